@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_RECORDS_H
+#define ICEPATH_EBPF_RECORDS_H
+/*
+ * The one record layout, shared by the BPF programs and user space.
+ *
+ * Records go to *slots*: one slot for each CPU that runs a worker, and one more, the last, for every other CPU together.
+ * A slot is a header and an array of 64-byte records that user space maps. `seq` counts the records of a slot from 0
+ * without a gap, so a missing one is seen, and `position` goes on counting when the slot is full, so that what was
+ * dropped is known.
+ *
+ * A record is written once, at the end of what it tells (`end_ns`), and carries its beginning: folding halves the number
+ * of records. Times are bpf_ktime_get_ns(), which is CLOCK_MONOTONIC. 0 in a time field means "did not happen".
+ *
+ * Append only: a new record type or field goes to the end of its list, and is wired in three places: here, in
+ * capture.bpf.c, and in profiler/path/decode.cc.
+ */
+#ifndef __VMLINUX_H__
+#include <stdint.h>
+#define ICEPATH_U8 uint8_t
+#define ICEPATH_U16 uint16_t
+#define ICEPATH_U32 uint32_t
+#define ICEPATH_U64 uint64_t
+#else
+#define ICEPATH_U8 __u8
+#define ICEPATH_U16 __u16
+#define ICEPATH_U32 __u32
+#define ICEPATH_U64 __u64
+#endif
+
+#define ICEPATH_RECORD_VERSION 1
+
+enum icepath_record_type {
+	ICEPATH_RECORD_NONE = 0,
+	ICEPATH_RECORD_OFF_CPU = 1,    /* a worker thread was off its CPU; written when it is switched in */
+	ICEPATH_RECORD_WAKE = 2,       /* a waking of a worker thread that ended no off-CPU period (spurious or early) */
+	ICEPATH_RECORD_FOREIGN_RUN = 3, /* a task that is no worker ran on a worker's CPU; written when it is switched out */
+	ICEPATH_RECORD_INTERRUPT = 4,  /* hard interrupt or softirq on a worker's CPU; written at its exit */
+	ICEPATH_RECORD_DATA_READY = 5, /* sk_data_ready on a socket of the run */
+	ICEPATH_RECORD_DEVICE_QUEUE = 6, /* net_dev_queue of a packet of a socket of the run */
+	ICEPATH_RECORD_TAKEN = 7,      /* skb_copy_datagram_iovec by a worker */
+	ICEPATH_RECORD_MIGRATE = 8,    /* sched_migrate_task of a worker */
+};
+
+/* Which context an event ran in: enough to know whether `current` acted or was only interrupted. */
+enum icepath_context {
+	ICEPATH_CONTEXT_TASK = 0,
+	ICEPATH_CONTEXT_SOFTIRQ = 1,
+	ICEPATH_CONTEXT_HARDIRQ = 2,
+};
+
+/* Why a thread went off its CPU. */
+enum icepath_off_reason {
+	ICEPATH_OFF_BLOCKED = 0,   /* it went to sleep */
+	ICEPATH_OFF_PREEMPTED = 1, /* sched_switch's preempt flag, or switched out while runnable */
+};
+
+/* INTERRUPT: which kind `vector` counts. */
+enum icepath_interrupt_kind {
+	ICEPATH_INTERRUPT_SOFTIRQ = 0, /* vector: the softirq's number (NET_RX is 3) */
+	ICEPATH_INTERRUPT_DEVICE = 1,  /* vector: the irq number */
+	ICEPATH_INTERRUPT_TIMER = 2,   /* local APIC timer */
+	ICEPATH_INTERRUPT_RESCHEDULE = 3,
+	ICEPATH_INTERRUPT_CALL_FUNCTION = 4,
+	ICEPATH_INTERRUPT_IRQ_WORK = 5,
+};
+
+/*
+ * 64 bytes. `tid` is, by type: the thread that was off-CPU or woken (OFF_CPU, WAKE, MIGRATE), the foreign task
+ * (FOREIGN_RUN), the task that was current (INTERRUPT, DATA_READY, DEVICE_QUEUE, TAKEN). Thread ids are those of the
+ * initial pid namespace.
+ */
+struct icepath_record {
+	ICEPATH_U8 type;     /* icepath_record_type */
+	ICEPATH_U8 version;  /* ICEPATH_RECORD_VERSION */
+	ICEPATH_U8 bytes;    /* 64 */
+	ICEPATH_U8 context;  /* icepath_context: of the waker (OFF_CPU, WAKE), else of the event */
+	ICEPATH_U32 seq;     /* counts this slot's records, from 0 in each block */
+	ICEPATH_U32 tid;
+	ICEPATH_U16 cpu;     /* where the record was written */
+	ICEPATH_U16 flags;   /* reserved, 0 */
+	ICEPATH_U64 end_ns;  /* when what it tells ended */
+	union {
+		struct { /* OFF_CPU: end_ns is the switch-in, cpu is where. WAKE: end_ns is the wakeup */
+			ICEPATH_U64 out_ns;    /* switched out (WAKE: 0) */
+			ICEPATH_U64 waking_ns; /* sched_waking, in the waker */
+			ICEPATH_U64 wakeup_ns; /* sched_wakeup, runnable */
+			ICEPATH_U32 waker_tid; /* current at sched_waking */
+			ICEPATH_U32 ipi_after_ns;  /* from waking_ns to the IPI's handler on this CPU; 0: none seen */
+			ICEPATH_U32 idle_after_ns; /* from waking_ns to this CPU's leaving idle; 0: it was not idle */
+			ICEPATH_U16 out_cpu;
+			ICEPATH_U8 reason;     /* icepath_off_reason */
+			ICEPATH_U8 waker_vector; /* of the softirq or interrupt that woke, where context says so */
+		} off;
+		struct { /* FOREIGN_RUN */
+			ICEPATH_U64 in_ns;
+			char comm[16];
+			ICEPATH_U32 tgid;
+			ICEPATH_U32 reserved;
+		} run;
+		struct { /* INTERRUPT */
+			ICEPATH_U64 begin_ns;
+			ICEPATH_U32 vector;
+			ICEPATH_U8 kind; /* icepath_interrupt_kind */
+			ICEPATH_U8 reserved[3];
+		} interrupt;
+		struct { /* DATA_READY, DEVICE_QUEUE, TAKEN: instants */
+			ICEPATH_U64 socket;  /* the run's key of the socket: icepath_socket.key; TAKEN: 0 */
+			ICEPATH_U64 buffer;  /* address of the skb; DATA_READY: 0 */
+			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
+			ICEPATH_U32 bytes;   /* payload bytes of this packet or copy; DATA_READY: 0 */
+			ICEPATH_U8 has_stream_end;
+			ICEPATH_U8 reserved[7];
+		} socket;
+		struct { /* MIGRATE */
+			ICEPATH_U16 from_cpu, to_cpu;
+		} migrate;
+		ICEPATH_U64 words[5];
+	};
+};
+
+/* Head of a slot; one cache line. The records follow. */
+struct icepath_slot {
+	ICEPATH_U32 position; /* records begun; more than `capacity` means that the rest was dropped */
+	ICEPATH_U32 capacity;
+	ICEPATH_U32 reserved[14];
+};
+
+/* Value of the task storage: what is known of a worker's thread that is off-CPU or about to be. */
+struct icepath_task {
+	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
+	ICEPATH_U32 waker_tid;
+	ICEPATH_U16 out_cpu;
+	ICEPATH_U8 reason, context, vector;
+};
+
+/* Value of the socket storage: marks a socket as one of the run. */
+struct icepath_socket {
+	ICEPATH_U64 key; /* chosen by user space: cell number and side; never 0 */
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(struct icepath_record) == 64, "a record is one cache line");
+static_assert(sizeof(struct icepath_slot) == 64, "records are aligned to cache lines");
+#else
+_Static_assert(sizeof(struct icepath_record) == 64, "a record is one cache line");
+_Static_assert(sizeof(struct icepath_slot) == 64, "records are aligned to cache lines");
+#endif
+#endif

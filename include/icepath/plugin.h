@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ICEPATH_PLUGIN_H
+#define ICEPATH_PLUGIN_H
+/*
+ * The one interface behind which every transport and every middleware adapter stands.
+ *
+ * A plug-in is a shared object named icepath-<name>.so that exports one symbol,
+ *
+ *     const struct icepath_plugin *icepath_plugin(void);
+ *
+ * and offers one or more *targets* ("uds-stream", "uds-dgram"). An icepath-worker process loads exactly one plug-in and
+ * opens exactly one endpoint of one target; two endpoints make a channel. The caller works in these steps:
+ *
+ *     describe            once, nothing opened
+ *     open    side 0      fills `address`: bytes and file descriptors for the peer
+ *     open    side 1      likewise
+ *     connect side 1      with side 0's address, then
+ *     connect side 0      with side 1's address; from here on the channel carries messages
+ *     send / recv         any number of times, by one thread per endpoint
+ *     close
+ *
+ * A transport that needs names in a namespace that outlives it (queues, shared-memory files) removes them as soon as
+ * both sides have them open: in `connect` of side 0, which comes last. Nothing may be left behind after SIGKILL.
+ *
+ * Rules
+ *  - Times are nanoseconds of CLOCK_MONOTONIC, sizes are bytes.
+ *  - The caller owns every buffer that it passes; a pointer that a plug-in returns lives as long as the endpoint.
+ *  - No exception leaves a plug-in. A function that fails returns an icepath_status below zero and leaves one clear
+ *    sentence (what, on what, why) for `error`.
+ *  - `send` and `recv` are called by one thread. `cancel` is called by another: it makes a blocked or polling call, and
+ *    every later one, return ICEPATH_CANCELLED. It may be called repeatedly. The caller enforces deadlines with it, so
+ *    that the measured calls carry no timer of their own; the caller also sends the blocked thread a signal whose
+ *    handler does nothing (no SA_RESTART), so a plug-in only has to look at its flag when a call fails with EINTR.
+ *  - The death of the peer is ICEPATH_CLOSED wherever the mechanism tells of it.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised whenever a struct below changes in a way that an older plug-in would misread. */
+#define ICEPATH_PLUGIN_ABI 1u
+
+enum icepath_status {
+	ICEPATH_OK = 0,
+	ICEPATH_CANCELLED = -1,   /* cancel() was called */
+	ICEPATH_CLOSED = -2,      /* the peer is gone */
+	ICEPATH_UNSUPPORTED = -3, /* this target does not do that (wait, size, side) */
+	ICEPATH_FAILED = -4,      /* anything else: see error() */
+};
+
+/* How a thread waits for a message, or for room to send one. Bits, so that a target can list what it supports. */
+enum icepath_wait {
+	ICEPATH_WAIT_BLOCK = 1u << 0, /* sleep inside the receiving call itself */
+	ICEPATH_WAIT_POLL = 1u << 1,  /* call again until it succeeds; never sleeps (EAGAIN loop, or a spinning load) */
+	ICEPATH_WAIT_EPOLL = 1u << 2, /* sleep in a readiness wait, then take */
+};
+
+/* What the kernel does for a message of this target: decides which probes a cell needs. Bits. */
+enum icepath_mechanism {
+	ICEPATH_USES_SOCKET = 1u << 0,    /* ready is announced by sk_data_ready on the receiving socket */
+	ICEPATH_USES_NETDEV = 1u << 1,    /* passes a device queue (loopback counts) */
+	ICEPATH_USES_SKB_COPY = 1u << 2,  /* taken by skb_copy_datagram_iovec */
+	ICEPATH_USES_USER_SLOT = 1u << 3, /* published and observed in user space: publish_ns and observe_ns are filled */
+	ICEPATH_USES_BYTE_STREAM = 1u << 4, /* no message boundaries: a byte range is the identity */
+};
+
+enum icepath_capability {
+	ICEPATH_CAN_PINGPONG = 1u << 0, /* an endpoint may both send and receive */
+	ICEPATH_CAN_LOAN = 1u << 1,     /* loan/send_loaned and take/give_back are real zero-copy */
+	ICEPATH_IS_LOSSY = 1u << 2,     /* messages may be lost without an error (UDP) */
+	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
+};
+
+struct icepath_target {
+	uint32_t size;            /* sizeof(struct icepath_target) as the plug-in was built */
+	const char *name;         /* "uds-stream"; [a-z0-9-/], at most 31 characters */
+	const char *summary;      /* one line for `icepath list` */
+	uint32_t waits;           /* icepath_wait bits */
+	uint32_t mechanisms;      /* icepath_mechanism bits */
+	uint32_t capabilities;    /* icepath_capability bits */
+	uint64_t max_payload_bytes; /* the largest message on this machine now; 0: cannot work here, see `why_not` */
+	const char *max_payload_why; /* where that limit comes from: "/proc/sys/fs/mqueue/msgsize_max is 8192" */
+	const char *why_not;      /* NULL, or why this target cannot work here and what mends it */
+};
+
+/* What the peer needs to reach an endpoint. `fds` are duplicated for the peer by the caller. */
+struct icepath_address {
+	uint32_t bytes_used;
+	uint32_t fds_used;
+	uint8_t bytes[240];
+	int fds[4];
+};
+
+struct icepath_open {
+	uint32_t size;             /* sizeof(struct icepath_open) */
+	const char *target;        /* one of the plug-in's targets */
+	const char *name;          /* unique on this machine for this channel, [A-Za-z0-9-], at most 63 characters */
+	uint32_t side;             /* 0 or 1 */
+	uint32_t sends, receives;  /* booleans: what this endpoint will be asked to do */
+	enum icepath_wait wait;    /* the one wait that will be used */
+	uint64_t payload_bytes;    /* every message has this size */
+	uint32_t depth;            /* messages that may be in flight where the target has a bounded queue; 0: its default */
+};
+
+/*
+ * One send. The plug-in stamps `call_ns` just before the first system call that hands the message over (0: none was
+ * made), `publish_ns` just before the release store that makes it visible (user-space slots only), `return_ns` when the
+ * last call came back.
+ */
+struct icepath_send {
+	const void *data;
+	uint64_t bytes;
+	uint64_t call_ns, publish_ns, return_ns;
+	uint32_t attempts;         /* calls or polls made; 1: none was refused */
+};
+
+/*
+ * One receive of exactly one message. Asking begins at `ask_ns`; `wait_return_ns` is when the readiness wait that
+ * preceded the taking call came back (0: none); `take_call_ns` and `take_return_ns` are the call that took the last byte
+ * (0: no call); `observe_ns` is read just after the acquire load that saw the message (user-space slots only).
+ */
+struct icepath_recv {
+	void *data;
+	uint64_t capacity;
+	uint64_t bytes;            /* out */
+	uint64_t ask_ns, wait_return_ns, take_call_ns, take_return_ns, observe_ns;
+	uint32_t attempts;
+};
+
+struct icepath_endpoint; /* the plug-in's own */
+
+struct icepath_plugin {
+	uint32_t size; /* sizeof(struct icepath_plugin) */
+	uint32_t abi;  /* ICEPATH_PLUGIN_ABI */
+	const char *name;
+	const char *library_version; /* of the wrapped library; NULL for kernel transports */
+
+	/* The n-th target, or NULL after the last. The pointer stays valid. */
+	const struct icepath_target *(*target)(uint32_t n);
+
+	/* On failure *endpoint is NULL and `error(NULL)` has the sentence. */
+	int (*open)(const struct icepath_open *how, struct icepath_endpoint **endpoint, struct icepath_address *address);
+	int (*connect)(struct icepath_endpoint *endpoint, const struct icepath_address *peer);
+	int (*send)(struct icepath_endpoint *endpoint, struct icepath_send *message);
+	int (*recv)(struct icepath_endpoint *endpoint, struct icepath_recv *message);
+	void (*cancel)(struct icepath_endpoint *endpoint);
+	void (*close)(struct icepath_endpoint *endpoint);
+	const char *(*error)(const struct icepath_endpoint *endpoint);
+
+	/* File descriptors of the sockets that carry messages, for the probes; returns how many it wrote (<= capacity). */
+	uint32_t (*sockets)(const struct icepath_endpoint *endpoint, int *fds, uint32_t capacity);
+
+	/* With ICEPATH_CAN_LOAN, else NULL. */
+	int (*loan)(struct icepath_endpoint *endpoint, uint64_t bytes, void **slot);
+	int (*send_loaned)(struct icepath_endpoint *endpoint, void *slot, struct icepath_send *message);
+	int (*take)(struct icepath_endpoint *endpoint, const void **slot, struct icepath_recv *message);
+	int (*give_back)(struct icepath_endpoint *endpoint, const void *slot);
+};
+
+/* The one symbol of a plug-in. */
+const struct icepath_plugin *icepath_plugin(void);
+
+/* CLOCK_MONOTONIC through the vDSO: the clock that bpf_ktime_get_ns() reads. */
+static inline uint64_t icepath_now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How icepath ends, and how a part of it says that it can't go on. The one definition of the exit codes.
+#include <stdexcept>
+#include <string>
+
+namespace icepath {
+
+enum class ExitCode : int {
+	Ok = 0,
+	TargetMissed = 1,  // a target missed, or a regression proven
+	Usage = 2,         // bad input: arguments, plans, run directories
+	MachineCannot = 3, // the kernel, the privileges or the hardware don't allow it
+	Invalid = 4,       // measured, but invalid or inconclusive (with --strict)
+	Internal = 70,     // a defect of icepath
+	Interrupted = 130, // SIGINT or SIGTERM: the partial result is kept and marked
+};
+
+// Thrown where a part can't do what it was asked. `what()` is one clear sentence for the user: what, where, why, and what
+// to do about it. Caught once, in main(), or where a cell can be given up while the others go on.
+class Failure : public std::runtime_error {
+public:
+	Failure(ExitCode code, const std::string &sentence) : std::runtime_error(sentence), code_(code) {}
+	ExitCode code() const noexcept { return code_; }
+
+private:
+	ExitCode code_;
+};
+
+} // namespace icepath

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the walk starts from: everything that was seen of one block, sorted per thread and CPU, with no trace left of how
+// it was captured. The decoder makes it from records and stamps; the simulator makes the same from a known truth.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/path/path.h"
+
+namespace icepath::path {
+
+// A period that a thread spent off its CPU. [out, in), with out < in.
+struct OffCpu {
+	uint64_t out_ns = 0, in_ns = 0;
+	// The first waking of the period (0: none, as when preempted). It may come before `out_ns`.
+	uint64_t waking_ns = 0, wakeup_ns = 0;
+	uint64_t ipi_ns = 0, idle_exit_ns = 0; // on the CPU of switch-in; 0: not seen
+	uint32_t waker_tid = 0;                // current at the waking; acted only if waker_context is a task
+	uint8_t waker_context = 0;             // icepath_context
+	uint8_t waker_vector = 0;
+	bool preempted = false;
+	uint16_t out_cpu = 0, in_cpu = 0;
+	uint32_t record = 0; // for Evidence
+};
+
+// A call that a thread made and that both ends are known of: from stamps in `run`, from probes in `attach`.
+struct Call {
+	enum class Kind : uint8_t { Send, Receive, ReadinessWait };
+	uint64_t begin_ns = 0, end_ns = 0;
+	Kind kind = Kind::Send;
+	Evidence evidence;
+};
+
+struct Thread {
+	uint32_t tid = 0;
+	std::string name;
+	uint16_t first_cpu = 0;   // where it ran when the block began
+	std::vector<OffCpu> off;  // by out_ns; disjoint
+	std::vector<Call> calls;  // by begin_ns; disjoint
+};
+
+// A task that had a CPU of the run. Worker threads appear through their own off-CPU periods, not here.
+struct Run {
+	uint64_t in_ns = 0, out_ns = 0;
+	uint32_t tid = 0;
+	uint32_t record = 0;
+};
+
+struct Interrupt {
+	uint64_t begin_ns = 0, end_ns = 0;
+	uint8_t kind = 0; // icepath_interrupt_kind
+	uint32_t vector = 0;
+	uint32_t record = 0;
+};
+
+struct Cpu {
+	std::vector<Run> runs;             // by in_ns
+	std::vector<Interrupt> interrupts; // by begin_ns; may nest
+};
+
+// Records that can't be known any more.
+struct LossWindow {
+	uint64_t begin_ns = 0, end_ns = 0;
+	uint32_t count = 0;
+};
+
+// An instant with what it rests on.
+struct Mark {
+	uint64_t at_ns = 0;
+	Evidence evidence;
+	Provenance provenance = Provenance::Exact;
+};
+
+// One message changing hands from one thread to another: the message edge. A delivery without relays has one transfer,
+// from the sender to the receiver; a broker makes it two.
+struct Transfer {
+	uint64_t message = 0; // identity: the same in all transfers of a delivery's message
+	// Giving side.
+	uint32_t from = 0;              // tid
+	std::optional<Mark> call;       // the sending call begins; none: published without a call
+	std::optional<Mark> call_return;
+	std::optional<Mark> publish;    // user-space slot
+	std::optional<Mark> device;     // the (last part of the) message reached a device queue
+	std::optional<Mark> ready;      // the event that says "ready" (of the part that arrives last); none: inferred
+	bool ready_in_softirq = false;  // ready was announced by an interrupt context, see `ready_interrupt`
+	std::optional<uint32_t> ready_interrupt; // record of the interrupt in which it was this message's own work
+	// Taking side.
+	uint32_t to = 0;                // tid
+	Mark ask;                       // the wait that takes this message begins
+	bool polls = false;             // asks by trying again, never sleeps
+	std::optional<Mark> wait_return; // the readiness wait came back
+	std::optional<Mark> take_call, take_return; // the call that took the last byte; none: no call
+	std::optional<Mark> taken;      // the event or stamp that says "taken" (skb copied, slot observed)
+	bool follows_in_read = false;   // an earlier message came with the same read: receiver.user/backlog
+};
+
+struct Delivery {
+	uint64_t message = 0;
+	uint32_t sender = 0, receiver = 0; // tids
+	Mark send, recv;
+};
+
+struct Observations {
+	std::map<uint32_t, Thread> threads;  // by tid: the threads that may be on a path
+	std::map<uint16_t, Cpu> cpus;
+	std::map<uint32_t, std::string> task_names; // of culprits
+	std::vector<Transfer> transfers;     // by message, then in the order of the path
+	std::vector<Delivery> deliveries;
+	std::vector<LossWindow> lost;
+	uint64_t begin_ns = 0, end_ns = 0;
+};
+
+} // namespace icepath::path

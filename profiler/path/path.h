@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the walk returns: the path of one delivery as segments that tile [send, recv], or the reason why it can't be told.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/path/layers.h"
+
+namespace icepath::path {
+
+// How well a boundary is known. Worse is larger.
+enum class Provenance : uint8_t {
+	Exact,    // message identity: a stamp of this message, or an event that names it
+	Paired,   // a wake edge, or the only message in flight
+	Inferred, // bounded by its neighbours; earliest_ns and latest_ns state the bound
+};
+inline constexpr std::array<std::string_view, 3> kProvenanceNames = {"exact", "paired", "inferred"};
+
+// Why a delivery has no breakdown. Every incomplete delivery has exactly one.
+enum class Reason : uint8_t {
+	None,           // complete
+	LostRecord,     // overlaps a window in which records were lost
+	LeftPath,       // reached the time of `send` on another thread
+	AmbiguousRelay, // several messages could be the one that a relay forwarded
+	InvertedTime,   // two pieces of evidence contradict each other in order
+	NoEvidence,     // a stamp or record that must exist isn't there
+};
+inline constexpr std::array<std::string_view, 6> kReasonNames = {
+	"complete", "lost_record", "left_path", "ambiguous_relay", "inverted_time", "no_evidence"};
+
+// What a boundary rests on. `index` counts: for stamps, the message's place in its side's stamps; for records, the place
+// in the block's records as `Observations` numbers them.
+struct Evidence {
+	enum class Source : uint8_t { SendStamp, RecvStamp, CallStamp, Record };
+	Source source = Source::SendStamp;
+	uint32_t index = 0;
+	friend bool operator==(const Evidence &, const Evidence &) = default;
+};
+
+struct Boundary {
+	uint64_t at_ns = 0;
+	Evidence evidence;
+	Provenance provenance = Provenance::Exact;
+	uint64_t earliest_ns = 0, latest_ns = 0; // both at_ns unless Inferred
+};
+
+// Who or what a segment blames: the task that had the CPU, the waker, the interrupt. `None` where nobody is to blame.
+struct Culprit {
+	enum class Kind : uint8_t { None, Task, Interrupt };
+	Kind kind = Kind::None;
+	uint32_t id = 0;        // Task: tid. Interrupt: vector
+	uint8_t interrupt = 0;  // Interrupt: icepath_interrupt_kind
+};
+
+struct Segment {
+	Layer layer = Layer::SenderUser;
+	Part part = Part::None;
+	uint16_t hop = 0;    // 0 is the sender; a transfer belongs to the hop downstream of it
+	uint32_t thread = 0; // tid of the hop
+	Boundary begin, end; // begin of a segment is the end of the one before it
+	Culprit culprit;
+	uint64_t duration_ns() const { return end.at_ns - begin.at_ns; }
+	// A segment is as well known as the worse of its ends.
+	Provenance provenance() const { return begin.provenance > end.provenance ? begin.provenance : end.provenance; }
+};
+
+struct Path {
+	Reason reason = Reason::None;
+	uint64_t send_ns = 0, recv_ns = 0;
+	std::vector<Segment> segments; // in time order; empty unless complete
+	bool complete() const { return reason == Reason::None; }
+};
+
+} // namespace icepath::path

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One block as it was captured: what the run directory stores and what the walk starts from. Plain data.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ebpf/records.h"
+#include "profiler/rundir/stamps.h"
+
+namespace icepath::rundir {
+
+// What one worker used during the block (getrusage(RUSAGE_THREAD) of its measuring thread, differences).
+struct Usage {
+	uint64_t user_ns = 0, system_ns = 0;
+	uint64_t voluntary_switches = 0, involuntary_switches = 0;
+	uint64_t minor_faults = 0, major_faults = 0;
+};
+
+// CLOCK_MONOTONIC and CLOCK_REALTIME read together, at both ends of a block.
+struct ClockPair {
+	uint64_t monotonic_ns = 0, realtime_ns = 0;
+};
+
+struct BlockSide {
+	uint32_t tid = 0; // the measuring thread, in the initial pid namespace
+	uint32_t cpu = 0; // where it was pinned
+	std::string name; // thread name
+	Usage usage;
+	uint64_t sent = 0, received = 0; // lead-in included
+	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
+	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
+	std::vector<SendStamp> sends; // in the order of sending
+	std::vector<RecvStamp> recvs; // in the order of reception
+};
+
+// The records of one slot: see ebpf/records.h.
+struct SlotCapture {
+	int32_t cpu = -1;      // -1: the slot of all CPUs without a worker
+	uint32_t position = 0; // records begun
+	uint32_t capacity = 0;
+	std::vector<icepath_record> records; // min(position, capacity) of them, in the order of `seq`
+};
+
+enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
+
+struct Block {
+	uint32_t cell = 0;  // index into the run's cells
+	uint32_t round = 0; // which visit of the plan
+	bool probed = false;
+	BlockEnd end = BlockEnd::Count;
+	std::string failure; // the sentence, where end == Failed
+	ClockPair begin, finish;
+	std::array<BlockSide, 2> sides; // 0: initiator or sender, 1: responder or receiver
+	std::array<uint64_t, 2> socket_keys{}; // icepath_socket.key of each side's receiving socket; 0: it has none
+	std::vector<SlotCapture> slots; // empty in an unprobed block
+	uint64_t recursion_misses = 0;  // BPF programs that the kernel skipped during the block
+};
+
+} // namespace icepath::rundir

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The run directory's container, `capture.icp`: head, blocks and tail in one append-only, self-describing file.
+//
+//   magic "ICEPATH\n", then chunks: { u32 kind, u32 flags, u64 stored_bytes, u64 plain_bytes, u32 crc32, u32 reserved }
+//   + stored_bytes of payload (zstd where flags says so). Kinds: TYPES (json: byte order, sizes and fields of every
+//   record and stamp type), HEAD (json), BLOCK (json), STAMPS, RECORDS (binary, belong to the last BLOCK), TAIL (json).
+//
+// It is written as `capture.icp.partial` and renamed when it is finished, so a run that died can be read and says so.
+// Files belong to the process that writes them, which is never root under sudo. Every length read is checked against the
+// file and against the limits below before anything is allocated.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "profiler/rundir/block.h"
+#include "profiler/rundir/run.h"
+
+namespace icepath::rundir {
+
+inline constexpr const char *kContainerName = "capture.icp";
+inline constexpr const char *kPartialName = "capture.icp.partial";
+inline constexpr uint64_t kMaxChunkBytes = 256u << 20; // plain bytes of one chunk
+
+// One thread. Throws Failure (Usage where the directory can't be made, Internal where writing fails).
+class Writer {
+public:
+	// Makes `directory` (its parent must exist or be creatable) and writes magic, types and head.
+	Writer(const std::string &directory, const Head &head);
+	~Writer(); // leaves a partial container where finish() wasn't called
+	Writer(const Writer &) = delete;
+	Writer &operator=(const Writer &) = delete;
+
+	void add(const Block &block);
+	void finish(const Tail &tail);
+	uint64_t bytes_written() const;
+
+private:
+	struct State;
+	std::unique_ptr<State> state_;
+};
+
+// One thread. Throws Failure(Usage) with file, offset and reason for anything that isn't a whole, sane container.
+class Reader {
+public:
+	explicit Reader(const std::string &directory); // also takes the container's own path
+	~Reader();
+	Reader(const Reader &) = delete;
+	Reader &operator=(const Reader &) = delete;
+
+	const Head &head() const;
+	// After the last block: the tail, or nothing where the run is partial.
+	const std::optional<Tail> &tail() const;
+	// The next block, in the order of writing; nothing after the last. A truncated last block of a partial run ends the
+	// sequence and is told in `truncated()`.
+	std::optional<Block> next();
+	bool truncated() const;
+
+private:
+	struct State;
+	std::unique_ptr<State> state_;
+};
+
+} // namespace icepath::rundir

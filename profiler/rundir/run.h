@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What is known of a run besides its blocks: the head of the container, written first.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace icepath::rundir {
+
+enum class Pattern : uint8_t { PingPong, OneWay };
+enum class Wait : uint8_t { Block, Poll, Epoll };
+
+// A delay that is put into a cell on purpose, to prove that the breakdown finds it.
+struct Injection {
+	uint64_t sender_user_ns = 0;   // busy work between `send` and the sending call
+	uint64_t receiver_busy_ns = 0; // busy work after `recv`, before asking again
+	bool any() const { return sender_user_ns != 0 || receiver_busy_ns != 0; }
+};
+
+struct Cell {
+	std::string target; // "uds-stream"
+	std::string kind = "transport";
+	Pattern pattern = Pattern::PingPong;
+	Wait wait = Wait::Block;
+	uint64_t payload_bytes = 64;
+	std::optional<double> rate_hz; // oneway only
+	uint32_t mechanisms = 0;       // icepath_mechanism bits of the target
+	uint32_t capabilities = 0;     // icepath_capability bits
+	uint32_t cpu_sender = 0, cpu_receiver = 0;
+	Injection injection;
+};
+
+// A layer, and what it rests on in this run; `tier` is "tp_btf", "stamp", … or "none" with the reason in `probe`.
+struct ProbeUse {
+	std::string layer, probe, tier;
+};
+
+struct Head {
+	uint32_t format_version = 1;
+	std::string icepath_version;
+	std::string command_line;
+	std::string started_utc; // ISO 8601
+	std::string host_json;      // kernel, cpu model, clock source, mitigations …: free-form JSON object
+	std::string isolation_json; // what was and wasn't isolated: free-form JSON object
+	std::vector<ProbeUse> probes;
+	std::vector<Cell> cells;
+	double budget_s = 60;
+};
+
+// Written last; its absence marks a partial run.
+struct Tail {
+	std::string finished_utc;
+	bool interrupted = false;
+	uint32_t rounds = 0;
+	std::vector<std::string> notices; // what the user must know: failed cells, loss, dropped storage
+};
+
+} // namespace icepath::rundir
