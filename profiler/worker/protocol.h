@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Between icepath and an icepath-worker: messages over a SOCK_SEQPACKET socket pair, and the memory of a cell.
+//
+// The worker is started as `icepath-worker --control FD`. Each request has exactly one reply, in order. File descriptors
+// travel as SCM_RIGHTS beside the message that tells their number. The worker exits when the socket closes.
+// icepath trusts nothing in a reply: sizes are checked, strings are cut at their array's end.
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "icepath/plugin.h"
+#include "profiler/rundir/stamps.h"
+
+namespace icepath::worker {
+
+enum class RequestKind : uint32_t {
+	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
+	Open,     // load `plugin`, open `target`; fds: the cell's memory [, the map of the capture's slots]
+	Connect,  // to the peer's address; fds: the peer's
+	RunBlock, // run one block; the reply comes when it has ended
+	Close,    // close the endpoint and exit
+};
+
+struct OpenRequest {
+	char target[32];
+	char name[64]; // unique for this channel
+	uint32_t side; // 0 or 1
+	uint32_t sends, receives;
+	uint32_t wait; // icepath_wait
+	uint64_t payload_bytes;
+	uint32_t max_messages; // room in the cell's memory, per direction and block
+	uint32_t depth;
+};
+
+// Every message of a block carries seq 0 .. lead_in + count - 1, in each direction that the pattern has.
+struct BlockRequest {
+	uint32_t one_way;     // 0: pingpong
+	uint32_t lead_in;     // messages before the counted ones
+	uint32_t count;       // counted messages at most
+	uint32_t slot_bytes;  // distance between two slots in the capture's map; 0: unprobed, no map to watch
+	uint32_t slots;       // end the block when one of these many slots is three quarters full
+	uint32_t reserved;
+	uint64_t block;       // number of the block, in every payload
+	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
+	double rate_hz;       // one_way: messages per second
+	uint64_t sender_user_ns;   // rundir::Injection
+	uint64_t receiver_busy_ns;
+};
+
+struct Request {
+	RequestKind kind;
+	uint32_t index;        // Describe
+	char plugin[256];      // path of the shared object; Describe and Open
+	OpenRequest open;
+	BlockRequest block;
+	icepath_address address; // Connect; its fds come as SCM_RIGHTS
+};
+
+enum class ReplyStatus : uint32_t {
+	Done,
+	Failed,    // `message` says why
+	PeerDied,  // ICEPATH_CLOSED in a block
+	Cancelled, // the deadline's watchdog had to end it
+};
+
+struct TargetReply { // icepath_target without pointers
+	char name[32], summary[128], max_payload_why[160], why_not[256], library_version[64];
+	uint32_t waits, mechanisms, capabilities;
+	uint64_t max_payload_bytes;
+};
+
+struct BlockReply {
+	uint32_t end; // rundir::BlockEnd
+	uint32_t sends, recvs; // stamps written, lead-in included
+	uint64_t user_ns, system_ns, voluntary_switches, involuntary_switches, minor_faults, major_faults;
+	uint64_t marker_begin_ns, marker_end_ns;
+};
+
+struct Reply {
+	ReplyStatus status;
+	uint32_t tid;          // of the measuring thread, in the worker's pid namespace
+	char message[384];     // where status isn't Done
+	TargetReply target;    // Describe
+	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
+	uint32_t sockets;
+	BlockReply block;
+};
+
+// Head of the memory that both workers of a cell and icepath map. The stamps follow: for each side, `capacity` SendStamps,
+// then `capacity` RecvStamps, side 0 first.
+struct CellMemory {
+	uint32_t capacity; // messages per direction; written once by icepath
+	uint32_t reserved0[15];
+	// Side 0 ends a block by telling the seq that will be its last, before it sends it; UINT64_MAX while unknown.
+	alignas(64) std::atomic<uint64_t> last_seq;
+	// Each side counts its blocks here when it is ready to receive, so that side 0 doesn't send before side 1 asks.
+	alignas(64) std::array<std::atomic<uint64_t>, 2> ready;
+	alignas(64) uint8_t reserved1[64];
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+inline constexpr uint64_t cell_memory_bytes(uint32_t capacity)
+{
+	return sizeof(CellMemory) + 2ull * capacity * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+}
+
+// The first bytes of every payload, as many of them as fit; the rest is a pattern that depends on seq.
+struct PayloadHead {
+	uint64_t seq;
+	uint64_t block;
+};
+
+// The worker's marker system call at both ends of a block's message loop: faccessat2(-1, "", kMarkerMode, flags), which
+// fails at once and is unlike any other call. A witness script finds the block by it; `flags` is 0 at the begin, 1 at
+// the end.
+inline constexpr int kMarkerMode = -19751;
+
+} // namespace icepath::worker
