@@ -129,6 +129,7 @@ struct icepath_slot {
 /* Value of the task storage: what is known of a worker's thread that is off-CPU or about to be. */
 struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
+	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
 	ICEPATH_U32 waker_tid;
 	ICEPATH_U16 out_cpu;
 	ICEPATH_U8 reason, context, vector;
@@ -138,6 +139,19 @@ struct icepath_task {
 struct icepath_socket {
 	ICEPATH_U64 key; /* chosen by user space: cell number and side; never 0 */
 };
+
+/* The programs' own: what a CPU is in the middle of. Only programs on that CPU touch it. */
+struct icepath_cpu_state {
+	ICEPATH_U64 foreign_in_ns;    /* a task without a worker's storage runs since */
+	ICEPATH_U64 idle_exit_ns;     /* left idle last */
+	ICEPATH_U64 softirq_begin_ns;
+	ICEPATH_U64 hardirq_begin_ns;
+	ICEPATH_U32 hardirq_vector;
+	ICEPATH_U8 hardirq_kind;
+	ICEPATH_U8 in_hardirq, in_softirq;
+	ICEPATH_U8 softirq_vector;
+	ICEPATH_U8 reserved[24];
+} __attribute__((aligned(64)));
 
 #ifdef __cplusplus
 static_assert(sizeof(struct icepath_record) == 64, "a record is one cache line");

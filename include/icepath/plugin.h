@@ -6,7 +6,7 @@
  *
  * A plug-in is a shared object named icepath-<name>.so that exports one symbol,
  *
- *     const struct icepath_plugin *icepath_plugin(void);
+ *     const struct icepath_plugin *icepath_plugin_get(void);
  *
  * and offers one or more *targets* ("uds-stream", "uds-dgram"). An icepath-worker process loads exactly one plug-in and
  * opens exactly one endpoint of one target; two endpoints make a channel. The caller works in these steps:
@@ -162,7 +162,7 @@ struct icepath_plugin {
 };
 
 /* The one symbol of a plug-in. */
-const struct icepath_plugin *icepath_plugin(void);
+const struct icepath_plugin *icepath_plugin_get(void);
 
 /* CLOCK_MONOTONIC through the vDSO: the clock that bpf_ktime_get_ns() reads. */
 static inline uint64_t icepath_now_ns(void)

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/capture/capture.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "capture.skel.h"
+#include "ebpf/records.h"
+#include "profiler/failure.h"
+
+namespace icepath::capture {
+namespace {
+
+constexpr size_t kMaxCpus = sizeof(capture_bpf::rodata->slot_of_cpu);
+
+struct CloseSkeleton {
+	void operator()(capture_bpf *bpf) const { capture_bpf__destroy(bpf); }
+};
+using Skeleton = std::unique_ptr<capture_bpf, CloseSkeleton>;
+
+// libbpf's own text goes to a buffer: the user gets one sentence, and the verifier's words only where they matter.
+thread_local std::string last_libbpf_warning;
+int keep_warning(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (level != LIBBPF_WARN)
+		return 0;
+	std::array<char, 512> line;
+	vsnprintf(line.data(), line.size(), format, arguments);
+	last_libbpf_warning = line.data();
+	return 0;
+}
+
+bpf_program *program_of(const capture_bpf *bpf, size_t probe)
+{
+	return bpf_object__find_program_by_name(bpf->obj, std::string(kProbes[probe].program).c_str());
+}
+
+Skeleton open_with(ProbeSet which)
+{
+	libbpf_set_print(keep_warning);
+	Skeleton bpf(capture_bpf__open());
+	if (!bpf)
+		throw Failure(ExitCode::Internal, fmt::format("cannot open the BPF object: {}", std::strerror(errno)));
+	for (size_t i = 0; i < kProbes.size(); i++)
+		bpf_program__set_autoload(program_of(bpf.get(), i), (which & bit(i)) != 0);
+	return bpf;
+}
+
+bool tracepoint_exists(size_t probe)
+{
+	return libbpf_find_vmlinux_btf_id(std::string(kProbes[probe].tracepoint).c_str(), BPF_TRACE_RAW_TP) > 0;
+}
+
+} // namespace
+
+Trial try_probe(size_t probe)
+{
+	if (!tracepoint_exists(probe))
+		return {false, fmt::format("the kernel has no tracepoint {}", kProbes[probe].tracepoint)};
+	const Skeleton bpf = open_with(bit(probe));
+	if (const int error = capture_bpf__load(bpf.get()))
+		return {false, fmt::format("loading: {}", std::strerror(-error))};
+	bpf_link *link = bpf_program__attach(program_of(bpf.get(), probe));
+	if (!link)
+		return {false, fmt::format("attaching: {}", std::strerror(errno))};
+	bpf_link__destroy(link);
+	return {true, {}};
+}
+
+Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
+{
+	for (size_t i = 0; i < kProbes.size(); i++) {
+		trials_[i].works = tracepoint_exists(i);
+		if (trials_[i].works)
+			available_ |= bit(i);
+		else
+			trials_[i].why_not = fmt::format("the kernel has no tracepoint {}", kProbes[i].tracepoint);
+	}
+	try {
+		load(cpus, records_per_slot, available_);
+	} catch (const Failure &) {
+		// Some program is refused: find out which, one by one, and load the others.
+		available_ = 0;
+		for (size_t i = 0; i < kProbes.size(); i++) {
+			trials_[i] = try_probe(i);
+			if (trials_[i].works)
+				available_ |= bit(i);
+		}
+		for (size_t i = 0; i < kProbes.size(); i++)
+			if (kProbes[i].program == "on_sched_switch" && !trials_[i].works)
+				throw Failure(ExitCode::MachineCannot,
+							  fmt::format("cannot trace sched_switch ({}): run as root on a kernel with BTF, or see `icepath doctor`",
+										  trials_[i].why_not));
+		load(cpus, records_per_slot, available_);
+	}
+}
+
+void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which)
+{
+	Skeleton bpf = open_with(which);
+	slot_count_ = static_cast<uint32_t>(cpus.size()) + 1;
+	const auto page = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+	const uint64_t wanted = sizeof(icepath_slot) + uint64_t{records_per_slot} * sizeof(icepath_record);
+	slot_bytes_ = static_cast<uint32_t>((wanted + page - 1) / page * page);
+	bpf_map__set_max_entries(bpf->maps.slots, slot_count_);
+	bpf_map__set_value_size(bpf->maps.slots, slot_bytes_);
+	bpf->rodata->slot_capacity = records_per_slot;
+	bpf->rodata->slot_count = slot_count_;
+	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
+	for (size_t i = 0; i < cpus.size(); i++) {
+		if (cpus[i] >= kMaxCpus)
+			throw Failure(ExitCode::MachineCannot, fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
+		bpf->rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
+	}
+	if (const int error = capture_bpf__load(bpf.get()))
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("cannot load the BPF programs ({}): run as root (or with CAP_BPF and CAP_PERFMON) on a kernel "
+								  "with BTF; `icepath doctor` tries each",
+								  std::strerror(-error)));
+	void *memory = mmap(nullptr, size_t{slot_bytes_} * slot_count_, PROT_READ | PROT_WRITE, MAP_SHARED,
+						bpf_map__fd(bpf->maps.slots), 0);
+	if (memory == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
+	slots_ = static_cast<uint8_t *>(memory);
+	for (uint32_t i = 0; i < slot_count_; i++)
+		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->capacity = records_per_slot;
+	bpf_ = bpf.release();
+}
+
+Capture::~Capture()
+{
+	for (bpf_link *link : links_)
+		bpf_link__destroy(link); // takes null
+	if (slots_)
+		munmap(slots_, size_t{slot_bytes_} * slot_count_);
+	capture_bpf__destroy(bpf_);
+}
+
+void Capture::attach(ProbeSet wanted)
+{
+	wanted &= available_;
+	for (size_t i = 0; i < kProbes.size(); i++) {
+		const bool want = (wanted & bit(i)) != 0;
+		if (want == (links_[i] != nullptr))
+			continue;
+		if (!want) {
+			bpf_link__destroy(links_[i]);
+			links_[i] = nullptr;
+			continue;
+		}
+		links_[i] = bpf_program__attach(program_of(bpf_, i));
+		if (!links_[i]) {
+			trials_[i] = {false, fmt::format("attaching: {}", std::strerror(errno))};
+			available_ &= ~bit(i);
+		}
+	}
+}
+
+void Capture::add_worker(int pidfd)
+{
+	const icepath_task state{};
+	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot mark a worker for the capture: {}", std::strerror(errno)));
+}
+
+void Capture::add_socket(int socket_fd, uint64_t key)
+{
+	const icepath_socket mark{key};
+	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.sockets), &socket_fd, &mark, BPF_ANY))
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot mark a socket for the capture: {}", std::strerror(errno)));
+}
+
+void Capture::begin_block(const std::vector<int> &worker_pidfds)
+{
+	for (const int pidfd : worker_pidfds)
+		add_worker(pidfd);
+	for (uint32_t i = 0; i < slot_count_; i++)
+		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
+	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
+	misses_at_begin_ = recursion_misses();
+	__atomic_store_n(&bpf_->bss->capturing, 1u, __ATOMIC_SEQ_CST);
+}
+
+uint64_t Capture::end_block()
+{
+	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
+	return recursion_misses() - misses_at_begin_;
+}
+
+uint64_t Capture::recursion_misses() const
+{
+	uint64_t misses = 0;
+	for (size_t i = 0; i < kProbes.size(); i++) {
+		if (!links_[i])
+			continue;
+		bpf_prog_info info{};
+		__u32 size = sizeof(info);
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program_of(bpf_, i)), &info, &size) == 0)
+			misses += info.recursion_misses;
+	}
+	return misses;
+}
+
+int Capture::slots_fd() const { return bpf_map__fd(bpf_->maps.slots); }
+
+} // namespace icepath::capture

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Loads the BPF programs and attaches those that are asked for. Lives in the root helper; one thread.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/capture/probes.h"
+
+struct capture_bpf;
+struct bpf_link;
+
+namespace icepath::capture {
+
+// What became of one probe when it was tried.
+struct Trial {
+	bool works = false;
+	std::string why_not; // "the kernel has no tracepoint sk_data_ready", "loading: Operation not permitted"
+};
+
+// Loads and attaches one probe alone, and takes it away again. Needs CAP_BPF and CAP_PERFMON.
+Trial try_probe(size_t probe);
+
+class Capture {
+public:
+	// Loads every probe that this kernel takes. `cpus` get a slot each; there is one more for all others. Throws Failure
+	// (MachineCannot) where not even the scheduling probes load.
+	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
+	~Capture(); // detaches and unloads
+	Capture(const Capture &) = delete;
+	Capture &operator=(const Capture &) = delete;
+
+	// Attaches what is missing of `wanted` and detaches the rest. Probes that don't work here are left out: see available().
+	void attach(ProbeSet wanted);
+	ProbeSet available() const { return available_; }
+	const std::array<Trial, kProbes.size()> &trials() const { return trials_; }
+
+	// Marks a task or a socket as one of the run. Both file descriptors stay the caller's.
+	void add_worker(int pidfd);
+	void add_socket(int socket_fd, uint64_t key);
+
+	// Empties the slots and the state that earlier blocks left of these workers, and starts logging.
+	void begin_block(const std::vector<int> &worker_pidfds);
+	// Stops logging. Returns how many programs the kernel skipped during the block because they were running already.
+	uint64_t end_block();
+
+	int slots_fd() const;
+	uint32_t slot_bytes() const { return slot_bytes_; }
+	uint32_t slot_count() const { return slot_count_; }
+
+private:
+	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which);
+	uint64_t recursion_misses() const;
+
+	capture_bpf *bpf_ = nullptr;
+	std::array<bpf_link *, kProbes.size()> links_{};
+	std::array<Trial, kProbes.size()> trials_;
+	ProbeSet available_ = 0;
+	uint32_t slot_bytes_ = 0, slot_count_ = 0;
+	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
+	uint64_t misses_at_begin_ = 0;
+};
+
+} // namespace icepath::capture
