@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "ebpf/records.h" // before the skeleton, which uses its types
 #include "capture.skel.h"
-#include "ebpf/records.h"
 #include "profiler/failure.h"
 
 namespace icepath::capture {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/channel.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "profiler/failure.h"
+
+namespace icepath {
+
+Fd &Fd::operator=(Fd &&other) noexcept
+{
+	std::swap(fd_, other.fd_);
+	return *this;
+}
+
+Fd::~Fd() { reset(); }
+
+void Fd::reset()
+{
+	if (fd_ >= 0)
+		close(fd_);
+	fd_ = -1;
+}
+
+namespace channel {
+
+std::pair<Fd, Fd> open_pair()
+{
+	std::array<int, 2> ends{};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()))
+		throw Failure(ExitCode::MachineCannot, std::string("cannot open a socket pair: ") + std::strerror(errno));
+	return {Fd(ends[0]), Fd(ends[1])};
+}
+
+bool send(int socket, const void *message, size_t bytes, const std::vector<int> &fds)
+{
+	iovec part{const_cast<void *>(message), bytes};
+	msghdr header{};
+	header.msg_iov = &part;
+	header.msg_iovlen = 1;
+	alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
+	if (fds.size() > kMaxFds)
+		return false;
+	if (!fds.empty()) {
+		header.msg_control = control.data();
+		header.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
+		cmsghdr *rights = CMSG_FIRSTHDR(&header);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+		std::memcpy(CMSG_DATA(rights), fds.data(), fds.size() * sizeof(int));
+	}
+	ssize_t sent = 0;
+	do
+		sent = sendmsg(socket, &header, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == static_cast<ssize_t>(bytes);
+}
+
+bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms)
+{
+	if (timeout_ms >= 0) {
+		pollfd wait{socket, POLLIN, 0};
+		if (poll(&wait, 1, timeout_ms) <= 0)
+			return false;
+	}
+	iovec part{message, bytes};
+	msghdr header{};
+	header.msg_iov = &part;
+	header.msg_iovlen = 1;
+	alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
+	header.msg_control = control.data();
+	header.msg_controllen = control.size();
+	ssize_t got = 0;
+	do
+		got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return false;
+	for (cmsghdr *rights = CMSG_FIRSTHDR(&header); rights; rights = CMSG_NXTHDR(&header, rights)) {
+		if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS)
+			continue;
+		const size_t count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		std::array<int, kMaxFds> numbers{};
+		std::memcpy(numbers.data(), CMSG_DATA(rights), count * sizeof(int));
+		for (size_t i = 0; i < count; i++)
+			fds.emplace_back(numbers[i]);
+	}
+	return got == static_cast<ssize_t>(bytes) && (header.msg_flags & MSG_TRUNC) == 0;
+}
+
+} // namespace channel
+} // namespace icepath

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One message with the file descriptors beside it, over a SOCK_SEQPACKET socket: what icepath, its root helper and its
+// workers speak.
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace icepath {
+
+// Owns a file descriptor.
+class Fd {
+public:
+	Fd() = default;
+	explicit Fd(int fd) : fd_(fd) {}
+	Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+	Fd &operator=(Fd &&other) noexcept;
+	~Fd();
+	int get() const { return fd_; }
+	explicit operator bool() const { return fd_ >= 0; }
+	void reset();
+	int release() { return std::exchange(fd_, -1); }
+
+private:
+	int fd_ = -1;
+};
+
+namespace channel {
+
+inline constexpr size_t kMaxFds = 16;
+
+// Both ends, close-on-exec. Throws Failure(MachineCannot).
+std::pair<Fd, Fd> open_pair();
+
+// False where the peer is gone. The descriptors stay the caller's. Never raises SIGPIPE.
+bool send(int socket, const void *message, size_t bytes, const std::vector<int> &fds = {});
+
+// Receives exactly one message of exactly `bytes`; waits at most `timeout_ms` (-1: for ever). False where the peer is gone,
+// time is up or the message has another size. Descriptors beyond kMaxFds are closed.
+bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms = -1);
+
+} // namespace channel
+} // namespace icepath

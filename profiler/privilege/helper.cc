@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/privilege/helper.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "profiler/failure.h"
+
+namespace icepath::privilege {
+
+Helper::Helper(const Identity &user)
+{
+	if (!user.was_root)
+		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
+	auto [ours, theirs] = channel::open_pair();
+	const pid_t icepath = getpid();
+	pid_ = fork();
+	if (pid_ < 0)
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork the root helper: {}", std::strerror(errno)));
+	if (pid_ == 0) {
+		ours.reset();
+		// A terminal's Ctrl-C goes to the whole group: icepath decides when the helper ends.
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		prctl(PR_SET_NAME, "icepath-helper");
+		serve(theirs.get(), icepath, user.uid);
+		_exit(0);
+	}
+	socket_ = std::move(ours);
+}
+
+Helper::~Helper()
+{
+	socket_.reset();
+	if (pid_ > 0)
+		waitpid(pid_, nullptr, 0);
+}
+
+HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
+{
+	HelperReply reply{};
+	constexpr int kTimeoutMs = 10000; // attaching waits for RCU grace periods
+	if (!channel::send(socket_.get(), &request, sizeof(request), fds) ||
+		!channel::receive(socket_.get(), &reply, sizeof(reply), received, kTimeoutMs))
+		throw HelperDied();
+	if (reply.exit_code != 0)
+		throw Failure(static_cast<ExitCode>(reply.exit_code),
+					  std::string(reply.message.data(), strnlen(reply.message.data(), reply.message.size())));
+	return reply;
+}
+
+Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::Load;
+	if (cpus.size() > request.cpus.size())
+		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can watch", cpus.size(), request.cpus.size()));
+	request.cpu_count = static_cast<uint32_t>(cpus.size());
+	std::copy(cpus.begin(), cpus.end(), request.cpus.begin());
+	request.records_per_slot = records_per_slot;
+	std::vector<Fd> fds;
+	const HelperReply reply = ask(request, {}, fds);
+	if (fds.size() != 1)
+		throw Failure(ExitCode::Internal, "the root helper sent no slots");
+	Loaded loaded;
+	loaded.slots = std::move(fds[0]);
+	loaded.slot_bytes = reply.slot_bytes;
+	loaded.slot_count = reply.slot_count;
+	loaded.available = reply.available;
+	for (size_t i = 0; i < loaded.why_not.size(); i++)
+		loaded.why_not[i] = std::string(reply.why_not[i].data(), strnlen(reply.why_not[i].data(), reply.why_not[i].size()));
+	return loaded;
+}
+
+uint32_t Helper::add_worker(int pidfd, uint32_t cpu)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::AddWorker;
+	request.cpu = cpu;
+	std::vector<Fd> none;
+	return ask(request, {pidfd}, none).worker;
+}
+
+void Helper::add_socket(int fd, uint64_t key)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::AddSocket;
+	request.key = key;
+	std::vector<Fd> none;
+	ask(request, {fd}, none);
+}
+
+capture::ProbeSet Helper::attach(capture::ProbeSet probes)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::Attach;
+	request.probes = probes;
+	std::vector<Fd> none;
+	return ask(request, {}, none).available;
+}
+
+void Helper::begin_block(std::array<uint32_t, 2> workers)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::BeginBlock;
+	request.workers = workers;
+	std::vector<Fd> none;
+	ask(request, {}, none);
+}
+
+uint64_t Helper::end_block()
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::EndBlock;
+	std::vector<Fd> none;
+	return ask(request, {}, none).recursion_misses;
+}
+
+} // namespace icepath::privilege

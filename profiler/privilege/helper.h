@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The root helper: the only process of icepath that keeps root while a run goes on. It is forked before privileges are
+// dropped, holds the capture, pins workers, and answers the requests below over a socket pair, one reply each.
+//
+// What it believes: nothing. A worker is named by a pidfd, and taken only if it is a child of the icepath that forked the
+// helper and runs as the invoking user. It opens no path that a request names. It ends when the socket closes, and its
+// BPF programs with it.
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/capture/probes.h"
+#include "profiler/channel.h"
+#include "profiler/failure.h"
+#include "profiler/privilege/identity.h"
+
+namespace icepath::privilege {
+
+inline constexpr size_t kMaxWorkers = 1024;
+inline constexpr size_t kMaxCaptureCpus = 64;
+
+enum class HelperRequestKind : uint32_t {
+	Load,       // cpus, records_per_slot; replies with the slots' map as a file descriptor
+	AddWorker,  // fd: pidfd; cpu: where to pin it. Replies with its number
+	AddSocket,  // fd: socket; key
+	Attach,     // probes
+	BeginBlock, // workers[2]: numbers
+	EndBlock,
+};
+
+struct HelperRequest {
+	HelperRequestKind kind;
+	uint32_t cpu_count;
+	std::array<uint32_t, kMaxCaptureCpus> cpus;
+	uint32_t records_per_slot;
+	uint32_t cpu;
+	uint64_t key;
+	capture::ProbeSet probes;
+	std::array<uint32_t, 2> workers;
+};
+
+struct HelperReply {
+	int32_t exit_code; // 0: done
+	std::array<char, 384> message;
+	uint32_t worker; // AddWorker
+	uint32_t slot_bytes, slot_count;   // Load
+	capture::ProbeSet available;       // Load, Attach
+	std::array<std::array<char, 96>, capture::kProbes.size()> why_not; // Load
+	uint64_t recursion_misses;         // EndBlock
+};
+
+// The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper is gone
+// it throws HelperDied.
+class HelperDied : public Failure {
+public:
+	HelperDied() : Failure(ExitCode::MachineCannot, "the root helper died: no probes from here on") {}
+};
+
+class Helper {
+public:
+	// Forks the helper, which stays root; the caller then calls become(). Throws Failure(MachineCannot) without root.
+	explicit Helper(const Identity &user);
+	~Helper(); // closes the socket and reaps the helper
+	Helper(const Helper &) = delete;
+	Helper &operator=(const Helper &) = delete;
+
+	struct Loaded {
+		Fd slots;
+		uint32_t slot_bytes = 0, slot_count = 0;
+		capture::ProbeSet available = 0;
+		std::array<std::string, capture::kProbes.size()> why_not;
+	};
+	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
+	uint32_t add_worker(int pidfd, uint32_t cpu);
+	void add_socket(int fd, uint64_t key);
+	capture::ProbeSet attach(capture::ProbeSet probes);
+	void begin_block(std::array<uint32_t, 2> workers);
+	uint64_t end_block();
+	pid_t pid() const { return pid_; }
+
+private:
+	HelperReply ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received);
+	Fd socket_;
+	pid_t pid_ = -1;
+};
+
+// The helper's own loop; returns when the socket closes.
+void serve(int socket, pid_t icepath, uid_t user);
+
+} // namespace icepath::privilege

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/privilege/identity.h"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "profiler/failure.h"
+
+namespace icepath::privilege {
+namespace {
+
+uid_t number_in(const char *variable, const char *text)
+{
+	uid_t number = 0;
+	const char *end = text + std::strlen(text);
+	const auto parsed = std::from_chars(text, end, number);
+	if (parsed.ec != std::errc() || parsed.ptr != end)
+		throw Failure(ExitCode::Usage, fmt::format("{}=\"{}\" is no user number: run through sudo or pkexec, or unset it", variable, text));
+	return number;
+}
+
+} // namespace
+
+Identity invoking_user()
+{
+	Identity user;
+	user.was_root = geteuid() == 0;
+	user.uid = getuid();
+	if (user.was_root) {
+		const char *variable = std::getenv("SUDO_UID") ? "SUDO_UID" : "PKEXEC_UID";
+		if (const char *text = std::getenv(variable))
+			user.uid = number_in(variable, text);
+	}
+	user.stays_root = user.was_root && user.uid == 0;
+	const passwd *entry = getpwuid(user.uid);
+	if (!entry && user.was_root && !user.stays_root)
+		throw Failure(ExitCode::Usage, fmt::format("user {} doesn't exist: cannot run the benchmark as the user who asked for it", user.uid));
+	user.gid = entry ? entry->pw_gid : getgid();
+	user.name = entry ? entry->pw_name : std::to_string(user.uid);
+	return user;
+}
+
+void become(const Identity &user)
+{
+	if (!user.was_root || user.stays_root)
+		return;
+	const auto must = [](bool done, const char *what) {
+		if (!done)
+			throw Failure(ExitCode::Internal, fmt::format("cannot give up root ({}): {}", what, std::strerror(errno)));
+	};
+	must(initgroups(user.name.c_str(), user.gid) == 0, "initgroups");
+	must(setresgid(user.gid, user.gid, user.gid) == 0, "setresgid");
+	must(setresuid(user.uid, user.uid, user.uid) == 0, "setresuid"); // clears all capability sets: capabilities(7)
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (setresuid(0, 0, 0) == 0)
+		throw Failure(ExitCode::Internal, "root could be had back after giving it up: refusing to run");
+	if (const passwd *entry = getpwuid(user.uid)) {
+		setenv("HOME", entry->pw_dir, 1);
+		setenv("USER", entry->pw_name, 1);
+		setenv("LOGNAME", entry->pw_name, 1);
+	}
+}
+
+} // namespace icepath::privilege

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Who asked for this run, and becoming that user.
+#include <sys/types.h>
+
+#include <string>
+
+namespace icepath::privilege {
+
+struct Identity {
+	uid_t uid = 0;
+	gid_t gid = 0;
+	std::string name;
+	bool was_root = false;    // started with effective uid 0
+	bool stays_root = false;  // root without an invoking user, as in CI: nothing to become
+};
+
+// From SUDO_UID/SUDO_GID or PKEXEC_UID where the process is root, else the process's own. Throws Failure(Usage) where
+// those variables don't name a user.
+Identity invoking_user();
+
+// Gives up every privilege for good: supplementary groups, group, user, capabilities, ambient set. Throws
+// Failure(Internal) where the kernel refuses or where privileges could be had back.
+void become(const Identity &user);
+
+} // namespace icepath::privilege

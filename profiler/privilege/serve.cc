@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The helper's side: runs as root, so it checks everything that it is asked.
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "profiler/capture/capture.h"
+#include "profiler/failure.h"
+#include "profiler/privilege/helper.h"
+
+namespace icepath::privilege {
+namespace {
+
+template <size_t N> void put(std::array<char, N> &field, std::string_view text)
+{
+	field.fill(0);
+	text.copy(field.data(), N - 1);
+}
+
+// A field of a file under /proc that holds one number after its name.
+std::optional<int64_t> proc_field(const std::string &path, std::string_view field)
+{
+	std::ifstream file(path);
+	for (std::string line; std::getline(file, line);) {
+		if (!line.starts_with(field))
+			continue;
+		std::istringstream rest(line.substr(field.size()));
+		if (int64_t number = 0; rest >> number)
+			return number;
+	}
+	return std::nullopt;
+}
+
+class Server {
+public:
+	Server(pid_t icepath, uid_t user) : icepath_(icepath), user_(user) {}
+
+	HelperReply answer(const HelperRequest &request, std::vector<Fd> &fds, std::vector<int> &to_send)
+	{
+		HelperReply reply{};
+		switch (request.kind) {
+		case HelperRequestKind::Load:
+			load(request, reply, to_send);
+			break;
+		case HelperRequestKind::AddWorker:
+			reply.worker = add_worker(request.cpu, fds);
+			break;
+		case HelperRequestKind::AddSocket:
+			if (fds.size() != 1)
+				throw Failure(ExitCode::Internal, "a socket was to be marked and none was sent");
+			capture().add_socket(fds[0].get(), request.key);
+			break;
+		case HelperRequestKind::Attach:
+			capture().attach(request.probes);
+			reply.available = capture().available();
+			break;
+		case HelperRequestKind::BeginBlock: {
+			std::vector<int> pidfds;
+			for (const uint32_t worker : request.workers)
+				pidfds.push_back(workers_.at(worker).get());
+			capture().begin_block(pidfds);
+			break;
+		}
+		case HelperRequestKind::EndBlock:
+			reply.recursion_misses = capture().end_block();
+			break;
+		default:
+			throw Failure(ExitCode::Internal, "the root helper was asked for something that it doesn't know");
+		}
+		return reply;
+	}
+
+private:
+	capture::Capture &capture()
+	{
+		if (!capture_)
+			throw Failure(ExitCode::Internal, "the root helper was asked to capture before it was told to load");
+		return *capture_;
+	}
+
+	void load(const HelperRequest &request, HelperReply &reply, std::vector<int> &to_send)
+	{
+		if (capture_ || request.cpu_count > request.cpus.size() || request.records_per_slot == 0 ||
+			request.records_per_slot > (1u << 22))
+			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
+		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
+						 request.records_per_slot);
+		reply.slot_bytes = capture_->slot_bytes();
+		reply.slot_count = capture_->slot_count();
+		reply.available = capture_->available();
+		for (size_t i = 0; i < reply.why_not.size(); i++)
+			put(reply.why_not[i], capture_->trials()[i].why_not);
+		to_send.push_back(capture_->slots_fd());
+	}
+
+	uint32_t add_worker(uint32_t cpu, std::vector<Fd> &fds)
+	{
+		if (fds.size() != 1 || workers_.size() >= kMaxWorkers)
+			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent, or there are too many");
+		// While we hold the pidfd its pid isn't given to another task: the checks below stay true.
+		const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fds[0].get()), "Pid:");
+		const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
+		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ || proc_field(status, "Uid:") != int64_t{user_})
+			throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
+		cpu_set_t set;
+		CPU_ZERO(&set);
+		if (cpu >= CPU_SETSIZE)
+			throw Failure(ExitCode::Usage, fmt::format("CPU {} doesn't exist", cpu));
+		CPU_SET(cpu, &set);
+		if (sched_setaffinity(static_cast<pid_t>(*pid), sizeof(set), &set))
+			throw Failure(ExitCode::MachineCannot, fmt::format("cannot pin a worker to CPU {}: {}", cpu, std::strerror(errno)));
+		if (capture_)
+			capture_->add_worker(fds[0].get());
+		workers_.push_back(std::move(fds[0]));
+		return static_cast<uint32_t>(workers_.size() - 1);
+	}
+
+	const pid_t icepath_;
+	const uid_t user_;
+	std::optional<capture::Capture> capture_;
+	std::vector<Fd> workers_;
+};
+
+} // namespace
+
+void serve(int socket, pid_t icepath, uid_t user)
+{
+	Server server(icepath, user);
+	HelperRequest request{};
+	for (;;) {
+		std::vector<Fd> fds;
+		std::vector<int> to_send;
+		if (!channel::receive(socket, &request, sizeof(request), fds))
+			return;
+		HelperReply reply{};
+		try {
+			reply = server.answer(request, fds, to_send);
+		} catch (const Failure &failure) {
+			reply.exit_code = static_cast<int32_t>(failure.code());
+			put(reply.message, failure.what());
+		} catch (const std::exception &error) {
+			reply.exit_code = static_cast<int32_t>(ExitCode::Internal);
+			put(reply.message, error.what());
+		}
+		if (!channel::send(socket, &reply, sizeof(reply), to_send))
+			return;
+	}
+}
+
+} // namespace icepath::privilege
