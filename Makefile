@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# A front for CMake. V=1 shows every command; BUILD=folder builds elsewhere.
+#
+#   make             build                            make test         build and run every test
+#   make run         measure with the default plan    make bench        measure for long, for results to keep
+#   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
+#   make install     honours DESTDIR and PREFIX       make check-format make clean
+
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+V ?= 0
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+export V
+
+ifeq ($(V),1)
+Q :=
+NINJA_FLAGS := -v
+else
+Q := @
+# On a terminal ninja keeps to one line; elsewhere its progress is noise.
+NINJA_FLAGS := $(shell test -t 2 || echo --quiet)
+endif
+
+CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+
+.PHONY: all deps test-deps run test bench install sanitize check-format clean
+all: $(BUILD)/build.ninja
+	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
+
+# Ninja runs cmake again by itself when a CMake file changes.
+$(BUILD)/build.ninja: | tools-present
+	$(Q)mkdir -p $(BUILD)
+	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
+
+.PHONY: tools-present
+tools-present:
+	@for tool in cmake ninja c++ pkg-config; do \
+		command -v $$tool >/dev/null || { echo "$$tool is missing: run 'make deps' first" >&2; exit 1; }; \
+	done
+
+deps:
+	$(Q)cmake/install-packages.sh build
+
+test-deps:
+	$(Q)cmake/install-packages.sh build test
+
+run: deps
+	$(Q)$(MAKE) all
+	$(Q)$(SUDO) $(BUILD)/bin/icepath run $(ARGS)
+
+# Configured anew, because test packages may have come since.
+test: test-deps
+	$(Q)mkdir -p $(BUILD)
+	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
+	$(Q)$(MAKE) all
+	$(Q)tests/run.sh $(BUILD)
+
+bench: deps
+	$(Q)$(MAKE) all
+	$(Q)$(SUDO) $(BUILD)/bin/icepath run --budget 300 $(ARGS)
+
+install: all
+	$(Q)cmake/quietly.sh cmake --install $(BUILD)
+
+sanitize: test-deps
+	$(Q)$(MAKE) all BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
+	$(Q)ctest --test-dir build-sanitize --output-on-failure --label-exclude machine -j $(JOBS)
+
+check-format:
+	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 --dry-run --Werror
+
+clean:
+	$(Q)rm -rf $(BUILD) build-sanitize

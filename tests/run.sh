@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs every test of a build folder and closes with a count that names what was skipped and why: tests/run.sh BUILD
+set -u
+build=$1
+report=$(cd "$build" && pwd)/tests.xml
+
+# Tests of the whole need root, as icepath itself does for its probes; without sudo they are skipped and say so.
+as_root=
+if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+	as_root="sudo --preserve-env=CI"
+fi
+owner=$(id -u):$(id -g)
+
+$as_root ctest --test-dir "$build" --output-on-failure --no-tests=error --output-junit "$report" \
+	-j "${JOBS:-$(nproc)}" </dev/null
+status=$?
+[ -z "$as_root" ] || $as_root chown -R "$owner" "$build"
+
+[ -f "$report" ] || exit 1
+awk '
+	function attribute(name,    at) {
+		at = match($0, " " name "=\"[^\"]*\"")
+		return at ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : ""
+	}
+	/<testsuite/ { sub(/.*<testsuite/, "<testsuite") }
+	/<testcase / { test = attribute("name"); state = attribute("status"); count[state]++; total++; reason = ""; take = 0 }
+	# GoogleTest prints the reason in the line after "file:line: Skipped".
+	take { reason = reason (reason == "" ? "" : " ") $0; take = 0 }
+	/: Skipped$/ { take = 1 }
+	/<\/testcase>/ && state == "notrun" {
+		if (reason == "") reason = "no reason given"
+		gsub(/&lt;/, "<", reason); gsub(/&gt;/, ">", reason); gsub(/&quot;/, "\"", reason); gsub(/&apos;/, "\047", reason)
+		gsub(/&amp;/, "\\&", reason)
+		skipped[reason] = skipped[reason] "\n    " test; times[reason]++
+	}
+	END {
+		for (reason in skipped) printf "\nskipped (%d): %s%s\n", times[reason], reason, skipped[reason]
+		printf "\ntests: %d, passed: %d, failed: %d, skipped: %d\n", total, count["run"], count["fail"],
+			count["notrun"] + count["disabled"]
+	}
+' "$report"
+exit $status
