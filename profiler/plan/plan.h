@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From what the user asked for to the cells of a run. Pure, but for the list of targets, which the caller brings.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/rundir/run.h"
+
+namespace icepath::plan {
+
+// A target as a worker described it.
+struct Target {
+	std::string plugin; // path of the shared object
+	std::string name, summary, library_version;
+	uint32_t waits = 0, mechanisms = 0, capabilities = 0; // bits of plugin.h
+	uint64_t max_payload_bytes = 0;
+	std::string max_payload_why, why_not;
+};
+
+struct Wishes {
+	std::vector<std::string> targets; // empty or {"all"}: every one that works here
+	std::vector<rundir::Pattern> patterns;
+	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for oneway
+	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
+	double rate_hz = 2000; // oneway
+	rundir::Injection injection; // if any: each cell comes twice, without and with it
+};
+
+struct Plan {
+	std::vector<rundir::Cell> cells;
+	std::vector<std::string> plugin_of_cell; // path, beside cells
+	std::vector<std::string> notices;        // combinations that were left out, and why
+};
+
+// Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
+Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu_sender, uint32_t cpu_receiver);
+
+// The words of the command line and the reports.
+std::string_view name(rundir::Pattern pattern);
+std::string_view name(rundir::Wait wait);
+
+} // namespace icepath::plan

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A run from its plan to its finished run directory: workers, rounds of blocks with and without probes, and what is kept
+// when something dies. One thread, as the invoking user; what needs root is asked of the helper.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/plan/plan.h"
+#include "profiler/privilege/helper.h"
+#include "profiler/rundir/run.h"
+
+namespace icepath::run {
+
+struct SessionOptions {
+	std::string directory;       // of the run; made by the session
+	double budget_s = 60;        // for everything, from `started_ns` to the end of the report
+	uint64_t started_ns = 0;     // CLOCK_MONOTONIC when the program began
+	std::optional<uint32_t> messages; // counted messages per block; nothing: 1000
+	uint32_t records_per_slot = 1u << 16;
+};
+
+struct SessionResult {
+	bool interrupted = false;
+	uint32_t rounds = 0;
+	size_t failed_cells = 0;
+};
+
+// How far a run has come, for a progress line.
+struct Progress {
+	uint32_t round = 0, rounds_expected = 0;
+	bool probed = false;
+	std::string cell;
+	double latency_p50_us = 0; // of the block that has just ended; 0: none
+	double seconds_left = 0;
+};
+
+// Runs the plan. `head` comes with host, isolation and command line filled; cells and probes are added here. Throws Failure
+// where nothing could be measured at all.
+SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options, privilege::Helper &helper,
+						  const std::function<void(const Progress &)> &tell);
+
+// Asks a running session to stop after its current block. Async-signal-safe.
+void interrupt_session();
+
+} // namespace icepath::run

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/worker_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+namespace icepath::run {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kAnswerMs = 5000;
+constexpr int kControlFd = 3;
+
+template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
+
+fs::path program_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+} // namespace
+
+WorkerProcess::WorkerProcess(const std::string &program, std::string what) : what_(std::move(what))
+{
+	auto [ours, theirs] = channel::open_pair();
+	pid_ = fork();
+	if (pid_ < 0)
+		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
+	if (pid_ == 0) {
+		signal(SIGINT, SIG_IGN); // the terminal signals the whole group; icepath ends its workers itself
+		signal(SIGQUIT, SIG_IGN);
+		// dup2 onto itself would keep close-on-exec.
+		if (theirs.get() == kControlFd)
+			fcntl(kControlFd, F_SETFD, 0);
+		else
+			dup2(theirs.get(), kControlFd);
+		const std::string control = std::to_string(kControlFd);
+		execl(program.c_str(), program.c_str(), "--control", control.c_str(), nullptr);
+		_exit(127);
+	}
+	socket_ = std::move(ours);
+	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+}
+
+WorkerProcess::~WorkerProcess()
+{
+	if (!pidfd_)
+		return;
+	socket_.reset();
+	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+	waitpid(pid_, nullptr, 0);
+}
+
+std::string WorkerProcess::fate()
+{
+	siginfo_t end{};
+	// It may just be dying: its socket closes before it can be waited for.
+	for (int tries = 0; tries < 20 && end.si_pid == 0; tries++) {
+		if (tries)
+			usleep(5000);
+		if (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &end, WEXITED | WNOHANG | WNOWAIT))
+			break;
+	}
+	if (end.si_pid == 0)
+		return "doesn't answer";
+	if (end.si_code == CLD_EXITED)
+		return end.si_status == 127 ? "can't be started" : fmt::format("exited with {}", end.si_status);
+	return fmt::format("was killed by signal {} ({})", end.si_status, strsignal(end.si_status));
+}
+
+void WorkerProcess::send(const worker::Request &request, const std::vector<int> &fds)
+{
+	if (!channel::send(socket_.get(), &request, sizeof(request), fds))
+		throw WorkerFailed(fmt::format("the {} {}", what_, fate()));
+}
+
+worker::Reply WorkerProcess::receive(std::vector<Fd> &received, int timeout_ms)
+{
+	worker::Reply reply{};
+	if (!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
+		throw WorkerFailed(fmt::format("the {} {}", what_, fate()));
+	if (reply.status != worker::ReplyStatus::Done)
+		throw WorkerFailed(fmt::format("{}: {}", what_, text(reply.message)));
+	return reply;
+}
+
+worker::Reply WorkerProcess::ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received)
+{
+	send(request, fds);
+	return receive(received, kAnswerMs);
+}
+
+std::string worker_program() { return program_folder() / "icepath-worker"; }
+
+std::vector<std::string> plugin_paths()
+{
+	std::vector<std::string> paths;
+	std::error_code none;
+	for (const auto &entry : fs::directory_iterator(program_folder() / "../lib/icepath", none)) {
+		const std::string file = entry.path().filename();
+		if (file.starts_with("icepath-") && file.ends_with(".so"))
+			paths.push_back(fs::weakly_canonical(entry.path()));
+	}
+	std::sort(paths.begin(), paths.end());
+	return paths;
+}
+
+std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
+{
+	std::vector<plan::Target> targets;
+	for (const std::string &path : plugin_paths()) {
+		const std::string file = fs::path(path).filename();
+		try {
+			WorkerProcess process(worker_program(), "worker that describes " + file);
+			worker::Request request{};
+			request.kind = worker::RequestKind::Describe;
+			if (path.size() >= sizeof(request.plugin))
+				throw WorkerFailed(fmt::format("{}: its path is too long", path));
+			path.copy(request.plugin, sizeof(request.plugin) - 1);
+			constexpr uint32_t kMaxTargets = 64;
+			for (; request.index < kMaxTargets; request.index++) {
+				std::vector<Fd> none;
+				const worker::TargetReply told = process.ask(request, {}, none).target;
+				if (told.name[0] == 0)
+					break;
+				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits, told.mechanisms,
+								   told.capabilities, told.max_payload_bytes, text(told.max_payload_why), text(told.why_not)});
+			}
+		} catch (const WorkerFailed &failure) {
+			notices.push_back(failure.what());
+		}
+	}
+	return targets;
+}
+
+} // namespace icepath::run
