@@ -25,9 +25,12 @@ awk '
 	}
 	/<testsuite/ { sub(/.*<testsuite/, "<testsuite") }
 	/<testcase / { test = attribute("name"); state = attribute("status"); count[state]++; total++; reason = ""; take = 0 }
-	# GoogleTest prints the reason in the line after "file:line: Skipped".
+	# A test whose program is missing is "notrun" as well.
+	/<skipped message="/ && !/message="SKIP_/ { count["notrun"]--; count["fail"]++; state = "fail" }
+	# GoogleTest prints the reason in the line after "file:line: Skipped"; a script prints "skipped: reason".
 	take { reason = reason (reason == "" ? "" : " ") $0; take = 0 }
 	/: Skipped$/ { take = 1 }
+	sub(/^(.*<system-out>)?skipped: /, "") { reason = $0; sub(/<\/system-out>/, "", reason) }
 	/<\/testcase>/ && state == "notrun" {
 		if (reason == "") reason = "no reason given"
 		gsub(/&lt;/, "<", reason); gsub(/&gt;/, ">", reason); gsub(/&quot;/, "\"", reason); gsub(/&apos;/, "\047", reason)

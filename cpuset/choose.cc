@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpuset/choose.h"
+
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "profiler/failure.h"
+
+namespace icepath::cpuset {
+namespace {
+
+bool same_core(const Cpu &a, const Cpu &b) { return contains(a.siblings, b.number); }
+bool same_llc(const Cpu &a, const Cpu &b) { return contains(a.llc, b.number); }
+
+// Compared from left to right, larger is better.
+auto merit(const Cpu &a, const Cpu &b)
+{
+	// Where no cache is shared or known, the package still tells near from far.
+	const int near = same_llc(a, b) ? 2 : a.package == b.package ? 1 : 0;
+	const bool boot_cpu = a.number == 0 || b.number == 0;
+	const bool boot_core = contains(a.siblings, 0) || contains(b.siblings, 0);
+	return std::tuple(int{a.isolated} + int{b.isolated}, !same_core(a, b), near, a.capacity + b.capacity, !boot_cpu,
+	                  !boot_core);
+}
+
+CpuList housekeeping(const Machine &machine, uint32_t sender, uint32_t receiver)
+{
+	CpuList others, all;
+	for (const Cpu &cpu : machine.cpus) {
+		// Isolated CPUs are for measuring; icepath's own work belongs where the rest of the machine runs.
+		if (!cpu.allowed || cpu.isolated)
+			continue;
+		all.push_back(cpu.number);
+		if (cpu.number != sender && cpu.number != receiver)
+			others.push_back(cpu.number);
+	}
+	if (!others.empty())
+		return others;
+	return all.empty() ? machine.affinity : all;
+}
+
+std::string describe(const Cpu &sender, const Cpu &receiver)
+{
+	if (sender.number == receiver.number)
+		return fmt::format("sender and receiver share CPU {}, so they take turns and every message waits for a switch",
+		                   sender.number);
+	std::string text = fmt::format("CPUs {} and {}: ", sender.number, receiver.number);
+	if (sender.isolated && receiver.isolated)
+		text += "both isolated";
+	else if (sender.isolated || receiver.isolated)
+		text += fmt::format("only CPU {} isolated", sender.isolated ? sender.number : receiver.number);
+	else
+		text += "not isolated";
+	if (same_core(sender, receiver))
+		text += ", two threads of one core that take from each other";
+	else if (same_llc(sender, receiver))
+		text += ", two cores under one last-level cache";
+	else if (sender.package == receiver.package)
+		text += ", two cores of one package without a common cache";
+	else
+		text += fmt::format(", of packages {} and {}, so that messages cross the interconnect", sender.package,
+		                    receiver.package);
+	return text;
+}
+
+Choice make_choice(const Machine &machine, const Cpu &sender, const Cpu &receiver, const std::string &why)
+{
+	return {sender.number, receiver.number, housekeeping(machine, sender.number, receiver.number), why};
+}
+
+const Cpu &usable(const Machine &machine, std::string_view option, std::string_view text)
+{
+	const auto number = parse_cpu(text);
+	if (!number)
+		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: \"{}\" is no CPU number; give the sender's and the receiver's, "
+		                                           "as in --cpus 0,1",
+		                                           option, text));
+	const Cpu *cpu = machine.find(*number);
+	if (!cpu && contains(machine.present, *number))
+		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} is offline; online are {}", option, *number,
+		                                           format_cpulist(machine.online())));
+	if (!cpu)
+		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} doesn't exist: this machine has {}", option, *number,
+		                                           format_cpulist(machine.online())));
+	if (!cpu->allowed) {
+		CpuList allowed;
+		for (const Cpu &other : machine.cpus)
+			if (other.allowed)
+				allowed.push_back(other.number);
+		throw Failure(ExitCode::Usage,
+		              fmt::format("--cpus {}: CPU {} isn't allowed to this process, whose affinity or cgroup cpuset has {}; "
+		                          "choose from these, or start icepath outside of that limit",
+		                          option, *number, format_cpulist(allowed)));
+	}
+	return *cpu;
+}
+
+} // namespace
+
+Choice choose_pair(const Machine &machine)
+{
+	const Cpu *sender = nullptr, *receiver = nullptr, *only = nullptr;
+	for (const Cpu &a : machine.cpus) {
+		if (!a.allowed)
+			continue;
+		if (!only)
+			only = &a;
+		for (const Cpu &b : machine.cpus)
+			if (b.allowed && a.number < b.number && (!sender || merit(a, b) > merit(*sender, *receiver)))
+				sender = &a, receiver = &b;
+	}
+	if (!only)
+		throw Failure(ExitCode::MachineCannot, fmt::format("no online CPU ({}) is allowed to this process (affinity {}): its "
+		                                                   "cgroup cpuset must be widened",
+		                                                   format_cpulist(machine.online()),
+		                                                   format_cpulist(machine.affinity)));
+	if (!sender)
+		return make_choice(machine, *only, *only,
+		                   fmt::format("only CPU {} may be used: {}", only->number, describe(*only, *only)));
+	return make_choice(machine, *sender, *receiver, describe(*sender, *receiver));
+}
+
+Choice given_pair(const Machine &machine, std::string_view option)
+{
+	const size_t comma = option.find(',');
+	if (comma == std::string_view::npos)
+		throw Failure(ExitCode::Usage,
+		              fmt::format("--cpus {}: two CPUs are needed, the sender's and the receiver's, as in --cpus 0,1", option));
+	const Cpu &sender = usable(machine, option, option.substr(0, comma));
+	const Cpu &receiver = usable(machine, option, option.substr(comma + 1));
+	return make_choice(machine, sender, receiver, "as asked for: " + describe(sender, receiver));
+}
+
+} // namespace icepath::cpuset

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpuset/choose.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+#include "tests/cpuset/fake_machine.h"
+
+namespace icepath::cpuset {
+namespace {
+
+void expect_failure(ExitCode code, const std::string &part, const std::function<void()> &action)
+{
+	try {
+		action();
+		ADD_FAILURE() << "nothing was refused";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), code);
+		EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
+	}
+}
+
+} // namespace
+
+TEST(Choose, LaptopTakesTwoCoresAwayFromTheBootCore)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 1u);
+	EXPECT_EQ(choice.receiver, 2u); // 5 is a thread of the same core as 1; 4 is one of CPU 0's
+	EXPECT_EQ(choice.housekeeping, (CpuList{0, 3, 4, 5, 6, 7}));
+	EXPECT_EQ(choice.why, "CPUs 1 and 2: not isolated, two cores under one last-level cache");
+}
+
+TEST(Choose, ServerTakesIsolatedCpusOfOnePackage)
+{
+	FakeMachine fake;
+	make_server(fake);
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 2u);
+	EXPECT_EQ(choice.receiver, 3u);
+	EXPECT_EQ(choice.housekeeping, (CpuList{0, 1, 4, 5})); // isolated CPUs are left in peace
+	EXPECT_EQ(choice.why, "CPUs 2 and 3: both isolated, two cores under one last-level cache");
+}
+
+TEST(Choose, IsolationWeighsMoreThanNearness)
+{
+	FakeMachine fake;
+	make_server(fake);
+	fake.write("/sys/devices/system/cpu/isolated", "2,7");
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 2u);
+	EXPECT_EQ(choice.receiver, 7u);
+	EXPECT_NE(choice.why.find("interconnect"), std::string::npos) << choice.why;
+}
+
+TEST(Choose, FastCoresAreTakenBeforeSlowOnes)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	for (uint32_t cpu = 0; cpu < 8; ++cpu)
+		fake.write("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity", cpu == 2 || cpu == 3 ? "1024" : "512");
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 2u);
+	EXPECT_EQ(choice.receiver, 3u);
+}
+
+TEST(Choose, TwoCpusAreTakenBothAndNobodyIsLeft)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 0u);
+	EXPECT_EQ(choice.receiver, 1u);
+	EXPECT_EQ(choice.housekeeping, (CpuList{0, 1}));
+}
+
+TEST(Choose, OneCpuIsShared)
+{
+	FakeMachine fake;
+	make_single(fake);
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, choice.receiver);
+	EXPECT_EQ(choice.housekeeping, CpuList{0});
+	EXPECT_NE(choice.why.find("only CPU 0"), std::string::npos) << choice.why;
+	EXPECT_NE(choice.why.find("take turns"), std::string::npos) << choice.why;
+}
+
+TEST(Choose, OnlyAllowedCpusAreTaken)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Choice choice = choose_pair(fake.read({.affinity = {0, 4}, .permitted = {0, 4}}));
+	EXPECT_EQ(choice.sender, 0u);
+	EXPECT_EQ(choice.receiver, 4u);
+	EXPECT_NE(choice.why.find("two threads of one core"), std::string::npos) << choice.why;
+}
+
+TEST(Choose, NoAllowedCpuIsToldAsTheMachinesFault)
+{
+	FakeMachine fake;
+	make_single(fake);
+	expect_failure(ExitCode::MachineCannot, "no online CPU (0)",
+	               [&] { choose_pair(fake.read({.affinity = {1}, .permitted = {1}})); });
+}
+
+TEST(GivenPair, IsTakenInThatOrder)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Choice choice = given_pair(fake.read(), "6,1");
+	EXPECT_EQ(choice.sender, 6u);
+	EXPECT_EQ(choice.receiver, 1u);
+	EXPECT_EQ(choice.why.find("as asked for: CPUs 6 and 1"), 0u) << choice.why;
+}
+
+TEST(GivenPair, OneCpuTwiceIsAllowedAndSaid)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	const Choice choice = given_pair(fake.read(), "1,1");
+	EXPECT_EQ(choice.sender, 1u);
+	EXPECT_EQ(choice.receiver, 1u);
+	EXPECT_EQ(choice.housekeeping, CpuList{0});
+	EXPECT_NE(choice.why.find("share CPU 1"), std::string::npos) << choice.why;
+}
+
+TEST(GivenPair, BadOnesAreNamed)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	const Machine machine = fake.read();
+	expect_failure(ExitCode::Usage, "CPU 7 doesn't exist: this machine has 0-1", [&] { given_pair(machine, "0,7"); });
+	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_pair(machine, "1"); });
+	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_pair(machine, ""); });
+	for (const char *option : {"0,", ",1", "0,1,1", "0,one", "0,-1", "0, 1", "0,4294967297"})
+		expect_failure(ExitCode::Usage, "is no CPU number", [&] { given_pair(machine, option); });
+}
+
+TEST(GivenPair, OfflineCpuIsTold)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	fake.write("/sys/devices/system/cpu/present", "0-2");
+	expect_failure(ExitCode::Usage, "CPU 2 is offline", [&] { given_pair(fake.read(), "0,2"); });
+}
+
+TEST(GivenPair, CpuOutsideOfTheAffinityIsTold)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	expect_failure(ExitCode::Usage, "CPU 5 isn't allowed to this process, whose affinity or cgroup cpuset has 0-3",
+	               [&] { given_pair(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5"); });
+}
+
+} // namespace icepath::cpuset

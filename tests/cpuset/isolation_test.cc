@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpuset/isolation.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cpuset/fake_machine.h"
+
+namespace icepath::cpuset {
+namespace {
+
+std::set<std::string> disturbing(const Isolation &isolation)
+{
+	std::set<std::string> names;
+	for (const IsolationItem &item : isolation.items)
+		if (!item.quiet)
+			names.insert(item.name);
+	return names;
+}
+
+Isolation look(const Machine &machine) { return look_at_isolation(machine, choose_pair(machine)); }
+
+std::string found(const Isolation &isolation, const std::string &name)
+{
+	for (const IsolationItem &item : isolation.items)
+		if (item.name == name)
+			return item.found;
+	return "";
+}
+
+} // namespace
+
+TEST(IsolationReport, LaptopIsNoisy)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Isolation isolation = look(fake.read());
+	EXPECT_EQ(disturbing(isolation), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts", "smt_sibling", "frequency",
+	                                                        "idle_states", "rt_throttling"}));
+	EXPECT_EQ(found(isolation, "smt_sibling"), "CPU 5-6 shares a core with the chosen ones");
+	EXPECT_EQ(found(isolation, "interrupts"), "2 device interrupts go to these CPUs: 16 i801_smbus on CPU 1, 130 nvme0q2 on CPU 2");
+	EXPECT_EQ(found(isolation, "frequency"), "governor powersave on CPU 1-2");
+}
+
+TEST(IsolationReport, IsolatedServerIsQuiet)
+{
+	FakeMachine fake;
+	make_server(fake);
+	EXPECT_EQ(disturbing(look(fake.read())), std::set<std::string>{});
+}
+
+TEST(IsolationReport, VirtualMachineSaysSo)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	EXPECT_EQ(disturbing(look(fake.read())), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts", "rt_throttling",
+	                                                                "hypervisor", "housekeeping"}));
+}
+
+TEST(IsolationReport, OfflineSiblingIsQuiet)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	fake.write("/sys/devices/system/cpu/online", "0-3");
+	EXPECT_FALSE(disturbing(look(fake.read())).contains("smt_sibling"));
+}
+
+TEST(IsolationReport, OnlyTheCpuThatLacksIsolationIsNamed)
+{
+	FakeMachine fake;
+	make_server(fake);
+	const Machine machine = fake.read();
+	EXPECT_EQ(found(look_at_isolation(machine, given_pair(machine, "2,1")), "other_tasks"),
+	          "CPU 1 is open to every task of this machine");
+}
+
+TEST(IsolationReport, SlowClockIsTold)
+{
+	FakeMachine fake;
+	make_server(fake);
+	fake.write("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet");
+	EXPECT_TRUE(disturbing(look(fake.read())).contains("clock"));
+}
+
+TEST(IsolationReport, WhateverDisturbsHasAnEffect)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const nlohmann::json json = to_json(look(fake.read()));
+	EXPECT_EQ(json.at("sender_cpu"), 1);
+	EXPECT_EQ(json.at("receiver_cpu"), 2);
+	EXPECT_EQ(json.at("housekeeping_cpus"), "0,3-7");
+	for (const auto &item : json.at("items")) {
+		EXPECT_FALSE(item.at("found").get<std::string>().empty()) << item;
+		EXPECT_EQ(item.at("quiet").get<bool>(), item.at("effect").get<std::string>().empty()) << item;
+	}
+}
+
+TEST(IsolationReport, ThisMachineCanBeLookedAt)
+{
+	const Machine machine = read_machine(read_permission());
+	EXPECT_EQ(look(machine).items.size(), 10u);
+}
+
+} // namespace icepath::cpuset
