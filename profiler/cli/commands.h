@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One function for each command. Results go to stdout, progress and diagnostics to stderr. All throw Failure.
+#include <cstdint>
+
+#include "profiler/cli/options.h"
+#include "profiler/failure.h"
+
+namespace icepath::cli {
+
+// What the terminal can show.
+struct Style {
+	bool colour = false;  // never with NO_COLOR, TERM=dumb or where stdout is no terminal
+	bool unicode = false; // a UTF-8 locale
+	bool progress = false; // stderr is a terminal
+	int width = 100;
+};
+Style style_of_terminal(bool no_colour);
+
+ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style);
+ExitCode report(const ReportOptions &options, const Style &style);
+ExitCode flamegraph(const FlamegraphOptions &options);
+ExitCode doctor(const DoctorOptions &options, const Style &style);
+ExitCode list(const ListOptions &options);
+
+} // namespace icepath::cli

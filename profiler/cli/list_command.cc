@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "icepath/plugin.h"
+#include "profiler/cli/commands.h"
+#include "profiler/run/worker_process.h"
+
+namespace icepath::cli {
+namespace {
+
+std::vector<std::string> waits_of(uint32_t bits)
+{
+	std::vector<std::string> names;
+	for (const auto &[bit, word] : {std::pair{ICEPATH_WAIT_BLOCK, "block"}, {ICEPATH_WAIT_POLL, "poll"}, {ICEPATH_WAIT_EPOLL, "epoll"}})
+		if (bits & bit)
+			names.emplace_back(word);
+	return names;
+}
+
+} // namespace
+
+ExitCode list(const ListOptions &options)
+{
+	std::vector<std::string> notices;
+	const std::vector<plan::Target> targets = run::describe_targets(notices);
+	if (options.json) {
+		nlohmann::ordered_json json = {{"schema_version", 1}, {"targets", nlohmann::ordered_json::array()}, {"notices", notices}};
+		for (const plan::Target &target : targets)
+			json["targets"].push_back({{"name", target.name}, {"kind", "transport"}, {"summary", target.summary}, {"waits", waits_of(target.waits)},
+									   {"max_payload_bytes", target.max_payload_bytes}, {"max_payload_why", target.max_payload_why},
+									   {"why_not", target.why_not}, {"library_version", target.library_version}});
+		fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+		return ExitCode::Ok;
+	}
+	fmt::print("{:<16} {:<18} {:>13}  {}\n", "transport", "waits", "largest, B", "what it is");
+	for (const plan::Target &target : targets) {
+		std::string waits;
+		for (const std::string &wait : waits_of(target.waits))
+			waits += (waits.empty() ? "" : ",") + wait;
+		fmt::print("{:<16} {:<18} {:>13}  {}\n", target.name, waits, target.max_payload_bytes,
+				   target.why_not.empty() ? target.summary : "not here: " + target.why_not);
+	}
+	for (const std::string &notice : notices)
+		fmt::print(stderr, "icepath: {}\n", notice);
+	return ExitCode::Ok;
+}
+
+} // namespace icepath::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/std.h>
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "icepath/plugin.h"
+#include "profiler/cli/commands.h"
+#include "profiler/doctor/doctor.h"
+
+namespace icepath::cli {
+
+Style style_of_terminal(bool no_colour)
+{
+	Style style;
+	const char *term = std::getenv("TERM");
+	const char *forbidden = std::getenv("NO_COLOR"); // no-color.org: set and not empty
+	const bool plain = no_colour || (forbidden && *forbidden) || (term && std::strcmp(term, "dumb") == 0);
+	style.colour = !plain && isatty(STDOUT_FILENO);
+	style.unicode = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	style.progress = isatty(STDERR_FILENO);
+	winsize size{};
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
+		style.width = size.ws_col;
+	return style;
+}
+
+ExitCode doctor(const DoctorOptions &options, const Style &style)
+{
+	const auto checks = doctor::examine();
+	fmt::print("{}", options.json ? doctor::to_json(checks) : doctor::to_text(checks, style.colour));
+	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;
+}
+
+namespace {
+
+ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
+{
+	const Style style = style_of_terminal(line.no_colour);
+	if (const auto *options = std::get_if<RunOptions>(&line.command))
+		return run(*options, line.text, started_ns, style);
+	if (const auto *options = std::get_if<ReportOptions>(&line.command))
+		return report(*options, style);
+	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
+		return flamegraph(*options);
+	if (const auto *options = std::get_if<DoctorOptions>(&line.command))
+		return doctor(*options, style);
+	return list(std::get<ListOptions>(line.command));
+}
+
+} // namespace
+} // namespace icepath::cli
+
+int main(int argc, char **argv)
+{
+	using icepath::ExitCode;
+	const uint64_t started_ns = icepath_now_ns();
+	std::setlocale(LC_CTYPE, ""); // numbers stay as in the C locale
+	ExitCode code = ExitCode::Internal;
+	try {
+		const auto line = icepath::cli::parse(argc, argv);
+		code = line ? icepath::cli::dispatch(*line, started_ns) : ExitCode::Ok;
+	} catch (const icepath::Failure &failure) {
+		fmt::print(stderr, "icepath: {}\n", failure.what());
+		code = failure.code();
+	} catch (const std::exception &error) {
+		fmt::print(stderr, "icepath: internal error: {}\n", error.what());
+	}
+	return std::fflush(stdout) == 0 ? static_cast<int>(code) : static_cast<int>(ExitCode::Internal);
+}

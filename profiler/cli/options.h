@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The command line, taken apart. The only place that knows CLI11.
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "profiler/plan/plan.h"
+
+namespace icepath::cli {
+
+struct RunOptions {
+	plan::Wishes wishes;
+	std::string cpus; // empty: choose
+	double duration_s = 60;
+	std::optional<uint32_t> messages;
+	std::string output; // empty: results/<time>-<name>
+	std::string name = "run";
+	bool strict = false;
+	bool quiet = false;
+};
+
+struct ReportOptions {
+	std::string run;
+};
+
+struct FlamegraphOptions {
+	std::string run;
+	std::string output; // empty: into the run directory
+	bool folded_only = false; // folded stacks to stdout
+};
+
+struct DoctorOptions {
+	bool json = false;
+};
+
+struct ListOptions {
+	bool json = false;
+};
+
+using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, DoctorOptions, ListOptions>;
+
+struct CommandLine {
+	Command command;
+	bool no_colour = false;
+	std::string text; // as it was typed, for the run's head
+};
+
+// Throws Failure(Usage); nothing where only help or the version was asked for, which has been printed.
+std::optional<CommandLine> parse(int argc, char **argv);
+
+} // namespace icepath::cli

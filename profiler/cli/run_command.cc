@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <csignal>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cpuset/affinity.h"
+#include "cpuset/choose.h"
+#include "cpuset/isolation.h"
+#include "cpuset/topology.h"
+#include "profiler/cli/commands.h"
+#include "profiler/privilege/helper.h"
+#include "profiler/report/report.h"
+#include "profiler/run/host.h"
+#include "profiler/run/session.h"
+#include "profiler/run/worker_process.h"
+
+namespace icepath::cli {
+namespace {
+
+void on_signal(int number)
+{
+	run::interrupt_session();
+	signal(number, SIG_DFL); // the second one ends icepath at once
+}
+
+std::string default_directory(const std::string &name)
+{
+	return fmt::format("results/{:%Y-%m-%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), name);
+}
+
+// One line that is written over on a terminal; one line a round elsewhere.
+class ProgressLine {
+public:
+	explicit ProgressLine(bool terminal) : terminal_(terminal) {}
+	~ProgressLine()
+	{
+		if (terminal_ && shown_)
+			fmt::print(stderr, "\r\033[K");
+	}
+	void show(const run::Progress &progress)
+	{
+		const std::string rounds =
+			progress.rounds_expected ? fmt::format("{} of about {}", progress.round, progress.rounds_expected) : std::to_string(progress.round);
+		if (terminal_) {
+			fmt::print(stderr, "\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds, progress.probed ? "probed" : "unprobed", progress.cell,
+					   progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "", progress.seconds_left);
+			shown_ = true;
+		} else if (progress.round != last_round_) {
+			fmt::print(stderr, "round {} ({}), {:.0f} s left\n", rounds, progress.probed ? "probed" : "unprobed", progress.seconds_left);
+		}
+		last_round_ = progress.round;
+	}
+
+private:
+	bool terminal_, shown_ = false;
+	uint32_t last_round_ = 0;
+};
+
+cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &machine)
+{
+	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_pair(machine, options.cpus);
+}
+
+} // namespace
+
+ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
+{
+	// The helper is forked before anything else is done with root's rights, and they are given up right after.
+	const privilege::Identity user = privilege::invoking_user();
+	std::optional<privilege::Helper> helper;
+	if (user.was_root)
+		helper.emplace(user);
+	privilege::become(user);
+
+	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	const cpuset::Choice cpus = choose_cpus(options, machine);
+	std::vector<std::string> notices;
+	const std::vector<plan::Target> targets = run::describe_targets(notices);
+	plan::Plan plan = plan::make(options.wishes, targets, cpus.sender, cpus.receiver);
+	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
+	if (!helper)
+		throw Failure(ExitCode::MachineCannot, "tracing needs root (CAP_BPF, CAP_PERFMON): run `sudo icepath run`");
+	if (user.stays_root)
+		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives them to that user)");
+	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
+		plan.notices.push_back(*problem);
+
+	rundir::Head head;
+	head.icepath_version = ICEPATH_VERSION;
+	head.command_line = command_line;
+	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+	head.host_json = run::describe_host(user);
+	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
+
+	run::SessionOptions session;
+	session.directory = options.output.empty() ? default_directory(options.name) : options.output;
+	session.budget_s = options.duration_s;
+	session.started_ns = started_ns;
+	session.messages = options.messages;
+	struct sigaction action {};
+	action.sa_handler = on_signal;
+	sigaction(SIGINT, &action, nullptr);
+	sigaction(SIGTERM, &action, nullptr);
+	signal(SIGPIPE, SIG_IGN);
+
+	run::SessionResult result;
+	{
+		ProgressLine line(style.progress);
+		result = run::run_session(plan, std::move(head), session, *helper, [&](const run::Progress &progress) {
+			if (!options.quiet)
+				line.show(progress);
+		});
+	}
+	helper.reset(); // nothing below needs root
+	const bool valid = report::write_and_print(session.directory, {style.colour, style.unicode, style.width});
+	fmt::print("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory);
+	if (result.interrupted)
+		return ExitCode::Interrupted;
+	return options.strict && (!valid || result.failed_cells) ? ExitCode::Invalid : ExitCode::Ok;
+}
+
+} // namespace icepath::cli

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/doctor/doctor.h"
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cpuset/choose.h"
+#include "cpuset/isolation.h"
+#include "cpuset/topology.h"
+#include "profiler/capture/capture.h"
+#include "profiler/doctor/clock.h"
+
+namespace icepath::doctor {
+namespace {
+
+constexpr std::array<std::string_view, 3> kVerdictNames = {"ok", "warn", "fail"};
+std::string_view name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
+
+// One bit per capability of the effective set; capget(2), version 3.
+uint64_t effective_capabilities()
+{
+	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+	std::array<__user_cap_data_struct, 2> data{};
+	if (syscall(SYS_capget, &header, data.data()))
+		return 0;
+	return data[0].effective | uint64_t{data[1].effective} << 32;
+}
+
+Check kernel_check()
+{
+	utsname kernel{};
+	uname(&kernel);
+	const std::string found = fmt::format("{} {}", kernel.release, kernel.machine);
+	int major = 0, minor = 0;
+	std::sscanf(kernel.release, "%d.%d", &major, &minor);
+	// sched_switch has told the previous state itself since 5.18 (commit fa2c3254d7cf).
+	if (major < 5 || (major == 5 && minor < 18))
+		return {"kernel", Verdict::Fail, found, "the sched_switch probe reads its fourth argument, which came with 5.18", "use a newer kernel (Debian 12's 6.1 will do)"};
+	return {"kernel", Verdict::Ok, found, "", ""};
+}
+
+Check btf_check()
+{
+	if (std::filesystem::exists("/sys/kernel/btf/vmlinux"))
+		return {"btf", Verdict::Ok, "/sys/kernel/btf/vmlinux", "", ""};
+	return {"btf", Verdict::Fail, "no /sys/kernel/btf/vmlinux", "no probe can be loaded", "mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y"};
+}
+
+Check privilege_check()
+{
+	const uint64_t has = effective_capabilities();
+	std::string missing;
+	const std::array<std::pair<int, const char *>, 3> needed = {{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}, {CAP_SYS_NICE, "CAP_SYS_NICE"}}};
+	for (const auto &[number, label] : needed)
+		if ((has >> number & 1) == 0)
+			missing += std::string(missing.empty() ? "" : " ") + label;
+	if (!missing.empty())
+		return {"privileges", Verdict::Fail, fmt::format("uid {}, without {}", geteuid(), missing), "no probe can be loaded", "sudo icepath doctor; sudo icepath run"};
+	const bool invoked = std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID");
+	if (geteuid() == 0 && !invoked)
+		return {"privileges", Verdict::Warn, "root, without an invoking user", "workers and result files belong to root: there is no user to give them to", "start it with sudo from an ordinary user"};
+	return {"privileges", Verdict::Ok, fmt::format("uid {} with CAP_BPF, CAP_PERFMON and CAP_SYS_NICE", geteuid()), "", ""};
+}
+
+std::vector<Check> probe_checks(bool allowed)
+{
+	std::vector<Check> checks;
+	for (size_t i = 0; i < capture::kProbes.size(); i++) {
+		const capture::Probe &probe = capture::kProbes[i];
+		const std::string label = fmt::format("probe {}", probe.tracepoint);
+		if (!allowed) {
+			checks.push_back({label, Verdict::Fail, "not tried", fmt::format("can't be told: {}", probe.layers), "see privileges and btf"});
+			continue;
+		}
+		const capture::Trial trial = capture::try_probe(i);
+		if (trial.works)
+			checks.push_back({label, Verdict::Ok, fmt::format("tp_btf: {}", probe.layers), "", ""});
+		else
+			checks.push_back({label, probe.group == capture::Group::Scheduling ? Verdict::Fail : Verdict::Warn, trial.why_not,
+							  fmt::format("inferred or absent: {}", probe.layers), "use a kernel that has it (sk_data_ready came with 6.3)"});
+	}
+	return checks;
+}
+
+Check clock_check(const cpuset::Choice &choice)
+{
+	const ClockTrial trial = try_clock(choice.sender, choice.receiver);
+	std::string found = fmt::format("{}, {} ns a reading", trial.source, trial.read_ns);
+	if (choice.sender != choice.receiver)
+		found += fmt::format(", offset between CPU {} and {} {} ± {} ns, {} readings out of order", choice.sender, choice.receiver,
+							 trial.offset_ns, trial.error_ns, trial.backward);
+	if (trial.backward || std::abs(trial.offset_ns) > trial.error_ns + 100)
+		return {"clock", Verdict::Fail, found, "one-way latencies are wrong by the offset", "boot with tsc=reliable, or choose CPUs of one socket by --cpus"};
+	if (trial.source != "tsc" && trial.source != "arch_sys_counter" && trial.source != "kvm-clock")
+		return {"clock", Verdict::Warn, found, "each stamp costs a system call or a slow device read", "boot with clocksource=tsc tsc=reliable where the CPU has an invariant TSC"};
+	return {"clock", Verdict::Ok, found, "", ""};
+}
+
+} // namespace
+
+std::vector<Check> examine()
+{
+	std::vector<Check> checks = {kernel_check(), btf_check(), privilege_check()};
+	const bool allowed = checks[1].verdict != Verdict::Fail && checks[2].verdict != Verdict::Fail;
+	for (Check &check : probe_checks(allowed))
+		checks.push_back(std::move(check));
+	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	const cpuset::Choice choice = cpuset::choose_pair(machine);
+	checks.push_back({"cpus", choice.sender == choice.receiver ? Verdict::Warn : Verdict::Ok, choice.why,
+					  choice.sender == choice.receiver ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured" : "",
+					  choice.sender == choice.receiver ? "use a machine with two CPUs" : ""});
+	for (const cpuset::IsolationItem &item : cpuset::look_at_isolation(machine, choice).items)
+		checks.push_back({"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
+	checks.push_back(clock_check(choice));
+	return checks;
+}
+
+std::string to_text(const std::vector<Check> &checks, bool colour)
+{
+	constexpr std::array<const char *, 3> paint = {"\033[32m", "\033[33m", "\033[31m"};
+	std::string text;
+	for (const Check &check : checks) {
+		const std::string verdict = fmt::format("{:<4}", name(check.verdict));
+		text += fmt::format("{}{}{}  {:<34} {}\n", colour ? paint[static_cast<size_t>(check.verdict)] : "", verdict, colour ? "\033[0m" : "",
+							check.name, check.found);
+		if (!check.effect.empty())
+			text += fmt::format("      effect: {}\n", check.effect);
+		if (!check.remedy.empty())
+			text += fmt::format("      remedy: {}\n", check.remedy);
+	}
+	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n" : "icepath can't break messages down here: mend what says fail.\n";
+	return text;
+}
+
+std::string to_json(const std::vector<Check> &checks)
+{
+	nlohmann::ordered_json json = {{"schema_version", 1}, {"can_run", can_run(checks)}, {"checks", nlohmann::ordered_json::array()}};
+	for (const Check &check : checks)
+		json["checks"].push_back({{"name", check.name}, {"verdict", name(check.verdict)}, {"found", check.found}, {"effect", check.effect}, {"remedy", check.remedy}});
+	return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+bool can_run(const std::vector<Check> &checks)
+{
+	for (const Check &check : checks)
+		if (check.verdict == Verdict::Fail)
+			return false;
+	return true;
+}
+
+} // namespace icepath::doctor
