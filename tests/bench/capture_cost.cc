@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the capture costs: a blocking 64 B ping-pong over a UNIX socket, both sides on one CPU, with nothing attached, with
+// icepath's capture as `run` uses it, with bpftrace and with perf record storing time and task of the same events. All
+// four take turns in one go, and every figure is a ratio of a segment to the bare ones around it.
+//
+//   bench-capture-cost [--rounds N] [--cpu N] [--json FILE]
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cpuset/topology.h"
+#include "profiler/failure.h"
+#include "profiler/run/live_cell.h"
+#include "profiler/stats/interval.h"
+#include "tests/bench/external_tracer.h"
+
+namespace icepath::bench {
+namespace {
+
+constexpr uint32_t kTrips = 2000, kBlocksPerSegment = 6;
+
+double median(std::vector<double> values)
+{
+	std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+	return values[values.size() / 2];
+}
+
+// Median round trip of a block, from side 0's own stamps.
+double round_trip_ns(const rundir::Block &block)
+{
+	std::vector<double> trips;
+	const rundir::BlockSide &side = block.sides[0];
+	for (const rundir::RecvStamp &back : side.recvs)
+		if (back.seq < side.sends.size() && (back.flags & rundir::kStampLeadIn) == 0)
+			trips.push_back(static_cast<double>(back.recv_ns - side.sends[back.seq].send_ns));
+	if (trips.empty())
+		throw Failure(ExitCode::Invalid, "a block came back empty: " + block.failure);
+	return median(std::move(trips));
+}
+
+class Bench {
+public:
+	Bench(uint32_t cpu, const std::string &script)
+		: cpu_(cpu), script_(script), user_(privilege::invoking_user()), helper_(user_)
+	{
+		enter_tracing_namespace(); // after the helper was forked: it needs none
+		std::vector<std::string> notices;
+		const auto targets = run::describe_targets(notices);
+		plan::Wishes wishes;
+		wishes.targets = {"uds-stream"};
+		wishes.patterns = {rundir::Pattern::PingPong};
+		wishes.sizes = {64};
+		const plan::Plan plan = plan::make(wishes, targets, cpu, cpu);
+		auto loaded = helper_.load({cpu}, 1u << 16);
+		slots_ = run::SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, {cpu});
+		cell_ = std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], 0, kTrips + 64, slots_, helper_);
+	}
+
+	double bare() { return segment(false); }
+
+	double with_icepath()
+	{
+		helper_.attach(capture::needed_by(cell_->cell()));
+		const double result = segment(true);
+		helper_.attach(0);
+		return result;
+	}
+
+	double with_bpftrace()
+	{
+		const auto tracer = start_bpftrace(script_, cpu_);
+		return segment(false);
+	}
+
+	double with_perf()
+	{
+		const auto tracer = start_perf_record(cpu_);
+		return segment(false);
+	}
+
+	// What one probe hit costs, from the kernel's own accounting, which adds a few tens of ns of its own to each; and how
+	// many of them, and records, a round trip takes.
+	nlohmann::ordered_json floor()
+	{
+		const int enabled = bpf_enable_stats(BPF_STATS_RUN_TIME);
+		if (enabled < 0)
+			throw Failure(ExitCode::MachineCannot, "the kernel doesn't account for BPF run time (BPF_ENABLE_STATS)");
+		const auto before = run_time();
+		helper_.attach(capture::needed_by(cell_->cell()));
+		rundir::Block block = run_block(true);
+		helper_.attach(0);
+		const auto after = run_time();
+		close(enabled);
+		uint64_t records = 0;
+		for (const rundir::SlotCapture &slot : block.slots)
+			records += slot.position;
+		const double hits = static_cast<double>(after.second - before.second), ns = static_cast<double>(after.first - before.first);
+		const auto trips = static_cast<double>(block.sides[0].recvs.size());
+		return {{"probe_hits_per_round_trip", hits / trips}, {"ns_per_probe_hit", ns / hits}, {"records_per_round_trip", static_cast<double>(records) / trips},
+				{"floor_ns_per_round_trip", ns / trips}};
+	}
+
+private:
+	rundir::Block run_block(bool probed)
+	{
+		run::BlockWish wish;
+		wish.number = ++blocks_;
+		wish.count = kTrips;
+		wish.duration_ns = 2'000'000'000;
+		wish.probed = probed;
+		return cell_->run(wish, slots_, &helper_);
+	}
+
+	double segment(bool probed)
+	{
+		std::vector<double> blocks;
+		for (uint32_t i = 0; i < kBlocksPerSegment; i++)
+			blocks.push_back(round_trip_ns(run_block(probed)));
+		return median(blocks);
+	}
+
+	// Of all programs of capture.bpf.c: nanoseconds and runs.
+	static std::pair<uint64_t, uint64_t> run_time()
+	{
+		std::pair<uint64_t, uint64_t> sum;
+		for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
+			const Fd program(bpf_prog_get_fd_by_id(id));
+			bpf_prog_info info{};
+			__u32 size = sizeof(info);
+			if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size))
+				continue;
+			for (const capture::Probe &probe : capture::kProbes) // names are cut at 15 characters
+				if (std::string_view(info.name) == probe.program.substr(0, sizeof(info.name) - 1)) {
+					sum.first += info.run_time_ns;
+					sum.second += info.run_cnt;
+					break;
+				}
+		}
+		return sum;
+	}
+
+	uint32_t cpu_;
+	std::string script_;
+	privilege::Identity user_;
+	privilege::Helper helper_;
+	run::SlotsView slots_;
+	std::unique_ptr<run::LiveCell> cell_;
+	uint64_t blocks_ = 0;
+};
+
+struct Variant {
+	std::string name;
+	double (Bench::*measure)();
+	std::vector<double> ratios; // of a segment to the mean of the bare ones before and after it
+};
+
+nlohmann::ordered_json as_json(const stats::Interval &interval) { return {{"mean", interval.mean}, {"ci95", {interval.low, interval.high}}}; }
+
+void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::string &file)
+{
+	Bench bench(cpu, script);
+	std::vector<Variant> variants = {{"icepath", &Bench::with_icepath, {}}, {"bpftrace", &Bench::with_bpftrace, {}}, {"perf record", &Bench::with_perf, {}}};
+	std::vector<double> bare_ns;
+	bench.bare(); // warm
+	for (uint32_t round = 0; round < rounds; round++) {
+		for (Variant &variant : variants) {
+			const double before = bench.bare();
+			const double with = (bench.*variant.measure)();
+			const double after = bench.bare();
+			variant.ratios.push_back(with / ((before + after) / 2));
+			bare_ns.push_back(before);
+			fmt::print(stderr, "round {} {}: {:.2f} us bare, {:.2f} us with\n", round + 1, variant.name, before / 1e3, with / 1e3);
+		}
+	}
+	const nlohmann::ordered_json floor = bench.floor();
+	nlohmann::ordered_json json = {{"command", "make bench"}, {"what", "round trip p50 of a blocking 64 B uds-stream ping-pong on one CPU; ratio to nothing attached"},
+								   {"rounds", rounds}, {"blocks_per_segment", kBlocksPerSegment}, {"round_trips_per_block", kTrips},
+								   {"bare_round_trip_ns", median(bare_ns)}};
+	std::vector<std::vector<double>> added;
+	for (const Variant &variant : variants) {
+		const stats::Interval ratio = stats::mean_interval(variant.ratios);
+		json["ratio"][variant.name] = as_json(ratio);
+		fmt::print("{:<12} x{:.3f} [{:.3f}, {:.3f}] of the bare round trip\n", variant.name, ratio.mean, ratio.low, ratio.high);
+		added.push_back({});
+		for (const double r : variant.ratios)
+			added.back().push_back(r - 1);
+	}
+	for (size_t other : {1, 2}) {
+		std::vector<double> shares;
+		for (size_t i = 0; i < rounds; i++)
+			shares.push_back(added[0][i] / added[other][i]);
+		const stats::Interval share = stats::mean_interval(shares);
+		const std::string key = "icepath_added_over_" + std::string(other == 1 ? "bpftrace" : "perf_record") + "_added";
+		json[key] = as_json(share);
+		json[key]["aim"] = other == 1 ? 1.0 / 3 : 1.0 / 6;
+		fmt::print("icepath adds {:.3f} [{:.3f}, {:.3f}] of what {} adds (aim: at most {:.3f})\n", share.mean, share.low, share.high,
+				   variants[other].name, other == 1 ? 1.0 / 3 : 1.0 / 6);
+	}
+	json["floor"] = floor;
+	fmt::print("floor: {:.1f} probe hits of {:.0f} ns and {:.1f} records a round trip: {:.0f} ns\n", floor["probe_hits_per_round_trip"].get<double>(),
+			   floor["ns_per_probe_hit"].get<double>(), floor["records_per_round_trip"].get<double>(), floor["floor_ns_per_round_trip"].get<double>());
+	if (!file.empty())
+		std::ofstream(file) << json.dump(2) << "\n";
+}
+
+} // namespace
+} // namespace icepath::bench
+
+int main(int argc, char **argv)
+{
+	CLI::App app("what icepath's capture costs, beside bpftrace and perf");
+	uint32_t rounds = 10;
+	uint32_t cpu = icepath::cpuset::read_permission().affinity.back();
+	std::string script = "tools/record.bt", file;
+	app.add_option("--rounds", rounds)->check(CLI::Range(2, 1000));
+	app.add_option("--cpu", cpu);
+	app.add_option("--script", script);
+	app.add_option("--json", file);
+	CLI11_PARSE(app, argc, argv);
+	try {
+		icepath::bench::bench(rounds, cpu, script, file);
+	} catch (const icepath::Failure &failure) {
+		fmt::print(stderr, "bench: {}\n", failure.what());
+		return static_cast<int>(failure.code());
+	}
+	return 0;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/external_tracer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "profiler/capture/probes.h"
+#include "profiler/failure.h"
+
+namespace icepath::bench {
+namespace {
+
+constexpr int kStartMs = 30000;
+
+// A child program that is ended by SIGINT, as a user would.
+class Child {
+public:
+	Child(std::vector<std::string> arguments, const std::vector<int> &keep, int stdout_fd)
+	{
+		pid_ = fork();
+		if (pid_ == 0) {
+			for (const int fd : keep)
+				fcntl(fd, F_SETFD, 0);
+			const int null = open("/dev/null", O_RDWR);
+			dup2(null, STDIN_FILENO);
+			dup2(stdout_fd >= 0 ? stdout_fd : null, STDOUT_FILENO);
+			dup2(null, STDERR_FILENO);
+			std::vector<char *> argv;
+			for (std::string &argument : arguments)
+				argv.push_back(argument.data());
+			argv.push_back(nullptr);
+			execvp(argv[0], argv.data());
+			_exit(127);
+		}
+		if (pid_ < 0)
+			throw Failure(ExitCode::MachineCannot, fmt::format("cannot start {}: {}", arguments[0], std::strerror(errno)));
+	}
+	~Child()
+	{
+		kill(pid_, SIGINT);
+		waitpid(pid_, nullptr, 0);
+	}
+	Child(const Child &) = delete;
+	Child &operator=(const Child &) = delete;
+
+private:
+	pid_t pid_ = -1;
+};
+
+std::pair<Fd, Fd> open_pipe()
+{
+	std::array<int, 2> ends{};
+	if (pipe2(ends.data(), O_CLOEXEC))
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot open a pipe: {}", std::strerror(errno)));
+	return {Fd(ends[0]), Fd(ends[1])};
+}
+
+bool wait_readable(int fd)
+{
+	pollfd wait{fd, POLLIN, 0};
+	return poll(&wait, 1, kStartMs) == 1 && (wait.revents & POLLIN);
+}
+
+// Its events go to a pipe that nobody but a draining thread of the kernel's would read: a file in memory.
+class Bpftrace : public ExternalTracer {
+public:
+	Bpftrace(const std::string &script, uint32_t cpu)
+		: output_(memfd_create("bpftrace-output", 0)),
+		  child_({"bpftrace", script, std::to_string(cpu)}, {}, output_.get())
+	{
+		// "Attaching N probes..." comes before they are; the first event comes after.
+		for (int waited_ms = 0; lseek(output_.get(), 0, SEEK_END) < 4096; waited_ms += 50) {
+			if (waited_ms > kStartMs)
+				throw Failure(ExitCode::MachineCannot, "bpftrace records nothing (is it installed, is tracefs mounted?)");
+			usleep(50000);
+		}
+	}
+
+private:
+	Fd output_;
+	Child child_;
+};
+
+std::string perf_event_list()
+{
+	static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSystems = {
+		{{"sched_", "sched"}, {"cpu_idle", "power"}, {"softirq", "irq"}, {"irq_handler", "irq"}, {"sk_", "sock"}, {"", "irq_vectors"}}};
+	std::string list;
+	for (const capture::Probe &probe : capture::kProbes) {
+		if (probe.group == capture::Group::DeviceQueue || probe.group == capture::Group::SocketTaken)
+			continue; // a blocking UNIX socket needs neither
+		for (const auto &[prefix, system] : kSystems) {
+			if (!probe.tracepoint.starts_with(prefix))
+				continue;
+			list += fmt::format("{}{}:{}", list.empty() ? "" : ",", system, probe.tracepoint);
+			break;
+		}
+	}
+	return list;
+}
+
+class PerfRecord : public ExternalTracer {
+public:
+	explicit PerfRecord(uint32_t cpu)
+	{
+		auto [control_out, control_in] = open_pipe();
+		auto [ack_out, ack_in] = open_pipe();
+		child_ = std::make_unique<Child>(
+			std::vector<std::string>{"perf", "record", "-q", "-D", "-1", "--control", fmt::format("fd:{},{}", control_out.get(), ack_in.get()),
+									 "-C", std::to_string(cpu), "-e", perf_event_list(), "-o", "/dev/null"},
+			std::vector<int>{control_out.get(), ack_in.get()}, -1);
+		const std::string_view enable = "enable\n";
+		if (write(control_in.get(), enable.data(), enable.size()) != static_cast<ssize_t>(enable.size()) || !wait_readable(ack_out.get()))
+			throw Failure(ExitCode::MachineCannot, "perf record doesn't start (is linux-perf installed, is tracefs mounted?)");
+	}
+
+private:
+	std::unique_ptr<Child> child_;
+};
+
+} // namespace
+
+void enter_tracing_namespace()
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr))
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot make a mount namespace for tracefs: {}", std::strerror(errno)));
+	for (const auto &[type, path] : {std::pair{"debugfs", "/sys/kernel/debug"}, {"tracefs", "/sys/kernel/tracing"}})
+		mount("none", path, type, 0, nullptr); // already mounted is as good
+	if (access("/sys/kernel/tracing/events", F_OK))
+		throw Failure(ExitCode::MachineCannot, "cannot mount tracefs on /sys/kernel/tracing: tracers find no events");
+}
+
+std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, uint32_t cpu) { return std::make_unique<Bpftrace>(script, cpu); }
+std::unique_ptr<ExternalTracer> start_perf_record(uint32_t cpu) { return std::make_unique<PerfRecord>(cpu); }
+
+} // namespace icepath::bench

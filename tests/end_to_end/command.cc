@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/end_to_end/command.h"
+
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <thread>
+
+namespace icepath::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+std::string slurp(const fs::path &file)
+{
+	std::ifstream stream(file, std::ios::binary);
+	std::ostringstream text;
+	text << stream.rdbuf();
+	return text.str();
+}
+
+fs::path temporary_file()
+{
+	std::string name = fs::temp_directory_path() / "icepath-test-XXXXXX";
+	close(mkstemp(name.data()));
+	return name;
+}
+
+std::string comm_of(const std::string &pid)
+{
+	std::string name = slurp("/proc/" + pid + "/comm");
+	while (!name.empty() && name.back() == '\n')
+		name.pop_back();
+	return name;
+}
+
+bool is_pid(const std::string &name) { return !name.empty() && std::all_of(name.begin(), name.end(), ::isdigit); }
+
+// A process that has ended and waits for its parent isn't left behind by icepath.
+bool is_zombie(const std::string &pid)
+{
+	const std::string stat = slurp("/proc/" + pid + "/stat");
+	const size_t close = stat.rfind(')');
+	return close == std::string::npos || close + 2 >= stat.size() || stat[close + 2] == 'Z';
+}
+
+std::vector<std::string> names_in(const fs::path &folder)
+{
+	std::vector<std::string> names;
+	std::error_code none;
+	for (const auto &entry : fs::directory_iterator(folder, none))
+		names.push_back(entry.path().filename());
+	std::sort(names.begin(), names.end());
+	return names;
+}
+
+} // namespace
+
+Running::Running(const std::vector<std::string> &arguments, const fs::path &directory, const std::map<std::string, std::string> &environment)
+	: out_(temporary_file()), err_(temporary_file()), started_(std::chrono::steady_clock::now())
+{
+	pid_ = fork();
+	if (pid_ == 0) {
+		setpgid(0, 0);
+		if (chdir(directory.c_str()))
+			_exit(126);
+		for (const auto &[name, value] : environment)
+			setenv(name.c_str(), value.c_str(), 1);
+		dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+		dup2(open(out_.c_str(), O_WRONLY | O_TRUNC), STDOUT_FILENO);
+		dup2(open(err_.c_str(), O_WRONLY | O_TRUNC), STDERR_FILENO);
+		std::vector<std::string> copies = arguments;
+		std::vector<char *> argv;
+		for (std::string &copy : copies)
+			argv.push_back(copy.data());
+		argv.push_back(nullptr);
+		execvp(argv[0], argv.data());
+		_exit(127);
+	}
+	setpgid(pid_, pid_);
+}
+
+Running::~Running()
+{
+	if (!reaped_) {
+		kill(-pid_, SIGKILL);
+		waitpid(pid_, nullptr, 0);
+	}
+	fs::remove(out_);
+	fs::remove(err_);
+}
+
+void Running::signal(int number) const { kill(pid_, number); }
+
+std::string Running::err_so_far() const { return slurp(err_); }
+
+Outcome Running::wait(std::chrono::seconds limit)
+{
+	Outcome outcome;
+	int status = 0;
+	const auto give_up = std::chrono::steady_clock::now() + limit;
+	while (!reaped_ && waitpid(pid_, &status, WNOHANG) == 0) {
+		if (std::chrono::steady_clock::now() > give_up)
+			break;
+		std::this_thread::sleep_for(5ms);
+	}
+	outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+	if (std::chrono::steady_clock::now() <= give_up) {
+		reaped_ = true;
+		outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	}
+	outcome.out = slurp(out_);
+	outcome.err = slurp(err_);
+	return outcome;
+}
+
+Outcome run(const std::vector<std::string> &arguments, const fs::path &directory, std::chrono::seconds limit,
+			const std::map<std::string, std::string> &environment)
+{
+	return Running(arguments, directory, environment).wait(limit);
+}
+
+Folder::Folder()
+{
+	std::string name = fs::temp_directory_path() / "icepath-test-XXXXXX";
+	path_ = mkdtemp(name.data());
+	chmod(path_.c_str(), 0777);
+}
+
+Folder::~Folder()
+{
+	std::error_code none;
+	fs::remove_all(path_, none);
+}
+
+std::string icepath_program() { return ICEPATH_PROGRAM; }
+
+nlohmann::json read_json(const fs::path &file) { return nlohmann::json::parse(slurp(file)); }
+
+Traces traces_on_this_machine()
+{
+	Traces traces;
+	for (const std::string &pid : names_in("/proc"))
+		if (is_pid(pid) && comm_of(pid).starts_with("icepath") && !is_zombie(pid))
+			traces.processes.push_back(comm_of(pid));
+	traces.shm = names_in("/dev/shm");
+	traces.mqueue = names_in("/dev/mqueue");
+	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
+		const int program = bpf_prog_get_fd_by_id(id);
+		bpf_prog_info info{};
+		__u32 size = sizeof(info);
+		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 && std::string_view(info.name).starts_with("on_"))
+			traces.bpf_programs.emplace_back(info.name);
+		close(program);
+	}
+	std::sort(traces.processes.begin(), traces.processes.end());
+	return traces;
+}
+
+std::ostream &operator<<(std::ostream &out, const Traces &traces)
+{
+	for (const auto &[what, names] : {std::pair{"processes", &traces.processes}, {"/dev/shm", &traces.shm}, {"/dev/mqueue", &traces.mqueue}, {"bpf", &traces.bpf_programs}}) {
+		out << what << ":";
+		for (const std::string &name : *names)
+			out << " " << name;
+		out << "; ";
+	}
+	return out;
+}
+
+std::vector<pid_t> children_named(pid_t parent, const std::string &name)
+{
+	std::vector<pid_t> found;
+	std::istringstream children(slurp("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children"));
+	for (pid_t child = 0; children >> child;)
+		if (comm_of(std::to_string(child)) == name)
+			found.push_back(child);
+	return found;
+}
+
+void kill_process(pid_t pid, int number)
+{
+	const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+	syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, 0);
+	close(pidfd);
+}
+
+} // namespace icepath::end_to_end

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sudo icepath run` as it comes: its budget, what it covers, and that what it says adds up.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+const std::set<std::string> kTransports = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue", "tcp", "udp", "pipe", "shm-ring"};
+
+// One run for all tests here: it takes its minute.
+class DefaultPlan : public testing::Test {
+protected:
+	static void SetUpTestSuite()
+	{
+		if (geteuid() != 0)
+			return;
+		folder = new Folder;
+		outcome = new Outcome(run({icepath_program(), "run", "-o", "out"}, folder->path(), 120s));
+		if (outcome->exit_code == 0)
+			json = new nlohmann::json(read_json(folder->path() / "out/run.json"));
+	}
+	static void TearDownTestSuite()
+	{
+		delete folder;
+		delete outcome;
+		delete json;
+	}
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		ASSERT_EQ(outcome->exit_code, 0) << outcome->err;
+	}
+	static inline Folder *folder = nullptr;
+	static inline Outcome *outcome = nullptr;
+	static inline nlohmann::json *json = nullptr;
+};
+
+// The one time that a test holds: the budget is a promise to the user, not a measurement.
+TEST_F(DefaultPlan, KeepsItsBudget) { EXPECT_LE(outcome->seconds, 60 * 1.2); }
+
+TEST_F(DefaultPlan, CoversEveryTransportAtTwoSizesAndOneWay)
+{
+	std::map<std::string, std::set<uint64_t>> pingpong, oneway;
+	for (const auto &cell : (*json)["cells"])
+		(cell["pattern"] == "pingpong" ? pingpong : oneway)[cell["target"]].insert(cell["payload_bytes"].get<uint64_t>());
+	for (const std::string &transport : kTransports) {
+		EXPECT_EQ(pingpong[transport].size(), 2u) << transport;
+		EXPECT_EQ(oneway[transport].size(), 1u) << transport;
+	}
+}
+
+TEST_F(DefaultPlan, AlmostEveryProbedDeliveryIsCompleteAndNothingWasDropped)
+{
+	for (const auto &cell : (*json)["cells"]) {
+		const auto &messages = cell["messages"];
+		const double probed = messages["probed"], complete = messages["complete"];
+		EXPECT_GT(probed, 1000) << cell["target"];
+		if (cell["pattern"] == "pingpong")
+			EXPECT_GE(complete, 0.999 * probed) << cell["target"] << " " << messages.dump();
+		double incomplete = 0;
+		for (const auto &[reason, count] : messages["incomplete"].items())
+			incomplete += count.get<double>();
+		EXPECT_EQ(complete + incomplete, probed) << cell["target"];
+		EXPECT_TRUE(messages["incomplete"].contains("inverted_time"));
+		EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];
+	}
+}
+
+TEST_F(DefaultPlan, LayersAddUpExactly)
+{
+	for (const auto &cell : (*json)["cells"]) {
+		EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
+		double share = 0;
+		for (const auto &layer : cell["layers"])
+			if (layer["layer"].get<std::string>().find('/') == std::string::npos)
+				share += layer["share"].get<double>();
+		EXPECT_NEAR(share, 1, 1e-6) << cell["target"];
+	}
+}
+
+TEST_F(DefaultPlan, LayersThatATransportCannotHaveAreAbsent)
+{
+	for (const auto &cell : (*json)["cells"]) {
+		const std::string target = cell["target"];
+		std::set<std::string> layers;
+		for (const auto &layer : cell["layers"])
+			layers.insert(layer["layer"]);
+		EXPECT_EQ(layers.count("network") > 0, target == "tcp" || target == "udp") << target;
+		if (target != "null" && cell["pattern"] == "pingpong")
+			EXPECT_TRUE(layers.count("wakeup") && layers.count("runqueue")) << target << ": a blocking receiver sleeps";
+	}
+}
+
+TEST_F(DefaultPlan, TheObserverEffectStandsInEveryCell)
+{
+	for (const auto &cell : (*json)["cells"]) {
+		EXPECT_TRUE(cell["observer_effect"]["p50_added_ns"].is_number()) << cell["target"];
+		EXPECT_EQ(cell["observer_effect"]["ci95"].size(), 2u);
+	}
+}
+
+TEST_F(DefaultPlan, ReportPrintsTheSameAgainWithoutRoot)
+{
+	const Outcome again = run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "report", "out"}, folder->path());
+	ASSERT_EQ(again.exit_code, 0) << again.err;
+	EXPECT_EQ(outcome->out.substr(0, again.out.size()), again.out);
+}
+
+TEST_F(DefaultPlan, FoldedStacksWeighTheLatencyOnThePath)
+{
+	const Outcome folded = run({icepath_program(), "flamegraph", "--folded", "out"}, folder->path());
+	ASSERT_EQ(folded.exit_code, 0) << folded.err;
+	EXPECT_NE(folded.out.find("uds-stream;"), std::string::npos);
+	EXPECT_EQ(run({icepath_program(), "flamegraph", "out"}, folder->path()).exit_code, 0);
+}
+
+// Each wait separately, every transport that supports it.
+class Waits : public testing::TestWithParam<std::string> {};
+
+TEST_P(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder out;
+	const Outcome measured = run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w", GetParam(), "-d", "20", "-o", "out"}, out.path(), 60s);
+	ASSERT_EQ(measured.exit_code, 0) << measured.err;
+	size_t cells = 0;
+	for (const auto &cell : read_json(out.path() / "out/run.json")["cells"]) {
+		const auto &messages = cell["messages"];
+		cells++;
+		EXPECT_GT(messages["probed"], 1000) << cell["target"];
+		EXPECT_GE(messages["complete"].get<double>(), 0.999 * messages["probed"].get<double>()) << cell["target"] << " " << messages.dump();
+		EXPECT_EQ(cell["capture"]["dropped"], 0);
+	}
+	EXPECT_GE(cells, GetParam() == "epoll" ? 4u : 8u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Waits, testing::Values("block", "poll", "epoll"));
+
+} // namespace
+} // namespace icepath::end_to_end

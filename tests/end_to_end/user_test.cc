@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Through sudo from an ordinary user: everything but the helper runs as that user, and the files are that user's.
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+uid_t uid_of(pid_t pid)
+{
+	struct stat status {};
+	// The owner of /proc/PID/status is the effective user, whatever the process's dumpable flag says of the folder.
+	std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+	for (std::string line; std::getline(file, line);)
+		if (line.starts_with("Uid:")) {
+			std::istringstream fields(line.substr(4));
+			uid_t real = 0, effective = 0;
+			fields >> real >> effective;
+			return effective;
+		}
+	(void)status;
+	return static_cast<uid_t>(-1);
+}
+
+TEST(InvokingUser, OwnsTheFilesAndRunsEverythingButTheHelper)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root to play sudo";
+	const passwd *nobody = getpwnam("nobody");
+	ASSERT_NE(nobody, nullptr);
+	const Folder folder;
+	Running running({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "8", "-o", "out"}, folder.path(),
+					{{"SUDO_UID", std::to_string(nobody->pw_uid)}, {"SUDO_GID", std::to_string(nobody->pw_gid)}});
+	for (int i = 0; i < 1000 && running.err_so_far().find("round 2") == std::string::npos; i++)
+		std::this_thread::sleep_for(10ms);
+	EXPECT_EQ(uid_of(running.pid()), nobody->pw_uid);
+	const auto helpers = children_named(running.pid(), "icepath-helper");
+	ASSERT_EQ(helpers.size(), 1u) << running.err_so_far();
+	EXPECT_EQ(uid_of(helpers[0]), 0u);
+	const auto workers = children_named(running.pid(), "initiator");
+	ASSERT_EQ(workers.size(), 1u);
+	EXPECT_EQ(uid_of(workers[0]), nobody->pw_uid);
+	const Outcome outcome = running.wait(30s);
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	EXPECT_EQ(outcome.out.find("started by root itself"), std::string::npos);
+	for (const auto &entry : std::filesystem::recursive_directory_iterator(folder.path() / "out")) {
+		struct stat status {};
+		ASSERT_EQ(stat(entry.path().c_str(), &status), 0);
+		EXPECT_EQ(status.st_uid, nobody->pw_uid) << entry.path();
+	}
+}
+
+TEST(InvokingUser, PlainRootStaysRootAndSaysSo)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const Outcome outcome = run({"env", "-u", "SUDO_UID", "-u", "PKEXEC_UID", icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "5", "-o", "out"}, folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	EXPECT_NE(outcome.out.find("started by root itself"), std::string::npos) << outcome.out;
+}
+
+} // namespace
+} // namespace icepath::end_to_end
