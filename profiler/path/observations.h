@@ -38,6 +38,7 @@ struct Thread {
 	uint32_t tid = 0;
 	std::string name;
 	uint16_t first_cpu = 0;   // where it ran when the block began
+	bool pinned = true;       // never migrates: a lost record can't have moved it
 	std::vector<OffCpu> off;  // by out_ns; disjoint
 	std::vector<Call> calls;  // by begin_ns; disjoint
 };
@@ -59,6 +60,9 @@ struct Interrupt {
 struct Cpu {
 	std::vector<Run> runs;             // by in_ns
 	std::vector<Interrupt> interrupts; // by begin_ns; may nest
+	// The latest end_ns of interrupts[0..i]: finds those that overlap an instant without a search from the first. Where
+	// its size differs from that of `interrupts` it isn't used.
+	std::vector<uint64_t> interrupt_reach_ns;
 };
 
 // Records that can't be known any more.
@@ -86,7 +90,14 @@ struct Transfer {
 	std::optional<Mark> device;     // the (last part of the) message reached a device queue
 	std::optional<Mark> ready;      // the event that says "ready" (of the part that arrives last); none: inferred
 	bool ready_in_softirq = false;  // ready was announced by an interrupt context, see `ready_interrupt`
-	std::optional<uint32_t> ready_interrupt; // record of the interrupt in which it was this message's own work
+	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
+	uint32_t ready_tid = 0;    // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle
+	uint8_t ready_context = 0; // icepath_context
+	// Records of the outermost interrupts in which these events happened: this message's own work, never carved out.
+	std::optional<uint32_t> ready_interrupt, device_interrupt;
+	// A record lost after this instant could have matched another event to this message; 0: only the delivery's own time
+	// counts.
+	uint64_t matched_since_ns = 0;
 	// Taking side.
 	uint32_t to = 0;                // tid
 	Mark ask;                       // the wait that takes this message begins

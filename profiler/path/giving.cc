@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/giving.h"
+
+#include <algorithm>
+
+namespace icepath::path {
+
+namespace {
+
+const Call *call_at(const Thread &thread, uint64_t at_ns)
+{
+	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= at_ns; });
+	return call != thread.calls.end() && call->begin_ns <= at_ns ? &*call : nullptr;
+}
+
+bool in_sending_call(const Transfer *out, uint64_t at_ns)
+{
+	return out && out->call && at_ns >= out->call->at_ns && (!out->call_return || at_ns < out->call_return->at_ns);
+}
+
+} // namespace
+
+Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window)
+{
+	if (stretch.end_ns >= window.at_ns)
+		return window;
+	if (stretch.off)
+		return at_record(stretch.end_ns, stretch.off->record);
+	auto next = std::ranges::partition_point(thread.off, [&](const OffCpu &off) { return off.in_ns <= stretch.end_ns; });
+	return at_record(stretch.end_ns, next->record); // it ran until it was switched out: that period exists
+}
+
+void tile_off(const OffCpu &off, const Boundary &end, const Place &place, Part blocked, Tiling &tiling)
+{
+	tiling.refuse(flaw(off));
+	if (off.preempted)
+		return tiling.preempted(off, end, place, {Layer::Preempted});
+	tiling.blocked(off, end, place, blocked);
+}
+
+void tile_holding(const Place &place, const Boundary &end, const Holding &how, const OwnInterrupts &own, Tiling &tiling)
+{
+	const Thread &thread = *place.thread;
+	const Layer user = user_layer(place.role), kernel = kernel_layer(place.role);
+	const Part part = how.backlog ? Part::Backlog : Part::None;
+	const uint64_t begin_ns = tiling.cursor().at_ns;
+	std::vector<Boundary> cuts;
+	if (how.out)
+		for (const auto &mark : {how.out->call, how.out->call_return})
+			if (mark)
+				cuts.push_back(at_mark(*mark));
+	if (how.calls) {
+		auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= begin_ns; });
+		for (; call != thread.calls.end() && call->begin_ns < end.at_ns; ++call)
+			for (uint64_t at_ns : {call->begin_ns, call->end_ns})
+				cuts.push_back({at_ns, call->evidence, Provenance::Exact, at_ns, at_ns});
+	}
+	std::ranges::sort(cuts, {}, &Boundary::at_ns);
+	auto label = [&](uint64_t at_ns) {
+		bool in_call = in_sending_call(how.out, at_ns) || (how.calls && call_at(thread, at_ns));
+		return Label{in_call ? kernel : user, in_call ? Part::None : part};
+	};
+	for (const Stretch &stretch : stretches(thread, begin_ns, end.at_ns)) {
+		Boundary stretch_end = end_of(thread, stretch, end);
+		if (!stretch.off) {
+			tiling.running(stretch, stretch_end, place, cuts, label, own);
+			continue;
+		}
+		const Call *call = how.calls ? call_at(thread, stretch.begin_ns) : nullptr;
+		bool sending = in_sending_call(how.out, stretch.begin_ns) || (call && call->kind == Call::Kind::Send);
+		tile_off(*stretch.off, stretch_end, place, sending ? Part::Backpressure : blocked_part(*stretch.off), tiling);
+	}
+}
+
+} // namespace icepath::path

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A thread that has the message: the sender, a relay between taking and giving, the receiver between taking and `recv`.
+#include "profiler/path/tiling.h"
+
+namespace icepath::path {
+
+// Where a stretch of the thread ends, with what it rests on: its record, or the window's end.
+Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window);
+
+// An off-CPU period of a thread that wasn't waiting for this message.
+void tile_off(const OffCpu &off, const Boundary &end, const Place &place, Part blocked, Tiling &tiling);
+
+// Tiles the thread's time up to `end`. `out`: the transfer by which it gives the message on, if it does. `calls`: calls of
+// the thread count as kernel time; not so where an earlier message of the same read kept it busy (`backlog`).
+struct Holding {
+	const Transfer *out = nullptr;
+	bool calls = false;
+	bool backlog = false;
+};
+void tile_holding(const Place &place, const Boundary &end, const Holding &how, const OwnInterrupts &own, Tiling &tiling);
+
+} // namespace icepath::path

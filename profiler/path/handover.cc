@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/handover.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <ranges>
+
+#include "ebpf/records.h"
+#include "profiler/path/tiling.h"
+
+namespace icepath::path {
+
+namespace {
+
+// Each present mark no later than the next present one.
+bool ordered(std::initializer_list<std::optional<Mark>> marks)
+{
+	uint64_t last = 0;
+	for (const auto &mark : marks) {
+		if (!mark)
+			continue;
+		if (mark->at_ns < last)
+			return false;
+		last = mark->at_ns;
+	}
+	return true;
+}
+
+// A thread acts only while it has a CPU.
+bool acted(const Thread &thread, std::initializer_list<std::optional<Mark>> marks)
+{
+	return std::ranges::none_of(marks, [&](const auto &mark) { return mark && off_across(thread, mark->at_ns); });
+}
+
+bool by_giver_in_call(const Transfer &transfer, const OffCpu &off)
+{
+	const auto &begin = transfer.publish && (!transfer.call || transfer.publish->at_ns < transfer.call->at_ns)
+							? transfer.publish
+							: transfer.call;
+	return off.waking_ns != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.from && begin &&
+		   off.waking_ns >= begin->at_ns && (!transfer.call_return || off.waking_ns <= transfer.call_return->at_ns);
+}
+
+auto off_between(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto first = std::ranges::partition_point(thread.off, [&](const OffCpu &off) { return off.in_ns <= begin_ns; });
+	auto last = std::partition_point(first, thread.off.end(), [&](const OffCpu &off) { return off.out_ns < end_ns; });
+	return std::ranges::subrange(first, last);
+}
+
+Boundary inferred(uint64_t at_ns, const Evidence &evidence, uint64_t earliest_ns, uint64_t latest_ns)
+{
+	return {at_ns, evidence, Provenance::Inferred, earliest_ns, latest_ns};
+}
+
+// No event told it.
+Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker, uint64_t taken_by_ns,
+			 const Evidence &taken_by, Handover &out)
+{
+	const Mark &lower = transfer.device ? *transfer.device : *transfer.call;
+	uint64_t earliest = lower.at_ns, latest = taken_by_ns;
+	Evidence at_latest = taken_by;
+	if (!transfer.device && transfer.call_return && transfer.call_return->at_ns < latest) {
+		latest = transfer.call_return->at_ns;
+		at_latest = transfer.call_return->evidence;
+	}
+	if (latest < earliest)
+		return Reason::InvertedTime;
+	bool pairs = !transfer.device && !transfer.polls;
+	const OffCpu *wake = nullptr;
+	for (const OffCpu &off : off_between(taker, transfer.ask.at_ns, taken_by_ns))
+		if (pairs && by_giver_in_call(transfer, off) && off.waking_ns <= latest)
+			wake = &off;
+	if (wake) {
+		uint64_t call_end = transfer.call_return ? transfer.call_return->at_ns : taken_by_ns;
+		bool went_on = std::ranges::any_of(off_between(giver, wake->waking_ns, call_end),
+										   [](const OffCpu &off) { return !off.preempted; });
+		if (!went_on) {
+			out.ready = at_record(wake->waking_ns, wake->record, Provenance::Paired);
+			return Reason::None;
+		}
+		earliest = wake->waking_ns;
+	}
+	out.inferred = true;
+	bool asked_within = transfer.take_call && transfer.take_call->at_ns >= earliest && transfer.take_call->at_ns <= latest;
+	out.ready = asked_within ? inferred(transfer.take_call->at_ns, transfer.take_call->evidence, earliest, latest)
+							 : inferred(latest, at_latest, earliest, latest);
+	if (transfer.polls)
+		return Reason::None;
+	for (const OffCpu &off : off_between(taker, std::max(transfer.ask.at_ns, earliest), taken_by_ns)) {
+		if (off.preempted || off.in_ns <= latest || (pairs && by_giver_in_call(transfer, off)))
+			continue;
+		// Asleep in its wait when the message was there at the latest: the giver had to wake it, and didn't.
+		// Asleep since after the sending call began: for this message, or for something else after it had found it?
+		if (off.waking_ns > latest || off.out_ns >= earliest)
+			return Reason::NoEvidence;
+	}
+	return Reason::None;
+}
+
+} // namespace
+
+Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &taker, Handover &out)
+{
+	out = {};
+	out.transfer = &transfer;
+	out.slot = transfer.publish && transfer.taken;
+	if (transfer.publish && !transfer.taken)
+		return Reason::NoEvidence;
+	const auto &end = out.slot ? transfer.taken : transfer.take_return ? transfer.take_return : transfer.taken;
+	if (!end)
+		return Reason::NoEvidence;
+	out.taken = at_mark(*end);
+	std::optional<Mark> ask = transfer.ask;
+	if (!ordered({transfer.call, transfer.call_return}) || !ordered({transfer.call, transfer.device}) ||
+		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
+		!ordered({ask, transfer.taken}) || !ordered({transfer.call, end}))
+		return Reason::InvertedTime;
+	if (out.slot ? !ordered({transfer.publish, transfer.taken}) : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
+		return Reason::InvertedTime;
+	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish}) ||
+		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
+		return Reason::InvertedTime;
+	if (out.slot) {
+		out.ready = at_mark(*transfer.publish);
+		return Reason::None;
+	}
+	const auto &by = transfer.taken && transfer.taken->at_ns < end->at_ns ? transfer.taken : end;
+	if (transfer.device && transfer.device->at_ns > by->at_ns)
+		return Reason::InvertedTime;
+	if (transfer.ready && transfer.ready->at_ns <= by->at_ns) {
+		if (!ordered({transfer.call, transfer.device, transfer.ready}))
+			return Reason::InvertedTime;
+		// Ready after the giver's call, and nothing that held the message meanwhile.
+		if (!transfer.device && transfer.call_return && transfer.ready->at_ns > transfer.call_return->at_ns)
+			return Reason::NoEvidence;
+		out.ready = at_mark(*transfer.ready);
+		return Reason::None;
+	}
+	if (!transfer.call)
+		return Reason::NoEvidence;
+	return infer(transfer, giver, taker, by->at_ns, by->evidence, out);
+}
+
+bool carries(const Handover &handover, const OffCpu &off)
+{
+	const Transfer &transfer = *handover.transfer;
+	if (off.waking_ns == 0)
+		return false;
+	if (by_giver_in_call(transfer, off))
+		return true;
+	if (!transfer.ready || off.waking_ns < transfer.ready->at_ns)
+		return false;
+	if (transfer.ready_in_softirq)
+		return off.waker_context != ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
+	return transfer.ready_tid != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
+}
+
+} // namespace icepath::path

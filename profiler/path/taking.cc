@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/taking.h"
+
+#include <algorithm>
+
+#include "ebpf/records.h"
+#include "profiler/path/giving.h"
+
+namespace icepath::path {
+
+namespace {
+
+// Why the taker was off its CPU.
+enum class Sleep : uint8_t {
+	None,      // it ran
+	Preempted,
+	Delivered, // in the wait, and woken by who carries the message
+	Spurious,  // in the wait, and woken by somebody else
+	Other,     // for something else: a page, a lock
+	Unknown,   // in the wait or for something else: nothing tells
+};
+
+class Taking {
+public:
+	Taking(const Observations &seen, const Handover &handover, const Place &taker, const Place &giver,
+		   const OwnInterrupts &own, Tiling &tiling)
+		: seen_(seen), handover_(handover), transfer_(*handover.transfer), taker_(taker), giver_(giver), own_(own),
+		  tiling_(tiling)
+	{
+		for (const auto &mark : {std::optional<Mark>(transfer_.ask), transfer_.wait_return, transfer_.take_call})
+			if (mark)
+				cuts_.push_back(at_mark(*mark));
+		std::ranges::sort(cuts_, {}, &Boundary::at_ns);
+	}
+
+	void tile()
+	{
+		std::vector<Stretch> all = stretches(*taker_.thread, handover_.ready.at_ns, handover_.taken.at_ns);
+		std::vector<Sleep> sleeps;
+		for (const Stretch &stretch : all) {
+			if (stretch.off)
+				tiling_.refuse(flaw(*stretch.off));
+			sleeps.push_back(classify(stretch.off));
+		}
+		if (tiling_.reason() != Reason::None)
+			return;
+		for (size_t i = 0; i < all.size(); ++i) {
+			const Boundary end = end_of(all[i]);
+			if (all[i].off) {
+				off(*all[i].off, sleeps[i], end);
+				continue;
+			}
+			// Between a spurious wake and the next sleep for the message: the wake was all that it ran for.
+			auto waits = [](Sleep sleep) { return sleep == Sleep::Delivered || sleep == Sleep::Spurious; };
+			auto next = std::find_if(sleeps.begin() + i, sleeps.end(), waits);
+			auto before = std::find_if(sleeps.rend() - i, sleeps.rend(), waits);
+			bool inside = before != sleeps.rend();
+			const OffCpu *earlier = inside ? nullptr : slept_before_window();
+			bool spurious = inside ? *before == Sleep::Spurious : earlier && !carries(handover_, *earlier);
+			spurious_run_ = spurious && next != sleeps.end();
+			came_back_ = inside || earlier;
+			tiling_.running(all[i], end, taker_, cuts_, [this](uint64_t at_ns) { return running(at_ns); }, own_);
+		}
+	}
+
+private:
+	bool asking(uint64_t at_ns) const { return at_ns >= transfer_.ask.at_ns; }
+
+	// In the wait that would sleep for the message.
+	bool waiting(uint64_t at_ns) const
+	{
+		return asking(at_ns) && !transfer_.polls && (!transfer_.wait_return || at_ns < transfer_.wait_return->at_ns);
+	}
+
+	Sleep classify(const OffCpu *off)
+	{
+		if (!off)
+			return Sleep::None;
+		if (off->preempted)
+			return Sleep::Preempted;
+		if (!waiting(off->out_ns))
+			return Sleep::Other;
+		if (carries(handover_, *off)) {
+			delivered_ = true;
+			return Sleep::Delivered;
+		}
+		// Once it was woken for the message, or if the message was there as it asked, it doesn't sleep for it.
+		if (delivered_ || (!handover_.inferred && handover_.ready.at_ns <= transfer_.ask.at_ns))
+			return Sleep::Other;
+		if (off->out_ns < handover_.ready.at_ns)
+			return Sleep::Spurious;
+		if (transfer_.taken)
+			return transfer_.taken->at_ns <= off->out_ns ? Sleep::Other : Sleep::Spurious;
+		return handover_.inferred ? Sleep::Other : Sleep::Unknown;
+	}
+
+	// The last period in which it slept in this very wait and that was over before the message was ready.
+	const OffCpu *slept_before_window() const
+	{
+		const auto &periods = taker_.thread->off;
+		auto after = std::ranges::partition_point(
+			periods, [&](const OffCpu &off) { return off.in_ns <= handover_.ready.at_ns; });
+		while (after != periods.begin()) {
+			--after;
+			if (after->out_ns < transfer_.ask.at_ns)
+				break;
+			if (!after->preempted && waiting(after->out_ns))
+				return &*after;
+		}
+		return nullptr;
+	}
+
+	Label running(uint64_t at_ns) const
+	{
+		if (!asking(at_ns))
+			return {Layer::Queue, Part::Busy};
+		Part part = spurious_run_ ? Part::Spurious : Part::None;
+		if (transfer_.polls && !(transfer_.take_call && at_ns >= transfer_.take_call->at_ns && !handover_.slot))
+			return {Layer::Propagation};
+		bool before_wait_return = !transfer_.wait_return || at_ns < transfer_.wait_return->at_ns;
+		if (handover_.slot) {
+			if (came_back_ && before_wait_return)
+				return {kernel_layer(taker_.role), part};
+			return {Layer::Propagation};
+		}
+		if (transfer_.take_call && at_ns >= transfer_.take_call->at_ns)
+			return {kernel_layer(taker_.role), part};
+		if (transfer_.wait_return)
+			return {before_wait_return ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
+		return {came_back_ || !transfer_.take_call ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
+	}
+
+	void off(const OffCpu &off, Sleep sleep, const Boundary &end)
+	{
+		uint64_t at_ns = std::max(off.out_ns, handover_.ready.at_ns);
+		if (!asking(at_ns)) {
+			if (off.preempted)
+				return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
+			return tiling_.until(end, taker_, {Layer::Queue, Part::Blocked}, waker_of(off));
+		}
+		switch (sleep) {
+		case Sleep::None:
+			return;
+		case Sleep::Preempted:
+			return tiling_.preempted(off, end, taker_, {Layer::Preempted});
+		case Sleep::Other:
+			return tiling_.blocked(off, end, taker_, blocked_part(off));
+		case Sleep::Unknown:
+			return tiling_.refuse(Reason::NoEvidence);
+		case Sleep::Delivered:
+		case Sleep::Spurious:
+			break;
+		}
+		const Part part = sleep == Sleep::Spurious ? Part::Spurious : Part::None;
+		Boundary waking = sooner(at_record(off.waking_ns, off.record, Provenance::Paired), end);
+		if (waking.at_ns > tiling_.cursor().at_ns)
+			notify(waking, sleep == Sleep::Delivered && by_giver(off));
+		tiling_.wakeup(off, end, taker_, part);
+		tiling_.runqueue(off, end, taker_, part);
+	}
+
+	bool by_giver(const OffCpu &off) const
+	{
+		return off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer_.from;
+	}
+
+	void notify(const Boundary &waking, bool by_giver_itself)
+	{
+		Label label{transfer_.device ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
+		if (!by_giver_itself)
+			return tiling_.until(waking, taker_, label);
+		for (const Stretch &stretch : stretches(*giver_.thread, tiling_.cursor().at_ns, waking.at_ns)) {
+			Boundary end = path::end_of(*giver_.thread, stretch, waking);
+			if (!stretch.off)
+				tile_notify(stretch, end, label);
+			else
+				tile_off(*stretch.off, end, giver_, blocked_part(*stretch.off), tiling_);
+		}
+	}
+
+	// The giver's own interrupts are its hop's; what it did for the waking belongs to the transfer.
+	void tile_notify(const Stretch &stretch, const Boundary &end, Label label)
+	{
+		auto found = seen_.cpus.find(stretch.cpu);
+		if (found != seen_.cpus.end())
+			for (const Carved &carved : outermost_interrupts(found->second, stretch.begin_ns, stretch.end_ns)) {
+				const Interrupt &one = *carved.whole;
+				if (own_.hold(one))
+					continue;
+				tiling_.until(at_record(carved.begin_ns, one.record), taker_, label);
+				tiling_.until(sooner(at_record(one.end_ns, one.record), end), giver_, {Layer::Interrupt},
+							  {Culprit::Kind::Interrupt, one.vector, one.kind});
+			}
+		tiling_.until(end, taker_, label);
+	}
+
+	Boundary end_of(const Stretch &stretch) const { return path::end_of(*taker_.thread, stretch, handover_.taken); }
+
+	const Observations &seen_;
+	const Handover &handover_;
+	const Transfer &transfer_;
+	const Place &taker_;
+	const Place &giver_;
+	const OwnInterrupts &own_;
+	Tiling &tiling_;
+	std::vector<Boundary> cuts_;
+	bool delivered_ = false, spurious_run_ = false, came_back_ = false;
+};
+
+} // namespace
+
+void tile_taking(const Observations &seen, const Handover &handover, const Place &taker, const Place &giver,
+				 const OwnInterrupts &own, Tiling &tiling)
+{
+	Taking(seen, handover, taker, giver, own, tiling).tile();
+}
+
+} // namespace icepath::path

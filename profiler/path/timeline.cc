@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ebpf/records.h"
+
+namespace icepath::path {
+
+namespace {
+
+// The first period that ends after `at`.
+std::vector<OffCpu>::const_iterator first_off_after(const Thread &thread, uint64_t at_ns)
+{
+	return std::partition_point(thread.off.begin(), thread.off.end(),
+								[&](const OffCpu &off) { return off.in_ns <= at_ns; });
+}
+
+uint64_t overlap(uint64_t begin_ns, uint64_t end_ns, uint64_t other_begin_ns, uint64_t other_end_ns)
+{
+	uint64_t begin = std::max(begin_ns, other_begin_ns), end = std::min(end_ns, other_end_ns);
+	return begin < end ? end - begin : 0;
+}
+
+} // namespace
+
+std::vector<Stretch> stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
+{
+	std::vector<Stretch> found;
+	auto off = first_off_after(thread, begin_ns);
+	uint16_t cpu = off == thread.off.begin() ? thread.first_cpu : std::prev(off)->in_cpu;
+	for (uint64_t at = begin_ns; at < end_ns;) {
+		if (off == thread.off.end() || off->out_ns >= end_ns) {
+			found.push_back({at, end_ns, nullptr, cpu});
+			break;
+		}
+		if (off->out_ns > at)
+			found.push_back({at, off->out_ns, nullptr, cpu});
+		at = std::max(at, off->out_ns);
+		uint64_t until = std::min(off->in_ns, end_ns);
+		if (until > at)
+			found.push_back({at, until, &*off, off->out_cpu});
+		at = std::max(at, until);
+		cpu = off->in_cpu;
+		++off;
+	}
+	return found;
+}
+
+const OffCpu *off_across(const Thread &thread, uint64_t at_ns)
+{
+	auto off = first_off_after(thread, at_ns);
+	return off != thread.off.end() && off->out_ns < at_ns ? &*off : nullptr;
+}
+
+std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	const auto &all = cpu.interrupts;
+	auto last = std::partition_point(all.begin(), all.end(), [&](const Interrupt &one) { return one.begin_ns < end_ns; });
+	auto first = std::partition_point(all.begin(), last, [&](const Interrupt &one) { return one.begin_ns < begin_ns; });
+	bool indexed = cpu.interrupt_reach_ns.size() == all.size();
+	while (first != all.begin()) {
+		if (indexed && cpu.interrupt_reach_ns[std::prev(first) - all.begin()] <= begin_ns)
+			break;
+		--first;
+	}
+	std::vector<Carved> found;
+	uint64_t covered = 0; // the latest end so far: what begins before it is nested
+	const Interrupt *outer = nullptr;
+	for (auto one = first; one != last; ++one) {
+		if (one->end_ns <= one->begin_ns)
+			continue;
+		if (outer && one->begin_ns < covered && one->end_ns <= covered && one->begin_ns > outer->begin_ns)
+			continue;
+		// Of two that begin together the longer is outside.
+		if (outer && one->begin_ns == outer->begin_ns) {
+			if (one->end_ns <= outer->end_ns)
+				continue;
+			if (!found.empty() && found.back().whole == outer)
+				found.pop_back();
+		}
+		uint64_t from = std::max({one->begin_ns, begin_ns, found.empty() ? 0 : found.back().end_ns});
+		uint64_t until = std::min(one->end_ns, end_ns);
+		outer = &*one;
+		covered = std::max(covered, one->end_ns);
+		if (from < until)
+			found.push_back({from, until, outer});
+	}
+	return found;
+}
+
+bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto run = std::partition_point(cpu.runs.begin(), cpu.runs.end(),
+									[&](const Run &one) { return one.out_ns <= begin_ns; });
+	return run != cpu.runs.end() && run->in_ns < end_ns && begin_ns < end_ns;
+}
+
+Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint64_t end_ns, uint32_t except_tid)
+{
+	std::vector<std::pair<Culprit, uint64_t>> shares;
+	auto blame = [&](const Culprit &who, uint64_t ns) {
+		if (ns == 0)
+			return;
+		for (auto &[culprit, sum] : shares)
+			if (culprit.kind == who.kind && culprit.id == who.id && culprit.interrupt == who.interrupt) {
+				sum += ns;
+				return;
+			}
+		shares.emplace_back(who, ns);
+	};
+	if (auto found = seen.cpus.find(cpu); found != seen.cpus.end()) {
+		const auto &runs = found->second.runs;
+		auto run = std::partition_point(runs.begin(), runs.end(), [&](const Run &one) { return one.out_ns <= begin_ns; });
+		for (; run != runs.end() && run->in_ns < end_ns; ++run)
+			blame({Culprit::Kind::Task, run->tid, 0}, overlap(begin_ns, end_ns, run->in_ns, run->out_ns));
+		for (const Carved &one : outermost_interrupts(found->second, begin_ns, end_ns))
+			blame({Culprit::Kind::Interrupt, one.whole->vector, one.whole->kind}, one.end_ns - one.begin_ns);
+	}
+	for (const auto &[tid, thread] : seen.threads) {
+		if (tid == except_tid)
+			continue;
+		for (const Stretch &stretch : stretches(thread, begin_ns, end_ns))
+			if (!stretch.off && stretch.cpu == cpu)
+				blame({Culprit::Kind::Task, tid, 0}, stretch.end_ns - stretch.begin_ns);
+	}
+	auto most = std::max_element(shares.begin(), shares.end(), [](auto &a, auto &b) { return a.second < b.second; });
+	return most == shares.end() ? Culprit{} : most->first;
+}
+
+Culprit waker_of(const OffCpu &off)
+{
+	switch (off.waker_context) {
+	case ICEPATH_CONTEXT_TASK:
+		return {Culprit::Kind::Task, off.waker_tid, 0};
+	case ICEPATH_CONTEXT_SOFTIRQ:
+		return {Culprit::Kind::Interrupt, off.waker_vector, ICEPATH_INTERRUPT_SOFTIRQ};
+	default: // waker_vector is the kind of the hard interrupt: see ebpf/capture.bpf.c
+		return {Culprit::Kind::Interrupt, 0, off.waker_vector};
+	}
+}
+
+Reason flaw(const OffCpu &off)
+{
+	if (off.out_ns >= off.in_ns)
+		return Reason::InvertedTime;
+	if (off.preempted)
+		return Reason::None;
+	if (off.waking_ns == 0 || off.wakeup_ns == 0)
+		return Reason::NoEvidence;
+	if (off.waking_ns > off.wakeup_ns || off.wakeup_ns > off.in_ns || off.wakeup_ns < off.out_ns)
+		return Reason::InvertedTime;
+	return Reason::None;
+}
+
+} // namespace icepath::path

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/walk.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "ebpf/records.h"
+#include "profiler/path/giving.h"
+#include "profiler/path/taking.h"
+
+// Why a lost record can't make a wrong path
+//
+// A record is written at the end of what it tells, and a gap in `seq` gives the window in which the lost ones were
+// written. So a path is right if every record that could change it, had it been lost, would have been written in the time
+// that is checked against the windows: [send, recv], and until each giving thread's call came back.
+//
+//  - An off-CPU period or an interrupt of a thread, during the part of its time that the path tiles, ended before that
+//    thread's next instant of proven activity. The receiver's is `recv`. A giver's part ends at "ready", at which it
+//    needn't run (a softirq elsewhere announced it): its next proof is the return of its call, which may be after `recv`.
+//    The period of a preempted giver is written as late as that. Where it publishes by a store, the stamp is the proof.
+//  - A foreign task that delayed a thread was switched out before that thread came in.
+//  - A ready event of this message comes between its call and the call's return, or `recv`. If a later one took its place
+//    because the right one was lost, the loss lies in the checked time; matches that rest on counting from an earlier
+//    instant carry it (Transfer::matched_since_ns).
+//  - Where a thread isn't pinned, the CPU on which it runs is known from its last switch-in, so the check goes back to it.
+//
+// What isn't in the log at all (a program that the kernel skipped) has no gap; the decoder makes all of the block a
+// window where the kernel counted that.
+
+namespace icepath::path {
+
+namespace {
+
+// More hops than any middleware has: ends a walk over evidence that goes in circles.
+constexpr uint16_t kMostHops = 64;
+
+class Walk {
+public:
+	Walk(const Observations &seen, const Delivery &delivery) : seen_(seen), delivery_(delivery)
+	{
+		auto order = [](const auto &transfer, uint64_t message) { return transfer.message < message; };
+		auto begin = std::lower_bound(seen.transfers.begin(), seen.transfers.end(), delivery.message, order);
+		auto end = begin;
+		while (end != seen.transfers.end() && end->message == delivery.message)
+			++end;
+		transfers_ = {begin, end};
+		path_.send_ns = delivery.send.at_ns;
+		path_.recv_ns = delivery.recv.at_ns;
+		loss_begin_ns_ = path_.send_ns;
+		loss_end_ns_ = path_.recv_ns;
+	}
+
+	Path run()
+	{
+		path_.reason = walk_back();
+		if (path_.send_ns <= path_.recv_ns && lost_overlaps())
+			path_.reason = Reason::LostRecord;
+		if (path_.reason == Reason::None)
+			path_.reason = assemble();
+		if (path_.reason != Reason::None)
+			path_.segments.clear();
+		return std::move(path_);
+	}
+
+private:
+	const Thread *thread(uint32_t tid) const
+	{
+		auto found = seen_.threads.find(tid);
+		return found == seen_.threads.end() ? nullptr : &found->second;
+	}
+
+	Role role_of(uint32_t tid, uint16_t hop) const
+	{
+		return hop == 0 ? Role::Receiver : tid == delivery_.sender ? Role::Sender : Role::Relay;
+	}
+
+	bool lost_overlaps() const
+	{
+		return std::ranges::any_of(seen_.lost, [&](const LossWindow &lost) {
+			return lost.begin_ns <= loss_end_ns_ && lost.end_ns >= loss_begin_ns_;
+		});
+	}
+
+	// A window of one thread's time, tiled; windows are kept from the last to the first.
+	Reason keep(Tiling &tiling)
+	{
+		if (tiling.reason() == Reason::None)
+			windows_.push_back(tiling.take());
+		return tiling.reason();
+	}
+
+	void rest_on_cpu(const Thread &thread, uint64_t begin_ns)
+	{
+		if (thread.pinned)
+			return;
+		auto off = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= begin_ns; });
+		uint64_t since = off == thread.off.begin() ? seen_.begin_ns : std::prev(off)->in_ns;
+		loss_begin_ns_ = std::min(loss_begin_ns_, since);
+	}
+
+	static uint64_t taken_at(const Transfer &transfer)
+	{
+		const auto &mark = transfer.publish || !transfer.take_return ? transfer.taken : transfer.take_return;
+		return mark ? mark->at_ns : UINT64_MAX;
+	}
+
+	// The transfer by which a thread had the message at `at`. Two would be two messages, or two of its copies.
+	const Transfer *incoming(uint32_t tid, uint64_t at_ns, bool &ambiguous) const
+	{
+		const Transfer *found = nullptr;
+		for (const Transfer &transfer : transfers_) {
+			if (transfer.to != tid || taken_at(transfer) > at_ns)
+				continue;
+			ambiguous |= found != nullptr;
+			found = &transfer;
+		}
+		return found;
+	}
+
+	bool has_message(uint32_t tid, uint64_t at_ns) const
+	{
+		if (tid == delivery_.sender)
+			return at_ns >= delivery_.send.at_ns;
+		return std::ranges::any_of(transfers_,
+								   [&](const Transfer &one) { return one.to == tid && taken_at(one) <= at_ns; });
+	}
+
+	Reason walk_back()
+	{
+		if (delivery_.send.at_ns > delivery_.recv.at_ns)
+			return Reason::InvertedTime;
+		Place place{thread(delivery_.receiver), 0, Role::Receiver};
+		Boundary end = at_mark(delivery_.recv);
+		const Transfer *out = nullptr;
+		const Thread *sender = thread(delivery_.sender);
+		if (!place.thread || !sender)
+			return Reason::NoEvidence;
+		if (off_across(*place.thread, end.at_ns) || off_across(*sender, delivery_.send.at_ns))
+			return Reason::InvertedTime;
+		for (; place.hop < kMostHops; ++place.hop) {
+			const uint32_t tid = place.thread->tid;
+			place.role = role_of(tid, place.hop);
+			if (end.at_ns < delivery_.send.at_ns)
+				return tid == delivery_.sender ? Reason::InvertedTime : Reason::LeftPath;
+			if (tid == delivery_.sender && place.hop > 0) {
+				rest_on_cpu(*place.thread, delivery_.send.at_ns);
+				Tiling tiling(seen_, at_mark(delivery_.send));
+				tile_holding(place, end, {out, true, false}, own(out), tiling);
+				last_hop_ = place.hop;
+				return keep(tiling);
+			}
+			bool ambiguous = false;
+			const Transfer *in = incoming(tid, end.at_ns, ambiguous);
+			if (ambiguous)
+				return Reason::AmbiguousRelay;
+			Reason reason = in ? cross_transfer(*in, place, end, out) : cross_wake(place, end, out);
+			if (reason != Reason::None)
+				return reason;
+		}
+		return Reason::LeftPath;
+	}
+
+	static OwnInterrupts own(const Transfer *out)
+	{
+		return out ? OwnInterrupts{out->ready_interrupt, out->device_interrupt} : OwnInterrupts{};
+	}
+
+	// The message edge: from a thread that took the message to the one that gave it.
+	Reason cross_transfer(const Transfer &in, Place &place, Boundary &end, const Transfer *&out)
+	{
+		const Thread *from = thread(in.from);
+		if (!from)
+			return Reason::NoEvidence;
+		if (in.matched_since_ns != 0)
+			loss_begin_ns_ = std::min(loss_begin_ns_, in.matched_since_ns);
+		if (in.call && !in.publish)
+			loss_end_ns_ = std::max(loss_end_ns_, in.call_return ? in.call_return->at_ns : seen_.end_ns);
+		Handover handover;
+		if (Reason reason = resolve(in, *from, *place.thread, handover); reason != Reason::None)
+			return reason;
+		const Place giver{from, static_cast<uint16_t>(place.hop + 1), role_of(in.from, place.hop + 1)};
+		rest_on_cpu(*place.thread, handover.ready.at_ns);
+
+		Tiling held(seen_, handover.taken);
+		tile_holding(place, end, {out, false, place.hop == 0 && in.follows_in_read}, own(out), held);
+		if (Reason reason = keep(held); reason != Reason::None)
+			return reason;
+		Tiling taking(seen_, handover.ready);
+		tile_taking(seen_, handover, place, giver, own(&in), taking);
+		if (Reason reason = keep(taking); reason != Reason::None)
+			return reason;
+		end = handover.ready;
+		if (in.device) {
+			Boundary device = at_mark(*in.device);
+			bool is_held = in.call_return && in.call_return->at_ns < in.device->at_ns;
+			end = is_held ? at_mark(*in.call_return) : device;
+			Tiling network(seen_, end);
+			if (is_held)
+				network.until(device, place, {Layer::Network, Part::Held});
+			network.until(handover.ready, place, {Layer::Network});
+			if (Reason reason = keep(network); reason != Reason::None)
+				return reason;
+		}
+		place.thread = from;
+		out = &in;
+		return Reason::None;
+	}
+
+	// The wake edge: the thread took the message from nobody, but was woken by one that had it.
+	Reason cross_wake(Place &place, Boundary &end, const Transfer *&out)
+	{
+		const Thread &woken = *place.thread;
+		const OffCpu *edge = nullptr;
+		auto first = std::ranges::partition_point(
+			woken.off, [&](const OffCpu &off) { return off.in_ns <= delivery_.send.at_ns; });
+		for (auto off = first; off != woken.off.end() && off->in_ns <= end.at_ns; ++off) {
+			if (off->waking_ns < delivery_.send.at_ns || off->waker_context != ICEPATH_CONTEXT_TASK ||
+				off->waker_tid == woken.tid || !has_message(off->waker_tid, off->waking_ns))
+				continue;
+			if (edge)
+				return Reason::AmbiguousRelay;
+			edge = &*off;
+		}
+		if (!edge)
+			return Reason::LeftPath;
+		const Thread *waker = thread(edge->waker_tid);
+		if (!waker)
+			return Reason::NoEvidence;
+		if (Reason reason = flaw(*edge); reason != Reason::None)
+			return reason;
+		if (off_across(*waker, edge->waking_ns))
+			return Reason::InvertedTime;
+		Boundary waking = at_record(edge->waking_ns, edge->record, Provenance::Paired);
+		rest_on_cpu(woken, edge->waking_ns);
+		Tiling tiling(seen_, waking);
+		if (edge->waking_ns < edge->out_ns)
+			tile_holding(place, at_record(edge->out_ns, edge->record), {nullptr, true, false}, {}, tiling);
+		if (edge->preempted) {
+			tiling.preempted(*edge, end, place, {Layer::Preempted});
+		} else {
+			tiling.wakeup(*edge, end, place);
+			tiling.runqueue(*edge, end, place);
+		}
+		tile_holding(place, end, {out, true, false}, own(out), tiling);
+		if (Reason reason = keep(tiling); reason != Reason::None)
+			return reason;
+		place.thread = waker;
+		end = waking;
+		out = nullptr;
+		return Reason::None;
+	}
+
+	// Hops counted from the sender, windows in the order of time; refuses whatever doesn't tile.
+	Reason assemble()
+	{
+		std::vector<Segment> &all = path_.segments;
+		for (const auto &window : windows_ | std::views::reverse)
+			for (Segment segment : window) {
+				segment.hop = static_cast<uint16_t>(last_hop_ - segment.hop);
+				if (!all.empty() && continues(all.back(), segment))
+					all.back().end = segment.end;
+				else
+					all.push_back(segment);
+			}
+		uint64_t at_ns = path_.send_ns;
+		for (const Segment &segment : all) {
+			if (segment.begin.at_ns != at_ns || segment.end.at_ns <= at_ns)
+				return Reason::InvertedTime;
+			at_ns = segment.end.at_ns;
+		}
+		return at_ns == path_.recv_ns ? Reason::None : Reason::InvertedTime;
+	}
+
+	const Observations &seen_;
+	const Delivery &delivery_;
+	std::ranges::subrange<std::vector<Transfer>::const_iterator> transfers_;
+	uint64_t loss_begin_ns_ = 0, loss_end_ns_ = 0;
+	std::vector<std::vector<Segment>> windows_;
+	uint16_t last_hop_ = 0;
+	Path path_;
+};
+
+} // namespace
+
+Path walk(const Observations &seen, const Delivery &delivery) { return Walk(seen, delivery).run(); }
+
+} // namespace icepath::path
