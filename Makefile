@@ -63,7 +63,8 @@ test: test-deps
 
 bench: deps
 	$(Q)$(MAKE) all
-	$(Q)$(SUDO) $(BUILD)/bin/icepath run --budget 300 $(ARGS)
+	$(Q)$(SUDO) $(BUILD)/bin/icepath run --name bench --duration 600 --sizes 64,1k,16k \
+		--patterns pingpong,oneway --wait block,poll $(ARGS)
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)

@@ -35,6 +35,26 @@ TEST(Choose, LaptopTakesTwoCoresAwayFromTheBootCore)
 	EXPECT_EQ(choice.why, "CPUs 1 and 2: not isolated, two cores under one last-level cache");
 }
 
+TEST(Choose, BootCoreIsAvoidedWhereSiblingsHaveNeighbouringNumbers)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	for (uint32_t cpu = 0; cpu < 8; ++cpu)
+		fake.cpu(cpu, 0, std::to_string(cpu & ~1u) + "-" + std::to_string(cpu | 1u), "0-7");
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 2u); // 1 is on CPU 0's core
+	EXPECT_EQ(choice.receiver, 4u);
+}
+
+TEST(Choose, BootCpuIsAvoidedEvenWhereItsCoreCantBe)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Choice choice = choose_pair(fake.read({.affinity = {0, 1, 4}, .permitted = {0, 1, 4}}));
+	EXPECT_EQ(choice.sender, 1u);
+	EXPECT_EQ(choice.receiver, 4u);
+}
+
 TEST(Choose, ServerTakesIsolatedCpusOfOnePackage)
 {
 	FakeMachine fake;
@@ -55,6 +75,18 @@ TEST(Choose, IsolationWeighsMoreThanNearness)
 	EXPECT_EQ(choice.sender, 2u);
 	EXPECT_EQ(choice.receiver, 7u);
 	EXPECT_NE(choice.why.find("interconnect"), std::string::npos) << choice.why;
+}
+
+TEST(Choose, OneLastLevelCacheIsBetterThanTwoOfOnePackage)
+{
+	FakeMachine fake;
+	make_server(fake);
+	for (uint32_t cpu = 0; cpu < 8; ++cpu)
+		fake.cpu(cpu, 0, std::to_string(cpu), cpu < 4 ? "0-3" : "4-7");
+	fake.write("/sys/devices/system/cpu/isolated", "3-5");
+	const Choice choice = choose_pair(fake.read());
+	EXPECT_EQ(choice.sender, 4u);
+	EXPECT_EQ(choice.receiver, 5u);
 }
 
 TEST(Choose, FastCoresAreTakenBeforeSlowOnes)

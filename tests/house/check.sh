@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The rules of the house that a program can check: check.sh RULE SOURCE BUILD. Prints each violation; 0 if there is none.
+set -eu
+rule=$1 source=$2 build=$3
+cd "$source"
+
+# Tracked files and new ones; without git (an unpacked archive), everything that isn't made by a build or a run.
+files() {
+	git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
+		find . -type f -not -path './build*' -not -path './results/*-*/*' -not -path './.git/*' | sed 's,^\./,,'
+}
+
+# Each SPDX line is near the top and names the licence of its folder: what runs in the kernel is dual-licensed.
+spdx() {
+	files | while read -r file; do
+		[ -f "$file" ] || continue
+		case $file in
+		LICENSES/* | *.json | *.svg | *.png | *.icp | *.folded | *.csv) continue ;; # texts of licences, and data without comments
+		ebpf/CMakeLists.txt) licence=Apache-2.0 ;;
+		ebpf/* | *.bpf.c) licence='GPL-2.0-only OR BSD-2-Clause' ;;
+		*) licence=Apache-2.0 ;;
+		esac
+		head -n 5 "$file" | grep -q -E "SPDX-License-Identifier: $licence *(-->|\*/|)\$" || echo "$file: no line 'SPDX-License-Identifier: $licence'"
+	done
+}
+
+names() {
+	files | grep -E '(^|/)(utils?|commons?|helpers|misc)(\.[^/]*|/.*)?$' | sed 's/$/: its name says nothing of what it does/' || true
+}
+
+includes() {
+	files | grep -E '\.(h|c|cc)$' | grep -v '^tests/' | xargs grep -n -E '^#[[:space:]]*include ("|<icepath/)' |
+		awk '
+		NR == FNR { if ($0 !~ /^#/ && NF) { known[$1] = 1; may[$1] = $0; sub(/^[^ \t]+/, "", may[$1]) } next }
+		{
+			split($0, part, ":")
+			included = $0; sub(/^[^"<]*["<]/, "", included); sub(/[">].*/, "", included)
+			folder = part[1]
+			while (sub(/\/[^\/]*$/, "", folder) && !(folder in known)) ;
+			# Own files, those beside the file, and what the build generates.
+			if (!(folder in known) || index(included, "/") == 0 || index(included, folder "/") == 1) next
+			count = split(may[folder], allowed, /[ \t]+/)
+			for (i = 1; i <= count; i++) if (allowed[i] != "" && index(included, allowed[i]) == 1) next
+			print part[1] ":" part[2] ": " folder " may not include " included " (tests/house/may_include.txt)"
+		}' tests/house/may_include.txt -
+}
+
+packages() {
+	sed -n -E '/^\[/d; s/^([^ #]+) +# (.*)$/| `\1` | \2 |/p' cmake/debian-packages.txt | sed 's/|\(clang-[0-9]*`\)/` or `\1/' >"$build/packages.expected"
+	sed -n '/^<!-- packages -->/,/^<!-- \/packages -->/{ /^| `/p }' README.md >"$build/packages.found"
+	diff "$build/packages.expected" "$build/packages.found" | sed -n -E 's/^< (.*)/README.md lacks: \1/p; s/^> (.*)/README.md has too much: \1/p' || true
+}
+
+# Every code of failure.h has its row in the table, and the table has no other.
+exit_codes() {
+	sed -n '/^enum class ExitCode/,/^};/s/^[^=]*= \([0-9]*\),.*/\1/p' profiler/failure.h | sort >"$build/codes.expected"
+	sed -n 's/^| `\([0-9]*\)` | .*/\1/p' docs/usage.md | sort >"$build/codes.found"
+	diff "$build/codes.expected" "$build/codes.found" | sed -n -E 's/^< (.*)/docs\/usage.md lacks exit code \1/p; s/^> (.*)/docs\/usage.md has unknown exit code \1/p' || true
+}
+
+# Whatever --help lists is explained, and what is explained exists.
+options() {
+	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
+	for command in "" $("$build/bin/icepath" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\{2,\}\) .*/\1/p'); do
+		"$build/bin/icepath" $command --help | grep -o -E -e '--[a-z][a-z-]+'
+		[ -z "$command" ] || grep -q "^## .*icepath $command" docs/usage.md || echo "icepath $command: no chapter in docs/usage.md" >&2
+	done 2>"$build/options.chapters" | sort -u >"$build/options.expected"
+	grep -o -E -e '`(-[a-z], )?--[a-z][a-z-]+' docs/usage.md | grep -o -E -e '--[a-z][a-z-]+' | sort -u >"$build/options.found"
+	cat "$build/options.chapters"
+	comm -23 "$build/options.expected" "$build/options.found" | sed 's/$/: not in docs\/usage.md/'
+	comm -13 "$build/options.expected" "$build/options.found" | sed 's/$/: in docs\/usage.md, but icepath has no such option/'
+}
+
+case $rule in
+spdx | names | includes | packages | exit_codes | options) ;;
+*) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
+esac
+status=0
+found=$($rule) || status=$?
+[ -z "$found" ] || echo "$found"
+[ $status -eq 0 ] || exit $status
+[ -z "$found" ]
