@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/decode.h"
+
+#include <algorithm>
+
+// C has one name for the function and another for the struct; C++ sees one hide the other.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "icepath/plugin.h"
+#pragma GCC diagnostic pop
+#include "profiler/path/socket_events.h"
+
+namespace icepath::path {
+
+namespace {
+
+using rundir::RecvStamp;
+using rundir::SendStamp;
+
+// The top bit of a message's identity is its direction.
+constexpr uint64_t kMostSeq = 1ull << 63;
+
+std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
+{
+	if (at_ns == 0)
+		return {};
+	return Mark{at_ns, {source, static_cast<uint32_t>(index)}, Provenance::Exact};
+}
+
+// The stamps of one side by `seq`, the first of each: a duplicate reception delivers nothing. Those out of range are left out.
+template <class Stamp> std::vector<size_t> by_seq(const std::vector<Stamp> &stamps)
+{
+	std::vector<size_t> order;
+	for (size_t i = 0; i < stamps.size(); ++i)
+		if (stamps[i].seq < kMostSeq)
+			order.push_back(i);
+	std::ranges::stable_sort(order, {}, [&](size_t i) { return stamps[i].seq; });
+	auto same = [&](size_t a, size_t b) { return stamps[a].seq == stamps[b].seq; };
+	order.erase(std::unique(order.begin(), order.end(), same), order.end());
+	return order;
+}
+
+Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index, const rundir::Cell &cell)
+{
+	const auto call_stamp = Evidence::Source::CallStamp;
+	Transfer transfer;
+	transfer.message = message;
+	transfer.call = stamp(sent.call_ns, call_stamp, sent_index);
+	transfer.call_return = stamp(sent.return_ns, call_stamp, sent_index);
+	if (!transfer.call)
+		transfer.call_return.reset();
+	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
+	return transfer;
+}
+
+// For each reception the one that began its read. A read that returned several messages: the later ones carry its stamps,
+// and were asked for by the first one's wait.
+std::vector<size_t> first_in_read(const std::vector<RecvStamp> &recvs)
+{
+	std::vector<size_t> first(recvs.size());
+	for (size_t i = 0; i < recvs.size(); ++i) {
+		bool follows = i > 0 && recvs[i].take_return_ns != 0 && recvs[i].take_return_ns == recvs[i - 1].take_return_ns;
+		first[i] = follows ? first[i - 1] : i;
+	}
+	return first;
+}
+
+void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t index, size_t first,
+				const rundir::Cell &cell)
+{
+	const auto call_stamp = Evidence::Source::CallStamp;
+	const RecvStamp &received = recvs[index];
+	transfer.follows_in_read = first != index;
+	const RecvStamp &asked = recvs[first];
+	transfer.ask = stamp(asked.ask_ns, Evidence::Source::RecvStamp, first).value_or(Mark{});
+	transfer.polls = cell.wait == rundir::Wait::Poll;
+	transfer.wait_return = stamp(asked.wait_return_ns, call_stamp, first);
+	transfer.take_call = stamp(asked.take_call_ns, call_stamp, first);
+	transfer.take_return = stamp(received.take_return_ns, call_stamp, index);
+	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+		transfer.taken = stamp(received.observe_ns, Evidence::Source::RecvStamp, index);
+}
+
+void add_calls(const rundir::BlockSide &side, Thread &thread)
+{
+	auto add = [&](uint64_t begin_ns, uint64_t end_ns, Call::Kind kind, size_t index) {
+		if (begin_ns != 0 && begin_ns < end_ns)
+			thread.calls.push_back({begin_ns, end_ns, kind, {Evidence::Source::CallStamp, static_cast<uint32_t>(index)}});
+	};
+	for (size_t i = 0; i < side.sends.size(); ++i)
+		add(side.sends[i].call_ns, side.sends[i].return_ns, Call::Kind::Send, i);
+	for (size_t i = 0; i < side.recvs.size(); ++i) {
+		add(side.recvs[i].ask_ns, side.recvs[i].wait_return_ns, Call::Kind::ReadinessWait, i);
+		add(side.recvs[i].take_call_ns, side.recvs[i].take_return_ns, Call::Kind::Receive, i);
+	}
+	std::ranges::stable_sort(thread.calls, {}, &Call::begin_ns);
+	std::vector<Call> disjoint;
+	for (const Call &call : thread.calls)
+		if (disjoint.empty() || call.begin_ns >= disjoint.back().end_ns)
+			disjoint.push_back(call);
+	thread.calls = std::move(disjoint);
+}
+
+void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigned from, const SocketEvents &events,
+				   Observations &seen)
+{
+	const rundir::BlockSide &sender = block.sides[from], &receiver = block.sides[1 - from];
+	Direction direction{.sender = sender.tid,
+						.receiver = receiver.tid,
+						.sender_key = block.socket_keys[from],
+						.receiver_key = block.socket_keys[1 - from],
+						.payload_bytes = cell.payload_bytes,
+						.begin_ns = seen.begin_ns,
+						.exchanges = {}};
+	const auto sends = by_seq(sender.sends), recvs = by_seq(receiver.recvs);
+	const auto first = first_in_read(receiver.recvs);
+	auto next = recvs.begin();
+	for (size_t sent : sends) {
+		Exchange exchange;
+		exchange.seq = sender.sends[sent].seq;
+		exchange.sent = &sender.sends[sent];
+		exchange.transfer =
+			transfer_of((static_cast<uint64_t>(from) << 63) | exchange.seq, *exchange.sent, sent, cell);
+		exchange.transfer.from = sender.tid;
+		exchange.transfer.to = receiver.tid;
+		while (next != recvs.end() && receiver.recvs[*next].seq < exchange.seq)
+			++next;
+		if (next != recvs.end() && receiver.recvs[*next].seq == exchange.seq) {
+			exchange.received = &receiver.recvs[*next];
+			add_taking(exchange.transfer, receiver.recvs, *next, first[*next], cell);
+		}
+		direction.exchanges.push_back(std::move(exchange));
+	}
+	if (cell.mechanisms & ICEPATH_USES_SOCKET) {
+		if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
+			match_local(events, direction);
+		else if (cell.mechanisms & ICEPATH_USES_BYTE_STREAM)
+			match_stream(events, seen, direction);
+		else
+			match_datagrams(events, seen, direction);
+		match_taken(events, direction);
+	}
+	for (const Exchange &exchange : direction.exchanges) {
+		if (!exchange.received)
+			continue;
+		seen.transfers.push_back(exchange.transfer);
+		if ((exchange.sent->flags | exchange.received->flags) & rundir::kStampLeadIn)
+			continue;
+		const auto sent_index = static_cast<uint32_t>(exchange.sent - sender.sends.data());
+		const auto received_index = static_cast<uint32_t>(exchange.received - receiver.recvs.data());
+		seen.deliveries.push_back(
+			{exchange.transfer.message, sender.tid, receiver.tid,
+			 {exchange.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
+			 {exchange.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
+	}
+}
+
+} // namespace
+
+Observations decode(const rundir::Block &block, const rundir::Cell &cell)
+{
+	Observations seen;
+	seen.begin_ns = block.begin.monotonic_ns;
+	seen.end_ns = block.finish.monotonic_ns;
+	for (const rundir::BlockSide &side : block.sides) {
+		Thread &thread = seen.threads[side.tid];
+		thread.tid = side.tid;
+		thread.name = side.name;
+		thread.first_cpu = static_cast<uint16_t>(side.cpu);
+		seen.task_names[side.tid] = side.name;
+		add_calls(side, thread);
+	}
+	const SocketEvents events = read_log(block.slots, seen);
+	// A program that the kernel skipped leaves no gap: any record of the block may be missing.
+	if (block.recursion_misses != 0)
+		seen.lost.push_back(
+			{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(block.recursion_misses, UINT32_MAX))});
+	add_direction(block, cell, 0, events, seen);
+	if (cell.pattern == rundir::Pattern::PingPong)
+		add_direction(block, cell, 1, events, seen);
+	return seen;
+}
+
+} // namespace icepath::path

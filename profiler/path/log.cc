@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/log.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "profiler/path/timeline.h"
+
+namespace icepath::path {
+
+namespace {
+
+// An interrupt may come between an event's reading the clock and its taking a number, so numbers and times can be out of
+// order by as many records as it nests. A gap's window is widened by this many neighbours. The slot of all other CPUs is
+// shared between them, so that any number of theirs may come between: more.
+constexpr size_t kNeighbours = 4;
+constexpr size_t kNeighboursShared = 16;
+
+// What is wrong with a record, if anything: then it counts as lost.
+bool usable(const icepath_record &record, const Observations &seen)
+{
+	if (record.version != ICEPATH_RECORD_VERSION || record.bytes != sizeof(record) || record.end_ns == 0)
+		return false;
+	switch (record.type) {
+	case ICEPATH_RECORD_OFF_CPU:
+		return record.off.out_ns < record.end_ns && seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_WAKE:
+	case ICEPATH_RECORD_MIGRATE:
+		return seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_FOREIGN_RUN:
+		return record.run.in_ns < record.end_ns;
+	case ICEPATH_RECORD_INTERRUPT:
+		return record.interrupt.begin_ns < record.end_ns;
+	case ICEPATH_RECORD_DATA_READY:
+	case ICEPATH_RECORD_DEVICE_QUEUE:
+	case ICEPATH_RECORD_TAKEN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
+{
+	switch (record.type) {
+	case ICEPATH_RECORD_OFF_CPU: {
+		const uint64_t waking = record.off.waking_ns;
+		auto after = [&](uint32_t ns) { return ns != 0 && waking != 0 && ns <= UINT64_MAX - waking ? waking + ns : 0; };
+		OffCpu off;
+		off.out_ns = record.off.out_ns;
+		off.in_ns = record.end_ns;
+		off.waking_ns = waking;
+		off.wakeup_ns = record.off.wakeup_ns;
+		off.ipi_ns = after(record.off.ipi_after_ns);
+		off.idle_exit_ns = after(record.off.idle_after_ns);
+		off.waker_tid = record.off.waker_tid;
+		off.waker_context = record.context;
+		off.waker_vector = record.off.waker_vector;
+		off.preempted = record.off.reason == ICEPATH_OFF_PREEMPTED;
+		off.out_cpu = record.off.out_cpu;
+		off.in_cpu = record.cpu;
+		off.record = index;
+		seen.threads[record.tid].off.push_back(off);
+		break;
+	}
+	case ICEPATH_RECORD_FOREIGN_RUN: {
+		seen.cpus[record.cpu].runs.push_back({record.run.in_ns, record.end_ns, record.tid, index});
+		size_t length = strnlen(record.run.comm, sizeof(record.run.comm));
+		seen.task_names.try_emplace(record.tid, record.run.comm, length);
+		break;
+	}
+	case ICEPATH_RECORD_INTERRUPT:
+		seen.cpus[record.cpu].interrupts.push_back(
+			{record.interrupt.begin_ns, record.end_ns, record.interrupt.kind, record.interrupt.vector, index});
+		break;
+	case ICEPATH_RECORD_DATA_READY:
+	case ICEPATH_RECORD_DEVICE_QUEUE:
+	case ICEPATH_RECORD_TAKEN: {
+		SocketEvent event{record.end_ns, record.socket.socket, record.tid, record.socket.stream_end, record.socket.bytes,
+						  record.cpu, record.context, record.socket.has_stream_end != 0, index};
+		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
+		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
+													  : events.taken)
+			.push_back(event);
+		break;
+	}
+	case ICEPATH_RECORD_MIGRATE:
+		seen.threads[record.tid].pinned = false;
+		break;
+	default: // a waking that ended no period: nothing rests on it
+		break;
+	}
+}
+
+// The slot's usable records by `seq`. A second record of the same number leaves neither.
+std::vector<const icepath_record *> in_order(const rundir::SlotCapture &slot, const Observations &seen)
+{
+	std::vector<const icepath_record *> records;
+	for (const icepath_record &record : slot.records)
+		if (usable(record, seen))
+			records.push_back(&record);
+	std::ranges::stable_sort(records, {}, [](const icepath_record *record) { return record->seq; });
+	std::vector<const icepath_record *> once;
+	for (size_t i = 0; i < records.size(); ++i) {
+		bool twice = (i > 0 && records[i - 1]->seq == records[i]->seq) ||
+					 (i + 1 < records.size() && records[i + 1]->seq == records[i]->seq);
+		if (!twice)
+			once.push_back(records[i]);
+	}
+	return once;
+}
+
+void find_gaps(const rundir::SlotCapture &slot, const std::vector<const icepath_record *> &records, Observations &seen)
+{
+	const size_t neighbours = slot.cpu < 0 ? kNeighboursShared : kNeighbours;
+	auto gap = [&](size_t next, uint64_t missing) { // before records[next]
+		LossWindow window{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(missing, UINT32_MAX))};
+		for (size_t i = next > neighbours ? next - neighbours : 0; i < next; ++i)
+			window.begin_ns = std::min(window.begin_ns == 0 ? UINT64_MAX : window.begin_ns, records[i]->end_ns);
+		if (next < records.size()) {
+			window.end_ns = 0;
+			for (size_t i = next; i < std::min(next + neighbours, records.size()); ++i)
+				window.end_ns = std::max(window.end_ns, records[i]->end_ns);
+		}
+		seen.lost.push_back(window);
+	};
+	uint64_t expected = 0;
+	for (size_t i = 0; i < records.size(); ++i) {
+		if (records[i]->seq != expected)
+			gap(i, records[i]->seq - expected);
+		expected = records[i]->seq + 1ull;
+	}
+	if (slot.position > expected)
+		gap(records.size(), slot.position - expected);
+}
+
+// Periods of one thread can't overlap, nor can two tasks have one CPU: where they do, nothing of that time is known.
+template <class Item, class Begin, class End>
+void drop_overlaps(std::vector<Item> &items, Begin begin, End end, Observations &seen)
+{
+	std::ranges::stable_sort(items, {}, begin);
+	std::vector<Item> disjoint;
+	disjoint.reserve(items.size());
+	for (const Item &item : items) {
+		if (!disjoint.empty() && item.*begin < disjoint.back().*end) {
+			seen.lost.push_back({disjoint.back().*begin, std::max(item.*end, disjoint.back().*end), 1});
+			continue;
+		}
+		disjoint.push_back(item);
+	}
+	items = std::move(disjoint);
+}
+
+} // namespace
+
+SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observations &seen)
+{
+	SocketEvents events;
+	uint32_t index = 0;
+	for (const rundir::SlotCapture &slot : slots) {
+		auto records = in_order(slot, seen);
+		find_gaps(slot, records, seen);
+		for (const icepath_record *record : records)
+			add(*record, index++, seen, events);
+	}
+	for (auto &[tid, thread] : seen.threads)
+		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
+	for (auto &[number, cpu] : seen.cpus) {
+		drop_overlaps(cpu.runs, &Run::in_ns, &Run::out_ns, seen);
+		std::ranges::stable_sort(cpu.interrupts, {}, &Interrupt::begin_ns);
+		uint64_t reach = 0;
+		for (const Interrupt &one : cpu.interrupts)
+			cpu.interrupt_reach_ns.push_back(reach = std::max(reach, one.end_ns));
+	}
+	for (auto *list : {&events.ready, &events.device, &events.taken})
+		std::ranges::stable_sort(*list, {}, &SocketEvent::at_ns);
+	return events;
+}
+
+std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)
+{
+	auto found = seen.cpus.find(cpu);
+	if (found == seen.cpus.end() || at_ns == UINT64_MAX)
+		return {};
+	auto around = outermost_interrupts(found->second, at_ns, at_ns + 1);
+	return around.empty() ? std::nullopt : std::optional(around.front().whole->record);
+}
+
+bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns)
+{
+	return std::ranges::any_of(seen.lost, [&](const LossWindow &lost) {
+		return lost.begin_ns <= end_ns && lost.end_ns >= begin_ns;
+	});
+}
+
+} // namespace icepath::path

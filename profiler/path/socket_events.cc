@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/socket_events.h"
+
+#include <algorithm>
+
+namespace icepath::path {
+
+namespace {
+
+Mark mark_of(const SocketEvent &event, Provenance provenance = Provenance::Exact)
+{
+	return {event.at_ns, {Evidence::Source::Record, event.record}, provenance};
+}
+
+std::vector<SocketEvent> of_socket(const std::vector<SocketEvent> &events, uint64_t key)
+{
+	std::vector<SocketEvent> found;
+	if (key != 0)
+		std::ranges::copy_if(events, std::back_inserter(found), [&](const SocketEvent &one) { return one.socket == key; });
+	return found;
+}
+
+// The last event within [begin, end].
+const SocketEvent *last_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto after = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
+	return after != events.begin() && std::prev(after)->at_ns >= begin_ns ? &*std::prev(after) : nullptr;
+}
+
+bool has_call(const Transfer &transfer)
+{
+	return transfer.call && transfer.call_return && transfer.call->at_ns <= transfer.call_return->at_ns;
+}
+
+void set_ready(const SocketEvent &event, Provenance provenance, const Observations *seen, Transfer &transfer)
+{
+	transfer.ready = mark_of(event, provenance);
+	transfer.ready_tid = event.tid;
+	transfer.ready_context = event.context;
+	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
+	if (seen && transfer.ready_in_softirq)
+		transfer.ready_interrupt = interrupt_around(*seen, event.cpu, event.at_ns);
+}
+
+void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer)
+{
+	transfer.device = mark_of(event);
+	if (event.context != ICEPATH_CONTEXT_TASK)
+		transfer.device_interrupt = interrupt_around(seen, event.cpu, event.at_ns);
+}
+
+// Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
+// retransmission covers nothing new.
+class Stream {
+public:
+	Stream(const std::vector<SocketEvent> &events, uint32_t base) : events_(events)
+	{
+		int64_t reached = 0;
+		for (const SocketEvent &event : events_) {
+			if (event.has_stream_end) {
+				auto step = static_cast<int32_t>(event.stream_end - (base + static_cast<uint32_t>(reached)));
+				reached = std::max(reached, reached + step);
+			}
+			reached_.push_back(reached);
+		}
+	}
+
+	const SocketEvent *first_covering(uint64_t offset) const
+	{
+		auto found = std::ranges::partition_point(
+			reached_, [&](int64_t reached) { return static_cast<uint64_t>(reached) < offset; });
+		return found == reached_.end() ? nullptr : &events_[found - reached_.begin()];
+	}
+
+private:
+	const std::vector<SocketEvent> &events_;
+	std::vector<int64_t> reached_;
+};
+
+} // namespace
+
+void match_local(const SocketEvents &events, Direction &direction)
+{
+	auto ready = of_socket(events.ready, direction.receiver_key);
+	std::erase_if(ready, [&](const SocketEvent &one) {
+		return one.tid != direction.sender || one.context != ICEPATH_CONTEXT_TASK;
+	});
+	for (Exchange &exchange : direction.exchanges) {
+		Transfer &transfer = exchange.transfer;
+		if (!has_call(transfer))
+			continue;
+		// The part that arrives last decides.
+		if (auto *last = last_within(ready, transfer.call->at_ns, transfer.call_return->at_ns))
+			set_ready(*last, Provenance::Exact, nullptr, transfer);
+	}
+}
+
+void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction)
+{
+	const auto device = of_socket(events.device, direction.sender_key);
+	const auto ready = of_socket(events.ready, direction.receiver_key);
+	if (device.empty() || direction.exchanges.empty() || direction.payload_bytes == 0)
+		return;
+	// The block's first packet carries the first byte of message 0. Were a packet before it lost, every offset would be
+	// wrong.
+	const Exchange &first = direction.exchanges.front();
+	const SocketEvent &packet = device.front();
+	if (first.seq != 0 || !has_call(first.transfer) || packet.at_ns < first.transfer.call->at_ns ||
+		packet.at_ns > first.transfer.call_return->at_ns || !packet.has_stream_end || packet.bytes == 0 ||
+		lost_within(seen, direction.begin_ns, packet.at_ns))
+		return;
+	const uint32_t base = packet.stream_end - packet.bytes;
+	const Stream queued(device, base), arrived(ready, base);
+	for (Exchange &exchange : direction.exchanges) {
+		if (exchange.seq >= static_cast<uint64_t>(INT64_MAX) / direction.payload_bytes)
+			continue;
+		const uint64_t end = (exchange.seq + 1) * direction.payload_bytes;
+		if (auto *event = queued.first_covering(end))
+			set_device(*event, seen, exchange.transfer);
+		if (auto *event = arrived.first_covering(end))
+			set_ready(*event, Provenance::Exact, &seen, exchange.transfer);
+	}
+}
+
+void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction)
+{
+	auto device = of_socket(events.device, direction.sender_key);
+	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != direction.sender; });
+	const auto ready = of_socket(events.ready, direction.receiver_key);
+	auto next = ready.begin();
+	uint64_t chain_begin_ns = 0, in_flight_until_ns = 0; // since when the order decides, and until when it does
+	for (Exchange &exchange : direction.exchanges) {
+		Transfer &transfer = exchange.transfer;
+		if (!has_call(transfer))
+			continue;
+		auto *queued = last_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
+		if (!queued)
+			continue;
+		set_device(*queued, seen, transfer);
+		// A datagram that isn't received while later ones are was dropped before it was queued, and never announced.
+		const uint64_t by_ns = transfer.take_return ? transfer.take_return->at_ns : 0;
+		if (!exchange.received || by_ns < queued->at_ns)
+			continue;
+		const bool alone = queued->at_ns >= in_flight_until_ns;
+		if (alone)
+			chain_begin_ns = queued->at_ns;
+		else
+			transfer.matched_since_ns = chain_begin_ns;
+		next = std::partition_point(next, ready.end(), [&](const SocketEvent &one) { return one.at_ns < queued->at_ns; });
+		// A polling receiver may take it before it is announced: it's in flight until both have happened.
+		in_flight_until_ns = std::max(in_flight_until_ns, by_ns);
+		if (next == ready.end())
+			continue;
+		in_flight_until_ns = std::max(in_flight_until_ns, next->at_ns + 1);
+		bool in_call = next->at_ns <= transfer.call_return->at_ns && next->cpu == queued->cpu && alone;
+		set_ready(*next, in_call ? Provenance::Exact : Provenance::Paired, &seen, transfer);
+		++next;
+	}
+}
+
+void match_taken(const SocketEvents &events, Direction &direction)
+{
+	auto taken = events.taken;
+	std::erase_if(taken, [&](const SocketEvent &one) { return one.tid != direction.receiver; });
+	for (Exchange &exchange : direction.exchanges) {
+		Transfer &transfer = exchange.transfer;
+		if (!transfer.take_call || !transfer.take_return)
+			continue;
+		if (auto *last = last_within(taken, transfer.take_call->at_ns, transfer.take_return->at_ns))
+			transfer.taken = mark_of(*last);
+	}
+}
+
+} // namespace icepath::path

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which socket events are a message's: when it reached a device queue, when it was ready, when it was taken.
+#include "profiler/path/log.h"
+
+namespace icepath::path {
+
+// A message of one direction with its stamps, before its events are known.
+struct Exchange {
+	uint64_t seq = 0;
+	const rundir::SendStamp *sent = nullptr;     // never nullptr
+	const rundir::RecvStamp *received = nullptr; // nullptr: lost, or not asked for
+	Transfer transfer;
+};
+
+struct Direction {
+	uint32_t sender = 0, receiver = 0; // tids
+	uint64_t sender_key = 0, receiver_key = 0;
+	uint64_t payload_bytes = 0;
+	uint64_t begin_ns = 0; // of the block
+	std::vector<Exchange> exchanges; // by seq
+};
+
+// UNIX sockets: sk_data_ready runs in the sending call, on top of the sender.
+void match_local(const SocketEvents &events, Direction &direction);
+
+// TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.
+void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction);
+
+// UDP: the datagram that the sending call queued, and the readiness that follows it on the receiver's socket. The order is
+// kept, so that with several in flight each takes the first readiness that is left.
+void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction);
+
+// The last copy by the receiver inside the taking call.
+void match_taken(const SocketEvents &events, Direction &direction);
+
+} // namespace icepath::path
