@@ -18,8 +18,6 @@ using namespace std::chrono_literals;
 
 uid_t uid_of(pid_t pid)
 {
-	struct stat status {};
-	// The owner of /proc/PID/status is the effective user, whatever the process's dumpable flag says of the folder.
 	std::ifstream file("/proc/" + std::to_string(pid) + "/status");
 	for (std::string line; std::getline(file, line);)
 		if (line.starts_with("Uid:")) {
@@ -28,7 +26,6 @@ uid_t uid_of(pid_t pid)
 			fields >> real >> effective;
 			return effective;
 		}
-	(void)status;
 	return static_cast<uid_t>(-1);
 }
 

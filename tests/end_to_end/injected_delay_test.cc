@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A known delay is put into a known layer, and the breakdown must find it there: over interleaved pairs of blocks, without
+// and with the delay, the change of the layer over the change of recv - send.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/end_to_end/command.h"
+#include "tests/end_to_end/resolved_run.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+using path::Layer;
+
+double median(std::vector<double> values)
+{
+	std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+	return values[values.size() / 2];
+}
+
+// Means over the messages of one block from side 0 to side 1, up to the block's p90.
+struct BlockMeans {
+	double latency_ns = 0;
+	std::map<Layer, double> layers;
+};
+
+BlockMeans means_of(const ResolvedBlock &resolved)
+{
+	std::vector<const path::Path *> paths;
+	for (size_t i = 0; i < resolved.paths.size(); i++)
+		if (resolved.paths[i].complete() && resolved.seen.deliveries[i].sender == resolved.block.sides[0].tid)
+			paths.push_back(&resolved.paths[i]);
+	std::sort(paths.begin(), paths.end(), [](const path::Path *a, const path::Path *b) { return a->recv_ns - a->send_ns < b->recv_ns - b->send_ns; });
+	paths.resize(paths.size() * 9 / 10);
+	BlockMeans means;
+	for (const path::Path *one : paths) {
+		means.latency_ns += static_cast<double>(one->recv_ns - one->send_ns) / static_cast<double>(paths.size());
+		for (const path::Segment &segment : one->segments)
+			means.layers[segment.layer] += static_cast<double>(segment.duration_ns()) / static_cast<double>(paths.size());
+	}
+	return means;
+}
+
+// For each round that probed both cells: how much of the change of the latency each layer has.
+std::map<Layer, std::vector<double>> shares_of_change(const ResolvedRun &run)
+{
+	std::map<uint32_t, std::map<bool, BlockMeans>> rounds;
+	for (const ResolvedBlock &resolved : run.blocks)
+		if (resolved.block.probed && resolved.paths.size() > 20)
+			rounds[resolved.block.round][run.head.cells[resolved.block.cell].injection.any()] = means_of(resolved);
+	std::map<Layer, std::vector<double>> shares;
+	for (auto &[round, pair] : rounds) {
+		if (pair.size() != 2)
+			continue;
+		const double change = pair[true].latency_ns - pair[false].latency_ns;
+		for (size_t i = 0; i < path::kLayerCount; i++) {
+			const auto layer = static_cast<Layer>(i);
+			shares[layer].push_back((pair[true].layers[layer] - pair[false].layers[layer]) / change);
+		}
+	}
+	return shares;
+}
+
+struct Injected {
+	const char *name;
+	const char *transport;
+	std::vector<std::string> options;
+	Layer layer;
+};
+
+class InjectedDelay : public testing::TestWithParam<Injected> {};
+
+TEST_P(InjectedDelay, LandsInItsLayer)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	std::vector<std::string> arguments = {icepath_program(), "run", "-t", GetParam().transport, "-s", "64", "-d", "8", "-o", "out"};
+	arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
+	const Outcome outcome = run(arguments, folder.path(), 60s);
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto shares = shares_of_change(resolve(folder.path() / "out"));
+	ASSERT_GE(shares.at(GetParam().layer).size(), 8u) << "block pairs";
+	for (const auto &[layer, values] : shares) {
+		const double share = median(values);
+		if (layer == GetParam().layer)
+			EXPECT_GE(share, 0.9) << path::name(layer);
+		else
+			EXPECT_LE(share, 0.1) << path::name(layer) << " has what belongs to " << path::name(GetParam().layer);
+	}
+}
+
+const std::vector<std::string> kBusySender = {"--patterns", "pingpong", "-m", "300", "--inject-sender", "20us"};
+// Faster than a receiver that is busy for 200 µs a message can take, for so few messages that no queue fills up.
+const std::vector<std::string> kBusyReceiver = {"--patterns", "oneway", "-m", "150", "--rate", "5500", "--inject-receiver", "200us"};
+
+INSTANTIATE_TEST_SUITE_P(Cases, InjectedDelay,
+						 testing::Values(Injected{"BusySenderUds", "uds-stream", kBusySender, Layer::SenderUser},
+										 Injected{"BusySenderTcp", "tcp", kBusySender, Layer::SenderUser},
+										 Injected{"BusySenderShmRing", "shm-ring", kBusySender, Layer::SenderUser},
+										 Injected{"BusyReceiverUds", "uds-stream", kBusyReceiver, Layer::Queue},
+										 Injected{"BusyReceiverTcp", "tcp", kBusyReceiver, Layer::Queue},
+										 Injected{"BusyReceiverShmRing", "shm-ring", kBusyReceiver, Layer::Queue}),
+						 [](const auto &which) { return std::string(which.param.name); });
+
+} // namespace
+} // namespace icepath::end_to_end

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// An independent witness: bpftrace counts the same tracepoints between the workers' marker system calls, on the very same
+// blocks, and the capture must have seen as many, and the same intervals between them.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <bit>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/end_to_end/command.h"
+#include "tests/end_to_end/resolved_run.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+using Counts = std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, uint64_t>>; // map name -> (tid, block) -> count
+using Histogram = std::map<int, uint64_t>; // log2 of nanoseconds -> count
+
+struct Testimony {
+	Counts counts;
+	std::map<std::string, std::map<uint32_t, Histogram>> intervals; // map name -> tid
+};
+
+Testimony read_testimony(const std::filesystem::path &file)
+{
+	Testimony testimony;
+	std::ifstream stream(file);
+	for (std::string line; std::getline(stream, line);) {
+		if (!line.starts_with("{"))
+			continue;
+		const auto json = nlohmann::json::parse(line);
+		if (json["type"] == "map") {
+			for (const auto &[name, values] : json["data"].items())
+				for (const auto &[key, count] : values.items())
+					if (const size_t comma = key.find(','); comma != std::string::npos)
+						testimony.counts[name][{static_cast<uint32_t>(std::stoul(key)), std::stoull(key.substr(comma + 1))}] = count;
+		} else if (json["type"] == "hist") {
+			for (const auto &[name, values] : json["data"].items())
+				for (const auto &[key, buckets] : values.items())
+					for (const auto &bucket : buckets)
+						if (bucket.contains("min") && bucket["min"].get<int64_t>() > 0)
+							testimony.intervals[name][static_cast<uint32_t>(std::stoul(key))][std::bit_width(bucket["min"].get<uint64_t>()) - 1] += bucket["count"].get<uint64_t>();
+		}
+	}
+	return testimony;
+}
+
+int median_bucket(const Histogram &histogram)
+{
+	uint64_t total = 0, so_far = 0;
+	for (const auto &[bucket, count] : histogram)
+		total += count;
+	for (const auto &[bucket, count] : histogram)
+		if ((so_far += count) * 2 >= total)
+			return bucket;
+	return -1;
+}
+
+// bpftrace needs tracefs; the host's mounts stay as they are.
+std::vector<std::string> with_tracefs(const std::string &command)
+{
+	return {"unshare", "-m", "sh", "-c",
+			"mount -t debugfs none /sys/kernel/debug 2>/dev/null; mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec " + command};
+}
+
+// What the capture saw of a worker between its markers.
+void count_block(const ResolvedBlock &resolved, size_t side, uint64_t number, Testimony &capture)
+{
+	const rundir::BlockSide &worker = resolved.block.sides[side];
+	const std::pair key{worker.tid, number};
+	const auto inside = [&](uint64_t at_ns) { return at_ns >= worker.marker_begin_ns && at_ns <= worker.marker_end_ns; };
+	const auto count = [&](const char *name, bool one) { capture.counts[name][key] += one; };
+	for (const char *name : {"@switches_in", "@switches_out", "@wakings", "@wakeups", "@data_readies"})
+		capture.counts[name][key];
+	for (const rundir::SlotCapture &slot : resolved.block.slots) {
+		for (const icepath_record &record : slot.records) {
+			if (record.tid != worker.tid)
+				continue;
+			const bool off = record.type == ICEPATH_RECORD_OFF_CPU, wake = record.type == ICEPATH_RECORD_WAKE;
+			if (off) {
+				count("@switches_in", inside(record.end_ns));
+				count("@switches_out", inside(record.off.out_ns));
+				if (inside(record.off.wakeup_ns) && inside(record.end_ns))
+					capture.intervals["@wakeup_to_switch"][worker.tid][std::bit_width(record.end_ns - record.off.wakeup_ns) - 1]++;
+			}
+			if (off || wake) {
+				count("@wakings", record.off.waking_ns != 0 && inside(record.off.waking_ns));
+				count("@wakeups", record.off.wakeup_ns != 0 && inside(record.off.wakeup_ns));
+				if (record.off.waking_ns && record.off.wakeup_ns && inside(record.off.waking_ns))
+					capture.intervals["@waking_to_wakeup"][worker.tid][std::bit_width(record.off.wakeup_ns - record.off.waking_ns) - 1]++;
+			}
+			count("@data_readies", record.type == ICEPATH_RECORD_DATA_READY && inside(record.end_ns));
+		}
+	}
+}
+
+TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	Running witness(with_tracefs("bpftrace -f json -o witness.json " ICEPATH_SOURCE "/tools/witness.bt"), folder.path());
+	const auto testimony_file = folder.path() / "witness.json";
+	const auto says = [&](const char *what) {
+		std::ifstream stream(testimony_file);
+		std::ostringstream text;
+		text << stream.rdbuf();
+		return text.str().find(what) != std::string::npos;
+	};
+	for (int i = 0; i < 3000 && !says("witness: ready"); i++)
+		std::this_thread::sleep_for(10ms);
+	ASSERT_TRUE(says("witness: ready")) << witness.err_so_far();
+	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "6", "-m", "300", "-o", "out"}, folder.path(), 60s);
+	witness.signal(SIGINT);
+	witness.wait(30s);
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+
+	const Testimony bpftrace = read_testimony(testimony_file);
+	Testimony capture;
+	uint64_t number = 0, blocks = 0;
+	for (const ResolvedBlock &resolved : resolve(folder.path() / "out").blocks) {
+		number++; // one cell: the workers' blocks are the run's
+		if (!resolved.block.probed)
+			continue;
+		blocks++;
+		for (size_t side = 0; side < 2; side++)
+			count_block(resolved, side, number, capture);
+	}
+	ASSERT_GE(blocks, 4u);
+	uint64_t compared = 0;
+	for (const auto &[name, by_block] : capture.counts) {
+		for (const auto &[key, count] : by_block) {
+			const auto &theirs = bpftrace.counts.at(name);
+			const auto found = theirs.find(key);
+			EXPECT_EQ(count, found == theirs.end() ? 0 : found->second) << name << " of thread " << key.first << " in block " << key.second;
+			compared += count;
+		}
+	}
+	EXPECT_GT(compared, 1000u);
+	for (const auto &[name, by_thread] : capture.intervals)
+		for (const auto &[tid, histogram] : by_thread)
+			EXPECT_LE(std::abs(median_bucket(histogram) - median_bucket(bpftrace.intervals.at(name).at(tid))), 1) << name << " of thread " << tid;
+}
+
+} // namespace
+} // namespace icepath::end_to_end
