@@ -104,17 +104,23 @@ private:
 		return mark ? mark->at_ns : UINT64_MAX;
 	}
 
-	// The transfer by which a thread had the message at `at`. Two would be two messages, or two of its copies.
-	const Transfer *incoming(uint32_t tid, uint64_t at_ns, bool &ambiguous) const
+	// The transfer by which a thread got the message. Two would be two messages, or two copies of one.
+	const Transfer *incoming(uint32_t tid, bool &ambiguous) const
 	{
 		const Transfer *found = nullptr;
 		for (const Transfer &transfer : transfers_) {
-			if (transfer.to != tid || taken_at(transfer) > at_ns)
+			if (transfer.to != tid)
 				continue;
 			ambiguous |= found != nullptr;
 			found = &transfer;
 		}
 		return found;
+	}
+
+	// A thread can't begin to give what it doesn't have.
+	static bool gives_too_soon(const Transfer *out, uint64_t has_it_ns)
+	{
+		return out && ((out->call && out->call->at_ns < has_it_ns) || (out->publish && out->publish->at_ns < has_it_ns));
 	}
 
 	bool has_message(uint32_t tid, uint64_t at_ns) const
@@ -143,6 +149,8 @@ private:
 			if (end.at_ns < delivery_.send.at_ns)
 				return tid == delivery_.sender ? Reason::InvertedTime : Reason::LeftPath;
 			if (tid == delivery_.sender && place.hop > 0) {
+				if (gives_too_soon(out, delivery_.send.at_ns))
+					return Reason::InvertedTime;
 				rest_on_cpu(*place.thread, delivery_.send.at_ns);
 				Tiling tiling(seen_, at_mark(delivery_.send));
 				tile_holding(place, end, {out, true, false}, own(out), tiling);
@@ -150,7 +158,7 @@ private:
 				return keep(tiling);
 			}
 			bool ambiguous = false;
-			const Transfer *in = incoming(tid, end.at_ns, ambiguous);
+			const Transfer *in = incoming(tid, ambiguous);
 			if (ambiguous)
 				return Reason::AmbiguousRelay;
 			Reason reason = in ? cross_transfer(*in, place, end, out) : cross_wake(place, end, out);
@@ -178,11 +186,13 @@ private:
 		Handover handover;
 		if (Reason reason = resolve(in, *from, *place.thread, handover); reason != Reason::None)
 			return reason;
+		if (handover.taken.at_ns > end.at_ns || gives_too_soon(out, handover.taken.at_ns))
+			return Reason::InvertedTime;
 		const Place giver{from, static_cast<uint16_t>(place.hop + 1), role_of(in.from, place.hop + 1)};
 		rest_on_cpu(*place.thread, handover.ready.at_ns);
 
 		Tiling held(seen_, handover.taken);
-		tile_holding(place, end, {out, false, place.hop == 0 && in.follows_in_read}, own(out), held);
+		tile_holding(place, end, {out, place.hop > 0, place.hop == 0 && in.follows_in_read}, own(out), held);
 		if (Reason reason = keep(held); reason != Reason::None)
 			return reason;
 		Tiling taking(seen_, handover.ready);
@@ -226,6 +236,8 @@ private:
 		const Thread *waker = thread(edge->waker_tid);
 		if (!waker)
 			return Reason::NoEvidence;
+		if (gives_too_soon(out, edge->in_ns))
+			return Reason::InvertedTime;
 		if (Reason reason = flaw(*edge); reason != Reason::None)
 			return reason;
 		if (off_across(*waker, edge->waking_ns))

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The giving side: what the sender did between `send` and "ready", and the network.
+#include <gtest/gtest.h>
+
+#include "tests/path/scene.h"
+
+namespace icepath::path {
+namespace {
+
+// Sent at 100, call [200, 300), ready at 280, taken by a poll in [290, 310), recv at 320.
+Scene polled()
+{
+	Scene scene;
+	scene.delivery = {1, kSender, kReceiver, at(100), at(320)};
+	Transfer &transfer = scene.transfer();
+	transfer.call = at(200);
+	transfer.call_return = at(300);
+	transfer.ready = at(280);
+	transfer.ask = at(50);
+	transfer.polls = true;
+	transfer.take_call = at(290);
+	transfer.take_return = at(310);
+	return scene;
+}
+
+constexpr const char *kTail = " | 1:propagation 10 | 1:receiver.kernel 20 | 1:receiver.user 10";
+
+std::string before_tail(const Scene &scene)
+{
+	std::string text = scene.text();
+	return text.ends_with(kTail) ? text.substr(0, text.size() - std::string(kTail).size()) : text;
+}
+
+TEST(Giving, UserThenCall) { EXPECT_EQ(before_tail(polled()), "0:sender.user 100 | 0:sender.kernel 80"); }
+
+TEST(Giving, PreemptedInUserModeAndInTheCall)
+{
+	Scene scene = polled();
+	scene.preempt(kSender, 120, 150);
+	scene.foreign_run(kSenderCpu, 120, 150);
+	scene.preempt(kSender, 210, 240);
+	scene.foreign_run(kSenderCpu, 210, 240, 98);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 20 | 0:preempted 30 by 99 | 0:sender.user 50 | 0:sender.kernel 10 | "
+								  "0:preempted 30 by 98 | 0:sender.kernel 40");
+}
+
+// Crossing to the waker would leave the message's path: the receiver only drained what was before it.
+TEST(Giving, BackpressureNamesWhoMadeRoomAndStaysOnItsThread)
+{
+	Scene scene = polled();
+	scene.sleep(kSender, 210, 240, 250, 260, kReceiver);
+	scene.foreign_run(kSenderCpu, 252, 260);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 10 | 0:blocked/backpressure 40 by 20 | "
+								  "0:runqueue 10 by 99 | 0:sender.kernel 20");
+}
+
+TEST(Giving, BlockedBeforeTheCall)
+{
+	Scene scene = polled();
+	scene.sleep(kSender, 110, 120, 125, 130, kForeign);
+	OffCpu &timer = scene.sleep(kSender, 140, 150, 155, 160, 0);
+	timer.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	timer.waker_vector = 8; // HRTIMER
+	EXPECT_EQ(before_tail(scene), "0:sender.user 10 | 0:blocked/lock 15 by 99 | 0:runqueue 5 | 0:sender.user 10 | "
+								  "0:blocked/timer 15 by irq 0.8 | 0:runqueue 5 | 0:sender.user 40 | 0:sender.kernel 80");
+}
+
+TEST(Giving, InterruptsAreCarved)
+{
+	Scene scene = polled();
+	scene.interrupt(kSenderCpu, 190, 210);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 90 | 0:interrupt 20 by irq 2.236 | 0:sender.kernel 70");
+}
+
+TEST(Giving, AnInterruptWhileItSleepsIsNotOnThePath)
+{
+	Scene scene = polled();
+	scene.sleep(kSender, 210, 240, 250, 260, kReceiver);
+	scene.interrupt(kSenderCpu, 220, 230);
+	EXPECT_EQ(before_tail(scene),
+			  "0:sender.user 100 | 0:sender.kernel 10 | 0:blocked/backpressure 40 by 20 | 0:runqueue 10 | 0:sender.kernel 20");
+}
+
+TEST(Giving, NetworkFromTheDeviceQueue)
+{
+	Scene scene = polled();
+	scene.transfer().device = at(240);
+	scene.transfer().ready_in_softirq = true;
+	scene.transfer().ready_interrupt = scene.interrupt(kSenderCpu, 245, 295, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 40 | 1:network 40");
+}
+
+TEST(Giving, HeldAfterTheCallCameBack)
+{
+	Scene scene = polled();
+	scene.transfer().call_return = at(230);
+	scene.transfer().device = at(260);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 30 | 1:network/held 30 | 1:network 20");
+}
+
+TEST(Giving, OwnDeviceInterruptStays)
+{
+	Scene scene = polled();
+	scene.transfer().device = at(260);
+	scene.transfer().ready_in_softirq = true;
+	scene.transfer().device_interrupt = scene.interrupt(kSenderCpu, 245, 270, ICEPATH_INTERRUPT_SOFTIRQ, 2);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 60 | 1:network 20");
+	scene.transfer().device_interrupt.reset();
+	EXPECT_EQ(before_tail(scene),
+			  "0:sender.user 100 | 0:sender.kernel 45 | 0:interrupt 15 by irq 0.2 | 1:network 20");
+}
+
+TEST(Giving, PublishedWithoutACall)
+{
+	Scene scene = polled();
+	Transfer &transfer = scene.transfer();
+	transfer.call.reset();
+	transfer.call_return.reset();
+	transfer.ready.reset();
+	transfer.take_call.reset();
+	transfer.take_return.reset();
+	transfer.publish = at(280);
+	transfer.taken = at(300);
+	EXPECT_EQ(scene.text(), "0:sender.user 180 | 1:propagation 20 | 1:receiver.user 20");
+}
+
+} // namespace
+} // namespace icepath::path

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// The taking side: one timeline for each rule about what the receiver did between "ready" and `recv`.
+#include <gtest/gtest.h>
+
+#include "tests/path/scene.h"
+
+namespace icepath::path {
+namespace {
+
+// A UNIX socket: sent at 100, call [110, 150), ready at 140.
+Scene sent_at_100()
+{
+	Scene scene;
+	scene.delivery.send = at(100);
+	scene.transfer().call = at(110);
+	scene.transfer().call_return = at(150);
+	scene.transfer().ready = at(140);
+	scene.transfer().ready_tid = kSender;
+	return scene;
+}
+
+Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint64_t recv)
+{
+	scene.transfer().ask = at(ask);
+	scene.transfer().take_call = at(call);
+	scene.transfer().take_return = at(back);
+	scene.delivery.recv = at(recv);
+	return scene;
+}
+
+constexpr const char *kHead = "0:sender.user 10 | 0:sender.kernel 30 | ";
+
+std::string after_head(const Scene &scene)
+{
+	std::string text = scene.text();
+	return text.starts_with(kHead) ? text.substr(std::string(kHead).size()) : text;
+}
+
+TEST(Taking, BlockedReceiverIsWokenAndReturns)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 30 | 1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | "
+							"1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, WakeupIsCutAtTheInterruptAndAtTheExitFromIdle)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	OffCpu &off = scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	off.ipi_ns = 160;
+	off.idle_exit_ns = 190;
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup/ipi 15 | 1:wakeup 20 | 1:runqueue/idle_exit 10 | "
+								 "1:runqueue 10 | 1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, ExitFromIdleBeforeTheWakeup)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender).idle_exit_ns = 170;
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup/idle_exit 25 | 1:wakeup 10 | 1:runqueue 20 | "
+								 "1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, EarlyWakingComesBeforeTheSwitchOut)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 155, 145, 180, 200, kSender);
+	EXPECT_EQ(after_head(scene), "1:receiver.kernel 15 | 1:wakeup 25 | 1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, RunqueueNamesWhoHadTheCpuLongest)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	scene.foreign_run(kReceiverCpu, 170, 184, 98);
+	scene.foreign_run(kReceiverCpu, 184, 200, 99);
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 by 99 | 1:receiver.kernel 60 | "
+								 "1:receiver.user 10");
+}
+
+TEST(Taking, RunqueueBehindTheSenderOnASharedCpu)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.thread(kReceiver).first_cpu = kSenderCpu;
+	scene.sleep(kReceiver, 60, 145, 147, 200, kSender);
+	scene.sleep(kSender, 200, 300, 301, 400, kForeign);
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 2 | 1:runqueue 53 by 10 | 1:receiver.kernel 60 | "
+								 "1:receiver.user 10");
+}
+
+TEST(Taking, ReadinessWaitThenCall)
+{
+	Scene scene = taken(sent_at_100(), 50, 230, 260, 270);
+	scene.transfer().wait_return = at(220);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 20 | "
+								 "1:receiver.user 10 | 1:receiver.kernel 30 | 1:receiver.user 10");
+}
+
+TEST(Taking, PollingReceiverLooksUntilTheCallThatTakes)
+{
+	Scene scene = taken(sent_at_100(), 50, 160, 180, 190);
+	scene.transfer().polls = true;
+	EXPECT_EQ(after_head(scene), "1:propagation 20 | 1:receiver.kernel 20 | 1:receiver.user 10");
+}
+
+TEST(Taking, PollingReceiverFasterThanTheReadyEvent)
+{
+	Scene scene = taken(sent_at_100(), 50, 125, 138, 190);
+	scene.transfer().polls = true;
+	scene.transfer().taken = at(135);
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 15~ | 1:receiver.kernel 13 | 1:receiver.user 52");
+	Segment sending = scene.path().segments[1];
+	EXPECT_EQ(sending.end.earliest_ns, 110u);
+	EXPECT_EQ(sending.end.latest_ns, 135u);
+	EXPECT_EQ(sending.provenance(), Provenance::Inferred);
+}
+
+TEST(Taking, NotAskingIsQueueing)
+{
+	Scene scene = taken(sent_at_100(), 300, 300, 320, 330);
+	scene.preempt(kReceiver, 160, 180);
+	scene.foreign_run(kReceiverCpu, 160, 180);
+	scene.sleep(kReceiver, 200, 240, 250, 260, kForeign);
+	EXPECT_EQ(after_head(scene), "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 60 by 99 | "
+								 "1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
+}
+
+TEST(Taking, PreemptedWhileAsking)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	scene.preempt(kReceiver, 210, 230);
+	scene.foreign_run(kReceiverCpu, 210, 230);
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 10 | "
+								 "1:preempted 20 by 99 | 1:receiver.kernel 30 | 1:receiver.user 10");
+}
+
+TEST(Taking, SpuriousWakeBeforeReadyIsNamed)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 120, 135, 145, kForeign); // a signal
+	scene.sleep(kReceiver, 170, 146, 180, 200, kSender);
+	EXPECT_EQ(after_head(scene), "1:runqueue/spurious 5 | 1:receiver.kernel/spurious 25 | 1:wakeup 10 | 1:runqueue 20 | "
+								 "1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, WakeByAStrangerThatFindsTheMessage)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 142, 180, 200, kForeign);
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 2' | 1:wakeup/spurious 38 | 1:runqueue/spurious 20 | "
+								 "1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, WakeOutOfTheSendersOtherCallDeliversNothing)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 105, 145, 200, kSender); // before the sending call began
+	EXPECT_EQ(after_head(scene),
+			  "1:wakeup/spurious 5 | 1:runqueue/spurious 55 | 1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, BlockedOnAPageAfterTheWake)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	OffCpu &off = scene.sleep(kReceiver, 210, 230, 235, 240, kForeign);
+	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	off.waker_vector = 4; // BLOCK
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 10 | "
+								 "1:blocked 25 by irq 0.4 | 1:runqueue 5 | 1:receiver.kernel 20 | 1:receiver.user 10");
+}
+
+TEST(Taking, BlockedAfterTakingNamesLockAndTimer)
+{
+	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
+	scene.sleep(kReceiver, 170, 180, 185, 190, kForeign);
+	OffCpu &timer = scene.sleep(kReceiver, 200, 220, 225, 230, 0);
+	timer.waker_context = ICEPATH_CONTEXT_HARDIRQ;
+	timer.waker_vector = ICEPATH_INTERRUPT_TIMER;
+	OffCpu &softirq = scene.sleep(kReceiver, 240, 250, 255, 260, 0);
+	softirq.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	softirq.waker_vector = 1;
+	EXPECT_EQ(after_head(scene),
+			  "1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user 10 | 1:blocked/lock 15 by 99 | 1:runqueue 5 | "
+			  "1:receiver.user 10 | 1:blocked/timer 25 by irq 2.0 | 1:runqueue 5 | 1:receiver.user 10 | "
+			  "1:blocked/timer 15 by irq 0.1 | 1:runqueue 5 | 1:receiver.user 140");
+}
+
+TEST(Taking, BacklogOfAnEarlierMessageOfTheRead)
+{
+	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
+	scene.transfer().follows_in_read = true;
+	EXPECT_EQ(after_head(scene), "1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user/backlog 240");
+}
+
+TEST(Taking, InterruptsAreCarvedAndTheOutermostWins)
+{
+	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
+	scene.interrupt(kReceiverCpu, 155, 170, ICEPATH_INTERRUPT_SOFTIRQ, 1);
+	scene.interrupt(kReceiverCpu, 158, 165); // nested
+	scene.interrupt(kReceiverCpu, 200, 210);
+	EXPECT_EQ(after_head(scene), "1:receiver.user 5 | 1:receiver.kernel 10 | 1:interrupt 15 by irq 0.1 | 1:receiver.user 30 | "
+								 "1:interrupt 10 by irq 2.236 | 1:receiver.user 190");
+}
+
+// Stamps are read in user mode, so an interrupt holds none; evidence that says otherwise still tiles.
+TEST(Taking, OwnInterruptStays)
+{
+	Scene scene = taken(sent_at_100(), 50, 160, 180, 190);
+	scene.transfer().polls = true;
+	scene.transfer().device = at(130);
+	scene.transfer().ready_in_softirq = true;
+	scene.transfer().ready_interrupt =
+		scene.interrupt(kReceiverCpu, 132, 150, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:propagation 20 | 1:receiver.kernel 20 | 1:receiver.user 10");
+	scene.transfer().ready_interrupt.reset();
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:interrupt 10 by irq 0.3 | 1:propagation 10 | "
+							"1:receiver.kernel 20 | 1:receiver.user 10");
+}
+
+TEST(Taking, NotifyFromSoftirqOnTopOfAThirdTask)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.transfer().device = at(130);
+	scene.transfer().ready_in_softirq = true;
+	scene.transfer().ready_context = ICEPATH_CONTEXT_SOFTIRQ;
+	scene.transfer().ready_tid = kForeign;
+	OffCpu &off = scene.sleep(kReceiver, 60, 145, 180, 200, kForeign);
+	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	off.waker_vector = 3;
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:network/notify 5' | 1:wakeup 35 | "
+							"1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+	off.waker_tid = 98; // another softirq: on top of another task
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:network/notify 5' | 1:wakeup/spurious 35 | "
+							"1:runqueue/spurious 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 360, 370);
+	scene.transfer().call_return = at(240);
+	scene.sleep(kReceiver, 60, 220, 230, 250, kSender);
+	scene.preempt(kSender, 150, 200);
+	scene.foreign_run(kSenderCpu, 150, 200);
+	scene.interrupt(kSenderCpu, 205, 210);
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 10 | 0:preempted 50 by 99 | 1:sender.kernel/notify 5 | "
+								 "0:interrupt 5 by irq 2.236 | 1:sender.kernel/notify 10' | 1:wakeup 10 | 1:runqueue 20 | "
+								 "1:receiver.kernel 110 | 1:receiver.user 10");
+}
+
+Scene slot(uint64_t publish, uint64_t ask, uint64_t observe, uint64_t recv)
+{
+	Scene scene;
+	scene.delivery.send = at(100);
+	scene.transfer().publish = at(publish);
+	scene.transfer().ask = at(ask);
+	scene.transfer().taken = at(observe);
+	scene.delivery.recv = at(recv);
+	return scene;
+}
+
+TEST(Taking, SlotSeenByPolling)
+{
+	Scene scene = slot(120, 50, 150, 160);
+	scene.transfer().polls = true;
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
+}
+
+TEST(Taking, SlotSeenAfterAFutexWake)
+{
+	Scene scene = slot(120, 50, 250, 260);
+	scene.transfer().call = at(125);
+	scene.transfer().call_return = at(150);
+	scene.transfer().wait_return = at(230);
+	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:sender.kernel/notify 20' | 1:wakeup 40 | 1:runqueue 20 | 1:receiver.kernel 30 | "
+							"1:propagation 20 | 1:receiver.user 10");
+}
+
+TEST(Taking, SlotThatWaitsForTheReaderToComeBack)
+{
+	Scene scene = slot(120, 200, 250, 260);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:queue/busy 80 | 1:propagation 50 | 1:receiver.user 10");
+}
+
+TEST(Taking, PollingReceiverThatSleepsIsBlocked)
+{
+	Scene scene = taken(sent_at_100(), 50, 260, 280, 290);
+	scene.transfer().polls = true;
+	scene.sleep(kReceiver, 150, 200, 210, 220, kForeign);
+	EXPECT_EQ(after_head(scene), "1:propagation 10 | 1:blocked/lock 60 by 99 | 1:runqueue 10 | 1:propagation 40 | "
+								 "1:receiver.kernel 20 | 1:receiver.user 10");
+}
+
+// No ready event (a message queue): the wake out of the sending call tells it.
+TEST(Taking, WakeOutOfTheSendingCallTellsReady)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.transfer().ready.reset();
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 35' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+}
+
+TEST(Taking, WithoutAnyEventReadyIsPlacedWhereTheTakingCallBegins)
+{
+	Scene scene = taken(sent_at_100(), 130, 130, 260, 270);
+	scene.transfer().ready.reset();
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20~ | 1:receiver.kernel 130 | 1:receiver.user 10");
+	EXPECT_EQ(scene.path().segments[1].end.latest_ns, 150u);
+}
+
+TEST(Taking, WithoutAnyEventABacklogIsReadyWhenTheSendingCallIsBack)
+{
+	Scene scene = taken(sent_at_100(), 230, 230, 260, 270);
+	scene.transfer().ready.reset();
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 40~ | 1:queue/busy 80 | 1:receiver.kernel 30 | 1:receiver.user 10");
+	EXPECT_EQ(scene.path().segments[1].end.earliest_ns, 110u);
+	EXPECT_EQ(scene.path().segments[1].end.latest_ns, 150u);
+}
+
+// The sender slept in its call after it had woken the receiver: more of the message came later.
+TEST(Taking, AWakeForTheFirstPartIsOnlyALowerBound)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 400, 410);
+	scene.transfer().ready.reset();
+	scene.transfer().call_return = at(350);
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	scene.sleep(kSender, 160, 300, 305, 310, kReceiver);
+	Path path = scene.path();
+	ASSERT_TRUE(path.complete());
+	auto ready = std::find_if(path.segments.begin(), path.segments.end(),
+							  [](const Segment &one) { return one.end.provenance == Provenance::Inferred; });
+	ASSERT_NE(ready, path.segments.end());
+	EXPECT_EQ(ready->end.earliest_ns, 145u);
+	EXPECT_EQ(ready->end.latest_ns, 350u);
+}
+
+} // namespace
+} // namespace icepath::path
