@@ -4,7 +4,8 @@
 #   make             build                            make test         build and run every test
 #   make run         measure with the default plan    make bench        measure for long, for results to keep
 #   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
-#   make install     honours DESTDIR and PREFIX       make check-format make clean
+#   make install     honours DESTDIR and PREFIX       make format       lay out the source; make check-format
+#   make clean                                        make tidy         clang-tidy
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -29,7 +30,7 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps test-deps run test bench install sanitize check-format clean
+.PHONY: all deps test-deps run test bench install sanitize format check-format tidy clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -73,8 +74,18 @@ sanitize: test-deps
 	$(Q)$(MAKE) all BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
 	$(Q)ctest --test-dir build-sanitize --output-on-failure --label-exclude machine -j $(JOBS)
 
-check-format:
+.PHONY: develop-deps
+develop-deps:
+	$(Q)cmake/install-packages.sh build test develop
+
+format: develop-deps
+	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
+
+check-format: develop-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 --dry-run --Werror
+
+tidy: develop-deps all
+	$(Q)git ls-files '*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
 
 clean:
 	$(Q)rm -rf $(BUILD) build-sanitize
