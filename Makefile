@@ -2,7 +2,7 @@
 # A front for CMake. V=1 shows every command; BUILD=folder builds elsewhere.
 #
 #   make             build                            make test         build and run every test
-#   make run         measure with the default plan    make bench        measure for long, for results to keep
+#   make run         measure with the default plan    make bench        what icepath's capture costs
 #   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
 #   make install     honours DESTDIR and PREFIX       make format       lay out the source; make check-format
 #   make clean                                        make tidy         clang-tidy
@@ -34,8 +34,12 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
-# Ninja runs cmake again by itself when a CMake file changes.
-$(BUILD)/build.ninja: | tools-present
+# Ninja runs cmake again by itself when a CMake file changes; packages that came since take a `make configure`.
+$(BUILD)/build.ninja:
+	$(Q)$(MAKE) configure
+
+.PHONY: configure
+configure: tools-present
 	$(Q)mkdir -p $(BUILD)
 	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
 
@@ -55,17 +59,16 @@ run: deps
 	$(Q)$(MAKE) all
 	$(Q)$(SUDO) $(BUILD)/bin/icepath run $(ARGS)
 
-# Configured anew, because test packages may have come since.
 test: test-deps
-	$(Q)mkdir -p $(BUILD)
-	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) configure all
 	$(Q)tests/run.sh $(BUILD)
 
-bench: deps
-	$(Q)$(MAKE) all
-	$(Q)$(SUDO) $(BUILD)/bin/icepath run --name bench --duration 600 --sizes 64,1k,16k \
-		--patterns pingpong,oneway --wait block,poll $(ARGS)
+# What the capture costs, beside bpftrace and perf.
+bench:
+	$(Q)cmake/install-packages.sh build test bench
+	$(Q)$(MAKE) configure all
+	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json $(BUILD)/capture-cost.json $(ARGS)
+	$(Q)echo "the figures are in $(BUILD)/capture-cost.json"
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
