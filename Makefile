@@ -14,6 +14,8 @@ V ?= 0
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+# Ninja does what can be done in parallel.
+.NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 export V
 
