@@ -2,9 +2,10 @@
 # A front for CMake. V=1 shows every command; BUILD=folder builds elsewhere.
 #
 #   make             build                            make test         build and run every test
-#   make run         measure with the default plan    make bench        measure for long, for results to keep
+#   make run         measure with the default plan    make bench        what icepath's capture costs
 #   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
-#   make install     honours DESTDIR and PREFIX       make check-format make clean
+#   make install     honours DESTDIR and PREFIX       make format       lay out the source; make check-format
+#   make clean                                        make tidy         clang-tidy
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -13,6 +14,8 @@ V ?= 0
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+# Ninja does what can be done in parallel.
+.NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 export V
 
@@ -29,12 +32,16 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps test-deps run test bench install sanitize check-format clean
+.PHONY: all deps test-deps run test bench install sanitize format check-format tidy clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
-# Ninja runs cmake again by itself when a CMake file changes.
-$(BUILD)/build.ninja: | tools-present
+# Ninja runs cmake again by itself when a CMake file changes; packages that came since take a `make configure`.
+$(BUILD)/build.ninja:
+	$(Q)$(MAKE) configure
+
+.PHONY: configure
+configure: tools-present
 	$(Q)mkdir -p $(BUILD)
 	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
 
@@ -54,17 +61,16 @@ run: deps
 	$(Q)$(MAKE) all
 	$(Q)$(SUDO) $(BUILD)/bin/icepath run $(ARGS)
 
-# Configured anew, because test packages may have come since.
 test: test-deps
-	$(Q)mkdir -p $(BUILD)
-	$(Q)cmake/quietly.sh cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) configure all
 	$(Q)tests/run.sh $(BUILD)
 
-bench: deps
-	$(Q)$(MAKE) all
-	$(Q)$(SUDO) $(BUILD)/bin/icepath run --name bench --duration 600 --sizes 64,1k,16k \
-		--patterns pingpong,oneway --wait block,poll $(ARGS)
+# What the capture costs, beside bpftrace and perf.
+bench:
+	$(Q)cmake/install-packages.sh build test bench
+	$(Q)$(MAKE) configure all
+	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json $(BUILD)/capture-cost.json $(ARGS)
+	$(Q)echo "the figures are in $(BUILD)/capture-cost.json"
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
@@ -73,8 +79,18 @@ sanitize: test-deps
 	$(Q)$(MAKE) all BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
 	$(Q)ctest --test-dir build-sanitize --output-on-failure --label-exclude machine -j $(JOBS)
 
-check-format:
+.PHONY: develop-deps
+develop-deps:
+	$(Q)cmake/install-packages.sh build test develop
+
+format: develop-deps
+	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
+
+check-format: develop-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 --dry-run --Werror
+
+tidy: develop-deps all
+	$(Q)git ls-files '*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
 
 clean:
 	$(Q)rm -rf $(BUILD) build-sanitize

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# machine_tests(target): registers the GoogleTests of `target` that need the machine for themselves: they load BPF
-# programs, pin tasks or measure. They run one at a time with nothing beside them, and `ctest -LE machine` leaves them out.
-# Discovery at the time of testing: building must not need the rights that such a program may ask for when it starts.
+# machine_tests(target [TOGETHER suite...]): registers the GoogleTests of `target` that need the machine for themselves:
+# they load BPF programs, pin tasks or measure. They run one at a time with nothing beside them, and `ctest -LE machine`
+# leaves them out.
+#
+# ctest runs each test in a process of its own. The suites named by TOGETHER share something that takes long to make, such
+# as a run of a minute, so each of them is one test.
 function(machine_tests target)
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST ${ARGN}
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" TOGETHER)
+  set(alone -)
+  foreach(suite ${arg_TOGETHER})
+    string(APPEND alone "${suite}.*:")
+    add_test(NAME ${suite} COMMAND ${target} --gtest_filter=${suite}.*)
+    set_tests_properties(${suite} PROPERTIES LABELS machine RUN_SERIAL TRUE RESOURCE_LOCK machine TIMEOUT 600
+      SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  endforeach()
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER "${alone}"
     PROPERTIES LABELS machine RUN_SERIAL TRUE RESOURCE_LOCK machine TIMEOUT 300)
 endfunction()

@@ -56,7 +56,7 @@ Problem confine_process(const CpuList &cpus)
 		found = false;
 		std::error_code error;
 		for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
-		     task.increment(error)) {
+			 task.increment(error)) {
 			const auto tid = static_cast<pid_t>(std::stol(task->path().filename().string()));
 			if (!moved.insert(tid).second)
 				continue;
@@ -87,7 +87,8 @@ Problem set_scheduling(pid_t tid, Scheduling scheduling, int priority)
 		reason = fmt::format("priority {} is outside of {}", priority, fifo ? "1-99" : "0-0");
 	else if (error == ESRCH)
 		reason = "it has ended";
-	return fmt::format("{} can't get the scheduling class {}: {}", whom(tid), fifo ? "SCHED_FIFO" : "SCHED_OTHER", reason);
+	return fmt::format("{} can't get the scheduling class {}: {}", whom(tid), fifo ? "SCHED_FIFO" : "SCHED_OTHER",
+					   reason);
 }
 
 } // namespace icepath::cpuset

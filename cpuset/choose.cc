@@ -22,7 +22,7 @@ auto merit(const Cpu &a, const Cpu &b)
 	const bool boot_cpu = a.number == 0 || b.number == 0;
 	const bool boot_core = contains(a.siblings, 0) || contains(b.siblings, 0);
 	return std::tuple(int{a.isolated} + int{b.isolated}, !same_core(a, b), near, a.capacity + b.capacity, !boot_cpu,
-	                  !boot_core);
+					  !boot_core);
 }
 
 CpuList housekeeping(const Machine &machine, uint32_t sender, uint32_t receiver)
@@ -45,7 +45,7 @@ std::string describe(const Cpu &sender, const Cpu &receiver)
 {
 	if (sender.number == receiver.number)
 		return fmt::format("sender and receiver share CPU {}, so they take turns and every message waits for a switch",
-		                   sender.number);
+						   sender.number);
 	std::string text = fmt::format("CPUs {} and {}: ", sender.number, receiver.number);
 	if (sender.isolated && receiver.isolated)
 		text += "both isolated";
@@ -61,7 +61,7 @@ std::string describe(const Cpu &sender, const Cpu &receiver)
 		text += ", two cores of one package without a common cache";
 	else
 		text += fmt::format(", of packages {} and {}, so that messages cross the interconnect", sender.package,
-		                    receiver.package);
+							receiver.package);
 	return text;
 }
 
@@ -74,25 +74,27 @@ const Cpu &usable(const Machine &machine, std::string_view option, std::string_v
 {
 	const auto number = parse_cpu(text);
 	if (!number)
-		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: \"{}\" is no CPU number; give the sender's and the receiver's, "
-		                                           "as in --cpus 0,1",
-		                                           option, text));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--cpus {}: \"{}\" is no CPU number; give the sender's and the receiver's, "
+								  "as in --cpus 0,1",
+								  option, text));
 	const Cpu *cpu = machine.find(*number);
 	if (!cpu && contains(machine.present, *number))
 		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} is offline; online are {}", option, *number,
-		                                           format_cpulist(machine.online())));
+												   format_cpulist(machine.online())));
 	if (!cpu)
-		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} doesn't exist: this machine has {}", option, *number,
-		                                           format_cpulist(machine.online())));
+		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} doesn't exist: this machine has {}", option,
+												   *number, format_cpulist(machine.online())));
 	if (!cpu->allowed) {
 		CpuList allowed;
 		for (const Cpu &other : machine.cpus)
 			if (other.allowed)
 				allowed.push_back(other.number);
-		throw Failure(ExitCode::Usage,
-		              fmt::format("--cpus {}: CPU {} isn't allowed to this process, whose affinity or cgroup cpuset has {}; "
-		                          "choose from these, or start icepath outside of that limit",
-		                          option, *number, format_cpulist(allowed)));
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("--cpus {}: CPU {} isn't allowed to this process, whose affinity or cgroup cpuset has {}; "
+						"choose from these, or start icepath outside of that limit",
+						option, *number, format_cpulist(allowed)));
 	}
 	return *cpu;
 }
@@ -112,13 +114,13 @@ Choice choose_pair(const Machine &machine)
 				sender = &a, receiver = &b;
 	}
 	if (!only)
-		throw Failure(ExitCode::MachineCannot, fmt::format("no online CPU ({}) is allowed to this process (affinity {}): its "
-		                                                   "cgroup cpuset must be widened",
-		                                                   format_cpulist(machine.online()),
-		                                                   format_cpulist(machine.affinity)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("no online CPU ({}) is allowed to this process (affinity {}): its "
+								  "cgroup cpuset must be widened",
+								  format_cpulist(machine.online()), format_cpulist(machine.affinity)));
 	if (!sender)
 		return make_choice(machine, *only, *only,
-		                   fmt::format("only CPU {} may be used: {}", only->number, describe(*only, *only)));
+						   fmt::format("only CPU {} may be used: {}", only->number, describe(*only, *only)));
 	return make_choice(machine, *sender, *receiver, describe(*sender, *receiver));
 }
 
@@ -126,8 +128,9 @@ Choice given_pair(const Machine &machine, std::string_view option)
 {
 	const size_t comma = option.find(',');
 	if (comma == std::string_view::npos)
-		throw Failure(ExitCode::Usage,
-		              fmt::format("--cpus {}: two CPUs are needed, the sender's and the receiver's, as in --cpus 0,1", option));
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("--cpus {}: two CPUs are needed, the sender's and the receiver's, as in --cpus 0,1", option));
 	const Cpu &sender = usable(machine, option, option.substr(0, comma));
 	const Cpu &receiver = usable(machine, option, option.substr(comma + 1));
 	return make_choice(machine, sender, receiver, "as asked for: " + describe(sender, receiver));

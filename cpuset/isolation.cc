@@ -35,9 +35,10 @@ IsolationItem other_tasks(const std::vector<const Cpu *> &cpus)
 	if (shared.empty())
 		return {"other_tasks", true, "the kernel puts no other tasks on these CPUs", "", ""};
 	const std::string list = format_cpulist(shared);
-	return {"other_tasks", false, fmt::format("CPU {} is open to every task of this machine", list),
-	        "other tasks delay messages: runqueue and preempted, with the task's name",
-	        fmt::format("boot with isolcpus=domain,managed_irq,{0}, or make an isolated cpuset partition of {0}", list)};
+	return {
+		"other_tasks", false, fmt::format("CPU {} is open to every task of this machine", list),
+		"other tasks delay messages: runqueue and preempted, with the task's name",
+		fmt::format("boot with isolcpus=domain,managed_irq,{0}, or make an isolated cpuset partition of {0}", list)};
 }
 
 IsolationItem timer_tick(const std::vector<const Cpu *> &cpus)
@@ -47,8 +48,8 @@ IsolationItem timer_tick(const std::vector<const Cpu *> &cpus)
 		return {"timer_tick", true, "nohz_full: no tick while one task runs", "", ""};
 	const std::string list = format_cpulist(ticking);
 	return {"timer_tick", false, fmt::format("CPU {} has the scheduler's tick", list),
-	        "a busy CPU is interrupted at every tick: interrupt, with the timer's name",
-	        fmt::format("boot with nohz_full={}", list)};
+			"a busy CPU is interrupted at every tick: interrupt, with the timer's name",
+			fmt::format("boot with nohz_full={}", list)};
 }
 
 IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> &cpus)
@@ -60,15 +61,16 @@ IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> 
 			continue;
 		constexpr size_t kNamed = 5;
 		if (++count <= kNamed)
-			names += fmt::format("{}{} {} on CPU {}", names.empty() ? "" : ", ", irq.number, irq.name, format_cpulist(irq.cpus));
+			names += fmt::format("{}{} {} on CPU {}", names.empty() ? "" : ", ", irq.number, irq.name,
+								 format_cpulist(irq.cpus));
 		else if (count == kNamed + 1)
 			names += ", …";
 	}
 	if (count == 0)
 		return {"interrupts", true, "no device interrupt goes to these CPUs", "", ""};
 	return {"interrupts", false, fmt::format("{} device interrupts go to these CPUs: {}", count, names),
-	        "a device interrupt stops a worker: interrupt, with its name",
-	        "write another CPU to /proc/irq/NUMBER/smp_affinity_list, or boot with irqaffinity="};
+			"a device interrupt stops a worker: interrupt, with its name",
+			"write another CPU to /proc/irq/NUMBER/smp_affinity_list, or boot with irqaffinity="};
 }
 
 IsolationItem smt_sibling(const Machine &machine, const std::vector<const Cpu *> &cpus)
@@ -84,21 +86,23 @@ IsolationItem smt_sibling(const Machine &machine, const std::vector<const Cpu *>
 		return {"smt_sibling", true, "no other hardware thread is online on these cores", "", ""};
 	const std::string list = format_cpulist(siblings);
 	return {"smt_sibling", false, fmt::format("CPU {} shares a core with the chosen ones", list),
-	        "whatever runs there slows the workers in every layer, and no probe sees it",
-	        fmt::format("for the measurement, write 0 to /sys/devices/system/cpu/cpuN/online for each of {}", list)};
+			"whatever runs there slows the workers in every layer, and no probe sees it",
+			fmt::format("for the measurement, write 0 to /sys/devices/system/cpu/cpuN/online for each of {}", list)};
 }
 
 IsolationItem frequency(const std::vector<const Cpu *> &cpus)
 {
 	if (std::all_of(cpus.begin(), cpus.end(), [](const Cpu *cpu) { return cpu->governor.empty(); }))
 		return {"frequency", true, "no frequency scaling that this kernel controls", "", ""};
-	const CpuList scaled = lacking(cpus, [](const Cpu &cpu) { return cpu.governor.empty() || cpu.governor == "performance"; });
+	const CpuList scaled =
+		lacking(cpus, [](const Cpu &cpu) { return cpu.governor.empty() || cpu.governor == "performance"; });
 	if (scaled.empty())
 		return {"frequency", true, "governor performance", "", ""};
-	const Cpu *first = *std::find_if(cpus.begin(), cpus.end(), [&](const Cpu *cpu) { return contains(scaled, cpu->number); });
+	const Cpu *first =
+		*std::find_if(cpus.begin(), cpus.end(), [&](const Cpu *cpu) { return contains(scaled, cpu->number); });
 	return {"frequency", false, fmt::format("governor {} on CPU {}", first->governor, format_cpulist(scaled)),
-	        "messages after a pause find a slow CPU, so sparse traffic looks worse in every layer",
-	        "cpupower frequency-set -g performance"};
+			"messages after a pause find a slow CPU, so sparse traffic looks worse in every layer",
+			"cpupower frequency-set -g performance"};
 }
 
 IsolationItem idle_states(const std::vector<const Cpu *> &cpus)
@@ -109,8 +113,8 @@ IsolationItem idle_states(const std::vector<const Cpu *> &cpus)
 	if (deepest_us <= 1)
 		return {"idle_states", true, "no idle state that takes time to leave", "", ""};
 	return {"idle_states", false, fmt::format("the deepest idle state takes up to {} µs to leave", deepest_us),
-	        "a receiver that sleeps long wakes late: wakeup/idle_exit",
-	        "hold /dev/cpu_dma_latency open with 0 written to it"};
+			"a receiver that sleeps long wakes late: wakeup/idle_exit",
+			"hold /dev/cpu_dma_latency open with 0 written to it"};
 }
 
 IsolationItem rt_throttling(const Machine &machine)
@@ -118,10 +122,10 @@ IsolationItem rt_throttling(const Machine &machine)
 	if (machine.rt_runtime_us < 0 || machine.rt_period_us <= 0 || machine.rt_runtime_us >= machine.rt_period_us)
 		return {"rt_throttling", true, "real-time tasks are never throttled", "", ""};
 	return {"rt_throttling", false,
-	        fmt::format("real-time tasks get {} of every {} ms", static_cast<double>(machine.rt_runtime_us) / 1000,
-	                    static_cast<double>(machine.rt_period_us) / 1000),
-	        "a real-time worker that polls without a pause may lose the rest to other tasks: preempted",
-	        "sysctl kernel.sched_rt_runtime_us=-1, where a hung real-time task may hang the machine"};
+			fmt::format("real-time tasks get {} of every {} ms", static_cast<double>(machine.rt_runtime_us) / 1000,
+						static_cast<double>(machine.rt_period_us) / 1000),
+			"a real-time worker that polls without a pause may lose the rest to other tasks: preempted",
+			"sysctl kernel.sched_rt_runtime_us=-1, where a hung real-time task may hang the machine"};
 }
 
 IsolationItem hypervisor(const Machine &machine)
@@ -129,29 +133,31 @@ IsolationItem hypervisor(const Machine &machine)
 	if (!machine.hypervisor)
 		return {"hypervisor", true, "no hypervisor shows itself", "", ""};
 	return {"hypervisor", false, "this is a virtual machine",
-	        "the host may stop a virtual CPU at any time; such a gap lengthens whatever layer it falls into", ""};
+			"the host may stop a virtual CPU at any time; such a gap lengthens whatever layer it falls into", ""};
 }
 
 IsolationItem clock(const Machine &machine)
 {
 	// The counters that the vDSO and the probes read without a system call or a slow device.
 	const bool fast = machine.clocksource == "tsc" || machine.clocksource == "arch_sys_counter" ||
-	                  machine.clocksource == "kvm-clock" || machine.clocksource == "riscv_clocksource" ||
-	                  machine.clocksource == "hyperv_clocksource_tsc_page";
-	const std::string found = machine.clocksource.empty() ? "the clock source can't be read" : "clock source " + machine.clocksource;
+					  machine.clocksource == "kvm-clock" || machine.clocksource == "riscv_clocksource" ||
+					  machine.clocksource == "hyperv_clocksource_tsc_page";
+	const std::string found =
+		machine.clocksource.empty() ? "the clock source can't be read" : "clock source " + machine.clocksource;
 	if (fast)
 		return {"clock", true, found, "", ""};
 	return {"clock", false, found, "a stamp may cost a microsecond or more, and every layer holds a part of it",
-	        "on x86 with a stable counter, boot with clocksource=tsc tsc=reliable"};
+			"on x86 with a stable counter, boot with clocksource=tsc tsc=reliable"};
 }
 
 IsolationItem housekeeping(const Choice &choice)
 {
 	if (!contains(choice.housekeeping, choice.sender) && !contains(choice.housekeeping, choice.receiver))
-		return {"housekeeping", true, fmt::format("icepath itself runs on CPU {}", format_cpulist(choice.housekeeping)), "", ""};
+		return {"housekeeping", true, fmt::format("icepath itself runs on CPU {}", format_cpulist(choice.housekeeping)),
+				"", ""};
 	return {"housekeeping", false, "no CPU is left for icepath itself",
-	        "icepath sleeps while a block runs, but what else this machine does shares the workers' CPUs",
-	        "a machine with three CPUs or more"};
+			"icepath sleeps while a block runs, but what else this machine does shares the workers' CPUs",
+			"a machine with three CPUs or more"};
 }
 
 } // namespace
@@ -160,21 +166,25 @@ Isolation look_at_isolation(const Machine &machine, const Choice &choice)
 {
 	const auto cpus = chosen(machine, choice);
 	return {choice,
-	        {other_tasks(cpus), timer_tick(cpus), interrupts(machine, cpus), smt_sibling(machine, cpus), frequency(cpus),
-	         idle_states(cpus), rt_throttling(machine), hypervisor(machine), clock(machine), housekeeping(choice)}};
+			{other_tasks(cpus), timer_tick(cpus), interrupts(machine, cpus), smt_sibling(machine, cpus),
+			 frequency(cpus), idle_states(cpus), rt_throttling(machine), hypervisor(machine), clock(machine),
+			 housekeeping(choice)}};
 }
 
 nlohmann::json to_json(const Isolation &isolation)
 {
 	nlohmann::json items = nlohmann::json::array();
 	for (const IsolationItem &item : isolation.items)
-		items.push_back({{"name", item.name}, {"quiet", item.quiet}, {"found", item.found}, {"effect", item.effect},
-		                 {"remedy", item.remedy}});
+		items.push_back({{"name", item.name},
+						 {"quiet", item.quiet},
+						 {"found", item.found},
+						 {"effect", item.effect},
+						 {"remedy", item.remedy}});
 	return {{"sender_cpu", isolation.choice.sender},
-	        {"receiver_cpu", isolation.choice.receiver},
-	        {"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
-	        {"why", isolation.choice.why},
-	        {"items", items}};
+			{"receiver_cpu", isolation.choice.receiver},
+			{"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
+			{"why", isolation.choice.why},
+			{"items", items}};
 }
 
 } // namespace icepath::cpuset

@@ -12,7 +12,7 @@ namespace icepath::cpuset {
 
 struct IsolationItem {
 	std::string name;   // stable: "other_tasks", "timer_tick", "interrupts", "smt_sibling", "frequency", "idle_states",
-	                    // "rt_throttling", "hypervisor", "clock", "housekeeping"
+						// "rt_throttling", "hypervisor", "clock", "housekeeping"
 	bool quiet = false; // true: this can't disturb
 	std::string found;  // what was seen
 	std::string effect; // what it does to latency; empty where quiet

@@ -190,7 +190,7 @@ Machine read_machine(const Permission &permission, const std::string &root)
 	const auto online = parse_cpulist(read_line(base + "/online"));
 	if (!online || online->empty())
 		throw Failure(ExitCode::MachineCannot,
-		              fmt::format("{}/online doesn't list the online CPUs: is /sys mounted?", base));
+					  fmt::format("{}/online doesn't list the online CPUs: is /sys mounted?", base));
 
 	Machine machine;
 	machine.affinity = permission.affinity;
@@ -202,8 +202,7 @@ Machine read_machine(const Permission &permission, const std::string &root)
 		Cpu cpu = read_cpu(base + "/cpu" + std::to_string(number), number);
 		cpu.isolated = contains(isolated, number) || contains(partition, number);
 		cpu.nohz_full = contains(nohz_full, number);
-		cpu.allowed = contains(permission.permitted, number) &&
-		              (cpu.isolated || contains(permission.affinity, number));
+		cpu.allowed = contains(permission.permitted, number) && (cpu.isolated || contains(permission.affinity, number));
 		machine.cpus.push_back(std::move(cpu));
 	}
 	machine.irqs = read_irqs(root + "/proc/irq");

@@ -13,13 +13,13 @@ namespace icepath::cpuset {
 struct Cpu {
 	uint32_t number = 0;
 	uint32_t package = 0;
-	CpuList siblings;  // the CPUs of its core, itself included
-	CpuList llc;       // the CPUs that share its last-level cache, itself included; itself alone where unknown
+	CpuList siblings;         // the CPUs of its core, itself included
+	CpuList llc;              // the CPUs that share its last-level cache, itself included; itself alone where unknown
 	uint32_t capacity = 1024; // cpu_capacity: compares fast and slow cores; 1024 where all are equal
 	bool isolated = false;    // no load balancing: isolcpus=domain or an isolated cpuset partition
 	bool nohz_full = false;
-	bool allowed = false;     // this process may run there
-	std::string governor;     // empty: no cpufreq
+	bool allowed = false;                 // this process may run there
+	std::string governor;                 // empty: no cpufreq
 	std::optional<uint32_t> idle_exit_us; // the deepest idle state's exit latency; none: no idle states
 };
 

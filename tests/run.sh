@@ -11,6 +11,8 @@ if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n t
 	as_root="sudo --preserve-env=CI"
 fi
 owner=$(id -u):$(id -g)
+# Interrupted or not, what sudo made is given back.
+trap : INT
 
 $as_root ctest --test-dir "$build" --output-on-failure --no-tests=error --output-junit "$report" \
 	-j "${JOBS:-$(nproc)}" </dev/null

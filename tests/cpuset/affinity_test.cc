@@ -56,7 +56,8 @@ TEST(Affinity, PinsAnotherThread)
 TEST(Affinity, ACpuThatIsNotThereIsTold)
 {
 	on_own_thread([] {
-		EXPECT_EQ(pin(0, 9999), "this thread can't be moved to CPU 9999: none of these CPUs is online and permitted by its cpuset");
+		EXPECT_EQ(pin(0, 9999),
+				  "this thread can't be moved to CPU 9999: none of these CPUs is online and permitted by its cpuset");
 		EXPECT_EQ(pin(0, 1u << 20), "this thread can't be moved to CPU 1048576: no machine has it");
 	});
 }
@@ -67,8 +68,8 @@ TEST(Affinity, ATaskThatHasEndedIsTold)
 	if (child == 0)
 		_exit(0);
 	waitpid(child, nullptr, 0);
-	EXPECT_EQ(pin(child, an_allowed_cpu()),
-	          "task " + std::to_string(child) + " can't be moved to CPU " + std::to_string(an_allowed_cpu()) + ": it has ended");
+	EXPECT_EQ(pin(child, an_allowed_cpu()), "task " + std::to_string(child) + " can't be moved to CPU " +
+												std::to_string(an_allowed_cpu()) + ": it has ended");
 }
 
 TEST(Affinity, ConfinesEveryThreadOfTheProcess)
@@ -86,7 +87,8 @@ TEST(Affinity, ConfinesEveryThreadOfTheProcess)
 		tid.wait(0);
 		const bool done = !confine_process({cpu});
 		cpu_set_t mask;
-		const bool moved = sched_getaffinity(tid, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) == 1 && CPU_ISSET(cpu, &mask);
+		const bool moved =
+			sched_getaffinity(tid, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) == 1 && CPU_ISSET(cpu, &mask);
 		_exit(done && moved && read_permission().affinity == CpuList{cpu} ? 0 : 1);
 	}
 	int status = -1;
@@ -103,7 +105,7 @@ TEST(Scheduling, APriorityThatIsNoneIsTold)
 {
 	on_own_thread([] {
 		EXPECT_EQ(set_scheduling(0, Scheduling::Fifo, 100),
-		          "this thread can't get the scheduling class SCHED_FIFO: priority 100 is outside of 1-99");
+				  "this thread can't get the scheduling class SCHED_FIFO: priority 100 is outside of 1-99");
 	});
 }
 

@@ -94,7 +94,8 @@ TEST(Choose, FastCoresAreTakenBeforeSlowOnes)
 	FakeMachine fake;
 	make_laptop(fake);
 	for (uint32_t cpu = 0; cpu < 8; ++cpu)
-		fake.write("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity", cpu == 2 || cpu == 3 ? "1024" : "512");
+		fake.write("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity",
+				   cpu == 2 || cpu == 3 ? "1024" : "512");
 	const Choice choice = choose_pair(fake.read());
 	EXPECT_EQ(choice.sender, 2u);
 	EXPECT_EQ(choice.receiver, 3u);
@@ -136,7 +137,7 @@ TEST(Choose, NoAllowedCpuIsToldAsTheMachinesFault)
 	FakeMachine fake;
 	make_single(fake);
 	expect_failure(ExitCode::MachineCannot, "no online CPU (0)",
-	               [&] { choose_pair(fake.read({.affinity = {1}, .permitted = {1}})); });
+				   [&] { choose_pair(fake.read({.affinity = {1}, .permitted = {1}})); });
 }
 
 TEST(GivenPair, IsTakenInThatOrder)
@@ -184,8 +185,9 @@ TEST(GivenPair, CpuOutsideOfTheAffinityIsTold)
 {
 	FakeMachine fake;
 	make_laptop(fake);
-	expect_failure(ExitCode::Usage, "CPU 5 isn't allowed to this process, whose affinity or cgroup cpuset has 0-3",
-	               [&] { given_pair(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5"); });
+	expect_failure(
+		ExitCode::Usage, "CPU 5 isn't allowed to this process, whose affinity or cgroup cpuset has 0-3",
+		[&] { given_pair(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5"); });
 }
 
 } // namespace icepath::cpuset

@@ -19,7 +19,8 @@ TEST(Cpulist, SortsAndKeepsEachOnce) { EXPECT_EQ(parse_cpulist("5,1-3,2"), (CpuL
 
 TEST(Cpulist, RefusesEverythingElse)
 {
-	for (const char *text : {"a", "1,", ",1", "1-", "-1", "3-1", "1--2", "0x1", "1 2", "65536", "4294967296", "0-99999", "+1"})
+	for (const char *text :
+		 {"a", "1,", ",1", "1-", "-1", "3-1", "1--2", "0x1", "1 2", "65536", "4294967296", "0-99999", "+1"})
 		EXPECT_FALSE(parse_cpulist(text)) << text;
 }
 

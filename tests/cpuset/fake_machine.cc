@@ -53,7 +53,8 @@ void FakeMachine::cpu(uint32_t number, uint32_t package, const std::string &sibl
 	const struct {
 		const char *level, *type;
 		const std::string &cpus;
-	} caches[] = {{"1", "Data", siblings}, {"1", "Instruction", siblings}, {"2", "Unified", siblings}, {"3", "Unified", llc}};
+	} caches[] = {
+		{"1", "Data", siblings}, {"1", "Instruction", siblings}, {"2", "Unified", siblings}, {"3", "Unified", llc}};
 	int index = 0;
 	for (const auto &cache : caches) {
 		const std::string folder = path + "/cache/index" + std::to_string(index++);

@@ -37,10 +37,11 @@ TEST(IsolationReport, LaptopIsNoisy)
 	FakeMachine fake;
 	make_laptop(fake);
 	const Isolation isolation = look(fake.read());
-	EXPECT_EQ(disturbing(isolation), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts", "smt_sibling", "frequency",
-	                                                        "idle_states", "rt_throttling"}));
+	EXPECT_EQ(disturbing(isolation), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts", "smt_sibling",
+															"frequency", "idle_states", "rt_throttling"}));
 	EXPECT_EQ(found(isolation, "smt_sibling"), "CPU 5-6 shares a core with the chosen ones");
-	EXPECT_EQ(found(isolation, "interrupts"), "2 device interrupts go to these CPUs: 16 i801_smbus on CPU 1, 130 nvme0q2 on CPU 2");
+	EXPECT_EQ(found(isolation, "interrupts"),
+			  "2 device interrupts go to these CPUs: 16 i801_smbus on CPU 1, 130 nvme0q2 on CPU 2");
 	EXPECT_EQ(found(isolation, "frequency"), "governor powersave on CPU 1-2");
 }
 
@@ -55,8 +56,8 @@ TEST(IsolationReport, VirtualMachineSaysSo)
 {
 	FakeMachine fake;
 	make_virtual_machine(fake);
-	EXPECT_EQ(disturbing(look(fake.read())), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts", "rt_throttling",
-	                                                                "hypervisor", "housekeeping"}));
+	EXPECT_EQ(disturbing(look(fake.read())), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts",
+																	"rt_throttling", "hypervisor", "housekeeping"}));
 }
 
 TEST(IsolationReport, OfflineSiblingIsQuiet)
@@ -73,7 +74,7 @@ TEST(IsolationReport, OnlyTheCpuThatLacksIsolationIsNamed)
 	make_server(fake);
 	const Machine machine = fake.read();
 	EXPECT_EQ(found(look_at_isolation(machine, given_pair(machine, "2,1")), "other_tasks"),
-	          "CPU 1 is open to every task of this machine");
+			  "CPU 1 is open to every task of this machine");
 }
 
 TEST(IsolationReport, SlowClockIsTold)

@@ -119,7 +119,8 @@ TEST(Topology, MissingSysfsIsNamed)
 		FAIL() << "an empty folder is no machine";
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::MachineCannot);
-		EXPECT_NE(std::string(failure.what()).find("/sys/devices/system/cpu/online"), std::string::npos) << failure.what();
+		EXPECT_NE(std::string(failure.what()).find("/sys/devices/system/cpu/online"), std::string::npos)
+			<< failure.what();
 	}
 }
 
