@@ -83,7 +83,7 @@ struct Reply {
 	char message[384];     // where status isn't Done
 	TargetReply target;    // Describe
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
-	uint32_t sockets;
+	uint32_t sockets;        // Connect as well: those that came to be only then
 	BlockReply block;
 };
 
@@ -94,10 +94,17 @@ struct CellMemory {
 	uint32_t reserved0[15];
 	// Side 0 ends a block by telling the seq that will be its last, before it sends it; UINT64_MAX while unknown.
 	alignas(64) std::atomic<uint64_t> last_seq;
-	// Each side counts its blocks here when it is ready to receive, so that side 0 doesn't send before side 1 asks.
+	// Side 1 puts the block's number + 1 here when it is about to ask, so that side 0 doesn't send before.
 	alignas(64) std::array<std::atomic<uint64_t>, 2> ready;
-	alignas(64) uint8_t reserved1[64];
+	// One-way over a lossy target, where the last message may be lost: side 1 counts what it has received and puts the block's
+	// number + 1 in `finished`. Where neither moves any more, side 0 puts that number in `closing` and sends one message with
+	// PayloadHead.seq UINT64_MAX, which gets no stamp.
+	alignas(64) std::atomic<uint64_t> received;
+	std::atomic<uint64_t> finished;
+	std::atomic<uint64_t> closing;
+	uint8_t reserved1[40];
 };
+static_assert(sizeof(CellMemory) == 256);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 inline constexpr uint64_t cell_memory_bytes(uint32_t capacity)

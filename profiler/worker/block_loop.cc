@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/block_loop.h"
+
+#include <fmt/format.h>
+
+namespace icepath::worker {
+namespace {
+
+// The slots lie in memory that other CPUs write: looked at rarely.
+constexpr uint64_t kLookAtSlotsEvery = 16;
+
+} // namespace
+
+bool Ending::is_last(uint64_t seq, uint64_t now_ns) {
+	if (now_ns >= block_.deadline_ns)
+		why_ = rundir::BlockEnd::Deadline;
+	else if (seq % kLookAtSlotsEvery == 0 && slots_.nearly_full())
+		why_ = rundir::BlockEnd::LogFull;
+	else
+		return seq + 1 == messages_of(block_);
+	return true;
+}
+
+void spin_until(uint64_t at_ns) {
+	while (icepath_now_ns() < at_ns)
+		;
+}
+
+rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
+						   const BlockRequest &block) {
+	rundir::SendStamp stamp{};
+	stamp.seq = seq;
+	stamp.intended_ns = intended_ns;
+	stamp.send_ns = send_ns;
+	stamp.call_ns = message.call_ns;
+	stamp.publish_ns = message.publish_ns;
+	stamp.return_ns = message.return_ns;
+	stamp.attempts = message.attempts;
+	stamp.flags = seq < block.lead_in ? rundir::kStampLeadIn : 0;
+	return stamp;
+}
+
+rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
+						   const BlockRequest &block) {
+	rundir::RecvStamp stamp{};
+	stamp.seq = checked.seq;
+	stamp.ask_ns = message.ask_ns;
+	stamp.wait_return_ns = message.wait_return_ns;
+	stamp.take_call_ns = message.take_call_ns;
+	stamp.take_return_ns = message.take_return_ns;
+	stamp.observe_ns = message.observe_ns;
+	stamp.recv_ns = recv_ns;
+	stamp.attempts = message.attempts;
+	stamp.flags = (checked.seq < block.lead_in ? rundir::kStampLeadIn : 0) |
+				  (checked.verdict == Payloads::Verdict::Intact ? 0 : rundir::kStampBadPayload);
+	return stamp;
+}
+
+void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing) {
+	outcome.end = rundir::BlockEnd::Failed;
+	switch (status) {
+	case ICEPATH_CANCELLED:
+		outcome.status = ReplyStatus::Cancelled;
+		outcome.message =
+			fmt::format("{} had not succeeded a second after the block's deadline, so it was cancelled", doing);
+		return;
+	case ICEPATH_CLOSED:
+		outcome.status = ReplyStatus::PeerDied;
+		break;
+	default:
+		outcome.status = ReplyStatus::Failed;
+	}
+	outcome.message = fmt::format("{}: {}", doing, endpoint.error());
+}
+
+void tell_ready(Cell &cell, const BlockRequest &block) {
+	cell.memory.head().ready[1].store(block.block + 1, std::memory_order_release);
+}
+
+} // namespace icepath::worker

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the loops of a block share: where they read and write, when they stop, and how they end.
+#include <string>
+
+#include "profiler/rundir/block.h"
+#include "profiler/worker/cell_memory.h"
+#include "profiler/worker/payload.h"
+#include "profiler/worker/plugin_loader.h"
+#include "profiler/worker/protocol.h"
+#include "profiler/worker/slots_watch.h"
+
+namespace icepath::worker {
+
+// An open endpoint with everything that its blocks need. Buffers hold payload_bytes.
+struct Cell {
+	Endpoint &endpoint;
+	CellMap &memory;
+	Payloads &payloads;
+	SlotsWatch &slots;
+	void *send_buffer;
+	void *receive_buffer;
+	uint32_t side;
+	bool lossy; // ICEPATH_IS_LOSSY
+};
+
+struct Outcome {
+	ReplyStatus status = ReplyStatus::Done;
+	std::string message;
+	rundir::BlockEnd end = rundir::BlockEnd::Count;
+	uint32_t sends = 0, recvs = 0;
+};
+
+// Side 0 asks it before each message.
+class Ending {
+  public:
+	Ending(const BlockRequest &block, const SlotsWatch &slots) : block_(block), slots_(slots) {}
+
+	// Whether message `seq` must be the last; `now_ns` is when it is, or will be, sent.
+	bool is_last(uint64_t seq, uint64_t now_ns);
+	rundir::BlockEnd why() const { return why_; }
+
+  private:
+	const BlockRequest &block_;
+	const SlotsWatch &slots_;
+	rundir::BlockEnd why_ = rundir::BlockEnd::Count;
+};
+
+inline uint64_t messages_of(const BlockRequest &block) {
+	return uint64_t{block.lead_in} + block.count;
+}
+inline uint64_t cancelled_at_ns(const BlockRequest &block) {
+	return block.deadline_ns + 1'000'000'000;
+}
+
+void spin_until(uint64_t at_ns);
+inline void spin_for(uint64_t ns) {
+	if (ns)
+		spin_until(icepath_now_ns() + ns);
+}
+
+rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
+						   const BlockRequest &block);
+rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
+						   const BlockRequest &block);
+
+// How a block ends whose send or recv returned `status`; `doing` is "sending message 3".
+void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing);
+
+// Side 1: about to ask.
+void tell_ready(Cell &cell, const BlockRequest &block);
+
+// The message loops: nothing else happens between the two markers. They never throw.
+Outcome initiate(Cell &cell, const BlockRequest &block);
+Outcome respond(Cell &cell, const BlockRequest &block);
+Outcome send_one_way(Cell &cell, const BlockRequest &block);
+Outcome receive_one_way(Cell &cell, const BlockRequest &block);
+
+// After send_one_way over a lossy target, outside the markers: ends a receiver that waits for what was lost.
+void close_one_way(Cell &cell, const BlockRequest &block);
+
+} // namespace icepath::worker

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/cell_memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "profiler/failure.h"
+
+namespace icepath::worker {
+
+CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t side) : capacity_(max_messages) {
+	const uint64_t bytes = cell_memory_bytes(capacity_);
+	struct stat file{};
+	if (fstat(memory.get(), &file) || static_cast<uint64_t>(file.st_size) < bytes)
+		throw Failure(ExitCode::Internal, fmt::format("the cell's memory has {} bytes, {} messages need {}",
+													  file.st_size, capacity_, bytes));
+	void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory.get(), 0);
+	if (mapped == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the cell's memory: {}", std::strerror(errno)));
+	mlock(mapped, bytes); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
+	head_ = static_cast<CellMemory *>(mapped);
+	const size_t per_side = size_t{capacity_} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+	uint8_t *stamps = static_cast<uint8_t *>(mapped) + sizeof(CellMemory) + side * per_side;
+	sends_ = reinterpret_cast<rundir::SendStamp *>(stamps);
+	recvs_ = reinterpret_cast<rundir::RecvStamp *>(stamps + size_t{capacity_} * sizeof(rundir::SendStamp));
+}
+
+CellMap::~CellMap() {
+	munmap(head_, cell_memory_bytes(capacity_));
+}
+
+} // namespace icepath::worker

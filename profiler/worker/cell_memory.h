@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The memory that both workers of a cell share with icepath, as one of the workers sees it.
+#include <cstdint>
+
+#include "profiler/channel.h"
+#include "profiler/worker/protocol.h"
+
+namespace icepath::worker {
+
+class CellMap {
+  public:
+	// Maps the memory with every page present, so that the message loop meets no page fault. Throws Failure(Internal)
+	// where it is smaller than `max_messages` demand.
+	CellMap(const Fd &memory, uint32_t max_messages, uint32_t side);
+	~CellMap();
+	CellMap(const CellMap &) = delete;
+	CellMap &operator=(const CellMap &) = delete;
+
+	CellMemory &head() { return *head_; }
+	uint32_t capacity() const { return capacity_; }
+	rundir::SendStamp *sends() { return sends_; } // capacity() of them, this side's
+	rundir::RecvStamp *recvs() { return recvs_; }
+
+  private:
+	uint32_t capacity_;
+	CellMemory *head_ = nullptr;
+	rundir::SendStamp *sends_ = nullptr;
+	rundir::RecvStamp *recvs_ = nullptr;
+};
+
+} // namespace icepath::worker

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open loop: the sender keeps to its schedule whatever the receiver does, so that waiting for a slow receiver is seen
+// as latency and not hidden (coordinated omission, Gil Tene).
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "profiler/worker/block_loop.h"
+
+namespace icepath::worker {
+namespace {
+
+// A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
+constexpr uint64_t kSpinNs = 60'000;
+constexpr uint64_t kStartNs = 1'000'000;
+// Nothing has moved for so long: what isn't there is lost.
+constexpr uint64_t kQuietNs = 50'000'000;
+constexpr uint64_t kLookEveryNs = 1'000'000;
+
+timespec to_timespec(uint64_t ns) {
+	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
+void wait_until(uint64_t at_ns) {
+	if (icepath_now_ns() + kSpinNs < at_ns) {
+		const timespec wake = to_timespec(at_ns - kSpinNs);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
+	}
+	spin_until(at_ns);
+}
+
+} // namespace
+
+Outcome send_one_way(Cell &cell, const BlockRequest &block) {
+	Outcome outcome;
+	Ending ending(block, cell.slots);
+	const bool paced = block.rate_hz > 0;
+	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
+	const uint64_t start_ns = icepath_now_ns() + kStartNs;
+	for (uint64_t seq = 0;; seq++) {
+		cell.payloads.prepare(cell.send_buffer, seq, 0);
+		icepath_send out{};
+		out.data = cell.send_buffer;
+		out.bytes = cell.payloads.bytes();
+		const uint64_t intended_ns = start_ns + static_cast<uint64_t>(static_cast<double>(seq) * period_ns);
+		if (paced)
+			wait_until(intended_ns);
+		// The receiver sleeps until the next one, so the last must be known before it is sent.
+		const bool last = ending.is_last(seq, icepath_now_ns() + static_cast<uint64_t>(period_ns));
+		if (last)
+			cell.memory.head().last_seq.store(seq, std::memory_order_release);
+
+		const uint64_t send_ns = icepath_now_ns();
+		spin_for(block.sender_user_ns);
+		const int status = cell.endpoint.send(out);
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("sending message {}", seq));
+			return outcome;
+		}
+		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, paced ? intended_ns : send_ns, send_ns, block);
+		if (last) {
+			outcome.end = ending.why();
+			return outcome;
+		}
+	}
+}
+
+Outcome receive_one_way(Cell &cell, const BlockRequest &block) {
+	Outcome outcome;
+	CellMemory &shared = cell.memory.head();
+	uint64_t expected = 0;
+	tell_ready(cell, block);
+	while (outcome.recvs < cell.memory.capacity()) {
+		icepath_recv in{};
+		in.data = cell.receive_buffer;
+		in.capacity = cell.payloads.bytes();
+		const int status = cell.endpoint.recv(in);
+		const uint64_t recv_ns = icepath_now_ns();
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("waiting for message {}", expected));
+			return outcome;
+		}
+		const bool closing = shared.closing.load(std::memory_order_acquire) == block.block + 1;
+		const Payloads::Checked checked = cell.payloads.verify(cell.receive_buffer, in.bytes, expected, 0, closing);
+		if (cell.lossy && checked.verdict == Payloads::Verdict::Closing)
+			break;
+		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
+			continue; // came after its block was given up
+		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		shared.received.store(outcome.recvs, std::memory_order_relaxed);
+		spin_for(block.receiver_busy_ns);
+		expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : expected + 1;
+		const uint64_t last_seq = shared.last_seq.load(std::memory_order_acquire);
+		if (cell.lossy ? checked.seq == last_seq : outcome.recvs > last_seq)
+			break;
+	}
+	shared.finished.store(block.block + 1, std::memory_order_release);
+	return outcome;
+}
+
+void close_one_way(Cell &cell, const BlockRequest &block) {
+	CellMemory &shared = cell.memory.head();
+	uint64_t received = UINT64_MAX, moved_ns = icepath_now_ns();
+	while (shared.finished.load(std::memory_order_acquire) != block.block + 1) {
+		const uint64_t now_ns = icepath_now_ns();
+		if (now_ns >= cancelled_at_ns(block))
+			return; // the receiver's own watchdog ends it
+		if (const uint64_t count = shared.received.load(std::memory_order_relaxed); count != received) {
+			received = count;
+			moved_ns = now_ns;
+		} else if (now_ns - moved_ns >= kQuietNs) {
+			shared.closing.store(block.block + 1, std::memory_order_release);
+			cell.payloads.prepare(cell.send_buffer, kClosingSeq, 0);
+			icepath_send out{};
+			out.data = cell.send_buffer;
+			out.bytes = cell.payloads.bytes();
+			if (cell.endpoint.send(out) != ICEPATH_OK)
+				return;
+			moved_ns = now_ns;
+		}
+		const timespec pause = to_timespec(kLookEveryNs);
+		nanosleep(&pause, nullptr);
+	}
+}
+
+} // namespace icepath::worker

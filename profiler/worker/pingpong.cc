@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Closed loop: the initiator sends message k, the responder answers with its own message k, and only then comes k + 1.
+#include <fmt/format.h>
+
+#include "profiler/worker/block_loop.h"
+
+namespace icepath::worker {
+
+Outcome initiate(Cell &cell, const BlockRequest &block) {
+	Outcome outcome;
+	Ending ending(block, cell.slots);
+	uint64_t now_ns = icepath_now_ns();
+	for (uint64_t seq = 0;; seq++) {
+		cell.payloads.prepare(cell.send_buffer, seq, 0);
+		const bool last = ending.is_last(seq, now_ns);
+		if (last)
+			cell.memory.head().last_seq.store(seq, std::memory_order_release);
+		icepath_send out{};
+		out.data = cell.send_buffer;
+		out.bytes = cell.payloads.bytes();
+		icepath_recv in{};
+		in.data = cell.receive_buffer;
+		in.capacity = cell.payloads.bytes();
+
+		const uint64_t send_ns = icepath_now_ns();
+		spin_for(block.sender_user_ns);
+		int status = cell.endpoint.send(out);
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("sending message {}", seq));
+			return outcome;
+		}
+		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
+		status = cell.endpoint.recv(in);
+		const uint64_t recv_ns = now_ns = icepath_now_ns();
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("waiting for the answer to message {}", seq));
+			return outcome;
+		}
+		const Payloads::Checked checked = cell.payloads.verify(cell.receive_buffer, in.bytes, seq, 1);
+		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		if (last) {
+			outcome.end = ending.why();
+			return outcome;
+		}
+	}
+}
+
+Outcome respond(Cell &cell, const BlockRequest &block) {
+	Outcome outcome;
+	const std::atomic<uint64_t> &last_seq = cell.memory.head().last_seq;
+	tell_ready(cell, block);
+	for (uint64_t seq = 0; seq < messages_of(block); seq++) {
+		cell.payloads.prepare(cell.send_buffer, seq, 1);
+		icepath_send out{};
+		out.data = cell.send_buffer;
+		out.bytes = cell.payloads.bytes();
+		icepath_recv in{};
+		in.data = cell.receive_buffer;
+		in.capacity = cell.payloads.bytes();
+
+		int status = cell.endpoint.recv(in);
+		const uint64_t recv_ns = icepath_now_ns();
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("waiting for message {}", seq));
+			return outcome;
+		}
+		spin_for(block.receiver_busy_ns);
+		const uint64_t send_ns = icepath_now_ns();
+		status = cell.endpoint.send(out);
+		const Payloads::Checked checked = cell.payloads.verify(cell.receive_buffer, in.bytes, seq, 0);
+		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("answering message {}", seq));
+			return outcome;
+		}
+		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
+		if (seq >= last_seq.load(std::memory_order_acquire))
+			break;
+	}
+	return outcome;
+}
+
+} // namespace icepath::worker

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/service.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "profiler/failure.h"
+
+namespace icepath::worker {
+namespace {
+
+// With the four descriptors of an address they fit one message.
+constexpr size_t kMaxSockets = channel::kMaxFds - 4;
+
+template <size_t N> std::string text(const char (&field)[N]) {
+	return {field, strnlen(field, N)};
+}
+
+template <size_t N> void put(char (&field)[N], const char *source) {
+	if (source)
+		std::strncpy(field, source, N - 1); // the field was zero
+}
+
+void mark(int flags) {
+	syscall(SYS_faccessat2, -1, "", kMarkerMode, flags);
+}
+
+uint64_t to_ns(const timeval &time) {
+	return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
+}
+
+rusage usage_now() {
+	rusage usage{};
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage;
+}
+
+void tell_usage(const rusage &begin, const rusage &end, BlockReply &told) {
+	told.user_ns = to_ns(end.ru_utime) - to_ns(begin.ru_utime);
+	told.system_ns = to_ns(end.ru_stime) - to_ns(begin.ru_stime);
+	told.voluntary_switches = static_cast<uint64_t>(end.ru_nvcsw - begin.ru_nvcsw);
+	told.involuntary_switches = static_cast<uint64_t>(end.ru_nivcsw - begin.ru_nivcsw);
+	told.minor_faults = static_cast<uint64_t>(end.ru_minflt - begin.ru_minflt);
+	told.major_faults = static_cast<uint64_t>(end.ru_majflt - begin.ru_majflt);
+}
+
+const char *thread_name(const OpenRequest &open) {
+	if (open.sends && open.receives)
+		return open.side == 0 ? "initiator" : "responder";
+	return open.sends ? "sender" : "receiver";
+}
+
+// Side 0. Yields, because both sides may have been pinned to one CPU; then sleeps, because the other may be long in
+// coming.
+bool await_ready(const CellMemory &shared, const BlockRequest &block) {
+	constexpr uint64_t kYieldNs = 2'000'000;
+	const uint64_t begin_ns = icepath_now_ns();
+	while (shared.ready[1].load(std::memory_order_acquire) != block.block + 1) {
+		const uint64_t now_ns = icepath_now_ns();
+		if (now_ns >= cancelled_at_ns(block))
+			return false;
+		if (now_ns - begin_ns < kYieldNs)
+			sched_yield();
+		else
+			usleep(100);
+	}
+	return true;
+}
+
+} // namespace
+
+MessageBuffer::MessageBuffer(uint64_t bytes)
+	: bytes_(bytes),
+	  data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)) {
+	if (data_ == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("no memory for a message of {} bytes: {}", bytes, std::strerror(errno)));
+	mlock(data_, bytes_); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
+}
+
+MessageBuffer::~MessageBuffer() {
+	munmap(data_, bytes_);
+}
+
+void Service::run() {
+	for (;;) {
+		Request request{};
+		std::vector<Fd> received;
+		if (!channel::receive(control_, &request, sizeof(request), received) || request.kind == RequestKind::Close)
+			return;
+		Reply reply{};
+		reply.tid = static_cast<uint32_t>(syscall(SYS_gettid));
+		std::vector<int> fds;
+		try {
+			switch (request.kind) {
+			case RequestKind::Describe:
+				describe(request, reply);
+				break;
+			case RequestKind::Open:
+				open(request, received, reply, fds);
+				break;
+			case RequestKind::Connect:
+				connect(request, received, reply, fds);
+				break;
+			case RequestKind::RunBlock:
+				run_block(request.block, reply);
+				break;
+			default:
+				throw Failure(ExitCode::Internal, "the worker got a request that it doesn't know");
+			}
+		} catch (const Failure &failure) {
+			reply.status = ReplyStatus::Failed;
+			put(reply.message, failure.what());
+			fds.clear();
+		}
+		if (!channel::send(control_, &reply, sizeof(reply), fds))
+			return;
+	}
+}
+
+const Plugin &Service::load(const Request &request) {
+	if (!plugin_)
+		plugin_ = std::make_unique<Plugin>(text(request.plugin));
+	return *plugin_;
+}
+
+void Service::describe(const Request &request, Reply &reply) {
+	const Plugin &plugin = load(request);
+	const icepath_target *target = plugin.target(request.index);
+	if (!target)
+		return;
+	TargetReply &told = reply.target;
+	put(told.name, target->name);
+	put(told.summary, target->summary);
+	put(told.max_payload_why, target->max_payload_why);
+	put(told.why_not, target->why_not);
+	put(told.library_version, plugin.calls().library_version);
+	told.waits = target->waits;
+	told.mechanisms = target->mechanisms;
+	told.capabilities = target->capabilities;
+	told.max_payload_bytes = target->max_payload_bytes;
+}
+
+void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds) {
+	if (endpoint_)
+		throw Failure(ExitCode::Internal, "the worker has an endpoint already");
+	const OpenRequest &wish = request.open;
+	if (received.empty() || wish.side > 1 || wish.max_messages == 0)
+		throw Failure(ExitCode::Internal, "the worker was asked to open an endpoint without the cell's memory");
+	const Plugin &plugin = load(request);
+	const std::string target_name = text(wish.target), name = text(wish.name);
+	const icepath_target *target = nullptr;
+	for (uint32_t n = 0; (target = plugin.target(n)); n++)
+		if (target_name == target->name)
+			break;
+	if (!target)
+		throw Failure(ExitCode::Usage, fmt::format("{} has no target {}", plugin.file(), target_name));
+	lossy_ = (target->capabilities & ICEPATH_IS_LOSSY) != 0;
+
+	icepath_open how{};
+	how.size = sizeof(how);
+	how.target = target_name.c_str();
+	how.name = name.c_str();
+	how.side = wish.side;
+	how.sends = wish.sends;
+	how.receives = wish.receives;
+	how.wait = static_cast<icepath_wait>(wish.wait);
+	how.payload_bytes = wish.payload_bytes;
+	how.depth = wish.depth;
+	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
+	memory_ = std::make_unique<CellMap>(received[0], wish.max_messages, wish.side);
+	slots_ =
+		received.size() > 1 ? std::make_unique<SlotsWatch>(std::move(received[1])) : std::make_unique<SlotsWatch>();
+	payloads_ = std::make_unique<Payloads>(wish.payload_bytes);
+	send_buffer_ = std::make_unique<MessageBuffer>(wish.payload_bytes);
+	receive_buffer_ = std::make_unique<MessageBuffer>(wish.payload_bytes);
+	if (!watchdog_)
+		watchdog_ = std::make_unique<Watchdog>();
+	prctl(PR_SET_NAME, thread_name(wish));
+	prctl(PR_SET_TIMERSLACK, 1);
+	opened_ = wish;
+	endpoint_ = std::move(endpoint);
+	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
+	reply.sockets = append_new_sockets(fds);
+}
+
+void Service::connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds) {
+	if (!endpoint_ || connected_)
+		throw Failure(ExitCode::Internal, "the worker has no endpoint that waits for its peer");
+	icepath_address peer = request.address;
+	if (peer.fds_used != received.size() || peer.fds_used > std::size(peer.fds) ||
+		peer.bytes_used > std::size(peer.bytes))
+		throw Failure(ExitCode::Internal, "the peer's address came without its file descriptors");
+	for (uint32_t i = 0; i < peer.fds_used; i++)
+		peer.fds[i] = received[i].release(); // the plug-in's from here on
+	endpoint_->connect(peer);
+	connected_ = true;
+	reply.sockets = append_new_sockets(fds);
+}
+
+uint32_t Service::append_new_sockets(std::vector<int> &fds) {
+	std::array<int, kMaxSockets> sockets{};
+	const uint32_t count = endpoint_->sockets(sockets.data(), static_cast<uint32_t>(sockets.size()));
+	uint32_t added = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (std::find(sockets_told_.begin(), sockets_told_.end(), sockets[i]) != sockets_told_.end())
+			continue;
+		sockets_told_.push_back(sockets[i]);
+		fds.push_back(sockets[i]);
+		added++;
+	}
+	return added;
+}
+
+void Service::run_block(const BlockRequest &block, Reply &reply) {
+	if (!connected_)
+		throw Failure(ExitCode::Internal, "the worker was asked for a block before it was connected");
+	if (messages_of(block) == 0 || messages_of(block) > memory_->capacity())
+		throw Failure(ExitCode::Internal, fmt::format("a block of {} messages was asked for, there is room for 1 to {}",
+													  messages_of(block), memory_->capacity()));
+	if (block.one_way ? !(opened_.side == 0 ? opened_.sends : opened_.receives) : !(opened_.sends && opened_.receives))
+		throw Failure(ExitCode::Internal, "the endpoint wasn't opened for what this block asks");
+	slots_->begin_block(block.slot_bytes, block.slots);
+	payloads_->begin_block(block.block);
+	Cell cell{*endpoint_,   *memory_, *payloads_, *slots_, send_buffer_->data(), receive_buffer_->data(),
+			  opened_.side, lossy_};
+	if (opened_.side == 0 && !await_ready(memory_->head(), block))
+		throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
+	watchdog_->arm(cancelled_at_ns(block), [this] { endpoint_->cancel(); });
+	const Outcome outcome = run_loop(block, cell, reply.block);
+	if (block.one_way && lossy_ && opened_.side == 0 && outcome.status == ReplyStatus::Done)
+		close_one_way(cell, block);
+	watchdog_->disarm();
+	reply.status = outcome.status;
+	put(reply.message, outcome.message.c_str());
+	reply.block.end = static_cast<uint32_t>(outcome.end);
+	reply.block.sends = outcome.sends;
+	reply.block.recvs = outcome.recvs;
+}
+
+Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &told) {
+	const bool leads = opened_.side == 0;
+	const rusage begin = usage_now();
+	told.marker_begin_ns = icepath_now_ns();
+	mark(0);
+	const Outcome outcome = block.one_way ? (leads ? send_one_way(cell, block) : receive_one_way(cell, block))
+										  : (leads ? initiate(cell, block) : respond(cell, block));
+	mark(1);
+	told.marker_end_ns = icepath_now_ns();
+	tell_usage(begin, usage_now(), told);
+	return outcome;
+}
+
+} // namespace icepath::worker

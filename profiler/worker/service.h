@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Answers icepath's requests, one at a time: the worker's whole life.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/channel.h"
+#include "profiler/worker/block_loop.h"
+#include "profiler/worker/protocol.h"
+#include "profiler/worker/watchdog.h"
+
+namespace icepath::worker {
+
+// Memory of a message, page aligned, present and locked where the limits allow.
+class MessageBuffer {
+  public:
+	explicit MessageBuffer(uint64_t bytes); // throws Failure(MachineCannot)
+	~MessageBuffer();
+	MessageBuffer(const MessageBuffer &) = delete;
+	MessageBuffer &operator=(const MessageBuffer &) = delete;
+	void *data() const { return data_; }
+
+  private:
+	uint64_t bytes_;
+	void *data_;
+};
+
+class Service {
+  public:
+	// The control socket stays the caller's.
+	explicit Service(int control) : control_(control) {}
+
+	// Until the socket closes or Close is asked. Its thread becomes the measuring thread.
+	void run();
+
+  private:
+	// Each fills `reply` and, for the caller to send, `fds`. They throw Failure.
+	void describe(const Request &request, Reply &reply);
+	void open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
+	void connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
+	void run_block(const BlockRequest &block, Reply &reply);
+	Outcome run_loop(const BlockRequest &block, Cell &cell, BlockReply &told);
+
+	const Plugin &load(const Request &request);
+	// Appends the sockets that icepath wasn't told of yet; returns how many.
+	uint32_t append_new_sockets(std::vector<int> &fds);
+
+	int control_;
+	std::unique_ptr<Plugin> plugin_;
+	// In the order in which they depend on each other.
+	std::unique_ptr<CellMap> memory_;
+	std::unique_ptr<SlotsWatch> slots_;
+	std::unique_ptr<Payloads> payloads_;
+	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
+	std::unique_ptr<Endpoint> endpoint_;
+	std::unique_ptr<Watchdog> watchdog_;
+	std::vector<int> sockets_told_;
+	OpenRequest opened_{};
+	bool lossy_ = false, connected_ = false;
+};
+
+} // namespace icepath::worker

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Tells when the capture's slots (ebpf/records.h) are about to overflow, so that a block ends before records are lost.
+#include <cstdint>
+
+#include "profiler/channel.h"
+
+namespace icepath::worker {
+
+class SlotsWatch {
+  public:
+	SlotsWatch() = default;
+	explicit SlotsWatch(Fd map) : map_(std::move(map)) {}
+	~SlotsWatch();
+	SlotsWatch(const SlotsWatch &) = delete;
+	SlotsWatch &operator=(const SlotsWatch &) = delete;
+
+	// With 0 slots nothing is watched. Throws Failure where the map isn't as large as that.
+	void begin_block(uint32_t slot_bytes, uint32_t slots);
+	// One of the slots is three quarters full.
+	bool nearly_full() const;
+
+  private:
+	Fd map_;
+	const uint8_t *memory_ = nullptr;
+	uint64_t mapped_bytes_ = 0;
+	uint32_t slot_bytes_ = 0, slots_ = 0;
+};
+
+} // namespace icepath::worker

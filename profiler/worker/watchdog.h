@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Ends a block that hangs. A thread asleep on a timer: arming and disarming don't wake it, so that a block that ends in
+// time never sees it run.
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "profiler/channel.h"
+
+namespace icepath::worker {
+
+class Watchdog {
+  public:
+	// Made by the measuring thread, which is the one it will interrupt. Throws Failure(MachineCannot).
+	Watchdog();
+	~Watchdog();
+	Watchdog(const Watchdog &) = delete;
+	Watchdog &operator=(const Watchdog &) = delete;
+
+	// From `at_ns` on, and every 10 ms until disarmed, calls `cancel` and interrupts the measuring thread's system
+	// call.
+	void arm(uint64_t at_ns, std::function<void()> cancel);
+	// When it returns, `cancel` isn't running and won't be called.
+	void disarm();
+
+  private:
+	void watch();
+	void set_timer(uint64_t at_ns);
+
+	Fd timer_;
+	pid_t watched_;
+	std::mutex mutex_;
+	std::function<void()> cancel_; // null: not armed
+	bool leaving_ = false;
+	std::thread thread_;
+};
+
+} // namespace icepath::worker

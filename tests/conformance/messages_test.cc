@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every target, by every wait that it offers, in both patterns and many sizes: each byte comes unchanged, in order, and
+// stamped in an order that time allows.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/conformance/targets.h"
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+namespace {
+
+using rundir::RecvStamp;
+using rundir::SendStamp;
+using worker::Reply;
+using worker::ReplyStatus;
+
+class Messages : public testing::TestWithParam<Case> {};
+
+void expect_times_in_order(std::initializer_list<uint64_t> times, const std::string &what) {
+	uint64_t before = 0;
+	for (const uint64_t time : times) {
+		if (time == 0)
+			continue; // did not happen
+		EXPECT_LE(before, time) << what;
+		before = time;
+	}
+}
+
+void expect_send_stamps(const Reply &reply, const SendStamp *stamps, const Case &how) {
+	for (uint32_t i = 0; i < reply.block.sends; i++) {
+		const SendStamp &stamp = stamps[i];
+		const std::string what = fmt::format("send {}", i);
+		EXPECT_EQ(stamp.seq, i) << what;
+		EXPECT_GE(stamp.attempts, 1u) << what;
+		expect_times_in_order({reply.block.marker_begin_ns, stamp.send_ns, stamp.publish_ns, stamp.call_ns,
+							   stamp.return_ns, reply.block.marker_end_ns},
+							  what);
+		EXPECT_LE(stamp.intended_ns, stamp.send_ns) << what;
+		EXPECT_EQ(stamp.publish_ns != 0, how.uses_user_slot()) << what;
+		if (!how.uses_user_slot()) {
+			EXPECT_NE(stamp.call_ns, 0u) << what;
+			EXPECT_NE(stamp.return_ns, 0u) << what;
+		}
+	}
+}
+
+void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case &how) {
+	for (uint32_t i = 0; i < reply.block.recvs; i++) {
+		const RecvStamp &stamp = stamps[i];
+		const std::string what = fmt::format("recv {}", i);
+		EXPECT_EQ(stamp.flags & rundir::kStampBadPayload, 0u) << what;
+		if (!how.is_lossy()) {
+			EXPECT_EQ(stamp.seq, i) << what;
+		} else if (i > 0) {
+			EXPECT_GT(stamp.seq, stamps[i - 1].seq) << what;
+		}
+		EXPECT_GE(stamp.attempts, 1u) << what;
+		expect_times_in_order({reply.block.marker_begin_ns, stamp.ask_ns, stamp.wait_return_ns, stamp.take_call_ns,
+							   stamp.take_return_ns, stamp.observe_ns, stamp.recv_ns, reply.block.marker_end_ns},
+							  what);
+		EXPECT_EQ(stamp.observe_ns != 0, how.uses_user_slot()) << what;
+		EXPECT_EQ(stamp.take_call_ns != 0, !how.uses_user_slot()) << what;
+		if (how.wait == ICEPATH_WAIT_EPOLL) {
+			EXPECT_NE(stamp.wait_return_ns, 0u) << what;
+		}
+	}
+}
+
+void expect_no_message_before_it_was_sent(const RecvStamp *recvs, uint32_t count, const SendStamp *sends) {
+	for (uint32_t i = 0; i < count; i++)
+		EXPECT_LT(sends[recvs[i].seq].send_ns, recvs[i].recv_ns) << "message " << recvs[i].seq;
+}
+
+TEST_P(Messages, ComeUnchangedAndInOrder) {
+	const Case &how = GetParam();
+	if (const std::string why = how.why_not(); !why.empty())
+		GTEST_SKIP() << why;
+	constexpr uint32_t kLeadIn = 5;
+	WorkerPair pair(how.plan());
+	ASSERT_EQ(pair.open(), "");
+	for (int blocks = 0; blocks < 2; blocks++) {
+		worker::BlockRequest block = pair.block(how.messages());
+		block.lead_in = kLeadIn;
+		if (how.one_way)
+			block.rate_hz = how.rate_hz();
+		const auto replies = pair.run(block);
+		for (const uint32_t side : {0u, 1u})
+			ASSERT_EQ(std::string(replies[side].message), "") << "side " << side;
+		const uint32_t all = kLeadIn + how.messages();
+		EXPECT_EQ(replies[0].block.sends, all);
+		EXPECT_EQ(replies[1].block.sends, how.one_way ? 0 : all);
+		EXPECT_EQ(replies[0].block.recvs, how.one_way ? 0 : all);
+		if (how.is_lossy() && how.one_way)
+			EXPECT_GE(replies[1].block.recvs, 1u);
+		else
+			EXPECT_EQ(replies[1].block.recvs, all);
+		for (const uint32_t side : {0u, 1u}) {
+			expect_send_stamps(replies[side], pair.sends(side), how);
+			expect_recv_stamps(replies[side], pair.recvs(side), how);
+			expect_no_message_before_it_was_sent(pair.recvs(side), replies[side].block.recvs, pair.sends(1 - side));
+		}
+		EXPECT_NE(pair.sends(0)[kLeadIn - 1].flags & rundir::kStampLeadIn, 0u);
+		EXPECT_EQ(pair.sends(0)[kLeadIn].flags & rundir::kStampLeadIn, 0u);
+	}
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Messages, testing::ValuesIn(all_cases()),
+						 [](const auto &each) { return each.param.test_name(); });
+
+} // namespace
+} // namespace icepath::test

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+namespace icepath::test {
+namespace {
+
+// A message of a byte stream may be as long as it likes: this is where the suite stops.
+constexpr uint64_t kLargestTested = 1024 * 1024;
+
+std::vector<std::string> plugin_names() {
+	std::vector<std::string> names;
+	const std::filesystem::path folder = std::filesystem::path(plugin_path("x")).parent_path();
+	for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+		const std::string file = entry.path().filename();
+		if (file.starts_with("icepath-") && file.ends_with(".so"))
+			names.push_back(file.substr(8, file.size() - 8 - 3));
+	}
+	std::sort(names.begin(), names.end());
+	return names;
+}
+
+const char *wait_name(icepath_wait wait) {
+	return wait == ICEPATH_WAIT_BLOCK ? "block" : wait == ICEPATH_WAIT_POLL ? "poll" : "epoll";
+}
+
+std::set<uint64_t> sizes_of(const worker::TargetReply &told) {
+	std::set<uint64_t> sizes = {1, 7, 16, 64, 4096, 65536, std::min(told.max_payload_bytes, kLargestTested)};
+	return sizes;
+}
+
+} // namespace
+
+const std::vector<TargetUnderTest> &all_targets() {
+	static const std::vector<TargetUnderTest> targets = [] {
+		std::vector<TargetUnderTest> found;
+		for (const std::string &name : plugin_names()) {
+			WorkerUnderTest describer;
+			worker::Request request{};
+			request.kind = worker::RequestKind::Describe;
+			plugin_path(name).copy(request.plugin, sizeof(request.plugin) - 1);
+			for (;; request.index++) {
+				const worker::Reply reply = describer.ask(request);
+				if (reply.status != worker::ReplyStatus::Done)
+					throw std::runtime_error(reply.message);
+				if (reply.target.name[0] == 0)
+					break;
+				found.push_back({name, reply.target});
+			}
+		}
+		return found;
+	}();
+	return targets;
+}
+
+PairPlan Case::plan() const {
+	PairPlan plan;
+	plan.plugin = plugin;
+	plan.target = target;
+	plan.wait = wait;
+	plan.one_way = one_way;
+	plan.payload_bytes = payload_bytes;
+	return plan;
+}
+
+uint32_t Case::messages() const {
+	return payload_bytes > 65536 ? 20 : 200;
+}
+
+double Case::rate_hz() const {
+	return payload_bytes > 4096 ? 1000 : 10'000;
+}
+
+std::string Case::why_not() const {
+	if (told.why_not[0])
+		return fmt::format("{} does not work here: {}", target, told.why_not);
+	if (payload_bytes > told.max_payload_bytes)
+		return fmt::format("{} carries at most {} bytes: {}", target, told.max_payload_bytes, told.max_payload_why);
+	return {};
+}
+
+std::string Case::test_name() const {
+	std::string name =
+		fmt::format("{}_{}_{}_{}", target, wait_name(wait), one_way ? "oneway" : "pingpong", payload_bytes);
+	std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
+	return name;
+}
+
+const std::vector<Case> &all_cases() {
+	static const std::vector<Case> cases = [] {
+		std::vector<Case> all;
+		for (const TargetUnderTest &target : all_targets())
+			for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL})
+				for (const bool one_way : {false, true})
+					for (const uint64_t size : sizes_of(target.told))
+						if ((target.told.waits & wait) &&
+							(one_way || (target.told.capabilities & ICEPATH_CAN_PINGPONG)))
+							all.push_back({target.plugin, target.told.name, target.told, wait, one_way, size});
+		return all;
+	}();
+	return cases;
+}
+
+std::vector<Case> cases_of_size(uint64_t bytes) {
+	std::vector<Case> some;
+	for (const Case &each : all_cases())
+		if (each.payload_bytes == bytes)
+			some.push_back(each);
+	return some;
+}
+
+} // namespace icepath::test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the suite runs over: every target of every plug-in of this build, as its worker describes it.
+#include <string>
+#include <vector>
+
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+
+struct TargetUnderTest {
+	std::string plugin; // "uds"
+	worker::TargetReply told;
+};
+
+// Asked of the plug-ins once.
+const std::vector<TargetUnderTest> &all_targets();
+
+struct Case {
+	std::string plugin, target;
+	worker::TargetReply told;
+	icepath_wait wait;
+	bool one_way;
+	uint64_t payload_bytes;
+
+	PairPlan plan() const;
+	uint32_t messages() const;
+	double rate_hz() const;
+	bool is_lossy() const { return (told.capabilities & ICEPATH_IS_LOSSY) != 0; }
+	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
+	std::string why_not() const; // empty: it can run here
+	std::string test_name() const;
+};
+
+// Every target x wait x pattern x size.
+const std::vector<Case> &all_cases();
+// One size each: for what doesn't depend on it.
+std::vector<Case> cases_of_size(uint64_t bytes);
+
+} // namespace icepath::test

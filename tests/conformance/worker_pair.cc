@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/worker_pair.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <new>
+
+#include "profiler/failure.h"
+
+namespace icepath::test {
+namespace {
+
+std::filesystem::path program_folder() {
+	return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+template <size_t N> void put(char (&field)[N], const std::string &text) {
+	text.copy(field, N - 1);
+}
+
+} // namespace
+
+std::string plugin_path(const std::string &name) {
+	return program_folder().parent_path() / "lib/icepath" / ("icepath-" + name + ".so");
+}
+
+WorkerUnderTest::WorkerUnderTest() {
+	auto [ours, theirs] = channel::open_pair();
+	const std::string program = program_folder() / "icepath-worker";
+	const Fd inherited(dup(theirs.get())); // without close-on-exec
+	const std::string control = std::to_string(inherited.get());
+	pid_ = fork();
+	if (pid_ == 0) {
+		execl(program.c_str(), program.c_str(), "--control", control.c_str(), nullptr);
+		_exit(127);
+	}
+	socket_ = std::move(ours);
+}
+
+WorkerUnderTest::~WorkerUnderTest() {
+	kill();
+}
+
+void WorkerUnderTest::send(const worker::Request &request, const std::vector<int> &fds) {
+	channel::send(socket_.get(), &request, sizeof(request), fds);
+}
+
+worker::Reply WorkerUnderTest::receive(std::vector<Fd> &fds, int timeout_ms) {
+	worker::Reply reply{};
+	if (!channel::receive(socket_.get(), &reply, sizeof(reply), fds, timeout_ms)) {
+		reply = {};
+		reply.status = worker::ReplyStatus::Failed;
+		put(reply.message, "(no reply)");
+	}
+	return reply;
+}
+
+worker::Reply WorkerUnderTest::ask(const worker::Request &request, const std::vector<int> &fds,
+								   std::vector<Fd> &received) {
+	send(request, fds);
+	return receive(received);
+}
+
+worker::Reply WorkerUnderTest::ask(const worker::Request &request) {
+	std::vector<Fd> none;
+	return ask(request, {}, none);
+}
+
+void WorkerUnderTest::kill() {
+	if (pid_ <= 0)
+		return;
+	::kill(pid_, SIGKILL);
+	waitpid(pid_, nullptr, 0);
+	pid_ = -1;
+}
+
+int WorkerUnderTest::wait_end() {
+	socket_.reset();
+	int status = -1;
+	waitpid(pid_, &status, 0);
+	pid_ = -1;
+	return status;
+}
+
+WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan) {
+	const size_t bytes = worker::cell_memory_bytes(plan.max_messages);
+	memory_fd_ = Fd(memfd_create("icepath-test-cell", MFD_CLOEXEC));
+	void *memory = MAP_FAILED;
+	if (memory_fd_ && ftruncate(memory_fd_.get(), static_cast<off_t>(bytes)) == 0)
+		memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd_.get(), 0);
+	if (memory == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot, "no memory for the test's cell");
+	memory_ = new (memory) worker::CellMemory{};
+	memory_->capacity = plan.max_messages;
+	memory_->last_seq = UINT64_MAX;
+}
+
+WorkerPair::~WorkerPair() {
+	munmap(memory_, worker::cell_memory_bytes(plan_.max_messages));
+}
+
+std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received) {
+	worker::Request request{};
+	request.kind = worker::RequestKind::Open;
+	put(request.plugin, plugin_path(plan_.plugin));
+	put(request.open.target, plan_.target);
+	put(request.open.name, "icepath-test-" + std::to_string(getpid()));
+	request.open.side = side;
+	request.open.sends = !plan_.one_way || side == 0;
+	request.open.receives = !plan_.one_way || side == 1;
+	request.open.wait = plan_.wait;
+	request.open.payload_bytes = plan_.payload_bytes;
+	request.open.max_messages = plan_.max_messages;
+	request.open.depth = plan_.depth;
+	reply = workers_[side].ask(request, {memory_fd_.get()}, received);
+	return reply.message;
+}
+
+std::string WorkerPair::open() {
+	std::array<worker::Reply, 2> opened;
+	std::array<std::vector<Fd>, 2> received;
+	for (const uint32_t side : {0u, 1u})
+		if (std::string refusal = open_side(side, opened[side], received[side]); !refusal.empty())
+			return refusal;
+	for (const uint32_t side : {1u, 0u}) {
+		worker::Request request{};
+		request.kind = worker::RequestKind::Connect;
+		request.address = opened[1 - side].address;
+		std::vector<int> fds;
+		for (uint32_t i = 0; i < request.address.fds_used; i++)
+			fds.push_back(received[1 - side].at(i).get());
+		std::vector<Fd> sockets;
+		const worker::Reply reply = workers_[side].ask(request, fds, sockets);
+		if (reply.status != worker::ReplyStatus::Done)
+			return reply.message;
+	}
+	return {};
+}
+
+worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms) {
+	worker::BlockRequest request{};
+	request.one_way = plan_.one_way;
+	request.count = count;
+	request.block = ++blocks_;
+	request.deadline_ns = icepath_now_ns() + static_cast<uint64_t>(deadline_ms) * 1'000'000;
+	memory_->last_seq = UINT64_MAX;
+	return request;
+}
+
+void WorkerPair::start(uint32_t side, const worker::BlockRequest &block) {
+	worker::Request request{};
+	request.kind = worker::RequestKind::RunBlock;
+	request.block = block;
+	workers_[side].send(request);
+}
+
+worker::Reply WorkerPair::finish(uint32_t side, int timeout_ms) {
+	std::vector<Fd> none;
+	return workers_[side].receive(none, timeout_ms);
+}
+
+std::array<worker::Reply, 2> WorkerPair::run(const worker::BlockRequest &block) {
+	for (const uint32_t side : {1u, 0u})
+		start(side, block);
+	std::array<worker::Reply, 2> replies;
+	for (const uint32_t side : {1u, 0u})
+		replies[side] = finish(side);
+	return replies;
+}
+
+const rundir::SendStamp *WorkerPair::sends(uint32_t side) const {
+	const auto *stamps = reinterpret_cast<const uint8_t *>(memory_ + 1);
+	const size_t per_side = size_t{plan_.max_messages} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+	return reinterpret_cast<const rundir::SendStamp *>(stamps + side * per_side);
+}
+
+const rundir::RecvStamp *WorkerPair::recvs(uint32_t side) const {
+	return reinterpret_cast<const rundir::RecvStamp *>(sends(side) + plan_.max_messages);
+}
+
+} // namespace icepath::test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Two real icepath-worker processes and the channel between them, driven as icepath drives them. Reads as documentation
+// of profiler/worker/protocol.h.
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "profiler/channel.h"
+#include "profiler/worker/protocol.h"
+
+namespace icepath::test {
+
+// One worker. Killed and reaped by its destructor.
+class WorkerUnderTest {
+  public:
+	WorkerUnderTest();
+	~WorkerUnderTest();
+	WorkerUnderTest(const WorkerUnderTest &) = delete;
+	WorkerUnderTest &operator=(const WorkerUnderTest &) = delete;
+
+	void send(const worker::Request &request, const std::vector<int> &fds = {});
+	// A worker that doesn't answer in time fails the test: status Failed, message "(no reply)".
+	worker::Reply receive(std::vector<Fd> &fds, int timeout_ms = 10'000);
+	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);
+	worker::Reply ask(const worker::Request &request);
+
+	void kill();    // SIGKILL, and reaped
+	int wait_end(); // closes its socket; the wait status with which it ends
+	pid_t pid() const { return pid_; }
+
+  private:
+	Fd socket_;
+	pid_t pid_ = -1;
+};
+
+std::string plugin_path(const std::string &name); // "uds" -> ".../icepath-uds.so"
+
+struct PairPlan {
+	std::string plugin, target;
+	icepath_wait wait = ICEPATH_WAIT_BLOCK;
+	bool one_way = false;
+	uint64_t payload_bytes = 64;
+	uint32_t max_messages = 1000;
+	uint32_t depth = 0;
+};
+
+class WorkerPair {
+  public:
+	explicit WorkerPair(const PairPlan &plan);
+	~WorkerPair();
+	WorkerPair(const WorkerPair &) = delete;
+	WorkerPair &operator=(const WorkerPair &) = delete;
+
+	// Opens and connects both sides. Returns the first sentence that one of them refused with, or nothing.
+	std::string open();
+
+	// A block of `count` messages that must end within `deadline_ms`.
+	worker::BlockRequest block(uint32_t count, int deadline_ms = 20'000);
+	void start(uint32_t side, const worker::BlockRequest &block);
+	worker::Reply finish(uint32_t side, int timeout_ms = 30'000);
+	std::array<worker::Reply, 2> run(const worker::BlockRequest &block);
+
+	const rundir::SendStamp *sends(uint32_t side) const;
+	const rundir::RecvStamp *recvs(uint32_t side) const;
+	worker::CellMemory &memory() { return *memory_; }
+	WorkerUnderTest &side(uint32_t side) { return workers_[side]; }
+
+  private:
+	std::string open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received);
+	PairPlan plan_;
+	Fd memory_fd_;
+	worker::CellMemory *memory_ = nullptr;
+	std::array<WorkerUnderTest, 2> workers_;
+	uint64_t blocks_ = 0;
+};
+
+} // namespace icepath::test

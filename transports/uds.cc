@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// UNIX domain sockets: one socket pair, made by side 0, whose other half goes to side 1. No name, so nobody else can
+// join.
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <new>
+
+#include "transports/kernel_limit.h"
+#include "transports/socket_channel.h"
+
+using namespace icepath::transports;
+
+namespace {
+
+// unix_dgram_sendmsg refuses messages longer than sk_sndbuf - 32.
+constexpr uint64_t kSendBufferReserve = 32;
+// Above, the kernel wants one contiguous allocation per message (sock_alloc_send_pskb) that fails when memory is
+// fragmented.
+constexpr uint64_t kLargestDatagram = kMiB;
+constexpr uint64_t kLargestOnStream = 1024 * kMiB;
+
+struct Kind {
+	icepath_target target;
+	int type;
+};
+
+Kind *kinds() {
+	static char datagram_limit[160];
+	static Kind all[3];
+	static const bool ready = [] {
+		// SO_SNDBUF is doubled by the kernel (sock_setsockopt).
+		const uint64_t wmem_max = kernel_limit("/proc/sys/net/core/wmem_max", 212992);
+		const uint64_t limit = std::min(2 * wmem_max - kSendBufferReserve, kLargestDatagram);
+		if (limit == kLargestDatagram)
+			std::snprintf(datagram_limit, sizeof(datagram_limit),
+						  "larger messages need one contiguous allocation of the kernel");
+		else
+			std::snprintf(datagram_limit, sizeof(datagram_limit), "/proc/sys/net/core/wmem_max is %llu",
+						  static_cast<unsigned long long>(wmem_max));
+		icepath_target target{};
+		target.size = sizeof(target);
+		target.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+		target.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
+		target.capabilities = ICEPATH_CAN_PINGPONG;
+		target.max_payload_bytes = limit;
+		target.max_payload_why = datagram_limit;
+		target.name = "uds-seqpacket";
+		target.summary = "UNIX domain socket, SOCK_SEQPACKET: connected, keeps message boundaries";
+		all[1] = {target, SOCK_SEQPACKET};
+		target.name = "uds-dgram";
+		target.summary = "UNIX domain socket, SOCK_DGRAM: messages, reliable and in order";
+		all[2] = {target, SOCK_DGRAM};
+		target.name = "uds-stream";
+		target.summary = "UNIX domain socket, SOCK_STREAM: a byte stream, framed by the known size";
+		target.mechanisms |= ICEPATH_USES_BYTE_STREAM;
+		target.max_payload_bytes = kLargestOnStream;
+		target.max_payload_why = "icepath's own limit: a byte stream has none";
+		all[0] = {target, SOCK_STREAM};
+		return true;
+	}();
+	(void)ready;
+	return all;
+}
+
+const icepath_target *target(uint32_t n) {
+	return n < 3 ? &kinds()[n].target : nullptr;
+}
+
+// The default buffer is kept where the message fits: its size is what a sender's backpressure depends on.
+int make_room(icepath_endpoint *end) {
+	if (end->stream)
+		return ICEPATH_OK;
+	int bytes = 0;
+	socklen_t size = sizeof(bytes);
+	if (getsockopt(end->socket, SOL_SOCKET, SO_SNDBUF, &bytes, &size))
+		return end->failed("getsockopt(SO_SNDBUF)");
+	const uint64_t needed = end->payload_bytes + kSendBufferReserve;
+	if (static_cast<uint64_t>(bytes) >= needed)
+		return ICEPATH_OK;
+	bytes = static_cast<int>(needed / 2 + 1);
+	if (setsockopt(end->socket, SOL_SOCKET, SO_SNDBUF, &bytes, size))
+		return end->failed("setsockopt(SO_SNDBUF)");
+	return ICEPATH_OK;
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address) {
+	*endpoint = nullptr;
+	const Kind *kind =
+		std::find_if(kinds(), kinds() + 3, [&](const Kind &k) { return !std::strcmp(k.target.name, how->target); });
+	if (kind == kinds() + 3)
+		return open_error().tell(ICEPATH_UNSUPPORTED, "icepath-uds.so has no target %.31s", how->target);
+	if (const int status = check_open(*how, kind->target, open_error()); status != ICEPATH_OK)
+		return status;
+	auto *end = new (std::nothrow) icepath_endpoint(*how);
+	if (!end)
+		return open_error().tell(ICEPATH_FAILED, "%s: no memory", kind->target.name);
+	end->target = kind->target.name;
+	end->stream = kind->type == SOCK_STREAM;
+	address->fds_used = address->bytes_used = 0;
+	int status = ICEPATH_OK;
+	if (how->side == 0) {
+		int pair[2];
+		if (socketpair(AF_UNIX, kind->type | SOCK_CLOEXEC, 0, pair)) {
+			status = end->failed("socketpair");
+		} else {
+			end->socket = pair[0];
+			address->fds[address->fds_used++] = pair[1];
+			status = make_room(end);
+		}
+	}
+	if (status == ICEPATH_OK)
+		status = add_own_pidfd(*address, end->sentence);
+	end->given = *address;
+	if (status != ICEPATH_OK) {
+		open_error() = end->sentence;
+		socket_close(end);
+		return status;
+	}
+	*endpoint = end;
+	return ICEPATH_OK;
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer) {
+	if (peer->fds_used != (end->side == 0 ? 1u : 2u))
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the peer's address has %u descriptors", end->target,
+								  peer->fds_used);
+	if (end->side == 1) {
+		end->socket = peer->fds[0];
+		if (const int status = make_room(end); status != ICEPATH_OK)
+			return status;
+	}
+	return socket_connected(end, peer);
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const icepath_plugin *icepath_plugin_get(void) {
+	static const icepath_plugin plugin = socket_plugin("uds", target, open_end, connect_end);
+	return &plugin;
+}
