@@ -15,6 +15,10 @@
  * All programs are tp_btf: direct calls without the per-CPU bpf_prog_active guard of perf tracepoints, which drops a
  * program that an interrupt nests in another one. A program that nests in itself is still skipped; the kernel counts that
  * (recursion_misses), and user space reports it as loss.
+ *
+ * A kernel may also run no program at all while certain tasks are current (seen in a sandbox that hides its own agent):
+ * a worker that follows such a task is switched in unseen. Nothing counts that, so the programs watch their own state: a
+ * worker that is switched out twice, or in twice, is logged as UNSEEN with the time in between, which is then lost.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -168,9 +172,19 @@ int BPF_PROG(on_sched_wakeup, struct task_struct *wakee)
 	return 0;
 }
 
+/* Between two events of a worker there must have been another one. */
+static __always_inline void log_unseen(__u32 cpu, __u32 tid, __u64 begin_ns, __u64 now)
+{
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_UNSEEN, ICEPATH_CONTEXT_TASK, tid, now);
+	if (record)
+		record->off.out_ns = begin_ns;
+}
+
 static __always_inline void switched_out(struct icepath_task *task, struct task_struct *prev, __u32 cpu, __u64 now,
 										 bool preempted)
 {
+	if (task->out_ns)
+		log_unseen(cpu, prev->pid, task->out_ns, now);
 	if (task->waking_ns && task->wakeup_ns) { /* woken before it slept: this wake ends no period */
 		log_wake(cpu, prev->pid, task, task->wakeup_ns);
 		task->waking_ns = 0;
@@ -189,24 +203,32 @@ static __always_inline __u32 after(__u64 event_ns, __u64 waking_ns)
 	return waking_ns && event_ns > waking_ns && difference <= 0xffffffffu ? difference : 0;
 }
 
+static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __u32 cpu,
+										const struct icepath_cpu_state *state, __u64 now)
+{
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_OFF_CPU, task->context, tid, now);
+	if (!record)
+		return;
+	record->off.out_ns = task->out_ns;
+	record->off.waking_ns = task->waking_ns;
+	record->off.wakeup_ns = task->wakeup_ns;
+	record->off.waker_tid = task->waker_tid;
+	record->off.ipi_after_ns = after(task->ipi_ns, task->waking_ns);
+	record->off.idle_after_ns = after(state->idle_exit_ns, task->waking_ns);
+	record->off.out_cpu = task->out_cpu;
+	record->off.reason = task->reason;
+	record->off.waker_vector = task->vector;
+}
+
 static __always_inline void switched_in(struct icepath_task *task, struct task_struct *next, __u32 cpu,
 										const struct icepath_cpu_state *state, __u64 now)
 {
-	if (task->out_ns) {
-		struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_OFF_CPU, task->context, next->pid, now);
-		if (record) {
-			record->off.out_ns = task->out_ns;
-			record->off.waking_ns = task->waking_ns;
-			record->off.wakeup_ns = task->wakeup_ns;
-			record->off.waker_tid = task->waker_tid;
-			record->off.ipi_after_ns = after(task->ipi_ns, task->waking_ns);
-			record->off.idle_after_ns = after(state->idle_exit_ns, task->waking_ns);
-			record->off.out_cpu = task->out_cpu;
-			record->off.reason = task->reason;
-			record->off.waker_vector = task->vector;
-		}
-	}
+	if (task->out_ns)
+		log_off_cpu(task, next->pid, cpu, state, now);
+	else if (task->in_ns)
+		log_unseen(cpu, next->pid, task->in_ns, now);
 	__builtin_memset(task, 0, sizeof(*task));
+	task->in_ns = now;
 }
 
 SEC("?tp_btf/sched_switch")

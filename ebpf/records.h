@@ -40,6 +40,8 @@ enum icepath_record_type {
 	ICEPATH_RECORD_DEVICE_QUEUE = 6, /* net_dev_queue of a packet of a socket of the run */
 	ICEPATH_RECORD_TAKEN = 7,      /* skb_copy_datagram_iovec by a worker */
 	ICEPATH_RECORD_MIGRATE = 8,    /* sched_migrate_task of a worker */
+	ICEPATH_RECORD_UNSEEN = 9, /* switches of a worker between off.out_ns and end_ns were seen by no program */
+	ICEPATH_RECORD_STILL_OFF = 10, /* written at the end of a block: a worker has been off its CPU since off.out_ns */
 };
 
 /* Which context an event ran in: enough to know whether `current` acted or was only interrupted. */
@@ -129,6 +131,7 @@ struct icepath_slot {
 /* Value of the task storage: what is known of a worker's thread that is off-CPU or about to be. */
 struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
+	ICEPATH_U64 in_ns;  /* last switched in; 0: not yet in this block */
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
 	ICEPATH_U32 waker_tid;
 	ICEPATH_U16 out_cpu;

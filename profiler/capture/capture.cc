@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "ebpf/records.h" // before the skeleton, which uses its types
 #include "capture.skel.h"
+#include "icepath/plugin.h"
 #include "profiler/failure.h"
 
 namespace icepath::capture {
@@ -50,6 +53,15 @@ Skeleton open_with(ProbeSet which)
 	for (size_t i = 0; i < kProbes.size(); i++)
 		bpf_program__set_autoload(program_of(bpf.get(), i), (which & bit(i)) != 0);
 	return bpf;
+}
+
+uint32_t tid_of(int pidfd)
+{
+	std::ifstream file(fmt::format("/proc/self/fdinfo/{}", pidfd));
+	for (std::string line; std::getline(file, line);)
+		if (line.starts_with("Pid:"))
+			return static_cast<uint32_t>(std::strtoul(line.c_str() + 4, nullptr, 10));
+	return 0;
 }
 
 bool tracepoint_exists(size_t probe)
@@ -184,13 +196,39 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
 	misses_at_begin_ = recursion_misses();
+	block_workers_ = worker_pidfds;
 	__atomic_store_n(&bpf_->bss->capturing, 1u, __ATOMIC_SEQ_CST);
 }
 
 uint64_t Capture::end_block()
 {
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
+	log_still_off();
 	return recursion_misses() - misses_at_begin_;
+}
+
+// A worker that was switched in unseen, and ran to the end of the block, shows only here.
+void Capture::log_still_off()
+{
+	auto *slot = reinterpret_cast<icepath_slot *>(slots_ + size_t{slot_bytes_} * (slot_count_ - 1));
+	for (const int pidfd : block_workers_) {
+		icepath_task state{};
+		if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state) || state.out_ns == 0)
+			continue;
+		const uint32_t position = __atomic_fetch_add(&slot->position, 1, __ATOMIC_SEQ_CST);
+		if (position >= slot->capacity)
+			continue;
+		icepath_record record{};
+		record.type = ICEPATH_RECORD_STILL_OFF;
+		record.version = ICEPATH_RECORD_VERSION;
+		record.bytes = sizeof(record);
+		record.seq = position;
+		record.tid = tid_of(pidfd);
+		record.cpu = state.out_cpu;
+		record.end_ns = icepath_now_ns();
+		record.off.out_ns = state.out_ns;
+		reinterpret_cast<icepath_record *>(slot + 1)[position] = record;
+	}
 }
 
 uint64_t Capture::recursion_misses() const

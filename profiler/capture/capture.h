@@ -53,6 +53,7 @@ public:
 private:
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which);
 	uint64_t recursion_misses() const;
+	void log_still_off();
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{};
@@ -61,6 +62,7 @@ private:
 	uint32_t slot_bytes_ = 0, slot_count_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	uint64_t misses_at_begin_ = 0;
+	std::vector<int> block_workers_; // pidfds, the caller's
 };
 
 } // namespace icepath::capture

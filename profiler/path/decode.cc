@@ -176,6 +176,10 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	if (block.recursion_misses != 0)
 		seen.lost.push_back(
 			{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(block.recursion_misses, UINT32_MAX))});
+	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
+	for (const rundir::BlockSide &side : block.sides)
+		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns; since_ns != 0 && since_ns < side.marker_end_ns)
+			seen.lost.push_back({since_ns, UINT64_MAX, 1});
 	add_direction(block, cell, 0, events, seen);
 	if (cell.pattern == rundir::Pattern::PingPong)
 		add_direction(block, cell, 1, events, seen);

@@ -26,6 +26,8 @@ bool usable(const icepath_record &record, const Observations &seen)
 		return record.off.out_ns < record.end_ns && seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_WAKE:
 	case ICEPATH_RECORD_MIGRATE:
+	case ICEPATH_RECORD_UNSEEN:
+	case ICEPATH_RECORD_STILL_OFF:
 		return seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_FOREIGN_RUN:
 		return record.run.in_ns < record.end_ns;
@@ -86,6 +88,12 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 	case ICEPATH_RECORD_MIGRATE:
 		seen.threads[record.tid].pinned = false;
+		break;
+	case ICEPATH_RECORD_UNSEEN:
+		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
+		break;
+	case ICEPATH_RECORD_STILL_OFF:
+		seen.threads[record.tid].still_off_since_ns = record.off.out_ns;
 		break;
 	default: // a waking that ended no period: nothing rests on it
 		break;

@@ -39,6 +39,7 @@ struct Thread {
 	std::string name;
 	uint16_t first_cpu = 0;   // where it ran when the block began
 	bool pinned = true;       // never migrates: a lost record can't have moved it
+	uint64_t still_off_since_ns = 0; // off its CPU at the block's end, by the log; 0: it ran
 	std::vector<OffCpu> off;  // by out_ns; disjoint
 	std::vector<Call> calls;  // by begin_ns; disjoint
 };

@@ -87,7 +87,8 @@ private:
 		// Once it was woken for the message, or if the message was there as it asked, it doesn't sleep for it.
 		if (delivered_ || (!handover_.inferred && handover_.ready.at_ns <= transfer_.ask.at_ns))
 			return Sleep::Other;
-		if (off->out_ns < handover_.ready.at_ns)
+		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
+		if (off->out_ns < handover_.ready.at_ns || off->waking_ns < handover_.ready.at_ns)
 			return Sleep::Spurious;
 		if (transfer_.taken)
 			return transfer_.taken->at_ns <= off->out_ns ? Sleep::Other : Sleep::Spurious;
@@ -136,7 +137,10 @@ private:
 		if (!asking(at_ns)) {
 			if (off.preempted)
 				return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
-			return tiling_.until(end, taker_, {Layer::Queue, Part::Blocked}, waker_of(off));
+			// Woken for something else, it has no CPU yet: that is who is to blame, as if it had been preempted.
+			if (off.wakeup_ns > tiling_.cursor().at_ns)
+				tiling_.until(sooner(at_record(off.wakeup_ns, off.record), end), taker_, {Layer::Queue, Part::Blocked}, waker_of(off));
+			return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
 		}
 		switch (sleep) {
 		case Sleep::None:
