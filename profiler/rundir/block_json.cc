@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/block_json.h"
+
+#include <stdexcept>
+
+#include "profiler/rundir/container.h"
+#include "profiler/rundir/json_field.h"
+
+namespace icepath::rundir {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kEnds[] = {"count", "deadline", "log_full", "failed", "interrupted"};
+
+Json to_json(const ClockPair &pair) { return {{"monotonic_ns", pair.monotonic_ns}, {"realtime_ns", pair.realtime_ns}}; }
+
+ClockPair clock_from_json(const Json &json)
+{
+	return {unsigned_field(json, "monotonic_ns"), unsigned_field(json, "realtime_ns")};
+}
+
+Json to_json(const BlockSide &side)
+{
+	const Usage &usage = side.usage;
+	return {{"tid", side.tid}, {"cpu", side.cpu}, {"name", side.name}, {"sent", side.sent}, {"received", side.received},
+		{"usage",
+			{{"user_ns", usage.user_ns}, {"system_ns", usage.system_ns}, {"voluntary_switches", usage.voluntary_switches},
+				{"involuntary_switches", usage.involuntary_switches}, {"minor_faults", usage.minor_faults},
+				{"major_faults", usage.major_faults}}},
+		{"marker_begin_ns", side.marker_begin_ns}, {"marker_end_ns", side.marker_end_ns},
+		{"send_stamps", side.sends.size()}, {"recv_stamps", side.recvs.size()}};
+}
+
+BlockSide side_from_json(const Json &json)
+{
+	BlockSide side;
+	side.tid = u32_field(json, "tid");
+	side.cpu = u32_field(json, "cpu");
+	side.name = text_field(json, "name");
+	side.sent = unsigned_field(json, "sent");
+	side.received = unsigned_field(json, "received");
+	const Json &usage = object_field(json, "usage");
+	side.usage = {unsigned_field(usage, "user_ns"), unsigned_field(usage, "system_ns"), unsigned_field(usage, "voluntary_switches"),
+		unsigned_field(usage, "involuntary_switches"), unsigned_field(usage, "minor_faults"), unsigned_field(usage, "major_faults")};
+	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
+	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
+	return side;
+}
+
+int32_t slot_cpu(const Json &json)
+{
+	const Json &cpu = field(json, "cpu");
+	if (cpu.is_number_integer() && cpu == -1)
+		return -1;
+	return static_cast<int32_t>(unsigned_field(json, "cpu", 65535));
+}
+
+} // namespace
+
+Json to_json(const Block &block)
+{
+	Json slots = Json::array();
+	for (const SlotCapture &slot : block.slots)
+		slots.push_back({{"cpu", slot.cpu}, {"position", slot.position}, {"capacity", slot.capacity}, {"records", slot.records.size()}});
+	return {{"cell", block.cell}, {"round", block.round}, {"probed", block.probed}, {"end", kEnds[static_cast<size_t>(block.end)]},
+		{"failure", block.failure}, {"begin", to_json(block.begin)}, {"finish", to_json(block.finish)},
+		{"sides", {to_json(block.sides[0]), to_json(block.sides[1])}}, {"socket_keys", block.socket_keys}, {"slots", slots},
+		{"recursion_misses", block.recursion_misses}};
+}
+
+BlockShape block_from_json(const Json &json, size_t cells)
+{
+	BlockShape shape;
+	Block &block = shape.block;
+	block.cell = u32_field(json, "cell");
+	if (block.cell >= cells)
+		wrong("cell", "names a cell that the run doesn't have");
+	block.round = u32_field(json, "round");
+	block.probed = bool_field(json, "probed");
+	block.end = enum_field<BlockEnd>(json, "end", kEnds);
+	block.failure = text_field(json, "failure");
+	block.begin = clock_from_json(object_field(json, "begin"));
+	block.finish = clock_from_json(object_field(json, "finish"));
+	block.recursion_misses = unsigned_field(json, "recursion_misses");
+
+	uint64_t items = 0;
+	const auto count = [&](const Json &object, const char *key) {
+		const uint64_t n = unsigned_field(object, key, kMaxChunkBytes / sizeof(icepath_record));
+		items += n;
+		if (items > kMaxChunkBytes / sizeof(icepath_record))
+			wrong(key, "makes the block larger than it can be");
+		return n;
+	};
+	const Json &sides = array_field(json, "sides", 2);
+	const Json &keys = array_field(json, "socket_keys", 2);
+	if (sides.size() != 2 || keys.size() != 2)
+		throw std::runtime_error("a block has two sides");
+	for (size_t i = 0; i < 2; ++i) {
+		block.sides[i] = side_from_json(sides[i]);
+		shape.sends[i] = count(sides[i], "send_stamps");
+		shape.recvs[i] = count(sides[i], "recv_stamps");
+		if (!keys[i].is_number_unsigned())
+			wrong("socket_keys", "has an item that isn't a whole number");
+		block.socket_keys[i] = keys[i].get<uint64_t>();
+	}
+	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {
+		SlotCapture capture;
+		capture.cpu = slot_cpu(slot);
+		capture.position = u32_field(slot, "position");
+		capture.capacity = u32_field(slot, "capacity");
+		shape.records.push_back(count(slot, "records"));
+		if (shape.records.back() > capture.position || shape.records.back() > capture.capacity)
+			wrong("records", "is more than the slot can have held");
+		block.slots.push_back(std::move(capture));
+	}
+	return shape;
+}
+
+} // namespace icepath::rundir

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/chunk.h"
+
+#include <boost/crc.hpp>
+#include <cstring>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <zstd.h>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::rundir {
+
+uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored)
+{
+	header.crc32 = 0;
+	boost::crc_32_type crc;
+	crc.process_bytes(&header, sizeof header);
+	crc.process_bytes(stored.data(), stored.size());
+	return crc.checksum();
+}
+
+void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain)
+{
+	if (plain.size() > kMaxChunkBytes)
+		throw Failure(ExitCode::Internal,
+			fmt::format("a part of the run has {} bytes, the container takes {} at most", plain.size(), kMaxChunkBytes));
+	ChunkHeader header;
+	header.kind = static_cast<uint32_t>(kind);
+	header.plain_bytes = plain.size();
+	const size_t at = out.size();
+	out.resize(at + sizeof header);
+	if (kind == ChunkKind::Stamps || kind == ChunkKind::Records) {
+		out.resize(out.size() + ZSTD_compressBound(plain.size()));
+		// Level 1: stamps and records shrink to a third, and a block is packed while the next one waits.
+		const size_t packed = ZSTD_compress(out.data() + at + sizeof header, out.size() - at - sizeof header, plain.data(), plain.size(), 1);
+		if (ZSTD_isError(packed))
+			throw Failure(ExitCode::Internal, fmt::format("packing a part of the run failed: {}", ZSTD_getErrorName(packed)));
+		header.flags = kChunkZstd;
+		header.stored_bytes = packed;
+		out.resize(at + sizeof header + packed);
+	} else {
+		header.stored_bytes = plain.size();
+		out.insert(out.end(), plain.begin(), plain.end());
+	}
+	header.crc32 = chunk_crc32(header, std::span(out).subspan(at + sizeof header));
+	std::memcpy(out.data() + at, &header, sizeof header);
+}
+
+std::vector<std::byte> unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored)
+{
+	if (chunk_crc32(header, stored) != header.crc32)
+		throw std::runtime_error("the checksum doesn't fit");
+	if ((header.flags & ~kChunkZstd) != 0)
+		throw std::runtime_error("unknown packing");
+	if (!(header.flags & kChunkZstd)) {
+		if (header.plain_bytes != stored.size())
+			throw std::runtime_error("two sizes that must be equal differ");
+		return {stored.begin(), stored.end()};
+	}
+	// The frame tells its size too: one more witness before memory is taken.
+	if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes)
+		throw std::runtime_error("the packed payload has another size than its header says");
+	std::vector<std::byte> plain(header.plain_bytes);
+	const size_t unpacked = ZSTD_decompress(plain.data(), plain.size(), stored.data(), stored.size());
+	if (ZSTD_isError(unpacked) || unpacked != plain.size())
+		throw std::runtime_error("the payload can't be unpacked");
+	return plain;
+}
+
+} // namespace icepath::rundir

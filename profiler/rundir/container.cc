@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a container. Everything in it is taken as hostile: no length is believed before it was compared with the file
+// and with a limit.
+#include "profiler/rundir/container.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/block_json.h"
+#include "profiler/rundir/chunk.h"
+#include "profiler/rundir/head_json.h"
+#include "profiler/rundir/type_table.h"
+
+namespace icepath::rundir {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Parsed JSON takes some twenty times its text.
+constexpr uint64_t kMaxJsonBytes = 8u << 20;
+
+// The file ends inside a chunk.
+struct Cut {};
+
+bool is_json(ChunkKind kind) { return kind != ChunkKind::Stamps && kind != ChunkKind::Records; }
+
+fs::path container_of(const std::string &given)
+{
+	std::error_code error;
+	const auto status = fs::status(given, error);
+	if (!fs::exists(status))
+		throw Failure(ExitCode::Usage, fmt::format("there is no run {}: give a directory that `icepath run` made", given));
+	if (!fs::is_directory(status))
+		return given;
+	for (const char *name : {kContainerName, kPartialName})
+		if (fs::exists(fs::path(given) / name, error))
+			return fs::path(given) / name;
+	throw Failure(ExitCode::Usage, fmt::format("{} isn't a run directory: it has neither {} nor {}", given, kContainerName, kPartialName));
+}
+
+} // namespace
+
+struct Reader::State {
+	std::string path;
+	int fd = -1;
+	uint64_t size = 0, at = 0;
+	bool partial = false, cut = false, ended = false;
+	Head head;
+	std::optional<Tail> tail;
+
+	~State()
+	{
+		if (fd >= 0)
+			::close(fd);
+	}
+
+	[[noreturn]] void refuse(uint64_t offset, const std::string &reason) const
+	{
+		throw Failure(ExitCode::Usage, fmt::format("{} isn't a readable icepath capture: at byte {}: {}", path, offset, reason));
+	}
+
+	void open()
+	{
+		// O_NONBLOCK: a FIFO of that name must not stop us.
+		fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		struct stat status {};
+		if (fd < 0 || ::fstat(fd, &status) != 0)
+			throw Failure(ExitCode::Usage, fmt::format("{} can't be read: {}", path, std::strerror(errno)));
+		if (!S_ISREG(status.st_mode))
+			throw Failure(ExitCode::Usage, fmt::format("{} isn't an icepath capture: it isn't a regular file", path));
+		size = static_cast<uint64_t>(status.st_size);
+		partial = path.ends_with(".partial");
+	}
+
+	// `bytes` was compared with what the file has left.
+	void read(void *to, uint64_t bytes)
+	{
+		for (uint64_t done = 0; done < bytes;) {
+			const ssize_t n = ::pread(fd, static_cast<char *>(to) + done, bytes - done, static_cast<off_t>(at + done));
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0)
+				throw Failure(ExitCode::Usage, fmt::format("{} can't be read at byte {}: {}", path, at + done, std::strerror(errno)));
+			if (n == 0)
+				throw Cut{}; // it became shorter meanwhile
+			done += static_cast<uint64_t>(n);
+		}
+		at += bytes;
+	}
+
+	void read_magic()
+	{
+		char magic[sizeof kMagic] = {};
+		if (size >= sizeof magic)
+			read(magic, sizeof magic);
+		if (std::memcmp(magic, kMagic, sizeof magic) != 0)
+			throw Failure(ExitCode::Usage, fmt::format("{} isn't an icepath capture: it doesn't begin with the mark of one", path));
+	}
+
+	ChunkHeader read_header()
+	{
+		const uint64_t offset = at;
+		ChunkHeader header;
+		if (size - at < sizeof header)
+			throw Cut{};
+		read(&header, sizeof header);
+		// A file system may have grown the file and lost the data when the machine went down.
+		if (partial && std::memcmp(&header, std::array<std::byte, sizeof header>{}.data(), sizeof header) == 0)
+			throw Cut{};
+		switch (static_cast<ChunkKind>(header.kind)) {
+		case ChunkKind::Types: case ChunkKind::Head: case ChunkKind::Block:
+		case ChunkKind::Stamps: case ChunkKind::Records: case ChunkKind::Tail:
+			break;
+		default:
+			refuse(offset, "unknown kind of chunk");
+		}
+		if (header.plain_bytes > (is_json(static_cast<ChunkKind>(header.kind)) ? kMaxJsonBytes : kMaxChunkBytes))
+			refuse(offset, fmt::format("a chunk claims {} bytes, more than one can have", header.plain_bytes));
+		if (header.stored_bytes > size - at)
+			throw Cut{};
+		// zstd adds at most a few bytes to what it can't shrink (ZSTD_COMPRESSBOUND).
+		if (header.stored_bytes > header.plain_bytes + header.plain_bytes / 256 + 1024)
+			refuse(offset, "a chunk is stored in more bytes than it holds");
+		return header;
+	}
+
+	std::vector<std::byte> read_chunk(ChunkKind expected, uint64_t expected_bytes)
+	{
+		const uint64_t offset = at;
+		const ChunkHeader header = read_header();
+		if (header.kind != static_cast<uint32_t>(expected))
+			refuse(offset, "a chunk stands where another kind is due");
+		if (!is_json(expected) && header.plain_bytes != expected_bytes)
+			refuse(offset, "a chunk holds another number of items than its block says");
+		return payload(offset, header);
+	}
+
+	std::vector<std::byte> payload(uint64_t offset, const ChunkHeader &header)
+	{
+		std::vector<std::byte> stored(header.stored_bytes);
+		read(stored.data(), stored.size());
+		try {
+			return unpack_chunk(header, stored);
+		} catch (const std::runtime_error &error) {
+			refuse(offset, error.what());
+		}
+	}
+
+	Json parse(uint64_t offset, const std::vector<std::byte> &bytes) const
+	{
+		const char *text = reinterpret_cast<const char *>(bytes.data());
+		Json json = Json::parse(text, text + bytes.size(), nullptr, false);
+		if (json.is_discarded())
+			refuse(offset, "it isn't JSON");
+		return json;
+	}
+
+	// Reads what a chunk says; errors get their place here.
+	template <typename Use>
+	auto interpret(uint64_t offset, const std::vector<std::byte> &bytes, Use use)
+	{
+		const Json json = parse(offset, bytes);
+		try {
+			return use(json);
+		} catch (const std::runtime_error &error) {
+			refuse(offset, error.what());
+		}
+	}
+
+	void read_front()
+	{
+		try {
+			uint64_t offset = at;
+			interpret(offset, read_chunk(ChunkKind::Types, 0), [](const Json &json) { check_type_table(json); });
+			offset = at;
+			head = interpret(offset, read_chunk(ChunkKind::Head, 0), [](const Json &json) { return head_from_json(json); });
+		} catch (const Cut &) {
+			refuse(size, "it ends before its head does, so nothing of it can be read");
+		}
+	}
+
+	template <typename T>
+	static const std::byte *take(std::vector<T> &items, uint64_t count, const std::byte *from)
+	{
+		items.resize(count);
+		if (count != 0)
+			std::memcpy(items.data(), from, count * sizeof(T));
+		return from + count * sizeof(T);
+	}
+
+	Block read_block(uint64_t offset, const std::vector<std::byte> &bytes)
+	{
+		BlockShape shape = interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells.size()); });
+		const uint64_t stamps = shape.sends[0] + shape.recvs[0] + shape.sends[1] + shape.recvs[1];
+		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(SendStamp));
+		const std::byte *from = plain.data();
+		for (size_t i = 0; i < 2; ++i) {
+			from = take(shape.block.sides[i].sends, shape.sends[i], from);
+			from = take(shape.block.sides[i].recvs, shape.recvs[i], from);
+		}
+		for (size_t i = 0; i < shape.records.size(); ++i)
+			take(shape.block.slots[i].records, shape.records[i],
+				read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());
+		return std::move(shape.block);
+	}
+
+	std::optional<Block> next()
+	{
+		const uint64_t offset = at;
+		if (at == size) {
+			if (!partial)
+				refuse(size, "it ends without its tail: it was cut");
+			return std::nullopt;
+		}
+		const ChunkHeader header = read_header();
+		const auto kind = static_cast<ChunkKind>(header.kind);
+		if (kind == ChunkKind::Block)
+			return read_block(offset, payload(offset, header));
+		if (kind != ChunkKind::Tail)
+			refuse(offset, "a chunk stands where a block or the tail is due");
+		tail = interpret(offset, payload(offset, header), [](const Json &json) { return tail_from_json(json); });
+		if (at != size)
+			refuse(at, "something follows the tail");
+		return std::nullopt;
+	}
+};
+
+Reader::Reader(const std::string &directory) : state_(std::make_unique<State>())
+{
+	state_->path = container_of(directory).string();
+	state_->open();
+	state_->read_magic();
+	state_->read_front();
+}
+
+Reader::~Reader() = default;
+
+const Head &Reader::head() const { return state_->head; }
+const std::optional<Tail> &Reader::tail() const { return state_->tail; }
+bool Reader::truncated() const { return state_->cut; }
+
+std::optional<Block> Reader::next()
+{
+	State &state = *state_;
+	if (state.ended)
+		return std::nullopt;
+	std::optional<Block> block;
+	try {
+		block = state.next();
+	} catch (const Cut &) {
+		if (!state.partial)
+			state.refuse(state.size, "it was cut: a chunk is longer than the rest of the file");
+		state.cut = true;
+	}
+	state.ended = !block;
+	return block;
+}
+
+} // namespace icepath::rundir

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/head_json.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/json_field.h"
+
+namespace icepath::rundir {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kPatterns[] = {"pingpong", "oneway"};
+constexpr const char *kWaits[] = {"block", "poll", "epoll"};
+constexpr size_t kMaxProbes = 4096;
+constexpr size_t kMaxNotices = 65536;
+
+Json free_form(const std::string &text, const char *what)
+{
+	if (text.empty())
+		return Json::object();
+	Json json = Json::parse(text, nullptr, false);
+	if (!json.is_object())
+		throw Failure(ExitCode::Internal, fmt::format("the description of the {} isn't a JSON object", what));
+	return json;
+}
+
+Json to_json(const Cell &cell)
+{
+	return {{"target", cell.target}, {"kind", cell.kind}, {"pattern", kPatterns[static_cast<size_t>(cell.pattern)]},
+		{"wait", kWaits[static_cast<size_t>(cell.wait)]}, {"payload_bytes", cell.payload_bytes},
+		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)}, {"mechanisms", cell.mechanisms},
+		{"capabilities", cell.capabilities}, {"cpu_sender", cell.cpu_sender}, {"cpu_receiver", cell.cpu_receiver},
+		{"injection", {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}}};
+}
+
+Cell cell_from_json(const Json &json)
+{
+	Cell cell;
+	cell.target = text_field(json, "target");
+	cell.kind = text_field(json, "kind");
+	cell.pattern = enum_field<Pattern>(json, "pattern", kPatterns);
+	cell.wait = enum_field<Wait>(json, "wait", kWaits);
+	cell.payload_bytes = unsigned_field(json, "payload_bytes");
+	if (!field(json, "rate_hz").is_null()) {
+		cell.rate_hz = number_field(json, "rate_hz");
+		if (!std::isfinite(*cell.rate_hz) || *cell.rate_hz <= 0)
+			wrong("rate_hz", "isn't above zero");
+	}
+	cell.mechanisms = u32_field(json, "mechanisms");
+	cell.capabilities = u32_field(json, "capabilities");
+	cell.cpu_sender = u32_field(json, "cpu_sender");
+	cell.cpu_receiver = u32_field(json, "cpu_receiver");
+	const Json &injection = object_field(json, "injection");
+	cell.injection.sender_user_ns = unsigned_field(injection, "sender_user_ns");
+	cell.injection.receiver_busy_ns = unsigned_field(injection, "receiver_busy_ns");
+	return cell;
+}
+
+} // namespace
+
+Json to_json(const Head &head)
+{
+	Json probes = Json::array(), cells = Json::array();
+	for (const ProbeUse &use : head.probes)
+		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
+	for (const Cell &cell : head.cells)
+		cells.push_back(to_json(cell));
+	return {{"format_version", head.format_version}, {"icepath_version", head.icepath_version}, {"command_line", head.command_line},
+		{"started_utc", head.started_utc}, {"host", free_form(head.host_json, "host")},
+		{"isolation", free_form(head.isolation_json, "isolation")}, {"probes", probes}, {"cells", cells}, {"budget_s", head.budget_s}};
+}
+
+Head head_from_json(const Json &json)
+{
+	Head head;
+	head.format_version = u32_field(json, "format_version");
+	// Before anything else: a newer head may have other keys.
+	if (head.format_version > kFormatVersion)
+		throw std::runtime_error(fmt::format("it has format {}, this icepath reads up to {}: use a newer icepath", head.format_version, kFormatVersion));
+	head.icepath_version = text_field(json, "icepath_version");
+	head.command_line = text_field(json, "command_line");
+	head.started_utc = text_field(json, "started_utc");
+	head.host_json = object_field(json, "host").dump();
+	head.isolation_json = object_field(json, "isolation").dump();
+	for (const Json &use : array_field(json, "probes", kMaxProbes))
+		head.probes.push_back({text_field(use, "layer"), text_field(use, "probe"), text_field(use, "tier")});
+	for (const Json &cell : array_field(json, "cells", kMaxCells))
+		head.cells.push_back(cell_from_json(cell));
+	head.budget_s = number_field(json, "budget_s");
+	return head;
+}
+
+Json to_json(const Tail &tail)
+{
+	return {{"finished_utc", tail.finished_utc}, {"interrupted", tail.interrupted}, {"rounds", tail.rounds}, {"notices", tail.notices}};
+}
+
+Tail tail_from_json(const Json &json)
+{
+	Tail tail;
+	tail.finished_utc = text_field(json, "finished_utc");
+	tail.interrupted = bool_field(json, "interrupted");
+	tail.rounds = u32_field(json, "rounds");
+	for (const Json &notice : array_field(json, "notices", kMaxNotices)) {
+		if (!notice.is_string())
+			wrong("notices", "has an item that isn't a text");
+		tail.notices.push_back(notice.get<std::string>());
+	}
+	return tail;
+}
+
+} // namespace icepath::rundir

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// HEAD and TAIL as JSON. Reading throws std::runtime_error with the key that is wrong.
+#include <nlohmann/json.hpp>
+
+#include "profiler/rundir/run.h"
+
+namespace icepath::rundir {
+
+inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr size_t kMaxCells = 65536;
+
+// Throws Failure(Internal) where host_json or isolation_json isn't an object.
+nlohmann::ordered_json to_json(const Head &head);
+nlohmann::ordered_json to_json(const Tail &tail);
+Head head_from_json(const nlohmann::ordered_json &json);
+Tail tail_from_json(const nlohmann::ordered_json &json);
+
+} // namespace icepath::rundir

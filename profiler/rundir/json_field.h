@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Typed access to the JSON of a container, which may have been written by anybody. nlohmann's own conversions turn -1
+// and 1e30 into some integer without a word; these throw std::runtime_error with the name of the key.
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace icepath::rundir {
+
+inline const nlohmann::ordered_json &field(const nlohmann::ordered_json &object, const char *key)
+{
+	if (!object.is_object())
+		throw std::runtime_error(std::string("an object with \"") + key + "\" was expected");
+	const auto at = object.find(key);
+	if (at == object.end())
+		throw std::runtime_error(std::string("\"") + key + "\" is missing");
+	return *at;
+}
+
+[[noreturn]] inline void wrong(const char *key, const char *what)
+{
+	throw std::runtime_error(std::string("\"") + key + "\" " + what);
+}
+
+inline uint64_t unsigned_field(const nlohmann::ordered_json &object, const char *key, uint64_t at_most = UINT64_MAX)
+{
+	const auto &value = field(object, key);
+	if (!value.is_number_unsigned())
+		wrong(key, "isn't a whole number that is zero or more");
+	if (value.get<uint64_t>() > at_most)
+		wrong(key, "is larger than it can be");
+	return value.get<uint64_t>();
+}
+
+inline uint32_t u32_field(const nlohmann::ordered_json &object, const char *key)
+{
+	return static_cast<uint32_t>(unsigned_field(object, key, UINT32_MAX));
+}
+
+inline double number_field(const nlohmann::ordered_json &object, const char *key)
+{
+	const auto &value = field(object, key);
+	if (!value.is_number())
+		wrong(key, "isn't a number");
+	return value.get<double>();
+}
+
+inline bool bool_field(const nlohmann::ordered_json &object, const char *key)
+{
+	const auto &value = field(object, key);
+	if (!value.is_boolean())
+		wrong(key, "isn't true or false");
+	return value.get<bool>();
+}
+
+inline const std::string &text_field(const nlohmann::ordered_json &object, const char *key)
+{
+	const auto &value = field(object, key);
+	if (!value.is_string())
+		wrong(key, "isn't a text");
+	return value.get_ref<const std::string &>();
+}
+
+inline const nlohmann::ordered_json &object_field(const nlohmann::ordered_json &object, const char *key)
+{
+	const auto &value = field(object, key);
+	if (!value.is_object())
+		wrong(key, "isn't an object");
+	return value;
+}
+
+inline const nlohmann::ordered_json &array_field(const nlohmann::ordered_json &object, const char *key, size_t at_most)
+{
+	const auto &value = field(object, key);
+	if (!value.is_array())
+		wrong(key, "isn't a list");
+	if (value.size() > at_most)
+		wrong(key, "has more items than it can have");
+	return value;
+}
+
+// An enum written by its name: its place in `names`.
+template <typename Enum, size_t N>
+Enum enum_field(const nlohmann::ordered_json &object, const char *key, const char *const (&names)[N])
+{
+	const std::string &text = text_field(object, key);
+	for (size_t i = 0; i < N; ++i)
+		if (text == names[i])
+			return static_cast<Enum>(i);
+	wrong(key, "has a value that this icepath doesn't know");
+}
+
+} // namespace icepath::rundir

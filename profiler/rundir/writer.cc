@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/block_json.h"
+#include "profiler/rundir/chunk.h"
+#include "profiler/rundir/container.h"
+#include "profiler/rundir/head_json.h"
+#include "profiler/rundir/type_table.h"
+
+namespace icepath::rundir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Names come from other processes and needn't be UTF-8; they must not stop a run from being written.
+void append_json(std::vector<std::byte> &out, ChunkKind kind, const nlohmann::ordered_json &json)
+{
+	const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	append_chunk(out, kind, std::as_bytes(std::span(text)));
+}
+
+template <typename T>
+void put(std::vector<std::byte> &out, const std::vector<T> &items)
+{
+	const auto bytes = std::as_bytes(std::span(items));
+	out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void make_directory(const fs::path &path)
+{
+	if (!path.has_filename() || fs::is_directory(path))
+		return;
+	if (path.has_parent_path())
+		make_directory(path.parent_path());
+	if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
+		throw Failure(ExitCode::Usage,
+			fmt::format("the run directory {} can't be made: {}; choose another with -o", path.string(), std::strerror(errno)));
+}
+
+} // namespace
+
+struct Writer::State {
+	fs::path directory;
+	std::string partial, final;
+	int fd = -1;
+	uint64_t written = 0;
+
+	[[noreturn]] void fail(const char *what) const
+	{
+		throw Failure(ExitCode::Internal, fmt::format("{}: {}: {}", partial, what, std::strerror(errno)));
+	}
+
+	// All of it or nothing: what was written before stays readable when the disk is full.
+	void write(const std::vector<std::byte> &bytes)
+	{
+		for (size_t done = 0; done < bytes.size();) {
+			const ssize_t n = ::write(fd, bytes.data() + done, bytes.size() - done);
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n <= 0) {
+				const int why = n == 0 ? ENOSPC : errno;
+				[[maybe_unused]] const bool cut = ::ftruncate(fd, static_cast<off_t>(written)) == 0 && ::lseek(fd, 0, SEEK_END) >= 0;
+				errno = why;
+				fail("writing failed");
+			}
+			done += static_cast<size_t>(n);
+		}
+		written += bytes.size();
+	}
+
+	~State()
+	{
+		if (fd >= 0)
+			::close(fd);
+	}
+};
+
+Writer::Writer(const std::string &directory, const Head &head) : state_(std::make_unique<State>())
+{
+	// First: a head that can't be written shall leave no directory behind.
+	const auto magic = std::as_bytes(std::span(kMagic));
+	std::vector<std::byte> out(magic.begin(), magic.end());
+	append_json(out, ChunkKind::Types, type_table());
+	append_json(out, ChunkKind::Head, to_json(head));
+
+	State &state = *state_;
+	state.directory = fs::path(directory).lexically_normal();
+	if (!state.directory.has_filename())
+		state.directory = state.directory.parent_path();
+	state.final = state.directory / kContainerName;
+	state.partial = state.directory / kPartialName;
+	std::error_code ignored;
+	make_directory(state.directory);
+	if (fs::exists(fs::symlink_status(state.final, ignored)))
+		throw Failure(ExitCode::Usage, fmt::format("{} holds a run already; choose another directory with -o", state.directory.string()));
+	state.fd = ::open(state.partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (state.fd < 0 && errno == EEXIST)
+		throw Failure(ExitCode::Usage, fmt::format("{} holds a partial run already; choose another directory with -o", state.directory.string()));
+	if (state.fd < 0)
+		throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o", state.partial, std::strerror(errno)));
+	state.write(out);
+}
+
+Writer::~Writer() = default;
+
+void Writer::add(const Block &block)
+{
+	std::vector<std::byte> out, plain;
+	append_json(out, ChunkKind::Block, to_json(block));
+	for (const BlockSide &side : block.sides) {
+		put(plain, side.sends);
+		put(plain, side.recvs);
+	}
+	append_chunk(out, ChunkKind::Stamps, plain);
+	for (const SlotCapture &slot : block.slots)
+		append_chunk(out, ChunkKind::Records, std::as_bytes(std::span(slot.records)));
+	state_->write(out);
+}
+
+void Writer::finish(const Tail &tail)
+{
+	State &state = *state_;
+	std::vector<std::byte> out;
+	append_json(out, ChunkKind::Tail, to_json(tail));
+	state.write(out);
+	// Data before the name: after a power loss the final name must not stand for an empty file.
+	if (::fsync(state.fd) != 0)
+		state.fail("storing failed");
+	if (::rename(state.partial.c_str(), state.final.c_str()) != 0)
+		state.fail("renaming failed");
+	if (const int fd = ::open(state.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
+		::fsync(fd);
+		::close(fd);
+	}
+}
+
+uint64_t Writer::bytes_written() const { return state_->written; }
+
+} // namespace icepath::rundir

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What is told of one set of latencies: percentiles of all messages, and intervals that come from its blocks.
+//
+// Messages in a block share its circumstances, so they are no independent evidence; blocks are. An interval is found by a
+// cluster bootstrap: blocks are drawn with replacement, whole (Davison and Hinkley, "Bootstrap Methods and their
+// Application", 1997, 3.8), the percentile of each redrawn run is taken exactly, and the standard deviation s of their
+// logarithms gives
+//
+//     exp(log q ± t(0.975, B-1) · s · sqrt(B / (B-1)))
+//
+// for B blocks. Student's t and the factor mend what makes plain percentile intervals too narrow for few blocks
+// (Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015); the logarithm
+// keeps a latency's interval above zero. The draws are the same on every machine.
+//
+// Simulated runs (tests/stats/block_interval_test.cc) hold the true p50 in 95 to 97 % of the intervals with 3 to 20
+// blocks. For p99 it is 92 % where blocks differ less than their messages do, and 80 to 88 % where they differ as much:
+// then the tail is made of rare blocks, and what no block showed can't be in an interval.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/stats/percentile.h"
+
+namespace icepath::stats {
+
+inline constexpr size_t kMinBlocks = 3;   // below: no interval
+inline constexpr unsigned kReplicates = 400; // s is then known within 3.5 %
+
+struct Interval {
+	double low = 0, high = 0; // 95 %
+};
+
+struct Distribution {
+	uint64_t count = 0;
+	uint64_t blocks = 0; // with at least one value
+	uint64_t min = 0, max = 0; // 0 where count is 0
+	double mean = 0;
+	// By kReported. A percentile is missing where `count` doesn't support it, an interval also below kMinBlocks.
+	std::array<std::optional<uint64_t>, kReported.size()> percentiles;
+	std::array<std::optional<Interval>, kReported.size()> intervals;
+};
+
+// The values of each block, in any order; fewer than 65536 blocks. O(n log n) once, then O(B log n) per draw.
+Distribution describe(const std::vector<std::vector<uint64_t>> &blocks);
+
+} // namespace icepath::stats

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/rundir/example_run.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace icepath::rundir {
+
+TemporaryDirectory::TemporaryDirectory()
+{
+	std::string name = std::filesystem::temp_directory_path() / "icepath-test-XXXXXX";
+	if (mkdtemp(name.data()) == nullptr)
+		throw std::runtime_error("no temporary directory");
+	directory_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory()
+{
+	std::error_code ignored;
+	std::filesystem::remove_all(directory_, ignored);
+}
+
+Head example_head()
+{
+	Head head;
+	head.icepath_version = "0.1.0";
+	head.command_line = "icepath run --budget 5";
+	head.started_utc = "2026-01-02T03:04:05Z";
+	head.host_json = R"({"kernel":"6.1.0","nested":{"a":[1,2,null]}})";
+	head.isolation_json = R"({"items":[]})";
+	head.probes = {{"runqueue", "sched_switch", "tp_btf"}, {"network", "no device", "none"}};
+	Cell cell;
+	cell.target = "uds-stream";
+	cell.pattern = Pattern::OneWay;
+	cell.wait = Wait::Epoll;
+	cell.payload_bytes = 4096;
+	cell.rate_hz = 12500.5;
+	cell.mechanisms = 5;
+	cell.capabilities = 3;
+	cell.cpu_sender = 2;
+	cell.cpu_receiver = 3;
+	cell.injection = {1000, 2000};
+	head.cells = {Cell(), cell};
+	head.cells[0].target = "pipe";
+	head.budget_s = 5.25;
+	return head;
+}
+
+Block example_block(uint32_t round, bool probed)
+{
+	Block block;
+	block.cell = 1;
+	block.round = round;
+	block.probed = probed;
+	block.end = BlockEnd::Failed;
+	block.failure = "the receiver died";
+	block.begin = {1000, UINT64_MAX};
+	block.finish = {9000, 1700000000000000000u};
+	for (uint32_t i = 0; i < 2; ++i) {
+		BlockSide &side = block.sides[i];
+		side.tid = 100 + i;
+		side.cpu = 2 + i;
+		side.name = i == 0 ? "sender" : "receiver";
+		side.usage = {1, 2, 3, 4, 5, 6};
+		side.sent = 2;
+		side.received = 3;
+		side.marker_begin_ns = 11;
+		side.marker_end_ns = 12;
+	}
+	block.sides[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
+	block.sides[1].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
+	block.socket_keys = {UINT64_MAX, 7};
+	block.recursion_misses = 9;
+	if (!probed)
+		return block;
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_FOREIGN_RUN;
+	record.bytes = 64;
+	record.seq = 1;
+	record.end_ns = 5000;
+	block.slots.resize(2);
+	block.slots[0] = {.cpu = 3, .position = 5, .capacity = 2, .records = {record, record}};
+	block.slots[1] = {.cpu = -1, .position = 0, .capacity = 2, .records = {}};
+	return block;
+}
+
+Tail example_tail() { return {"2026-01-02T03:05:00Z", true, 4, {"cell pipe failed: no room", "lost 3"}}; }
+
+std::string file_bytes(const std::string &path)
+{
+	std::ifstream in(path, std::ios::binary);
+	std::ostringstream text;
+	text << in.rdbuf();
+	return text.str();
+}
+
+void write_file(const std::string &path, const std::string &bytes)
+{
+	std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+} // namespace icepath::rundir

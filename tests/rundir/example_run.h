@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A small run with every field set to something else than its default, and a directory for it that goes with the test.
+#include <filesystem>
+#include <string>
+
+#include "profiler/rundir/container.h"
+
+namespace icepath::rundir {
+
+class TemporaryDirectory {
+public:
+	TemporaryDirectory();
+	~TemporaryDirectory();
+	TemporaryDirectory(const TemporaryDirectory &) = delete;
+	TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+	std::string path(const std::string &name) const { return directory_ / name; }
+
+private:
+	std::filesystem::path directory_;
+};
+
+Head example_head();
+Block example_block(uint32_t round, bool probed);
+Tail example_tail();
+
+std::string file_bytes(const std::string &path);
+void write_file(const std::string &path, const std::string &bytes);
+
+} // namespace icepath::rundir

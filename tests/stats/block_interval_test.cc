@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/block_interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace icepath::stats {
+namespace {
+
+using Blocks = std::vector<std::vector<uint64_t>>;
+
+// Latencies as a machine gives them: messages of a block share a shift and go on as their neighbours did.
+Blocks simulated(std::mt19937_64 &random, size_t blocks, size_t messages, double between)
+{
+	std::normal_distribution<double> normal;
+	Blocks result(blocks);
+	for (auto &block : result) {
+		const double shift = between * normal(random);
+		double state = normal(random);
+		for (size_t i = 0; i < messages; ++i) {
+			state = 0.9 * state + std::sqrt(1 - 0.81) * normal(random);
+			block.push_back(static_cast<uint64_t>(std::llround(8000 * std::exp(shift + 0.2 * state))));
+		}
+	}
+	return result;
+}
+
+// The percentile of the model itself: a lognormal whose variances add.
+double truth(double between, double z) { return 8000 * std::exp(z * std::sqrt(between * between + 0.04)); }
+
+TEST(BlockInterval, DescribesAllMessages)
+{
+	const Distribution d = describe({{30, 10, 20}, {}, {40, 50}});
+	EXPECT_EQ(d.count, 5u);
+	EXPECT_EQ(d.blocks, 2u);
+	EXPECT_EQ(d.min, 10u);
+	EXPECT_EQ(d.max, 50u);
+	EXPECT_DOUBLE_EQ(d.mean, 30);
+	for (const auto &percentile : d.percentiles)
+		EXPECT_FALSE(percentile.has_value()) << "five values support none";
+	EXPECT_EQ(describe({}).count, 0u);
+}
+
+TEST(BlockInterval, PercentilesAreThoseOfAllValuesTogether)
+{
+	std::mt19937_64 random(3);
+	const Blocks blocks = simulated(random, 7, 1777, 0.1);
+	std::vector<uint64_t> all;
+	for (const auto &block : blocks)
+		all.insert(all.end(), block.begin(), block.end());
+	std::sort(all.begin(), all.end());
+	const Distribution d = describe(blocks);
+	for (size_t q = 0; q < kReported.size(); ++q) {
+		ASSERT_TRUE(d.percentiles[q].has_value());
+		EXPECT_EQ(*d.percentiles[q], percentile(all, kReported[q]));
+		ASSERT_TRUE(d.intervals[q].has_value());
+		EXPECT_LT(d.intervals[q]->low, static_cast<double>(*d.percentiles[q]));
+		EXPECT_GT(d.intervals[q]->high, static_cast<double>(*d.percentiles[q]));
+	}
+}
+
+TEST(BlockInterval, TwoBlocksGiveNoInterval)
+{
+	const std::vector<uint64_t> block(1000, 5);
+	EXPECT_FALSE(describe({block, block}).intervals[0].has_value());
+	EXPECT_TRUE(describe({block, block, block}).intervals[0].has_value());
+	EXPECT_FALSE(describe({block, block, {}}).intervals[0].has_value()) << "an empty block is none";
+	EXPECT_FALSE(describe({block, block, block}).intervals[3].has_value()) << "p99.9 needs 10000 messages";
+}
+
+TEST(BlockInterval, BlocksThatAreAllAlikeGiveAPoint)
+{
+	const std::vector<uint64_t> block(1000, 7);
+	const Distribution d = describe({block, block, block, block});
+	EXPECT_DOUBLE_EQ(d.intervals[0]->low, 7);
+	EXPECT_DOUBLE_EQ(d.intervals[0]->high, 7);
+}
+
+TEST(BlockInterval, BlocksCountAndNotMessages)
+{
+	// The spread is all between blocks: more messages in each must not make the interval narrower.
+	std::mt19937_64 random(11);
+	const Blocks small = simulated(random, 6, 200, 0.1);
+	Blocks large = small;
+	for (auto &block : large)
+		for (int i = 0; i < 9; ++i)
+			block.insert(block.end(), block.begin(), block.begin() + 200);
+	const Interval a = *describe(small).intervals[0], b = *describe(large).intervals[0];
+	EXPECT_NEAR(b.high - b.low, a.high - a.low, 0.02 * (a.high - a.low));
+}
+
+TEST(BlockInterval, IsTheSameEveryTime)
+{
+	std::mt19937_64 random(5);
+	const Blocks blocks = simulated(random, 8, 300, 0.05);
+	const Distribution a = describe(blocks), b = describe(blocks);
+	EXPECT_EQ(a.intervals[0]->low, b.intervals[0]->low);
+	EXPECT_EQ(a.intervals[1]->high, b.intervals[1]->high);
+}
+
+struct CoverageCase {
+	size_t blocks;
+	double between;
+	int p99_at_least; // percent. See block_interval.h: where blocks differ much, few of them don't know their own tail
+};
+class Coverage : public testing::TestWithParam<CoverageCase> {};
+
+// 400 runs of a known machine: how many intervals hold the truth. The bounds are 95 % less and plus some four standard
+// deviations of that count, widened where few blocks make the estimate of their spread poor.
+TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
+{
+	const auto [blocks, between, p99_at_least] = GetParam();
+	constexpr int kRuns = 400;
+	std::mt19937_64 random(17);
+	int p50 = 0, p99 = 0;
+	for (int run = 0; run < kRuns; ++run) {
+		const Distribution d = describe(simulated(random, blocks, std::max<size_t>(400, 1000 / blocks + 1), between));
+		const double t50 = truth(between, 0), t99 = truth(between, 2.3263);
+		p50 += d.intervals[0]->low <= t50 && t50 <= d.intervals[0]->high;
+		p99 += d.intervals[2]->low <= t99 && t99 <= d.intervals[2]->high;
+	}
+	RecordProperty("p50", p50);
+	RecordProperty("p99", p99);
+	EXPECT_GE(p50, kRuns * 90 / 100);
+	EXPECT_LE(p50, kRuns * 99 / 100);
+	EXPECT_GE(p99, kRuns * p99_at_least / 100);
+}
+INSTANTIATE_TEST_SUITE_P(Runs, Coverage,
+	testing::Values(CoverageCase{3, 0.03, 88}, CoverageCase{5, 0.03, 88}, CoverageCase{10, 0.03, 88}, CoverageCase{20, 0.1, 83}, CoverageCase{10, 0.2, 75}),
+	[](const auto &spec) { return std::to_string(spec.param.blocks) + "Blocks" + std::to_string(static_cast<int>(spec.param.between * 100)); });
+
+// The test of the test: what an interval over messages would claim on the same runs.
+TEST(Coverage, MessagesAsEvidenceWouldClaimTooMuch)
+{
+	constexpr int kRuns = 200;
+	std::mt19937_64 random(19);
+	int held = 0;
+	for (int run = 0; run < kRuns; ++run) {
+		std::vector<uint64_t> all;
+		for (const auto &block : simulated(random, 10, 400, 0.1))
+			all.insert(all.end(), block.begin(), block.end());
+		std::sort(all.begin(), all.end());
+		// Order statistics around the median, as for independent values.
+		const auto half = static_cast<size_t>(1.96 * std::sqrt(static_cast<double>(all.size())) / 2);
+		const double t = truth(0.1, 0);
+		held += static_cast<double>(all[all.size() / 2 - half]) <= t && t <= static_cast<double>(all[all.size() / 2 + half]);
+	}
+	EXPECT_LT(held, kRuns / 2);
+}
+
+} // namespace
+} // namespace icepath::stats

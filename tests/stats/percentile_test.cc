@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/percentile.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+namespace icepath::stats {
+namespace {
+
+std::vector<uint64_t> one_to(uint64_t n)
+{
+	std::vector<uint64_t> values(n);
+	std::iota(values.begin(), values.end(), uint64_t{1});
+	return values;
+}
+
+TEST(Percentile, IsTheOrderStatisticOfRankCeilNP)
+{
+	EXPECT_EQ(percentile(one_to(1), kP50), 1u);
+	EXPECT_EQ(percentile(one_to(2), kP50), 1u);
+	EXPECT_EQ(percentile(one_to(3), kP50), 2u);
+	EXPECT_EQ(percentile(one_to(100), kP99), 99u);
+	EXPECT_EQ(percentile(one_to(101), kP99), 100u);
+	EXPECT_EQ(percentile(one_to(1000), kP99_9), 999u);
+	EXPECT_EQ(percentile(one_to(10000), kP99_9), 9990u);
+}
+
+TEST(Percentile, IsTheSmallestValueThatEnoughOfTheSampleDoesntExceed)
+{
+	const std::vector<uint64_t> sorted = {5, 5, 5, 7, 7, 9, 9, 9, 9, 100};
+	for (uint32_t p = 1; p < 10000; ++p) {
+		const auto within = [&](uint64_t limit) {
+			uint64_t n = 0;
+			for (const uint64_t value : sorted)
+				n += value <= limit ? 10000 : 0;
+			return n >= p * sorted.size();
+		};
+		const uint64_t value = percentile(sorted, {p});
+		EXPECT_TRUE(within(value)) << p;
+		EXPECT_FALSE(within(value - 1)) << p;
+	}
+}
+
+TEST(Percentile, IsGivenOnlyWithTenValuesBeyondIt)
+{
+	EXPECT_FALSE(supported(19, kP50));
+	EXPECT_TRUE(supported(20, kP50));
+	EXPECT_FALSE(supported(999, kP99));
+	EXPECT_TRUE(supported(1000, kP99));
+	EXPECT_FALSE(supported(9999, kP99_9));
+	EXPECT_TRUE(supported(10000, kP99_9));
+	for (const Percentile p : kReported) {
+		EXPECT_TRUE(supported(needed(p), p));
+		EXPECT_FALSE(supported(needed(p) - 1, p));
+	}
+	EXPECT_EQ(supported_percentile(one_to(999), kP99), std::nullopt);
+	EXPECT_EQ(supported_percentile(one_to(1000), kP99), 990u);
+	EXPECT_EQ(supported_percentile({}, kP50), std::nullopt);
+}
+
+} // namespace
+} // namespace icepath::stats
