@@ -14,7 +14,8 @@ namespace icepath::transports {
 enum class Boundary { Stream, Message };
 
 // What became of a call that moved nothing. ICEPATH_OK: try again.
-inline int judge(ChannelEnd &end, int error, const char *call_name) {
+inline int judge(ChannelEnd &end, int error, const char *call_name)
+{
 	switch (error) {
 	case EINTR:
 	case EAGAIN:
@@ -32,7 +33,8 @@ inline int judge(ChannelEnd &end, int error, const char *call_name) {
 }
 
 // call(const void *, size_t) -> ssize_t
-template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, const char *call_name, Call call) {
+template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, const char *call_name, Call call)
+{
 	const auto *next = static_cast<const uint8_t *>(message.data);
 	uint64_t left = message.bytes;
 	message.call_ns = message.publish_ns = message.return_ns = 0;
@@ -60,7 +62,8 @@ template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, 
 // call(void *, size_t) -> ssize_t, the length of the whole datagram even where it was cut; `epoll` is used by
 // ICEPATH_WAIT_EPOLL only.
 template <Boundary boundary, class Call>
-int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name, int epoll, Call call) {
+int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name, int epoll, Call call)
+{
 	message.ask_ns = icepath_now_ns();
 	message.wait_return_ns = message.take_call_ns = message.take_return_ns = message.observe_ns = 0;
 	message.attempts = 0;
@@ -105,7 +108,8 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 }
 
 // A level-triggered epoll instance that watches `fd` for input, or -1 with errno set.
-inline int open_epoll(int fd) {
+inline int open_epoll(int fd)
+{
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
 	epoll_event event{};
 	event.events = EPOLLIN;

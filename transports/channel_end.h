@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What every endpoint of a kernel transport has, and the exchange of addresses that they share.
+// What every endpoint of a kernel transport has. Each plug-in derives its icepath_endpoint from it.
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 
 #include "icepath/plugin.h"
 #include "transports/peer_process.h"
@@ -13,68 +14,71 @@
 
 namespace icepath::transports {
 
+inline void close_all(std::initializer_list<int> fds)
+{
+	for (const int fd : fds)
+		if (fd >= 0)
+			close(fd);
+}
+
 struct ChannelEnd {
-	const char *target = "";
-	uint32_t side = 0;
-	bool sends = false, receives = false;
-	icepath_wait wait = ICEPATH_WAIT_BLOCK;
-	uint64_t payload_bytes = 0;
+	const char *target;
+	uint32_t side;
+	bool sends, receives;
+	icepath_wait wait;
+	uint64_t payload_bytes;
 	std::atomic<bool> cancelled{false};
 	int peer_pidfd = -1;
+	icepath_address given{}; // for the peer; its descriptors are closed once the peer has them
 	Sentence sentence;
 
-	explicit ChannelEnd(const icepath_open &how)
-		: side(how.side), sends(how.sends), receives(how.receives), wait(how.wait), payload_bytes(how.payload_bytes) {}
+	ChannelEnd(const icepath_open &how, const char *target_name)
+		: target(target_name), side(how.side), sends(how.sends), receives(how.receives), wait(how.wait),
+		  payload_bytes(how.payload_bytes)
+	{
+	}
+	~ChannelEnd()
+	{
+		close_all({peer_pidfd});
+		close_given();
+	}
 	ChannelEnd(const ChannelEnd &) = delete;
 	ChannelEnd &operator=(const ChannelEnd &) = delete;
 
 	bool is_cancelled() const { return cancelled.load(std::memory_order_relaxed); }
 
-	// The status of a call that was cancelled: where the mechanism doesn't tell of the peer's death, this is when it is
-	// seen.
-	int end_of_cancelled() {
+	void give(int fd) { given.fds[given.fds_used++] = fd; }
+	void close_given()
+	{
+		for (uint32_t i = 0; i < given.fds_used; i++)
+			close(given.fds[i]);
+		given.fds_used = 0;
+	}
+
+	// The first step of connect(): by then the peer has its own descriptors, and keeping these would hide its death.
+	// The peer's address ends with its pidfd; `others` come before.
+	int meet(const icepath_address &peer, uint32_t others)
+	{
+		close_given();
+		if (peer.fds_used != others + 1)
+			return sentence.tell(ICEPATH_FAILED, "%s: the peer's address has %u descriptors, expected %u", target,
+								 peer.fds_used, others + 1);
+		peer_pidfd = peer.fds[others];
+		return ICEPATH_OK;
+	}
+
+	// The status of a call that was cancelled: where the mechanism doesn't tell of the peer's death, it is seen here.
+	int end_of_cancelled()
+	{
 		if (has_ended(peer_pidfd))
 			return sentence.tell(ICEPATH_CLOSED, "the process at the other end of %s has ended", target);
 		return sentence.tell(ICEPATH_CANCELLED, "a call on %s was cancelled", target);
 	}
 
-	int failed(const char *what) {
+	int failed(const char *what)
+	{
 		return sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", target, what, std::strerror(errno));
 	}
 };
-
-// The last fd of each address is the pidfd of who made it.
-inline int add_own_pidfd(icepath_address &address, Sentence &sentence) {
-	const int pidfd = own_pidfd();
-	if (pidfd < 0)
-		return sentence.tell(ICEPATH_FAILED, "pidfd_open failed: %s (needs Linux 5.3)", std::strerror(errno));
-	address.fds[address.fds_used++] = pidfd;
-	return ICEPATH_OK;
-}
-
-// connect() of side 0 comes last: by then the peer has its own copies, and keeping ours would hide its death.
-inline void close_given(icepath_address &given) {
-	for (uint32_t i = 0; i < given.fds_used; i++)
-		close(given.fds[i]);
-	given.fds_used = 0;
-}
-
-// Checks what `open` was asked against what the target offers.
-inline int check_open(const icepath_open &how, const icepath_target &target, Sentence &sentence) {
-	if (how.size != sizeof(icepath_open))
-		return sentence.tell(ICEPATH_UNSUPPORTED, "%s: icepath_open has %u bytes, expected %zu", target.name, how.size,
-							 sizeof(icepath_open));
-	if (target.why_not)
-		return sentence.tell(ICEPATH_UNSUPPORTED, "%s does not work here: %s", target.name, target.why_not);
-	if ((target.waits & how.wait) == 0)
-		return sentence.tell(ICEPATH_UNSUPPORTED, "%s does not support the wait that was asked for", target.name);
-	if (how.side > 1)
-		return sentence.tell(ICEPATH_UNSUPPORTED, "%s has sides 0 and 1, not %u", target.name, how.side);
-	if (how.payload_bytes == 0 || how.payload_bytes > target.max_payload_bytes)
-		return sentence.tell(ICEPATH_UNSUPPORTED, "%s carries 1 to %llu bytes, not %llu: %s", target.name,
-							 static_cast<unsigned long long>(target.max_payload_bytes),
-							 static_cast<unsigned long long>(how.payload_bytes), target.max_payload_why);
-	return ICEPATH_OK;
-}
 
 } // namespace icepath::transports

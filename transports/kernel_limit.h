@@ -8,7 +8,8 @@ namespace icepath::transports {
 
 inline constexpr uint64_t kMiB = 1024 * 1024;
 
-inline uint64_t kernel_limit(const char *path, uint64_t otherwise) {
+inline uint64_t kernel_limit(const char *path, uint64_t otherwise)
+{
 	FILE *file = std::fopen(path, "re");
 	if (!file)
 		return otherwise;

@@ -8,12 +8,11 @@
 namespace icepath::transports {
 
 // -1 with errno set where the kernel has none (before 5.3).
-inline int own_pidfd() {
-	return static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-}
+inline int own_pidfd() { return static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)); }
 
 // A pidfd becomes readable when its process ends, even before it is reaped (pidfd_poll).
-inline bool has_ended(int pidfd) {
+inline bool has_ended(int pidfd)
+{
 	pollfd look{pidfd, POLLIN, 0};
 	return pidfd >= 0 && poll(&look, 1, 0) == 1;
 }

@@ -10,7 +10,8 @@ namespace icepath::transports {
 class Sentence {
   public:
 	// Returns `status`, so that a failing function ends with `return sentence.tell(ICEPATH_FAILED, "...")`.
-	__attribute__((format(printf, 3, 4))) int tell(int status, const char *format, ...) {
+	__attribute__((format(printf, 3, 4))) int tell(int status, const char *format, ...)
+	{
 		va_list arguments;
 		va_start(arguments, format);
 		std::vsnprintf(text_, sizeof(text_), format, arguments);

@@ -3,9 +3,14 @@
 
 #include <sys/socket.h>
 
-namespace icepath::transports {
+#include "transports/byte_transfer.h"
+#include "transports/plugin_table.h"
 
-int socket_send(icepath_endpoint *end, icepath_send *message) {
+namespace icepath::transports {
+namespace {
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
 	// Waiting by epoll is about messages; for room, a sender that may sleep sleeps in the call.
 	const int flags = MSG_NOSIGNAL | (end->wait == ICEPATH_WAIT_POLL ? MSG_DONTWAIT : 0);
 	return send_by_calls(*end, *message, "send", [=, socket = end->socket](const void *data, size_t bytes) {
@@ -13,7 +18,8 @@ int socket_send(icepath_endpoint *end, icepath_send *message) {
 	});
 }
 
-int socket_recv(icepath_endpoint *end, icepath_recv *message) {
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
 	const int may_wait = end->wait == ICEPATH_WAIT_BLOCK ? 0 : MSG_DONTWAIT;
 	const int socket = end->socket;
 	if (end->stream)
@@ -25,63 +31,29 @@ int socket_recv(icepath_endpoint *end, icepath_recv *message) {
 	});
 }
 
-void socket_cancel(icepath_endpoint *end) {
-	end->cancelled.store(true, std::memory_order_relaxed);
-}
-
-void socket_close(icepath_endpoint *end) {
-	if (!end)
-		return;
-	for (const int fd : {end->socket, end->listener, end->epoll, end->peer_pidfd})
-		if (fd >= 0)
-			close(fd);
-	close_given(end->given);
-	delete end;
-}
-
-uint32_t socket_list(const icepath_endpoint *end, int *fds, uint32_t capacity) {
+uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
+{
 	if (end->socket < 0 || capacity == 0)
 		return 0;
 	fds[0] = end->socket;
 	return 1;
 }
 
-Sentence &open_error() {
-	static Sentence sentence;
-	return sentence;
-}
+} // namespace
 
-const char *socket_error(const icepath_endpoint *end) {
-	return end ? end->sentence.text() : open_error().text();
-}
-
-int socket_connected(icepath_endpoint *end, const icepath_address *peer) {
-	close_given(end->given);
-	end->peer_pidfd = peer->fds[peer->fds_used - 1];
-	if (end->wait == ICEPATH_WAIT_EPOLL) {
-		end->epoll = open_epoll(end->socket);
-		if (end->epoll < 0)
-			return end->failed("epoll");
-	}
+int watch_socket(icepath_endpoint *end)
+{
+	if (end->wait == ICEPATH_WAIT_EPOLL && (end->epoll = open_epoll(end->socket)) < 0)
+		return end->failed("epoll");
 	return ICEPATH_OK;
 }
 
-icepath_plugin socket_plugin(const char *name, decltype(icepath_plugin::target) target,
-							 decltype(icepath_plugin::open) open, decltype(icepath_plugin::connect) connect) {
-	icepath_plugin plugin{};
-	plugin.size = sizeof(plugin);
-	plugin.abi = ICEPATH_PLUGIN_ABI;
-	plugin.name = name;
-	plugin.target = target;
-	plugin.open = open;
-	plugin.connect = connect;
-	plugin.send = socket_send;
-	plugin.recv = socket_recv;
-	plugin.cancel = socket_cancel;
-	plugin.close = socket_close;
-	plugin.error = socket_error;
-	plugin.sockets = socket_list;
-	return plugin;
+icepath_plugin socket_table(const char *name, decltype(icepath_plugin::target) target,
+							decltype(icepath_plugin::open) open, decltype(icepath_plugin::connect) connect)
+{
+	icepath_plugin table = plugin_table(name, target, open, connect, send_message, recv_message);
+	table.sockets = sockets;
+	return table;
 }
 
 } // namespace icepath::transports

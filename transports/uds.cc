@@ -4,9 +4,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <new>
+#include <cstdio>
 
 #include "transports/kernel_limit.h"
+#include "transports/plugin_table.h"
 #include "transports/socket_channel.h"
 
 using namespace icepath::transports;
@@ -20,14 +21,17 @@ constexpr uint64_t kSendBufferReserve = 32;
 constexpr uint64_t kLargestDatagram = kMiB;
 constexpr uint64_t kLargestOnStream = 1024 * kMiB;
 
+constexpr uint32_t kKinds = 3;
+
 struct Kind {
 	icepath_target target;
 	int type;
 };
 
-Kind *kinds() {
+Kind *kinds()
+{
 	static char datagram_limit[160];
-	static Kind all[3];
+	static Kind all[kKinds];
 	static const bool ready = [] {
 		// SO_SNDBUF is doubled by the kernel (sock_setsockopt).
 		const uint64_t wmem_max = kernel_limit("/proc/sys/net/core/wmem_max", 212992);
@@ -63,12 +67,11 @@ Kind *kinds() {
 	return all;
 }
 
-const icepath_target *target(uint32_t n) {
-	return n < 3 ? &kinds()[n].target : nullptr;
-}
+const icepath_target *target(uint32_t n) { return n < kKinds ? &kinds()[n].target : nullptr; }
 
 // The default buffer is kept where the message fits: its size is what a sender's backpressure depends on.
-int make_room(icepath_endpoint *end) {
+int make_room(icepath_endpoint *end)
+{
 	if (end->stream)
 		return ICEPATH_OK;
 	int bytes = 0;
@@ -84,58 +87,45 @@ int make_room(icepath_endpoint *end) {
 	return ICEPATH_OK;
 }
 
-int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address) {
-	*endpoint = nullptr;
-	const Kind *kind =
-		std::find_if(kinds(), kinds() + 3, [&](const Kind &k) { return !std::strcmp(k.target.name, how->target); });
-	if (kind == kinds() + 3)
-		return open_error().tell(ICEPATH_UNSUPPORTED, "icepath-uds.so has no target %.31s", how->target);
-	if (const int status = check_open(*how, kind->target, open_error()); status != ICEPATH_OK)
-		return status;
-	auto *end = new (std::nothrow) icepath_endpoint(*how);
-	if (!end)
-		return open_error().tell(ICEPATH_FAILED, "%s: no memory", kind->target.name);
-	end->target = kind->target.name;
-	end->stream = kind->type == SOCK_STREAM;
-	address->fds_used = address->bytes_used = 0;
-	int status = ICEPATH_OK;
-	if (how->side == 0) {
-		int pair[2];
-		if (socketpair(AF_UNIX, kind->type | SOCK_CLOEXEC, 0, pair)) {
-			status = end->failed("socketpair");
-		} else {
-			end->socket = pair[0];
-			address->fds[address->fds_used++] = pair[1];
-			status = make_room(end);
-		}
-	}
-	if (status == ICEPATH_OK)
-		status = add_own_pidfd(*address, end->sentence);
-	end->given = *address;
-	if (status != ICEPATH_OK) {
-		open_error() = end->sentence;
-		socket_close(end);
-		return status;
-	}
-	*endpoint = end;
-	return ICEPATH_OK;
+int set_up(icepath_endpoint &end, int type)
+{
+	end.stream = type == SOCK_STREAM;
+	if (end.side == 1)
+		return ICEPATH_OK;
+	int pair[2];
+	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair))
+		return end.failed("socketpair");
+	end.socket = pair[0];
+	end.give(pair[1]);
+	return make_room(&end);
 }
 
-int connect_end(icepath_endpoint *end, const icepath_address *peer) {
-	if (peer->fds_used != (end->side == 0 ? 1u : 2u))
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the peer's address has %u descriptors", end->target,
-								  peer->fds_used);
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	for (const Kind *kind = kinds(); kind < kinds() + kKinds; kind++)
+		if (std::strcmp(kind->target.name, how->target) == 0)
+			return open_endpoint(how, kind->target, endpoint, address,
+								 [=](icepath_endpoint &end) { return set_up(end, kind->type); });
+	*endpoint = nullptr;
+	return open_error().tell(ICEPATH_UNSUPPORTED, "icepath-uds.so has no target %.31s", how->target);
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
+		return status;
 	if (end->side == 1) {
 		end->socket = peer->fds[0];
 		if (const int status = make_room(end); status != ICEPATH_OK)
 			return status;
 	}
-	return socket_connected(end, peer);
+	return watch_socket(end);
 }
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const icepath_plugin *icepath_plugin_get(void) {
-	static const icepath_plugin plugin = socket_plugin("uds", target, open_end, connect_end);
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = socket_table("uds", target, open_end, connect_end);
 	return &plugin;
 }

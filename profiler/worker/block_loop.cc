@@ -11,7 +11,8 @@ constexpr uint64_t kLookAtSlotsEvery = 16;
 
 } // namespace
 
-bool Ending::is_last(uint64_t seq, uint64_t now_ns) {
+bool Ending::is_last(uint64_t seq, uint64_t now_ns)
+{
 	if (now_ns >= block_.deadline_ns)
 		why_ = rundir::BlockEnd::Deadline;
 	else if (seq % kLookAtSlotsEvery == 0 && slots_.nearly_full())
@@ -21,13 +22,15 @@ bool Ending::is_last(uint64_t seq, uint64_t now_ns) {
 	return true;
 }
 
-void spin_until(uint64_t at_ns) {
+void spin_until(uint64_t at_ns)
+{
 	while (icepath_now_ns() < at_ns)
 		;
 }
 
 rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
-						   const BlockRequest &block) {
+						   const BlockRequest &block)
+{
 	rundir::SendStamp stamp{};
 	stamp.seq = seq;
 	stamp.intended_ns = intended_ns;
@@ -41,7 +44,8 @@ rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t i
 }
 
 rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
-						   const BlockRequest &block) {
+						   const BlockRequest &block)
+{
 	rundir::RecvStamp stamp{};
 	stamp.seq = checked.seq;
 	stamp.ask_ns = message.ask_ns;
@@ -56,7 +60,8 @@ rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked 
 	return stamp;
 }
 
-void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing) {
+void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing)
+{
 	outcome.end = rundir::BlockEnd::Failed;
 	switch (status) {
 	case ICEPATH_CANCELLED:
@@ -73,7 +78,8 @@ void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::s
 	outcome.message = fmt::format("{}: {}", doing, endpoint.error());
 }
 
-void tell_ready(Cell &cell, const BlockRequest &block) {
+void tell_ready(Cell &cell, const BlockRequest &block)
+{
 	cell.memory.head().ready[1].store(block.block + 1, std::memory_order_release);
 }
 

@@ -46,15 +46,12 @@ class Ending {
 	rundir::BlockEnd why_ = rundir::BlockEnd::Count;
 };
 
-inline uint64_t messages_of(const BlockRequest &block) {
-	return uint64_t{block.lead_in} + block.count;
-}
-inline uint64_t cancelled_at_ns(const BlockRequest &block) {
-	return block.deadline_ns + 1'000'000'000;
-}
+inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.lead_in} + block.count; }
+inline uint64_t cancelled_at_ns(const BlockRequest &block) { return block.deadline_ns + 1'000'000'000; }
 
 void spin_until(uint64_t at_ns);
-inline void spin_for(uint64_t ns) {
+inline void spin_for(uint64_t ns)
+{
 	if (ns)
 		spin_until(icepath_now_ns() + ns);
 }

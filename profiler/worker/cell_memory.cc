@@ -12,7 +12,8 @@
 
 namespace icepath::worker {
 
-CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t side) : capacity_(max_messages) {
+CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t side) : capacity_(max_messages)
+{
 	const uint64_t bytes = cell_memory_bytes(capacity_);
 	struct stat file{};
 	if (fstat(memory.get(), &file) || static_cast<uint64_t>(file.st_size) < bytes)
@@ -29,8 +30,6 @@ CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t side) : capac
 	recvs_ = reinterpret_cast<rundir::RecvStamp *>(stamps + size_t{capacity_} * sizeof(rundir::SendStamp));
 }
 
-CellMap::~CellMap() {
-	munmap(head_, cell_memory_bytes(capacity_));
-}
+CellMap::~CellMap() { munmap(head_, cell_memory_bytes(capacity_)); }
 
 } // namespace icepath::worker

@@ -20,7 +20,8 @@ namespace {
 
 using icepath::ExitCode;
 
-bool is_seqpacket_socket(int fd) {
+bool is_seqpacket_socket(int fd)
+{
 	int type = 0;
 	socklen_t size = sizeof(type);
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
@@ -28,7 +29,8 @@ bool is_seqpacket_socket(int fd) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 	int control = -1;
 	if (argc == 3 && std::string_view(argv[1]) == "--control")
 		std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), control);

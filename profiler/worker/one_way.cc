@@ -17,11 +17,13 @@ constexpr uint64_t kStartNs = 1'000'000;
 constexpr uint64_t kQuietNs = 50'000'000;
 constexpr uint64_t kLookEveryNs = 1'000'000;
 
-timespec to_timespec(uint64_t ns) {
+timespec to_timespec(uint64_t ns)
+{
 	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
-void wait_until(uint64_t at_ns) {
+void wait_until(uint64_t at_ns)
+{
 	if (icepath_now_ns() + kSpinNs < at_ns) {
 		const timespec wake = to_timespec(at_ns - kSpinNs);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
@@ -31,7 +33,8 @@ void wait_until(uint64_t at_ns) {
 
 } // namespace
 
-Outcome send_one_way(Cell &cell, const BlockRequest &block) {
+Outcome send_one_way(Cell &cell, const BlockRequest &block)
+{
 	Outcome outcome;
 	Ending ending(block, cell.slots);
 	const bool paced = block.rate_hz > 0;
@@ -65,7 +68,8 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block) {
 	}
 }
 
-Outcome receive_one_way(Cell &cell, const BlockRequest &block) {
+Outcome receive_one_way(Cell &cell, const BlockRequest &block)
+{
 	Outcome outcome;
 	CellMemory &shared = cell.memory.head();
 	uint64_t expected = 0;
@@ -98,7 +102,8 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block) {
 	return outcome;
 }
 
-void close_one_way(Cell &cell, const BlockRequest &block) {
+void close_one_way(Cell &cell, const BlockRequest &block)
+{
 	CellMemory &shared = cell.memory.head();
 	uint64_t received = UINT64_MAX, moved_ns = icepath_now_ns();
 	while (shared.finished.load(std::memory_order_acquire) != block.block + 1) {

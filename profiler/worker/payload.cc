@@ -15,7 +15,8 @@ constexpr uint64_t kBeginnings = 251;
 
 } // namespace
 
-Payloads::Payloads(uint64_t bytes) : bytes_(bytes), pattern_(bytes + kBeginnings) {
+Payloads::Payloads(uint64_t bytes) : bytes_(bytes), pattern_(bytes + kBeginnings)
+{
 	uint64_t state = 0x9e3779b97f4a7c15; // xorshift64 (Marsaglia 2003): the same in every worker
 	for (uint8_t &byte : pattern_) {
 		state ^= state << 13;
@@ -25,11 +26,13 @@ Payloads::Payloads(uint64_t bytes) : bytes_(bytes), pattern_(bytes + kBeginnings
 	}
 }
 
-const uint8_t *Payloads::body(uint64_t seq, uint64_t block, uint32_t direction) const {
+const uint8_t *Payloads::body(uint64_t seq, uint64_t block, uint32_t direction) const
+{
 	return pattern_.data() + (seq % kBeginnings + 31 * (block % kBeginnings) + 127 * direction) % kBeginnings;
 }
 
-void Payloads::prepare(void *message, uint64_t seq, uint32_t direction) const {
+void Payloads::prepare(void *message, uint64_t seq, uint32_t direction) const
+{
 	const PayloadHead head{seq, block_};
 	const uint64_t head_bytes = std::min<uint64_t>(bytes_, sizeof(head));
 	std::memcpy(message, &head, head_bytes);
@@ -37,7 +40,8 @@ void Payloads::prepare(void *message, uint64_t seq, uint32_t direction) const {
 }
 
 Payloads::Checked Payloads::verify(const void *message, uint64_t received_bytes, uint64_t expected, uint32_t direction,
-								   bool closing) const {
+								   bool closing) const
+{
 	// What a short message doesn't carry is taken as it should be.
 	static_assert(std::endian::native == std::endian::little, "a cut PayloadHead keeps its low bytes");
 	PayloadHead head{0, block_};

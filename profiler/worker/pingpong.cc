@@ -6,7 +6,8 @@
 
 namespace icepath::worker {
 
-Outcome initiate(Cell &cell, const BlockRequest &block) {
+Outcome initiate(Cell &cell, const BlockRequest &block)
+{
 	Outcome outcome;
 	Ending ending(block, cell.slots);
 	uint64_t now_ns = icepath_now_ns();
@@ -45,7 +46,8 @@ Outcome initiate(Cell &cell, const BlockRequest &block) {
 	}
 }
 
-Outcome respond(Cell &cell, const BlockRequest &block) {
+Outcome respond(Cell &cell, const BlockRequest &block)
+{
 	Outcome outcome;
 	const std::atomic<uint64_t> &last_seq = cell.memory.head().last_seq;
 	tell_ready(cell, block);

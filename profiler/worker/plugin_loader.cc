@@ -11,18 +11,18 @@
 namespace icepath::worker {
 namespace {
 
-[[noreturn]] void refuse(const std::string &sentence) {
-	throw Failure(ExitCode::MachineCannot, sentence);
-}
+[[noreturn]] void refuse(const std::string &sentence) { throw Failure(ExitCode::MachineCannot, sentence); }
 
-std::string sentence_of(const icepath_plugin &plugin, const icepath_endpoint *endpoint) {
+std::string sentence_of(const icepath_plugin &plugin, const icepath_endpoint *endpoint)
+{
 	const char *text = plugin.error(endpoint);
 	return text && *text ? text : fmt::format("the plug-in {} gave no reason", plugin.name);
 }
 
 } // namespace
 
-Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)) {
+Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1))
+{
 	// Without a folder dlopen would search the system's libraries.
 	if (path.find('/') == std::string::npos)
 		refuse(fmt::format("the plug-in \"{}\" was given without its folder", path));
@@ -47,7 +47,8 @@ Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)
 		refuse(fmt::format("{} lacks a function that every plug-in must have", file_));
 }
 
-const icepath_target *Plugin::target(uint32_t n) const {
+const icepath_target *Plugin::target(uint32_t n) const
+{
 	const icepath_target *target = plugin_->target(n);
 	if (!target)
 		return nullptr;
@@ -59,23 +60,24 @@ const icepath_target *Plugin::target(uint32_t n) const {
 	return target;
 }
 
-Endpoint::Endpoint(const Plugin &plugin, const icepath_open &how, icepath_address &address) : calls_(plugin.calls()) {
+Endpoint::Endpoint(const Plugin &plugin, const icepath_open &how, icepath_address &address) : calls_(plugin.calls())
+{
 	if (calls_.open(&how, &endpoint_, &address) != ICEPATH_OK)
 		throw Failure(ExitCode::MachineCannot, sentence_of(calls_, nullptr));
 	if (address.fds_used > std::size(address.fds) || address.bytes_used > std::size(address.bytes))
 		throw Failure(ExitCode::Internal, fmt::format("{} gave an address that is too long", plugin.file()));
 }
 
-void Endpoint::connect(const icepath_address &peer) {
+void Endpoint::connect(const icepath_address &peer)
+{
 	if (calls_.connect(endpoint_, &peer) != ICEPATH_OK)
 		throw Failure(ExitCode::MachineCannot, error());
 }
 
-std::string Endpoint::error() const {
-	return sentence_of(calls_, endpoint_);
-}
+std::string Endpoint::error() const { return sentence_of(calls_, endpoint_); }
 
-uint32_t Endpoint::sockets(int *fds, uint32_t capacity) const {
+uint32_t Endpoint::sockets(int *fds, uint32_t capacity) const
+{
 	return std::min(calls_.sockets(endpoint_, fds, capacity), capacity);
 }
 

@@ -21,30 +21,30 @@ namespace {
 // With the four descriptors of an address they fit one message.
 constexpr size_t kMaxSockets = channel::kMaxFds - 4;
 
-template <size_t N> std::string text(const char (&field)[N]) {
-	return {field, strnlen(field, N)};
-}
+template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
-template <size_t N> void put(char (&field)[N], const char *source) {
+template <size_t N> void put(char (&field)[N], const char *source)
+{
 	if (source)
 		std::strncpy(field, source, N - 1); // the field was zero
 }
 
-void mark(int flags) {
-	syscall(SYS_faccessat2, -1, "", kMarkerMode, flags);
-}
+void mark(int flags) { syscall(SYS_faccessat2, -1, "", kMarkerMode, flags); }
 
-uint64_t to_ns(const timeval &time) {
+uint64_t to_ns(const timeval &time)
+{
 	return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
 }
 
-rusage usage_now() {
+rusage usage_now()
+{
 	rusage usage{};
 	getrusage(RUSAGE_THREAD, &usage);
 	return usage;
 }
 
-void tell_usage(const rusage &begin, const rusage &end, BlockReply &told) {
+void tell_usage(const rusage &begin, const rusage &end, BlockReply &told)
+{
 	told.user_ns = to_ns(end.ru_utime) - to_ns(begin.ru_utime);
 	told.system_ns = to_ns(end.ru_stime) - to_ns(begin.ru_stime);
 	told.voluntary_switches = static_cast<uint64_t>(end.ru_nvcsw - begin.ru_nvcsw);
@@ -53,7 +53,8 @@ void tell_usage(const rusage &begin, const rusage &end, BlockReply &told) {
 	told.major_faults = static_cast<uint64_t>(end.ru_majflt - begin.ru_majflt);
 }
 
-const char *thread_name(const OpenRequest &open) {
+const char *thread_name(const OpenRequest &open)
+{
 	if (open.sends && open.receives)
 		return open.side == 0 ? "initiator" : "responder";
 	return open.sends ? "sender" : "receiver";
@@ -61,7 +62,8 @@ const char *thread_name(const OpenRequest &open) {
 
 // Side 0. Yields, because both sides may have been pinned to one CPU; then sleeps, because the other may be long in
 // coming.
-bool await_ready(const CellMemory &shared, const BlockRequest &block) {
+bool await_ready(const CellMemory &shared, const BlockRequest &block)
+{
 	constexpr uint64_t kYieldNs = 2'000'000;
 	const uint64_t begin_ns = icepath_now_ns();
 	while (shared.ready[1].load(std::memory_order_acquire) != block.block + 1) {
@@ -80,18 +82,18 @@ bool await_ready(const CellMemory &shared, const BlockRequest &block) {
 
 MessageBuffer::MessageBuffer(uint64_t bytes)
 	: bytes_(bytes),
-	  data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)) {
+	  data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0))
+{
 	if (data_ == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("no memory for a message of {} bytes: {}", bytes, std::strerror(errno)));
 	mlock(data_, bytes_); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
 }
 
-MessageBuffer::~MessageBuffer() {
-	munmap(data_, bytes_);
-}
+MessageBuffer::~MessageBuffer() { munmap(data_, bytes_); }
 
-void Service::run() {
+void Service::run()
+{
 	for (;;) {
 		Request request{};
 		std::vector<Fd> received;
@@ -127,13 +129,15 @@ void Service::run() {
 	}
 }
 
-const Plugin &Service::load(const Request &request) {
+const Plugin &Service::load(const Request &request)
+{
 	if (!plugin_)
 		plugin_ = std::make_unique<Plugin>(text(request.plugin));
 	return *plugin_;
 }
 
-void Service::describe(const Request &request, Reply &reply) {
+void Service::describe(const Request &request, Reply &reply)
+{
 	const Plugin &plugin = load(request);
 	const icepath_target *target = plugin.target(request.index);
 	if (!target)
@@ -150,7 +154,8 @@ void Service::describe(const Request &request, Reply &reply) {
 	told.max_payload_bytes = target->max_payload_bytes;
 }
 
-void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds) {
+void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
+{
 	if (endpoint_)
 		throw Failure(ExitCode::Internal, "the worker has an endpoint already");
 	const OpenRequest &wish = request.open;
@@ -193,7 +198,8 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	reply.sockets = append_new_sockets(fds);
 }
 
-void Service::connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds) {
+void Service::connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
+{
 	if (!endpoint_ || connected_)
 		throw Failure(ExitCode::Internal, "the worker has no endpoint that waits for its peer");
 	icepath_address peer = request.address;
@@ -207,7 +213,8 @@ void Service::connect(const Request &request, std::vector<Fd> &received, Reply &
 	reply.sockets = append_new_sockets(fds);
 }
 
-uint32_t Service::append_new_sockets(std::vector<int> &fds) {
+uint32_t Service::append_new_sockets(std::vector<int> &fds)
+{
 	std::array<int, kMaxSockets> sockets{};
 	const uint32_t count = endpoint_->sockets(sockets.data(), static_cast<uint32_t>(sockets.size()));
 	uint32_t added = 0;
@@ -221,7 +228,8 @@ uint32_t Service::append_new_sockets(std::vector<int> &fds) {
 	return added;
 }
 
-void Service::run_block(const BlockRequest &block, Reply &reply) {
+void Service::run_block(const BlockRequest &block, Reply &reply)
+{
 	if (!connected_)
 		throw Failure(ExitCode::Internal, "the worker was asked for a block before it was connected");
 	if (messages_of(block) == 0 || messages_of(block) > memory_->capacity())
@@ -247,7 +255,8 @@ void Service::run_block(const BlockRequest &block, Reply &reply) {
 	reply.block.recvs = outcome.recvs;
 }
 
-Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &told) {
+Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &told)
+{
 	const bool leads = opened_.side == 0;
 	const rusage begin = usage_now();
 	told.marker_begin_ns = icepath_now_ns();

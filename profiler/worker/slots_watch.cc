@@ -12,12 +12,14 @@
 
 namespace icepath::worker {
 
-SlotsWatch::~SlotsWatch() {
+SlotsWatch::~SlotsWatch()
+{
 	if (memory_)
 		munmap(const_cast<uint8_t *>(memory_), mapped_bytes_);
 }
 
-void SlotsWatch::begin_block(uint32_t slot_bytes, uint32_t slots) {
+void SlotsWatch::begin_block(uint32_t slot_bytes, uint32_t slots)
+{
 	slots_ = slot_bytes ? slots : 0;
 	slot_bytes_ = slot_bytes;
 	const uint64_t bytes = uint64_t{slot_bytes_} * slots_;
@@ -33,7 +35,8 @@ void SlotsWatch::begin_block(uint32_t slot_bytes, uint32_t slots) {
 	mapped_bytes_ = bytes;
 }
 
-bool SlotsWatch::nearly_full() const {
+bool SlotsWatch::nearly_full() const
+{
 	for (uint32_t i = 0; i < slots_; i++) {
 		const auto *slot = reinterpret_cast<const icepath_slot *>(memory_ + uint64_t{i} * slot_bytes_);
 		const uint32_t position = __atomic_load_n(&slot->position, __ATOMIC_RELAXED);

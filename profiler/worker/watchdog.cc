@@ -20,14 +20,16 @@ constexpr int kInterrupt = SIGUSR2;
 // Again and again, because a signal that comes just before a blocking call is entered interrupts nothing.
 constexpr uint64_t kRepeatNs = 10'000'000;
 
-timespec to_timespec(uint64_t ns) {
+timespec to_timespec(uint64_t ns)
+{
 	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
 } // namespace
 
 Watchdog::Watchdog()
-	: timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)), watched_(static_cast<pid_t>(syscall(SYS_gettid))) {
+	: timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)), watched_(static_cast<pid_t>(syscall(SYS_gettid)))
+{
 	if (!timer_)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("cannot make the watchdog's timer: {}", std::strerror(errno)));
@@ -41,7 +43,8 @@ Watchdog::Watchdog()
 	thread_ = std::thread([this] { watch(); });
 }
 
-Watchdog::~Watchdog() {
+Watchdog::~Watchdog()
+{
 	{
 		const std::lock_guard lock(mutex_);
 		leaving_ = true;
@@ -50,14 +53,16 @@ Watchdog::~Watchdog() {
 	thread_.join();
 }
 
-void Watchdog::set_timer(uint64_t at_ns) {
+void Watchdog::set_timer(uint64_t at_ns)
+{
 	itimerspec when{};
 	when.it_value = to_timespec(at_ns);
 	when.it_interval = to_timespec(at_ns ? kRepeatNs : 0);
 	timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-void Watchdog::arm(uint64_t at_ns, std::function<void()> cancel) {
+void Watchdog::arm(uint64_t at_ns, std::function<void()> cancel)
+{
 	{
 		const std::lock_guard lock(mutex_);
 		cancel_ = std::move(cancel);
@@ -65,13 +70,15 @@ void Watchdog::arm(uint64_t at_ns, std::function<void()> cancel) {
 	set_timer(at_ns);
 }
 
-void Watchdog::disarm() {
+void Watchdog::disarm()
+{
 	set_timer(0);
 	const std::lock_guard lock(mutex_);
 	cancel_ = nullptr;
 }
 
-void Watchdog::watch() {
+void Watchdog::watch()
+{
 	pthread_setname_np(pthread_self(), "watchdog");
 	for (;;) {
 		uint64_t expirations = 0;

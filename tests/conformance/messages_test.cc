@@ -17,7 +17,8 @@ using worker::ReplyStatus;
 
 class Messages : public testing::TestWithParam<Case> {};
 
-void expect_times_in_order(std::initializer_list<uint64_t> times, const std::string &what) {
+void expect_times_in_order(std::initializer_list<uint64_t> times, const std::string &what)
+{
 	uint64_t before = 0;
 	for (const uint64_t time : times) {
 		if (time == 0)
@@ -27,7 +28,8 @@ void expect_times_in_order(std::initializer_list<uint64_t> times, const std::str
 	}
 }
 
-void expect_send_stamps(const Reply &reply, const SendStamp *stamps, const Case &how) {
+void expect_send_stamps(const Reply &reply, const SendStamp *stamps, const Case &how)
+{
 	for (uint32_t i = 0; i < reply.block.sends; i++) {
 		const SendStamp &stamp = stamps[i];
 		const std::string what = fmt::format("send {}", i);
@@ -45,7 +47,8 @@ void expect_send_stamps(const Reply &reply, const SendStamp *stamps, const Case 
 	}
 }
 
-void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case &how) {
+void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case &how)
+{
 	for (uint32_t i = 0; i < reply.block.recvs; i++) {
 		const RecvStamp &stamp = stamps[i];
 		const std::string what = fmt::format("recv {}", i);
@@ -67,12 +70,14 @@ void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case 
 	}
 }
 
-void expect_no_message_before_it_was_sent(const RecvStamp *recvs, uint32_t count, const SendStamp *sends) {
+void expect_no_message_before_it_was_sent(const RecvStamp *recvs, uint32_t count, const SendStamp *sends)
+{
 	for (uint32_t i = 0; i < count; i++)
 		EXPECT_LT(sends[recvs[i].seq].send_ns, recvs[i].recv_ns) << "message " << recvs[i].seq;
 }
 
-TEST_P(Messages, ComeUnchangedAndInOrder) {
+TEST_P(Messages, ComeUnchangedAndInOrder)
+{
 	const Case &how = GetParam();
 	if (const std::string why = how.why_not(); !why.empty())
 		GTEST_SKIP() << why;

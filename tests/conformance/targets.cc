@@ -14,7 +14,8 @@ namespace {
 // A message of a byte stream may be as long as it likes: this is where the suite stops.
 constexpr uint64_t kLargestTested = 1024 * 1024;
 
-std::vector<std::string> plugin_names() {
+std::vector<std::string> plugin_names()
+{
 	std::vector<std::string> names;
 	const std::filesystem::path folder = std::filesystem::path(plugin_path("x")).parent_path();
 	for (const auto &entry : std::filesystem::directory_iterator(folder)) {
@@ -26,18 +27,21 @@ std::vector<std::string> plugin_names() {
 	return names;
 }
 
-const char *wait_name(icepath_wait wait) {
+const char *wait_name(icepath_wait wait)
+{
 	return wait == ICEPATH_WAIT_BLOCK ? "block" : wait == ICEPATH_WAIT_POLL ? "poll" : "epoll";
 }
 
-std::set<uint64_t> sizes_of(const worker::TargetReply &told) {
+std::set<uint64_t> sizes_of(const worker::TargetReply &told)
+{
 	std::set<uint64_t> sizes = {1, 7, 16, 64, 4096, 65536, std::min(told.max_payload_bytes, kLargestTested)};
 	return sizes;
 }
 
 } // namespace
 
-const std::vector<TargetUnderTest> &all_targets() {
+const std::vector<TargetUnderTest> &all_targets()
+{
 	static const std::vector<TargetUnderTest> targets = [] {
 		std::vector<TargetUnderTest> found;
 		for (const std::string &name : plugin_names()) {
@@ -59,7 +63,8 @@ const std::vector<TargetUnderTest> &all_targets() {
 	return targets;
 }
 
-PairPlan Case::plan() const {
+PairPlan Case::plan() const
+{
 	PairPlan plan;
 	plan.plugin = plugin;
 	plan.target = target;
@@ -69,15 +74,12 @@ PairPlan Case::plan() const {
 	return plan;
 }
 
-uint32_t Case::messages() const {
-	return payload_bytes > 65536 ? 20 : 200;
-}
+uint32_t Case::messages() const { return payload_bytes > 65536 ? 20 : 200; }
 
-double Case::rate_hz() const {
-	return payload_bytes > 4096 ? 1000 : 10'000;
-}
+double Case::rate_hz() const { return payload_bytes > 4096 ? 1000 : 10'000; }
 
-std::string Case::why_not() const {
+std::string Case::why_not() const
+{
 	if (told.why_not[0])
 		return fmt::format("{} does not work here: {}", target, told.why_not);
 	if (payload_bytes > told.max_payload_bytes)
@@ -85,14 +87,16 @@ std::string Case::why_not() const {
 	return {};
 }
 
-std::string Case::test_name() const {
+std::string Case::test_name() const
+{
 	std::string name =
 		fmt::format("{}_{}_{}_{}", target, wait_name(wait), one_way ? "oneway" : "pingpong", payload_bytes);
 	std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
 	return name;
 }
 
-const std::vector<Case> &all_cases() {
+const std::vector<Case> &all_cases()
+{
 	static const std::vector<Case> cases = [] {
 		std::vector<Case> all;
 		for (const TargetUnderTest &target : all_targets())
@@ -107,7 +111,8 @@ const std::vector<Case> &all_cases() {
 	return cases;
 }
 
-std::vector<Case> cases_of_size(uint64_t bytes) {
+std::vector<Case> cases_of_size(uint64_t bytes)
+{
 	std::vector<Case> some;
 	for (const Case &each : all_cases())
 		if (each.payload_bytes == bytes)

@@ -15,21 +15,19 @@
 namespace icepath::test {
 namespace {
 
-std::filesystem::path program_folder() {
-	return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
+std::filesystem::path program_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 
-template <size_t N> void put(char (&field)[N], const std::string &text) {
-	text.copy(field, N - 1);
-}
+template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 
 } // namespace
 
-std::string plugin_path(const std::string &name) {
+std::string plugin_path(const std::string &name)
+{
 	return program_folder().parent_path() / "lib/icepath" / ("icepath-" + name + ".so");
 }
 
-WorkerUnderTest::WorkerUnderTest() {
+WorkerUnderTest::WorkerUnderTest()
+{
 	auto [ours, theirs] = channel::open_pair();
 	const std::string program = program_folder() / "icepath-worker";
 	const Fd inherited(dup(theirs.get())); // without close-on-exec
@@ -42,15 +40,15 @@ WorkerUnderTest::WorkerUnderTest() {
 	socket_ = std::move(ours);
 }
 
-WorkerUnderTest::~WorkerUnderTest() {
-	kill();
-}
+WorkerUnderTest::~WorkerUnderTest() { kill(); }
 
-void WorkerUnderTest::send(const worker::Request &request, const std::vector<int> &fds) {
+void WorkerUnderTest::send(const worker::Request &request, const std::vector<int> &fds)
+{
 	channel::send(socket_.get(), &request, sizeof(request), fds);
 }
 
-worker::Reply WorkerUnderTest::receive(std::vector<Fd> &fds, int timeout_ms) {
+worker::Reply WorkerUnderTest::receive(std::vector<Fd> &fds, int timeout_ms)
+{
 	worker::Reply reply{};
 	if (!channel::receive(socket_.get(), &reply, sizeof(reply), fds, timeout_ms)) {
 		reply = {};
@@ -61,17 +59,20 @@ worker::Reply WorkerUnderTest::receive(std::vector<Fd> &fds, int timeout_ms) {
 }
 
 worker::Reply WorkerUnderTest::ask(const worker::Request &request, const std::vector<int> &fds,
-								   std::vector<Fd> &received) {
+								   std::vector<Fd> &received)
+{
 	send(request, fds);
 	return receive(received);
 }
 
-worker::Reply WorkerUnderTest::ask(const worker::Request &request) {
+worker::Reply WorkerUnderTest::ask(const worker::Request &request)
+{
 	std::vector<Fd> none;
 	return ask(request, {}, none);
 }
 
-void WorkerUnderTest::kill() {
+void WorkerUnderTest::kill()
+{
 	if (pid_ <= 0)
 		return;
 	::kill(pid_, SIGKILL);
@@ -79,7 +80,8 @@ void WorkerUnderTest::kill() {
 	pid_ = -1;
 }
 
-int WorkerUnderTest::wait_end() {
+int WorkerUnderTest::wait_end()
+{
 	socket_.reset();
 	int status = -1;
 	waitpid(pid_, &status, 0);
@@ -87,7 +89,8 @@ int WorkerUnderTest::wait_end() {
 	return status;
 }
 
-WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan) {
+WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan)
+{
 	const size_t bytes = worker::cell_memory_bytes(plan.max_messages);
 	memory_fd_ = Fd(memfd_create("icepath-test-cell", MFD_CLOEXEC));
 	void *memory = MAP_FAILED;
@@ -100,11 +103,10 @@ WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan) {
 	memory_->last_seq = UINT64_MAX;
 }
 
-WorkerPair::~WorkerPair() {
-	munmap(memory_, worker::cell_memory_bytes(plan_.max_messages));
-}
+WorkerPair::~WorkerPair() { munmap(memory_, worker::cell_memory_bytes(plan_.max_messages)); }
 
-std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received) {
+std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received)
+{
 	worker::Request request{};
 	request.kind = worker::RequestKind::Open;
 	put(request.plugin, plugin_path(plan_.plugin));
@@ -121,7 +123,8 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	return reply.message;
 }
 
-std::string WorkerPair::open() {
+std::string WorkerPair::open()
+{
 	std::array<worker::Reply, 2> opened;
 	std::array<std::vector<Fd>, 2> received;
 	for (const uint32_t side : {0u, 1u})
@@ -142,7 +145,8 @@ std::string WorkerPair::open() {
 	return {};
 }
 
-worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms) {
+worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms)
+{
 	worker::BlockRequest request{};
 	request.one_way = plan_.one_way;
 	request.count = count;
@@ -152,19 +156,22 @@ worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms) {
 	return request;
 }
 
-void WorkerPair::start(uint32_t side, const worker::BlockRequest &block) {
+void WorkerPair::start(uint32_t side, const worker::BlockRequest &block)
+{
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
 	request.block = block;
 	workers_[side].send(request);
 }
 
-worker::Reply WorkerPair::finish(uint32_t side, int timeout_ms) {
+worker::Reply WorkerPair::finish(uint32_t side, int timeout_ms)
+{
 	std::vector<Fd> none;
 	return workers_[side].receive(none, timeout_ms);
 }
 
-std::array<worker::Reply, 2> WorkerPair::run(const worker::BlockRequest &block) {
+std::array<worker::Reply, 2> WorkerPair::run(const worker::BlockRequest &block)
+{
 	for (const uint32_t side : {1u, 0u})
 		start(side, block);
 	std::array<worker::Reply, 2> replies;
@@ -173,13 +180,15 @@ std::array<worker::Reply, 2> WorkerPair::run(const worker::BlockRequest &block) 
 	return replies;
 }
 
-const rundir::SendStamp *WorkerPair::sends(uint32_t side) const {
+const rundir::SendStamp *WorkerPair::sends(uint32_t side) const
+{
 	const auto *stamps = reinterpret_cast<const uint8_t *>(memory_ + 1);
 	const size_t per_side = size_t{plan_.max_messages} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
 	return reinterpret_cast<const rundir::SendStamp *>(stamps + side * per_side);
 }
 
-const rundir::RecvStamp *WorkerPair::recvs(uint32_t side) const {
+const rundir::RecvStamp *WorkerPair::recvs(uint32_t side) const
+{
 	return reinterpret_cast<const rundir::RecvStamp *>(sends(side) + plan_.max_messages);
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The least that can be done to hand a message over: one flag and one copy, in the same cache line where the message is
+// small. Not for comparisons: its latency is the floor under the stamps of every other target, and its overhead is
+// icepath's.
+#include "transports/kernel_limit.h"
+#include "transports/plugin_table.h"
+#include "transports/shared_mapping.h"
+
+using namespace icepath::transports;
+
+namespace {
+
+struct Slot {
+	std::atomic<uint64_t> full; // 0: the sender's, 1: the receiver's
+	// The message follows.
+	void *data() { return this + 1; }
+};
+
+constexpr uint64_t kLargest = 64 * kMiB;
+
+} // namespace
+
+struct icepath_endpoint : ChannelEnd {
+	using ChannelEnd::ChannelEnd;
+	~icepath_endpoint() { close_all({memory_fd}); }
+	boost::interprocess::mapped_region memory;
+	int memory_fd = -1;
+	Slot *in = nullptr, *out = nullptr;
+
+	uint64_t slot_bytes() const { return (sizeof(Slot) + payload_bytes + 127) / 128 * 128; }
+	uint64_t memory_bytes() const { return 2 * slot_bytes(); }
+};
+
+namespace {
+
+const icepath_target *target(uint32_t n)
+{
+	static const icepath_target null = [] {
+		icepath_target it{};
+		it.size = sizeof(it);
+		it.name = "null";
+		it.summary = "one slot in shared memory and a spinning load: the floor of the stamps, to test icepath itself";
+		it.waits = ICEPATH_WAIT_POLL;
+		it.mechanisms = ICEPATH_USES_USER_SLOT;
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC;
+		it.max_payload_bytes = kLargest;
+		it.max_payload_why = "icepath's own limit";
+		return it;
+	}();
+	return n == 0 ? &null : nullptr;
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	message->call_ns = message->return_ns = 0;
+	message->attempts = 1;
+	while (end->out->full.load(std::memory_order_acquire)) {
+		if (end->is_cancelled())
+			return end->end_of_cancelled();
+		message->attempts++;
+	}
+	std::memcpy(end->out->data(), message->data, end->payload_bytes);
+	message->publish_ns = icepath_now_ns();
+	end->out->full.store(1, std::memory_order_release);
+	return ICEPATH_OK;
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	message->ask_ns = icepath_now_ns();
+	message->wait_return_ns = message->take_call_ns = message->take_return_ns = 0;
+	message->attempts = 1;
+	while (!end->in->full.load(std::memory_order_acquire)) {
+		if (end->is_cancelled())
+			return end->end_of_cancelled();
+		message->attempts++;
+	}
+	message->observe_ns = icepath_now_ns();
+	message->bytes = end->payload_bytes;
+	std::memcpy(message->data, end->in->data(), end->payload_bytes);
+	end->in->full.store(0, std::memory_order_release);
+	return ICEPATH_OK;
+}
+
+int map_slots(icepath_endpoint &end)
+{
+	const uint64_t bytes = end.slot_bytes();
+	if (const int status = map_shared_memory(end.memory_fd, end.memory_bytes(), end.memory, end.sentence);
+		status != ICEPATH_OK)
+		return status;
+	auto *first = static_cast<uint8_t *>(end.memory.get_address());
+	end.out = reinterpret_cast<Slot *>(first + (end.side == 0 ? 0 : bytes));
+	end.in = reinterpret_cast<Slot *>(first + (end.side == 0 ? bytes : 0));
+	return ICEPATH_OK;
+}
+
+int set_up(icepath_endpoint &end)
+{
+	if (end.side == 1)
+		return ICEPATH_OK;
+	end.memory_fd = make_shared_memory(end.memory_bytes());
+	if (end.memory_fd < 0)
+		return end.failed("memfd_create");
+	const int theirs = fcntl(end.memory_fd, F_DUPFD_CLOEXEC, 0);
+	if (theirs < 0)
+		return end.failed("fcntl(F_DUPFD_CLOEXEC)");
+	end.give(theirs);
+	return map_slots(end);
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_endpoint(how, *target(0), endpoint, address, set_up);
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
+		return status;
+	if (end->side == 0)
+		return ICEPATH_OK;
+	end->memory_fd = peer->fds[0];
+	return map_slots(*end);
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin =
+		plugin_table("null", target, open_end, connect_end, send_message, recv_message);
+	return &plugin;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// UDP over loopback between two connected sockets: the kernel drops what comes from elsewhere, and what finds the
+// receive buffer full.
+#include <sys/socket.h>
+
+#include "transports/loopback_address.h"
+#include "transports/plugin_table.h"
+#include "transports/socket_channel.h"
+
+using namespace icepath::transports;
+
+namespace {
+
+const icepath_target *target(uint32_t n)
+{
+	static const icepath_target udp = [] {
+		icepath_target it{};
+		it.size = sizeof(it);
+		it.name = "udp";
+		it.summary = "UDP over loopback: messages, lost where the receiver is too slow";
+		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+		it.mechanisms =
+			ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // a linear skb is copied without skb_copy_datagram_iovec
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+		it.max_payload_bytes = 65507;
+		it.max_payload_why = "65535 bytes of an IPv4 packet less the headers of IP and UDP";
+		it.why_not = loopback_missing();
+		return it;
+	}();
+	return n == 0 ? &udp : nullptr;
+}
+
+int set_up(icepath_endpoint &end)
+{
+	end.socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (end.socket < 0)
+		return end.failed("socket");
+	return bind_to_loopback(end.socket, end.given) ? ICEPATH_OK : end.failed("bind to 127.0.0.1");
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_endpoint(how, *target(0), endpoint, address, set_up);
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
+		return status;
+	sockaddr_in other{};
+	if (!read_address(*peer, other))
+		return end->sentence.tell(ICEPATH_FAILED, "udp: the peer's address is not one of 127.0.0.1");
+	if (connect(end->socket, reinterpret_cast<const sockaddr *>(&other), sizeof(other)))
+		return end->failed("connect to 127.0.0.1");
+	// What a stranger sent before the socket was connected is in its queue already.
+	char stray = 0;
+	while (recv(end->socket, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)
+		;
+	return watch_socket(end);
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = socket_table("udp", target, open_end, connect_end);
+	return &plugin;
+}
