@@ -64,8 +64,7 @@ IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> 
 			continue;
 		constexpr size_t kNamed = 5;
 		if (++count <= kNamed)
-			names += fmt::format("{}{} {} on CPU {}", names.empty() ? "" : ", ", irq.number, irq.name,
-								 format_cpulist(irq.cpus));
+			names += fmt::format("{}{} {} on {}", names.empty() ? "" : ", ", irq.number, irq.name, named(irq.cpus));
 		else if (count == kNamed + 1)
 			names += ", …";
 	}
