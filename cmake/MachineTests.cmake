@@ -14,6 +14,6 @@ function(machine_tests target)
     set_tests_properties(${suite} PROPERTIES LABELS machine RUN_SERIAL TRUE RESOURCE_LOCK machine TIMEOUT 600
       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   endforeach()
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER "${alone}"
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES TEST_FILTER "${alone}"
     PROPERTIES LABELS machine RUN_SERIAL TRUE RESOURCE_LOCK machine TIMEOUT 300)
 endfunction()

@@ -29,6 +29,9 @@ template <typename Test> CpuList lacking(const std::vector<const Cpu *> &cpus, T
 	return numbers;
 }
 
+// "CPU 3", "CPUs 3-4".
+std::string named(const CpuList &cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + format_cpulist(cpus); }
+
 IsolationItem other_tasks(const std::vector<const Cpu *> &cpus)
 {
 	const CpuList shared = lacking(cpus, [](const Cpu &cpu) { return cpu.isolated; });
@@ -36,7 +39,7 @@ IsolationItem other_tasks(const std::vector<const Cpu *> &cpus)
 		return {"other_tasks", true, "the kernel puts no other tasks on these CPUs", "", ""};
 	const std::string list = format_cpulist(shared);
 	return {
-		"other_tasks", false, fmt::format("CPU {} is open to every task of this machine", list),
+		"other_tasks", false, "open to every task of this machine: " + named(shared),
 		"other tasks delay messages: runqueue and preempted, with the task's name",
 		fmt::format("boot with isolcpus=domain,managed_irq,{0}, or make an isolated cpuset partition of {0}", list)};
 }
@@ -47,7 +50,7 @@ IsolationItem timer_tick(const std::vector<const Cpu *> &cpus)
 	if (ticking.empty())
 		return {"timer_tick", true, "nohz_full: no tick while one task runs", "", ""};
 	const std::string list = format_cpulist(ticking);
-	return {"timer_tick", false, fmt::format("CPU {} has the scheduler's tick", list),
+	return {"timer_tick", false, "with the scheduler's tick: " + named(ticking),
 			"a busy CPU is interrupted at every tick: interrupt, with the timer's name",
 			fmt::format("boot with nohz_full={}", list)};
 }
@@ -61,8 +64,7 @@ IsolationItem interrupts(const Machine &machine, const std::vector<const Cpu *> 
 			continue;
 		constexpr size_t kNamed = 5;
 		if (++count <= kNamed)
-			names += fmt::format("{}{} {} on CPU {}", names.empty() ? "" : ", ", irq.number, irq.name,
-								 format_cpulist(irq.cpus));
+			names += fmt::format("{}{} {} on {}", names.empty() ? "" : ", ", irq.number, irq.name, named(irq.cpus));
 		else if (count == kNamed + 1)
 			names += ", …";
 	}
@@ -85,7 +87,7 @@ IsolationItem smt_sibling(const Machine &machine, const std::vector<const Cpu *>
 	if (siblings.empty())
 		return {"smt_sibling", true, "no other hardware thread is online on these cores", "", ""};
 	const std::string list = format_cpulist(siblings);
-	return {"smt_sibling", false, fmt::format("CPU {} shares a core with the chosen ones", list),
+	return {"smt_sibling", false, "on the cores of the chosen ones: " + named(siblings),
 			"whatever runs there slows the workers in every layer, and no probe sees it",
 			fmt::format("for the measurement, write 0 to /sys/devices/system/cpu/cpuN/online for each of {}", list)};
 }
@@ -100,7 +102,7 @@ IsolationItem frequency(const std::vector<const Cpu *> &cpus)
 		return {"frequency", true, "governor performance", "", ""};
 	const Cpu *first =
 		*std::find_if(cpus.begin(), cpus.end(), [&](const Cpu *cpu) { return contains(scaled, cpu->number); });
-	return {"frequency", false, fmt::format("governor {} on CPU {}", first->governor, format_cpulist(scaled)),
+	return {"frequency", false, fmt::format("governor {} on {}", first->governor, named(scaled)),
 			"messages after a pause find a slow CPU, so sparse traffic looks worse in every layer",
 			"cpupower frequency-set -g performance"};
 }
@@ -153,11 +155,10 @@ IsolationItem clock(const Machine &machine)
 IsolationItem housekeeping(const Choice &choice)
 {
 	if (!contains(choice.housekeeping, choice.sender) && !contains(choice.housekeeping, choice.receiver))
-		return {"housekeeping", true, fmt::format("icepath itself runs on CPU {}", format_cpulist(choice.housekeeping)),
-				"", ""};
+		return {"housekeeping", true, "icepath itself runs on " + named(choice.housekeeping), "", ""};
 	return {"housekeeping", false, "no CPU is left for icepath itself",
 			"icepath sleeps while a block runs, but what else this machine does shares the workers' CPUs",
-			"a machine with three CPUs or more"};
+			"allow icepath a third CPU, or use a machine that has one"};
 }
 
 } // namespace

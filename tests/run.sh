@@ -26,7 +26,7 @@ awk '
 		return at ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : ""
 	}
 	/<testsuite/ { sub(/.*<testsuite/, "<testsuite") }
-	/<testcase / { test = attribute("name"); state = attribute("status"); count[state]++; total++; reason = ""; take = 0 }
+	/<testcase / { test = attribute("name"); sub(/ *# GetParam.*/, "", test); state = attribute("status"); count[state]++; total++; reason = ""; take = 0 }
 	# A test whose program is missing is "notrun" as well.
 	/<skipped message="/ && !/message="SKIP_/ { count["notrun"]--; count["fail"]++; state = "fail" }
 	# GoogleTest prints the reason in the line after "file:line: Skipped"; a script prints "skipped: reason".

@@ -39,10 +39,10 @@ TEST(IsolationReport, LaptopIsNoisy)
 	const Isolation isolation = look(fake.read());
 	EXPECT_EQ(disturbing(isolation), (std::set<std::string>{"other_tasks", "timer_tick", "interrupts", "smt_sibling",
 															"frequency", "idle_states", "rt_throttling"}));
-	EXPECT_EQ(found(isolation, "smt_sibling"), "CPU 5-6 shares a core with the chosen ones");
+	EXPECT_EQ(found(isolation, "smt_sibling"), "on the cores of the chosen ones: CPUs 5-6");
 	EXPECT_EQ(found(isolation, "interrupts"),
 			  "2 device interrupts go to these CPUs: 16 i801_smbus on CPU 1, 130 nvme0q2 on CPU 2");
-	EXPECT_EQ(found(isolation, "frequency"), "governor powersave on CPU 1-2");
+	EXPECT_EQ(found(isolation, "frequency"), "governor powersave on CPUs 1-2");
 }
 
 TEST(IsolationReport, IsolatedServerIsQuiet)
@@ -74,7 +74,7 @@ TEST(IsolationReport, OnlyTheCpuThatLacksIsolationIsNamed)
 	make_server(fake);
 	const Machine machine = fake.read();
 	EXPECT_EQ(found(look_at_isolation(machine, given_pair(machine, "2,1")), "other_tasks"),
-			  "CPU 1 is open to every task of this machine");
+			  "open to every task of this machine: CPU 1");
 }
 
 TEST(IsolationReport, SlowClockIsTold)
