@@ -80,17 +80,22 @@ private:
 			return Sleep::Preempted;
 		if (!waiting(off->out_ns))
 			return Sleep::Other;
-		if (carries(handover_, *off)) {
+		const bool had_it = transfer_.taken && !handover_.slot && transfer_.taken->at_ns <= off->out_ns;
+		const bool was_there = !handover_.inferred && handover_.ready.at_ns <= transfer_.ask.at_ns;
+		if (had_it)
+			return Sleep::Other;
+		// The giver may wake it later in its call: the slot first, then the event. An interrupt announces and wakes at once.
+		if (carries(handover_, *off) && (by_giver(*off) || !was_there)) {
 			delivered_ = true;
 			return Sleep::Delivered;
 		}
 		// Once it was woken for the message, or if the message was there as it asked, it doesn't sleep for it.
-		if (delivered_ || (!handover_.inferred && handover_.ready.at_ns <= transfer_.ask.at_ns))
+		if (delivered_ || was_there)
 			return Sleep::Other;
 		if (off->out_ns < handover_.ready.at_ns)
 			return Sleep::Spurious;
 		if (transfer_.taken)
-			return transfer_.taken->at_ns <= off->out_ns ? Sleep::Other : Sleep::Spurious;
+			return Sleep::Spurious;
 		return handover_.inferred ? Sleep::Other : Sleep::Unknown;
 	}
 
