@@ -111,7 +111,7 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	if (transfer.publish && !transfer.taken)
 		return Reason::NoEvidence;
 	const auto &end = out.slot ? transfer.taken : transfer.take_return ? transfer.take_return : transfer.taken;
-	if (!end)
+	if (!end || (transfer.through_device && !transfer.device))
 		return Reason::NoEvidence;
 	out.taken = at_mark(*end);
 	std::optional<Mark> ask = transfer.ask;

@@ -66,7 +66,7 @@ public:
 private:
 	bool asking(uint64_t at_ns) const { return at_ns >= transfer_.ask.at_ns; }
 
-	// In the wait that would sleep for the message.
+	// In the wait that would sleep for the message. Around a slot only the readiness wait is one.
 	bool waiting(uint64_t at_ns) const
 	{
 		return asking(at_ns) && !transfer_.polls && (!transfer_.wait_return || at_ns < transfer_.wait_return->at_ns);
@@ -80,21 +80,19 @@ private:
 			return Sleep::Preempted;
 		if (!waiting(off->out_ns))
 			return Sleep::Other;
-		const bool had_it = transfer_.taken && !handover_.slot && transfer_.taken->at_ns <= off->out_ns;
-		const bool was_there = !handover_.inferred && handover_.ready.at_ns <= transfer_.ask.at_ns;
-		if (had_it)
+		// Once it has the message, or was woken for it, it doesn't sleep for it; nor if the message was there as it asked. A
+		// slot is stamped before its store, which may be much later; and who fills it wakes after that.
+		const bool has_it = transfer_.taken && !handover_.slot && transfer_.taken->at_ns <= off->out_ns;
+		const bool was_there = !handover_.inferred && !handover_.slot && handover_.ready.at_ns <= transfer_.ask.at_ns;
+		if (has_it)
 			return Sleep::Other;
-		// The giver may wake it later in its call: the slot first, then the event. An interrupt announces and wakes at once.
 		if (carries(handover_, *off) && (by_giver(*off) || !was_there)) {
 			delivered_ = true;
 			return Sleep::Delivered;
 		}
-		// Once it was woken for the message, or if the message was there as it asked, it doesn't sleep for it.
-		if (delivered_ || was_there)
+		if (delivered_ || was_there || (handover_.slot && !transfer_.wait_return))
 			return Sleep::Other;
-		if (off->out_ns < handover_.ready.at_ns)
-			return Sleep::Spurious;
-		if (transfer_.taken)
+		if (off->out_ns < handover_.ready.at_ns || transfer_.taken)
 			return Sleep::Spurious;
 		return handover_.inferred ? Sleep::Other : Sleep::Unknown;
 	}

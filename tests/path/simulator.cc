@@ -955,6 +955,8 @@ struct Simulation::Impl {
 				transfer.from = link.from->tid;
 				transfer.to = link.to->tid;
 				transfer.call = mark(leg.call);
+				transfer.through_device =
+					scenario.transport == Transport::Stream || scenario.transport == Transport::Datagram;
 				transfer.call_return = mark(leg.call_return);
 				transfer.publish = mark(leg.publish);
 				if (!lost.contains(leg.device_record))
