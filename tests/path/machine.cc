@@ -426,7 +426,7 @@ void Machine::wake_from_outside(Task &target, Waker waker)
 		else
 			finish_wakeup(target, outside);
 	};
-	after(between(5, 80), [finish] { (*finish)(); });
+	after(between(2, 10), [finish] { (*finish)(); }); // interrupts are off: it's short
 }
 
 // prepare_to_wait(), the condition, schedule(): a waking in between leaves the thread runnable, or comes before its switch.
