@@ -12,6 +12,9 @@ namespace icepath::path {
 
 namespace {
 
+// Softirqs that carry packets (include/linux/interrupt.h).
+constexpr uint8_t kNetTx = 2, kNetRx = 3;
+
 // Each present mark no later than the next present one.
 bool ordered(std::initializer_list<std::optional<Mark>> marks)
 {
@@ -108,7 +111,7 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	if (transfer.publish && !transfer.taken)
 		return Reason::NoEvidence;
 	const auto &end = out.slot ? transfer.taken : transfer.take_return ? transfer.take_return : transfer.taken;
-	if (!end)
+	if (!end || (transfer.through_device && !transfer.device))
 		return Reason::NoEvidence;
 	out.taken = at_mark(*end);
 	std::optional<Mark> ask = transfer.ask;
@@ -152,7 +155,10 @@ bool carries(const Handover &handover, const OffCpu &off)
 	if (!transfer.ready || off.waking_ns < transfer.ready->at_ns)
 		return false;
 	if (transfer.ready_in_softirq)
-		return off.waker_context != ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
+		return off.waker_tid == transfer.ready_tid &&
+			   (off.waker_context == ICEPATH_CONTEXT_HARDIRQ ||
+				(off.waker_context == ICEPATH_CONTEXT_SOFTIRQ &&
+				 (off.waker_vector == kNetTx || off.waker_vector == kNetRx)));
 	return transfer.ready_tid != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
 }
 

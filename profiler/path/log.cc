@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 
 #include "profiler/path/timeline.h"
 
@@ -123,13 +124,16 @@ void find_gaps(const rundir::SlotCapture &slot, const std::vector<const icepath_
 	const size_t neighbours = slot.cpu < 0 ? kNeighboursShared : kNeighbours;
 	auto gap = [&](size_t next, uint64_t missing) { // before records[next]
 		LossWindow window{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(missing, UINT32_MAX))};
-		for (size_t i = next > neighbours ? next - neighbours : 0; i < next; ++i)
-			window.begin_ns = std::min(window.begin_ns == 0 ? UINT64_MAX : window.begin_ns, records[i]->end_ns);
-		if (next < records.size()) {
-			window.end_ns = 0;
-			for (size_t i = next; i < std::min(next + neighbours, records.size()); ++i)
-				window.end_ns = std::max(window.end_ns, records[i]->end_ns);
-		}
+		// With fewer neighbours than it may be out of place by, nothing bounds it on that side.
+		auto ends = [&](size_t from, size_t to) {
+			auto ends_ns = records | std::views::drop(from) | std::views::take(to - from) |
+						   std::views::transform([](const icepath_record *record) { return record->end_ns; });
+			return std::ranges::minmax(ends_ns);
+		};
+		if (next >= neighbours)
+			window.begin_ns = ends(next - neighbours, next).min;
+		if (records.size() - next >= neighbours)
+			window.end_ns = ends(next, next + neighbours).max;
 		seen.lost.push_back(window);
 	};
 	uint64_t expected = 0;

@@ -66,7 +66,7 @@ public:
 private:
 	bool asking(uint64_t at_ns) const { return at_ns >= transfer_.ask.at_ns; }
 
-	// In the wait that would sleep for the message.
+	// In the wait that would sleep for the message. Around a slot only the readiness wait is one.
 	bool waiting(uint64_t at_ns) const
 	{
 		return asking(at_ns) && !transfer_.polls && (!transfer_.wait_return || at_ns < transfer_.wait_return->at_ns);
@@ -80,18 +80,23 @@ private:
 			return Sleep::Preempted;
 		if (!waiting(off->out_ns))
 			return Sleep::Other;
-		if (carries(handover_, *off)) {
+		// Once it has the message, or was woken for it, it doesn't sleep for it; nor if the message was there as it asked. A
+		// slot is stamped before its store, which may be much later; and who fills it wakes after that.
+		const bool has_it = transfer_.taken && !handover_.slot && transfer_.taken->at_ns <= off->out_ns;
+		const bool was_there = !handover_.inferred && !handover_.slot && handover_.ready.at_ns <= transfer_.ask.at_ns;
+		if (has_it)
+			return Sleep::Other;
+		if (carries(handover_, *off) && (by_giver(*off) || !was_there)) {
 			delivered_ = true;
 			return Sleep::Delivered;
 		}
-		// Once it was woken for the message, or if the message was there as it asked, it doesn't sleep for it.
-		if (delivered_ || (!handover_.inferred && handover_.ready.at_ns <= transfer_.ask.at_ns))
+		if (delivered_ || was_there || (handover_.slot && !transfer_.wait_return))
 			return Sleep::Other;
-		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
-		if (off->out_ns < handover_.ready.at_ns || off->waking_ns < handover_.ready.at_ns)
+		if (off->out_ns < handover_.ready.at_ns || transfer_.taken)
 			return Sleep::Spurious;
-		if (transfer_.taken)
-			return transfer_.taken->at_ns <= off->out_ns ? Sleep::Other : Sleep::Spurious;
+		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
+		if (!handover_.inferred && asking(off->waking_ns) && off->waking_ns < handover_.ready.at_ns)
+			return Sleep::Spurious;
 		return handover_.inferred ? Sleep::Other : Sleep::Unknown;
 	}
 

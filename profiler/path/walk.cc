@@ -131,6 +131,33 @@ private:
 								   [&](const Transfer &one) { return one.to == tid && taken_at(one) <= at_ns; });
 	}
 
+	// At a wake edge nothing names the message. Where the waker had another one that is still on its way and that the woken
+	// thread hasn't given on before, it may have been that one which it handed over.
+	bool several_carried(uint32_t waker, uint32_t woken, uint64_t waking_ns, uint64_t end_ns) const
+	{
+		// It gave another one on first: that may be what it was woken for.
+		for (const Transfer &other : seen_.transfers) {
+			if (other.from != woken || other.message == delivery_.message)
+				continue;
+			const auto &begin = other.call ? other.call : other.publish;
+			if (begin && begin->at_ns > waking_ns && begin->at_ns < end_ns)
+				return true;
+		}
+		auto order = [](const Transfer &transfer, uint64_t message) { return transfer.message < message; };
+		return std::ranges::any_of(seen_.deliveries, [&](const Delivery &other) {
+			if (other.message == delivery_.message || other.send.at_ns > waking_ns || other.recv.at_ns <= waking_ns)
+				return false;
+			bool carried = other.sender == waker;
+			auto transfer = std::lower_bound(seen_.transfers.begin(), seen_.transfers.end(), other.message, order);
+			for (; transfer != seen_.transfers.end() && transfer->message == other.message; ++transfer) {
+				if (transfer->from == woken && gives_too_soon(&*transfer, waking_ns))
+					return false;
+				carried |= transfer->to == waker && taken_at(*transfer) <= waking_ns;
+			}
+			return carried;
+		});
+	}
+
 	Reason walk_back()
 	{
 		if (delivery_.send.at_ns > delivery_.recv.at_ns)
@@ -233,6 +260,8 @@ private:
 		}
 		if (!edge)
 			return Reason::LeftPath;
+		if (several_carried(edge->waker_tid, woken.tid, edge->waking_ns, end.at_ns))
+			return Reason::AmbiguousRelay;
 		const Thread *waker = thread(edge->waker_tid);
 		if (!waker)
 			return Reason::NoEvidence;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The property: with nothing taken away the walk returns the true path; with records lost, shuffled or delayed it returns
+// the true path, a truthful "inferred", or an incomplete delivery. Never a wrong path.
+#include "tests/path/simulator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "profiler/path/walk.h"
+
+namespace icepath::simulator {
+namespace {
+
+using Segments = std::vector<TrueSegment>;
+
+Segments merged(const Segments &segments)
+{
+	Segments all;
+	for (const TrueSegment &one : segments) {
+		bool more = !all.empty() && all.back().end_ns == one.begin_ns && all.back().layer == one.layer &&
+					all.back().part == one.part && all.back().hop == one.hop && all.back().thread == one.thread;
+		if (more)
+			all.back().end_ns = one.end_ns;
+		else
+			all.push_back(one);
+	}
+	return all;
+}
+
+using Bounds = std::vector<std::pair<uint64_t, uint64_t>>;
+
+// What lies outside the bounds of boundaries that are only inferred.
+Segments outside(const Segments &segments, const Bounds &bounds)
+{
+	Segments left = segments;
+	for (auto [earliest, latest] : bounds) {
+		Segments rest;
+		for (const TrueSegment &one : left) {
+			TrueSegment before = one, after = one;
+			before.end_ns = std::min(one.end_ns, earliest);
+			after.begin_ns = std::max(one.begin_ns, latest);
+			if (before.begin_ns < before.end_ns)
+				rest.push_back(before);
+			if (after.begin_ns < after.end_ns)
+				rest.push_back(after);
+		}
+		left = rest;
+	}
+	return merged(left);
+}
+
+Segments of(const path::Path &walked)
+{
+	Segments all;
+	for (const path::Segment &one : walked.segments)
+		all.push_back({one.layer, one.part, one.hop, one.thread, one.begin.at_ns, one.end.at_ns});
+	return all;
+}
+
+std::string text(const Segments &segments, uint64_t zero)
+{
+	std::string line;
+	for (const TrueSegment &one : segments)
+		line += fmt::format("{}:{}{}{} [{},{}) | ", one.hop, name(one.layer), one.part == path::Part::None ? "" : "/",
+							name(one.part), one.begin_ns - zero, one.end_ns - zero);
+	return line;
+}
+
+// Empty, or what is wrong with the path.
+std::string wrong(const path::Path &walked, const Truth &truth)
+{
+	if (!walked.complete())
+		return {};
+	if (!truth.tellable)
+		return "told a path that no evidence tells: " + text(of(walked), truth.send_ns);
+	Bounds bounds;
+	for (const path::Segment &one : walked.segments)
+		for (const path::Boundary &boundary : {one.begin, one.end})
+			if (boundary.provenance == path::Provenance::Inferred)
+				bounds.emplace_back(boundary.earliest_ns, boundary.latest_ns);
+	auto within = [](uint64_t at_ns, auto bound) { return bound.first <= at_ns && at_ns <= bound.second; };
+	for (uint64_t ready : truth.inferred_ns)
+		if (std::ranges::none_of(bounds, [&](auto bound) { return within(ready, bound); }))
+			return fmt::format("no bound holds {}: {}\n  truth {}", ready - truth.send_ns, text(of(walked), truth.send_ns),
+							   text(truth.segments, truth.send_ns));
+	for (auto bound : bounds)
+		if (std::ranges::none_of(truth.ready_ns, [&](uint64_t ready) { return within(ready, bound); }))
+			return fmt::format("a bound [{},{}] holds nothing; truth {}", bound.first - truth.send_ns,
+							   bound.second - truth.send_ns, text(truth.segments, truth.send_ns));
+	Segments told = outside(of(walked), bounds), real = outside(truth.segments, bounds);
+	if (told == real)
+		return {};
+	return fmt::format("walked {}\n  truth  {}", text(told, truth.send_ns), text(real, truth.send_ns));
+}
+
+uint64_t first_seed()
+{
+	const char *given = std::getenv("ICEPATH_SIMULATOR_SEED");
+	return given ? std::strtoull(given, nullptr, 10) : 1;
+}
+
+unsigned scenario_count()
+{
+	const char *given = std::getenv("ICEPATH_SIMULATOR_COUNT");
+	return given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 10'000;
+}
+
+struct Tally {
+	uint64_t all = 0, complete = 0;
+	double share() const { return all ? static_cast<double>(complete) / static_cast<double>(all) : 1; }
+};
+
+std::vector<std::string> features(const Scenario &scenario)
+{
+	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
+	constexpr const char *kWaits[] = {"block", "poll", "epoll"};
+	std::vector<std::string> found{kTransports[static_cast<int>(scenario.transport)], kWaits[static_cast<int>(scenario.wait)]};
+	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{
+			 {scenario.pingpong, "pingpong"}, {scenario.shared_cpu, "shared_cpu"}, {scenario.preemption, "preemption"},
+			 {scenario.interrupts, "interrupts"}, {scenario.spurious, "spurious"}, {scenario.locks, "locks"},
+			 {scenario.batches, "batches"}, {scenario.held, "held"}, {scenario.edges.size() > 1, "relays"},
+			 {std::ranges::count(scenario.edges, Edge::Wake) > 0, "wake_edges"}, {scenario.busy_receiver, "busy_receiver"},
+			 {scenario.eager_sender, "eager_sender"}})
+		if (flag)
+			found.emplace_back(name);
+	return found;
+}
+
+// Walks every delivery of many scenarios; returns how many were complete by feature.
+std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::function<Damage(uint64_t)> &damage_of)
+{
+	std::map<std::string, Tally> tallies;
+	std::map<path::Reason, uint64_t> reasons;
+	std::map<path::Layer, uint64_t> layers;
+	std::map<path::Part, uint64_t> parts;
+	unsigned failures = 0;
+	for (uint64_t i = 0; i < count && failures < 5; ++i) {
+		const Scenario scenario = Scenario::random(seed + i);
+		Simulation simulation(scenario);
+		simulation.run();
+		const path::Observations seen = simulation.observe(damage_of(seed + i));
+		std::map<uint64_t, Truth> truths;
+		for (Truth &truth : simulation.truths())
+			truths[truth.message] = std::move(truth);
+		EXPECT_EQ(truths.size(), seen.deliveries.size()) << scenario.text();
+		for (const path::Delivery &delivery : seen.deliveries) {
+			const Truth &truth = truths.at(delivery.message);
+			const path::Path walked = walk(seen, delivery);
+			std::string error = wrong(walked, truth);
+			if (!error.empty()) {
+				ADD_FAILURE() << scenario.text() << " message " << (delivery.message & 0xffff) << (delivery.message >> 63 ? " back" : "")
+							  << "\n  " << error;
+				if (++failures >= 5)
+					break;
+			}
+			if (std::getenv("ICEPATH_SIMULATOR_VERBOSE") && truth.tellable && !walked.complete())
+				std::printf("%s message %lu: %s\n  %s\n", scenario.text().c_str(), delivery.message & 0xffff,
+							std::string(path::kReasonNames[static_cast<size_t>(walked.reason)]).c_str(),
+							text(truth.segments, truth.send_ns).c_str());
+			++reasons[walked.reason];
+			for (const path::Segment &one : walked.segments) {
+				++layers[one.layer];
+				++parts[one.part];
+			}
+			if (truth.tellable)
+				for (const std::string &feature : features(scenario)) {
+					++tallies[feature].all;
+					tallies[feature].complete += walked.complete();
+				}
+		}
+	}
+	for (auto [reason, number] : reasons)
+		std::printf("%s %lu  ", std::string(path::kReasonNames[static_cast<size_t>(reason)]).c_str(), number);
+	std::printf("\n");
+	for (auto [layer, number] : layers)
+		std::printf("%s %lu  ", std::string(name(layer)).c_str(), number);
+	for (auto [part, number] : parts)
+		std::printf("/%s %lu  ", std::string(name(part)).c_str(), number);
+	std::printf("\n");
+	for (auto &[feature, tally] : tallies)
+		std::printf("%s %.3f (%lu)  ", feature.c_str(), tally.share(), tally.all);
+	std::printf("\n");
+	return tallies;
+}
+
+TEST(Simulator, WithNothingLostTheWalkReturnsTheTruth)
+{
+	std::printf("seed %lu\n", first_seed());
+	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t) { return Damage{}; });
+	for (auto &[feature, tally] : tallies)
+		EXPECT_GT(tally.share(), 0.9) << feature;
+	EXPECT_GE(tallies.size(), 20u);
+}
+
+TEST(Simulator, WithRecordsLostTheWalkIsNeverWrong)
+{
+	std::printf("seed %lu\n", first_seed());
+	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t seed) {
+		return Damage{.lose = seed % 3 == 0 ? 0.005 : seed % 3 == 1 ? 0.02 : 0, .tail = seed % 4 == 0, .shuffle = seed % 2 == 0, .delay = seed % 5 < 2};
+	});
+	for (auto &[feature, tally] : tallies)
+		EXPECT_GT(tally.share(), 0.25) << feature;
+}
+
+} // namespace
+} // namespace icepath::simulator
