@@ -21,7 +21,7 @@ inline int check_open(const icepath_open &how, const icepath_target &target)
 								 how.size, sizeof(icepath_open));
 	if (target.why_not)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s does not work here: %s", target.name, target.why_not);
-	if ((target.waits & how.wait) == 0)
+	if ((target.waits & how.wait) == 0 || (how.wait & (how.wait - 1)) != 0)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s does not support the wait that was asked for", target.name);
 	if (how.side > 1)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s has sides 0 and 1, not %u", target.name, how.side);

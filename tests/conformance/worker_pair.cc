@@ -26,6 +26,8 @@ std::string plugin_path(const std::string &name)
 	return program_folder().parent_path() / "lib/icepath" / ("icepath-" + name + ".so");
 }
 
+std::string channel_name() { return "icepath-test-" + std::to_string(getpid()); }
+
 WorkerUnderTest::WorkerUnderTest()
 {
 	auto [ours, theirs] = channel::open_pair();
@@ -111,7 +113,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.kind = worker::RequestKind::Open;
 	put(request.plugin, plugin_path(plan_.plugin));
 	put(request.open.target, plan_.target);
-	put(request.open.name, "icepath-test-" + std::to_string(getpid()));
+	put(request.open.name, channel_name());
 	request.open.side = side;
 	request.open.sends = !plan_.one_way || side == 0;
 	request.open.receives = !plan_.one_way || side == 1;
@@ -119,7 +121,11 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.open.payload_bytes = plan_.payload_bytes;
 	request.open.max_messages = plan_.max_messages;
 	request.open.depth = plan_.depth;
-	reply = workers_[side].ask(request, {memory_fd_.get()}, received);
+	std::vector<int> fds = {memory_fd_.get()};
+	if (plan_.slots_fd >= 0)
+		fds.push_back(plan_.slots_fd);
+	reply = workers_[side].ask(request, fds, received);
+	sockets_[side] = reply.sockets;
 	return reply.message;
 }
 
@@ -141,6 +147,7 @@ std::string WorkerPair::open()
 		const worker::Reply reply = workers_[side].ask(request, fds, sockets);
 		if (reply.status != worker::ReplyStatus::Done)
 			return reply.message;
+		sockets_[side] += reply.sockets;
 	}
 	return {};
 }

@@ -37,6 +37,7 @@ class WorkerUnderTest {
 };
 
 std::string plugin_path(const std::string &name); // "uds" -> ".../icepath-uds.so"
+std::string channel_name();                       // of this process's pairs
 
 struct PairPlan {
 	std::string plugin, target;
@@ -45,6 +46,7 @@ struct PairPlan {
 	uint64_t payload_bytes = 64;
 	uint32_t max_messages = 1000;
 	uint32_t depth = 0;
+	int slots_fd = -1; // a map of the capture's slots, which stays the caller's
 };
 
 class WorkerPair {
@@ -66,6 +68,7 @@ class WorkerPair {
 	const rundir::SendStamp *sends(uint32_t side) const;
 	const rundir::RecvStamp *recvs(uint32_t side) const;
 	worker::CellMemory &memory() { return *memory_; }
+	uint32_t sockets(uint32_t side) const { return sockets_[side]; } // that the side told icepath of
 	WorkerUnderTest &side(uint32_t side) { return workers_[side]; }
 
   private:
@@ -74,6 +77,7 @@ class WorkerPair {
 	Fd memory_fd_;
 	worker::CellMemory *memory_ = nullptr;
 	std::array<WorkerUnderTest, 2> workers_;
+	std::array<uint32_t, 2> sockets_{};
 	uint64_t blocks_ = 0;
 };
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a block promises whatever the target: its end, its injected delays, loss that is counted and not an error.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "ebpf/records.h"
+#include "profiler/rundir/block.h"
+#include "tests/conformance/targets.h"
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+namespace {
+
+using rundir::BlockEnd;
+using worker::ReplyStatus;
+
+PairPlan plan_of(const std::string &plugin, const std::string &target)
+{
+	PairPlan plan;
+	plan.plugin = plugin;
+	plan.target = target;
+	plan.max_messages = 100'000;
+	return plan;
+}
+
+void expect_end(const worker::Reply &reply, BlockEnd end)
+{
+	EXPECT_EQ(reply.status, ReplyStatus::Done) << reply.message;
+	EXPECT_EQ(reply.block.end, static_cast<uint32_t>(end));
+}
+
+TEST(Block, OfPingPongEndsAtItsDeadlineOnBothSides)
+{
+	WorkerPair pair(plan_of("uds", "uds-stream"));
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(100'000, 50);
+	block.receiver_busy_ns = 1'000'000;
+	const auto replies = pair.run(block);
+	expect_end(replies[0], BlockEnd::Deadline);
+	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
+	EXPECT_LT(replies[0].block.sends, 100'000u);
+	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
+	EXPECT_EQ(pair.memory().last_seq, replies[0].block.sends - 1);
+}
+
+TEST(Block, OfOneWayEndsAtItsDeadlineOnBothSides)
+{
+	PairPlan plan = plan_of("uds", "uds-dgram");
+	plan.one_way = true;
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(100'000, 50);
+	block.rate_hz = 1000;
+	const auto replies = pair.run(block);
+	expect_end(replies[0], BlockEnd::Deadline);
+	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
+	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
+}
+
+TEST(Block, EndsBeforeASlotOfTheCaptureOverflows)
+{
+	constexpr uint32_t kSlotBytes = 4096;
+	const Fd slots(memfd_create("slots", MFD_CLOEXEC));
+	ASSERT_EQ(ftruncate(slots.get(), 2 * kSlotBytes), 0);
+	const icepath_slot filled = {48, 63, {}}, empty = {0, 63, {}};
+	ASSERT_EQ(pwrite(slots.get(), &empty, sizeof(empty), 0), static_cast<ssize_t>(sizeof(empty)));
+	PairPlan plan = plan_of("uds", "uds-stream");
+	plan.slots_fd = slots.get();
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(100);
+	block.slot_bytes = kSlotBytes;
+	block.slots = 2;
+	auto replies = pair.run(block);
+	expect_end(replies[0], BlockEnd::Count);
+
+	ASSERT_EQ(pwrite(slots.get(), &filled, sizeof(filled), kSlotBytes), static_cast<ssize_t>(sizeof(filled)));
+	block.block = pair.block(100).block;
+	replies = pair.run(block);
+	expect_end(replies[0], BlockEnd::LogFull);
+	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
+	EXPECT_LE(replies[0].block.sends, 17u);
+	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
+}
+
+TEST(Block, DelaysWhereItWasToldTo)
+{
+	constexpr uint64_t kDelayNs = 200'000;
+	WorkerPair pair(plan_of("uds", "uds-stream"));
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(20);
+	block.sender_user_ns = block.receiver_busy_ns = kDelayNs;
+	const auto replies = pair.run(block);
+	for (uint32_t i = 0; i < replies[0].block.sends; i++) {
+		EXPECT_GE(pair.sends(0)[i].call_ns - pair.sends(0)[i].send_ns, kDelayNs);
+		EXPECT_GE(pair.sends(1)[i].send_ns - pair.recvs(1)[i].recv_ns, kDelayNs);
+	}
+}
+
+TEST(Block, KeepsToItsScheduleOneWay)
+{
+	PairPlan plan = plan_of("uds", "uds-dgram");
+	plan.one_way = true;
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(50);
+	block.rate_hz = 2000;
+	const auto replies = pair.run(block);
+	for (uint32_t i = 1; i < replies[0].block.sends; i++)
+		EXPECT_EQ(pair.sends(0)[i].intended_ns - pair.sends(0)[i - 1].intended_ns, 500'000u);
+}
+
+class Loss : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(Loss, IsCountedAndNoError)
+{
+	PairPlan plan = plan_of("udp", "udp");
+	plan.one_way = true;
+	plan.payload_bytes = GetParam();
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	// A receiver that is slow by its own doing, so that its buffer overflows and the last message is among the lost.
+	worker::BlockRequest flood = pair.block(5000);
+	flood.receiver_busy_ns = 200'000;
+	auto replies = pair.run(flood);
+	expect_end(replies[0], BlockEnd::Count);
+	expect_end(replies[1], BlockEnd::Count);
+	EXPECT_EQ(replies[0].block.sends, 5000u);
+	EXPECT_LT(replies[1].block.recvs, 5000u);
+	for (uint32_t i = 0; i < replies[1].block.recvs; i++)
+		EXPECT_EQ(pair.recvs(1)[i].flags & rundir::kStampBadPayload, 0u) << i;
+
+	worker::BlockRequest calm = pair.block(50);
+	calm.rate_hz = 1000;
+	replies = pair.run(calm);
+	expect_end(replies[1], BlockEnd::Count);
+	EXPECT_EQ(replies[1].block.recvs, 50u);
+	for (uint32_t i = 0; i < replies[1].block.recvs; i++)
+		EXPECT_EQ(pair.recvs(1)[i].seq, i);
+}
+
+INSTANTIATE_TEST_SUITE_P(Udp, Loss, testing::Values(1, 16, 4096), testing::PrintToStringParamName());
+
+TEST(Worker, TellsTheSocketsThatCarryMessages)
+{
+	for (const TargetUnderTest &target : all_targets()) {
+		if (target.told.why_not[0])
+			continue;
+		PairPlan plan = plan_of(target.plugin, target.told.name);
+		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		WorkerPair pair(plan);
+		ASSERT_EQ(pair.open(), "") << target.told.name;
+		const bool uses_socket = (target.told.mechanisms & ICEPATH_USES_SOCKET) != 0;
+		for (const uint32_t side : {0u, 1u})
+			EXPECT_EQ(pair.sockets(side) != 0, uses_socket) << target.told.name << " side " << side;
+	}
+}
+
+TEST(Worker, RefusesWhatATargetCannotDo)
+{
+	for (const TargetUnderTest &target : all_targets()) {
+		PairPlan plan = plan_of(target.plugin, target.told.name);
+		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		plan.payload_bytes = target.told.max_payload_bytes + 1;
+		const std::string limit = std::to_string(target.told.max_payload_bytes);
+		std::string refusal = WorkerPair(plan).open();
+		EXPECT_NE(refusal.find(limit), std::string::npos) << refusal;
+		EXPECT_NE(refusal.find(target.told.max_payload_why), std::string::npos) << refusal;
+		plan.payload_bytes = 0;
+		EXPECT_NE(WorkerPair(plan).open(), "");
+		plan.payload_bytes = 64;
+		plan.wait = static_cast<icepath_wait>(0);
+		refusal = WorkerPair(plan).open();
+		EXPECT_NE(refusal.find("wait"), std::string::npos) << refusal;
+	}
+	EXPECT_NE(WorkerPair(plan_of("uds", "uds-carrier-pigeon")).open().find("uds-carrier-pigeon"), std::string::npos);
+}
+
+TEST(Worker, RefusesAPluginOfAnotherInterfaceByName)
+{
+	WorkerUnderTest describer;
+	worker::Request request{};
+	request.kind = worker::RequestKind::Describe;
+	std::string(OTHER_ABI_PLUGIN).copy(request.plugin, sizeof(request.plugin) - 1);
+	const worker::Reply reply = describer.ask(request);
+	EXPECT_EQ(reply.status, ReplyStatus::Failed);
+	EXPECT_EQ(std::string(reply.message),
+			  "icepath-other-abi.so was built for plug-in interface 3, this icepath speaks 1: rebuild it");
+}
+
+} // namespace
+} // namespace icepath::test

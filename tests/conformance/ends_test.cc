@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// How blocks end when something goes wrong, for every target and wait: the peer dies, or never sends, or never takes.
+#include <gtest/gtest.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "profiler/rundir/block.h"
+#include "tests/conformance/targets.h"
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+namespace {
+
+using worker::Reply;
+using worker::ReplyStatus;
+
+constexpr uint32_t kMany = 100'000;
+constexpr int kDeadlineMs = 300;
+
+std::set<std::string> names_in(const std::string &folder)
+{
+	std::set<std::string> names;
+	std::error_code none; // the folder needn't be there
+	for (const auto &entry : std::filesystem::directory_iterator(folder, none))
+		names.insert(entry.path());
+	return names;
+}
+
+std::set<std::string> names_that_outlive_processes()
+{
+	std::set<std::string> names = names_in("/dev/shm");
+	names.merge(names_in("/dev/mqueue"));
+	return names;
+}
+
+bool queue_exists(const std::string &name)
+{
+	const mqd_t queue = mq_open(name.c_str(), O_RDONLY);
+	if (queue >= 0)
+		mq_close(queue);
+	return queue >= 0;
+}
+
+void await_message(WorkerPair &pair, uint32_t side, uint32_t message)
+{
+	const auto *stamp = pair.recvs(side) + message;
+	while (__atomic_load_n(&stamp->recv_ns, __ATOMIC_ACQUIRE) == 0)
+		std::this_thread::yield();
+}
+
+class Ends : public testing::TestWithParam<Case> {
+  protected:
+	void SetUp() override
+	{
+		if (const std::string why = GetParam().why_not(); !why.empty())
+			GTEST_SKIP() << why;
+	}
+	void expect_death_is_told(uint32_t killed)
+	{
+		PairPlan plan = GetParam().plan();
+		plan.max_messages = kMany;
+		WorkerPair pair(plan);
+		ASSERT_EQ(pair.open(), "");
+		worker::BlockRequest block = pair.block(kMany, kDeadlineMs);
+		block.rate_hz = 1000;
+		block.receiver_busy_ns = GetParam().one_way ? 0 : 1'000'000;
+		pair.start(1, block);
+		pair.start(0, block);
+		await_message(pair, 1, 5);
+		pair.side(killed).kill();
+		const Reply reply = pair.finish(1 - killed);
+		EXPECT_EQ(reply.status, ReplyStatus::PeerDied) << reply.message;
+		EXPECT_NE(std::string(reply.message), "");
+		EXPECT_EQ(reply.block.end, static_cast<uint32_t>(rundir::BlockEnd::Failed));
+	}
+};
+
+TEST_P(Ends, WhenTheReceiverDiesTheSenderTells) { expect_death_is_told(1); }
+
+TEST_P(Ends, WhenTheSenderDiesTheReceiverTells) { expect_death_is_told(0); }
+
+TEST_P(Ends, AReceiverThatNobodySendsToIsCancelled)
+{
+	WorkerPair pair(GetParam().plan());
+	ASSERT_EQ(pair.open(), "");
+	pair.start(1, pair.block(10, 0));
+	const Reply reply = pair.finish(1);
+	EXPECT_EQ(reply.status, ReplyStatus::Cancelled) << reply.message;
+	EXPECT_EQ(reply.block.recvs, 0u);
+}
+
+// Only a one-way sender over a lossless target can wait for room.
+class FullChannel : public Ends {};
+
+TEST_P(FullChannel, ASenderThatNobodyReceivesFromIsCancelled)
+{
+	PairPlan plan = GetParam().plan();
+	plan.payload_bytes = std::min<uint64_t>(65536, GetParam().told.max_payload_bytes);
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	const worker::BlockRequest block = pair.block(1000, kDeadlineMs);
+	pair.memory().ready[1] = block.block + 1; // as if side 1 asked
+	pair.start(0, block);
+	const Reply reply = pair.finish(0);
+	EXPECT_EQ(reply.status, ReplyStatus::Cancelled) << reply.message;
+}
+
+TEST_P(Ends, NothingIsLeftBehind)
+{
+	const std::set<std::string> before = names_that_outlive_processes();
+	{
+		WorkerPair pair(GetParam().plan());
+		ASSERT_EQ(pair.open(), "");
+		EXPECT_EQ(names_that_outlive_processes(), before);
+		for (const char *direction : {"0", "1"})
+			EXPECT_FALSE(queue_exists("/" + channel_name() + "-" + direction));
+		// One is killed, the other ends by itself when its socket closes.
+		pair.side(0).kill();
+		const int status = pair.side(1).wait_end();
+		EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+	}
+	EXPECT_EQ(names_that_outlive_processes(), before);
+	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a process was left";
+}
+
+std::vector<Case> cases_that_wait_for_room()
+{
+	std::vector<Case> cases = cases_of_size(64);
+	std::erase_if(cases, [](const Case &each) { return !each.one_way || each.is_lossy(); });
+	return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, FullChannel, testing::ValuesIn(cases_that_wait_for_room()),
+						 [](const auto &each) { return each.param.test_name(); });
+
+INSTANTIATE_TEST_SUITE_P(Every, Ends, testing::ValuesIn(cases_of_size(64)),
+						 [](const auto &each) { return each.param.test_name(); });
+
+TEST(Worker, EndsWithItsParentEvenInTheMiddleOfABlock)
+{
+	int told[2];
+	ASSERT_EQ(pipe(told), 0);
+	const pid_t parent = fork();
+	if (parent == 0) {
+		PairPlan plan;
+		plan.plugin = "uds";
+		plan.target = "uds-stream";
+		WorkerPair pair(plan);
+		const bool opened = pair.open().empty();
+		pair.start(1, pair.block(10, 60'000));
+		while (pair.memory().ready[1] == 0)
+			std::this_thread::yield();
+		const pid_t workers[2] = {pair.side(0).pid(), pair.side(1).pid()};
+		if (opened && write(told[1], workers, sizeof(workers)) == sizeof(workers))
+			pause();
+		_exit(1);
+	}
+	pid_t workers[2] = {};
+	ASSERT_EQ(read(told[0], workers, sizeof(workers)), static_cast<ssize_t>(sizeof(workers)));
+	int pidfds[2];
+	for (int i = 0; i < 2; i++)
+		pidfds[i] = static_cast<int>(syscall(SYS_pidfd_open, workers[i], 0));
+	kill(parent, SIGKILL);
+	waitpid(parent, nullptr, 0);
+	for (const int pidfd : pidfds) {
+		pollfd ended{pidfd, POLLIN, 0};
+		EXPECT_EQ(poll(&ended, 1, 10'000), 1) << "a worker outlived the process that started it";
+		close(pidfd);
+	}
+	close(told[0]);
+	close(told[1]);
+}
+
+TEST(Worker, ASenderWhosePeerIsNotReadySaysSo)
+{
+	PairPlan plan;
+	plan.plugin = "uds";
+	plan.target = "uds-stream";
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	pair.start(0, pair.block(10, 0));
+	const Reply reply = pair.finish(0);
+	EXPECT_EQ(reply.status, ReplyStatus::Failed);
+	EXPECT_NE(std::string(reply.message).find("ready"), std::string::npos) << reply.message;
+}
+
+} // namespace
+} // namespace icepath::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/plugin_loader.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+
+namespace icepath::worker {
+namespace {
+
+std::string refusal(const std::string &path)
+{
+	try {
+		const Plugin plugin(path);
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::MachineCannot);
+		return failure.what();
+	}
+	return "loaded";
+}
+
+TEST(PluginLoader, LoadsAPluginAndItsTargets)
+{
+	const Plugin plugin(NULL_PLUGIN);
+	EXPECT_EQ(plugin.file(), "icepath-null.so");
+	ASSERT_NE(plugin.target(0), nullptr);
+	EXPECT_STREQ(plugin.target(0)->name, "null");
+	EXPECT_EQ(plugin.target(1), nullptr);
+}
+
+TEST(PluginLoader, RefusesAnotherInterfaceByName)
+{
+	EXPECT_EQ(refusal(BAD_PLUGINS "/icepath-other-abi.so"),
+			  "icepath-other-abi.so was built for plug-in interface 3, this icepath speaks 1: rebuild it");
+}
+
+TEST(PluginLoader, RefusesATableOfAnotherSizeByName)
+{
+	const std::string told = refusal(BAD_PLUGINS "/icepath-other-size.so");
+	EXPECT_TRUE(told.starts_with("icepath-other-size.so was built with an icepath_plugin of 8 bytes")) << told;
+}
+
+TEST(PluginLoader, RefusesATableWithoutFunctions)
+{
+	EXPECT_EQ(refusal(BAD_PLUGINS "/icepath-no-functions.so"),
+			  "icepath-no-functions.so lacks a function that every plug-in must have");
+}
+
+TEST(PluginLoader, RefusesASharedObjectThatIsNoPlugin)
+{
+	const std::string told = refusal(BAD_PLUGINS "/icepath-no-symbol.so");
+	EXPECT_TRUE(told.starts_with("icepath-no-symbol.so is no plug-in of icepath")) << told;
+}
+
+TEST(PluginLoader, RefusesAFileThatCannotBeLoaded)
+{
+	EXPECT_TRUE(refusal("/nowhere/icepath-x.so").starts_with("icepath-x.so cannot be loaded: "));
+	EXPECT_TRUE(refusal("/dev/null").starts_with("null cannot be loaded: "));
+}
+
+// dlopen would search the system's folders for a bare name.
+TEST(PluginLoader, RefusesANameWithoutAFolder)
+{
+	EXPECT_NE(refusal("icepath-null.so").find("without its folder"), std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::worker
