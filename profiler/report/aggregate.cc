@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/aggregate.h"
+
+#include <algorithm>
+
+#include "profiler/path/decode.h"
+#include "profiler/path/walk.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::report {
+namespace {
+
+using rundir::Block;
+
+// Latencies of a cell, one list for each block.
+struct Samples {
+	using Blocks = std::vector<std::vector<uint64_t>>;
+	Blocks latency, forward, back, round_trip, pacing, latency_probed;
+	std::vector<stats::BlockValue> medians;
+	std::array<CpuTime, 2> cpu;
+	uint64_t cpu_messages = 0;
+};
+
+void add_usage(const Block &block, Samples &samples)
+{
+	const uint64_t messages = block.sides[0].sends.size() + block.sides[1].sends.size();
+	if (messages == 0)
+		return;
+	samples.cpu_messages += messages;
+	for (size_t side = 0; side < 2; ++side) {
+		samples.cpu[side].user_ns += static_cast<double>(block.sides[side].usage.user_ns);
+		samples.cpu[side].system_ns += static_cast<double>(block.sides[side].usage.system_ns);
+	}
+}
+
+void add_capture(const Block &block, CaptureCounts &capture)
+{
+	for (const rundir::SlotCapture &slot : block.slots) {
+		capture.records += slot.records.size();
+		capture.bytes += slot.records.size() * sizeof(icepath_record);
+		capture.dropped += slot.position - slot.records.size();
+	}
+	capture.recursion_misses += block.recursion_misses;
+}
+
+// First reading: everything that needs no path.
+void add_stamps(const Block &block, CellResult &cell, Samples &samples)
+{
+	++(block.probed ? cell.blocks_probed : cell.blocks_unprobed);
+	if (block.end == rundir::BlockEnd::Failed) {
+		++cell.blocks_failed;
+		cell.failure = block.failure;
+	}
+	add_capture(block, cell.capture);
+
+	BlockMessages seen = look_at_messages(block, cell.cell);
+	cell.messages.add(seen.counts);
+	BlockLatencies &times = seen.latencies;
+	std::vector<uint64_t> both = times.one_way[0];
+	both.insert(both.end(), times.one_way[1].begin(), times.one_way[1].end());
+	if (stats::supported(both.size(), stats::kP50)) {
+		std::vector<uint64_t> sorted = both;
+		std::ranges::sort(sorted);
+		samples.medians.push_back({block.round, block.probed, static_cast<double>(stats::percentile(sorted, stats::kP50))});
+	}
+	if (block.probed) {
+		samples.latency_probed.push_back(std::move(both));
+		return;
+	}
+	samples.latency.push_back(std::move(both));
+	samples.forward.push_back(std::move(times.one_way[0]));
+	samples.back.push_back(std::move(times.one_way[1]));
+	samples.round_trip.push_back(std::move(times.round_trip));
+	samples.pacing.push_back(std::move(times.pacing));
+	add_usage(block, samples);
+}
+
+void describe(CellResult &cell, const Samples &samples)
+{
+	cell.latency = stats::describe(samples.latency);
+	cell.latency_probed = stats::describe(samples.latency_probed);
+	if (cell.cell.pattern == rundir::Pattern::PingPong) {
+		cell.forward = stats::describe(samples.forward);
+		cell.back = stats::describe(samples.back);
+		cell.round_trip = stats::describe(samples.round_trip);
+	} else if (cell.cell.rate_hz) {
+		cell.pacing = stats::describe(samples.pacing);
+	}
+	cell.tail_from_ns = cell.latency_probed.percentiles[2];
+	static_assert(stats::kReported[2] == stats::kP99);
+	cell.observer_effect = stats::paired_difference(stats::neighbours(samples.medians));
+	if (samples.cpu_messages == 0)
+		return;
+	cell.cpu_per_message.emplace();
+	const double messages = static_cast<double>(samples.cpu_messages);
+	for (size_t side = 0; side < 2; ++side)
+		(*cell.cpu_per_message)[side] = {samples.cpu[side].user_ns / messages, samples.cpu[side].system_ns / messages};
+}
+
+WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::Observations &seen, const Block &block)
+{
+	WorstMessage worst;
+	worst.cell = block.cell;
+	worst.round = block.round;
+	worst.back = delivery.sender != block.sides[0].tid;
+	const auto &sends = block.sides[worst.back ? 1 : 0].sends;
+	if (delivery.send.evidence.index < sends.size())
+		worst.seq = sends[delivery.send.evidence.index].seq;
+	const auto remember = [&](uint32_t tid) {
+		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
+			worst.task_names.insert(*name);
+		if (const auto thread = seen.threads.find(tid); thread != seen.threads.end()) {
+			worst.task_names[tid] = thread->second.name;
+			worst.cpus[tid] = thread->second.first_cpu;
+		}
+	};
+	for (const path::Segment &segment : path.segments) {
+		remember(segment.thread);
+		if (segment.culprit.kind == path::Culprit::Kind::Task)
+			remember(segment.culprit.id);
+	}
+	worst.path = std::move(path);
+	return worst;
+}
+
+// Second reading: the paths.
+void add_paths(const Block &block, CellResult &cell)
+{
+	const path::Observations seen = path::decode(block, cell.cell);
+	for (const path::Delivery &delivery : seen.deliveries) {
+		path::Path path = path::walk(seen, delivery);
+		++cell.probed;
+		if (!path.complete() || path.segments.empty()) {
+			++cell.incomplete[static_cast<size_t>(path.complete() ? path::Reason::NoEvidence : path.reason)];
+			continue;
+		}
+		cell.layers.add(path, seen);
+		cell.culprits.add(path, seen);
+		const uint64_t latency = path.recv_ns - path.send_ns;
+		if (cell.tail_from_ns && latency >= *cell.tail_from_ns) {
+			cell.tail.add(path, seen);
+			cell.tail_culprits.add(path, seen);
+		}
+		if (!cell.worst || latency > cell.worst->latency_ns())
+			cell.worst = tell(std::move(path), delivery, seen, block);
+	}
+}
+
+} // namespace
+
+RunResult analyse(const std::string &run)
+{
+	RunResult result;
+	uint64_t blocks = 0;
+	{
+		rundir::Reader reader(run);
+		result.head = reader.head();
+		for (const rundir::Cell &cell : result.head.cells)
+			result.cells.emplace_back().cell = cell;
+		std::vector<Samples> samples(result.cells.size());
+		for (; const auto block = reader.next(); ++blocks)
+			add_stamps(*block, result.cells[block->cell], samples[block->cell]);
+		result.tail = reader.tail();
+		result.truncated = reader.truncated();
+		for (size_t i = 0; i < samples.size(); ++i)
+			describe(result.cells[i], samples[i]);
+	}
+	rundir::Reader again(run);
+	// No further than the first time: the run may still be going on.
+	for (; blocks > 0; --blocks) {
+		const auto block = again.next();
+		if (!block)
+			break;
+		if (block->probed)
+			add_paths(*block, result.cells[block->cell]);
+	}
+	return result;
+}
+
+} // namespace icepath::report

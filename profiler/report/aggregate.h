@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A run directory resolved: every number that a report shows. A pure function of the container.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/path/path.h"
+#include "profiler/report/breakdown.h"
+#include "profiler/report/messages.h"
+#include "profiler/rundir/run.h"
+#include "profiler/stats/block_interval.h"
+#include "profiler/stats/paired_blocks.h"
+
+namespace icepath::report {
+
+// The slowest message with a complete path, and what is needed to tell its story.
+struct WorstMessage {
+	path::Path path;
+	uint32_t cell = 0, round = 0;
+	uint64_t seq = 0;
+	bool back = false; // pingpong: the answer, from side 1 to side 0
+	std::map<uint32_t, std::string> task_names; // of its threads and culprits
+	std::map<uint32_t, uint32_t> cpus;          // where its threads were pinned
+	uint64_t latency_ns() const { return path.recv_ns - path.send_ns; }
+};
+
+struct CaptureCounts {
+	uint64_t records = 0, dropped = 0, bytes = 0; // bytes: before packing
+	uint64_t recursion_misses = 0;
+};
+
+struct CpuTime {
+	double user_ns = 0, system_ns = 0;
+};
+
+struct CellResult {
+	rundir::Cell cell;
+	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_failed = 0; // a failed one is also in one of the others
+	std::string failure; // of the last block that failed
+	MessageCounts messages; // every block
+	uint64_t probed = 0;    // deliveries in probed blocks: complete() + all of `incomplete`
+	std::array<uint64_t, path::kReasonNames.size()> incomplete{}; // by path::Reason; [None] stays 0
+	stats::Distribution latency, forward, back, round_trip, pacing; // unprobed blocks
+	stats::Distribution latency_probed;                             // probed blocks
+	Breakdown layers;
+	std::optional<uint64_t> tail_from_ns; // p99 of latency_probed, where there is one
+	Breakdown tail;                       // complete deliveries at or above it
+	Culprits culprits, tail_culprits;
+	std::optional<WorstMessage> worst;
+	std::optional<stats::Effect> observer_effect; // of the p50, nanoseconds
+	CaptureCounts capture;
+	// Of all CPU time that a side used in unprobed blocks, per message sent by either side: both together are what a
+	// message costs. Nothing without an unprobed block.
+	std::optional<std::array<CpuTime, 2>> cpu_per_message;
+
+	uint64_t complete() const { return layers.deliveries(); }
+};
+
+struct RunResult {
+	rundir::Head head;
+	std::optional<rundir::Tail> tail; // missing: the run is partial
+	bool truncated = false;
+	std::vector<CellResult> cells; // as in the head; one that was never measured has no blocks
+	bool partial() const { return !tail || tail->interrupted; }
+};
+
+// Reads the container twice: the tail's layers can only be added up when its threshold is known. Memory grows with the
+// latencies (8 bytes each), not with the paths. Throws Failure(Usage) as rundir::Reader does.
+RunResult analyse(const std::string &run);
+
+} // namespace icepath::report

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/flamegraph.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "profiler/report/layer_style.h"
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr double kWidth = 1200, kMargin = 10, kFrameHeight = 18, kTop = 44;
+constexpr double kCharacter = 7.2; // of the 12-pixel monospace font
+constexpr double kNarrowest = 0.2; // pixels; less can't be seen
+
+std::string escaped(const std::string &text)
+{
+	std::string safe;
+	for (const char c : text)
+		switch (c) {
+		case '&': safe += "&amp;"; break;
+		case '<': safe += "&lt;"; break;
+		case '>': safe += "&gt;"; break;
+		case '"': safe += "&quot;"; break;
+		default: safe += c;
+		}
+	return safe;
+}
+
+// The first `count` characters, never a part of one.
+std::string first_characters(const std::string &text, size_t count)
+{
+	size_t at = 0;
+	for (; at < text.size(); ++at)
+		if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && count-- == 0)
+			break;
+	return text.substr(0, at);
+}
+
+struct Node {
+	Frame frame;
+	uint64_t ns = 0;
+	std::vector<Node> children;
+};
+
+// Stacks come sorted, so a frame's children are together.
+Node tree_of(const Stacks &stacks)
+{
+	Node root{{"all messages with a whole path"}, 0, {}};
+	for (const auto &[stack, ns] : stacks) {
+		Node *node = &root;
+		node->ns += ns;
+		for (const Frame &frame : stack) {
+			if (node->children.empty() || node->children.back().frame != frame)
+				node->children.push_back({frame, 0, {}});
+			node = &node->children.back();
+			node->ns += ns;
+		}
+	}
+	return root;
+}
+
+size_t depth_of(const Node &node)
+{
+	size_t deepest = 0;
+	for (const Node &child : node.children)
+		deepest = std::max(deepest, depth_of(child));
+	return deepest + 1;
+}
+
+class Drawing {
+public:
+	explicit Drawing(const Node &root) : root_(root), depth_(depth_of(root)) {}
+
+	std::string svg(const std::string &title)
+	{
+		const double height = kTop + kFrameHeight * static_cast<double>(depth_) + kMargin;
+		out_ = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+						   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+						   "font-family=\"monospace\" font-size=\"12\">\n"
+						   "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+						   "<text x=\"{2:.0f}\" y=\"18\" font-size=\"14\" font-weight=\"bold\">Where the latency of messages went</text>\n"
+						   "<text x=\"{2:.0f}\" y=\"36\" fill=\"#555555\">{3}</text>\n",
+			kWidth, height, kMargin, escaped(title));
+		if (root_.ns > 0)
+			draw(root_, kMargin, kWidth - 2 * kMargin, 0);
+		return out_ + "</svg>\n";
+	}
+
+private:
+	void draw(const Node &node, double x, double width, size_t level)
+	{
+		if (width < kNarrowest)
+			return;
+		const double y = kTop + kFrameHeight * static_cast<double>(depth_ - 1 - level);
+		const char *colour = node.frame.layer >= 0 ? kLayerStyles[static_cast<size_t>(node.frame.layer)].colour : level == 0 ? "#d8d8d8" : "#e6e2d8";
+		const std::string told = fmt::format("{}: {}, {}", node.frame.name, duration(static_cast<double>(node.ns)),
+			percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns)));
+		out_ += fmt::format("<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\" stroke=\"#ffffff\" "
+							"stroke-width=\"0.5\"/>",
+			escaped(told), x, y, width, kFrameHeight - 1, colour);
+		const auto room = static_cast<size_t>(std::max(0.0, (width - 6) / kCharacter));
+		if (room >= 3) {
+			const bool fits = columns(node.frame.name) <= room;
+			out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.0f}\">{}</text>", x + 3, y + 13,
+				escaped(fits ? node.frame.name : first_characters(node.frame.name, room - 2) + ".."));
+		}
+		out_ += "</g>\n";
+		for (const Node &child : node.children) {
+			const double part = width * static_cast<double>(child.ns) / static_cast<double>(node.ns);
+			draw(child, x, part, level + 1);
+			x += part;
+		}
+	}
+
+	const Node &root_;
+	const size_t depth_;
+	std::string out_;
+};
+
+} // namespace
+
+std::string flamegraph_svg(const Stacks &stacks, const std::string &title) { return Drawing(tree_of(stacks)).svg(title); }
+
+} // namespace icepath::report

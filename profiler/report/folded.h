@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Latency on the path of messages as stacks: target → payload → layer → part → thread. The weight is nanoseconds, added up
+// over all messages with a whole path; it isn't CPU time.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/report/aggregate.h"
+
+namespace icepath::report {
+
+struct Frame {
+	std::string name;
+	int layer = -1; // path::Layer of this frame and what stands on it; -1: above the layers
+	friend auto operator<=>(const Frame &a, const Frame &b) { return a.name <=> b.name; }
+	friend bool operator==(const Frame &a, const Frame &b) { return a.name == b.name; }
+};
+
+// Ordered by name, so that files of the same run are the same.
+using Stacks = std::map<std::vector<Frame>, uint64_t>;
+
+Stacks stacks(const RunResult &result);
+
+// One line a stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them.
+std::string folded(const Stacks &stacks);
+
+} // namespace icepath::report

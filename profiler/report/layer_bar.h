@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A breakdown as a bar of one line.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/report/breakdown.h"
+
+namespace icepath::report {
+
+struct Look {
+	bool colour = false;
+	bool unicode = false;
+};
+
+// Shares out `total` (columns, tenths of a percent) in proportion to `weights`, so that the parts add up to it exactly:
+// largest remainders, the earlier one first. All zero where the weights are.
+std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total);
+
+// Nanoseconds of each layer, parts included.
+std::array<uint64_t, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
+
+// `width` columns, every one of a layer; spaces where there is no time at all.
+std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);
+
+// What stands for `layer` in a bar, and nothing else.
+std::string layer_symbol(path::Layer layer, size_t times, const Look &look);
+
+} // namespace icepath::report

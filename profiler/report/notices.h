@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a reader of the report must know before believing it.
+#include <string>
+#include <vector>
+
+#include "profiler/report/aggregate.h"
+
+namespace icepath::report {
+
+// One sentence each; those that the run itself wrote come first.
+std::vector<std::string> notices(const RunResult &result);
+
+// Whether everything that was planned was measured, and nothing was lost that shouldn't be: what --strict asks.
+bool valid(const RunResult &result);
+
+// "uds-stream 64 B pingpong block": a cell in one sentence. A cell with a delay put into it says so.
+std::string title(const rundir::Cell &cell);
+
+std::string_view pattern_name(rundir::Pattern pattern);
+std::string_view wait_name(rundir::Wait wait);
+
+} // namespace icepath::report

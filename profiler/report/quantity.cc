@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/quantity.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace icepath::report {
+namespace {
+
+// Three significant digits; whole numbers from 100 on.
+std::string three_digits(double value)
+{
+	const double size = std::abs(value);
+	if (size < 0.9995)
+		return fmt::format("{:.3f}", value);
+	if (size < 9.995)
+		return fmt::format("{:.2f}", value);
+	if (size < 99.95)
+		return fmt::format("{:.1f}", value);
+	const std::string digits = count(static_cast<uint64_t>(std::llround(std::min(size, 9e18))));
+	return value < 0 ? "-" + digits : digits;
+}
+
+size_t character_bytes(unsigned char first) { return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4; }
+
+} // namespace
+
+std::string microseconds(double ns) { return three_digits(ns / 1000); }
+
+std::string duration(double ns)
+{
+	const double size = std::abs(ns);
+	if (size < 999.5)
+		return fmt::format("{:.0f} ns", ns);
+	if (size < 999.5e3)
+		return three_digits(ns / 1e3) + " µs";
+	if (size < 999.5e6)
+		return three_digits(ns / 1e6) + " ms";
+	return three_digits(ns / 1e9) + " s";
+}
+
+std::string payload(uint64_t bytes)
+{
+	if (bytes >= 1u << 20 && bytes % (1u << 20) == 0)
+		return fmt::format("{} MiB", bytes >> 20);
+	if (bytes >= 1024 && bytes % 1024 == 0)
+		return fmt::format("{} KiB", bytes >> 10);
+	return fmt::format("{} B", bytes);
+}
+
+std::string count(uint64_t number)
+{
+	std::string digits = std::to_string(number);
+	if (digits.size() <= 4)
+		return digits;
+	for (size_t at = digits.size() - 3; at < digits.size(); at -= 3) {
+		if (at != 0)
+			digits.insert(at, " ");
+		if (at < 3)
+			break;
+	}
+	return digits;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string printable(std::string_view text)
+{
+	std::string safe;
+	for (size_t at = 0; at < text.size();) {
+		const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
+		const size_t length = character_bytes(byte(0));
+		// 0x80 to 0xc1 and 0xf5 up begin no character. C1 controls (U+0080 to U+009F) are obeyed by terminals too.
+		bool good = byte(0) >= 0x20 && byte(0) != 0x7f && (byte(0) < 0x80 || byte(0) >= 0xc2) && byte(0) < 0xf5 && at + length <= text.size();
+		for (size_t i = 1; good && i < length; ++i)
+			good = (byte(i) & 0xc0) == 0x80;
+		good = good && !(byte(0) == 0xc2 && byte(1) < 0xa0);
+		safe += good ? text.substr(at, length) : "?";
+		at += good ? length : 1;
+	}
+	return safe;
+}
+
+size_t columns(std::string_view text)
+{
+	return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string pad_left(const std::string &text, size_t width)
+{
+	return std::string(width - std::min(width, columns(text)), ' ') + text;
+}
+
+std::string pad_right(const std::string &text, size_t width)
+{
+	return text + std::string(width - std::min(width, columns(text)), ' ');
+}
+
+std::string to_ascii(const std::string &text)
+{
+	static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSpellings = {
+		{{"µ", "u"}, {"±", "+/-"}, {"·", "-"}, {"→", "->"}, {"×", "x"}, {"≥", ">="}, {"…", "..."}, {"–", "-"}}};
+	std::string ascii;
+	for (size_t at = 0; at < text.size();) {
+		const size_t length = std::min(character_bytes(static_cast<unsigned char>(text[at])), text.size() - at);
+		const std::string_view character = std::string_view(text).substr(at, length);
+		const auto *spelling = std::ranges::find(kSpellings, character, &std::pair<std::string_view, std::string_view>::first);
+		ascii += length == 1 ? character : spelling != kSpellings.end() ? spelling->second : "?";
+		at += length;
+	}
+	return ascii;
+}
+
+} // namespace icepath::report

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Numbers as people read them.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace icepath::report {
+
+// Microseconds with three significant digits and no unit: "0.512", "8.41", "14.9", "412", "12 345".
+std::string microseconds(double ns);
+
+// With its unit, the largest that leaves at least 1: "87 ns", "8.41 µs", "1.50 ms", "2.00 s". A negative one keeps its sign.
+std::string duration(double ns);
+
+std::string payload(uint64_t bytes);  // "64 B", "4 KiB", "1 MiB"; powers of 1024 only where they are exact
+std::string count(uint64_t number);   // "18 233"
+std::string percent(double share);    // 0.927 is "92.7 %"
+
+// Text that others chose (thread names, sentences of libraries), safe to print: control characters become "?", so that
+// no name moves the cursor or ends a line.
+std::string printable(std::string_view text);
+
+// Columns that a UTF-8 text takes. Every character that a report prints is one column wide.
+size_t columns(std::string_view text);
+std::string pad_left(const std::string &text, size_t width);
+std::string pad_right(const std::string &text, size_t width);
+
+// For terminals and locales that know ASCII only: "µ" becomes "u", "±" "+/-", and so on; what has no spelling is "?".
+std::string to_ascii(const std::string &text);
+
+} // namespace icepath::report

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/worst_message.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+namespace {
+
+using path::Segment;
+
+std::string layer_name(const Segment &segment)
+{
+	std::string text(path::name(segment.layer));
+	if (segment.part != path::Part::None)
+		text += fmt::format("/{}", path::name(segment.part));
+	return text;
+}
+
+std::string thread_name(const WorstMessage &worst, uint32_t tid)
+{
+	const auto at = worst.task_names.find(tid);
+	return at == worst.task_names.end() ? fmt::format("thread {}", tid) : printable(at->second);
+}
+
+// Exact, so that a reader can add the column up.
+std::string exact_us(uint64_t ns) { return fmt::format("{}.{:03}", count(ns / 1000), ns % 1000); }
+
+std::string certainty(const Segment &segment)
+{
+	if (segment.provenance() != path::Provenance::Inferred)
+		return std::string(path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
+	uint64_t spread = 0;
+	for (const path::Boundary &end : {segment.begin, segment.end})
+		if (end.provenance == path::Provenance::Inferred && end.latest_ns > end.earliest_ns)
+			spread = std::max(spread, end.latest_ns - end.earliest_ns);
+	return spread == 0 ? "inferred" : fmt::format("inferred within {}", duration(static_cast<double>(spread)));
+}
+
+} // namespace
+
+std::string blame(const WorstMessage &worst, const Segment &segment)
+{
+	if (segment.culprit.kind == path::Culprit::Kind::None)
+		return "";
+	const std::string name = printable(culprit_name(segment.culprit, worst.task_names));
+	if (segment.culprit.kind == path::Culprit::Kind::Interrupt)
+		return segment.layer == path::Layer::Blocked ? "woken by " + name : name;
+	// Two threads may share a name; the number tells them apart where the reader may want to look further.
+	const std::string task = segment.culprit.id == 0 ? name : fmt::format("{} ({})", name, segment.culprit.id);
+	if (segment.layer == path::Layer::Blocked || segment.part == path::Part::Blocked)
+		return "woken by " + task;
+	const auto cpu = worst.cpus.find(segment.thread);
+	return cpu == worst.cpus.end() ? "its CPU ran " + task : fmt::format("CPU {} ran {}", cpu->second, task);
+}
+
+std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &cell, const Look &look)
+{
+	const std::vector<Segment> &segments = worst.path.segments;
+	std::vector<uint64_t> times;
+	size_t layer_width = 5, thread_width = 6, time_width = 2;
+	for (const Segment &segment : segments) {
+		times.push_back(segment.duration_ns());
+		layer_width = std::max(layer_width, columns(layer_name(segment)));
+		thread_width = std::max(thread_width, columns(thread_name(worst, segment.thread)));
+	}
+	time_width = std::max(time_width, columns(exact_us(worst.latency_ns())));
+	const std::vector<uint64_t> shares = apportion(times, 1000);
+	const auto row = [&](const std::string &symbol, const std::string &layer, const std::string &thread, const std::string &time,
+						  const std::string &share, const std::string &rest) {
+		std::string line = fmt::format("  {} {}  {}  {}  {}  {}", symbol, pad_right(layer, layer_width), pad_right(thread, thread_width),
+			pad_left(time, time_width), pad_left(share, 7), rest);
+		line.erase(line.find_last_not_of(' ') + 1);
+		return line;
+	};
+	const auto tenths = [](uint64_t share) { return fmt::format("{}.{} %", share / 10, share % 10); };
+
+	std::vector<std::string> lines;
+	const char *way = cell.pattern == rundir::Pattern::OneWay ? "message" : worst.back ? "answer" : "message";
+	lines.push_back(fmt::format("worst message with a whole path: {} {}, {} {} of round {}, {}", printable(cell.target),
+		payload(cell.payload_bytes), way, count(worst.seq), worst.round, duration(static_cast<double>(worst.latency_ns()))));
+	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
+	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
+	for (size_t i = 0; i < segments.size(); ++i) {
+		const std::string who = blame(worst, segments[i]);
+		sums[{layer_name(segments[i]), who}] += times[i];
+		lines.push_back(row(layer_symbol(segments[i].layer, 1, look), layer_name(segments[i]), thread_name(worst, segments[i].thread),
+			exact_us(times[i]), tenths(shares[i]), certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
+	}
+	lines.push_back(row(" ", "sum", "", exact_us(worst.latency_ns()), tenths(1000), "= recv - send"));
+	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
+	if (most != sums.end() && worst.latency_ns() > 0) {
+		const auto &[layer, who] = most->first;
+		lines.push_back(fmt::format("  mostly {}: {} of it{}", layer,
+			percent(static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())), who.empty() ? "" : ", " + who));
+	}
+	return lines;
+}
+
+} // namespace icepath::report
