@@ -133,14 +133,19 @@ private:
 
 	// At a wake edge nothing names the message. Where the waker had another one that is still on its way and that the woken
 	// thread hasn't given on before, it may have been that one which it handed over.
-	bool several_carried(uint32_t waker, uint32_t woken, uint64_t waking_ns, uint64_t end_ns) const
+	bool several_carried(uint32_t waker, const Thread &woken, uint64_t waking_ns, uint64_t end_ns, const Transfer *out) const
 	{
-		// It gave another one on first: that may be what it was woken for.
+		// It gave another one on first, perhaps one that was lost on its way: that may be what it was woken for.
+		auto between = [&](uint64_t at_ns) {
+			return at_ns > waking_ns && at_ns < end_ns && !(out && out->call && out->call->at_ns == at_ns);
+		};
+		if (out && std::ranges::any_of(woken.calls, [&](const Call &call) {
+				return call.kind == Call::Kind::Send && between(call.begin_ns);
+			}))
+			return true;
 		for (const Transfer &other : seen_.transfers) {
-			if (other.from != woken || other.message == delivery_.message)
-				continue;
 			const auto &begin = other.call ? other.call : other.publish;
-			if (begin && begin->at_ns > waking_ns && begin->at_ns < end_ns)
+			if (other.from == woken.tid && other.message != delivery_.message && begin && between(begin->at_ns))
 				return true;
 		}
 		auto order = [](const Transfer &transfer, uint64_t message) { return transfer.message < message; };
@@ -150,7 +155,7 @@ private:
 			bool carried = other.sender == waker;
 			auto transfer = std::lower_bound(seen_.transfers.begin(), seen_.transfers.end(), other.message, order);
 			for (; transfer != seen_.transfers.end() && transfer->message == other.message; ++transfer) {
-				if (transfer->from == woken && gives_too_soon(&*transfer, waking_ns))
+				if (transfer->from == woken.tid && gives_too_soon(&*transfer, waking_ns))
 					return false;
 				carried |= transfer->to == waker && taken_at(*transfer) <= waking_ns;
 			}
@@ -260,7 +265,7 @@ private:
 		}
 		if (!edge)
 			return Reason::LeftPath;
-		if (several_carried(edge->waker_tid, woken.tid, edge->waking_ns, end.at_ns))
+		if (several_carried(edge->waker_tid, woken, edge->waking_ns, end.at_ns, out))
 			return Reason::AmbiguousRelay;
 		const Thread *waker = thread(edge->waker_tid);
 		if (!waker)

@@ -187,6 +187,23 @@ TEST(Chain, TwoWakesByCarriersAreAmbiguous)
 	EXPECT_EQ(scene.text(), "ambiguous_relay");
 }
 
+// Another message that the waker had, and that is still on its way: which of the two did it hand over?
+TEST(Chain, AWakerWithTwoMessagesIsAmbiguous)
+{
+	Scene scene;
+	scene.add_thread(kRelay, kRelayCpu);
+	first_leg(scene, kRelay);
+	scene.sleep(kReceiver, 30, 300, 310, 320, kRelay);
+	scene.delivery.recv = at(350);
+	Transfer &other = scene.add_transfer(kSender, kRelay);
+	other.message = 2;
+	other.take_return = at(290);
+	scene.seen.deliveries.push_back({2, kSender, kReceiver, at(120), at(345)});
+	EXPECT_EQ(scene.text(), "ambiguous_relay");
+	scene.seen.deliveries.back().recv = at(299);
+	EXPECT_TRUE(scene.path().complete());
+}
+
 TEST(Chain, TwoTransfersToOneThreadAreAmbiguous)
 {
 	Scene scene;

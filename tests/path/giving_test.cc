@@ -72,6 +72,24 @@ TEST(Giving, InterruptsAreCarved)
 	EXPECT_EQ(before_tail(scene), "0:sender.user 90 | 0:interrupt 20 by irq 2.236 | 0:sender.kernel 70");
 }
 
+// After a migration the interrupts of the new CPU count, and those of the old one don't.
+TEST(Giving, AMigratedThreadIsDelayedOnItsNewCpu)
+{
+	Scene scene = polled();
+	scene.preempt(kSender, 120, 150).in_cpu = 5;
+	scene.interrupt(kSenderCpu, 160, 170);
+	scene.interrupt(5, 180, 185);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 20 | 0:preempted 30 | 0:sender.user 30 | 0:interrupt 5 by irq 2.236 | "
+								  "0:sender.user 15 | 0:sender.kernel 80");
+}
+
+TEST(Giving, WithoutTheDeviceEventAPacketsPathIsNotTold)
+{
+	Scene scene = polled();
+	scene.transfer().through_device = true;
+	EXPECT_EQ(scene.text(), "no_evidence");
+}
+
 TEST(Giving, AnInterruptWhileItSleepsIsNotOnThePath)
 {
 	Scene scene = polled();

@@ -943,6 +943,12 @@ struct Simulation::Impl {
 			from.insert(from.end(), link.from_calls.begin(), link.from_calls.end());
 			to.insert(to.end(), link.to_calls.begin(), link.to_calls.end());
 		}
+		for (const Message &message : messages) // those of lost messages, too
+			for (const Link &link : links) {
+				const Leg &leg = message.legs[link.index];
+				if (link.edge == Edge::Transfer && leg.call != 0 && leg.call_return != 0)
+					seen.threads[link.from->tid].calls.push_back({leg.call, leg.call_return, path::Call::Kind::Send, {}});
+			}
 		for (auto &[tid, thread] : seen.threads)
 			std::ranges::sort(thread.calls, {}, &path::Call::begin_ns);
 		for (const Message *message : sent[0]) {

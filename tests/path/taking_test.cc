@@ -173,6 +173,14 @@ TEST(Taking, BlockedOnAPageAfterTheWake)
 								 "1:blocked 25 by irq 0.4 | 1:runqueue 5 | 1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
+TEST(Taking, AMessageThatWasThereIsNotSleptFor)
+{
+	Scene scene = taken(sent_at_100(), 145, 146, 260, 270);
+	scene.sleep(kReceiver, 160, 180, 185, 190, kForeign);
+	EXPECT_EQ(after_head(scene), "1:queue/busy 5 | 1:receiver.user 1 | 1:receiver.kernel 14 | 1:blocked/lock 25 by 99 | "
+								 "1:runqueue 5 | 1:receiver.kernel 70 | 1:receiver.user 10");
+}
+
 TEST(Taking, BlockedAfterTakingNamesLockAndTimer)
 {
 	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
