@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/std.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
