@@ -17,8 +17,10 @@
  * (recursion_misses), and user space reports it as loss.
  *
  * A kernel may also run no program at all while certain tasks are current (seen in a sandbox that hides its own agent):
- * a worker that follows such a task is switched in unseen. Nothing counts that, so the programs watch their own state: a
- * worker that is switched out twice, or in twice, is logged as UNSEEN with the time in between, which is then lost.
+ * a worker that follows such a task is switched in unseen, because sched_switch runs as the task that leaves. The end of
+ * __schedule() runs as the one that comes (sched_exit_tp, since 6.16): there such a period is written, with a flag. Where
+ * even that is missing, the programs watch their own state: a worker that is switched out twice, or in twice, is logged
+ * as UNSEEN with the time in between, which is then lost.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -144,7 +146,11 @@ int BPF_PROG(on_sched_waking, struct task_struct *wakee)
 		wake.vector = state->softirq_vector;
 	else if (wake.context == ICEPATH_CONTEXT_HARDIRQ)
 		wake.vector = state->hardirq_kind;
-	if (task->waking_ns) { /* the first waking of a period counts; this one delivers nothing */
+	if (task->wakeup_ns && !task->out_ns) { /* a wake that found it running still: it ended no period, and is over */
+		log_wake(cpu, wakee->pid, task, task->wakeup_ns);
+		task->wakeup_ns = 0;
+		task->ipi_ns = 0;
+	} else if (task->waking_ns) { /* the first waking of a period counts; this one delivers nothing */
 		log_wake(cpu, wakee->pid, &wake, now);
 		return 0;
 	}
@@ -204,11 +210,12 @@ static __always_inline __u32 after(__u64 event_ns, __u64 waking_ns)
 }
 
 static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __u32 cpu,
-										const struct icepath_cpu_state *state, __u64 now)
+										const struct icepath_cpu_state *state, __u64 now, __u16 flags)
 {
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_OFF_CPU, task->context, tid, now);
 	if (!record)
 		return;
+	record->flags = flags;
 	record->off.out_ns = task->out_ns;
 	record->off.waking_ns = task->waking_ns;
 	record->off.wakeup_ns = task->wakeup_ns;
@@ -224,7 +231,7 @@ static __always_inline void switched_in(struct icepath_task *task, struct task_s
 										const struct icepath_cpu_state *state, __u64 now)
 {
 	if (task->out_ns)
-		log_off_cpu(task, next->pid, cpu, state, now);
+		log_off_cpu(task, next->pid, cpu, state, now, 0);
 	else if (task->in_ns)
 		log_unseen(cpu, next->pid, task->in_ns, now);
 	__builtin_memset(task, 0, sizeof(*task));
@@ -263,6 +270,26 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (in)
 		switched_in(in, next, cpu, state, now);
 	state->foreign_in_ns = !in && next->pid && is_worker_cpu(cpu) ? now : 0;
+	return 0;
+}
+
+SEC("?tp_btf/sched_exit_tp")
+int BPF_PROG(on_sched_exit, bool is_switch)
+{
+	__u32 cpu;
+	if (!capturing || !is_switch)
+		return 0;
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct icepath_task *task = bpf_task_storage_get(&workers, current, 0, 0);
+	if (!task || !task->out_ns)
+		return 0;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	log_off_cpu(task, current->pid, cpu, state, now, ICEPATH_FLAG_IN_LATE);
+	__builtin_memset(task, 0, sizeof(*task));
+	task->in_ns = now;
 	return 0;
 }
 

@@ -44,6 +44,9 @@ enum icepath_record_type {
 	ICEPATH_RECORD_STILL_OFF = 10, /* written at the end of a block: a worker has been off its CPU since off.out_ns */
 };
 
+/* OFF_CPU: the switch-in itself was seen by no program; end_ns is an instant soon after it. */
+#define ICEPATH_FLAG_IN_LATE 1u
+
 /* Which context an event ran in: enough to know whether `current` acted or was only interrupted. */
 enum icepath_context {
 	ICEPATH_CONTEXT_TASK = 0,
@@ -80,7 +83,7 @@ struct icepath_record {
 	ICEPATH_U32 seq;     /* counts this slot's records, from 0 in each block */
 	ICEPATH_U32 tid;
 	ICEPATH_U16 cpu;     /* where the record was written */
-	ICEPATH_U16 flags;   /* reserved, 0 */
+	ICEPATH_U16 flags;   /* ICEPATH_FLAG_* */
 	ICEPATH_U64 end_ns;  /* when what it tells ended */
 	union {
 		struct { /* OFF_CPU: end_ns is the switch-in, cpu is where. WAKE: end_ns is the wakeup */

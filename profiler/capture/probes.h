@@ -26,10 +26,11 @@ struct Probe {
 	std::string_view layers; // what can't be told without it
 };
 
-inline constexpr std::array<Probe, 20> kProbes = {{
+inline constexpr std::array<Probe, 21> kProbes = {{
 	{"on_sched_waking", "sched_waking", Group::Scheduling, "wakeup, sender.kernel/notify, network/notify"},
 	{"on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"},
 	{"on_sched_switch", "sched_switch", Group::Scheduling, "runqueue, preempted, blocked"},
+	{"on_sched_exit", "sched_exit_tp", Group::Scheduling, "runqueue, preempted (after a task that the kernel hides)"},
 	{"on_sched_migrate_task", "sched_migrate_task", Group::Scheduling, "interrupt (which CPU a thread ran on)"},
 	{"on_cpu_idle", "cpu_idle", Group::Scheduling, "wakeup/idle_exit"},
 	{"on_softirq_entry", "softirq_entry", Group::Interrupts, "interrupt"},
@@ -48,6 +49,12 @@ inline constexpr std::array<Probe, 20> kProbes = {{
 	{"on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, "network"},
 	{"on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec", Group::SocketTaken, "propagation (when a poller took it)"},
 }};
+
+// Without these there is no breakdown at all.
+constexpr bool is_essential(const Probe &probe)
+{
+	return probe.tracepoint == "sched_switch" || probe.tracepoint == "sched_waking" || probe.tracepoint == "sched_wakeup";
+}
 
 // Bit i stands for kProbes[i].
 using ProbeSet = uint32_t;

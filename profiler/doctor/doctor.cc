@@ -85,8 +85,8 @@ std::vector<Check> probe_checks(bool allowed)
 		if (trial.works)
 			checks.push_back({label, Verdict::Ok, fmt::format("tp_btf: {}", probe.layers), "", ""});
 		else
-			checks.push_back({label, probe.group == capture::Group::Scheduling ? Verdict::Fail : Verdict::Warn, trial.why_not,
-							  fmt::format("inferred or absent: {}", probe.layers), "use a kernel that has it (sk_data_ready came with 6.3)"});
+			checks.push_back({label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
+							  fmt::format("inferred or absent: {}", probe.layers), "use a kernel that has it (sk_data_ready came with 6.3, sched_exit_tp with 6.16)"});
 	}
 	return checks;
 }

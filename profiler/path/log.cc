@@ -62,6 +62,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		off.preempted = record.off.reason == ICEPATH_OFF_PREEMPTED;
 		off.out_cpu = record.off.out_cpu;
 		off.in_cpu = record.cpu;
+		off.in_late = (record.flags & ICEPATH_FLAG_IN_LATE) != 0;
 		off.record = index;
 		seen.threads[record.tid].off.push_back(off);
 		break;

@@ -22,6 +22,7 @@ struct OffCpu {
 	uint8_t waker_context = 0;             // icepath_context
 	uint8_t waker_vector = 0;
 	bool preempted = false;
+	bool in_late = false; // in_ns is soon after the switch-in, which wasn't seen itself
 	uint16_t out_cpu = 0, in_cpu = 0;
 	uint32_t record = 0; // for Evidence
 };

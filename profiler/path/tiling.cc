@@ -90,6 +90,16 @@ void Tiling::running(const Stretch &stretch, const Boundary &end, const Place &p
 	run_until(end);
 }
 
+Boundary switch_in(const OffCpu &off)
+{
+	Boundary in = at_record(off.in_ns, off.record);
+	if (off.in_late) {
+		in.provenance = Provenance::Inferred;
+		in.earliest_ns = std::max(off.out_ns, off.wakeup_ns);
+	}
+	return in;
+}
+
 void Tiling::wakeup(const OffCpu &off, const Boundary &end, const Place &place, Part part)
 {
 	Boundary wakeup = sooner(at_record(off.wakeup_ns, off.record), end);
@@ -105,7 +115,7 @@ void Tiling::wakeup(const OffCpu &off, const Boundary &end, const Place &place, 
 
 void Tiling::runqueue(const OffCpu &off, const Boundary &end, const Place &place, Part part)
 {
-	Boundary in = sooner(at_record(off.in_ns, off.record), end);
+	Boundary in = sooner(switch_in(off), end);
 	if (part == Part::None && off.idle_exit_ns > cursor_.at_ns && off.idle_exit_ns < in.at_ns)
 		until(at_record(off.idle_exit_ns, off.record), place, {Layer::Runqueue, Part::IdleExit});
 	until(in, place, {Layer::Runqueue, part}, busiest(seen_, off.in_cpu, cursor_.at_ns, in.at_ns, place.thread->tid));
@@ -113,7 +123,7 @@ void Tiling::runqueue(const OffCpu &off, const Boundary &end, const Place &place
 
 void Tiling::preempted(const OffCpu &off, const Boundary &end, const Place &place, Label label)
 {
-	Boundary in = sooner(at_record(off.in_ns, off.record), end);
+	Boundary in = sooner(switch_in(off), end);
 	until(in, place, label, busiest(seen_, off.out_cpu, cursor_.at_ns, in.at_ns, place.thread->tid));
 }
 

@@ -33,6 +33,8 @@ struct OwnInterrupts {
 };
 
 Boundary at_mark(const Mark &mark);
+// When a thread was switched in: inferred where only an instant soon after it was seen.
+Boundary switch_in(const OffCpu &off);
 Boundary at_record(uint64_t at_ns, uint32_t record, Provenance provenance = Provenance::Exact);
 
 class Tiling {

@@ -100,6 +100,8 @@ std::string perf_event_list()
 	for (const capture::Probe &probe : capture::kProbes) {
 		if (probe.group == capture::Group::DeviceQueue || probe.group == capture::Group::SocketTaken)
 			continue; // a blocking UNIX socket needs neither
+		if (probe.tracepoint.ends_with("_tp"))
+			continue; // not in tracefs
 		for (const auto &[prefix, system] : kSystems) {
 			if (!probe.tracepoint.starts_with(prefix))
 				continue;
