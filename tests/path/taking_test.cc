@@ -289,6 +289,14 @@ TEST(Taking, SlotSeenAfterAFutexWake)
 							"1:propagation 20 | 1:receiver.user 10");
 }
 
+TEST(Taking, SlotSeenBeforeTheGiverCallsToWake)
+{
+	Scene scene = slot(120, 50, 150, 160);
+	scene.transfer().call = at(155);
+	scene.transfer().call_return = at(190);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
+}
+
 TEST(Taking, SlotThatWaitsForTheReaderToComeBack)
 {
 	Scene scene = slot(120, 200, 250, 260);
