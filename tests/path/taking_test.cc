@@ -123,8 +123,8 @@ TEST(Taking, NotAskingIsQueueing)
 	scene.preempt(kReceiver, 160, 180);
 	scene.foreign_run(kReceiverCpu, 160, 180);
 	scene.sleep(kReceiver, 200, 240, 250, 260, kForeign);
-	EXPECT_EQ(after_head(scene), "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 60 by 99 | "
-								 "1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene), "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 50 by 99 | "
+								 "1:queue/preempted 10 | 1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
 TEST(Taking, PreemptedWhileAsking)
