@@ -117,7 +117,7 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	std::optional<Mark> ask = transfer.ask;
 	if (!ordered({transfer.call, transfer.call_return}) || !ordered({transfer.call, transfer.device}) ||
 		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
-		!ordered({ask, transfer.taken}) || !ordered({transfer.call, end}))
+		!ordered({ask, transfer.taken}) || (!out.slot && !ordered({transfer.call, end})))
 		return Reason::InvertedTime;
 	if (out.slot ? !ordered({transfer.publish, transfer.taken}) : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
 		return Reason::InvertedTime;

@@ -227,6 +227,28 @@ TEST(Decode, WhatTheKernelSkippedSpoilsTheBlock)
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
+TEST(Decode, UnseenSwitchesAreAWindow)
+{
+	Capture capture(kUnixSocket, 2);
+	capture.ready(1150);
+	capture.ready(2150);
+	capture.add(1, ICEPATH_RECORD_UNSEEN, 2300, kReceiver).off.out_ns = 2100;
+	EXPECT_NE(capture.text(0), "lost_record");
+	EXPECT_EQ(capture.text(1), "lost_record");
+}
+
+TEST(Decode, AWorkerThatStampedWhileItWasOffWasSwitchedInUnseen)
+{
+	Capture capture(kUnixSocket, 2);
+	capture.ready(1150);
+	capture.ready(2150);
+	capture.add(1, ICEPATH_RECORD_STILL_OFF, 9000, kReceiver).off.out_ns = 2100;
+	EXPECT_NE(capture.text(1), "lost_record");
+	capture.block.sides[1].marker_end_ns = 8000;
+	EXPECT_NE(capture.text(0), "lost_record");
+	EXPECT_EQ(capture.text(1), "lost_record");
+}
+
 TEST(Decode, TcpByStreamOffsetAcrossTheWrap)
 {
 	Capture capture(kTcp, 6);

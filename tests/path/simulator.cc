@@ -744,7 +744,7 @@ struct Simulation::Impl {
 			if (span.state == State::Preempted)
 				return asking ? put(Layer::Preempted) : put(Layer::Queue, Part::Preempted);
 			if (!asking)
-				return put(Layer::Queue, Part::Blocked);
+				return put(Layer::Queue, span.state == State::Runnable ? Part::Preempted : Part::Blocked);
 			if (sleep.kind != SleepFor::Message) {
 				if (span.state == State::Runnable)
 					return runnable(out, sleep, hop, thread, from, until);

@@ -123,8 +123,8 @@ TEST(Taking, NotAskingIsQueueing)
 	scene.preempt(kReceiver, 160, 180);
 	scene.foreign_run(kReceiverCpu, 160, 180);
 	scene.sleep(kReceiver, 200, 240, 250, 260, kForeign);
-	EXPECT_EQ(after_head(scene), "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 60 by 99 | "
-								 "1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene), "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 50 by 99 | "
+								 "1:queue/preempted 10 | 1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
 TEST(Taking, PreemptedWhileAsking)
@@ -287,6 +287,14 @@ TEST(Taking, SlotSeenAfterAFutexWake)
 	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
 	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:sender.kernel/notify 20' | 1:wakeup 40 | 1:runqueue 20 | 1:receiver.kernel 30 | "
 							"1:propagation 20 | 1:receiver.user 10");
+}
+
+TEST(Taking, SlotSeenBeforeTheGiverCallsToWake)
+{
+	Scene scene = slot(120, 50, 150, 160);
+	scene.transfer().call = at(155);
+	scene.transfer().call_return = at(190);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
 }
 
 TEST(Taking, SlotThatWaitsForTheReaderToComeBack)
