@@ -152,7 +152,7 @@ TEST(Worker, EndsWithItsParentEvenInTheMiddleOfABlock)
 	if (parent == 0) {
 		PairPlan plan;
 		plan.plugin = "uds";
-		plan.target = "uds-stream";
+		plan.target = "uds-dgram"; // doesn't tell that its peer has died
 		WorkerPair pair(plan);
 		const bool opened = pair.open().empty();
 		pair.start(1, pair.block(10, 60'000));

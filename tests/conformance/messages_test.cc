@@ -70,10 +70,13 @@ void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case 
 	}
 }
 
-void expect_no_message_before_it_was_sent(const RecvStamp *recvs, uint32_t count, const SendStamp *sends)
+void expect_no_message_before_it_was_sent(const Reply &to, const RecvStamp *recvs, const Reply &from,
+										  const SendStamp *sends)
 {
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < to.block.recvs; i++) {
+		ASSERT_LT(recvs[i].seq, from.block.sends) << "recv " << i;
 		EXPECT_LT(sends[recvs[i].seq].send_ns, recvs[i].recv_ns) << "message " << recvs[i].seq;
+	}
 }
 
 TEST_P(Messages, ComeUnchangedAndInOrder)
@@ -103,7 +106,8 @@ TEST_P(Messages, ComeUnchangedAndInOrder)
 		for (const uint32_t side : {0u, 1u}) {
 			expect_send_stamps(replies[side], pair.sends(side), how);
 			expect_recv_stamps(replies[side], pair.recvs(side), how);
-			expect_no_message_before_it_was_sent(pair.recvs(side), replies[side].block.recvs, pair.sends(1 - side));
+			expect_no_message_before_it_was_sent(replies[side], pair.recvs(side), replies[1 - side],
+												 pair.sends(1 - side));
 		}
 		EXPECT_NE(pair.sends(0)[kLeadIn - 1].flags & rundir::kStampLeadIn, 0u);
 		EXPECT_EQ(pair.sends(0)[kLeadIn].flags & rundir::kStampLeadIn, 0u);
