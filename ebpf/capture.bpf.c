@@ -66,6 +66,12 @@ struct {
 	__uint(value_size, 4096);
 } slots SEC(".maps");
 
+static __always_inline struct icepath_task *worker_of(struct task_struct *task)
+{
+	struct icepath_task *worker = bpf_task_storage_get(&workers, task, 0, 0);
+	return worker && worker->in_block ? worker : NULL;
+}
+
 static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
@@ -130,7 +136,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *wakee)
 	__u32 cpu;
 	if (!capturing)
 		return 0;
-	struct icepath_task *task = bpf_task_storage_get(&workers, wakee, 0, 0);
+	struct icepath_task *task = worker_of(wakee);
 	if (!task)
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
@@ -167,7 +173,7 @@ int BPF_PROG(on_sched_wakeup, struct task_struct *wakee)
 	__u32 cpu;
 	if (!capturing)
 		return 0;
-	struct icepath_task *task = bpf_task_storage_get(&workers, wakee, 0, 0);
+	struct icepath_task *task = worker_of(wakee);
 	if (!task || task->wakeup_ns)
 		return 0;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
@@ -227,6 +233,15 @@ static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __
 	record->off.waker_vector = task->vector;
 }
 
+static __always_inline void begin_period(struct icepath_task *task, __u64 now)
+{
+	task->out_ns = 0;
+	task->waking_ns = 0;
+	task->wakeup_ns = 0;
+	task->ipi_ns = 0;
+	task->in_ns = now;
+}
+
 static __always_inline void switched_in(struct icepath_task *task, struct task_struct *next, __u32 cpu,
 										const struct icepath_cpu_state *state, __u64 now)
 {
@@ -234,8 +249,7 @@ static __always_inline void switched_in(struct icepath_task *task, struct task_s
 		log_off_cpu(task, next->pid, cpu, state, now, 0);
 	else if (task->in_ns)
 		log_unseen(cpu, next->pid, task->in_ns, now);
-	__builtin_memset(task, 0, sizeof(*task));
-	task->in_ns = now;
+	begin_period(task, now);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -244,8 +258,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	__u32 cpu;
 	if (!capturing)
 		return 0;
-	struct icepath_task *out = prev->pid ? bpf_task_storage_get(&workers, prev, 0, 0) : NULL;
-	struct icepath_task *in = next->pid ? bpf_task_storage_get(&workers, next, 0, 0) : NULL;
+	struct icepath_task *out = prev->pid ? worker_of(prev) : NULL;
+	struct icepath_task *in = next->pid ? worker_of(next) : NULL;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
 		return 0;
@@ -280,7 +294,7 @@ int BPF_PROG(on_sched_exit, bool is_switch)
 	if (!capturing || !is_switch)
 		return 0;
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct icepath_task *task = bpf_task_storage_get(&workers, current, 0, 0);
+	struct icepath_task *task = worker_of(current);
 	if (!task || !task->out_ns)
 		return 0;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
@@ -288,8 +302,7 @@ int BPF_PROG(on_sched_exit, bool is_switch)
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
 	log_off_cpu(task, current->pid, cpu, state, now, ICEPATH_FLAG_IN_LATE);
-	__builtin_memset(task, 0, sizeof(*task));
-	task->in_ns = now;
+	begin_period(task, now);
 	return 0;
 }
 
@@ -297,7 +310,7 @@ SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(on_sched_migrate_task, struct task_struct *moved, int to_cpu)
 {
 	__u32 cpu;
-	if (!capturing || !bpf_task_storage_get(&workers, moved, 0, 0))
+	if (!capturing || !worker_of(moved))
 		return 0;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
@@ -483,7 +496,7 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 SEC("?tp_btf/skb_copy_datagram_iovec")
 int BPF_PROG(on_skb_copy_datagram_iovec, const struct sk_buff *skb, int bytes)
 {
-	if (!capturing || !bpf_task_storage_get(&workers, bpf_get_current_task_btf(), 0, 0))
+	if (!capturing || !worker_of(bpf_get_current_task_btf()))
 		return 0;
 	log_socket(ICEPATH_RECORD_TAKEN, 0, (__u64)skb, bytes, false, 0);
 	return 0;

@@ -139,6 +139,7 @@ struct icepath_task {
 	ICEPATH_U32 waker_tid;
 	ICEPATH_U16 out_cpu;
 	ICEPATH_U8 reason, context, vector;
+	ICEPATH_U8 in_block; /* 0: a worker of another cell, to this block a task like any other */
 };
 
 /* Value of the socket storage: marks a socket as one of the run. */

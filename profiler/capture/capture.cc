@@ -174,9 +174,12 @@ void Capture::attach(ProbeSet wanted)
 	}
 }
 
-void Capture::add_worker(int pidfd)
+void Capture::add_worker(int pidfd) { mark(pidfd, false); }
+
+void Capture::mark(int pidfd, bool in_block)
 {
-	const icepath_task state{};
+	icepath_task state{};
+	state.in_block = in_block;
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot mark a worker for the capture: {}", std::strerror(errno)));
 }
@@ -191,7 +194,7 @@ void Capture::add_socket(int socket_fd, uint64_t key)
 void Capture::begin_block(const std::vector<int> &worker_pidfds)
 {
 	for (const int pidfd : worker_pidfds)
-		add_worker(pidfd);
+		mark(pidfd, true);
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
@@ -204,6 +207,8 @@ uint64_t Capture::end_block()
 {
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
 	log_still_off();
+	for (const int pidfd : block_workers_)
+		mark(pidfd, false);
 	return recursion_misses() - misses_at_begin_;
 }
 

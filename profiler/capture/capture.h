@@ -37,7 +37,7 @@ public:
 	ProbeSet available() const { return available_; }
 	const std::array<Trial, kProbes.size()> &trials() const { return trials_; }
 
-	// Marks a task or a socket as one of the run. Both file descriptors stay the caller's.
+	// Marks a task or a socket as one of the run; a task is watched only in the blocks that name it. Both file descriptors stay the caller's.
 	void add_worker(int pidfd);
 	void add_socket(int socket_fd, uint64_t key);
 
@@ -54,6 +54,7 @@ private:
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which);
 	uint64_t recursion_misses() const;
 	void log_still_off();
+	void mark(int pidfd, bool in_block);
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{};
