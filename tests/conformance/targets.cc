@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ostream>
 #include <set>
 #include <stdexcept>
 
@@ -94,6 +95,8 @@ std::string Case::test_name() const
 	std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
 	return name;
 }
+
+void PrintTo(const Case &each, std::ostream *out) { *out << each.test_name(); }
 
 const std::vector<Case> &all_cases()
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What the suite runs over: every target of every plug-in of this build, as its worker describes it.
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,13 @@ struct Case {
 	double rate_hz() const;
 	bool is_lossy() const { return (told.capabilities & ICEPATH_IS_LOSSY) != 0; }
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
+	// A middleware makes its own calls, or none: its adapter stamps what it can see.
+	bool is_middleware() const { return told.library_version[0] != 0; }
 	std::string why_not() const; // empty: it can run here
 	std::string test_name() const;
 };
+
+void PrintTo(const Case &each, std::ostream *out); // GoogleTest's hook: by name, not by bytes
 
 // Every target x wait x pattern x size.
 const std::vector<Case> &all_cases();
