@@ -87,7 +87,10 @@ struct icepath_target {
 	const char *why_not;      /* NULL, or why this target cannot work here and what mends it */
 };
 
-/* What the peer needs to reach an endpoint. `fds` are duplicated for the peer by the caller. */
+/*
+ * What the peer needs to reach an endpoint. Descriptors in an address that `open` filled stay the plug-in's; the caller
+ * duplicates them for the peer, and `connect` takes ownership of those that it is given.
+ */
 struct icepath_address {
 	uint32_t bytes_used;
 	uint32_t fds_used;
