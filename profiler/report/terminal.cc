@@ -2,7 +2,6 @@
 #include "profiler/report/terminal.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,24 +31,25 @@ std::string text_of(const json &object, const char *key)
 	return object.is_object() && at != object.end() && at->is_string() ? printable(at->get<std::string>()) : "";
 }
 
-std::string half_width(const std::optional<stats::Interval> &interval)
+std::string with_interval(double ns, const std::optional<stats::Interval> &interval)
 {
-	return interval ? fmt::format(" ±{}", microseconds((interval->high - interval->low) / 2)) : "";
+	return microseconds(ns) +
+		   (interval ? fmt::format(" ±{}", microseconds_beside((interval->high - interval->low) / 2, ns)) : "");
 }
 
-std::string percentile_text(const stats::Distribution &d, size_t which, bool with_interval)
+std::string percentile_text(const stats::Distribution &d, size_t which, bool interval = false)
 {
 	if (!d.percentiles[which])
 		return "–";
-	return microseconds(static_cast<double>(*d.percentiles[which])) + (with_interval ? half_width(d.intervals[which]) : "");
+	return with_interval(static_cast<double>(*d.percentiles[which]), interval ? d.intervals[which] : std::nullopt);
 }
 
 std::string probe_cost(const CellResult &cell)
 {
 	if (!cell.observer_effect)
 		return "–";
-	const std::string added = microseconds(cell.observer_effect->mean);
-	return (cell.observer_effect->mean < 0 ? "" : "+") + added + half_width(cell.observer_effect->interval);
+	return (cell.observer_effect->mean < 0 ? "" : "+") +
+		   with_interval(cell.observer_effect->mean, cell.observer_effect->interval);
 }
 
 std::string cpu_text(const CellResult &cell)
@@ -75,9 +75,9 @@ std::string target_text(const rundir::Cell &cell)
 class Report {
 public:
 	Report(const RunResult &result, const Style &style)
-		: result_(result), look_{style.colour, style.unicode}, width_(static_cast<size_t>(std::clamp(style.width, 40, 1000)))
-	{
-	}
+		: result_(result), look_{style.colour, style.unicode},
+		  width_(static_cast<size_t>(std::clamp(style.width, 40, 1000)))
+	{}
 
 	std::string text()
 	{
@@ -95,18 +95,18 @@ private:
 	void line(const std::string &text = "") { text_ += text + "\n"; }
 
 	// "label   words words", broken at spaces and indented under the first word.
-	void paragraph(const std::string &label, const std::string &words)
+	void paragraph(const std::string &label, const std::string &words, size_t indent = 10)
 	{
-		std::string out = pad_right(spelled(label), 10);
+		std::string out = pad_right(spelled(label), indent);
 		const std::string rest = spelled(words);
 		for (size_t at = 0; at < rest.size();) {
 			const size_t end = std::min(rest.find(' ', at), rest.size());
 			const std::string word = rest.substr(at, end - at);
-			if (columns(out) > 10 && columns(out) + 1 + columns(word) > width_) {
+			if (columns(out) > indent && columns(out) + 1 + columns(word) > width_) {
 				line(out);
-				out = std::string(10, ' ');
+				out = std::string(indent, ' ');
 			}
-			out += columns(out) > 10 ? " " + word : word;
+			out += columns(out) > indent ? " " + word : word;
 			at = end + 1;
 		}
 		line(out);
@@ -115,7 +115,8 @@ private:
 	void add_head()
 	{
 		const rundir::Head &head = result_.head;
-		line(bold(spelled(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc), printable(head.command_line)))));
+		line(bold(spelled(fmt::format("icepath {} · {} · {}", printable(head.icepath_version),
+									  printable(head.started_utc), printable(head.command_line)))));
 		const json host = json::parse(head.host_json, nullptr, false);
 		std::string machine;
 		const auto add = [&](const std::string &what, const std::string &value) {
@@ -148,7 +149,8 @@ private:
 			if (!item.is_object() || item.value("quiet", json(true)) != false)
 				continue;
 			const std::string effect = text_of(item, "effect");
-			paragraph(label, text_of(item, "name") + ": " + text_of(item, "found") + (effect.empty() ? "" : " → " + effect));
+			paragraph(label,
+					  text_of(item, "name") + ": " + text_of(item, "found") + (effect.empty() ? "" : " → " + effect));
 			label = "";
 		}
 		if (!label.empty())
@@ -183,14 +185,14 @@ private:
 		return cells;
 	}
 
+	// One row a cell. What all cells share stands in the heading.
 	void add_cells()
 	{
 		const auto cells = measured();
 		if (cells.empty())
 			return;
-		Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"}, p99{"p99"}, p99_9{"p99.9"},
-			trip{"trip"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
-		bool unsupported = false;
+		Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
+			p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, pacing{"pacing"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
 		for (const CellResult *cell : cells) {
 			target.cells.push_back(target_text(cell->cell));
 			pattern.cells.emplace_back(pattern_name(cell->cell.pattern));
@@ -198,42 +200,65 @@ private:
 			size.cells.push_back(payload(cell->cell.payload_bytes));
 			p50.cells.push_back(percentile_text(cell->latency, 0, true));
 			p99.cells.push_back(percentile_text(cell->latency, 2, true));
-			p99_9.cells.push_back(percentile_text(cell->latency, 3, false));
-			trip.cells.push_back(percentile_text(cell->round_trip, 0, false));
+			p99_9.cells.push_back(percentile_text(cell->latency, 3));
+			trip.cells.push_back(percentile_text(cell->round_trip, 0));
+			pacing.cells.push_back(percentile_text(cell->pacing, 2));
 			cpu.cells.push_back(cpu_text(*cell));
 			lost.cells.push_back(count(cell->messages.lost));
 			probes.cells.push_back(probe_cost(*cell));
-			unsupported = unsupported || !cell->latency.percentiles[0] || !cell->latency.percentiles[2] || !cell->latency.percentiles[3];
 		}
-		const std::vector<const Column *> before = {&target, &pattern, &wait, &size, &p50, &p99, &p99_9, &trip}, after = {&cpu, &lost, &probes};
-		size_t fixed = 2;
-		for (const auto &columns_of : {before, after})
-			for (const Column *column : columns_of)
-				fixed += 2 + width_of(*column);
-		const size_t bar = std::clamp<size_t>(width_ > fixed ? width_ - fixed : 0, 10, 48);
+		std::string heading = "one-way latency in µs";
+		std::vector<const Column *> before = {&target};
+		for (const Column *column : {&pattern, &wait}) {
+			if (cells.size() > 1 && std::ranges::count(column->cells, column->cells[0]) == std::ssize(cells))
+				heading += fmt::format(", {} {}", column->head, column->cells[0]);
+			else
+				before.push_back(column);
+		}
+		before.insert(before.end(), {&size, &p50, &p99, &p99_9});
+		std::string reading = "±: half of the 95 % interval over blocks · ";
+		for (const auto &[column, meaning] :
+			 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
+			  {&pacing, "pacing: p99 of intended → real send, beside the latency · "}})
+			if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {
+				before.push_back(column);
+				reading += meaning;
+			}
+		reading += "layers: where the mean goes, with probes · CPU: of both sides per message · probes: what they "
+				   "added to the p50 · "
+				   "–: not measured, or fewer than 10 messages beyond it (p99.9 needs 10 000)";
 
-		line(bold(spelled("one-way latency in µs, ± half of its 95 % interval over blocks; trip: p50 of the round trip; CPU: of both sides per message;")));
-		line(bold(spelled("probes: what they added to the p50; bar: the mean of where a message's time goes")));
-		std::string heads;
-		for (const Column *column : before)
-			heads += cell_text(*column, column->head) + "  ";
-		heads += pad_right("layers", bar);
-		for (const Column *column : after)
-			heads += "  " + cell_text(*column, column->head);
-		line(heads);
-		for (size_t i = 0; i < cells.size(); ++i) {
-			std::string row;
-			for (const Column *column : before)
-				row += cell_text(*column, column->cells[i]) + "  ";
-			row += layer_bar(cells[i]->layers.rows(), bar, look_);
-			for (const Column *column : after)
-				row += "  " + cell_text(*column, column->cells[i]);
-			line(row);
-		}
+		line(bold(spelled(heading)));
+		add_rows(cells, before, {&cpu, &lost, &probes});
 		add_legend(cells);
-		if (unsupported)
-			line(spelled("–: fewer than 10 messages lie beyond it (p50 needs 20 messages, p99 1000, p99.9 10 000), or there is none"));
+		paragraph("", reading, 0);
 		line();
+	}
+
+	void add_rows(const std::vector<const CellResult *> &cells, const std::vector<const Column *> &before,
+				  const std::vector<const Column *> &after)
+	{
+		constexpr size_t kNarrowest = 10, kWidest = 48;
+		size_t used = 0;
+		for (const auto &group : {before, after})
+			for (const Column *column : group)
+				used += width_of(*column);
+		const size_t gaps = before.size() + after.size();
+		const std::string gap(used + 2 * gaps + kNarrowest <= width_ ? 2 : 1, ' ');
+		used += gaps * gap.size();
+		const size_t bar = std::clamp(width_ > used ? width_ - used : 0, kNarrowest, kWidest);
+		const auto row = [&](const std::string &middle, const auto &cell_of) {
+			std::string out;
+			for (const Column *column : before)
+				out += cell_text(*column, cell_of(*column)) + gap;
+			out += middle;
+			for (const Column *column : after)
+				out += gap + cell_text(*column, cell_of(*column));
+			line(out);
+		};
+		row(pad_right("layers", bar), [](const Column &column) { return column.head; });
+		for (size_t i = 0; i < cells.size(); ++i)
+			row(layer_bar(cells[i]->layers.rows(), bar, look_), [&](const Column &column) { return column.cells[i]; });
 	}
 
 	size_t width_of(const Column &column) const
@@ -293,14 +318,16 @@ private:
 			first = false;
 		}
 		if (slowest > worst->latency_ns())
-			line(spelled(fmt::format("  the slowest message of all took {}, in a block without probes or on a path that isn't whole",
+			line(spelled(fmt::format(
+				"  the slowest message of all took {}, in a block without probes or on a path that isn't whole",
 				duration(static_cast<double>(slowest)))));
 		line();
 	}
 
 	void add_culprits()
 	{
-		std::map<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>> sums; // by name and layer, over all cells
+		std::map<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>>
+			sums; // by name and layer, over all cells
 		for (const CellResult &cell : result_.cells)
 			for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
 				auto &[ns, segments] = sums[{printable(row.name), std::string(path::name(row.layer))}];
@@ -309,7 +336,8 @@ private:
 			}
 		if (sums.empty())
 			return;
-		std::vector<std::pair<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>>> rows(sums.begin(), sums.end());
+		std::vector<std::pair<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>>> rows(sums.begin(),
+																										sums.end());
 		std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto &row) { return row.second.first; });
 		rows.resize(std::min(rows.size(), kCulprits));
 		line(bold(spelled("who took time from messages on their way")));
@@ -317,8 +345,9 @@ private:
 		for (const auto &row : rows)
 			width = std::max(width, columns(row.first.first));
 		for (const auto &[who, sum] : rows)
-			line(spelled(fmt::format("  {}  {}  {} in {} {}", pad_right(who.first, width), pad_right(who.second, 15),
-				pad_left(duration(static_cast<double>(sum.first)), 8), count(sum.second), sum.second == 1 ? "place" : "places")));
+			line(spelled(fmt::format("  {}  {}  {} {} {}", pad_right(who.first, width), pad_right(who.second, 15),
+									 pad_left(duration(static_cast<double>(sum.first)), 8) + ",", count(sum.second),
+									 sum.second == 1 ? "time" : "times")));
 		line();
 	}
 

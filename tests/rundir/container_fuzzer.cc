@@ -63,10 +63,18 @@ TEST(ContainerFuzz, ChangedContainersAreReadOrRefused)
 		for (unsigned n = 1 + random() % 4; n > 0; --n) {
 			const size_t at = random() % changed.size();
 			switch (random() % 4) {
-			case 0: changed[at] = static_cast<char>(random()); break;
-			case 1: changed[at] = characters[random() % characters.size()]; break;
-			case 2: changed.erase(at, 1 + random() % 16); break;
-			default: changed.insert(at, changed.substr(random() % changed.size(), 1 + random() % 16)); break;
+			case 0:
+				changed[at] = static_cast<char>(random());
+				break;
+			case 1:
+				changed[at] = characters[random() % characters.size()];
+				break;
+			case 2:
+				changed.erase(at, 1 + random() % 16);
+				break;
+			default:
+				changed.insert(at, changed.substr(random() % changed.size(), 1 + random() % 16));
+				break;
 			}
 		}
 		mend_checksums(changed);
