@@ -29,7 +29,7 @@ constexpr const char *kExpected = R"(
 icepath 0.1.0 · 2026-01-02T03:04:05Z · icepath run -t uds-stream
 host      box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hypervisor
 cpus      CPUs 0 and 1: two cores under one last-level cache
-noisy     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst
+noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst
 probes    sender.kernel: sk_data_ready (tp_btf)
           wakeup: sched_waking (tp_btf)
           runqueue, preempted: sched_switch (tp_btf)
@@ -56,7 +56,7 @@ worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
   mostly runqueue: 99.0 % of it, CPU 0 ran kworker/1:2 (4711)
 
 who took time from messages on their way
-  kworker/1:2  runqueue          6.77 ms, 3600 times
+  kworker/1:2  runqueue   6.77 ms, 3600 times
 
 )";
 
