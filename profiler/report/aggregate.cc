@@ -61,7 +61,8 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	if (stats::supported(both.size(), stats::kP50)) {
 		std::vector<uint64_t> sorted = both;
 		std::ranges::sort(sorted);
-		samples.medians.push_back({block.round, block.probed, static_cast<double>(stats::percentile(sorted, stats::kP50))});
+		samples.medians.push_back(
+			{block.round, block.probed, static_cast<double>(stats::percentile(sorted, stats::kP50))});
 	}
 	if (block.probed) {
 		samples.latency_probed.push_back(std::move(both));

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kMaxNames = 4096;
 
 // The kernel's softirq_to_name[].
-constexpr std::array<std::string_view, 10> kSoftirqs = {"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
+constexpr std::array<std::string_view, 10> kSoftirqs = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+														"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 std::string thread_name(const path::Observations &seen, uint32_t tid)
 {
@@ -25,12 +26,18 @@ std::string interrupt_name(uint8_t kind, uint32_t vector)
 {
 	switch (kind) {
 	case ICEPATH_INTERRUPT_SOFTIRQ:
-		return vector < kSoftirqs.size() ? fmt::format("{} softirq", kSoftirqs[vector]) : fmt::format("softirq {}", vector);
-	case ICEPATH_INTERRUPT_DEVICE: return fmt::format("interrupt {}", vector);
-	case ICEPATH_INTERRUPT_TIMER: return "timer interrupt";
-	case ICEPATH_INTERRUPT_RESCHEDULE: return "reschedule interrupt";
-	case ICEPATH_INTERRUPT_CALL_FUNCTION: return "function call interrupt";
-	case ICEPATH_INTERRUPT_IRQ_WORK: return "irq work interrupt";
+		return vector < kSoftirqs.size() ? fmt::format("{} softirq", kSoftirqs[vector])
+										 : fmt::format("softirq {}", vector);
+	case ICEPATH_INTERRUPT_DEVICE:
+		return fmt::format("interrupt {}", vector);
+	case ICEPATH_INTERRUPT_TIMER:
+		return "timer interrupt";
+	case ICEPATH_INTERRUPT_RESCHEDULE:
+		return "reschedule interrupt";
+	case ICEPATH_INTERRUPT_CALL_FUNCTION:
+		return "function call interrupt";
+	case ICEPATH_INTERRUPT_IRQ_WORK:
+		return "irq work interrupt";
 	}
 	return fmt::format("interrupt of kind {}", kind);
 }
@@ -63,7 +70,8 @@ void Breakdown::add(const path::Path &path, const path::Observations &seen)
 		sum += ns;
 		if (ns == 0)
 			continue;
-		const Key key{segment.layer, segment.hop, role_of(path, segment), thread_name(seen, segment.thread), segment.part};
+		const Key key{segment.layer, segment.hop, role_of(path, segment), thread_name(seen, segment.thread),
+					  segment.part};
 		sums_[key][static_cast<size_t>(segment.provenance())] += ns;
 	}
 	++deliveries_;

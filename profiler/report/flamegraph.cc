@@ -19,11 +19,20 @@ std::string escaped(const std::string &text)
 	std::string safe;
 	for (const char c : text)
 		switch (c) {
-		case '&': safe += "&amp;"; break;
-		case '<': safe += "&lt;"; break;
-		case '>': safe += "&gt;"; break;
-		case '"': safe += "&quot;"; break;
-		default: safe += c;
+		case '&':
+			safe += "&amp;";
+			break;
+		case '<':
+			safe += "&lt;";
+			break;
+		case '>':
+			safe += "&gt;";
+			break;
+		case '"':
+			safe += "&quot;";
+			break;
+		default:
+			safe += c;
 		}
 	return safe;
 }
@@ -77,12 +86,14 @@ public:
 	{
 		const double height = kTop + kFrameHeight * static_cast<double>(depth_) + kMargin;
 		out_ = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-						   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+						   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+						   "width=\"{0:.0f}\" height=\"{1:.0f}\" "
 						   "font-family=\"monospace\" font-size=\"12\">\n"
 						   "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-						   "<text x=\"{2:.0f}\" y=\"18\" font-size=\"14\" font-weight=\"bold\">Where the latency of messages went</text>\n"
+						   "<text x=\"{2:.0f}\" y=\"18\" font-size=\"14\" font-weight=\"bold\">Where the latency of "
+						   "messages went</text>\n"
 						   "<text x=\"{2:.0f}\" y=\"36\" fill=\"#555555\">{3}</text>\n",
-			kWidth, height, kMargin, escaped(title));
+						   kWidth, height, kMargin, escaped(title));
 		if (root_.ns > 0)
 			draw(root_, kMargin, kWidth - 2 * kMargin, 0);
 		return out_ + "</svg>\n";
@@ -94,17 +105,20 @@ private:
 		if (width < kNarrowest)
 			return;
 		const double y = kTop + kFrameHeight * static_cast<double>(depth_ - 1 - level);
-		const char *colour = node.frame.layer >= 0 ? kLayerStyles[static_cast<size_t>(node.frame.layer)].colour : level == 0 ? "#d8d8d8" : "#e6e2d8";
+		const char *colour = node.frame.layer >= 0 ? kLayerStyles[static_cast<size_t>(node.frame.layer)].colour
+							 : level == 0          ? "#d8d8d8"
+												   : "#e6e2d8";
 		const std::string told = fmt::format("{}: {}, {}", node.frame.name, duration(static_cast<double>(node.ns)),
-			percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns)));
-		out_ += fmt::format("<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\" stroke=\"#ffffff\" "
+											 percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns)));
+		out_ += fmt::format("<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
+							"fill=\"{}\" stroke=\"#ffffff\" "
 							"stroke-width=\"0.5\"/>",
-			escaped(told), x, y, width, kFrameHeight - 1, colour);
+							escaped(told), x, y, width, kFrameHeight - 1, colour);
 		const auto room = static_cast<size_t>(std::max(0.0, (width - 6) / kCharacter));
 		if (room >= 3) {
 			const bool fits = columns(node.frame.name) <= room;
 			out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.0f}\">{}</text>", x + 3, y + 13,
-				escaped(fits ? node.frame.name : first_characters(node.frame.name, room - 2) + ".."));
+								escaped(fits ? node.frame.name : first_characters(node.frame.name, room - 2) + ".."));
 		}
 		out_ += "</g>\n";
 		for (const Node &child : node.children) {
@@ -121,6 +135,9 @@ private:
 
 } // namespace
 
-std::string flamegraph_svg(const Stacks &stacks, const std::string &title) { return Drawing(tree_of(stacks)).svg(title); }
+std::string flamegraph_svg(const Stacks &stacks, const std::string &title)
+{
+	return Drawing(tree_of(stacks)).svg(title);
+}
 
 } // namespace icepath::report

@@ -21,7 +21,8 @@ std::string frame_name(const std::string &text)
 // Cells that differ in more than target and payload aren't the same measurement: their frames say so.
 std::string payload_frame(const rundir::Cell &cell)
 {
-	std::string text = fmt::format("{} {} {}", payload(cell.payload_bytes), pattern_name(cell.pattern), wait_name(cell.wait));
+	std::string text =
+		fmt::format("{} {} {}", payload(cell.payload_bytes), pattern_name(cell.pattern), wait_name(cell.wait));
 	if (cell.injection.any())
 		text += fmt::format(" +{}ns +{}ns", cell.injection.sender_user_ns, cell.injection.receiver_busy_ns);
 	return text;
@@ -35,8 +36,9 @@ Stacks stacks(const RunResult &result)
 	for (const CellResult &cell : result.cells)
 		for (const LayerRow &row : cell.layers.rows()) {
 			const int layer = static_cast<int>(row.layer);
-			std::vector<Frame> stack = {{frame_name(cell.cell.target)}, {frame_name(payload_frame(cell.cell))},
-				{std::string(path::name(row.layer)), layer}};
+			std::vector<Frame> stack = {{frame_name(cell.cell.target)},
+										{frame_name(payload_frame(cell.cell))},
+										{std::string(path::name(row.layer)), layer}};
 			if (row.part != path::Part::None)
 				stack.push_back({std::string(path::name(row.part)), layer});
 			stack.push_back({frame_name(row.thread), layer});

@@ -35,11 +35,13 @@ inline constexpr std::array<LayerStyle, path::kLayerCount> kLayerStyles = {{
 
 constexpr const LayerStyle &style_of(path::Layer layer) { return kLayerStyles[static_cast<size_t>(layer)]; }
 
-static_assert([] {
-	for (size_t i = 0; i < path::kLayerCount; ++i)
-		if (kLayerStyles[i].layer != static_cast<path::Layer>(i))
-			return false;
-	return true;
-}(), "one style for each layer, in the order of path::Layer");
+static_assert(
+	[] {
+		for (size_t i = 0; i < path::kLayerCount; ++i)
+			if (kLayerStyles[i].layer != static_cast<path::Layer>(i))
+				return false;
+		return true;
+	}(),
+	"one style for each layer, in the order of path::Layer");
 
 } // namespace icepath::report

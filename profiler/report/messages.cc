@@ -27,7 +27,8 @@ public:
 
 	void receive(const RecvStamp &recv, MessageCounts &counts, std::vector<uint64_t> &latencies)
 	{
-		const auto found = std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
+		const auto found =
+			std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
 		const bool known = found != sends_.end() && (*found)->seq == recv.seq;
 		if ((recv.flags & rundir::kStampLeadIn) || (known && ((*found)->flags & rundir::kStampLeadIn)))
 			return;

@@ -13,8 +13,8 @@ namespace icepath::report {
 // Lead-in messages are in none of these.
 struct MessageCounts {
 	uint64_t sent = 0;
-	uint64_t received = 0;    // different messages; a duplicate isn't received again
-	uint64_t lost = 0;        // sent and not received; a block that was ended early loses what was in flight
+	uint64_t received = 0; // different messages; a duplicate isn't received again
+	uint64_t lost = 0;     // sent and not received; a block that was ended early loses what was in flight
 	uint64_t duplicate = 0;
 	uint64_t reordered = 0;   // came after a message that was sent later
 	uint64_t bad_payload = 0; // other bytes than sent, or a number that no sent message has

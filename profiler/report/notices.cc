@@ -44,36 +44,51 @@ void add_cell_notices(const CellResult &cell, std::vector<std::string> &told)
 		return;
 	}
 	if (cell.blocks_failed > 0 && (cell.failure.empty() || !told_already(told, cell.failure)))
-		told.push_back(fmt::format("{}: {} of {} blocks failed: {}", where, cell.blocks_failed, cell.blocks_probed + cell.blocks_unprobed, cell.failure));
+		told.push_back(fmt::format("{}: {} of {} blocks failed: {}", where, cell.blocks_failed,
+								   cell.blocks_probed + cell.blocks_unprobed, cell.failure));
 	const MessageCounts &messages = cell.messages;
 	if (messages.lost > 0)
-		told.push_back(fmt::format("{}: {} of {} messages lost{}", where, count(messages.lost), count(messages.sent), lossy(cell) ? " (it may lose messages)" : ""));
+		told.push_back(fmt::format("{}: {} of {} messages lost{}", where, count(messages.lost), count(messages.sent),
+								   lossy(cell) ? " (it may lose messages)" : ""));
 	if (messages.bad_payload > 0)
-		told.push_back(fmt::format("{}: {} messages came with other bytes than were sent", where, count(messages.bad_payload)));
+		told.push_back(
+			fmt::format("{}: {} messages came with other bytes than were sent", where, count(messages.bad_payload)));
 	if (messages.inverted > 0)
-		told.push_back(fmt::format("{}: {} messages were received before they were sent, by their stamps: they have no latency", where, count(messages.inverted)));
+		told.push_back(
+			fmt::format("{}: {} messages were received before they were sent, by their stamps: they have no latency",
+						where, count(messages.inverted)));
 	if (cell.capture.dropped > 0)
-		told.push_back(fmt::format("{}: {} records dropped: the log of a CPU was full; the messages after it have no breakdown", where, count(cell.capture.dropped)));
+		told.push_back(
+			fmt::format("{}: {} records dropped: the log of a CPU was full; the messages after it have no breakdown",
+						where, count(cell.capture.dropped)));
 	if (cell.capture.recursion_misses > 0)
-		told.push_back(fmt::format("{}: the kernel skipped {} probe runs; blocks with one have no breakdown", where, count(cell.capture.recursion_misses)));
+		told.push_back(fmt::format("{}: the kernel skipped {} probe runs; blocks with one have no breakdown", where,
+								   count(cell.capture.recursion_misses)));
 	if (cell.layers.sum_error_ns() > 0)
-		told.push_back(fmt::format("{}: layers miss the latency by {} in sum: this is a defect of icepath", where, duration(static_cast<double>(cell.layers.sum_error_ns()))));
+		told.push_back(fmt::format("{}: layers miss the latency by {} in sum: this is a defect of icepath", where,
+								   duration(static_cast<double>(cell.layers.sum_error_ns()))));
 	// One in a thousand is what a loaded machine costs; above it the breakdown may miss a kind of message.
 	const uint64_t incomplete = cell.probed - cell.complete();
 	if (incomplete * 1000 > cell.probed) {
 		std::string reasons;
 		for (size_t i = 0; i < cell.incomplete.size(); ++i)
 			if (cell.incomplete[i] > 0)
-				reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", path::kReasonNames[i], count(cell.incomplete[i]));
-		told.push_back(fmt::format("{}: {} of {} messages have no breakdown ({})", where, count(incomplete), count(cell.probed), reasons));
+				reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", path::kReasonNames[i],
+									   count(cell.incomplete[i]));
+		told.push_back(fmt::format("{}: {} of {} messages have no breakdown ({})", where, count(incomplete),
+								   count(cell.probed), reasons));
 	}
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		told.push_back(fmt::format("{}: {} unprobed block{} can't tell an interval; measure longer", where, cell.latency.blocks, cell.latency.blocks == 1 ? "" : "s"));
+		told.push_back(fmt::format("{}: {} unprobed block{} can't tell an interval; measure longer", where,
+								   cell.latency.blocks, cell.latency.blocks == 1 ? "" : "s"));
 }
 
 } // namespace
 
-std::string_view pattern_name(rundir::Pattern pattern) { return pattern == rundir::Pattern::PingPong ? "pingpong" : "oneway"; }
+std::string_view pattern_name(rundir::Pattern pattern)
+{
+	return pattern == rundir::Pattern::PingPong ? "pingpong" : "oneway";
+}
 
 std::string_view wait_name(rundir::Wait wait)
 {
@@ -82,7 +97,8 @@ std::string_view wait_name(rundir::Wait wait)
 
 std::string title(const rundir::Cell &cell)
 {
-	std::string text = fmt::format("{} {} {} {}", printable(cell.target), payload(cell.payload_bytes), pattern_name(cell.pattern), wait_name(cell.wait));
+	std::string text = fmt::format("{} {} {} {}", printable(cell.target), payload(cell.payload_bytes),
+								   pattern_name(cell.pattern), wait_name(cell.wait));
 	if (cell.injection.sender_user_ns > 0)
 		text += fmt::format(" +{} sender", duration(static_cast<double>(cell.injection.sender_user_ns)));
 	if (cell.injection.receiver_busy_ns > 0)
@@ -102,9 +118,9 @@ std::vector<std::string> notices(const RunResult &result)
 bool valid(const RunResult &result)
 {
 	return !result.partial() && std::ranges::all_of(result.cells, [](const CellResult &cell) {
-		return measured(cell) && cell.blocks_failed == 0 && cell.messages.bad_payload == 0 && cell.messages.inverted == 0 &&
-			   (cell.messages.lost == 0 || lossy(cell)) && cell.capture.dropped == 0 && cell.capture.recursion_misses == 0 &&
-			   cell.layers.sum_error_ns() == 0;
+		return measured(cell) && cell.blocks_failed == 0 && cell.messages.bad_payload == 0 &&
+			   cell.messages.inverted == 0 && (cell.messages.lost == 0 || lossy(cell)) && cell.capture.dropped == 0 &&
+			   cell.capture.recursion_misses == 0 && cell.layers.sum_error_ns() == 0;
 	});
 }
 

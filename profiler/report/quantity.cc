@@ -10,25 +10,33 @@
 namespace icepath::report {
 namespace {
 
-// Three significant digits; whole numbers from 100 on.
-std::string three_digits(double value)
+// Decimals that make three significant digits of `value`; none from 100 on.
+int decimals(double value)
 {
 	const double size = std::abs(value);
-	if (size < 0.9995)
-		return fmt::format("{:.3f}", value);
-	if (size < 9.995)
-		return fmt::format("{:.2f}", value);
-	if (size < 99.95)
-		return fmt::format("{:.1f}", value);
-	const std::string digits = count(static_cast<uint64_t>(std::llround(std::min(size, 9e18))));
+	return size < 0.9995 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+}
+
+std::string with_decimals(double value, int places)
+{
+	if (places > 0)
+		return fmt::format("{:.{}f}", value, places);
+	const std::string digits = count(static_cast<uint64_t>(std::llround(std::min(std::abs(value), 9e18))));
 	return value < 0 ? "-" + digits : digits;
 }
+
+std::string three_digits(double value) { return with_decimals(value, decimals(value)); }
 
 size_t character_bytes(unsigned char first) { return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4; }
 
 } // namespace
 
 std::string microseconds(double ns) { return three_digits(ns / 1000); }
+
+std::string microseconds_beside(double ns, double value_ns)
+{
+	return with_decimals(ns / 1000, decimals(value_ns / 1000));
+}
 
 std::string duration(double ns)
 {
@@ -74,7 +82,8 @@ std::string printable(std::string_view text)
 		const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
 		const size_t length = character_bytes(byte(0));
 		// 0x80 to 0xc1 and 0xf5 up begin no character. C1 controls (U+0080 to U+009F) are obeyed by terminals too.
-		bool good = byte(0) >= 0x20 && byte(0) != 0x7f && (byte(0) < 0x80 || byte(0) >= 0xc2) && byte(0) < 0xf5 && at + length <= text.size();
+		bool good = byte(0) >= 0x20 && byte(0) != 0x7f && (byte(0) < 0x80 || byte(0) >= 0xc2) && byte(0) < 0xf5 &&
+					at + length <= text.size();
 		for (size_t i = 1; good && i < length; ++i)
 			good = (byte(i) & 0xc0) == 0x80;
 		good = good && !(byte(0) == 0xc2 && byte(1) < 0xa0);
@@ -86,7 +95,8 @@ std::string printable(std::string_view text)
 
 size_t columns(std::string_view text)
 {
-	return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+	return static_cast<size_t>(
+		std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string pad_left(const std::string &text, size_t width)
@@ -107,8 +117,10 @@ std::string to_ascii(const std::string &text)
 	for (size_t at = 0; at < text.size();) {
 		const size_t length = std::min(character_bytes(static_cast<unsigned char>(text[at])), text.size() - at);
 		const std::string_view character = std::string_view(text).substr(at, length);
-		const auto *spelling = std::ranges::find(kSpellings, character, &std::pair<std::string_view, std::string_view>::first);
-		ascii += length == 1 ? character : spelling != kSpellings.end() ? spelling->second : "?";
+		const auto *spelling =
+			std::ranges::find(kSpellings, character, &std::pair<std::string_view, std::string_view>::first);
+		const bool plain = length == 1 && static_cast<unsigned char>(character[0]) < 0x80;
+		ascii += plain ? character : spelling != kSpellings.end() ? spelling->second : "?";
 		at += length;
 	}
 	return ascii;

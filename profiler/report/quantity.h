@@ -10,12 +10,15 @@ namespace icepath::report {
 // Microseconds with three significant digits and no unit: "0.512", "8.41", "14.9", "412", "12 345".
 std::string microseconds(double ns);
 
+// With as many decimals as microseconds(value_ns) has: for what stands behind its "±".
+std::string microseconds_beside(double ns, double value_ns);
+
 // With its unit, the largest that leaves at least 1: "87 ns", "8.41 µs", "1.50 ms", "2.00 s". A negative one keeps its sign.
 std::string duration(double ns);
 
-std::string payload(uint64_t bytes);  // "64 B", "4 KiB", "1 MiB"; powers of 1024 only where they are exact
-std::string count(uint64_t number);   // "18 233"
-std::string percent(double share);    // 0.927 is "92.7 %"
+std::string payload(uint64_t bytes); // "64 B", "4 KiB", "1 MiB"; powers of 1024 only where they are exact
+std::string count(uint64_t number);  // "18 233"
+std::string percent(double share);   // 0.927 is "92.7 %"
 
 // Text that others chose (thread names, sentences of libraries), safe to print: control characters become "?", so that
 // no name moves the cursor or ends a line.

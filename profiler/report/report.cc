@@ -40,11 +40,15 @@ void write_file(const fs::path &path, const std::string &text)
 	if (good)
 		return;
 	std::remove(partial.c_str());
-	throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o", path.string(), std::strerror(why)));
+	throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o",
+											   path.string(), std::strerror(why)));
 }
 
 // A run may also be given by its container.
-fs::path directory_of(const std::string &run) { return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path(); }
+fs::path directory_of(const std::string &run)
+{
+	return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path();
+}
 
 void to_stdout(const std::string &text)
 {

@@ -42,19 +42,27 @@ Json where_measured(const stats::Distribution &d) { return d.count ? to_json(d) 
 
 std::string layer_id(path::Layer layer, path::Part part)
 {
-	return part == path::Part::None ? std::string(path::name(layer)) : fmt::format("{}/{}", path::name(layer), path::name(part));
+	return part == path::Part::None ? std::string(path::name(layer))
+									: fmt::format("{}/{}", path::name(layer), path::name(part));
 }
 
 Json layer_json(const LayerRow &row, const Breakdown &breakdown)
 {
-	const double deliveries = static_cast<double>(breakdown.deliveries()), all = static_cast<double>(breakdown.total_ns());
+	const double deliveries = static_cast<double>(breakdown.deliveries()),
+				 all = static_cast<double>(breakdown.total_ns());
 	const double total = static_cast<double>(row.total_ns);
 	Json provenance;
 	for (size_t i = 0; i < row.provenance_ns.size(); ++i)
 		provenance[std::string(path::kProvenanceNames[i])] = static_cast<double>(row.provenance_ns[i]) / total;
-	return {{"layer", layer_id(row.layer, row.part)}, {"part", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.part))},
-		{"hop", row.hop}, {"role", kRoleNames[static_cast<size_t>(row.role)]}, {"thread", row.thread}, {"mean_ns", total / deliveries},
-		{"total_ns", row.total_ns}, {"share", all > 0 ? total / all : 0}, {"provenance", provenance}};
+	return {{"layer", layer_id(row.layer, row.part)},
+			{"part", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.part))},
+			{"hop", row.hop},
+			{"role", kRoleNames[static_cast<size_t>(row.role)]},
+			{"thread", row.thread},
+			{"mean_ns", total / deliveries},
+			{"total_ns", row.total_ns},
+			{"share", all > 0 ? total / all : 0},
+			{"provenance", provenance}};
 }
 
 // A layer's entry holds all of it; each of its parts has an entry of its own behind it, with a slash in its id, that a
@@ -87,8 +95,11 @@ Json culprits_json(const Culprits &culprits)
 {
 	Json json = Json::array();
 	for (const CulpritRow &row : culprits.top(kCulprits))
-		json.push_back({{"kind", row.interrupt ? "interrupt" : "task"}, {"name", row.name}, {"layer", layer_id(row.layer, row.part)},
-			{"total_ns", row.total_ns}, {"segments", row.segments}});
+		json.push_back({{"kind", row.interrupt ? "interrupt" : "task"},
+						{"name", row.name},
+						{"layer", layer_id(row.layer, row.part)},
+						{"total_ns", row.total_ns},
+						{"segments", row.segments}});
 	return json;
 }
 
@@ -98,18 +109,29 @@ Json worst_json(const WorstMessage &worst)
 	for (const path::Segment &segment : worst.path.segments) {
 		const auto thread = worst.task_names.find(segment.thread);
 		const bool inferred = segment.provenance() == path::Provenance::Inferred;
-		Json one = {{"layer", layer_id(segment.layer, segment.part)}, {"hop", segment.hop},
-			{"role", kRoleNames[static_cast<size_t>(role_of(worst.path, segment))]}, {"tid", segment.thread},
-			{"thread", thread == worst.task_names.end() ? "" : thread->second}, {"begin_ns", segment.begin.at_ns - worst.path.send_ns},
-			{"duration_ns", segment.duration_ns()}, {"provenance", path::kProvenanceNames[static_cast<size_t>(segment.provenance())]}};
-		one["end_bound_ns"] = inferred && segment.end.provenance == path::Provenance::Inferred
-								  ? Json{segment.end.earliest_ns - worst.path.send_ns, segment.end.latest_ns - worst.path.send_ns}
-								  : Json(nullptr);
-		one["culprit"] = segment.culprit.kind == path::Culprit::Kind::None ? Json(nullptr) : Json(culprit_name(segment.culprit, worst.task_names));
+		Json one = {{"layer", layer_id(segment.layer, segment.part)},
+					{"hop", segment.hop},
+					{"role", kRoleNames[static_cast<size_t>(role_of(worst.path, segment))]},
+					{"tid", segment.thread},
+					{"thread", thread == worst.task_names.end() ? "" : thread->second},
+					{"begin_ns", segment.begin.at_ns - worst.path.send_ns},
+					{"duration_ns", segment.duration_ns()},
+					{"provenance", path::kProvenanceNames[static_cast<size_t>(segment.provenance())]}};
+		one["end_bound_ns"] =
+			inferred && segment.end.provenance == path::Provenance::Inferred
+				? Json{segment.end.earliest_ns - worst.path.send_ns, segment.end.latest_ns - worst.path.send_ns}
+				: Json(nullptr);
+		one["culprit"] = segment.culprit.kind == path::Culprit::Kind::None
+							 ? Json(nullptr)
+							 : Json(culprit_name(segment.culprit, worst.task_names));
 		segments.push_back(std::move(one));
 	}
-	return {{"latency_ns", worst.latency_ns()}, {"seq", worst.seq}, {"round", worst.round}, {"direction", worst.back ? "back" : "forward"},
-		{"send_monotonic_ns", worst.path.send_ns}, {"segments", segments}};
+	return {{"latency_ns", worst.latency_ns()},
+			{"seq", worst.seq},
+			{"round", worst.round},
+			{"direction", worst.back ? "back" : "forward"},
+			{"send_monotonic_ns", worst.path.send_ns},
+			{"segments", segments}};
 }
 
 Json messages_json(const CellResult &cell)
@@ -118,8 +140,10 @@ Json messages_json(const CellResult &cell)
 	Json incomplete;
 	for (size_t i = 1; i < cell.incomplete.size(); ++i) // 0 is "complete"
 		incomplete[std::string(path::kReasonNames[i])] = cell.incomplete[i];
-	return {{"sent", m.sent}, {"received", m.received}, {"lost", m.lost}, {"duplicate", m.duplicate}, {"reordered", m.reordered},
-		{"bad_payload", m.bad_payload}, {"inverted", m.inverted}, {"probed", cell.probed}, {"complete", cell.complete()}, {"incomplete", incomplete}};
+	return {{"sent", m.sent},           {"received", m.received},   {"lost", m.lost},
+			{"duplicate", m.duplicate}, {"reordered", m.reordered}, {"bad_payload", m.bad_payload},
+			{"inverted", m.inverted},   {"probed", cell.probed},    {"complete", cell.complete()},
+			{"incomplete", incomplete}};
 }
 
 Json cpu_json(const CellResult &cell)
@@ -128,7 +152,7 @@ Json cpu_json(const CellResult &cell)
 	for (const auto &[side, key] : {std::pair<size_t, const char *>{0, "sender"}, {1, "receiver"}}) {
 		const bool known = cell.cpu_per_message.has_value();
 		json[key] = {{"user", known ? Json(rounded((*cell.cpu_per_message)[side].user_ns)) : Json(nullptr)},
-			{"system", known ? Json(rounded((*cell.cpu_per_message)[side].system_ns)) : Json(nullptr)}};
+					 {"system", known ? Json(rounded((*cell.cpu_per_message)[side].system_ns)) : Json(nullptr)}};
 	}
 	return json;
 }
@@ -137,21 +161,41 @@ Json cell_json(const CellResult &cell)
 {
 	const rundir::Cell &what = cell.cell;
 	const bool pingpong = what.pattern == rundir::Pattern::PingPong;
-	Json json = {{"target", what.target}, {"kind", what.kind}, {"pattern", pattern_name(what.pattern)}, {"direction", pingpong ? "both" : "forward"},
-		{"wait", wait_name(what.wait)}, {"payload_bytes", what.payload_bytes}, {"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
-		{"subscribers", 1}, {"cpus", {{"sender", what.cpu_sender}, {"receiver", what.cpu_receiver}}},
-		{"injection", {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
-		{"blocks", {{"probed", cell.blocks_probed}, {"unprobed", cell.blocks_unprobed}, {"failed", cell.blocks_failed}}},
-		{"messages", messages_json(cell)}, {"latency_ns", to_json(cell.latency)}, {"latency_probed_ns", to_json(cell.latency_probed)},
-		{"forward_ns", where_measured(cell.forward)}, {"back_ns", where_measured(cell.back)}, {"round_trip_ns", where_measured(cell.round_trip)},
-		{"pacing_ns", where_measured(cell.pacing)}, {"layers", layers_json(cell.layers)}, {"layers_sum_error_ns", cell.layers.sum_error_ns()},
-		{"tail_from_ns", cell.tail_from_ns ? Json(*cell.tail_from_ns) : Json(nullptr)}, {"tail_layers", layers_json(cell.tail)},
-		{"culprits", culprits_json(cell.culprits)}, {"tail_culprits", culprits_json(cell.tail_culprits)}};
-	json["observer_effect"] = {{"p50_added_ns", cell.observer_effect ? Json(rounded(cell.observer_effect->mean)) : Json(nullptr)},
+	Json json = {
+		{"target", what.target},
+		{"kind", what.kind},
+		{"pattern", pattern_name(what.pattern)},
+		{"direction", pingpong ? "both" : "forward"},
+		{"wait", wait_name(what.wait)},
+		{"payload_bytes", what.payload_bytes},
+		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
+		{"subscribers", 1},
+		{"cpus", {{"sender", what.cpu_sender}, {"receiver", what.cpu_receiver}}},
+		{"injection",
+		 {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
+		{"blocks",
+		 {{"probed", cell.blocks_probed}, {"unprobed", cell.blocks_unprobed}, {"failed", cell.blocks_failed}}},
+		{"messages", messages_json(cell)},
+		{"latency_ns", to_json(cell.latency)},
+		{"latency_probed_ns", to_json(cell.latency_probed)},
+		{"forward_ns", where_measured(cell.forward)},
+		{"back_ns", where_measured(cell.back)},
+		{"round_trip_ns", where_measured(cell.round_trip)},
+		{"pacing_ns", where_measured(cell.pacing)},
+		{"layers", layers_json(cell.layers)},
+		{"layers_sum_error_ns", cell.layers.sum_error_ns()},
+		{"tail_from_ns", cell.tail_from_ns ? Json(*cell.tail_from_ns) : Json(nullptr)},
+		{"tail_layers", layers_json(cell.tail)},
+		{"culprits", culprits_json(cell.culprits)},
+		{"tail_culprits", culprits_json(cell.tail_culprits)}};
+	json["observer_effect"] = {
+		{"p50_added_ns", cell.observer_effect ? Json(rounded(cell.observer_effect->mean)) : Json(nullptr)},
 		{"ci95", cell.observer_effect ? to_json(cell.observer_effect->interval) : Json(nullptr)},
 		{"pairs", cell.observer_effect ? cell.observer_effect->pairs : 0}};
-	json["capture"] = {{"records", cell.capture.records}, {"dropped", cell.capture.dropped}, {"bytes", cell.capture.bytes},
-		{"recursion_misses", cell.capture.recursion_misses}};
+	json["capture"] = {{"records", cell.capture.records},
+					   {"dropped", cell.capture.dropped},
+					   {"bytes", cell.capture.bytes},
+					   {"recursion_misses", cell.capture.recursion_misses}};
 	json["cpu_ns_per_message"] = cpu_json(cell);
 	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
 	return json;
@@ -173,12 +217,23 @@ Json run_json(const RunResult &result)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
 	for (const CellResult &cell : result.cells)
 		cells.push_back(cell_json(cell));
-	Json icepath = {{"version", head.icepath_version}, {"command_line", head.command_line}, {"started_utc", head.started_utc},
-		{"finished_utc", result.tail ? Json(result.tail->finished_utc) : Json(nullptr)}, {"budget_s", head.budget_s},
-		{"rounds", result.tail ? Json(result.tail->rounds) : Json(nullptr)}, {"partial", result.partial()}, {"truncated", result.truncated},
-		{"interrupted", result.tail && result.tail->interrupted}, {"valid", valid(result)}};
-	return {{"schema_version", kSchemaVersion}, {"icepath", icepath}, {"host", object_or_empty(head.host_json)},
-		{"isolation", object_or_empty(head.isolation_json)}, {"probes", probes}, {"notices", notices(result)}, {"cells", cells}};
+	Json icepath = {{"version", head.icepath_version},
+					{"command_line", head.command_line},
+					{"started_utc", head.started_utc},
+					{"finished_utc", result.tail ? Json(result.tail->finished_utc) : Json(nullptr)},
+					{"budget_s", head.budget_s},
+					{"rounds", result.tail ? Json(result.tail->rounds) : Json(nullptr)},
+					{"partial", result.partial()},
+					{"truncated", result.truncated},
+					{"interrupted", result.tail && result.tail->interrupted},
+					{"valid", valid(result)}};
+	return {{"schema_version", kSchemaVersion},
+			{"icepath", icepath},
+			{"host", object_or_empty(head.host_json)},
+			{"isolation", object_or_empty(head.isolation_json)},
+			{"probes", probes},
+			{"notices", notices(result)},
+			{"cells", cells}};
 }
 
 std::string run_json_text(const RunResult &result)

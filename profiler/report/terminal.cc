@@ -2,13 +2,12 @@
 #include "profiler/report/terminal.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "profiler/report/layer_bar.h"
-#include "profiler/report/layer_style.h"
+#include "profiler/report/cell_table.h"
 #include "profiler/report/notices.h"
+#include "profiler/report/page.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/worst_message.h"
 
@@ -19,324 +18,149 @@ using nlohmann::json;
 
 constexpr size_t kCulprits = 5;
 
-// A column of the table of cells, filled row by row.
-struct Column {
-	std::string head;
-	bool right = true;
-	std::vector<std::string> cells = {};
-};
-
 std::string text_of(const json &object, const char *key)
 {
 	const auto at = object.is_object() ? object.find(key) : object.end();
 	return object.is_object() && at != object.end() && at->is_string() ? printable(at->get<std::string>()) : "";
 }
 
-std::string half_width(const std::optional<stats::Interval> &interval)
+void add_host(Page &page, const json &host)
 {
-	return interval ? fmt::format(" ±{}", microseconds((interval->high - interval->low) / 2)) : "";
+	std::string machine;
+	const auto add = [&](const std::string &what, const std::string &value) {
+		if (!value.empty())
+			machine += (machine.empty() ? "" : " · ") + what + value;
+	};
+	add("", text_of(host, "hostname"));
+	add("kernel ", text_of(host, "kernel"));
+	add("", text_of(host, "cpu_model"));
+	if (host.is_object() && host.contains("cpus_online") && host["cpus_online"].is_number_unsigned())
+		add("", fmt::format("{} CPUs", host["cpus_online"].get<uint64_t>()));
+	add("clock ", text_of(host, "clocksource"));
+	if (host.is_object() && host.contains("hypervisor") && host["hypervisor"] == true)
+		add("", "under a hypervisor");
+	page.paragraph("host", machine.empty() ? "unknown" : machine);
 }
 
-std::string percentile_text(const stats::Distribution &d, size_t which, bool with_interval)
+// What wasn't isolated: see cpuset::to_json.
+void add_isolation(Page &page, const json &isolation)
 {
-	if (!d.percentiles[which])
-		return "–";
-	return microseconds(static_cast<double>(*d.percentiles[which])) + (with_interval ? half_width(d.intervals[which]) : "");
+	if (const std::string why = text_of(isolation, "why"); !why.empty())
+		page.paragraph("cpus", why);
+	if (!isolation.is_object() || !isolation.contains("items") || !isolation["items"].is_array())
+		return;
+	std::string label = "noise";
+	for (const json &item : isolation["items"]) {
+		if (!item.is_object() || item.value("quiet", json(true)) != false)
+			continue;
+		const std::string effect = text_of(item, "effect");
+		page.paragraph(label, fmt::format("{}: {}{}{}", text_of(item, "name"), text_of(item, "found"),
+										  effect.empty() ? "" : " → ", effect));
+		label = "";
+	}
+	if (!label.empty())
+		page.paragraph(label, "none of the known kinds");
 }
 
-std::string probe_cost(const CellResult &cell)
+void add_probes(Page &page, const std::vector<rundir::ProbeUse> &probes)
 {
-	if (!cell.observer_effect)
-		return "–";
-	const std::string added = microseconds(cell.observer_effect->mean);
-	return (cell.observer_effect->mean < 0 ? "" : "+") + added + half_width(cell.observer_effect->interval);
+	// Several layers may rest on one probe: by probe, in the order of first use.
+	std::vector<std::pair<std::string, std::string>> uses;
+	for (const rundir::ProbeUse &use : probes) {
+		const std::string probe = fmt::format("{} ({})", printable(use.probe), printable(use.tier));
+		const auto at = std::ranges::find(uses, probe, &std::pair<std::string, std::string>::first);
+		if (at == uses.end())
+			uses.emplace_back(probe, printable(use.layer));
+		else
+			at->second += ", " + printable(use.layer);
+	}
+	std::string label = "probes";
+	for (const auto &[probe, layers] : uses) {
+		page.paragraph(label, layers + ": " + probe);
+		label = "";
+	}
 }
 
-std::string cpu_text(const CellResult &cell)
+void add_head(Page &page, const rundir::Head &head)
 {
-	if (!cell.cpu_per_message)
-		return "–";
-	double sum = 0;
-	for (const CpuTime &side : *cell.cpu_per_message)
-		sum += side.user_ns + side.system_ns;
-	return microseconds(sum);
+	page.heading(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc),
+							 printable(head.command_line)));
+	add_host(page, json::parse(head.host_json, nullptr, false));
+	add_isolation(page, json::parse(head.isolation_json, nullptr, false));
+	add_probes(page, head.probes);
+	page.line();
 }
 
-std::string target_text(const rundir::Cell &cell)
+void add_worst(Page &page, const RunResult &result)
 {
-	std::string text = printable(cell.target);
-	if (cell.injection.sender_user_ns > 0)
-		text += fmt::format(" +{}", duration(static_cast<double>(cell.injection.sender_user_ns)));
-	if (cell.injection.receiver_busy_ns > 0)
-		text += fmt::format(" ..+{}", duration(static_cast<double>(cell.injection.receiver_busy_ns)));
-	return text;
+	const WorstMessage *worst = nullptr;
+	uint64_t slowest = 0;
+	for (const CellResult &cell : result.cells) {
+		slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
+		if (cell.worst && (!worst || cell.worst->latency_ns() > worst->latency_ns()))
+			worst = &*cell.worst;
+	}
+	if (!worst)
+		return;
+	const std::vector<std::string> lines = explain(*worst, result.cells[worst->cell].cell, page.look());
+	page.heading(lines[0]);
+	for (size_t i = 1; i < lines.size(); ++i)
+		page.line(page.spelled(lines[i]));
+	if (slowest > worst->latency_ns())
+		page.line(page.spelled(
+			fmt::format("  the slowest message of all took {}, in a block without probes or on a path that isn't whole",
+						duration(static_cast<double>(slowest)))));
+	page.line();
 }
 
-class Report {
-public:
-	Report(const RunResult &result, const Style &style)
-		: result_(result), look_{style.colour, style.unicode}, width_(static_cast<size_t>(std::clamp(style.width, 40, 1000)))
-	{
-	}
-
-	std::string text()
-	{
-		add_head();
-		add_cells();
-		add_worst();
-		add_culprits();
-		add_notices();
-		return std::move(text_);
-	}
-
-private:
-	std::string spelled(const std::string &text) const { return look_.unicode ? text : to_ascii(text); }
-	std::string bold(const std::string &text) const { return look_.colour ? "\033[1m" + text + "\033[0m" : text; }
-	void line(const std::string &text = "") { text_ += text + "\n"; }
-
-	// "label   words words", broken at spaces and indented under the first word.
-	void paragraph(const std::string &label, const std::string &words)
-	{
-		std::string out = pad_right(spelled(label), 10);
-		const std::string rest = spelled(words);
-		for (size_t at = 0; at < rest.size();) {
-			const size_t end = std::min(rest.find(' ', at), rest.size());
-			const std::string word = rest.substr(at, end - at);
-			if (columns(out) > 10 && columns(out) + 1 + columns(word) > width_) {
-				line(out);
-				out = std::string(10, ' ');
-			}
-			out += columns(out) > 10 ? " " + word : word;
-			at = end + 1;
+void add_culprits(Page &page, const std::vector<CellResult> &cells)
+{
+	struct Sum {
+		std::string name, layer;
+		uint64_t ns = 0, segments = 0;
+	};
+	std::map<std::pair<std::string, std::string>, Sum> by_name; // all cells together
+	for (const CellResult &cell : cells)
+		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
+			const std::string name = printable(row.name), layer(path::name(row.layer));
+			Sum &sum = by_name.try_emplace({name, layer}, Sum{name, layer, 0, 0}).first->second;
+			sum.ns += row.total_ns;
+			sum.segments += row.segments;
 		}
-		line(out);
+	if (by_name.empty())
+		return;
+	std::vector<Sum> sums;
+	for (const auto &[key, sum] : by_name)
+		sums.push_back(sum);
+	std::ranges::stable_sort(sums, std::ranges::greater(), &Sum::ns);
+	sums.resize(std::min(sums.size(), kCulprits));
+	size_t name_width = 0, layer_width = 0;
+	for (const Sum &sum : sums) {
+		name_width = std::max(name_width, columns(sum.name));
+		layer_width = std::max(layer_width, columns(sum.layer));
 	}
-
-	void add_head()
-	{
-		const rundir::Head &head = result_.head;
-		line(bold(spelled(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc), printable(head.command_line)))));
-		const json host = json::parse(head.host_json, nullptr, false);
-		std::string machine;
-		const auto add = [&](const std::string &what, const std::string &value) {
-			if (!value.empty())
-				machine += (machine.empty() ? "" : " · ") + what + value;
-		};
-		add("", text_of(host, "hostname"));
-		add("kernel ", text_of(host, "kernel"));
-		add("", text_of(host, "cpu_model"));
-		if (host.is_object() && host.contains("cpus_online") && host["cpus_online"].is_number_unsigned())
-			add("", fmt::format("{} CPUs", host["cpus_online"].get<uint64_t>()));
-		add("clock ", text_of(host, "clocksource"));
-		if (host.is_object() && host.contains("hypervisor") && host["hypervisor"] == true)
-			add("", "under a hypervisor");
-		paragraph("host", machine.empty() ? "unknown" : machine);
-		add_isolation();
-		add_probes();
-		line();
-	}
-
-	void add_isolation()
-	{
-		const json isolation = json::parse(result_.head.isolation_json, nullptr, false);
-		if (const std::string why = text_of(isolation, "why"); !why.empty())
-			paragraph("cpus", why);
-		if (!isolation.is_object() || !isolation.contains("items") || !isolation["items"].is_array())
-			return;
-		std::string label = "noisy";
-		for (const json &item : isolation["items"]) {
-			if (!item.is_object() || item.value("quiet", json(true)) != false)
-				continue;
-			const std::string effect = text_of(item, "effect");
-			paragraph(label, text_of(item, "name") + ": " + text_of(item, "found") + (effect.empty() ? "" : " → " + effect));
-			label = "";
-		}
-		if (!label.empty())
-			paragraph("noisy", "nothing that was looked for");
-	}
-
-	void add_probes()
-	{
-		// Several layers may rest on one probe: by probe, in the order of first use.
-		std::vector<std::pair<std::string, std::string>> uses;
-		for (const rundir::ProbeUse &use : result_.head.probes) {
-			const std::string probe = fmt::format("{} ({})", printable(use.probe), printable(use.tier));
-			const auto at = std::ranges::find(uses, probe, &std::pair<std::string, std::string>::first);
-			if (at == uses.end())
-				uses.emplace_back(probe, printable(use.layer));
-			else
-				at->second += ", " + printable(use.layer);
-		}
-		std::string label = "probes";
-		for (const auto &[probe, layers] : uses) {
-			paragraph(label, layers + ": " + probe);
-			label = "";
-		}
-	}
-
-	std::vector<const CellResult *> measured() const
-	{
-		std::vector<const CellResult *> cells;
-		for (const CellResult &cell : result_.cells)
-			if (cell.blocks_probed + cell.blocks_unprobed > 0)
-				cells.push_back(&cell);
-		return cells;
-	}
-
-	void add_cells()
-	{
-		const auto cells = measured();
-		if (cells.empty())
-			return;
-		Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"}, p99{"p99"}, p99_9{"p99.9"},
-			trip{"trip"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
-		bool unsupported = false;
-		for (const CellResult *cell : cells) {
-			target.cells.push_back(target_text(cell->cell));
-			pattern.cells.emplace_back(pattern_name(cell->cell.pattern));
-			wait.cells.emplace_back(wait_name(cell->cell.wait));
-			size.cells.push_back(payload(cell->cell.payload_bytes));
-			p50.cells.push_back(percentile_text(cell->latency, 0, true));
-			p99.cells.push_back(percentile_text(cell->latency, 2, true));
-			p99_9.cells.push_back(percentile_text(cell->latency, 3, false));
-			trip.cells.push_back(percentile_text(cell->round_trip, 0, false));
-			cpu.cells.push_back(cpu_text(*cell));
-			lost.cells.push_back(count(cell->messages.lost));
-			probes.cells.push_back(probe_cost(*cell));
-			unsupported = unsupported || !cell->latency.percentiles[0] || !cell->latency.percentiles[2] || !cell->latency.percentiles[3];
-		}
-		const std::vector<const Column *> before = {&target, &pattern, &wait, &size, &p50, &p99, &p99_9, &trip}, after = {&cpu, &lost, &probes};
-		size_t fixed = 2;
-		for (const auto &columns_of : {before, after})
-			for (const Column *column : columns_of)
-				fixed += 2 + width_of(*column);
-		const size_t bar = std::clamp<size_t>(width_ > fixed ? width_ - fixed : 0, 10, 48);
-
-		line(bold(spelled("one-way latency in µs, ± half of its 95 % interval over blocks; trip: p50 of the round trip; CPU: of both sides per message;")));
-		line(bold(spelled("probes: what they added to the p50; bar: the mean of where a message's time goes")));
-		std::string heads;
-		for (const Column *column : before)
-			heads += cell_text(*column, column->head) + "  ";
-		heads += pad_right("layers", bar);
-		for (const Column *column : after)
-			heads += "  " + cell_text(*column, column->head);
-		line(heads);
-		for (size_t i = 0; i < cells.size(); ++i) {
-			std::string row;
-			for (const Column *column : before)
-				row += cell_text(*column, column->cells[i]) + "  ";
-			row += layer_bar(cells[i]->layers.rows(), bar, look_);
-			for (const Column *column : after)
-				row += "  " + cell_text(*column, column->cells[i]);
-			line(row);
-		}
-		add_legend(cells);
-		if (unsupported)
-			line(spelled("–: fewer than 10 messages lie beyond it (p50 needs 20 messages, p99 1000, p99.9 10 000), or there is none"));
-		line();
-	}
-
-	size_t width_of(const Column &column) const
-	{
-		size_t width = columns(column.head);
-		for (const std::string &cell : column.cells)
-			width = std::max(width, columns(spelled(cell)));
-		return width;
-	}
-
-	std::string cell_text(const Column &column, const std::string &text) const
-	{
-		return column.right ? pad_left(spelled(text), width_of(column)) : pad_right(spelled(text), width_of(column));
-	}
-
-	void add_legend(const std::vector<const CellResult *> &cells)
-	{
-		std::array<bool, path::kLayerCount> used{};
-		for (const CellResult *cell : cells) {
-			const auto sums = by_layer(cell->layers.rows());
-			for (size_t i = 0; i < sums.size(); ++i)
-				used[i] = used[i] || sums[i] > 0;
-		}
-		std::string out;
-		size_t taken = 0;
-		for (size_t i = 0; i < used.size(); ++i) {
-			if (!used[i])
-				continue;
-			const auto layer = static_cast<path::Layer>(i);
-			const size_t needed = 2 + path::name(layer).size() + 2;
-			if (taken + needed > width_ + 2) {
-				line(out);
-				out.clear();
-				taken = 0;
-			}
-			out += fmt::format("{}{} {}", taken > 0 ? "  " : "", layer_symbol(layer, 1, look_), path::name(layer));
-			taken += needed;
-		}
-		if (!out.empty())
-			line(out);
-	}
-
-	void add_worst()
-	{
-		const WorstMessage *worst = nullptr;
-		uint64_t slowest = 0;
-		for (const CellResult &cell : result_.cells) {
-			slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
-			if (cell.worst && (!worst || cell.worst->latency_ns() > worst->latency_ns()))
-				worst = &*cell.worst;
-		}
-		if (!worst)
-			return;
-		bool first = true;
-		for (const std::string &text : explain(*worst, result_.cells[worst->cell].cell, look_)) {
-			line(first ? bold(spelled(text)) : look_.unicode ? text : to_ascii(text));
-			first = false;
-		}
-		if (slowest > worst->latency_ns())
-			line(spelled(fmt::format("  the slowest message of all took {}, in a block without probes or on a path that isn't whole",
-				duration(static_cast<double>(slowest)))));
-		line();
-	}
-
-	void add_culprits()
-	{
-		std::map<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>> sums; // by name and layer, over all cells
-		for (const CellResult &cell : result_.cells)
-			for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
-				auto &[ns, segments] = sums[{printable(row.name), std::string(path::name(row.layer))}];
-				ns += row.total_ns;
-				segments += row.segments;
-			}
-		if (sums.empty())
-			return;
-		std::vector<std::pair<std::pair<std::string, std::string>, std::pair<uint64_t, uint64_t>>> rows(sums.begin(), sums.end());
-		std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto &row) { return row.second.first; });
-		rows.resize(std::min(rows.size(), kCulprits));
-		line(bold(spelled("who took time from messages on their way")));
-		size_t width = 0;
-		for (const auto &row : rows)
-			width = std::max(width, columns(row.first.first));
-		for (const auto &[who, sum] : rows)
-			line(spelled(fmt::format("  {}  {}  {} in {} {}", pad_right(who.first, width), pad_right(who.second, 15),
-				pad_left(duration(static_cast<double>(sum.first)), 8), count(sum.second), sum.second == 1 ? "place" : "places")));
-		line();
-	}
-
-	void add_notices()
-	{
-		std::string label = "notice";
-		for (const std::string &notice : notices(result_))
-			paragraph(label, printable(notice));
-	}
-
-	const RunResult &result_;
-	const Look look_;
-	const size_t width_;
-	std::string text_;
-};
+	page.heading("who took time from messages on their way");
+	for (const Sum &sum : sums)
+		page.line(page.spelled(fmt::format("  {}  {}  {}, {} {}", pad_right(sum.name, name_width),
+										   pad_right(sum.layer, layer_width),
+										   pad_left(duration(static_cast<double>(sum.ns)), 8), count(sum.segments),
+										   sum.segments == 1 ? "time" : "times")));
+	page.line();
+}
 
 } // namespace
 
-std::string terminal_report(const RunResult &result, const Style &style) { return Report(result, style).text(); }
+std::string terminal_report(const RunResult &result, const Style &style)
+{
+	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	add_head(page, result.head);
+	add_cell_table(page, result);
+	add_worst(page, result);
+	add_culprits(page, result.cells);
+	std::string label = "notice";
+	for (const std::string &notice : notices(result))
+		page.paragraph(label, printable(notice));
+	return page.take();
+}
 
 } // namespace icepath::report

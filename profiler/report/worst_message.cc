@@ -68,10 +68,11 @@ std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &
 	}
 	time_width = std::max(time_width, columns(exact_us(worst.latency_ns())));
 	const std::vector<uint64_t> shares = apportion(times, 1000);
-	const auto row = [&](const std::string &symbol, const std::string &layer, const std::string &thread, const std::string &time,
-						  const std::string &share, const std::string &rest) {
-		std::string line = fmt::format("  {} {}  {}  {}  {}  {}", symbol, pad_right(layer, layer_width), pad_right(thread, thread_width),
-			pad_left(time, time_width), pad_left(share, 7), rest);
+	const auto row = [&](const std::string &symbol, const std::string &layer, const std::string &thread,
+						 const std::string &time, const std::string &share, const std::string &rest) {
+		std::string line =
+			fmt::format("  {} {}  {}  {}  {}  {}", symbol, pad_right(layer, layer_width),
+						pad_right(thread, thread_width), pad_left(time, time_width), pad_left(share, 7), rest);
 		line.erase(line.find_last_not_of(' ') + 1);
 		return line;
 	};
@@ -80,21 +81,25 @@ std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &
 	std::vector<std::string> lines;
 	const char *way = cell.pattern == rundir::Pattern::OneWay ? "message" : worst.back ? "answer" : "message";
 	lines.push_back(fmt::format("worst message with a whole path: {} {}, {} {} of round {}, {}", printable(cell.target),
-		payload(cell.payload_bytes), way, count(worst.seq), worst.round, duration(static_cast<double>(worst.latency_ns()))));
+								payload(cell.payload_bytes), way, count(worst.seq), worst.round,
+								duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
 	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
 	for (size_t i = 0; i < segments.size(); ++i) {
 		const std::string who = blame(worst, segments[i]);
 		sums[{layer_name(segments[i]), who}] += times[i];
-		lines.push_back(row(layer_symbol(segments[i].layer, 1, look), layer_name(segments[i]), thread_name(worst, segments[i].thread),
-			exact_us(times[i]), tenths(shares[i]), certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
+		lines.push_back(row(layer_symbol(segments[i].layer, 1, look), layer_name(segments[i]),
+							thread_name(worst, segments[i].thread), exact_us(times[i]), tenths(shares[i]),
+							certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
 	}
 	lines.push_back(row(" ", "sum", "", exact_us(worst.latency_ns()), tenths(1000), "= recv - send"));
 	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
 	if (most != sums.end() && worst.latency_ns() > 0) {
 		const auto &[layer, who] = most->first;
-		lines.push_back(fmt::format("  mostly {}: {} of it{}", layer,
-			percent(static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())), who.empty() ? "" : ", " + who));
+		lines.push_back(
+			fmt::format("  mostly {}: {} of it{}", layer,
+						percent(static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())),
+						who.empty() ? "" : ", " + who));
 	}
 	return lines;
 }

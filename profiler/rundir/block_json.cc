@@ -23,13 +23,22 @@ ClockPair clock_from_json(const Json &json)
 Json to_json(const BlockSide &side)
 {
 	const Usage &usage = side.usage;
-	return {{"tid", side.tid}, {"cpu", side.cpu}, {"name", side.name}, {"sent", side.sent}, {"received", side.received},
-		{"usage",
-			{{"user_ns", usage.user_ns}, {"system_ns", usage.system_ns}, {"voluntary_switches", usage.voluntary_switches},
-				{"involuntary_switches", usage.involuntary_switches}, {"minor_faults", usage.minor_faults},
-				{"major_faults", usage.major_faults}}},
-		{"marker_begin_ns", side.marker_begin_ns}, {"marker_end_ns", side.marker_end_ns},
-		{"send_stamps", side.sends.size()}, {"recv_stamps", side.recvs.size()}};
+	return {{"tid", side.tid},
+			{"cpu", side.cpu},
+			{"name", side.name},
+			{"sent", side.sent},
+			{"received", side.received},
+			{"usage",
+			 {{"user_ns", usage.user_ns},
+			  {"system_ns", usage.system_ns},
+			  {"voluntary_switches", usage.voluntary_switches},
+			  {"involuntary_switches", usage.involuntary_switches},
+			  {"minor_faults", usage.minor_faults},
+			  {"major_faults", usage.major_faults}}},
+			{"marker_begin_ns", side.marker_begin_ns},
+			{"marker_end_ns", side.marker_end_ns},
+			{"send_stamps", side.sends.size()},
+			{"recv_stamps", side.recvs.size()}};
 }
 
 BlockSide side_from_json(const Json &json)
@@ -41,8 +50,12 @@ BlockSide side_from_json(const Json &json)
 	side.sent = unsigned_field(json, "sent");
 	side.received = unsigned_field(json, "received");
 	const Json &usage = object_field(json, "usage");
-	side.usage = {unsigned_field(usage, "user_ns"), unsigned_field(usage, "system_ns"), unsigned_field(usage, "voluntary_switches"),
-		unsigned_field(usage, "involuntary_switches"), unsigned_field(usage, "minor_faults"), unsigned_field(usage, "major_faults")};
+	side.usage = {unsigned_field(usage, "user_ns"),
+				  unsigned_field(usage, "system_ns"),
+				  unsigned_field(usage, "voluntary_switches"),
+				  unsigned_field(usage, "involuntary_switches"),
+				  unsigned_field(usage, "minor_faults"),
+				  unsigned_field(usage, "major_faults")};
 	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
 	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
 	return side;
@@ -62,11 +75,21 @@ Json to_json(const Block &block)
 {
 	Json slots = Json::array();
 	for (const SlotCapture &slot : block.slots)
-		slots.push_back({{"cpu", slot.cpu}, {"position", slot.position}, {"capacity", slot.capacity}, {"records", slot.records.size()}});
-	return {{"cell", block.cell}, {"round", block.round}, {"probed", block.probed}, {"end", kEnds[static_cast<size_t>(block.end)]},
-		{"failure", block.failure}, {"begin", to_json(block.begin)}, {"finish", to_json(block.finish)},
-		{"sides", {to_json(block.sides[0]), to_json(block.sides[1])}}, {"socket_keys", block.socket_keys}, {"slots", slots},
-		{"recursion_misses", block.recursion_misses}};
+		slots.push_back({{"cpu", slot.cpu},
+						 {"position", slot.position},
+						 {"capacity", slot.capacity},
+						 {"records", slot.records.size()}});
+	return {{"cell", block.cell},
+			{"round", block.round},
+			{"probed", block.probed},
+			{"end", kEnds[static_cast<size_t>(block.end)]},
+			{"failure", block.failure},
+			{"begin", to_json(block.begin)},
+			{"finish", to_json(block.finish)},
+			{"sides", {to_json(block.sides[0]), to_json(block.sides[1])}},
+			{"socket_keys", block.socket_keys},
+			{"slots", slots},
+			{"recursion_misses", block.recursion_misses}};
 }
 
 BlockShape block_from_json(const Json &json, size_t cells)

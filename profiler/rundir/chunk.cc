@@ -24,8 +24,8 @@ uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored)
 void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain)
 {
 	if (plain.size() > kMaxChunkBytes)
-		throw Failure(ExitCode::Internal,
-			fmt::format("a part of the run has {} bytes, the container takes {} at most", plain.size(), kMaxChunkBytes));
+		throw Failure(ExitCode::Internal, fmt::format("a part of the run has {} bytes, the container takes {} at most",
+													  plain.size(), kMaxChunkBytes));
 	ChunkHeader header;
 	header.kind = static_cast<uint32_t>(kind);
 	header.plain_bytes = plain.size();
@@ -34,9 +34,11 @@ void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const s
 	if (kind == ChunkKind::Stamps || kind == ChunkKind::Records) {
 		out.resize(out.size() + ZSTD_compressBound(plain.size()));
 		// Level 1: stamps and records shrink to a third, and a block is packed while the next one waits.
-		const size_t packed = ZSTD_compress(out.data() + at + sizeof header, out.size() - at - sizeof header, plain.data(), plain.size(), 1);
+		const size_t packed = ZSTD_compress(out.data() + at + sizeof header, out.size() - at - sizeof header,
+											plain.data(), plain.size(), 1);
 		if (ZSTD_isError(packed))
-			throw Failure(ExitCode::Internal, fmt::format("packing a part of the run failed: {}", ZSTD_getErrorName(packed)));
+			throw Failure(ExitCode::Internal,
+						  fmt::format("packing a part of the run failed: {}", ZSTD_getErrorName(packed)));
 		header.flags = kChunkZstd;
 		header.stored_bytes = packed;
 		out.resize(at + sizeof header + packed);

@@ -37,13 +37,15 @@ fs::path container_of(const std::string &given)
 	std::error_code error;
 	const auto status = fs::status(given, error);
 	if (!fs::exists(status))
-		throw Failure(ExitCode::Usage, fmt::format("there is no run {}: give a directory that `icepath run` made", given));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("there is no run {}: give a directory that `icepath run` made", given));
 	if (!fs::is_directory(status))
 		return given;
 	for (const char *name : {kContainerName, kPartialName})
 		if (fs::exists(fs::path(given) / name, error))
 			return fs::path(given) / name;
-	throw Failure(ExitCode::Usage, fmt::format("{} isn't a run directory: it has neither {} nor {}", given, kContainerName, kPartialName));
+	throw Failure(ExitCode::Usage, fmt::format("{} isn't a run directory: it has neither {} nor {}", given,
+											   kContainerName, kPartialName));
 }
 
 } // namespace
@@ -64,14 +66,15 @@ struct Reader::State {
 
 	[[noreturn]] void refuse(uint64_t offset, const std::string &reason) const
 	{
-		throw Failure(ExitCode::Usage, fmt::format("{} isn't a readable icepath capture: at byte {}: {}", path, offset, reason));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{} isn't a readable icepath capture: at byte {}: {}", path, offset, reason));
 	}
 
 	void open()
 	{
 		// O_NONBLOCK: a FIFO of that name must not stop us.
 		fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		struct stat status {};
+		struct stat status{};
 		if (fd < 0 || ::fstat(fd, &status) != 0)
 			throw Failure(ExitCode::Usage, fmt::format("{} can't be read: {}", path, std::strerror(errno)));
 		if (!S_ISREG(status.st_mode))
@@ -88,7 +91,8 @@ struct Reader::State {
 			if (n < 0 && errno == EINTR)
 				continue;
 			if (n < 0)
-				throw Failure(ExitCode::Usage, fmt::format("{} can't be read at byte {}: {}", path, at + done, std::strerror(errno)));
+				throw Failure(ExitCode::Usage,
+							  fmt::format("{} can't be read at byte {}: {}", path, at + done, std::strerror(errno)));
 			if (n == 0)
 				throw Cut{}; // it became shorter meanwhile
 			done += static_cast<uint64_t>(n);
@@ -102,7 +106,8 @@ struct Reader::State {
 		if (size >= sizeof magic)
 			read(magic, sizeof magic);
 		if (std::memcmp(magic, kMagic, sizeof magic) != 0)
-			throw Failure(ExitCode::Usage, fmt::format("{} isn't an icepath capture: it doesn't begin with the mark of one", path));
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{} isn't an icepath capture: it doesn't begin with the mark of one", path));
 	}
 
 	ChunkHeader read_header()
@@ -116,8 +121,12 @@ struct Reader::State {
 		if (partial && std::memcmp(&header, std::array<std::byte, sizeof header>{}.data(), sizeof header) == 0)
 			throw Cut{};
 		switch (static_cast<ChunkKind>(header.kind)) {
-		case ChunkKind::Types: case ChunkKind::Head: case ChunkKind::Block:
-		case ChunkKind::Stamps: case ChunkKind::Records: case ChunkKind::Tail:
+		case ChunkKind::Types:
+		case ChunkKind::Head:
+		case ChunkKind::Block:
+		case ChunkKind::Stamps:
+		case ChunkKind::Records:
+		case ChunkKind::Tail:
 			break;
 		default:
 			refuse(offset, "unknown kind of chunk");
@@ -164,8 +173,7 @@ struct Reader::State {
 	}
 
 	// Reads what a chunk says; errors get their place here.
-	template <typename Use>
-	auto interpret(uint64_t offset, const std::vector<std::byte> &bytes, Use use)
+	template <typename Use> auto interpret(uint64_t offset, const std::vector<std::byte> &bytes, Use use)
 	{
 		const Json json = parse(offset, bytes);
 		try {
@@ -181,14 +189,14 @@ struct Reader::State {
 			uint64_t offset = at;
 			interpret(offset, read_chunk(ChunkKind::Types, 0), [](const Json &json) { check_type_table(json); });
 			offset = at;
-			head = interpret(offset, read_chunk(ChunkKind::Head, 0), [](const Json &json) { return head_from_json(json); });
+			head = interpret(offset, read_chunk(ChunkKind::Head, 0),
+							 [](const Json &json) { return head_from_json(json); });
 		} catch (const Cut &) {
 			refuse(size, "it ends before its head does, so nothing of it can be read");
 		}
 	}
 
-	template <typename T>
-	static const std::byte *take(std::vector<T> &items, uint64_t count, const std::byte *from)
+	template <typename T> static const std::byte *take(std::vector<T> &items, uint64_t count, const std::byte *from)
 	{
 		items.resize(count);
 		if (count != 0)
@@ -198,7 +206,8 @@ struct Reader::State {
 
 	Block read_block(uint64_t offset, const std::vector<std::byte> &bytes)
 	{
-		BlockShape shape = interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells.size()); });
+		BlockShape shape =
+			interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells.size()); });
 		const uint64_t stamps = shape.sends[0] + shape.recvs[0] + shape.sends[1] + shape.recvs[1];
 		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(SendStamp));
 		const std::byte *from = plain.data();
@@ -208,7 +217,7 @@ struct Reader::State {
 		}
 		for (size_t i = 0; i < shape.records.size(); ++i)
 			take(shape.block.slots[i].records, shape.records[i],
-				read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());
+				 read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());
 		return std::move(shape.block);
 	}
 

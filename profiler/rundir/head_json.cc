@@ -30,11 +30,19 @@ Json free_form(const std::string &text, const char *what)
 
 Json to_json(const Cell &cell)
 {
-	return {{"target", cell.target}, {"kind", cell.kind}, {"pattern", kPatterns[static_cast<size_t>(cell.pattern)]},
-		{"wait", kWaits[static_cast<size_t>(cell.wait)]}, {"payload_bytes", cell.payload_bytes},
-		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)}, {"mechanisms", cell.mechanisms},
-		{"capabilities", cell.capabilities}, {"cpu_sender", cell.cpu_sender}, {"cpu_receiver", cell.cpu_receiver},
-		{"injection", {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}}};
+	return {
+		{"target", cell.target},
+		{"kind", cell.kind},
+		{"pattern", kPatterns[static_cast<size_t>(cell.pattern)]},
+		{"wait", kWaits[static_cast<size_t>(cell.wait)]},
+		{"payload_bytes", cell.payload_bytes},
+		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
+		{"mechanisms", cell.mechanisms},
+		{"capabilities", cell.capabilities},
+		{"cpu_sender", cell.cpu_sender},
+		{"cpu_receiver", cell.cpu_receiver},
+		{"injection",
+		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}}};
 }
 
 Cell cell_from_json(const Json &json)
@@ -69,9 +77,15 @@ Json to_json(const Head &head)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
 	for (const Cell &cell : head.cells)
 		cells.push_back(to_json(cell));
-	return {{"format_version", head.format_version}, {"icepath_version", head.icepath_version}, {"command_line", head.command_line},
-		{"started_utc", head.started_utc}, {"host", free_form(head.host_json, "host")},
-		{"isolation", free_form(head.isolation_json, "isolation")}, {"probes", probes}, {"cells", cells}, {"budget_s", head.budget_s}};
+	return {{"format_version", head.format_version},
+			{"icepath_version", head.icepath_version},
+			{"command_line", head.command_line},
+			{"started_utc", head.started_utc},
+			{"host", free_form(head.host_json, "host")},
+			{"isolation", free_form(head.isolation_json, "isolation")},
+			{"probes", probes},
+			{"cells", cells},
+			{"budget_s", head.budget_s}};
 }
 
 Head head_from_json(const Json &json)
@@ -80,7 +94,8 @@ Head head_from_json(const Json &json)
 	head.format_version = u32_field(json, "format_version");
 	// Before anything else: a newer head may have other keys.
 	if (head.format_version > kFormatVersion)
-		throw std::runtime_error(fmt::format("it has format {}, this icepath reads up to {}: use a newer icepath", head.format_version, kFormatVersion));
+		throw std::runtime_error(fmt::format("it has format {}, this icepath reads up to {}: use a newer icepath",
+											 head.format_version, kFormatVersion));
 	head.icepath_version = text_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
 	head.started_utc = text_field(json, "started_utc");
@@ -96,7 +111,10 @@ Head head_from_json(const Json &json)
 
 Json to_json(const Tail &tail)
 {
-	return {{"finished_utc", tail.finished_utc}, {"interrupted", tail.interrupted}, {"rounds", tail.rounds}, {"notices", tail.notices}};
+	return {{"finished_utc", tail.finished_utc},
+			{"interrupted", tail.interrupted},
+			{"rounds", tail.rounds},
+			{"notices", tail.notices}};
 }
 
 Tail tail_from_json(const Json &json)

@@ -14,29 +14,64 @@ namespace icepath::rundir {
 
 using Json = nlohmann::ordered_json;
 
-#define FIELD(type, member) {{"name", #member}, {"offset", offsetof(type, member)}, {"bytes", sizeof(type::member)}}
-#define UNION_FIELD(arm, member)                                                                                                   \
-	{{"name", #arm "." #member}, {"offset", offsetof(icepath_record, arm.member)}, {"bytes", sizeof(icepath_record::arm.member)}}
+#define FIELD(type, member)                                                                                            \
+	{                                                                                                                  \
+		{"name", #member}, {"offset", offsetof(type, member)}, { "bytes", sizeof(type::member) }                       \
+	}
+#define UNION_FIELD(arm, member)                                                                                       \
+	{                                                                                                                  \
+		{"name", #arm "." #member}, {"offset", offsetof(icepath_record, arm.member)},                                  \
+		{                                                                                                              \
+			"bytes", sizeof(icepath_record::arm.member)                                                                \
+		}                                                                                                              \
+	}
 
 Json type_table()
 {
-	const Json record = {FIELD(icepath_record, type), FIELD(icepath_record, version), FIELD(icepath_record, bytes),
-		FIELD(icepath_record, context), FIELD(icepath_record, seq), FIELD(icepath_record, tid), FIELD(icepath_record, cpu),
-		FIELD(icepath_record, flags), FIELD(icepath_record, end_ns), UNION_FIELD(off, out_ns), UNION_FIELD(off, waking_ns),
-		UNION_FIELD(off, wakeup_ns), UNION_FIELD(off, waker_tid), UNION_FIELD(off, ipi_after_ns), UNION_FIELD(off, idle_after_ns),
-		UNION_FIELD(off, out_cpu), UNION_FIELD(off, reason), UNION_FIELD(off, waker_vector), UNION_FIELD(run, in_ns),
-		UNION_FIELD(run, comm), UNION_FIELD(run, tgid), UNION_FIELD(interrupt, begin_ns), UNION_FIELD(interrupt, vector),
-		UNION_FIELD(interrupt, kind), UNION_FIELD(socket, socket), UNION_FIELD(socket, buffer), UNION_FIELD(socket, stream_end),
-		UNION_FIELD(socket, bytes), UNION_FIELD(socket, has_stream_end), UNION_FIELD(migrate, from_cpu), UNION_FIELD(migrate, to_cpu)};
-	const Json send = {FIELD(SendStamp, seq), FIELD(SendStamp, intended_ns), FIELD(SendStamp, send_ns), FIELD(SendStamp, call_ns),
-		FIELD(SendStamp, publish_ns), FIELD(SendStamp, return_ns), FIELD(SendStamp, attempts), FIELD(SendStamp, flags)};
-	const Json recv = {FIELD(RecvStamp, seq), FIELD(RecvStamp, ask_ns), FIELD(RecvStamp, wait_return_ns),
-		FIELD(RecvStamp, take_call_ns), FIELD(RecvStamp, take_return_ns), FIELD(RecvStamp, observe_ns), FIELD(RecvStamp, recv_ns),
-		FIELD(RecvStamp, attempts), FIELD(RecvStamp, flags)};
+	const Json record = {FIELD(icepath_record, type),
+						 FIELD(icepath_record, version),
+						 FIELD(icepath_record, bytes),
+						 FIELD(icepath_record, context),
+						 FIELD(icepath_record, seq),
+						 FIELD(icepath_record, tid),
+						 FIELD(icepath_record, cpu),
+						 FIELD(icepath_record, flags),
+						 FIELD(icepath_record, end_ns),
+						 UNION_FIELD(off, out_ns),
+						 UNION_FIELD(off, waking_ns),
+						 UNION_FIELD(off, wakeup_ns),
+						 UNION_FIELD(off, waker_tid),
+						 UNION_FIELD(off, ipi_after_ns),
+						 UNION_FIELD(off, idle_after_ns),
+						 UNION_FIELD(off, out_cpu),
+						 UNION_FIELD(off, reason),
+						 UNION_FIELD(off, waker_vector),
+						 UNION_FIELD(run, in_ns),
+						 UNION_FIELD(run, comm),
+						 UNION_FIELD(run, tgid),
+						 UNION_FIELD(interrupt, begin_ns),
+						 UNION_FIELD(interrupt, vector),
+						 UNION_FIELD(interrupt, kind),
+						 UNION_FIELD(socket, socket),
+						 UNION_FIELD(socket, buffer),
+						 UNION_FIELD(socket, stream_end),
+						 UNION_FIELD(socket, bytes),
+						 UNION_FIELD(socket, has_stream_end),
+						 UNION_FIELD(migrate, from_cpu),
+						 UNION_FIELD(migrate, to_cpu)};
+	const Json send = {FIELD(SendStamp, seq),      FIELD(SendStamp, intended_ns), FIELD(SendStamp, send_ns),
+					   FIELD(SendStamp, call_ns),  FIELD(SendStamp, publish_ns),  FIELD(SendStamp, return_ns),
+					   FIELD(SendStamp, attempts), FIELD(SendStamp, flags)};
+	const Json recv = {
+		FIELD(RecvStamp, seq),          FIELD(RecvStamp, ask_ns),         FIELD(RecvStamp, wait_return_ns),
+		FIELD(RecvStamp, take_call_ns), FIELD(RecvStamp, take_return_ns), FIELD(RecvStamp, observe_ns),
+		FIELD(RecvStamp, recv_ns),      FIELD(RecvStamp, attempts),       FIELD(RecvStamp, flags)};
 	return {{"byte_order", std::endian::native == std::endian::little ? "little" : "big"},
-		{"types", {{"icepath_record", {{"bytes", sizeof(icepath_record)}, {"version", ICEPATH_RECORD_VERSION}, {"fields", record}}},
-					  {"SendStamp", {{"bytes", sizeof(SendStamp)}, {"fields", send}}},
-					  {"RecvStamp", {{"bytes", sizeof(RecvStamp)}, {"fields", recv}}}}}};
+			{"types",
+			 {{"icepath_record",
+			   {{"bytes", sizeof(icepath_record)}, {"version", ICEPATH_RECORD_VERSION}, {"fields", record}}},
+			  {"SendStamp", {{"bytes", sizeof(SendStamp)}, {"fields", send}}},
+			  {"RecvStamp", {{"bytes", sizeof(RecvStamp)}, {"fields", recv}}}}}};
 }
 
 #undef FIELD
@@ -52,10 +87,12 @@ void check_type(const std::string &name, const Json &ours, const Json &theirs)
 	for (const Json &field : ours.at("fields")) {
 		bool same = false;
 		for (const Json &other : fields)
-			same = same || (text_field(other, "name") == field.at("name") && unsigned_field(other, "offset", UINT32_MAX) == field.at("offset") &&
-							   unsigned_field(other, "bytes", UINT32_MAX) == field.at("bytes"));
+			same = same || (text_field(other, "name") == field.at("name") &&
+							unsigned_field(other, "offset", UINT32_MAX) == field.at("offset") &&
+							unsigned_field(other, "bytes", UINT32_MAX) == field.at("bytes"));
 		if (!same)
-			throw std::runtime_error(fmt::format("its {} has no {} where this icepath reads it", name, field.at("name").get<std::string>()));
+			throw std::runtime_error(
+				fmt::format("its {} has no {} where this icepath reads it", name, field.at("name").get<std::string>()));
 	}
 }
 

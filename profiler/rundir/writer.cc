@@ -26,8 +26,7 @@ void append_json(std::vector<std::byte> &out, ChunkKind kind, const nlohmann::or
 	append_chunk(out, kind, std::as_bytes(std::span(text)));
 }
 
-template <typename T>
-void put(std::vector<std::byte> &out, const std::vector<T> &items)
+template <typename T> void put(std::vector<std::byte> &out, const std::vector<T> &items)
 {
 	const auto bytes = std::as_bytes(std::span(items));
 	out.insert(out.end(), bytes.begin(), bytes.end());
@@ -40,8 +39,8 @@ void make_directory(const fs::path &path)
 	if (path.has_parent_path())
 		make_directory(path.parent_path());
 	if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
-		throw Failure(ExitCode::Usage,
-			fmt::format("the run directory {} can't be made: {}; choose another with -o", path.string(), std::strerror(errno)));
+		throw Failure(ExitCode::Usage, fmt::format("the run directory {} can't be made: {}; choose another with -o",
+												   path.string(), std::strerror(errno)));
 }
 
 } // namespace
@@ -66,7 +65,8 @@ struct Writer::State {
 				continue;
 			if (n <= 0) {
 				const int why = n == 0 ? ENOSPC : errno;
-				[[maybe_unused]] const bool cut = ::ftruncate(fd, static_cast<off_t>(written)) == 0 && ::lseek(fd, 0, SEEK_END) >= 0;
+				[[maybe_unused]] const bool cut =
+					::ftruncate(fd, static_cast<off_t>(written)) == 0 && ::lseek(fd, 0, SEEK_END) >= 0;
 				errno = why;
 				fail("writing failed");
 			}
@@ -99,12 +99,15 @@ Writer::Writer(const std::string &directory, const Head &head) : state_(std::mak
 	std::error_code ignored;
 	make_directory(state.directory);
 	if (fs::exists(fs::symlink_status(state.final, ignored)))
-		throw Failure(ExitCode::Usage, fmt::format("{} holds a run already; choose another directory with -o", state.directory.string()));
+		throw Failure(ExitCode::Usage, fmt::format("{} holds a run already; choose another directory with -o",
+												   state.directory.string()));
 	state.fd = ::open(state.partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (state.fd < 0 && errno == EEXIST)
-		throw Failure(ExitCode::Usage, fmt::format("{} holds a partial run already; choose another directory with -o", state.directory.string()));
+		throw Failure(ExitCode::Usage, fmt::format("{} holds a partial run already; choose another directory with -o",
+												   state.directory.string()));
 	if (state.fd < 0)
-		throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o", state.partial, std::strerror(errno)));
+		throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o",
+												   state.partial, std::strerror(errno)));
 	state.write(out);
 }
 

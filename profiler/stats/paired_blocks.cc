@@ -32,7 +32,8 @@ std::optional<Effect> mean_with_interval(const std::vector<double> &values)
 
 std::vector<std::pair<double, double>> neighbours(std::vector<BlockValue> blocks)
 {
-	std::stable_sort(blocks.begin(), blocks.end(), [](const BlockValue &a, const BlockValue &b) { return a.round < b.round; });
+	std::stable_sort(blocks.begin(), blocks.end(),
+					 [](const BlockValue &a, const BlockValue &b) { return a.round < b.round; });
 	std::vector<std::pair<double, double>> pairs;
 	for (size_t i = 0; i + 1 < blocks.size(); ++i) {
 		const BlockValue &a = blocks[i], &b = blocks[i + 1];

@@ -50,8 +50,7 @@ std::string complaint(const std::string &path)
 	return "";
 }
 
-template <typename T>
-bool same_bytes(const std::vector<T> &a, const std::vector<T> &b)
+template <typename T> bool same_bytes(const std::vector<T> &a, const std::vector<T> &b)
 {
 	return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
@@ -70,7 +69,7 @@ void expect_same(const Block &a, const Block &b)
 	for (size_t i = 0; i < 2; ++i) {
 		const BlockSide &x = a.sides[i], &y = b.sides[i];
 		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.sent, x.received, x.marker_begin_ns, x.marker_end_ns),
-			std::tie(y.tid, y.cpu, y.name, y.sent, y.received, y.marker_begin_ns, y.marker_end_ns));
+				  std::tie(y.tid, y.cpu, y.name, y.sent, y.received, y.marker_begin_ns, y.marker_end_ns));
 		EXPECT_EQ(std::memcmp(&x.usage, &y.usage, sizeof x.usage), 0);
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
@@ -78,7 +77,7 @@ void expect_same(const Block &a, const Block &b)
 	ASSERT_EQ(a.slots.size(), b.slots.size());
 	for (size_t i = 0; i < a.slots.size(); ++i) {
 		EXPECT_EQ(std::tie(a.slots[i].cpu, a.slots[i].position, a.slots[i].capacity),
-			std::tie(b.slots[i].cpu, b.slots[i].position, b.slots[i].capacity));
+				  std::tie(b.slots[i].cpu, b.slots[i].position, b.slots[i].capacity));
 		EXPECT_TRUE(same_bytes(a.slots[i].records, b.slots[i].records));
 	}
 }
@@ -132,9 +131,12 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	ASSERT_EQ(head.cells.size(), 2u);
 	EXPECT_FALSE(head.cells[0].rate_hz.has_value());
 	const Cell &cell = head.cells[1], &wanted = expected.cells[1];
-	EXPECT_EQ(std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
-		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz, wanted.mechanisms));
-	EXPECT_EQ(std::tie(cell.capabilities, cell.cpu_sender, cell.cpu_receiver), std::tie(wanted.capabilities, wanted.cpu_sender, wanted.cpu_receiver));
+	EXPECT_EQ(
+		std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
+		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
+				 wanted.mechanisms));
+	EXPECT_EQ(std::tie(cell.capabilities, cell.cpu_sender, cell.cpu_receiver),
+			  std::tie(wanted.capabilities, wanted.cpu_sender, wanted.cpu_receiver));
 	EXPECT_EQ(cell.injection.sender_user_ns, 1000u);
 	EXPECT_EQ(cell.injection.receiver_busy_ns, 2000u);
 
@@ -168,7 +170,7 @@ TEST_F(ContainerTest, MakesDirectoryAndFileForEverybodyToRead)
 		writer.finish({});
 	}
 	umask(before);
-	struct stat status {};
+	struct stat status{};
 	ASSERT_EQ(stat(temporary.path("a/b/run").c_str(), &status), 0);
 	EXPECT_EQ(status.st_mode & 07777, 0755u);
 	ASSERT_EQ(stat(temporary.path("a/b/run/capture.icp").c_str(), &status), 0);
@@ -319,15 +321,18 @@ TEST_F(ContainerTest, NewerFormatIsRefusedWithTheRemedy)
 
 TEST_F(ContainerTest, WrongJsonIsNamedByItsKey)
 {
-	const std::string head = R"({"format_version":1,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
-							 R"("probes":[],"cells":[],"budget_s":1})";
+	const std::string head =
+		R"({"format_version":1,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
+		R"("probes":[],"cells":[],"budget_s":1})";
 	const auto with = [&](const std::string &from, const std::string &to) {
 		std::string changed = head;
 		changed.replace(changed.find(from), from.size(), to);
 		return complaint(crafted(changed, ""));
 	};
-	EXPECT_TRUE(says(with(R"("format_version":1)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
-	EXPECT_TRUE(says(with(R"("format_version":1)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
+	EXPECT_TRUE(
+		says(with(R"("format_version":1)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
+	EXPECT_TRUE(
+		says(with(R"("format_version":1)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
 	EXPECT_TRUE(says(with(R"("budget_s":1)", R"("budget_s":[])"), "\"budget_s\" isn't a number"));
 	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":{})"), "\"cells\" isn't a list"));
 	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":[1])"), "an object with \"target\" was expected"));
@@ -401,7 +406,8 @@ TEST_F(HostileBlock, HoldsNoMoreRecordsThanItsSlot)
 TEST_F(HostileBlock, ChunkSizesAreBounded)
 {
 	for (const auto &[stored, plain, reason] : {std::tuple{uint64_t{0}, UINT64_MAX, "more than one can have"},
-			 {UINT64_MAX, uint64_t{64}, "it was cut"}, {uint64_t{0}, kMaxChunkBytes, "another number of items"}}) {
+												{UINT64_MAX, uint64_t{64}, "it was cut"},
+												{uint64_t{0}, kMaxChunkBytes, "another number of items"}}) {
 		ChunkHeader header;
 		header.kind = static_cast<uint32_t>(ChunkKind::Stamps);
 		header.stored_bytes = stored;

@@ -128,8 +128,13 @@ TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 	EXPECT_GE(p99, kRuns * p99_at_least / 100);
 }
 INSTANTIATE_TEST_SUITE_P(Runs, Coverage,
-	testing::Values(CoverageCase{3, 0.03, 88}, CoverageCase{5, 0.03, 88}, CoverageCase{10, 0.03, 88}, CoverageCase{20, 0.1, 83}, CoverageCase{10, 0.2, 75}),
-	[](const auto &spec) { return std::to_string(spec.param.blocks) + "Blocks" + std::to_string(static_cast<int>(spec.param.between * 100)); });
+						 testing::Values(CoverageCase{3, 0.03, 88}, CoverageCase{5, 0.03, 88},
+										 CoverageCase{10, 0.03, 88}, CoverageCase{20, 0.1, 83},
+										 CoverageCase{10, 0.2, 75}),
+						 [](const auto &spec) {
+							 return std::to_string(spec.param.blocks) + "Blocks" +
+									std::to_string(static_cast<int>(spec.param.between * 100));
+						 });
 
 // The test of the test: what an interval over messages would claim on the same runs.
 TEST(Coverage, MessagesAsEvidenceWouldClaimTooMuch)
@@ -145,7 +150,8 @@ TEST(Coverage, MessagesAsEvidenceWouldClaimTooMuch)
 		// Order statistics around the median, as for independent values.
 		const auto half = static_cast<size_t>(1.96 * std::sqrt(static_cast<double>(all.size())) / 2);
 		const double t = truth(0.1, 0);
-		held += static_cast<double>(all[all.size() / 2 - half]) <= t && t <= static_cast<double>(all[all.size() / 2 + half]);
+		held += static_cast<double>(all[all.size() / 2 - half]) <= t &&
+				t <= static_cast<double>(all[all.size() / 2 + half]);
 	}
 	EXPECT_LT(held, kRuns / 2);
 }

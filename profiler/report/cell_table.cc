@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/cell_table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "profiler/report/notices.h"
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+namespace {
+
+// One column, filled row by row.
+struct Column {
+	std::string head;
+	bool right = true;
+	std::vector<std::string> cells = {};
+};
+
+std::string with_interval(double ns, const std::optional<stats::Interval> &interval)
+{
+	return microseconds(ns) +
+		   (interval ? fmt::format(" ±{}", microseconds_beside((interval->high - interval->low) / 2, ns)) : "");
+}
+
+std::string percentile_text(const stats::Distribution &d, size_t which, bool interval = false)
+{
+	if (!d.percentiles[which])
+		return "–";
+	return with_interval(static_cast<double>(*d.percentiles[which]), interval ? d.intervals[which] : std::nullopt);
+}
+
+std::string probe_cost(const CellResult &cell)
+{
+	if (!cell.observer_effect)
+		return "–";
+	return (cell.observer_effect->mean < 0 ? "" : "+") +
+		   with_interval(cell.observer_effect->mean, cell.observer_effect->interval);
+}
+
+std::string cpu_text(const CellResult &cell)
+{
+	if (!cell.cpu_per_message)
+		return "–";
+	double sum = 0;
+	for (const CpuTime &side : *cell.cpu_per_message)
+		sum += side.user_ns + side.system_ns;
+	return microseconds(sum);
+}
+
+std::string target_text(const rundir::Cell &cell)
+{
+	std::string text = printable(cell.target);
+	if (cell.injection.sender_user_ns > 0)
+		text += fmt::format(" +{}", duration(static_cast<double>(cell.injection.sender_user_ns)));
+	if (cell.injection.receiver_busy_ns > 0)
+		text += fmt::format(" ..+{}", duration(static_cast<double>(cell.injection.receiver_busy_ns)));
+	return text;
+}
+
+std::vector<const CellResult *> measured(const RunResult &result)
+{
+	std::vector<const CellResult *> cells;
+	for (const CellResult &cell : result.cells)
+		if (cell.blocks_probed + cell.blocks_unprobed > 0)
+			cells.push_back(&cell);
+	return cells;
+}
+
+size_t width_of(const Column &column, const Page &page)
+{
+	size_t width = columns(column.head);
+	for (const std::string &cell : column.cells)
+		width = std::max(width, columns(page.spelled(cell)));
+	return width;
+}
+
+std::string cell_text(const Column &column, const std::string &text, const Page &page)
+{
+	return column.right ? pad_left(page.spelled(text), width_of(column, page))
+						: pad_right(page.spelled(text), width_of(column, page));
+}
+
+void add_rows(Page &page, const std::vector<const CellResult *> &cells, const std::vector<const Column *> &before,
+			  const std::vector<const Column *> &after)
+{
+	constexpr size_t kNarrowest = 10, kWidest = 48;
+	size_t used = 0;
+	for (const auto &group : {before, after})
+		for (const Column *column : group)
+			used += width_of(*column, page);
+	const size_t gaps = before.size() + after.size();
+	const std::string gap(used + 2 * gaps + kNarrowest <= page.width() ? 2 : 1, ' ');
+	used += gaps * gap.size();
+	const size_t bar = std::clamp(page.width() > used ? page.width() - used : 0, kNarrowest, kWidest);
+	const auto row = [&](const std::string &middle, const auto &cell_of) {
+		std::string out;
+		for (const Column *column : before)
+			out += cell_text(*column, cell_of(*column), page) + gap;
+		out += middle;
+		for (const Column *column : after)
+			out += gap + cell_text(*column, cell_of(*column), page);
+		page.line(out);
+	};
+	row(pad_right("layers", bar), [](const Column &column) { return column.head; });
+	for (size_t i = 0; i < cells.size(); ++i)
+		row(layer_bar(cells[i]->layers.rows(), bar, page.look()),
+			[&](const Column &column) { return column.cells[i]; });
+}
+
+void add_legend(Page &page, const std::vector<const CellResult *> &cells)
+{
+	std::array<bool, path::kLayerCount> used{};
+	for (const CellResult *cell : cells) {
+		const auto sums = by_layer(cell->layers.rows());
+		for (size_t i = 0; i < sums.size(); ++i)
+			used[i] = used[i] || sums[i] > 0;
+	}
+	std::string out;
+	size_t taken = 0;
+	for (size_t i = 0; i < used.size(); ++i) {
+		if (!used[i])
+			continue;
+		const auto layer = static_cast<path::Layer>(i);
+		const size_t needed = 2 + path::name(layer).size() + 2;
+		if (taken + needed > page.width() + 2) {
+			page.line(out);
+			out.clear();
+			taken = 0;
+		}
+		out += fmt::format("{}{} {}", taken > 0 ? "  " : "", layer_symbol(layer, 1, page.look()), path::name(layer));
+		taken += needed;
+	}
+	if (!out.empty())
+		page.line(out);
+}
+
+} // namespace
+
+// What all cells share stands in the heading.
+void add_cell_table(Page &page, const RunResult &result)
+{
+	const auto cells = measured(result);
+	if (cells.empty())
+		return;
+	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
+		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, pacing{"pacing"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
+	for (const CellResult *cell : cells) {
+		target.cells.push_back(target_text(cell->cell));
+		pattern.cells.emplace_back(pattern_name(cell->cell.pattern));
+		wait.cells.emplace_back(wait_name(cell->cell.wait));
+		size.cells.push_back(payload(cell->cell.payload_bytes));
+		p50.cells.push_back(percentile_text(cell->latency, 0, true));
+		p99.cells.push_back(percentile_text(cell->latency, 2, true));
+		p99_9.cells.push_back(percentile_text(cell->latency, 3));
+		trip.cells.push_back(percentile_text(cell->round_trip, 0));
+		pacing.cells.push_back(percentile_text(cell->pacing, 2));
+		cpu.cells.push_back(cpu_text(*cell));
+		lost.cells.push_back(count(cell->messages.lost));
+		probes.cells.push_back(probe_cost(*cell));
+	}
+	std::string heading = "one-way latency in µs";
+	std::vector<const Column *> before = {&target};
+	for (const Column *column : {&pattern, &wait}) {
+		if (cells.size() > 1 && std::ranges::count(column->cells, column->cells[0]) == std::ssize(cells))
+			heading += fmt::format(", {} {}", column->head, column->cells[0]);
+		else
+			before.push_back(column);
+	}
+	before.insert(before.end(), {&size, &p50, &p99, &p99_9});
+	std::string reading = "±: half of the 95 % interval over blocks · ";
+	for (const auto &[column, meaning] :
+		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
+		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "}})
+		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {
+			before.push_back(column);
+			reading += meaning;
+		}
+	reading += "layers: where the mean goes, with probes · CPU: of both sides per message · probes: what they "
+			   "added to the p50 · "
+			   "–: not measured, or fewer than 10 messages beyond it (p99.9 needs 10 000)";
+
+	page.heading(heading);
+	add_rows(page, cells, before, {&cpu, &lost, &probes});
+	add_legend(page, cells);
+	page.paragraph("", reading, 0);
+	page.line();
+}
+
+} // namespace icepath::report

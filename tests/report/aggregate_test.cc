@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/aggregate.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "profiler/failure.h"
+#include "profiler/report/notices.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using path::Layer;
+using path::Part;
+using rundir::Pattern;
+
+class AggregateTest : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+
+	RunResult of(const std::vector<rundir::Block> &blocks)
+	{
+		rundir::Writer writer(run, small_head());
+		for (const rundir::Block &block : blocks)
+			writer.add(block);
+		writer.finish({});
+		return analyse(run);
+	}
+	static rundir::Block block(uint32_t round, bool probed, uint64_t messages = 100)
+	{
+		BlockPlan plan;
+		plan.cell = 1;
+		plan.round = round;
+		plan.probed = probed;
+		plan.messages = messages;
+		return make_block(socket_cell(Pattern::OneWay), plan);
+	}
+};
+
+uint64_t total(const Breakdown &breakdown, Layer layer, Part part = Part::None)
+{
+	uint64_t ns = 0;
+	for (const LayerRow &row : breakdown.rows())
+		ns += row.layer == layer && row.part == part ? row.total_ns : 0;
+	return ns;
+}
+
+TEST_F(AggregateTest, LayersAreThoseOfTheKnownWay)
+{
+	const RunResult result = of({block(0, false), block(1, true)});
+	const CellResult &cell = result.cells[1];
+	EXPECT_EQ(cell.probed, 100u);
+	ASSERT_EQ(cell.complete(), 100u);
+	EXPECT_EQ(total(cell.layers, Layer::SenderUser), 200u * 100);
+	EXPECT_EQ(total(cell.layers, Layer::SenderKernel), 1000u * 100);
+	EXPECT_EQ(total(cell.layers, Layer::SenderKernel, Part::Notify), 300u * 100);
+	EXPECT_EQ(total(cell.layers, Layer::Wakeup), 1000u * 100);
+	EXPECT_EQ(total(cell.layers, Layer::Runqueue), 1500u * 100);
+	EXPECT_EQ(total(cell.layers, Layer::ReceiverKernel), 1000u * 100);
+	EXPECT_EQ(total(cell.layers, Layer::ReceiverUser), 300u * 100);
+	EXPECT_EQ(cell.layers.total_ns(), kPlainNs * 100);
+	EXPECT_EQ(cell.layers.sum_error_ns(), 0u);
+	for (const LayerRow &row : cell.layers.rows()) {
+		const bool sends =
+			row.layer == Layer::SenderUser || (row.layer == Layer::SenderKernel && row.part == Part::None);
+		if (row.part == Part::Notify)
+			continue;
+		EXPECT_EQ(row.role, sends ? Role::Sender : Role::Receiver) << path::name(row.layer);
+		EXPECT_EQ(row.hop, sends ? 0 : 1);
+		EXPECT_EQ(row.thread, sends ? "sender" : "receiver");
+		EXPECT_EQ(row.provenance_ns[0] + row.provenance_ns[1] + row.provenance_ns[2], row.total_ns);
+	}
+}
+
+TEST_F(AggregateTest, RowsAlwaysTileTheLatency)
+{
+	write_small_run(run);
+	for (const CellResult &cell : analyse(run).cells)
+		for (const Breakdown *breakdown : {&cell.layers, &cell.tail}) {
+			uint64_t sum = 0;
+			for (const LayerRow &row : breakdown->rows())
+				sum += row.total_ns;
+			EXPECT_GT(sum, 0u);
+			EXPECT_EQ(sum, breakdown->total_ns());
+			EXPECT_EQ(breakdown->sum_error_ns(), 0u);
+		}
+}
+
+TEST_F(AggregateTest, LatencyComesFromUnprobedBlocksAndLayersFromProbedOnes)
+{
+	write_small_run(run);
+	const RunResult result = analyse(run);
+	const CellResult &cell = result.cells[0];
+	EXPECT_EQ(cell.blocks_probed, 4u);
+	EXPECT_EQ(cell.blocks_unprobed, 4u);
+	EXPECT_EQ(cell.latency.count, 2u * 300 * 4);
+	EXPECT_EQ(cell.latency.min, kPlainNs);
+	EXPECT_EQ(cell.latency.max, kPlainNs + 70 + 2000);
+	EXPECT_EQ(cell.latency_probed.count, 2u * 300 * 4);
+	EXPECT_EQ(cell.latency_probed.min, kPlainNs + 210);
+	EXPECT_EQ(cell.latency_probed.max, kPlainNs + 381'000) << "slow messages stay";
+	EXPECT_EQ(cell.forward.count, 1200u);
+	EXPECT_EQ(cell.back.count, 1200u);
+	EXPECT_EQ(cell.round_trip.count, 1200u);
+	EXPECT_EQ(cell.pacing.count, 0u);
+	EXPECT_EQ(result.cells[1].pacing.count, 1200u);
+	EXPECT_EQ(result.cells[1].forward.count, 0u) << "oneway has one direction: it is latency itself";
+	EXPECT_EQ(cell.messages.sent, 2u * 300 * 8) << "every block";
+	EXPECT_EQ(cell.messages.received, 2u * 300 * 8);
+	EXPECT_EQ(cell.probed, cell.complete());
+}
+
+TEST_F(AggregateTest, ObserverEffectIsThePairedDifferenceOfBlockMedians)
+{
+	write_small_run(run);
+	// ABBA: rounds 0-1, 2-3, 4-5, 6-7; probes add 200, and each round 10 more than the one before.
+	const auto effect = analyse(run).cells[1].observer_effect;
+	ASSERT_TRUE(effect && effect->interval);
+	EXPECT_EQ(effect->pairs, 4u);
+	EXPECT_DOUBLE_EQ(effect->mean, 200);
+	EXPECT_LT(effect->interval->low, 200);
+	EXPECT_GT(effect->interval->high, 200);
+}
+
+TEST_F(AggregateTest, TheTailIsWhatReachesTheProbedP99)
+{
+	write_small_run(run);
+	const CellResult cell = analyse(run).cells[0];
+	ASSERT_TRUE(cell.tail_from_ns.has_value());
+	EXPECT_EQ(*cell.tail_from_ns, *cell.latency_probed.percentiles[2]);
+	EXPECT_GE(cell.tail.deliveries(), 2400u / 100);
+	EXPECT_LT(cell.tail.deliveries(), 2400u / 20);
+	EXPECT_GT(total(cell.tail, Layer::Runqueue) / cell.tail.deliveries(),
+			  2u * total(cell.layers, Layer::Runqueue) / cell.layers.deliveries());
+}
+
+TEST_F(AggregateTest, WithoutEnoughMessagesThereIsNoTail)
+{
+	const CellResult cell = of({block(0, true, 500)}).cells[1];
+	EXPECT_FALSE(cell.tail_from_ns.has_value());
+	EXPECT_EQ(cell.tail.deliveries(), 0u);
+}
+
+TEST_F(AggregateTest, RemembersTheWorstMessageAndWhoDelayedIt)
+{
+	write_small_run(run);
+	const CellResult cell = analyse(run).cells[0];
+	ASSERT_TRUE(cell.worst.has_value());
+	EXPECT_EQ(cell.worst->latency_ns(), kPlainNs + 381'000);
+	EXPECT_EQ(cell.worst->seq, 150u);
+	EXPECT_EQ(cell.worst->round, 6u);
+	EXPECT_TRUE(cell.worst->back);
+	EXPECT_EQ(cell.worst->task_names.at(kHog), "kworker/1:2");
+	EXPECT_EQ(cell.worst->task_names.at(kTids[0]), "initiator");
+	const auto culprits = cell.culprits.top(1);
+	ASSERT_EQ(culprits.size(), 1u);
+	EXPECT_EQ(culprits[0].name, "kworker/1:2");
+	EXPECT_EQ(culprits[0].layer, Layer::Runqueue);
+	EXPECT_GT(culprits[0].total_ns, 381'000u);
+}
+
+TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNotOutOfTheLatency)
+{
+	rundir::Block full = block(0, true);
+	rundir::SlotCapture &slot = full.slots[1];
+	slot.capacity = 60;
+	slot.records.resize(60);
+	const CellResult cell = of({full}).cells[1];
+	EXPECT_EQ(cell.capture.dropped, 42u);
+	EXPECT_EQ(cell.capture.records, 60u + 102u);
+	EXPECT_EQ(cell.capture.bytes, 162u * 64);
+	EXPECT_EQ(cell.latency_probed.count, 100u);
+	EXPECT_EQ(cell.probed, 100u);
+	EXPECT_LT(cell.complete(), 60u);
+	EXPECT_GT(cell.complete(), 40u);
+	EXPECT_EQ(cell.complete() + std::accumulate(cell.incomplete.begin(), cell.incomplete.end(), uint64_t{0}),
+			  cell.probed);
+	EXPECT_GT(cell.incomplete[static_cast<size_t>(path::Reason::LostRecord)], 0u);
+}
+
+TEST_F(AggregateTest, InvertedStampsNeverBecomeALatency)
+{
+	rundir::Block bad = block(0, true);
+	bad.sides[1].recvs[50].recv_ns = 5;
+	const CellResult cell = of({bad}).cells[1];
+	EXPECT_EQ(cell.messages.inverted, 1u);
+	EXPECT_EQ(cell.latency_probed.count, 99u);
+	EXPECT_EQ(cell.incomplete[static_cast<size_t>(path::Reason::InvertedTime)], 1u);
+	EXPECT_EQ(cell.complete(), 99u);
+}
+
+TEST_F(AggregateTest, CpuTimeIsPerMessageOfUnprobedBlocks)
+{
+	rundir::Block probed = block(1, true);
+	probed.sides[0].usage.user_ns = 1'000'000'000;
+	const auto cpu = of({block(0, false), probed}).cells[1].cpu_per_message;
+	ASSERT_TRUE(cpu.has_value());
+	EXPECT_DOUBLE_EQ((*cpu)[0].user_ns, 1000);
+	EXPECT_DOUBLE_EQ((*cpu)[1].system_ns, 3000);
+}
+
+TEST_F(AggregateTest, FailedBlocksKeepWhatTheyMeasured)
+{
+	rundir::Block failed = block(0, false);
+	failed.end = rundir::BlockEnd::Failed;
+	failed.failure = "the receiver died";
+	failed.sides[1].recvs.resize(52);
+	const RunResult result = of({failed});
+	const CellResult &cell = result.cells[1];
+	EXPECT_EQ(cell.blocks_failed, 1u);
+	EXPECT_EQ(cell.latency.count, 50u);
+	EXPECT_EQ(cell.messages.lost, 50u);
+	EXPECT_FALSE(valid(result));
+}
+
+TEST_F(AggregateTest, ARunThatDiedIsResolvedAsFarAsItCame)
+{
+	write_small_run(run, false);
+	const std::string file = run + "/" + rundir::kPartialName;
+	std::filesystem::resize_file(file, std::filesystem::file_size(file) - 10);
+	const RunResult result = analyse(run);
+	EXPECT_TRUE(result.partial());
+	EXPECT_TRUE(result.truncated);
+	EXPECT_EQ(result.cells[0].blocks_probed + result.cells[0].blocks_unprobed, 8u);
+	EXPECT_EQ(result.cells[1].blocks_probed + result.cells[1].blocks_unprobed, 7u);
+	EXPECT_FALSE(valid(result));
+}
+
+TEST_F(AggregateTest, AWholeRunIsValid)
+{
+	write_small_run(run);
+	const RunResult result = analyse(run);
+	EXPECT_TRUE(valid(result));
+	EXPECT_TRUE(notices(result).empty()) << notices(result).front();
+}
+
+TEST_F(AggregateTest, WhatIsNoRunIsRefused) { EXPECT_THROW(analyse(temporary.path("nowhere")), Failure); }
+
+TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
+{
+	rundir::Block lossy = block(0, false);
+	lossy.sides[1].recvs.resize(60);
+	lossy.sides[1].recvs[10].flags |= rundir::kStampBadPayload;
+	const std::vector<std::string> told = notices(of({lossy}));
+	const auto says = [&](const std::string &text) {
+		return std::any_of(told.begin(), told.end(),
+						   [&](const auto &one) { return one.find(text) != std::string::npos; });
+	};
+	EXPECT_TRUE(says("uds-stream 64 B pingpong block: not measured"));
+	EXPECT_TRUE(says("uds-stream 64 B oneway block: 42 of 100 messages lost"));
+	EXPECT_TRUE(says("1 messages came with other bytes"));
+	EXPECT_TRUE(says("1 unprobed block can't tell an interval"));
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/breakdown.h"
+
+#include <gtest/gtest.h>
+
+#include "ebpf/records.h"
+
+namespace icepath::report {
+namespace {
+
+using path::Layer;
+using path::Part;
+using path::Path;
+using path::Provenance;
+using path::Segment;
+
+path::Observations threads()
+{
+	path::Observations seen;
+	for (const auto &[tid, name] : {std::pair<uint32_t, const char *>{1, "tx"}, {2, "broker"}, {3, "rx"}})
+		seen.threads[tid].name = name;
+	seen.task_names = {{9, "hog"}};
+	return seen;
+}
+
+struct Piece {
+	Layer layer;
+	uint16_t hop;
+	uint64_t ns;
+	Part part = Part::None;
+	Provenance end = Provenance::Exact;
+	path::Culprit culprit = {};
+};
+
+Path path_of(const std::vector<Piece> &pieces)
+{
+	Path path;
+	path.send_ns = 1000;
+	path::Boundary at{1000, {}, Provenance::Exact, 1000, 1000};
+	for (const Piece &piece : pieces) {
+		Segment segment{piece.layer, piece.part, piece.hop, piece.hop + 1u, at, at, piece.culprit};
+		segment.end.at_ns += piece.ns;
+		segment.end.provenance = piece.end;
+		at = segment.end;
+		path.segments.push_back(segment);
+	}
+	path.recv_ns = at.at_ns;
+	return path;
+}
+
+TEST(Breakdown, GoesByRoleAndThread)
+{
+	Breakdown breakdown;
+	breakdown.add(path_of({{Layer::SenderKernel, 0, 10}, {Layer::RelayKernel, 1, 20}, {Layer::ReceiverKernel, 2, 30}}),
+				  threads());
+	const auto rows = breakdown.rows();
+	ASSERT_EQ(rows.size(), 3u);
+	EXPECT_EQ(rows[0].role, Role::Sender);
+	EXPECT_EQ(rows[0].thread, "tx");
+	EXPECT_EQ(rows[1].role, Role::Receiver);
+	EXPECT_EQ(rows[2].role, Role::Relay) << "in the order of the layers";
+	EXPECT_EQ(rows[2].thread, "broker");
+}
+
+TEST(Breakdown, AWorseEndMakesTheSegment)
+{
+	Breakdown breakdown;
+	breakdown.add(path_of({{Layer::SenderKernel, 0, 10},
+						   {Layer::Queue, 1, 20, Part::None, Provenance::Inferred},
+						   {Layer::ReceiverKernel, 1, 30}}),
+				  threads());
+	const auto rows = breakdown.rows();
+	EXPECT_EQ(rows[0].provenance_ns, (std::array<uint64_t, 3>{10, 0, 0}));
+	EXPECT_EQ(rows[1].provenance_ns, (std::array<uint64_t, 3>{0, 0, 20}));
+	EXPECT_EQ(rows[2].provenance_ns, (std::array<uint64_t, 3>{0, 0, 30})) << "it begins where the one before ended";
+}
+
+TEST(Breakdown, SeesLayersThatMissTheLatencyWhicheverWay)
+{
+	Breakdown breakdown;
+	Path path = path_of({{Layer::SenderKernel, 0, 10}});
+	path.recv_ns += 3;
+	breakdown.add(path, threads());
+	path.recv_ns -= 6;
+	breakdown.add(path, threads());
+	EXPECT_EQ(breakdown.sum_error_ns(), 6u) << "errors of opposite signs don't cancel";
+}
+
+TEST(Breakdown, SegmentsWithoutTimeHaveNoRow)
+{
+	Breakdown breakdown;
+	breakdown.add(path_of({{Layer::SenderKernel, 0, 10}, {Layer::Network, 1, 0}}), threads());
+	EXPECT_EQ(breakdown.rows().size(), 1u);
+}
+
+TEST(Culprits, AreAddedUpByNameAndLayer)
+{
+	const path::Culprit hog{path::Culprit::Kind::Task, 9, 0},
+		tick{path::Culprit::Kind::Interrupt, 236, ICEPATH_INTERRUPT_TIMER};
+	const Path path = path_of({{Layer::SenderKernel, 0, 5, Part::None, Provenance::Exact, tick},
+							   {Layer::Runqueue, 1, 30, Part::None, Provenance::Exact, hog},
+							   {Layer::Preempted, 1, 10, Part::None, Provenance::Exact, hog}});
+	Culprits culprits;
+	culprits.add(path, threads());
+	culprits.add(path, threads());
+	const auto top = culprits.top(2);
+	ASSERT_EQ(top.size(), 2u);
+	EXPECT_EQ(top[0].name, "hog");
+	EXPECT_EQ(top[0].layer, Layer::Runqueue);
+	EXPECT_EQ(top[0].total_ns, 60u);
+	EXPECT_EQ(top[0].segments, 2u);
+	EXPECT_EQ(top[1].layer, Layer::Preempted);
+	const auto all = culprits.top(99);
+	ASSERT_EQ(all.size(), 3u);
+	EXPECT_EQ(all[2].name, "timer interrupt");
+	EXPECT_TRUE(all[2].interrupt);
+}
+
+TEST(Culprits, HaveTheKernelsNames)
+{
+	using Kind = path::Culprit::Kind;
+	EXPECT_EQ(culprit_name({Kind::Interrupt, 3, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "NET_RX softirq");
+	EXPECT_EQ(culprit_name({Kind::Interrupt, 99, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "softirq 99");
+	EXPECT_EQ(culprit_name({Kind::Interrupt, 24, ICEPATH_INTERRUPT_DEVICE}, {}), "interrupt 24");
+	EXPECT_EQ(culprit_name({Kind::Interrupt, 0, 200}, {}), "interrupt of kind 200");
+	EXPECT_EQ(culprit_name({Kind::Task, 0, 0}, {}), "idle task");
+	EXPECT_EQ(culprit_name({Kind::Task, 7, 0}, {}), "task 7");
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/flamegraph.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+size_t occurrences(const std::string &text, const std::string &part)
+{
+	size_t n = 0;
+	for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+		++n;
+	return n;
+}
+
+class FlamegraphTest : public testing::Test {
+protected:
+	FlamegraphTest()
+	{
+		write_small_run(temporary.path("run"));
+		result = analyse(temporary.path("run"));
+	}
+	rundir::TemporaryDirectory temporary;
+	RunResult result;
+};
+
+TEST_F(FlamegraphTest, WeightsAddUpToTheLatencyOfCompleteMessages)
+{
+	uint64_t latency = 0, weights = 0;
+	for (const CellResult &cell : result.cells)
+		latency += cell.layers.total_ns();
+	std::istringstream lines(folded(stacks(result)));
+	for (std::string line; std::getline(lines, line);)
+		weights += std::stoull(line.substr(line.rfind(' ') + 1));
+	EXPECT_GT(latency, 0u);
+	EXPECT_EQ(weights, latency);
+}
+
+TEST_F(FlamegraphTest, StacksAreTargetPayloadLayerPartThread)
+{
+	const std::string text = folded(stacks(result));
+	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.user;sender 240000\n"), std::string::npos) << text;
+	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.kernel;notify;"), std::string::npos) << text;
+	EXPECT_NE(text.find("uds-stream;64 B pingpong block;runqueue;initiator "), std::string::npos) << text;
+}
+
+TEST_F(FlamegraphTest, SvgIsDeterministicAndHasATitleForEachFrame)
+{
+	const std::string svg = flamegraph_svg(stacks(result), "a <title> & \"more\"");
+	EXPECT_EQ(svg, flamegraph_svg(stacks(result), "a <title> & \"more\""));
+	EXPECT_NE(svg.find("a &lt;title&gt; &amp; &quot;more&quot;"), std::string::npos);
+	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "</title>"));
+	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "<rect") - 1) << "all but the background";
+	EXPECT_NE(svg.find("<title>uds-stream: "), std::string::npos);
+	EXPECT_NE(svg.find(", 100.0 %</title>"), std::string::npos);
+	EXPECT_EQ(svg.find("<script"), std::string::npos);
+}
+
+TEST(Flamegraph, ChildrenLieWithinTheirParent)
+{
+	const Stacks two = {{{{"a"}, {"x", 0}}, 300}, {{{"a"}, {"y", 1}}, 100}, {{{"b"}, {"x", 0}}, 600}};
+	const std::string svg = flamegraph_svg(two, "t");
+	EXPECT_NE(svg.find("<title>a: 400 ns, 40.0 %</title><rect x=\"10.00\" y=\"62\" width=\"472.00\""),
+			  std::string::npos)
+		<< svg;
+	EXPECT_NE(svg.find("<title>y: 100 ns, 10.0 %</title><rect x=\"364.00\" y=\"44\" width=\"118.00\""),
+			  std::string::npos)
+		<< svg;
+	EXPECT_NE(svg.find("<title>b: 600 ns, 60.0 %</title><rect x=\"482.00\""), std::string::npos) << svg;
+}
+
+TEST(Flamegraph, WithoutStacksIsEmptyAndWhole)
+{
+	EXPECT_EQ(folded({}), "");
+	const std::string svg = flamegraph_svg({}, "nothing");
+	EXPECT_NE(svg.find("</svg>"), std::string::npos);
+}
+
+TEST(Folded, NamesCantBreakALine)
+{
+	RunResult result;
+	CellResult &cell = result.cells.emplace_back();
+	cell.cell.target = "a;b\nc";
+	path::Observations seen;
+	seen.threads[1].name = "x;y 12";
+	path::Path path;
+	path.recv_ns = 7;
+	path::Segment segment;
+	segment.thread = 1;
+	segment.end.at_ns = 7;
+	path.segments = {segment};
+	cell.layers.add(path, seen);
+	EXPECT_EQ(folded(stacks(result)), "a:b?c;64 B pingpong block;sender.user;x:y 12 7\n");
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/layer_bar.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "profiler/report/layer_style.h"
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+namespace {
+
+using path::Layer;
+using path::Part;
+
+TEST(Apportion, AddsUpToTheTotal)
+{
+	EXPECT_EQ(apportion({1, 1, 1}, 10), (std::vector<uint64_t>{4, 3, 3}));
+	EXPECT_EQ(apportion({999, 1}, 10), (std::vector<uint64_t>{10, 0}));
+	EXPECT_EQ(apportion({0, 0}, 10), (std::vector<uint64_t>{0, 0}));
+	EXPECT_EQ(apportion({}, 10), (std::vector<uint64_t>{}));
+	std::mt19937_64 random(1);
+	for (int i = 0; i < 1000; ++i) {
+		std::vector<uint64_t> weights(1 + random() % 14);
+		for (uint64_t &weight : weights)
+			weight = random() >> (random() % 64);
+		weights[0] |= 1;
+		const auto parts = apportion(weights, 1000);
+		EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), uint64_t{0}), 1000u);
+	}
+}
+
+std::vector<LayerRow> rows()
+{
+	return {{Layer::SenderKernel, Part::None, 0, Role::Sender, "a", 30, {}},
+			{Layer::SenderKernel, Part::Notify, 0, Role::Sender, "a", 20, {}},
+			{Layer::Preempted, Part::None, 1, Role::Receiver, "b", 50, {}}};
+}
+
+TEST(LayerBar, IsAsWideAsAsked)
+{
+	EXPECT_EQ(layer_bar(rows(), 10, {false, true}), "█████PPPPP");
+	EXPECT_EQ(layer_bar(rows(), 10, {false, false}), "SSSSSPPPPP");
+	EXPECT_EQ(layer_bar({}, 10, {true, true}), "          ");
+	EXPECT_EQ(layer_bar(rows(), 4, {true, false}), "\033[38;5;33mSS\033[0m\033[38;5;203mPP\033[0m");
+}
+
+TEST(LayerStyle, NoTwoLayersLookAlike)
+{
+	std::set<std::string> blocks, colours;
+	std::set<char> letters;
+	for (const LayerStyle &style : kLayerStyles) {
+		EXPECT_EQ(columns(style.block), 1u);
+		blocks.insert(style.block);
+		letters.insert(style.letter);
+		colours.insert(style.colour);
+	}
+	EXPECT_EQ(blocks.size(), path::kLayerCount);
+	EXPECT_EQ(letters.size(), path::kLayerCount);
+	EXPECT_EQ(colours.size(), path::kLayerCount);
+}
+
+} // namespace
+} // namespace icepath::report

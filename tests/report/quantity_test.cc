@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/quantity.h"
+
+#include <gtest/gtest.h>
+
+namespace icepath::report {
+namespace {
+
+TEST(Quantity, MicrosecondsHaveThreeDigits)
+{
+	EXPECT_EQ(microseconds(0), "0.000");
+	EXPECT_EQ(microseconds(512), "0.512");
+	EXPECT_EQ(microseconds(999.6), "1.00");
+	EXPECT_EQ(microseconds(8410), "8.41");
+	EXPECT_EQ(microseconds(9996), "10.0");
+	EXPECT_EQ(microseconds(14900), "14.9");
+	EXPECT_EQ(microseconds(99960), "100");
+	EXPECT_EQ(microseconds(412345), "412");
+	EXPECT_EQ(microseconds(12345678), "12 346");
+	EXPECT_EQ(microseconds(-3100), "-3.10");
+	EXPECT_EQ(microseconds(-412345), "-412");
+}
+
+TEST(Quantity, IntervalsHaveTheDecimalsOfTheirValue)
+{
+	EXPECT_EQ(microseconds_beside(65, 5340), "0.07");
+	EXPECT_EQ(microseconds_beside(65, 534), "0.065");
+	EXPECT_EQ(microseconds_beside(1499, 412000), "1");
+}
+
+TEST(Quantity, DurationsHaveTheirUnit)
+{
+	EXPECT_EQ(duration(87), "87 ns");
+	EXPECT_EQ(duration(8410), "8.41 µs");
+	EXPECT_EQ(duration(1.5e6), "1.50 ms");
+	EXPECT_EQ(duration(2e9), "2.00 s");
+	EXPECT_EQ(duration(999.7e3), "1.00 ms");
+}
+
+TEST(Quantity, PayloadsAreExact)
+{
+	EXPECT_EQ(payload(64), "64 B");
+	EXPECT_EQ(payload(1000), "1000 B");
+	EXPECT_EQ(payload(1025), "1025 B");
+	EXPECT_EQ(payload(4096), "4 KiB");
+	EXPECT_EQ(payload(1 << 20), "1 MiB");
+	EXPECT_EQ(payload((1 << 20) + 1024), "1025 KiB");
+}
+
+TEST(Quantity, CountsAreGrouped)
+{
+	EXPECT_EQ(count(0), "0");
+	EXPECT_EQ(count(9999), "9999");
+	EXPECT_EQ(count(18233), "18 233");
+	EXPECT_EQ(count(123456), "123 456");
+	EXPECT_EQ(count(1234567), "1 234 567");
+}
+
+TEST(Printable, LeavesTextAlone)
+{
+	EXPECT_EQ(printable("kworker/1:2-µ±→█"), "kworker/1:2-µ±→█");
+	EXPECT_EQ(printable(""), "");
+}
+
+TEST(Printable, LetsNoControlThrough)
+{
+	EXPECT_EQ(printable("a\033[2Jb\n\r\tc\x7f"), "a?[2Jb???c?");
+	EXPECT_EQ(printable("\xc2\x9b"
+						"31m"),
+			  "??31m")
+		<< "the one-byte CSI of C1";
+	EXPECT_EQ(printable("\xc3\x1b["), "??[") << "a character cut short hides nothing";
+	EXPECT_EQ(printable("\xff\xfe\x80"), "???");
+	EXPECT_EQ(printable("x\xe2\x82"), "x??");
+}
+
+TEST(Columns, CountCharacters)
+{
+	EXPECT_EQ(columns("a±µ█"), 4u);
+	EXPECT_EQ(pad_left("±1", 4), "  ±1");
+	EXPECT_EQ(pad_right("±1", 4), "±1  ");
+	EXPECT_EQ(pad_left("12345", 3), "12345");
+}
+
+TEST(Ascii, SpellsWhatItKnows)
+{
+	EXPECT_EQ(to_ascii("8.4 µs ±0.1 · a → b – ≥ é"), "8.4 us +/-0.1 - a -> b - >= ?");
+	for (const char c : to_ascii("█▒\xff"))
+		EXPECT_LT(static_cast<unsigned char>(c), 0x80);
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything right of the run directory against any container: reports come out or Failure(Usage), nothing else. Stamps and
+// records are a worker's word, so their contents are changed too, which no reader can refuse.
+#include <cstring>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "profiler/failure.h"
+#include "profiler/report/flamegraph.h"
+#include "profiler/report/run_json.h"
+#include "profiler/report/terminal.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/damage.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+void report_all(const std::string &run)
+{
+	const RunResult result = analyse(run);
+	for (const CellResult &cell : result.cells) {
+		uint64_t incomplete = 0;
+		for (const uint64_t n : cell.incomplete)
+			incomplete += n;
+		ASSERT_EQ(cell.complete() + incomplete, cell.probed);
+		ASSERT_EQ(cell.layers.sum_error_ns(), 0u);
+	}
+	EXPECT_FALSE(terminal_report(result, {.unicode = true}).empty());
+	EXPECT_TRUE(nlohmann::json::accept(run_json_text(result)));
+	EXPECT_FALSE(flamegraph_svg(stacks(result), "x").empty());
+}
+
+rundir::Block small_block(size_t cell, bool probed)
+{
+	BlockPlan plan;
+	plan.cell = static_cast<uint32_t>(cell);
+	plan.probed = probed;
+	plan.messages = 30;
+	plan.delay_ns = [](uint64_t seq, size_t) { return seq % 5 * 100; };
+	return make_block(small_head().cells[cell], plan);
+}
+
+TEST(ReportFuzz, ChangedContainersAreReportedOrRefused)
+{
+	const rundir::TemporaryDirectory temporary;
+	{
+		rundir::Writer writer(temporary.path("run"), small_head());
+		writer.add(small_block(0, true));
+		writer.add(small_block(1, false));
+		writer.finish({"", false, 1, {"a notice"}});
+	}
+	const std::string bytes = rundir::file_bytes(temporary.path("run/capture.icp"));
+	std::mt19937 random(7);
+	for (int i = 0; i < 500; ++i) {
+		rundir::write_file(temporary.path("changed.icp"), rundir::damaged(bytes, random));
+		try {
+			report_all(temporary.path("changed.icp"));
+		} catch (const Failure &failure) {
+			ASSERT_EQ(failure.code(), ExitCode::Usage) << failure.what();
+		}
+	}
+}
+
+template <typename T> void change_some(std::vector<T> &items, std::mt19937_64 &random)
+{
+	static constexpr uint64_t kOdd[] = {0, 1, UINT64_MAX, uint64_t{1} << 63, UINT32_MAX, 1'000'005'000};
+	for (unsigned n = random() % 4; n > 0 && !items.empty(); --n) {
+		auto *words = reinterpret_cast<unsigned char *>(&items[random() % items.size()]);
+		const uint64_t value = random() % 2 ? kOdd[random() % std::size(kOdd)] : 1'000'000'000 + random() % 200'000;
+		std::memcpy(words + 8 * (random() % (sizeof(T) / 8)), &value, sizeof value);
+	}
+}
+
+TEST(ReportFuzz, UntruthfulStampsAndRecordsNeverBreakAReport)
+{
+	std::mt19937_64 random(8);
+	for (int i = 0; i < 300; ++i) {
+		const rundir::TemporaryDirectory temporary;
+		rundir::Block block = small_block(random() % 2, true);
+		for (rundir::BlockSide &side : block.sides) {
+			change_some(side.sends, random);
+			change_some(side.recvs, random);
+		}
+		for (rundir::SlotCapture &slot : block.slots)
+			change_some(slot.records, random);
+		{
+			rundir::Writer writer(temporary.path("run"), small_head());
+			writer.add(block);
+			writer.finish({});
+		}
+		report_all(temporary.path("run"));
+	}
+}
+
+} // namespace
+} // namespace icepath::report

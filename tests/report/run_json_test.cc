@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/run_json.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using nlohmann::json;
+
+json schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
+
+class RunJsonTest : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+
+	json whole()
+	{
+		write_small_run(run);
+		return json::parse(run_json_text(analyse(run)));
+	}
+};
+
+TEST_F(RunJsonTest, IsAsTheSchemaSays)
+{
+	const json text = whole();
+	for (const std::string &complaint : schema_complaints(schema(), text))
+		ADD_FAILURE() << complaint;
+	json broken = text;
+	broken["cells"][0]["wait"] = "nap";
+	broken["cells"][1]["messages"].erase("lost");
+	broken["cells"][1]["latency_ns"]["p50"] = 1.5;
+	EXPECT_EQ(schema_complaints(schema(), broken).size(), 3u) << "the check of the check";
+}
+
+TEST_F(RunJsonTest, WholeLayersAddUpToTheMeanLatency)
+{
+	const json run_json = whole();
+	for (const json &cell : run_json["cells"])
+		for (const char *which : {"layers", "tail_layers"}) {
+			double share = 0, mean = 0;
+			uint64_t total = 0;
+			for (const json &layer : cell[which])
+				if (layer["part"].is_null()) {
+					EXPECT_EQ(layer["layer"].get<std::string>().find('/'), std::string::npos);
+					share += layer["share"].get<double>();
+					mean += layer["mean_ns"].get<double>();
+					total += layer["total_ns"].get<uint64_t>();
+				}
+			EXPECT_NEAR(share, 1, 1e-9);
+			if (which == std::string("layers")) {
+				EXPECT_NEAR(mean, cell["latency_probed_ns"]["mean"].get<double>(), 0.01);
+				EXPECT_EQ(total % cell["messages"]["complete"].get<uint64_t>() == 0, mean == std::floor(mean));
+			}
+			EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+		}
+}
+
+TEST_F(RunJsonTest, APartHasItsOwnEntryBehindItsLayer)
+{
+	const json run_json = whole();
+	const json &layers = run_json["cells"][1]["layers"];
+	const auto at = std::find_if(layers.begin(), layers.end(),
+								 [](const json &one) { return one["layer"] == "sender.kernel/notify"; });
+	ASSERT_NE(at, layers.end());
+	EXPECT_EQ((*at)["part"], "notify");
+	EXPECT_NEAR((*at)["mean_ns"].get<double>(), 300, 1e-9);
+}
+
+TEST_F(RunJsonTest, CountsAddUp)
+{
+	const json run_json = whole();
+	for (const json &cell : run_json["cells"]) {
+		uint64_t incomplete = 0;
+		for (const auto &[reason, n] : cell["messages"]["incomplete"].items())
+			incomplete += n.get<uint64_t>();
+		EXPECT_EQ(cell["messages"]["complete"].get<uint64_t>() + incomplete,
+				  cell["messages"]["probed"].get<uint64_t>());
+		EXPECT_EQ(cell["messages"]["incomplete"]["inverted_time"], 0);
+	}
+}
+
+TEST_F(RunJsonTest, PercentilesThatNDoesntAllowAreNull)
+{
+	const json run_json = whole();
+	const json &latency = run_json["cells"][1]["latency_ns"]; // 1200 messages
+	EXPECT_TRUE(latency["p50"].is_number());
+	EXPECT_TRUE(latency["p99"].is_number());
+	EXPECT_TRUE(latency["p99_9"].is_null());
+	EXPECT_EQ(latency["ci95"]["p50"].size(), 2u);
+	EXPECT_TRUE(latency["ci95"]["p99_9"].is_null());
+}
+
+TEST_F(RunJsonTest, PatternsHaveWhatTheyHave)
+{
+	const json run_json = whole();
+	const json &pingpong = run_json["cells"][0], &oneway = run_json["cells"][1];
+	EXPECT_EQ(pingpong["direction"], "both");
+	EXPECT_EQ(pingpong["rate_hz"], nullptr);
+	EXPECT_TRUE(pingpong["round_trip_ns"].is_object());
+	EXPECT_TRUE(pingpong["forward_ns"].is_object());
+	EXPECT_TRUE(pingpong["pacing_ns"].is_null());
+	EXPECT_EQ(oneway["direction"], "forward");
+	EXPECT_EQ(oneway["rate_hz"], 2000);
+	EXPECT_TRUE(oneway["round_trip_ns"].is_null());
+	EXPECT_TRUE(oneway["pacing_ns"].is_object());
+	EXPECT_EQ(oneway["observer_effect"]["p50_added_ns"], 200);
+}
+
+TEST_F(RunJsonTest, TheWorstMessagesSegmentsTileItsLatency)
+{
+	const json run_json = whole();
+	const json &worst = run_json["cells"][0]["worst"];
+	EXPECT_EQ(worst["latency_ns"], kPlainNs + 381'000);
+	uint64_t at = 0;
+	bool named = false;
+	for (const json &segment : worst["segments"]) {
+		EXPECT_EQ(segment["begin_ns"], at);
+		at += segment["duration_ns"].get<uint64_t>();
+		named = named || segment["culprit"] == "kworker/1:2";
+	}
+	EXPECT_EQ(at, worst["latency_ns"].get<uint64_t>());
+	EXPECT_TRUE(named);
+}
+
+TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)
+{
+	{
+		rundir::Writer writer(run, small_head());
+	}
+	const json run_json = json::parse(run_json_text(analyse(run)));
+	EXPECT_TRUE(schema_complaints(schema(), run_json).empty()) << schema_complaints(schema(), run_json).front();
+	EXPECT_EQ(run_json["icepath"]["partial"], true);
+	EXPECT_EQ(run_json["icepath"]["valid"], false);
+	EXPECT_TRUE(run_json["cells"][0]["latency_ns"]["mean"].is_null());
+	EXPECT_TRUE(run_json["cells"][0]["cpu_ns_per_message"]["sender"]["user"].is_null());
+}
+
+TEST_F(RunJsonTest, NamesThatAreNoUtf8DontBreakIt)
+{
+	const auto cell = socket_cell(rundir::Pattern::OneWay);
+	BlockPlan plan;
+	plan.cell = 1;
+	plan.probed = true;
+	plan.delay_ns = [](uint64_t, size_t) { return 50; };
+	rundir::Block block = make_block(cell, plan);
+	for (auto &record : block.slots[1].records)
+		if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
+			record.run.comm[0] = '\xff';
+	{
+		rundir::Writer writer(run, small_head());
+		writer.add(block);
+		writer.finish({});
+	}
+	EXPECT_NO_THROW(json::parse(run_json_text(analyse(run))));
+}
+
+} // namespace
+} // namespace icepath::report

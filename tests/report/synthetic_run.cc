@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/report/synthetic_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "icepath/plugin.h"
+#pragma GCC diagnostic pop
+#include "profiler/rundir/container.h"
+
+namespace icepath::report {
+namespace {
+
+using rundir::Block;
+using rundir::Pattern;
+
+constexpr uint64_t kLeadIn = 2;
+
+class Maker {
+public:
+	Maker(const rundir::Cell &cell, const BlockPlan &plan) : plan_(plan)
+	{
+		block_.cell = plan.cell;
+		block_.round = plan.round;
+		block_.probed = plan.probed;
+		block_.socket_keys = {11, 12};
+		const bool pingpong = cell.pattern == Pattern::PingPong;
+		for (size_t side = 0; side < 2; ++side) {
+			block_.sides[side].tid = kTids[side];
+			block_.sides[side].cpu = static_cast<uint32_t>(side);
+			block_.sides[side].name = pingpong ? (side ? "responder" : "initiator") : (side ? "receiver" : "sender");
+			block_.sides[side].usage.user_ns = 1000 * (plan.messages + kLeadIn);
+			block_.sides[side].usage.system_ns = 3000 * (plan.messages + kLeadIn);
+		}
+		if (plan.probed)
+			for (const int32_t cpu : {0, 1, -1})
+				block_.slots.push_back({cpu, 0, 1u << 16, {}});
+		block_.begin.monotonic_ns = now_ - 10000;
+		idle_since_ = {now_ - 5000, now_ - 5000};
+		for (uint64_t seq = 0; seq < plan.messages + kLeadIn; ++seq) {
+			const uint64_t arrived = message(0, seq, now_);
+			const uint64_t answered = pingpong ? message(1, seq, arrived + 500) : arrived;
+			now_ = answered + 3000;
+		}
+		block_.finish.monotonic_ns = now_ + 10000;
+		// Records are written at the end of what they tell.
+		for (rundir::SlotCapture &slot : block_.slots) {
+			std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
+			for (icepath_record &record : slot.records)
+				record.seq = slot.position++;
+		}
+	}
+
+	Block take() { return std::move(block_); }
+
+private:
+	uint64_t message(size_t from, uint64_t seq, uint64_t t)
+	{
+		const size_t to = 1 - from;
+		const uint64_t delay = plan_.delay_ns(seq, from);
+		const uint32_t flags = seq < kLeadIn ? rundir::kStampLeadIn : 0;
+		block_.sides[from].sends.push_back({seq, t, t, t + 200, 0, t + 1900, 1, flags, 0});
+		const uint64_t ask = idle_since_[to], taken = t + 5000 + delay;
+		block_.sides[to].recvs.push_back({seq, ask, 0, ask, taken, 0, taken + 300, 1, flags});
+		idle_since_[from] = t + 2000;
+		idle_since_[to] = taken + 400;
+		if (!plan_.probed)
+			return taken + 300;
+
+		icepath_record ready = record(ICEPATH_RECORD_DATA_READY, from, kTids[from], t + 1200);
+		ready.socket.socket = block_.socket_keys[to];
+		block_.slots[from].records.push_back(ready);
+		icepath_record off = record(ICEPATH_RECORD_OFF_CPU, to, kTids[to], t + 4000 + delay);
+		off.off.out_ns = ask + 100;
+		off.off.waking_ns = t + 1500;
+		off.off.wakeup_ns = t + 2500;
+		off.off.waker_tid = kTids[from];
+		off.off.out_cpu = static_cast<uint16_t>(to);
+		block_.slots[to].records.push_back(off);
+		if (delay > 0) {
+			icepath_record run = record(ICEPATH_RECORD_FOREIGN_RUN, to, kHog, t + 3900 + delay);
+			run.run.in_ns = t + 2600;
+			std::strcpy(run.run.comm, "kworker/1:2");
+			block_.slots[to].records.push_back(run);
+		}
+		return taken + 300;
+	}
+
+	static icepath_record record(icepath_record_type type, size_t cpu, uint32_t tid, uint64_t end_ns)
+	{
+		icepath_record made{};
+		made.type = static_cast<uint8_t>(type);
+		made.version = ICEPATH_RECORD_VERSION;
+		made.bytes = sizeof made;
+		made.tid = tid;
+		made.cpu = static_cast<uint16_t>(cpu);
+		made.end_ns = end_ns;
+		return made;
+	}
+
+	const BlockPlan &plan_;
+	Block block_;
+	uint64_t now_ = 1'000'000'000;
+	std::array<uint64_t, 2> idle_since_{};
+};
+
+} // namespace
+
+rundir::Cell socket_cell(Pattern pattern)
+{
+	rundir::Cell cell;
+	cell.target = "uds-stream";
+	cell.pattern = pattern;
+	cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
+	cell.cpu_receiver = 1;
+	if (pattern == Pattern::OneWay)
+		cell.rate_hz = 2000;
+	return cell;
+}
+
+Block make_block(const rundir::Cell &cell, const BlockPlan &plan) { return Maker(cell, plan).take(); }
+
+rundir::Head small_head()
+{
+	rundir::Head head;
+	head.icepath_version = "0.1.0";
+	head.command_line = "icepath run -t uds-stream";
+	head.started_utc = "2026-01-02T03:04:05Z";
+	head.host_json =
+		R"({"hostname":"box","kernel":"6.1.0-18-amd64","cpu_model":"Model One","cpus_online":2,"clocksource":"tsc","hypervisor":true})";
+	head.isolation_json =
+		R"({"sender_cpu":0,"receiver_cpu":1,"why":"CPUs 0 and 1: two cores under one last-level cache","items":[)"
+		R"({"name":"timer_tick","quiet":false,"found":"250 Hz on both CPUs","effect":"interrupts of some microseconds, four a millisecond at worst","remedy":"nohz_full=1"},)"
+		R"({"name":"clock","quiet":true,"found":"tsc","effect":"","remedy":""}]})";
+	head.probes = {{"sender.kernel", "sk_data_ready", "tp_btf"},
+				   {"wakeup", "sched_waking", "tp_btf"},
+				   {"runqueue", "sched_switch", "tp_btf"},
+				   {"preempted", "sched_switch", "tp_btf"}};
+	head.cells = {socket_cell(Pattern::PingPong), socket_cell(Pattern::OneWay)};
+	return head;
+}
+
+void write_small_run(const std::string &directory, bool finish)
+{
+	const rundir::Head head = small_head();
+	rundir::Writer writer(directory, head);
+	for (uint32_t round = 0; round < 8; ++round)
+		for (uint32_t cell = 0; cell < 2; ++cell) {
+			BlockPlan plan;
+			plan.cell = cell;
+			plan.round = round;
+			plan.probed = round % 4 == 1 || round % 4 == 2;
+			plan.messages = 300;
+			plan.delay_ns = [&](uint64_t seq, size_t from) -> uint64_t {
+				if (round == 6 && cell == 0 && seq == 150 && from == 1)
+					return 381'000;
+				// Blocks differ a little, probed ones by 200 ns more, and one message in 50 waits longer.
+				return round * 10 + (plan.probed ? 200 : 0) + (seq % 50 == 7 ? 2000 : 0);
+			};
+			writer.add(make_block(head.cells[cell], plan));
+		}
+	if (finish)
+		writer.finish({"2026-01-02T03:04:15Z", false, 8, {}});
+}
+
+} // namespace icepath::report

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/terminal.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include "profiler/report/quantity.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+class TerminalTest : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+	std::string text(const Style &style)
+	{
+		const std::string run = temporary.path("run");
+		if (!std::filesystem::exists(run))
+			write_small_run(run);
+		return terminal_report(analyse(run), style);
+	}
+};
+
+constexpr const char *kExpected = R"(
+icepath 0.1.0 · 2026-01-02T03:04:05Z · icepath run -t uds-stream
+host      box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hypervisor
+cpus      CPUs 0 and 1: two cores under one last-level cache
+noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst
+probes    sender.kernel: sk_data_ready (tp_btf)
+          wakeup: sched_waking (tp_btf)
+          runqueue, preempted: sched_switch (tp_btf)
+
+one-way latency in µs, wait block
+target      pattern   size         p50         p99  p99.9  trip  pacing  layers                 CPU  lost         probes
+uds-stream  pingpong  64 B  5.34 ±0.06  7.33 ±0.06      –  11.2       –  ▀█████░░░▒▒▒▒▒▒▒▙▙▙▄  4.00     0  +0.200 ±0.018
+uds-stream  oneway    64 B  5.34 ±0.06  7.33 ±0.06      –     –   0.000  ▀█████░░░░▒▒▒▒▒▒▙▙▙▄  8.00     0  +0.200 ±0.018
+▀ sender.user  █ sender.kernel  ░ wakeup  ▒ runqueue  ▙ receiver.kernel  ▄ receiver.user
+±: half of the 95 % interval over blocks · trip: p50 of the round trip · pacing: p99 of intended → real send, beside the
+latency · layers: where the mean goes, with probes · CPU: of both sides per message · probes: what they added to the p50
+· –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10 000)
+
+worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
+    layer                 thread          µs    share  known
+  ▀ sender.user           responder    0.200    0.0 %  exact
+  █ sender.kernel         responder    1.000    0.3 %  exact
+  █ sender.kernel/notify  initiator    0.300    0.1 %  paired
+  ░ wakeup                initiator    1.000    0.3 %  paired
+  ▒ runqueue              initiator  382.500   99.0 %  exact  <- CPU 0 ran kworker/1:2 (4711)
+  ▙ receiver.kernel       initiator    1.000    0.2 %  exact
+  ▄ receiver.user         initiator    0.300    0.1 %  exact
+    sum                              386.300  100.0 %  = recv - send
+  mostly runqueue: 99.0 % of it, CPU 0 ran kworker/1:2 (4711)
+
+who took time from messages on their way
+  kworker/1:2  runqueue   6.77 ms, 3600 times
+
+)";
+
+TEST_F(TerminalTest, IsExactlyThis)
+{
+	EXPECT_EQ("\n" + text({.colour = false, .unicode = true, .width = 120}), kExpected);
+}
+
+TEST_F(TerminalTest, IsAsciiWhereTheLocaleIsnt)
+{
+	const std::string ascii = text({.colour = false, .unicode = false, .width = 100});
+	EXPECT_TRUE(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); })) << ascii;
+	EXPECT_NE(ascii.find("+/-"), std::string::npos);
+	EXPECT_NE(ascii.find("S sender.kernel"), std::string::npos) << "a legend for the letters";
+}
+
+TEST_F(TerminalTest, ColourIsAllThatColourAdds)
+{
+	std::string coloured = text({.colour = true, .unicode = true, .width = 120});
+	EXPECT_NE(coloured.find("\033[38;5;"), std::string::npos);
+	for (size_t at = coloured.find('\033'); at != std::string::npos; at = coloured.find('\033'))
+		coloured.erase(at, coloured.find('m', at) + 1 - at);
+	// Symbols of one layer that follow each other are one coloured piece, so nothing else differs.
+	EXPECT_EQ(coloured, text({.colour = false, .unicode = true, .width = 120}));
+}
+
+TEST_F(TerminalTest, ParagraphsKeepToTheWidth)
+{
+	std::istringstream lines(text({.colour = false, .unicode = true, .width = 60}));
+	std::string line;
+	std::getline(lines, line); // the command line is given whole
+	while (std::getline(lines, line) && !line.starts_with("one-way"))
+		EXPECT_LE(columns(line), 60u) << line;
+}
+
+TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
+{
+	rundir::Head head = small_head();
+	head.command_line = "icepath run \033]0;owned\007";
+	head.host_json = R"({"hostname":"a\u001b[2Jb"})";
+	head.cells[0].target = "uds\nstream";
+	{
+		rundir::Writer writer(temporary.path("other"), head);
+		BlockPlan plan;
+		plan.probed = true;
+		plan.delay_ns = [](uint64_t, size_t) { return 100; };
+		rundir::Block block = make_block(head.cells[0], plan);
+		for (rundir::SlotCapture &slot : block.slots)
+			for (icepath_record &record : slot.records)
+				if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
+					record.run.comm[1] = '\033';
+		writer.add(block);
+		rundir::Tail tail;
+		tail.notices = {"a\r\033[1mb"};
+		writer.finish(tail);
+	}
+	const std::string out = terminal_report(analyse(temporary.path("other")), {.unicode = true});
+	for (const char c : {'\033', '\007', '\r'})
+		EXPECT_EQ(out.find(c), std::string::npos);
+	EXPECT_NE(out.find("uds?stream"), std::string::npos);
+}
+
+TEST_F(TerminalTest, ARunWithoutBlocksSaysSo)
+{
+	{
+		rundir::Writer writer(temporary.path("other"), small_head());
+	}
+	const std::string out = terminal_report(analyse(temporary.path("other")), {.unicode = true});
+	EXPECT_NE(out.find("the run isn't finished"), std::string::npos);
+	EXPECT_NE(out.find("oneway block: not measured"), std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::report

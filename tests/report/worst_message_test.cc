@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/worst_message.h"
+
+#include <gtest/gtest.h>
+
+#include "ebpf/records.h"
+#include "tests/report/synthetic_run.h"
+
+namespace icepath::report {
+namespace {
+
+using path::Layer;
+using path::Part;
+using path::Provenance;
+
+// 2.000 µs in four pieces whose shares don't round evenly.
+WorstMessage example()
+{
+	WorstMessage worst;
+	worst.seq = 18233;
+	worst.round = 3;
+	worst.task_names = {{1, "tx"}, {2, "rx"}, {9, "ev\033il"}};
+	worst.cpus = {{1, 0}, {2, 1}};
+	worst.path.send_ns = 500;
+	path::Boundary at{500, {}, Provenance::Exact, 500, 500};
+	const auto add = [&](Layer layer, Part part, uint32_t tid, uint64_t ns, path::Culprit culprit = {}) {
+		path::Segment segment{layer, part, static_cast<uint16_t>(tid - 1), tid, at, at, culprit};
+		segment.end.at_ns += ns;
+		at = segment.end;
+		worst.path.segments.push_back(segment);
+	};
+	add(Layer::SenderKernel, Part::None, 1, 333);
+	add(Layer::Wakeup, Part::Ipi, 2, 333);
+	add(Layer::Runqueue, Part::None, 2, 1333, {path::Culprit::Kind::Task, 9, 0});
+	add(Layer::ReceiverKernel, Part::None, 2, 1);
+	worst.path.recv_ns = at.at_ns;
+	return worst;
+}
+
+TEST(Explain, AddsUpToAHundredPercent)
+{
+	const auto lines = explain(example(), socket_cell(rundir::Pattern::PingPong), {false, true});
+	const std::vector<std::string> expected = {
+		"worst message with a whole path: uds-stream 64 B, message 18 233 of round 3, 2.00 µs",
+		"    layer            thread     µs    share  known",
+		"  █ sender.kernel    tx      0.333   16.7 %  exact",
+		"  ░ wakeup/ipi       rx      0.333   16.7 %  exact",
+		"  ▒ runqueue         rx      1.333   66.6 %  exact  <- CPU 1 ran ev?il (9)",
+		"  ▙ receiver.kernel  rx      0.001    0.0 %  exact",
+		"    sum                      2.000  100.0 %  = recv - send",
+		"  mostly runqueue: 66.6 % of it, CPU 1 ran ev?il (9)",
+	};
+	ASSERT_EQ(lines.size(), expected.size());
+	for (size_t i = 0; i < lines.size(); ++i)
+		EXPECT_EQ(lines[i], expected[i]);
+}
+
+TEST(Explain, StatesTheBoundOfWhatIsInferred)
+{
+	WorstMessage worst = example();
+	worst.path.segments[0].end.provenance = Provenance::Inferred;
+	worst.path.segments[0].end.earliest_ns = 700;
+	worst.path.segments[0].end.latest_ns = 950;
+	EXPECT_NE(explain(worst, socket_cell(rundir::Pattern::OneWay), {})[2].find("inferred within 250 ns"),
+			  std::string::npos);
+}
+
+TEST(Blame, SaysWhatTheCulpritDid)
+{
+	const WorstMessage worst = example();
+	path::Segment segment = worst.path.segments[2];
+	EXPECT_EQ(blame(worst, segment), "CPU 1 ran ev?il (9)");
+	segment.layer = Layer::Blocked;
+	EXPECT_EQ(blame(worst, segment), "woken by ev?il (9)");
+	segment.culprit = {path::Culprit::Kind::Interrupt, 0, ICEPATH_INTERRUPT_TIMER};
+	EXPECT_EQ(blame(worst, segment), "woken by timer interrupt");
+	segment.layer = Layer::Interrupt;
+	EXPECT_EQ(blame(worst, segment), "timer interrupt");
+	segment.culprit = {};
+	EXPECT_EQ(blame(worst, segment), "");
+}
+
+} // namespace
+} // namespace icepath::report
