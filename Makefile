@@ -69,8 +69,8 @@ test: test-deps
 bench:
 	$(Q)cmake/install-packages.sh build test bench
 	$(Q)$(MAKE) configure all
-	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json $(BUILD)/capture-cost.json $(ARGS)
-	$(Q)echo "the figures are in $(BUILD)/capture-cost.json"
+	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
+	$(Q)echo "the figures are in results/bench.json"
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)

@@ -144,6 +144,9 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		app.exit(help);
 		return std::nullopt;
 	} catch (const CLI::ParseError &error) {
+		// CLI11 takes an unknown command for a missing one.
+		if (dynamic_cast<const CLI::RequiredError *>(&error) && app.get_subcommands().empty() && argc > 1)
+			throw Failure(ExitCode::Usage, fmt::format("\"{}\" is no command: icepath --help lists them", argv[1]));
 		throw Failure(ExitCode::Usage, fmt::format("{} (icepath --help lists commands and options)", error.what()));
 	}
 	if (app.got_subcommand("run")) {

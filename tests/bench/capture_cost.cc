@@ -16,7 +16,7 @@
 #include "cpuset/topology.h"
 #include "profiler/failure.h"
 #include "profiler/run/live_cell.h"
-#include "profiler/stats/interval.h"
+#include "profiler/stats/paired_blocks.h"
 #include "tests/bench/external_tracer.h"
 
 namespace icepath::bench {
@@ -156,10 +156,31 @@ private:
 struct Variant {
 	std::string name;
 	double (Bench::*measure)();
-	std::vector<double> ratios; // of a segment to the mean of the bare ones before and after it
+	std::vector<std::pair<double, double>> pairs; // the mean of the bare segments before and after, and the one in between
 };
 
-nlohmann::ordered_json as_json(const stats::Interval &interval) { return {{"mean", interval.mean}, {"ci95", {interval.low, interval.high}}}; }
+nlohmann::ordered_json as_json(const stats::Effect &effect)
+{
+	nlohmann::ordered_json json = {{"ratio", effect.mean}, {"pairs", effect.pairs}, {"ci95", nullptr}};
+	if (effect.interval)
+		json["ci95"] = {effect.interval->low, effect.interval->high};
+	return json;
+}
+
+std::string as_text(const stats::Effect &effect)
+{
+	return effect.interval ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", effect.mean, effect.interval->low, effect.interval->high)
+						   : fmt::format("{:.3f}", effect.mean);
+}
+
+// A ratio of pairs; throws where none is usable, because the tracer seemed to cost nothing at all.
+stats::Effect ratio_of(const std::vector<std::pair<double, double>> &pairs)
+{
+	const auto ratio = stats::paired_ratio(pairs);
+	if (!ratio)
+		throw Failure(ExitCode::Invalid, "no pair of blocks shows a cost: the machine is too noisy, give more --rounds");
+	return *ratio;
+}
 
 void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::string &file)
 {
@@ -172,7 +193,7 @@ void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::
 			const double before = bench.bare();
 			const double with = (bench.*variant.measure)();
 			const double after = bench.bare();
-			variant.ratios.push_back(with / ((before + after) / 2));
+variant.pairs.emplace_back((before + after) / 2, with);
 			bare_ns.push_back(before);
 			fmt::print(stderr, "round {} {}: {:.2f} us bare, {:.2f} us with\n", round + 1, variant.name, before / 1e3, with / 1e3);
 		}
@@ -181,25 +202,20 @@ void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::
 	nlohmann::ordered_json json = {{"command", "make bench"}, {"what", "round trip p50 of a blocking 64 B uds-stream ping-pong on one CPU; ratio to nothing attached"},
 								   {"rounds", rounds}, {"blocks_per_segment", kBlocksPerSegment}, {"round_trips_per_block", kTrips},
 								   {"bare_round_trip_ns", median(bare_ns)}};
-	std::vector<std::vector<double>> added;
 	for (const Variant &variant : variants) {
-		const stats::Interval ratio = stats::mean_interval(variant.ratios);
-		json["ratio"][variant.name] = as_json(ratio);
-		fmt::print("{:<12} x{:.3f} [{:.3f}, {:.3f}] of the bare round trip\n", variant.name, ratio.mean, ratio.low, ratio.high);
-		added.push_back({});
-		for (const double r : variant.ratios)
-			added.back().push_back(r - 1);
+		const stats::Effect ratio = ratio_of(variant.pairs);
+		json["ratio_to_bare"][variant.name] = as_json(ratio);
+		fmt::print("{:<12} x {} of the bare round trip\n", variant.name, as_text(ratio));
 	}
-	for (size_t other : {1, 2}) {
-		std::vector<double> shares;
+	for (const auto &[other, aim] : {std::pair{size_t{1}, 1.0 / 3}, {size_t{2}, 1.0 / 6}}) {
+		std::vector<std::pair<double, double>> added; // by the other tool, by icepath, in the same round
 		for (size_t i = 0; i < rounds; i++)
-			shares.push_back(added[0][i] / added[other][i]);
-		const stats::Interval share = stats::mean_interval(shares);
-		const std::string key = "icepath_added_over_" + std::string(other == 1 ? "bpftrace" : "perf_record") + "_added";
-		json[key] = as_json(share);
-		json[key]["aim"] = other == 1 ? 1.0 / 3 : 1.0 / 6;
-		fmt::print("icepath adds {:.3f} [{:.3f}, {:.3f}] of what {} adds (aim: at most {:.3f})\n", share.mean, share.low, share.high,
-				   variants[other].name, other == 1 ? 1.0 / 3 : 1.0 / 6);
+			added.emplace_back(variants[other].pairs[i].second / variants[other].pairs[i].first - 1, variants[0].pairs[i].second / variants[0].pairs[i].first - 1);
+		const stats::Effect share = ratio_of(added);
+		auto &entry = json["icepath_adds_of_what_is_added_by"][variants[other].name];
+		entry = as_json(share);
+		entry["aim"] = aim;
+		fmt::print("icepath adds {} of what {} adds (aim: at most {:.3f})\n", as_text(share), variants[other].name, aim);
 	}
 	json["floor"] = floor;
 	fmt::print("floor: {:.1f} probe hits of {:.0f} ns and {:.1f} records a round trip: {:.0f} ns\n", floor["probe_hits_per_round_trip"].get<double>(),

@@ -28,8 +28,8 @@ public:
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			if (cpuset::pin(0, cpu))
 				_exit(1);
-			for (volatile uint64_t spun = 0;; spun = spun + 1) {
-			}
+			for (;;)
+				asm volatile("" ::: "memory");
 		}
 	}
 	~Hog()
@@ -107,8 +107,9 @@ TEST(CpuHog, IsNamedForTheTimeThatItTookFromTheReceiver)
 			continue;
 		look_at(resolved, hog.tid(), found);
 		const auto name = resolved.seen.task_names.find(hog.tid());
-		if (name != resolved.seen.task_names.end())
+		if (name != resolved.seen.task_names.end()) {
 			EXPECT_EQ(name->second, "cpu-hog");
+		}
 	}
 	ASSERT_GE(found.messages, 50u) << "not exercised";
 	EXPECT_GE(static_cast<double>(found.named_ns), 0.9 * static_cast<double>(found.delayed_ns)) << found.messages << " messages";
