@@ -3,11 +3,7 @@
 
 #include <algorithm>
 
-// C has one name for the function and another for the struct; C++ sees one hide the other.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
-#pragma GCC diagnostic pop
 #include "profiler/path/socket_events.h"
 
 namespace icepath::path {

@@ -5,11 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// C has one name for the function and another for the struct; C++ sees one hide the other.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
-#pragma GCC diagnostic pop
 #include "profiler/report/quantity.h"
 
 namespace icepath::report {

@@ -55,6 +55,7 @@ public:
 	// sentence is in `failure`, and the cell is over.
 	rundir::Block run(const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
 
+	const std::array<uint32_t, 2> &tids() const { return tids_; }
 	const rundir::Cell &cell() const { return cell_; }
 	std::string title() const; // "uds-stream pingpong 64 B block"
 

@@ -16,6 +16,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "cpuset/affinity.h"
+#include "cpuset/topology.h"
 #include "profiler/capture/probes.h"
 #include "profiler/failure.h"
 
@@ -73,20 +75,16 @@ bool wait_readable(int fd)
 	return poll(&wait, 1, kStartMs) == 1 && (wait.revents & POLLIN);
 }
 
-// Its events go to a pipe that nobody but a draining thread of the kernel's would read: a file in memory.
+// Its events go to a file in memory.
 class Bpftrace : public ExternalTracer {
 public:
-	Bpftrace(const std::string &script, uint32_t cpu)
+	Bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids)
 		: output_(memfd_create("bpftrace-output", 0)),
-		  child_({"bpftrace", script, std::to_string(cpu)}, {}, output_.get())
+		  child_({"bpftrace", script, std::to_string(tids[0]), std::to_string(tids[1])}, {}, output_.get())
 	{
-		// "Attaching N probes..." comes before they are; the first event comes after.
-		for (int waited_ms = 0; lseek(output_.get(), 0, SEEK_END) < 4096; waited_ms += 50) {
-			if (waited_ms > kStartMs)
-				throw Failure(ExitCode::MachineCannot, "bpftrace records nothing (is it installed, is tracefs mounted?)");
-			usleep(50000);
-		}
 	}
+	// "Attaching N probes..." comes before they are; a page of text is more than that.
+	bool recording() const override { return lseek(output_.get(), 0, SEEK_END) > 4096; }
 
 private:
 	Fd output_;
@@ -103,6 +101,8 @@ std::string perf_event_list()
 			continue; // a blocking UNIX socket needs neither
 		if (probe.tracepoint.ends_with("_tp"))
 			continue; // not in tracefs
+		if (probe.tracepoint.starts_with("irq_work"))
+			continue; // perf uses irq_work itself and may not sample it (TRACE_EVENT_PERF_PERM in irq_vectors.h)
 		for (const auto &[prefix, system] : kSystems) {
 			if (!probe.tracepoint.starts_with(prefix))
 				continue;
@@ -115,18 +115,20 @@ std::string perf_event_list()
 
 class PerfRecord : public ExternalTracer {
 public:
-	explicit PerfRecord(uint32_t cpu)
+	explicit PerfRecord(const std::vector<std::string> &target)
 	{
 		auto [control_out, control_in] = open_pipe();
 		auto [ack_out, ack_in] = open_pipe();
-		child_ = std::make_unique<Child>(
-			std::vector<std::string>{"perf", "record", "-q", "-D", "-1", "--control", fmt::format("fd:{},{}", control_out.get(), ack_in.get()),
-									 "-C", std::to_string(cpu), "-e", perf_event_list(), "-o", "/dev/null"},
-			std::vector<int>{control_out.get(), ack_in.get()}, -1);
+		std::vector<std::string> command = {"perf", "record", "-q", "-D", "-1", "--control", fmt::format("fd:{},{}", control_out.get(), ack_in.get()),
+											"-e", perf_event_list(), "-o", "/dev/null"};
+		command.insert(command.end(), target.begin(), target.end());
+		child_ = std::make_unique<Child>(command, std::vector<int>{control_out.get(), ack_in.get()}, -1);
 		const std::string_view enable = "enable\n";
 		if (write(control_in.get(), enable.data(), enable.size()) != static_cast<ssize_t>(enable.size()) || !wait_readable(ack_out.get()))
 			throw Failure(ExitCode::MachineCannot, "perf record doesn't start (is linux-perf installed, is tracefs mounted?)");
 	}
+
+	bool recording() const override { return true; } // it has acknowledged
 
 private:
 	std::unique_ptr<Child> child_;
@@ -144,7 +146,18 @@ void enter_tracing_namespace()
 		throw Failure(ExitCode::MachineCannot, "cannot mount tracefs on /sys/kernel/tracing: tracers find no events");
 }
 
-std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, uint32_t cpu) { return std::make_unique<Bpftrace>(script, cpu); }
-std::unique_ptr<ExternalTracer> start_perf_record(uint32_t cpu) { return std::make_unique<PerfRecord>(cpu); }
+std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids)
+{
+	return std::make_unique<Bpftrace>(script, tids);
+}
+std::unique_ptr<ExternalTracer> start_perf_record(const std::vector<std::string> &target) { return std::make_unique<PerfRecord>(target); }
+
+void stay_off(uint32_t cpu)
+{
+	cpuset::CpuList others = cpuset::read_permission().affinity;
+	std::erase(others, cpu);
+	if (!others.empty() && cpuset::confine_process(others))
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot keep the tracers off CPU {}", cpu));
+}
 
 } // namespace icepath::bench

@@ -3,6 +3,7 @@
 // bpftrace and perf as a benchmark attaches them: started, known to be recording, ended.
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,9 +21,16 @@ void enter_tracing_namespace();
 class ExternalTracer {
 public:
 	virtual ~ExternalTracer() = default;
+	// Whether it has begun to record: it may need events for that.
+	virtual bool recording() const = 0;
 };
 
-std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, uint32_t cpu);
-std::unique_ptr<ExternalTracer> start_perf_record(uint32_t cpu);
+// Events of two tasks.
+std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids);
+// Of what `target` says: {"-p", "12,13"} or {"-C", "1"}.
+std::unique_ptr<ExternalTracer> start_perf_record(const std::vector<std::string> &target);
+
+// Keeps this process, and the tracers that it starts, off a CPU where there is another one.
+void stay_off(uint32_t cpu);
 
 } // namespace icepath::bench

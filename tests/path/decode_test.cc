@@ -7,10 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
-#pragma GCC diagnostic pop
 #include "tests/path/scene.h"
 
 namespace icepath::path {

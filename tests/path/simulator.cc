@@ -5,10 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
-#pragma GCC diagnostic pop
 #include "profiler/path/decode.h"
 #include "profiler/path/log.h"
 

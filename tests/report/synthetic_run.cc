@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
-#pragma GCC diagnostic pop
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
