@@ -84,7 +84,7 @@ TEST(Flamegraph, WithoutStacksIsEmptyAndWhole)
 TEST(Folded, NamesCantBreakALine)
 {
 	RunResult result;
-	CellResult &cell = result.cells.emplace_back();
+	CellResult cell;
 	cell.cell.target = "a;b\nc";
 	path::Observations seen;
 	seen.threads[1].name = "x;y 12";
@@ -95,7 +95,10 @@ TEST(Folded, NamesCantBreakALine)
 	segment.end.at_ns = 7;
 	path.segments = {segment};
 	cell.layers.add(path, seen);
+	result.cells.push_back(cell);
 	EXPECT_EQ(folded(stacks(result)), "a:b?c;64 B pingpong block;sender.user;x:y 12 7\n");
+	result.cells.push_back(cell);
+	EXPECT_EQ(folded(stacks(result)), "a:b?c;64 B pingpong block;sender.user;x:y 12 14\n") << "the same stack twice";
 }
 
 } // namespace

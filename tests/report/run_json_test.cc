@@ -74,6 +74,34 @@ TEST_F(RunJsonTest, APartHasItsOwnEntryBehindItsLayer)
 	EXPECT_NEAR((*at)["mean_ns"].get<double>(), 300, 1e-9);
 }
 
+TEST(RunJson, AWholeLayerHoldsItsParts)
+{
+	RunResult result;
+	result.head.host_json = result.head.isolation_json = "{}";
+	path::Observations seen;
+	seen.threads[1].name = "rx";
+	path::Path path;
+	path::Boundary at;
+	for (const auto &[part, ns] :
+		 {std::pair<path::Part, uint64_t>{path::Part::None, 30}, {path::Part::Ipi, 20}, {path::Part::IdleExit, 50}}) {
+		path::Segment segment{path::Layer::Wakeup, part, 1, 1, at, at, {}};
+		segment.end.at_ns += ns;
+		at = segment.end;
+		path.segments.push_back(segment);
+	}
+	path.recv_ns = 100;
+	result.cells.emplace_back().layers.add(path, seen);
+	const json layers = json::parse(run_json_text(result))["cells"][0]["layers"];
+	ASSERT_EQ(layers.size(), 3u);
+	EXPECT_EQ(layers[0]["layer"], "wakeup");
+	EXPECT_EQ(layers[0]["total_ns"], 100);
+	EXPECT_EQ(layers[0]["share"], 1);
+	EXPECT_EQ(layers[0]["provenance"]["exact"], 1);
+	EXPECT_EQ(layers[1]["layer"], "wakeup/ipi");
+	EXPECT_EQ(layers[1]["total_ns"], 20);
+	EXPECT_EQ(layers[2]["layer"], "wakeup/idle_exit");
+}
+
 TEST_F(RunJsonTest, CountsAddUp)
 {
 	const json run_json = whole();

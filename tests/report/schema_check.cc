@@ -2,7 +2,7 @@
 #include "tests/report/schema_check.h"
 
 #include <algorithm>
-#include <regex>
+#include <regex.h>
 #include <set>
 
 namespace icepath::report {
@@ -19,6 +19,17 @@ bool is_of(const json &value, const std::string &type)
 		   : type == "number"  ? value.is_number()
 		   : type == "boolean" ? value.is_boolean()
 							   : type == "null" && value.is_null();
+}
+
+// std::regex drowns in false warnings when GCC 12 builds it with a sanitizer.
+bool matches(const std::string &text, const std::string &pattern)
+{
+	regex_t compiled;
+	if (regcomp(&compiled, pattern.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	const bool found = regexec(&compiled, text.c_str(), 0, nullptr, 0) == 0;
+	regfree(&compiled);
+	return found;
 }
 
 class Check {
@@ -47,7 +58,7 @@ public:
 		if (schema.contains("minimum") && value.is_number() && value < schema["minimum"])
 			complain(where, "is too small");
 		if (schema.contains("pattern") && value.is_string() &&
-			!std::regex_search(value.get<std::string>(), std::regex(schema["pattern"].get<std::string>())))
+			!matches(value.get<std::string>(), schema["pattern"].get<std::string>()))
 			complain(where, value.dump() + " doesn't match");
 		if (value.is_object())
 			check_object(schema, value, where);
