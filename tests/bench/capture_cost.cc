@@ -5,12 +5,14 @@
 //
 //   bench-capture-cost [--rounds N] [--cpu N] [--json FILE]
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cpuset/topology.h"
@@ -87,19 +89,30 @@ public:
 		const int enabled = bpf_enable_stats(BPF_STATS_RUN_TIME);
 		if (enabled < 0)
 			throw Failure(ExitCode::MachineCannot, "the kernel doesn't account for BPF run time (BPF_ENABLE_STATS)");
-		const auto before = run_time();
+		const auto before = run_times();
 		helper_.attach(capture::needed_by(cell_->cell()));
 		rundir::Block block = run_block(true);
 		helper_.attach(0);
-		const auto after = run_time();
+		const auto after = run_times();
 		close(enabled);
 		uint64_t records = 0;
 		for (const rundir::SlotCapture &slot : block.slots)
 			records += slot.position;
-		const double hits = static_cast<double>(after.second - before.second), ns = static_cast<double>(after.first - before.first);
 		const auto trips = static_cast<double>(block.sides[0].recvs.size());
+		double hits = 0, ns = 0;
+		nlohmann::ordered_json probes = nlohmann::ordered_json::object();
+		for (const auto &[tracepoint, cost] : after) {
+			const auto earlier = before.find(tracepoint);
+			const RunTime none, &then = earlier == before.end() ? none : earlier->second;
+			const auto probe_hits = static_cast<double>(cost.hits - then.hits), probe_ns = static_cast<double>(cost.ns - then.ns);
+			if (probe_hits == 0)
+				continue;
+			probes[tracepoint] = {{"hits_per_round_trip", probe_hits / trips}, {"ns_per_hit", probe_ns / probe_hits}};
+			hits += probe_hits;
+			ns += probe_ns;
+		}
 		return {{"probe_hits_per_round_trip", hits / trips}, {"ns_per_probe_hit", ns / hits}, {"records_per_round_trip", static_cast<double>(records) / trips},
-				{"floor_ns_per_round_trip", ns / trips}};
+				{"floor_ns_per_round_trip", ns / trips}, {"probes", probes}};
 	}
 
 private:
@@ -132,24 +145,45 @@ private:
 		return median(blocks);
 	}
 
-	// Of all programs of capture.bpf.c: nanoseconds and runs.
-	static std::pair<uint64_t, uint64_t> run_time()
+	struct RunTime {
+		uint64_t ns = 0, hits = 0;
+	};
+
+	// Of every program of capture.bpf.c that is loaded, by tracepoint.
+	static std::map<std::string, RunTime> run_times()
 	{
-		std::pair<uint64_t, uint64_t> sum;
+		std::map<std::string, RunTime> times;
 		for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
 			const Fd program(bpf_prog_get_fd_by_id(id));
 			bpf_prog_info info{};
 			__u32 size = sizeof(info);
 			if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size))
 				continue;
-			for (const capture::Probe &probe : capture::kProbes) // names are cut at 15 characters
-				if (std::string_view(info.name) == probe.program.substr(0, sizeof(info.name) - 1)) {
-					sum.first += info.run_time_ns;
-					sum.second += info.run_cnt;
-					break;
-				}
+			const auto loaded = std::find_if(capture::kProbes.begin(), capture::kProbes.end(), [&](const capture::Probe &probe) {
+				return program_name(program.get(), info) == probe.program;
+			});
+			if (loaded != capture::kProbes.end())
+				times[std::string(loaded->tracepoint)] = {info.run_time_ns, info.run_cnt};
 		}
-		return sum;
+		return times;
+	}
+
+	// The kernel cuts a program's name at 15 characters; its BTF has the function's whole name.
+	static std::string program_name(int program, const bpf_prog_info &info)
+	{
+		bpf_func_info function{};
+		bpf_prog_info again{};
+		again.nr_func_info = 1;
+		again.func_info_rec_size = sizeof(function);
+		again.func_info = reinterpret_cast<uintptr_t>(&function);
+		__u32 size = sizeof(again);
+		if (info.btf_id == 0 || bpf_obj_get_info_by_fd(program, &again, &size))
+			return info.name;
+		btf *types = btf__load_from_kernel_by_id(info.btf_id);
+		const btf_type *type = types ? btf__type_by_id(types, function.type_id) : nullptr;
+		const std::string name = type ? btf__name_by_offset(types, type->name_off) : info.name;
+		btf__free(types);
+		return name;
 	}
 
 	uint32_t cpu_;
