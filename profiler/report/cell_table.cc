@@ -17,25 +17,28 @@ struct Column {
 	std::vector<std::string> cells = {};
 };
 
-std::string with_interval(double ns, const std::optional<stats::Interval> &interval)
+// What stands behind "±" is worth its digits only where it is smaller than the value: few blocks can say far less.
+std::string latency_interval(double ns, const stats::Interval &interval)
 {
-	return microseconds(ns) +
-		   (interval ? fmt::format(" ±{}", microseconds_beside((interval->high - interval->low) / 2, ns)) : "");
+	const double half = (interval.high - interval.low) / 2;
+	return half < ns ? " ±" + microseconds_beside(half, ns) : " ±>100%";
 }
 
 std::string percentile_text(const stats::Distribution &d, size_t which, bool interval = false)
 {
 	if (!d.percentiles[which])
 		return "–";
-	return with_interval(static_cast<double>(*d.percentiles[which]), interval ? d.intervals[which] : std::nullopt);
+	const auto ns = static_cast<double>(*d.percentiles[which]);
+	return microseconds(ns) + (interval && d.intervals[which] ? latency_interval(ns, *d.intervals[which]) : "");
 }
 
 std::string probe_cost(const CellResult &cell)
 {
 	if (!cell.observer_effect)
 		return "–";
-	return (cell.observer_effect->mean < 0 ? "" : "+") +
-		   with_interval(cell.observer_effect->mean, cell.observer_effect->interval);
+	const auto &[mean, pairs, interval] = *cell.observer_effect;
+	return (mean < 0 ? "" : "+") + microseconds(mean) +
+		   (interval ? " ±" + microseconds_beside((interval->high - interval->low) / 2, mean) : "");
 }
 
 std::string cpu_text(const CellResult &cell)

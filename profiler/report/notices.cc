@@ -32,51 +32,101 @@ void add_run_notices(const RunResult &result, std::vector<std::string> &told)
 		told.push_back("started by root itself: workers and files are root's");
 }
 
-void add_cell_notices(const CellResult &cell, std::vector<std::string> &told)
-{
-	const std::string where = title(cell.cell);
-	if (!measured(cell)) {
-		told.push_back(where + ": not measured");
-		return;
+// What is wrong with several cells in the same way is one notice.
+class CellNotices {
+public:
+	void add(const std::string &kind, const rundir::Cell &cell, const std::string &detail)
+	{
+		const auto at = std::ranges::find(kinds_, kind, &Kind::what);
+		(at == kinds_.end() ? kinds_.emplace_back(Kind{kind, {}}) : *at).cells.push_back(title(cell) + ": " + detail);
 	}
-	if (cell.blocks_failed > 0 && (cell.failure.empty() || !told_already(told, cell.failure)))
-		told.push_back(fmt::format("{}: {} of {} blocks failed: {}", where, cell.blocks_failed,
-								   cell.blocks_probed + cell.blocks_unprobed, cell.failure));
+
+	void tell(std::vector<std::string> &told) const
+	{
+		constexpr size_t kShown = 3;
+		for (const Kind &kind : kinds_) {
+			if (kind.cells.size() <= kShown) {
+				told.insert(told.end(), kind.cells.begin(), kind.cells.end());
+				continue;
+			}
+			std::string text = fmt::format("{} in {} cells: ", kind.what, kind.cells.size());
+			for (size_t i = 0; i < kShown; ++i)
+				text += kind.cells[i] + "; ";
+			told.push_back(text + fmt::format("and {} more, see run.json", kind.cells.size() - kShown));
+		}
+	}
+
+private:
+	struct Kind {
+		std::string what;
+		std::vector<std::string> cells;
+	};
+	std::vector<Kind> kinds_;
+};
+
+std::string reasons(const CellResult &cell)
+{
+	std::string text;
+	for (size_t i = 0; i < cell.incomplete.size(); ++i)
+		if (cell.incomplete[i] > 0)
+			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", path::kReasonNames[i], count(cell.incomplete[i]));
+	return text;
+}
+
+void add_message_notices(const CellResult &cell, CellNotices &told)
+{
 	const MessageCounts &messages = cell.messages;
 	if (messages.lost > 0)
-		told.push_back(fmt::format("{}: {} of {} messages lost{}", where, count(messages.lost), count(messages.sent),
-								   lossy(cell) ? " (it may lose messages)" : ""));
+		told.add("lost messages", cell.cell,
+				 fmt::format("{} of {} messages lost{}", count(messages.lost), count(messages.sent),
+							 lossy(cell) ? " (it may lose messages)" : ""));
 	if (messages.bad_payload > 0)
-		told.push_back(
-			fmt::format("{}: {} messages came with other bytes than were sent", where, count(messages.bad_payload)));
+		told.add("changed bytes", cell.cell,
+				 fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
 	if (messages.inverted > 0)
-		told.push_back(
-			fmt::format("{}: {} messages were received before they were sent, by their stamps: they have no latency",
-						where, count(messages.inverted)));
+		told.add("inverted times", cell.cell,
+				 fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
+							 count(messages.inverted)));
+}
+
+void add_capture_notices(const CellResult &cell, CellNotices &told)
+{
 	if (cell.capture.dropped > 0)
-		told.push_back(
-			fmt::format("{}: {} records dropped: the log of a CPU was full; the messages after it have no breakdown",
-						where, count(cell.capture.dropped)));
+		told.add("dropped records", cell.cell,
+				 fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
+							 count(cell.capture.dropped)));
 	if (cell.capture.recursion_misses > 0)
-		told.push_back(fmt::format("{}: the kernel skipped {} probe runs; blocks with one have no breakdown", where,
-								   count(cell.capture.recursion_misses)));
+		told.add("skipped probes", cell.cell,
+				 fmt::format("the kernel skipped {} probe runs; blocks with one have no breakdown",
+							 count(cell.capture.recursion_misses)));
 	if (cell.layers.sum_error_ns() > 0)
-		told.push_back(fmt::format("{}: layers miss the latency by {} in sum: this is a defect of icepath", where,
-								   duration(static_cast<double>(cell.layers.sum_error_ns()))));
+		told.add("layers that miss the latency", cell.cell,
+				 fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
+							 duration(static_cast<double>(cell.layers.sum_error_ns()))));
 	// One in a thousand is what a loaded machine costs; above it the breakdown may miss a kind of message.
 	const uint64_t incomplete = cell.probed - cell.complete();
-	if (incomplete * 1000 > cell.probed) {
-		std::string reasons;
-		for (size_t i = 0; i < cell.incomplete.size(); ++i)
-			if (cell.incomplete[i] > 0)
-				reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", path::kReasonNames[i],
-									   count(cell.incomplete[i]));
-		told.push_back(fmt::format("{}: {} of {} messages have no breakdown ({})", where, count(incomplete),
-								   count(cell.probed), reasons));
+	if (incomplete * 1000 > cell.probed)
+		told.add("messages without a breakdown", cell.cell,
+				 fmt::format("{} of {} messages have no breakdown ({})", count(incomplete), count(cell.probed),
+							 reasons(cell)));
+}
+
+void add_cell_notices(const CellResult &cell, const std::vector<std::string> &by_the_run, CellNotices &told)
+{
+	if (!measured(cell)) {
+		told.add("nothing measured", cell.cell, "not measured");
+		return;
 	}
+	if (cell.blocks_failed > 0 && (cell.failure.empty() || !told_already(by_the_run, cell.failure)))
+		told.add("failed blocks", cell.cell,
+				 fmt::format("{} of {} blocks failed: {}", cell.blocks_failed,
+							 cell.blocks_probed + cell.blocks_unprobed, cell.failure));
+	add_message_notices(cell, told);
+	add_capture_notices(cell, told);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		told.push_back(fmt::format("{}: {} unprobed block{} can't tell an interval; measure longer", where,
-								   cell.latency.blocks, cell.latency.blocks == 1 ? "" : "s"));
+		told.add("too few blocks", cell.cell,
+				 fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
+							 cell.latency.blocks == 1 ? "" : "s"));
 }
 
 } // namespace
@@ -106,8 +156,10 @@ std::vector<std::string> notices(const RunResult &result)
 {
 	std::vector<std::string> told = result.tail ? result.tail->notices : std::vector<std::string>();
 	add_run_notices(result, told);
+	CellNotices of_cells;
 	for (const CellResult &cell : result.cells)
-		add_cell_notices(cell, told);
+		add_cell_notices(cell, told, of_cells);
+	of_cells.tell(told);
 	return told;
 }
 

@@ -5,6 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+// C has one name for the function and another for the struct; C++ sees one hide the other.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include "icepath/plugin.h"
+#pragma GCC diagnostic pop
 #include "profiler/report/cell_table.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
@@ -64,19 +69,22 @@ void add_isolation(Page &page, const json &isolation)
 
 void add_probes(Page &page, const std::vector<rundir::ProbeUse> &probes)
 {
-	// Several layers may rest on one probe: by probe, in the order of first use.
-	std::vector<std::pair<std::string, std::string>> uses;
-	for (const rundir::ProbeUse &use : probes) {
-		const std::string probe = fmt::format("{} ({})", printable(use.probe), printable(use.tier));
-		const auto at = std::ranges::find(uses, probe, &std::pair<std::string, std::string>::first);
+	// Many probes serve one purpose: by layer and tier, in the order of first use.
+	struct Use {
+		std::string layer, tier, probes;
+	};
+	std::vector<Use> uses;
+	for (const rundir::ProbeUse &probe : probes) {
+		const auto at = std::ranges::find_if(
+			uses, [&](const Use &use) { return use.layer == probe.layer && use.tier == probe.tier; });
 		if (at == uses.end())
-			uses.emplace_back(probe, printable(use.layer));
+			uses.push_back({probe.layer, probe.tier, probe.probe});
 		else
-			at->second += ", " + printable(use.layer);
+			at->probes += ", " + probe.probe;
 	}
 	std::string label = "probes";
-	for (const auto &[probe, layers] : uses) {
-		page.paragraph(label, layers + ": " + probe);
+	for (const Use &use : uses) {
+		page.paragraph(label, printable(fmt::format("{}: {} ({})", use.layer, use.probes, use.tier)));
 		label = "";
 	}
 }
@@ -96,6 +104,8 @@ void add_worst(Page &page, const RunResult &result)
 	const WorstMessage *worst = nullptr;
 	uint64_t slowest = 0;
 	for (const CellResult &cell : result.cells) {
+		if (cell.cell.capabilities & ICEPATH_NOT_IPC)
+			continue;
 		slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
 		if (cell.worst && (!worst || cell.worst->latency_ns() > worst->latency_ns()))
 			worst = &*cell.worst;

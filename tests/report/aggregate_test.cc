@@ -256,5 +256,19 @@ TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 	EXPECT_TRUE(says("1 unprobed block can't tell an interval"));
 }
 
+TEST(Notices, WhatManyCellsShareIsOneNotice)
+{
+	RunResult result;
+	result.tail.emplace();
+	for (int i = 0; i < 5; ++i)
+		result.cells.emplace_back().cell.target = "t" + std::to_string(i);
+	EXPECT_EQ(notices(result),
+			  std::vector<std::string>{
+				  "nothing measured in 5 cells: t0 64 B pingpong block: not measured; t1 64 B pingpong block: "
+				  "not measured; t2 64 B pingpong block: not measured; and 2 more, see run.json"});
+	result.cells.resize(2);
+	EXPECT_EQ(notices(result).size(), 2u);
+}
+
 } // namespace
 } // namespace icepath::report

@@ -134,7 +134,8 @@ rundir::Head small_head()
 	head.probes = {{"sender.kernel", "sk_data_ready", "tp_btf"},
 				   {"wakeup", "sched_waking", "tp_btf"},
 				   {"runqueue", "sched_switch", "tp_btf"},
-				   {"preempted", "sched_switch", "tp_btf"}};
+				   {"interrupt", "softirq_entry", "tp_btf"},
+				   {"interrupt", "softirq_exit", "tp_btf"}};
 	head.cells = {socket_cell(Pattern::PingPong), socket_cell(Pattern::OneWay)};
 	return head;
 }

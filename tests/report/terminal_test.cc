@@ -32,7 +32,8 @@ cpus      CPUs 0 and 1: two cores under one last-level cache
 noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst
 probes    sender.kernel: sk_data_ready (tp_btf)
           wakeup: sched_waking (tp_btf)
-          runqueue, preempted: sched_switch (tp_btf)
+          runqueue: sched_switch (tp_btf)
+          interrupt: softirq_entry, softirq_exit (tp_btf)
 
 one-way latency in µs, wait block
 target      pattern   size         p50         p99  p99.9  trip  pacing  layers                 CPU  lost         probes
@@ -117,6 +118,20 @@ TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
 	for (const char c : {'\033', '\007', '\r'})
 		EXPECT_EQ(out.find(c), std::string::npos);
 	EXPECT_NE(out.find("uds?stream"), std::string::npos);
+}
+
+TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
+{
+	RunResult result;
+	CellResult &cell = result.cells.emplace_back();
+	cell.blocks_unprobed = 3;
+	cell.latency.count = 2000;
+	cell.latency.percentiles = {5000, 6000, 9000, std::nullopt};
+	cell.latency.intervals[0] = stats::Interval{4900, 5100};
+	cell.latency.intervals[2] = stats::Interval{9, 9'000'000};
+	const std::string out = terminal_report(result, {.unicode = true});
+	EXPECT_NE(out.find("5.00 ±0.10"), std::string::npos) << out;
+	EXPECT_NE(out.find("9.00 ±>100%"), std::string::npos) << out;
 }
 
 TEST_F(TerminalTest, ARunWithoutBlocksSaysSo)
