@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -67,8 +69,14 @@ bool send(int socket, const void *message, size_t bytes, const std::vector<int> 
 bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms)
 {
 	if (timeout_ms >= 0) {
+		const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
 		pollfd wait{socket, POLLIN, 0};
-		if (poll(&wait, 1, timeout_ms) <= 0)
+		int ready = poll(&wait, 1, timeout_ms);
+		while (ready < 0 && errno == EINTR) { // a signal says nothing of the peer
+			const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now());
+			ready = poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
+		}
+		if (ready <= 0)
 			return false;
 	}
 	iovec part{message, bytes};

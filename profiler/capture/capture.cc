@@ -27,17 +27,8 @@ struct CloseSkeleton {
 };
 using Skeleton = std::unique_ptr<capture_bpf, CloseSkeleton>;
 
-// libbpf's own text goes to a buffer: the user gets one sentence, and the verifier's words only where they matter.
-thread_local std::string last_libbpf_warning;
-int keep_warning(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	if (level != LIBBPF_WARN)
-		return 0;
-	std::array<char, 512> line;
-	vsnprintf(line.data(), line.size(), format, arguments);
-	last_libbpf_warning = line.data();
-	return 0;
-}
+// libbpf would write pages to stderr: the user gets one sentence.
+int stay_silent(enum libbpf_print_level, const char *, va_list) { return 0; }
 
 bpf_program *program_of(const capture_bpf *bpf, size_t probe)
 {
@@ -46,7 +37,7 @@ bpf_program *program_of(const capture_bpf *bpf, size_t probe)
 
 Skeleton open_with(ProbeSet which)
 {
-	libbpf_set_print(keep_warning);
+	libbpf_set_print(stay_silent);
 	Skeleton bpf(capture_bpf__open());
 	if (!bpf)
 		throw Failure(ExitCode::Internal, fmt::format("cannot open the BPF object: {}", std::strerror(errno)));
@@ -105,10 +96,10 @@ Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 				available_ |= bit(i);
 		}
 		for (size_t i = 0; i < kProbes.size(); i++)
-			if (kProbes[i].program == "on_sched_switch" && !trials_[i].works)
+			if (is_essential(kProbes[i]) && !trials_[i].works)
 				throw Failure(ExitCode::MachineCannot,
-							  fmt::format("cannot trace sched_switch ({}): run as root on a kernel with BTF, or see `icepath doctor`",
-										  trials_[i].why_not));
+							  fmt::format("cannot trace {} ({}): run as root on a kernel with BTF, or see `icepath doctor`",
+										  kProbes[i].tracepoint, trials_[i].why_not));
 		load(cpus, records_per_slot, available_);
 	}
 }
@@ -132,7 +123,7 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	}
 	if (const int error = capture_bpf__load(bpf.get()))
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("cannot load the BPF programs ({}): run as root (or with CAP_BPF and CAP_PERFMON) on a kernel "
+					  fmt::format("cannot load the BPF programs ({}): run as root on a kernel "
 								  "with BTF; `icepath doctor` tries each",
 								  std::strerror(-error)));
 	void *memory = mmap(nullptr, size_t{slot_bytes_} * slot_count_, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -140,6 +131,14 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	if (memory == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
 	slots_ = static_cast<uint8_t *>(memory);
+	records_per_slot_ = records_per_slot;
+	bpf_map_info info{};
+	__u32 info_size = sizeof(info);
+	LIBBPF_OPTS(bpf_get_fd_by_id_opts, read_only, .open_flags = BPF_F_RDONLY);
+	if (bpf_obj_get_info_by_fd(bpf_map__fd(bpf->maps.slots), &info, &info_size) == 0)
+		read_only_slots_fd_ = bpf_map_get_fd_by_id_opts(info.id, &read_only);
+	if (read_only_slots_fd_ < 0)
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot get a read-only view of the capture's slots: {}", std::strerror(errno)));
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->capacity = records_per_slot;
 	bpf_ = bpf.release();
@@ -151,6 +150,8 @@ Capture::~Capture()
 		bpf_link__destroy(link); // takes null
 	if (slots_)
 		munmap(slots_, size_t{slot_bytes_} * slot_count_);
+	if (read_only_slots_fd_ >= 0)
+		close(read_only_slots_fd_);
 	capture_bpf__destroy(bpf_);
 }
 
@@ -221,7 +222,7 @@ void Capture::log_still_off()
 		if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state) || state.out_ns == 0)
 			continue;
 		const uint32_t position = __atomic_fetch_add(&slot->position, 1, __ATOMIC_SEQ_CST);
-		if (position >= slot->capacity)
+		if (position >= records_per_slot_)
 			continue;
 		icepath_record record{};
 		record.type = ICEPATH_RECORD_STILL_OFF;
@@ -249,7 +250,5 @@ uint64_t Capture::recursion_misses() const
 	}
 	return misses;
 }
-
-int Capture::slots_fd() const { return bpf_map__fd(bpf_->maps.slots); }
 
 } // namespace icepath::capture

@@ -26,7 +26,7 @@ Trial try_probe(size_t probe);
 class Capture {
 public:
 	// Loads every probe that this kernel takes. `cpus` get a slot each; there is one more for all others. Throws Failure
-	// (MachineCannot) where not even the scheduling probes load.
+	// (MachineCannot) where not even the essential probes (is_essential) load.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
@@ -46,7 +46,8 @@ public:
 	// Stops logging. Returns how many programs the kernel skipped during the block because they were running already.
 	uint64_t end_block();
 
-	int slots_fd() const;
+	// Read only: whoever has it can look at records and change none.
+	int slots_fd() const { return read_only_slots_fd_; }
 	uint32_t slot_bytes() const { return slot_bytes_; }
 	uint32_t slot_count() const { return slot_count_; }
 
@@ -60,7 +61,8 @@ private:
 	std::array<bpf_link *, kProbes.size()> links_{};
 	std::array<Trial, kProbes.size()> trials_;
 	ProbeSet available_ = 0;
-	uint32_t slot_bytes_ = 0, slot_count_ = 0;
+	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
+	int read_only_slots_fd_ = -1;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	uint64_t misses_at_begin_ = 0;
 	std::vector<int> block_workers_; // pidfds, the caller's

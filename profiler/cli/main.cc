@@ -13,6 +13,7 @@
 #include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
 #include "profiler/doctor/doctor.h"
+#include "profiler/privilege/identity.h"
 
 namespace icepath::cli {
 
@@ -45,12 +46,14 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 	const Style style = style_of_terminal(line.no_colour);
 	if (const auto *options = std::get_if<RunOptions>(&line.command))
 		return run(*options, line.text, started_ns, style);
+	if (const auto *options = std::get_if<DoctorOptions>(&line.command))
+		return doctor(*options, style); // tries probes, writes nothing
+	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins.
+	privilege::become(privilege::invoking_user());
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
 		return flamegraph(*options);
-	if (const auto *options = std::get_if<DoctorOptions>(&line.command))
-		return doctor(*options, style);
 	return list(std::get<ListOptions>(line.command));
 }
 

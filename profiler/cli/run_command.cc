@@ -83,7 +83,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	plan::Plan plan = plan::make(options.wishes, targets, cpus.sender, cpus.receiver);
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
 	if (!helper)
-		throw Failure(ExitCode::MachineCannot, "tracing needs root (CAP_BPF, CAP_PERFMON): run `sudo icepath run`");
+		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
 	if (user.stays_root)
 		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives them to that user)");
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))

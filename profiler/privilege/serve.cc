@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper's side: runs as root, so it checks everything that it is asked.
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "cpuset/affinity.h"
+#include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/helper.h"
@@ -87,10 +89,15 @@ private:
 	void load(const HelperRequest &request, HelperReply &reply, std::vector<int> &to_send)
 	{
 		if (capture_ || request.cpu_count > request.cpus.size() || request.records_per_slot == 0 ||
-			request.records_per_slot > (1u << 22))
+			request.records_per_slot > (1u << 20))
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
 		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
 						 request.records_per_slot);
+		// The helper wakes only between blocks, and then elsewhere, where there is an elsewhere.
+		cpuset::CpuList others = cpuset::read_permission().affinity;
+		std::erase_if(others, [&](uint32_t cpu) { return std::find(request.cpus.begin(), request.cpus.begin() + request.cpu_count, cpu) != request.cpus.begin() + request.cpu_count; });
+		if (!others.empty())
+			(void)cpuset::confine_process(others);
 		reply.slot_bytes = capture_->slot_bytes();
 		reply.slot_count = capture_->slot_count();
 		reply.available = capture_->available();
@@ -103,18 +110,13 @@ private:
 	{
 		if (fds.size() != 1 || workers_.size() >= kMaxWorkers)
 			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent, or there are too many");
-		// While we hold the pidfd its pid isn't given to another task: the checks below stay true.
+		// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell.
 		const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fds[0].get()), "Pid:");
 		const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
 		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ || proc_field(status, "Uid:") != int64_t{user_})
 			throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
-		cpu_set_t set;
-		CPU_ZERO(&set);
-		if (cpu >= CPU_SETSIZE)
-			throw Failure(ExitCode::Usage, fmt::format("CPU {} doesn't exist", cpu));
-		CPU_SET(cpu, &set);
-		if (sched_setaffinity(static_cast<pid_t>(*pid), sizeof(set), &set))
-			throw Failure(ExitCode::MachineCannot, fmt::format("cannot pin a worker to CPU {}: {}", cpu, std::strerror(errno)));
+		if (const auto problem = cpuset::pin(static_cast<pid_t>(*pid), cpu))
+			throw Failure(ExitCode::MachineCannot, *problem);
 		if (capture_)
 			capture_->add_worker(fds[0].get());
 		workers_.push_back(std::move(fds[0]));

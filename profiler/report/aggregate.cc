@@ -73,7 +73,8 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	samples.back.push_back(std::move(times.one_way[1]));
 	samples.round_trip.push_back(std::move(times.round_trip));
 	samples.pacing.push_back(std::move(times.pacing));
-	add_usage(block, samples);
+	if (block.end != rundir::BlockEnd::Failed)
+		add_usage(block, samples);
 }
 
 void describe(CellResult &cell, const Samples &samples)

@@ -148,9 +148,9 @@ void LiveCell::open(const std::string &plugin, uint32_t max_messages, const Slot
 		if (slots.mapped())
 			fds.push_back(slots.fd());
 		opened[side] = workers_[side]->ask(request, fds, received[side]);
-		if (opened[side].address.fds_used + opened[side].sockets > received[side].size() || opened[side].address.fds_used > 4)
+		if (opened[side].address.fds_used > std::min<size_t>(4, received[side].size()))
 			throw WorkerFailed(fmt::format("the {} sent an address that can't be true", workers_[side]->what()));
-		tids_[side] = opened[side].tid;
+		tids_[side] = static_cast<uint32_t>(workers_[side]->pid()); // its main thread measures
 	}
 	for (const uint32_t side : {1u, 0u}) {
 		worker::Request request{};
@@ -163,7 +163,6 @@ void LiveCell::open(const std::string &plugin, uint32_t max_messages, const Slot
 		// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
 		for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
 			received[side].push_back(std::move(more[i]));
-		opened[side].sockets += connected.sockets;
 	}
 	for (uint32_t side = 0; side < 2; side++) {
 		helper_numbers_[side] = helper.add_worker(workers_[side]->pidfd(), side == 0 ? cell_.cpu_sender : cell_.cpu_receiver);
@@ -212,6 +211,9 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 		block.slots = slots.copy();
 	}
 	block.finish = read_clocks();
+	// One side's stamps without the other's would count every message as lost.
+	if (!block.failure.empty())
+		replies = {};
 	collect(block, replies);
 	if (!block.failure.empty())
 		block.end = rundir::BlockEnd::Failed;

@@ -51,8 +51,8 @@ public:
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
 
-	// Runs one block. What the workers stamped is in the result even where one of them failed: then `end` is Failed, the
-	// sentence is in `failure`, and the cell is over.
+	// Runs one block. Where a worker failed, `end` is Failed, the sentence is in `failure`, there are no stamps, and the cell
+	// is over.
 	rundir::Block run(const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
 
 	const std::array<uint32_t, 2> &tids() const { return tids_; }

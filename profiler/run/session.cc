@@ -122,6 +122,7 @@ private:
 		const std::vector<uint32_t> list(cpus.begin(), cpus.end());
 		privilege::Helper::Loaded loaded = helper_.load(list, options_.records_per_slot);
 		head_.probes = probe_uses(head_.cells, loaded);
+		available_ = loaded.available;
 		slots_ = SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, list);
 	}
 
@@ -132,7 +133,9 @@ private:
 		for (size_t i = 0; i < plan.cells.size() && !interrupted; i++) {
 			try {
 				cells_[i] = std::make_unique<LiveCell>(plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i), max_messages, slots_, helper_);
-			} catch (const WorkerFailed &failure) {
+			} catch (const privilege::HelperDied &) {
+				throw; // nothing has been measured yet
+			} catch (const Failure &failure) {
 				give_up(i, failure.what());
 			}
 		}
@@ -168,14 +171,26 @@ private:
 				helper_works_ = false;
 				progress_.probed = false;
 				give_up(i, "the root helper died during its block");
+			} catch (const WorkerFailed &failure) {
+				give_up(i, failure.what());
 			}
 		}
 	}
 
+	void attach_for(size_t i)
+	{
+		if (!helper_works_)
+			return;
+		const capture::ProbeSet available = helper_.attach(progress_.probed ? capture::needed_by(head_.cells[i]) : 0);
+		for (size_t probe = 0; probe < capture::kProbes.size(); probe++)
+			if ((available_ & ~available & capture::bit(probe)) != 0)
+				notices_.push_back(fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent", capture::kProbes[probe].tracepoint));
+		available_ = available;
+	}
+
 	void run_block(size_t i, uint32_t round)
 	{
-		if (helper_works_)
-			helper_.attach(progress_.probed ? capture::needed_by(head_.cells[i]) : 0);
+		attach_for(i);
 		BlockWish wish;
 		wish.number = blocks_ + 1;
 		wish.lead_in = kLeadIn;
@@ -218,6 +233,7 @@ private:
 	uint64_t blocks_ = 0;
 	size_t failed_ = 0;
 	bool helper_works_ = true;
+	capture::ProbeSet available_ = 0;
 };
 
 } // namespace

@@ -12,10 +12,10 @@ namespace {
 
 struct Value {
 	uint64_t value;
-	uint16_t block;
+	uint32_t block;
 };
 
-// All values in order, with how many of each block lie before every kStride-th one. A redrawn run is then a weight for
+// All values in order, with how many of each block lie before every stride-th one. A redrawn run is then a weight for
 // each block, and its percentile a binary search: nothing is sorted twice and nothing is rounded.
 class Pool {
 public:
@@ -25,13 +25,15 @@ public:
 			if (block.empty())
 				continue;
 			for (const uint64_t value : block)
-				values_.push_back({value, static_cast<uint16_t>(sizes_.size())});
+				values_.push_back({value, static_cast<uint32_t>(sizes_.size())});
 			sizes_.push_back(block.size());
 		}
 		std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) { return a.value < b.value; });
+		// As many values apart as there are blocks: the table is then no larger than the values.
+		stride_ = std::max<size_t>(kStride, sizes_.size());
 		std::vector<uint32_t> before(sizes_.size(), 0);
 		for (size_t i = 0; i < values_.size(); ++i) {
-			if (i % kStride == 0)
+			if (i % stride_ == 0)
 				before_.insert(before_.end(), before.begin(), before.end());
 			++before[values_[i].block];
 		}
@@ -54,16 +56,16 @@ public:
 			(weighted_before(middle, weights) < wanted ? low : high) = middle;
 		}
 		uint64_t seen = weighted_before(low, weights);
-		size_t i = low * kStride;
-		for (;; ++i) {
+		for (size_t i = low * stride_; i < values_.size(); ++i) {
 			seen += weights[values_[i].block];
 			if (seen >= wanted)
 				return values_[i].value;
 		}
+		return values_.back().value;
 	}
 
 private:
-	static constexpr size_t kStride = 64;
+	static constexpr size_t kStride = 64; // at least
 
 	uint64_t weighted_before(size_t stride, const std::vector<uint32_t> &weights) const
 	{
@@ -74,6 +76,7 @@ private:
 		return sum;
 	}
 
+	size_t stride_ = kStride;
 	std::vector<Value> values_;
 	std::vector<uint64_t> sizes_;
 	std::vector<uint32_t> before_; // [stride][block]

@@ -42,7 +42,7 @@ struct Distribution {
 	std::array<std::optional<Interval>, kReported.size()> intervals;
 };
 
-// The values of each block, in any order; fewer than 65536 blocks. O(n log n) once, then O(B log n) per draw.
+// The values of each block, in any order. O(n log n) once, then O(B log n) per draw.
 Distribution describe(const std::vector<std::vector<uint64_t>> &blocks);
 
 } // namespace icepath::stats
