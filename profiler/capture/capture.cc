@@ -132,13 +132,6 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
 	slots_ = static_cast<uint8_t *>(memory);
 	records_per_slot_ = records_per_slot;
-	bpf_map_info info{};
-	__u32 info_size = sizeof(info);
-	LIBBPF_OPTS(bpf_get_fd_by_id_opts, read_only, .open_flags = BPF_F_RDONLY);
-	if (bpf_obj_get_info_by_fd(bpf_map__fd(bpf->maps.slots), &info, &info_size) == 0)
-		read_only_slots_fd_ = bpf_map_get_fd_by_id_opts(info.id, &read_only);
-	if (read_only_slots_fd_ < 0)
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot get a read-only view of the capture's slots: {}", std::strerror(errno)));
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->capacity = records_per_slot;
 	bpf_ = bpf.release();
@@ -150,8 +143,6 @@ Capture::~Capture()
 		bpf_link__destroy(link); // takes null
 	if (slots_)
 		munmap(slots_, size_t{slot_bytes_} * slot_count_);
-	if (read_only_slots_fd_ >= 0)
-		close(read_only_slots_fd_);
 	capture_bpf__destroy(bpf_);
 }
 
@@ -250,5 +241,7 @@ uint64_t Capture::recursion_misses() const
 	}
 	return misses;
 }
+
+int Capture::slots_fd() const { return bpf_map__fd(bpf_->maps.slots); }
 
 } // namespace icepath::capture

@@ -46,8 +46,9 @@ public:
 	// Stops logging. Returns how many programs the kernel skipped during the block because they were running already.
 	uint64_t end_block();
 
-	// Read only: whoever has it can look at records and change none.
-	int slots_fd() const { return read_only_slots_fd_; }
+	// Whoever has it can also write: the kernel maps no map by a read-only descriptor (bpf_map_mmap() wants VM_SHARED, which
+	// mmap drops for one). So nothing that is read back from the slots bounds anything here.
+	int slots_fd() const;
 	uint32_t slot_bytes() const { return slot_bytes_; }
 	uint32_t slot_count() const { return slot_count_; }
 
@@ -62,7 +63,6 @@ private:
 	std::array<Trial, kProbes.size()> trials_;
 	ProbeSet available_ = 0;
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
-	int read_only_slots_fd_ = -1;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	uint64_t misses_at_begin_ = 0;
 	std::vector<int> block_workers_; // pidfds, the caller's
