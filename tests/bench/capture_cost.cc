@@ -251,10 +251,11 @@ variant.pairs.emplace_back((before + after) / 2, with);
 		fmt::print("{:<15} x {} of the bare round trip\n", variant.name, as_text(ratio));
 	}
 	for (const auto &[other, aim] : {std::pair{size_t{1}, 1.0 / 3}, {size_t{2}, 1.0 / 6}, {size_t{3}, 1.0 / 6}}) {
-		std::vector<std::pair<double, double>> added; // by the other tool, by icepath, in the same round
+		// The share of each round against nothing: a mean that keeps rounds in which noise made icepath's cost negative.
+		std::vector<std::pair<double, double>> added;
 		for (size_t i = 0; i < rounds; i++)
-			added.emplace_back(variants[other].pairs[i].second / variants[other].pairs[i].first - 1, variants[0].pairs[i].second / variants[0].pairs[i].first - 1);
-		const stats::Effect share = ratio_of(added);
+			added.emplace_back(0.0, (variants[0].pairs[i].second / variants[0].pairs[i].first - 1) / (variants[other].pairs[i].second / variants[other].pairs[i].first - 1));
+		const stats::Effect share = *stats::paired_difference(added);
 		auto &entry = json["icepath_adds_of_what_is_added_by"][variants[other].name];
 		entry = as_json(share);
 		entry["aim"] = aim;
