@@ -11,10 +11,10 @@
 namespace icepath::cpuset {
 
 struct IsolationItem {
-	std::string name;   // stable: "other_tasks", "timer_tick", "interrupts", "smt_sibling", "frequency", "idle_states",
-						// "rt_throttling", "hypervisor", "clock", "housekeeping"
+	std::string name; // stable: "other_tasks", "timer_tick", "interrupts", "smt_sibling", "frequency", "idle_states",
+		// "rt_throttling", "hypervisor", "clock", "housekeeping"
 	bool quiet = false; // true: this can't disturb
-	std::string found;  // what was seen
+	std::string found; // what was seen
 	std::string effect; // what it does to latency; empty where quiet
 	std::string remedy; // how to change it; empty where quiet or where nothing can be done
 };

@@ -22,11 +22,13 @@
  * even that is missing, the programs watch their own state: a worker that is switched out twice, or in twice, is logged
  * as UNSEEN with the time in between, which is then lost.
  */
-#include "vmlinux.h"
+#include "vmlinux.h" /* first: all others name its types */
+
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+
 #include "records.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -78,14 +80,13 @@ static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
 	return *cpu < MAX_CPUS ? &cpu_states[*cpu] : NULL;
 }
 
-static __always_inline bool is_worker_cpu(__u32 cpu)
-{
-	return cpu < MAX_CPUS && slot_of_cpu[cpu] + 1 < slot_count;
-}
+static __always_inline bool is_worker_cpu(__u32 cpu) { return cpu < MAX_CPUS && slot_of_cpu[cpu] + 1 < slot_count; }
 
 static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
 {
-	return state->in_hardirq ? ICEPATH_CONTEXT_HARDIRQ : state->in_softirq ? ICEPATH_CONTEXT_SOFTIRQ : ICEPATH_CONTEXT_TASK;
+	return state->in_hardirq   ? ICEPATH_CONTEXT_HARDIRQ
+		   : state->in_softirq ? ICEPATH_CONTEXT_SOFTIRQ
+							   : ICEPATH_CONTEXT_TASK;
 }
 
 /* The next record of this CPU's slot with its header filled, or NULL where the slot is full. */
@@ -273,7 +274,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		/* Runnable without the preempt flag: sched_yield(), or woken between its going to sleep and __schedule(). */
 		switched_out(out, prev, cpu, now, preempt || prev_state == 0);
 	} else if (state->foreign_in_ns && prev->pid) {
-		struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_FOREIGN_RUN, ICEPATH_CONTEXT_TASK, prev->pid, now);
+		struct icepath_record *record =
+			begin_record(cpu, ICEPATH_RECORD_FOREIGN_RUN, ICEPATH_CONTEXT_TASK, prev->pid, now);
 		if (record) {
 			record->run.in_ns = state->foreign_in_ns;
 			__builtin_memcpy(record->run.comm, prev->comm, sizeof(record->run.comm));
@@ -422,7 +424,10 @@ int BPF_PROG(on_reschedule_entry, int vector) { return enter_hardirq(ICEPATH_INT
 SEC("?tp_btf/reschedule_exit")
 int BPF_PROG(on_reschedule_exit, int vector) { return leave_hardirq(); }
 SEC("?tp_btf/call_function_single_entry")
-int BPF_PROG(on_call_function_single_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_CALL_FUNCTION, vector); }
+int BPF_PROG(on_call_function_single_entry, int vector)
+{
+	return enter_hardirq(ICEPATH_INTERRUPT_CALL_FUNCTION, vector);
+}
 SEC("?tp_btf/call_function_single_exit")
 int BPF_PROG(on_call_function_single_exit, int vector) { return leave_hardirq(); }
 SEC("?tp_btf/irq_work_entry")

@@ -34,7 +34,7 @@ enum icepath_record_type {
 	ICEPATH_RECORD_NONE = 0,
 	ICEPATH_RECORD_OFF_CPU = 1,    /* a worker thread was off its CPU; written when it is switched in */
 	ICEPATH_RECORD_WAKE = 2,       /* a waking of a worker thread that ended no off-CPU period (spurious or early) */
-	ICEPATH_RECORD_FOREIGN_RUN = 3, /* a task that is no worker ran on a worker's CPU; written when it is switched out */
+	ICEPATH_RECORD_FOREIGN_RUN = 3, /* another task ran on a worker's CPU; written when it is switched out */
 	ICEPATH_RECORD_INTERRUPT = 4,  /* hard interrupt or softirq on a worker's CPU; written at its exit */
 	ICEPATH_RECORD_DATA_READY = 5, /* sk_data_ready on a socket of the run */
 	ICEPATH_RECORD_DEVICE_QUEUE = 6, /* net_dev_queue of a packet of a socket of the run */

@@ -73,7 +73,8 @@ bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int 
 		pollfd wait{socket, POLLIN, 0};
 		int ready = poll(&wait, 1, timeout_ms);
 		while (ready < 0 && errno == EINTR) { // a signal says nothing of the peer
-			const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now());
+			const auto left =
+				std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now());
 			ready = poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
 		}
 		if (ready <= 0)

@@ -35,8 +35,7 @@ struct ChannelEnd {
 	ChannelEnd(const icepath_open &how, const char *target_name)
 		: target(target_name), side(how.side), sends(how.sends), receives(how.receives), wait(how.wait),
 		  payload_bytes(how.payload_bytes)
-	{
-	}
+	{}
 	~ChannelEnd()
 	{
 		close_all({peer_pidfd});

@@ -8,7 +8,7 @@
 namespace icepath::transports {
 
 class Sentence {
-  public:
+public:
 	// Returns `status`, so that a failing function ends with `return sentence.tell(ICEPATH_FAILED, "...")`.
 	__attribute__((format(printf, 3, 4))) int tell(int status, const char *format, ...)
 	{
@@ -20,7 +20,7 @@ class Sentence {
 	}
 	const char *text() const { return text_; }
 
-  private:
+private:
 	char text_[320] = "";
 };
 

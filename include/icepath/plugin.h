@@ -106,7 +106,7 @@ struct icepath_open {
 	uint32_t sends, receives;  /* booleans: what this endpoint will be asked to do */
 	enum icepath_wait wait;    /* the one wait that will be used */
 	uint64_t payload_bytes;    /* every message has this size */
-	uint32_t depth;            /* messages that may be in flight where the target has a bounded queue; 0: its default */
+	uint32_t depth; /* messages that may be in flight where the target has a bounded queue; 0: its default */
 };
 
 /*
@@ -118,7 +118,7 @@ struct icepath_send {
 	const void *data;
 	uint64_t bytes;
 	uint64_t call_ns, publish_ns, return_ns;
-	uint32_t attempts;         /* calls or polls made; 1: none was refused */
+	uint32_t attempts; /* calls or polls made; 1: none was refused */
 };
 
 /*
@@ -129,7 +129,7 @@ struct icepath_send {
 struct icepath_recv {
 	void *data;
 	uint64_t capacity;
-	uint64_t bytes;            /* out */
+	uint64_t bytes; /* out */
 	uint64_t ask_ns, wait_return_ns, take_call_ns, take_return_ns, observe_ns;
 	uint32_t attempts;
 };
@@ -138,7 +138,7 @@ struct icepath_endpoint; /* the plug-in's own */
 
 struct icepath_plugin {
 	uint32_t size; /* sizeof(struct icepath_plugin) */
-	uint32_t abi;  /* ICEPATH_PLUGIN_ABI */
+	uint32_t abi; /* ICEPATH_PLUGIN_ABI */
 	const char *name;
 	const char *library_version; /* of the wrapped library; NULL for kernel transports */
 

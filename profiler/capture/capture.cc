@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "ebpf/records.h" // before the skeleton, which uses its types
+
 #include "capture.skel.h"
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
@@ -97,9 +98,10 @@ Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 		}
 		for (size_t i = 0; i < kProbes.size(); i++)
 			if (is_essential(kProbes[i]) && !trials_[i].works)
-				throw Failure(ExitCode::MachineCannot,
-							  fmt::format("cannot trace {} ({}): run as root on a kernel with BTF, or see `icepath doctor`",
-										  kProbes[i].tracepoint, trials_[i].why_not));
+				throw Failure(
+					ExitCode::MachineCannot,
+					fmt::format("cannot trace {} ({}): run as root on a kernel with BTF, or see `icepath doctor`",
+								kProbes[i].tracepoint, trials_[i].why_not));
 		load(cpus, records_per_slot, available_);
 	}
 }
@@ -118,14 +120,14 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
 	for (size_t i = 0; i < cpus.size(); i++) {
 		if (cpus[i] >= kMaxCpus)
-			throw Failure(ExitCode::MachineCannot, fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
 		bpf->rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
 	}
 	if (const int error = capture_bpf__load(bpf.get()))
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("cannot load the BPF programs ({}): run as root on a kernel "
-								  "with BTF; `icepath doctor` tries each",
-								  std::strerror(-error)));
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot load the BPF programs ({}): run as root on a kernel "
+														   "with BTF; `icepath doctor` tries each",
+														   std::strerror(-error)));
 	void *memory = mmap(nullptr, size_t{slot_bytes_} * slot_count_, PROT_READ | PROT_WRITE, MAP_SHARED,
 						bpf_map__fd(bpf->maps.slots), 0);
 	if (memory == MAP_FAILED)
@@ -173,14 +175,16 @@ void Capture::mark(int pidfd, bool in_block)
 	icepath_task state{};
 	state.in_block = in_block;
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot mark a worker for the capture: {}", std::strerror(errno)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("cannot mark a worker for the capture: {}", std::strerror(errno)));
 }
 
 void Capture::add_socket(int socket_fd, uint64_t key)
 {
 	const icepath_socket mark{key};
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.sockets), &socket_fd, &mark, BPF_ANY))
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot mark a socket for the capture: {}", std::strerror(errno)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("cannot mark a socket for the capture: {}", std::strerror(errno)));
 }
 
 void Capture::begin_block(const std::vector<int> &worker_pidfds)

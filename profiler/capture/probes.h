@@ -47,13 +47,15 @@ inline constexpr std::array<Probe, 21> kProbes = {{
 	{"on_irq_work_exit", "irq_work_exit", Group::Interrupts, "interrupt"},
 	{"on_sk_data_ready", "sk_data_ready", Group::SocketReady, "sender.kernel, network, queue (when a socket is ready)"},
 	{"on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, "network"},
-	{"on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec", Group::SocketTaken, "propagation (when a poller took it)"},
+	{"on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec", Group::SocketTaken,
+	 "propagation (when a poller took it)"},
 }};
 
 // Without these there is no breakdown at all.
 constexpr bool is_essential(const Probe &probe)
 {
-	return probe.tracepoint == "sched_switch" || probe.tracepoint == "sched_waking" || probe.tracepoint == "sched_wakeup";
+	return probe.tracepoint == "sched_switch" || probe.tracepoint == "sched_waking" ||
+		   probe.tracepoint == "sched_wakeup";
 }
 
 // Bit i stands for kProbes[i].

@@ -13,7 +13,8 @@ namespace {
 std::vector<std::string> waits_of(uint32_t bits)
 {
 	std::vector<std::string> names;
-	for (const auto &[bit, word] : {std::pair{ICEPATH_WAIT_BLOCK, "block"}, {ICEPATH_WAIT_POLL, "poll"}, {ICEPATH_WAIT_EPOLL, "epoll"}})
+	for (const auto &[bit, word] :
+		 {std::pair{ICEPATH_WAIT_BLOCK, "block"}, {ICEPATH_WAIT_POLL, "poll"}, {ICEPATH_WAIT_EPOLL, "epoll"}})
 		if (bits & bit)
 			names.emplace_back(word);
 	return names;
@@ -26,11 +27,17 @@ ExitCode list(const ListOptions &options)
 	std::vector<std::string> notices;
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
 	if (options.json) {
-		nlohmann::ordered_json json = {{"schema_version", 1}, {"targets", nlohmann::ordered_json::array()}, {"notices", notices}};
+		nlohmann::ordered_json json = {
+			{"schema_version", 1}, {"targets", nlohmann::ordered_json::array()}, {"notices", notices}};
 		for (const plan::Target &target : targets)
-			json["targets"].push_back({{"name", target.name}, {"kind", "transport"}, {"summary", target.summary}, {"waits", waits_of(target.waits)},
-									   {"max_payload_bytes", target.max_payload_bytes}, {"max_payload_why", target.max_payload_why},
-									   {"why_not", target.why_not}, {"library_version", target.library_version}});
+			json["targets"].push_back({{"name", target.name},
+									   {"kind", "transport"},
+									   {"summary", target.summary},
+									   {"waits", waits_of(target.waits)},
+									   {"max_payload_bytes", target.max_payload_bytes},
+									   {"max_payload_why", target.max_payload_why},
+									   {"why_not", target.why_not},
+									   {"library_version", target.library_version}});
 		fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 		return ExitCode::Ok;
 	}

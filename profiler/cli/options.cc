@@ -18,7 +18,8 @@ uint64_t bytes_of(const std::string &text)
 {
 	size_t digits = 0;
 	uint64_t number = 0;
-	for (; digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) && number < kLargestSize; digits++)
+	for (; digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) && number < kLargestSize;
+		 digits++)
 		number = number * 10 + static_cast<uint64_t>(text[digits] - '0');
 	std::string unit = text.substr(digits);
 	if (unit.ends_with("iB"))
@@ -27,7 +28,8 @@ uint64_t bytes_of(const std::string &text)
 		unit.resize(unit.size() - 1);
 	const uint64_t factor = unit.empty() ? 1 : unit == "k" || unit == "K" ? 1024 : unit == "M" ? 1024 * 1024 : 0;
 	if (digits == 0 || factor == 0 || number == 0 || number * factor > kLargestSize)
-		throw Failure(ExitCode::Usage, fmt::format("--sizes: \"{}\" is no size: give bytes from 1 to 1024M, as 64, 4k or 1M", text));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--sizes: \"{}\" is no size: give bytes from 1 to 1024M, as 64, 4k or 1M", text));
 	return number * factor;
 }
 
@@ -43,12 +45,14 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text)
 	const std::string unit = text.substr(end);
 	const double factor = unit.empty() || unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : 0;
 	if (number < 0 || factor == 0 || number * factor > 1e9)
-		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" is no time up to 1000ms: give it as 20us or 1ms", option, text));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: \"{}\" is no time up to 1000ms: give it as 20us or 1ms", option, text));
 	return static_cast<uint64_t>(number * factor);
 }
 
 template <typename Value>
-std::vector<Value> words(const std::string &option, const std::vector<std::string> &texts, const std::vector<std::pair<std::string, Value>> &known)
+std::vector<Value> words(const std::string &option, const std::vector<std::string> &texts,
+						 const std::vector<std::pair<std::string, Value>> &known)
 {
 	std::vector<Value> values;
 	for (const std::string &text : texts) {
@@ -60,7 +64,8 @@ std::vector<Value> words(const std::string &option, const std::vector<std::strin
 			std::vector<std::string> names;
 			for (const auto &[word, value] : known)
 				names.push_back(word);
-			throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
 		}
 	}
 	return values;
@@ -75,10 +80,13 @@ struct RunTexts {
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
-	app.add_option("-t,--transports", run.wishes.targets, "transports to measure, or all (icepath list)")->delimiter(',');
+	app.add_option("-t,--transports", run.wishes.targets, "transports to measure, or all (icepath list)")
+		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, "pingpong, oneway")->delimiter(',')->capture_default_str();
-	app.add_option("-w,--wait", texts.waits, "how receivers wait: block, poll, epoll")->delimiter(',')->capture_default_str();
+	app.add_option("-w,--wait", texts.waits, "how receivers wait: block, poll, epoll")
+		->delimiter(',')
+		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
 	app.add_option("-m,--messages", texts.messages, "counted messages per block and direction (1000)");
 	app.add_option("-d,--duration", run.duration_s, "time for everything, in seconds")->capture_default_str();
@@ -87,7 +95,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag("--strict", run.strict, "exit with 4 where a cell failed or records were lost");
 	app.add_flag("-q,--quiet", run.quiet, "no progress");
-	app.add_option("--inject-sender", texts.sender_busy, "busy work between `send` and the call, measured beside the same cell without it");
+	app.add_option("--inject-sender", texts.sender_busy,
+				   "busy work between `send` and the call, measured beside the same cell without it");
 	app.add_option("--inject-receiver", texts.receiver_busy, "busy work of the receiver after each message, likewise");
 }
 
@@ -95,14 +104,19 @@ void check(RunOptions &run, const RunTexts &texts)
 {
 	for (const std::string &size : texts.sizes)
 		run.wishes.sizes.push_back(bytes_of(size));
-	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, {{"pingpong", rundir::Pattern::PingPong}, {"oneway", rundir::Pattern::OneWay}});
-	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, {{"block", rundir::Wait::Block}, {"poll", rundir::Wait::Poll}, {"epoll", rundir::Wait::Epoll}});
+	run.wishes.patterns = words<rundir::Pattern>(
+		"--patterns", texts.patterns, {{"pingpong", rundir::Pattern::PingPong}, {"oneway", rundir::Pattern::OneWay}});
+	run.wishes.waits = words<rundir::Wait>(
+		"--wait", texts.waits,
+		{{"block", rundir::Wait::Block}, {"poll", rundir::Wait::Poll}, {"epoll", rundir::Wait::Epoll}});
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
 	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
 	if (!(run.duration_s >= kShortestRunS && run.duration_s <= kLongestRunS))
-		throw Failure(ExitCode::Usage, fmt::format("--duration: {} s is outside {} to {}", run.duration_s, kShortestRunS, kLongestRunS));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--duration: {} s is outside {} to {}", run.duration_s, kShortestRunS, kLongestRunS));
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
-		throw Failure(ExitCode::Usage, fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));
 	if (texts.messages > 1'000'000)
 		throw Failure(ExitCode::Usage, "--messages: a block holds at most 1000000");
 	if (texts.messages)

@@ -12,7 +12,7 @@
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
 #include "profiler/cli/commands.h"
-#include "profiler/privilege/helper.h"
+#include "profiler/privilege/root_helper.h"
 #include "profiler/report/report.h"
 #include "profiler/run/host.h"
 #include "profiler/run/session.h"
@@ -43,14 +43,18 @@ public:
 	}
 	void show(const run::Progress &progress)
 	{
-		const std::string rounds =
-			progress.rounds_expected ? fmt::format("{} of about {}", progress.round, progress.rounds_expected) : std::to_string(progress.round);
+		const std::string rounds = progress.rounds_expected
+									   ? fmt::format("{} of about {}", progress.round, progress.rounds_expected)
+									   : std::to_string(progress.round);
 		if (terminal_) {
-			fmt::print(stderr, "\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds, progress.probed ? "probed" : "unprobed", progress.cell,
-					   progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "", progress.seconds_left);
+			fmt::print(stderr, "\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds,
+					   progress.probed ? "probed" : "unprobed", progress.cell,
+					   progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "",
+					   progress.seconds_left);
 			shown_ = true;
 		} else if (progress.round != last_round_) {
-			fmt::print(stderr, "round {} ({}), {:.0f} s left\n", rounds, progress.probed ? "probed" : "unprobed", progress.seconds_left);
+			fmt::print(stderr, "round {} ({}), {:.0f} s left\n", rounds, progress.probed ? "probed" : "unprobed",
+					   progress.seconds_left);
 		}
 		last_round_ = progress.round;
 	}
@@ -85,7 +89,8 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
 	if (user.stays_root)
-		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives them to that user)");
+		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives "
+							   "them to that user)");
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
 		plan.notices.push_back(*problem);
 
@@ -101,7 +106,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.budget_s = options.duration_s;
 	session.started_ns = started_ns;
 	session.messages = options.messages;
-	struct sigaction action {};
+	struct sigaction action{};
 	action.sa_handler = on_signal;
 	sigaction(SIGINT, &action, nullptr);
 	sigaction(SIGTERM, &action, nullptr);

@@ -44,7 +44,9 @@ Check kernel_check()
 	std::sscanf(kernel.release, "%d.%d", &major, &minor);
 	// sched_switch has told the previous state itself since 5.18 (commit fa2c3254d7cf).
 	if (major < 5 || (major == 5 && minor < 18))
-		return {"kernel", Verdict::Fail, found, "the sched_switch probe reads its fourth argument, which came with 5.18", "use a newer kernel (Debian 12's 6.1 will do)"};
+		return {"kernel", Verdict::Fail, found,
+				"the sched_switch probe reads its fourth argument, which came with 5.18",
+				"use a newer kernel (Debian 12's 6.1 will do)"};
 	return {"kernel", Verdict::Ok, found, "", ""};
 }
 
@@ -52,23 +54,29 @@ Check btf_check()
 {
 	if (std::filesystem::exists("/sys/kernel/btf/vmlinux"))
 		return {"btf", Verdict::Ok, "/sys/kernel/btf/vmlinux", "", ""};
-	return {"btf", Verdict::Fail, "no /sys/kernel/btf/vmlinux", "no probe can be loaded", "mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y"};
+	return {"btf", Verdict::Fail, "no /sys/kernel/btf/vmlinux", "no probe can be loaded",
+			"mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y"};
 }
 
 Check privilege_check()
 {
 	const uint64_t has = effective_capabilities();
 	std::string missing;
-	const std::array<std::pair<int, const char *>, 3> needed = {{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}, {CAP_SYS_NICE, "CAP_SYS_NICE"}}};
+	const std::array<std::pair<int, const char *>, 3> needed = {
+		{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}, {CAP_SYS_NICE, "CAP_SYS_NICE"}}};
 	for (const auto &[number, label] : needed)
 		if ((has >> number & 1) == 0)
 			missing += std::string(missing.empty() ? "" : " ") + label;
 	if (!missing.empty())
-		return {"privileges", Verdict::Fail, fmt::format("uid {}, without {}", geteuid(), missing), "no probe can be loaded", "sudo icepath doctor; sudo icepath run"};
+		return {"privileges", Verdict::Fail, fmt::format("uid {}, without {}", geteuid(), missing),
+				"no probe can be loaded", "sudo icepath doctor; sudo icepath run"};
 	const bool invoked = std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID");
 	if (geteuid() == 0 && !invoked)
-		return {"privileges", Verdict::Warn, "root, without an invoking user", "workers and result files belong to root: there is no user to give them to", "start it with sudo from an ordinary user"};
-	return {"privileges", Verdict::Ok, fmt::format("uid {} with CAP_BPF, CAP_PERFMON and CAP_SYS_NICE", geteuid()), "", ""};
+		return {"privileges", Verdict::Warn, "root, without an invoking user",
+				"workers and result files belong to root: there is no user to give them to",
+				"start it with sudo from an ordinary user"};
+	return {"privileges", Verdict::Ok, fmt::format("uid {} with CAP_BPF, CAP_PERFMON and CAP_SYS_NICE", geteuid()), "",
+			""};
 }
 
 std::vector<Check> probe_checks(bool allowed)
@@ -78,7 +86,8 @@ std::vector<Check> probe_checks(bool allowed)
 		const capture::Probe &probe = capture::kProbes[i];
 		const std::string label = fmt::format("probe {}", probe.tracepoint);
 		if (!allowed) {
-			checks.push_back({label, Verdict::Fail, "not tried", fmt::format("can't be told: {}", probe.layers), "see privileges and btf"});
+			checks.push_back({label, Verdict::Fail, "not tried", fmt::format("can't be told: {}", probe.layers),
+							  "see privileges and btf"});
 			continue;
 		}
 		const capture::Trial trial = capture::try_probe(i);
@@ -86,7 +95,8 @@ std::vector<Check> probe_checks(bool allowed)
 			checks.push_back({label, Verdict::Ok, fmt::format("tp_btf: {}", probe.layers), "", ""});
 		else
 			checks.push_back({label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-							  fmt::format("inferred or absent: {}", probe.layers), "use a kernel that has it (sk_data_ready came with 6.3, sched_exit_tp with 6.16)"});
+							  fmt::format("inferred or absent: {}", probe.layers),
+							  "use a kernel that has it (sk_data_ready came with 6.3, sched_exit_tp with 6.16)"});
 	}
 	return checks;
 }
@@ -96,12 +106,14 @@ Check clock_check(const cpuset::Choice &choice)
 	const ClockTrial trial = try_clock(choice.sender, choice.receiver);
 	std::string found = fmt::format("{}, {} ns a reading", trial.source, trial.read_ns);
 	if (choice.sender != choice.receiver)
-		found += fmt::format(", offset between CPU {} and {} {} ± {} ns, {} readings out of order", choice.sender, choice.receiver,
-							 trial.offset_ns, trial.error_ns, trial.backward);
+		found += fmt::format(", offset between CPU {} and {} {} ± {} ns, {} readings out of order", choice.sender,
+							 choice.receiver, trial.offset_ns, trial.error_ns, trial.backward);
 	if (trial.backward || std::abs(trial.offset_ns) > trial.error_ns + 100)
-		return {"clock", Verdict::Fail, found, "one-way latencies are wrong by the offset", "boot with tsc=reliable, or choose CPUs of one socket by --cpus"};
+		return {"clock", Verdict::Fail, found, "one-way latencies are wrong by the offset",
+				"boot with tsc=reliable, or choose CPUs of one socket by --cpus"};
 	if (trial.source != "tsc" && trial.source != "arch_sys_counter" && trial.source != "kvm-clock")
-		return {"clock", Verdict::Warn, found, "each stamp costs a system call or a slow device read", "boot with clocksource=tsc tsc=reliable where the CPU has an invariant TSC"};
+		return {"clock", Verdict::Warn, found, "each stamp costs a system call or a slow device read",
+				"boot with clocksource=tsc tsc=reliable where the CPU has an invariant TSC"};
 	return {"clock", Verdict::Ok, found, "", ""};
 }
 
@@ -116,10 +128,13 @@ std::vector<Check> examine()
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice choice = cpuset::choose_pair(machine);
 	checks.push_back({"cpus", choice.sender == choice.receiver ? Verdict::Warn : Verdict::Ok, choice.why,
-					  choice.sender == choice.receiver ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured" : "",
+					  choice.sender == choice.receiver
+						  ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured"
+						  : "",
 					  choice.sender == choice.receiver ? "use a machine with two CPUs" : ""});
 	for (const cpuset::IsolationItem &item : cpuset::look_at_isolation(machine, choice).items)
-		checks.push_back({"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
+		checks.push_back(
+			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
 	checks.push_back(clock_check(choice));
 	return checks;
 }
@@ -130,22 +145,28 @@ std::string to_text(const std::vector<Check> &checks, bool colour)
 	std::string text;
 	for (const Check &check : checks) {
 		const std::string verdict = fmt::format("{:<4}", name(check.verdict));
-		text += fmt::format("{}{}{}  {:<34} {}\n", colour ? paint[static_cast<size_t>(check.verdict)] : "", verdict, colour ? "\033[0m" : "",
-							check.name, check.found);
+		text += fmt::format("{}{}{}  {:<34} {}\n", colour ? paint[static_cast<size_t>(check.verdict)] : "", verdict,
+							colour ? "\033[0m" : "", check.name, check.found);
 		if (!check.effect.empty())
 			text += fmt::format("      effect: {}\n", check.effect);
 		if (!check.remedy.empty())
 			text += fmt::format("      remedy: {}\n", check.remedy);
 	}
-	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n" : "icepath can't break messages down here: mend what says fail.\n";
+	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n"
+							: "icepath can't break messages down here: mend what says fail.\n";
 	return text;
 }
 
 std::string to_json(const std::vector<Check> &checks)
 {
-	nlohmann::ordered_json json = {{"schema_version", 1}, {"can_run", can_run(checks)}, {"checks", nlohmann::ordered_json::array()}};
+	nlohmann::ordered_json json = {
+		{"schema_version", 1}, {"can_run", can_run(checks)}, {"checks", nlohmann::ordered_json::array()}};
 	for (const Check &check : checks)
-		json["checks"].push_back({{"name", check.name}, {"verdict", name(check.verdict)}, {"found", check.found}, {"effect", check.effect}, {"remedy", check.remedy}});
+		json["checks"].push_back({{"name", check.name},
+								  {"verdict", name(check.verdict)},
+								  {"found", check.found},
+								  {"effect", check.effect},
+								  {"remedy", check.remedy}});
 	return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

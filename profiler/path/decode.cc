@@ -83,7 +83,8 @@ void add_calls(const rundir::BlockSide &side, Thread &thread)
 {
 	auto add = [&](uint64_t begin_ns, uint64_t end_ns, Call::Kind kind, size_t index) {
 		if (begin_ns != 0 && begin_ns < end_ns)
-			thread.calls.push_back({begin_ns, end_ns, kind, {Evidence::Source::CallStamp, static_cast<uint32_t>(index)}});
+			thread.calls.push_back(
+				{begin_ns, end_ns, kind, {Evidence::Source::CallStamp, static_cast<uint32_t>(index)}});
 	};
 	for (size_t i = 0; i < side.sends.size(); ++i)
 		add(side.sends[i].call_ns, side.sends[i].return_ns, Call::Kind::Send, i);
@@ -117,8 +118,7 @@ void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigne
 		Exchange exchange;
 		exchange.seq = sender.sends[sent].seq;
 		exchange.sent = &sender.sends[sent];
-		exchange.transfer =
-			transfer_of((static_cast<uint64_t>(from) << 63) | exchange.seq, *exchange.sent, sent, cell);
+		exchange.transfer = transfer_of((static_cast<uint64_t>(from) << 63) | exchange.seq, *exchange.sent, sent, cell);
 		exchange.transfer.from = sender.tid;
 		exchange.transfer.to = receiver.tid;
 		while (next != recvs.end() && receiver.recvs[*next].seq < exchange.seq)
@@ -147,7 +147,9 @@ void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigne
 		const auto sent_index = static_cast<uint32_t>(exchange.sent - sender.sends.data());
 		const auto received_index = static_cast<uint32_t>(exchange.received - receiver.recvs.data());
 		seen.deliveries.push_back(
-			{exchange.transfer.message, sender.tid, receiver.tid,
+			{exchange.transfer.message,
+			 sender.tid,
+			 receiver.tid,
 			 {exchange.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
 			 {exchange.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
 	}
@@ -175,7 +177,8 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 			{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(block.recursion_misses, UINT32_MAX))});
 	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
 	for (const rundir::BlockSide &side : block.sides)
-		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns; since_ns != 0 && since_ns < side.marker_end_ns)
+		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
+			since_ns != 0 && since_ns < side.marker_end_ns)
 			seen.lost.push_back({since_ns, UINT64_MAX, 1});
 	add_direction(block, cell, 0, events, seen);
 	if (cell.pattern == rundir::Pattern::PingPong)

@@ -26,7 +26,8 @@ Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &wi
 		return window;
 	if (stretch.off)
 		return switch_in(*stretch.off);
-	auto next = std::ranges::partition_point(thread.off, [&](const OffCpu &off) { return off.in_ns <= stretch.end_ns; });
+	auto next =
+		std::ranges::partition_point(thread.off, [&](const OffCpu &off) { return off.in_ns <= stretch.end_ns; });
 	return at_record(stretch.end_ns, next->record); // it ran until it was switched out: that period exists
 }
 

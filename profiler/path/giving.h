@@ -18,6 +18,7 @@ struct Holding {
 	bool calls = false;
 	bool backlog = false;
 };
-void tile_holding(const Place &place, const Boundary &end, const Holding &how, const OwnInterrupts &own, Tiling &tiling);
+void tile_holding(const Place &place, const Boundary &end, const Holding &how, const OwnInterrupts &own,
+				  Tiling &tiling);
 
 } // namespace icepath::path

@@ -85,7 +85,8 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 		earliest = wake->waking_ns;
 	}
 	out.inferred = true;
-	bool asked_within = transfer.take_call && transfer.take_call->at_ns >= earliest && transfer.take_call->at_ns <= latest;
+	bool asked_within =
+		transfer.take_call && transfer.take_call->at_ns >= earliest && transfer.take_call->at_ns <= latest;
 	out.ready = asked_within ? inferred(transfer.take_call->at_ns, transfer.take_call->evidence, earliest, latest)
 							 : inferred(latest, at_latest, earliest, latest);
 	if (transfer.polls)
@@ -119,7 +120,8 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
 		!ordered({ask, transfer.taken}) || (!out.slot && !ordered({transfer.call, end})))
 		return Reason::InvertedTime;
-	if (out.slot ? !ordered({transfer.publish, transfer.taken}) : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
+	if (out.slot ? !ordered({transfer.publish, transfer.taken})
+				 : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
 		return Reason::InvertedTime;
 	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish}) ||
 		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
@@ -155,10 +157,9 @@ bool carries(const Handover &handover, const OffCpu &off)
 	if (!transfer.ready || off.waking_ns < transfer.ready->at_ns)
 		return false;
 	if (transfer.ready_in_softirq)
-		return off.waker_tid == transfer.ready_tid &&
-			   (off.waker_context == ICEPATH_CONTEXT_HARDIRQ ||
-				(off.waker_context == ICEPATH_CONTEXT_SOFTIRQ &&
-				 (off.waker_vector == kNetTx || off.waker_vector == kNetRx)));
+		return off.waker_tid == transfer.ready_tid && (off.waker_context == ICEPATH_CONTEXT_HARDIRQ ||
+													   (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ &&
+														(off.waker_vector == kNetTx || off.waker_vector == kNetRx)));
 	return transfer.ready_tid != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
 }
 

@@ -34,7 +34,7 @@ enum class Part : uint8_t {
 	Busy,         // queue: the receiver ran something else
 	Preempted,    // queue: the receiver had lost its CPU
 	Blocked,      // queue: the receiver slept for something else
-	Ipi,          // wakeup: waking -> the interrupt's handler on the target CPU
+	Ipi,    // wakeup: waking -> the interrupt's handler on the target CPU
 	IdleExit,     // wakeup, runqueue: until the target CPU had left idle
 	Backlog,      // receiver.user: earlier messages of the same read
 	Backpressure, // blocked: inside the sending call, for room
@@ -47,12 +47,12 @@ enum class Part : uint8_t {
 inline constexpr size_t kPartCount = 15;
 
 inline constexpr std::array<std::string_view, kLayerCount> kLayerNames = {
-	"sender.user", "sender.kernel", "network", "queue", "propagation", "wakeup", "runqueue",
-	"receiver.kernel", "receiver.user", "preempted", "interrupt", "blocked", "relay.user", "relay.kernel",
+	"sender.user",     "sender.kernel", "network",   "queue",     "propagation", "wakeup",     "runqueue",
+	"receiver.kernel", "receiver.user", "preempted", "interrupt", "blocked",     "relay.user", "relay.kernel",
 };
 inline constexpr std::array<std::string_view, kPartCount> kPartNames = {
-	"", "notify", "held", "busy", "preempted", "blocked", "ipi", "idle_exit", "backlog", "backpressure", "lock",
-	"timer", "fault", "spurious", "host",
+	"",        "notify",       "held", "busy",  "preempted", "blocked",  "ipi",  "idle_exit",
+	"backlog", "backpressure", "lock", "timer", "fault",     "spurious", "host",
 };
 
 constexpr std::string_view name(Layer layer) { return kLayerNames[static_cast<size_t>(layer)]; }

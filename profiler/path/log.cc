@@ -80,8 +80,15 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:
 	case ICEPATH_RECORD_TAKEN: {
-		SocketEvent event{record.end_ns, record.socket.socket, record.tid, record.socket.stream_end, record.socket.bytes,
-						  record.cpu, record.context, record.socket.has_stream_end != 0, index};
+		SocketEvent event{record.end_ns,
+						  record.socket.socket,
+						  record.tid,
+						  record.socket.stream_end,
+						  record.socket.bytes,
+						  record.cpu,
+						  record.context,
+						  record.socket.has_stream_end != 0,
+						  index};
 		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
 		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
 													  : events.taken)
@@ -201,9 +208,8 @@ std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu,
 
 bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns)
 {
-	return std::ranges::any_of(seen.lost, [&](const LossWindow &lost) {
-		return lost.begin_ns <= end_ns && lost.end_ns >= begin_ns;
-	});
+	return std::ranges::any_of(
+		seen.lost, [&](const LossWindow &lost) { return lost.begin_ns <= end_ns && lost.end_ns >= begin_ns; });
 }
 
 } // namespace icepath::path

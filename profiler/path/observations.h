@@ -18,8 +18,8 @@ struct OffCpu {
 	// The first waking of the period (0: none, as when preempted). It may come before `out_ns`.
 	uint64_t waking_ns = 0, wakeup_ns = 0;
 	uint64_t ipi_ns = 0, idle_exit_ns = 0; // on the CPU of switch-in; 0: not seen
-	uint32_t waker_tid = 0;                // current at the waking; acted only if waker_context is a task
-	uint8_t waker_context = 0;             // icepath_context
+	uint32_t waker_tid = 0; // current at the waking; acted only if waker_context is a task
+	uint8_t waker_context = 0; // icepath_context
 	uint8_t waker_vector = 0;
 	bool preempted = false;
 	bool in_late = false; // in_ns is soon after the switch-in, which wasn't seen itself
@@ -38,11 +38,11 @@ struct Call {
 struct Thread {
 	uint32_t tid = 0;
 	std::string name;
-	uint16_t first_cpu = 0;   // where it ran when the block began
-	bool pinned = true;       // never migrates: a lost record can't have moved it
+	uint16_t first_cpu = 0; // where it ran when the block began
+	bool pinned = true; // never migrates: a lost record can't have moved it
 	uint64_t still_off_since_ns = 0; // off its CPU at the block's end, by the log; 0: it ran
-	std::vector<OffCpu> off;  // by out_ns; disjoint
-	std::vector<Call> calls;  // by begin_ns; disjoint
+	std::vector<OffCpu> off; // by out_ns; disjoint
+	std::vector<Call> calls; // by begin_ns; disjoint
 };
 
 // A task that had a CPU of the run. Worker threads appear through their own off-CPU periods, not here.
@@ -60,7 +60,7 @@ struct Interrupt {
 };
 
 struct Cpu {
-	std::vector<Run> runs;             // by in_ns
+	std::vector<Run> runs; // by in_ns
 	std::vector<Interrupt> interrupts; // by begin_ns; may nest
 	// The latest end_ns of interrupts[0..i]: finds those that overlap an instant without a search from the first. Where
 	// its size differs from that of `interrupts` it isn't used.
@@ -85,16 +85,16 @@ struct Mark {
 struct Transfer {
 	uint64_t message = 0; // identity: the same in all transfers of a delivery's message
 	// Giving side.
-	uint32_t from = 0;              // tid
-	std::optional<Mark> call;       // the sending call begins; none: published without a call
+	uint32_t from = 0; // tid
+	std::optional<Mark> call; // the sending call begins; none: published without a call
 	std::optional<Mark> call_return;
-	std::optional<Mark> publish;    // user-space slot
-	std::optional<Mark> device;     // the (last part of the) message reached a device queue
-	bool through_device = false;    // it passes one: without `device` it can't be told until when the sender had it
-	std::optional<Mark> ready;      // the event that says "ready" (of the part that arrives last); none: inferred
-	bool ready_in_softirq = false;  // ready was announced by an interrupt context, see `ready_interrupt`
+	std::optional<Mark> publish; // user-space slot
+	std::optional<Mark> device; // the (last part of the) message reached a device queue
+	bool through_device = false; // it passes one: without `device` it can't be told until when the sender had it
+	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred
+	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
 	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
-	uint32_t ready_tid = 0;    // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle
+	uint32_t ready_tid = 0; // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle
 	uint8_t ready_context = 0; // icepath_context
 	// Records of the outermost interrupts in which these events happened: this message's own work, never carved out.
 	std::optional<uint32_t> ready_interrupt, device_interrupt;
@@ -102,13 +102,13 @@ struct Transfer {
 	// counts.
 	uint64_t matched_since_ns = 0;
 	// Taking side.
-	uint32_t to = 0;                // tid
-	Mark ask;                       // the wait that takes this message begins
-	bool polls = false;             // asks by trying again, never sleeps
+	uint32_t to = 0; // tid
+	Mark ask; // the wait that takes this message begins
+	bool polls = false; // asks by trying again, never sleeps
 	std::optional<Mark> wait_return; // the readiness wait came back
 	std::optional<Mark> take_call, take_return; // the call that took the last byte; none: no call
-	std::optional<Mark> taken;      // the event or stamp that says "taken" (skb copied, slot observed)
-	bool follows_in_read = false;   // an earlier message came with the same read: receiver.user/backlog
+	std::optional<Mark> taken; // the event or stamp that says "taken" (skb copied, slot observed)
+	bool follows_in_read = false; // an earlier message came with the same read: receiver.user/backlog
 };
 
 struct Delivery {
@@ -118,10 +118,10 @@ struct Delivery {
 };
 
 struct Observations {
-	std::map<uint32_t, Thread> threads;  // by tid: the threads that may be on a path
+	std::map<uint32_t, Thread> threads; // by tid: the threads that may be on a path
 	std::map<uint16_t, Cpu> cpus;
 	std::map<uint32_t, std::string> task_names; // of culprits
-	std::vector<Transfer> transfers;     // by message, then in the order of the path
+	std::vector<Transfer> transfers; // by message, then in the order of the path
 	std::vector<Delivery> deliveries;
 	std::vector<LossWindow> lost;
 	uint64_t begin_ns = 0, end_ns = 0;

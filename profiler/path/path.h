@@ -13,23 +13,23 @@ namespace icepath::path {
 
 // How well a boundary is known. Worse is larger.
 enum class Provenance : uint8_t {
-	Exact,    // message identity: a stamp of this message, or an event that names it
-	Paired,   // a wake edge, or the only message in flight
+	Exact, // message identity: a stamp of this message, or an event that names it
+	Paired, // a wake edge, or the only message in flight
 	Inferred, // bounded by its neighbours; earliest_ns and latest_ns state the bound
 };
 inline constexpr std::array<std::string_view, 3> kProvenanceNames = {"exact", "paired", "inferred"};
 
 // Why a delivery has no breakdown. Every incomplete delivery has exactly one.
 enum class Reason : uint8_t {
-	None,           // complete
-	LostRecord,     // overlaps a window in which records were lost
-	LeftPath,       // reached the time of `send` on another thread
+	None, // complete
+	LostRecord, // overlaps a window in which records were lost
+	LeftPath, // reached the time of `send` on another thread
 	AmbiguousRelay, // several messages could be the one that a relay forwarded
-	InvertedTime,   // two pieces of evidence contradict each other in order
-	NoEvidence,     // a stamp or record that must exist isn't there
+	InvertedTime, // two pieces of evidence contradict each other in order
+	NoEvidence, // a stamp or record that must exist isn't there
 };
-inline constexpr std::array<std::string_view, 6> kReasonNames = {
-	"complete", "lost_record", "left_path", "ambiguous_relay", "inverted_time", "no_evidence"};
+inline constexpr std::array<std::string_view, 6> kReasonNames = {"complete",        "lost_record",   "left_path",
+																 "ambiguous_relay", "inverted_time", "no_evidence"};
 
 // What a boundary rests on. `index` counts: for stamps, the message's place in its side's stamps; for records, the place
 // in the block's records as `Observations` numbers them.
@@ -51,14 +51,14 @@ struct Boundary {
 struct Culprit {
 	enum class Kind : uint8_t { None, Task, Interrupt };
 	Kind kind = Kind::None;
-	uint32_t id = 0;        // Task: tid. Interrupt: vector
-	uint8_t interrupt = 0;  // Interrupt: icepath_interrupt_kind
+	uint32_t id = 0; // Task: tid. Interrupt: vector
+	uint8_t interrupt = 0; // Interrupt: icepath_interrupt_kind
 };
 
 struct Segment {
 	Layer layer = Layer::SenderUser;
 	Part part = Part::None;
-	uint16_t hop = 0;    // 0 is the sender; a transfer belongs to the hop downstream of it
+	uint16_t hop = 0; // 0 is the sender; a transfer belongs to the hop downstream of it
 	uint32_t thread = 0; // tid of the hop
 	Boundary begin, end; // begin of a segment is the end of the one before it
 	Culprit culprit;

@@ -16,7 +16,8 @@ std::vector<SocketEvent> of_socket(const std::vector<SocketEvent> &events, uint6
 {
 	std::vector<SocketEvent> found;
 	if (key != 0)
-		std::ranges::copy_if(events, std::back_inserter(found), [&](const SocketEvent &one) { return one.socket == key; });
+		std::ranges::copy_if(events, std::back_inserter(found),
+							 [&](const SocketEvent &one) { return one.socket == key; });
 	return found;
 }
 
@@ -146,7 +147,8 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, Direc
 			chain_begin_ns = queued->at_ns;
 		else
 			transfer.matched_since_ns = chain_begin_ns;
-		next = std::partition_point(next, ready.end(), [&](const SocketEvent &one) { return one.at_ns < queued->at_ns; });
+		next =
+			std::partition_point(next, ready.end(), [&](const SocketEvent &one) { return one.at_ns < queued->at_ns; });
 		// A polling receiver may take it before it is announced: it's in flight until both have happened.
 		in_flight_until_ns = std::max(in_flight_until_ns, by_ns);
 		if (next == ready.end())

@@ -144,7 +144,8 @@ private:
 				return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
 			// Woken for something else, it has no CPU yet: that is who is to blame, as if it had been preempted.
 			if (off.wakeup_ns > tiling_.cursor().at_ns)
-				tiling_.until(sooner(at_record(off.wakeup_ns, off.record), end), taker_, {Layer::Queue, Part::Blocked}, waker_of(off));
+				tiling_.until(sooner(at_record(off.wakeup_ns, off.record), end), taker_, {Layer::Queue, Part::Blocked},
+							  waker_of(off));
 			return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
 		}
 		switch (sleep) {

@@ -14,7 +14,9 @@ Layer user_layer(Role role)
 
 Layer kernel_layer(Role role)
 {
-	return role == Role::Sender ? Layer::SenderKernel : role == Role::Relay ? Layer::RelayKernel : Layer::ReceiverKernel;
+	return role == Role::Sender  ? Layer::SenderKernel
+		   : role == Role::Relay ? Layer::RelayKernel
+								 : Layer::ReceiverKernel;
 }
 
 Boundary at_mark(const Mark &mark) { return {mark.at_ns, mark.evidence, mark.provenance, mark.at_ns, mark.at_ns}; }

@@ -57,7 +57,8 @@ const OffCpu *off_across(const Thread &thread, uint64_t at_ns)
 std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 {
 	const auto &all = cpu.interrupts;
-	auto last = std::partition_point(all.begin(), all.end(), [&](const Interrupt &one) { return one.begin_ns < end_ns; });
+	auto last =
+		std::partition_point(all.begin(), all.end(), [&](const Interrupt &one) { return one.begin_ns < end_ns; });
 	auto first = std::partition_point(all.begin(), last, [&](const Interrupt &one) { return one.begin_ns < begin_ns; });
 	bool indexed = cpu.interrupt_reach_ns.size() == all.size();
 	while (first != all.begin()) {
@@ -92,8 +93,8 @@ std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint
 
 bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 {
-	auto run = std::partition_point(cpu.runs.begin(), cpu.runs.end(),
-									[&](const Run &one) { return one.out_ns <= begin_ns; });
+	auto run =
+		std::partition_point(cpu.runs.begin(), cpu.runs.end(), [&](const Run &one) { return one.out_ns <= begin_ns; });
 	return run != cpu.runs.end() && run->in_ns < end_ns && begin_ns < end_ns;
 }
 
@@ -112,7 +113,8 @@ Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint6
 	};
 	if (auto found = seen.cpus.find(cpu); found != seen.cpus.end()) {
 		const auto &runs = found->second.runs;
-		auto run = std::partition_point(runs.begin(), runs.end(), [&](const Run &one) { return one.out_ns <= begin_ns; });
+		auto run =
+			std::partition_point(runs.begin(), runs.end(), [&](const Run &one) { return one.out_ns <= begin_ns; });
 		for (; run != runs.end() && run->in_ns < end_ns; ++run)
 			blame({Culprit::Kind::Task, run->tid, 0}, overlap(begin_ns, end_ns, run->in_ns, run->out_ns));
 		for (const Carved &one : outermost_interrupts(found->second, begin_ns, end_ns))

@@ -120,7 +120,8 @@ private:
 	// A thread can't begin to give what it doesn't have.
 	static bool gives_too_soon(const Transfer *out, uint64_t has_it_ns)
 	{
-		return out && ((out->call && out->call->at_ns < has_it_ns) || (out->publish && out->publish->at_ns < has_it_ns));
+		return out &&
+			   ((out->call && out->call->at_ns < has_it_ns) || (out->publish && out->publish->at_ns < has_it_ns));
 	}
 
 	bool has_message(uint32_t tid, uint64_t at_ns) const
@@ -133,7 +134,8 @@ private:
 
 	// At a wake edge nothing names the message. Where the waker had another one that is still on its way and that the woken
 	// thread hasn't given on before, it may have been that one which it handed over.
-	bool several_carried(uint32_t waker, const Thread &woken, uint64_t waking_ns, uint64_t end_ns, const Transfer *out) const
+	bool several_carried(uint32_t waker, const Thread &woken, uint64_t waking_ns, uint64_t end_ns,
+						 const Transfer *out) const
 	{
 		// It gave another one on first, perhaps one that was lost on its way: that may be what it was woken for.
 		auto between = [&](uint64_t at_ns) {
@@ -253,8 +255,8 @@ private:
 	{
 		const Thread &woken = *place.thread;
 		const OffCpu *edge = nullptr;
-		auto first = std::ranges::partition_point(
-			woken.off, [&](const OffCpu &off) { return off.in_ns <= delivery_.send.at_ns; });
+		auto first = std::ranges::partition_point(woken.off,
+												  [&](const OffCpu &off) { return off.in_ns <= delivery_.send.at_ns; });
 		for (auto off = first; off != woken.off.end() && off->in_ns <= end.at_ns; ++off) {
 			if (off->waking_ns < delivery_.send.at_ns || off->waker_context != ICEPATH_CONTEXT_TASK ||
 				off->waker_tid == woken.tid || !has_message(off->waker_tid, off->waking_ns))

@@ -28,7 +28,10 @@ icepath_wait bit_of(Wait wait)
 	return ICEPATH_WAIT_BLOCK;
 }
 
-bool wants_all(const Wishes &wishes) { return wishes.targets.empty() || wishes.targets == std::vector<std::string>{"all"}; }
+bool wants_all(const Wishes &wishes)
+{
+	return wishes.targets.empty() || wishes.targets == std::vector<std::string>{"all"};
+}
 
 std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Target> &targets, Plan &plan)
 {
@@ -43,12 +46,14 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 		return chosen;
 	}
 	for (const std::string &wanted : wishes.targets) {
-		const auto found = std::find_if(targets.begin(), targets.end(), [&](const Target &target) { return target.name == wanted; });
+		const auto found =
+			std::find_if(targets.begin(), targets.end(), [&](const Target &target) { return target.name == wanted; });
 		if (found == targets.end()) {
 			std::vector<std::string> names;
 			for (const Target &target : targets)
 				names.push_back(target.name);
-			throw Failure(ExitCode::Usage, fmt::format("unknown transport \"{}\": there are {}", wanted, fmt::join(names, ", ")));
+			throw Failure(ExitCode::Usage,
+						  fmt::format("unknown transport \"{}\": there are {}", wanted, fmt::join(names, ", ")));
 		}
 		if (!found->why_not.empty())
 			throw Failure(ExitCode::MachineCannot, fmt::format("{} doesn't work here: {}", wanted, found->why_not));
@@ -94,13 +99,15 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 				const bool only_wait = floor && (target->waits & bit_of(wait)) == 0 && wait == wishes.waits.front();
 				if ((target->waits & bit_of(wait)) == 0 && !only_wait) {
 					if (!floor)
-						plan.notices.push_back(fmt::format("{} can't wait by {}: left out there", target->name, name(wait)));
+						plan.notices.push_back(
+							fmt::format("{} can't wait by {}: left out there", target->name, name(wait)));
 					continue;
 				}
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
 					if (size == 0 || size > target->max_payload_bytes) {
-						const std::string why = fmt::format("{} can't carry {} bytes: its limit is {} ({})", target->name, size,
-															target->max_payload_bytes, target->max_payload_why);
+						const std::string why =
+							fmt::format("{} can't carry {} bytes: its limit is {} ({})", target->name, size,
+										target->max_payload_bytes, target->max_payload_why);
 						if (!all || size == 0)
 							throw Failure(ExitCode::Usage, why);
 						plan.notices.push_back(why + "; left out");
@@ -129,7 +136,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 		}
 	}
 	if (plan.cells.empty())
-		throw Failure(ExitCode::Usage, "nothing is left to measure: " + fmt::format("{}", fmt::join(plan.notices, "; ")));
+		throw Failure(ExitCode::Usage,
+					  "nothing is left to measure: " + fmt::format("{}", fmt::join(plan.notices, "; ")));
 	return plan;
 }
 

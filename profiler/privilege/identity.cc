@@ -23,7 +23,9 @@ uid_t number_in(const char *variable, const char *text)
 	const char *end = text + std::strlen(text);
 	const auto parsed = std::from_chars(text, end, number);
 	if (parsed.ec != std::errc() || parsed.ptr != end)
-		throw Failure(ExitCode::Usage, fmt::format("{}=\"{}\" is no user number: run through sudo or pkexec, or unset it", variable, text));
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("{}=\"{}\" is no user number: run through sudo or pkexec, or unset it", variable, text));
 	return number;
 }
 
@@ -42,7 +44,9 @@ Identity invoking_user()
 	user.stays_root = user.was_root && user.uid == 0;
 	const passwd *entry = getpwuid(user.uid);
 	if (!entry && user.was_root && !user.stays_root)
-		throw Failure(ExitCode::Usage, fmt::format("user {} doesn't exist: cannot run the benchmark as the user who asked for it", user.uid));
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("user {} doesn't exist: cannot run the benchmark as the user who asked for it", user.uid));
 	user.gid = entry ? entry->pw_gid : getgid();
 	user.name = entry ? entry->pw_name : std::to_string(user.uid);
 	return user;

@@ -14,7 +14,7 @@
 #include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
 #include "profiler/failure.h"
-#include "profiler/privilege/helper.h"
+#include "profiler/privilege/root_helper.h"
 
 namespace icepath::privilege {
 namespace {
@@ -95,7 +95,10 @@ private:
 						 request.records_per_slot);
 		// The helper wakes only between blocks, and then elsewhere, where there is an elsewhere.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
-		std::erase_if(others, [&](uint32_t cpu) { return std::find(request.cpus.begin(), request.cpus.begin() + request.cpu_count, cpu) != request.cpus.begin() + request.cpu_count; });
+		std::erase_if(others, [&](uint32_t cpu) {
+			return std::find(request.cpus.begin(), request.cpus.begin() + request.cpu_count, cpu) !=
+				   request.cpus.begin() + request.cpu_count;
+		});
 		if (!others.empty())
 			(void)cpuset::confine_process(others);
 		reply.slot_bytes = capture_->slot_bytes();
@@ -113,7 +116,8 @@ private:
 		// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell.
 		const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fds[0].get()), "Pid:");
 		const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
-		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ || proc_field(status, "Uid:") != int64_t{user_})
+		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ ||
+			proc_field(status, "Uid:") != int64_t{user_})
 			throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
 		if (const auto problem = cpuset::pin(static_cast<pid_t>(*pid), cpu))
 			throw Failure(ExitCode::MachineCannot, *problem);

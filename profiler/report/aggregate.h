@@ -22,7 +22,7 @@ struct WorstMessage {
 	path::Path path;
 	uint32_t cell = 0, round = 0;
 	uint64_t seq = 0;
-	bool back = false;                          // pingpong: the answer, from side 1 to side 0
+	bool back = false;        // pingpong: the answer, from side 1 to side 0
 	std::map<uint32_t, std::string> task_names; // of its threads and culprits
 	std::map<uint32_t, uint32_t> cpus;          // where its threads were pinned
 	uint64_t latency_ns() const { return path.recv_ns - path.send_ns; }
@@ -40,15 +40,15 @@ struct CpuTime {
 struct CellResult {
 	rundir::Cell cell;
 	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_failed = 0; // a failed one is also in one of the others
-	std::string failure;                                                // of the last block that failed
-	MessageCounts messages;                                             // every block
+	std::string failure;            // of the last block that failed
+	MessageCounts messages;            // every block
 	uint64_t probed = 0; // deliveries in probed blocks: complete() + all of `incomplete`
 	std::array<uint64_t, path::kReasonNames.size()> incomplete{};   // by path::Reason; [None] stays 0
 	stats::Distribution latency, forward, back, round_trip, pacing; // unprobed blocks
 	stats::Distribution latency_probed;                             // probed blocks
 	Breakdown layers;
 	std::optional<uint64_t> tail_from_ns; // p99 of latency_probed, where there is one
-	Breakdown tail;                       // complete deliveries at or above it
+	Breakdown tail;        // complete deliveries at or above it
 	Culprits culprits, tail_culprits;
 	std::optional<WorstMessage> worst;
 	std::optional<stats::Effect> observer_effect; // of the p50, nanoseconds

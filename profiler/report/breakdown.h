@@ -48,7 +48,7 @@ private:
 
 struct CulpritRow {
 	bool interrupt = false; // else a task
-	std::string name;       // "kworker/1:2", "interrupt 24", "NET_RX softirq"
+	std::string name; // "kworker/1:2", "interrupt 24", "NET_RX softirq"
 	path::Layer layer = path::Layer::Preempted;
 	path::Part part = path::Part::None;
 	uint64_t total_ns = 0;

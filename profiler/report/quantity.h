@@ -17,8 +17,8 @@ std::string microseconds_beside(double ns, double value_ns);
 std::string duration(double ns);
 
 std::string payload(uint64_t bytes); // "64 B", "4 KiB", "1 MiB"; powers of 1024 only where they are exact
-std::string count(uint64_t number);  // "18 233"
-std::string percent(double share);   // 0.927 is "92.7 %"
+std::string count(uint64_t number); // "18 233"
+std::string percent(double share); // 0.927 is "92.7 %"
 
 // Text that others chose (thread names, sentences of libraries), safe to print: control characters become "?", so that
 // no name moves the cursor or ends a line.

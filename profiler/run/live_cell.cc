@@ -30,14 +30,17 @@ const char *side_name(const rundir::Cell &cell, size_t side)
 
 uint32_t wait_bit(rundir::Wait wait)
 {
-	return wait == rundir::Wait::Block ? ICEPATH_WAIT_BLOCK : wait == rundir::Wait::Poll ? ICEPATH_WAIT_POLL : ICEPATH_WAIT_EPOLL;
+	return wait == rundir::Wait::Block  ? ICEPATH_WAIT_BLOCK
+		   : wait == rundir::Wait::Poll ? ICEPATH_WAIT_POLL
+										: ICEPATH_WAIT_EPOLL;
 }
 
 rundir::ClockPair read_clocks()
 {
 	timespec real{};
 	clock_gettime(CLOCK_REALTIME, &real);
-	return {icepath_now_ns(), static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
+	return {icepath_now_ns(),
+			static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
 }
 
 std::vector<int> numbers(const std::vector<Fd> &fds)
@@ -85,7 +88,8 @@ std::vector<rundir::SlotCapture> SlotsView::copy() const
 		const uint8_t *base = memory_ + size_t{i} * slot_bytes_;
 		icepath_slot head{};
 		std::memcpy(&head, base, sizeof(head));
-		const uint32_t room = (slot_bytes_ - static_cast<uint32_t>(sizeof(head))) / static_cast<uint32_t>(sizeof(icepath_record));
+		const uint32_t room =
+			(slot_bytes_ - static_cast<uint32_t>(sizeof(head))) / static_cast<uint32_t>(sizeof(icepath_record));
 		slots[i].cpu = cpus_[i];
 		slots[i].position = head.position;
 		slots[i].capacity = std::min(head.capacity, room);
@@ -123,7 +127,8 @@ LiveCell::~LiveCell() { munmap(memory_, worker::cell_memory_bytes(capacity_)); }
 
 std::string LiveCell::title() const
 {
-	return fmt::format("{} {} {} B {}", cell_.target, plan::name(cell_.pattern), cell_.payload_bytes, plan::name(cell_.wait));
+	return fmt::format("{} {} {} B {}", cell_.target, plan::name(cell_.pattern), cell_.payload_bytes,
+					   plan::name(cell_.wait));
 }
 
 void LiveCell::open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper)
@@ -132,7 +137,8 @@ void LiveCell::open(const std::string &plugin, uint32_t max_messages, const Slot
 	std::array<worker::Reply, 2> opened;
 	std::array<std::vector<Fd>, 2> received;
 	for (uint32_t side = 0; side < 2; side++) {
-		workers_[side] = std::make_unique<WorkerProcess>(worker_program(), fmt::format("{} of {}", side_name(cell_, side), title()));
+		workers_[side] =
+			std::make_unique<WorkerProcess>(worker_program(), fmt::format("{} of {}", side_name(cell_, side), title()));
 		worker::Request request{};
 		request.kind = worker::RequestKind::Open;
 		plugin.copy(request.plugin, sizeof(request.plugin) - 1);
@@ -165,7 +171,8 @@ void LiveCell::open(const std::string &plugin, uint32_t max_messages, const Slot
 			received[side].push_back(std::move(more[i]));
 	}
 	for (uint32_t side = 0; side < 2; side++) {
-		helper_numbers_[side] = helper.add_worker(workers_[side]->pidfd(), side == 0 ? cell_.cpu_sender : cell_.cpu_receiver);
+		helper_numbers_[side] =
+			helper.add_worker(workers_[side]->pidfd(), side == 0 ? cell_.cpu_sender : cell_.cpu_receiver);
 		if (!slots.mapped())
 			continue;
 		const uint64_t key = (uint64_t{number_} + 1) * 2 + side;
@@ -235,7 +242,8 @@ std::array<std::optional<worker::Reply>, 2> LiveCell::await_replies(uint64_t dea
 			return replies;
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= give_up_ns)
-			throw WorkerFailed(failure.empty() ? fmt::format("the {} doesn't answer", workers_[replies[1] ? 0 : 1]->what()) : failure);
+			throw WorkerFailed(
+				failure.empty() ? fmt::format("the {} doesn't answer", workers_[replies[1] ? 0 : 1]->what()) : failure);
 		if (poll(sockets.data(), sockets.size(), static_cast<int>((give_up_ns - now_ns) / 1'000'000 + 1)) < 0)
 			continue; // a signal: the block goes on to its end
 		for (size_t side = 0; side < 2; side++) {
@@ -264,7 +272,8 @@ void LiveCell::collect(rundir::Block &block, const std::array<std::optional<work
 		told.tid = tids_[side];
 		told.cpu = side == 0 ? cell_.cpu_sender : cell_.cpu_receiver;
 		told.name = side_name(cell_, side);
-		told.usage = {reply.user_ns, reply.system_ns, reply.voluntary_switches, reply.involuntary_switches, reply.minor_faults, reply.major_faults};
+		told.usage = {reply.user_ns,      reply.system_ns,   reply.voluntary_switches, reply.involuntary_switches,
+					  reply.minor_faults, reply.major_faults};
 		told.marker_begin_ns = reply.marker_begin_ns;
 		told.marker_end_ns = reply.marker_end_ns;
 		told.sends.resize(std::min(reply.sends, capacity_));
@@ -274,7 +283,8 @@ void LiveCell::collect(rundir::Block &block, const std::array<std::optional<work
 		const size_t side_bytes = size_t{capacity_} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
 		const uint8_t *sends = stamps + side * side_bytes;
 		std::memcpy(told.sends.data(), sends, told.sends.size() * sizeof(rundir::SendStamp));
-		std::memcpy(told.recvs.data(), sends + size_t{capacity_} * sizeof(rundir::SendStamp), told.recvs.size() * sizeof(rundir::RecvStamp));
+		std::memcpy(told.recvs.data(), sends + size_t{capacity_} * sizeof(rundir::SendStamp),
+					told.recvs.size() * sizeof(rundir::RecvStamp));
 	}
 	if (replies[0] && replies[0]->block.end <= static_cast<uint32_t>(rundir::BlockEnd::Interrupted))
 		block.end = static_cast<rundir::BlockEnd>(replies[0]->block.end);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "profiler/privilege/helper.h"
+#include "profiler/privilege/root_helper.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
@@ -45,8 +45,8 @@ class LiveCell {
 public:
 	// Starts both workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
 	// Throws WorkerFailed.
-	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages, const SlotsView &slots,
-			 privilege::Helper &helper);
+	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
+			 const SlotsView &slots, privilege::Helper &helper);
 	~LiveCell();
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;

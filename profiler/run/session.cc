@@ -32,7 +32,8 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(
 // Rounds go probed, unprobed, unprobed, probed: drift that is linear in time cancels in every four.
 bool is_probed(uint32_t round) { return round % 4 == 0 || round % 4 == 3; }
 
-std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells, const privilege::Helper::Loaded &loaded)
+std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
+										 const privilege::Helper::Loaded &loaded)
 {
 	capture::ProbeSet needed = 0;
 	for (const rundir::Cell &cell : cells)
@@ -43,11 +44,13 @@ std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
 			continue;
 		const capture::Probe &probe = capture::kProbes[i];
 		const bool works = (loaded.available & capture::bit(i)) != 0;
-		uses.push_back({std::string(probe.layers),
-						works ? std::string(probe.tracepoint) : fmt::format("{}: {}", probe.tracepoint, loaded.why_not[i]),
-						works ? "tp_btf" : "none"});
+		uses.push_back(
+			{std::string(probe.layers),
+			 works ? std::string(probe.tracepoint) : fmt::format("{}: {}", probe.tracepoint, loaded.why_not[i]),
+			 works ? "tp_btf" : "none"});
 	}
-	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel", "stamps of the workers around each call", "stamp"});
+	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
+					"stamps of the workers around each call", "stamp"});
 	return uses;
 }
 
@@ -60,7 +63,8 @@ double block_p50_us(const rundir::Block &block)
 			latencies.push_back(recv.recv_ns - sends[recv.seq].send_ns);
 	if (latencies.empty())
 		return 0;
-	std::nth_element(latencies.begin(), latencies.begin() + static_cast<ptrdiff_t>(latencies.size() / 2), latencies.end());
+	std::nth_element(latencies.begin(), latencies.begin() + static_cast<ptrdiff_t>(latencies.size() / 2),
+					 latencies.end());
 	return static_cast<double>(latencies[latencies.size() / 2]) / 1e3;
 }
 
@@ -79,7 +83,8 @@ public:
 
 	SessionResult run()
 	{
-		const uint64_t capture_end_ns = options_.started_ns + static_cast<uint64_t>(options_.budget_s * kCaptureShare * 1e9);
+		const uint64_t capture_end_ns =
+			options_.started_ns + static_cast<uint64_t>(options_.budget_s * kCaptureShare * 1e9);
 		const uint64_t begin_ns = icepath_now_ns();
 		const uint64_t left_ns = capture_end_ns > begin_ns ? capture_end_ns - begin_ns : 0;
 		// Eight rounds at least, if that leaves blocks of a useful length.
@@ -94,14 +99,16 @@ public:
 			if (std::none_of(cells_.begin(), cells_.end(), [](const auto &cell) { return cell != nullptr; }))
 				break;
 			progress_.round = round + 1;
-			progress_.rounds_expected = round ? static_cast<uint32_t>(left_ns * round / std::max<uint64_t>(1, now_ns - begin_ns)) : 0;
+			progress_.rounds_expected =
+				round ? static_cast<uint32_t>(left_ns * round / std::max<uint64_t>(1, now_ns - begin_ns)) : 0;
 			progress_.seconds_left = capture_end_ns > now_ns ? static_cast<double>(capture_end_ns - now_ns) / 1e9 : 0;
 			run_round(round);
 		}
 		if (helper_works_)
 			detach();
 		if (blocks_ == 0)
-			throw Failure(ExitCode::Invalid, "nothing could be measured: " + (notices_.empty() ? "interrupted" : notices_.back()));
+			throw Failure(ExitCode::Invalid,
+						  "nothing could be measured: " + (notices_.empty() ? "interrupted" : notices_.back()));
 		rundir::Tail tail;
 		tail.finished_utc = utc_now();
 		tail.interrupted = interrupted;
@@ -132,7 +139,8 @@ private:
 		cells_.resize(plan.cells.size());
 		for (size_t i = 0; i < plan.cells.size() && !interrupted; i++) {
 			try {
-				cells_[i] = std::make_unique<LiveCell>(plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i), max_messages, slots_, helper_);
+				cells_[i] = std::make_unique<LiveCell>(plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i),
+													   max_messages, slots_, helper_);
 			} catch (const privilege::HelperDied &) {
 				throw; // nothing has been measured yet
 			} catch (const Failure &failure) {
@@ -150,8 +158,8 @@ private:
 	void give_up(size_t cell, const std::string &why)
 	{
 		const rundir::Cell &lost = head_.cells[cell];
-		notices_.push_back(fmt::format("{} {} {} B ended in round {}: {}", lost.target, plan::name(lost.pattern), lost.payload_bytes,
-									   progress_.round, why));
+		notices_.push_back(fmt::format("{} {} {} B ended in round {}: {}", lost.target, plan::name(lost.pattern),
+									   lost.payload_bytes, progress_.round, why));
 		cells_[cell].reset();
 		failed_++;
 	}
@@ -184,7 +192,9 @@ private:
 		const capture::ProbeSet available = helper_.attach(progress_.probed ? capture::needed_by(head_.cells[i]) : 0);
 		for (size_t probe = 0; probe < capture::kProbes.size(); probe++)
 			if ((available_ & ~available & capture::bit(probe)) != 0)
-				notices_.push_back(fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent", capture::kProbes[probe].tracepoint));
+				notices_.push_back(
+					fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent",
+								capture::kProbes[probe].tracepoint));
 		available_ = available;
 	}
 
@@ -240,8 +250,8 @@ private:
 
 void interrupt_session() { interrupted = true; }
 
-SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options, privilege::Helper &helper,
-						  const std::function<void(const Progress &)> &tell)
+SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options,
+						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell)
 {
 	return Session(plan, std::move(head), options, helper, tell).run();
 }

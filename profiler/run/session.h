@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "profiler/plan/plan.h"
-#include "profiler/privilege/helper.h"
+#include "profiler/privilege/root_helper.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
 struct SessionOptions {
-	std::string directory;       // of the run; made by the session
-	double budget_s = 60;        // for everything, from `started_ns` to the end of the report
-	uint64_t started_ns = 0;     // CLOCK_MONOTONIC when the program began
+	std::string directory; // of the run; made by the session
+	double budget_s = 60; // for everything, from `started_ns` to the end of the report
+	uint64_t started_ns = 0; // CLOCK_MONOTONIC when the program began
 	std::optional<uint32_t> messages; // counted messages per block; nothing: 1000
 	uint32_t records_per_slot = 1u << 16;
 };
@@ -39,8 +39,8 @@ struct Progress {
 
 // Runs the plan. `head` comes with host, isolation and command line filled; cells and probes are added here. Throws Failure
 // where nothing could be measured at all.
-SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options, privilege::Helper &helper,
-						  const std::function<void(const Progress &)> &tell);
+SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options,
+						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell);
 
 // Asks a running session to stop after its current block. Async-signal-safe.
 void interrupt_session();

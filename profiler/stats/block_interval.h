@@ -25,7 +25,7 @@
 
 namespace icepath::stats {
 
-inline constexpr size_t kMinBlocks = 3;      // below: no interval
+inline constexpr size_t kMinBlocks = 3; // below: no interval
 inline constexpr unsigned kReplicates = 400; // s is then known within 3.5 %
 
 struct Interval {
@@ -34,7 +34,7 @@ struct Interval {
 
 struct Distribution {
 	uint64_t count = 0;
-	uint64_t blocks = 0;       // with at least one value
+	uint64_t blocks = 0; // with at least one value
 	uint64_t min = 0, max = 0; // 0 where count is 0
 	double mean = 0;
 	// By kReported. A percentile is missing where `count` doesn't support it, an interval also below kMinBlocks.

@@ -14,7 +14,7 @@ namespace icepath::stats {
 struct BlockValue {
 	uint32_t round = 0;
 	bool treated = false; // probed, or the new build
-	double value = 0;     // a percentile of the block
+	double value = 0; // a percentile of the block
 };
 
 // {untreated, treated} of rounds that follow each other; each block is in one pair at most. `blocks` in any order, one

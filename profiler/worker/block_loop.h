@@ -33,14 +33,14 @@ struct Outcome {
 
 // Side 0 asks it before each message.
 class Ending {
-  public:
+public:
 	Ending(const BlockRequest &block, const SlotsWatch &slots) : block_(block), slots_(slots) {}
 
 	// Whether message `seq` must be the last; `now_ns` is when it is, or will be, sent.
 	bool is_last(uint64_t seq, uint64_t now_ns);
 	rundir::BlockEnd why() const { return why_; }
 
-  private:
+private:
 	const BlockRequest &block_;
 	const SlotsWatch &slots_;
 	rundir::BlockEnd why_ = rundir::BlockEnd::Count;

@@ -9,7 +9,7 @@
 namespace icepath::worker {
 
 class CellMap {
-  public:
+public:
 	// Maps the memory with every page present, so that the message loop meets no page fault. Throws Failure(Internal)
 	// where it is smaller than `max_messages` demand.
 	CellMap(const Fd &memory, uint32_t max_messages, uint32_t side);
@@ -22,7 +22,7 @@ class CellMap {
 	rundir::SendStamp *sends() { return sends_; } // capacity() of them, this side's
 	rundir::RecvStamp *recvs() { return recvs_; }
 
-  private:
+private:
 	uint32_t capacity_;
 	CellMemory *head_ = nullptr;
 	rundir::SendStamp *sends_ = nullptr;

@@ -12,7 +12,7 @@ namespace icepath::worker {
 inline constexpr uint64_t kClosingSeq = UINT64_MAX;
 
 class Payloads {
-  public:
+public:
 	explicit Payloads(uint64_t bytes);
 
 	void begin_block(uint64_t block) { block_ = block; }
@@ -22,9 +22,9 @@ class Payloads {
 
 	enum class Verdict {
 		Intact,
-		Damaged,    // not the bytes that were sent
+		Damaged, // not the bytes that were sent
 		OtherBlock, // whole, but left over from an earlier block
-		Closing,    // kClosingSeq
+		Closing, // kClosingSeq
 	};
 	struct Checked {
 		uint64_t
@@ -37,7 +37,7 @@ class Payloads {
 
 	uint64_t bytes() const { return bytes_; }
 
-  private:
+private:
 	const uint8_t *body(uint64_t seq, uint64_t block, uint32_t direction) const;
 
 	uint64_t bytes_, block_ = 0;

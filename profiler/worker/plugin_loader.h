@@ -9,7 +9,7 @@ namespace icepath::worker {
 
 // A loaded plug-in; never unloaded, because middleware leaves threads and exit handlers behind that live in it.
 class Plugin {
-  public:
+public:
 	// Throws Failure(MachineCannot) where the file is no plug-in, or one of another interface.
 	explicit Plugin(const std::string &path);
 
@@ -18,14 +18,14 @@ class Plugin {
 	const icepath_plugin &calls() const { return *plugin_; }
 	const std::string &file() const { return file_; }
 
-  private:
+private:
 	std::string file_; // without its folder
 	const icepath_plugin *plugin_ = nullptr;
 };
 
 // Closed by its destructor. Everything but cancel() belongs to one thread.
 class Endpoint {
-  public:
+public:
 	// Throws Failure with the plug-in's sentence.
 	Endpoint(const Plugin &plugin, const icepath_open &how, icepath_address &address);
 	~Endpoint() { calls_.close(endpoint_); }
@@ -39,7 +39,7 @@ class Endpoint {
 	std::string error() const;
 	uint32_t sockets(int *fds, uint32_t capacity) const;
 
-  private:
+private:
 	const icepath_plugin &calls_;
 	icepath_endpoint *endpoint_ = nullptr;
 };

@@ -16,10 +16,10 @@ namespace icepath::worker {
 
 enum class RequestKind : uint32_t {
 	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
-	Open,     // load `plugin`, open `target`; fds: the cell's memory [, the map of the capture's slots]
-	Connect,  // to the peer's address; fds: the peer's
+	Open, // load `plugin`, open `target`; fds: the cell's memory [, the map of the capture's slots]
+	Connect, // to the peer's address; fds: the peer's
 	RunBlock, // run one block; the reply comes when it has ended
-	Close,    // close the endpoint and exit
+	Close, // close the endpoint and exit
 };
 
 struct OpenRequest {
@@ -35,23 +35,23 @@ struct OpenRequest {
 
 // Every message of a block carries seq 0 .. lead_in + count - 1, in each direction that the pattern has.
 struct BlockRequest {
-	uint32_t one_way;     // 0: pingpong
-	uint32_t lead_in;     // messages before the counted ones
-	uint32_t count;       // counted messages at most
-	uint32_t slot_bytes;  // distance between two slots in the capture's map; 0: unprobed, no map to watch
-	uint32_t slots;       // end the block when one of these many slots is three quarters full
+	uint32_t one_way; // 0: pingpong
+	uint32_t lead_in; // messages before the counted ones
+	uint32_t count; // counted messages at most
+	uint32_t slot_bytes; // distance between two slots in the capture's map; 0: unprobed, no map to watch
+	uint32_t slots; // end the block when one of these many slots is three quarters full
 	uint32_t reserved;
-	uint64_t block;       // number of the block, in every payload
+	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
-	double rate_hz;       // one_way: messages per second
-	uint64_t sender_user_ns;   // rundir::Injection
+	double rate_hz; // one_way: messages per second
+	uint64_t sender_user_ns; // rundir::Injection
 	uint64_t receiver_busy_ns;
 };
 
 struct Request {
 	RequestKind kind;
-	uint32_t index;        // Describe
-	char plugin[256];      // path of the shared object; Describe and Open
+	uint32_t index; // Describe
+	char plugin[256]; // path of the shared object; Describe and Open
 	OpenRequest open;
 	BlockRequest block;
 	icepath_address address; // Connect; its fds come as SCM_RIGHTS
@@ -59,8 +59,8 @@ struct Request {
 
 enum class ReplyStatus : uint32_t {
 	Done,
-	Failed,    // `message` says why
-	PeerDied,  // ICEPATH_CLOSED in a block
+	Failed, // `message` says why
+	PeerDied, // ICEPATH_CLOSED in a block
 	Cancelled, // the deadline's watchdog had to end it
 };
 
@@ -79,11 +79,11 @@ struct BlockReply {
 
 struct Reply {
 	ReplyStatus status;
-	uint32_t tid;          // of the measuring thread, in the worker's pid namespace
-	char message[384];     // where status isn't Done
-	TargetReply target;    // Describe
+	uint32_t tid; // of the measuring thread, in the worker's pid namespace
+	char message[384]; // where status isn't Done
+	TargetReply target; // Describe
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
-	uint32_t sockets;        // Connect as well: those that came to be only then
+	uint32_t sockets; // Connect as well: those that came to be only then
 	BlockReply block;
 };
 

@@ -15,27 +15,27 @@ namespace icepath::worker {
 
 // Memory of a message, page aligned, present and locked where the limits allow.
 class MessageBuffer {
-  public:
+public:
 	explicit MessageBuffer(uint64_t bytes); // throws Failure(MachineCannot)
 	~MessageBuffer();
 	MessageBuffer(const MessageBuffer &) = delete;
 	MessageBuffer &operator=(const MessageBuffer &) = delete;
 	void *data() const { return data_; }
 
-  private:
+private:
 	uint64_t bytes_;
 	void *data_;
 };
 
 class Service {
-  public:
+public:
 	// The control socket stays the caller's.
 	explicit Service(int control) : control_(control) {}
 
 	// Until the socket closes or Close is asked. Its thread becomes the measuring thread.
 	void run();
 
-  private:
+private:
 	// Each fills `reply` and, for the caller to send, `fds`. They throw Failure.
 	void describe(const Request &request, Reply &reply);
 	void open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);

@@ -8,7 +8,7 @@
 namespace icepath::worker {
 
 class SlotsWatch {
-  public:
+public:
 	SlotsWatch() = default;
 	explicit SlotsWatch(Fd map) : map_(std::move(map)) {}
 	~SlotsWatch();
@@ -20,7 +20,7 @@ class SlotsWatch {
 	// One of the slots is three quarters full.
 	bool nearly_full() const;
 
-  private:
+private:
 	Fd map_;
 	const uint8_t *memory_ = nullptr;
 	uint64_t mapped_bytes_ = 0;

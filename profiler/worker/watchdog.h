@@ -14,7 +14,7 @@
 namespace icepath::worker {
 
 class Watchdog {
-  public:
+public:
 	// Made by the measuring thread, which is the one it will interrupt. Throws Failure(MachineCannot).
 	Watchdog();
 	~Watchdog();
@@ -27,7 +27,7 @@ class Watchdog {
 	// When it returns, `cancel` isn't running and won't be called.
 	void disarm();
 
-  private:
+private:
 	void watch();
 	void set_timer(uint64_t at_ns);
 

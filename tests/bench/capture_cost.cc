@@ -79,7 +79,10 @@ public:
 		return segment_under(*tracer);
 	}
 
-	double with_perf_of_tasks() { return segment_under(*start_perf_record({"-p", fmt::format("{},{}", cell_->tids()[0], cell_->tids()[1])})); }
+	double with_perf_of_tasks()
+	{
+		return segment_under(*start_perf_record({"-p", fmt::format("{},{}", cell_->tids()[0], cell_->tids()[1])}));
+	}
 	double with_perf_of_cpu() { return segment_under(*start_perf_record({"-C", std::to_string(cpu_)})); }
 
 	// What one probe hit costs, from the kernel's own accounting, which adds a few tens of ns of its own to each; and how
@@ -104,15 +107,19 @@ public:
 		for (const auto &[tracepoint, cost] : after) {
 			const auto earlier = before.find(tracepoint);
 			const RunTime none, &then = earlier == before.end() ? none : earlier->second;
-			const auto probe_hits = static_cast<double>(cost.hits - then.hits), probe_ns = static_cast<double>(cost.ns - then.ns);
+			const auto probe_hits = static_cast<double>(cost.hits - then.hits),
+					   probe_ns = static_cast<double>(cost.ns - then.ns);
 			if (probe_hits == 0)
 				continue;
 			probes[tracepoint] = {{"hits_per_round_trip", probe_hits / trips}, {"ns_per_hit", probe_ns / probe_hits}};
 			hits += probe_hits;
 			ns += probe_ns;
 		}
-		return {{"probe_hits_per_round_trip", hits / trips}, {"ns_per_probe_hit", ns / hits}, {"records_per_round_trip", static_cast<double>(records) / trips},
-				{"floor_ns_per_round_trip", ns / trips}, {"probes", probes}};
+		return {{"probe_hits_per_round_trip", hits / trips},
+				{"ns_per_probe_hit", ns / hits},
+				{"records_per_round_trip", static_cast<double>(records) / trips},
+				{"floor_ns_per_round_trip", ns / trips},
+				{"probes", probes}};
 	}
 
 private:
@@ -131,7 +138,8 @@ private:
 		constexpr int kMostBlocks = 1000;
 		for (int i = 0; !tracer.recording(); i++) {
 			if (i == kMostBlocks)
-				throw Failure(ExitCode::MachineCannot, "bpftrace records nothing (is it installed, is tracefs mounted?)");
+				throw Failure(ExitCode::MachineCannot,
+							  "bpftrace records nothing (is it installed, is tracefs mounted?)");
 			run_block(false);
 		}
 		return segment(false);
@@ -159,9 +167,10 @@ private:
 			__u32 size = sizeof(info);
 			if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size))
 				continue;
-			const auto loaded = std::find_if(capture::kProbes.begin(), capture::kProbes.end(), [&](const capture::Probe &probe) {
-				return program_name(program.get(), info) == probe.program;
-			});
+			const auto loaded =
+				std::find_if(capture::kProbes.begin(), capture::kProbes.end(), [&](const capture::Probe &probe) {
+					return program_name(program.get(), info) == probe.program;
+				});
 			if (loaded != capture::kProbes.end())
 				times[std::string(loaded->tracepoint)] = {info.run_time_ns, info.run_cnt};
 		}
@@ -198,7 +207,8 @@ private:
 struct Variant {
 	std::string name;
 	double (Bench::*measure)();
-	std::vector<std::pair<double, double>> pairs; // the mean of the bare segments before and after, and the one in between
+	std::vector<std::pair<double, double>>
+		pairs; // the mean of the bare segments before and after, and the one in between
 };
 
 nlohmann::ordered_json as_json(const stats::Effect &effect)
@@ -211,8 +221,9 @@ nlohmann::ordered_json as_json(const stats::Effect &effect)
 
 std::string as_text(const stats::Effect &effect)
 {
-	return effect.interval ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", effect.mean, effect.interval->low, effect.interval->high)
-						   : fmt::format("{:.3f}", effect.mean);
+	return effect.interval
+			   ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", effect.mean, effect.interval->low, effect.interval->high)
+			   : fmt::format("{:.3f}", effect.mean);
 }
 
 // A ratio of pairs; throws where none is usable, because the tracer seemed to cost nothing at all.
@@ -220,7 +231,8 @@ stats::Effect ratio_of(const std::vector<std::pair<double, double>> &pairs)
 {
 	const auto ratio = stats::paired_ratio(pairs);
 	if (!ratio)
-		throw Failure(ExitCode::Invalid, "no pair of blocks shows a cost: the machine is too noisy, give more --rounds");
+		throw Failure(ExitCode::Invalid,
+					  "no pair of blocks shows a cost: the machine is too noisy, give more --rounds");
 	return *ratio;
 }
 
@@ -228,7 +240,10 @@ void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::
 {
 	Bench bench(cpu, script);
 	stay_off(cpu); // what is compared is what tracing costs the traced, not who shares its CPU
-	std::vector<Variant> variants = {{"icepath", &Bench::with_icepath, {}}, {"bpftrace", &Bench::with_bpftrace, {}}, {"perf record -p", &Bench::with_perf_of_tasks, {}}, {"perf record -C", &Bench::with_perf_of_cpu, {}}};
+	std::vector<Variant> variants = {{"icepath", &Bench::with_icepath, {}},
+									 {"bpftrace", &Bench::with_bpftrace, {}},
+									 {"perf record -p", &Bench::with_perf_of_tasks, {}},
+									 {"perf record -C", &Bench::with_perf_of_cpu, {}}};
 	std::vector<double> bare_ns;
 	bench.bare(); // warm
 	for (uint32_t round = 0; round < rounds; round++) {
@@ -236,15 +251,20 @@ void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::
 			const double before = bench.bare();
 			const double with = (bench.*variant.measure)();
 			const double after = bench.bare();
-variant.pairs.emplace_back((before + after) / 2, with);
+			variant.pairs.emplace_back((before + after) / 2, with);
 			bare_ns.push_back(before);
-			fmt::print(stderr, "round {} {}: {:.2f} us bare, {:.2f} us with\n", round + 1, variant.name, before / 1e3, with / 1e3);
+			fmt::print(stderr, "round {} {}: {:.2f} us bare, {:.2f} us with\n", round + 1, variant.name, before / 1e3,
+					   with / 1e3);
 		}
 	}
 	const nlohmann::ordered_json floor = bench.floor();
-	nlohmann::ordered_json json = {{"command", "make bench"}, {"what", "round trip p50 of a blocking 64 B uds-stream ping-pong on one CPU; ratio to nothing attached"},
-								   {"rounds", rounds}, {"blocks_per_segment", kBlocksPerSegment}, {"round_trips_per_block", kTrips},
-								   {"bare_round_trip_ns", median(bare_ns)}};
+	nlohmann::ordered_json json = {
+		{"command", "make bench"},
+		{"what", "round trip p50 of a blocking 64 B uds-stream ping-pong on one CPU; ratio to nothing attached"},
+		{"rounds", rounds},
+		{"blocks_per_segment", kBlocksPerSegment},
+		{"round_trips_per_block", kTrips},
+		{"bare_round_trip_ns", median(bare_ns)}};
 	for (const Variant &variant : variants) {
 		const stats::Effect ratio = ratio_of(variant.pairs);
 		json["ratio_to_bare"][variant.name] = as_json(ratio);
@@ -254,16 +274,19 @@ variant.pairs.emplace_back((before + after) / 2, with);
 		// The share of each round against nothing: a mean that keeps rounds in which noise made icepath's cost negative.
 		std::vector<std::pair<double, double>> added;
 		for (size_t i = 0; i < rounds; i++)
-			added.emplace_back(0.0, (variants[0].pairs[i].second / variants[0].pairs[i].first - 1) / (variants[other].pairs[i].second / variants[other].pairs[i].first - 1));
+			added.emplace_back(0.0, (variants[0].pairs[i].second / variants[0].pairs[i].first - 1) /
+										(variants[other].pairs[i].second / variants[other].pairs[i].first - 1));
 		const stats::Effect share = *stats::paired_difference(added);
 		auto &entry = json["icepath_adds_of_what_is_added_by"][variants[other].name];
 		entry = as_json(share);
 		entry["aim"] = aim;
-		fmt::print("icepath adds {} of what {} adds (aim: at most {:.3f})\n", as_text(share), variants[other].name, aim);
+		fmt::print("icepath adds {} of what {} adds (aim: at most {:.3f})\n", as_text(share), variants[other].name,
+				   aim);
 	}
 	json["floor"] = floor;
-	fmt::print("floor: {:.1f} probe hits of {:.0f} ns and {:.1f} records a round trip: {:.0f} ns\n", floor["probe_hits_per_round_trip"].get<double>(),
-			   floor["ns_per_probe_hit"].get<double>(), floor["records_per_round_trip"].get<double>(), floor["floor_ns_per_round_trip"].get<double>());
+	fmt::print("floor: {:.1f} probe hits of {:.0f} ns and {:.1f} records a round trip: {:.0f} ns\n",
+			   floor["probe_hits_per_round_trip"].get<double>(), floor["ns_per_probe_hit"].get<double>(),
+			   floor["records_per_round_trip"].get<double>(), floor["floor_ns_per_round_trip"].get<double>());
 	if (!file.empty())
 		std::ofstream(file) << json.dump(2) << "\n";
 }

@@ -47,7 +47,8 @@ public:
 			_exit(127);
 		}
 		if (pid_ < 0)
-			throw Failure(ExitCode::MachineCannot, fmt::format("cannot start {}: {}", arguments[0], std::strerror(errno)));
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("cannot start {}: {}", arguments[0], std::strerror(errno)));
 	}
 	~Child()
 	{
@@ -81,8 +82,7 @@ public:
 	Bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids)
 		: output_(memfd_create("bpftrace-output", 0)),
 		  child_({"bpftrace", script, std::to_string(tids[0]), std::to_string(tids[1])}, {}, output_.get())
-	{
-	}
+	{}
 	// "Attaching N probes..." comes before they are; a page of text is more than that.
 	bool recording() const override { return lseek(output_.get(), 0, SEEK_END) > 4096; }
 
@@ -93,8 +93,12 @@ private:
 
 std::string perf_event_list()
 {
-	static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSystems = {
-		{{"sched_", "sched"}, {"cpu_idle", "power"}, {"softirq", "irq"}, {"irq_handler", "irq"}, {"sk_", "sock"}, {"", "irq_vectors"}}};
+	static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSystems = {{{"sched_", "sched"},
+																							   {"cpu_idle", "power"},
+																							   {"softirq", "irq"},
+																							   {"irq_handler", "irq"},
+																							   {"sk_", "sock"},
+																							   {"", "irq_vectors"}}};
 	std::string list;
 	for (const capture::Probe &probe : capture::kProbes) {
 		if (probe.group == capture::Group::DeviceQueue || probe.group == capture::Group::SocketTaken)
@@ -119,13 +123,24 @@ public:
 	{
 		auto [control_out, control_in] = open_pipe();
 		auto [ack_out, ack_in] = open_pipe();
-		std::vector<std::string> command = {"perf", "record", "-q", "-D", "-1", "--control", fmt::format("fd:{},{}", control_out.get(), ack_in.get()),
-											"-e", perf_event_list(), "-o", "/dev/null"};
+		std::vector<std::string> command = {"perf",
+											"record",
+											"-q",
+											"-D",
+											"-1",
+											"--control",
+											fmt::format("fd:{},{}", control_out.get(), ack_in.get()),
+											"-e",
+											perf_event_list(),
+											"-o",
+											"/dev/null"};
 		command.insert(command.end(), target.begin(), target.end());
 		child_ = std::make_unique<Child>(command, std::vector<int>{control_out.get(), ack_in.get()}, -1);
 		const std::string_view enable = "enable\n";
-		if (write(control_in.get(), enable.data(), enable.size()) != static_cast<ssize_t>(enable.size()) || !wait_readable(ack_out.get()))
-			throw Failure(ExitCode::MachineCannot, "perf record doesn't start (is linux-perf installed, is tracefs mounted?)");
+		if (write(control_in.get(), enable.data(), enable.size()) != static_cast<ssize_t>(enable.size()) ||
+			!wait_readable(ack_out.get()))
+			throw Failure(ExitCode::MachineCannot,
+						  "perf record doesn't start (is linux-perf installed, is tracefs mounted?)");
 	}
 
 	bool recording() const override { return true; } // it has acknowledged
@@ -139,7 +154,8 @@ private:
 void enter_tracing_namespace()
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr))
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot make a mount namespace for tracefs: {}", std::strerror(errno)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("cannot make a mount namespace for tracefs: {}", std::strerror(errno)));
 	for (const auto &[type, path] : {std::pair{"debugfs", "/sys/kernel/debug"}, {"tracefs", "/sys/kernel/tracing"}})
 		mount("none", path, type, 0, nullptr); // already mounted is as good
 	if (access("/sys/kernel/tracing/events", F_OK))
@@ -150,7 +166,10 @@ std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const 
 {
 	return std::make_unique<Bpftrace>(script, tids);
 }
-std::unique_ptr<ExternalTracer> start_perf_record(const std::vector<std::string> &target) { return std::make_unique<PerfRecord>(target); }
+std::unique_ptr<ExternalTracer> start_perf_record(const std::vector<std::string> &target)
+{
+	return std::make_unique<PerfRecord>(target);
+}
 
 void stay_off(uint32_t cpu)
 {

@@ -77,7 +77,8 @@ std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepa
 		icepath_slot head{};
 		std::memcpy(&head, memory + size_t{i} * capture.slot_bytes(), sizeof(head));
 		heads.push_back(head);
-		const auto *records = reinterpret_cast<const icepath_record *>(memory + size_t{i} * capture.slot_bytes() + sizeof(head));
+		const auto *records =
+			reinterpret_cast<const icepath_record *>(memory + size_t{i} * capture.slot_bytes() + sizeof(head));
 		for (uint32_t r = 0; r < std::min(head.position, head.capacity); r++) {
 			EXPECT_EQ(records[r].seq, r) << "slot " << i;
 			EXPECT_EQ(records[r].bytes, sizeof(icepath_record));
@@ -118,7 +119,8 @@ struct Exchange {
 	}
 	size_t count(uint8_t type) const
 	{
-		return static_cast<size_t>(std::count_if(records.begin(), records.end(), [type](const auto &r) { return r.type == type; }));
+		return static_cast<size_t>(
+			std::count_if(records.begin(), records.end(), [type](const auto &r) { return r.type == type; }));
 	}
 	std::vector<icepath_record> records;
 	std::vector<icepath_slot> heads;
@@ -198,14 +200,16 @@ TEST_P(CaptureTest, SleepsInReadEndByTheOtherSide)
 		if (record.type != ICEPATH_RECORD_OFF_CPU || record.off.reason != ICEPATH_OFF_BLOCKED)
 			continue;
 		blocked++;
-		const auto other = static_cast<uint32_t>(record.tid == static_cast<uint32_t>(seen->pids[0]) ? seen->pids[1] : seen->pids[0]);
+		const auto other =
+			static_cast<uint32_t>(record.tid == static_cast<uint32_t>(seen->pids[0]) ? seen->pids[1] : seen->pids[0]);
 		by_the_other += record.off.waker_tid == other && record.context == ICEPATH_CONTEXT_TASK;
 	}
 	EXPECT_GE(blocked, static_cast<size_t>(kTrips));
 	EXPECT_GE(by_the_other + 8, blocked) << "all but the first byte on the start pipe and a few alien wakes";
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpus, CaptureTest, testing::Bool(), [](const auto &which) { return which.param ? "SameCpu" : "TwoCpus"; });
+INSTANTIATE_TEST_SUITE_P(Cpus, CaptureTest, testing::Bool(),
+						 [](const auto &which) { return which.param ? "SameCpu" : "TwoCpus"; });
 
 TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 {

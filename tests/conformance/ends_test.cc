@@ -57,7 +57,7 @@ void await_message(WorkerPair &pair, uint32_t side, uint32_t message)
 }
 
 class Ends : public testing::TestWithParam<Case> {
-  protected:
+protected:
 	void SetUp() override
 	{
 		if (const std::string why = GetParam().why_not(); !why.empty())

@@ -15,7 +15,7 @@ namespace icepath::test {
 
 // One worker. Killed and reaped by its destructor.
 class WorkerUnderTest {
-  public:
+public:
 	WorkerUnderTest();
 	~WorkerUnderTest();
 	WorkerUnderTest(const WorkerUnderTest &) = delete;
@@ -27,17 +27,17 @@ class WorkerUnderTest {
 	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);
 	worker::Reply ask(const worker::Request &request);
 
-	void kill();    // SIGKILL, and reaped
+	void kill(); // SIGKILL, and reaped
 	int wait_end(); // closes its socket; the wait status with which it ends
 	pid_t pid() const { return pid_; }
 
-  private:
+private:
 	Fd socket_;
 	pid_t pid_ = -1;
 };
 
 std::string plugin_path(const std::string &name); // "uds" -> ".../icepath-uds.so"
-std::string channel_name();                       // of this process's pairs
+std::string channel_name(); // of this process's pairs
 
 struct PairPlan {
 	std::string plugin, target;
@@ -50,7 +50,7 @@ struct PairPlan {
 };
 
 class WorkerPair {
-  public:
+public:
 	explicit WorkerPair(const PairPlan &plan);
 	~WorkerPair();
 	WorkerPair(const WorkerPair &) = delete;
@@ -71,7 +71,7 @@ class WorkerPair {
 	uint32_t sockets(uint32_t side) const { return sockets_[side]; } // that the side told icepath of
 	WorkerUnderTest &side(uint32_t side) { return workers_[side]; }
 
-  private:
+private:
 	std::string open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received);
 	PairPlan plan_;
 	Fd memory_fd_;

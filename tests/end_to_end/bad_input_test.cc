@@ -44,13 +44,20 @@ INSTANTIATE_TEST_SUITE_P(
 	testing::Values(
 		Bad{"UnknownTransport", {"run", "-t", "pigeon"}, 2, "unknown transport \"pigeon\".*uds-stream"},
 		Bad{"UnknownCommand", {"fly"}, 2, "fly"}, Bad{"UnknownOption", {"run", "--fast"}, 2, "fast"},
-		Bad{"UnknownWait", {"run", "-w", "nap"}, 2, "--wait: \"nap\""}, Bad{"UnknownPattern", {"run", "--patterns", "zigzag"}, 2, "--patterns: \"zigzag\""},
-		Bad{"SizeIsNoSize", {"run", "-s", "64x"}, 2, "--sizes: \"64x\""}, Bad{"SizeZero", {"run", "-s", "0"}, 2, "--sizes"},
+		Bad{"UnknownWait", {"run", "-w", "nap"}, 2, "--wait: \"nap\""},
+		Bad{"UnknownPattern", {"run", "--patterns", "zigzag"}, 2, "--patterns: \"zigzag\""},
+		Bad{"SizeIsNoSize", {"run", "-s", "64x"}, 2, "--sizes: \"64x\""},
+		Bad{"SizeZero", {"run", "-s", "0"}, 2, "--sizes"},
 		Bad{"TooLargeForMqueue", {"run", "-t", "mqueue", "-s", "64M"}, 2, "mqueue can't carry 67108864 bytes.*msg"},
 		Bad{"TooLargeForUdp", {"run", "-t", "udp", "-s", "65508"}, 2, "udp can't carry 65508 bytes.*65507"},
-		Bad{"TooLargeForUdsDgram", {"run", "-t", "uds-dgram", "-s", "512M"}, 2, "uds-dgram can't carry 536870912 bytes"},
-		Bad{"NoSuchCpu", {"run", "--cpus", "0,4711"}, 2, "4711"}, Bad{"CpusAreNoCpus", {"run", "--cpus", "zero"}, 2, "zero"},
-		Bad{"DurationOutOfRange", {"run", "-d", "0.1"}, 2, "--duration"}, Bad{"RateOutOfRange", {"run", "--rate", "0"}, 2, "--rate"},
+		Bad{"TooLargeForUdsDgram",
+			{"run", "-t", "uds-dgram", "-s", "512M"},
+			2,
+			"uds-dgram can't carry 536870912 bytes"},
+		Bad{"NoSuchCpu", {"run", "--cpus", "0,4711"}, 2, "4711"},
+		Bad{"CpusAreNoCpus", {"run", "--cpus", "zero"}, 2, "zero"},
+		Bad{"DurationOutOfRange", {"run", "-d", "0.1"}, 2, "--duration"},
+		Bad{"RateOutOfRange", {"run", "--rate", "0"}, 2, "--rate"},
 		Bad{"NoSuchRun", {"report", "nowhere"}, 2, "nowhere"}, Bad{"ForeignRun", {"report", "foreign"}, 2, "foreign"},
 		Bad{"ForeignFlamegraph", {"flamegraph", "foreign"}, 2, "foreign"}),
 	[](const auto &which) { return std::string(which.param.name); });
@@ -60,7 +67,9 @@ TEST(NoPrivilege, RunSaysHowToGetIt)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "already without privilege: the other tests show it";
 	const Folder folder;
-	const Outcome outcome = run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "run", "-d", "5"}, folder.path());
+	const Outcome outcome =
+		run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "run", "-d", "5"},
+			folder.path());
 	EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
 	EXPECT_NE(outcome.err.find("sudo icepath run"), std::string::npos) << outcome.err;
 	EXPECT_FALSE(std::filesystem::exists(folder.path() / "results"));

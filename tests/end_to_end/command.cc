@@ -79,7 +79,8 @@ std::vector<std::string> names_in(const fs::path &folder)
 
 } // namespace
 
-Running::Running(const std::vector<std::string> &arguments, const fs::path &directory, const std::map<std::string, std::string> &environment)
+Running::Running(const std::vector<std::string> &arguments, const fs::path &directory,
+				 const std::map<std::string, std::string> &environment)
 	: out_(temporary_file()), err_(temporary_file()), started_(std::chrono::steady_clock::now())
 {
 	pid_ = fork();
@@ -188,7 +189,8 @@ Traces traces_on_this_machine()
 		const int program = bpf_prog_get_fd_by_id(id);
 		bpf_prog_info info{};
 		__u32 size = sizeof(info);
-		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 && std::string_view(info.name).starts_with("on_"))
+		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 &&
+			std::string_view(info.name).starts_with("on_"))
 			traces.bpf_programs.emplace_back(info.name);
 		close(program);
 	}
@@ -198,7 +200,10 @@ Traces traces_on_this_machine()
 
 std::ostream &operator<<(std::ostream &out, const Traces &traces)
 {
-	for (const auto &[what, names] : {std::pair{"processes", &traces.processes}, {"/dev/shm", &traces.shm}, {"/dev/mqueue", &traces.mqueue}, {"bpf", &traces.bpf_programs}}) {
+	for (const auto &[what, names] : {std::pair{"processes", &traces.processes},
+									  {"/dev/shm", &traces.shm},
+									  {"/dev/mqueue", &traces.mqueue},
+									  {"bpf", &traces.bpf_programs}}) {
 		out << what << ":";
 		for (const std::string &name : *names)
 			out << " " << name;
@@ -210,7 +215,8 @@ std::ostream &operator<<(std::ostream &out, const Traces &traces)
 std::vector<pid_t> children_named(pid_t parent, const std::string &name)
 {
 	std::vector<pid_t> found;
-	std::istringstream children(slurp("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children"));
+	std::istringstream children(
+		slurp("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children"));
 	for (pid_t child = 0; children >> child;)
 		if (comm_of(std::to_string(child)) == name)
 			found.push_back(child);

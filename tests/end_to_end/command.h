@@ -41,7 +41,8 @@ private:
 };
 
 Outcome run(const std::vector<std::string> &arguments, const std::filesystem::path &directory,
-			std::chrono::seconds limit = std::chrono::seconds(60), const std::map<std::string, std::string> &environment = {});
+			std::chrono::seconds limit = std::chrono::seconds(60),
+			const std::map<std::string, std::string> &environment = {});
 
 // A folder of this test's own that everybody may enter, taken away at the end.
 class Folder {

@@ -27,8 +27,10 @@ protected:
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
 		before = traces_on_this_machine();
-		running = std::make_unique<Running>(
-			std::vector<std::string>{icepath_program(), "run", "-t", "uds-stream,pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "20", "-o", "out"}, folder.path());
+		running = std::make_unique<Running>(std::vector<std::string>{icepath_program(), "run", "-t",
+																	 "uds-stream,pipe,mqueue", "-s", "64", "--patterns",
+																	 "pingpong", "-d", "20", "-o", "out"},
+											folder.path());
 		// Rounds have begun once progress speaks of the third.
 		for (int i = 0; i < 2000 && running->err_so_far().find("round 3") == std::string::npos; i++)
 			std::this_thread::sleep_for(10ms);

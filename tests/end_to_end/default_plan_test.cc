@@ -11,7 +11,8 @@ namespace icepath::end_to_end {
 namespace {
 
 using namespace std::chrono_literals;
-const std::set<std::string> kTransports = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue", "tcp", "udp", "pipe", "shm-ring"};
+const std::set<std::string> kTransports = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue",
+										   "tcp",        "udp",           "pipe",      "shm-ring"};
 
 // One run for all tests here: it takes its minute.
 class DefaultPlan : public testing::Test {
@@ -49,7 +50,8 @@ TEST_F(DefaultPlan, CoversEveryTransportAtTwoSizesAndOneWay)
 {
 	std::map<std::string, std::set<uint64_t>> pingpong, oneway;
 	for (const auto &cell : (*json)["cells"])
-		(cell["pattern"] == "pingpong" ? pingpong : oneway)[cell["target"]].insert(cell["payload_bytes"].get<uint64_t>());
+		(cell["pattern"] == "pingpong" ? pingpong : oneway)[cell["target"]].insert(
+			cell["payload_bytes"].get<uint64_t>());
 	for (const std::string &transport : kTransports) {
 		EXPECT_EQ(pingpong[transport].size(), 2u) << transport;
 		EXPECT_EQ(oneway[transport].size(), 1u) << transport;
@@ -110,7 +112,9 @@ TEST_F(DefaultPlan, TheObserverEffectStandsInEveryCell)
 
 TEST_F(DefaultPlan, ReportPrintsTheSameAgainWithoutRoot)
 {
-	const Outcome again = run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "report", "out"}, folder->path());
+	const Outcome again =
+		run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "report", "out"},
+			folder->path());
 	ASSERT_EQ(again.exit_code, 0) << again.err;
 	EXPECT_EQ(outcome->out.substr(0, again.out.size()), again.out);
 }
@@ -131,7 +135,9 @@ TEST_P(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder out;
-	const Outcome measured = run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w", GetParam(), "-d", "20", "-o", "out"}, out.path(), 60s);
+	const Outcome measured =
+		run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w", GetParam(), "-d", "20", "-o", "out"},
+			out.path(), 60s);
 	ASSERT_EQ(measured.exit_code, 0) << measured.err;
 	size_t cells = 0;
 	const nlohmann::json report = read_json(out.path() / "out/run.json");
@@ -139,7 +145,8 @@ TEST_P(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 		const auto &messages = cell["messages"];
 		cells++;
 		EXPECT_GT(messages["probed"], 1000) << cell["target"];
-		EXPECT_GE(messages["complete"].get<double>(), 0.999 * messages["probed"].get<double>()) << cell["target"] << " " << messages.dump();
+		EXPECT_GE(messages["complete"].get<double>(), 0.999 * messages["probed"].get<double>())
+			<< cell["target"] << " " << messages.dump();
 		EXPECT_EQ(cell["capture"]["dropped"], 0);
 	}
 	EXPECT_GE(cells, GetParam() == "epoll" ? 4u : 8u);

@@ -74,7 +74,8 @@ void look_at(const ResolvedBlock &resolved, uint32_t hog, Found &found)
 		return;
 	for (size_t i = 0; i < resolved.paths.size(); i++) {
 		const path::Delivery &delivery = resolved.seen.deliveries[i];
-		const auto transfer = std::find_if(resolved.seen.transfers.begin(), resolved.seen.transfers.end(), [&](const path::Transfer &one) { return one.message == delivery.message; });
+		const auto transfer = std::find_if(resolved.seen.transfers.begin(), resolved.seen.transfers.end(),
+										   [&](const path::Transfer &one) { return one.message == delivery.message; });
 		if (!resolved.paths[i].complete() || delivery.receiver != receiver.tid || !transfer->ready)
 			continue;
 		const uint64_t begin = std::max(transfer->ready->at_ns, transfer->ask.at_ns);
@@ -85,7 +86,8 @@ void look_at(const ResolvedBlock &resolved, uint32_t hog, Found &found)
 				delayed_ns += hog_time(cpu->second, hog, runnable, std::min(off.in_ns, delivery.recv.at_ns));
 		}
 		for (const path::Segment &segment : resolved.paths[i].segments)
-			if ((segment.layer == path::Layer::Runqueue || segment.layer == path::Layer::Preempted) && segment.culprit.kind == path::Culprit::Kind::Task && segment.culprit.id == hog)
+			if ((segment.layer == path::Layer::Runqueue || segment.layer == path::Layer::Preempted) &&
+				segment.culprit.kind == path::Culprit::Kind::Task && segment.culprit.id == hog)
 				named_ns += hog_time(cpu->second, hog, segment.begin.at_ns, segment.end.at_ns);
 		found.delayed_ns += delayed_ns;
 		found.named_ns += std::min(named_ns, delayed_ns);
@@ -99,7 +101,9 @@ TEST(CpuHog, IsNamedForTheTimeThatItTookFromTheReceiver)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	const Hog hog(1);
-	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "--cpus", "0,1", "-d", "10", "-o", "out"}, folder.path(), 60s);
+	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong",
+								 "--cpus", "0,1", "-d", "10", "-o", "out"},
+								folder.path(), 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	Found found;
 	for (const ResolvedBlock &resolved : resolve(folder.path() / "out").blocks) {
@@ -112,7 +116,8 @@ TEST(CpuHog, IsNamedForTheTimeThatItTookFromTheReceiver)
 		}
 	}
 	ASSERT_GE(found.messages, 50u) << "not exercised";
-	EXPECT_GE(static_cast<double>(found.named_ns), 0.9 * static_cast<double>(found.delayed_ns)) << found.messages << " messages";
+	EXPECT_GE(static_cast<double>(found.named_ns), 0.9 * static_cast<double>(found.delayed_ns))
+		<< found.messages << " messages";
 	EXPECT_NE(outcome.out.find("cpu-hog"), std::string::npos) << "the report names it";
 }
 

@@ -35,13 +35,16 @@ BlockMeans means_of(const ResolvedBlock &resolved)
 	for (size_t i = 0; i < resolved.paths.size(); i++)
 		if (resolved.paths[i].complete() && resolved.seen.deliveries[i].sender == resolved.block.sides[0].tid)
 			paths.push_back(&resolved.paths[i]);
-	std::sort(paths.begin(), paths.end(), [](const path::Path *a, const path::Path *b) { return a->recv_ns - a->send_ns < b->recv_ns - b->send_ns; });
+	std::sort(paths.begin(), paths.end(), [](const path::Path *a, const path::Path *b) {
+		return a->recv_ns - a->send_ns < b->recv_ns - b->send_ns;
+	});
 	paths.resize(paths.size() * 9 / 10);
 	BlockMeans means;
 	for (const path::Path *one : paths) {
 		means.latency_ns += static_cast<double>(one->recv_ns - one->send_ns) / static_cast<double>(paths.size());
 		for (const path::Segment &segment : one->segments)
-			means.layers[segment.layer] += static_cast<double>(segment.duration_ns()) / static_cast<double>(paths.size());
+			means.layers[segment.layer] +=
+				static_cast<double>(segment.duration_ns()) / static_cast<double>(paths.size());
 	}
 	return means;
 }
@@ -80,7 +83,8 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	std::vector<std::string> arguments = {icepath_program(), "run", "-t", GetParam().transport, "-s", "64", "-d", "8", "-o", "out"};
+	std::vector<std::string> arguments = {
+		icepath_program(), "run", "-t", GetParam().transport, "-s", "64", "-d", "8", "-o", "out"};
 	arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
 	const Outcome outcome = run(arguments, folder.path(), 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -103,7 +107,8 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 // write-space wakeup, which wakes a peer that sleeps to read), so that work before a send there overlaps with a wakeup.
 const std::vector<std::string> kBusySender = {"--patterns", "oneway", "-m", "150", "--inject-sender", "20us"};
 // Faster than a receiver that is busy for 200 µs a message can take, for so few messages that no queue fills up.
-const std::vector<std::string> kBusyReceiver = {"--patterns", "oneway", "-m", "150", "--rate", "5500", "--inject-receiver", "200us"};
+const std::vector<std::string> kBusyReceiver = {"--patterns",        "oneway", "-m", "150", "--rate", "5500",
+												"--inject-receiver", "200us"};
 
 INSTANTIATE_TEST_SUITE_P(Cases, InjectedDelay,
 						 testing::Values(Injected{"BusySenderUds", "uds-stream", kBusySender, Layer::SenderUser},

@@ -36,8 +36,9 @@ TEST(InvokingUser, OwnsTheFilesAndRunsEverythingButTheHelper)
 	const passwd *nobody = getpwnam("nobody");
 	ASSERT_NE(nobody, nullptr);
 	const Folder folder;
-	Running running({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "8", "-o", "out"}, folder.path(),
-					{{"SUDO_UID", std::to_string(nobody->pw_uid)}, {"SUDO_GID", std::to_string(nobody->pw_gid)}});
+	Running running(
+		{icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "8", "-o", "out"},
+		folder.path(), {{"SUDO_UID", std::to_string(nobody->pw_uid)}, {"SUDO_GID", std::to_string(nobody->pw_gid)}});
 	for (int i = 0; i < 1000 && running.err_so_far().find("round 2") == std::string::npos; i++)
 		std::this_thread::sleep_for(10ms);
 	EXPECT_EQ(uid_of(running.pid()), nobody->pw_uid);
@@ -51,7 +52,7 @@ TEST(InvokingUser, OwnsTheFilesAndRunsEverythingButTheHelper)
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	EXPECT_EQ(outcome.out.find("started by root itself"), std::string::npos);
 	for (const auto &entry : std::filesystem::recursive_directory_iterator(folder.path() / "out")) {
-		struct stat status {};
+		struct stat status{};
 		ASSERT_EQ(stat(entry.path().c_str(), &status), 0);
 		EXPECT_EQ(status.st_uid, nobody->pw_uid) << entry.path();
 	}
@@ -62,7 +63,9 @@ TEST(InvokingUser, PlainRootStaysRootAndSaysSo)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const Outcome outcome = run({"env", "-u", "SUDO_UID", "-u", "PKEXEC_UID", icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "5", "-o", "out"}, folder.path());
+	const Outcome outcome = run({"env", "-u", "SUDO_UID", "-u", "PKEXEC_UID", icepath_program(), "run", "-t", "pipe",
+								 "-s", "64", "--patterns", "pingpong", "-d", "5", "-o", "out"},
+								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	EXPECT_NE(outcome.out.find("started by root itself"), std::string::npos) << outcome.out;
 }

@@ -20,7 +20,8 @@ namespace icepath::end_to_end {
 namespace {
 
 using namespace std::chrono_literals;
-using Counts = std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, uint64_t>>; // map name -> (tid, block) -> count
+using Counts =
+	std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, uint64_t>>; // map name -> (tid, block) -> count
 using Histogram = std::map<int, uint64_t>; // log2 of nanoseconds -> count
 
 int bucket_of(uint64_t ns) { return static_cast<int>(std::bit_width(ns)) - 1; }
@@ -42,13 +43,16 @@ Testimony read_testimony(const std::filesystem::path &file)
 			for (const auto &[name, values] : json["data"].items())
 				for (const auto &[key, count] : values.items())
 					if (const size_t comma = key.find(','); comma != std::string::npos)
-						testimony.counts[name][{static_cast<uint32_t>(std::stoul(key)), std::stoull(key.substr(comma + 1))}] = count;
+						testimony.counts[name][{static_cast<uint32_t>(std::stoul(key)),
+												std::stoull(key.substr(comma + 1))}] = count;
 		} else if (json["type"] == "hist") {
 			for (const auto &[name, values] : json["data"].items())
 				for (const auto &[key, buckets] : values.items())
 					for (const auto &bucket : buckets)
 						if (bucket.contains("min") && bucket["min"].get<int64_t>() > 0)
-							testimony.intervals[name][static_cast<uint32_t>(std::stoul(key))][bucket_of(bucket["min"].get<uint64_t>())] += bucket["count"].get<uint64_t>();
+							testimony.intervals[name][static_cast<uint32_t>(std::stoul(key))]
+											   [bucket_of(bucket["min"].get<uint64_t>())] +=
+								bucket["count"].get<uint64_t>();
 		}
 	}
 	return testimony;
@@ -69,7 +73,9 @@ int median_bucket(const Histogram &histogram)
 std::vector<std::string> with_tracefs(const std::string &command)
 {
 	return {"unshare", "-m", "sh", "-c",
-			"mount -t debugfs none /sys/kernel/debug 2>/dev/null; mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec " + command};
+			"mount -t debugfs none /sys/kernel/debug 2>/dev/null; mount -t tracefs none /sys/kernel/tracing "
+			"2>/dev/null; exec " +
+				command};
 }
 
 struct Window {
@@ -110,13 +116,15 @@ void count_block(const ResolvedBlock &resolved, size_t side, uint64_t number, co
 				count("@switches_in", by_switch && inside(record.end_ns));
 				count("@switches_out", inside(record.off.out_ns));
 				if (by_switch && inside(record.off.wakeup_ns) && inside(record.end_ns))
-					capture.intervals["@wakeup_to_switch"][worker.tid][bucket_of(record.end_ns - record.off.wakeup_ns)]++;
+					capture
+						.intervals["@wakeup_to_switch"][worker.tid][bucket_of(record.end_ns - record.off.wakeup_ns)]++;
 			}
 			if (off || wake) {
 				count("@wakings", record.off.waking_ns != 0 && inside(record.off.waking_ns));
 				count("@wakeups", record.off.wakeup_ns != 0 && inside(record.off.wakeup_ns));
 				if (record.off.waking_ns && record.off.wakeup_ns && inside(record.off.waking_ns))
-					capture.intervals["@waking_to_wakeup"][worker.tid][bucket_of(record.off.wakeup_ns - record.off.waking_ns)]++;
+					capture.intervals["@waking_to_wakeup"][worker.tid]
+									 [bucket_of(record.off.wakeup_ns - record.off.waking_ns)]++;
 			}
 			count("@data_readies", record.type == ICEPATH_RECORD_DATA_READY && inside(record.end_ns));
 		}
@@ -128,7 +136,8 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	Running witness(with_tracefs("bpftrace -f json -o witness.json " ICEPATH_SOURCE "/tools/witness.bt"), folder.path());
+	Running witness(with_tracefs("bpftrace -f json -o witness.json " ICEPATH_SOURCE "/tools/witness.bt"),
+					folder.path());
 	const auto testimony_file = folder.path() / "witness.json";
 	const auto says = [&](const char *what) {
 		std::ifstream stream(testimony_file);
@@ -139,7 +148,9 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	for (int i = 0; i < 3000 && !says("witness: ready"); i++)
 		std::this_thread::sleep_for(10ms);
 	ASSERT_TRUE(says("witness: ready")) << witness.err_so_far();
-	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong", "-d", "6", "-m", "300", "-o", "out"}, folder.path(), 60s);
+	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong",
+								 "-d", "6", "-m", "300", "-o", "out"},
+								folder.path(), 60s);
 	witness.signal(SIGINT);
 	witness.wait(30s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -176,7 +187,8 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	EXPECT_GE(sharp * 10, counts * 9) << "where nothing lies next to a marker, the two are equal";
 	for (const auto &[name, by_thread] : capture.intervals)
 		for (const auto &[tid, histogram] : by_thread)
-			EXPECT_LE(std::abs(median_bucket(histogram) - median_bucket(bpftrace.intervals.at(name).at(tid))), 1) << name << " of thread " << tid;
+			EXPECT_LE(std::abs(median_bucket(histogram) - median_bucket(bpftrace.intervals.at(name).at(tid))), 1)
+				<< name << " of thread " << tid;
 }
 
 } // namespace

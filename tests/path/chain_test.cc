@@ -112,8 +112,9 @@ TEST(Chain, ARelayThatWasWokenSendsOn)
 	second.take_call = at(355);
 	second.take_return = at(365);
 	scene.delivery.recv = at(370);
-	EXPECT_EQ(after_first_leg(scene), "1:relay.user 40' | 2:wakeup 10 | 2:runqueue 10 | 2:relay.user 20 | 2:relay.kernel 10 | "
-									  "3:propagation 5 | 3:receiver.kernel 10 | 3:receiver.user 5");
+	EXPECT_EQ(after_first_leg(scene),
+			  "1:relay.user 40' | 2:wakeup 10 | 2:runqueue 10 | 2:relay.user 20 | 2:relay.kernel 10 | "
+			  "3:propagation 5 | 3:receiver.kernel 10 | 3:receiver.user 5");
 }
 
 // Two threads of one program: no transfer was seen, and none is needed.

@@ -113,7 +113,7 @@ TEST(Decode, TheLastPartInTheCallDecides)
 	capture.ready(1120);
 	capture.ready(1150);
 	capture.ready(1170, kForeign); // another sender on that socket
-	capture.ready(1250);           // after the call
+	capture.ready(1250); // after the call
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
 }
 
@@ -189,7 +189,8 @@ TEST(Decode, UnknownRecordsCountAsLost)
 	for (auto spoil : std::initializer_list<void (*)(icepath_record &)>{
 			 [](icepath_record &record) { record.type = 77; }, [](icepath_record &record) { record.type = 0; },
 			 [](icepath_record &record) { record.version = 2; }, [](icepath_record &record) { record.bytes = 32; },
-			 [](icepath_record &record) { record.tid = 4711; }, [](icepath_record &record) { record.off.out_ns = record.end_ns; }}) {
+			 [](icepath_record &record) { record.tid = 4711; },
+			 [](icepath_record &record) { record.off.out_ns = record.end_ns; }}) {
 		Capture capture(kUnixSocket);
 		capture.ready(1150);
 		spoil(capture.slept(850, 1160, 1200, 1250));
@@ -310,8 +311,9 @@ TEST(Decode, UdpInTheSendersCallIsExact)
 	icepath_record &off = capture.slept(850, 1160, 1170, 1250);
 	off.context = ICEPATH_CONTEXT_SOFTIRQ;
 	off.off.waker_vector = 3;
-	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 30 | 1:network 20 | 1:network/notify 10' | 1:wakeup 10 | "
-							  "1:runqueue 80 | 1:receiver.kernel 350 | 1:receiver.user 100");
+	EXPECT_EQ(capture.text(),
+			  "0:sender.user 100 | 0:sender.kernel 30 | 1:network 20 | 1:network/notify 10' | 1:wakeup 10 | "
+			  "1:runqueue 80 | 1:receiver.kernel 350 | 1:receiver.user 100");
 	const Transfer transfer = capture.decoded().transfers.at(0);
 	EXPECT_EQ(transfer.ready->provenance, Provenance::Exact);
 	EXPECT_EQ(transfer.ready_interrupt, 2u);

@@ -61,8 +61,9 @@ TEST(Giving, BlockedBeforeTheCall)
 	OffCpu &timer = scene.sleep(kSender, 140, 150, 155, 160, 0);
 	timer.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	timer.waker_vector = 8; // HRTIMER
-	EXPECT_EQ(before_tail(scene), "0:sender.user 10 | 0:blocked/lock 15 by 99 | 0:runqueue 5 | 0:sender.user 10 | "
-								  "0:blocked/timer 15 by irq 0.8 | 0:runqueue 5 | 0:sender.user 40 | 0:sender.kernel 80");
+	EXPECT_EQ(before_tail(scene),
+			  "0:sender.user 10 | 0:blocked/lock 15 by 99 | 0:runqueue 5 | 0:sender.user 10 | "
+			  "0:blocked/timer 15 by irq 0.8 | 0:runqueue 5 | 0:sender.user 40 | 0:sender.kernel 80");
 }
 
 TEST(Giving, InterruptsAreCarved)
@@ -95,8 +96,8 @@ TEST(Giving, AnInterruptWhileItSleepsIsNotOnThePath)
 	Scene scene = polled();
 	scene.sleep(kSender, 210, 240, 250, 260, kReceiver);
 	scene.interrupt(kSenderCpu, 220, 230);
-	EXPECT_EQ(before_tail(scene),
-			  "0:sender.user 100 | 0:sender.kernel 10 | 0:blocked/backpressure 40 by 20 | 0:runqueue 10 | 0:sender.kernel 20");
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 10 | 0:blocked/backpressure 40 by 20 | "
+								  "0:runqueue 10 | 0:sender.kernel 20");
 }
 
 TEST(Giving, NetworkFromTheDeviceQueue)
@@ -124,8 +125,7 @@ TEST(Giving, OwnDeviceInterruptStays)
 	scene.transfer().device_interrupt = scene.interrupt(kSenderCpu, 245, 270, ICEPATH_INTERRUPT_SOFTIRQ, 2);
 	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 60 | 1:network 20");
 	scene.transfer().device_interrupt.reset();
-	EXPECT_EQ(before_tail(scene),
-			  "0:sender.user 100 | 0:sender.kernel 45 | 0:interrupt 15 by irq 0.2 | 1:network 20");
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 45 | 0:interrupt 15 by irq 0.2 | 1:network 20");
 }
 
 TEST(Giving, PublishedWithoutACall)

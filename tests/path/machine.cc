@@ -164,7 +164,8 @@ void Machine::switch_in(uint16_t number, Task *task)
 	}
 	if (task->out_ns != 0) {
 		auto since_waking = [&](uint64_t event_ns) {
-			return task->waking_ns && event_ns > task->waking_ns ? static_cast<uint32_t>(event_ns - task->waking_ns) : 0;
+			return task->waking_ns && event_ns > task->waking_ns ? static_cast<uint32_t>(event_ns - task->waking_ns)
+																 : 0;
 		};
 		icepath_record record{};
 		record.type = ICEPATH_RECORD_OFF_CPU;
@@ -430,8 +431,7 @@ void Machine::wake_from_outside(Task &target, Waker waker)
 }
 
 // prepare_to_wait(), the condition, schedule(): a waking in between leaves the thread runnable, or comes before its switch.
-Co Machine::wait_until(Task &thread, std::function<bool()> condition, SleepFor kind,
-					   std::optional<Doing> after_sleep)
+Co Machine::wait_until(Task &thread, std::function<bool()> condition, SleepFor kind, std::optional<Doing> after_sleep)
 {
 	size_t came_back = SIZE_MAX; // the first span since it last came back
 	for (;;) {

@@ -73,11 +73,11 @@ private:
 
 // What a thread was doing, as its program says it.
 enum class Doing : uint8_t {
-	Busy,     // nothing about a message
-	Looking,  // for a message, in user mode or by failing attempts
+	Busy, // nothing about a message
+	Looking, // for a message, in user mode or by failing attempts
 	WaitUser, // asking, in user mode
-	InCall,   // inside the call that waits or takes
-	After,    // has it
+	InCall, // inside the call that waits or takes
+	After, // has it
 	SendUser,
 	SendCall,
 };
@@ -97,9 +97,9 @@ struct Span {
 	uint64_t begin_ns = 0;
 	State state = State::Running;
 	Doing doing = Doing::Busy;
-	bool spurious = false;  // ran after a wake for nothing, and slept again
-	int sleep = -1;         // index into `sleeps`, in the states of one
-	int interrupt = -1;     // Interrupted: which
+	bool spurious = false; // ran after a wake for nothing, and slept again
+	int sleep = -1; // index into `sleeps`, in the states of one
+	int interrupt = -1; // Interrupted: which
 };
 
 struct Sleep {
@@ -125,7 +125,7 @@ struct Task : Execution {
 	bool foreign = false;
 	uint64_t in_ns = 0; // foreign
 	// Kernel state of a thread.
-	bool state_set = false;   // about to sleep, still runnable
+	bool state_set = false; // about to sleep, still runnable
 	bool deactivated = false; // in schedule(), not yet switched out
 	bool asleep = false, wake_pending = false, leaves_cpu = false;
 	// The capture's task storage.
@@ -168,7 +168,10 @@ public:
 	void run(const std::function<bool()> &done);
 
 	uint64_t now() const { return now_; }
-	uint64_t between(uint64_t least, uint64_t most) { return std::uniform_int_distribution<uint64_t>(least, most)(random); }
+	uint64_t between(uint64_t least, uint64_t most)
+	{
+		return std::uniform_int_distribution<uint64_t>(least, most)(random);
+	}
 	bool chance(double probability) { return std::bernoulli_distribution(probability)(random); }
 	void after(uint64_t ns, std::function<void()> event);
 
@@ -185,8 +188,7 @@ public:
 		void await_resume() {}
 	};
 	Work work(Execution &by, uint64_t least, uint64_t most) { return {by, between(least, most)}; }
-	Co wait_until(Task &thread, std::function<bool()> condition, SleepFor kind,
-				  std::optional<Doing> after_sleep = {});
+	Co wait_until(Task &thread, std::function<bool()> condition, SleepFor kind, std::optional<Doing> after_sleep = {});
 	Co sleep_other(Task &thread, SleepFor kind);
 	Co wake(Execution &by, Task &target, uint64_t message);
 	void doing(Task &thread, Doing what);
@@ -211,7 +213,7 @@ public:
 	size_t emit(uint16_t cpu, icepath_record record); // end_ns, cpu and header are filled in; returns its number
 
 	std::mt19937_64 random;
-	std::vector<icepath_record> records;              // in the order of writing
+	std::vector<icepath_record> records; // in the order of writing
 	std::vector<std::optional<size_t>> interrupt_record; // by interrupt id
 	std::list<Task> threads;
 

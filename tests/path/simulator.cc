@@ -555,7 +555,8 @@ struct Simulation::Impl {
 		const size_t count = thread_count(scenario);
 		for (size_t i = 0; i < count; ++i) {
 			bool shares = scenario.shared_cpu && i + 1 == count;
-			threads.push_back(&machine.add_thread(kFirstTid + static_cast<uint32_t>(i), static_cast<uint16_t>(shares ? 0 : i)));
+			threads.push_back(
+				&machine.add_thread(kFirstTid + static_cast<uint32_t>(i), static_cast<uint16_t>(shares ? 0 : i)));
 		}
 		for (size_t i = 0; i + 1 < count; ++i) {
 			Link &link = links.emplace_back();
@@ -578,7 +579,8 @@ struct Simulation::Impl {
 				message.seq = i;
 				message.id = (static_cast<uint64_t>(direction) << 63) | i;
 				message.lead_in = i < scenario.lead_in;
-				message.dropped = scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 && machine.chance(0.05);
+				message.dropped =
+					scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 && machine.chance(0.05);
 				message.legs.resize(links.size() > 1 && !scenario.pingpong ? links.size() : 1);
 				sent[direction].push_back(&message);
 				open += !message.dropped;
@@ -603,7 +605,8 @@ struct Simulation::Impl {
 
 	using Segments = std::vector<TrueSegment>;
 
-	static void add(Segments &segments, Layer layer, Part part, size_t hop, const Task &thread, uint64_t begin, uint64_t end)
+	static void add(Segments &segments, Layer layer, Part part, size_t hop, const Task &thread, uint64_t begin,
+					uint64_t end)
 	{
 		if (begin >= end)
 			return;
@@ -624,7 +627,9 @@ struct Simulation::Impl {
 	}
 	Layer kernel(size_t hop) const
 	{
-		return hop == 0 ? Layer::SenderKernel : hop == scenario.edges.size() ? Layer::ReceiverKernel : Layer::RelayKernel;
+		return hop == 0                       ? Layer::SenderKernel
+			   : hop == scenario.edges.size() ? Layer::ReceiverKernel
+											  : Layer::RelayKernel;
 	}
 
 	static std::pair<Layer, Part> slept(SleepFor kind)
@@ -656,7 +661,8 @@ struct Simulation::Impl {
 		return !leg || (span.interrupt != leg->ready_interrupt && span.interrupt != leg->device_interrupt);
 	}
 
-	void runnable(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from, uint64_t until) const
+	void runnable(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from,
+				  uint64_t until) const
 	{
 		if (sleep.idle_exit_ns > from && sleep.idle_exit_ns < until) {
 			add(out, Layer::Runqueue, Part::IdleExit, hop, thread, from, sleep.idle_exit_ns);
@@ -679,7 +685,8 @@ struct Simulation::Impl {
 	}
 
 	// A thread that has the message.
-	void holding(Segments &out, const Task &thread, size_t hop, uint64_t begin, uint64_t end, bool backlog, const Leg *own) const
+	void holding(Segments &out, const Task &thread, size_t hop, uint64_t begin, uint64_t end, bool backlog,
+				 const Leg *own) const
 	{
 		spans(thread, begin, end, [&](const Span &span, uint64_t from, uint64_t until) {
 			if (span.state == State::Interrupted && foreign_to(span, own))
@@ -688,7 +695,8 @@ struct Simulation::Impl {
 			case State::Running:
 			case State::Interrupted: {
 				bool in_call = span.doing == Doing::SendCall || span.doing == Doing::InCall;
-				return add(out, in_call ? kernel(hop) : user(hop), backlog ? Part::Backlog : Part::None, hop, thread, from, until);
+				return add(out, in_call ? kernel(hop) : user(hop), backlog ? Part::Backlog : Part::None, hop, thread,
+						   from, until);
 			}
 			case State::Preempted:
 				return add(out, Layer::Preempted, Part::None, hop, thread, from, until);
@@ -705,8 +713,8 @@ struct Simulation::Impl {
 		});
 	}
 
-	void notify(Segments &out, const Message &message, const Leg &leg, const Sleep &sleep, const Task &giver, const Task &thread,
-				size_t hop, uint64_t from, uint64_t until) const
+	void notify(Segments &out, const Message &message, const Leg &leg, const Sleep &sleep, const Task &giver,
+				const Task &thread, size_t hop, uint64_t from, uint64_t until) const
 	{
 		Layer layer = leg.device ? Layer::Network : kernel(hop - 1);
 		bool by_giver = sleep.waker.message == message.id && sleep.waker.context == ICEPATH_CONTEXT_TASK;
@@ -721,8 +729,8 @@ struct Simulation::Impl {
 		});
 	}
 
-	void taking(Segments &out, const Message &message, const Leg &leg, const Task &giver, const Task &thread, size_t hop,
-				uint64_t begin, uint64_t end) const
+	void taking(Segments &out, const Message &message, const Leg &leg, const Task &giver, const Task &thread,
+				size_t hop, uint64_t begin, uint64_t end) const
 	{
 		spans(thread, begin, end, [&](const Span &span, uint64_t from, uint64_t until) {
 			auto put = [&](Layer layer, Part part = Part::None) { add(out, layer, part, hop, thread, from, until); };
@@ -887,16 +895,17 @@ struct Simulation::Impl {
 				if (message->send == 0)
 					continue;
 				const Leg &leg = message->legs[0];
-				block.sides[direction].sends.push_back({message->seq, message->send, message->send, leg.call, leg.publish,
-														leg.call_return, 1, message->lead_in ? rundir::kStampLeadIn : 0, 0});
+				block.sides[direction].sends.push_back({message->seq, message->send, message->send, leg.call,
+														leg.publish, leg.call_return, 1,
+														message->lead_in ? rundir::kStampLeadIn : 0, 0});
 			}
 			uint64_t last_recv = 0;
 			for (const Message *message : received[direction]) {
 				const Leg &leg = message->legs[0];
 				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it has already
-				block.sides[1 - direction].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return, leg.take_call,
-															leg.take_return, leg.observe, message->recv, 1,
-															message->lead_in ? rundir::kStampLeadIn : 0});
+				block.sides[1 - direction].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return,
+															leg.take_call, leg.take_return, leg.observe, message->recv,
+															1, message->lead_in ? rundir::kStampLeadIn : 0});
 				last_recv = message->recv;
 			}
 		}
@@ -911,7 +920,8 @@ struct Simulation::Impl {
 	// The walk's number of an interrupt, as the log's reader gave it.
 	std::optional<uint32_t> number_of(const path::Observations &seen, int interrupt, const std::set<size_t> &lost) const
 	{
-		if (interrupt < 0 || !machine.interrupt_record[interrupt] || lost.contains(*machine.interrupt_record[interrupt]))
+		if (interrupt < 0 || !machine.interrupt_record[interrupt] ||
+			lost.contains(*machine.interrupt_record[interrupt]))
 			return {};
 		const icepath_record &record = machine.records[*machine.interrupt_record[interrupt]];
 		if (auto cpu = seen.cpus.find(record.cpu); cpu != seen.cpus.end())
@@ -944,7 +954,8 @@ struct Simulation::Impl {
 			for (const Link &link : links) {
 				const Leg &leg = message.legs[link.index];
 				if (link.edge == Edge::Transfer && leg.call != 0 && leg.call_return != 0)
-					seen.threads[link.from->tid].calls.push_back({leg.call, leg.call_return, path::Call::Kind::Send, {}});
+					seen.threads[link.from->tid].calls.push_back(
+						{leg.call, leg.call_return, path::Call::Kind::Send, {}});
 			}
 		for (auto &[tid, thread] : seen.threads)
 			std::ranges::sort(thread.calls, {}, &path::Call::begin_ns);
@@ -977,9 +988,9 @@ struct Simulation::Impl {
 				transfer.wait_return = mark(leg.wait_return);
 				transfer.take_call = mark(leg.take_call);
 				transfer.take_return = mark(leg.take_return);
-				transfer.taken = mark(scenario.transport == Transport::Slot   ? leg.observe
-									  : lost.contains(leg.taken_record) ? 0
-																		: leg.taken);
+				transfer.taken = mark(scenario.transport == Transport::Slot ? leg.observe
+									  : lost.contains(leg.taken_record)     ? 0
+																			: leg.taken);
 				transfer.follows_in_read = leg.follows;
 				seen.transfers.push_back(transfer);
 			}
@@ -1053,8 +1064,9 @@ Scenario Scenario::random(uint64_t seed)
 	scenario.wait = static_cast<Wait>(pick(2));
 	scenario.edges.clear();
 	for (unsigned relays = chance(0.6) ? 0 : 1 + pick(2); scenario.edges.size() <= relays;)
-		scenario.edges.push_back(
-			chance(!scenario.edges.empty() && scenario.edges.back() == Edge::Wake ? 0.1 : 0.4) ? Edge::Wake : Edge::Transfer);
+		scenario.edges.push_back(chance(!scenario.edges.empty() && scenario.edges.back() == Edge::Wake ? 0.1 : 0.4)
+									 ? Edge::Wake
+									 : Edge::Transfer);
 	if (scenario.edges.size() == 1)
 		scenario.edges[0] = Edge::Transfer;
 	bool alone = scenario.edges.size() == 1;
@@ -1078,13 +1090,21 @@ std::string Scenario::text() const
 {
 	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
 	constexpr const char *kWaits[] = {"block", "poll", "epoll"};
-	std::string line = fmt::format("seed {}: {} {}", seed, kTransports[static_cast<int>(transport)], kWaits[static_cast<int>(wait)]);
+	std::string line =
+		fmt::format("seed {}: {} {}", seed, kTransports[static_cast<int>(transport)], kWaits[static_cast<int>(wait)]);
 	for (Edge edge : edges)
 		line += edge == Edge::Transfer ? " -transfer" : " -wake";
-	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{
-			 {pingpong, "pingpong"}, {shared_cpu, "shared_cpu"}, {preemption, "preemption"}, {interrupts, "interrupts"},
-			 {spurious, "spurious"}, {locks, "locks"}, {batches, "batches"}, {held, "held"}, {calls_known, "calls_known"},
-			 {busy_receiver, "busy_receiver"}, {eager_sender, "eager_sender"}})
+	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{{pingpong, "pingpong"},
+																				  {shared_cpu, "shared_cpu"},
+																				  {preemption, "preemption"},
+																				  {interrupts, "interrupts"},
+																				  {spurious, "spurious"},
+																				  {locks, "locks"},
+																				  {batches, "batches"},
+																				  {held, "held"},
+																				  {calls_known, "calls_known"},
+																				  {busy_receiver, "busy_receiver"},
+																				  {eager_sender, "eager_sender"}})
 		if (flag)
 			line += fmt::format(" {}", name);
 	return line;

@@ -14,11 +14,11 @@
 namespace icepath::simulator {
 
 enum class Transport : uint8_t {
-	Local,    // UNIX socket: sk_data_ready in the sending call
-	Stream,   // TCP
+	Local, // UNIX socket: sk_data_ready in the sending call
+	Stream, // TCP
 	Datagram, // UDP
-	Queue,    // a message queue: no ready event
-	Slot,     // user-space slot, with a futex where the reader sleeps
+	Queue, // a message queue: no ready event
+	Slot, // user-space slot, with a futex where the reader sleeps
 };
 enum class Edge : uint8_t { Transfer, Wake };
 
@@ -50,16 +50,16 @@ struct TrueSegment {
 
 struct Truth {
 	uint64_t message = 0, send_ns = 0, recv_ns = 0;
-	bool tellable = true;               // false: no evidence could tell it; the walk has to say so
-	std::vector<uint64_t> ready_ns;     // of each transfer
-	std::vector<uint64_t> inferred_ns;  // those of them that no event tells
+	bool tellable = true; // false: no evidence could tell it; the walk has to say so
+	std::vector<uint64_t> ready_ns; // of each transfer
+	std::vector<uint64_t> inferred_ns; // those of them that no event tells
 	std::vector<TrueSegment> segments;
 };
 
 // What is taken away from what the capture would have seen.
 struct Damage {
-	double lose = 0;     // share of records
-	bool tail = false;   // a log was full
+	double lose = 0; // share of records
+	bool tail = false; // a log was full
 	bool shuffle = false, delay = false;
 };
 

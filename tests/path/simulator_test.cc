@@ -84,8 +84,8 @@ std::string wrong(const path::Path &walked, const Truth &truth)
 	auto within = [](uint64_t at_ns, auto bound) { return bound.first <= at_ns && at_ns <= bound.second; };
 	for (uint64_t ready : truth.inferred_ns)
 		if (std::ranges::none_of(bounds, [&](auto bound) { return within(ready, bound); }))
-			return fmt::format("no bound holds {}: {}\n  truth {}", ready - truth.send_ns, text(of(walked), truth.send_ns),
-							   text(truth.segments, truth.send_ns));
+			return fmt::format("no bound holds {}: {}\n  truth {}", ready - truth.send_ns,
+							   text(of(walked), truth.send_ns), text(truth.segments, truth.send_ns));
 	for (auto bound : bounds)
 		if (std::ranges::none_of(truth.ready_ns, [&](uint64_t ready) { return within(ready, bound); }))
 			return fmt::format("a bound [{},{}] holds nothing; truth {}", bound.first - truth.send_ns,
@@ -117,12 +117,20 @@ std::vector<std::string> features(const Scenario &scenario)
 {
 	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
 	constexpr const char *kWaits[] = {"block", "poll", "epoll"};
-	std::vector<std::string> found{kTransports[static_cast<int>(scenario.transport)], kWaits[static_cast<int>(scenario.wait)]};
+	std::vector<std::string> found{kTransports[static_cast<int>(scenario.transport)],
+								   kWaits[static_cast<int>(scenario.wait)]};
 	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{
-			 {scenario.pingpong, "pingpong"}, {scenario.shared_cpu, "shared_cpu"}, {scenario.preemption, "preemption"},
-			 {scenario.interrupts, "interrupts"}, {scenario.spurious, "spurious"}, {scenario.locks, "locks"},
-			 {scenario.batches, "batches"}, {scenario.held, "held"}, {scenario.edges.size() > 1, "relays"},
-			 {std::ranges::count(scenario.edges, Edge::Wake) > 0, "wake_edges"}, {scenario.busy_receiver, "busy_receiver"},
+			 {scenario.pingpong, "pingpong"},
+			 {scenario.shared_cpu, "shared_cpu"},
+			 {scenario.preemption, "preemption"},
+			 {scenario.interrupts, "interrupts"},
+			 {scenario.spurious, "spurious"},
+			 {scenario.locks, "locks"},
+			 {scenario.batches, "batches"},
+			 {scenario.held, "held"},
+			 {scenario.edges.size() > 1, "relays"},
+			 {std::ranges::count(scenario.edges, Edge::Wake) > 0, "wake_edges"},
+			 {scenario.busy_receiver, "busy_receiver"},
 			 {scenario.eager_sender, "eager_sender"}})
 		if (flag)
 			found.emplace_back(name);
@@ -151,8 +159,8 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 			const path::Path walked = walk(seen, delivery);
 			std::string error = wrong(walked, truth);
 			if (!error.empty()) {
-				ADD_FAILURE() << scenario.text() << " message " << (delivery.message & 0xffff) << (delivery.message >> 63 ? " back" : "")
-							  << "\n  " << error;
+				ADD_FAILURE() << scenario.text() << " message " << (delivery.message & 0xffff)
+							  << (delivery.message >> 63 ? " back" : "") << "\n  " << error;
 				if (++failures >= 5)
 					break;
 			}
@@ -199,7 +207,12 @@ TEST(Simulator, WithRecordsLostTheWalkIsNeverWrong)
 {
 	std::printf("seed %lu\n", first_seed());
 	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t seed) {
-		return Damage{.lose = seed % 3 == 0 ? 0.005 : seed % 3 == 1 ? 0.02 : 0, .tail = seed % 4 == 0, .shuffle = seed % 2 == 0, .delay = seed % 5 < 2};
+		return Damage{.lose = seed % 3 == 0   ? 0.005
+							  : seed % 3 == 1 ? 0.02
+											  : 0,
+					  .tail = seed % 4 == 0,
+					  .shuffle = seed % 2 == 0,
+					  .delay = seed % 5 < 2};
 	});
 	for (auto &[feature, tally] : tallies)
 		EXPECT_GT(tally.share(), 0.25) << feature;

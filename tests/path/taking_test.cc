@@ -40,8 +40,9 @@ TEST(Taking, BlockedReceiverIsWokenAndReturns)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
 	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 30 | 1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | "
-							"1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 30 | 1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | "
+			  "1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
 TEST(Taking, WakeupIsCutAtTheInterruptAndAtTheExitFromIdle)
@@ -50,8 +51,9 @@ TEST(Taking, WakeupIsCutAtTheInterruptAndAtTheExitFromIdle)
 	OffCpu &off = scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
 	off.ipi_ns = 160;
 	off.idle_exit_ns = 190;
-	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup/ipi 15 | 1:wakeup 20 | 1:runqueue/idle_exit 10 | "
-								 "1:runqueue 10 | 1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:sender.kernel/notify 5' | 1:wakeup/ipi 15 | 1:wakeup 20 | 1:runqueue/idle_exit 10 | "
+			  "1:runqueue 10 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
 TEST(Taking, ExitFromIdleBeforeTheWakeup)
@@ -66,7 +68,8 @@ TEST(Taking, EarlyWakingComesBeforeTheSwitchOut)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
 	scene.sleep(kReceiver, 155, 145, 180, 200, kSender);
-	EXPECT_EQ(after_head(scene), "1:receiver.kernel 15 | 1:wakeup 25 | 1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:receiver.kernel 15 | 1:wakeup 25 | 1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
 TEST(Taking, RunqueueNamesWhoHadTheCpuLongest)
@@ -75,8 +78,9 @@ TEST(Taking, RunqueueNamesWhoHadTheCpuLongest)
 	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
 	scene.foreign_run(kReceiverCpu, 170, 184, 98);
 	scene.foreign_run(kReceiverCpu, 184, 200, 99);
-	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 by 99 | 1:receiver.kernel 60 | "
-								 "1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 by 99 | 1:receiver.kernel 60 | "
+			  "1:receiver.user 10");
 }
 
 TEST(Taking, RunqueueBehindTheSenderOnASharedCpu)
@@ -85,8 +89,9 @@ TEST(Taking, RunqueueBehindTheSenderOnASharedCpu)
 	scene.thread(kReceiver).first_cpu = kSenderCpu;
 	scene.sleep(kReceiver, 60, 145, 147, 200, kSender);
 	scene.sleep(kSender, 200, 300, 301, 400, kForeign);
-	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 2 | 1:runqueue 53 by 10 | 1:receiver.kernel 60 | "
-								 "1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:sender.kernel/notify 5' | 1:wakeup 2 | 1:runqueue 53 by 10 | 1:receiver.kernel 60 | "
+			  "1:receiver.user 10");
 }
 
 TEST(Taking, ReadinessWaitThenCall)
@@ -123,8 +128,9 @@ TEST(Taking, NotAskingIsQueueing)
 	scene.preempt(kReceiver, 160, 180);
 	scene.foreign_run(kReceiverCpu, 160, 180);
 	scene.sleep(kReceiver, 200, 240, 250, 260, kForeign);
-	EXPECT_EQ(after_head(scene), "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 50 by 99 | "
-								 "1:queue/preempted 10 | 1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:queue/busy 20 | 1:queue/preempted 20 by 99 | 1:queue/busy 20 | 1:queue/blocked 50 by 99 | "
+			  "1:queue/preempted 10 | 1:queue/busy 40 | 1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
 TEST(Taking, PreemptedWhileAsking)
@@ -142,8 +148,9 @@ TEST(Taking, SpuriousWakeBeforeReadyIsNamed)
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
 	scene.sleep(kReceiver, 60, 120, 135, 145, kForeign); // a signal
 	scene.sleep(kReceiver, 170, 146, 180, 200, kSender);
-	EXPECT_EQ(after_head(scene), "1:runqueue/spurious 5 | 1:receiver.kernel/spurious 25 | 1:wakeup 10 | 1:runqueue 20 | "
-								 "1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:runqueue/spurious 5 | 1:receiver.kernel/spurious 25 | 1:wakeup 10 | 1:runqueue 20 | "
+			  "1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
 TEST(Taking, WakeByAStrangerThatFindsTheMessage)
@@ -177,8 +184,9 @@ TEST(Taking, AMessageThatWasThereIsNotSleptFor)
 {
 	Scene scene = taken(sent_at_100(), 145, 146, 260, 270);
 	scene.sleep(kReceiver, 160, 180, 185, 190, kForeign);
-	EXPECT_EQ(after_head(scene), "1:queue/busy 5 | 1:receiver.user 1 | 1:receiver.kernel 14 | 1:blocked/lock 25 by 99 | "
-								 "1:runqueue 5 | 1:receiver.kernel 70 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:queue/busy 5 | 1:receiver.user 1 | 1:receiver.kernel 14 | 1:blocked/lock 25 by 99 | "
+			  "1:runqueue 5 | 1:receiver.kernel 70 | 1:receiver.user 10");
 }
 
 TEST(Taking, BlockedAfterTakingNamesLockAndTimer)
@@ -191,10 +199,11 @@ TEST(Taking, BlockedAfterTakingNamesLockAndTimer)
 	OffCpu &softirq = scene.sleep(kReceiver, 240, 250, 255, 260, 0);
 	softirq.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	softirq.waker_vector = 1;
-	EXPECT_EQ(after_head(scene),
-			  "1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user 10 | 1:blocked/lock 15 by 99 | 1:runqueue 5 | "
-			  "1:receiver.user 10 | 1:blocked/timer 25 by irq 2.0 | 1:runqueue 5 | 1:receiver.user 10 | "
-			  "1:blocked/timer 15 by irq 0.1 | 1:runqueue 5 | 1:receiver.user 140");
+	EXPECT_EQ(
+		after_head(scene),
+		"1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user 10 | 1:blocked/lock 15 by 99 | 1:runqueue 5 | "
+		"1:receiver.user 10 | 1:blocked/timer 25 by irq 2.0 | 1:runqueue 5 | 1:receiver.user 10 | "
+		"1:blocked/timer 15 by irq 0.1 | 1:runqueue 5 | 1:receiver.user 140");
 }
 
 TEST(Taking, BacklogOfAnEarlierMessageOfTheRead)
@@ -210,8 +219,9 @@ TEST(Taking, InterruptsAreCarvedAndTheOutermostWins)
 	scene.interrupt(kReceiverCpu, 155, 170, ICEPATH_INTERRUPT_SOFTIRQ, 1);
 	scene.interrupt(kReceiverCpu, 158, 165); // nested
 	scene.interrupt(kReceiverCpu, 200, 210);
-	EXPECT_EQ(after_head(scene), "1:receiver.user 5 | 1:receiver.kernel 10 | 1:interrupt 15 by irq 0.1 | 1:receiver.user 30 | "
-								 "1:interrupt 10 by irq 2.236 | 1:receiver.user 190");
+	EXPECT_EQ(after_head(scene),
+			  "1:receiver.user 5 | 1:receiver.kernel 10 | 1:interrupt 15 by irq 0.1 | 1:receiver.user 30 | "
+			  "1:interrupt 10 by irq 2.236 | 1:receiver.user 190");
 }
 
 // Stamps are read in user mode, so an interrupt holds none; evidence that says otherwise still tiles.
@@ -221,13 +231,13 @@ TEST(Taking, OwnInterruptStays)
 	scene.transfer().polls = true;
 	scene.transfer().device = at(130);
 	scene.transfer().ready_in_softirq = true;
-	scene.transfer().ready_interrupt =
-		scene.interrupt(kReceiverCpu, 132, 150, ICEPATH_INTERRUPT_SOFTIRQ, 3);
-	EXPECT_EQ(scene.text(),
-			  "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:propagation 20 | 1:receiver.kernel 20 | 1:receiver.user 10");
-	scene.transfer().ready_interrupt.reset();
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:interrupt 10 by irq 0.3 | 1:propagation 10 | "
+	scene.transfer().ready_interrupt = scene.interrupt(kReceiverCpu, 132, 150, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:propagation 20 | "
 							"1:receiver.kernel 20 | 1:receiver.user 10");
+	scene.transfer().ready_interrupt.reset();
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:interrupt 10 by irq 0.3 | 1:propagation 10 | "
+			  "1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
 TEST(Taking, NotifyFromSoftirqOnTopOfAThirdTask)
@@ -240,11 +250,13 @@ TEST(Taking, NotifyFromSoftirqOnTopOfAThirdTask)
 	OffCpu &off = scene.sleep(kReceiver, 60, 145, 180, 200, kForeign);
 	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	off.waker_vector = 3;
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:network/notify 5' | 1:wakeup 35 | "
-							"1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:network/notify 5' | 1:wakeup 35 | "
+			  "1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
 	off.waker_tid = 98; // another softirq: on top of another task
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:network/notify 5' | 1:wakeup/spurious 35 | "
-							"1:runqueue/spurious 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 20 | 1:network 10 | 1:network/notify 5' | 1:wakeup/spurious 35 | "
+			  "1:runqueue/spurious 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
 TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
@@ -255,9 +267,10 @@ TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
 	scene.preempt(kSender, 150, 200);
 	scene.foreign_run(kSenderCpu, 150, 200);
 	scene.interrupt(kSenderCpu, 205, 210);
-	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 10 | 0:preempted 50 by 99 | 1:sender.kernel/notify 5 | "
-								 "0:interrupt 5 by irq 2.236 | 1:sender.kernel/notify 10' | 1:wakeup 10 | 1:runqueue 20 | "
-								 "1:receiver.kernel 110 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:sender.kernel/notify 10 | 0:preempted 50 by 99 | 1:sender.kernel/notify 5 | "
+			  "0:interrupt 5 by irq 2.236 | 1:sender.kernel/notify 10' | 1:wakeup 10 | 1:runqueue 20 | "
+			  "1:receiver.kernel 110 | 1:receiver.user 10");
 }
 
 Scene slot(uint64_t publish, uint64_t ask, uint64_t observe, uint64_t recv)
@@ -285,8 +298,9 @@ TEST(Taking, SlotSeenAfterAFutexWake)
 	scene.transfer().call_return = at(150);
 	scene.transfer().wait_return = at(230);
 	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
-	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:sender.kernel/notify 20' | 1:wakeup 40 | 1:runqueue 20 | 1:receiver.kernel 30 | "
-							"1:propagation 20 | 1:receiver.user 10");
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 20 | 1:sender.kernel/notify 20' | 1:wakeup 40 | 1:runqueue 20 | 1:receiver.kernel 30 | "
+			  "1:propagation 20 | 1:receiver.user 10");
 }
 
 TEST(Taking, SlotSeenBeforeTheGiverCallsToWake)
@@ -318,8 +332,8 @@ TEST(Taking, WakeOutOfTheSendingCallTellsReady)
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
 	scene.transfer().ready.reset();
 	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
-	EXPECT_EQ(scene.text(),
-			  "0:sender.user 10 | 0:sender.kernel 35' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 35' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel "
+							"60 | 1:receiver.user 10");
 }
 
 TEST(Taking, WithoutAnyEventReadyIsPlacedWhereTheTakingCallBegins)
@@ -334,7 +348,8 @@ TEST(Taking, WithoutAnyEventABacklogIsReadyWhenTheSendingCallIsBack)
 {
 	Scene scene = taken(sent_at_100(), 230, 230, 260, 270);
 	scene.transfer().ready.reset();
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 40~ | 1:queue/busy 80 | 1:receiver.kernel 30 | 1:receiver.user 10");
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 10 | 0:sender.kernel 40~ | 1:queue/busy 80 | 1:receiver.kernel 30 | 1:receiver.user 10");
 	EXPECT_EQ(scene.path().segments[1].end.earliest_ns, 110u);
 	EXPECT_EQ(scene.path().segments[1].end.latest_ns, 150u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/privilege/helper.h"
+#include "profiler/privilege/root_helper.h"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -59,7 +59,8 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	HelperRequest request{};
 	request.kind = HelperRequestKind::Load;
 	if (cpus.size() > request.cpus.size())
-		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can watch", cpus.size(), request.cpus.size()));
+		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can watch", cpus.size(),
+												   request.cpus.size()));
 	request.cpu_count = static_cast<uint32_t>(cpus.size());
 	std::copy(cpus.begin(), cpus.end(), request.cpus.begin());
 	request.records_per_slot = records_per_slot;
@@ -73,7 +74,8 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	loaded.slot_count = reply.slot_count;
 	loaded.available = reply.available;
 	for (size_t i = 0; i < loaded.why_not.size(); i++)
-		loaded.why_not[i] = std::string(reply.why_not[i].data(), strnlen(reply.why_not[i].data(), reply.why_not[i].size()));
+		loaded.why_not[i] =
+			std::string(reply.why_not[i].data(), strnlen(reply.why_not[i].data(), reply.why_not[i].size()));
 	return loaded;
 }
 

@@ -25,10 +25,10 @@ inline constexpr size_t kMaxWorkers = 1024;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	Load,       // cpus, records_per_slot; replies with the slots' map as a file descriptor
-	AddWorker,  // fd: pidfd; cpu: where to pin it. Replies with its number
-	AddSocket,  // fd: socket; key
-	Attach,     // probes
+	Load, // cpus, records_per_slot; replies with the slots' map as a file descriptor
+	AddWorker, // fd: pidfd; cpu: where to pin it. Replies with its number
+	AddSocket, // fd: socket; key
+	Attach, // probes
 	BeginBlock, // workers[2]: numbers
 	EndBlock,
 };
@@ -48,10 +48,10 @@ struct HelperReply {
 	int32_t exit_code; // 0: done
 	std::array<char, 384> message;
 	uint32_t worker; // AddWorker
-	uint32_t slot_bytes, slot_count;   // Load
-	capture::ProbeSet available;       // Load, Attach
+	uint32_t slot_bytes, slot_count; // Load
+	capture::ProbeSet available; // Load, Attach
 	std::array<std::array<char, 96>, capture::kProbes.size()> why_not; // Load
-	uint64_t recursion_misses;         // EndBlock
+	uint64_t recursion_misses; // EndBlock
 };
 
 // The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper is gone
