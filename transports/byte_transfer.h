@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Moves one message by system calls that return as read(2) and write(2) do, and stamps both sides of each call as
-// include/icepath/plugin.h demands. Partial transfers go on; EINTR and EAGAIN only look whether the call was cancelled.
+// include/icepath/plugin.h demands. A message that is longer than one call carries is split here and put together again.
+// Partial transfers go on; EINTR and EAGAIN only look whether the call was cancelled.
 #include <sys/epoll.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "transports/channel_end.h"
@@ -39,11 +41,12 @@ template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, 
 	uint64_t left = message.bytes;
 	message.call_ns = message.publish_ns = message.return_ns = 0;
 	message.attempts = 0;
+	message.flags = 0;
 	for (;;) {
 		if (end.is_cancelled())
 			return end.end_of_cancelled();
 		const uint64_t call_ns = icepath_now_ns();
-		const ssize_t moved = call(next, left);
+		const ssize_t moved = call(next, std::min(left, end.part_bytes));
 		message.return_ns = icepath_now_ns();
 		if (message.attempts++ == 0)
 			message.call_ns = call_ns;
@@ -59,8 +62,8 @@ template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, 
 	}
 }
 
-// call(void *, size_t) -> ssize_t, the length of the whole datagram even where it was cut; `epoll` is used by
-// ICEPATH_WAIT_EPOLL only.
+// call(void *, size_t) -> ssize_t, the length of the whole datagram even where it was cut; -1 with EAGAIN for what isn't
+// of this message, and `message.bytes` is 0 again where a new one began. `epoll` is used by ICEPATH_WAIT_EPOLL only.
 template <Boundary boundary, class Call>
 int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name, int epoll, Call call)
 {
@@ -70,7 +73,6 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 	message.bytes = 0;
 	if (message.capacity < end.payload_bytes)
 		return end.sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end.target);
-	auto *next = static_cast<uint8_t *>(message.data);
 	const uint64_t wanted = boundary == Boundary::Stream ? end.payload_bytes : message.capacity;
 	for (;;) {
 		if (end.is_cancelled())
@@ -86,7 +88,7 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 			}
 		}
 		message.take_call_ns = icepath_now_ns();
-		const ssize_t moved = call(next, wanted - message.bytes);
+		const ssize_t moved = call(static_cast<uint8_t *>(message.data) + message.bytes, wanted - message.bytes);
 		message.take_return_ns = icepath_now_ns();
 		message.attempts++;
 		if (moved < 0) {
@@ -100,9 +102,10 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 		if (static_cast<uint64_t>(moved) > wanted - message.bytes)
 			return end.sentence.tell(ICEPATH_FAILED, "%s: a message of %zd bytes came, expected %llu", end.target,
 									 moved, static_cast<unsigned long long>(end.payload_bytes));
-		next += moved;
 		message.bytes += static_cast<uint64_t>(moved);
-		if (boundary == Boundary::Message || message.bytes == wanted)
+		// A message ends with its last byte, or with a part that is shorter than it should be.
+		if (message.bytes == wanted ||
+			(boundary == Boundary::Message && (!end.in_parts() || static_cast<uint64_t>(moved) < end.part_bytes)))
 			return ICEPATH_OK;
 	}
 }

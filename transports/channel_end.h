@@ -3,6 +3,7 @@
 // What every endpoint of a kernel transport has. Each plug-in derives its icepath_endpoint from it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -27,14 +28,16 @@ struct ChannelEnd {
 	bool sends, receives;
 	icepath_wait wait;
 	uint64_t payload_bytes;
+	uint64_t part_bytes; // of a message at most go with one call
 	std::atomic<bool> cancelled{false};
 	int peer_pidfd = -1;
 	icepath_address given{}; // for the peer; its descriptors are closed once the peer has them
 	Sentence sentence;
 
-	ChannelEnd(const icepath_open &how, const char *target_name)
-		: target(target_name), side(how.side), sends(how.sends), receives(how.receives), wait(how.wait),
-		  payload_bytes(how.payload_bytes)
+	ChannelEnd(const icepath_open &how, const icepath_target &what)
+		: target(what.name), side(how.side), sends(how.sends), receives(how.receives), wait(how.wait),
+		  payload_bytes(how.payload_bytes),
+		  part_bytes(what.max_part_bytes ? std::min(what.max_part_bytes, how.payload_bytes) : how.payload_bytes)
 	{}
 	~ChannelEnd()
 	{
@@ -44,6 +47,7 @@ struct ChannelEnd {
 	ChannelEnd(const ChannelEnd &) = delete;
 	ChannelEnd &operator=(const ChannelEnd &) = delete;
 
+	bool in_parts() const { return part_bytes < payload_bytes; }
 	bool is_cancelled() const { return cancelled.load(std::memory_order_relaxed); }
 
 	void give(int fd) { given.fds[given.fds_used++] = fd; }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "transports/byte_transfer.h"
 #include "transports/kernel_limit.h"
@@ -13,10 +14,14 @@
 
 using namespace icepath::transports;
 
+using PartBuffer = std::unique_ptr<char[]>;
+
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() { close_all({in, out}); }
 	mqd_t in = -1, out = -1;
+	// mq_receive wants room for the queue's largest message, also where the last part of ours is shorter.
+	PartBuffer last_part;
 };
 
 namespace {
@@ -25,6 +30,7 @@ namespace {
 constexpr uint64_t kChargePerMessage = 128;
 // fs.mqueue.msg_max, unless somebody changed it.
 constexpr uint32_t kDefaultDepth = 10;
+constexpr uint64_t kLargest = 64 * kMiB;
 
 const char *queues_missing()
 {
@@ -35,7 +41,6 @@ const char *queues_missing()
 
 const icepath_target *target(uint32_t n)
 {
-	static char why[160];
 	static const icepath_target mqueue = [] {
 		icepath_target it{};
 		it.size = sizeof(it);
@@ -50,15 +55,10 @@ const icepath_target *target(uint32_t n)
 		// A channel has up to two queues, of one message at least.
 		const uint64_t half = limit.rlim_cur / 2;
 		const uint64_t allowed = half > kChargePerMessage ? half - kChargePerMessage : 0;
-		it.max_payload_bytes = std::min(largest, allowed);
-		if (largest <= allowed)
-			std::snprintf(why, sizeof(why), "/proc/sys/fs/mqueue/msgsize_max is %llu",
-						  static_cast<unsigned long long>(largest));
-		else
-			std::snprintf(why, sizeof(why), "RLIMIT_MSGQUEUE is %llu bytes, for both queues of a channel (ulimit -q)",
-						  static_cast<unsigned long long>(limit.rlim_cur));
-		it.max_payload_why = why;
-		if (!it.why_not && it.max_payload_bytes == 0)
+		it.max_part_bytes = std::min(largest, allowed);
+		it.max_payload_bytes = kLargest;
+		it.max_payload_why = "icepath's own limit: what one message of a queue can't carry goes in parts";
+		if (!it.why_not && allowed == 0)
 			it.why_not = "RLIMIT_MSGQUEUE leaves no room for a queue: raise it with ulimit -q";
 		return it;
 	}();
@@ -72,7 +72,7 @@ int make_queue(icepath_endpoint &end, const char *channel, char direction, long 
 	std::snprintf(name, sizeof(name), "/%.63s-%c", channel, direction);
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | (end.wait == ICEPATH_WAIT_POLL ? O_NONBLOCK : 0);
 	mq_attr attributes{};
-	attributes.mq_msgsize = static_cast<long>(end.payload_bytes);
+	attributes.mq_msgsize = static_cast<long>(end.part_bytes);
 	for (attributes.mq_maxmsg = depth; attributes.mq_maxmsg > 0; attributes.mq_maxmsg /= 2) {
 		queue = mq_open(name, flags, 0600, &attributes);
 		if (queue >= 0) {
@@ -90,15 +90,17 @@ int make_queue(icepath_endpoint &end, const char *channel, char direction, long 
 		ICEPATH_FAILED,
 		"mqueue: RLIMIT_MSGQUEUE has no room for another queue with messages of %llu bytes: raise it "
 		"with ulimit -q, or measure fewer at once",
-		static_cast<unsigned long long>(end.payload_bytes));
+		static_cast<unsigned long long>(end.part_bytes));
 }
 
 int set_up(icepath_endpoint &end, const icepath_open &how)
 {
 	// A closed loop has one message in flight: a deeper queue would only eat the limit.
-	const uint32_t wanted = how.depth ? how.depth : end.sends && end.receives ? 1 : kDefaultDepth;
+	const uint32_t wanted = how.depth ? how.depth : end.sends && end.receives && !end.in_parts() ? 1 : kDefaultDepth;
 	const uint64_t deepest = kernel_limit("/proc/sys/fs/mqueue/msg_max", kDefaultDepth);
 	const long depth = static_cast<long>(std::min<uint64_t>(wanted, deepest));
+	if (end.in_parts() && end.receives && !(end.last_part = PartBuffer(new (std::nothrow) char[end.part_bytes])))
+		return end.sentence.tell(ICEPATH_FAILED, "mqueue: no memory for a part");
 	int status = ICEPATH_OK;
 	if (end.side == 0 && end.sends)
 		status = make_queue(end, how.name, '0', depth, end.out);
@@ -133,10 +135,13 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
-	return recv_by_calls<Boundary::Message>(*end, *message, "mq_receive", -1,
-											[queue = end->in](void *data, size_t bytes) {
-												return mq_receive(queue, static_cast<char *>(data), bytes, nullptr);
-											});
+	return recv_by_calls<Boundary::Message>(*end, *message, "mq_receive", -1, [end](void *data, size_t bytes) {
+		char *into = bytes < end->part_bytes ? end->last_part.get() : static_cast<char *>(data);
+		const ssize_t moved = mq_receive(end->in, into, end->part_bytes, nullptr);
+		if (moved > 0 && into != data)
+			std::memcpy(data, into, std::min(bytes, static_cast<size_t>(moved)));
+		return moved;
+	});
 }
 
 } // namespace

@@ -42,7 +42,7 @@ int open_endpoint(const icepath_open *how, const icepath_target &target, Endpoin
 	*address = icepath_address{};
 	if (const int status = check_open(*how, target); status != ICEPATH_OK)
 		return status;
-	auto *end = new (std::nothrow) Endpoint(*how, target.name);
+	auto *end = new (std::nothrow) Endpoint(*how, target);
 	if (!end)
 		return open_error().tell(ICEPATH_FAILED, "%s: no memory", target.name);
 	int status = set_up(*end);

@@ -9,10 +9,54 @@
 namespace icepath::transports {
 namespace {
 
+constexpr auto kHeadBytes = static_cast<ssize_t>(sizeof(PartHead));
+
+ssize_t send_part(icepath_endpoint *end, const icepath_send &message, const void *data, size_t bytes, int flags)
+{
+	const auto offset =
+		static_cast<uint64_t>(static_cast<const uint8_t *>(data) - static_cast<const uint8_t *>(message.data));
+	PartHead head{end->messages_sent, static_cast<uint32_t>(offset / end->part_bytes)};
+	iovec pieces[2] = {{&head, sizeof(head)}, {const_cast<void *>(data), bytes}};
+	msghdr both{};
+	both.msg_iov = pieces;
+	both.msg_iovlen = 2;
+	const ssize_t moved = sendmsg(end->socket, &both, flags);
+	return moved < 0 ? moved : moved - kHeadBytes;
+}
+
+ssize_t recv_part(icepath_endpoint *end, icepath_recv &message, void *data, size_t bytes, int flags)
+{
+	PartHead head{};
+	iovec pieces[2] = {{&head, sizeof(head)}, {data, bytes}};
+	msghdr both{};
+	both.msg_iov = pieces;
+	both.msg_iovlen = 2;
+	const ssize_t moved = recvmsg(end->socket, &both, flags);
+	if (moved < 0)
+		return moved;
+	const PartOrder::Verdict verdict = moved < kHeadBytes ? PartOrder::Verdict::Stray : end->order.judge(head);
+	if (verdict == PartOrder::Verdict::Stray) {
+		message.bytes = 0;
+		errno = EAGAIN;
+		return -1;
+	}
+	if (verdict == PartOrder::Verdict::First && message.bytes != 0) {
+		std::memmove(message.data, data, std::min(bytes, static_cast<size_t>(moved - kHeadBytes)));
+		message.bytes = 0;
+	}
+	return moved - kHeadBytes;
+}
+
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	// Waiting by epoll is about messages; for room, a sender that may sleep sleeps in the call.
 	const int flags = MSG_NOSIGNAL | (end->wait == ICEPATH_WAIT_POLL ? MSG_DONTWAIT : 0);
+	if (end->heads && end->in_parts()) {
+		end->messages_sent++;
+		return send_by_calls(*end, *message, "sendmsg", [=](const void *data, size_t bytes) {
+			return send_part(end, *message, data, bytes, flags);
+		});
+	}
 	return send_by_calls(*end, *message, "send", [=, socket = end->socket](const void *data, size_t bytes) {
 		return send(socket, data, bytes, flags);
 	});
@@ -25,6 +69,10 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (end->stream)
 		return recv_by_calls<Boundary::Stream>(*end, *message, "recv", end->epoll, [=](void *data, size_t bytes) {
 			return recv(socket, data, bytes, may_wait);
+		});
+	if (end->heads && end->in_parts())
+		return recv_by_calls<Boundary::Message>(*end, *message, "recvmsg", end->epoll, [=](void *data, size_t bytes) {
+			return recv_part(end, *message, data, std::min(bytes, end->part_bytes), may_wait | MSG_TRUNC);
 		});
 	return recv_by_calls<Boundary::Message>(*end, *message, "recv", end->epoll, [=](void *data, size_t bytes) {
 		return recv(socket, data, bytes, may_wait | MSG_TRUNC);

@@ -2,6 +2,7 @@
 #pragma once
 // An endpoint that is one connected socket: all of uds, tcp and udp besides opening and connecting it.
 #include "transports/channel_end.h"
+#include "transports/parts.h"
 
 struct icepath_endpoint : icepath::transports::ChannelEnd {
 	using ChannelEnd::ChannelEnd;
@@ -10,6 +11,10 @@ struct icepath_endpoint : icepath::transports::ChannelEnd {
 	int listener = -1; // tcp side 0, until connected
 	int epoll = -1;
 	bool stream = false;
+	// Over a target that loses messages, parts carry a head.
+	bool heads = false;
+	uint32_t messages_sent = 0;
+	icepath::transports::PartOrder order;
 };
 
 namespace icepath::transports {

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "transports/kernel_limit.h"
 #include "transports/plugin_table.h"
@@ -20,6 +19,7 @@ constexpr uint64_t kSendBufferReserve = 32;
 // fragmented.
 constexpr uint64_t kLargestDatagram = kMiB;
 constexpr uint64_t kLargestOnStream = 1024 * kMiB;
+constexpr uint64_t kLargestInParts = 64 * kMiB;
 
 constexpr uint32_t kKinds = 3;
 
@@ -30,25 +30,18 @@ struct Kind {
 
 Kind *kinds()
 {
-	static char datagram_limit[160];
 	static Kind all[kKinds];
 	static const bool ready = [] {
 		// SO_SNDBUF is doubled by the kernel (sock_setsockopt).
 		const uint64_t wmem_max = kernel_limit("/proc/sys/net/core/wmem_max", 212992);
-		const uint64_t limit = std::min(2 * wmem_max - kSendBufferReserve, kLargestDatagram);
-		if (limit == kLargestDatagram)
-			std::snprintf(datagram_limit, sizeof(datagram_limit),
-						  "larger messages need one contiguous allocation of the kernel");
-		else
-			std::snprintf(datagram_limit, sizeof(datagram_limit), "/proc/sys/net/core/wmem_max is %llu",
-						  static_cast<unsigned long long>(wmem_max));
 		icepath_target target{};
 		target.size = sizeof(target);
 		target.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		target.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
 		target.capabilities = ICEPATH_CAN_PINGPONG;
-		target.max_payload_bytes = limit;
-		target.max_payload_why = datagram_limit;
+		target.max_payload_bytes = kLargestInParts;
+		target.max_payload_why = "icepath's own limit: what one datagram can't carry goes in parts";
+		target.max_part_bytes = std::min(2 * wmem_max - kSendBufferReserve, kLargestDatagram);
 		target.name = "uds-seqpacket";
 		target.summary = "UNIX domain socket, SOCK_SEQPACKET: connected, keeps message boundaries";
 		all[1] = {target, SOCK_SEQPACKET};
@@ -60,6 +53,7 @@ Kind *kinds()
 		target.mechanisms |= ICEPATH_USES_BYTE_STREAM;
 		target.max_payload_bytes = kLargestOnStream;
 		target.max_payload_why = "icepath's own limit: a byte stream has none";
+		target.max_part_bytes = 0;
 		all[0] = {target, SOCK_STREAM};
 		return true;
 	}();
@@ -78,7 +72,7 @@ int make_room(icepath_endpoint *end)
 	socklen_t size = sizeof(bytes);
 	if (getsockopt(end->socket, SOL_SOCKET, SO_SNDBUF, &bytes, &size))
 		return end->failed("getsockopt(SO_SNDBUF)");
-	const uint64_t needed = end->payload_bytes + kSendBufferReserve;
+	const uint64_t needed = end->part_bytes + kSendBufferReserve;
 	if (static_cast<uint64_t>(bytes) >= needed)
 		return ICEPATH_OK;
 	bytes = static_cast<int>(needed / 2 + 1);

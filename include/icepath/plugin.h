@@ -42,7 +42,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 1u
+#define ICEPATH_PLUGIN_ABI 2u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -55,8 +55,9 @@ enum icepath_status {
 /* How a thread waits for a message, or for room to send one. Bits, so that a target can list what it supports. */
 enum icepath_wait {
 	ICEPATH_WAIT_BLOCK = 1u << 0, /* sleep inside the receiving call itself */
-	ICEPATH_WAIT_POLL = 1u << 1,  /* call again until it succeeds; never sleeps (EAGAIN loop, or a spinning load) */
+	ICEPATH_WAIT_POLL = 1u << 1,  /* make the receiving call again until it succeeds; never sleeps */
 	ICEPATH_WAIT_EPOLL = 1u << 2, /* sleep in a readiness wait, then take */
+	ICEPATH_WAIT_SPIN = 1u << 3, /* look at shared memory again until the message is there; no system call */
 };
 
 /* What the kernel does for a message of this target: decides which probes a cell needs. Bits. */
@@ -83,7 +84,8 @@ struct icepath_target {
 	uint32_t mechanisms;      /* icepath_mechanism bits */
 	uint32_t capabilities;    /* icepath_capability bits */
 	uint64_t max_payload_bytes; /* the largest message on this machine now; 0: cannot work here, see `why_not` */
-	const char *max_payload_why; /* where that limit comes from: "/proc/sys/fs/mqueue/msgsize_max is 8192" */
+	const char *max_payload_why; /* where that limit comes from: "/proc/sys/net/core/rmem_max is 212992" */
+	uint64_t max_part_bytes; /* what one call carries at most: a longer message goes in parts; 0: in one always */
 	const char *why_not;      /* NULL, or why this target cannot work here and what mends it */
 };
 
@@ -109,6 +111,11 @@ struct icepath_open {
 	uint32_t depth; /* messages that may be in flight where the target has a bounded queue; 0: its default */
 };
 
+/* What is worth knowing of one send. Bits. */
+enum icepath_send_flag {
+	ICEPATH_SEND_COPIED = 1u << 0, /* it asked for zero-copy, and the kernel copied after all */
+};
+
 /*
  * One send. The plug-in stamps `call_ns` just before the first system call that hands the message over (0: none was
  * made), `publish_ns` just before the release store that makes it visible (user-space slots only), `return_ns` when the
@@ -118,7 +125,8 @@ struct icepath_send {
 	const void *data;
 	uint64_t bytes;
 	uint64_t call_ns, publish_ns, return_ns;
-	uint32_t attempts; /* calls or polls made; 1: none was refused */
+	uint32_t attempts; /* calls or polls made; a message in one part: 1, none was refused */
+	uint32_t flags; /* out: icepath_send_flag */
 };
 
 /*

@@ -109,6 +109,7 @@ void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigne
 						.sender_key = block.socket_keys[from],
 						.receiver_key = block.socket_keys[1 - from],
 						.payload_bytes = cell.payload_bytes,
+						.parts = cell.parts,
 						.begin_ns = seen.begin_ns,
 						.exchanges = {}};
 	const auto sends = by_seq(sender.sends), recvs = by_seq(receiver.recvs);

@@ -2,6 +2,7 @@
 #include "profiler/path/socket_events.h"
 
 #include <algorithm>
+#include <span>
 
 namespace icepath::path {
 
@@ -123,6 +124,18 @@ void match_stream(const SocketEvents &events, const Observations &seen, Directio
 	}
 }
 
+namespace {
+
+// Those within [begin, end].
+std::span<const SocketEvent> all_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto first = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns < begin_ns; });
+	auto last = std::partition_point(first, events.end(), [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
+	return {first, last};
+}
+
+} // namespace
+
 void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
 	auto device = of_socket(events.device, direction.sender_key);
@@ -130,33 +143,57 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, Direc
 	const auto ready = of_socket(events.ready, direction.receiver_key);
 	auto next = ready.begin();
 	uint64_t chain_begin_ns = 0, in_flight_until_ns = 0; // since when the order decides, and until when it does
+	bool strays = false; // some parts of a message that was never whole may be announced yet
 	for (Exchange &exchange : direction.exchanges) {
 		Transfer &transfer = exchange.transfer;
 		if (!has_call(transfer))
 			continue;
-		auto *queued = last_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
-		if (!queued)
+		auto parts = all_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
+		if (parts.empty())
 			continue;
-		set_device(*queued, seen, transfer);
+		if (direction.parts == 1)
+			parts = parts.last(1); // of the fragments of one datagram, if the device's MTU makes it several
+		const uint64_t begin_ns = parts.front().at_ns;
+		set_device(parts.back(), seen, transfer);
 		// A datagram that isn't received while later ones are was dropped before it was queued, and never announced.
 		const uint64_t by_ns = transfer.take_return ? transfer.take_return->at_ns : 0;
-		if (!exchange.received || by_ns < queued->at_ns)
+		if (!exchange.received || by_ns < parts.back().at_ns) {
+			strays |= direction.parts > 1;
 			continue;
-		const bool alone = queued->at_ns >= in_flight_until_ns;
+		}
+		if (parts.size() != direction.parts) {
+			strays = true;
+			continue;
+		}
+		const bool alone = begin_ns >= in_flight_until_ns;
 		if (alone)
-			chain_begin_ns = queued->at_ns;
+			chain_begin_ns = begin_ns;
 		else
 			transfer.matched_since_ns = chain_begin_ns;
-		next =
-			std::partition_point(next, ready.end(), [&](const SocketEvent &one) { return one.at_ns < queued->at_ns; });
 		// A polling receiver may take it before it is announced: it's in flight until both have happened.
 		in_flight_until_ns = std::max(in_flight_until_ns, by_ns);
-		if (next == ready.end())
+		const SocketEvent *last = nullptr;
+		bool in_calls = alone; // each was announced before the next was queued, by the same CPU
+		for (size_t i = 0; i < parts.size(); ++i) {
+			next = std::partition_point(next, ready.end(),
+										[&](const SocketEvent &one) { return one.at_ns < parts[i].at_ns; });
+			last = next == ready.end() ? nullptr : &*next++;
+			if (!last)
+				break;
+			const uint64_t by = i + 1 < parts.size() ? parts[i + 1].at_ns : transfer.call_return->at_ns;
+			in_calls &= last->cpu == parts[i].cpu && last->at_ns <= by;
+		}
+		if (!last)
 			continue;
-		in_flight_until_ns = std::max(in_flight_until_ns, next->at_ns + 1);
-		bool in_call = next->at_ns <= transfer.call_return->at_ns && next->cpu == queued->cpu && alone;
-		set_ready(*next, in_call ? Provenance::Exact : Provenance::Paired, &seen, transfer);
-		++next;
+		in_flight_until_ns = std::max(in_flight_until_ns, last->at_ns + 1);
+		if (strays) {
+			// Only where nothing else was announced meanwhile.
+			const auto announced = all_within(ready, begin_ns, transfer.call_return->at_ns);
+			if (!in_calls || announced.size() != parts.size())
+				continue;
+			strays = false;
+		}
+		set_ready(*last, in_calls ? Provenance::Exact : Provenance::Paired, &seen, transfer);
 	}
 }
 

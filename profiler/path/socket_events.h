@@ -17,6 +17,7 @@ struct Direction {
 	uint32_t sender = 0, receiver = 0; // tids
 	uint64_t sender_key = 0, receiver_key = 0;
 	uint64_t payload_bytes = 0;
+	uint32_t parts = 1; // datagrams per message
 	uint64_t begin_ns = 0; // of the block
 	std::vector<Exchange> exchanges; // by seq
 };
@@ -27,8 +28,8 @@ void match_local(const SocketEvents &events, Direction &direction);
 // TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.
 void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction);
 
-// UDP: the datagram that the sending call queued, and the readiness that follows it on the receiver's socket. The order is
-// kept, so that with several in flight each takes the first readiness that is left.
+// UDP: the datagrams that the sending calls queued, and the readiness that follows each on the receiver's socket. The order
+// is kept, so that with several in flight each takes the first readiness that is left; a message is ready with its last.
 void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction);
 
 // The last copy by the receiver inside the taking call.

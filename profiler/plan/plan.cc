@@ -118,6 +118,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 					cell.pattern = pattern;
 					cell.wait = only_wait ? Wait::Poll : wait;
 					cell.payload_bytes = size;
+					if (const uint64_t part = target->max_part_bytes; part != 0)
+						cell.parts = static_cast<uint32_t>((size + part - 1) / part);
 					if (pattern == Pattern::OneWay)
 						cell.rate_hz = wishes.rate_hz;
 					cell.mechanisms = target->mechanisms;

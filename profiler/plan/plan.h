@@ -15,7 +15,7 @@ struct Target {
 	std::string plugin; // path of the shared object
 	std::string name, summary, library_version;
 	uint32_t waits = 0, mechanisms = 0, capabilities = 0; // bits of plugin.h
-	uint64_t max_payload_bytes = 0;
+	uint64_t max_payload_bytes = 0, max_part_bytes = 0;
 	std::string max_payload_why, why_not;
 };
 

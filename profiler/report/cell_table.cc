@@ -51,6 +51,11 @@ std::string cpu_text(const CellResult &cell)
 	return microseconds(sum);
 }
 
+std::string payload_text(const rundir::Cell &cell)
+{
+	return payload(cell.payload_bytes) + (cell.parts > 1 ? fmt::format(" in {}", cell.parts) : "");
+}
+
 std::string target_text(const rundir::Cell &cell)
 {
 	std::string text = printable(cell.target);
@@ -152,7 +157,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		target.cells.push_back(target_text(cell->cell));
 		pattern.cells.emplace_back(pattern_name(cell->cell.pattern));
 		wait.cells.emplace_back(wait_name(cell->cell.wait));
-		size.cells.push_back(payload(cell->cell.payload_bytes));
+		size.cells.push_back(payload_text(cell->cell));
 		p50.cells.push_back(percentile_text(cell->latency, 0, true));
 		p99.cells.push_back(percentile_text(cell->latency, 2, true));
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));

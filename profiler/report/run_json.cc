@@ -168,6 +168,7 @@ Json cell_json(const CellResult &cell)
 		{"direction", pingpong ? "both" : "forward"},
 		{"wait", wait_name(what.wait)},
 		{"payload_bytes", what.payload_bytes},
+		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
 		{"subscribers", 1},
 		{"cpus", {{"sender", what.cpu_sender}, {"receiver", what.cpu_receiver}}},

@@ -130,7 +130,7 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 				if (told.name[0] == 0)
 					break;
 				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits,
-								   told.mechanisms, told.capabilities, told.max_payload_bytes,
+								   told.mechanisms, told.capabilities, told.max_payload_bytes, told.max_part_bytes,
 								   text(told.max_payload_why), text(told.why_not)});
 			}
 		} catch (const WorkerFailed &failure) {

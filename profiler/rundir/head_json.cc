@@ -36,6 +36,7 @@ Json to_json(const Cell &cell)
 		{"pattern", kPatterns[static_cast<size_t>(cell.pattern)]},
 		{"wait", kWaits[static_cast<size_t>(cell.wait)]},
 		{"payload_bytes", cell.payload_bytes},
+		{"parts", cell.parts},
 		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
@@ -53,6 +54,7 @@ Cell cell_from_json(const Json &json)
 	cell.pattern = enum_field<Pattern>(json, "pattern", kPatterns);
 	cell.wait = enum_field<Wait>(json, "wait", kWaits);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");
+	cell.parts = json.contains("parts") ? u32_field(json, "parts") : 1; // runs before there were parts
 	if (!field(json, "rate_hz").is_null()) {
 		cell.rate_hz = number_field(json, "rate_hz");
 		if (!std::isfinite(*cell.rate_hz) || *cell.rate_hz <= 0)

@@ -24,6 +24,7 @@ struct Cell {
 	Pattern pattern = Pattern::PingPong;
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;
+	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
 	std::optional<double> rate_hz; // oneway only
 	uint32_t mechanisms = 0;       // icepath_mechanism bits of the target
 	uint32_t capabilities = 0;     // icepath_capability bits

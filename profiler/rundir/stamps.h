@@ -9,6 +9,7 @@ namespace icepath::rundir {
 
 inline constexpr uint32_t kStampLeadIn = 1u
 										 << 0; // before the counted messages: threads settle, probes see a first sleep
+inline constexpr uint32_t kStampCopied = 1u << 2; // zero-copy was asked for, the kernel copied (SendStamp only)
 inline constexpr uint32_t kStampBadPayload = 1u << 1; // received bytes differ from those sent (RecvStamp only)
 
 struct SendStamp {

@@ -39,7 +39,8 @@ rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t i
 	stamp.publish_ns = message.publish_ns;
 	stamp.return_ns = message.return_ns;
 	stamp.attempts = message.attempts;
-	stamp.flags = seq < block.lead_in ? rundir::kStampLeadIn : 0;
+	stamp.flags = (seq < block.lead_in ? rundir::kStampLeadIn : 0) |
+				  ((message.flags & ICEPATH_SEND_COPIED) ? rundir::kStampCopied : 0);
 	return stamp;
 }
 

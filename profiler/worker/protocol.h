@@ -67,7 +67,7 @@ enum class ReplyStatus : uint32_t {
 struct TargetReply { // icepath_target without pointers
 	char name[32], summary[128], max_payload_why[160], why_not[256], library_version[64];
 	uint32_t waits, mechanisms, capabilities;
-	uint64_t max_payload_bytes;
+	uint64_t max_payload_bytes, max_part_bytes;
 };
 
 struct BlockReply {

@@ -156,6 +156,7 @@ void Service::describe(const Request &request, Reply &reply)
 	told.mechanisms = target->mechanisms;
 	told.capabilities = target->capabilities;
 	told.max_payload_bytes = target->max_payload_bytes;
+	told.max_part_bytes = target->max_part_bytes;
 }
 
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)

@@ -188,7 +188,7 @@ TEST(Worker, RefusesAPluginOfAnotherInterfaceByName)
 	const worker::Reply reply = describer.ask(request);
 	EXPECT_EQ(reply.status, ReplyStatus::Failed);
 	EXPECT_EQ(std::string(reply.message),
-			  "icepath-other-abi.so was built for plug-in interface 3, this icepath speaks 1: rebuild it");
+			  "icepath-other-abi.so was built for plug-in interface 3, this icepath speaks 2: rebuild it");
 }
 
 } // namespace

@@ -13,7 +13,7 @@ namespace icepath::test {
 namespace {
 
 // A message of a byte stream may be as long as it likes: this is where the suite stops.
-constexpr uint64_t kLargestTested = 1024 * 1024;
+constexpr uint64_t kLargestTested = 4 * 1024 * 1024;
 
 std::vector<std::string> plugin_names()
 {
@@ -36,6 +36,8 @@ const char *wait_name(icepath_wait wait)
 std::set<uint64_t> sizes_of(const worker::TargetReply &told)
 {
 	std::set<uint64_t> sizes = {1, 7, 16, 64, 4096, 65536, std::min(told.max_payload_bytes, kLargestTested)};
+	if (const uint64_t part = told.max_part_bytes; part > 1 && part < told.max_payload_bytes)
+		sizes.insert({part, part + 1, 2 * part - 1});
 	return sizes;
 }
 
