@@ -46,6 +46,15 @@ uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count)
 					static_cast<uint64_t>(static_cast<double>(messages_needed(count)) * message_ns * kMargin));
 }
 
+uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
+{
+	const uint64_t message_ns = cell.injection.receiver_busy_ns;
+	if (cell.pattern != rundir::Pattern::OneWay || message_ns == 0)
+		return count;
+	const uint64_t fit = block_ns / message_ns;
+	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > kLeadIn ? fit - kLeadIn : 1));
+}
+
 void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count)
 {
 	double pair_s = 0;

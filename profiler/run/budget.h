@@ -18,6 +18,10 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count);
 // The same once the pace is known: so many messages took so long.
 uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count);
 
+// How many of `count` counted messages a block of that length takes: a sender mustn't get so far ahead of a receiver with a
+// delay put in that this one is cut off at the block's end.
+uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count);
+
 // Throws Failure(Usage) where `budget_s` can't hold start, one pair of rounds and the report of these cells; the sentence
 // has the cell that needs most of it, and the duration that would do.
 void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count);

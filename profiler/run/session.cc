@@ -205,9 +205,9 @@ private:
 	{
 		BlockWish wish;
 		wish.number = ++begun_;
-		wish.count = options_.messages;
-		wish.at_least = kUsefulMessages;
 		wish.duration_ns = budget_.block_ns(i);
+		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
+		wish.at_least = kUsefulMessages;
 		wish.probed = progress_.probed;
 		wish.stop = &interrupted;
 		rundir::Block block = cells_[i]->run(wish, slots_, &helper_);

@@ -58,6 +58,16 @@ TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
 }
 
+TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
+{
+	rundir::Cell cell = one_way(2000);
+	EXPECT_EQ(most_messages(cell, 500 * kMs, 1000), 1000u);
+	cell.injection.receiver_busy_ns = 10 * kMs;
+	EXPECT_EQ(most_messages(cell, 2 * kSecond, 1000), 200 - kLeadIn);
+	EXPECT_EQ(most_messages(cell, 100 * kSecond, 1000), 1000u);
+	EXPECT_GE(most_messages(cell, least_block_ns(cell, 1000), 1000), kUsefulMessages);
+}
+
 TEST(LeastBlock, FollowsTheMeasuredPace)
 {
 	EXPECT_GT(least_block_ns(4, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 100 * kMs);
