@@ -72,23 +72,4 @@ Problem confine_process(const CpuList &cpus)
 	return std::nullopt;
 }
 
-Problem set_scheduling(pid_t tid, Scheduling scheduling, int priority)
-{
-	const bool fifo = scheduling == Scheduling::Fifo;
-	sched_param parameters{};
-	parameters.sched_priority = priority;
-	if (sched_setscheduler(tid, fifo ? SCHED_FIFO : SCHED_OTHER, &parameters) == 0)
-		return std::nullopt;
-	const int error = errno;
-	std::string reason = std::strerror(error);
-	if (error == EPERM && fifo)
-		reason = "real-time scheduling takes CAP_SYS_NICE or a higher RLIMIT_RTPRIO, and a cgroup may forbid it";
-	else if (error == EINVAL)
-		reason = fmt::format("priority {} is outside of {}", priority, fifo ? "1-99" : "0-0");
-	else if (error == ESRCH)
-		reason = "it has ended";
-	return fmt::format("{} can't get the scheduling class {}: {}", whom(tid), fifo ? "SCHED_FIFO" : "SCHED_OTHER",
-					   reason);
-}
-
 } // namespace icepath::cpuset

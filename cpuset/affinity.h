@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where tasks run and how they are scheduled. Nothing here outlives the tasks that it is done to.
+// Where tasks run. Nothing here outlives the tasks that it is done to.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -19,13 +19,5 @@ using Problem = std::optional<std::string>;
 
 // Moves every thread of the calling process. Threads started later inherit it.
 [[nodiscard]] Problem confine_process(const CpuList &cpus);
-
-enum class Scheduling : uint8_t {
-	Normal, // SCHED_OTHER
-	Fifo,   // SCHED_FIFO: runs until it sleeps; needs CAP_SYS_NICE or RLIMIT_RTPRIO
-};
-
-// `priority` is 1 (lowest) to 99 with Fifo, 0 with Normal.
-[[nodiscard]] Problem set_scheduling(pid_t tid, Scheduling scheduling, int priority);
 
 } // namespace icepath::cpuset

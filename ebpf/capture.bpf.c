@@ -309,7 +309,7 @@ int BPF_PROG(on_sched_exit, bool is_switch)
 }
 
 SEC("?tp_btf/sched_migrate_task")
-int BPF_PROG(on_sched_migrate_task, struct task_struct *moved, int to_cpu)
+int BPF_PROG(on_sched_migrate_task, struct task_struct *moved)
 {
 	__u32 cpu;
 	if (!capturing || !worker_of(moved))
@@ -317,12 +317,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *moved, int to_cpu)
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
 		return 0;
-	struct icepath_record *record =
-		begin_record(cpu, ICEPATH_RECORD_MIGRATE, context_of(state), moved->pid, bpf_ktime_get_ns());
-	if (!record)
-		return 0;
-	record->migrate.from_cpu = moved->wake_cpu;
-	record->migrate.to_cpu = to_cpu;
+	begin_record(cpu, ICEPATH_RECORD_MIGRATE, context_of(state), moved->pid, bpf_ktime_get_ns());
 	return 0;
 }
 

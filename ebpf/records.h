@@ -39,7 +39,7 @@ enum icepath_record_type {
 	ICEPATH_RECORD_DATA_READY = 5, /* sk_data_ready on a socket of the run */
 	ICEPATH_RECORD_DEVICE_QUEUE = 6, /* net_dev_queue of a packet of a socket of the run */
 	ICEPATH_RECORD_TAKEN = 7,      /* skb_copy_datagram_iovec by a worker */
-	ICEPATH_RECORD_MIGRATE = 8,    /* sched_migrate_task of a worker */
+	ICEPATH_RECORD_MIGRATE = 8,    /* sched_migrate_task of a worker: that it moved is all that is told */
 	ICEPATH_RECORD_UNSEEN = 9, /* switches of a worker between off.out_ns and end_ns were seen by no program */
 	ICEPATH_RECORD_STILL_OFF = 10, /* written at the end of a block: a worker has been off its CPU since off.out_ns */
 };
@@ -117,9 +117,6 @@ struct icepath_record {
 			ICEPATH_U8 has_stream_end;
 			ICEPATH_U8 reserved[7];
 		} socket;
-		struct { /* MIGRATE */
-			ICEPATH_U16 from_cpu, to_cpu;
-		} migrate;
 		ICEPATH_U64 words[5];
 	};
 };

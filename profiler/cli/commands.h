@@ -12,7 +12,7 @@ namespace icepath::cli {
 struct Style {
 	bool colour = false;  // never with NO_COLOR, TERM=dumb or where stdout is no terminal
 	bool unicode = false; // a UTF-8 locale
-	bool progress = false; // stderr is a terminal
+	bool line_control = false; // stderr is a terminal that can write over a line: not TERM=dumb
 	int width = 100;
 };
 Style style_of_terminal(bool no_colour);

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
+#include "profiler/plan/plan.h"
 #include "profiler/run/worker_process.h"
 
 namespace icepath::cli {
@@ -13,10 +13,9 @@ namespace {
 std::vector<std::string> waits_of(uint32_t bits)
 {
 	std::vector<std::string> names;
-	for (const auto &[bit, word] :
-		 {std::pair{ICEPATH_WAIT_BLOCK, "block"}, {ICEPATH_WAIT_POLL, "poll"}, {ICEPATH_WAIT_EPOLL, "epoll"}})
-		if (bits & bit)
-			names.emplace_back(word);
+	for (const rundir::Wait wait : {rundir::Wait::Block, rundir::Wait::Poll, rundir::Wait::Epoll})
+		if (bits & plan::bit_of(wait))
+			names.emplace_back(rundir::name(wait));
 	return names;
 }
 

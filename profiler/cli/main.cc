@@ -22,10 +22,11 @@ Style style_of_terminal(bool no_colour)
 	Style style;
 	const char *term = std::getenv("TERM");
 	const char *forbidden = std::getenv("NO_COLOR"); // no-color.org: set and not empty
-	const bool plain = no_colour || (forbidden && *forbidden) || (term && std::strcmp(term, "dumb") == 0);
+	const bool dumb = term && std::strcmp(term, "dumb") == 0;
+	const bool plain = no_colour || (forbidden && *forbidden) || dumb;
 	style.colour = !plain && isatty(STDOUT_FILENO);
 	style.unicode = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	style.progress = isatty(STDERR_FILENO);
+	style.line_control = !dumb && isatty(STDERR_FILENO);
 	winsize size{};
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
 		style.width = size.ws_col;

@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
 #include "profiler/failure.h"
 
 namespace icepath::cli {
@@ -12,6 +16,7 @@ namespace {
 
 constexpr double kShortestRunS = 2, kLongestRunS = 86400;
 constexpr uint64_t kLargestSize = 1ull << 30;
+constexpr int64_t kMostMessages = 1'000'000;
 
 // "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
 uint64_t bytes_of(const std::string &text)
@@ -33,49 +38,76 @@ uint64_t bytes_of(const std::string &text)
 	return number * factor;
 }
 
-// "20us", "200us", "1ms", "500" (ns).
-uint64_t nanoseconds_of(const std::string &option, const std::string &text)
+struct Unit {
+	std::string_view name;
+	double factor;
+};
+
+// A number of decimal digits and its unit; nothing for anything else. `bare` is the factor of a number without a unit, 0
+// where it must have one; nought is nought in every unit.
+std::optional<double> quantity(const std::string &text, std::initializer_list<Unit> units, double bare)
 {
-	size_t end = 0;
-	double number = -1;
-	try {
-		number = std::stod(text, &end);
-	} catch (const std::exception &) {
-	}
-	const std::string unit = text.substr(end);
-	const double factor = unit.empty() || unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : 0;
-	if (number < 0 || factor == 0 || number * factor > 1e9)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: \"{}\" is no time up to 1000ms: give it as 20us or 1ms", option, text));
-	return static_cast<uint64_t>(number * factor);
+	double number = 0;
+	const char *end = text.data() + text.size();
+	const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+	if (error != std::errc() || !std::isfinite(number) || number < 0)
+		return std::nullopt;
+	const std::string_view unit(rest, static_cast<size_t>(end - rest));
+	if (unit.empty())
+		return bare == 0 && number != 0 ? std::nullopt : std::optional(number * bare);
+	for (const auto &[name, factor] : units)
+		if (unit == name)
+			return number * factor;
+	return std::nullopt;
 }
 
-template <typename Value>
+// "20us", "200us", "1ms".
+uint64_t nanoseconds_of(const std::string &option, const std::string &text)
+{
+	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}}, 0);
+	if (!ns || *ns > 1e9)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: \"{}\" is no time up to 1000ms: give it with its unit, as 500ns, 20us or 1ms",
+								  option, text));
+	return static_cast<uint64_t>(*ns);
+}
+
+// "60", "60s", "5m", "1h".
+double seconds_of(const std::string &text)
+{
+	const auto seconds = quantity(text, {{"s", 1}, {"m", 60}, {"h", 3600}}, 1);
+	if (!seconds)
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("--duration: \"{}\" is no duration: give seconds, or a unit, as 60, 90s, 5m or 1h", text));
+	if (*seconds < kShortestRunS || *seconds > kLongestRunS)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--duration: {} is outside of {:g} to {:g} s", text, kShortestRunS, kLongestRunS));
+	return *seconds;
+}
+
+// Words to values; `names` has the word of each value of the enum.
+template <typename Value, size_t N>
 std::vector<Value> words(const std::string &option, const std::vector<std::string> &texts,
-						 const std::vector<std::pair<std::string, Value>> &known)
+						 const char *const (&names)[N])
 {
 	std::vector<Value> values;
 	for (const std::string &text : texts) {
-		const size_t before = values.size();
-		for (const auto &[word, value] : known)
-			if (word == text)
-				values.push_back(value);
-		if (values.size() == before) {
-			std::vector<std::string> names;
-			for (const auto &[word, value] : known)
-				names.push_back(word);
+		const auto found = std::find(std::begin(names), std::end(names), text);
+		if (found == std::end(names))
 			throw Failure(ExitCode::Usage,
 						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
-		}
+		values.push_back(static_cast<Value>(found - std::begin(names)));
 	}
 	return values;
 }
 
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
-	std::vector<std::string> sizes, patterns = {"pingpong", "oneway"}, waits = {"block"};
-	std::string sender_busy = "0", receiver_busy = "0";
-	uint32_t messages = 0;
+	std::vector<std::string> sizes, patterns = {std::begin(rundir::kPatternNames), std::end(rundir::kPatternNames)},
+									waits = {std::string(rundir::name(rundir::Wait::Block))};
+	std::string sender_busy = "0", receiver_busy = "0", duration = "60";
+	int64_t messages = 1000;
 };
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
@@ -83,20 +115,26 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("-t,--transports", run.wishes.targets, "transports to measure, or all (icepath list)")
 		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
-	app.add_option("--patterns", texts.patterns, "pingpong, oneway")->delimiter(',')->capture_default_str();
-	app.add_option("-w,--wait", texts.waits, "how receivers wait: block, poll, epoll")
+	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))
+		->delimiter(',')
+		->capture_default_str();
+	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(rundir::kWaitNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
-	app.add_option("-m,--messages", texts.messages, "counted messages per block and direction (1000)");
-	app.add_option("-d,--duration", run.duration_s, "time for everything, in seconds")->capture_default_str();
+	app.add_option("-m,--messages", texts.messages, "counted messages per block and direction, at most")
+		->capture_default_str();
+	app.add_option("-d,--duration", texts.duration, "time for everything: seconds, or 90s, 5m, 1h")
+		->capture_default_str();
 	app.add_option("--cpus", run.cpus, "SENDER,RECEIVER: CPUs to pin the two sides to");
-	app.add_option("-o,--output", run.output, "run directory to make (results/<time>-<name>)");
+	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
-	app.add_flag("--strict", run.strict, "exit with 4 where a cell failed or records were lost");
+	app.add_flag(
+		"--strict", run.strict,
+		"exit with 4, and say why, where a cell failed or has no data, or where messages or capture records were lost");
 	app.add_flag("-q,--quiet", run.quiet, "no progress");
 	app.add_option("--inject-sender", texts.sender_busy,
-				   "busy work between `send` and the call, measured beside the same cell without it");
+				   "busy work between `send` and the call (20us), measured beside the same cell without it");
 	app.add_option("--inject-receiver", texts.receiver_busy, "busy work of the receiver after each message, likewise");
 }
 
@@ -104,23 +142,18 @@ void check(RunOptions &run, const RunTexts &texts)
 {
 	for (const std::string &size : texts.sizes)
 		run.wishes.sizes.push_back(bytes_of(size));
-	run.wishes.patterns = words<rundir::Pattern>(
-		"--patterns", texts.patterns, {{"pingpong", rundir::Pattern::PingPong}, {"oneway", rundir::Pattern::OneWay}});
-	run.wishes.waits = words<rundir::Wait>(
-		"--wait", texts.waits,
-		{{"block", rundir::Wait::Block}, {"poll", rundir::Wait::Poll}, {"epoll", rundir::Wait::Epoll}});
+	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
+	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
 	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
-	if (!(run.duration_s >= kShortestRunS && run.duration_s <= kLongestRunS))
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--duration: {} s is outside {} to {}", run.duration_s, kShortestRunS, kLongestRunS));
+	run.duration_s = seconds_of(texts.duration);
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,
 					  fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));
-	if (texts.messages > 1'000'000)
-		throw Failure(ExitCode::Usage, "--messages: a block holds at most 1000000");
-	if (texts.messages)
-		run.messages = texts.messages;
+	if (texts.messages < 1 || texts.messages > kMostMessages)
+		throw Failure(ExitCode::Usage, fmt::format("--messages: {} is outside of 1 to {} counted messages a block",
+												   texts.messages, kMostMessages));
+	run.messages = static_cast<uint32_t>(texts.messages);
 	if (run.name.empty() || run.name.find('/') != std::string::npos)
 		throw Failure(ExitCode::Usage, "--name: give a plain name, without '/'");
 }

@@ -13,7 +13,7 @@ struct RunOptions {
 	plan::Wishes wishes;
 	std::string cpus; // empty: choose
 	double duration_s = 60;
-	std::optional<uint32_t> messages;
+	uint32_t messages = 1000;
 	std::string output; // empty: results/<time>-<name>
 	std::string name = "run";
 	bool strict = false;

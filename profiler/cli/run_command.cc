@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,13 +15,19 @@
 #include "cpuset/topology.h"
 #include "profiler/cli/commands.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/report/aggregate.h"
 #include "profiler/report/report.h"
+#include "profiler/run/budget.h"
+#include "profiler/run/cpu_claim.h"
 #include "profiler/run/host.h"
+#include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
 #include "profiler/run/worker_process.h"
 
 namespace icepath::cli {
 namespace {
+
+constexpr const char *kResults = "results";
 
 void on_signal(int number)
 {
@@ -29,24 +37,32 @@ void on_signal(int number)
 
 std::string default_directory(const std::string &name)
 {
-	return fmt::format("results/{:%Y-%m-%dT%H%M%S}-{}", fmt::localtime(std::time(nullptr)), name);
+	return fmt::format("{}/{:%Y-%m-%dT%H%M%S}-{}", kResults, fmt::localtime(std::time(nullptr)), name);
 }
 
-// One line that is written over on a terminal; one line a round elsewhere.
+// Before anything that takes time: whenever Ctrl-C comes, the run ends in order.
+void handle_signals()
+{
+	struct sigaction action{};
+	action.sa_handler = on_signal;
+	sigaction(SIGINT, &action, nullptr);
+	sigaction(SIGTERM, &action, nullptr);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+// One line that is written over where the terminal can do that; one line a round elsewhere.
 class ProgressLine {
 public:
-	explicit ProgressLine(bool terminal) : terminal_(terminal) {}
+	explicit ProgressLine(bool line_control) : line_control_(line_control) {}
 	~ProgressLine()
 	{
-		if (terminal_ && shown_)
+		if (line_control_ && shown_)
 			fmt::print(stderr, "\r\033[K");
 	}
 	void show(const run::Progress &progress)
 	{
-		const std::string rounds = progress.rounds_expected
-									   ? fmt::format("{} of about {}", progress.round, progress.rounds_expected)
-									   : std::to_string(progress.round);
-		if (terminal_) {
+		const std::string rounds = fmt::format("{} of about {}", progress.round, progress.rounds_expected);
+		if (line_control_) {
 			fmt::print(stderr, "\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds,
 					   progress.probed ? "probed" : "unprobed", progress.cell,
 					   progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "",
@@ -60,7 +76,7 @@ public:
 	}
 
 private:
-	bool terminal_, shown_ = false;
+	bool line_control_, shown_ = false;
 	uint32_t last_round_ = 0;
 };
 
@@ -73,6 +89,7 @@ cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &mac
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
 {
+	handle_signals();
 	// The helper is forked before anything else is done with root's rights, and they are given up right after.
 	const privilege::Identity user = privilege::invoking_user();
 	std::optional<privilege::Helper> helper;
@@ -82,12 +99,17 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice cpus = choose_cpus(options, machine);
+	if (!options.output.empty())
+		run::check_run_folder(options.output);
 	std::vector<std::string> notices;
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
 	plan::Plan plan = plan::make(options.wishes, targets, cpus.sender, cpus.receiver);
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
+	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
+	run::stop_if_interrupted();
+	const run::CpuClaim claim({cpus.sender, cpus.receiver});
 	if (user.stays_root)
 		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives "
 							   "them to that user)");
@@ -106,26 +128,31 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.budget_s = options.duration_s;
 	session.started_ns = started_ns;
 	session.messages = options.messages;
-	struct sigaction action{};
-	action.sa_handler = on_signal;
-	sigaction(SIGINT, &action, nullptr);
-	sigaction(SIGTERM, &action, nullptr);
-	signal(SIGPIPE, SIG_IGN);
+	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
+	const bool makes_results = options.output.empty() && !std::filesystem::exists(kResults);
 
 	run::SessionResult result;
 	{
-		ProgressLine line(style.progress);
+		ProgressLine line(style.line_control);
 		result = run::run_session(plan, std::move(head), session, *helper, [&](const run::Progress &progress) {
 			if (!options.quiet)
 				line.show(progress);
 		});
 	}
 	helper.reset(); // nothing below needs root
-	const bool valid = report::write_and_print(session.directory, {style.colour, style.unicode, style.width});
+	std::vector<std::string> flaws;
+	report::write_and_print(session.directory, {style.colour, style.unicode, style.width}, &flaws);
 	fmt::print("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory);
+	if (makes_results)
+		fmt::print(stderr, "icepath: made the folder {} here\n", kResults);
 	if (result.interrupted)
 		return ExitCode::Interrupted;
-	return options.strict && (!valid || result.failed_cells) ? ExitCode::Invalid : ExitCode::Ok;
+	if (!options.strict || (flaws.empty() && result.failed_cells == 0))
+		return ExitCode::Ok;
+	if (flaws.empty())
+		flaws.push_back("a cell failed");
+	fmt::print(stderr, "icepath: --strict: {}\n", fmt::join(flaws, "; "));
+	return ExitCode::Invalid;
 }
 
 } // namespace icepath::cli

@@ -15,17 +15,21 @@ namespace {
 using rundir::Pattern;
 using rundir::Wait;
 
-icepath_wait bit_of(Wait wait)
+constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll};
+
+// What is asked for twice is measured once, and what is told of several cells is told once.
+template <typename T> void add_once(std::vector<T> &list, T item)
 {
-	switch (wait) {
-	case Wait::Block:
-		return ICEPATH_WAIT_BLOCK;
-	case Wait::Poll:
-		return ICEPATH_WAIT_POLL;
-	case Wait::Epoll:
-		return ICEPATH_WAIT_EPOLL;
-	}
-	return ICEPATH_WAIT_BLOCK;
+	if (std::find(list.begin(), list.end(), item) == list.end())
+		list.push_back(std::move(item));
+}
+
+template <typename T> std::vector<T> each_once(const std::vector<T> &items)
+{
+	std::vector<T> once;
+	for (const T &item : items)
+		add_once(once, item);
+	return once;
 }
 
 bool wants_all(const Wishes &wishes)
@@ -45,7 +49,7 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 		}
 		return chosen;
 	}
-	for (const std::string &wanted : wishes.targets) {
+	for (const std::string &wanted : each_once(wishes.targets)) {
 		const auto found =
 			std::find_if(targets.begin(), targets.end(), [&](const Target &target) { return target.name == wanted; });
 		if (found == targets.end()) {
@@ -65,58 +69,87 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 {
 	if (!wishes.sizes.empty())
-		return wishes.sizes;
+		return each_once(wishes.sizes);
 	return pattern == Pattern::PingPong ? std::vector<uint64_t>{64, 4096} : std::vector<uint64_t>{64};
+}
+
+bool supports(const Target &target, Wait wait) { return (target.waits & bit_of(wait)) != 0; }
+
+// How `target` waits where `asked` was asked for; nothing: it is left out there. Whatever isn't as asked is told.
+std::optional<Wait> wait_for(const Target &target, Wait asked, const std::vector<Wait> &all_asked, Plan &plan)
+{
+	if (supports(target, asked))
+		return asked;
+	// The floor of the stamps is worth having beside every other target, whatever its wait.
+	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
+	const auto is_supported = [&](Wait wait) { return supports(target, wait); };
+	const auto own = std::find_if(std::begin(kWaits), std::end(kWaits), is_supported);
+	if (floor && own != std::end(kWaits) && std::none_of(all_asked.begin(), all_asked.end(), is_supported)) {
+		add_once(plan.notices,
+				 fmt::format("{} can't wait by {}: measured with {} instead, as the floor under the others",
+							 target.name, name(asked), name(*own)));
+		return asked == all_asked.front() ? std::optional(*own) : std::nullopt;
+	}
+	add_once(plan.notices, fmt::format("{} can't wait by {}: left out there", target.name, name(asked)));
+	return std::nullopt;
+}
+
+bool carries(const Wishes &wishes, const Target &target, uint64_t size, Plan &plan)
+{
+	if (size != 0 && size <= target.max_payload_bytes)
+		return true;
+	const std::string why = fmt::format("{} can't carry {} bytes: its limit is {} ({})", target.name, size,
+										target.max_payload_bytes, target.max_payload_why);
+	if (!wants_all(wishes) || size == 0)
+		throw Failure(ExitCode::Usage, why);
+	add_once(plan.notices, why + "; left out");
+	return false;
 }
 
 } // namespace
 
-std::string_view name(Pattern pattern) { return pattern == Pattern::PingPong ? "pingpong" : "oneway"; }
-
-std::string_view name(Wait wait)
+icepath_wait bit_of(Wait wait)
 {
 	switch (wait) {
 	case Wait::Block:
-		return "block";
+		return ICEPATH_WAIT_BLOCK;
 	case Wait::Poll:
-		return "poll";
+		return ICEPATH_WAIT_POLL;
 	case Wait::Epoll:
-		return "epoll";
+		return ICEPATH_WAIT_EPOLL;
 	}
-	return "?";
+	return ICEPATH_WAIT_BLOCK;
+}
+
+std::string title(const rundir::Cell &cell)
+{
+	std::string text =
+		fmt::format("{} {} {} B {}", cell.target, name(cell.pattern), cell.payload_bytes, name(cell.wait));
+	if (cell.injection.sender_user_ns > 0)
+		text += fmt::format(" +{} ns sender", cell.injection.sender_user_ns);
+	if (cell.injection.receiver_busy_ns > 0)
+		text += fmt::format(" +{} ns receiver", cell.injection.receiver_busy_ns);
+	return text;
 }
 
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu_sender, uint32_t cpu_receiver)
 {
 	Plan plan;
 	const std::vector<const Target *> chosen = choose(wishes, targets, plan);
-	const bool all = wants_all(wishes);
-	for (const Pattern pattern : wishes.patterns) {
-		for (const Wait wait : wishes.waits) {
+	const std::vector<Wait> waits = each_once(wishes.waits);
+	for (const Pattern pattern : each_once(wishes.patterns)) {
+		for (const Wait asked : waits) {
 			for (const Target *target : chosen) {
-				// The floor of the stamps has one wait only, and is worth having beside every other.
-				const bool floor = (target->capabilities & ICEPATH_NOT_IPC) != 0;
-				const bool only_wait = floor && (target->waits & bit_of(wait)) == 0 && wait == wishes.waits.front();
-				if ((target->waits & bit_of(wait)) == 0 && !only_wait) {
-					if (!floor)
-						plan.notices.push_back(
-							fmt::format("{} can't wait by {}: left out there", target->name, name(wait)));
+				const std::optional<Wait> wait = wait_for(*target, asked, waits, plan);
+				if (!wait)
 					continue;
-				}
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
-					if (size == 0 || size > target->max_payload_bytes) {
-						const std::string why =
-							fmt::format("{} can't carry {} bytes: its limit is {} ({})", target->name, size,
-										target->max_payload_bytes, target->max_payload_why);
-						if (!all || size == 0)
-							throw Failure(ExitCode::Usage, why);
-						plan.notices.push_back(why + "; left out");
+					if (!carries(wishes, *target, size, plan))
 						continue;
-					}
 					rundir::Cell cell;
 					cell.target = target->name;
 					cell.pattern = pattern;
-					cell.wait = only_wait ? Wait::Poll : wait;
+					cell.wait = *wait;
 					cell.payload_bytes = size;
 					if (const uint64_t part = target->max_part_bytes; part != 0)
 						cell.parts = static_cast<uint32_t>((size + part - 1) / part);

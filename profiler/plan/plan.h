@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "icepath/plugin.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::plan {
@@ -31,14 +32,16 @@ struct Wishes {
 struct Plan {
 	std::vector<rundir::Cell> cells;
 	std::vector<std::string> plugin_of_cell; // path, beside cells
-	std::vector<std::string> notices;        // combinations that were left out, and why
+	std::vector<std::string> notices; // combinations that were left out or measured otherwise, and why; each once
 };
 
-// Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
+// Measures once what is asked for twice. Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu_sender, uint32_t cpu_receiver);
 
-// The words of the command line and the reports.
-std::string_view name(rundir::Pattern pattern);
-std::string_view name(rundir::Wait wait);
+// The one place that ties a cell's wait to a plug-in's.
+icepath_wait bit_of(rundir::Wait wait);
+
+// "uds-stream pingpong 64 B block +20000 ns sender": a cell in one sentence.
+std::string title(const rundir::Cell &cell);
 
 } // namespace icepath::plan

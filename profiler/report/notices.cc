@@ -131,15 +131,9 @@ void add_cell_notices(const CellResult &cell, const std::vector<std::string> &by
 
 } // namespace
 
-std::string_view pattern_name(rundir::Pattern pattern)
-{
-	return pattern == rundir::Pattern::PingPong ? "pingpong" : "oneway";
-}
+std::string_view pattern_name(rundir::Pattern pattern) { return rundir::name(pattern); }
 
-std::string_view wait_name(rundir::Wait wait)
-{
-	return wait == rundir::Wait::Block ? "block" : wait == rundir::Wait::Poll ? "poll" : "epoll";
-}
+std::string_view wait_name(rundir::Wait wait) { return rundir::name(wait); }
 
 std::string title(const rundir::Cell &cell)
 {
@@ -163,13 +157,37 @@ std::vector<std::string> notices(const RunResult &result)
 	return told;
 }
 
-bool valid(const RunResult &result)
+std::vector<std::string> flaws(const RunResult &result)
 {
-	return !result.partial() && std::ranges::all_of(result.cells, [](const CellResult &cell) {
-		return measured(cell) && cell.blocks_failed == 0 && cell.messages.bad_payload == 0 &&
-			   cell.messages.inverted == 0 && (cell.messages.lost == 0 || lossy(cell)) && cell.capture.dropped == 0 &&
-			   cell.capture.recursion_misses == 0 && cell.layers.sum_error_ns() == 0;
-	});
+	uint64_t empty = 0, failed = 0, lost = 0, changed = 0, inverted = 0, dropped = 0, skipped = 0, missed = 0;
+	for (const CellResult &cell : result.cells) {
+		empty += cell.latency.count == 0 || cell.probed == 0;
+		failed += cell.blocks_failed;
+		lost += lossy(cell) ? 0 : cell.messages.lost;
+		changed += cell.messages.bad_payload;
+		inverted += cell.messages.inverted;
+		dropped += cell.capture.dropped;
+		skipped += cell.capture.recursion_misses;
+		missed += cell.layers.sum_error_ns() > 0;
+	}
+	std::vector<std::string> found;
+	if (result.partial())
+		found.emplace_back("the run is partial");
+	const auto add = [&](uint64_t number, const char *what) {
+		if (number > 0)
+			found.push_back(fmt::format("{}: {}", what, count(number)));
+	};
+	add(empty, "cells without messages, either with or without probes");
+	add(failed, "blocks that failed");
+	add(lost, "messages lost by transports that mustn't lose any");
+	add(changed, "messages that came with other bytes than were sent");
+	add(inverted, "messages received before they were sent, by their stamps");
+	add(dropped, "capture records lost, because a CPU's log was full");
+	add(skipped, "probe runs that the kernel skipped");
+	add(missed, "cells whose layers miss the latency");
+	return found;
 }
+
+bool valid(const RunResult &result) { return flaws(result).empty(); }
 
 } // namespace icepath::report

@@ -11,8 +11,10 @@ namespace icepath::report {
 // One sentence each; those that the run itself wrote come first.
 std::vector<std::string> notices(const RunResult &result);
 
-// Whether everything that was planned was measured, and nothing was lost that shouldn't be: what --strict asks.
-bool valid(const RunResult &result);
+// What --strict doesn't allow, summed up over the cells: what was planned and not measured, and what was lost that
+// shouldn't be. Messages without a breakdown aren't among it.
+std::vector<std::string> flaws(const RunResult &result);
+bool valid(const RunResult &result); // without flaws
 
 // "uds-stream 64 B pingpong block": a cell in one sentence. A cell with a delay put into it says so.
 std::string title(const rundir::Cell &cell);

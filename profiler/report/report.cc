@@ -65,11 +65,13 @@ bool print(const std::string &run, const Style &style)
 	return valid(result);
 }
 
-bool write_and_print(const std::string &run, const Style &style)
+bool write_and_print(const std::string &run, const Style &style, std::vector<std::string> *flaws_told)
 {
 	const RunResult result = analyse(run);
 	write_file(directory_of(run) / "run.json", run_json_text(result));
 	to_stdout(terminal_report(result, style));
+	if (flaws_told)
+		*flaws_told = flaws(result);
 	return valid(result);
 }
 

@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "ebpf/records.h"
-#include "profiler/plan/plan.h"
 
 namespace icepath::run {
 namespace {
@@ -26,13 +25,6 @@ constexpr uint64_t kGraceNs = 3'000'000'000;
 const char *side_name(const rundir::Cell &cell, size_t side)
 {
 	return (cell.pattern == rundir::Pattern::PingPong ? kPingPongNames : kOneWayNames)[side];
-}
-
-uint32_t wait_bit(rundir::Wait wait)
-{
-	return wait == rundir::Wait::Block  ? ICEPATH_WAIT_BLOCK
-		   : wait == rundir::Wait::Poll ? ICEPATH_WAIT_POLL
-										: ICEPATH_WAIT_EPOLL;
 }
 
 rundir::ClockPair read_clocks()
@@ -125,12 +117,6 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 
 LiveCell::~LiveCell() { munmap(memory_, worker::cell_memory_bytes(capacity_)); }
 
-std::string LiveCell::title() const
-{
-	return fmt::format("{} {} {} B {}", cell_.target, plan::name(cell_.pattern), cell_.payload_bytes,
-					   plan::name(cell_.wait));
-}
-
 void LiveCell::open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper)
 {
 	const bool pingpong = cell_.pattern == rundir::Pattern::PingPong;
@@ -147,7 +133,7 @@ void LiveCell::open(const std::string &plugin, uint32_t max_messages, const Slot
 		request.open.side = side;
 		request.open.sends = pingpong || side == 0;
 		request.open.receives = pingpong || side == 1;
-		request.open.wait = wait_bit(cell_.wait);
+		request.open.wait = plan::bit_of(cell_.wait);
 		request.open.payload_bytes = cell_.payload_bytes;
 		request.open.max_messages = max_messages;
 		std::vector<int> fds = {memory_fd_.get()};
@@ -195,8 +181,8 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	request.block.one_way = cell_.pattern == rundir::Pattern::OneWay;
 	request.block.lead_in = std::min(wish.lead_in, capacity_);
 	request.block.count = std::min(wish.count, capacity_ - request.block.lead_in);
+	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
-	request.block.deadline_ns = icepath_now_ns() + wish.duration_ns;
 	request.block.rate_hz = cell_.rate_hz.value_or(0);
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
@@ -205,11 +191,13 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 		request.block.slots = slots.slot_count();
 		helper->begin_block(helper_numbers_);
 	}
+	// Emptying the slots takes its time, which isn't the block's.
+	request.block.deadline_ns = icepath_now_ns() + wish.duration_ns;
 	std::array<std::optional<worker::Reply>, 2> replies;
 	try {
 		for (const size_t side : {1, 0}) // the receiver asks before the sender sends
 			workers_[side]->send(request, {});
-		replies = await_replies(request.block.deadline_ns, block.failure);
+		replies = await_replies(request.block, wish.stop, block.failure);
 	} catch (const WorkerFailed &failure) {
 		block.failure = failure.what();
 	}
@@ -227,10 +215,11 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	return block;
 }
 
-std::array<std::optional<worker::Reply>, 2> LiveCell::await_replies(uint64_t deadline_ns, std::string &failure)
+std::array<std::optional<worker::Reply>, 2> LiveCell::await_replies(const worker::BlockRequest &block,
+																	const std::atomic<bool> *stop, std::string &failure)
 {
 	std::array<std::optional<worker::Reply>, 2> replies;
-	uint64_t give_up_ns = deadline_ns + kGraceNs;
+	uint64_t give_up_ns = block.deadline_ns + kGraceNs;
 	for (;;) {
 		// Side 0's reply waits until side 1's is there: looking at it would wake icepath in the middle of the last messages.
 		std::array<pollfd, 2> sockets{};
@@ -240,12 +229,14 @@ std::array<std::optional<worker::Reply>, 2> LiveCell::await_replies(uint64_t dea
 		}
 		if (replies[0] && replies[1])
 			return replies;
+		if (stop && *stop)
+			memory_->stop = block.block + 1;
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= give_up_ns)
 			throw WorkerFailed(
 				failure.empty() ? fmt::format("the {} doesn't answer", workers_[replies[1] ? 0 : 1]->what()) : failure);
 		if (poll(sockets.data(), sockets.size(), static_cast<int>((give_up_ns - now_ns) / 1'000'000 + 1)) < 0)
-			continue; // a signal: the block goes on to its end
+			continue; // a signal
 		for (size_t side = 0; side < 2; side++) {
 			if (sockets[side].revents == 0)
 				continue;

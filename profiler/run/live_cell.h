@@ -2,11 +2,14 @@
 #pragma once
 // One cell while the run goes on: its two workers, the memory that they share with icepath, and its blocks. One thread.
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/run/budget.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
@@ -36,9 +39,12 @@ private:
 
 struct BlockWish {
 	uint64_t number = 0; // unique in the run
-	uint32_t lead_in = 32, count = 1000;
-	uint64_t duration_ns = 150'000'000;
+	uint32_t lead_in = kLeadIn, count = 0;
+	uint32_t at_least = 0; // counted messages: worker::BlockRequest
+	uint64_t duration_ns = 0; // from when everything that must be done before the first message is done
 	bool probed = false;
+	// Where given: ends the block before its time, once it is set, which a signal's handler may do.
+	const std::atomic<bool> *stop = nullptr;
 };
 
 class LiveCell {
@@ -57,12 +63,13 @@ public:
 
 	const std::array<uint32_t, 2> &tids() const { return tids_; }
 	const rundir::Cell &cell() const { return cell_; }
-	std::string title() const; // "uds-stream pingpong 64 B block"
+	std::string title() const { return plan::title(cell_); }
 
 private:
 	void open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper);
 	void collect(rundir::Block &block, const std::array<std::optional<worker::Reply>, 2> &replies) const;
-	std::array<std::optional<worker::Reply>, 2> await_replies(uint64_t deadline_ns, std::string &failure);
+	std::array<std::optional<worker::Reply>, 2> await_replies(const worker::BlockRequest &block,
+															  const std::atomic<bool> *stop, std::string &failure);
 
 	rundir::Cell cell_;
 	uint32_t number_;

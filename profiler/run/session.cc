@@ -3,16 +3,22 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <ctime>
 #include <memory>
 #include <numeric>
 #include <set>
 
 #include "icepath/plugin.h"
+#include "profiler/run/block_glance.h"
+#include "profiler/run/budget.h"
 #include "profiler/run/live_cell.h"
+#include "profiler/run/probe_uses.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::run {
@@ -20,95 +26,55 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-constexpr uint32_t kLeadIn = 32;
-constexpr uint32_t kDefaultMessages = 1000;
-constexpr uint64_t kLongestBlockNs = 150'000'000;
-constexpr uint64_t kShortestBlockNs = 10'000'000;
-// What is left of the budget for resolving what was captured.
-constexpr double kCaptureShare = 0.78;
+// Exiting, and what a loaded machine takes longer than expected.
+constexpr double kReserve = 0.03;
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 // Rounds go probed, unprobed, unprobed, probed: drift that is linear in time cancels in every four.
 bool is_probed(uint32_t round) { return round % 4 == 0 || round % 4 == 3; }
 
-std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
-										 const privilege::Helper::Loaded &loaded)
+std::vector<uint64_t> least_of(const std::vector<rundir::Cell> &cells, uint32_t count)
 {
-	capture::ProbeSet needed = 0;
+	std::vector<uint64_t> least;
 	for (const rundir::Cell &cell : cells)
-		needed |= capture::needed_by(cell);
-	std::vector<rundir::ProbeUse> uses;
-	for (size_t i = 0; i < capture::kProbes.size(); i++) {
-		if ((needed & capture::bit(i)) == 0)
-			continue;
-		const capture::Probe &probe = capture::kProbes[i];
-		const bool works = (loaded.available & capture::bit(i)) != 0;
-		uses.push_back(
-			{std::string(probe.layers),
-			 works ? std::string(probe.tracepoint) : fmt::format("{}: {}", probe.tracepoint, loaded.why_not[i]),
-			 works ? "tp_btf" : "none"});
-	}
-	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
-					"stamps of the workers around each call", "stamp"});
-	return uses;
-}
-
-double block_p50_us(const rundir::Block &block)
-{
-	std::vector<uint64_t> latencies;
-	const auto &sends = block.sides[0].sends;
-	for (const rundir::RecvStamp &recv : block.sides[1].recvs)
-		if (recv.seq < sends.size() && sends[recv.seq].seq == recv.seq && recv.recv_ns > sends[recv.seq].send_ns)
-			latencies.push_back(recv.recv_ns - sends[recv.seq].send_ns);
-	if (latencies.empty())
-		return 0;
-	std::nth_element(latencies.begin(), latencies.begin() + static_cast<ptrdiff_t>(latencies.size() / 2),
-					 latencies.end());
-	return static_cast<double>(latencies[latencies.size() / 2]) / 1e3;
+		least.push_back(least_block_ns(cell, count));
+	return least;
 }
 
 class Session {
 public:
 	Session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options, privilege::Helper &helper,
 			const std::function<void(const Progress &)> &tell)
-		: options_(options), helper_(helper), tell_(tell), notices_(plan.notices), head_(std::move(head))
+		: options_(options), helper_(helper), tell_(tell), notices_(plan.notices), head_(std::move(head)),
+		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9)),
+		  budget_(end_ns_, least_of(plan.cells, options.messages)), counted_(plan.cells.size())
 	{
 		head_.cells = plan.cells;
 		head_.budget_s = options.budget_s;
 		load_capture();
-		writer_ = std::make_unique<rundir::Writer>(options.directory, head_);
 		open_cells(plan);
 	}
 
 	SessionResult run()
 	{
-		const uint64_t capture_end_ns =
-			options_.started_ns + static_cast<uint64_t>(options_.budget_s * kCaptureShare * 1e9);
-		const uint64_t begin_ns = icepath_now_ns();
-		const uint64_t left_ns = capture_end_ns > begin_ns ? capture_end_ns - begin_ns : 0;
-		// Eight rounds at least, if that leaves blocks of a useful length.
-		block_ns_ = std::clamp(left_ns / (8 * std::max<uint64_t>(1, cells_.size())), kShortestBlockNs, kLongestBlockNs);
 		uint32_t round = 0;
-		for (; !interrupted; round++) {
-			const uint64_t now_ns = icepath_now_ns();
-			// Stop after a pair, and before one that would not fit.
-			const uint64_t pair_ns = round ? 2 * (now_ns - begin_ns) / round : 0;
-			if (round >= 2 && round % 2 == 0 && now_ns + pair_ns > capture_end_ns)
-				break;
-			if (std::none_of(cells_.begin(), cells_.end(), [](const auto &cell) { return cell != nullptr; }))
-				break;
-			progress_.round = round + 1;
-			progress_.rounds_expected =
-				round ? static_cast<uint32_t>(left_ns * round / std::max<uint64_t>(1, now_ns - begin_ns)) : 0;
-			progress_.seconds_left = capture_end_ns > now_ns ? static_cast<double>(capture_end_ns - now_ns) / 1e9 : 0;
-			run_round(round);
+		while (!interrupted && some_cell_lives() && budget_.begin_pair(icepath_now_ns())) {
+			for (const uint32_t end = round + 2; round < end && !interrupted && some_cell_lives(); round++) {
+				progress_.round = round + 1;
+				progress_.rounds_expected = budget_.rounds_expected();
+				run_round(round);
+			}
+			budget_.end_pair(icepath_now_ns());
+			rehearse();
 		}
 		if (helper_works_)
 			detach();
-		if (blocks_ == 0)
-			throw Failure(ExitCode::Invalid,
-						  "nothing could be measured: " + (notices_.empty() ? "interrupted" : notices_.back()));
+		if (blocks_ == 0) {
+			stop_if_interrupted();
+			throw Failure(ExitCode::Invalid, fmt::format("nothing could be measured: {}", fmt::join(failures_, "; ")));
+		}
+		name_cells_without_data();
 		rundir::Tail tail;
 		tail.finished_utc = utc_now();
 		tail.interrupted = interrupted;
@@ -135,7 +101,7 @@ private:
 
 	void open_cells(const plan::Plan &plan)
 	{
-		const uint32_t max_messages = options_.messages.value_or(kDefaultMessages) + kLeadIn;
+		const uint32_t max_messages = options_.messages + kLeadIn;
 		cells_.resize(plan.cells.size());
 		for (size_t i = 0; i < plan.cells.size() && !interrupted; i++) {
 			try {
@@ -155,13 +121,49 @@ private:
 		});
 	}
 
+	void tell_once(const std::string &notice)
+	{
+		if (std::find(notices_.begin(), notices_.end(), notice) == notices_.end())
+			notices_.push_back(notice);
+	}
+
 	void give_up(size_t cell, const std::string &why)
 	{
-		const rundir::Cell &lost = head_.cells[cell];
-		notices_.push_back(fmt::format("{} {} {} B ended in round {}: {}", lost.target, plan::name(lost.pattern),
-									   lost.payload_bytes, progress_.round, why));
+		failures_.push_back(fmt::format(
+			"{} {}: {}", plan::title(head_.cells[cell]),
+			progress_.round ? fmt::format("ended in round {}", progress_.round) : "couldn't be started", why));
+		tell_once(failures_.back());
 		cells_[cell].reset();
+		budget_.is_over(cell);
 		failed_++;
+	}
+
+	bool some_cell_lives() const
+	{
+		return std::any_of(cells_.begin(), cells_.end(), [](const auto &cell) { return cell != nullptr; });
+	}
+
+	// A cell that failed or that the user interrupted has said why.
+	void name_cells_without_data()
+	{
+		for (size_t i = 0; i < cells_.size(); i++) {
+			if (!cells_[i] || interrupted || (counted_[i][0] && (counted_[i][1] || !helper_works_)))
+				continue;
+			const char *where =
+				counted_[i][0] ? "with probes, so there is no breakdown" : "without probes, so there is no latency";
+			tell_once(fmt::format("{}: nothing behind its {} lead-in messages was received {}: measure longer (-d)",
+								  cells_[i]->title(), kLeadIn, where));
+			failed_++;
+		}
+	}
+
+	void rehearse()
+	{
+		if (!options_.rehearse_report || interrupted || !budget_.rehearsal_is_due())
+			return;
+		const uint64_t begin_ns = icepath_now_ns();
+		options_.rehearse_report();
+		budget_.rehearsed(icepath_now_ns() - begin_ns);
 	}
 
 	void run_round(uint32_t round)
@@ -171,11 +173,13 @@ private:
 			if (!cells_[i] || interrupted)
 				continue;
 			progress_.cell = cells_[i]->title();
+			const uint64_t now_ns = icepath_now_ns();
+			progress_.seconds_left = end_ns_ > now_ns ? static_cast<double>(end_ns_ - now_ns) / 1e9 : 0;
 			tell_(progress_);
 			try {
 				run_block(i, round);
 			} catch (const privilege::HelperDied &died) {
-				notices_.push_back(fmt::format("round {}, {}: {}", round + 1, cells_[i]->title(), died.what()));
+				tell_once(fmt::format("round {}, {}: {}", round + 1, cells_[i]->title(), died.what()));
 				helper_works_ = false;
 				progress_.probed = false;
 				give_up(i, "the root helper died during its block");
@@ -192,28 +196,62 @@ private:
 		const capture::ProbeSet available = helper_.attach(progress_.probed ? capture::needed_by(head_.cells[i]) : 0);
 		for (size_t probe = 0; probe < capture::kProbes.size(); probe++)
 			if ((available_ & ~available & capture::bit(probe)) != 0)
-				notices_.push_back(
-					fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent",
-								capture::kProbes[probe].tracepoint));
+				tell_once(fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent",
+									  capture::kProbes[probe].tracepoint));
 		available_ = available;
 	}
 
-	void run_block(size_t i, uint32_t round)
+	rundir::Block measure(size_t i, uint32_t round)
 	{
-		attach_for(i);
 		BlockWish wish;
-		wish.number = blocks_ + 1;
-		wish.lead_in = kLeadIn;
-		wish.count = options_.messages.value_or(kDefaultMessages);
-		wish.duration_ns = block_ns_;
+		wish.number = ++begun_;
+		wish.duration_ns = budget_.block_ns(i);
+		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
+		wish.at_least = kUsefulMessages;
 		wish.probed = progress_.probed;
+		wish.stop = &interrupted;
 		rundir::Block block = cells_[i]->run(wish, slots_, &helper_);
 		block.cell = static_cast<uint32_t>(i);
 		block.round = round;
 		if (interrupted && block.end == rundir::BlockEnd::Failed)
 			block.end = rundir::BlockEnd::Interrupted;
+		return block;
+	}
+
+	// What the block taught about the cell's pace. False: it was too short to get beyond its lead-in, and a longer one is
+	// worth trying.
+	bool learn(size_t i, const rundir::Block &block, uint64_t counted)
+	{
+		const uint64_t took_ns = block.finish.monotonic_ns - block.begin.monotonic_ns;
+		const bool to_deadline = block.end == rundir::BlockEnd::Deadline;
+		budget_.block_took(i, took_ns, to_deadline);
+		if (!to_deadline || counted >= std::min(kUsefulMessages, options_.messages))
+			return true;
+		budget_.needs(i, least_block_ns(block.sides[0].sends.size(), took_ns, options_.messages));
+		return counted > 0;
+	}
+
+	void run_block(size_t i, uint32_t round)
+	{
+		attach_for(i);
+		rundir::Block block = measure(i, round);
+		uint64_t counted = counted_in(block);
+		if (!learn(i, block, counted) && !interrupted) {
+			const double needed_s = static_cast<double>(budget_.block_ns(i)) / 1e9;
+			if (budget_.left_ns(icepath_now_ns()) < budget_.block_ns(i))
+				return give_up(
+					i, fmt::format("it is so slow that a block takes {:.1f} s: measure it alone, for {:.0f} s or "
+								   "longer (-d)",
+								   needed_s, std::ceil(options_.budget_s + 2 * needed_s)));
+			block = measure(i, round);
+			counted = counted_in(block);
+			learn(i, block, counted);
+		}
+		if (!writer_)
+			writer_ = std::make_unique<rundir::Writer>(options_.directory, head_);
 		writer_->add(block);
 		blocks_++;
+		counted_[i][block.probed] += counted;
 		if (block.end == rundir::BlockEnd::Failed)
 			give_up(i, block.failure);
 		else
@@ -232,15 +270,17 @@ private:
 	const SessionOptions &options_;
 	privilege::Helper &helper_;
 	const std::function<void(const Progress &)> &tell_;
-	std::vector<std::string> notices_;
+	std::vector<std::string> notices_, failures_; // each once
 	rundir::Head head_;
+	const uint64_t end_ns_; // when the report shall stand
+	Budget budget_;
 	SlotsView slots_;
-	std::unique_ptr<rundir::Writer> writer_;
+	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
 	std::vector<size_t> order_;
 	Progress progress_;
-	uint64_t block_ns_ = kLongestBlockNs;
-	uint64_t blocks_ = 0;
+	std::vector<std::array<uint64_t, 2>> counted_; // messages in unprobed and in probed blocks, beside cells_
+	uint64_t begun_ = 0, blocks_ = 0; // blocks_: those that are kept
 	size_t failed_ = 0;
 	bool helper_works_ = true;
 	capture::ProbeSet available_ = 0;
@@ -249,6 +289,12 @@ private:
 } // namespace
 
 void interrupt_session() { interrupted = true; }
+
+void stop_if_interrupted()
+{
+	if (interrupted)
+		throw Failure(ExitCode::Interrupted, "interrupted before anything was measured: nothing was kept");
+}
 
 SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options,
 						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell)

@@ -18,31 +18,36 @@ struct SessionOptions {
 	std::string directory; // of the run; made by the session
 	double budget_s = 60; // for everything, from `started_ns` to the end of the report
 	uint64_t started_ns = 0; // CLOCK_MONOTONIC when the program began
-	std::optional<uint32_t> messages; // counted messages per block; nothing: 1000
+	uint32_t messages = 1000; // counted ones per block and direction, at most
 	uint32_t records_per_slot = 1u << 16;
+	// Makes a report of what is in `directory` so far, so that the session learns how long that takes; may be empty.
+	std::function<void()> rehearse_report;
 };
 
 struct SessionResult {
 	bool interrupted = false;
 	uint32_t rounds = 0;
-	size_t failed_cells = 0;
+	size_t failed_cells = 0; // ended early, or came out without data
 };
 
 // How far a run has come, for a progress line.
 struct Progress {
-	uint32_t round = 0, rounds_expected = 0;
+	uint32_t round = 0, rounds_expected = 0; // from 1; never above what is expected
 	bool probed = false;
 	std::string cell;
 	double latency_p50_us = 0; // of the block that has just ended; 0: none
-	double seconds_left = 0;
+	double seconds_left = 0; // to the end of the report
 };
 
 // Runs the plan. `head` comes with host, isolation and command line filled; cells and probes are added here. Throws Failure
-// where nothing could be measured at all.
+// where nothing could be measured at all: then there is no directory either. It is Failure(Interrupted) where the user
+// wanted it so.
 SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options,
 						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell);
 
-// Asks a running session to stop after its current block. Async-signal-safe.
+// Asks the session, running or still to come, to stop after its current message. Async-signal-safe.
 void interrupt_session();
+// Throws Failure(Interrupted) if that was asked, for use before anything is measured.
+void stop_if_interrupted();
 
 } // namespace icepath::run

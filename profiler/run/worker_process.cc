@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 namespace icepath::run {
 namespace {
@@ -98,23 +101,45 @@ worker::Reply WorkerProcess::ask(const worker::Request &request, const std::vect
 
 std::string worker_program() { return program_folder() / "icepath-worker"; }
 
+std::vector<std::string> plugin_folders()
+{
+	const char *wish = std::getenv("ICEPATH_PLUGIN_PATH");
+	if (!wish || !*wish)
+		return {(program_folder() / "../lib/icepath").lexically_normal()};
+	std::vector<std::string> folders;
+	std::istringstream list(wish);
+	for (std::string folder; std::getline(list, folder, ':');)
+		if (!folder.empty())
+			folders.push_back(folder);
+	return folders;
+}
+
 std::vector<std::string> plugin_paths()
 {
 	std::vector<std::string> paths;
-	std::error_code none;
-	for (const auto &entry : fs::directory_iterator(program_folder() / "../lib/icepath", none)) {
-		const std::string file = entry.path().filename();
-		if (file.starts_with("icepath-") && file.ends_with(".so"))
-			paths.push_back(fs::weakly_canonical(entry.path()));
+	for (const std::string &folder : plugin_folders()) {
+		std::error_code none;
+		for (const auto &entry : fs::directory_iterator(folder, none)) {
+			const std::string file = entry.path().filename();
+			if (file.starts_with("icepath-") && file.ends_with(".so"))
+				paths.push_back(fs::weakly_canonical(entry.path()));
+		}
 	}
 	std::sort(paths.begin(), paths.end());
+	paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 	return paths;
 }
 
 std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 {
+	const std::vector<std::string> paths = plugin_paths();
+	if (paths.empty())
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("there is no transport: no icepath-<name>.so in {}; ICEPATH_PLUGIN_PATH=FOLDER names "
+								  "another folder to look in",
+								  fmt::join(plugin_folders(), ", ")));
 	std::vector<plan::Target> targets;
-	for (const std::string &path : plugin_paths()) {
+	for (const std::string &path : paths) {
 		const std::string file = fs::path(path).filename();
 		try {
 			WorkerProcess process(worker_program(), "worker that describes " + file);

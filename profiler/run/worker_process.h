@@ -44,11 +44,16 @@ private:
 	std::string what_;
 };
 
-// Where this build has its worker and its plug-ins, relative to the running program.
+// Where this build has its worker, relative to the running program.
 std::string worker_program();
+
+// Folders that are searched for icepath-<name>.so: those of ICEPATH_PLUGIN_PATH, separated by ':', or else ../lib/icepath
+// beside the folder of the running program.
+std::vector<std::string> plugin_folders();
 std::vector<std::string> plugin_paths();
 
-// Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`.
+// Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`. Throws
+// Failure(MachineCannot) where there is no plug-in at all.
 std::vector<plan::Target> describe_targets(std::vector<std::string> &notices);
 
 } // namespace icepath::run

@@ -34,7 +34,6 @@ public:
 
 	void add(const Block &block);
 	void finish(const Tail &tail);
-	uint64_t bytes_written() const;
 
 private:
 	struct State;

@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kPatterns[] = {"pingpong", "oneway"};
-constexpr const char *kWaits[] = {"block", "poll", "epoll"};
 constexpr size_t kMaxProbes = 4096;
 constexpr size_t kMaxNotices = 65536;
 
@@ -33,8 +31,8 @@ Json to_json(const Cell &cell)
 	return {
 		{"target", cell.target},
 		{"kind", cell.kind},
-		{"pattern", kPatterns[static_cast<size_t>(cell.pattern)]},
-		{"wait", kWaits[static_cast<size_t>(cell.wait)]},
+		{"pattern", name(cell.pattern)},
+		{"wait", name(cell.wait)},
 		{"payload_bytes", cell.payload_bytes},
 		{"parts", cell.parts},
 		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
@@ -51,8 +49,8 @@ Cell cell_from_json(const Json &json)
 	Cell cell;
 	cell.target = text_field(json, "target");
 	cell.kind = text_field(json, "kind");
-	cell.pattern = enum_field<Pattern>(json, "pattern", kPatterns);
-	cell.wait = enum_field<Wait>(json, "wait", kWaits);
+	cell.pattern = enum_field<Pattern>(json, "pattern", kPatternNames);
+	cell.wait = enum_field<Wait>(json, "wait", kWaitNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");
 	cell.parts = json.contains("parts") ? u32_field(json, "parts") : 1; // runs before there were parts
 	if (!field(json, "rate_hz").is_null()) {

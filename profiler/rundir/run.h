@@ -4,12 +4,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace icepath::rundir {
 
 enum class Pattern : uint8_t { PingPong, OneWay };
 enum class Wait : uint8_t { Block, Poll, Epoll };
+
+// The words of the command line, of reports and of the container, by the enum's value.
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway"};
+inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll"};
+constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
+constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
 
 // A delay that is put into a cell on purpose, to prove that the breakdown finds it.
 struct Injection {

@@ -56,9 +56,7 @@ Json type_table()
 						 UNION_FIELD(socket, buffer),
 						 UNION_FIELD(socket, stream_end),
 						 UNION_FIELD(socket, bytes),
-						 UNION_FIELD(socket, has_stream_end),
-						 UNION_FIELD(migrate, from_cpu),
-						 UNION_FIELD(migrate, to_cpu)};
+						 UNION_FIELD(socket, has_stream_end)};
 	const Json send = {FIELD(SendStamp, seq),      FIELD(SendStamp, intended_ns), FIELD(SendStamp, send_ns),
 					   FIELD(SendStamp, call_ns),  FIELD(SendStamp, publish_ns),  FIELD(SendStamp, return_ns),
 					   FIELD(SendStamp, attempts), FIELD(SendStamp, flags)};

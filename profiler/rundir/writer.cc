@@ -144,6 +144,4 @@ void Writer::finish(const Tail &tail)
 	}
 }
 
-uint64_t Writer::bytes_written() const { return state_->written; }
-
 } // namespace icepath::rundir

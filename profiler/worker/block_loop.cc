@@ -13,8 +13,11 @@ constexpr uint64_t kLookAtSlotsEvery = 16;
 
 bool Ending::is_last(uint64_t seq, uint64_t now_ns)
 {
-	if (now_ns >= block_.deadline_ns)
+	const bool too_few = seq + 1 < uint64_t{block_.lead_in} + block_.at_least;
+	if (now_ns >= block_.deadline_ns + (too_few ? kPatienceNs : 0))
 		why_ = rundir::BlockEnd::Deadline;
+	else if (shared_.stop.load(std::memory_order_relaxed) == block_.block + 1)
+		why_ = rundir::BlockEnd::Interrupted;
 	else if (seq % kLookAtSlotsEvery == 0 && slots_.nearly_full())
 		why_ = rundir::BlockEnd::LogFull;
 	else

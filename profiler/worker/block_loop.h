@@ -34,7 +34,9 @@ struct Outcome {
 // Side 0 asks it before each message.
 class Ending {
 public:
-	Ending(const BlockRequest &block, const SlotsWatch &slots) : block_(block), slots_(slots) {}
+	Ending(const BlockRequest &block, const SlotsWatch &slots, const CellMemory &shared)
+		: block_(block), slots_(slots), shared_(shared)
+	{}
 
 	// Whether message `seq` must be the last; `now_ns` is when it is, or will be, sent.
 	bool is_last(uint64_t seq, uint64_t now_ns);
@@ -43,6 +45,7 @@ public:
 private:
 	const BlockRequest &block_;
 	const SlotsWatch &slots_;
+	const CellMemory &shared_;
 	rundir::BlockEnd why_ = rundir::BlockEnd::Count;
 };
 

@@ -36,7 +36,7 @@ void wait_until(uint64_t at_ns)
 Outcome send_one_way(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
-	Ending ending(block, cell.slots);
+	Ending ending(block, cell.slots, cell.memory.head());
 	const bool paced = block.rate_hz > 0;
 	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
 	const uint64_t start_ns = icepath_now_ns() + kStartNs;

@@ -9,7 +9,7 @@ namespace icepath::worker {
 Outcome initiate(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
-	Ending ending(block, cell.slots);
+	Ending ending(block, cell.slots, cell.memory.head());
 	uint64_t now_ns = icepath_now_ns();
 	for (uint64_t seq = 0;; seq++) {
 		cell.payloads.prepare(cell.send_buffer, seq, 0);

@@ -33,6 +33,9 @@ struct OpenRequest {
 	uint32_t depth;
 };
 
+// A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
+inline constexpr uint64_t kPatienceNs = 500'000'000;
+
 // Every message of a block carries seq 0 .. lead_in + count - 1, in each direction that the pattern has.
 struct BlockRequest {
 	uint32_t one_way; // 0: pingpong
@@ -40,7 +43,7 @@ struct BlockRequest {
 	uint32_t count; // counted messages at most
 	uint32_t slot_bytes; // distance between two slots in the capture's map; 0: unprobed, no map to watch
 	uint32_t slots; // end the block when one of these many slots is three quarters full
-	uint32_t reserved;
+	uint32_t at_least; // counted messages that the deadline lets through, as long as they come within kPatienceNs of it
 	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
 	double rate_hz; // one_way: messages per second
@@ -79,7 +82,6 @@ struct BlockReply {
 
 struct Reply {
 	ReplyStatus status;
-	uint32_t tid; // of the measuring thread, in the worker's pid namespace
 	char message[384]; // where status isn't Done
 	TargetReply target; // Describe
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
@@ -102,7 +104,9 @@ struct CellMemory {
 	alignas(64) std::atomic<uint64_t> received;
 	std::atomic<uint64_t> finished;
 	std::atomic<uint64_t> closing;
-	uint8_t reserved1[40];
+	// icepath puts the block's number + 1 here when the user wants to stop: side 0's next message is the last.
+	std::atomic<uint64_t> stop;
+	uint8_t reserved1[32];
 };
 static_assert(sizeof(CellMemory) == 256);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

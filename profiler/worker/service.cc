@@ -104,7 +104,6 @@ void Service::run()
 		if (!channel::receive(control_, &request, sizeof(request), received) || request.kind == RequestKind::Close)
 			return;
 		Reply reply{};
-		reply.tid = static_cast<uint32_t>(syscall(SYS_gettid));
 		std::vector<int> fds;
 		try {
 			switch (request.kind) {

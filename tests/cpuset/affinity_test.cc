@@ -101,26 +101,4 @@ TEST(Affinity, ConfiningToNothingIsRefused)
 	on_own_thread([] { EXPECT_NE(confine_process({}), std::nullopt); });
 }
 
-TEST(Scheduling, APriorityThatIsNoneIsTold)
-{
-	on_own_thread([] {
-		EXPECT_EQ(set_scheduling(0, Scheduling::Fifo, 100),
-				  "this thread can't get the scheduling class SCHED_FIFO: priority 100 is outside of 1-99");
-	});
-}
-
-TEST(Scheduling, FifoIsSetOrTheRightThatIsMissingIsNamed)
-{
-	on_own_thread([] {
-		const Problem problem = set_scheduling(0, Scheduling::Fifo, 1);
-		if (problem) {
-			EXPECT_NE(problem->find("CAP_SYS_NICE"), std::string::npos) << *problem;
-			return;
-		}
-		EXPECT_EQ(sched_getscheduler(0), SCHED_FIFO);
-		EXPECT_EQ(set_scheduling(0, Scheduling::Normal, 0), std::nullopt);
-		EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
-	});
-}
-
 } // namespace icepath::cpuset

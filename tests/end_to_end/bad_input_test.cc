@@ -57,10 +57,52 @@ INSTANTIATE_TEST_SUITE_P(
 		Bad{"NoSuchCpu", {"run", "--cpus", "0,4711"}, 2, "4711"},
 		Bad{"CpusAreNoCpus", {"run", "--cpus", "zero"}, 2, "zero"},
 		Bad{"DurationOutOfRange", {"run", "-d", "0.1"}, 2, "--duration"},
+		Bad{"DurationOutOfRangeInMilliseconds", {"run", "-d", "500ms"}, 2, "--duration: \"500ms\" is no duration"},
+		Bad{"DurationIsNone", {"run", "-d", "soon"}, 2, "--duration: \"soon\".*90s, 5m"},
+		Bad{"DurationIsNotANumber", {"run", "-d", "nan"}, 2, "--duration: \"nan\""},
+		Bad{"DurationTooLongInHours", {"run", "-d", "25h"}, 2, "--duration: 25h is outside of 2 to 86400 s"},
+		Bad{"DurationTooShortForTheRate",
+			{"run", "-t", "pipe", "--patterns", "oneway", "--rate", "1", "-d", "10s"},
+			2,
+			"--duration: 10 s can't hold one block.*pipe oneway 64 B block.*--rate 1: give -d 1[0-9][0-9] or more"},
+		Bad{"NoMessages", {"run", "-m", "0"}, 2, "--messages: 0 is outside of 1 to 1000000"},
+		Bad{"FewerMessagesThanNone", {"run", "-m", "-5"}, 2, "--messages: -5 is outside"},
+		Bad{"TimeWithoutUnit", {"run", "--inject-sender", "20"}, 2, "--inject-sender: \"20\".*unit.*20us"},
+		Bad{"TimeIsNotANumber", {"run", "--inject-receiver", "nanus"}, 2, "--inject-receiver: \"nanus\""},
+		Bad{"FolderWithForeignFiles", {"run", "-o", "."}, 2, "files that aren't a run's \\(\"foreign\"\\)"},
+		Bad{"FolderIsAFile", {"run", "-o", "foreign"}, 2, "foreign is a file"},
+		Bad{"FolderInNoFolder", {"run", "-o", "a/b"}, 2, "there is no folder a, make it first"},
+		Bad{"WaitThatNoTargetHas", {"run", "-t", "mqueue", "-w", "epoll"}, 2, "mqueue can't wait by epoll"},
 		Bad{"RateOutOfRange", {"run", "--rate", "0"}, 2, "--rate"},
 		Bad{"NoSuchRun", {"report", "nowhere"}, 2, "nowhere"}, Bad{"ForeignRun", {"report", "foreign"}, 2, "foreign"},
 		Bad{"ForeignFlamegraph", {"flamegraph", "foreign"}, 2, "foreign"}),
 	[](const auto &which) { return std::string(which.param.name); });
+
+TEST(NoPlugins, WhereWasLookedAndHowToLookElsewhereIsTold)
+{
+	const Folder folder;
+	for (const char *command : {"list", "run"}) {
+		const Outcome outcome = run({icepath_program(), command}, folder.path(), std::chrono::seconds(60),
+									{{"ICEPATH_PLUGIN_PATH", folder.path()}});
+		EXPECT_EQ(outcome.exit_code, 3) << command;
+		EXPECT_NE(outcome.err.find("no icepath-<name>.so in " + folder.path().string()), std::string::npos)
+			<< outcome.err;
+		EXPECT_NE(outcome.err.find("ICEPATH_PLUGIN_PATH="), std::string::npos) << outcome.err;
+		EXPECT_EQ(outcome.out, "");
+	}
+}
+
+TEST(NoPlugins, AFolderThatIsNamedIsSearched)
+{
+	const Folder folder;
+	const auto plugins = std::filesystem::path(icepath_program()).parent_path() / "../lib/icepath";
+	std::filesystem::copy_file(plugins / "icepath-pipe.so", folder.path() / "icepath-pipe.so");
+	const Outcome outcome = run({icepath_program(), "list"}, folder.path(), std::chrono::seconds(60),
+								{{"ICEPATH_PLUGIN_PATH", "/nowhere:" + folder.path().string()}});
+	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+	EXPECT_NE(outcome.out.find("pipe"), std::string::npos) << outcome.out;
+	EXPECT_EQ(outcome.out.find("mqueue"), std::string::npos) << outcome.out;
+}
 
 TEST(NoPrivilege, RunSaysHowToGetIt)
 {

@@ -72,6 +72,24 @@ TEST_F(Death, AKilledWorkerEndsItsCellAndNoOther)
 	expect_nothing_left();
 }
 
+TEST(StrictDeath, SaysWhyItIsInvalid)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	Running running({icepath_program(), "run", "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "6",
+					 "--strict", "-o", "out"},
+					folder.path());
+	for (int i = 0; i < 1000 && running.err_so_far().find("round 3") == std::string::npos; i++)
+		std::this_thread::sleep_for(10ms);
+	const auto workers = children_named(running.pid(), "responder");
+	ASSERT_EQ(workers.size(), 2u);
+	kill_process(workers[0], SIGKILL);
+	const Outcome outcome = running.wait(40s);
+	EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+	EXPECT_NE(outcome.err.find("icepath: --strict: blocks that failed: 1\n"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Death, AKilledHelperEndsTheProbesAndIsNamed)
 {
 	const auto helpers = children_named(running->pid(), "icepath-helper");

@@ -178,13 +178,6 @@ TEST_F(ContainerTest, MakesDirectoryAndFileForEverybodyToRead)
 	EXPECT_FALSE(std::filesystem::exists(temporary.path("a/b/run/capture.icp.partial")));
 }
 
-TEST_F(ContainerTest, CountsTheBytesOfTheFile)
-{
-	Writer writer(run, example_head());
-	writer.add(example_block(0, true));
-	EXPECT_EQ(writer.bytes_written(), std::filesystem::file_size(partial));
-}
-
 TEST_F(ContainerTest, NamesThatAreNoUtf8DontStopTheRun)
 {
 	Block block = example_block(0, false);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/block_glance.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace icepath::run {
+
+double block_p50_us(const rundir::Block &block)
+{
+	std::vector<uint64_t> latencies;
+	const auto &sends = block.sides[0].sends;
+	for (const rundir::RecvStamp &recv : block.sides[1].recvs)
+		if (recv.seq < sends.size() && sends[recv.seq].seq == recv.seq && recv.recv_ns > sends[recv.seq].send_ns)
+			latencies.push_back(recv.recv_ns - sends[recv.seq].send_ns);
+	if (latencies.empty())
+		return 0;
+	std::nth_element(latencies.begin(), latencies.begin() + static_cast<ptrdiff_t>(latencies.size() / 2),
+					 latencies.end());
+	return static_cast<double>(latencies[latencies.size() / 2]) / 1e3;
+}
+
+uint64_t counted_in(const rundir::Block &block)
+{
+	const auto &recvs = block.sides[1].recvs;
+	return static_cast<uint64_t>(std::count_if(recvs.begin(), recvs.end(), [](const rundir::RecvStamp &recv) {
+		return (recv.flags & rundir::kStampLeadIn) == 0;
+	}));
+}
+
+} // namespace icepath::run

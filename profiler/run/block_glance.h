@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the session itself looks at in a block, for its progress and its pace. Results are the report's.
+#include <cstdint>
+
+#include "profiler/rundir/block.h"
+
+namespace icepath::run {
+
+// Of the messages to side 1, lead-in included; 0: none came.
+double block_p50_us(const rundir::Block &block);
+
+// Messages that side 1 received, without the lead-in.
+uint64_t counted_in(const rundir::Block &block);
+
+} // namespace icepath::run

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/failure.h"
+#include "profiler/plan/plan.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint64_t kLongestBlockNs = 150'000'000;
+constexpr uint64_t kShortestBlockNs = 10'000'000;
+constexpr uint32_t kWantedPairs = 4; // if that leaves blocks of a useful length
+
+// Guesses that hold until something was measured; for check_budget they are all there is.
+constexpr double kReportShare = 0.1;
+constexpr double kBlockOverheadNs = 2e6;
+constexpr double kStartS = 0.25, kStartOfCellS = 0.015;
+
+uint64_t messages_needed(uint32_t count) { return kLeadIn + std::min(count, kUsefulMessages); }
+
+} // namespace
+
+uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
+{
+	const rundir::Injection &injected = cell.injection;
+	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
+	if (cell.pattern == rundir::Pattern::OneWay) // the sides work at the same time
+		message_ns = std::max({cell.rate_hz ? 1e9 / *cell.rate_hz : 0, static_cast<double>(injected.sender_user_ns),
+							   static_cast<double>(injected.receiver_busy_ns)});
+	// A sender sets out a millisecond after it was asked to, and a loaded machine is late.
+	constexpr double kLate = 1.05, kSetOutNs = 3e6;
+	const double ns = (static_cast<double>(messages_needed(count)) * kLate + 1) * message_ns + kSetOutNs;
+	return std::max(kShortestBlockNs, static_cast<uint64_t>(ns));
+}
+
+uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count)
+{
+	constexpr double kMargin = 1.2;
+	const double message_ns = static_cast<double>(took_ns) / static_cast<double>(std::max<uint64_t>(1, messages));
+	return std::max(kShortestBlockNs,
+					static_cast<uint64_t>(static_cast<double>(messages_needed(count)) * message_ns * kMargin));
+}
+
+uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
+{
+	const uint64_t message_ns = cell.injection.receiver_busy_ns;
+	if (cell.pattern != rundir::Pattern::OneWay || message_ns == 0)
+		return count;
+	const uint64_t fit = block_ns / message_ns;
+	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > kLeadIn ? fit - kLeadIn : 1));
+}
+
+void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count)
+{
+	double pair_s = 0;
+	std::pair<uint64_t, size_t> longest;
+	for (size_t i = 0; i < cells.size(); i++) {
+		const uint64_t least_ns = least_block_ns(cells[i], count);
+		pair_s += 2 * (static_cast<double>(least_ns) + kBlockOverheadNs) / 1e9;
+		longest = std::max(longest, {least_ns, i});
+	}
+	const double start_s = kStartS + kStartOfCellS * static_cast<double>(cells.size());
+	const double needed_s = start_s + pair_s * (1 + kReportShare);
+	if (needed_s <= budget_s)
+		return;
+	const rundir::Cell &cell = cells[longest.second];
+	const std::string others = cells.size() > 1 ? fmt::format(" and {} other cells", cells.size() - 1) : "";
+	throw Failure(
+		ExitCode::Usage,
+		fmt::format("--duration: {:g} s can't hold one block with and one without probes of {}{}, where {} needs "
+					"{:.2g} s a block{}: give -d {:.0f} or more{}{}",
+					budget_s, plan::title(cell), others, cells.size() > 1 ? "the first" : "it",
+					static_cast<double>(longest.first) / 1e9,
+					cell.rate_hz ? fmt::format(" at --rate {:g}", *cell.rate_hz) : "", std::ceil(needed_s * 1.1),
+					cell.rate_hz ? ", a higher --rate" : "",
+					cells.size() > 1 ? ", or fewer cells (-t, -s, --patterns)" : ""));
+}
+
+Budget::Budget(uint64_t end_ns, std::vector<uint64_t> least_ns) : end_ns_(end_ns), report_share_(kReportShare)
+{
+	for (const uint64_t least : least_ns)
+		cells_.push_back({least});
+	overhead_ns_ = 2 * kBlockOverheadNs * static_cast<double>(cells_.size());
+}
+
+uint64_t Budget::block_ns(const CellPace &cell, uint64_t limit_ns) const { return std::max(limit_ns, cell.least_ns); }
+
+uint64_t Budget::block_ns(size_t cell) const { return block_ns(cells_[cell], limit_ns_); }
+
+double Budget::pair_ns(uint64_t limit_ns) const
+{
+	double blocks_ns = 0;
+	for (const CellPace &cell : cells_) {
+		if (cell.over)
+			continue;
+		const uint64_t allowed_ns = block_ns(cell, limit_ns);
+		blocks_ns += static_cast<double>(cell.took_ns ? std::min(cell.took_ns, allowed_ns) : allowed_ns);
+	}
+	return 2 * blocks_ns + overhead_ns_;
+}
+
+uint64_t Budget::limit_for(double wanted_ns) const
+{
+	uint64_t low = kShortestBlockNs, high = kLongestBlockNs;
+	while (low < high) {
+		const uint64_t middle = low + (high - low + 1) / 2;
+		if (pair_ns(middle) <= wanted_ns)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+uint64_t Budget::left_ns(uint64_t now_ns) const
+{
+	if (now_ns >= end_ns_)
+		return 0;
+	const double left = static_cast<double>(end_ns_ - now_ns) - report_share_ * static_cast<double>(captured_ns_);
+	return static_cast<uint64_t>(std::max(0.0, left / (1 + report_share_)));
+}
+
+bool Budget::begin_pair(uint64_t now_ns)
+{
+	const auto left = static_cast<double>(left_ns(now_ns));
+	left_at_begin_ns_ = left;
+	const bool first = pairs_ == 0;
+	if (first)
+		nominal_ns_ = limit_for(left / kWantedPairs);
+	// As many pairs as come closest to blocks of the length that was meant, then blocks that fill the time. Far shorter ones
+	// than that would say little.
+	const uint64_t shortest_ns = first ? kShortestBlockNs : std::max(kShortestBlockNs, nominal_ns_ / 3);
+	auto fit = static_cast<uint32_t>(std::max(1.0, std::round(left / pair_ns(nominal_ns_))));
+	while (fit > 0 && pair_ns(shortest_ns) > left / fit)
+		fit--;
+	pairs_expected_ = pairs_ + std::max(fit, first ? 1u : 0u);
+	if (pairs_expected_ == pairs_)
+		return false;
+	limit_ns_ = fit ? limit_for(left / fit) : kShortestBlockNs;
+	pair_began_ns_ = now_ns;
+	return true;
+}
+
+void Budget::end_pair(uint64_t now_ns)
+{
+	const uint64_t took_ns = now_ns - pair_began_ns_;
+	captured_ns_ += took_ns;
+	const double blocks_ns = pair_ns(limit_ns_) - overhead_ns_;
+	const double overhead_ns = std::max(0.0, static_cast<double>(took_ns) - blocks_ns);
+	overhead_ns_ = pairs_ ? (overhead_ns_ + overhead_ns) / 2 : overhead_ns;
+	pairs_++;
+}
+
+void Budget::block_took(size_t cell, uint64_t took_ns, bool to_deadline)
+{
+	uint64_t &known = cells_[cell].took_ns;
+	if (to_deadline)
+		known = known ? std::max(known, took_ns) : 0;
+	else
+		known = known ? (known + took_ns) / 2 : took_ns;
+}
+
+void Budget::needs(size_t cell, uint64_t least_ns)
+{
+	cells_[cell].least_ns = std::max(cells_[cell].least_ns, least_ns);
+	const double fit =
+		std::clamp(left_at_begin_ns_ / pair_ns(limit_ns_), 1.0, static_cast<double>(pairs_expected_ - pairs_));
+	pairs_expected_ = pairs_ + static_cast<uint32_t>(fit);
+}
+
+void Budget::is_over(size_t cell) { cells_[cell].over = true; }
+
+// After 2 pairs, 8, 32 …, and only where as much again is to come: all of them together cost less than the report.
+bool Budget::rehearsal_is_due() const
+{
+	const uint32_t due = rehearsed_after_ ? 4 * rehearsed_after_ : 2;
+	return pairs_ >= due && pairs_expected_ >= 2 * pairs_;
+}
+
+void Budget::rehearsed(uint64_t took_ns)
+{
+	rehearsed_after_ = pairs_;
+	report_share_ = static_cast<double>(took_ns) / static_cast<double>(std::max<uint64_t>(1, captured_ns_));
+}
+
+} // namespace icepath::run

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How the time of a run is divided: how long blocks must and may be, how many rounds there will be, and when to stop.
+// Pure: the caller brings the clock. Rounds come in pairs, one with and one without probes.
+#include <cstdint>
+#include <vector>
+
+#include "profiler/rundir/run.h"
+
+namespace icepath::run {
+
+inline constexpr uint32_t kLeadIn = 32;         // uncounted messages at a block's begin
+inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::needed(kP50)
+
+// Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
+uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count);
+
+// The same once the pace is known: so many messages took so long.
+uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count);
+
+// How many of `count` counted messages a block of that length takes: a sender mustn't get so far ahead of a receiver with a
+// delay put in that this one is cut off at the block's end.
+uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count);
+
+// Throws Failure(Usage) where `budget_s` can't hold start, one pair of rounds and the report of these cells; the sentence
+// has the cell that needs most of it, and the duration that would do.
+void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count);
+
+class Budget {
+public:
+	// All times are of one clock. The report shall stand at `end_ns`. One item of `least_ns` for each cell.
+	Budget(uint64_t end_ns, std::vector<uint64_t> least_ns);
+
+	// False: what is left holds no further pair. The first one always fits.
+	bool begin_pair(uint64_t now_ns);
+	void end_pair(uint64_t now_ns);
+	// How long the cell's blocks of this pair may be.
+	uint64_t block_ns(size_t cell) const;
+
+	// What was learnt: how long a block took, and whether only its deadline ended it; what a cell needs after all; that it
+	// is measured no more.
+	void block_took(size_t cell, uint64_t took_ns, bool to_deadline);
+	void needs(size_t cell, uint64_t least_ns);
+	void is_over(size_t cell);
+
+	// How long the report takes is learnt by making one of what is there, now and then: whether it is time for that, and
+	// what it took.
+	bool rehearsal_is_due() const;
+	void rehearsed(uint64_t took_ns);
+
+	// Left for blocks, once what the report will take is subtracted.
+	uint64_t left_ns(uint64_t now_ns) const;
+	// Rounds of the whole run, those of the present pair included.
+	uint32_t rounds_expected() const { return 2 * pairs_expected_; }
+
+private:
+	struct CellPace {
+		uint64_t least_ns = 0, took_ns = 0; // took_ns 0: only deadlines have ended its blocks
+		bool over = false;
+	};
+	uint64_t block_ns(const CellPace &cell, uint64_t limit_ns) const;
+	// What a pair takes whose blocks are limited so, and the longest limit with which a pair takes no more than that.
+	double pair_ns(uint64_t limit_ns) const;
+	uint64_t limit_for(double pair_ns) const;
+
+	uint64_t end_ns_;
+	std::vector<CellPace> cells_;
+	uint32_t pairs_ = 0, pairs_expected_ = 1; // ended; with those to come
+	uint32_t rehearsed_after_ = 0;
+	uint64_t nominal_ns_ = 0, limit_ns_ = 0; // of blocks: what was meant at first; in this pair
+	uint64_t pair_began_ns_ = 0, captured_ns_ = 0;
+	double left_at_begin_ns_ = 0; // of the pair
+	double overhead_ns_ = 0; // of a pair: what isn't blocks
+	double report_share_; // of captured_ns_
+};
+
+} // namespace icepath::run

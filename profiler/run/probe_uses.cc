@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/probe_uses.h"
+
+#include <fmt/format.h>
+
+namespace icepath::run {
+
+std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
+										 const privilege::Helper::Loaded &loaded)
+{
+	capture::ProbeSet needed = 0;
+	for (const rundir::Cell &cell : cells)
+		needed |= capture::needed_by(cell);
+	std::vector<rundir::ProbeUse> uses;
+	for (size_t i = 0; i < capture::kProbes.size(); i++) {
+		if ((needed & capture::bit(i)) == 0)
+			continue;
+		const capture::Probe &probe = capture::kProbes[i];
+		const bool works = (loaded.available & capture::bit(i)) != 0;
+		uses.push_back(
+			{std::string(probe.layers),
+			 works ? std::string(probe.tracepoint) : fmt::format("{}: {}", probe.tracepoint, loaded.why_not[i]),
+			 works ? "tp_btf" : "none"});
+	}
+	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
+					"stamps of the workers around each call", "stamp"});
+	return uses;
+}
+
+} // namespace icepath::run

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C, whenever it comes: exit code 130, and what was measured, or the word that nothing was.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Interrupt : public testing::TestWithParam<int> {};
+
+// The moments are arbitrary: what must hold holds at each.
+TEST_P(Interrupt, EndsInOrder)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const Traces before = traces_on_this_machine();
+	Running running({icepath_program(), "run", "-d", "20", "-o", "out"}, folder.path());
+	std::this_thread::sleep_for(std::chrono::milliseconds(GetParam()));
+	running.signal(SIGINT);
+	const Outcome outcome = running.wait(20s);
+	EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+	if (std::filesystem::exists(folder.path() / "out")) {
+		EXPECT_TRUE(std::filesystem::exists(folder.path() / "out/run.json")) << outcome.err;
+		EXPECT_TRUE(std::filesystem::exists(folder.path() / "out/capture.icp"));
+		EXPECT_TRUE(read_json(folder.path() / "out/run.json")["icepath"]["interrupted"]);
+		EXPECT_NE(outcome.out.find("interrupted"), std::string::npos) << outcome.out;
+	} else {
+		EXPECT_EQ(outcome.out, "");
+		// It may come before the program has begun to listen: then the signal itself ends it.
+		EXPECT_TRUE(outcome.err.empty() ||
+					outcome.err == "icepath: interrupted before anything was measured: nothing was kept\n")
+			<< outcome.err;
+	}
+	for (int i = 0; i < 300 && !(traces_on_this_machine() == before); i++)
+		std::this_thread::sleep_for(10ms);
+	EXPECT_EQ(traces_on_this_machine(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(AfterMilliseconds, Interrupt, testing::Values(0, 5, 20, 50, 100, 200, 400, 700, 1000));
+
+// Blocks of slow messages are long: the present message may be waited for, the block may not.
+TEST(InterruptOfALongBlock, DoesntWaitForItsEnd)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	Running running(
+		{icepath_program(), "run", "-t", "pipe", "--patterns", "oneway", "--rate", "5", "-d", "60", "-o", "out"},
+		folder.path());
+	for (int i = 0; i < 1000 && running.err_so_far().find("round 1") == std::string::npos; i++)
+		std::this_thread::sleep_for(10ms);
+	std::this_thread::sleep_for(500ms); // a block takes ten seconds, so it is somewhere in its first one
+	const auto signalled = std::chrono::steady_clock::now();
+	running.signal(SIGINT);
+	const Outcome outcome = running.wait(20s);
+	EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+	EXPECT_LT(std::chrono::steady_clock::now() - signalled, 5s);
+	EXPECT_TRUE(std::filesystem::exists(folder.path() / "out/run.json"));
+}
+
+} // namespace
+} // namespace icepath::end_to_end

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "profiler/failure.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
+
+rundir::Cell one_way(double rate_hz)
+{
+	rundir::Cell cell;
+	cell.target = "pipe";
+	cell.pattern = rundir::Pattern::OneWay;
+	cell.rate_hz = rate_hz;
+	return cell;
+}
+
+std::string refusal(double budget_s, const std::vector<rundir::Cell> &cells)
+{
+	try {
+		check_budget(budget_s, cells, 1000);
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		return failure.what();
+	}
+	return "";
+}
+
+TEST(LeastBlock, HoldsTheLeadInAndUsefulMessagesAtTheCellsRate)
+{
+	for (const double rate_hz : {1.0, 100.0, 2000.0, 1e6}) {
+		const double needed_ns = (kLeadIn + kUsefulMessages) * 1e9 / rate_hz;
+		EXPECT_GT(static_cast<double>(least_block_ns(one_way(rate_hz), 1000)), needed_ns) << rate_hz;
+		EXPECT_LT(static_cast<double>(least_block_ns(one_way(rate_hz), 1000)), 1.2 * needed_ns + 10e6) << rate_hz;
+	}
+}
+
+TEST(LeastBlock, HoldsNoMoreThanTheMessagesThatAreAskedFor)
+{
+	EXPECT_GT(least_block_ns(one_way(10), 5), (kLeadIn + 5) * 100 * kMs);
+	EXPECT_LT(least_block_ns(one_way(10), 5), (kLeadIn + 10) * 100 * kMs);
+}
+
+TEST(LeastBlock, CountsTheDelaysThatArePutIn)
+{
+	rundir::Cell pingpong;
+	pingpong.injection = {2 * kMs, 3 * kMs};
+	EXPECT_GT(least_block_ns(pingpong, 1000), (kLeadIn + kUsefulMessages) * 5 * kMs);
+	rundir::Cell busy_receiver = one_way(10'000);
+	busy_receiver.injection.receiver_busy_ns = 3 * kMs;
+	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
+}
+
+TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
+{
+	rundir::Cell cell = one_way(2000);
+	EXPECT_EQ(most_messages(cell, 500 * kMs, 1000), 1000u);
+	cell.injection.receiver_busy_ns = 10 * kMs;
+	EXPECT_EQ(most_messages(cell, 2 * kSecond, 1000), 200 - kLeadIn);
+	EXPECT_EQ(most_messages(cell, 100 * kSecond, 1000), 1000u);
+	EXPECT_GE(most_messages(cell, least_block_ns(cell, 1000), 1000), kUsefulMessages);
+}
+
+TEST(LeastBlock, FollowsTheMeasuredPace)
+{
+	EXPECT_GT(least_block_ns(4, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 100 * kMs);
+	EXPECT_GT(least_block_ns(0, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 400 * kMs)
+		<< "not one message came through";
+}
+
+TEST(CheckBudget, RefusesWhatCannotHoldOnePairOfRoundsAndNamesWhatDoes)
+{
+	EXPECT_EQ(refusal(10, {one_way(2000)}), "");
+	const std::string sentence = refusal(10, {one_way(2000), one_way(1)});
+	EXPECT_NE(sentence.find("pipe oneway 64 B block and 1 other cells"), std::string::npos) << sentence;
+	EXPECT_NE(sentence.find("--rate 1"), std::string::npos) << sentence;
+	const size_t at = sentence.find("-d ");
+	ASSERT_NE(at, std::string::npos) << sentence;
+	const double would_do_s = std::stod(sentence.substr(at + 3));
+	EXPECT_EQ(refusal(would_do_s, {one_way(2000), one_way(1)}), "") << "what the sentence asks for is enough";
+	EXPECT_LT(would_do_s, 1.5 * 2 * (kLeadIn + kUsefulMessages));
+}
+
+TEST(CheckBudget, RefusesMoreCellsThanTheTimeHolds)
+{
+	EXPECT_EQ(refusal(4, std::vector<rundir::Cell>(30, one_way(2000))), "");
+	EXPECT_NE(refusal(4, std::vector<rundir::Cell>(100, one_way(2000))), "");
+}
+
+// A run on a clock of its own.
+struct Machine {
+	double budget_s;
+	size_t cells;
+	uint64_t start_ns;           // before the first round
+	uint64_t messages_ns;        // how long a thousand messages take
+	uint64_t block_overhead_ns;  // beside the messages
+	double report_share;         // of the time that was captured
+	double noise;                // blocks take up to so much more or less
+};
+
+std::ostream &operator<<(std::ostream &out, const Machine &machine)
+{
+	return out << machine.budget_s << " s, " << machine.cells << " cells, blocks of " << machine.messages_ns / kMs
+			   << " ms, report " << machine.report_share;
+}
+
+struct Result {
+	double seconds = 0;
+	uint32_t rounds = 0;
+	bool rounds_were_honest = true;
+	std::vector<uint32_t> expected_rounds; // by pair
+};
+
+Result simulate(const Machine &machine)
+{
+	std::mt19937 random(4711);
+	std::uniform_real_distribution<double> factor(1 - machine.noise, 1 + machine.noise);
+	uint64_t now_ns = machine.start_ns, captured_ns = 0;
+	const auto end_ns = static_cast<uint64_t>(machine.budget_s * 0.97e9);
+	Budget budget(end_ns, std::vector<uint64_t>(machine.cells, 10 * kMs));
+	Result result;
+	while (budget.begin_pair(now_ns)) {
+		const uint64_t began_ns = now_ns;
+		result.expected_rounds.push_back(budget.rounds_expected());
+		for (int of_pair = 0; of_pair < 2; of_pair++) {
+			result.rounds++;
+			result.rounds_were_honest = result.rounds_were_honest && result.rounds <= budget.rounds_expected();
+			for (size_t cell = 0; cell < machine.cells; cell++) {
+				const auto wanted_ns = static_cast<uint64_t>(static_cast<double>(machine.messages_ns) * factor(random));
+				const uint64_t took_ns = std::min(wanted_ns, budget.block_ns(cell));
+				now_ns += took_ns + machine.block_overhead_ns;
+				budget.block_took(cell, took_ns, wanted_ns > budget.block_ns(cell));
+			}
+		}
+		budget.end_pair(now_ns);
+		captured_ns += now_ns - began_ns;
+		const auto report_ns = static_cast<uint64_t>(machine.report_share * static_cast<double>(captured_ns));
+		if (budget.rehearsal_is_due()) {
+			now_ns += report_ns;
+			budget.rehearsed(report_ns);
+		}
+	}
+	now_ns += static_cast<uint64_t>(machine.report_share * static_cast<double>(captured_ns));
+	result.seconds = static_cast<double>(now_ns) / 1e9;
+	return result;
+}
+
+TEST(Budget, IsUsedAndNotOverrunWhateverTheMachine)
+{
+	for (const double budget_s : {5.0, 15.0, 60.0, 600.0})
+		for (const size_t cells : {1, 2, 27})
+			for (const uint64_t messages_ns : {5 * kMs, 40 * kMs, 120 * kMs, 2 * kSecond})
+				for (const uint64_t overhead_ns : {kMs / 2, 5 * kMs})
+					for (const double share : {0.01, 0.1, 0.3}) {
+						const Machine machine{budget_s, cells, 600 * kMs, messages_ns, overhead_ns, share, 0.1};
+						const Result result = simulate(machine);
+						SCOPED_TRACE(testing::PrintToString(machine));
+						// A report that takes longer than expected is only noticed by rehearsing it, for which short runs have no time.
+						EXPECT_LE(result.seconds, budget_s * 1.2);
+						if (budget_s >= 15 && share <= 0.1) {
+							EXPECT_LE(result.seconds, budget_s);
+						}
+						EXPECT_GE(result.seconds, budget_s * 0.8);
+						EXPECT_TRUE(result.rounds_were_honest);
+					}
+}
+
+TEST(Budget, RoundsThatAreExpectedComeTrue)
+{
+	for (const uint64_t messages_ns : {40 * kMs, 90 * kMs, kSecond}) {
+		const Result result = simulate({60, 27, 600 * kMs, messages_ns, kMs, 0.06, 0.05});
+		// The first pair is planned without knowing how long the messages take.
+		for (size_t pair = 1; pair < result.expected_rounds.size(); pair++)
+			EXPECT_NEAR(result.expected_rounds[pair], result.rounds, 2)
+				<< "before pair " << pair << ", " << messages_ns;
+	}
+}
+
+TEST(Budget, TheFirstPairIsMeasuredWhateverTheTime)
+{
+	Budget budget(kSecond, {10 * kMs});
+	EXPECT_TRUE(budget.begin_pair(2 * kSecond));
+	EXPECT_EQ(budget.rounds_expected(), 2u);
+	EXPECT_EQ(budget.block_ns(0), 10 * kMs);
+	budget.end_pair(3 * kSecond);
+	EXPECT_FALSE(budget.begin_pair(3 * kSecond));
+}
+
+TEST(Budget, ACellThatNeedsLongerBlocksGetsThem)
+{
+	Budget budget(60 * kSecond, {10 * kMs, 10 * kMs});
+	ASSERT_TRUE(budget.begin_pair(0));
+	EXPECT_EQ(budget.block_ns(0), budget.block_ns(1));
+	const uint32_t expected = budget.rounds_expected();
+	budget.needs(1, 5 * kSecond);
+	EXPECT_EQ(budget.block_ns(1), 5 * kSecond);
+	EXPECT_LT(budget.block_ns(0), kSecond);
+	EXPECT_LT(budget.rounds_expected(), expected) << "longer blocks are fewer";
+	EXPECT_LE(budget.rounds_expected(), 12u);
+}
+
+TEST(Budget, ACellThatIsOverTakesNoTime)
+{
+	const auto rounds = [](bool one_is_over) {
+		Budget budget(60 * kSecond, {3 * kSecond, 10 * kMs});
+		if (one_is_over)
+			budget.is_over(0);
+		EXPECT_TRUE(budget.begin_pair(0));
+		return budget.rounds_expected();
+	};
+	EXPECT_GT(rounds(true), 5 * rounds(false));
+}
+
+} // namespace
+} // namespace icepath::run

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// From wishes to cells: a cell never claims what its target doesn't do, and whatever isn't as asked is told, once.
+#include "profiler/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/failure.h"
+
+namespace icepath::plan {
+namespace {
+
+using rundir::Pattern;
+using rundir::Wait;
+
+Target target(const std::string &name, uint32_t waits, uint32_t capabilities = ICEPATH_CAN_PINGPONG)
+{
+	Target made;
+	made.plugin = "/lib/icepath-" + name + ".so";
+	made.name = name;
+	made.waits = waits;
+	made.capabilities = capabilities;
+	made.max_payload_bytes = 65536;
+	made.max_payload_why = "a test's";
+	return made;
+}
+
+const std::vector<Target> kTargets = {
+	target("pipe", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL),
+	target("mqueue", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL),
+	target("null", ICEPATH_WAIT_POLL, ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC),
+};
+
+Plan plan_of(std::vector<std::string> names, std::vector<Wait> waits,
+			 std::vector<Pattern> patterns = {Pattern::PingPong, Pattern::OneWay})
+{
+	Wishes wishes;
+	wishes.targets = std::move(names);
+	wishes.waits = std::move(waits);
+	wishes.patterns = std::move(patterns);
+	wishes.sizes = {64};
+	return make(wishes, kTargets, 0, 1);
+}
+
+std::vector<Wait> waits_of(const Plan &plan, const std::string &name)
+{
+	std::vector<Wait> waits;
+	for (const rundir::Cell &cell : plan.cells)
+		if (cell.target == name)
+			waits.push_back(cell.wait);
+	return waits;
+}
+
+int64_t told(const Plan &plan, const std::string &what)
+{
+	return std::count_if(plan.notices.begin(), plan.notices.end(),
+						 [&](const std::string &notice) { return notice.find(what) != std::string::npos; });
+}
+
+TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
+{
+	const std::vector<std::vector<Wait>> wishes = {
+		{Wait::Block}, {Wait::Poll}, {Wait::Epoll}, {Wait::Block, Wait::Epoll}, {Wait::Epoll, Wait::Poll, Wait::Block}};
+	for (const auto &waits : wishes)
+		for (const rundir::Cell &cell : plan_of({"all"}, waits).cells)
+			for (const Target &one : kTargets)
+				if (one.name == cell.target) {
+					EXPECT_TRUE(one.waits & bit_of(cell.wait)) << title(cell);
+				}
+}
+
+TEST(Waits, TheFloorOfTheStampsIsMeasuredWithItsOwnAndThatIsTold)
+{
+	const Plan plan = plan_of({"null"}, {Wait::Block}, {Pattern::PingPong});
+	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Poll});
+	EXPECT_EQ(plan.notices, std::vector<std::string>{
+								"null can't wait by block: measured with poll instead, as the floor under the others"});
+}
+
+TEST(Waits, TheFloorIsntMeasuredTwiceWhereItsOwnWaitIsAskedForAsWell)
+{
+	const Plan plan = plan_of({"null", "pipe"}, {Wait::Block, Wait::Poll}, {Pattern::PingPong});
+	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Poll});
+	EXPECT_EQ(told(plan, "null can't wait by block: left out there"), 1);
+	EXPECT_EQ(waits_of(plan, "pipe"), (std::vector{Wait::Block, Wait::Poll}));
+}
+
+TEST(Waits, OnlyTheFirstWaitOfSeveralThatTheFloorLacksIsReplaced)
+{
+	const Plan plan = plan_of({"null"}, {Wait::Block, Wait::Epoll}, {Pattern::OneWay});
+	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Poll});
+	EXPECT_EQ(plan.notices.size(), 2u) << "both are named";
+}
+
+TEST(Waits, WhatATargetLacksIsToldOnceForAllPatterns)
+{
+	const Plan plan = plan_of({"pipe", "mqueue"}, {Wait::Epoll});
+	EXPECT_EQ(plan.notices, std::vector<std::string>{"mqueue can't wait by epoll: left out there"});
+	EXPECT_TRUE(waits_of(plan, "mqueue").empty());
+}
+
+TEST(Waits, NothingLeftIsRefused)
+{
+	try {
+		plan_of({"mqueue"}, {Wait::Epoll});
+		FAIL();
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_STREQ(failure.what(), "nothing is left to measure: mqueue can't wait by epoll: left out there");
+	}
+}
+
+TEST(Wishes, WhatIsAskedForTwiceIsMeasuredOnce)
+{
+	Wishes wishes;
+	wishes.targets = {"pipe", "pipe"};
+	wishes.waits = {Wait::Block, Wait::Block};
+	wishes.patterns = {Pattern::OneWay, Pattern::OneWay};
+	wishes.sizes = {64, 64, 128};
+	EXPECT_EQ(make(wishes, kTargets, 0, 1).cells.size(), 2u);
+}
+
+TEST(Wishes, ASizeThatDoesntFitIsToldOnceForAllPatternsAndWaits)
+{
+	Wishes wishes;
+	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
+	wishes.waits = {Wait::Block, Wait::Poll};
+	wishes.sizes = {64, 100'000};
+	EXPECT_EQ(told(make(wishes, kTargets, 0, 1), "pipe can't carry 100000 bytes"), 1);
+}
+
+TEST(Title, TellsCellsWithAndWithoutADelayApart)
+{
+	rundir::Cell cell;
+	cell.target = "pipe";
+	EXPECT_EQ(title(cell), "pipe pingpong 64 B block");
+	cell.injection.sender_user_ns = 20'000;
+	EXPECT_EQ(title(cell), "pipe pingpong 64 B block +20000 ns sender");
+}
+
+} // namespace
+} // namespace icepath::plan

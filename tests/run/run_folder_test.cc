@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/run_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "profiler/failure.h"
+
+namespace icepath::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolder : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		std::string name = fs::temp_directory_path() / "icepath-test-XXXXXX";
+		ASSERT_NE(mkdtemp(name.data()), nullptr);
+		top = name;
+	}
+	void TearDown() override { fs::remove_all(top); }
+
+	void file(const std::string &name) const { std::ofstream(top / name) << "x"; }
+
+	// The sentence; empty: taken.
+	std::string refusal(const std::string &name) const
+	{
+		try {
+			check_run_folder(top / name);
+		} catch (const Failure &failure) {
+			EXPECT_EQ(failure.code(), ExitCode::Usage);
+			return failure.what();
+		}
+		return "";
+	}
+
+	bool refuses(const std::string &name, const std::string &why) const
+	{
+		return refusal(name).find(why) != std::string::npos;
+	}
+
+	fs::path top;
+};
+
+TEST_F(RunFolder, TakesANewOneInAFolderThatIsThere)
+{
+	EXPECT_EQ(refusal("new"), "");
+	EXPECT_EQ(refusal("new/"), "");
+	EXPECT_FALSE(fs::exists(top / "new")) << "it is made when there is something to write";
+}
+
+TEST_F(RunFolder, TakesAnEmptyOne)
+{
+	fs::create_directory(top / "empty");
+	EXPECT_EQ(refusal("empty"), "");
+}
+
+TEST_F(RunFolder, RefusesForeignFilesAndNamesOne)
+{
+	fs::create_directory(top / "home");
+	file("home/letter.txt");
+	EXPECT_TRUE(refuses("home", "\"letter.txt\"")) << refusal("home");
+	EXPECT_TRUE(refuses("home/../home/", "\"letter.txt\"")) << refusal("home/../home/");
+}
+
+TEST_F(RunFolder, RefusesAHiddenFileToo)
+{
+	fs::create_directory(top / "repository");
+	file("repository/.gitignore");
+	EXPECT_TRUE(refuses("repository", ".gitignore"));
+}
+
+TEST_F(RunFolder, RefusesAnEarlierRunWholeOrPartial)
+{
+	fs::create_directory(top / "whole");
+	file("whole/capture.icp");
+	file("whole/run.json");
+	EXPECT_TRUE(refuses("whole", "holds a run already")) << refusal("whole");
+	fs::create_directory(top / "partial");
+	file("partial/capture.icp.partial");
+	EXPECT_TRUE(refuses("partial", "holds a partial run already")) << refusal("partial");
+}
+
+TEST_F(RunFolder, RefusesAFolderWhoseParentIsMissing)
+{
+	EXPECT_TRUE(refuses("a/b", "there is no folder " + (top / "a").string())) << refusal("a/b");
+	EXPECT_FALSE(fs::exists(top / "a"));
+}
+
+TEST_F(RunFolder, RefusesAFile)
+{
+	file("file");
+	EXPECT_TRUE(refuses("file", "is a file")) << refusal("file");
+	EXPECT_TRUE(refuses("file/run", "there is no folder")) << refusal("file/run");
+}
+
+TEST_F(RunFolder, RefusesWhatCannotBeWritten)
+{
+	if (geteuid() == 0)
+		GTEST_SKIP() << "root may write everywhere";
+	fs::create_directory(top / "closed");
+	fs::permissions(top / "closed", fs::perms::owner_read | fs::perms::owner_exec);
+	EXPECT_TRUE(refuses("closed/run", "can't be written")) << refusal("closed/run");
+}
+
+} // namespace
+} // namespace icepath::run
