@@ -44,7 +44,7 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text)
 	}
 	const std::string unit = text.substr(end);
 	const double factor = unit.empty() || unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : 0;
-	if (number < 0 || factor == 0 || number * factor > 1e9)
+	if (factor == 0 || !(number >= 0 && number * factor <= 1e9)) // not a number compares with nothing
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{}: \"{}\" is no time up to 1000ms: give it as 20us or 1ms", option, text));
 	return static_cast<uint64_t>(number * factor);
