@@ -167,10 +167,16 @@ void Budget::block_took(size_t cell, uint64_t took_ns, bool to_deadline)
 
 void Budget::needs(size_t cell, uint64_t least_ns)
 {
+	cells_[cell].slow = true;
 	cells_[cell].least_ns = std::max(cells_[cell].least_ns, least_ns);
 	const double fit =
 		std::clamp(left_at_begin_ns_ / pair_ns(limit_ns_), 1.0, static_cast<double>(pairs_expected_ - pairs_));
 	pairs_expected_ = pairs_ + static_cast<uint32_t>(fit);
+}
+
+bool Budget::fits(size_t cell, uint64_t now_ns) const
+{
+	return !cells_[cell].slow || left_ns(now_ns) >= block_ns(cell);
 }
 
 void Budget::is_over(size_t cell) { cells_[cell].over = true; }

@@ -41,6 +41,8 @@ public:
 	// is measured no more.
 	void block_took(size_t cell, uint64_t took_ns, bool to_deadline);
 	void needs(size_t cell, uint64_t least_ns);
+	// Whether a block of the cell still fits. Only what turned out to be slower than planned may not.
+	bool fits(size_t cell, uint64_t now_ns) const;
 	void is_over(size_t cell);
 
 	// How long the report takes is learnt by making one of what is there, now and then: whether it is time for that, and
@@ -56,7 +58,7 @@ public:
 private:
 	struct CellPace {
 		uint64_t least_ns = 0, took_ns = 0; // took_ns 0: only deadlines have ended its blocks
-		bool over = false;
+		bool over = false, slow = false; // slow: it needs more than was planned
 	};
 	uint64_t block_ns(const CellPace &cell, uint64_t limit_ns) const;
 	// What a pair takes whose blocks are limited so, and the longest limit with which a pair takes no more than that.

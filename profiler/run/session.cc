@@ -170,7 +170,7 @@ private:
 	{
 		progress_.probed = is_probed(round) && helper_works_;
 		for (const size_t i : order_) {
-			if (!cells_[i] || interrupted)
+			if (!cells_[i] || interrupted || !budget_.fits(i, icepath_now_ns()))
 				continue;
 			progress_.cell = cells_[i]->title();
 			const uint64_t now_ns = icepath_now_ns();
@@ -218,40 +218,42 @@ private:
 		return block;
 	}
 
-	// What the block taught about the cell's pace. False: it was too short to get beyond its lead-in, and a longer one is
-	// worth trying.
-	bool learn(size_t i, const rundir::Block &block, uint64_t counted)
+	// False: a block of this cell can't be had in the time that is left.
+	bool lengthen(size_t i, const rundir::Block &block)
 	{
-		const uint64_t took_ns = block.finish.monotonic_ns - block.begin.monotonic_ns;
-		const bool to_deadline = block.end == rundir::BlockEnd::Deadline;
-		budget_.block_took(i, took_ns, to_deadline);
-		if (!to_deadline || counted >= std::min(kUsefulMessages, options_.messages))
+		const auto &sends = block.sides[0].sends;
+		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
+		const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
+		budget_.needs(i, least_block_ns(sends.size(), took_ns, options_.messages));
+		if (budget_.fits(i, icepath_now_ns()))
 			return true;
-		budget_.needs(i, least_block_ns(block.sides[0].sends.size(), took_ns, options_.messages));
-		return counted > 0;
+		const double needed_s = static_cast<double>(budget_.block_ns(i)) / 1e9;
+		give_up(i,
+				fmt::format("it is so slow that a block takes {:.1f} s: measure it alone, for {:.0f} s or longer (-d)",
+							needed_s, std::ceil(options_.budget_s + 2 * needed_s)));
+		return false;
 	}
 
 	void run_block(size_t i, uint32_t round)
 	{
 		attach_for(i);
 		rundir::Block block = measure(i, round);
-		uint64_t counted = counted_in(block);
-		if (!learn(i, block, counted) && !interrupted) {
-			const double needed_s = static_cast<double>(budget_.block_ns(i)) / 1e9;
-			if (budget_.left_ns(icepath_now_ns()) < budget_.block_ns(i))
-				return give_up(
-					i, fmt::format("it is so slow that a block takes {:.1f} s: measure it alone, for {:.0f} s or "
-								   "longer (-d)",
-								   needed_s, std::ceil(options_.budget_s + 2 * needed_s)));
+		const auto is_empty = [&] { return block.end != rundir::BlockEnd::Failed && counted_in(block) == 0; };
+		// Once it may have been held up by something else; twice it is slow.
+		for (const bool twice : {false, true}) {
+			if (!is_empty() || interrupted)
+				break;
+			if (twice && !lengthen(i, block))
+				return;
 			block = measure(i, round);
-			counted = counted_in(block);
-			learn(i, block, counted);
 		}
+		budget_.block_took(i, block.finish.monotonic_ns - block.begin.monotonic_ns,
+						   block.end == rundir::BlockEnd::Deadline);
 		if (!writer_)
 			writer_ = std::make_unique<rundir::Writer>(options_.directory, head_);
 		writer_->add(block);
 		blocks_++;
-		counted_[i][block.probed] += counted;
+		counted_[i][block.probed] += counted_in(block);
 		if (block.end == rundir::BlockEnd::Failed)
 			give_up(i, block.failure);
 		else

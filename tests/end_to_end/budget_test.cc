@@ -42,7 +42,7 @@ void expect_data(const nlohmann::json &cell)
 
 TEST_F(Budget, EveryCellOfAVeryShortRunHasMessagesWithAndWithoutProbes)
 {
-	const auto json = measure({"-d", "4s"});
+	const auto json = measure({"-d", "4"});
 	ASSERT_GE(json["cells"].size(), 20u);
 	for (const auto &cell : json["cells"])
 		expect_data(cell);
@@ -67,7 +67,7 @@ TEST_F(Budget, SlowMessagesGetBlocksThatAreLongEnough)
 // With KeepsItsBudget of the default plan the one time that is held: a promise to the user, not a measurement.
 TEST_F(Budget, IsUsedAndKept)
 {
-	measure({"-t", "uds-stream,tcp,pipe", "-d", "10"});
+	measure({"-t", "uds-stream,tcp,pipe", "-d", "10s"});
 	EXPECT_GE(outcome.seconds, 10 * 0.8);
 	EXPECT_LE(outcome.seconds, 10 * 1.2);
 }

@@ -206,6 +206,16 @@ TEST(Budget, ACellThatNeedsLongerBlocksGetsThem)
 	EXPECT_LE(budget.rounds_expected(), 12u);
 }
 
+TEST(Budget, OnlyACellThatIsSlowerThanPlannedMayNotFit)
+{
+	Budget budget(60 * kSecond, {10 * kMs, 40 * kSecond});
+	ASSERT_TRUE(budget.begin_pair(0));
+	budget.needs(0, 5 * kSecond);
+	EXPECT_TRUE(budget.fits(0, 10 * kSecond));
+	EXPECT_FALSE(budget.fits(0, 57 * kSecond));
+	EXPECT_TRUE(budget.fits(1, 57 * kSecond));
+}
+
 TEST(Budget, ACellThatIsOverTakesNoTime)
 {
 	const auto rounds = [](bool one_is_over) {
