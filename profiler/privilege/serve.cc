@@ -64,8 +64,11 @@ public:
 			break;
 		case HelperRequestKind::BeginBlock: {
 			std::vector<int> pidfds;
-			for (const uint32_t worker : request.workers)
-				pidfds.push_back(workers_.at(worker).get());
+			for (const uint32_t worker : request.workers) {
+				if (worker >= workers_.size())
+					throw Failure(ExitCode::Internal, "a block was to begin with a worker that was never marked");
+				pidfds.push_back(workers_[worker].get());
+			}
 			capture().begin_block(pidfds);
 			break;
 		}
