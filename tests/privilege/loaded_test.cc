@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// A helper that has loaded the capture: what it refuses from then on, and that a refused load spoils nothing.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ebpf/records.h"
+#include "profiler/failure.h"
+#include "tests/privilege/raw_helper.h"
+
+namespace icepath::privilege {
+namespace {
+
+HelperRequest load_of(uint32_t cpu)
+{
+	HelperRequest request = request_of(HelperRequestKind::Load);
+	request.cpu_count = 1;
+	request.cpus[0] = cpu;
+	request.records_per_slot = 64;
+	return request;
+}
+
+class LoadedHelper : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+	}
+	void load()
+	{
+		const auto reply = helper.ask(load_of(0));
+		ASSERT_TRUE(reply);
+		ASSERT_EQ(reply->exit_code, 0) << sentence(*reply);
+		ASSERT_EQ(helper.received.size(), 1u);
+		slots = std::move(helper.received[0]);
+		slot_bytes = reply->slot_bytes;
+		EXPECT_EQ(reply->slot_count, 2u);
+		EXPECT_NE(reply->available, 0u);
+	}
+	void expect_refused(const HelperRequest &request, const std::vector<int> &fds, const std::string &says)
+	{
+		const auto reply = helper.ask(request, fds);
+		ASSERT_TRUE(reply) << "the helper is gone";
+		EXPECT_NE(reply->exit_code, 0);
+		EXPECT_NE(sentence(*reply).find(says), std::string::npos) << sentence(*reply);
+	}
+	uint32_t add(const Child &child)
+	{
+		const auto reply = helper.ask(request_of(HelperRequestKind::AddWorker), {child.pidfd()});
+		EXPECT_TRUE(reply && reply->exit_code == 0) << sentence(*reply);
+		return reply->worker;
+	}
+
+	RawHelper helper;
+	Fd slots;
+	uint32_t slot_bytes = 0;
+};
+
+TEST_F(LoadedHelper, HandsOutItsSlots)
+{
+	load();
+	void *memory = mmap(nullptr, size_t{slot_bytes} * 2, PROT_READ, MAP_SHARED, slots.get(), 0);
+	ASSERT_NE(memory, MAP_FAILED);
+	EXPECT_EQ(static_cast<const icepath_slot *>(memory)->capacity, 64u);
+	munmap(memory, size_t{slot_bytes} * 2);
+}
+
+TEST_F(LoadedHelper, LoadsOnce)
+{
+	load();
+	expect_refused(load_of(0), {}, "twice");
+	EXPECT_TRUE(helper.received.empty());
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST_F(LoadedHelper, RefusesCpusThatTheCaptureDoesNotKnow)
+{
+	for (const uint32_t cpu : {1024u, UINT32_MAX})
+		expect_refused(load_of(cpu), {}, std::to_string(cpu));
+	load();
+}
+
+TEST_F(LoadedHelper, MarksSocketsOnly)
+{
+	load();
+	HelperRequest request = request_of(HelperRequestKind::AddSocket);
+	request.key = 1;
+	const Fd file(open("/dev/null", O_RDONLY)), socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
+	expect_refused(request, {file.get()}, "cannot mark a socket");
+	expect_refused(request, {socket.get(), socket.get()}, "none was sent");
+	const auto reply = helper.ask(request, {socket.get()});
+	EXPECT_TRUE(reply && reply->exit_code == 0);
+}
+
+TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatItDoesNotKnow)
+{
+	load();
+	const Child child;
+	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	const uint32_t known = add(child);
+	for (const uint32_t unknown : {known + 1, UINT32_MAX}) {
+		request.workers = {known, unknown};
+		expect_refused(request, {}, "worker");
+	}
+	request.workers = {known, known};
+	auto reply = helper.ask(request);
+	EXPECT_TRUE(reply && reply->exit_code == 0);
+	reply = helper.ask(request_of(HelperRequestKind::EndBlock));
+	EXPECT_TRUE(reply && reply->exit_code == 0);
+}
+
+// A worker may die at any time: the block that names it is refused, and the next one works.
+TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatHaveEnded)
+{
+	load();
+	Child first, second;
+	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	request.workers = {add(first), add(second)};
+	second.end();
+	expect_refused(request, {}, "worker");
+	request.workers[1] = request.workers[0];
+	const auto reply = helper.ask(request);
+	EXPECT_TRUE(reply && reply->exit_code == 0);
+}
+
+TEST_F(LoadedHelper, AttachesNothingThatItDoesNotHave)
+{
+	load();
+	HelperRequest request = request_of(HelperRequestKind::Attach);
+	request.probes = ~capture::ProbeSet{0};
+	const auto reply = helper.ask(request);
+	ASSERT_TRUE(reply);
+	EXPECT_EQ(reply->exit_code, 0) << sentence(*reply);
+	EXPECT_LT(uint64_t{reply->available}, uint64_t{1} << capture::kProbes.size());
+	request.probes = 0;
+	EXPECT_TRUE(helper.ask(request));
+}
+
+} // namespace
+} // namespace icepath::privilege

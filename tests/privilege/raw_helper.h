@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The helper's own loop in a process of its own, without the class that asks it properly: a test says what it likes.
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/privilege/root_helper.h"
+
+namespace icepath::privilege {
+
+class RawHelper {
+public:
+	RawHelper(); // serves this process and its user
+	~RawHelper();
+	RawHelper(const RawHelper &) = delete;
+	RawHelper &operator=(const RawHelper &) = delete;
+
+	// Whatever it is; false where the helper is gone.
+	bool send(const void *message, size_t bytes, const std::vector<int> &fds = {});
+	// Nothing where the helper is gone, or says nothing.
+	std::optional<HelperReply> ask(const HelperRequest &request, const std::vector<int> &fds = {});
+	// Whether it still does what it is asked.
+	bool is_well();
+
+	void hang_up() { socket_.reset(); }
+	int wait_end(); // its wait status
+	pid_t pid() const { return pid_; }
+	size_t open_descriptors() const;
+	std::vector<Fd> received; // beside the last reply
+
+private:
+	Fd socket_;
+	pid_t pid_ = -1;
+};
+
+HelperRequest request_of(HelperRequestKind kind);
+std::string sentence(const HelperReply &reply);
+
+// A child that waits for its end. Killed and reaped by its destructor.
+class Child {
+public:
+	explicit Child(uid_t user = 0); // 0: that of this process
+	~Child();
+	Child(const Child &) = delete;
+	Child &operator=(const Child &) = delete;
+	void end(); // and reaped
+	pid_t pid() const { return pid_; }
+	int pidfd() const { return pidfd_.get(); }
+
+private:
+	pid_t pid_ = -1;
+	Fd pidfd_;
+};
+
+Fd pidfd_of(pid_t pid);
+
+} // namespace icepath::privilege

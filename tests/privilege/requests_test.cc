@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the root helper does with requests that icepath would never make: it refuses, in a sentence, and goes on; or, where
+// the message can't be one of the protocol's, it ends. It needs no root for that: what it could break it isn't asked for.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <random>
+
+#include "profiler/failure.h"
+#include "tests/privilege/raw_helper.h"
+
+namespace icepath::privilege {
+namespace {
+
+constexpr auto kInternal = static_cast<int32_t>(ExitCode::Internal);
+constexpr auto kMachineCannot = static_cast<int32_t>(ExitCode::MachineCannot);
+
+void expect_refused(const std::optional<HelperReply> &reply, int32_t code, const std::string &says)
+{
+	ASSERT_TRUE(reply) << "the helper is gone";
+	EXPECT_EQ(reply->exit_code, code);
+	EXPECT_NE(sentence(*reply).find(says), std::string::npos) << sentence(*reply);
+}
+
+TEST(Requests, OfAnotherSizeEndTheHelper)
+{
+	const std::vector<char> bytes(sizeof(HelperRequest) * 8);
+	for (const size_t size : {size_t{0}, size_t{1}, sizeof(HelperRequestKind), sizeof(HelperRequest) - 1,
+							  sizeof(HelperRequest) + 1, bytes.size()}) {
+		RawHelper helper;
+		ASSERT_TRUE(helper.send(bytes.data(), size));
+		const int status = helper.wait_end();
+		EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << size << " bytes: " << status;
+	}
+}
+
+TEST(Requests, ThatNobodyKnowsAreRefused)
+{
+	RawHelper helper;
+	for (const uint32_t kind : {6u, 7u, 0x80000000u, UINT32_MAX})
+		expect_refused(helper.ask(request_of(static_cast<HelperRequestKind>(kind))), kInternal, "doesn't know");
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(Requests, ToCaptureComeAfterLoad)
+{
+	RawHelper helper;
+	const Fd file(open("/dev/null", O_RDONLY));
+	for (const auto kind : {HelperRequestKind::Attach, HelperRequestKind::EndBlock})
+		expect_refused(helper.ask(request_of(kind)), kInternal, "told to load");
+	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket), {file.get()}), kInternal, "told to load");
+	expect_refused(helper.ask(request_of(HelperRequestKind::BeginBlock)), kInternal, "");
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(Requests, ToLoadAreBounded)
+{
+	RawHelper helper;
+	const auto with = [](uint32_t cpus, uint32_t records) {
+		HelperRequest request = request_of(HelperRequestKind::Load);
+		request.cpu_count = cpus;
+		request.records_per_slot = records;
+		return request;
+	};
+	expect_refused(helper.ask(with(kMaxCaptureCpus + 1, 1024)), kInternal, "out of range");
+	expect_refused(helper.ask(with(UINT32_MAX, 1024)), kInternal, "out of range");
+	expect_refused(helper.ask(with(1, 0)), kInternal, "out of range");
+	expect_refused(helper.ask(with(1, (1u << 20) + 1)), kInternal, "out of range");
+	expect_refused(helper.ask(with(1, UINT32_MAX)), kInternal, "out of range");
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(Requests, NeedTheDescriptorsThatBelongToThem)
+{
+	RawHelper helper;
+	const Child child;
+	const HelperRequest request = request_of(HelperRequestKind::AddWorker);
+	expect_refused(helper.ask(request), kInternal, "none was sent");
+	expect_refused(helper.ask(request, {child.pidfd(), child.pidfd()}), kInternal, "none was sent");
+	expect_refused(helper.ask(request, std::vector<int>(channel::kMaxFds, child.pidfd())), kInternal, "none was sent");
+	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket)), kInternal, "none was sent");
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(AddWorker, PinsAChildOfIcepath)
+{
+	RawHelper helper;
+	HelperRequest request = request_of(HelperRequestKind::AddWorker);
+	request.cpu = static_cast<uint32_t>(sched_getcpu());
+	const Child first, second;
+	const auto replies = {helper.ask(request, {first.pidfd()}), helper.ask(request, {second.pidfd()})};
+	uint32_t number = 0;
+	for (const auto &reply : replies) {
+		ASSERT_TRUE(reply);
+		EXPECT_EQ(reply->exit_code, 0) << sentence(*reply);
+		EXPECT_EQ(reply->worker, number++);
+	}
+	cpu_set_t cpus;
+	ASSERT_EQ(sched_getaffinity(first.pid(), sizeof(cpus), &cpus), 0);
+	EXPECT_EQ(CPU_COUNT(&cpus), 1);
+	EXPECT_TRUE(CPU_ISSET(request.cpu, &cpus));
+}
+
+TEST(AddWorker, TouchesNobodyElse)
+{
+	RawHelper helper;
+	const HelperRequest request = request_of(HelperRequestKind::AddWorker);
+	const std::string says = "only workers of the icepath that started it";
+	const Fd file(open("/dev/null", O_RDONLY)), own = pidfd_of(getpid()), init = pidfd_of(1);
+	for (const Fd *fd : {&file, &own, &init}) {
+		ASSERT_TRUE(*fd);
+		expect_refused(helper.ask(request, {fd->get()}), kInternal, says);
+	}
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(AddWorker, TakesNoGrandchild)
+{
+	int told[2];
+	ASSERT_EQ(pipe(told), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		const Child grandchild;
+		const pid_t pid = grandchild.pid();
+		(void)!write(told[1], &pid, sizeof(pid));
+		for (;;)
+			pause();
+	}
+	pid_t grandchild = -1;
+	ASSERT_EQ(read(told[0], &grandchild, sizeof(grandchild)), static_cast<ssize_t>(sizeof(grandchild)));
+	{
+		RawHelper helper;
+		const Fd pidfd = pidfd_of(grandchild);
+		expect_refused(helper.ask(request_of(HelperRequestKind::AddWorker), {pidfd.get()}), kInternal, "only workers");
+	}
+	kill(child, SIGKILL); // PR_SET_PDEATHSIG ends the other
+	waitpid(child, nullptr, 0);
+	close(told[0]);
+	close(told[1]);
+}
+
+TEST(AddWorker, TakesNobodyWhoHasEnded)
+{
+	RawHelper helper;
+	Child child;
+	child.end();
+	expect_refused(helper.ask(request_of(HelperRequestKind::AddWorker), {child.pidfd()}), kInternal, "only workers");
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(AddWorker, TakesNobodyOfAnotherUser)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	constexpr uid_t kNobody = 65534;
+	RawHelper helper;
+	const Child other(kNobody);
+	cpu_set_t before, after;
+	sched_getaffinity(other.pid(), sizeof(before), &before);
+	expect_refused(helper.ask(request_of(HelperRequestKind::AddWorker), {other.pidfd()}), kInternal, "only workers");
+	sched_getaffinity(other.pid(), sizeof(after), &after);
+	EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+TEST(AddWorker, RefusesACpuThatIsNotThere)
+{
+	RawHelper helper;
+	const Child child;
+	cpu_set_t before, after;
+	sched_getaffinity(child.pid(), sizeof(before), &before);
+	for (const uint32_t cpu : {1000u, 100'000u, 0x80000000u, UINT32_MAX}) {
+		HelperRequest request = request_of(HelperRequestKind::AddWorker);
+		request.cpu = cpu;
+		expect_refused(helper.ask(request, {child.pidfd()}), kMachineCannot, "CPU " + std::to_string(cpu));
+	}
+	sched_getaffinity(child.pid(), sizeof(after), &after);
+	EXPECT_TRUE(CPU_EQUAL(&before, &after));
+	EXPECT_TRUE(helper.is_well());
+}
+
+// Whatever the bytes: a refusal in a sentence that ends within its field, no descriptor kept, and the helper goes on.
+TEST(Requests, RandomBytesAreRefused)
+{
+	std::mt19937 random(1);
+	RawHelper helper;
+	const Fd file(open("/dev/null", O_RDONLY));
+	ASSERT_TRUE(helper.is_well());
+	// What came with a request is closed when the next one is read.
+	const HelperRequest next = request_of(HelperRequestKind::EndBlock);
+	ASSERT_TRUE(helper.ask(next));
+	const size_t descriptors = helper.open_descriptors();
+	for (int i = 0; i < 2000; i++) {
+		HelperRequest request{};
+		auto *words = reinterpret_cast<uint32_t *>(&request);
+		for (size_t word = 0; word < sizeof(request) / sizeof(*words); word++)
+			words[word] = random() % 3 ? static_cast<uint32_t>(random()) : random() % 4;
+		request.kind = static_cast<HelperRequestKind>(random() % 8);
+		if (request.kind == HelperRequestKind::Load) // a sound one would take long
+			request.records_per_slot |= 1u << 31;
+		const auto reply = helper.ask(request, std::vector<int>(random() % 4, file.get()));
+		ASSERT_TRUE(reply) << "the helper is gone after request " << i;
+		EXPECT_NE(reply->exit_code, 0);
+		EXPECT_EQ(reply->message.back(), 0);
+		EXPECT_NE(reply->message.front(), 0);
+	}
+	ASSERT_TRUE(helper.ask(next));
+	EXPECT_EQ(helper.open_descriptors(), descriptors);
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST(Helper, EndsWhenItsSocketCloses)
+{
+	RawHelper helper;
+	ASSERT_TRUE(helper.is_well());
+	helper.hang_up();
+	const int status = helper.wait_end();
+	EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(Helper, EndsWhenNobodyTakesItsReply)
+{
+	RawHelper helper;
+	const HelperRequest request = request_of(HelperRequestKind::EndBlock);
+	for (int i = 0; i < 10; i++)
+		ASSERT_TRUE(helper.send(&request, sizeof(request)));
+	helper.hang_up();
+	const int status = helper.wait_end();
+	EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+} // namespace
+} // namespace icepath::privilege

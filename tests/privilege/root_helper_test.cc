@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The helper as icepath sees it: its sentences come through, and its death is told as such.
+#include "profiler/privilege/root_helper.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/privilege/raw_helper.h"
+
+namespace icepath::privilege {
+namespace {
+
+// As far as these tests go, the helper needs no root: see requests_test.cc.
+Identity self()
+{
+	Identity user;
+	user.uid = getuid();
+	user.was_root = true;
+	return user;
+}
+
+TEST(HelperOfIcepath, NeedsRoot)
+{
+	Identity user;
+	user.was_root = false;
+	try {
+		const Helper helper(user);
+		ADD_FAILURE() << "it was forked";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::MachineCannot);
+		EXPECT_NE(std::string(failure.what()).find("sudo"), std::string::npos) << failure.what();
+	}
+}
+
+TEST(HelperOfIcepath, PassesItsSentencesOn)
+{
+	Helper helper(self());
+	const Fd own = pidfd_of(getpid());
+	try {
+		helper.add_worker(own.get(), 0);
+		ADD_FAILURE() << "it took a stranger";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Internal);
+		EXPECT_STREQ(failure.what(), "the root helper touches only workers of the icepath that started it");
+	}
+	const Child child;
+	EXPECT_EQ(helper.add_worker(child.pidfd(), static_cast<uint32_t>(sched_getcpu())), 0u);
+}
+
+TEST(HelperOfIcepath, IsNotAskedForMoreCpusThanItCanWatch)
+{
+	Helper helper(self());
+	try {
+		helper.load(std::vector<uint32_t>(kMaxCaptureCpus + 1), 1024);
+		ADD_FAILURE() << "it was asked";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_NE(std::string(failure.what()).find("65"), std::string::npos) << failure.what();
+	}
+}
+
+TEST(HelperOfIcepath, DiesOnlyWhenIcepathWantsIt)
+{
+	Helper helper(self());
+	const Child child;
+	const auto cpu = static_cast<uint32_t>(sched_getcpu());
+	helper.add_worker(child.pidfd(), cpu); // it runs, and its handlers are set
+	for (const int signal : {SIGINT, SIGTERM})
+		kill(helper.pid(), signal);
+	EXPECT_EQ(helper.add_worker(child.pidfd(), cpu), 1u);
+}
+
+TEST(HelperOfIcepath, ItsDeathIsTold)
+{
+	{
+		Helper helper(self());
+		kill(helper.pid(), SIGKILL);
+		siginfo_t end{};
+		waitid(P_PID, static_cast<id_t>(helper.pid()), &end, WEXITED | WNOWAIT);
+		EXPECT_THROW(helper.attach(0), HelperDied);
+		EXPECT_THROW(helper.end_block(), HelperDied);
+		EXPECT_THROW(helper.load({0}, 1024), HelperDied);
+		EXPECT_THROW(helper.add_worker(0, 0), HelperDied);
+	}
+	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it wasn't reaped";
+}
+
+} // namespace
+} // namespace icepath::privilege
