@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each option's good and bad values. A bad one is exit code 2 with one sentence that names the option or the value.
+#include "profiler/cli/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+
+namespace icepath::cli {
+namespace {
+
+using rundir::Pattern;
+using rundir::Wait;
+using Words = std::vector<std::string>;
+
+std::optional<CommandLine> parsed(Words words)
+{
+	words.insert(words.begin(), "icepath");
+	std::vector<char *> arguments;
+	for (std::string &word : words)
+		arguments.push_back(word.data());
+	arguments.push_back(nullptr);
+	return parse(static_cast<int>(words.size()), arguments.data());
+}
+
+RunOptions run_of(Words words)
+{
+	words.insert(words.begin(), "run");
+	return std::get<RunOptions>(parsed(words).value().command);
+}
+
+void expect_refused(const Words &words, const std::string &says)
+{
+	const std::string line = fmt::format("{}", fmt::join(words, " "));
+	try {
+		parsed(words);
+		ADD_FAILURE() << line << ": it was taken";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage) << line;
+		EXPECT_NE(std::string(failure.what()).find(says), std::string::npos) << line << ": " << failure.what();
+	}
+}
+
+void expect_values_refused(const std::string &option, const Words &values, const std::string &says)
+{
+	for (const std::string &value : values)
+		expect_refused({"run", option + "=" + value}, says);
+}
+
+TEST(RunOptions, AreUsualWhereNothingIsSaid)
+{
+	const RunOptions run = run_of({});
+	EXPECT_TRUE(run.wishes.targets.empty());
+	EXPECT_TRUE(run.wishes.sizes.empty());
+	EXPECT_EQ(run.wishes.patterns, (std::vector{Pattern::PingPong, Pattern::OneWay}));
+	EXPECT_EQ(run.wishes.waits, std::vector{Wait::Block});
+	EXPECT_EQ(run.wishes.rate_hz, 2000);
+	EXPECT_FALSE(run.wishes.injection.any());
+	EXPECT_EQ(run.duration_s, 60);
+	EXPECT_EQ(run.cpus, "");
+	EXPECT_EQ(run.output, "");
+	EXPECT_EQ(run.name, "run");
+	EXPECT_FALSE(run.strict || run.quiet);
+}
+
+TEST(RunOptions, TakeLists)
+{
+	for (const char *option : {"-t", "--transports"})
+		EXPECT_EQ(run_of({option, "uds-stream,tcp"}).wishes.targets, (Words{"uds-stream", "tcp"}));
+	EXPECT_EQ(run_of({"--patterns", "oneway"}).wishes.patterns, std::vector{Pattern::OneWay});
+	for (const char *option : {"-w", "--wait"})
+		EXPECT_EQ(run_of({option, "epoll,poll,block"}).wishes.waits,
+				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block}));
+}
+
+TEST(RunOptions, RefuseWordsThatAreNone)
+{
+	expect_values_refused("--patterns", {"pong", "PingPong", "pingpong,twoway", "0"}, "--patterns");
+	expect_values_refused("--wait", {"sleep", "block,spin", "BLOCK", "1"}, "--wait");
+}
+
+TEST(Sizes, TakeUnitsOf1024)
+{
+	const std::initializer_list<std::pair<const char *, uint64_t>> sizes = {
+		{"1", 1},
+		{"64", 64},
+		{"64B", 64},
+		{"4k", 4096},
+		{"4K", 4096},
+		{"4kB", 4096},
+		{"4KiB", 4096},
+		{"1M", 1 << 20},
+		{"1MiB", 1 << 20},
+		{"0064", 64},
+		{"1024M", 1 << 30},
+		{"1048576k", 1 << 30},
+		{"1073741824", 1 << 30},
+	};
+	for (const auto &[text, bytes] : sizes)
+		EXPECT_EQ(run_of({"-s", text}).wishes.sizes, std::vector<uint64_t>{bytes}) << text;
+	EXPECT_EQ(run_of({"--sizes", "64,4k"}).wishes.sizes, (std::vector<uint64_t>{64, 4096}));
+}
+
+TEST(Sizes, RefuseWhatIsNone)
+{
+	expect_values_refused("--sizes",
+						  {"0",
+						   "0k",
+						   "-1",
+						   "+1",
+						   "k",
+						   "B",
+						   "iB",
+						   "4kk",
+						   "4 k",
+						   "1G",
+						   "1.5k",
+						   "0x40",
+						   "1e3",
+						   "1025M",
+						   "1073741825",
+						   "1048577k",
+						   "18446744073709551616",
+						   "18446744073709551617",
+						   "99999999999999999999999999",
+						   "64;4096",
+						   "\xff"},
+						  "");
+	expect_refused({"run", "-s", "64,many"}, "\"many\"");
+}
+
+TEST(Injections, TakeUnits)
+{
+	const std::initializer_list<std::pair<const char *, uint64_t>> times = {
+		{"0", 0}, {"500ns", 500}, {"20us", 20'000}, {"1.5us", 1500}, {"1ms", 1'000'000}, {"1000ms", 1'000'000'000},
+	};
+	for (const auto &[text, ns] : times) {
+		EXPECT_EQ(run_of({"--inject-sender", text}).wishes.injection.sender_user_ns, ns) << text;
+		EXPECT_EQ(run_of({"--inject-receiver", text}).wishes.injection.receiver_busy_ns, ns) << text;
+	}
+}
+
+TEST(Injections, RefuseWhatIsNoTime)
+{
+	const Words bad = {"-1us",   "us",  "20 us", "20s",   "20m",    "1001ms",
+					   "1e30us", "inf", "nan",   "infus", "twenty", "1,5us"};
+	expect_values_refused("--inject-sender", bad, "--inject-sender");
+	expect_values_refused("--inject-receiver", bad, "--inject-receiver");
+}
+
+TEST(Duration, IsBounded)
+{
+	EXPECT_EQ(run_of({"-d", "2"}).duration_s, 2);
+	EXPECT_EQ(run_of({"--duration", "86400"}).duration_s, 86400);
+	EXPECT_EQ(run_of({"-d", "2.5"}).duration_s, 2.5);
+	expect_values_refused("--duration", {"0", "1.9", "86401", "-60", "1e9", "inf", "-inf", "nan", "soon", "60x", ""},
+						  "--duration");
+}
+
+TEST(Rate, IsBounded)
+{
+	EXPECT_EQ(run_of({"--rate", "1"}).wishes.rate_hz, 1);
+	EXPECT_EQ(run_of({"--rate", "1000000"}).wishes.rate_hz, 1e6);
+	expect_values_refused("--rate", {"0", "0.9", "1000001", "-1", "inf", "nan", "fast"}, "--rate");
+}
+
+TEST(MessageCount, IsBounded)
+{
+	for (const char *option : {"-m", "--messages"})
+		EXPECT_EQ(run_of({option, "1"}).messages, 1u);
+	EXPECT_EQ(run_of({"-m", "1000000"}).messages, 1'000'000u);
+	expect_values_refused("--messages", {"1000001", "-1", "1.5", "4294967297", "99999999999999999999", "many"},
+						  "--messages");
+}
+
+TEST(RunOptions, TakeNamesAndFlags)
+{
+	const RunOptions run = run_of({"--cpus", "2,3", "-o", "/some/where", "--name", "a b", "--strict", "-q"});
+	EXPECT_EQ(run.cpus, "2,3");
+	EXPECT_EQ(run.output, "/some/where");
+	EXPECT_EQ(run.name, "a b");
+	EXPECT_TRUE(run.strict);
+	EXPECT_TRUE(run.quiet);
+	EXPECT_TRUE(run_of({"--quiet"}).quiet);
+}
+
+TEST(RunOptions, RefuseANameThatIsAPath)
+{
+	for (const char *name : {"a/b", "/", "../x", ""})
+		expect_refused({"run", "--name", name}, "--name");
+}
+
+TEST(CommandLine, KnowsItsCommands)
+{
+	EXPECT_EQ(std::get<ReportOptions>(parsed({"report", "dir"})->command).run, "dir");
+	const auto flamegraph = std::get<FlamegraphOptions>(parsed({"flamegraph", "dir", "-o", "out"})->command);
+	EXPECT_EQ(flamegraph.run, "dir");
+	EXPECT_EQ(flamegraph.output, "out");
+	EXPECT_FALSE(flamegraph.folded_only);
+	EXPECT_TRUE(std::get<FlamegraphOptions>(parsed({"flamegraph", "--folded", "dir"})->command).folded_only);
+	EXPECT_FALSE(std::get<DoctorOptions>(parsed({"doctor"})->command).json);
+	EXPECT_TRUE(std::get<DoctorOptions>(parsed({"doctor", "--json"})->command).json);
+	EXPECT_FALSE(std::get<ListOptions>(parsed({"list"})->command).json);
+	EXPECT_TRUE(std::get<ListOptions>(parsed({"list", "--json"})->command).json);
+}
+
+TEST(CommandLine, RefusesWhatIsNoCommand)
+{
+	expect_refused({"fly"}, "fly");
+	expect_refused({}, "subcommand");
+	expect_refused({"report"}, "RUN");
+	expect_refused({"flamegraph"}, "RUN");
+	expect_refused({"report", "one", "two"}, "two");
+	expect_refused({"run", "somewhere"}, "somewhere");
+	expect_refused({"run", "--sizs", "64"}, "--sizs");
+	expect_refused({"run", "--sizes"}, "--sizes");
+	expect_refused({"doctor", "--strict"}, "--strict");
+	expect_refused({"list", "--json=maybe"}, "json");
+}
+
+TEST(CommandLine, HasColourBeforeAndAfterTheCommand)
+{
+	EXPECT_FALSE(parsed({"list"})->no_colour);
+	EXPECT_TRUE(parsed({"--no-color", "list"})->no_colour);
+	EXPECT_TRUE(parsed({"run", "--no-colour"})->no_colour);
+}
+
+TEST(CommandLine, KeepsWhatWasTyped) { EXPECT_EQ(parsed({"run", "-t", "tcp"})->text, "icepath run -t tcp"); }
+
+TEST(CommandLine, HelpAndVersionAreAnswers)
+{
+	for (const Words &words : {Words{"--help"}, Words{"--version"}, Words{"run", "--help"}, Words{"-h"}}) {
+		testing::internal::CaptureStdout();
+		EXPECT_FALSE(parsed(words));
+		EXPECT_NE(testing::internal::GetCapturedStdout().find("icepath"), std::string::npos);
+	}
+}
+
+} // namespace
+} // namespace icepath::cli

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cells come of a wish, in which order, and what is refused or left out, always in a sentence that names it.
+#include "profiler/plan/plan.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "icepath/plugin.h"
+#include "profiler/failure.h"
+
+namespace icepath::plan {
+namespace {
+
+using rundir::Pattern;
+using rundir::Wait;
+
+constexpr uint32_t kEveryWait = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+
+Target target(const std::string &name, uint32_t waits = kEveryWait, uint64_t max_payload_bytes = 1 << 20)
+{
+	Target one;
+	one.plugin = "/lib/icepath-" + name + ".so";
+	one.name = name;
+	one.waits = waits;
+	one.mechanisms = ICEPATH_USES_SOCKET;
+	one.capabilities = ICEPATH_CAN_PINGPONG;
+	one.max_payload_bytes = max_payload_bytes;
+	one.max_payload_why = "the limit of " + name;
+	return one;
+}
+
+Target floor_target()
+{
+	Target one = target("null", ICEPATH_WAIT_POLL);
+	one.capabilities |= ICEPATH_NOT_IPC;
+	return one;
+}
+
+Target missing_target()
+{
+	Target one = target("gone", kEveryWait, 0);
+	one.why_not = "its library isn't there";
+	return one;
+}
+
+Wishes wish(std::vector<std::string> targets = {})
+{
+	Wishes wishes;
+	wishes.targets = std::move(targets);
+	wishes.patterns = {Pattern::PingPong};
+	wishes.sizes = {64};
+	return wishes;
+}
+
+std::vector<std::string> texts_of(const Plan &plan)
+{
+	std::vector<std::string> texts;
+	for (const rundir::Cell &cell : plan.cells)
+		texts.push_back(fmt::format("{} {} {} {}", cell.target, cell.pattern == Pattern::PingPong ? "pp" : "ow",
+									cell.payload_bytes,
+									cell.wait == Wait::Block  ? "block"
+									: cell.wait == Wait::Poll ? "poll"
+															  : "epoll"));
+	return texts;
+}
+
+bool tells(const Plan &plan, const std::string &what)
+{
+	return std::ranges::any_of(plan.notices,
+							   [&](const std::string &notice) { return notice.find(what) != std::string::npos; });
+}
+
+void expect_refused(const Wishes &wishes, const std::vector<Target> &targets, ExitCode code,
+					std::initializer_list<std::string> says)
+{
+	try {
+		make(wishes, targets, 0, 1);
+		ADD_FAILURE() << "it was planned";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), code);
+		for (const std::string &word : says)
+			EXPECT_NE(std::string(failure.what()).find(word), std::string::npos) << failure.what();
+	}
+}
+
+TEST(Plan, IsEveryCombination)
+{
+	Wishes wishes = wish({"a", "b"});
+	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
+	wishes.sizes = {1, 64, 4096};
+	wishes.waits = {Wait::Block, Wait::Poll};
+	const Plan plan = make(wishes, {target("a"), target("b"), target("c")}, 0, 1);
+	const std::vector<std::string> texts = texts_of(plan);
+	EXPECT_EQ(texts.size(), 2u * 2 * 3 * 2);
+	EXPECT_EQ(std::set(texts.begin(), texts.end()).size(), texts.size());
+	EXPECT_NE(std::ranges::find(texts, "b ow 4096 poll"), texts.end());
+	EXPECT_TRUE(std::ranges::none_of(texts, [](const auto &text) { return text[0] == 'c'; }));
+	EXPECT_TRUE(plan.notices.empty());
+}
+
+TEST(Plan, GivesEachCellWhatItsTargetTold)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
+	wishes.rate_hz = 1234;
+	Target told = target("a");
+	told.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
+	told.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+	const Plan plan = make(wishes, {told}, 5, 7);
+	ASSERT_EQ(plan.cells.size(), 2u);
+	ASSERT_EQ(plan.plugin_of_cell.size(), 2u);
+	for (size_t i = 0; i < 2; i++) {
+		EXPECT_EQ(plan.plugin_of_cell[i], told.plugin);
+		EXPECT_EQ(plan.cells[i].mechanisms, told.mechanisms);
+		EXPECT_EQ(plan.cells[i].capabilities, told.capabilities);
+		EXPECT_EQ(plan.cells[i].cpu_sender, 5u);
+		EXPECT_EQ(plan.cells[i].cpu_receiver, 7u);
+		EXPECT_FALSE(plan.cells[i].injection.any());
+	}
+	EXPECT_FALSE(plan.cells[0].rate_hz) << "a ping-pong has no rate";
+	EXPECT_EQ(plan.cells[1].rate_hz, 1234);
+}
+
+TEST(Plan, HasUsualSizesForEachPattern)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
+	wishes.sizes.clear();
+	EXPECT_EQ(texts_of(make(wishes, {target("a")}, 0, 1)),
+			  (std::vector<std::string>{"a pp 64 block", "a pp 4096 block", "a ow 64 block"}));
+}
+
+TEST(Plan, MeasuresInjectedWorkBesideTheSameCellWithoutIt)
+{
+	Wishes wishes = wish({"a"});
+	wishes.injection.receiver_busy_ns = 20'000;
+	const Plan plan = make(wishes, {target("a")}, 0, 1);
+	ASSERT_EQ(plan.cells.size(), 2u);
+	EXPECT_FALSE(plan.cells[0].injection.any());
+	EXPECT_EQ(plan.cells[1].injection.receiver_busy_ns, 20'000u);
+	EXPECT_EQ(plan.plugin_of_cell.size(), 2u);
+}
+
+TEST(Plan, OfAllLeavesOutWhatDoesNotWork)
+{
+	for (const auto &names : {std::vector<std::string>{}, std::vector<std::string>{"all"}}) {
+		const Plan plan = make(wish(names), {target("a"), missing_target()}, 0, 1);
+		EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block"}));
+		EXPECT_TRUE(tells(plan, "gone"));
+		EXPECT_TRUE(tells(plan, "its library isn't there"));
+	}
+}
+
+TEST(Plan, RefusesATargetThatWasNamedAndDoesNotWork)
+{
+	expect_refused(wish({"a", "gone"}), {target("a"), missing_target()}, ExitCode::MachineCannot,
+				   {"gone", "its library isn't there"});
+}
+
+TEST(Plan, RefusesATargetThatNobodyKnowsAndListsThoseThatAreThere)
+{
+	for (const char *name : {"carrier-pigeon", "", "a ", "A", "all,a"})
+		expect_refused(wish({name}), {target("a"), target("b")}, ExitCode::Usage,
+					   {fmt::format("\"{}\"", name), "a, b"});
+	expect_refused(wish({"a", "all"}), {target("a")}, ExitCode::Usage, {"\"all\""});
+}
+
+TEST(Plan, RefusesASizeThatANamedTargetCannotCarry)
+{
+	Wishes wishes = wish({"a", "small"});
+	wishes.sizes = {64, 8193};
+	expect_refused(wishes, {target("a"), target("small", kEveryWait, 8192)}, ExitCode::Usage,
+				   {"small", "8193", "8192", "the limit of small"});
+	wishes.sizes = {64, 8192};
+	EXPECT_EQ(make(wishes, {target("a"), target("small", kEveryWait, 8192)}, 0, 1).cells.size(), 4u);
+}
+
+TEST(Plan, OfAllLeavesOutASizeThatATargetCannotCarry)
+{
+	Wishes wishes = wish();
+	wishes.sizes = {64, 65536};
+	const Plan plan = make(wishes, {target("a"), target("small", kEveryWait, 8192)}, 0, 1);
+	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "a pp 65536 block", "small pp 64 block"}));
+	EXPECT_TRUE(tells(plan, "small can't carry 65536 bytes"));
+	EXPECT_TRUE(tells(plan, "the limit of small"));
+}
+
+TEST(Plan, RefusesAnEmptyMessageOfAnyTarget)
+{
+	Wishes wishes = wish();
+	wishes.sizes = {64, 0};
+	expect_refused(wishes, {target("a")}, ExitCode::Usage, {"0 bytes"});
+}
+
+TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
+{
+	Wishes wishes = wish();
+	wishes.waits = {Wait::Block, Wait::Epoll};
+	const Plan plan = make(wishes, {target("a"), target("blocks", ICEPATH_WAIT_BLOCK)}, 0, 1);
+	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "blocks pp 64 block", "a pp 64 epoll"}));
+	EXPECT_TRUE(tells(plan, "blocks can't wait by epoll"));
+}
+
+// The floor under the others has one wait, and is there once, whatever the others wait by.
+TEST(Plan, KeepsTheFloorBesideEveryWait)
+{
+	Wishes wishes = wish();
+	wishes.waits = {Wait::Block, Wait::Epoll};
+	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
+			  (std::vector<std::string>{"null pp 64 poll", "a pp 64 block", "a pp 64 epoll"}));
+	wishes.waits = {Wait::Poll};
+	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
+			  (std::vector<std::string>{"null pp 64 poll", "a pp 64 poll"}));
+}
+
+TEST(Plan, RefusesToMeasureNothing)
+{
+	Wishes wishes = wish();
+	wishes.waits = {Wait::Epoll};
+	expect_refused(wishes, {target("blocks", ICEPATH_WAIT_BLOCK)}, ExitCode::Usage,
+				   {"nothing is left", "blocks can't wait by epoll"});
+	expect_refused(wish(), {missing_target()}, ExitCode::Usage, {"nothing is left", "its library isn't there"});
+	expect_refused(wish(), {}, ExitCode::Usage, {"nothing is left"});
+	wishes = wish();
+	wishes.patterns.clear();
+	expect_refused(wishes, {target("a")}, ExitCode::Usage, {"nothing is left"});
+}
+
+} // namespace
+} // namespace icepath::plan
