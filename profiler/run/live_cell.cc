@@ -43,6 +43,16 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 	return result;
 }
 
+// Only a lossy target's messages may come twice, and then no more of them than there is room for.
+bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, size_t side, uint32_t messages,
+				 uint32_t room)
+{
+	const bool pingpong = cell.pattern == rundir::Pattern::PingPong;
+	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room : messages;
+	return reply.sends <= (pingpong || side == 0 ? messages : 0) &&
+		   reply.recvs <= (pingpong || side == 1 ? most_received : 0);
+}
+
 } // namespace
 
 SlotsView::SlotsView(Fd map, uint32_t slot_bytes, uint32_t slot_count, const std::vector<uint32_t> &cpus)
@@ -198,6 +208,13 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 		for (const size_t side : {1, 0}) // the receiver asks before the sender sends
 			workers_[side]->send(request, {});
 		replies = await_replies(request.block, wish.stop, block.failure);
+		const uint32_t messages = request.block.lead_in + request.block.count;
+		for (const size_t side : {0, 1})
+			if (block.failure.empty() && !can_be_true(replies[side]->block, cell_, side, messages, capacity_))
+				block.failure = fmt::format("the {} counts {} messages sent and {} received in a block of {}, which "
+											"can't be true",
+											workers_[side]->what(), replies[side]->block.sends,
+											replies[side]->block.recvs, messages);
 	} catch (const WorkerFailed &failure) {
 		block.failure = failure.what();
 	}
