@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cell whose worker lies: whatever it says or writes, the cell either keeps to what was asked for, or is over, in a
+// sentence that names the worker.
+#include "profiler/run/live_cell.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "icepath/plugin.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint32_t kLeadIn = 2, kCount = 10, kRoom = 20;
+
+privilege::Identity self()
+{
+	privilege::Identity user;
+	user.uid = getuid();
+	user.was_root = true; // to pin one's own child takes no root
+	return user;
+}
+
+class LyingCell : public testing::Test {
+protected:
+	LyingCell() : helper(self())
+	{
+		cell.target = "liar";
+		cell.pattern = rundir::Pattern::OneWay;
+		cell.cpu_sender = cell.cpu_receiver = static_cast<uint32_t>(sched_getcpu());
+	}
+
+	std::unique_ptr<LiveCell> open(uint32_t side, const std::string &what)
+	{
+		const std::string part = "lie:" + std::to_string(side) + ":" + what;
+		return std::make_unique<LiveCell>(cell, part, 0, kRoom, SlotsView(), helper);
+	}
+
+	rundir::Block run(LiveCell &live)
+	{
+		BlockWish wish;
+		wish.number = ++blocks;
+		wish.lead_in = kLeadIn;
+		wish.count = kCount;
+		wish.duration_ns = 50'000'000;
+		return live.run(wish, SlotsView(), nullptr);
+	}
+
+	rundir::Block block_of(uint32_t side, const std::string &what) { return run(*open(side, what)); }
+
+	// The cell is over, by name, without stamps.
+	void expect_over(uint32_t side, const std::string &what, const std::string &says)
+	{
+		const rundir::Block block = block_of(side, what);
+		EXPECT_EQ(block.end, rundir::BlockEnd::Failed) << what;
+		const std::string who = std::string(side == 0 ? "sender" : "receiver") + " of liar oneway 64 B";
+		EXPECT_NE(block.failure.find(who), std::string::npos) << what << ": " << block.failure;
+		EXPECT_NE(block.failure.find(says), std::string::npos) << what << ": " << block.failure;
+		for (const rundir::BlockSide &told : block.sides) {
+			EXPECT_TRUE(told.sends.empty() && told.recvs.empty()) << what;
+			EXPECT_EQ(told.sent + told.received, 0u) << what;
+		}
+	}
+
+	static void expect_whole(const rundir::Block &block)
+	{
+		EXPECT_EQ(block.failure, "");
+		EXPECT_NE(block.end, rundir::BlockEnd::Failed);
+		EXPECT_EQ(block.sides[0].sends.size(), kLeadIn + kCount);
+		EXPECT_EQ(block.sides[1].recvs.size(), kLeadIn + kCount);
+		EXPECT_TRUE(block.sides[0].recvs.empty());
+		EXPECT_TRUE(block.sides[1].sends.empty());
+	}
+
+	void expect_not_opened(uint32_t side, const std::string &what, const std::string &says)
+	{
+		try {
+			open(side, what);
+			ADD_FAILURE() << what << ": it was opened";
+		} catch (const WorkerFailed &failure) {
+			EXPECT_NE(std::string(failure.what()).find("of liar oneway 64 B"), std::string::npos) << failure.what();
+			EXPECT_NE(std::string(failure.what()).find(says), std::string::npos) << failure.what();
+		}
+	}
+
+	privilege::Helper helper;
+	rundir::Cell cell;
+	uint64_t blocks = 0;
+};
+
+TEST_F(LyingCell, IsACellLikeAnyOtherWhereNobodyLies)
+{
+	const auto live = open(0, "nothing");
+	for (int i = 0; i < 3; i++) {
+		const rundir::Block block = run(*live);
+		expect_whole(block);
+		for (uint32_t message = 0; message < kLeadIn + kCount; message++) {
+			EXPECT_EQ(block.sides[0].sends[message].seq, message);
+			EXPECT_EQ(block.sides[1].recvs[message].seq, message);
+			EXPECT_LT(block.sides[0].sends[message].send_ns, block.sides[1].recvs[message].recv_ns);
+		}
+	}
+}
+
+TEST_F(LyingCell, IsOverWhereAWorkerCountsWhatCannotBe)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_over(side, "counts beyond its memory", "can't be true");
+		expect_over(side, "counts beyond the block", "can't be true");
+		expect_over(side, "takes part in the other direction", "can't be true");
+	}
+}
+
+// Of a lossy target a message may come twice.
+TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
+{
+	cell.capabilities = ICEPATH_IS_LOSSY;
+	const rundir::Block block = block_of(1, "counts beyond the block");
+	EXPECT_EQ(block.failure, "");
+	EXPECT_EQ(block.sides[1].received, kLeadIn + kCount + 1);
+	expect_over(0, "counts beyond the block", "can't be true");
+	expect_over(1, "counts beyond its memory", "can't be true");
+}
+
+TEST_F(LyingCell, IsOverWhereAReplyIsNone)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_over(side, "a short reply", "");
+		expect_over(side, "a long reply", "");
+		expect_over(side, "a status that nobody knows", "");
+	}
+}
+
+TEST_F(LyingCell, IsOverWhereAWorkerEnds)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_over(side, "exits", "exited with 3");
+		expect_over(side, "is killed", "was killed by signal 9");
+	}
+}
+
+TEST_F(LyingCell, IsOverWhereASenderNeverAnswers) { expect_over(0, "silent", "doesn't answer"); }
+
+TEST_F(LyingCell, IsOverWhereAReceiverNeverAnswers) { expect_over(1, "silent", "doesn't answer"); }
+
+TEST_F(LyingCell, IsNotOpenedByAWorkerThatNeverAnswers) { expect_not_opened(1, "silent at open", "doesn't answer"); }
+
+TEST_F(LyingCell, IsNotOpenedWithAnAddressThatCannotBe)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_not_opened(side, "address without descriptors", "address that can't be true");
+		expect_not_opened(side, "endless address", "address that can't be true");
+	}
+}
+
+TEST_F(LyingCell, TakesNoMoreSocketsThanAreSent)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_whole(block_of(side, "more sockets than it sends"));
+		expect_whole(block_of(side, "sockets that come later"));
+	}
+}
+
+// A sentence that doesn't end, of bytes that are no text, ends at its field.
+TEST_F(LyingCell, SpeaksSentencesThatEnd)
+{
+	expect_not_opened(0, "unspeakable refusal", "\xff");
+	expect_over(1, "unspeakable failure", "\xff");
+	EXPECT_LE(block_of(1, "unspeakable failure").failure.size(), 384u + 100u);
+}
+
+TEST_F(LyingCell, KeepsItsMemoryWhateverAWorkerDoesToIt)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_whole(block_of(side, "shrinks the memory"));
+		const auto live = open(side, "scribbles");
+		expect_whole(run(*live));
+		expect_whole(run(*live));
+	}
+}
+
+TEST_F(LyingCell, HasNoEndThatNobodyKnows)
+{
+	const rundir::Block block = block_of(0, "an end that nobody knows");
+	EXPECT_LE(block.end, rundir::BlockEnd::Interrupted);
+}
+
+// Times and numbers are kept as they were told: the decoder and the statistics refuse and count them, message by message.
+TEST_F(LyingCell, KeepsStampsAsTheyWereTold)
+{
+	rundir::Block block = block_of(1, "inverted times");
+	expect_whole(block);
+	EXPECT_LT(block.sides[1].recvs[5].recv_ns, block.sides[0].sends[5].send_ns);
+	block = block_of(1, "wrong sequence numbers");
+	expect_whole(block);
+	EXPECT_EQ(block.sides[1].recvs[5].seq, UINT64_MAX - 5);
+}
+
+// A reply too many is taken for the block's: its stamps needn't be there, and that is all.
+TEST_F(LyingCell, SurvivesAnAnswerTooMany)
+{
+	const auto live = open(1, "answers twice");
+	for (int i = 0; i < 2; i++)
+		EXPECT_EQ(run(*live).failure, "");
+}
+
+} // namespace
+} // namespace icepath::run

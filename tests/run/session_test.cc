@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of two cells, one of which lies: it ends by name, the other one is measured to the end, and the run directory is
+// whole. With real probes, as icepath runs them.
+#include "profiler/run/session.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "icepath/plugin.h"
+#include "profiler/run/worker_process.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint32_t kMessages = 50;
+
+class SessionWithALiar : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		std::string pattern = testing::TempDir() + "icepath-session-XXXXXX";
+		ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+		folder = pattern;
+	}
+	void TearDown() override { std::filesystem::remove_all(folder); }
+
+	rundir::Cell cell(const std::string &target) const
+	{
+		rundir::Cell one;
+		one.target = target;
+		one.pattern = rundir::Pattern::OneWay;
+		one.rate_hz = 10'000;
+		one.cpu_sender = 0;
+		one.cpu_receiver = 1;
+		return one;
+	}
+
+	SessionResult run(uint32_t side, const std::string &what)
+	{
+		plan::Plan plan;
+		plan.cells = {cell("liar"), cell("pipe")};
+		plan.plugin_of_cell = {"lie:" + std::to_string(side) + ":" + what, PIPE_PLUGIN};
+		rundir::Head head;
+		head.host_json = head.isolation_json = "{}";
+		SessionOptions options;
+		options.directory = folder / "run";
+		options.budget_s = 3;
+		options.started_ns = icepath_now_ns();
+		options.messages = kMessages;
+		privilege::Identity user;
+		user.was_root = user.stays_root = true;
+		privilege::Helper helper(user);
+		const SessionResult result = run_session(plan, head, options, helper, [](const Progress &) {});
+		rundir::Reader reader(options.directory);
+		while (std::optional<rundir::Block> block = reader.next())
+			blocks.at(block->cell).push_back(std::move(*block));
+		EXPECT_FALSE(reader.truncated());
+		EXPECT_TRUE(reader.tail().has_value());
+		if (reader.tail())
+			notices = reader.tail()->notices;
+		return result;
+	}
+
+	bool told(const std::string &who, const std::string &what) const
+	{
+		return std::ranges::any_of(notices, [&](const std::string &notice) {
+			return notice.find(who) != std::string::npos && notice.find(what) != std::string::npos;
+		});
+	}
+
+	// The honest cell has a block of each round, each with every message.
+	void expect_rest_is_kept(const SessionResult &result)
+	{
+		EXPECT_FALSE(result.interrupted);
+		EXPECT_GE(result.rounds, 2u);
+		ASSERT_EQ(blocks[1].size(), result.rounds);
+		for (uint32_t round = 0; round < result.rounds; round++) {
+			const rundir::Block &block = blocks[1][round];
+			EXPECT_EQ(block.round, round);
+			EXPECT_EQ(block.probed, round % 4 == 0 || round % 4 == 3) << "ABBA";
+			EXPECT_EQ(block.failure, "");
+			EXPECT_FALSE(block.sides[0].sends.empty());
+			EXPECT_EQ(block.sides[0].sends.size(), block.sides[1].recvs.size());
+			EXPECT_EQ(block.slots.empty(), !block.probed);
+		}
+		EXPECT_FALSE(told("pipe", "ended"));
+	}
+
+	void expect_liar_is_over(uint32_t side, const std::string &what, const std::string &says)
+	{
+		const SessionResult result = run(side, what);
+		expect_rest_is_kept(result);
+		EXPECT_EQ(result.failed_cells, 1u);
+		EXPECT_TRUE(told("liar", says)) << testing::PrintToString(notices);
+	}
+
+	std::filesystem::path folder;
+	std::array<std::vector<rundir::Block>, 2> blocks;
+	std::vector<std::string> notices;
+};
+
+TEST_F(SessionWithALiar, MeasuresBothWhereNobodyLies)
+{
+	const SessionResult result = run(0, "nothing");
+	expect_rest_is_kept(result);
+	EXPECT_EQ(result.failed_cells, 0u);
+	EXPECT_EQ(blocks[0].size(), result.rounds);
+	EXPECT_EQ(result.rounds % 2, 0u) << "rounds come in pairs";
+}
+
+TEST_F(SessionWithALiar, EndsTheCellThatCountsWhatCannotBe)
+{
+	expect_liar_is_over(1, "counts beyond its memory", "can't be true");
+}
+
+TEST_F(SessionWithALiar, EndsTheCellThatNeverAnswers) { expect_liar_is_over(0, "silent", "sender of liar"); }
+
+TEST_F(SessionWithALiar, GoesOnWithoutACellThatCannotBeOpened)
+{
+	expect_liar_is_over(0, "endless address", "address that can't be true");
+	EXPECT_TRUE(blocks[0].empty());
+}
+
+TEST_F(SessionWithALiar, EndsTheCellWhoseSentencesAreNoText)
+{
+	expect_liar_is_over(1, "unspeakable failure", "receiver of liar");
+}
+
+// Round 3 and 4 are probed: the helper is asked to mark a worker that isn't there any more.
+TEST_F(SessionWithALiar, EndsTheCellWhoseWorkerEndsBetweenProbedRounds)
+{
+	expect_liar_is_over(1, "ends after its fourth block", "exited with 3");
+	EXPECT_GE(blocks[0].size(), 4u);
+}
+
+// Refused and counted message by message, by who reads the run: the cell goes on.
+TEST_F(SessionWithALiar, KeepsStampsThatCannotBeTrueApart)
+{
+	for (const char *what : {"inverted times", "times from nowhere", "wrong sequence numbers"}) {
+		blocks = {};
+		const SessionResult result = run(1, what);
+		expect_rest_is_kept(result);
+		EXPECT_EQ(blocks[0].size(), result.rounds) << what;
+		std::filesystem::remove_all(folder / "run");
+	}
+}
+
+} // namespace
+} // namespace icepath::run
