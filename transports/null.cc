@@ -20,15 +20,17 @@ constexpr uint64_t kLargest = 64 * kMiB;
 
 } // namespace
 
-struct icepath_endpoint : ChannelEnd {
-	using ChannelEnd::ChannelEnd;
-	~icepath_endpoint() { close_all({memory_fd}); }
-	boost::interprocess::mapped_region memory;
-	int memory_fd = -1;
+struct icepath_endpoint : SharedMemoryEnd {
+	using SharedMemoryEnd::SharedMemoryEnd;
 	Slot *in = nullptr, *out = nullptr;
 
 	uint64_t slot_bytes() const { return (sizeof(Slot) + payload_bytes + 127) / 128 * 128; }
 	uint64_t memory_bytes() const { return 2 * slot_bytes(); }
+	void lay_out(uint8_t *first)
+	{
+		out = reinterpret_cast<Slot *>(first + (side == 0 ? 0 : slot_bytes()));
+		in = reinterpret_cast<Slot *>(first + (side == 0 ? slot_bytes() : 0));
+	}
 };
 
 namespace {
@@ -82,45 +84,9 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return ICEPATH_OK;
 }
 
-int map_slots(icepath_endpoint &end)
-{
-	const uint64_t bytes = end.slot_bytes();
-	if (const int status = map_shared_memory(end.memory_fd, end.memory_bytes(), end.memory, end.sentence);
-		status != ICEPATH_OK)
-		return status;
-	auto *first = static_cast<uint8_t *>(end.memory.get_address());
-	end.out = reinterpret_cast<Slot *>(first + (end.side == 0 ? 0 : bytes));
-	end.in = reinterpret_cast<Slot *>(first + (end.side == 0 ? bytes : 0));
-	return ICEPATH_OK;
-}
-
-int set_up(icepath_endpoint &end)
-{
-	if (end.side == 1)
-		return ICEPATH_OK;
-	end.memory_fd = make_shared_memory(end.memory_bytes());
-	if (end.memory_fd < 0)
-		return end.failed("memfd_create");
-	const int theirs = fcntl(end.memory_fd, F_DUPFD_CLOEXEC, 0);
-	if (theirs < 0)
-		return end.failed("fcntl(F_DUPFD_CLOEXEC)");
-	end.give(theirs);
-	return map_slots(end);
-}
-
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_endpoint(how, *target(0), endpoint, address, set_up);
-}
-
-int connect_end(icepath_endpoint *end, const icepath_address *peer)
-{
-	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
-		return status;
-	if (end->side == 0)
-		return ICEPATH_OK;
-	end->memory_fd = peer->fds[0];
-	return map_slots(*end);
+	return open_endpoint(how, *target(0), endpoint, address, set_up_memory<icepath_endpoint>);
 }
 
 } // namespace
@@ -128,6 +94,6 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin =
-		plugin_table("null", target, open_end, connect_end, send_message, recv_message);
+		plugin_table("null", target, open_end, connect_memory<icepath_endpoint>, send_message, recv_message);
 	return &plugin;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Memory without a name that two processes map: made by one, mapped by both from its file descriptor.
+// Memory without a name that two processes map: made by one, mapped by both from its file descriptor. And the endpoint of
+// a transport that is nothing else.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <cstring>
 
 #include "icepath/plugin.h"
+#include "transports/channel_end.h"
 #include "transports/sentence.h"
 
 namespace icepath::transports {
@@ -50,6 +52,50 @@ inline int map_shared_memory(int fd, uint64_t bytes, boost::interprocess::mapped
 		return sentence.tell(ICEPATH_FAILED, "cannot map the shared memory (%s): %s", path, error.what());
 	}
 	return ICEPATH_OK;
+}
+
+// An endpoint that derives from it says how much memory the channel takes, by `uint64_t memory_bytes() const`, and finds
+// its place there in `void lay_out(uint8_t *first)`, once `memory` is mapped.
+struct SharedMemoryEnd : ChannelEnd {
+	using ChannelEnd::ChannelEnd;
+	~SharedMemoryEnd() { close_all({memory_fd}); }
+	boost::interprocess::mapped_region memory;
+	int memory_fd = -1;
+};
+
+template <class Endpoint> int map_own_memory(Endpoint &end)
+{
+	if (const int status = map_shared_memory(end.memory_fd, end.memory_bytes(), end.memory, end.sentence);
+		status != ICEPATH_OK)
+		return status;
+	end.lay_out(static_cast<uint8_t *>(end.memory.get_address()));
+	return ICEPATH_OK;
+}
+
+// The memory's part of open(): side 0 makes it and gives it to side 1.
+template <class Endpoint> int set_up_memory(Endpoint &end)
+{
+	if (end.side == 1)
+		return ICEPATH_OK;
+	end.memory_fd = make_shared_memory(end.memory_bytes());
+	if (end.memory_fd < 0)
+		return end.failed("memfd_create");
+	const int theirs = fcntl(end.memory_fd, F_DUPFD_CLOEXEC, 0);
+	if (theirs < 0)
+		return end.failed("fcntl(F_DUPFD_CLOEXEC)");
+	end.give(theirs);
+	return map_own_memory(end);
+}
+
+// All of connect().
+template <class Endpoint> int connect_memory(Endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
+		return status;
+	if (end->side == 0)
+		return ICEPATH_OK;
+	end->memory_fd = peer->fds[0];
+	return map_own_memory(*end);
 }
 
 } // namespace icepath::transports

@@ -40,17 +40,19 @@ constexpr uint64_t kLargestRing = 2 * kLargest;
 
 } // namespace
 
-struct icepath_endpoint : ChannelEnd {
-	using ChannelEnd::ChannelEnd;
-	~icepath_endpoint() { close_all({memory_fd}); }
-	boost::interprocess::mapped_region memory;
-	int memory_fd = -1;
+struct icepath_endpoint : SharedMemoryEnd {
+	using SharedMemoryEnd::SharedMemoryEnd;
 	Ring *in = nullptr, *out = nullptr;
 	uint32_t slots = 0;
 	uint64_t slot_bytes = 0;
 
 	uint64_t ring_bytes() const { return sizeof(Ring) + slots * slot_bytes; }
 	uint64_t memory_bytes() const { return 2 * ring_bytes(); }
+	void lay_out(uint8_t *first)
+	{
+		out = reinterpret_cast<Ring *>(first + (side == 0 ? 0 : ring_bytes()));
+		in = reinterpret_cast<Ring *>(first + (side == 0 ? ring_bytes() : 0));
+	}
 };
 
 namespace {
@@ -173,47 +175,12 @@ void choose_geometry(icepath_endpoint &end, uint32_t depth)
 		std::min<uint64_t>(std::bit_ceil(depth ? std::min(depth, 1u << 20) : kDefaultSlots), fitting));
 }
 
-int map_rings(icepath_endpoint &end)
-{
-	if (const int status = map_shared_memory(end.memory_fd, end.memory_bytes(), end.memory, end.sentence);
-		status != ICEPATH_OK)
-		return status;
-	auto *first = static_cast<uint8_t *>(end.memory.get_address());
-	auto *second = first + end.ring_bytes();
-	end.out = reinterpret_cast<Ring *>(end.side == 0 ? first : second);
-	end.in = reinterpret_cast<Ring *>(end.side == 0 ? second : first);
-	return ICEPATH_OK;
-}
-
-int set_up(icepath_endpoint &end, uint32_t depth)
-{
-	choose_geometry(end, depth);
-	if (end.side == 1)
-		return ICEPATH_OK;
-	end.memory_fd = make_shared_memory(end.memory_bytes());
-	if (end.memory_fd < 0)
-		return end.failed("memfd_create");
-	const int theirs = fcntl(end.memory_fd, F_DUPFD_CLOEXEC, 0);
-	if (theirs < 0)
-		return end.failed("fcntl(F_DUPFD_CLOEXEC)");
-	end.give(theirs);
-	return map_rings(end);
-}
-
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_endpoint(how, *target(0), endpoint, address,
-						 [=](icepath_endpoint &end) { return set_up(end, how->depth); });
-}
-
-int connect_end(icepath_endpoint *end, const icepath_address *peer)
-{
-	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
-		return status;
-	if (end->side == 0)
-		return ICEPATH_OK;
-	end->memory_fd = peer->fds[0];
-	return map_rings(*end);
+	return open_endpoint(how, *target(0), endpoint, address, [=](icepath_endpoint &end) {
+		choose_geometry(end, how->depth);
+		return set_up_memory(end);
+	});
 }
 
 } // namespace
@@ -221,6 +188,6 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin =
-		plugin_table("shm-ring", target, open_end, connect_end, send_message, recv_message);
+		plugin_table("shm-ring", target, open_end, connect_memory<icepath_endpoint>, send_message, recv_message);
 	return &plugin;
 }

@@ -33,12 +33,36 @@ const char *wait_name(icepath_wait wait)
 	return wait == ICEPATH_WAIT_BLOCK ? "block" : wait == ICEPATH_WAIT_POLL ? "poll" : "epoll";
 }
 
+constexpr uint64_t kSizes[] = {1, 7, 16, 64, 4096, 65536};
+
 std::set<uint64_t> sizes_of(const worker::TargetReply &told)
 {
-	std::set<uint64_t> sizes = {1, 7, 16, 64, 4096, 65536, std::min(told.max_payload_bytes, kLargestTested)};
-	if (const uint64_t part = told.max_part_bytes; part > 1 && part < told.max_payload_bytes)
+	std::set<uint64_t> sizes(std::begin(kSizes), std::end(kSizes));
+	sizes.insert(std::min(told.max_payload_bytes, kLargestTested));
+	if (const uint64_t part = told.max_part_bytes; part > 1)
 		sizes.insert({part, part + 1, 2 * part - 1});
+	sizes.erase(sizes.upper_bound(told.max_payload_bytes), sizes.end());
 	return sizes;
+}
+
+std::set<uint64_t> sizes_beyond(const worker::TargetReply &told)
+{
+	std::set<uint64_t> sizes(std::begin(kSizes), std::end(kSizes));
+	sizes.insert(told.max_payload_bytes + 1);
+	sizes.erase(sizes.begin(), sizes.upper_bound(told.max_payload_bytes));
+	return sizes;
+}
+
+template <class Sizes> std::vector<Case> every_case(Sizes sizes)
+{
+	std::vector<Case> all;
+	for (const TargetUnderTest &target : all_targets())
+		for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL})
+			for (const bool one_way : {false, true})
+				for (const uint64_t size : sizes(target.told))
+					if ((target.told.waits & wait) && (one_way || (target.told.capabilities & ICEPATH_CAN_PINGPONG)))
+						all.push_back({target.plugin, target.told.name, target.told, wait, one_way, size});
+	return all;
 }
 
 } // namespace
@@ -85,8 +109,6 @@ std::string Case::why_not() const
 {
 	if (told.why_not[0])
 		return fmt::format("{} does not work here: {}", target, told.why_not);
-	if (payload_bytes > told.max_payload_bytes)
-		return fmt::format("{} carries at most {} bytes: {}", target, told.max_payload_bytes, told.max_payload_why);
 	return {};
 }
 
@@ -102,19 +124,11 @@ void PrintTo(const Case &each, std::ostream *out) { *out << each.test_name(); }
 
 const std::vector<Case> &all_cases()
 {
-	static const std::vector<Case> cases = [] {
-		std::vector<Case> all;
-		for (const TargetUnderTest &target : all_targets())
-			for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL})
-				for (const bool one_way : {false, true})
-					for (const uint64_t size : sizes_of(target.told))
-						if ((target.told.waits & wait) &&
-							(one_way || (target.told.capabilities & ICEPATH_CAN_PINGPONG)))
-							all.push_back({target.plugin, target.told.name, target.told, wait, one_way, size});
-		return all;
-	}();
+	static const std::vector<Case> cases = every_case(sizes_of);
 	return cases;
 }
+
+std::vector<Case> cases_beyond() { return every_case(sizes_beyond); }
 
 std::vector<Case> cases_of_size(uint64_t bytes)
 {

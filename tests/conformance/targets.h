@@ -31,14 +31,16 @@ struct Case {
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
 	// A middleware makes its own calls, or none: its adapter stamps what it can see.
 	bool is_middleware() const { return told.library_version[0] != 0; }
-	std::string why_not() const; // empty: it can run here
+	std::string why_not() const; // empty: the target works here
 	std::string test_name() const;
 };
 
 void PrintTo(const Case &each, std::ostream *out); // GoogleTest's hook: by name, not by bytes
 
-// Every target x wait x pattern x size.
+// Every target x wait x pattern x size that it can carry.
 const std::vector<Case> &all_cases();
+// The same with sizes that it can't.
+std::vector<Case> cases_beyond();
 // One size each: for what doesn't depend on it.
 std::vector<Case> cases_of_size(uint64_t bytes);
 

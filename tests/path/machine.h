@@ -5,158 +5,17 @@
 // of interrupts are coroutines that say how long they work and what they are doing.
 #include <coroutine>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
-#include <memory>
 #include <optional>
 #include <queue>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "ebpf/records.h"
+#include "tests/path/task.h"
 
 namespace icepath::simulator {
-
-inline constexpr uint64_t kNoMessage = UINT64_MAX;
-
-// A coroutine that runs when awaited, or when started as a program.
-class [[nodiscard]] Co {
-public:
-	struct promise_type {
-		std::coroutine_handle<> continuation;
-		Co get_return_object() { return Co(std::coroutine_handle<promise_type>::from_promise(*this)); }
-		std::suspend_always initial_suspend() noexcept { return {}; }
-		auto final_suspend() noexcept
-		{
-			struct Back {
-				bool await_ready() noexcept { return false; }
-				std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept
-				{
-					auto next = self.promise().continuation;
-					return next ? next : std::noop_coroutine();
-				}
-				void await_resume() noexcept {}
-			};
-			return Back{};
-		}
-		void return_void() {}
-		void unhandled_exception() { std::terminate(); }
-	};
-	Co() = default;
-	explicit Co(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
-	Co(Co &&other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-	Co &operator=(Co &&other) noexcept
-	{
-		std::swap(handle_, other.handle_);
-		return *this;
-	}
-	~Co()
-	{
-		if (handle_)
-			handle_.destroy();
-	}
-	bool done() const { return !handle_ || handle_.done(); }
-	std::coroutine_handle<> handle() const { return handle_; }
-	bool await_ready() const { return false; }
-	std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller)
-	{
-		handle_.promise().continuation = caller;
-		return handle_;
-	}
-	void await_resume() {}
-
-private:
-	std::coroutine_handle<promise_type> handle_;
-};
-
-// What a thread was doing, as its program says it.
-enum class Doing : uint8_t {
-	Busy, // nothing about a message
-	Looking, // for a message, in user mode or by failing attempts
-	WaitUser, // asking, in user mode
-	InCall, // inside the call that waits or takes
-	After, // has it
-	SendUser,
-	SendCall,
-};
-
-enum class SleepFor : uint8_t { Message, Room, Lock, Timer, Page };
-
-enum class State : uint8_t { Running, Interrupted, Preempted, Asleep, Waking, Runnable, Gone };
-
-struct Waker {
-	uint32_t tid = 0;
-	uint8_t context = ICEPATH_CONTEXT_TASK, vector = 0;
-	uint64_t message = kNoMessage; // that the waking delivers
-};
-
-// From `begin_ns` to the next span's begin.
-struct Span {
-	uint64_t begin_ns = 0;
-	State state = State::Running;
-	Doing doing = Doing::Busy;
-	bool spurious = false; // ran after a wake for nothing, and slept again
-	int sleep = -1; // index into `sleeps`, in the states of one
-	int interrupt = -1; // Interrupted: which
-};
-
-struct Sleep {
-	SleepFor kind = SleepFor::Message;
-	bool preempted = false;
-	uint64_t idle_exit_ns = 0, ipi_ns = 0, waking_ns = 0;
-	Waker waker; // of the first waking
-};
-
-struct Execution {
-	Execution() = default;
-	Execution(const Execution &) = delete; // programs hold references
-	uint16_t cpu = 0;
-	bool irqs_off = false;
-	uint64_t remaining_ns = 0;
-	std::coroutine_handle<> point;
-	std::shared_ptr<void> keeps; // what the program's coroutine refers to
-	Co program;
-};
-
-struct Task : Execution {
-	uint32_t tid = 0;
-	bool foreign = false;
-	uint64_t in_ns = 0; // foreign
-	// Kernel state of a thread.
-	bool state_set = false; // about to sleep, still runnable
-	bool deactivated = false; // in schedule(), not yet switched out
-	bool asleep = false, wake_pending = false, leaves_cpu = false;
-	// The capture's task storage.
-	uint64_t out_ns = 0, waking_ns = 0, wakeup_ns = 0, ipi_ns = 0;
-	uint16_t out_cpu = 0;
-	bool was_preempted = false;
-	Waker waker;
-	// The truth.
-	Doing doing = Doing::Busy;
-	SleepFor sleep_for = SleepFor::Message;
-	std::vector<Span> log;
-	std::vector<Sleep> sleeps;
-	size_t spans_at_in = 0; // of the last sleep that wasn't a preemption
-};
-
-struct Interrupt : Execution {
-	uint8_t kind = 0;
-	uint32_t vector = 0;
-	uint64_t begin_ns = 0;
-	int id = 0;
-	int outermost = 0; // id of the interrupt at the bottom
-};
-
-struct Cpu {
-	bool of_worker = false;
-	Task *current = nullptr; // nullptr: idle
-	std::vector<std::unique_ptr<Interrupt>> interrupts;
-	std::deque<Task *> queue;
-	uint64_t since_ns = 0, version = 0, idle_exit_ns = 0;
-	bool leaving_idle = false;
-};
 
 class Machine {
 public:

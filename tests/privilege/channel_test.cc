@@ -68,7 +68,7 @@ private:
 class Channel : public testing::Test {
 protected:
 	Channel() { std::tie(ours, theirs) = channel::open_pair(); }
-	bool receive(int timeout_ms = -1) { return channel::receive(ours.get(), &got, sizeof(got), fds, timeout_ms); }
+	bool receive(int timeout_ms = 10'000) { return channel::receive(ours.get(), &got, sizeof(got), fds, timeout_ms); }
 
 	Fd ours, theirs;
 	const Message message = {"what is sent"};
@@ -119,7 +119,7 @@ TEST_F(Channel, RefusesAMessageOfAnotherSize)
 TEST_F(Channel, TellsThatThePeerIsGone)
 {
 	theirs.reset();
-	EXPECT_FALSE(receive());
+	EXPECT_FALSE(receive(-1));
 	EXPECT_FALSE(receive(1000));
 	EXPECT_FALSE(channel::send(ours.get(), &message, sizeof(message))); // a SIGPIPE would end the test
 }
@@ -202,8 +202,8 @@ TEST_F(Channel, SendsOnAfterASignal)
 			sender.signal();
 		}
 		EXPECT_FALSE(sender.done());
-		for (int i = 0; i < kMessages; i++)
-			EXPECT_TRUE(receive(10'000)) << i;
+		for (int i = 0; i < kMessages && receive(); i++)
+			;
 	}
 	EXPECT_EQ(sent, kMessages);
 }

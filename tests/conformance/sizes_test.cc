@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no target can carry is refused before anything is measured, with its limit and where that comes from: by the plan,
+// and by the target itself should it be asked.
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+#include "profiler/plan/plan.h"
+#include "tests/conformance/targets.h"
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+namespace {
+
+class Sizes : public testing::TestWithParam<Case> {
+protected:
+	void SetUp() override
+	{
+		if (const std::string why = GetParam().why_not(); !why.empty())
+			GTEST_SKIP() << why;
+	}
+	static void expect_reason(const std::string &sentence)
+	{
+		for (const std::string &part :
+			 {GetParam().target, std::to_string(GetParam().payload_bytes),
+			  std::to_string(GetParam().told.max_payload_bytes), std::string(GetParam().told.max_payload_why)}) {
+			EXPECT_NE(part, "");
+			EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
+		}
+	}
+};
+
+rundir::Wait wait_of(icepath_wait wait)
+{
+	return wait == ICEPATH_WAIT_BLOCK  ? rundir::Wait::Block
+		   : wait == ICEPATH_WAIT_POLL ? rundir::Wait::Poll
+									   : rundir::Wait::Epoll;
+}
+
+plan::Target described(const Case &each)
+{
+	plan::Target target;
+	target.name = each.target;
+	target.plugin = plugin_path(each.plugin);
+	target.waits = each.told.waits;
+	target.mechanisms = each.told.mechanisms;
+	target.capabilities = each.told.capabilities;
+	target.max_payload_bytes = each.told.max_payload_bytes;
+	target.max_payload_why = each.told.max_payload_why;
+	return target;
+}
+
+plan::Wishes wish_for(const Case &each)
+{
+	plan::Wishes wishes;
+	wishes.targets = {each.target};
+	wishes.patterns = {each.one_way ? rundir::Pattern::OneWay : rundir::Pattern::PingPong};
+	wishes.sizes = {each.payload_bytes};
+	wishes.waits = {wait_of(each.wait)};
+	return wishes;
+}
+
+TEST_P(Sizes, BeyondTheLimitAreRefusedByTheTarget)
+{
+	WorkerPair pair(GetParam().plan());
+	expect_reason(pair.open());
+}
+
+TEST_P(Sizes, BeyondTheLimitAreRefusedByThePlan)
+{
+	plan::Wishes wishes = wish_for(GetParam());
+	try {
+		plan::make(wishes, {described(GetParam())}, 0, 1);
+		ADD_FAILURE() << "it was planned";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		expect_reason(failure.what());
+	}
+	wishes.sizes = {GetParam().told.max_payload_bytes};
+	EXPECT_EQ(plan::make(wishes, {described(GetParam())}, 0, 1).cells.size(), 1u);
+}
+
+// Among all targets the one that can't is left out, and the report says so.
+TEST_P(Sizes, BeyondTheLimitAreLeftOutOfAll)
+{
+	plan::Wishes wishes = wish_for(GetParam());
+	wishes.targets.clear();
+	plan::Target boundless = described(GetParam());
+	boundless.name = "boundless";
+	boundless.max_payload_bytes = UINT64_MAX;
+	const plan::Plan plan = plan::make(wishes, {described(GetParam()), boundless}, 0, 1);
+	ASSERT_EQ(plan.cells.size(), 1u);
+	EXPECT_EQ(plan.cells[0].target, "boundless");
+	ASSERT_EQ(plan.notices.size(), 1u);
+	expect_reason(plan.notices[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Sizes, testing::ValuesIn(cases_beyond()),
+						 [](const auto &each) { return each.param.test_name(); });
+
+TEST(SizesOfEveryTarget, CannotWrapAround)
+{
+	for (const TargetUnderTest &target : all_targets())
+		for (const uint64_t size : {uint64_t{1} << 32, UINT64_MAX / 2 + 1, UINT64_MAX - 63, UINT64_MAX}) {
+			PairPlan plan;
+			plan.plugin = target.plugin;
+			plan.target = target.told.name;
+			plan.wait = static_cast<icepath_wait>(target.told.waits & -target.told.waits); // the lowest bit
+			plan.payload_bytes = size;
+			const std::string refusal = WorkerPair(plan).open();
+			EXPECT_NE(refusal.find(std::to_string(size)), std::string::npos) << target.told.name << ": " << refusal;
+		}
+}
+
+} // namespace
+} // namespace icepath::test

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interrupts, which stack on a CPU and may be masked.
+#include "tests/path/machine.h"
+
+namespace icepath::simulator {
+
+void Machine::interrupt(uint16_t cpu, uint8_t kind, uint32_t vector, std::function<Co(Interrupt &)> program)
+{
+	after(between(1, 20), [this, cpu, kind, vector, program] { try_interrupt(cpu, kind, vector, program); });
+}
+
+void Machine::try_interrupt(uint16_t number, uint8_t kind, uint32_t vector,
+							const std::function<Co(Interrupt &)> &program)
+{
+	Cpu &cpu = cpus_[number];
+	Execution *running = top(cpu);
+	bool soft = kind == ICEPATH_INTERRUPT_SOFTIRQ;
+	bool masked = (running && running->irqs_off) ||
+				  (!cpu.interrupts.empty() && (soft || cpu.interrupts.back()->kind != ICEPATH_INTERRUPT_SOFTIRQ));
+	if (masked)
+		return interrupt(number, kind, vector, program);
+	pause(cpu);
+	push_interrupt(number, kind, vector, program);
+	go(number);
+}
+
+void Machine::softirq_now(uint16_t cpu, uint32_t vector, std::function<Co(Interrupt &)> program)
+{
+	push_interrupt(cpu, ICEPATH_INTERRUPT_SOFTIRQ, vector, program);
+}
+
+void Machine::push_interrupt(uint16_t number, uint8_t kind, uint32_t vector,
+							 const std::function<Co(Interrupt &)> &program)
+{
+	Cpu &cpu = cpus_[number];
+	auto added = std::make_unique<Interrupt>();
+	added->cpu = number;
+	added->kind = kind;
+	added->vector = vector;
+	added->begin_ns = now_;
+	added->id = static_cast<int>(interrupt_record.size());
+	interrupt_record.emplace_back();
+	if (cpu.interrupts.empty() && cpu.current && !cpu.current->foreign)
+		log(*cpu.current, State::Interrupted, -1, added->id);
+	cpu.interrupts.push_back(std::move(added));
+	Interrupt &one = *cpu.interrupts.back();
+	auto made = std::make_shared<std::function<Co(Interrupt &)>>(program); // a lambda's captures live in it
+	one.keeps = made;
+	one.program = (*made)(one);
+	one.program.handle().resume();
+}
+
+uint8_t Machine::context(uint16_t cpu) const
+{
+	uint8_t found = ICEPATH_CONTEXT_TASK;
+	for (const auto &one : cpus_[cpu].interrupts) {
+		if (one->kind != ICEPATH_INTERRUPT_SOFTIRQ)
+			return ICEPATH_CONTEXT_HARDIRQ;
+		found = ICEPATH_CONTEXT_SOFTIRQ;
+	}
+	return found;
+}
+
+} // namespace icepath::simulator

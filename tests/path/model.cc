@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/path/model.h"
+
+namespace icepath::simulator {
+
+namespace {
+
+constexpr uint32_t kFirstTid = 10, kForeignTid = 800, kStranger = 950;
+
+} // namespace
+
+Co Model::dawdle(Task &self, double probability)
+{
+	if (scenario.locks && machine.chance(probability)) {
+		bool timer = machine.chance(0.4);
+		co_await machine.sleep_other(self, timer ? SleepFor::Timer : SleepFor::Lock);
+	}
+	co_await machine.work(self, 5, 120);
+}
+
+Co Model::send_one(Task &self, Link &link)
+{
+	Message &message = *sent[link.direction][next_[link.direction]++];
+	co_await machine.work(self, 1, 5);
+	message.send = machine.now();
+	machine.doing(self, Doing::SendUser);
+	co_await machine.work(self, 5, 100);
+	co_await dawdle(self, 0.2);
+	if (link.edge == Edge::Transfer)
+		co_await give(link, message);
+	else
+		co_await give_by_wake(link, message);
+	co_await machine.work(self, 3, 20);
+}
+
+Co Model::take_any(Link &link, std::vector<Message *> &got)
+{
+	if (link.edge == Edge::Transfer)
+		co_await receive(link, got);
+	else
+		co_await receive_by_wake(link, got);
+}
+
+Co Model::deliver(Task &self, Link &link)
+{
+	std::vector<Message *> got;
+	co_await take_any(link, got);
+	for (Message *message : got) {
+		co_await machine.work(self, 3, 80);
+		co_await dawdle(self, 0.15);
+		message->recv = machine.now();
+		received[link.direction].push_back(message);
+		--open_;
+	}
+	machine.doing(self, Doing::Busy);
+	co_await machine.work(self, 3, 20);
+}
+
+Co Model::sender(Task &self)
+{
+	for (unsigned i = 0; i < scenario.messages; ++i) {
+		co_await machine.work(self, 10, scenario.eager_sender ? 100 : 1500);
+		if (!scenario.eager_sender)
+			co_await dawdle(self, 0.4);
+		co_await send_one(self, links[0]);
+		if (scenario.pingpong)
+			co_await deliver(self, links[1]);
+	}
+}
+
+Co Model::relay(Task &self, Link &in, Link &out)
+{
+	for (;;) {
+		std::vector<Message *> got;
+		co_await take_any(in, got);
+		for (Message *message : got) {
+			co_await machine.work(self, 5, 120);
+			co_await dawdle(self, 0.15);
+			if (out.edge == Edge::Transfer)
+				co_await give(out, *message);
+			else
+				co_await give_by_wake(out, *message);
+		}
+		co_await machine.work(self, 5, 60);
+	}
+}
+
+Co Model::receiver(Task &self, Link &in)
+{
+	for (;;) {
+		if (scenario.busy_receiver && machine.chance(0.6)) {
+			co_await machine.work(self, 50, 1500);
+			co_await dawdle(self, 0.4);
+		}
+		co_await deliver(self, in);
+		if (scenario.pingpong)
+			co_await send_one(self, links[1]);
+	}
+}
+
+void Model::disturb(uint64_t least, uint64_t most, std::function<void()> what)
+{
+	machine.after(machine.between(least, most), [=, this] {
+		what();
+		disturb(least, most, what);
+	});
+}
+
+void Model::arm()
+{
+	auto worker_cpu = [this] { return threads[machine.between(0, threads.size() - 1)]->cpu; };
+	std::function<Co(Task &)> some_work = [this](Task &self) -> Co { co_await machine.work(self, 20, 700); };
+	if (scenario.preemption)
+		disturb(100, 2500, [=, this] {
+			machine.foreign(worker_cpu(), kForeignTid + static_cast<uint32_t>(machine.between(0, 3)), some_work);
+		});
+	disturb(300, 3000, [=, this] { machine.foreign(outside(), kForeignTid + 9, some_work); });
+	if (scenario.interrupts)
+		disturb(30, 1200, [=, this] {
+			bool soft = machine.chance(0.4), device = machine.chance(0.3);
+			std::function<Co(Interrupt &)> handler = [this](Interrupt &self) -> Co {
+				co_await machine.work(self, 5, self.kind == ICEPATH_INTERRUPT_SOFTIRQ ? 200 : 60);
+			};
+			machine.interrupt(worker_cpu(),
+							  soft     ? ICEPATH_INTERRUPT_SOFTIRQ
+							  : device ? ICEPATH_INTERRUPT_DEVICE
+									   : ICEPATH_INTERRUPT_TIMER,
+							  soft ? 9 : 33, handler);
+		});
+	if (scenario.spurious)
+		disturb(50, 1500, [this] {
+			Link &link = links[machine.between(0, links.size() - 1)];
+			if (link.to_waits)
+				machine.wake_from_outside(*link.to, {kStranger, ICEPATH_CONTEXT_TASK, 0, kNoMessage});
+		});
+}
+
+void Model::run()
+{
+	const size_t count = thread_count(scenario);
+	for (size_t i = 0; i < count; ++i) {
+		bool shares = scenario.shared_cpu && i + 1 == count;
+		threads.push_back(
+			&machine.add_thread(kFirstTid + static_cast<uint32_t>(i), static_cast<uint16_t>(shares ? 0 : i)));
+	}
+	for (size_t i = 0; i + 1 < count; ++i) {
+		Link &link = links.emplace_back();
+		link.edge = scenario.edges[i];
+		link.index = i;
+		link.from = threads[i];
+		link.to = threads[i + 1];
+	}
+	if (scenario.pingpong) {
+		Link &back = links.emplace_back();
+		back.direction = 1;
+		back.from = threads[1];
+		back.to = threads[0];
+	}
+	for (Link &link : links)
+		link.base = UINT32_MAX - static_cast<uint32_t>(machine.between(0, 3 * kPayload));
+	for (unsigned direction = 0; direction < (scenario.pingpong ? 2u : 1u); ++direction)
+		for (unsigned i = 0; i < scenario.messages; ++i) {
+			Message &message = messages.emplace_back();
+			message.seq = i;
+			message.id = (static_cast<uint64_t>(direction) << 63) | i;
+			message.lead_in = i < scenario.lead_in;
+			message.dropped =
+				scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 && machine.chance(0.05);
+			message.legs.resize(links.size() > 1 && !scenario.pingpong ? links.size() : 1);
+			sent[direction].push_back(&message);
+			open_ += !message.dropped;
+		}
+	for (size_t i = count; i-- > 0;) {
+		Task &self = *threads[i];
+		if (i == 0)
+			machine.start(self, sender(self));
+		else if (i + 1 == count)
+			machine.start(self, receiver(self, links[i - 1]));
+		else
+			machine.start(self, relay(self, links[i - 1], links[i]));
+	}
+	arm();
+	machine.run([this] { return open_ == 0; });
+	// The last call comes back, too.
+	uint64_t until = machine.now() + 5000;
+	machine.run([&] { return machine.now() > until; });
+}
+
+} // namespace icepath::simulator

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Giving a message: into a socket, a queue, a slot, or to a network whose softirq delivers it.
+#include "tests/path/model.h"
+
+namespace icepath::simulator {
+
+namespace {
+
+constexpr uint32_t kSoftirqdTid = 700;
+
+} // namespace
+
+void Model::enqueue(Link &link, Message &message)
+{
+	message.legs[link.index].enqueue = machine.now();
+	link.queue.push_back(&message);
+}
+
+void Model::device(Link &link, Message &message, uint16_t cpu, bool part)
+{
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_DEVICE_QUEUE;
+	record.context = machine.context(cpu);
+	record.tid = machine.current_tid(cpu);
+	record.socket.socket = kKeys[link.direction];
+	record.socket.bytes = part ? kPayload / 2 : kPayload;
+	if (scenario.transport == Transport::Stream) {
+		record.socket.has_stream_end = 1;
+		record.socket.stream_end = static_cast<uint32_t>(link.base + message.seq * kPayload + record.socket.bytes);
+	}
+	size_t number = machine.emit(cpu, record);
+	if (part)
+		return;
+	Leg &leg = message.legs[link.index];
+	leg.device = machine.now();
+	leg.device_record = number;
+	leg.device_interrupt = record.context == ICEPATH_CONTEXT_TASK ? -1 : machine.outermost_interrupt(cpu);
+	link.backlog.push_back(&message);
+}
+
+void Model::ready(Link &link, Message &message, uint16_t cpu, bool part)
+{
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_DATA_READY;
+	record.context = machine.context(cpu);
+	record.tid = machine.current_tid(cpu);
+	record.socket.socket = kKeys[1 - link.direction];
+	if (scenario.transport == Transport::Stream) {
+		record.socket.has_stream_end = 1;
+		record.socket.stream_end = static_cast<uint32_t>(link.base + (message.seq + 1) * kPayload);
+	}
+	size_t number = machine.emit(cpu, record);
+	if (part)
+		return;
+	Leg &leg = message.legs[link.index];
+	leg.ready = machine.now();
+	leg.ready_record = number;
+	leg.ready_tid = record.tid;
+	leg.ready_context = record.context;
+	leg.ready_interrupt = record.context == ICEPATH_CONTEXT_TASK ? -1 : machine.outermost_interrupt(cpu);
+}
+
+// The receive softirq: whatever is in the backlog, in order, by one CPU at a time.
+Co Model::process(Interrupt &self, Link &link)
+{
+	co_await machine.work(self, 3, 25);
+	if (!link.processing) {
+		link.processing = true;
+		while (!link.backlog.empty()) {
+			Message &message = *link.backlog.front();
+			link.backlog.pop_front();
+			co_await machine.work(self, 5, 60);
+			if (message.dropped)
+				continue;
+			enqueue(link, message);
+			co_await machine.work(self, 3, 40);
+			ready(link, message, self.cpu);
+			co_await machine.work(self, 2, 20);
+			if (link.to_waits)
+				co_await machine.wake(self, *link.to, message.id);
+			co_await machine.work(self, 3, 30);
+		}
+		link.processing = false;
+	}
+	co_await machine.work(self, 3, 20);
+}
+
+std::function<Co(Interrupt &)> Model::processing(Link &link)
+{
+	return [this, &link](Interrupt &self) { return process(self, link); };
+}
+
+void Model::raise(Link &link, uint16_t cpu, bool in_task)
+{
+	unsigned where = static_cast<unsigned>(machine.between(0, 9));
+	if (where < 6 && in_task)
+		return machine.softirq_now(cpu, 3, processing(link));
+	if (where < 7) {
+		std::function<Co(Task &)> softirqd = [this, &link](Task &self) -> Co {
+			co_await machine.work(self, 5, 60);
+			machine.softirq_now(self.cpu, 3, processing(link));
+			co_await machine.work(self, 5, 60);
+		};
+		machine.after(1, [this, cpu, softirqd] { machine.foreign(cpu, kSoftirqdTid + cpu, softirqd); });
+		return;
+	}
+	machine.interrupt(where < 9 ? outside() : link.to->cpu, ICEPATH_INTERRUPT_SOFTIRQ, 3, processing(link));
+}
+
+Co Model::give_network(Link &link, Message &message)
+{
+	Task &self = *link.from;
+	co_await machine.work(self, 10, 80);
+	bool hold = scenario.transport == Transport::Stream && message.seq > 0 &&
+				(!link.held.empty() || (scenario.held && machine.chance(0.5)));
+	if (hold) {
+		link.held.push_back(&message);
+		if (link.held.size() == 1)
+			flush_later(link);
+		co_await machine.work(self, 5, 30);
+		co_return;
+	}
+	if (scenario.transport == Transport::Stream && machine.chance(0.3)) {
+		device(link, message, self.cpu, true);
+		co_await machine.work(self, 10, 60);
+	}
+	device(link, message, self.cpu, false);
+	co_await machine.work(self, 5, 50);
+	raise(link, self.cpu, true);
+	co_await machine.work(self, 5, 60);
+}
+
+// What was held goes out from a softirq, in order.
+void Model::flush_later(Link &link)
+{
+	std::function<Co(Interrupt &)> flush = [this, &link](Interrupt &self) -> Co {
+		co_await machine.work(self, 5, 60);
+		while (!link.held.empty()) {
+			Message &message = *link.held.front();
+			device(link, message, self.cpu, false);
+			co_await machine.work(self, 5, 40);
+			link.held.pop_front();
+		}
+		raise(link, self.cpu, false);
+		co_await machine.work(self, 5, 30);
+	};
+	uint16_t cpu = machine.chance(0.5) ? link.from->cpu : outside();
+	machine.after(machine.between(20, 800),
+				  [this, cpu, flush] { machine.interrupt(cpu, ICEPATH_INTERRUPT_SOFTIRQ, 2, flush); });
+}
+
+Co Model::give_slot(Link &link, Message &message)
+{
+	Task &self = *link.from;
+	Leg &leg = message.legs[link.index];
+	leg.publish = machine.now();
+	co_await machine.work(self, 1, 15);
+	enqueue(link, message);
+	co_await machine.work(self, 2, 30);
+	if (!link.to_waits)
+		co_return;
+	leg.call = machine.now();
+	machine.doing(self, Doing::SendCall);
+	co_await machine.work(self, 5, 80);
+	if (link.to_waits)
+		co_await machine.wake(self, *link.to, message.id);
+	co_await machine.work(self, 5, 60);
+	leg.call_return = machine.now();
+}
+
+Co Model::give(Link &link, Message &message)
+{
+	Task &self = *link.from;
+	Leg &leg = message.legs[link.index];
+	if (scenario.transport == Transport::Slot) {
+		co_await give_slot(link, message);
+		machine.doing(self, Doing::Busy);
+		co_return;
+	}
+	leg.call = machine.now();
+	machine.doing(self, Doing::SendCall);
+	co_await machine.work(self, 10, 150);
+	const bool network = scenario.transport == Transport::Stream || scenario.transport == Transport::Datagram;
+	if (network) {
+		co_await give_network(link, message);
+	} else {
+		std::function<bool()> room = [this, &link] { return link.queue.size() < scenario.capacity; };
+		if (!room()) {
+			link.from_waits = true;
+			co_await machine.wait_until(self, room, SleepFor::Room);
+			link.from_waits = false;
+		}
+		if (scenario.transport == Transport::Local && machine.chance(0.2)) {
+			ready(link, message, self.cpu, true);
+			co_await machine.work(self, 10, 60);
+		}
+		enqueue(link, message);
+		co_await machine.work(self, 2, 40);
+		if (scenario.transport == Transport::Local) {
+			ready(link, message, self.cpu);
+			co_await machine.work(self, 2, 30);
+		}
+		if (link.to_waits)
+			co_await machine.wake(self, *link.to, message.id);
+	}
+	co_await machine.work(self, 10, 120);
+	leg.call_return = machine.now();
+	machine.doing(self, Doing::Busy);
+}
+
+// A middleware's queue behind a condition variable.
+Co Model::give_by_wake(Link &link, Message &message)
+{
+	Task &self = *link.from;
+	uint64_t begin = machine.now();
+	if (scenario.calls_known)
+		machine.doing(self, Doing::SendCall);
+	co_await machine.work(self, 5, 60);
+	enqueue(link, message);
+	co_await machine.work(self, 3, 30);
+	if (link.to_waits)
+		co_await machine.wake(self, *link.to, message.id);
+	co_await machine.work(self, 5, 60);
+	link.from_calls.push_back({begin, machine.now(), path::Call::Kind::Send, {}});
+	machine.doing(self, Doing::Busy);
+}
+
+} // namespace icepath::simulator

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/path/seen.h"
+
+#include <algorithm>
+#include <set>
+
+#include "icepath/plugin.h"
+#include "profiler/path/log.h"
+
+namespace icepath::simulator {
+namespace {
+
+using rundir::Wait;
+
+class Capture {
+public:
+	explicit Capture(Model &model) : model_(model) {}
+
+	rundir::Block block(const Damage &damage)
+	{
+		rundir::Block block;
+		std::set<size_t> lost;
+		block.probed = true;
+		block.begin.monotonic_ns = 900;
+		block.finish.monotonic_ns = model_.machine.now();
+		block.slots = slots(damage, lost);
+		for (unsigned side = 0; side < 2; ++side) {
+			block.sides[side].tid = model_.threads[side]->tid;
+			block.sides[side].cpu = model_.threads[side]->cpu;
+			block.socket_keys[side] = kKeys[side];
+		}
+		for (unsigned direction = 0; direction < 2; ++direction) {
+			for (const Message *message : model_.sent[direction]) {
+				if (message->send == 0)
+					continue;
+				const Leg &leg = message->legs[0];
+				block.sides[direction].sends.push_back({message->seq, message->send, message->send, leg.call,
+														leg.publish, leg.call_return, 1,
+														message->lead_in ? rundir::kStampLeadIn : 0, 0});
+			}
+			uint64_t last_recv = 0;
+			for (const Message *message : model_.received[direction]) {
+				const Leg &leg = message->legs[0];
+				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it has already
+				block.sides[1 - direction].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return,
+															leg.take_call, leg.take_return, leg.observe, message->recv,
+															1, message->lead_in ? rundir::kStampLeadIn : 0});
+				last_recv = message->recv;
+			}
+		}
+		return block;
+	}
+
+	path::Observations chain(const Damage &damage)
+	{
+		path::Observations seen;
+		std::set<size_t> lost;
+		seen.begin_ns = 900;
+		seen.end_ns = model_.machine.now();
+		for (const Task *task : model_.threads) {
+			path::Thread &thread = seen.threads[task->tid];
+			thread.tid = task->tid;
+			thread.first_cpu = task->cpu;
+		}
+		path::read_log(slots(damage, lost), seen);
+		for (const Link &link : model_.links) {
+			if (link.edge != Edge::Wake || !model_.scenario.calls_known)
+				continue;
+			auto &from = seen.threads[link.from->tid].calls, &to = seen.threads[link.to->tid].calls;
+			from.insert(from.end(), link.from_calls.begin(), link.from_calls.end());
+			to.insert(to.end(), link.to_calls.begin(), link.to_calls.end());
+		}
+		for (const Message &message : model_.messages) // those of lost messages, too
+			for (const Link &link : model_.links) {
+				const Leg &leg = message.legs[link.index];
+				if (link.edge == Edge::Transfer && leg.call != 0 && leg.call_return != 0)
+					seen.threads[link.from->tid].calls.push_back(
+						{leg.call, leg.call_return, path::Call::Kind::Send, {}});
+			}
+		for (auto &[tid, thread] : seen.threads)
+			std::ranges::sort(thread.calls, {}, &path::Call::begin_ns);
+		for (const Message *message : model_.sent[0]) {
+			for (const Link &link : model_.links) {
+				const Leg &leg = message->legs[link.index];
+				if (link.edge != Edge::Transfer || (leg.take_return == 0 && leg.observe == 0))
+					continue;
+				path::Transfer transfer;
+				transfer.message = message->id;
+				transfer.from = link.from->tid;
+				transfer.to = link.to->tid;
+				transfer.call = mark(leg.call);
+				transfer.through_device =
+					model_.scenario.transport == Transport::Stream || model_.scenario.transport == Transport::Datagram;
+				transfer.call_return = mark(leg.call_return);
+				transfer.publish = mark(leg.publish);
+				if (!lost.contains(leg.device_record))
+					transfer.device = mark(leg.device);
+				if (!lost.contains(leg.ready_record)) {
+					transfer.ready = mark(leg.ready);
+					transfer.ready_tid = leg.ready_tid;
+					transfer.ready_context = leg.ready_context;
+					transfer.ready_in_softirq = leg.ready_context != ICEPATH_CONTEXT_TASK;
+					transfer.ready_interrupt = number_of(seen, leg.ready_interrupt, lost);
+				}
+				transfer.device_interrupt = number_of(seen, leg.device_interrupt, lost);
+				transfer.ask = *mark(leg.ask);
+				transfer.polls = model_.scenario.wait == Wait::Poll;
+				transfer.wait_return = mark(leg.wait_return);
+				transfer.take_call = mark(leg.take_call);
+				transfer.take_return = mark(leg.take_return);
+				transfer.taken = mark(model_.scenario.transport == Transport::Slot ? leg.observe
+									  : lost.contains(leg.taken_record)            ? 0
+																				   : leg.taken);
+				transfer.follows_in_read = leg.follows;
+				seen.transfers.push_back(transfer);
+			}
+			if (message->recv != 0 && !message->lead_in)
+				seen.deliveries.push_back({message->id, model_.threads.front()->tid, model_.threads.back()->tid,
+										   *mark(message->send), *mark(message->recv)});
+		}
+		return seen;
+	}
+
+private:
+	std::vector<rundir::SlotCapture> slots(const Damage &damage, std::set<size_t> &lost)
+	{
+		std::vector<rundir::SlotCapture> all(model_.outside() + 1);
+		std::vector<std::vector<size_t>> order(all.size());
+		for (size_t i = 0; i < model_.machine.records.size(); ++i) {
+			uint16_t cpu = model_.machine.records[i].cpu;
+			order[model_.machine.cpu(cpu).of_worker ? cpu : model_.outside()].push_back(i);
+		}
+		for (size_t slot = 0; slot < all.size(); ++slot) {
+			all[slot].cpu = slot == model_.outside() ? -1 : static_cast<int32_t>(slot);
+			auto &numbers = order[slot];
+			if (damage.delay) { // numbered up to three places late
+				std::vector<std::pair<size_t, size_t>> keyed;
+				for (size_t i = 0; i < numbers.size(); ++i)
+					keyed.emplace_back(i + (model_.machine.chance(0.2) ? model_.machine.between(0, 3) : 0), numbers[i]);
+				std::ranges::stable_sort(keyed, {}, [](const auto &pair) { return pair.first; });
+				for (size_t i = 0; i < numbers.size(); ++i)
+					numbers[i] = keyed[i].second;
+			}
+			size_t capacity =
+				damage.tail && model_.machine.chance(0.5) ? model_.machine.between(0, numbers.size()) : numbers.size();
+			for (size_t i = 0; i < numbers.size(); ++i) {
+				if (i >= capacity || (damage.lose > 0 && model_.machine.chance(damage.lose))) {
+					lost.insert(numbers[i]);
+					continue;
+				}
+				icepath_record record = model_.machine.records[numbers[i]];
+				record.seq = static_cast<uint32_t>(i);
+				all[slot].records.push_back(record);
+			}
+			all[slot].position = static_cast<uint32_t>(numbers.size());
+			all[slot].capacity = static_cast<uint32_t>(capacity);
+			if (damage.shuffle)
+				std::ranges::shuffle(all[slot].records, model_.machine.random);
+		}
+		return all;
+	}
+
+	static std::optional<path::Mark> mark(uint64_t at_ns)
+	{
+		return at_ns ? std::optional(path::Mark{at_ns, {}, path::Provenance::Exact}) : std::nullopt;
+	}
+
+	// The walk's number of an interrupt, as the log's reader gave it.
+	std::optional<uint32_t> number_of(const path::Observations &seen, int interrupt, const std::set<size_t> &lost) const
+	{
+		if (interrupt < 0 || !model_.machine.interrupt_record[interrupt] ||
+			lost.contains(*model_.machine.interrupt_record[interrupt]))
+			return {};
+		const icepath_record &record = model_.machine.records[*model_.machine.interrupt_record[interrupt]];
+		if (auto cpu = seen.cpus.find(record.cpu); cpu != seen.cpus.end())
+			for (const path::Interrupt &one : cpu->second.interrupts)
+				if (one.begin_ns == record.interrupt.begin_ns && one.end_ns == record.end_ns)
+					return one.record;
+		return {};
+	}
+
+	Model &model_;
+};
+
+} // namespace
+
+rundir::Block block_of(Model &model, const Damage &damage) { return Capture(model).block(damage); }
+
+path::Observations chain_of(Model &model, const Damage &damage) { return Capture(model).chain(damage); }
+
+rundir::Cell cell_of(const Scenario &scenario)
+{
+	rundir::Cell cell;
+	cell.pattern = scenario.pingpong ? rundir::Pattern::PingPong : rundir::Pattern::OneWay;
+	cell.wait = scenario.wait;
+	cell.payload_bytes = kPayload;
+	switch (scenario.transport) {
+	case Transport::Local:
+		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
+		break;
+	case Transport::Stream:
+		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_SKB_COPY;
+		break;
+	case Transport::Datagram:
+		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
+		break;
+	case Transport::Queue:
+		break;
+	case Transport::Slot:
+		cell.mechanisms = ICEPATH_USES_USER_SLOT;
+		break;
+	}
+	return cell;
+}
+
+} // namespace icepath::simulator

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/path/truth.h"
+
+#include <algorithm>
+
+namespace icepath::simulator {
+namespace {
+
+using path::Layer;
+using path::Part;
+using rundir::Wait;
+
+class Teller {
+public:
+	explicit Teller(const Model &model) : scenario_(model.scenario), threads_(model.threads) {}
+
+	Truth truth_of(const Message &message, unsigned direction) const
+	{
+		Truth truth;
+		truth.message = message.id;
+		truth.send_ns = message.send;
+		truth.recv_ns = message.recv;
+		Segments &out = truth.segments;
+		std::vector<const Task *> chain(threads_.begin(), threads_.end());
+		if (direction == 1)
+			std::ranges::reverse(chain);
+		uint64_t since = message.send;
+		bool backlog = false;
+		const Leg *own = nullptr;
+		for (size_t hop = 0; hop < scenario_.edges.size(); ++hop) {
+			const Leg &leg = message.legs[hop];
+			const Task &giver = *chain[hop], &taker = *chain[hop + 1];
+			if (scenario_.edges[hop] == Edge::Wake) {
+				const Sleep *sleep = woken_for(taker, message.id);
+				// Only who took the message from a transfer, or sent it, is known to carry it.
+				bool known_carrier = hop == 0 || scenario_.edges[hop - 1] == Edge::Transfer;
+				if (!sleep || !known_carrier) {
+					truth.tellable = false;
+					return truth;
+				}
+				holding(out, giver, hop, since, sleep->waking_ns, false, nullptr);
+				since = sleep->waking_ns;
+				continue;
+			}
+			bool inferred = false;
+			uint64_t ready = ready_of(leg, message, taker, inferred);
+			truth.ready_ns.push_back(ready);
+			if (inferred)
+				truth.inferred_ns.push_back(ready);
+			uint64_t given = leg.device ? std::min(leg.device, leg.call_return) : ready;
+			holding(out, giver, hop, since, given, false, &leg);
+			if (leg.device) {
+				add(out, Layer::Network, Part::Held, hop + 1, taker, given, leg.device);
+				add(out, Layer::Network, Part::None, hop + 1, taker, leg.device, ready);
+			}
+			uint64_t taken = leg.observe ? leg.observe : leg.take_return;
+			taking(out, message, leg, giver, taker, hop + 1, ready, taken);
+			since = taken;
+			backlog = leg.follows && hop + 1 == scenario_.edges.size();
+		}
+		holding(out, *chain.back(), scenario_.edges.size(), since, message.recv, backlog, own);
+		return truth;
+	}
+
+private:
+	using Segments = std::vector<TrueSegment>;
+
+	static void add(Segments &segments, Layer layer, Part part, size_t hop, const Task &thread, uint64_t begin,
+					uint64_t end)
+	{
+		if (begin >= end)
+			return;
+		TrueSegment one{layer, part, static_cast<uint16_t>(hop), thread.tid, begin, end};
+		if (!segments.empty()) {
+			TrueSegment &last = segments.back();
+			if (last.layer == layer && last.part == part && last.hop == one.hop && last.thread == one.thread) {
+				last.end_ns = end;
+				return;
+			}
+		}
+		segments.push_back(one);
+	}
+
+	Layer user(size_t hop) const
+	{
+		return hop == 0 ? Layer::SenderUser : hop == scenario_.edges.size() ? Layer::ReceiverUser : Layer::RelayUser;
+	}
+	Layer kernel(size_t hop) const
+	{
+		return hop == 0                        ? Layer::SenderKernel
+			   : hop == scenario_.edges.size() ? Layer::ReceiverKernel
+											   : Layer::RelayKernel;
+	}
+
+	static std::pair<Layer, Part> slept(SleepFor kind)
+	{
+		switch (kind) {
+		case SleepFor::Room:
+			return {Layer::Blocked, Part::Backpressure};
+		case SleepFor::Lock:
+			return {Layer::Blocked, Part::Lock};
+		case SleepFor::Timer:
+			return {Layer::Blocked, Part::Timer};
+		default:
+			return {Layer::Blocked, Part::None};
+		}
+	}
+
+	template <class Each> static void spans(const Task &thread, uint64_t begin, uint64_t end, Each each)
+	{
+		for (size_t i = 0; i < thread.log.size(); ++i) {
+			uint64_t from = std::max(begin, thread.log[i].begin_ns);
+			uint64_t until = i + 1 < thread.log.size() ? std::min(end, thread.log[i + 1].begin_ns) : end;
+			if (from < until)
+				each(thread.log[i], from, until);
+		}
+	}
+
+	static bool foreign_to(const Span &span, const Leg *leg)
+	{
+		return !leg || (span.interrupt != leg->ready_interrupt && span.interrupt != leg->device_interrupt);
+	}
+
+	void runnable(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from,
+				  uint64_t until) const
+	{
+		if (sleep.idle_exit_ns > from && sleep.idle_exit_ns < until) {
+			add(out, Layer::Runqueue, Part::IdleExit, hop, thread, from, sleep.idle_exit_ns);
+			from = sleep.idle_exit_ns;
+		}
+		add(out, Layer::Runqueue, Part::None, hop, thread, from, until);
+	}
+
+	void waking(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from, uint64_t until) const
+	{
+		if (sleep.ipi_ns > from && sleep.ipi_ns <= until) {
+			add(out, Layer::Wakeup, Part::Ipi, hop, thread, from, sleep.ipi_ns);
+			from = sleep.ipi_ns;
+		}
+		if (sleep.idle_exit_ns > from && sleep.idle_exit_ns <= until) {
+			add(out, Layer::Wakeup, Part::IdleExit, hop, thread, from, sleep.idle_exit_ns);
+			from = sleep.idle_exit_ns;
+		}
+		add(out, Layer::Wakeup, Part::None, hop, thread, from, until);
+	}
+
+	// A thread that has the message.
+	void holding(Segments &out, const Task &thread, size_t hop, uint64_t begin, uint64_t end, bool backlog,
+				 const Leg *own) const
+	{
+		spans(thread, begin, end, [&](const Span &span, uint64_t from, uint64_t until) {
+			if (span.state == State::Interrupted && foreign_to(span, own))
+				return add(out, Layer::Interrupt, Part::None, hop, thread, from, until);
+			switch (span.state) {
+			case State::Running:
+			case State::Interrupted: {
+				bool in_call = span.doing == Doing::SendCall || span.doing == Doing::InCall;
+				return add(out, in_call ? kernel(hop) : user(hop), backlog ? Part::Backlog : Part::None, hop, thread,
+						   from, until);
+			}
+			case State::Preempted:
+				return add(out, Layer::Preempted, Part::None, hop, thread, from, until);
+			case State::Runnable:
+				return runnable(out, thread.sleeps[span.sleep], hop, thread, from, until);
+			default:
+				break;
+			}
+			const Sleep &sleep = thread.sleeps[span.sleep];
+			if (sleep.kind == SleepFor::Message)
+				return waking(out, sleep, hop, thread, from, until);
+			auto [layer, part] = slept(sleep.kind);
+			add(out, layer, part, hop, thread, from, until);
+		});
+	}
+
+	void notify(Segments &out, const Message &message, const Leg &leg, const Sleep &sleep, const Task &giver,
+				const Task &thread, size_t hop, uint64_t from, uint64_t until) const
+	{
+		Layer layer = leg.device ? Layer::Network : kernel(hop - 1);
+		bool by_giver = sleep.waker.message == message.id && sleep.waker.context == ICEPATH_CONTEXT_TASK;
+		if (!by_giver)
+			return add(out, layer, Part::Notify, hop, thread, from, until);
+		spans(giver, from, until, [&](const Span &span, uint64_t a, uint64_t b) {
+			if (span.state == State::Interrupted && foreign_to(span, &leg))
+				return add(out, Layer::Interrupt, Part::None, hop - 1, giver, a, b);
+			if (span.state == State::Preempted)
+				return add(out, Layer::Preempted, Part::None, hop - 1, giver, a, b);
+			add(out, layer, Part::Notify, hop, thread, a, b);
+		});
+	}
+
+	void taking(Segments &out, const Message &message, const Leg &leg, const Task &giver, const Task &thread,
+				size_t hop, uint64_t begin, uint64_t end) const
+	{
+		spans(thread, begin, end, [&](const Span &span, uint64_t from, uint64_t until) {
+			auto put = [&](Layer layer, Part part = Part::None) { add(out, layer, part, hop, thread, from, until); };
+			const bool asking = from >= leg.ask;
+			if (span.state == State::Interrupted && foreign_to(span, &leg))
+				return put(Layer::Interrupt);
+			if (span.state == State::Running || span.state == State::Interrupted) {
+				Part part = span.spurious ? Part::Spurious : Part::None;
+				if (!asking)
+					return put(Layer::Queue, Part::Busy);
+				if (span.doing == Doing::Looking)
+					return put(Layer::Propagation);
+				return put(span.doing == Doing::WaitUser ? user(hop) : kernel(hop), part);
+			}
+			const Sleep &sleep = thread.sleeps[span.sleep];
+			if (span.state == State::Preempted)
+				return asking ? put(Layer::Preempted) : put(Layer::Queue, Part::Preempted);
+			if (!asking)
+				return put(Layer::Queue, span.state == State::Runnable ? Part::Preempted : Part::Blocked);
+			if (sleep.kind != SleepFor::Message) {
+				if (span.state == State::Runnable)
+					return runnable(out, sleep, hop, thread, from, until);
+				auto [layer, part] = slept(sleep.kind);
+				return put(layer, part);
+			}
+			bool delivers = sleep.waker.message == message.id;
+			if (span.state == State::Asleep)
+				return notify(out, message, leg, sleep, giver, thread, hop, from, until);
+			if (!delivers)
+				return put(span.state == State::Waking ? Layer::Wakeup : Layer::Runqueue, Part::Spurious);
+			if (span.state == State::Waking)
+				return waking(out, sleep, hop, thread, from, until);
+			runnable(out, sleep, hop, thread, from, until);
+		});
+	}
+
+	static const Sleep *woken_for(const Task &thread, uint64_t message)
+	{
+		const Sleep *found = nullptr;
+		for (const Sleep &sleep : thread.sleeps)
+			if (sleep.waking_ns != 0 && sleep.waker.message == message)
+				found = &sleep;
+		return found;
+	}
+
+	uint64_t ready_of(const Leg &leg, const Message &message, const Task &taker, bool &inferred) const
+	{
+		if (scenario_.transport == Transport::Slot)
+			return leg.publish;
+		uint64_t by = leg.taken ? std::min(leg.taken, leg.take_return) : leg.take_return;
+		if (leg.ready != 0 && leg.ready <= by)
+			return leg.ready;
+		if (scenario_.transport == Transport::Queue && scenario_.wait != Wait::Poll)
+			if (const Sleep *sleep = woken_for(taker, message.id); sleep && sleep->waking_ns <= by)
+				return sleep->waking_ns;
+		inferred = true;
+		return leg.enqueue;
+	}
+
+	const Scenario &scenario_;
+	const std::vector<Task *> &threads_;
+};
+
+} // namespace
+
+std::vector<Truth> truths_of(const Model &model)
+{
+	const Teller teller(model);
+	std::vector<Truth> all;
+	for (unsigned direction = 0; direction < 2; ++direction)
+		for (const Message *message : model.received[direction])
+			if (!message->lead_in)
+				all.push_back(teller.truth_of(*message, direction));
+	return all;
+}
+
+} // namespace icepath::simulator

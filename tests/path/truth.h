@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The true path of each message, from the logs of what the threads really did. It doesn't use the walk's code.
+#include <cstdint>
+#include <vector>
+
+#include "profiler/path/layers.h"
+#include "tests/path/model.h"
+
+namespace icepath::simulator {
+
+struct TrueSegment {
+	path::Layer layer;
+	path::Part part;
+	uint16_t hop;
+	uint32_t thread;
+	uint64_t begin_ns, end_ns;
+	friend bool operator==(const TrueSegment &, const TrueSegment &) = default;
+};
+
+struct Truth {
+	uint64_t message = 0, send_ns = 0, recv_ns = 0;
+	bool tellable = true; // false: no evidence could tell it; the walk has to say so
+	std::vector<uint64_t> ready_ns; // of each transfer
+	std::vector<uint64_t> inferred_ns; // those of them that no event tells
+	std::vector<TrueSegment> segments;
+};
+
+// Of the counted messages that were received.
+std::vector<Truth> truths_of(const Model &model);
+
+} // namespace icepath::simulator
