@@ -19,6 +19,7 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/run/probe_uses.h"
+#include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::run {
@@ -130,7 +131,7 @@ private:
 	void give_up(size_t cell, const std::string &why)
 	{
 		failures_.push_back(fmt::format(
-			"{} {}: {}", plan::title(head_.cells[cell]),
+			"{} {}: {}", rundir::title(head_.cells[cell]),
 			progress_.round ? fmt::format("ended in round {}", progress_.round) : "couldn't be started", why));
 		tell_once(failures_.back());
 		cells_[cell].reset();
