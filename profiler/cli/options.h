@@ -22,6 +22,7 @@ struct RunOptions {
 
 struct ReportOptions {
 	std::string run;
+	bool verbose = false;
 };
 
 struct FlamegraphOptions {
