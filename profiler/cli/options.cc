@@ -182,6 +182,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	CLI::App *report_app = app.add_subcommand("report", "print a run's report again");
 	report_app->add_option("RUN", report.run, "run directory")->required();
 	report_app->add_flag("-v,--verbose", report.verbose, "what the noise does and what mends it, every notice");
+	report_app->add_flag("--json", report.json, "what run.json holds, to stdout");
 	CLI::App *flamegraph_app = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
 	flamegraph_app->add_option("RUN", flamegraph.run, "run directory")->required();
 	flamegraph_app->add_option("-o,--output", flamegraph.output, "folder for the files (the run directory)");

@@ -7,7 +7,10 @@ namespace icepath::cli {
 
 ExitCode report(const ReportOptions &options, const Style &style)
 {
-	print(report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text);
+	if (options.json)
+		print(report::json_of(options.run));
+	else
+		print(report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text);
 	return ExitCode::Ok;
 }
 

@@ -78,6 +78,8 @@ std::string write_flamegraph(const std::string &run, const std::string &director
 	return (to / "latency.svg").string();
 }
 
+std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
+
 std::string folded_of(const std::string &run) { return folded(stacks(analyse(run))); }
 
 } // namespace icepath::report

@@ -21,6 +21,7 @@ Report report_and_write(const std::string &run, const Style &style);
 // Writes latency.folded and latency.svg into `directory`, the run directory where it is empty. Returns the SVG's path.
 std::string write_flamegraph(const std::string &run, const std::string &directory);
 
+std::string json_of(const std::string &run); // what run.json holds
 std::string folded_of(const std::string &run);
 
 } // namespace icepath::report

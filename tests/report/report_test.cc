@@ -23,6 +23,7 @@ TEST(Report, PrintsTheSameAgain)
 	EXPECT_EQ(report_of(run, style).text, first);
 	EXPECT_EQ(report_of(run + "/capture.icp", style).text, first);
 	EXPECT_EQ(nlohmann::json::parse(rundir::file_bytes(run + "/run.json"))["schema_version"], 1);
+	EXPECT_EQ(rundir::file_bytes(run + "/run.json"), json_of(run));
 	EXPECT_FALSE(std::filesystem::exists(run + "/run.json.partial"));
 	// In another place, as on another machine.
 	std::filesystem::rename(run, temporary.path("moved"));
@@ -37,6 +38,7 @@ TEST(Report, APartialRunIsPrintedAndNotValid)
 	EXPECT_FALSE(flaws.empty());
 	EXPECT_NE(text.find("partial: the run isn't finished"), std::string::npos);
 	EXPECT_EQ(text.find("run.json"), std::string::npos) << "there is none";
+	EXPECT_EQ(nlohmann::json::parse(json_of(temporary.path("run")))["icepath"]["partial"], true);
 }
 
 TEST(Report, WritesTheFlameGraph)
