@@ -196,7 +196,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		}
 	reading += "layers: where the mean goes, with probes · CPU: of both sides per message · probes: what they "
 			   "added to the p50 · "
-			   "–: not measured, or fewer than 10 messages beyond it (p99.9 needs 10 000)";
+			   "–: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)";
 
 	page.heading(heading);
 	add_rows(page, cells, before, {&cpu, &lost, &probes});

@@ -37,7 +37,7 @@ uds-stream  oneway    64 B  5.34 ±0.06  7.33 ±0.06      –     –   0.000  �
 ▀ sender.user  █ sender.kernel  ░ wakeup  ▒ runqueue  ▙ receiver.kernel  ▄ receiver.user
 ±: half of the 95 % interval over blocks; p99's holds the truth in 80 to 92 % · trip: p50 of the round trip · pacing:
 p99 of intended → real send, beside the latency · layers: where the mean goes, with probes · CPU: of both sides per
-message · probes: what they added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10 000)
+message · probes: what they added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)
 
 worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
     layer                 thread          µs    share  known
