@@ -141,8 +141,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		});
 	}
 	helper.reset(); // nothing below needs root
-	report::Report report =
-		report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
+	report::Report report = report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
 	print(report.text);
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)

@@ -54,6 +54,7 @@ public:
 		head_.cells = plan.cells;
 		head_.budget_s = options.budget_s;
 		load_capture();
+		rundir::check_head(head_);
 		open_cells(plan);
 	}
 

@@ -22,6 +22,9 @@ namespace icepath::rundir {
 inline constexpr const char *kContainerName = "capture.icp";
 inline constexpr const char *kPartialName = "capture.icp.partial";
 
+// Throws Failure(Usage) where a Writer would, for what the head holds: worth asking before anything is measured.
+void check_head(const Head &head);
+
 // One thread. Throws Failure (Usage where the directory can't be made or the head is larger than limits.h allows, Internal
 // where writing fails or a block is larger); then nothing is written of what was given.
 class Writer {

@@ -81,6 +81,8 @@ void make_directory(const fs::path &path)
 
 } // namespace
 
+void check_head(const Head &head) { front(head); }
+
 struct Writer::State {
 	fs::path directory;
 	std::string partial, final;

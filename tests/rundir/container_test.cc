@@ -341,6 +341,7 @@ TEST_F(ContainerTest, AHeadThatCouldntBeReadIsRefusedBeforeAnythingIsMade)
 	EXPECT_EQ(Reader(temporary.path("most")).head().cells.size(), kMaxCells);
 	head.cells.emplace_back();
 	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { Writer writer(run, head); }), "\"cells\" has more items"));
+	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { check_head(head); }), "\"cells\" has more items"));
 	head = example_head();
 	head.command_line = std::string(kMaxJsonBytes, 'x');
 	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { Writer writer(run, head); }), "shorten the command line"));
