@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
 #include "profiler/plan/plan.h"
 #include "profiler/run/worker_process.h"
 
@@ -37,17 +38,18 @@ ExitCode list(const ListOptions &options)
 									   {"max_payload_why", target.max_payload_why},
 									   {"why_not", target.why_not},
 									   {"library_version", target.library_version}});
-		fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}
-	fmt::print("{:<16} {:<18} {:>13}  {}\n", "transport", "waits", "largest, B", "what it is");
+	std::string text = fmt::format("{:<16} {:<18} {:>13}  {}\n", "transport", "waits", "largest, B", "what it is");
 	for (const plan::Target &target : targets) {
 		std::string waits;
 		for (const std::string &wait : waits_of(target.waits))
 			waits += (waits.empty() ? "" : ",") + wait;
-		fmt::print("{:<16} {:<18} {:>13}  {}\n", target.name, waits, target.max_payload_bytes,
-				   target.why_not.empty() ? target.summary : "not here: " + target.why_not);
+		text += fmt::format("{:<16} {:<18} {:>13}  {}\n", target.name, waits, target.max_payload_bytes,
+							target.why_not.empty() ? target.summary : "not here: " + target.why_not);
 	}
+	print(text);
 	for (const std::string &notice : notices)
 		fmt::print(stderr, "icepath: {}\n", notice);
 	return ExitCode::Ok;

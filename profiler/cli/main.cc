@@ -12,6 +12,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
 #include "profiler/doctor/doctor.h"
 #include "profiler/privilege/identity.h"
 
@@ -36,7 +37,7 @@ Style style_of_terminal(bool no_colour)
 ExitCode doctor(const DoctorOptions &options, const Style &style)
 {
 	const auto checks = doctor::examine();
-	fmt::print("{}", options.json ? doctor::to_json(checks) : doctor::to_text(checks, style.colour));
+	print(options.json ? doctor::to_json(checks) : doctor::to_text(checks, style.colour));
 	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;
 }
 
@@ -76,5 +77,5 @@ int main(int argc, char **argv)
 	} catch (const std::exception &error) {
 		fmt::print(stderr, "icepath: internal error: {}\n", error.what());
 	}
-	return std::fflush(stdout) == 0 ? static_cast<int>(code) : static_cast<int>(ExitCode::Internal);
+	return static_cast<int>(code);
 }

@@ -8,15 +8,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
+#include "profiler/cli/output.h"
 #include "profiler/failure.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::cli {
 namespace {
 
 constexpr double kShortestRunS = 2, kLongestRunS = 86400;
 constexpr uint64_t kLargestSize = 1ull << 30;
-constexpr int64_t kMostMessages = 1'000'000;
 
 // "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
 uint64_t bytes_of(const std::string &text)
@@ -150,9 +152,9 @@ void check(RunOptions &run, const RunTexts &texts)
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,
 					  fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));
-	if (texts.messages < 1 || texts.messages > kMostMessages)
+	if (texts.messages < 1 || texts.messages > rundir::kMaxMessages)
 		throw Failure(ExitCode::Usage, fmt::format("--messages: {} is outside of 1 to {} counted messages a block",
-												   texts.messages, kMostMessages));
+												   texts.messages, rundir::kMaxMessages));
 	run.messages = static_cast<uint32_t>(texts.messages);
 	if (run.name.empty() || run.name.find('/') != std::string::npos)
 		throw Failure(ExitCode::Usage, "--name: give a plain name, without '/'");
@@ -179,6 +181,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), run, texts);
 	CLI::App *report_app = app.add_subcommand("report", "print a run's report again");
 	report_app->add_option("RUN", report.run, "run directory")->required();
+	report_app->add_flag("-v,--verbose", report.verbose, "what the noise does and what mends it, every notice");
+	report_app->add_flag("--json", report.json, "what run.json holds, to stdout");
 	CLI::App *flamegraph_app = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
 	flamegraph_app->add_option("RUN", flamegraph.run, "run directory")->required();
 	flamegraph_app->add_option("-o,--output", flamegraph.output, "folder for the files (the run directory)");
@@ -188,7 +192,9 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::Success &help) {
-		app.exit(help);
+		std::ostringstream text;
+		app.exit(help, text, text);
+		print(text.str());
 		return std::nullopt;
 	} catch (const CLI::ParseError &error) {
 		// CLI11 takes an unknown command for a missing one.

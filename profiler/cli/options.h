@@ -22,6 +22,8 @@ struct RunOptions {
 
 struct ReportOptions {
 	std::string run;
+	bool verbose = false;
+	bool json = false; // run.json to stdout
 };
 
 struct FlamegraphOptions {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
 #include "profiler/report/report.h"
 
 namespace icepath::cli {
 
 ExitCode report(const ReportOptions &options, const Style &style)
 {
-	report::print(options.run, {style.colour, style.unicode, style.width});
+	if (options.json)
+		print(report::json_of(options.run));
+	else
+		print(report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text);
 	return ExitCode::Ok;
 }
 
 ExitCode flamegraph(const FlamegraphOptions &options)
 {
-	if (options.folded_only)
-		report::print_folded(options.run);
-	else
-		fmt::print("{}\n", report::write_flamegraph(options.run, options.output));
+	print(options.folded_only ? report::folded_of(options.run)
+							  : report::write_flamegraph(options.run, options.output) + "\n");
 	return ExitCode::Ok;
 }
 

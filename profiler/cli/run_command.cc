@@ -14,6 +14,7 @@
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
 #include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/aggregate.h"
 #include "profiler/report/report.h"
@@ -140,18 +141,18 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		});
 	}
 	helper.reset(); // nothing below needs root
-	std::vector<std::string> flaws;
-	report::write_and_print(session.directory, {style.colour, style.unicode, style.width}, &flaws);
-	fmt::print("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory);
+	report::Report report = report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
+	print(report.text);
+	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
 		fmt::print(stderr, "icepath: made the folder {} here\n", kResults);
 	if (result.interrupted)
 		return ExitCode::Interrupted;
-	if (!options.strict || (flaws.empty() && result.failed_cells == 0))
+	if (!options.strict || (report.flaws.empty() && result.failed_cells == 0))
 		return ExitCode::Ok;
-	if (flaws.empty())
-		flaws.push_back("a cell failed");
-	fmt::print(stderr, "icepath: --strict: {}\n", fmt::join(flaws, "; "));
+	if (report.flaws.empty())
+		report.flaws.push_back("a cell failed");
+	fmt::print(stderr, "icepath: --strict: {}\n", fmt::join(report.flaws, "; "));
 	return ExitCode::Invalid;
 }
 

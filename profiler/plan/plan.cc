@@ -121,17 +121,6 @@ icepath_wait bit_of(Wait wait)
 	return ICEPATH_WAIT_BLOCK;
 }
 
-std::string title(const rundir::Cell &cell)
-{
-	std::string text =
-		fmt::format("{} {} {} B {}", cell.target, name(cell.pattern), cell.payload_bytes, name(cell.wait));
-	if (cell.injection.sender_user_ns > 0)
-		text += fmt::format(" +{} ns sender", cell.injection.sender_user_ns);
-	if (cell.injection.receiver_busy_ns > 0)
-		text += fmt::format(" +{} ns receiver", cell.injection.receiver_busy_ns);
-	return text;
-}
-
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu_sender, uint32_t cpu_receiver)
 {
 	Plan plan;

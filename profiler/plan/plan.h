@@ -41,7 +41,4 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 // The one place that ties a cell's wait to a plug-in's.
 icepath_wait bit_of(rundir::Wait wait);
 
-// "uds-stream pingpong 64 B block +20000 ns sender": a cell in one sentence.
-std::string title(const rundir::Cell &cell);
-
 } // namespace icepath::plan

@@ -2,6 +2,7 @@
 #include "profiler/report/aggregate.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "profiler/path/decode.h"
 #include "profiler/path/walk.h"
@@ -149,6 +150,18 @@ void add_paths(const Block &block, CellResult &cell)
 }
 
 } // namespace
+
+bool cpu_split_is_exact(const rundir::Head &head)
+{
+	const auto isolation = nlohmann::json::parse(head.isolation_json, nullptr, false);
+	if (!isolation.is_object() || !isolation.contains("items") || !isolation["items"].is_array())
+		return false;
+	// cpuset::look_at_isolation: quiet where all chosen CPUs are in nohz_full.
+	return std::ranges::any_of(isolation["items"], [](const auto &item) {
+		return item.is_object() && item.contains("name") && item["name"] == "timer_tick" && item.contains("quiet") &&
+			   item["quiet"] == true;
+	});
+}
 
 RunResult analyse(const std::string &run)
 {

@@ -33,8 +33,11 @@ struct CaptureCounts {
 	uint64_t recursion_misses = 0;
 };
 
+// Both together are the scheduler's own account of the thread, sum_exec_runtime; how they share it may be a guess: see
+// cpu_split_is_exact().
 struct CpuTime {
 	double user_ns = 0, system_ns = 0;
+	double total_ns() const { return user_ns + system_ns; }
 };
 
 struct CellResult {
@@ -67,6 +70,11 @@ struct RunResult {
 	std::vector<CellResult> cells; // as in the head; one that was never measured has no blocks
 	bool partial() const { return !tail || tail->interrupted; }
 };
+
+// Whether user and system time were measured. They are on CPUs of nohz_full alone, where the kernel looks at its clock
+// whenever it is entered and left (vtime_user_exit()). Elsewhere each tick counts for what it happened to interrupt, and
+// the kernel shares out the exact sum by these samples (cputime_adjust()): a block of some milliseconds has none or few.
+bool cpu_split_is_exact(const rundir::Head &head);
 
 // Reads the container twice: the tail's layers can only be added up when its threshold is known. Memory grows with the
 // latencies (8 bytes each), not with the paths. Throws Failure(Usage) as rundir::Reader does.

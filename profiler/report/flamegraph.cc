@@ -10,7 +10,7 @@
 namespace icepath::report {
 namespace {
 
-constexpr double kWidth = 1200, kMargin = 10, kFrameHeight = 18, kTop = 44;
+constexpr double kWidth = 1200, kMargin = 10, kFrameHeight = 18, kTop = 62;
 constexpr double kCharacter = 7.2; // of the 12-pixel monospace font
 constexpr double kNarrowest = 0.2; // pixels; less can't be seen
 
@@ -80,7 +80,9 @@ size_t depth_of(const Node &node)
 
 class Drawing {
 public:
-	explicit Drawing(const Node &root) : root_(root), depth_(depth_of(root)) {}
+	Drawing(const Node &root, const MessagesOfCells &messages)
+		: root_(root), messages_(messages), depth_(depth_of(root))
+	{}
 
 	std::string svg(const std::string &title)
 	{
@@ -92,28 +94,60 @@ public:
 						   "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
 						   "<text x=\"{2:.0f}\" y=\"18\" font-size=\"14\" font-weight=\"bold\">Where the latency of "
 						   "messages went</text>\n"
-						   "<text x=\"{2:.0f}\" y=\"36\" fill=\"#555555\">{3}</text>\n",
-						   kWidth, height, kMargin, escaped(title));
+						   "<text x=\"{2:.0f}\" y=\"36\" fill=\"#555555\">{3}</text>\n"
+						   "<text x=\"{2:.0f}\" y=\"54\" fill=\"#555555\">{4}</text>\n",
+						   kWidth, height, kMargin, escaped(title), escaped(unit()));
 		if (root_.ns > 0)
-			draw(root_, kMargin, kWidth - 2 * kMargin, 0);
+			draw(root_, {}, kMargin, kWidth - 2 * kMargin);
 		return out_ + "</svg>\n";
 	}
 
 private:
-	void draw(const Node &node, double x, double width, size_t level)
+	std::string unit() const
+	{
+		uint64_t all = 0;
+		for (const auto &[cell, messages] : messages_)
+			all += messages;
+		return fmt::format("Width: nanoseconds on the path of messages, added up over the {} that have a whole path. "
+						   "Latency, not CPU time.",
+						   count(all));
+	}
+
+	// A cell's messages are those of its frames and of all that stands on them.
+	uint64_t messages_of(const std::vector<Frame> &way) const
+	{
+		const auto at = way.size() < 2 ? messages_.end() : messages_.find({way[0], way[1]});
+		return at == messages_.end() ? 0 : at->second;
+	}
+
+	std::string told(const Node &node, const std::vector<Frame> &way) const
+	{
+		std::string text;
+		for (const Frame &frame : way)
+			text += (text.empty() ? "" : " → ") + frame.name;
+		if (way.empty())
+			text = node.frame.name;
+		text += fmt::format(": {} in sum", duration(static_cast<double>(node.ns)));
+		if (const uint64_t messages = messages_of(way); messages > 0)
+			text +=
+				fmt::format(", {} a message", duration(static_cast<double>(node.ns) / static_cast<double>(messages)));
+		return text + ", " + percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns));
+	}
+
+	// `way` leads from the target to `node`; it is empty for the root.
+	void draw(const Node &node, const std::vector<Frame> &way, double x, double width)
 	{
 		if (width < kNarrowest)
 			return;
+		const size_t level = way.size();
 		const double y = kTop + kFrameHeight * static_cast<double>(depth_ - 1 - level);
 		const char *colour = node.frame.layer >= 0 ? kLayerStyles[static_cast<size_t>(node.frame.layer)].colour
 							 : level == 0          ? "#d8d8d8"
 												   : "#e6e2d8";
-		const std::string told = fmt::format("{}: {}, {}", node.frame.name, duration(static_cast<double>(node.ns)),
-											 percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns)));
 		out_ += fmt::format("<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
 							"fill=\"{}\" stroke=\"#ffffff\" "
 							"stroke-width=\"0.5\"/>",
-							escaped(told), x, y, width, kFrameHeight - 1, colour);
+							escaped(told(node, way)), x, y, width, kFrameHeight - 1, colour);
 		const auto room = static_cast<size_t>(std::max(0.0, (width - 6) / kCharacter));
 		if (room >= 3) {
 			const bool fits = columns(node.frame.name) <= room;
@@ -123,21 +157,25 @@ private:
 		out_ += "</g>\n";
 		for (const Node &child : node.children) {
 			const double part = width * static_cast<double>(child.ns) / static_cast<double>(node.ns);
-			draw(child, x, part, level + 1);
+			std::vector<Frame> further = way;
+			further.push_back(child.frame);
+			draw(child, further, x, part);
 			x += part;
 		}
 	}
 
 	const Node &root_;
+	const MessagesOfCells &messages_;
 	const size_t depth_;
 	std::string out_;
 };
 
 } // namespace
 
-std::string flamegraph_svg(const Stacks &stacks, const std::string &title)
+std::string flamegraph_svg(const Stacks &stacks, const MessagesOfCells &messages, const std::string &title)
 {
-	return Drawing(tree_of(stacks)).svg(title);
+	const Node root = tree_of(stacks);
+	return Drawing(root, messages).svg(title);
 }
 
 } // namespace icepath::report

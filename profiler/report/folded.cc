@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "profiler/report/notices.h"
 #include "profiler/report/quantity.h"
+#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -19,13 +19,9 @@ std::string frame_name(const std::string &text)
 }
 
 // Cells that differ in more than target and payload aren't the same measurement: their frames say so.
-std::string payload_frame(const rundir::Cell &cell)
+std::vector<Frame> cell_frames(const rundir::Cell &cell)
 {
-	std::string text =
-		fmt::format("{} {} {}", payload(cell.payload_bytes), pattern_name(cell.pattern), wait_name(cell.wait));
-	if (cell.injection.any())
-		text += fmt::format(" +{}ns +{}ns", cell.injection.sender_user_ns, cell.injection.receiver_busy_ns);
-	return text;
+	return {{frame_name(cell.target)}, {frame_name(rundir::variant(cell))}};
 }
 
 } // namespace
@@ -36,14 +32,22 @@ Stacks stacks(const RunResult &result)
 	for (const CellResult &cell : result.cells)
 		for (const LayerRow &row : cell.layers.rows()) {
 			const int layer = static_cast<int>(row.layer);
-			std::vector<Frame> stack = {{frame_name(cell.cell.target)},
-										{frame_name(payload_frame(cell.cell))},
-										{std::string(path::name(row.layer)), layer}};
+			std::vector<Frame> stack = cell_frames(cell.cell);
+			stack.push_back({std::string(path::name(row.layer)), layer});
 			if (row.part != path::Part::None)
 				stack.push_back({std::string(path::name(row.part)), layer});
 			stack.push_back({frame_name(row.thread), layer});
 			all[stack] += row.total_ns;
 		}
+	return all;
+}
+
+MessagesOfCells messages_of_cells(const RunResult &result)
+{
+	MessagesOfCells all;
+	for (const CellResult &cell : result.cells)
+		if (cell.complete() > 0)
+			all[cell_frames(cell.cell)] += cell.complete();
 	return all;
 }
 

@@ -23,6 +23,10 @@ using Stacks = std::map<std::vector<Frame>, uint64_t>;
 
 Stacks stacks(const RunResult &result);
 
+// How many messages with a whole path the weights below a cell's two frames, target and payload, are added up over.
+using MessagesOfCells = std::map<std::vector<Frame>, uint64_t>;
+MessagesOfCells messages_of_cells(const RunResult &result);
+
 // One line a stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them.
 std::string folded(const Stacks &stacks);
 

@@ -7,6 +7,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/report/quantity.h"
+#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -19,50 +20,19 @@ bool told_already(const std::vector<std::string> &told, const std::string &sente
 	return std::ranges::any_of(told, [&](const std::string &one) { return one.find(sentence) != std::string::npos; });
 }
 
-void add_run_notices(const RunResult &result, std::vector<std::string> &told)
+void add_host_notices(const RunResult &result, std::vector<std::string> &told)
 {
-	if (result.truncated)
-		told.push_back("the run died while it wrote: its last block is missing, and so are its own notices");
-	else if (!result.tail)
-		told.push_back("the run isn't finished: it died or is still going on, and its own notices are missing");
-	else if (result.tail->interrupted)
-		told.push_back("the run was interrupted: this is what was measured until then");
 	const auto host = nlohmann::json::parse(result.head.host_json, nullptr, false);
 	if (!result.tail && host.is_object() && host.contains("plain_root") && host["plain_root"] == true)
 		told.push_back("started by root itself: workers and files are root's");
 }
 
-// What is wrong with several cells in the same way is one notice.
-class CellNotices {
-public:
-	void add(const std::string &kind, const rundir::Cell &cell, const std::string &detail)
-	{
-		const auto at = std::ranges::find(kinds_, kind, &Kind::what);
-		(at == kinds_.end() ? kinds_.emplace_back(Kind{kind, {}}) : *at).cells.push_back(title(cell) + ": " + detail);
-	}
-
-	void tell(std::vector<std::string> &told) const
-	{
-		constexpr size_t kShown = 3;
-		for (const Kind &kind : kinds_) {
-			if (kind.cells.size() <= kShown) {
-				told.insert(told.end(), kind.cells.begin(), kind.cells.end());
-				continue;
-			}
-			std::string text = fmt::format("{} in {} cells: ", kind.what, kind.cells.size());
-			for (size_t i = 0; i < kShown; ++i)
-				text += kind.cells[i] + "; ";
-			told.push_back(text + fmt::format("and {} more, see run.json", kind.cells.size() - kShown));
-		}
-	}
-
-private:
-	struct Kind {
-		std::string what;
-		std::vector<std::string> cells;
-	};
-	std::vector<Kind> kinds_;
-};
+void tell(Notices &told, const std::string &kind, const rundir::Cell &cell, const std::string &detail)
+{
+	const auto at = std::ranges::find(told.of_cells, kind, &Notices::Kind::what);
+	(at == told.of_cells.end() ? told.of_cells.emplace_back(Notices::Kind{kind, {}}) : *at)
+		.cells.push_back(printable(rundir::title(cell)) + ": " + detail);
+}
 
 std::string reasons(const CellResult &cell)
 {
@@ -73,88 +43,107 @@ std::string reasons(const CellResult &cell)
 	return text;
 }
 
-void add_message_notices(const CellResult &cell, CellNotices &told)
+void add_message_notices(const CellResult &cell, Notices &told)
 {
 	const MessageCounts &messages = cell.messages;
 	if (messages.lost > 0)
-		told.add("lost messages", cell.cell,
-				 fmt::format("{} of {} messages lost{}", count(messages.lost), count(messages.sent),
-							 lossy(cell) ? " (it may lose messages)" : ""));
+		tell(told, "lost messages", cell.cell,
+			 fmt::format("{} of {} messages lost{}", count(messages.lost), count(messages.sent),
+						 lossy(cell) ? " (it may lose messages)" : ""));
 	if (messages.bad_payload > 0)
-		told.add("changed bytes", cell.cell,
-				 fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
+		tell(told, "changed bytes", cell.cell,
+			 fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
 	if (messages.inverted > 0)
-		told.add("inverted times", cell.cell,
-				 fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
-							 count(messages.inverted)));
+		tell(told, "inverted times", cell.cell,
+			 fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
+						 count(messages.inverted)));
 }
 
-void add_capture_notices(const CellResult &cell, CellNotices &told)
+void add_capture_notices(const CellResult &cell, Notices &told)
 {
 	if (cell.capture.dropped > 0)
-		told.add("dropped records", cell.cell,
-				 fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
-							 count(cell.capture.dropped)));
+		tell(told, "dropped records", cell.cell,
+			 fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
+						 count(cell.capture.dropped)));
 	if (cell.capture.recursion_misses > 0)
-		told.add("skipped probes", cell.cell,
-				 fmt::format("the kernel skipped {} probe runs; blocks with one have no breakdown",
-							 count(cell.capture.recursion_misses)));
+		tell(told, "skipped probes", cell.cell,
+			 fmt::format("the kernel skipped {} probe runs; blocks with one have no breakdown",
+						 count(cell.capture.recursion_misses)));
 	if (cell.layers.sum_error_ns() > 0)
-		told.add("layers that miss the latency", cell.cell,
-				 fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
-							 duration(static_cast<double>(cell.layers.sum_error_ns()))));
+		tell(told, "layers that miss the latency", cell.cell,
+			 fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
+						 duration(static_cast<double>(cell.layers.sum_error_ns()))));
 	// One in a thousand is what a loaded machine costs; above it the breakdown may miss a kind of message.
 	const uint64_t incomplete = cell.probed - cell.complete();
 	if (incomplete * 1000 > cell.probed)
-		told.add("messages without a breakdown", cell.cell,
-				 fmt::format("{} of {} messages have no breakdown ({})", count(incomplete), count(cell.probed),
-							 reasons(cell)));
+		tell(told, "messages without a breakdown", cell.cell,
+			 fmt::format("{} of {} messages have no breakdown ({})", count(incomplete), count(cell.probed),
+						 reasons(cell)));
 }
 
-void add_cell_notices(const CellResult &cell, const std::vector<std::string> &by_the_run, CellNotices &told)
+void add_cell_notices(const CellResult &cell, Notices &told)
 {
 	if (!measured(cell)) {
-		told.add("nothing measured", cell.cell, "not measured");
+		tell(told, "nothing measured", cell.cell, "not measured");
 		return;
 	}
-	if (cell.blocks_failed > 0 && (cell.failure.empty() || !told_already(by_the_run, cell.failure)))
-		told.add("failed blocks", cell.cell,
-				 fmt::format("{} of {} blocks failed: {}", cell.blocks_failed,
-							 cell.blocks_probed + cell.blocks_unprobed, cell.failure));
+	if (cell.blocks_failed > 0 && (cell.failure.empty() || !told_already(told.of_run, cell.failure)))
+		tell(told, "failed blocks", cell.cell,
+			 fmt::format("{} of {} blocks failed: {}", cell.blocks_failed, cell.blocks_probed + cell.blocks_unprobed,
+						 cell.failure));
 	add_message_notices(cell, told);
 	add_capture_notices(cell, told);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		told.add("too few blocks", cell.cell,
-				 fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
-							 cell.latency.blocks == 1 ? "" : "s"));
+		tell(told, "too few blocks", cell.cell,
+			 fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
+						 cell.latency.blocks == 1 ? "" : "s"));
 }
 
 } // namespace
 
-std::string_view pattern_name(rundir::Pattern pattern) { return rundir::name(pattern); }
-
-std::string_view wait_name(rundir::Wait wait) { return rundir::name(wait); }
-
-std::string title(const rundir::Cell &cell)
+std::string unfinished(const RunResult &result)
 {
-	std::string text = fmt::format("{} {} {} {}", printable(cell.target), payload(cell.payload_bytes),
-								   pattern_name(cell.pattern), wait_name(cell.wait));
-	if (cell.injection.sender_user_ns > 0)
-		text += fmt::format(" +{} sender", duration(static_cast<double>(cell.injection.sender_user_ns)));
-	if (cell.injection.receiver_busy_ns > 0)
-		text += fmt::format(" +{} receiver", duration(static_cast<double>(cell.injection.receiver_busy_ns)));
-	return text;
+	if (result.truncated)
+		return "the run died while it wrote: its last block is missing, and so are its own notices";
+	if (!result.tail)
+		return "the run isn't finished: it died or is still going on, and its own notices are missing";
+	return result.tail->interrupted ? "the run was interrupted: this is what was measured until then" : "";
 }
 
-std::vector<std::string> notices(const RunResult &result)
+Notices notices(const RunResult &result)
 {
-	std::vector<std::string> told = result.tail ? result.tail->notices : std::vector<std::string>();
-	add_run_notices(result, told);
-	CellNotices of_cells;
+	Notices told;
+	if (result.tail)
+		told.of_run = result.tail->notices;
+	add_host_notices(result, told.of_run);
 	for (const CellResult &cell : result.cells)
-		add_cell_notices(cell, told, of_cells);
-	of_cells.tell(told);
+		add_cell_notices(cell, told);
 	return told;
+}
+
+std::vector<std::string> Notices::all() const
+{
+	std::vector<std::string> sentences = of_run;
+	for (const Kind &kind : of_cells)
+		sentences.insert(sentences.end(), kind.cells.begin(), kind.cells.end());
+	return sentences;
+}
+
+std::vector<std::string> Notices::brief() const
+{
+	constexpr size_t kShown = 3;
+	std::vector<std::string> sentences = of_run;
+	for (const Kind &kind : of_cells) {
+		if (kind.cells.size() <= kShown) {
+			sentences.insert(sentences.end(), kind.cells.begin(), kind.cells.end());
+			continue;
+		}
+		std::string text = fmt::format("{} in {} cells: ", kind.what, kind.cells.size());
+		for (size_t i = 0; i < kShown; ++i)
+			text += kind.cells[i] + "; ";
+		sentences.push_back(text + fmt::format("and {} more", kind.cells.size() - kShown));
+	}
+	return sentences;
 }
 
 std::vector<std::string> flaws(const RunResult &result)

@@ -50,15 +50,6 @@ std::string duration(double ns)
 	return three_digits(ns / 1e9) + " s";
 }
 
-std::string payload(uint64_t bytes)
-{
-	if (bytes >= 1u << 20 && bytes % (1u << 20) == 0)
-		return fmt::format("{} MiB", bytes >> 20);
-	if (bytes >= 1024 && bytes % 1024 == 0)
-		return fmt::format("{} KiB", bytes >> 10);
-	return fmt::format("{} B", bytes);
-}
-
 std::string count(uint64_t number)
 {
 	std::string digits = std::to_string(number);
@@ -111,8 +102,15 @@ std::string pad_right(const std::string &text, size_t width)
 
 std::string to_ascii(const std::string &text)
 {
-	static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSpellings = {
-		{{"µ", "u"}, {"±", "+/-"}, {"·", "-"}, {"→", "->"}, {"×", "x"}, {"≥", ">="}, {"…", "..."}, {"–", "-"}}};
+	static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSpellings = {{{"µ", "u"},
+																								 {"±", "+/-"},
+																								 {"·", "-"},
+																								 {"→", "->"},
+																								 {"←", "<-"},
+																								 {"×", "x"},
+																								 {"≥", ">="},
+																								 {"…", "..."},
+																								 {"–", "-"}}};
 	std::string ascii;
 	for (size_t at = 0; at < text.size();) {
 		const size_t length = std::min(character_bytes(static_cast<unsigned char>(text[at])), text.size() - at);

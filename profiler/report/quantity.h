@@ -16,7 +16,6 @@ std::string microseconds_beside(double ns, double value_ns);
 // With its unit, the largest that leaves at least 1: "87 ns", "8.41 µs", "1.50 ms", "2.00 s". A negative one keeps its sign.
 std::string duration(double ns);
 
-std::string payload(uint64_t bytes); // "64 B", "4 KiB", "1 MiB"; powers of 1024 only where they are exact
 std::string count(uint64_t number); // "18 233"
 std::string percent(double share); // 0.927 is "92.7 %"
 

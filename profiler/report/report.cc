@@ -50,29 +50,19 @@ fs::path directory_of(const std::string &run)
 	return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path();
 }
 
-void to_stdout(const std::string &text)
-{
-	std::fwrite(text.data(), 1, text.size(), stdout);
-	std::fflush(stdout);
-}
-
 } // namespace
 
-bool print(const std::string &run, const Style &style)
+Report report_of(const std::string &run, const Style &style)
 {
 	const RunResult result = analyse(run);
-	to_stdout(terminal_report(result, style));
-	return valid(result);
+	return {terminal_report(result, style), flaws(result)};
 }
 
-bool write_and_print(const std::string &run, const Style &style, std::vector<std::string> *flaws_told)
+Report report_and_write(const std::string &run, const Style &style)
 {
 	const RunResult result = analyse(run);
 	write_file(directory_of(run) / "run.json", run_json_text(result));
-	to_stdout(terminal_report(result, style));
-	if (flaws_told)
-		*flaws_told = flaws(result);
-	return valid(result);
+	return {terminal_report(result, style), flaws(result)};
 }
 
 std::string write_flamegraph(const std::string &run, const std::string &directory)
@@ -84,10 +74,12 @@ std::string write_flamegraph(const std::string &run, const std::string &director
 	const Stacks all = stacks(result);
 	write_file(to / "latency.folded", folded(all));
 	const std::string title = printable(fmt::format("{} · {}", result.head.command_line, result.head.started_utc));
-	write_file(to / "latency.svg", flamegraph_svg(all, title));
+	write_file(to / "latency.svg", flamegraph_svg(all, messages_of_cells(result), title));
 	return (to / "latency.svg").string();
 }
 
-void print_folded(const std::string &run) { to_stdout(folded(stacks(analyse(run)))); }
+std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
+
+std::string folded_of(const std::string &run) { return folded(stacks(analyse(run))); }
 
 } // namespace icepath::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the command line asks for, each from a run directory. All throw Failure.
+// What the command line asks for, each from a run directory, as text for whoever prints it. All throw Failure.
 #include <string>
 #include <vector>
 
@@ -8,16 +8,20 @@
 
 namespace icepath::report {
 
-// Prints the report to stdout. False: not everything that was planned was measured, or something was lost (notices.h).
-bool print(const std::string &run, const Style &style);
+struct Report {
+	std::string text;
+	std::vector<std::string> flaws; // what keeps it from being valid: notices.h
+};
 
-// The same, after writing run.json into the run directory. `flaws`, where given, gets why it is false: notices.h.
-bool write_and_print(const std::string &run, const Style &style, std::vector<std::string> *flaws = nullptr);
+Report report_of(const std::string &run, const Style &style);
+
+// The same, after writing run.json into the run directory.
+Report report_and_write(const std::string &run, const Style &style);
 
 // Writes latency.folded and latency.svg into `directory`, the run directory where it is empty. Returns the SVG's path.
 std::string write_flamegraph(const std::string &run, const std::string &directory);
 
-// Folded stacks to stdout.
-void print_folded(const std::string &run);
+std::string json_of(const std::string &run); // what run.json holds
+std::string folded_of(const std::string &run);
 
 } // namespace icepath::report

@@ -56,6 +56,7 @@ Json layer_json(const LayerRow &row, const Breakdown &breakdown)
 		provenance[std::string(path::kProvenanceNames[i])] = static_cast<double>(row.provenance_ns[i]) / total;
 	return {{"layer", layer_id(row.layer, row.part)},
 			{"part", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.part))},
+			{"part_of", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.layer))},
 			{"hop", row.hop},
 			{"role", kRoleNames[static_cast<size_t>(row.role)]},
 			{"thread", row.thread},
@@ -65,8 +66,8 @@ Json layer_json(const LayerRow &row, const Breakdown &breakdown)
 			{"provenance", provenance}};
 }
 
-// A layer's entry holds all of it; each of its parts has an entry of its own behind it, with a slash in its id, that a
-// sum leaves out.
+// A layer's entry holds all of it; each of its parts has an entry of its own behind it that a sum must leave out: `part_of`
+// names the layer that holds it already.
 Json layers_json(const Breakdown &breakdown)
 {
 	const std::vector<LayerRow> rows = breakdown.rows();
@@ -146,27 +147,33 @@ Json messages_json(const CellResult &cell)
 			{"incomplete", incomplete}};
 }
 
-Json cpu_json(const CellResult &cell)
+Json cpu_json(const CellResult &cell, bool exact_split)
 {
 	Json json;
 	for (const auto &[side, key] : {std::pair<size_t, const char *>{0, "sender"}, {1, "receiver"}}) {
-		const bool known = cell.cpu_per_message.has_value();
-		json[key] = {{"user", known ? Json(rounded((*cell.cpu_per_message)[side].user_ns)) : Json(nullptr)},
-					 {"system", known ? Json(rounded((*cell.cpu_per_message)[side].system_ns)) : Json(nullptr)}};
+		if (!cell.cpu_per_message) {
+			json[key] = {{"user", nullptr}, {"system", nullptr}, {"total", nullptr}, {"split", nullptr}};
+			continue;
+		}
+		const CpuTime &time = (*cell.cpu_per_message)[side];
+		json[key] = {{"user", rounded(time.user_ns)},
+					 {"system", rounded(time.system_ns)},
+					 {"total", rounded(time.total_ns())},
+					 {"split", exact_split ? "exact" : "sampled"}};
 	}
 	return json;
 }
 
-Json cell_json(const CellResult &cell)
+Json cell_json(const CellResult &cell, bool exact_split)
 {
 	const rundir::Cell &what = cell.cell;
 	const bool pingpong = what.pattern == rundir::Pattern::PingPong;
 	Json json = {
 		{"target", what.target},
 		{"kind", what.kind},
-		{"pattern", pattern_name(what.pattern)},
+		{"pattern", rundir::name(what.pattern)},
 		{"direction", pingpong ? "both" : "forward"},
-		{"wait", wait_name(what.wait)},
+		{"wait", rundir::name(what.wait)},
 		{"payload_bytes", what.payload_bytes},
 		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
@@ -197,8 +204,16 @@ Json cell_json(const CellResult &cell)
 					   {"dropped", cell.capture.dropped},
 					   {"bytes", cell.capture.bytes},
 					   {"recursion_misses", cell.capture.recursion_misses}};
-	json["cpu_ns_per_message"] = cpu_json(cell);
+	json["cpu_ns_per_message"] = cpu_json(cell, exact_split);
 	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
+	return json;
+}
+
+Json notices_json(const RunResult &result)
+{
+	Json json = notices(result).all();
+	if (const std::string why = unfinished(result); !why.empty())
+		json.push_back(why);
 	return json;
 }
 
@@ -214,10 +229,11 @@ Json run_json(const RunResult &result)
 {
 	const rundir::Head &head = result.head;
 	Json probes = Json::array(), cells = Json::array();
+	const bool exact_split = cpu_split_is_exact(head);
 	for (const rundir::ProbeUse &use : head.probes)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
 	for (const CellResult &cell : result.cells)
-		cells.push_back(cell_json(cell));
+		cells.push_back(cell_json(cell, exact_split));
 	Json icepath = {{"version", head.icepath_version},
 					{"command_line", head.command_line},
 					{"started_utc", head.started_utc},
@@ -233,7 +249,7 @@ Json run_json(const RunResult &result)
 			{"host", object_or_empty(head.host_json)},
 			{"isolation", object_or_empty(head.isolation_json)},
 			{"probes", probes},
-			{"notices", notices(result)},
+			{"notices", notices_json(result)},
 			{"cells", cells}};
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 // C has one name for the function and another for the struct; C++ sees one hide the other.
 #pragma GCC diagnostic push
@@ -11,6 +10,7 @@
 #include "icepath/plugin.h"
 #pragma GCC diagnostic pop
 #include "profiler/report/cell_table.h"
+#include "profiler/report/environment.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
 #include "profiler/report/quantity.h"
@@ -19,84 +19,31 @@
 namespace icepath::report {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kCulprits = 5;
 
-std::string text_of(const json &object, const char *key)
+// The table shall be seen first: who, where, on which CPUs, and whether it is all.
+void add_head(Page &page, const RunResult &result)
 {
-	const auto at = object.is_object() ? object.find(key) : object.end();
-	return object.is_object() && at != object.end() && at->is_string() ? printable(at->get<std::string>()) : "";
-}
-
-void add_host(Page &page, const json &host)
-{
-	std::string machine;
-	const auto add = [&](const std::string &what, const std::string &value) {
-		if (!value.empty())
-			machine += (machine.empty() ? "" : " · ") + what + value;
-	};
-	add("", text_of(host, "hostname"));
-	add("kernel ", text_of(host, "kernel"));
-	add("", text_of(host, "cpu_model"));
-	if (host.is_object() && host.contains("cpus_online") && host["cpus_online"].is_number_unsigned())
-		add("", fmt::format("{} CPUs", host["cpus_online"].get<uint64_t>()));
-	add("clock ", text_of(host, "clocksource"));
-	if (host.is_object() && host.contains("hypervisor") && host["hypervisor"] == true)
-		add("", "under a hypervisor");
-	page.paragraph("host", machine.empty() ? "unknown" : machine);
-}
-
-// What wasn't isolated: see cpuset::to_json.
-void add_isolation(Page &page, const json &isolation)
-{
-	if (const std::string why = text_of(isolation, "why"); !why.empty())
-		page.paragraph("cpus", why);
-	if (!isolation.is_object() || !isolation.contains("items") || !isolation["items"].is_array())
-		return;
-	std::string label = "noise";
-	for (const json &item : isolation["items"]) {
-		if (!item.is_object() || item.value("quiet", json(true)) != false)
-			continue;
-		const std::string effect = text_of(item, "effect");
-		page.paragraph(label, fmt::format("{}: {}{}{}", text_of(item, "name"), text_of(item, "found"),
-										  effect.empty() ? "" : " → ", effect));
-		label = "";
-	}
-	if (!label.empty())
-		page.paragraph(label, "none of the known kinds");
-}
-
-void add_probes(Page &page, const std::vector<rundir::ProbeUse> &probes)
-{
-	// Many probes serve one purpose: by layer and tier, in the order of first use.
-	struct Use {
-		std::string layer, tier, probes;
-	};
-	std::vector<Use> uses;
-	for (const rundir::ProbeUse &probe : probes) {
-		const auto at = std::ranges::find_if(
-			uses, [&](const Use &use) { return use.layer == probe.layer && use.tier == probe.tier; });
-		if (at == uses.end())
-			uses.push_back({probe.layer, probe.tier, probe.probe});
-		else
-			at->probes += ", " + probe.probe;
-	}
-	std::string label = "probes";
-	for (const Use &use : uses) {
-		page.paragraph(label, printable(fmt::format("{}: {} ({})", use.layer, use.probes, use.tier)));
-		label = "";
-	}
-}
-
-void add_head(Page &page, const rundir::Head &head)
-{
+	const rundir::Head &head = result.head;
 	page.heading(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc),
 							 printable(head.command_line)));
-	add_host(page, json::parse(head.host_json, nullptr, false));
-	add_isolation(page, json::parse(head.isolation_json, nullptr, false));
-	add_probes(page, head.probes);
+	add_machine(page, head);
+	if (const std::string why = unfinished(result); !why.empty())
+		page.heading("partial: " + why);
 	page.line();
+}
+
+void add_notices(Page &page, const RunResult &result, bool all)
+{
+	const Notices told = notices(result);
+	const std::vector<std::string> sentences = all ? told.all() : told.brief();
+	std::string label = "notice";
+	for (const std::string &sentence : sentences) {
+		page.paragraph(label, printable(sentence));
+		label = "";
+	}
+	if (!sentences.empty())
+		page.line();
 }
 
 void add_worst(Page &page, const RunResult &result)
@@ -163,13 +110,15 @@ void add_culprits(Page &page, const std::vector<CellResult> &cells)
 std::string terminal_report(const RunResult &result, const Style &style)
 {
 	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
-	add_head(page, result.head);
+	add_head(page, result);
 	add_cell_table(page, result);
+	add_notices(page, result, style.verbose);
 	add_worst(page, result);
 	add_culprits(page, result.cells);
-	std::string label = "notice";
-	for (const std::string &notice : notices(result))
-		page.paragraph(label, printable(notice));
+	add_noise(page, result.head, style.verbose);
+	add_probes(page, result.head, style.verbose);
+	if (!style.verbose)
+		page.paragraph("more", "icepath report --verbose: what the noise does and what mends it, every notice");
 	return page.take();
 }
 

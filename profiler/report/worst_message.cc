@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "profiler/report/quantity.h"
+#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -81,7 +82,7 @@ std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &
 	std::vector<std::string> lines;
 	const char *way = cell.pattern == rundir::Pattern::OneWay ? "message" : worst.back ? "answer" : "message";
 	lines.push_back(fmt::format("worst message with a whole path: {} {}, {} {} of round {}, {}", printable(cell.target),
-								payload(cell.payload_bytes), way, count(worst.seq), worst.round,
+								rundir::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
 								duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
 	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame

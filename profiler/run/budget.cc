@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "profiler/failure.h"
-#include "profiler/plan/plan.h"
+#include "profiler/rundir/cell_title.h"
 
 namespace icepath::run {
 namespace {
@@ -74,7 +74,7 @@ void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint3
 		ExitCode::Usage,
 		fmt::format("--duration: {:g} s can't hold one block with and one without probes of {}{}, where {} needs "
 					"{:.2g} s a block{}: give -d {:.0f} or more{}{}",
-					budget_s, plan::title(cell), others, cells.size() > 1 ? "the first" : "it",
+					budget_s, rundir::title(cell), others, cells.size() > 1 ? "the first" : "it",
 					static_cast<double>(longest.first) / 1e9,
 					cell.rate_hz ? fmt::format(" at --rate {:g}", *cell.rate_hz) : "", std::ceil(needed_s * 1.1),
 					cell.rate_hz ? ", a higher --rate" : "",

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/rundir/limits.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
 inline constexpr uint32_t kLeadIn = 32;         // uncounted messages at a block's begin
-inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::needed(kP50)
+static_assert(kLeadIn <= rundir::kMaxLeadIn);
+inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::supported()
 
 // Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
 uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count);

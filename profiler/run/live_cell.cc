@@ -286,8 +286,6 @@ void LiveCell::collect(rundir::Block &block, const std::array<std::optional<work
 		told.marker_end_ns = reply.marker_end_ns;
 		told.sends.resize(std::min(reply.sends, capacity_));
 		told.recvs.resize(std::min(reply.recvs, capacity_));
-		told.sent = told.sends.size();
-		told.received = told.recvs.size();
 		const size_t side_bytes = size_t{capacity_} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
 		const uint8_t *sends = stamps + side * side_bytes;
 		std::memcpy(told.sends.data(), sends, told.sends.size() * sizeof(rundir::SendStamp));

@@ -12,6 +12,7 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/block.h"
+#include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::run {
@@ -63,7 +64,7 @@ public:
 
 	const std::array<uint32_t, 2> &tids() const { return tids_; }
 	const rundir::Cell &cell() const { return cell_; }
-	std::string title() const { return plan::title(cell_); }
+	std::string title() const { return rundir::title(cell_); }
 
 private:
 	void open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper);

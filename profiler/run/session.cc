@@ -19,6 +19,7 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/run/probe_uses.h"
+#include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::run {
@@ -53,6 +54,7 @@ public:
 		head_.cells = plan.cells;
 		head_.budget_s = options.budget_s;
 		load_capture();
+		rundir::check_head(head_);
 		open_cells(plan);
 	}
 
@@ -130,7 +132,7 @@ private:
 	void give_up(size_t cell, const std::string &why)
 	{
 		failures_.push_back(fmt::format(
-			"{} {}: {}", plan::title(head_.cells[cell]),
+			"{} {}: {}", rundir::title(head_.cells[cell]),
 			progress_.round ? fmt::format("ended in round {}", progress_.round) : "couldn't be started", why));
 		tell_once(failures_.back());
 		cells_[cell].reset();

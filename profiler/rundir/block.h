@@ -28,7 +28,6 @@ struct BlockSide {
 	uint32_t cpu = 0; // where it was pinned
 	std::string name; // thread name
 	Usage usage;
-	uint64_t sent = 0, received = 0; // lead-in included
 	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
 	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
 	std::vector<SendStamp> sends; // in the order of sending

@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "profiler/rundir/container.h"
 #include "profiler/rundir/json_field.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::rundir {
 namespace {
@@ -26,8 +26,6 @@ Json to_json(const BlockSide &side)
 	return {{"tid", side.tid},
 			{"cpu", side.cpu},
 			{"name", side.name},
-			{"sent", side.sent},
-			{"received", side.received},
 			{"usage",
 			 {{"user_ns", usage.user_ns},
 			  {"system_ns", usage.system_ns},
@@ -47,8 +45,6 @@ BlockSide side_from_json(const Json &json)
 	side.tid = u32_field(json, "tid");
 	side.cpu = u32_field(json, "cpu");
 	side.name = text_field(json, "name");
-	side.sent = unsigned_field(json, "sent");
-	side.received = unsigned_field(json, "received");
 	const Json &usage = object_field(json, "usage");
 	side.usage = {unsigned_field(usage, "user_ns"),
 				  unsigned_field(usage, "system_ns"),
@@ -107,11 +103,11 @@ BlockShape block_from_json(const Json &json, size_t cells)
 	block.finish = clock_from_json(object_field(json, "finish"));
 	block.recursion_misses = unsigned_field(json, "recursion_misses");
 
-	uint64_t items = 0;
-	const auto count = [&](const Json &object, const char *key) {
-		const uint64_t n = unsigned_field(object, key, kMaxChunkBytes / sizeof(icepath_record));
-		items += n;
-		if (items > kMaxChunkBytes / sizeof(icepath_record))
+	uint64_t stamps = 0, records = 0;
+	const auto count = [](const Json &object, const char *key, uint64_t &sum, uint64_t limit) {
+		const uint64_t n = unsigned_field(object, key, limit);
+		sum += n;
+		if (sum > limit)
 			wrong(key, "makes the block larger than it can be");
 		return n;
 	};
@@ -121,8 +117,8 @@ BlockShape block_from_json(const Json &json, size_t cells)
 		throw std::runtime_error("a block has two sides");
 	for (size_t i = 0; i < 2; ++i) {
 		block.sides[i] = side_from_json(sides[i]);
-		shape.sends[i] = count(sides[i], "send_stamps");
-		shape.recvs[i] = count(sides[i], "recv_stamps");
+		shape.sends[i] = count(sides[i], "send_stamps", stamps, kMaxStamps);
+		shape.recvs[i] = count(sides[i], "recv_stamps", stamps, kMaxStamps);
 		if (!keys[i].is_number_unsigned())
 			wrong("socket_keys", "has an item that isn't a whole number");
 		block.socket_keys[i] = keys[i].get<uint64_t>();
@@ -132,7 +128,7 @@ BlockShape block_from_json(const Json &json, size_t cells)
 		capture.cpu = slot_cpu(slot);
 		capture.position = u32_field(slot, "position");
 		capture.capacity = u32_field(slot, "capacity");
-		shape.records.push_back(count(slot, "records"));
+		shape.records.push_back(count(slot, "records", records, kMaxRecords));
 		if (shape.records.back() > capture.position || shape.records.back() > capture.capacity)
 			wrong("records", "is more than the slot can have held");
 		block.slots.push_back(std::move(capture));

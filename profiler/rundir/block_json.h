@@ -8,8 +8,6 @@
 
 namespace icepath::rundir {
 
-inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can name, one for the others
-
 struct BlockShape {
 	Block block; // stamps and records still empty
 	std::array<uint64_t, 2> sends{}, recvs{};
@@ -18,8 +16,7 @@ struct BlockShape {
 
 nlohmann::ordered_json to_json(const Block &block);
 
-// Throws std::runtime_error with the key that is wrong, also where the stamps and records together would pass
-// kMaxChunkBytes: so no block takes more memory than that.
+// Throws std::runtime_error with the key that is wrong, also where stamps or records would be more than limits.h allows.
 BlockShape block_from_json(const nlohmann::ordered_json &json, size_t cells);
 
 } // namespace icepath::rundir

@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "profiler/failure.h"
-#include "profiler/rundir/container.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::rundir {
 

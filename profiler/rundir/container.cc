@@ -16,6 +16,8 @@
 #include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
+#include "profiler/rundir/json_text.h"
+#include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
 
 namespace icepath::rundir {
@@ -23,9 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-// Parsed JSON takes some twenty times its text.
-constexpr uint64_t kMaxJsonBytes = 8u << 20;
 
 // The file ends inside a chunk.
 struct Cut {};
@@ -163,21 +162,11 @@ struct Reader::State {
 		}
 	}
 
-	Json parse(uint64_t offset, const std::vector<std::byte> &bytes) const
-	{
-		const char *text = reinterpret_cast<const char *>(bytes.data());
-		Json json = Json::parse(text, text + bytes.size(), nullptr, false);
-		if (json.is_discarded())
-			refuse(offset, "it isn't JSON");
-		return json;
-	}
-
 	// Reads what a chunk says; errors get their place here.
 	template <typename Use> auto interpret(uint64_t offset, const std::vector<std::byte> &bytes, Use use)
 	{
-		const Json json = parse(offset, bytes);
 		try {
-			return use(json);
+			return use(parse_json({reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
 		} catch (const std::runtime_error &error) {
 			refuse(offset, error.what());
 		}

@@ -8,7 +8,7 @@
 //
 // It is written as `capture.icp.partial` and renamed when it is finished, so a run that died can be read and says so.
 // Files belong to the process that writes them, which is never root under sudo. Every length read is checked against the
-// file and against the limits below before anything is allocated.
+// file and against limits.h before anything is allocated; what a Writer writes is within them.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,9 +21,12 @@ namespace icepath::rundir {
 
 inline constexpr const char *kContainerName = "capture.icp";
 inline constexpr const char *kPartialName = "capture.icp.partial";
-inline constexpr uint64_t kMaxChunkBytes = 256u << 20; // plain bytes of one chunk
 
-// One thread. Throws Failure (Usage where the directory can't be made, Internal where writing fails).
+// Throws Failure(Usage) where a Writer would, for what the head holds: worth asking before anything is measured.
+void check_head(const Head &head);
+
+// One thread. Throws Failure (Usage where the directory can't be made or the head is larger than limits.h allows, Internal
+// where writing fails or a block is larger); then nothing is written of what was given.
 class Writer {
 public:
 	// Makes `directory` (its parent must exist or be creatable) and writes magic, types and head.

@@ -7,23 +7,24 @@
 
 #include "profiler/failure.h"
 #include "profiler/rundir/json_field.h"
+#include "profiler/rundir/json_text.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::rundir {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxProbes = 4096;
-constexpr size_t kMaxNotices = 65536;
-
 Json free_form(const std::string &text, const char *what)
 {
 	if (text.empty())
 		return Json::object();
-	Json json = Json::parse(text, nullptr, false);
-	if (!json.is_object())
-		throw Failure(ExitCode::Internal, fmt::format("the description of the {} isn't a JSON object", what));
-	return json;
+	try {
+		if (Json json = parse_json(text); json.is_object())
+			return json;
+	} catch (const std::runtime_error &) {
+	}
+	throw Failure(ExitCode::Internal, fmt::format("the description of the {} isn't a JSON object", what));
 }
 
 Json to_json(const Cell &cell)

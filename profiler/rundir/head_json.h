@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// HEAD and TAIL as JSON. Reading throws std::runtime_error with the key that is wrong.
+// HEAD and TAIL as JSON. Reading throws std::runtime_error with the key that is wrong; both have the limits of limits.h.
 #include <nlohmann/json.hpp>
 
 #include "profiler/rundir/run.h"
@@ -8,7 +8,6 @@
 namespace icepath::rundir {
 
 inline constexpr uint32_t kFormatVersion = 1;
-inline constexpr size_t kMaxCells = 65536;
 
 // Throws Failure(Internal) where host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const Head &head);

@@ -12,6 +12,8 @@
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/container.h"
 #include "profiler/rundir/head_json.h"
+#include "profiler/rundir/json_text.h"
+#include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
 
 namespace icepath::rundir {
@@ -19,11 +21,45 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names come from other processes and needn't be UTF-8; they must not stop a run from being written.
-void append_json(std::vector<std::byte> &out, ChunkKind kind, const nlohmann::ordered_json &json)
+// Written only if `read` takes it back: a run that icepath can't read is lost.
+template <typename Read>
+void append_json(std::vector<std::byte> &out, ChunkKind kind, const nlohmann::ordered_json &json, Read read)
 {
-	const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	const std::string text = json_text(json);
+	read(parse_json(text));
 	append_chunk(out, kind, std::as_bytes(std::span(text)));
+}
+
+std::vector<std::byte> front(const Head &head)
+{
+	const auto magic = std::as_bytes(std::span(kMagic));
+	std::vector<std::byte> out(magic.begin(), magic.end());
+	const nlohmann::ordered_json json = to_json(head);
+	try {
+		append_json(out, ChunkKind::Types, type_table(), check_type_table);
+		append_json(out, ChunkKind::Head, json, head_from_json);
+	} catch (const std::runtime_error &error) {
+		throw Failure(ExitCode::Usage,
+					  fmt::format("the description of this run is more than a run directory takes: {}; measure fewer "
+								  "cells at once, or shorten the command line",
+								  error.what()));
+	}
+	return out;
+}
+
+// A run that was measured isn't lost for what is to be said of it.
+Tail with_room(Tail tail)
+{
+	constexpr uint64_t kRoom = kMaxJsonBytes / 8; // an escaped byte takes six, the rest of the tail little
+	uint64_t bytes = 0;
+	size_t kept = 0;
+	while (kept < tail.notices.size() && kept + 1 < kMaxNotices && bytes + tail.notices[kept].size() <= kRoom)
+		bytes += tail.notices[kept++].size();
+	if (const size_t more = tail.notices.size() - kept; more > 0) {
+		tail.notices.resize(kept);
+		tail.notices.push_back(fmt::format("and {} notices more, for which there was no room", more));
+	}
+	return tail;
 }
 
 template <typename T> void put(std::vector<std::byte> &out, const std::vector<T> &items)
@@ -45,11 +81,14 @@ void make_directory(const fs::path &path)
 
 } // namespace
 
+void check_head(const Head &head) { front(head); }
+
 struct Writer::State {
 	fs::path directory;
 	std::string partial, final;
 	int fd = -1;
 	uint64_t written = 0;
+	size_t cells = 0;
 
 	[[noreturn]] void fail(const char *what) const
 	{
@@ -85,12 +124,10 @@ struct Writer::State {
 Writer::Writer(const std::string &directory, const Head &head) : state_(std::make_unique<State>())
 {
 	// First: a head that can't be written shall leave no directory behind.
-	const auto magic = std::as_bytes(std::span(kMagic));
-	std::vector<std::byte> out(magic.begin(), magic.end());
-	append_json(out, ChunkKind::Types, type_table());
-	append_json(out, ChunkKind::Head, to_json(head));
+	const std::vector<std::byte> out = front(head);
 
 	State &state = *state_;
+	state.cells = head.cells.size();
 	state.directory = fs::path(directory).lexically_normal();
 	if (!state.directory.has_filename())
 		state.directory = state.directory.parent_path();
@@ -116,7 +153,13 @@ Writer::~Writer() = default;
 void Writer::add(const Block &block)
 {
 	std::vector<std::byte> out, plain;
-	append_json(out, ChunkKind::Block, to_json(block));
+	try {
+		append_json(out, ChunkKind::Block, to_json(block),
+					[this](const auto &json) { block_from_json(json, state_->cells); });
+	} catch (const std::runtime_error &error) {
+		throw Failure(ExitCode::Internal,
+					  fmt::format("{}: a block can't be stored: {}", state_->partial, error.what()));
+	}
 	for (const BlockSide &side : block.sides) {
 		put(plain, side.sends);
 		put(plain, side.recvs);
@@ -131,7 +174,7 @@ void Writer::finish(const Tail &tail)
 {
 	State &state = *state_;
 	std::vector<std::byte> out;
-	append_json(out, ChunkKind::Tail, to_json(tail));
+	append_json(out, ChunkKind::Tail, to_json(with_room(tail)), tail_from_json);
 	state.write(out);
 	// Data before the name: after a power loss the final name must not stand for an empty file.
 	if (::fsync(state.fd) != 0)

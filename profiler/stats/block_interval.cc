@@ -112,6 +112,9 @@ void add_intervals(Distribution &result, const Pool &pool)
 			continue;
 		const double half = factor * std::sqrt(squares[q] / (kReplicates - 1));
 		const double value = static_cast<double>(*result.percentiles[q]);
+		// Nothing is a factor of zero: where the percentile is 0 and some blocks say otherwise, there is no interval.
+		if (half > std::log(kWidest) || (value == 0 && half > 0))
+			continue;
 		result.intervals[q] = Interval{value * std::exp(-half), value * std::exp(half)};
 	}
 }

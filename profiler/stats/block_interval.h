@@ -9,7 +9,10 @@
 //
 //     exp(log q ± t(0.975, B-1) · s · sqrt(B / (B-1)))
 //
-// for B blocks. Student's t and the factor mend what makes plain percentile intervals too narrow for few blocks
+// for B blocks. One that leaves more than a factor of kWidest on either side isn't told: blocks that differ so much know
+// only that they do, and an exponential of their spread is far beyond anything that was measured.
+//
+// Student's t and the factor mend what makes plain percentile intervals too narrow for few blocks
 // (Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015); the logarithm
 // keeps a latency's interval above zero. The draws are the same on every machine.
 //
@@ -27,6 +30,7 @@ namespace icepath::stats {
 
 inline constexpr size_t kMinBlocks = 3; // below: no interval
 inline constexpr unsigned kReplicates = 400; // s is then known within 3.5 %
+inline constexpr double kWidest = 10;
 
 struct Interval {
 	double low = 0, high = 0; // 95 %
@@ -37,7 +41,8 @@ struct Distribution {
 	uint64_t blocks = 0; // with at least one value
 	uint64_t min = 0, max = 0; // 0 where count is 0
 	double mean = 0;
-	// By kReported. A percentile is missing where `count` doesn't support it, an interval also below kMinBlocks.
+	// By kReported. A percentile is missing where `count` doesn't support it, an interval also below kMinBlocks, or
+	// where it would be wider than kWidest allows.
 	std::array<std::optional<uint64_t>, kReported.size()> percentiles;
 	std::array<std::optional<Interval>, kReported.size()> intervals;
 };

@@ -7,7 +7,6 @@
 // Statistical Packages" (The American Statistician 50, 1996). It never interpolates into a gap where no message was.
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 namespace icepath::stats {
@@ -23,16 +22,10 @@ inline constexpr std::array<Percentile, 4> kReported = {kP50, kP90, kP99, kP99_9
 // n·(1-p) >= 10: fewer values beyond it, and a percentile says more about luck than about the tail.
 constexpr bool supported(uint64_t n, Percentile p) { return n * (10000 - p.per_10000) >= 10 * 10000; }
 
-// The n from which `supported` holds.
-constexpr uint64_t needed(Percentile p) { return (10 * 10000 + (10000 - p.per_10000) - 1) / (10000 - p.per_10000); }
-
 // 1 to n; n > 0 and below 2^50.
 constexpr uint64_t rank(uint64_t n, Percentile p) { return (n * p.per_10000 + 9999) / 10000; }
 
 // `sorted` is ascending and not empty. Whether n supports it is the caller's question.
 uint64_t percentile(std::span<const uint64_t> sorted, Percentile p);
-
-// Nothing where n doesn't support it.
-std::optional<uint64_t> supported_percentile(std::span<const uint64_t> sorted, Percentile p);
 
 } // namespace icepath::stats

@@ -72,8 +72,24 @@ options() {
 	comm -13 "$build/options.expected" "$build/options.found" | sed 's/$/: in docs\/usage.md, but icepath has no such option/'
 }
 
+# What the README shows as a report is one, word by word: the lines of results/report.txt in their order.
+sample() {
+	sed -n '/^<!-- sample: begin -->/,/^<!-- sample: end -->/s/^    //p' README.md >"$build/sample.expected"
+	[ -s "$build/sample.expected" ] || echo "README.md has no sample of a report"
+	grep -v '^$' results/report.txt | sed -n "2,$(($(wc -l <"$build/sample.expected") + 1))p" |
+		diff "$build/sample.expected" - | sed -n -E 's/^< (.*)/README.md shows what results\/report.txt has not: \1/p; s/^> (.*)/README.md lacks: \1/p' || true
+}
+
+# An error while printing is seen in one place only.
+stdout() {
+	files | grep -E '^(profiler|cpuset)/.*\.(h|cc)$' | grep -v -E '^profiler/(worker/|cli/output\.cc$)' |
+		xargs grep -n -E 'std::cout|\b(printf|puts|putchar)\(|fmt::print\(|STDOUT_FILENO|[(,] *stdout[,)]' |
+		grep -v -E '(fmt::print|std::fprintf|std::fputs)\(stderr|(isatty|ioctl)\(STDOUT_FILENO|: *//|^[^:]*:[0-9]*:[[:space:]]*//' |
+		sed 's/$/: print through profiler\/cli\/output.h/' || true
+}
+
 case $rule in
-spdx | names | includes | packages | exit_codes | options) ;;
+spdx | names | includes | packages | exit_codes | options | sample | stdout) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

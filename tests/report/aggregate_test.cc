@@ -235,7 +235,8 @@ TEST_F(AggregateTest, AWholeRunIsValid)
 	write_small_run(run);
 	const RunResult result = analyse(run);
 	EXPECT_TRUE(valid(result));
-	EXPECT_TRUE(notices(result).empty()) << notices(result).front();
+	EXPECT_TRUE(notices(result).all().empty()) << notices(result).all().front();
+	EXPECT_EQ(unfinished(result), "");
 }
 
 TEST_F(AggregateTest, WhatIsNoRunIsRefused) { EXPECT_THROW(analyse(temporary.path("nowhere")), Failure); }
@@ -245,7 +246,7 @@ TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 	rundir::Block lossy = block(0, false);
 	lossy.sides[1].recvs.resize(60);
 	lossy.sides[1].recvs[10].flags |= rundir::kStampBadPayload;
-	const std::vector<std::string> told = notices(of({lossy}));
+	const std::vector<std::string> told = notices(of({lossy})).all();
 	const auto says = [&](const std::string &text) {
 		return std::any_of(told.begin(), told.end(),
 						   [&](const auto &one) { return one.find(text) != std::string::npos; });
@@ -256,18 +257,20 @@ TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 	EXPECT_TRUE(says("1 unprobed block can't tell an interval"));
 }
 
-TEST(Notices, WhatManyCellsShareIsOneNotice)
+TEST(Notices, WhatManyCellsShareIsOneNoticeInBrief)
 {
 	RunResult result;
 	result.tail.emplace();
 	for (int i = 0; i < 5; ++i)
 		result.cells.emplace_back().cell.target = "t" + std::to_string(i);
-	EXPECT_EQ(notices(result),
+	EXPECT_EQ(notices(result).brief(),
 			  std::vector<std::string>{
 				  "nothing measured in 5 cells: t0 64 B pingpong block: not measured; t1 64 B pingpong block: "
-				  "not measured; t2 64 B pingpong block: not measured; and 2 more, see run.json"});
+				  "not measured; t2 64 B pingpong block: not measured; and 2 more"});
+	EXPECT_EQ(notices(result).all().size(), 5u);
+	EXPECT_EQ(notices(result).all()[4], "t4 64 B pingpong block: not measured");
 	result.cells.resize(2);
-	EXPECT_EQ(notices(result).size(), 2u);
+	EXPECT_EQ(notices(result).brief().size(), 2u);
 }
 
 } // namespace

@@ -51,12 +51,15 @@ TEST_F(FlamegraphTest, StacksAreTargetPayloadLayerPartThread)
 
 TEST_F(FlamegraphTest, SvgIsDeterministicAndHasATitleForEachFrame)
 {
-	const std::string svg = flamegraph_svg(stacks(result), "a <title> & \"more\"");
-	EXPECT_EQ(svg, flamegraph_svg(stacks(result), "a <title> & \"more\""));
+	const std::string svg = flamegraph_svg(stacks(result), messages_of_cells(result), "a <title> & \"more\"");
+	EXPECT_EQ(svg, flamegraph_svg(stacks(result), messages_of_cells(result), "a <title> & \"more\""));
 	EXPECT_NE(svg.find("a &lt;title&gt; &amp; &quot;more&quot;"), std::string::npos);
 	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "</title>"));
 	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "<rect") - 1) << "all but the background";
 	EXPECT_NE(svg.find("<title>uds-stream: "), std::string::npos);
+	EXPECT_NE(svg.find("Width: nanoseconds on the path of messages, added up over the 3600 that have a whole path"),
+			  std::string::npos)
+		<< svg;
 	EXPECT_NE(svg.find(", 100.0 %</title>"), std::string::npos);
 	EXPECT_EQ(svg.find("<script"), std::string::npos);
 }
@@ -64,20 +67,30 @@ TEST_F(FlamegraphTest, SvgIsDeterministicAndHasATitleForEachFrame)
 TEST(Flamegraph, ChildrenLieWithinTheirParent)
 {
 	const Stacks two = {{{{"a"}, {"x", 0}}, 300}, {{{"a"}, {"y", 1}}, 100}, {{{"b"}, {"x", 0}}, 600}};
-	const std::string svg = flamegraph_svg(two, "t");
-	EXPECT_NE(svg.find("<title>a: 400 ns, 40.0 %</title><rect x=\"10.00\" y=\"62\" width=\"472.00\""),
+	const std::string svg = flamegraph_svg(two, {{{{"a"}, {"x"}}, 10}}, "t");
+	EXPECT_NE(svg.find("<title>a: 400 ns in sum, 40.0 %</title><rect x=\"10.00\" y=\"80\" width=\"472.00\""),
 			  std::string::npos)
 		<< svg;
-	EXPECT_NE(svg.find("<title>y: 100 ns, 10.0 %</title><rect x=\"364.00\" y=\"44\" width=\"118.00\""),
+	EXPECT_NE(svg.find("<title>a → y: 100 ns in sum, 10.0 %</title><rect x=\"364.00\" y=\"62\" width=\"118.00\""),
 			  std::string::npos)
 		<< svg;
-	EXPECT_NE(svg.find("<title>b: 600 ns, 60.0 %</title><rect x=\"482.00\""), std::string::npos) << svg;
+	EXPECT_NE(svg.find("<title>b: 600 ns in sum, 60.0 %</title><rect x=\"482.00\""), std::string::npos) << svg;
+}
+
+TEST(Flamegraph, AFrameTellsItsWholeWayAndItsTimePerMessageOfItsCell)
+{
+	const Stacks one = {{{{"a"}, {"64 B"}, {"wakeup", 5}, {"ipi", 5}}, 300}, {{{"a"}, {"4 KiB"}, {"wakeup", 5}}, 100}};
+	const std::string svg = flamegraph_svg(one, {{{{"a"}, {"64 B"}}, 10}, {{{"a"}, {"4 KiB"}}, 50}}, "t");
+	EXPECT_NE(svg.find("<title>all messages with a whole path: 400 ns in sum, 100.0 %<"), std::string::npos) << svg;
+	EXPECT_NE(svg.find("<title>a → 64 B: 300 ns in sum, 30 ns a message, 75.0 %<"), std::string::npos) << svg;
+	EXPECT_NE(svg.find("<title>a → 64 B → wakeup → ipi: 300 ns in sum, 30 ns a message, 75.0 %<"), std::string::npos);
+	EXPECT_NE(svg.find("<title>a → 4 KiB → wakeup: 100 ns in sum, 2 ns a message, 25.0 %<"), std::string::npos);
 }
 
 TEST(Flamegraph, WithoutStacksIsEmptyAndWhole)
 {
 	EXPECT_EQ(folded({}), "");
-	const std::string svg = flamegraph_svg({}, "nothing");
+	const std::string svg = flamegraph_svg({}, {}, "nothing");
 	EXPECT_NE(svg.find("</svg>"), std::string::npos);
 }
 

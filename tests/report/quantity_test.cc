@@ -37,16 +37,6 @@ TEST(Quantity, DurationsHaveTheirUnit)
 	EXPECT_EQ(duration(999.7e3), "1.00 ms");
 }
 
-TEST(Quantity, PayloadsAreExact)
-{
-	EXPECT_EQ(payload(64), "64 B");
-	EXPECT_EQ(payload(1000), "1000 B");
-	EXPECT_EQ(payload(1025), "1025 B");
-	EXPECT_EQ(payload(4096), "4 KiB");
-	EXPECT_EQ(payload(1 << 20), "1 MiB");
-	EXPECT_EQ(payload((1 << 20) + 1024), "1025 KiB");
-}
-
 TEST(Quantity, CountsAreGrouped)
 {
 	EXPECT_EQ(count(0), "0");

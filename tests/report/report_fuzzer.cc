@@ -29,7 +29,7 @@ void report_all(const std::string &run)
 	}
 	EXPECT_FALSE(terminal_report(result, {.unicode = true}).empty());
 	EXPECT_TRUE(nlohmann::json::accept(run_json_text(result)));
-	EXPECT_FALSE(flamegraph_svg(stacks(result), "x").empty());
+	EXPECT_FALSE(flamegraph_svg(stacks(result), messages_of_cells(result), "x").empty());
 }
 
 rundir::Block small_block(size_t cell, bool probed)

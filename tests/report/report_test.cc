@@ -12,39 +12,33 @@
 namespace icepath::report {
 namespace {
 
-std::string captured(const std::function<void()> &prints)
-{
-	testing::internal::CaptureStdout();
-	prints();
-	return testing::internal::GetCapturedStdout();
-}
-
 TEST(Report, PrintsTheSameAgain)
 {
 	const rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 	write_small_run(run);
-	bool good = false;
 	const Style style{.unicode = true};
-	const std::string first = captured([&] { good = write_and_print(run, style); });
-	EXPECT_TRUE(good);
-	EXPECT_EQ(captured([&] { print(run, style); }), first);
-	EXPECT_EQ(captured([&] { print(run + "/capture.icp", style); }), first);
+	const auto [first, flaws] = report_and_write(run, style);
+	EXPECT_TRUE(flaws.empty());
+	EXPECT_EQ(report_of(run, style).text, first);
+	EXPECT_EQ(report_of(run + "/capture.icp", style).text, first);
 	EXPECT_EQ(nlohmann::json::parse(rundir::file_bytes(run + "/run.json"))["schema_version"], 1);
+	EXPECT_EQ(rundir::file_bytes(run + "/run.json"), json_of(run));
 	EXPECT_FALSE(std::filesystem::exists(run + "/run.json.partial"));
 	// In another place, as on another machine.
 	std::filesystem::rename(run, temporary.path("moved"));
-	EXPECT_EQ(captured([&] { print(temporary.path("moved"), style); }), first);
+	EXPECT_EQ(report_of(temporary.path("moved"), style).text, first);
 }
 
 TEST(Report, APartialRunIsPrintedAndNotValid)
 {
 	const rundir::TemporaryDirectory temporary;
 	write_small_run(temporary.path("run"), false);
-	bool good = true;
-	const std::string text = captured([&] { good = print(temporary.path("run"), {}); });
-	EXPECT_FALSE(good);
-	EXPECT_NE(text.find("the run isn't finished"), std::string::npos);
+	const auto [text, flaws] = report_of(temporary.path("run"), {});
+	EXPECT_FALSE(flaws.empty());
+	EXPECT_NE(text.find("partial: the run isn't finished"), std::string::npos);
+	EXPECT_EQ(text.find("run.json"), std::string::npos) << "there is none";
+	EXPECT_EQ(nlohmann::json::parse(json_of(temporary.path("run")))["icepath"]["partial"], true);
 }
 
 TEST(Report, WritesTheFlameGraph)
@@ -57,7 +51,7 @@ TEST(Report, WritesTheFlameGraph)
 	EXPECT_EQ(write_flamegraph(run, elsewhere), elsewhere + "/latency.svg");
 	const std::string lines = rundir::file_bytes(run + "/latency.folded");
 	EXPECT_EQ(rundir::file_bytes(elsewhere + "/latency.folded"), lines);
-	EXPECT_EQ(captured([&] { print_folded(run); }), lines);
+	EXPECT_EQ(folded_of(run), lines);
 }
 
 TEST(Report, SaysWhereItCantWrite)
@@ -80,8 +74,8 @@ TEST(Report, ForeignFilesAreRefused)
 {
 	const rundir::TemporaryDirectory temporary;
 	rundir::write_file(temporary.path("foreign"), "something else entirely");
-	EXPECT_THROW(print(temporary.path("foreign"), {}), Failure);
-	EXPECT_THROW(print_folded(temporary.path("nowhere")), Failure);
+	EXPECT_THROW(report_of(temporary.path("foreign"), {}), Failure);
+	EXPECT_THROW(folded_of(temporary.path("nowhere")), Failure);
 }
 
 } // namespace

@@ -48,7 +48,7 @@ TEST_F(RunJsonTest, WholeLayersAddUpToTheMeanLatency)
 			double share = 0, mean = 0;
 			uint64_t total = 0;
 			for (const json &layer : cell[which])
-				if (layer["part"].is_null()) {
+				if (layer["part_of"].is_null()) {
 					EXPECT_EQ(layer["layer"].get<std::string>().find('/'), std::string::npos);
 					share += layer["share"].get<double>();
 					mean += layer["mean_ns"].get<double>();
@@ -71,7 +71,47 @@ TEST_F(RunJsonTest, APartHasItsOwnEntryBehindItsLayer)
 								 [](const json &one) { return one["layer"] == "sender.kernel/notify"; });
 	ASSERT_NE(at, layers.end());
 	EXPECT_EQ((*at)["part"], "notify");
+	EXPECT_EQ((*at)["part_of"], "sender.kernel");
 	EXPECT_NEAR((*at)["mean_ns"].get<double>(), 300, 1e-9);
+}
+
+// What a script does that adds a breakdown up: everything whose part_of is null, and nothing else.
+TEST_F(RunJsonTest, EntriesThatArePartOfNothingAddUpToTheWholeLatency)
+{
+	const json run_json = whole();
+	const RunResult result = analyse(run);
+	for (size_t i = 0; i < result.cells.size(); ++i)
+		for (const auto &[key, breakdown] :
+			 {std::pair<const char *, const Breakdown *>{"layers", &result.cells[i].layers},
+			  {"tail_layers", &result.cells[i].tail}}) {
+			uint64_t layers = 0, all = 0;
+			for (const json &entry : run_json["cells"][i][key]) {
+				all += entry["total_ns"].get<uint64_t>();
+				if (entry["part_of"].is_null())
+					layers += entry["total_ns"].get<uint64_t>();
+				else
+					EXPECT_EQ(entry["layer"],
+							  entry["part_of"].get<std::string>() + "/" + entry["part"].get<std::string>());
+			}
+			EXPECT_EQ(layers, breakdown->total_ns());
+			EXPECT_GT(all, layers) << "the check of the check: this run has parts";
+		}
+}
+
+TEST_F(RunJsonTest, ASplitOfCpuTimeSaysWhetherItWasMeasured)
+{
+	const json ticking = whole();
+	const json &sampled = ticking["cells"][0]["cpu_ns_per_message"]["sender"];
+	EXPECT_EQ(sampled["split"], "sampled");
+	EXPECT_NEAR(sampled["total"].get<double>(), sampled["user"].get<double>() + sampled["system"].get<double>(), 0.002);
+	rundir::Head head = small_head();
+	head.isolation_json = R"({"items":[{"name":"timer_tick","quiet":true}]})";
+	EXPECT_TRUE(cpu_split_is_exact(head));
+	for (const char *unknown :
+		 {"", "{}", "[]", R"({"items":[1,{"name":"timer_tick"}]})", R"({"items":[{"name":"clock","quiet":true}]})"}) {
+		head.isolation_json = unknown;
+		EXPECT_FALSE(cpu_split_is_exact(head)) << unknown;
+	}
 }
 
 TEST(RunJson, AWholeLayerHoldsItsParts)
@@ -168,7 +208,9 @@ TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)
 	EXPECT_EQ(run_json["icepath"]["partial"], true);
 	EXPECT_EQ(run_json["icepath"]["valid"], false);
 	EXPECT_TRUE(run_json["cells"][0]["latency_ns"]["mean"].is_null());
-	EXPECT_TRUE(run_json["cells"][0]["cpu_ns_per_message"]["sender"]["user"].is_null());
+	for (const char *key : {"user", "system", "total", "split"})
+		EXPECT_TRUE(run_json["cells"][0]["cpu_ns_per_message"]["sender"][key].is_null()) << key;
+	EXPECT_NE(run_json["notices"].dump().find("the run isn't finished"), std::string::npos);
 }
 
 TEST_F(RunJsonTest, NamesThatAreNoUtf8DontBreakIt)

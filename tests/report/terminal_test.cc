@@ -27,22 +27,17 @@ protected:
 
 constexpr const char *kExpected = R"(
 icepath 0.1.0 · 2026-01-02T03:04:05Z · icepath run -t uds-stream
-host      box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hypervisor
-cpus      CPUs 0 and 1: two cores under one last-level cache
-noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond at worst
-probes    sender.kernel: sk_data_ready (tp_btf)
-          wakeup: sched_waking (tp_btf)
-          runqueue: sched_switch (tp_btf)
-          interrupt: softirq_entry, softirq_exit (tp_btf)
+box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hypervisor
+CPUs 0 and 1: two cores under one last-level cache
 
 one-way latency in µs, wait block
 target      pattern   size         p50         p99  p99.9  trip  pacing  layers                 CPU  lost         probes
 uds-stream  pingpong  64 B  5.34 ±0.06  7.33 ±0.06      –  11.2       –  ▀█████░░░▒▒▒▒▒▒▒▙▙▙▄  4.00     0  +0.200 ±0.018
 uds-stream  oneway    64 B  5.34 ±0.06  7.33 ±0.06      –     –   0.000  ▀█████░░░░▒▒▒▒▒▒▙▙▙▄  8.00     0  +0.200 ±0.018
 ▀ sender.user  █ sender.kernel  ░ wakeup  ▒ runqueue  ▙ receiver.kernel  ▄ receiver.user
-±: half of the 95 % interval over blocks · trip: p50 of the round trip · pacing: p99 of intended → real send, beside the
-latency · layers: where the mean goes, with probes · CPU: of both sides per message · probes: what they added to the p50
-· –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10 000)
+±: half of the 95 % interval over blocks; p99's holds the truth in 80 to 92 % · trip: p50 of the round trip · pacing:
+p99 of intended → real send, beside the latency · layers: where the mean goes, with probes · CPU: of both sides per
+message · probes: what they added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)
 
 worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
     layer                 thread          µs    share  known
@@ -59,6 +54,10 @@ worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
 who took time from messages on their way
   kworker/1:2  runqueue   6.77 ms, 3600 times
 
+noise     timer_tick: 250 Hz on both CPUs
+probes    tp_btf: sender.kernel ← sk_data_ready · wakeup ← sched_waking · runqueue ← sched_switch · interrupt ←
+          softirq_entry, softirq_exit
+more      icepath report --verbose: what the noise does and what mends it, every notice
 )";
 
 TEST_F(TerminalTest, IsExactlyThis)
@@ -86,11 +85,54 @@ TEST_F(TerminalTest, ColourIsAllThatColourAdds)
 
 TEST_F(TerminalTest, ParagraphsKeepToTheWidth)
 {
-	std::istringstream lines(text({.colour = false, .unicode = true, .width = 60}));
+	std::istringstream lines(text({.colour = false, .unicode = true, .width = 60, .verbose = true}));
 	std::string line;
 	std::getline(lines, line); // the command line is given whole
-	while (std::getline(lines, line) && !line.starts_with("one-way"))
-		EXPECT_LE(columns(line), 60u) << line;
+	bool table = false, noise = false;
+	while (std::getline(lines, line)) {
+		table = (table || line.starts_with("one-way")) && !line.starts_with("±") && !noise;
+		noise = noise || line.starts_with("noise");
+		if (!table && (noise || !line.starts_with("  ")) && !line.starts_with("worst")) {
+			EXPECT_LE(columns(line), 60u) << line;
+		}
+	}
+	EXPECT_TRUE(noise);
+}
+
+TEST_F(TerminalTest, TheTableComesBeforeTheFifthLine)
+{
+	for (const bool verbose : {false, true}) {
+		std::istringstream lines(text({.unicode = true, .verbose = verbose}));
+		std::string line;
+		int before = 0;
+		while (std::getline(lines, line) && !line.starts_with("one-way"))
+			++before;
+		EXPECT_LE(before, 4);
+	}
+}
+
+TEST_F(TerminalTest, VerboseTellsWhatTheNoiseDoesAndEachProbe)
+{
+	const std::string all = text({.unicode = true, .width = 400, .verbose = true});
+	EXPECT_NE(
+		all.find("noise     timer_tick: 250 Hz on both CPUs → interrupts of some microseconds, four a millisecond"),
+		std::string::npos)
+		<< all;
+	EXPECT_NE(all.find("to mend it: nohz_full=1"), std::string::npos);
+	EXPECT_NE(all.find("          runqueue ← sched_switch (tp_btf)\n"), std::string::npos);
+	EXPECT_EQ(all.find("--verbose"), std::string::npos) << "it is that already";
+}
+
+TEST_F(TerminalTest, AnUnfinishedRunSaysSoBeforeItsTable)
+{
+	const std::string run = temporary.path("died");
+	write_small_run(run, false);
+	const std::string died = terminal_report(analyse(run), {.unicode = true});
+	EXPECT_LT(died.find("partial: the run isn't finished"), died.find("one-way latency"));
+	EXPECT_EQ(died.find("partial"), died.rfind("partial")) << "once";
+	RunResult result = analyse(run);
+	result.tail = rundir::Tail{"", true, 8, {}};
+	EXPECT_NE(terminal_report(result, {.unicode = true}).find("partial: the run was interrupted"), std::string::npos);
 }
 
 TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
@@ -132,6 +174,11 @@ TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
 	const std::string out = terminal_report(result, {.unicode = true});
 	EXPECT_NE(out.find("5.00 ±0.10"), std::string::npos) << out;
 	EXPECT_NE(out.find("9.00 ±>100%"), std::string::npos) << out;
+	EXPECT_EQ(out.find("±?"), std::string::npos);
+	cell.latency.intervals[2] = std::nullopt;
+	const std::string untold = terminal_report(result, {.unicode = true, .width = 400});
+	EXPECT_NE(untold.find("9.00 ±? "), std::string::npos) << untold;
+	EXPECT_NE(untold.find("±?: too few blocks to tell"), std::string::npos) << untold;
 }
 
 TEST_F(TerminalTest, ARunWithoutBlocksSaysSo)
@@ -140,8 +187,11 @@ TEST_F(TerminalTest, ARunWithoutBlocksSaysSo)
 		rundir::Writer writer(temporary.path("other"), small_head());
 	}
 	const std::string out = terminal_report(analyse(temporary.path("other")), {.unicode = true});
-	EXPECT_NE(out.find("the run isn't finished"), std::string::npos);
+	EXPECT_NE(out.find("partial: the run isn't finished"), std::string::npos);
+	EXPECT_NE(out.find("nothing was measured\n"), std::string::npos);
 	EXPECT_NE(out.find("oneway block: not measured"), std::string::npos);
+	EXPECT_EQ(out.find("one-way latency"), std::string::npos) << "no table without a row";
+	EXPECT_EQ(out.find("run.json"), std::string::npos) << "there is none";
 }
 
 } // namespace

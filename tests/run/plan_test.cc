@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "profiler/failure.h"
+#include "profiler/rundir/cell_title.h"
 
 namespace icepath::plan {
 namespace {
@@ -128,15 +129,6 @@ TEST(Wishes, ASizeThatDoesntFitIsToldOnceForAllPatternsAndWaits)
 	wishes.waits = {Wait::Block, Wait::Poll};
 	wishes.sizes = {64, 100'000};
 	EXPECT_EQ(told(make(wishes, kTargets, 0, 1), "pipe can't carry 100000 bytes"), 1);
-}
-
-TEST(Title, TellsCellsWithAndWithoutADelayApart)
-{
-	rundir::Cell cell;
-	cell.target = "pipe";
-	EXPECT_EQ(title(cell), "pipe pingpong 64 B block");
-	cell.injection.sender_user_ns = 20'000;
-	EXPECT_EQ(title(cell), "pipe pingpong 64 B block +20000 ns sender");
 }
 
 } // namespace

@@ -2,12 +2,15 @@
 #include "profiler/rundir/container.h"
 
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 #include <sys/stat.h>
 
 #include "profiler/failure.h"
+#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
+#include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
 #include "tests/rundir/example_run.h"
 
@@ -68,8 +71,8 @@ void expect_same(const Block &a, const Block &b)
 	EXPECT_EQ(a.recursion_misses, b.recursion_misses);
 	for (size_t i = 0; i < 2; ++i) {
 		const BlockSide &x = a.sides[i], &y = b.sides[i];
-		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.sent, x.received, x.marker_begin_ns, x.marker_end_ns),
-				  std::tie(y.tid, y.cpu, y.name, y.sent, y.received, y.marker_begin_ns, y.marker_end_ns));
+		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.marker_begin_ns, x.marker_end_ns),
+				  std::tie(y.tid, y.cpu, y.name, y.marker_begin_ns, y.marker_end_ns));
 		EXPECT_EQ(std::memcmp(&x.usage, &y.usage, sizeof x.usage), 0);
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
@@ -111,6 +114,14 @@ protected:
 		const std::string path = temporary.path("crafted.icp");
 		write_file(path, {reinterpret_cast<const char *>(out.data()), out.size()});
 		return path;
+	}
+
+	// A sound head, but for what stands in its description of the host.
+	std::string head_with(const std::string &value)
+	{
+		return crafted(R"({"format_version":1,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
+						   value + R"(},"isolation":{},"probes":[],"cells":[],"budget_s":1})",
+					   "");
 	}
 };
 
@@ -306,10 +317,73 @@ TEST_F(ContainerTest, NamesFileAndPlace)
 
 TEST_F(ContainerTest, NewerFormatIsRefusedWithTheRemedy)
 {
+	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":2,"unknown":[]})", "")),
+					 "it has format 2, this icepath reads up to 1: use a newer icepath"));
+}
+
+// The sentence with which writing fails; empty where it doesn't.
+std::string refusal(ExitCode code, const std::function<void()> &write)
+{
+	try {
+		write();
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), code) << failure.what();
+		return failure.what();
+	}
+	return "";
+}
+
+TEST_F(ContainerTest, AHeadThatCouldntBeReadIsRefusedBeforeAnythingIsMade)
+{
 	Head head = example_head();
-	head.format_version = 2;
-	write_run(true, head);
-	EXPECT_TRUE(says(complaint(run), "it has format 2, this icepath reads up to 1: use a newer icepath"));
+	head.cells.resize(kMaxCells);
+	EXPECT_EQ(refusal(ExitCode::Usage, [&] { Writer(temporary.path("most"), head).finish({}); }), "");
+	EXPECT_EQ(Reader(temporary.path("most")).head().cells.size(), kMaxCells);
+	head.cells.emplace_back();
+	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { Writer writer(run, head); }), "\"cells\" has more items"));
+	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { check_head(head); }), "\"cells\" has more items"));
+	head = example_head();
+	head.command_line = std::string(kMaxJsonBytes, 'x');
+	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { Writer writer(run, head); }), "shorten the command line"));
+	head = example_head();
+	head.host_json = R"({"deep":)" + std::string(kMaxJsonDepth - 1, '[') + std::string(kMaxJsonDepth - 1, ']') + "}";
+	EXPECT_TRUE(says(refusal(ExitCode::Usage, [&] { Writer writer(run, head); }), "nested deeper than 32 levels"));
+	EXPECT_FALSE(std::filesystem::exists(run));
+}
+
+TEST_F(ContainerTest, ABlockThatCouldntBeReadIsRefusedAndThoseBeforeItStay)
+{
+	Writer writer(run, example_head());
+	writer.add(example_block(0, false));
+	Block bad = example_block(1, false);
+	bad.cell = 2;
+	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "a block can't be stored: \"cell\" names"));
+	bad = example_block(1, true);
+	bad.slots[0].capacity = 1;
+	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "than the slot can have held"));
+	writer.finish({});
+	EXPECT_EQ(read_all(run).blocks.size(), 1u);
+}
+
+TEST_F(ContainerTest, NoNumberOfNoticesCostsTheRun)
+{
+	for (const size_t length : {1u, 1u << 12}) {
+		const std::string path = temporary.path(std::to_string(length));
+		Tail tail;
+		tail.notices.assign(2 * kMaxNotices, std::string(length, '\x01'));
+		{
+			Writer writer(path, example_head());
+			writer.add(example_block(0, false));
+			writer.finish(tail);
+		}
+		Reader reader(path);
+		EXPECT_TRUE(reader.next().has_value());
+		EXPECT_FALSE(reader.next().has_value());
+		const std::vector<std::string> &notices = reader.tail()->notices;
+		ASSERT_LE(notices.size(), kMaxNotices);
+		EXPECT_EQ(notices.back(), "and " + std::to_string(2 * kMaxNotices - notices.size() + 1) +
+									  " notices more, for which there was no room");
+	}
 }
 
 TEST_F(ContainerTest, WrongJsonIsNamedByItsKey)
@@ -332,8 +406,60 @@ TEST_F(ContainerTest, WrongJsonIsNamedByItsKey)
 	EXPECT_TRUE(says(with(R"("host":{})", R"("host":"x")"), "\"host\" isn't an object"));
 	EXPECT_TRUE(says(with(R"("probes":[],)", ""), "\"probes\" is missing"));
 	EXPECT_TRUE(says(complaint(crafted("[[[[", "")), "it isn't JSON"));
-	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '['), "")), "it isn't JSON"));
-	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '[') + std::string(1 << 20, ']'), "")), "was expected"));
+}
+
+// Copying and printing JSON recurses: a head that is read must be shallow, wherever in it the depth is.
+TEST_F(ContainerTest, NestingIsBounded)
+{
+	const auto nested = [](size_t levels, const char *open, const char *close) {
+		std::string text;
+		for (size_t i = 0; i < levels; ++i)
+			text += open;
+		for (size_t i = 0; i < levels; ++i)
+			text += close;
+		return text;
+	};
+	EXPECT_TRUE(says(complaint(head_with(nested(kMaxJsonDepth - 2, "[", "]"))), "it ends without its tail"))
+		<< "read so far";
+	for (const size_t levels : {kMaxJsonDepth - 1, size_t{1000}, size_t{1000000}})
+		EXPECT_TRUE(says(complaint(head_with(nested(levels, "[", "]"))), "nested deeper than 32 levels")) << levels;
+	EXPECT_TRUE(says(complaint(head_with(nested(1000000, "{\"x\":", "}"))), "nested deeper than 32 levels"));
+	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '['), "")), "nested deeper than 32 levels"));
+}
+
+TEST_F(ContainerTest, KeysOfAnObjectAreBounded)
+{
+	std::string text = "{\"first\":0";
+	for (int i = 0; i < 500000; ++i)
+		text += ",\"" + std::to_string(i) + "\":0";
+	EXPECT_TRUE(says(complaint(crafted(text + "}", "")), "more than 1024 keys"));
+}
+
+// Each level is cheap, so are many items: a list as long as a chunk allows must not take its square in time.
+TEST_F(ContainerTest, LongListsAreReadAtOnce)
+{
+	std::string text = "[{}";
+	while (text.size() + 4 < kMaxJsonBytes)
+		text += ",{}";
+	EXPECT_TRUE(says(complaint(crafted(text + "]", "")), "\"format_version\" was expected"));
+}
+
+TEST_F(ContainerTest, AnythingNestedIsReadOrRefused)
+{
+	static const std::pair<const char *, char> kKinds[] = {{"[", ']'}, {"{\"a\":", '}'}, {"[1,", ']'}};
+	std::mt19937 random(3);
+	for (int i = 0; i < 200; ++i) {
+		const size_t levels = i % 10 == 0 ? random() % 200000 : random() % 60;
+		std::string text, closing;
+		for (size_t level = 0; level < levels; ++level) {
+			const auto &[begin, end] = kKinds[random() % 3];
+			text += begin;
+			closing += end;
+		}
+		text += "0" + std::string(closing.rbegin(), closing.rend());
+		EXPECT_TRUE(
+			says(complaint(head_with(text)), levels + 2 > kMaxJsonDepth ? "nested deeper" : "without its tail"));
+	}
 }
 
 class HostileBlock : public ContainerTest {
@@ -366,12 +492,26 @@ TEST_F(HostileBlock, CountsAreBoundedBeforeMemoryIsTaken)
 {
 	block["sides"][0]["send_stamps"] = UINT64_MAX;
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"send_stamps\" is larger than it can be"));
-	block["sides"][0]["send_stamps"] = kMaxChunkBytes / 64;
+	block["sides"][0]["send_stamps"] = kMaxStamps;
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "makes the block larger than it can be"));
 	block["sides"][1]["recv_stamps"] = 0;
 	std::vector<std::byte> stamps;
 	append_chunk(stamps, ChunkKind::Stamps, std::vector<std::byte>(64));
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump(), stamps)), "another number of items than its block says"));
+}
+
+// What `icepath run -m 1000000` may come to: ping-pong stamps of both sides, and full slots besides.
+TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
+{
+	for (auto &side : block["sides"])
+		side["send_stamps"] = side["recv_stamps"] = kMaxMessages + kMaxLeadIn;
+	block["slots"].clear();
+	for (unsigned cpu = 0; cpu < 16; ++cpu)
+		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
+	EXPECT_NO_THROW(block_from_json(block, 2));
+	for (unsigned cpu = 16; cpu < 65; ++cpu)
+		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
+	EXPECT_THROW(block_from_json(block, 2), std::runtime_error);
 }
 
 TEST_F(HostileBlock, NamesOnlyCellsOfTheRun)

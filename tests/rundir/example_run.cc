@@ -64,8 +64,6 @@ Block example_block(uint32_t round, bool probed)
 		side.cpu = 2 + i;
 		side.name = i == 0 ? "sender" : "receiver";
 		side.usage = {1, 2, 3, 4, 5, 6};
-		side.sent = 2;
-		side.received = 3;
 		side.marker_begin_ns = 11;
 		side.marker_end_ns = 12;
 	}

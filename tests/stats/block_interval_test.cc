@@ -78,6 +78,30 @@ TEST(BlockInterval, BlocksThatAreAllAlikeGiveAPoint)
 	EXPECT_DOUBLE_EQ(d.intervals[0]->high, 7);
 }
 
+// Four blocks of a paced sender, of which one was late throughout: the spread of its p90 is exp(±10) of anything measured.
+TEST(BlockInterval, BlocksThatTellNothingGiveNoInterval)
+{
+	std::vector<uint64_t> early(100, 150), late(100, 40'000'000);
+	const Distribution d = describe({early, early, early, late});
+	ASSERT_TRUE(d.percentiles[1].has_value());
+	EXPECT_FALSE(d.intervals[1].has_value());
+	for (const auto &interval : d.intervals)
+		if (interval) {
+			EXPECT_LE(interval->high / interval->low, kWidest * kWidest * 1.001);
+		}
+	std::fill(late.begin(), late.end(), 300);
+	EXPECT_TRUE(describe({early, early, early, late}).intervals[0].has_value()) << "twice as late can be told";
+}
+
+TEST(BlockInterval, NothingIsOnlyCertainWhereAllBlocksSayIt)
+{
+	const std::vector<uint64_t> zeros(100, 0), some(100, 2);
+	EXPECT_FALSE(describe({zeros, zeros, zeros, some}).intervals[0].has_value());
+	const Distribution d = describe({zeros, zeros, zeros});
+	ASSERT_TRUE(d.intervals[0].has_value());
+	EXPECT_EQ(d.intervals[0]->high, 0);
+}
+
 TEST(BlockInterval, BlocksCountAndNotMessages)
 {
 	// The spread is all between blocks: more messages in each must not make the interval narrower.

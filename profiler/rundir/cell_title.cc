@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/cell_title.h"
+
+#include <fmt/format.h>
+
+namespace icepath::rundir {
+
+std::string payload_text(uint64_t bytes)
+{
+	if (bytes >= 1u << 20 && bytes % (1u << 20) == 0)
+		return fmt::format("{} MiB", bytes >> 20);
+	if (bytes >= 1024 && bytes % 1024 == 0)
+		return fmt::format("{} KiB", bytes >> 10);
+	return fmt::format("{} B", bytes);
+}
+
+std::string variant(const Cell &cell)
+{
+	std::string text = fmt::format("{} {} {}", payload_text(cell.payload_bytes), name(cell.pattern), name(cell.wait));
+	for (const auto &[ns, side] :
+		 {std::pair{cell.injection.sender_user_ns, "sender"}, {cell.injection.receiver_busy_ns, "receiver"}})
+		if (ns > 0)
+			text += fmt::format(" +{} µs {}", static_cast<double>(ns) / 1000, side);
+	return text;
+}
+
+std::string title(const Cell &cell) { return cell.target + " " + variant(cell); }
+
+} // namespace icepath::rundir

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a container may hold: the one definition. The Reader refuses more before it takes memory for it, the Writer refuses
+// to write it, and who plans a run asks for no more; so whatever icepath wrote, it can read.
+#include <cstddef>
+#include <cstdint>
+
+#include "ebpf/records.h"
+#include "profiler/rundir/stamps.h"
+
+namespace icepath::rundir {
+
+inline constexpr uint64_t kMaxChunkBytes = 256u << 20; // plain bytes of one chunk
+
+// Parsed JSON takes some twenty times its text. Copying and printing it recurses once a level, and every new key is
+// compared with those of its object before it.
+inline constexpr uint64_t kMaxJsonBytes = 8u << 20;
+inline constexpr size_t kMaxJsonDepth = 32;
+inline constexpr size_t kMaxJsonKeys = 1024; // of one object
+
+inline constexpr size_t kMaxCells = 8192;
+inline constexpr size_t kMaxProbes = 4096;
+inline constexpr size_t kMaxNotices = 4096;
+inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can name, one for the others
+
+// Of one block: its stamps are one chunk, the records of each slot another.
+inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(SendStamp);
+inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
+
+// Messages of one block and direction. Each leaves a stamp where it was sent and one where it came in.
+inline constexpr uint32_t kMaxMessages = 1'000'000; // counted ones
+inline constexpr uint32_t kMaxLeadIn = 1024;
+static_assert(4ull * (kMaxMessages + kMaxLeadIn) <= kMaxStamps, "a ping-pong block has room for all its stamps");
+
+} // namespace icepath::rundir

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Whatever icepath prints arrives, or icepath fails and says why: printed.sh ICEPATH SMALL_RUN
+set -u
+icepath=$1 small_run=$2
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+# check NAME "WORDS" EXIT "PATTERN": what the last command ended with and complained.
+check() {
+	[ "$3" -eq "$status" ] || { echo "$1: $2 ended with $status instead of $3"; failed=1; }
+	[ "$(wc -l <"$folder/err")" -eq 1 ] || { echo "$1: $2 didn't complain in one line: $(cat "$folder/err")"; failed=1; }
+	grep -q "$4" "$folder/err" || { echo "$1: $2 complained \"$(cat "$folder/err")\""; failed=1; }
+}
+
+"$small_run" "$folder/run" || exit 1
+for words in "report $folder/run" "report --verbose $folder/run" "flamegraph --folded $folder/run" \
+	"flamegraph $folder/run" "list" "list --json" "doctor" "doctor --json" "--help" "run --help" "--version"; do
+	status=0
+	"$icepath" $words >/dev/full 2>"$folder/err" || status=$?
+	check full "$words" 3 "the output can't be written: No space left on device"
+	status=0
+	"$icepath" $words >&- 2>"$folder/err" || status=$?
+	check closed "$words" 3 "the output can't be written: Bad file descriptor"
+done
+
+status=0
+"$icepath" report "$folder/run" >"$folder/report" 2>"$folder/err" || status=$?
+[ $status -eq 0 ] && [ ! -s "$folder/err" ] && tail -n 1 "$folder/report" | grep -q '^more ' ||
+	{ echo "a report to a file ended with $status"; failed=1; }
+exit $failed

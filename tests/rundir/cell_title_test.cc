@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/cell_title.h"
+
+#include <gtest/gtest.h>
+
+namespace icepath::rundir {
+namespace {
+
+TEST(CellTitle, NamesWhatCellsDifferBy)
+{
+	Cell cell;
+	cell.target = "uds-stream";
+	EXPECT_EQ(title(cell), "uds-stream 64 B pingpong block");
+	cell.pattern = Pattern::OneWay;
+	cell.wait = Wait::Epoll;
+	cell.payload_bytes = 1 << 20;
+	EXPECT_EQ(title(cell), "uds-stream 1 MiB oneway epoll");
+	cell.injection = {20'000, 1'500};
+	EXPECT_EQ(title(cell), "uds-stream 1 MiB oneway epoll +20 µs sender +1.5 µs receiver");
+	EXPECT_EQ(title(cell), cell.target + " " + variant(cell));
+}
+
+TEST(CellTitle, PayloadsAreExact)
+{
+	EXPECT_EQ(payload_text(64), "64 B");
+	EXPECT_EQ(payload_text(1000), "1000 B");
+	EXPECT_EQ(payload_text(1024), "1 KiB");
+	EXPECT_EQ(payload_text(4096), "4 KiB");
+	EXPECT_EQ(payload_text(1 << 20), "1 MiB");
+	EXPECT_EQ(payload_text((1 << 20) + 1024), "1025 KiB");
+	EXPECT_EQ(payload_text((1 << 20) + 1), "1048577 B");
+}
+
+} // namespace
+} // namespace icepath::rundir
