@@ -26,6 +26,7 @@ inline int judge(ChannelEnd &end, int error, const char *call_name)
 		return ICEPATH_OK;
 	case EPIPE:
 	case EIDRM: // a System V queue that the other end has removed
+	case ESRCH: // a signal to a process that was reaped
 	case ECONNRESET:
 	case ECONNREFUSED: // datagram sockets, as is ENOTCONN the second time (unix_dgram_sendmsg)
 	case ENOTCONN:

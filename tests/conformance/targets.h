@@ -39,7 +39,7 @@ void PrintTo(const Case &each, std::ostream *out); // GoogleTest's hook: by name
 
 // Every target x wait x pattern x size.
 const std::vector<Case> &all_cases();
-// One size each: for what doesn't depend on it.
+// One size each, the largest where a target can't carry so much: for what doesn't depend on it.
 std::vector<Case> cases_of_size(uint64_t bytes);
 
 } // namespace icepath::test
