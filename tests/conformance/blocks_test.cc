@@ -166,6 +166,12 @@ TEST(Worker, RefusesWhatATargetCannotDo)
 	for (const TargetUnderTest &target : all_targets()) {
 		PairPlan plan = plan_of(target.plugin, target.told.name);
 		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		if (target.told.why_not[0]) {
+			plan.payload_bytes = 1;
+			const std::string refusal = WorkerPair(plan).open();
+			EXPECT_NE(refusal.find(target.told.why_not), std::string::npos) << refusal;
+			continue;
+		}
 		plan.payload_bytes = target.told.max_payload_bytes + 1;
 		const std::string limit = std::to_string(target.told.max_payload_bytes);
 		std::string refusal = WorkerPair(plan).open();
