@@ -17,12 +17,13 @@ using namespace icepath::transports;
 namespace {
 
 // What msgsnd and msgrcv want before the message (struct msgbuf). A message that lies elsewhere is copied behind it, as
-// every program must whose messages don't begin with it; outside the calls' stamps.
+// every program must whose messages don't begin with it; outside the calls' stamps, unless it goes in parts.
 struct Letter {
 	long type;
 	uint8_t text[];
 };
 constexpr long kType = 1;
+constexpr uint64_t kLargest = 64 * kMiB;
 
 struct FreeLetter {
 	void operator()(Letter *letter) const { ::operator delete(letter); }
@@ -59,7 +60,6 @@ const char *queues_missing()
 
 const icepath_target *target(uint32_t n)
 {
-	static char why[96];
 	static const icepath_target queue = [] {
 		icepath_target it{};
 		it.size = sizeof(it);
@@ -68,12 +68,12 @@ const icepath_target *target(uint32_t n)
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
 		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.why_not = queues_missing();
-		const uint64_t message = kernel_limit("/proc/sys/kernel/msgmax", 8192);
-		const uint64_t whole = kernel_limit("/proc/sys/kernel/msgmnb", 16384);
-		it.max_payload_bytes = std::min(message, whole);
-		std::snprintf(why, sizeof(why), "/proc/sys/kernel/%s is %llu", message <= whole ? "msgmax" : "msgmnb",
-					  static_cast<unsigned long long>(it.max_payload_bytes));
-		it.max_payload_why = why;
+		it.max_part_bytes =
+			std::min(kernel_limit("/proc/sys/kernel/msgmax", 8192), kernel_limit("/proc/sys/kernel/msgmnb", 16384));
+		it.max_payload_bytes = kLargest;
+		it.max_payload_why = "icepath's own limit: what one message of a queue can't carry goes in parts";
+		if (!it.why_not && it.max_part_bytes == 0)
+			it.why_not = "/proc/sys/kernel/msgmax or msgmnb is 0: raise it";
 		return it;
 	}();
 	return n == 0 ? &queue : nullptr;
@@ -106,11 +106,11 @@ int make_queue(icepath_endpoint &end, uint32_t depth, int &id)
 
 int make_letter(icepath_endpoint &end, LetterPointer &letter)
 {
-	letter.reset(static_cast<Letter *>(::operator new(sizeof(Letter) + end.payload_bytes, std::nothrow)));
+	letter.reset(static_cast<Letter *>(::operator new(sizeof(Letter) + end.part_bytes, std::nothrow)));
 	if (!letter)
 		return end.sentence.tell(ICEPATH_FAILED, "sysv-mq: no memory for a message");
 	letter->type = kType;
-	std::memset(letter->text, 0, end.payload_bytes);
+	std::memset(letter->text, 0, end.part_bytes);
 	return ICEPATH_OK;
 }
 
@@ -162,23 +162,30 @@ ssize_t told(ssize_t moved)
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	std::memcpy(end->sent->text, message->data, end->payload_bytes);
 	const int flags = end->wait == ICEPATH_WAIT_POLL ? IPC_NOWAIT : 0;
-	return send_by_calls(*end, *message, "msgsnd",
-						 [=, id = end->out, letter = end->sent.get()](const void *, size_t bytes) -> ssize_t {
-							 return told(msgsnd(id, letter, bytes, flags) == 0 ? static_cast<ssize_t>(bytes) : -1);
-						 });
+	Letter *const letter = end->sent.get();
+	const void *written = message->data;
+	std::memcpy(letter->text, written, end->part_bytes);
+	return send_by_calls(*end, *message, "msgsnd", [&](const void *data, size_t bytes) -> ssize_t {
+		if (data != written)
+			std::memcpy(letter->text, data, bytes);
+		written = data;
+		return told(msgsnd(end->out, letter, bytes, flags) == 0 ? static_cast<ssize_t>(bytes) : -1);
+	});
 }
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	const int flags = end->wait == ICEPATH_WAIT_POLL ? IPC_NOWAIT : 0;
-	const int status = recv_by_calls<Boundary::Message>(
-		*end, *message, "msgrcv", -1, [=, id = end->in, letter = end->received.get()](void *, size_t) {
-			return told(msgrcv(id, letter, end->payload_bytes, kType, flags));
-		});
-	if (status == ICEPATH_OK)
-		std::memcpy(message->data, end->received->text, message->bytes);
+	Letter *const letter = end->received.get();
+	const int status = recv_by_calls<Boundary::Message>(*end, *message, "msgrcv", -1, [&](void *data, size_t bytes) {
+		const ssize_t moved = told(msgrcv(end->in, letter, end->part_bytes, kType, flags));
+		if (moved > 0 && end->in_parts())
+			std::memcpy(data, letter->text, std::min(bytes, static_cast<size_t>(moved)));
+		return moved;
+	});
+	if (status == ICEPATH_OK && !end->in_parts())
+		std::memcpy(message->data, letter->text, message->bytes);
 	return status;
 }
 

@@ -5,20 +5,11 @@
 // An unused port or a dead member is no error here: no ICMP answers a multicast (icmp_send), so the sender looks itself.
 #include <sys/socket.h>
 
-#include "transports/byte_transfer.h"
-#include "transports/death_watch.h"
 #include "transports/loopback_address.h"
+#include "transports/loopback_datagram.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
-
-struct icepath_endpoint : ChannelEnd {
-	using ChannelEnd::ChannelEnd;
-	~icepath_endpoint() { close_all({from_peer, to_peer, epoll}); }
-	int from_peer = -1, to_peer = -1;
-	int epoll = -1;
-	DeathWatch watch;
-};
 
 namespace {
 
@@ -88,8 +79,7 @@ const icepath_target *target(uint32_t n)
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // see udp.cc
 		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
-		it.max_payload_bytes = 65507;
-		it.max_payload_why = "65535 bytes of an IPv4 packet less the headers of IP and UDP";
+		limit_to_datagrams(it);
 		it.why_not = multicast_missing();
 		return it;
 	}();
@@ -99,15 +89,18 @@ const icepath_target *target(uint32_t n)
 int set_up(icepath_endpoint &end)
 {
 	Told told{};
-	end.from_peer = join_group(told.group_port);
-	if (end.from_peer < 0)
+	end.socket = join_group(told.group_port);
+	if (end.socket < 0)
 		return end.failed("joining a multicast group on 127.0.0.1");
-	end.to_peer = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (end.to_peer < 0 || !bind_to(end.to_peer, loopback(), told.source_port))
+	end.deaf = true;
+	if (const int status = make_room_for_parts(end); status != ICEPATH_OK)
+		return status;
+	end.sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (end.sender < 0 || !bind_to(end.sender, loopback(), told.source_port))
 		return end.failed("bind to 127.0.0.1");
 	// By loopback, whatever the routes say. IP_MULTICAST_LOOP is the default.
 	const ip_mreqn by_loopback = {{}, {htonl(INADDR_LOOPBACK)}, 0};
-	if (setsockopt(end.to_peer, IPPROTO_IP, IP_MULTICAST_IF, &by_loopback, sizeof(by_loopback)))
+	if (setsockopt(end.sender, IPPROTO_IP, IP_MULTICAST_IF, &by_loopback, sizeof(by_loopback)))
 		return end.failed("setsockopt(IP_MULTICAST_IF)");
 	std::memcpy(end.given.bytes, &told, sizeof(told));
 	end.given.bytes_used = sizeof(told);
@@ -129,52 +122,19 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	std::memcpy(&told, peer->bytes, sizeof(told));
 	sockaddr_in source = loopback();
 	source.sin_port = told.source_port;
-	if (!connect_to(end->from_peer, source) || !connect_to(end->to_peer, group(told.group_port)))
+	if (!connect_to(end->socket, source) || !connect_to(end->sender, group(told.group_port)))
 		return end->failed("connect");
 	// What a stranger sent before the socket was connected is in its queue already.
 	char stray = 0;
-	while (recv(end->from_peer, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)
+	while (recv(end->socket, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)
 		;
-	if (end->wait == ICEPATH_WAIT_EPOLL && (end->epoll = open_epoll(end->from_peer)) < 0)
-		return end->failed("epoll");
-	return ICEPATH_OK;
-}
-
-int send_message(icepath_endpoint *end, icepath_send *message)
-{
-	const int flags = end->wait == ICEPATH_WAIT_POLL ? MSG_DONTWAIT : 0;
-	const int status =
-		send_by_calls(*end, *message, "send", [=, socket = end->to_peer](const void *data, size_t bytes) {
-			return send(socket, data, bytes, flags);
-		});
-	return status == ICEPATH_OK ? end->watch.look(*end, message->return_ns) : status;
-}
-
-int recv_message(icepath_endpoint *end, icepath_recv *message)
-{
-	const int flags = MSG_TRUNC | (end->wait == ICEPATH_WAIT_BLOCK ? 0 : MSG_DONTWAIT);
-	return recv_by_calls<Boundary::Message>(
-		*end, *message, "recv", end->epoll,
-		[=, socket = end->from_peer](void *data, size_t bytes) { return recv(socket, data, bytes, flags); });
-}
-
-uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
-{
-	uint32_t told = 0;
-	for (const int socket : {end->from_peer, end->to_peer})
-		if (socket >= 0 && told < capacity)
-			fds[told++] = socket;
-	return told;
+	return watch_socket(end);
 }
 
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
-	static const icepath_plugin plugin = [] {
-		icepath_plugin table = plugin_table("udp-multicast", target, open_end, connect_end, send_message, recv_message);
-		table.sockets = sockets;
-		return table;
-	}();
+	static const icepath_plugin plugin = socket_table("udp-multicast", target, open_end, connect_end);
 	return &plugin;
 }
