@@ -5,7 +5,8 @@
 //
 // On Linux its mutex and condition are pthread's, shared between processes (BOOST_INTERPROCESS_POSIX_PROCESS_SHARED); the
 // spinning ones of boost/interprocess/sync/spin are for other systems. glibc spins in neither, so `block` is a sleep. No
-// signal interrupts it, though: each wait gets an end, after which it is entered again.
+// signal interrupts it, though: each wait gets an end, after which it is entered again. `poll` is try_receive, which waits for
+// nothing but the mutex, and sleeps for that where the other side holds it.
 //
 // A queue needs a name in /dev/shm until both sides have it open.
 #include <sys/statvfs.h>
