@@ -21,9 +21,12 @@ inline int judge(ChannelEnd &end, int error, const char *call_name)
 	switch (error) {
 	case EINTR:
 	case EAGAIN:
+	case ENOMSG: // msgrcv(2)'s word for it
 	case ENOBUFS:
 		return ICEPATH_OK;
 	case EPIPE:
+	case EIDRM: // a System V queue that the other end has removed
+	case ESRCH: // a signal to a process that was reaped
 	case ECONNRESET:
 	case ECONNREFUSED: // datagram sockets, as is ENOTCONN the second time (unix_dgram_sendmsg)
 	case ENOTCONN:

@@ -11,6 +11,8 @@ namespace {
 
 constexpr auto kHeadBytes = static_cast<ssize_t>(sizeof(PartHead));
 
+int sender_of(const icepath_endpoint *end) { return end->sender >= 0 ? end->sender : end->socket; }
+
 ssize_t send_part(icepath_endpoint *end, const icepath_send &message, const void *data, size_t bytes, int flags)
 {
 	const auto offset =
@@ -20,7 +22,7 @@ ssize_t send_part(icepath_endpoint *end, const icepath_send &message, const void
 	msghdr both{};
 	both.msg_iov = pieces;
 	both.msg_iovlen = 2;
-	const ssize_t moved = sendmsg(end->socket, &both, flags);
+	const ssize_t moved = sendmsg(sender_of(end), &both, flags);
 	return moved < 0 ? moved : moved - kHeadBytes;
 }
 
@@ -47,7 +49,7 @@ ssize_t recv_part(icepath_endpoint *end, icepath_recv &message, void *data, size
 	return moved - kHeadBytes;
 }
 
-int send_message(icepath_endpoint *end, icepath_send *message)
+int send_whole_or_parts(icepath_endpoint *end, icepath_send *message)
 {
 	// Waiting by epoll is about messages; for room, a sender that may sleep sleeps in the call.
 	const int flags = MSG_NOSIGNAL | (end->wait == ICEPATH_WAIT_POLL ? MSG_DONTWAIT : 0);
@@ -57,9 +59,15 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 			return send_part(end, *message, data, bytes, flags);
 		});
 	}
-	return send_by_calls(*end, *message, "send", [=, socket = end->socket](const void *data, size_t bytes) {
+	return send_by_calls(*end, *message, "send", [=, socket = sender_of(end)](const void *data, size_t bytes) {
 		return send(socket, data, bytes, flags);
 	});
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	const int status = send_whole_or_parts(end, message);
+	return status == ICEPATH_OK && end->deaf ? end->watch.look(*end, message->return_ns) : status;
 }
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
@@ -81,10 +89,11 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	if (end->socket < 0 || capacity == 0)
-		return 0;
-	fds[0] = end->socket;
-	return 1;
+	uint32_t told = 0;
+	for (const int socket : {end->socket, end->sender})
+		if (socket >= 0 && told < capacity)
+			fds[told++] = socket;
+	return told;
 }
 
 } // namespace

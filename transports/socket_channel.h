@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An endpoint that is one connected socket: all of uds, tcp and udp besides opening and connecting it.
+// An endpoint that is a connected socket, or one for each direction: all of uds, tcp, udp and others besides opening and
+// connecting it.
 #include "transports/channel_end.h"
+#include "transports/death_watch.h"
 #include "transports/parts.h"
 
 struct icepath_endpoint : icepath::transports::ChannelEnd {
 	using ChannelEnd::ChannelEnd;
-	~icepath_endpoint() { icepath::transports::close_all({socket, listener, epoll}); }
+	~icepath_endpoint() { icepath::transports::close_all({socket, sender, listener, epoll}); }
 	int socket = -1;
+	int sender = -1; // what messages leave by, where that isn't `socket`
 	int listener = -1; // tcp side 0, until connected
 	int epoll = -1;
 	bool stream = false;
+	bool deaf = false; // the kernel doesn't tell a sender that the peer has died
+	icepath::transports::DeathWatch watch;
 	// Over a target that loses messages, parts carry a head.
 	bool heads = false;
 	uint32_t messages_sent = 0;

@@ -15,6 +15,7 @@
 #include "cpuset/topology.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/aggregate.h"
 #include "profiler/report/report.h"
@@ -96,6 +97,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	std::optional<privilege::Helper> helper;
 	if (user.was_root)
 		helper.emplace(user);
+	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
 	privilege::become(user);
 
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
@@ -111,6 +113,8 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
 	run::stop_if_interrupted();
 	const run::CpuClaim claim({cpus.sender, cpus.receiver});
+	if (shared_ipc)
+		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)
 		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives "
 							   "them to that user)");

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "ebpf/records.h"
@@ -151,6 +152,7 @@ TEST(Worker, TellsTheSocketsThatCarryMessages)
 			continue;
 		PairPlan plan = plan_of(target.plugin, target.told.name);
 		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		plan.payload_bytes = std::min(plan.payload_bytes, target.told.max_payload_bytes);
 		WorkerPair pair(plan);
 		ASSERT_EQ(pair.open(), "") << target.told.name;
 		const bool uses_socket = (target.told.mechanisms & ICEPATH_USES_SOCKET) != 0;
@@ -164,6 +166,12 @@ TEST(Worker, RefusesWhatATargetCannotDo)
 	for (const TargetUnderTest &target : all_targets()) {
 		PairPlan plan = plan_of(target.plugin, target.told.name);
 		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		if (target.told.why_not[0]) {
+			plan.payload_bytes = 1;
+			const std::string refusal = WorkerPair(plan).open();
+			EXPECT_NE(refusal.find(target.told.why_not), std::string::npos) << refusal;
+			continue;
+		}
 		plan.payload_bytes = target.told.max_payload_bytes + 1;
 		const std::string limit = std::to_string(target.told.max_payload_bytes);
 		std::string refusal = WorkerPair(plan).open();
@@ -171,7 +179,7 @@ TEST(Worker, RefusesWhatATargetCannotDo)
 		EXPECT_NE(refusal.find(target.told.max_payload_why), std::string::npos) << refusal;
 		plan.payload_bytes = 0;
 		EXPECT_NE(WorkerPair(plan).open(), "");
-		plan.payload_bytes = 64;
+		plan.payload_bytes = std::min<uint64_t>(64, target.told.max_payload_bytes);
 		plan.wait = static_cast<icepath_wait>(0);
 		refusal = WorkerPair(plan).open();
 		EXPECT_NE(refusal.find("wait"), std::string::npos) << refusal;

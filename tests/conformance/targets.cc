@@ -134,7 +134,7 @@ std::vector<Case> cases_of_size(uint64_t bytes)
 {
 	std::vector<Case> some;
 	for (const Case &each : all_cases())
-		if (each.payload_bytes == bytes)
+		if (each.payload_bytes == std::min(bytes, each.told.max_payload_bytes))
 			some.push_back(each);
 	return some;
 }

@@ -41,7 +41,7 @@ void PrintTo(const Case &each, std::ostream *out); // GoogleTest's hook: by name
 const std::vector<Case> &all_cases();
 // The same with sizes that it can't.
 std::vector<Case> cases_beyond();
-// One size each: for what doesn't depend on it.
+// One size each, the largest where a target can't carry so much: for what doesn't depend on it.
 std::vector<Case> cases_of_size(uint64_t bytes);
 
 } // namespace icepath::test

@@ -56,6 +56,17 @@ bool is_zombie(const std::string &pid)
 	return close == std::string::npos || close + 2 >= stat.size() || stat[close + 2] == 'Z';
 }
 
+// By their numbers, in this process's IPC namespace.
+std::vector<std::string> sysv_queues()
+{
+	std::vector<std::string> queues;
+	std::istringstream table(slurp("/proc/sysvipc/msg"));
+	std::string line, key, id;
+	for (std::getline(table, line); table >> key >> id && std::getline(table, line);)
+		queues.push_back(id);
+	return queues;
+}
+
 // Whether every folder above it lets everybody pass.
 bool open_to_all(const fs::path &file)
 {
@@ -185,6 +196,7 @@ Traces traces_on_this_machine()
 			traces.processes.push_back(comm_of(pid));
 	traces.shm = names_in("/dev/shm");
 	traces.mqueue = names_in("/dev/mqueue");
+	traces.sysv_queues = sysv_queues();
 	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
 		const int program = bpf_prog_get_fd_by_id(id);
 		bpf_prog_info info{};
@@ -203,6 +215,7 @@ std::ostream &operator<<(std::ostream &out, const Traces &traces)
 	for (const auto &[what, names] : {std::pair{"processes", &traces.processes},
 									  {"/dev/shm", &traces.shm},
 									  {"/dev/mqueue", &traces.mqueue},
+									  {"ipcs -q", &traces.sysv_queues},
 									  {"bpf", &traces.bpf_programs}}) {
 		out << what << ":";
 		for (const std::string &name : *names)

@@ -60,7 +60,7 @@ nlohmann::json read_json(const std::filesystem::path &file);
 
 // What a run could leave behind on this machine.
 struct Traces {
-	std::vector<std::string> processes, shm, mqueue, bpf_programs;
+	std::vector<std::string> processes, shm, mqueue, sysv_queues, bpf_programs;
 	friend bool operator==(const Traces &, const Traces &) = default;
 };
 Traces traces_on_this_machine();

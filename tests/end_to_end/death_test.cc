@@ -28,8 +28,8 @@ protected:
 			GTEST_SKIP() << "needs root";
 		before = traces_on_this_machine();
 		running = std::make_unique<Running>(std::vector<std::string>{icepath_program(), "run", "-t",
-																	 "uds-stream,pipe,mqueue", "-s", "64", "--patterns",
-																	 "pingpong", "-d", "20", "-o", "out"},
+																	 "uds-stream,pipe,mqueue,sysv-mq", "-s", "64",
+																	 "--patterns", "pingpong", "-d", "20", "-o", "out"},
 											folder.path());
 		// Rounds have begun once progress speaks of the third.
 		for (int i = 0; i < 2000 && running->err_so_far().find("round 3") == std::string::npos; i++)
@@ -55,7 +55,7 @@ protected:
 TEST_F(Death, AKilledWorkerEndsItsCellAndNoOther)
 {
 	const auto workers = children_named(running->pid(), "initiator");
-	ASSERT_EQ(workers.size(), 3u);
+	ASSERT_EQ(workers.size(), 4u);
 	kill_process(workers[1], SIGKILL);
 	const Outcome outcome = running->wait(40s);
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -113,6 +113,17 @@ TEST_F(Death, SigkillLeavesNothingAndAReadablePartialRun)
 	EXPECT_EQ(report.exit_code, 0) << report.err;
 	EXPECT_TRUE(mentions(report.out, "the run isn't finished")) << report.out;
 	EXPECT_NE(report.out.find("uds-stream"), std::string::npos) << report.out;
+}
+
+// No worker gets to tidy up: what is left is what only the kernel can take away, such as System V queues.
+TEST_F(Death, SigkillOfEveryProcessLeavesNothing)
+{
+	for (const char *name : {"initiator", "responder"})
+		for (const pid_t worker : children_named(running->pid(), name))
+			kill_process(worker, SIGKILL);
+	kill_process(running->pid(), SIGKILL);
+	running->wait(10s);
+	expect_nothing_left();
 }
 
 TEST_F(Death, InterruptKeepsThePartialResult)

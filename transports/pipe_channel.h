@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// An endpoint whose messages go through pipes, one for each direction: all of pipe and fifo but what makes one.
+#include "transports/channel_end.h"
+
+struct icepath_endpoint : icepath::transports::ChannelEnd {
+	using ChannelEnd::ChannelEnd;
+	~icepath_endpoint() { icepath::transports::close_all({read_end, write_end, epoll}); }
+	int read_end = -1, write_end = -1;
+	int epoll = -1;
+};
+
+namespace icepath::transports {
+
+// What every target made of pipes says of itself.
+icepath_target pipe_target(const char *name, const char *summary);
+
+// Makes one pipe as pipe2(2) does, both ends blocking; false with errno set. `name` is unique on this machine.
+using MakePipe = bool (*)(const char *name, int ends[2]);
+
+// All of open(). Side 0 makes the pipes and hands the ends that it doesn't use to the peer.
+int open_pipes(const icepath_open *how, const icepath_target &target, MakePipe make, icepath_endpoint **endpoint,
+			   icepath_address *address);
+
+icepath_plugin pipe_table(const char *name, decltype(icepath_plugin::target) target,
+						  decltype(icepath_plugin::open) open);
+
+} // namespace icepath::transports

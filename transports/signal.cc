@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real-time signal for each message, which travels as the signal's value (sigqueue(3)). Real-time signals are queued, in
+// order, and refused with EAGAIN where RLIMIT_SIGPENDING is reached: none is lost (__send_signal_locked). They go to a
+// pidfd, so never to a stranger who got the peer's number.
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "transports/byte_transfer.h"
+#include "transports/death_watch.h"
+#include "transports/plugin_table.h"
+
+using namespace icepath::transports;
+
+struct icepath_endpoint : ChannelEnd {
+	using ChannelEnd::ChannelEnd;
+	pid_t peer = -1;
+	siginfo_t letter{}; // all but the value is the same each time
+	DeathWatch watch;
+};
+
+namespace {
+
+// All programs of a user share one limit of pending signals: a channel keeps to a part of it, or a flood would make timers
+// and signals of unrelated programs fail.
+constexpr uint32_t kDefaultDepth = 512;
+// A refused sender isn't told when there is room again.
+constexpr long kRoomPauseNs = 50'000;
+
+int message_signal() { return SIGRTMIN + 5; }
+
+sigset_t message_signals()
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, message_signal());
+	return set;
+}
+
+const char *pidfds_missing()
+{
+	const int self = own_pidfd();
+	const bool works = self >= 0 && syscall(SYS_pidfd_send_signal, self, 0, nullptr, 0) == 0;
+	close_all({self});
+	return works ? nullptr : "the kernel has no pidfds (Linux 5.3)";
+}
+
+const icepath_target *target(uint32_t n)
+{
+	static const icepath_target signal = [] {
+		icepath_target it{};
+		it.size = sizeof(it);
+		it.name = "signal";
+		it.summary = "real-time signals, each with up to 8 bytes as its value; taken by sigwaitinfo";
+		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
+		it.capabilities = ICEPATH_CAN_PINGPONG;
+		it.max_payload_bytes = sizeof(sigval);
+		it.max_payload_why = "a signal carries one union sigval";
+		it.why_not = pidfds_missing();
+		return it;
+	}();
+	return n == 0 ? &signal : nullptr;
+}
+
+// Signals that this user has pending now, of all processes.
+uint64_t pending_now()
+{
+	FILE *status = std::fopen("/proc/self/status", "re");
+	unsigned long long pending = 0;
+	char line[256];
+	while (status && std::fgets(line, sizeof(line), status))
+		if (std::sscanf(line, "SigQ: %llu/", &pending) == 1)
+			break;
+	if (status)
+		std::fclose(status);
+	return pending;
+}
+
+// It is the receiver's limit that counts (__sigqueue_alloc).
+int limit_depth(icepath_endpoint &end, uint32_t depth)
+{
+	rlimit limit{};
+	if (getrlimit(RLIMIT_SIGPENDING, &limit))
+		return end.failed("getrlimit(RLIMIT_SIGPENDING)");
+	limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, pending_now() + (depth ? depth : kDefaultDepth));
+	return setrlimit(RLIMIT_SIGPENDING, &limit) ? end.failed("setrlimit(RLIMIT_SIGPENDING)") : ICEPATH_OK;
+}
+
+// Blocked, so that it waits to be taken; threads that come later inherit that. One that has it unblocked all the same
+// would end the process by it: a handler is the lesser evil, as it only loses the message.
+int set_up(icepath_endpoint &end, uint32_t depth)
+{
+	struct sigaction nothing{};
+	nothing.sa_handler = [](int) {};
+	const sigset_t set = message_signals();
+	if (sigaction(message_signal(), &nothing, nullptr) || sigprocmask(SIG_BLOCK, &set, nullptr))
+		return end.failed("blocking a signal");
+	end.letter.si_signo = message_signal();
+	end.letter.si_code = SI_QUEUE;
+	end.letter.si_pid = getpid();
+	end.letter.si_uid = getuid();
+	std::memcpy(end.given.bytes, &end.letter.si_pid, sizeof(end.letter.si_pid));
+	end.given.bytes_used = sizeof(end.letter.si_pid);
+	return end.receives ? limit_depth(end, depth) : ICEPATH_OK;
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_endpoint(how, *target(0), endpoint, address,
+						 [=](icepath_endpoint &end) { return set_up(end, how->depth); });
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
+		return status;
+	if (peer->bytes_used != sizeof(end->peer))
+		return end->sentence.tell(ICEPATH_FAILED, "signal: the peer's address isn't a process");
+	std::memcpy(&end->peer, peer->bytes, sizeof(end->peer));
+	return ICEPATH_OK;
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	siginfo_t &info = end->letter;
+	std::memcpy(&info.si_value, message->data, end->payload_bytes);
+	bool full = false;
+	const int status = send_by_calls(*end, *message, "pidfd_send_signal", [&](const void *, size_t bytes) -> ssize_t {
+		if (full && end->wait == ICEPATH_WAIT_BLOCK) {
+			const timespec pause{0, kRoomPauseNs};
+			nanosleep(&pause, nullptr);
+		}
+		if (syscall(SYS_pidfd_send_signal, end->peer_pidfd, info.si_signo, &info, 0) == 0)
+			return static_cast<ssize_t>(bytes);
+		full = errno == EAGAIN;
+		return -1;
+	});
+	return status == ICEPATH_OK ? end->watch.look(*end, message->return_ns) : status;
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	const sigset_t set = message_signals();
+	const timespec now{};
+	const timespec *const limit = end->wait == ICEPATH_WAIT_POLL ? &now : nullptr;
+	siginfo_t info{};
+	const int status =
+		recv_by_calls<Boundary::Message>(*end, *message, "sigtimedwait", -1, [&](void *, size_t) -> ssize_t {
+			if (sigtimedwait(&set, &info, limit) < 0)
+				return -1;
+			if (info.si_code == SI_QUEUE && info.si_pid == end->peer)
+				return static_cast<ssize_t>(end->payload_bytes);
+			errno = EAGAIN; // not from the peer
+			return -1;
+		});
+	if (status == ICEPATH_OK)
+		std::memcpy(message->data, &info.si_value, end->payload_bytes);
+	return status;
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin =
+		plugin_table("signal", target, open_end, connect_end, send_message, recv_message);
+	return &plugin;
+}
