@@ -114,7 +114,8 @@ struct RunTexts {
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
-	app.add_option("-t,--transports", run.wishes.targets, "transports to measure, or all (icepath list)")
+	app.add_option("-t,--transports", run.wishes.targets,
+				   "transports to measure, or all (icepath list); the usual ones without it")
 		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))

@@ -21,7 +21,7 @@ struct Target {
 };
 
 struct Wishes {
-	std::vector<std::string> targets; // empty or {"all"}: every one that works here
+	std::vector<std::string> targets; // {"all"}: every one that works here; empty: the usual ones of those
 	std::vector<rundir::Pattern> patterns;
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for oneway
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};

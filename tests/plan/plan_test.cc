@@ -144,6 +144,27 @@ TEST(Plan, MeasuresInjectedWorkBesideTheSameCellWithoutIt)
 	EXPECT_EQ(plan.plugin_of_cell.size(), 2u);
 }
 
+TEST(Plan, WithoutNamesTakesTheUsualTargets)
+{
+	std::vector<Target> targets(3);
+	const char *names[] = {"pipe", "signal", "null"};
+	for (size_t i = 0; i < 3; i++) {
+		targets[i].name = names[i];
+		targets[i].waits = ICEPATH_WAIT_BLOCK;
+		targets[i].max_payload_bytes = 4096;
+	}
+	Wishes wishes;
+	wishes.patterns = {rundir::Pattern::OneWay};
+	EXPECT_EQ(make(wishes, targets, 0, 1).cells.size(), 2u);
+	wishes.targets = {"all"};
+	EXPECT_EQ(make(wishes, targets, 0, 1).cells.size(), 3u);
+	// Plug-ins of one's own have other names.
+	wishes.targets = {};
+	targets.erase(targets.begin());
+	targets.erase(targets.begin() + 1);
+	EXPECT_EQ(make(wishes, targets, 0, 1).cells.size(), 1u);
+}
+
 TEST(Plan, OfAllLeavesOutWhatDoesNotWork)
 {
 	for (const auto &names : {std::vector<std::string>{}, std::vector<std::string>{"all"}}) {
@@ -198,6 +219,7 @@ TEST(Plan, RefusesAnEmptyMessageOfAnyTarget)
 TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 {
 	Wishes wishes = wish();
+	wishes.targets = {"all"};
 	wishes.waits = {Wait::Block, Wait::Epoll};
 	const Plan plan = make(wishes, {target("a"), target("blocks", ICEPATH_WAIT_BLOCK)}, 0, 1);
 	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "blocks pp 64 block", "a pp 64 epoll"}));
