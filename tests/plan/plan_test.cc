@@ -219,7 +219,6 @@ TEST(Plan, RefusesAnEmptyMessageOfAnyTarget)
 TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 {
 	Wishes wishes = wish();
-	wishes.targets = {"all"};
 	wishes.waits = {Wait::Block, Wait::Epoll};
 	const Plan plan = make(wishes, {target("a"), target("blocks", ICEPATH_WAIT_BLOCK)}, 0, 1);
 	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "blocks pp 64 block", "a pp 64 epoll"}));
@@ -230,6 +229,7 @@ TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 TEST(Plan, KeepsTheFloorBesideEveryWait)
 {
 	Wishes wishes = wish();
+	wishes.targets = {"all"};
 	wishes.waits = {Wait::Block, Wait::Epoll};
 	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
 			  (std::vector<std::string>{"null pp 64 poll", "a pp 64 block", "a pp 64 epoll"}));

@@ -79,7 +79,7 @@ TEST(CheckBudget, RefusesWhatCannotHoldOnePairOfRoundsAndNamesWhatDoes)
 {
 	EXPECT_EQ(refusal(10, {one_way(2000)}), "");
 	const std::string sentence = refusal(10, {one_way(2000), one_way(1)});
-	EXPECT_NE(sentence.find("pipe oneway 64 B block and 1 other cells"), std::string::npos) << sentence;
+	EXPECT_NE(sentence.find("pipe 64 B oneway block and 1 other cells"), std::string::npos) << sentence;
 	EXPECT_NE(sentence.find("--rate 1"), std::string::npos) << sentence;
 	const size_t at = sentence.find("-d ");
 	ASSERT_NE(at, std::string::npos) << sentence;

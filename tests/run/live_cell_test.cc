@@ -54,7 +54,7 @@ protected:
 	{
 		const rundir::Block block = block_of(side, what);
 		EXPECT_EQ(block.end, rundir::BlockEnd::Failed) << what;
-		const std::string who = std::string(side == 0 ? "sender" : "receiver") + " of liar oneway 64 B";
+		const std::string who = std::string(side == 0 ? "sender" : "receiver") + " of liar 64 B oneway";
 		EXPECT_NE(block.failure.find(who), std::string::npos) << what << ": " << block.failure;
 		EXPECT_NE(block.failure.find(says), std::string::npos) << what << ": " << block.failure;
 		for (const rundir::BlockSide &told : block.sides) {
@@ -79,7 +79,7 @@ protected:
 			open(side, what);
 			ADD_FAILURE() << what << ": it was opened";
 		} catch (const WorkerFailed &failure) {
-			EXPECT_NE(std::string(failure.what()).find("of liar oneway 64 B"), std::string::npos) << failure.what();
+			EXPECT_NE(std::string(failure.what()).find("of liar 64 B oneway"), std::string::npos) << failure.what();
 			EXPECT_NE(std::string(failure.what()).find(says), std::string::npos) << failure.what();
 		}
 	}
