@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/run/run_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ void check_run_folder(const std::string &given)
 			refuse(fmt::format("{} can't be made: there is no folder {}, make it first", directory.string(),
 							   written.string()));
 	}
-	if (access(written.c_str(), W_OK | X_OK))
+	if (faccessat(AT_FDCWD, written.c_str(), W_OK | X_OK, AT_EACCESS))
 		refuse(fmt::format("{} can't be written: {}; choose another directory with -o", written.string(),
 						   std::strerror(errno)));
 }
