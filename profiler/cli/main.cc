@@ -56,6 +56,8 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return report(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
 		return flamegraph(*options);
+	if (const auto *options = std::get_if<ExportOptions>(&line.command))
+		return export_files(*options);
 	return list(std::get<ListOptions>(line.command));
 }
 

@@ -177,6 +177,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	RunTexts texts;
 	ReportOptions report;
 	FlamegraphOptions flamegraph;
+	ExportOptions exported;
+	std::vector<std::string> formats = {"hgrm"};
 	DoctorOptions doctor;
 	ListOptions list;
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), run, texts);
@@ -188,6 +190,12 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	flamegraph_app->add_option("RUN", flamegraph.run, "run directory")->required();
 	flamegraph_app->add_option("-o,--output", flamegraph.output, "folder for the files (the run directory)");
 	flamegraph_app->add_flag("--folded", flamegraph.folded_only, "print folded stacks, write nothing");
+	CLI::App *export_app = app.add_subcommand("export", "a run's latencies for other tools");
+	export_app->add_option("RUN", exported.run, "run directory")->required();
+	export_app->add_option("-f,--format", formats, fmt::format("{}", fmt::join(report::kExportFormatNames, ", ")))
+		->delimiter(',')
+		->capture_default_str();
+	export_app->add_option("-o,--output", exported.output, "folder for the files (the run directory)");
 	app.add_subcommand("doctor", "what this machine can do, by trying")->add_flag("--json", doctor.json, "as JSON");
 	app.add_subcommand("list", "transports and what they support")->add_flag("--json", list.json, "as JSON");
 	try {
@@ -210,6 +218,9 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		line.command = report;
 	} else if (app.got_subcommand("flamegraph")) {
 		line.command = flamegraph;
+	} else if (app.got_subcommand("export")) {
+		exported.formats = words<report::ExportFormat>("--format", formats, report::kExportFormatNames);
+		line.command = exported;
 	} else if (app.got_subcommand("doctor")) {
 		line.command = doctor;
 	} else {

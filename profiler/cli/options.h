@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "profiler/plan/plan.h"
+#include "profiler/report/export.h"
 
 namespace icepath::cli {
 
@@ -32,6 +33,12 @@ struct FlamegraphOptions {
 	bool folded_only = false; // folded stacks to stdout
 };
 
+struct ExportOptions {
+	std::string run;
+	std::vector<report::ExportFormat> formats;
+	std::string output; // empty: into the run directory
+};
+
 struct DoctorOptions {
 	bool json = false;
 };
@@ -40,7 +47,7 @@ struct ListOptions {
 	bool json = false;
 };
 
-using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, DoctorOptions, ListOptions>;
+using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, ExportOptions, DoctorOptions, ListOptions>;
 
 struct CommandLine {
 	Command command;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/report/export.h"
 #include "profiler/report/report.h"
 
 namespace icepath::cli {
@@ -18,6 +19,13 @@ ExitCode flamegraph(const FlamegraphOptions &options)
 {
 	print(options.folded_only ? report::folded_of(options.run)
 							  : report::write_flamegraph(options.run, options.output) + "\n");
+	return ExitCode::Ok;
+}
+
+ExitCode export_files(const ExportOptions &options)
+{
+	for (const std::string &path : report::export_run(options.run, options.formats, options.output))
+		print(path + "\n");
 	return ExitCode::Ok;
 }
 

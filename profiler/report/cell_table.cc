@@ -182,7 +182,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	}
 	before.insert(before.end(), {&size, &p50, &p99, &p99_9});
 	// See stats/block_interval.h for what simulated runs say of them.
-	std::string reading = "±: half of the 95 % interval over blocks; p99's holds the truth in 80 to 92 % · ";
+	std::string reading = "±: half of the 95 % interval over blocks; p99's is too narrow for rare events · ";
 	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
 	if (std::ranges::any_of(p50.cells, untold) || std::ranges::any_of(p99.cells, untold) ||
 		std::ranges::any_of(probes.cells, untold))

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -124,7 +125,7 @@ std::string hgrm_of(const HdrHistogram &histogram)
 	}
 	const auto max = static_cast<double>(HdrHistogram::highest_at(HdrHistogram::index_of(histogram.max())));
 	// Buckets of kSubBuckets each, every one twice as wide as the one before it, that cover the range.
-	const int buckets = std::bit_width(highest_trackable(histogram) / HdrHistogram::kSubBuckets) + 1;
+	const auto buckets = std::bit_width(highest_trackable(histogram) / HdrHistogram::kSubBuckets) + 1u;
 	out += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", histogram.mean() / kNsPerUs,
 					   histogram.standard_deviation() / kNsPerUs);
 	out += fmt::format("#[Max     = {:12.3f}, Total count    = {:>12}]\n", max / kNsPerUs, histogram.total());

@@ -35,7 +35,7 @@ target      pattern   size         p50         p99  p99.9  trip  pacing  layers 
 uds-stream  pingpong  64 B  5.34 ±0.06  7.33 ±0.06      –  11.2       –  ▀█████░░░▒▒▒▒▒▒▒▙▙▙▄  4.00     0  +0.200 ±0.018
 uds-stream  oneway    64 B  5.34 ±0.06  7.33 ±0.06      –     –   0.000  ▀█████░░░░▒▒▒▒▒▒▙▙▙▄  8.00     0  +0.200 ±0.018
 ▀ sender.user  █ sender.kernel  ░ wakeup  ▒ runqueue  ▙ receiver.kernel  ▄ receiver.user
-±: half of the 95 % interval over blocks; p99's holds the truth in 80 to 92 % · trip: p50 of the round trip · pacing:
+±: half of the 95 % interval over blocks; p99's is too narrow for rare events · trip: p50 of the round trip · pacing:
 p99 of intended → real send, beside the latency · layers: where the mean goes, with probes · CPU: of both sides per
 message · probes: what they added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "profiler/report/histogram_files.h"
+#include "profiler/report/messages.h"
+#include "profiler/report/written_file.h"
+#include "profiler/rundir/cell_title.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::report {
+namespace {
+
+namespace fs = std::filesystem;
+using rundir::RecvStamp;
+using rundir::SendStamp;
+
+constexpr double kNsPerS = 1e9;
+
+// A cell's title as a name of a file and a tag: letters, digits, '.' and '-' only.
+std::string plain_name(const rundir::Cell &cell)
+{
+	std::string name = rundir::title(cell);
+	const auto is_plain = [](char c) {
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+	};
+	std::ranges::replace_if(name, [&](char c) { return !is_plain(c); }, '-');
+	return name;
+}
+
+class Export {
+public:
+	virtual ~Export() = default;
+	virtual void add(const rundir::Block &block, const rundir::Cell &cell) = 0;
+	virtual std::vector<std::string> done() = 0; // the paths
+};
+
+std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundir::Cell &cell)
+{
+	if (block.probed)
+		return {};
+	BlockLatencies latencies = look_at_messages(block, cell).latencies;
+	std::vector<uint64_t> both = std::move(latencies.one_way[0]);
+	both.insert(both.end(), latencies.one_way[1].begin(), latencies.one_way[1].end());
+	return both;
+}
+
+class Hgrm : public Export {
+public:
+	Hgrm(fs::path folder, const rundir::Head &head) : folder_(std::move(folder)), head_(head) {}
+
+	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	{
+		for (const uint64_t ns : unprobed_latencies(block, cell))
+			histograms_[block.cell].add(ns);
+	}
+
+	std::vector<std::string> done() override
+	{
+		std::vector<std::string> paths;
+		for (const auto &[cell, histogram] : histograms_) {
+			const fs::path path = folder_ / (plain_name(head_.cells[cell]) + ".hgrm");
+			WrittenFile file(path);
+			file.add(hgrm_of(histogram));
+			file.done();
+			paths.push_back(path.string());
+		}
+		return paths;
+	}
+
+private:
+	fs::path folder_;
+	const rundir::Head &head_;
+	std::map<uint32_t, stats::HdrHistogram> histograms_; // by cell
+};
+
+class Hlog : public Export {
+public:
+	explicit Hlog(const fs::path &folder) : path_(folder / "latency.hlog"), file_(path_) {}
+
+	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	{
+		if (begin_.monotonic_ns == 0) {
+			begin_ = block.begin;
+			file_.add(histogram_log_head(static_cast<double>(begin_.realtime_ns) / kNsPerS));
+		}
+		stats::HdrHistogram histogram;
+		for (const uint64_t ns : unprobed_latencies(block, cell))
+			histogram.add(ns);
+		if (histogram.total() == 0)
+			return;
+		const auto seconds = [](uint64_t from_ns, uint64_t to_ns) {
+			return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) / kNsPerS : 0;
+		};
+		file_.add(histogram_log_line(plain_name(cell), seconds(begin_.monotonic_ns, block.begin.monotonic_ns),
+									 seconds(block.begin.monotonic_ns, block.finish.monotonic_ns), histogram) +
+				  "\n");
+	}
+
+	std::vector<std::string> done() override
+	{
+		if (begin_.monotonic_ns == 0)
+			file_.add(histogram_log_head(0));
+		file_.done();
+		return {path_.string()};
+	}
+
+private:
+	fs::path path_;
+	WrittenFile file_;
+	rundir::ClockPair begin_; // of the log
+};
+
+class Csv : public Export {
+public:
+	explicit Csv(const fs::path &folder) : path_(folder / "messages.csv"), file_(path_)
+	{
+		file_.add(
+			"target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,seq,lead_in,"
+			"intended_ns,send_ns,recv_ns,latency_ns\n");
+	}
+
+	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	{
+		const std::string of_block =
+			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), rundir::name(cell.pattern),
+						rundir::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
+						cell.injection.receiver_busy_ns, block.round, block.probed);
+		for (const size_t from : {0, 1}) {
+			std::map<uint64_t, const RecvStamp *> received; // the first of each
+			for (const RecvStamp &recv : block.sides[1 - from].recvs)
+				received.emplace(recv.seq, &recv);
+			for (const SendStamp &send : block.sides[from].sends) {
+				std::string line =
+					fmt::format("{},{},{},{:d},{},{},", of_block, from, send.seq,
+								(send.flags & rundir::kStampLeadIn) != 0, send.intended_ns, send.send_ns);
+				const auto found = received.find(send.seq);
+				if (found == received.end())
+					line += ",";
+				else
+					line += fmt::format("{},{}", found->second->recv_ns,
+										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
+				file_.add(line + "\n");
+			}
+		}
+	}
+
+	std::vector<std::string> done() override
+	{
+		file_.done();
+		return {path_.string()};
+	}
+
+private:
+	// Targets' names come from plug-ins: what would break the table is left out.
+	static std::string printable_field(std::string text)
+	{
+		std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == ',' || c == '"'; });
+		return text;
+	}
+
+	fs::path path_;
+	WrittenFile file_;
+};
+
+std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const rundir::Head &head)
+{
+	switch (format) {
+	case ExportFormat::Hgrm:
+		return std::make_unique<Hgrm>(folder, head);
+	case ExportFormat::Hlog:
+		return std::make_unique<Hlog>(folder);
+	case ExportFormat::Csv:
+		return std::make_unique<Csv>(folder);
+	}
+	return nullptr;
+}
+
+} // namespace
+
+std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
+									const std::string &directory)
+{
+	rundir::Reader reader(run);
+	const fs::path folder = output_directory(run, directory);
+	std::vector<std::unique_ptr<Export>> exports;
+	for (const ExportFormat format : formats)
+		exports.push_back(make(format, folder, reader.head()));
+	while (const auto block = reader.next())
+		for (const auto &each : exports)
+			each->add(*block, reader.head().cells.at(block->cell));
+	std::vector<std::string> paths;
+	for (const auto &each : exports)
+		for (std::string &path : each->done())
+			paths.push_back(std::move(path));
+	return paths;
+}
+
+} // namespace icepath::report

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A run's messages for other tools: histograms that the HdrHistogram family reads, and a table of every message.
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace icepath::report {
+
+enum class ExportFormat { Hgrm, Hlog, Csv };
+inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv"};
+
+// Writes into `directory`, or into the run directory where it is empty, and returns the paths of what it wrote.
+//
+// hgrm  one percentile distribution for each cell, in microseconds: one-way latency of unprobed blocks, lead-in left out
+// hlog  the same as one histogram log, latency.hlog, with an interval for each block and the cell as its tag, nanoseconds
+// csv   messages.csv: each message of each block that is kept, lead-in and probed ones marked; latency_ns is empty where
+//       a message never came
+//
+// Throws Failure(Usage) where the run can't be read or a file can't be written.
+std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
+									const std::string &directory);
+
+} // namespace icepath::report

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/written_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "profiler/failure.h"
+
+namespace icepath::report {
+
+namespace fs = std::filesystem;
+
+WrittenFile::WrittenFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial")
+{
+	file_ = std::fopen(partial_.c_str(), "we");
+	if (!file_)
+		fail(errno);
+}
+
+WrittenFile::~WrittenFile()
+{
+	if (!file_)
+		return;
+	std::fclose(file_);
+	std::remove(partial_.c_str());
+}
+
+void WrittenFile::add(const std::string &text)
+{
+	if (std::fwrite(text.data(), 1, text.size(), file_) != text.size())
+		fail(errno);
+}
+
+void WrittenFile::done()
+{
+	std::FILE *file = file_;
+	file_ = nullptr;
+	if (std::fclose(file) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+		const int why = errno;
+		std::remove(partial_.c_str());
+		fail(why);
+	}
+}
+
+void WrittenFile::fail(int why)
+{
+	throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o",
+											   path_.string(), std::strerror(why)));
+}
+
+fs::path directory_of(const std::string &run)
+{
+	return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path();
+}
+
+fs::path output_directory(const std::string &run, const std::string &wanted)
+{
+	if (wanted.empty())
+		return directory_of(run);
+	std::error_code error; // shows when the first file is opened
+	fs::create_directories(wanted, error);
+	return wanted;
+}
+
+} // namespace icepath::report

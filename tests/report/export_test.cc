@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/export.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "profiler/failure.h"
+#include "tests/report/synthetic_run.h"
+
+namespace icepath::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ExportTest : public testing::Test {
+protected:
+	ExportTest()
+	{
+		char name[] = "/tmp/icepath-export-XXXXXX";
+		folder = mkdtemp(name);
+		write_small_run((folder / "run").string());
+	}
+	~ExportTest() override { fs::remove_all(folder); }
+
+	std::vector<std::string> lines_of(const fs::path &file) const
+	{
+		std::ifstream in(file);
+		std::vector<std::string> lines;
+		for (std::string line; std::getline(in, line);)
+			lines.push_back(line);
+		return lines;
+	}
+
+	fs::path folder;
+};
+
+TEST_F(ExportTest, ADistributionForEachCellGoesIntoTheRunDirectory)
+{
+	const auto paths = export_run((folder / "run").string(), {ExportFormat::Hgrm}, "");
+	ASSERT_EQ(paths.size(), 2u);
+	// Four unprobed blocks of 300 messages in each direction, of which one in 50 waits 2000 ns longer.
+	EXPECT_EQ(paths[0], folder / "run/uds-stream-64-B-pingpong-block.hgrm");
+	std::stringstream text;
+	text << std::ifstream(paths[0]).rdbuf();
+	EXPECT_NE(text.str().find("Total count    =         2400]"), std::string::npos) << text.str();
+	EXPECT_NE(text.str().find("       7.371 1.000000000000       2400\n"), std::string::npos) << text.str();
+}
+
+TEST_F(ExportTest, ALogHasALineForEachUnprobedBlock)
+{
+	const auto paths = export_run((folder / "run").string(), {ExportFormat::Hlog}, (folder / "new").string());
+	ASSERT_EQ(paths, std::vector<std::string>{(folder / "new/latency.hlog").string()});
+	const auto lines = lines_of(paths[0]);
+	ASSERT_EQ(lines.size(), 3 + 8u);
+	EXPECT_EQ(lines[3].find("Tag=uds-stream-64-B-pingpong-block,"), 0u) << lines[3];
+}
+
+TEST_F(ExportTest, ATableHasEveryMessage)
+{
+	const auto paths = export_run((folder / "run").string(), {ExportFormat::Csv}, "");
+	const auto lines = lines_of(paths.at(0));
+	// 302 messages with the lead-in, eight blocks of each cell, in both directions of the first.
+	EXPECT_EQ(lines.size(), 1 + 302u * 8 * 3);
+	EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+							[](const std::string &line) { return line.find(",386300") != std::string::npos; }),
+			  1)
+		<< "the delayed answer";
+	for (const std::string &line : lines)
+		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 14) << line;
+}
+
+TEST_F(ExportTest, AFileThatCannotBeWrittenIsTold)
+{
+	std::ofstream(folder / "file") << "no folder";
+	try {
+		export_run((folder / "run").string(), {ExportFormat::Csv}, (folder / "file").string());
+		FAIL() << "nothing was thrown";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_NE(std::string(failure.what()).find("messages.csv can't be written"), std::string::npos);
+	}
+}
+
+} // namespace
+} // namespace icepath::report
