@@ -83,7 +83,7 @@ TEST_P(Sizes, BeyondTheLimitAreRefusedByThePlan)
 TEST_P(Sizes, BeyondTheLimitAreLeftOutOfAll)
 {
 	plan::Wishes wishes = wish_for(GetParam());
-	wishes.targets.clear();
+	wishes.targets = {"all"};
 	plan::Target boundless = described(GetParam());
 	boundless.name = "boundless";
 	boundless.max_payload_bytes = UINT64_MAX;
@@ -99,7 +99,9 @@ INSTANTIATE_TEST_SUITE_P(Every, Sizes, testing::ValuesIn(cases_beyond()),
 
 TEST(SizesOfEveryTarget, CannotWrapAround)
 {
-	for (const TargetUnderTest &target : all_targets())
+	for (const TargetUnderTest &target : all_targets()) {
+		if (target.told.why_not[0])
+			continue; // it refuses everything
 		for (const uint64_t size : {uint64_t{1} << 32, UINT64_MAX / 2 + 1, UINT64_MAX - 63, UINT64_MAX}) {
 			PairPlan plan;
 			plan.plugin = target.plugin;
@@ -109,6 +111,7 @@ TEST(SizesOfEveryTarget, CannotWrapAround)
 			const std::string refusal = WorkerPair(plan).open();
 			EXPECT_NE(refusal.find(std::to_string(size)), std::string::npos) << target.told.name << ": " << refusal;
 		}
+	}
 }
 
 } // namespace

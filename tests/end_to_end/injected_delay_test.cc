@@ -106,8 +106,10 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 // One way: a ping-pong's answer wakes the next receiver early by itself (reading from a UNIX stream socket calls the peer's
 // write-space wakeup, which wakes a peer that sleeps to read), so that work before a send there overlaps with a wakeup.
 const std::vector<std::string> kBusySender = {"--patterns", "oneway", "-m", "150", "--inject-sender", "20us"};
-// Faster than a receiver that is busy for 200 µs a message can take, for so few messages that no queue fills up.
-const std::vector<std::string> kBusyReceiver = {"--patterns",        "oneway", "-m", "150", "--rate", "5500",
+// Faster than a receiver that is busy for 200 µs a message can take, for so few messages (with the lead-in) that no queue fills
+// up, nor TCP's first congestion window of ten packets: a receiver that doesn't read acknowledges late, and what the window
+// doesn't let out is in network/held, rightly.
+const std::vector<std::string> kBusyReceiver = {"--patterns",        "oneway", "-m", "24", "--rate", "5500",
 												"--inject-receiver", "200us"};
 
 INSTANTIATE_TEST_SUITE_P(Cases, InjectedDelay,
