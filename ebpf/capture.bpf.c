@@ -425,10 +425,29 @@ int BPF_PROG(on_call_function_single_entry, int vector)
 }
 SEC("?tp_btf/call_function_single_exit")
 int BPF_PROG(on_call_function_single_exit, int vector) { return leave_hardirq(); }
+/* Sent to several CPUs at once, handled alike: generic_smp_call_function_interrupt() is the handler of both. */
+SEC("?tp_btf/call_function_entry")
+int BPF_PROG(on_call_function_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_CALL_FUNCTION, vector); }
+SEC("?tp_btf/call_function_exit")
+int BPF_PROG(on_call_function_exit, int vector) { return leave_hardirq(); }
 SEC("?tp_btf/irq_work_entry")
 int BPF_PROG(on_irq_work_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_IRQ_WORK, vector); }
 SEC("?tp_btf/irq_work_exit")
 int BPF_PROG(on_irq_work_exit, int vector) { return leave_hardirq(); }
+
+/*
+ * nmi_handle() tells of each handler when it is over, with how long it took. An NMI comes in the middle of any program
+ * here: this one leaves the state of the CPU alone.
+ */
+SEC("?tp_btf/nmi_handler")
+int BPF_PROG(on_nmi_handler, void *handler, s64 delta_ns, int handled)
+{
+	if (!capturing || delta_ns <= 0)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	log_interrupt(bpf_get_smp_processor_id(), now - delta_ns, now, ICEPATH_INTERRUPT_NMI, 0, ICEPATH_CONTEXT_HARDIRQ);
+	return 0;
+}
 
 /* ---- sockets ---- */
 

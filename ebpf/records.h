@@ -66,8 +66,9 @@ enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_DEVICE = 1,  /* vector: the irq number */
 	ICEPATH_INTERRUPT_TIMER = 2,   /* local APIC timer */
 	ICEPATH_INTERRUPT_RESCHEDULE = 3,
-	ICEPATH_INTERRUPT_CALL_FUNCTION = 4,
+	ICEPATH_INTERRUPT_CALL_FUNCTION = 4, /* of one CPU or of several */
 	ICEPATH_INTERRUPT_IRQ_WORK = 5,
+	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without the entry and exit around it; vector: 0 */
 };
 
 /*
