@@ -13,11 +13,6 @@ namespace {
 
 class Sizes : public testing::TestWithParam<Case> {
 protected:
-	void SetUp() override
-	{
-		if (const std::string why = GetParam().why_not(); !why.empty())
-			GTEST_SKIP() << why;
-	}
 	static void expect_reason(const std::string &sentence)
 	{
 		for (const std::string &part :
@@ -83,7 +78,7 @@ TEST_P(Sizes, BeyondTheLimitAreRefusedByThePlan)
 TEST_P(Sizes, BeyondTheLimitAreLeftOutOfAll)
 {
 	plan::Wishes wishes = wish_for(GetParam());
-	wishes.targets.clear();
+	wishes.targets = {"all"};
 	plan::Target boundless = described(GetParam());
 	boundless.name = "boundless";
 	boundless.max_payload_bytes = UINT64_MAX;
@@ -99,7 +94,9 @@ INSTANTIATE_TEST_SUITE_P(Every, Sizes, testing::ValuesIn(cases_beyond()),
 
 TEST(SizesOfEveryTarget, CannotWrapAround)
 {
-	for (const TargetUnderTest &target : all_targets())
+	for (const TargetUnderTest &target : all_targets()) {
+		if (target.told.why_not[0])
+			continue;
 		for (const uint64_t size : {uint64_t{1} << 32, UINT64_MAX / 2 + 1, UINT64_MAX - 63, UINT64_MAX}) {
 			PairPlan plan;
 			plan.plugin = target.plugin;
@@ -109,6 +106,7 @@ TEST(SizesOfEveryTarget, CannotWrapAround)
 			const std::string refusal = WorkerPair(plan).open();
 			EXPECT_NE(refusal.find(std::to_string(size)), std::string::npos) << target.told.name << ": " << refusal;
 		}
+	}
 }
 
 } // namespace
