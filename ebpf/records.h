@@ -12,8 +12,8 @@
  * A record is written once, at the end of what it tells (`end_ns`), and carries its beginning: folding halves the number
  * of records. Times are bpf_ktime_get_ns(), which is CLOCK_MONOTONIC. 0 in a time field means "did not happen".
  *
- * Append only: a new record type or field goes to the end of its list, and is wired in three places: here, in
- * capture.bpf.c, and in profiler/path/decode.cc.
+ * Append only: a new record type or field goes to the end of its list, and is wired in three places: here, in the
+ * part of capture.bpf.c that writes it, and in profiler/path/log.cc.
  */
 #ifndef __VMLINUX_H__
 #include <stdint.h>
@@ -66,8 +66,9 @@ enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_DEVICE = 1,  /* vector: the irq number */
 	ICEPATH_INTERRUPT_TIMER = 2,   /* local APIC timer */
 	ICEPATH_INTERRUPT_RESCHEDULE = 3,
-	ICEPATH_INTERRUPT_CALL_FUNCTION = 4,
+	ICEPATH_INTERRUPT_CALL_FUNCTION = 4, /* of one CPU or of several */
 	ICEPATH_INTERRUPT_IRQ_WORK = 5,
+	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without the entry and exit around it; vector: 0 */
 };
 
 /*

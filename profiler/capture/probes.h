@@ -26,7 +26,7 @@ struct Probe {
 	std::string_view layers; // what can't be told without it
 };
 
-inline constexpr std::array<Probe, 21> kProbes = {{
+inline constexpr std::array<Probe, 24> kProbes = {{
 	{"on_sched_waking", "sched_waking", Group::Scheduling, "wakeup, sender.kernel/notify, network/notify"},
 	{"on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"},
 	{"on_sched_switch", "sched_switch", Group::Scheduling, "runqueue, preempted, blocked"},
@@ -43,8 +43,11 @@ inline constexpr std::array<Probe, 21> kProbes = {{
 	{"on_reschedule_exit", "reschedule_exit", Group::Interrupts, "interrupt"},
 	{"on_call_function_single_entry", "call_function_single_entry", Group::Interrupts, "wakeup/ipi"},
 	{"on_call_function_single_exit", "call_function_single_exit", Group::Interrupts, "wakeup/ipi"},
+	{"on_call_function_entry", "call_function_entry", Group::Interrupts, "interrupt, wakeup/ipi"},
+	{"on_call_function_exit", "call_function_exit", Group::Interrupts, "interrupt, wakeup/ipi"},
 	{"on_irq_work_entry", "irq_work_entry", Group::Interrupts, "interrupt"},
 	{"on_irq_work_exit", "irq_work_exit", Group::Interrupts, "interrupt"},
+	{"on_nmi_handler", "nmi_handler", Group::Interrupts, "interrupt (NMI)"},
 	{"on_sk_data_ready", "sk_data_ready", Group::SocketReady, "sender.kernel, network, queue (when a socket is ready)"},
 	{"on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, "network"},
 	{"on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec", Group::SocketTaken,

@@ -138,7 +138,7 @@ Culprit waker_of(const OffCpu &off)
 		return {Culprit::Kind::Task, off.waker_tid, 0};
 	case ICEPATH_CONTEXT_SOFTIRQ:
 		return {Culprit::Kind::Interrupt, off.waker_vector, ICEPATH_INTERRUPT_SOFTIRQ};
-	default: // waker_vector is the kind of the hard interrupt: see ebpf/capture.bpf.c
+	default: // waker_vector is the kind of the hard interrupt: see ebpf/scheduling.bpf.h
 		return {Culprit::Kind::Interrupt, 0, off.waker_vector};
 	}
 }

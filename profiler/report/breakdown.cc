@@ -38,6 +38,8 @@ std::string interrupt_name(uint8_t kind, uint32_t vector)
 		return "function call interrupt";
 	case ICEPATH_INTERRUPT_IRQ_WORK:
 		return "irq work interrupt";
+	case ICEPATH_INTERRUPT_NMI:
+		return "NMI";
 	}
 	return fmt::format("interrupt of kind {}", kind);
 }

@@ -93,11 +93,12 @@ private:
 
 std::string perf_event_list()
 {
-	static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSystems = {{{"sched_", "sched"},
+	static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSystems = {{{"sched_", "sched"},
 																							   {"cpu_idle", "power"},
 																							   {"softirq", "irq"},
 																							   {"irq_handler", "irq"},
 																							   {"sk_", "sock"},
+																							   {"nmi_", "nmi"},
 																							   {"", "irq_vectors"}}};
 	std::string list;
 	for (const capture::Probe &probe : capture::kProbes) {

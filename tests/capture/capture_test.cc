@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -231,6 +232,23 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	EXPECT_FALSE(has(needed_by(tcp), "skb_copy_datagram_iovec")) << "a sleeping receiver can't take before it is told";
 	tcp.wait = rundir::Wait::Poll;
 	EXPECT_TRUE(has(needed_by(tcp), "skb_copy_datagram_iovec"));
+}
+
+// A group is attached as a whole: an entry without its exit would make an interrupt without end.
+TEST(Probes, EveryEntryHasItsExit)
+{
+	size_t pairs = 0;
+	for (const Probe &probe : kProbes) {
+		if (!probe.tracepoint.ends_with("_entry"))
+			continue;
+		std::string exit(probe.tracepoint);
+		exit.replace(exit.size() - 5, 5, "exit");
+		pairs += std::ranges::any_of(kProbes, [&](const Probe &other) {
+			return other.tracepoint == exit && other.group == probe.group && other.layers == probe.layers;
+		});
+		EXPECT_EQ(probe.program, "on_" + std::string(probe.tracepoint));
+	}
+	EXPECT_EQ(pairs, 7u);
 }
 
 TEST(Probes, EveryProbeWorksHereOrSaysWhyNot)

@@ -70,11 +70,6 @@ void await_message(WorkerPair &pair, uint32_t side, uint32_t message)
 
 class Ends : public testing::TestWithParam<Case> {
 protected:
-	void SetUp() override
-	{
-		if (const std::string why = GetParam().why_not(); !why.empty())
-			GTEST_SKIP() << why;
-	}
 	void expect_death_is_told(uint32_t killed)
 	{
 		PairPlan plan = GetParam().plan();

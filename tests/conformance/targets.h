@@ -31,13 +31,14 @@ struct Case {
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
 	// A middleware makes its own calls, or none: its adapter stamps what it can see.
 	bool is_middleware() const { return told.library_version[0] != 0; }
-	std::string why_not() const; // empty: the target works here
 	std::string test_name() const;
 };
 
-void PrintTo(const Case &each, std::ostream *out); // GoogleTest's hook: by name, not by bytes
+// GoogleTest's hook: by name, not by bytes.
+void PrintTo(const Case &each, std::ostream *out);
+void PrintTo(const TargetUnderTest &each, std::ostream *out);
 
-// Every target x wait x pattern x size that it can carry.
+// Every target that works here (absent_test.cc has the others) x wait x pattern x size that it can carry.
 const std::vector<Case> &all_cases();
 // The same with sizes that it can't.
 std::vector<Case> cases_beyond();

@@ -14,9 +14,12 @@ void Machine::try_interrupt(uint16_t number, uint8_t kind, uint32_t vector,
 {
 	Cpu &cpu = cpus_[number];
 	Execution *running = top(cpu);
-	bool soft = kind == ICEPATH_INTERRUPT_SOFTIRQ;
-	bool masked = (running && running->irqs_off) ||
-				  (!cpu.interrupts.empty() && (soft || cpu.interrupts.back()->kind != ICEPATH_INTERRUPT_SOFTIRQ));
+	const auto over = [&](uint8_t it) { return !cpu.interrupts.empty() && cpu.interrupts.back()->kind == it; };
+	bool masked = (running && running->irqs_off) || (!cpu.interrupts.empty() && !over(ICEPATH_INTERRUPT_SOFTIRQ));
+	if (kind == ICEPATH_INTERRUPT_SOFTIRQ)
+		masked = masked || !cpu.interrupts.empty();
+	if (kind == ICEPATH_INTERRUPT_NMI)
+		masked = over(ICEPATH_INTERRUPT_NMI);
 	if (masked)
 		return interrupt(number, kind, vector, program);
 	pause(cpu);

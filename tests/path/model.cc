@@ -127,6 +127,13 @@ void Model::arm()
 									   : ICEPATH_INTERRUPT_TIMER,
 							  soft ? 9 : 33, handler);
 		});
+	if (scenario.nmis)
+		disturb(100, 1500, [=, this] {
+			std::function<Co(Interrupt &)> handler = [this](Interrupt &self) -> Co {
+				co_await machine.work(self, 5, 60);
+			};
+			machine.interrupt(worker_cpu(), ICEPATH_INTERRUPT_NMI, 0, handler);
+		});
 	if (scenario.spurious)
 		disturb(50, 1500, [this] {
 			Link &link = links[machine.between(0, links.size() - 1)];

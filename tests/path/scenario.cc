@@ -39,6 +39,7 @@ Scenario Scenario::random(uint64_t seed)
 	scenario.calls_known = chance(0.5);
 	scenario.busy_receiver = chance(0.4);
 	scenario.eager_sender = chance(0.4);
+	scenario.nmis = chance(0.3);
 	return scenario;
 }
 
@@ -60,7 +61,8 @@ std::string Scenario::text() const
 																				  {held, "held"},
 																				  {calls_known, "calls_known"},
 																				  {busy_receiver, "busy_receiver"},
-																				  {eager_sender, "eager_sender"}})
+																				  {eager_sender, "eager_sender"},
+																				  {nmis, "nmis"}})
 		if (flag)
 			line += fmt::format(" {}", name);
 	return line;

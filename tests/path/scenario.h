@@ -30,6 +30,7 @@ struct Scenario {
 	bool preemption = false, interrupts = false, spurious = false, locks = false, batches = false, held = false;
 	bool calls_known = true;
 	bool busy_receiver = false, eager_sender = false;
+	bool nmis = false;
 
 	static Scenario random(uint64_t seed);
 	std::string text() const;

@@ -51,7 +51,8 @@ std::vector<std::string> features(const Scenario &scenario)
 			 {scenario.edges.size() > 1, "relays"},
 			 {std::ranges::count(scenario.edges, Edge::Wake) > 0, "wake_edges"},
 			 {scenario.busy_receiver, "busy_receiver"},
-			 {scenario.eager_sender, "eager_sender"}})
+			 {scenario.eager_sender, "eager_sender"},
+			 {scenario.nmis, "nmis"}})
 		if (flag)
 			found.emplace_back(name);
 	return found;

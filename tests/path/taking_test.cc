@@ -224,6 +224,20 @@ TEST(Taking, InterruptsAreCarvedAndTheOutermostWins)
 			  "1:interrupt 10 by irq 2.236 | 1:receiver.user 190");
 }
 
+// An NMI comes in the middle of anything: also of an interrupt, which then holds it.
+TEST(Taking, AnNmiIsCarvedLikeAnyInterrupt)
+{
+	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
+	scene.interrupt(kReceiverCpu, 155, 158, ICEPATH_INTERRUPT_NMI, 0);
+	scene.interrupt(kReceiverCpu, 200, 230);
+	scene.interrupt(kReceiverCpu, 205, 215, ICEPATH_INTERRUPT_NMI, 0);
+	scene.interrupt(kReceiverCpu, 300, 310, ICEPATH_INTERRUPT_NMI, 0);
+	EXPECT_EQ(after_head(scene),
+			  "1:receiver.user 5 | 1:receiver.kernel 10 | 1:interrupt 3 by irq 6.0 | 1:receiver.kernel 2 | "
+			  "1:receiver.user 40 | 1:interrupt 30 by irq 2.236 | 1:receiver.user 70 | "
+			  "1:interrupt 10 by irq 6.0 | 1:receiver.user 90");
+}
+
 // Stamps are read in user mode, so an interrupt holds none; evidence that says otherwise still tiles.
 TEST(Taking, OwnInterruptStays)
 {

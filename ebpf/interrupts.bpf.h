@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_INTERRUPTS_BPF_H
+#define ICEPATH_EBPF_INTERRUPTS_BPF_H
+/*
+ * Interrupts on workers' CPUs, and with them the context of every other event. Part of capture.bpf.c.
+ *
+ * How the context of a waking is known: the interrupt and softirq probes keep it per CPU. preempt_count would say the
+ * same, but its symbol isn't in kallsyms everywhere, and a program that names it doesn't load there.
+ */
+
+static __always_inline void log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind, __u32 vector, __u8 context)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	/* On an idle CPU an interrupt delays nobody, unless it is long enough to delay a wakeup. */
+	if (!begin_ns || !is_worker_cpu(cpu) || (!tid && now - begin_ns < 1000))
+		return;
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_INTERRUPT, context, tid, now);
+	if (!record)
+		return;
+	record->interrupt.begin_ns = begin_ns;
+	record->interrupt.vector = vector;
+	record->interrupt.kind = kind;
+	record->words[2] = 0;
+}
+
+static __always_inline int enter_hardirq(__u8 kind, __u32 vector)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state || !capturing)
+		return 0;
+	state->hardirq_begin_ns = bpf_ktime_get_ns();
+	state->hardirq_kind = kind;
+	state->hardirq_vector = vector;
+	state->in_hardirq = 1;
+	return 0;
+}
+
+static __always_inline int leave_hardirq(void)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	__u64 begin_ns = state->hardirq_begin_ns;
+	state->in_hardirq = 0;
+	state->hardirq_begin_ns = 0;
+	if (capturing)
+		log_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), state->hardirq_kind, state->hardirq_vector,
+					  ICEPATH_CONTEXT_HARDIRQ);
+	return 0;
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int vector)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state || !capturing)
+		return 0;
+	state->softirq_begin_ns = bpf_ktime_get_ns();
+	state->softirq_vector = vector;
+	state->in_softirq = 1;
+	return 0;
+}
+
+SEC("?tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit, unsigned int vector)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	__u64 begin_ns = state->softirq_begin_ns;
+	state->in_softirq = 0;
+	state->softirq_begin_ns = 0;
+	if (capturing)
+		log_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), ICEPATH_INTERRUPT_SOFTIRQ, vector, ICEPATH_CONTEXT_SOFTIRQ);
+	return 0;
+}
+
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_handler_entry, int irq) { return enter_hardirq(ICEPATH_INTERRUPT_DEVICE, irq); }
+SEC("?tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_handler_exit, int irq) { return leave_hardirq(); }
+SEC("?tp_btf/local_timer_entry")
+int BPF_PROG(on_local_timer_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_TIMER, vector); }
+SEC("?tp_btf/local_timer_exit")
+int BPF_PROG(on_local_timer_exit, int vector) { return leave_hardirq(); }
+SEC("?tp_btf/reschedule_entry")
+int BPF_PROG(on_reschedule_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_RESCHEDULE, vector); }
+SEC("?tp_btf/reschedule_exit")
+int BPF_PROG(on_reschedule_exit, int vector) { return leave_hardirq(); }
+SEC("?tp_btf/call_function_single_entry")
+int BPF_PROG(on_call_function_single_entry, int vector)
+{
+	return enter_hardirq(ICEPATH_INTERRUPT_CALL_FUNCTION, vector);
+}
+SEC("?tp_btf/call_function_single_exit")
+int BPF_PROG(on_call_function_single_exit, int vector) { return leave_hardirq(); }
+/* Sent to several CPUs at once, handled alike: generic_smp_call_function_interrupt() is the handler of both. */
+SEC("?tp_btf/call_function_entry")
+int BPF_PROG(on_call_function_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_CALL_FUNCTION, vector); }
+SEC("?tp_btf/call_function_exit")
+int BPF_PROG(on_call_function_exit, int vector) { return leave_hardirq(); }
+SEC("?tp_btf/irq_work_entry")
+int BPF_PROG(on_irq_work_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_IRQ_WORK, vector); }
+SEC("?tp_btf/irq_work_exit")
+int BPF_PROG(on_irq_work_exit, int vector) { return leave_hardirq(); }
+
+/*
+ * nmi_handle() tells of each handler when it is over, with how long it took. An NMI comes in the middle of any program
+ * here: this one leaves the state of the CPU alone.
+ */
+SEC("?tp_btf/nmi_handler")
+int BPF_PROG(on_nmi_handler, void *handler, s64 delta_ns, int handled)
+{
+	if (!capturing || delta_ns <= 0)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	log_interrupt(bpf_get_smp_processor_id(), now - delta_ns, now, ICEPATH_INTERRUPT_NMI, 0, ICEPATH_CONTEXT_HARDIRQ);
+	return 0;
+}
+
+#endif

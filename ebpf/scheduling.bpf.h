@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_SCHEDULING_BPF_H
+#define ICEPATH_EBPF_SCHEDULING_BPF_H
+/*
+ * Workers going to sleep, being woken, getting the CPU, and who else had it. Part of capture.bpf.c.
+ *
+ * How an off-CPU period becomes one record: sched_waking and sched_wakeup of a worker only fill its task storage, and
+ * sched_switch writes the record when the worker is switched in. The storage is cleared there and nowhere else, because a
+ * waking may come before the switch-out that it ends: the waker finds the task still on its CPU and queues it
+ * (try_to_wake_up(), ttwu_queue_wakelist()). A waking whose wakeup had come as well before the switch-out ended no period:
+ * it is written as WAKE, so that every waking of a worker is in the log once.
+ *
+ * A kernel may also run no program at all while certain tasks are current (seen in a sandbox that hides its own agent):
+ * a worker that follows such a task is switched in unseen, because sched_switch runs as the task that leaves. The end of
+ * __schedule() runs as the one that comes (sched_exit_tp, since 6.16): there such a period is written, with a flag. Where
+ * even that is missing, the programs watch their own state: a worker that is switched out twice, or in twice, is logged
+ * as UNSEEN with the time in between, which is then lost.
+ */
+
+static __always_inline void log_wake(__u32 cpu, __u32 tid, const struct icepath_task *task, __u64 end_ns)
+{
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_WAKE, task->context, tid, end_ns);
+	if (!record)
+		return;
+	record->off.out_ns = 0;
+	record->off.waking_ns = task->waking_ns;
+	record->off.wakeup_ns = task->wakeup_ns;
+	record->off.waker_tid = task->waker_tid;
+	record->off.ipi_after_ns = 0;
+	record->off.idle_after_ns = 0;
+	record->off.out_cpu = cpu;
+	record->off.reason = 0;
+	record->off.waker_vector = task->vector;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(on_sched_waking, struct task_struct *wakee)
+{
+	__u32 cpu;
+	if (!capturing)
+		return 0;
+	struct icepath_task *task = worker_of(wakee);
+	if (!task)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	struct icepath_task wake = {
+		.waking_ns = now,
+		.waker_tid = (__u32)bpf_get_current_pid_tgid(),
+		.context = context_of(state),
+	};
+	if (wake.context == ICEPATH_CONTEXT_SOFTIRQ)
+		wake.vector = state->softirq_vector;
+	else if (wake.context == ICEPATH_CONTEXT_HARDIRQ)
+		wake.vector = state->hardirq_kind;
+	if (task->wakeup_ns && !task->out_ns) { /* a wake that found it running still: it ended no period, and is over */
+		log_wake(cpu, wakee->pid, task, task->wakeup_ns);
+		task->wakeup_ns = 0;
+		task->ipi_ns = 0;
+	} else if (task->waking_ns) { /* the first waking of a period counts; this one delivers nothing */
+		log_wake(cpu, wakee->pid, &wake, now);
+		return 0;
+	}
+	task->waker_tid = wake.waker_tid;
+	task->context = wake.context;
+	task->vector = wake.vector;
+	task->waking_ns = now;
+	return 0;
+}
+
+SEC("?tp_btf/sched_wakeup")
+int BPF_PROG(on_sched_wakeup, struct task_struct *wakee)
+{
+	__u32 cpu;
+	if (!capturing)
+		return 0;
+	struct icepath_task *task = worker_of(wakee);
+	if (!task || task->wakeup_ns)
+		return 0;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	/* A wakeup that was queued to its target CPU runs in the handler of the IPI (sched_ttwu_pending()). */
+	if (state && state->in_hardirq && state->hardirq_kind == ICEPATH_INTERRUPT_CALL_FUNCTION)
+		task->ipi_ns = state->hardirq_begin_ns;
+	task->wakeup_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Between two events of a worker there must have been another one. */
+static __always_inline void log_unseen(__u32 cpu, __u32 tid, __u64 begin_ns, __u64 now)
+{
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_UNSEEN, ICEPATH_CONTEXT_TASK, tid, now);
+	if (record)
+		record->off.out_ns = begin_ns;
+}
+
+static __always_inline void switched_out(struct icepath_task *task, struct task_struct *prev, __u32 cpu, __u64 now,
+										 bool preempted)
+{
+	if (task->out_ns)
+		log_unseen(cpu, prev->pid, task->out_ns, now);
+	if (task->waking_ns && task->wakeup_ns) { /* woken before it slept: this wake ends no period */
+		log_wake(cpu, prev->pid, task, task->wakeup_ns);
+		task->waking_ns = 0;
+		task->wakeup_ns = 0;
+		task->ipi_ns = 0;
+	}
+	task->out_ns = now;
+	task->out_cpu = cpu;
+	task->reason = preempted ? ICEPATH_OFF_PREEMPTED : ICEPATH_OFF_BLOCKED;
+}
+
+/* From the waking to an event after it, as records.h wants it; 0 where it came before or is too far to be told. */
+static __always_inline __u32 after(__u64 event_ns, __u64 waking_ns)
+{
+	__u64 difference = event_ns - waking_ns;
+	return waking_ns && event_ns > waking_ns && difference <= 0xffffffffu ? difference : 0;
+}
+
+static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __u32 cpu,
+										const struct icepath_cpu_state *state, __u64 now, __u16 flags)
+{
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_OFF_CPU, task->context, tid, now);
+	if (!record)
+		return;
+	record->flags = flags;
+	record->off.out_ns = task->out_ns;
+	record->off.waking_ns = task->waking_ns;
+	record->off.wakeup_ns = task->wakeup_ns;
+	record->off.waker_tid = task->waker_tid;
+	record->off.ipi_after_ns = after(task->ipi_ns, task->waking_ns);
+	record->off.idle_after_ns = after(state->idle_exit_ns, task->waking_ns);
+	record->off.out_cpu = task->out_cpu;
+	record->off.reason = task->reason;
+	record->off.waker_vector = task->vector;
+}
+
+static __always_inline void begin_period(struct icepath_task *task, __u64 now)
+{
+	task->out_ns = 0;
+	task->waking_ns = 0;
+	task->wakeup_ns = 0;
+	task->ipi_ns = 0;
+	task->in_ns = now;
+}
+
+static __always_inline void switched_in(struct icepath_task *task, struct task_struct *next, __u32 cpu,
+										const struct icepath_cpu_state *state, __u64 now)
+{
+	if (task->out_ns)
+		log_off_cpu(task, next->pid, cpu, state, now, 0);
+	else if (task->in_ns)
+		log_unseen(cpu, next->pid, task->in_ns, now);
+	begin_period(task, now);
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
+{
+	__u32 cpu;
+	if (!capturing)
+		return 0;
+	struct icepath_task *out = prev->pid ? worker_of(prev) : NULL;
+	struct icepath_task *in = next->pid ? worker_of(next) : NULL;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	/* Two tests apart: clang would or the pointers, which the verifier refuses. */
+	bool concerns_run = is_worker_cpu(cpu) || in;
+	barrier_var(concerns_run);
+	if (!out && !concerns_run)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	if (out) {
+		/* Runnable without the preempt flag: sched_yield(), or woken between its going to sleep and __schedule(). */
+		switched_out(out, prev, cpu, now, preempt || prev_state == 0);
+	} else if (state->foreign_in_ns && prev->pid) {
+		struct icepath_record *record =
+			begin_record(cpu, ICEPATH_RECORD_FOREIGN_RUN, ICEPATH_CONTEXT_TASK, prev->pid, now);
+		if (record) {
+			record->run.in_ns = state->foreign_in_ns;
+			__builtin_memcpy(record->run.comm, prev->comm, sizeof(record->run.comm));
+			record->run.tgid = prev->tgid;
+			record->run.reserved = 0;
+		}
+	}
+	if (in)
+		switched_in(in, next, cpu, state, now);
+	state->foreign_in_ns = !in && next->pid && is_worker_cpu(cpu) ? now : 0;
+	return 0;
+}
+
+SEC("?tp_btf/sched_exit_tp")
+int BPF_PROG(on_sched_exit, bool is_switch)
+{
+	__u32 cpu;
+	if (!capturing || !is_switch)
+		return 0;
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct icepath_task *task = worker_of(current);
+	if (!task || !task->out_ns)
+		return 0;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	log_off_cpu(task, current->pid, cpu, state, now, ICEPATH_FLAG_IN_LATE);
+	begin_period(task, now);
+	return 0;
+}
+
+SEC("?tp_btf/sched_migrate_task")
+int BPF_PROG(on_sched_migrate_task, struct task_struct *moved)
+{
+	__u32 cpu;
+	if (!capturing || !worker_of(moved))
+		return 0;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (!state)
+		return 0;
+	begin_record(cpu, ICEPATH_RECORD_MIGRATE, context_of(state), moved->pid, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("?tp_btf/cpu_idle")
+int BPF_PROG(on_cpu_idle, unsigned int idle_state, unsigned int cpu_id)
+{
+	__u32 cpu;
+	if (!capturing)
+		return 0;
+	struct icepath_cpu_state *state = this_cpu(&cpu);
+	if (state && idle_state == 0xffffffffu) /* PWR_EVENT_EXIT */
+		state->idle_exit_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+#endif

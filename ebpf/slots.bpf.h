@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_SLOTS_BPF_H
+#define ICEPATH_EBPF_SLOTS_BPF_H
+/*
+ * The maps that the programs share with user space, what a CPU is in the middle of, and how a record is begun. Part of
+ * capture.bpf.c.
+ */
+
+#define MAX_CPUS 1024
+
+/* Set before loading. */
+const volatile __u32 slot_capacity = 1;
+const volatile __u32 slot_count = 1; /* the last slot is that of the CPUs without a worker */
+const volatile __u8 slot_of_cpu[MAX_CPUS];
+
+/* Written by user space while programs are attached: 0 outside a block. */
+__u32 capturing = 0;
+
+struct icepath_cpu_state cpu_states[MAX_CPUS];
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct icepath_task);
+} workers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct icepath_socket);
+} sockets SEC(".maps");
+
+/* value_size and max_entries are set before loading: a slot is its header and slot_capacity records. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 4096);
+} slots SEC(".maps");
+
+static __always_inline struct icepath_task *worker_of(struct task_struct *task)
+{
+	struct icepath_task *worker = bpf_task_storage_get(&workers, task, 0, 0);
+	return worker && worker->in_block ? worker : NULL;
+}
+
+static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
+{
+	*cpu = bpf_get_smp_processor_id();
+	return *cpu < MAX_CPUS ? &cpu_states[*cpu] : NULL;
+}
+
+static __always_inline bool is_worker_cpu(__u32 cpu) { return cpu < MAX_CPUS && slot_of_cpu[cpu] + 1 < slot_count; }
+
+static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
+{
+	return state->in_hardirq   ? ICEPATH_CONTEXT_HARDIRQ
+		   : state->in_softirq ? ICEPATH_CONTEXT_SOFTIRQ
+							   : ICEPATH_CONTEXT_TASK;
+}
+
+/* The next record of this CPU's slot with its header filled, or NULL where the slot is full. */
+static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type, __u8 context, __u32 tid, __u64 end_ns)
+{
+	__u32 slot_index = cpu < MAX_CPUS ? slot_of_cpu[cpu] : slot_count - 1;
+	struct icepath_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
+	if (!slot)
+		return NULL;
+	/* Atomic: an interrupt may log in the middle of it, and the last slot is shared between CPUs. */
+	__u32 position = __sync_fetch_and_add(&slot->position, 1);
+	if (position >= slot_capacity)
+		return NULL;
+	struct icepath_record *record = (struct icepath_record *)(slot + 1) + position;
+	record->type = type;
+	record->version = ICEPATH_RECORD_VERSION;
+	record->bytes = sizeof(*record);
+	record->context = context;
+	record->seq = position;
+	record->tid = tid;
+	record->cpu = cpu;
+	record->flags = 0;
+	record->end_ns = end_ns;
+	return record;
+}
+
+#endif
