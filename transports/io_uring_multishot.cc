@@ -17,11 +17,6 @@ constexpr unsigned kBuffers = 16;
 constexpr int kGroup = 0;
 constexpr uint64_t kLeastBytes = 4096, kMostBytes = 65536; // of one buffer
 
-// When the call was made that brought a piece.
-struct Read {
-	uint64_t ask_ns = 0, wait_return_ns = 0, take_call_ns = 0, take_return_ns = 0;
-};
-
 } // namespace
 
 struct icepath_endpoint : UringSocketEnd {
@@ -85,7 +80,7 @@ int next_buffer(icepath_endpoint *end, icepath_recv *message)
 			post(end);
 		if (const int status = end->await(*message); status != ICEPATH_OK)
 			return status;
-		end->read = {message->ask_ns, message->wait_return_ns, message->take_call_ns, message->take_return_ns};
+		end->read.keep(*message);
 	}
 	const io_uring_cqe done = end->in.take();
 	end->is_posted = (done.flags & IORING_CQE_F_MORE) != 0;
@@ -122,11 +117,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		if (end->unread == 0)
 			provide(end, end->current);
 	}
-	message->ask_ns = end->read.ask_ns;
-	message->wait_return_ns = end->read.wait_return_ns;
-	message->take_call_ns = end->read.take_call_ns;
-	message->take_return_ns = end->read.take_return_ns;
-	message->attempts = std::max(message->attempts, 1u);
+	end->read.tell(*message);
 	return ICEPATH_OK;
 }
 

@@ -156,7 +156,7 @@ private:
 	static constexpr unsigned kRequests = 8, kCompletions = 256;
 	// The shortest there is: a parked endpoint's thread must not take the CPU of the cell that is measured next.
 	static constexpr unsigned kSqThreadIdleMs = 1;
-	static constexpr uint64_t kWithdrawal = ~uint64_t{0};
+	static constexpr uint64_t kWithdrawal = ~uint64_t{1};
 
 	static bool went_well(int status)
 	{

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An endpoint that is one connected stream socket driven through io_uring: opening and connecting it, waiting for a
-// completion, sending. What a plug-in adds is how it asks for received bytes.
-#include <sys/epoll.h>
+// An endpoint that is one connected stream socket driven through io_uring: opening and connecting it, and sending. What a
+// plug-in adds is how it asks for received bytes.
 #include <sys/socket.h>
 
 #include <bit>
 #include <climits>
 
 #include "transports/byte_transfer.h"
-#include "transports/channel_end.h"
 #include "transports/kernel_limit.h"
-#include "transports/spin_pause.h"
 #include "transports/tcp_connection.h"
-#include "transports/uring.h"
+#include "transports/uring_end.h"
 
 namespace icepath::transports {
 
@@ -57,44 +54,21 @@ template <class Endpoint> int connect_pair(Endpoint *end, const icepath_address 
 	return ICEPATH_OK;
 }
 
-struct UringSocketEnd : ChannelEnd {
-	using ChannelEnd::ChannelEnd;
-	~UringSocketEnd() { close_all({socket, listener, epoll}); }
+struct UringSocketEnd : UringEnd {
+	using UringEnd::UringEnd;
+	~UringSocketEnd() { close_all({socket, listener}); }
 	int socket = -1;
 	int listener = -1; // tcp side 0, until connected
-	int epoll = -1;
-	Uring in, out;
 
 	static constexpr uint64_t kReceiving = 1, kSending = 2; // ids of requests; with buffers, the first one's
 
 	// The last step of connect().
-	int open_rings(Uring::Submission sending)
+	int open_rings(Uring::Submission submission)
 	{
-		if (sends && (errno = -out.open(sending)) != 0)
-			return failed("io_uring_setup");
-		if (receives && (errno = -in.open()) != 0)
-			return failed("io_uring_setup");
-		if (receives && wait == ICEPATH_WAIT_EPOLL) {
-			const int event = in.open_event();
-			if (event < 0)
-				return failed("eventfd");
-			if ((epoll = open_epoll(event, EPOLLIN | EPOLLET)) < 0)
-				return failed("epoll");
-		}
-		return ICEPATH_OK;
-	}
-
-	// Returns once `in` has a completion, with the stamps of the call that brought it. Otherwise the status says why not,
-	// and the request that was waited for is the caller's to withdraw.
-	int await(icepath_recv &message)
-	{
-		while (!in.has_completion()) {
-			if (is_cancelled())
-				return end_of_cancelled();
-			if (!try_once(message))
-				return failed("io_uring_enter");
-		}
-		return ICEPATH_OK;
+		int status = sends ? open_out(submission) : static_cast<int>(ICEPATH_OK);
+		if (status == ICEPATH_OK && receives)
+			status = open_in();
+		return status;
 	}
 
 	// Sends the whole message. `prepare(request, data, bytes, buffer)` fills a request in; those that send from buffers of
@@ -132,43 +106,6 @@ struct UringSocketEnd : ChannelEnd {
 	}
 
 private:
-	// False with errno set where a call failed.
-	bool try_once(icepath_recv &message)
-	{
-		const bool handed_in = in.is_submitted();
-		if (wait == ICEPATH_WAIT_EPOLL && !handed_in)
-			return in.submit(false); // the request waits for readiness: nothing is taken yet
-		if (wait == ICEPATH_WAIT_EPOLL && !sleep_until_ready(message))
-			return true;
-		message.attempts++;
-		if (wait == ICEPATH_WAIT_POLL && handed_in && !in.has_work()) {
-			pause_spin();
-			return true;
-		}
-		const bool went_well = wait == ICEPATH_WAIT_BLOCK ? in.submit(true) : handed_in ? do_work() : in.submit(false);
-		message.take_call_ns = in.call_ns;
-		message.take_return_ns = in.return_ns;
-		return went_well;
-	}
-
-	bool sleep_until_ready(icepath_recv &message)
-	{
-		epoll_event event;
-		const int ready = epoll_wait(epoll, &event, 1, -1);
-		message.wait_return_ns = icepath_now_ns();
-		return ready > 0;
-	}
-
-	bool do_work()
-	{
-		if (wait != ICEPATH_WAIT_EPOLL)
-			return in.do_work();
-		in.signal_event(false);
-		const bool went_well = in.do_work();
-		in.signal_event(true);
-		return went_well;
-	}
-
 	// One call, or one look where nothing may sleep: hands a new request in, or waits for what was handed in before.
 	int go_on(icepath_send &message, bool hand_in)
 	{
