@@ -113,12 +113,12 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 	}
 }
 
-// A level-triggered epoll instance that watches `fd` for input, or -1 with errno set.
-inline int open_epoll(int fd)
+// An epoll instance that watches `fd`, level-triggered for input if not told otherwise, or -1 with errno set.
+inline int open_epoll(int fd, uint32_t events = EPOLLIN)
 {
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
 	epoll_event event{};
-	event.events = EPOLLIN;
+	event.events = events;
 	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event)) {
 		const int error = errno;
 		close(epoll);

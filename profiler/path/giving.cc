@@ -18,6 +18,14 @@ bool in_sending_call(const Transfer *out, uint64_t at_ns)
 	return out && out->call && at_ns >= out->call->at_ns && (!out->call_return || at_ns < out->call_return->at_ns);
 }
 
+// Asleep in its sending call when another task announced the message: a kernel thread that sends for it had it by then.
+bool relayed_asleep(const Transfer *out, const OffCpu &off, uint64_t begin_ns, const Boundary &end)
+{
+	return in_sending_call(out, begin_ns) && out->ready && !out->ready_in_softirq && out->ready_tid != 0 &&
+		   out->ready_tid != out->from && out->ready->at_ns == end.at_ns && !off.preempted &&
+		   off.waking_ns >= end.at_ns;
+}
+
 } // namespace
 
 Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window)
@@ -65,6 +73,11 @@ void tile_holding(const Place &place, const Boundary &end, const Holding &how, c
 		Boundary stretch_end = end_of(thread, stretch, end);
 		if (!stretch.off) {
 			tiling.running(stretch, stretch_end, place, cuts, label, own);
+			continue;
+		}
+		if (relayed_asleep(how.out, *stretch.off, stretch.begin_ns, stretch_end)) {
+			tiling.refuse(flaw(*stretch.off));
+			tiling.until(stretch_end, place, {Layer::RelayKernel}, {Culprit::Kind::Task, how.out->ready_tid, 0});
 			continue;
 		}
 		const Call *call = how.calls ? call_at(thread, stretch.begin_ns) : nullptr;

@@ -29,6 +29,14 @@ const SocketEvent *last_within(const std::vector<SocketEvent> &events, uint64_t 
 	return after != events.begin() && std::prev(after)->at_ns >= begin_ns ? &*std::prev(after) : nullptr;
 }
 
+// Those within [begin, end].
+std::span<const SocketEvent> all_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto first = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns < begin_ns; });
+	auto last = std::partition_point(first, events.end(), [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
+	return {first, last};
+}
+
 bool has_call(const Transfer &transfer)
 {
 	return transfer.call && transfer.call_return && transfer.call->at_ns <= transfer.call_return->at_ns;
@@ -84,16 +92,26 @@ private:
 void match_local(const SocketEvents &events, Direction &direction)
 {
 	auto ready = of_socket(events.ready, direction.receiver_key);
-	std::erase_if(ready, [&](const SocketEvent &one) {
-		return one.tid != direction.sender || one.context != ICEPATH_CONTEXT_TASK;
-	});
+	std::erase_if(ready, [&](const SocketEvent &one) { return one.context != ICEPATH_CONTEXT_TASK; });
+	auto others = ready;
+	std::erase_if(ready, [&](const SocketEvent &one) { return one.tid != direction.sender; });
+	std::erase_if(others, [&](const SocketEvent &one) { return one.tid == direction.sender; });
 	for (Exchange &exchange : direction.exchanges) {
 		Transfer &transfer = exchange.transfer;
 		if (!has_call(transfer))
 			continue;
+		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;
 		// The part that arrives last decides.
-		if (auto *last = last_within(ready, transfer.call->at_ns, transfer.call_return->at_ns))
+		if (auto *last = last_within(ready, begin_ns, end_ns)) {
 			set_ready(*last, Provenance::Exact, nullptr, transfer);
+			continue;
+		}
+		// The sender announced nothing in its call, but one other task did: a kernel thread that sends for it (io_uring's
+		// SQPOLL). The call lasts until that has sent.
+		const auto within = all_within(others, begin_ns, end_ns);
+		auto of_another = [&](const SocketEvent &one) { return one.tid != within.back().tid; };
+		if (!within.empty() && std::ranges::none_of(within, of_another))
+			set_ready(within.back(), Provenance::Paired, nullptr, transfer);
 	}
 }
 
@@ -123,18 +141,6 @@ void match_stream(const SocketEvents &events, const Observations &seen, Directio
 			set_ready(*event, Provenance::Exact, &seen, exchange.transfer);
 	}
 }
-
-namespace {
-
-// Those within [begin, end].
-std::span<const SocketEvent> all_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
-{
-	auto first = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns < begin_ns; });
-	auto last = std::partition_point(first, events.end(), [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
-	return {first, last};
-}
-
-} // namespace
 
 void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction)
 {

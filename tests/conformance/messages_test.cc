@@ -65,6 +65,7 @@ void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case 
 		EXPECT_EQ(stamp.observe_ns != 0, how.uses_user_slot()) << what;
 		if (!how.is_middleware()) {
 			EXPECT_EQ(stamp.take_call_ns != 0, !how.uses_user_slot()) << what;
+			EXPECT_EQ(stamp.take_return_ns != 0, stamp.take_call_ns != 0) << what;
 		}
 		if (how.wait == ICEPATH_WAIT_EPOLL) {
 			EXPECT_NE(stamp.wait_return_ns, 0u) << what;

@@ -32,6 +32,24 @@ TEST(Decode, TheLastPartInTheCallDecides)
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
 }
 
+// A kernel thread that sends for the sender, which sleeps in its call until that has sent (io_uring's SQPOLL).
+TEST(Decode, AKernelThreadAnnouncesWhatTheSenderGaveIt)
+{
+	Capture capture(kUnixSocket);
+	capture.ready(1150, kForeign);
+	icepath_record &sleep = capture.add(0, ICEPATH_RECORD_OFF_CPU, 1190, kSender);
+	sleep.off.out_ns = 1120;
+	sleep.off.waking_ns = 1170;
+	sleep.off.wakeup_ns = 1175;
+	sleep.off.waker_tid = kForeign;
+	capture.slept(850, 1160, 1200, 1250, kForeign);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 20 | 0:relay.kernel 30 by 99' | "
+							  "1:sender.kernel/notify 10' | 1:wakeup 40 | 1:runqueue 50 | 1:receiver.kernel 350 | "
+							  "1:receiver.user 100");
+	capture.ready(1155, kForeign + 1); // which of the two it was, nothing tells
+	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
+}
+
 TEST(Decode, AnUnprobedBlockHasNoRecords)
 {
 	Capture capture(0);
