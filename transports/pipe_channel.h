@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An endpoint whose messages go through pipes, one for each direction: all of pipe and fifo but what makes one.
+#include <memory>
+
 #include "transports/channel_end.h"
+
+namespace icepath::transports {
+class PageRing;
+}
 
 struct icepath_endpoint : icepath::transports::ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() { icepath::transports::close_all({read_end, write_end, epoll}); }
 	int read_end = -1, write_end = -1;
 	int epoll = -1;
+	std::shared_ptr<icepath::transports::PageRing> pages; // where a pipe refers to them instead of copying
 };
 
 namespace icepath::transports {

@@ -19,16 +19,16 @@
 namespace icepath::transports {
 
 // A memfd of that size, or -1 with errno set. Allocated at once, so that a lack of memory is an error here and not a
-// SIGBUS later; sealed, so that the peer can't take it away.
-inline int make_shared_memory(uint64_t bytes)
+// SIGBUS later; sealed, so that the peer can't take it away. `flags`: of memfd_create(2), beside the usual ones.
+inline int make_shared_memory(uint64_t bytes, unsigned flags = 0)
 {
-	const int fd = memfd_create("icepath-transport", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const int fd = memfd_create("icepath-transport", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
 	if (fd < 0)
 		return -1;
-	if (posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0 &&
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+	int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+	if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
 		return fd;
-	const int error = errno;
+	error = error ? error : errno;
 	close(fd);
 	errno = error;
 	return -1;
@@ -61,6 +61,7 @@ struct SharedMemoryEnd : ChannelEnd {
 	~SharedMemoryEnd() { close_all({memory_fd}); }
 	boost::interprocess::mapped_region memory;
 	int memory_fd = -1;
+	unsigned memfd_flags = 0; // beside the usual ones
 };
 
 template <class Endpoint> int map_own_memory(Endpoint &end)
@@ -77,7 +78,7 @@ template <class Endpoint> int set_up_memory(Endpoint &end)
 {
 	if (end.side == 1)
 		return ICEPATH_OK;
-	end.memory_fd = make_shared_memory(end.memory_bytes());
+	end.memory_fd = make_shared_memory(end.memory_bytes(), end.memfd_flags);
 	if (end.memory_fd < 0)
 		return end.failed("memfd_create");
 	const int theirs = fcntl(end.memory_fd, F_DUPFD_CLOEXEC, 0);

@@ -22,6 +22,7 @@ struct Cell {
 	void *receive_buffer;
 	uint32_t side;
 	bool lossy; // ICEPATH_IS_LOSSY
+	bool lends; // ICEPATH_CAN_LOAN
 };
 
 struct Outcome {

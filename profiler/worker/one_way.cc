@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "profiler/worker/block_loop.h"
+#include "profiler/worker/message_place.h"
 
 namespace icepath::worker {
 namespace {
@@ -41,9 +42,15 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
 	const uint64_t start_ns = icepath_now_ns() + kStartNs;
 	for (uint64_t seq = 0;; seq++) {
-		cell.payloads.prepare(cell.send_buffer, seq, 0);
+		void *place = nullptr;
+		int status = borrow(cell, place);
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("borrowing a slot for message {}", seq));
+			return outcome;
+		}
+		cell.payloads.prepare(place, seq, 0);
 		icepath_send out{};
-		out.data = cell.send_buffer;
+		out.data = place;
 		out.bytes = cell.payloads.bytes();
 		const uint64_t intended_ns = start_ns + static_cast<uint64_t>(static_cast<double>(seq) * period_ns);
 		if (paced)
@@ -55,7 +62,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 
 		const uint64_t send_ns = icepath_now_ns();
 		spin_for(block.sender_user_ns);
-		const int status = cell.endpoint.send(out);
+		status = send_from(cell, place, out);
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, cell.endpoint, fmt::format("sending message {}", seq));
 			return outcome;
@@ -78,14 +85,19 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 		icepath_recv in{};
 		in.data = cell.receive_buffer;
 		in.capacity = cell.payloads.bytes();
-		const int status = cell.endpoint.recv(in);
+		const void *place = nullptr;
+		int status = recv_at(cell, place, in);
 		const uint64_t recv_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, cell.endpoint, fmt::format("waiting for message {}", expected));
 			return outcome;
 		}
 		const bool closing = shared.closing.load(std::memory_order_acquire) == block.block + 1;
-		const Payloads::Checked checked = cell.payloads.verify(cell.receive_buffer, in.bytes, expected, 0, closing);
+		const Payloads::Checked checked = cell.payloads.verify(place, in.bytes, expected, 0, closing);
+		if (status = give_back(cell, place); status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("giving message {} back", expected));
+			return outcome;
+		}
 		if (cell.lossy && checked.verdict == Payloads::Verdict::Closing)
 			break;
 		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "profiler/worker/block_loop.h"
+#include "profiler/worker/message_place.h"
 
 namespace icepath::worker {
 
@@ -12,12 +13,18 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 	Ending ending(block, cell.slots, cell.memory.head());
 	uint64_t now_ns = icepath_now_ns();
 	for (uint64_t seq = 0;; seq++) {
-		cell.payloads.prepare(cell.send_buffer, seq, 0);
+		void *to = nullptr;
+		int status = borrow(cell, to);
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("borrowing a slot for message {}", seq));
+			return outcome;
+		}
+		cell.payloads.prepare(to, seq, 0);
 		const bool last = ending.is_last(seq, now_ns);
 		if (last)
 			cell.memory.head().last_seq.store(seq, std::memory_order_release);
 		icepath_send out{};
-		out.data = cell.send_buffer;
+		out.data = to;
 		out.bytes = cell.payloads.bytes();
 		icepath_recv in{};
 		in.data = cell.receive_buffer;
@@ -25,19 +32,24 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 
 		const uint64_t send_ns = icepath_now_ns();
 		spin_for(block.sender_user_ns);
-		int status = cell.endpoint.send(out);
+		status = send_from(cell, to, out);
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, cell.endpoint, fmt::format("sending message {}", seq));
 			return outcome;
 		}
 		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
-		status = cell.endpoint.recv(in);
+		const void *from = nullptr;
+		status = recv_at(cell, from, in);
 		const uint64_t recv_ns = now_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, cell.endpoint, fmt::format("waiting for the answer to message {}", seq));
 			return outcome;
 		}
-		const Payloads::Checked checked = cell.payloads.verify(cell.receive_buffer, in.bytes, seq, 1);
+		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 1);
+		if (status = give_back(cell, from); status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("giving the answer to message {} back", seq));
+			return outcome;
+		}
 		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
 		if (last) {
 			outcome.end = ending.why();
@@ -52,15 +64,22 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 	const std::atomic<uint64_t> &last_seq = cell.memory.head().last_seq;
 	tell_ready(cell, block);
 	for (uint64_t seq = 0; seq < messages_of(block); seq++) {
-		cell.payloads.prepare(cell.send_buffer, seq, 1);
+		void *to = nullptr;
+		int status = borrow(cell, to);
+		if (status != ICEPATH_OK) {
+			end_by(outcome, status, cell.endpoint, fmt::format("borrowing a slot for answer {}", seq));
+			return outcome;
+		}
+		cell.payloads.prepare(to, seq, 1);
 		icepath_send out{};
-		out.data = cell.send_buffer;
+		out.data = to;
 		out.bytes = cell.payloads.bytes();
 		icepath_recv in{};
 		in.data = cell.receive_buffer;
 		in.capacity = cell.payloads.bytes();
 
-		int status = cell.endpoint.recv(in);
+		const void *from = nullptr;
+		status = recv_at(cell, from, in);
 		const uint64_t recv_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, cell.endpoint, fmt::format("waiting for message {}", seq));
@@ -68,9 +87,11 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 		}
 		spin_for(block.receiver_busy_ns);
 		const uint64_t send_ns = icepath_now_ns();
-		status = cell.endpoint.send(out);
-		const Payloads::Checked checked = cell.payloads.verify(cell.receive_buffer, in.bytes, seq, 0);
+		status = send_from(cell, to, out);
+		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 0);
 		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		if (status == ICEPATH_OK)
+			status = give_back(cell, from);
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, cell.endpoint, fmt::format("answering message {}", seq));
 			return outcome;

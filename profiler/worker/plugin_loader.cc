@@ -57,6 +57,10 @@ const icepath_target *Plugin::target(uint32_t n) const
 						   target->size, sizeof(icepath_target)));
 	if (!target->name)
 		refuse(fmt::format("{} has a target without a name", file_));
+	const icepath_plugin &calls = *plugin_;
+	if ((target->capabilities & ICEPATH_CAN_LOAN) &&
+		(!calls.loan || !calls.send_loaned || !calls.take || !calls.give_back))
+		refuse(fmt::format("{} lacks a function that its target {} must have to lend slots", file_, target->name));
 	return target;
 }
 

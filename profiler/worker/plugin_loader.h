@@ -35,6 +35,11 @@ public:
 	void connect(const icepath_address &peer); // throws Failure
 	int send(icepath_send &message) { return calls_.send(endpoint_, &message); }
 	int recv(icepath_recv &message) { return calls_.recv(endpoint_, &message); }
+	// Where the target has ICEPATH_CAN_LOAN.
+	int loan(uint64_t bytes, void *&slot) { return calls_.loan(endpoint_, bytes, &slot); }
+	int send_loaned(void *slot, icepath_send &message) { return calls_.send_loaned(endpoint_, slot, &message); }
+	int take(const void *&slot, icepath_recv &message) { return calls_.take(endpoint_, &slot, &message); }
+	int give_back(const void *slot) { return calls_.give_back(endpoint_, slot); }
 	void cancel() { calls_.cancel(endpoint_); } // any thread
 	std::string error() const;
 	uint32_t sockets(int *fds, uint32_t capacity) const;

@@ -174,6 +174,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	if (!target)
 		throw Failure(ExitCode::Usage, fmt::format("{} has no target {}", plugin.file(), target_name));
 	lossy_ = (target->capabilities & ICEPATH_IS_LOSSY) != 0;
+	lends_ = (target->capabilities & ICEPATH_CAN_LOAN) != 0;
 
 	icepath_open how{};
 	how.size = sizeof(how);
@@ -244,7 +245,7 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	slots_->begin_block(block.slot_bytes, block.slots);
 	payloads_->begin_block(block.block);
 	Cell cell{*endpoint_,   *memory_, *payloads_, *slots_, send_buffer_->data(), receive_buffer_->data(),
-			  opened_.side, lossy_};
+			  opened_.side, lossy_,   lends_};
 	if (opened_.side == 0 && !await_ready(memory_->head(), block))
 		throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
 	watchdog_->arm(cancelled_at_ns(block), [this] { endpoint_->cancel(); });

@@ -58,7 +58,7 @@ private:
 	std::unique_ptr<Watchdog> watchdog_;
 	std::vector<int> sockets_told_;
 	OpenRequest opened_{};
-	bool lossy_ = false, connected_ = false;
+	bool lossy_ = false, lends_ = false, connected_ = false;
 };
 
 } // namespace icepath::worker

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings in shared memory that any number may write and read. A channel has one of each: what is seen here is the price of
+// being ready for more.
+#include "transports/mpmc_ring.h"
+#include "transports/ring_channel.h"
+
+using namespace icepath::transports;
+
+struct icepath_endpoint : RingEnd<MpmcRing> {
+	using RingEnd::RingEnd;
+};
+
+namespace {
+
+const RingVariant *variant(uint32_t n)
+{
+	static const RingVariant all[] = {
+		{"shm-mpmc", "ring for many producers and consumers (Vyukov); block sleeps on a futex, poll spins on a load",
+		 BellMake::Futex},
+		{"shm-mpmc/sem", "the same ring; block sleeps on a POSIX semaphore beside it", BellMake::Semaphore},
+		{"shm-mpmc/eventfd", "the same ring; block and epoll sleep on an eventfd that is written where somebody sleeps",
+		 BellMake::Eventfd},
+	};
+	return n < std::size(all) ? &all[n] : nullptr;
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = ring_table<icepath_endpoint, variant>("shm-mpmc");
+	return &plugin;
+}
