@@ -63,6 +63,18 @@ int open_endpoint(const icepath_open *how, const icepath_target &target, Endpoin
 	return ICEPATH_OK;
 }
 
+// open_endpoint() for a plug-in of several targets: of the one that was asked for.
+template <class Endpoint, class SetUp>
+int open_one_of(const icepath_open *how, const icepath_target *(*target)(uint32_t), Endpoint **endpoint,
+				icepath_address *address, SetUp set_up)
+{
+	for (uint32_t n = 0; const icepath_target *nth = target(n); n++)
+		if (std::strcmp(nth->name, how->target) == 0)
+			return open_endpoint(how, *nth, endpoint, address, set_up);
+	*endpoint = nullptr;
+	return open_error().tell(ICEPATH_UNSUPPORTED, "this plug-in has no target %.31s", how->target);
+}
+
 // A table with what `Endpoint`, which is the plug-in's icepath_endpoint, inherits from ChannelEnd.
 template <class Endpoint>
 icepath_plugin plugin_table(const char *name, const icepath_target *(*target)(uint32_t),

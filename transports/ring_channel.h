@@ -174,13 +174,12 @@ template <class Ring> int RingEnd<Ring>::make_bells()
 template <class Ring> int RingEnd<Ring>::set_up(const RingVariant &variant, uint32_t depth)
 {
 	variant_ = &variant;
-	memfd_flags = variant.memfd_flags();
 	shape_ = {slots_for(depth, Ring::slot_bytes(payload_bytes), variant.most_ring_bytes()), payload_bytes};
 	if (side == 0) {
 		std::memcpy(given.bytes, &shape_.slots, sizeof(shape_.slots));
 		given.bytes_used = sizeof(shape_.slots);
 	}
-	const int status = set_up_memory(*this);
+	const int status = set_up_memory(*this, variant.memfd_flags());
 	if (status != ICEPATH_OK && variant.huge)
 		return sentence.tell(status, "%s: %llu bytes of free 2 MiB pages are wanted: raise /proc/sys/vm/nr_hugepages",
 							 target, static_cast<unsigned long long>(memory_bytes()));

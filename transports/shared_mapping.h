@@ -61,7 +61,6 @@ struct SharedMemoryEnd : ChannelEnd {
 	~SharedMemoryEnd() { close_all({memory_fd}); }
 	boost::interprocess::mapped_region memory;
 	int memory_fd = -1;
-	unsigned memfd_flags = 0; // beside the usual ones
 };
 
 template <class Endpoint> int map_own_memory(Endpoint &end)
@@ -73,12 +72,12 @@ template <class Endpoint> int map_own_memory(Endpoint &end)
 	return ICEPATH_OK;
 }
 
-// The memory's part of open(): side 0 makes it and gives it to side 1.
-template <class Endpoint> int set_up_memory(Endpoint &end)
+// The memory's part of open(): side 0 makes it and gives it to side 1. `flags`: as for make_shared_memory().
+template <class Endpoint> int set_up_memory(Endpoint &end, unsigned flags = 0)
 {
 	if (end.side == 1)
 		return ICEPATH_OK;
-	end.memory_fd = make_shared_memory(end.memory_bytes(), end.memfd_flags);
+	end.memory_fd = make_shared_memory(end.memory_bytes(), flags);
 	if (end.memory_fd < 0)
 		return end.failed("memfd_create");
 	const int theirs = fcntl(end.memory_fd, F_DUPFD_CLOEXEC, 0);

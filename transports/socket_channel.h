@@ -2,9 +2,15 @@
 #pragma once
 // An endpoint that is a connected socket, or one for each direction: all of uds, tcp, udp and others besides opening and
 // connecting it.
+#include <memory>
+
 #include "transports/channel_end.h"
 #include "transports/death_watch.h"
 #include "transports/parts.h"
+
+namespace icepath::transports {
+class ZerocopySender;
+}
 
 struct icepath_endpoint : icepath::transports::ChannelEnd {
 	using ChannelEnd::ChannelEnd;
@@ -20,6 +26,7 @@ struct icepath_endpoint : icepath::transports::ChannelEnd {
 	bool heads = false;
 	uint32_t messages_sent = 0;
 	icepath::transports::PartOrder order;
+	std::shared_ptr<icepath::transports::ZerocopySender> zerocopy; // where it sends so
 };
 
 namespace icepath::transports {

@@ -3,35 +3,52 @@
 // receive buffer full.
 #include <sys/socket.h>
 
+#include <iterator>
+
 #include "transports/loopback_address.h"
 #include "transports/loopback_datagram.h"
 #include "transports/plugin_table.h"
 #include "transports/socket_channel.h"
+#include "transports/zerocopy_channel.h"
 
 using namespace icepath::transports;
 
 namespace {
 
+icepath_target plain_target()
+{
+	icepath_target it{};
+	it.size = sizeof(it);
+	it.name = "udp";
+	it.summary = "UDP over loopback: messages, lost where the receiver is too slow";
+	it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+	it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // a linear skb is copied without skb_copy_datagram_iovec
+	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+	limit_to_datagrams(it);
+	it.why_not = loopback_missing();
+	return it;
+}
+
+// Of an skb whose bytes lay in the sender's pages, none is linear.
+icepath_target zerocopy()
+{
+	icepath_target it = zerocopy_target(plain_target(), "udp-zerocopy",
+										"udp with MSG_ZEROCOPY, which the kernel answers by copying on loopback",
+										kLargestDatagram, "one datagram of IPv4: such messages don't go in parts");
+	it.mechanisms |= ICEPATH_USES_SKB_COPY;
+	return it;
+}
+
 const icepath_target *target(uint32_t n)
 {
-	static const icepath_target udp = [] {
-		icepath_target it{};
-		it.size = sizeof(it);
-		it.name = "udp";
-		it.summary = "UDP over loopback: messages, lost where the receiver is too slow";
-		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
-		it.mechanisms =
-			ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // a linear skb is copied without skb_copy_datagram_iovec
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
-		limit_to_datagrams(it);
-		it.why_not = loopback_missing();
-		return it;
-	}();
-	return n == 0 ? &udp : nullptr;
+	static const icepath_target all[] = {plain_target(), zerocopy()};
+	return n < std::size(all) ? &all[n] : nullptr;
 }
 
 int set_up(icepath_endpoint &end)
 {
+	if (end.target == target(1)->name)
+		end.zerocopy = std::make_shared<ZerocopySender>();
 	end.socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (end.socket < 0)
 		return end.failed("socket");
@@ -42,7 +59,7 @@ int set_up(icepath_endpoint &end)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_endpoint(how, *target(0), endpoint, address, set_up);
+	return open_one_of(how, target, endpoint, address, set_up);
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
@@ -58,13 +75,13 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	char stray = 0;
 	while (recv(end->socket, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)
 		;
-	return watch_socket(end);
+	return watch_socket_and_completions(end);
 }
 
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
-	static const icepath_plugin plugin = socket_table("udp", target, open_end, connect_end);
+	static const icepath_plugin plugin = with_zerocopy(socket_table("udp", target, open_end, connect_end));
 	return &plugin;
 }

@@ -35,6 +35,9 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(
 // Rounds go probed, unprobed, unprobed, probed: drift that is linear in time cancels in every four.
 bool is_probed(uint32_t round) { return round % 4 == 0 || round % 4 == 3; }
 
+// The probed rounds, and the unprobed, go through the cells forth and back in turn, so that none always follows the same one.
+bool goes_back(uint32_t round) { return round % 4 >= 2; }
+
 std::vector<uint64_t> least_of(const std::vector<rundir::Cell> &cells, uint32_t count)
 {
 	std::vector<uint64_t> least;
@@ -171,7 +174,8 @@ private:
 	void run_round(uint32_t round)
 	{
 		progress_.probed = is_probed(round) && helper_works_;
-		for (const size_t i : order_) {
+		for (size_t n = 0; n < order_.size(); n++) {
+			const size_t i = goes_back(round) ? order_[order_.size() - 1 - n] : order_[n];
 			if (!cells_[i] || interrupted || !budget_.fits(i, icepath_now_ns()))
 				continue;
 			progress_.cell = cells_[i]->title();

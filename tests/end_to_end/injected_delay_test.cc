@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -49,14 +50,15 @@ BlockMeans means_of(const ResolvedBlock &resolved)
 	return means;
 }
 
+using Shares = std::map<Layer, std::vector<double>>;
+
 // For each round that probed both cells: how much of the change of the latency each layer has.
-std::map<Layer, std::vector<double>> shares_of_change(const ResolvedRun &run)
+void add_shares_of_change(const ResolvedRun &run, Shares &shares)
 {
 	std::map<uint32_t, std::map<bool, BlockMeans>> rounds;
 	for (const ResolvedBlock &resolved : run.blocks)
 		if (resolved.block.probed && resolved.paths.size() > 20)
 			rounds[resolved.block.round][run.head.cells[resolved.block.cell].injection.any()] = means_of(resolved);
-	std::map<Layer, std::vector<double>> shares;
 	for (auto &[round, pair] : rounds) {
 		if (pair.size() != 2)
 			continue;
@@ -66,8 +68,22 @@ std::map<Layer, std::vector<double>> shares_of_change(const ResolvedRun &run)
 			shares[layer].push_back((pair[true].layers[layer] - pair[false].layers[layer]) / change);
 		}
 	}
-	return shares;
 }
+
+// Wakings vary from block to block by a good part of the delay: of few pairs, the median could lie anywhere. True where its
+// 95 % interval, by order statistics, lies on one side of the limit.
+bool is_decided(std::vector<double> shares, double limit)
+{
+	std::sort(shares.begin(), shares.end());
+	const double n = static_cast<double>(shares.size());
+	const double reach = 0.98 * std::sqrt(n);
+	if (n / 2 <= reach)
+		return false;
+	return shares[static_cast<size_t>(n / 2 - reach)] >= limit || shares[static_cast<size_t>(n / 2 + reach)] < limit;
+}
+
+constexpr double kLeastShare = 0.9;
+constexpr int kMostRuns = 5;
 
 struct Injected {
 	const char *name;
@@ -82,13 +98,16 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
-	const Folder folder;
-	std::vector<std::string> arguments = {
-		icepath_program(), "run", "-t", GetParam().transport, "-s", "64", "-d", "8", "-o", "out"};
-	arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
-	const Outcome outcome = run(arguments, folder.path(), 60s);
-	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-	const auto shares = shares_of_change(resolve(folder.path() / "out"));
+	Shares shares;
+	for (int runs = 0; runs < kMostRuns && !is_decided(shares[GetParam().layer], kLeastShare); runs++) {
+		const Folder folder;
+		std::vector<std::string> arguments = {
+			icepath_program(), "run", "-t", GetParam().transport, "-s", "64", "-d", "8", "-o", "out"};
+		arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
+		const Outcome outcome = run(arguments, folder.path(), 60s);
+		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+		add_shares_of_change(resolve(folder.path() / "out"), shares);
+	}
 	ASSERT_GE(shares.at(GetParam().layer).size(), 8u) << "block pairs";
 	std::ostringstream all;
 	for (const auto &[layer, values] : shares)
@@ -97,15 +116,15 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 	for (const auto &[layer, values] : shares) {
 		const double share = median(values);
 		if (layer == GetParam().layer)
-			EXPECT_GE(share, 0.9) << path::name(layer);
+			EXPECT_GE(share, kLeastShare) << path::name(layer);
 		else
-			EXPECT_LE(share, 0.1) << path::name(layer) << " has what belongs to " << path::name(GetParam().layer);
+			EXPECT_LE(share, 1 - kLeastShare) << path::name(layer) << " has what belongs to " << path::name(GetParam().layer);
 	}
 }
 
 // One way: a ping-pong's answer wakes the next receiver early by itself (reading from a UNIX stream socket calls the peer's
 // write-space wakeup, which wakes a peer that sleeps to read), so that work before a send there overlaps with a wakeup.
-const std::vector<std::string> kBusySender = {"--patterns", "oneway", "-m", "150", "--inject-sender", "20us"};
+const std::vector<std::string> kBusySender = {"--patterns", "oneway", "-m", "100", "--rate", "5000", "--inject-sender", "20us"};
 // Faster than a receiver that is busy for 200 µs a message can take, for so few messages (with the lead-in) that no queue fills
 // up, nor TCP's first congestion window of ten packets: a receiver that doesn't read acknowledges late, and what the window
 // doesn't let out is in network/held, rightly.
