@@ -86,8 +86,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_endpoint(how, *target(0), endpoint, address,
-						 [](icepath_endpoint &end) { return set_up_memory(end); });
+	return open_endpoint(how, *target(0), endpoint, address, [](icepath_endpoint &end) { return set_up_memory(end); });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <ostream>
 #include <set>
@@ -24,6 +25,10 @@ std::vector<std::string> plugin_names()
 		if (file.starts_with("icepath-") && file.ends_with(".so"))
 			names.push_back(file.substr(8, file.size() - 8 - 3));
 	}
+	if (const char *only = std::getenv("ICEPATH_CONFORMANCE_PLUGIN"))
+		std::erase_if(names, [&](const std::string &name) { return name != only; });
+	if (names.empty())
+		throw std::runtime_error("no plug-in to test in " + folder.string());
 	std::sort(names.begin(), names.end());
 	return names;
 }

@@ -14,7 +14,7 @@ struct TargetUnderTest {
 	worker::TargetReply told;
 };
 
-// Asked of the plug-ins once.
+// Asked once of the plug-ins: of all, or of the one that ICEPATH_CONFORMANCE_PLUGIN names ("uds").
 const std::vector<TargetUnderTest> &all_targets();
 
 struct Case {

@@ -118,13 +118,15 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 		if (layer == GetParam().layer)
 			EXPECT_GE(share, kLeastShare) << path::name(layer);
 		else
-			EXPECT_LE(share, 1 - kLeastShare) << path::name(layer) << " has what belongs to " << path::name(GetParam().layer);
+			EXPECT_LE(share, 1 - kLeastShare)
+				<< path::name(layer) << " has what belongs to " << path::name(GetParam().layer);
 	}
 }
 
 // One way: a ping-pong's answer wakes the next receiver early by itself (reading from a UNIX stream socket calls the peer's
 // write-space wakeup, which wakes a peer that sleeps to read), so that work before a send there overlaps with a wakeup.
-const std::vector<std::string> kBusySender = {"--patterns", "oneway", "-m", "100", "--rate", "5000", "--inject-sender", "20us"};
+const std::vector<std::string> kBusySender = {"--patterns", "oneway",          "-m",  "100", "--rate",
+											  "5000",       "--inject-sender", "20us"};
 // Faster than a receiver that is busy for 200 µs a message can take, for so few messages (with the lead-in) that no queue fills
 // up, nor TCP's first congestion window of ten packets: a receiver that doesn't read acknowledges late, and what the window
 // doesn't let out is in network/held, rightly.
