@@ -42,7 +42,7 @@ const icepath_target *target(uint32_t n)
 		it.size = sizeof(it);
 		it.name = "null";
 		it.summary = "one slot in shared memory and a spinning load: the floor of the stamps, to test icepath itself";
-		it.waits = ICEPATH_WAIT_POLL;
+		it.waits = ICEPATH_WAIT_SPIN;
 		it.mechanisms = ICEPATH_USES_USER_SLOT;
 		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC;
 		it.max_payload_bytes = kLargest;

@@ -49,7 +49,7 @@ private:
 		int message_fd = -1, room_fd = -1;
 	};
 
-	bool sleeps() const { return wait != ICEPATH_WAIT_POLL; }
+	bool sleeps() const { return wait != ICEPATH_WAIT_SPIN; }
 	uint64_t way_bytes() const { return sizeof(Bells) + Ring::bytes(shape_); }
 	int make_bells();
 	void hang(Way &way);

@@ -21,10 +21,10 @@ struct RingVariant {
 		target.size = sizeof(target);
 		target.name = name;
 		target.summary = summary;
-		// A poller never looks at the bell, so that one target that polls is enough for each kind of ring.
+		// Who spins never looks at the bell, so that one target that spins is enough for each kind of ring.
 		target.waits = ICEPATH_WAIT_BLOCK;
-		if (bell != BellMake::Semaphore)
-			target.waits |= ICEPATH_WAIT_POLL;
+		if (bell == BellMake::Futex)
+			target.waits |= ICEPATH_WAIT_SPIN;
 		if (bell == BellMake::Eventfd)
 			target.waits |= ICEPATH_WAIT_EPOLL;
 		target.mechanisms = ICEPATH_USES_USER_SLOT;

@@ -15,8 +15,7 @@ namespace {
 const RingVariant *variant(uint32_t n)
 {
 	static const RingVariant all[] = {
-		{"shm-mpmc", "ring for many producers and consumers (Vyukov); block sleeps on a futex, poll spins on a load",
-		 BellMake::Futex},
+		{"shm-mpmc", "ring for many producers and consumers (Vyukov); block sleeps on a futex", BellMake::Futex},
 		{"shm-mpmc/sem", "the same ring; block sleeps on a POSIX semaphore beside it", BellMake::Semaphore},
 		{"shm-mpmc/eventfd", "the same ring; block and epoll sleep on an eventfd that is written where somebody sleeps",
 		 BellMake::Eventfd},

@@ -14,9 +14,7 @@ namespace {
 const RingVariant *variant(uint32_t n)
 {
 	static const RingVariant all[] = {
-		{"shm-ring",
-		 "lock-free ring in shared memory (Boost.Interprocess); block sleeps on a futex, poll spins on a load",
-		 BellMake::Futex},
+		{"shm-ring", "lock-free ring in shared memory (Boost.Interprocess); block sleeps on a futex", BellMake::Futex},
 		{"shm-ring/sem", "the same ring; block sleeps on a POSIX semaphore beside it", BellMake::Semaphore},
 		{"shm-ring/eventfd", "the same ring; block and epoll sleep on an eventfd that is written where somebody sleeps",
 		 BellMake::Eventfd},

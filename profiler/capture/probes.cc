@@ -17,7 +17,7 @@ ProbeSet needed_by(const rundir::Cell &cell)
 		case Group::DeviceQueue:
 			return (cell.mechanisms & ICEPATH_USES_NETDEV) != 0;
 		case Group::SocketTaken:
-			return (cell.mechanisms & ICEPATH_USES_SKB_COPY) != 0 && cell.wait == rundir::Wait::Poll;
+			return (cell.mechanisms & ICEPATH_USES_SKB_COPY) != 0 && rundir::never_sleeps(cell.wait);
 		}
 		return false;
 	};

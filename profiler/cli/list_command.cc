@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/commands.h"
@@ -14,7 +16,7 @@ namespace {
 std::vector<std::string> waits_of(uint32_t bits)
 {
 	std::vector<std::string> names;
-	for (const rundir::Wait wait : {rundir::Wait::Block, rundir::Wait::Poll, rundir::Wait::Epoll})
+	for (const rundir::Wait wait : {rundir::Wait::Block, rundir::Wait::Poll, rundir::Wait::Epoll, rundir::Wait::Spin})
 		if (bits & plan::bit_of(wait))
 			names.emplace_back(rundir::name(wait));
 	return names;
@@ -41,14 +43,15 @@ ExitCode list(const ListOptions &options)
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}
-	std::string text = fmt::format("{:<16} {:<18} {:>13}  {}\n", "transport", "waits", "largest, B", "what it is");
-	for (const plan::Target &target : targets) {
-		std::string waits;
-		for (const std::string &wait : waits_of(target.waits))
-			waits += (waits.empty() ? "" : ",") + wait;
-		text += fmt::format("{:<16} {:<18} {:>13}  {}\n", target.name, waits, target.max_payload_bytes,
+	constexpr std::string_view kHead = "transport";
+	size_t width = kHead.size();
+	for (const plan::Target &target : targets)
+		width = std::max(width, target.name.size());
+	std::string text = fmt::format("{:<{}}  {:<16}  {:>10}  {}\n", kHead, width, "waits", "largest, B", "what it is");
+	for (const plan::Target &target : targets)
+		text += fmt::format("{:<{}}  {:<16}  {:>10}  {}\n", target.name, width,
+							fmt::format("{}", fmt::join(waits_of(target.waits), ",")), target.max_payload_bytes,
 							target.why_not.empty() ? target.summary : "not here: " + target.why_not);
-	}
 	print(text);
 	for (const std::string &notice : notices)
 		fmt::print(stderr, "icepath: {}\n", notice);

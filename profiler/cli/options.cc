@@ -106,8 +106,10 @@ std::vector<Value> words(const std::string &option, const std::vector<std::strin
 
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
-	std::vector<std::string> sizes, patterns = {std::begin(rundir::kPatternNames), std::end(rundir::kPatternNames)},
-									waits = {std::string(rundir::name(rundir::Wait::Block))};
+	std::vector<std::string> sizes,
+		patterns = {std::string(rundir::name(rundir::Pattern::PingPong)),
+					std::string(rundir::name(rundir::Pattern::OneWay))},
+		waits = {std::string(rundir::name(rundir::Wait::Block))};
 	std::string sender_busy = "0", receiver_busy = "0", duration = "60";
 	int64_t messages = 1000;
 };

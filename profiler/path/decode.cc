@@ -71,7 +71,7 @@ void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t 
 	transfer.follows_in_read = first != index;
 	const RecvStamp &asked = recvs[first];
 	transfer.ask = stamp(asked.ask_ns, Evidence::Source::RecvStamp, first).value_or(Mark{});
-	transfer.polls = cell.wait == rundir::Wait::Poll;
+	transfer.polls = rundir::never_sleeps(cell.wait);
 	transfer.wait_return = stamp(asked.wait_return_ns, call_stamp, first);
 	transfer.take_call = stamp(asked.take_call_ns, call_stamp, first);
 	transfer.take_return = stamp(received.take_return_ns, call_stamp, index);
@@ -182,7 +182,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 			since_ns != 0 && since_ns < side.marker_end_ns)
 			seen.lost.push_back({since_ns, UINT64_MAX, 1});
 	add_direction(block, cell, 0, events, seen);
-	if (cell.pattern == rundir::Pattern::PingPong)
+	if (rundir::is_answered(cell.pattern))
 		add_direction(block, cell, 1, events, seen);
 	return seen;
 }

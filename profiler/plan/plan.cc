@@ -15,7 +15,7 @@ namespace {
 using rundir::Pattern;
 using rundir::Wait;
 
-constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll};
+constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin};
 
 // What a run measures that names no target: one or two of each kind, so that a minute has rounds enough for all of them.
 constexpr std::string_view kUsual[] = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue", "tcp",
@@ -79,7 +79,7 @@ std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 {
 	if (!wishes.sizes.empty())
 		return each_once(wishes.sizes);
-	return pattern == Pattern::PingPong ? std::vector<uint64_t>{64, 4096} : std::vector<uint64_t>{64};
+	return rundir::is_answered(pattern) ? std::vector<uint64_t>{64, 4096} : std::vector<uint64_t>{64};
 }
 
 bool supports(const Target &target, Wait wait) { return (target.waits & bit_of(wait)) != 0; }
@@ -98,6 +98,13 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, const std::vector
 				 fmt::format("{} can't wait by {}: measured with {} instead, as the floor under the others",
 							 target.name, name(asked), name(*own)));
 		return asked == all_asked.front() ? std::optional(*own) : std::nullopt;
+	}
+	// Looking at memory again is what a call made again is for the others.
+	if (asked == Wait::Poll && supports(target, Wait::Spin) &&
+		std::ranges::find(all_asked, Wait::Spin) == all_asked.end()) {
+		add_once(plan.notices,
+				 fmt::format("{} has no call to make again: measured with spin where poll was asked for", target.name));
+		return Wait::Spin;
 	}
 	add_once(plan.notices, fmt::format("{} can't wait by {}: left out there", target.name, name(asked)));
 	return std::nullopt;
@@ -126,6 +133,8 @@ icepath_wait bit_of(Wait wait)
 		return ICEPATH_WAIT_POLL;
 	case Wait::Epoll:
 		return ICEPATH_WAIT_EPOLL;
+	case Wait::Spin:
+		return ICEPATH_WAIT_SPIN;
 	}
 	return ICEPATH_WAIT_BLOCK;
 }

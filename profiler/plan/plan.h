@@ -23,7 +23,7 @@ struct Target {
 struct Wishes {
 	std::vector<std::string> targets; // {"all"}: every one that works here; empty: the usual ones of those
 	std::vector<rundir::Pattern> patterns;
-	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for oneway
+	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
 	double rate_hz = 2000; // oneway
 	rundir::Injection injection; // if any: each cell comes twice, without and with it

@@ -82,7 +82,7 @@ void describe(CellResult &cell, const Samples &samples)
 {
 	cell.latency = stats::describe(samples.latency);
 	cell.latency_probed = stats::describe(samples.latency_probed);
-	if (cell.cell.pattern == rundir::Pattern::PingPong) {
+	if (rundir::is_answered(cell.cell.pattern)) {
 		cell.forward = stats::describe(samples.forward);
 		cell.back = stats::describe(samples.back);
 		cell.round_trip = stats::describe(samples.round_trip);

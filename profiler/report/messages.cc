@@ -84,7 +84,7 @@ void MessageCounts::add(const MessageCounts &more)
 BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &cell)
 {
 	BlockMessages result;
-	const bool pingpong = cell.pattern == rundir::Pattern::PingPong;
+	const bool pingpong = rundir::is_answered(cell.pattern);
 	for (size_t from = 0; from < (pingpong ? 2u : 1u); ++from) {
 		Direction direction(block.sides[from].sends);
 		for (const RecvStamp &recv : block.sides[1 - from].recvs)

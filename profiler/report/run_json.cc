@@ -167,7 +167,7 @@ Json cpu_json(const CellResult &cell, bool exact_split)
 Json cell_json(const CellResult &cell, bool exact_split)
 {
 	const rundir::Cell &what = cell.cell;
-	const bool pingpong = what.pattern == rundir::Pattern::PingPong;
+	const bool pingpong = rundir::is_answered(what.pattern);
 	Json json = {
 		{"target", what.target},
 		{"kind", what.kind},

@@ -80,7 +80,7 @@ std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &
 	const auto tenths = [](uint64_t share) { return fmt::format("{}.{} %", share / 10, share % 10); };
 
 	std::vector<std::string> lines;
-	const char *way = cell.pattern == rundir::Pattern::OneWay ? "message" : worst.back ? "answer" : "message";
+	const char *way = worst.back ? "answer" : "message";
 	lines.push_back(fmt::format("worst message with a whole path: {} {}, {} {} of round {}, {}", printable(cell.target),
 								rundir::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
 								duration(static_cast<double>(worst.latency_ns()))));

@@ -29,7 +29,7 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 {
 	const rundir::Injection &injected = cell.injection;
 	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
-	if (cell.pattern == rundir::Pattern::OneWay) // the sides work at the same time
+	if (!rundir::is_answered(cell.pattern)) // the sides work at the same time
 		message_ns = std::max({cell.rate_hz ? 1e9 / *cell.rate_hz : 0, static_cast<double>(injected.sender_user_ns),
 							   static_cast<double>(injected.receiver_busy_ns)});
 	// A sender sets out a millisecond after it was asked to, and a loaded machine is late.
@@ -49,7 +49,7 @@ uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count)
 uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
 {
 	const uint64_t message_ns = cell.injection.receiver_busy_ns;
-	if (cell.pattern != rundir::Pattern::OneWay || message_ns == 0)
+	if (rundir::is_answered(cell.pattern) || message_ns == 0)
 		return count;
 	const uint64_t fit = block_ns / message_ns;
 	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > kLeadIn ? fit - kLeadIn : 1));

@@ -24,7 +24,7 @@ constexpr uint64_t kGraceNs = 3'000'000'000;
 
 const char *side_name(const rundir::Cell &cell, size_t side)
 {
-	return (cell.pattern == rundir::Pattern::PingPong ? kPingPongNames : kOneWayNames)[side];
+	return (rundir::is_answered(cell.pattern) ? kPingPongNames : kOneWayNames)[side];
 }
 
 rundir::ClockPair read_clocks()
@@ -47,7 +47,7 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, size_t side, uint32_t messages,
 				 uint32_t room)
 {
-	const bool pingpong = cell.pattern == rundir::Pattern::PingPong;
+	const bool pingpong = rundir::is_answered(cell.pattern);
 	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room : messages;
 	return reply.sends <= (pingpong || side == 0 ? messages : 0) &&
 		   reply.recvs <= (pingpong || side == 1 ? most_received : 0);
@@ -129,7 +129,7 @@ LiveCell::~LiveCell() { munmap(memory_, worker::cell_memory_bytes(capacity_)); }
 
 void LiveCell::open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper)
 {
-	const bool pingpong = cell_.pattern == rundir::Pattern::PingPong;
+	const bool pingpong = rundir::is_answered(cell_.pattern);
 	std::array<worker::Reply, 2> opened;
 	std::array<std::vector<Fd>, 2> received;
 	for (uint32_t side = 0; side < 2; side++) {
@@ -188,7 +188,7 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	memory_->last_seq = UINT64_MAX;
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
-	request.block.one_way = cell_.pattern == rundir::Pattern::OneWay;
+	request.block.one_way = !rundir::is_answered(cell_.pattern);
 	request.block.lead_in = std::min(wish.lead_in, capacity_);
 	request.block.count = std::min(wish.count, capacity_ - request.block.lead_in);
 	request.block.at_least = std::min(wish.at_least, request.block.count);

@@ -9,14 +9,19 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay };
-enum class Wait : uint8_t { Block, Poll, Epoll };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput };
+enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
-inline constexpr const char *kPatternNames[] = {"pingpong", "oneway"};
-inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll"};
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput"};
+inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
+
+// Whether the receiver sends each message back; else messages go from side 0 to side 1 only.
+constexpr bool is_answered(Pattern pattern) { return pattern == Pattern::PingPong; }
+// Whether the receiver looks again instead of sleeping.
+constexpr bool never_sleeps(Wait wait) { return wait == Wait::Poll || wait == Wait::Spin; }
 
 // A delay that is put into a cell on purpose, to prove that the breakdown finds it.
 struct Injection {
@@ -32,7 +37,7 @@ struct Cell {
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
-	std::optional<double> rate_hz; // oneway only
+	std::optional<double> rate_hz; // oneway only: throughput sends as fast as it can
 	uint32_t mechanisms = 0;       // icepath_mechanism bits of the target
 	uint32_t capabilities = 0;     // icepath_capability bits
 	uint32_t cpu_sender = 0, cpu_receiver = 0;

@@ -216,7 +216,7 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 {
 	rundir::Cell spinning;
 	spinning.mechanisms = ICEPATH_USES_USER_SLOT;
-	spinning.wait = rundir::Wait::Poll;
+	spinning.wait = rundir::Wait::Spin;
 	rundir::Cell tcp;
 	tcp.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_SKB_COPY | ICEPATH_USES_BYTE_STREAM;
 	const auto has = [](ProbeSet set, std::string_view tracepoint) {

@@ -78,7 +78,7 @@ TEST(RunOptions, TakeLists)
 TEST(RunOptions, RefuseWordsThatAreNone)
 {
 	expect_values_refused("--patterns", {"pong", "PingPong", "pingpong,twoway", "0"}, "--patterns");
-	expect_values_refused("--wait", {"sleep", "block,spin", "BLOCK", "1"}, "--wait");
+	expect_values_refused("--wait", {"sleep", "block,nap", "BLOCK", "1"}, "--wait");
 }
 
 TEST(Sizes, TakeUnitsOf1024)

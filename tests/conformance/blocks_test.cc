@@ -151,7 +151,7 @@ TEST(Worker, TellsTheSocketsThatCarryMessages)
 		if (target.told.why_not[0])
 			continue;
 		PairPlan plan = plan_of(target.plugin, target.told.name);
-		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		plan.wait = target.some_wait();
 		plan.payload_bytes = std::min(plan.payload_bytes, target.told.max_payload_bytes);
 		WorkerPair pair(plan);
 		ASSERT_EQ(pair.open(), "") << target.told.name;
@@ -165,7 +165,7 @@ TEST(Worker, RefusesWhatATargetCannotDo)
 {
 	for (const TargetUnderTest &target : all_targets()) {
 		PairPlan plan = plan_of(target.plugin, target.told.name);
-		plan.wait = (target.told.waits & ICEPATH_WAIT_BLOCK) ? ICEPATH_WAIT_BLOCK : ICEPATH_WAIT_POLL;
+		plan.wait = target.some_wait();
 		if (target.told.why_not[0]) {
 			plan.payload_bytes = 1;
 			const std::string refusal = WorkerPair(plan).open();

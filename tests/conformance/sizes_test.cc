@@ -26,9 +26,10 @@ protected:
 
 rundir::Wait wait_of(icepath_wait wait)
 {
-	return wait == ICEPATH_WAIT_BLOCK  ? rundir::Wait::Block
-		   : wait == ICEPATH_WAIT_POLL ? rundir::Wait::Poll
-									   : rundir::Wait::Epoll;
+	for (const auto each : {rundir::Wait::Block, rundir::Wait::Poll, rundir::Wait::Epoll})
+		if (plan::bit_of(each) == wait)
+			return each;
+	return rundir::Wait::Spin;
 }
 
 plan::Target described(const Case &each)
@@ -101,7 +102,7 @@ TEST(SizesOfEveryTarget, CannotWrapAround)
 			PairPlan plan;
 			plan.plugin = target.plugin;
 			plan.target = target.told.name;
-			plan.wait = static_cast<icepath_wait>(target.told.waits & -target.told.waits); // the lowest bit
+			plan.wait = target.some_wait();
 			plan.payload_bytes = size;
 			const std::string refusal = WorkerPair(plan).open();
 			EXPECT_NE(refusal.find(std::to_string(size)), std::string::npos) << target.told.name << ": " << refusal;

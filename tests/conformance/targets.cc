@@ -35,7 +35,10 @@ std::vector<std::string> plugin_names()
 
 const char *wait_name(icepath_wait wait)
 {
-	return wait == ICEPATH_WAIT_BLOCK ? "block" : wait == ICEPATH_WAIT_POLL ? "poll" : "epoll";
+	return wait == ICEPATH_WAIT_BLOCK   ? "block"
+		   : wait == ICEPATH_WAIT_POLL  ? "poll"
+		   : wait == ICEPATH_WAIT_EPOLL ? "epoll"
+										: "spin";
 }
 
 constexpr uint64_t kSizes[] = {1, 7, 16, 64, 4096, 65536};
@@ -64,7 +67,7 @@ template <class Sizes> std::vector<Case> every_case(Sizes sizes)
 	for (const TargetUnderTest &target : all_targets()) {
 		if (target.told.why_not[0])
 			continue;
-		for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL})
+		for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL, ICEPATH_WAIT_SPIN})
 			for (const bool one_way : {false, true})
 				for (const uint64_t size : sizes(target.told))
 					if ((target.told.waits & wait) && (one_way || (target.told.capabilities & ICEPATH_CAN_PINGPONG)))

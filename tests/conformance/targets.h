@@ -12,6 +12,9 @@ namespace icepath::test {
 struct TargetUnderTest {
 	std::string plugin; // "uds"
 	worker::TargetReply told;
+
+	// One that it supports, for what doesn't depend on it.
+	icepath_wait some_wait() const { return static_cast<icepath_wait>(told.waits & -told.waits); }
 };
 
 // Asked once of the plug-ins: of all, or of the one that ICEPATH_CONFORMANCE_PLUGIN names ("uds").

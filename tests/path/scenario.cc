@@ -46,9 +46,8 @@ Scenario Scenario::random(uint64_t seed)
 std::string Scenario::text() const
 {
 	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
-	constexpr const char *kWaits[] = {"block", "poll", "epoll"};
 	std::string line =
-		fmt::format("seed {}: {} {}", seed, kTransports[static_cast<int>(transport)], kWaits[static_cast<int>(wait)]);
+		fmt::format("seed {}: {} {}", seed, kTransports[static_cast<int>(transport)], rundir::name(wait));
 	for (Edge edge : edges)
 		line += edge == Edge::Transfer ? " -transfer" : " -wake";
 	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{{pingpong, "pingpong"},

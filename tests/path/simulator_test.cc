@@ -36,9 +36,8 @@ struct Tally {
 std::vector<std::string> features(const Scenario &scenario)
 {
 	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
-	constexpr const char *kWaits[] = {"block", "poll", "epoll"};
 	std::vector<std::string> found{kTransports[static_cast<int>(scenario.transport)],
-								   kWaits[static_cast<int>(scenario.wait)]};
+								   std::string(rundir::name(scenario.wait))};
 	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{
 			 {scenario.pingpong, "pingpong"},
 			 {scenario.shared_cpu, "shared_cpu"},

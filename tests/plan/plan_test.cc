@@ -17,7 +17,7 @@ namespace {
 using rundir::Pattern;
 using rundir::Wait;
 
-constexpr uint32_t kEveryWait = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+constexpr uint32_t kEveryWait = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_SPIN;
 
 Target target(const std::string &name, uint32_t waits = kEveryWait, uint64_t max_payload_bytes = 1 << 20)
 {
@@ -34,7 +34,7 @@ Target target(const std::string &name, uint32_t waits = kEveryWait, uint64_t max
 
 Target floor_target()
 {
-	Target one = target("null", ICEPATH_WAIT_POLL);
+	Target one = target("null", ICEPATH_WAIT_SPIN);
 	one.capabilities |= ICEPATH_NOT_IPC;
 	return one;
 }
@@ -60,10 +60,7 @@ std::vector<std::string> texts_of(const Plan &plan)
 	std::vector<std::string> texts;
 	for (const rundir::Cell &cell : plan.cells)
 		texts.push_back(fmt::format("{} {} {} {}", cell.target, cell.pattern == Pattern::PingPong ? "pp" : "ow",
-									cell.payload_bytes,
-									cell.wait == Wait::Block  ? "block"
-									: cell.wait == Wait::Poll ? "poll"
-															  : "epoll"));
+									cell.payload_bytes, name(cell.wait)));
 	return texts;
 }
 
@@ -232,10 +229,10 @@ TEST(Plan, KeepsTheFloorBesideEveryWait)
 	wishes.targets = {"all"};
 	wishes.waits = {Wait::Block, Wait::Epoll};
 	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
-			  (std::vector<std::string>{"null pp 64 poll", "a pp 64 block", "a pp 64 epoll"}));
+			  (std::vector<std::string>{"null pp 64 spin", "a pp 64 block", "a pp 64 epoll"}));
 	wishes.waits = {Wait::Poll};
 	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
-			  (std::vector<std::string>{"null pp 64 poll", "a pp 64 poll"}));
+			  (std::vector<std::string>{"null pp 64 spin", "a pp 64 poll"}));
 }
 
 TEST(Plan, RefusesToMeasureNothing)

@@ -30,7 +30,8 @@ Target target(const std::string &name, uint32_t waits, uint32_t capabilities = I
 const std::vector<Target> kTargets = {
 	target("pipe", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL),
 	target("mqueue", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL),
-	target("null", ICEPATH_WAIT_POLL, ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC),
+	target("shm-ring", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_SPIN),
+	target("null", ICEPATH_WAIT_SPIN, ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC),
 };
 
 Plan plan_of(std::vector<std::string> names, std::vector<Wait> waits,
@@ -62,7 +63,8 @@ int64_t told(const Plan &plan, const std::string &what)
 TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
 {
 	const std::vector<std::vector<Wait>> wishes = {
-		{Wait::Block}, {Wait::Poll}, {Wait::Epoll}, {Wait::Block, Wait::Epoll}, {Wait::Epoll, Wait::Poll, Wait::Block}};
+		{Wait::Block}, {Wait::Poll}, {Wait::Epoll}, {Wait::Block, Wait::Epoll}, {Wait::Epoll, Wait::Poll, Wait::Block},
+		{Wait::Spin}};
 	for (const auto &waits : wishes)
 		for (const rundir::Cell &cell : plan_of({"all"}, waits).cells)
 			for (const Target &one : kTargets)
@@ -74,24 +76,37 @@ TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
 TEST(Waits, TheFloorOfTheStampsIsMeasuredWithItsOwnAndThatIsTold)
 {
 	const Plan plan = plan_of({"null"}, {Wait::Block}, {Pattern::PingPong});
-	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Poll});
+	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Spin});
 	EXPECT_EQ(plan.notices, std::vector<std::string>{
-								"null can't wait by block: measured with poll instead, as the floor under the others"});
+								"null can't wait by block: measured with spin instead, as the floor under the others"});
 }
 
 TEST(Waits, TheFloorIsntMeasuredTwiceWhereItsOwnWaitIsAskedForAsWell)
 {
-	const Plan plan = plan_of({"null", "pipe"}, {Wait::Block, Wait::Poll}, {Pattern::PingPong});
-	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Poll});
+	const Plan plan = plan_of({"null", "shm-ring"}, {Wait::Block, Wait::Spin}, {Pattern::PingPong});
+	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Spin});
 	EXPECT_EQ(told(plan, "null can't wait by block: left out there"), 1);
-	EXPECT_EQ(waits_of(plan, "pipe"), (std::vector{Wait::Block, Wait::Poll}));
+	EXPECT_EQ(waits_of(plan, "shm-ring"), (std::vector{Wait::Block, Wait::Spin}));
 }
 
 TEST(Waits, OnlyTheFirstWaitOfSeveralThatTheFloorLacksIsReplaced)
 {
 	const Plan plan = plan_of({"null"}, {Wait::Block, Wait::Epoll}, {Pattern::OneWay});
-	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Poll});
+	EXPECT_EQ(waits_of(plan, "null"), std::vector{Wait::Spin});
 	EXPECT_EQ(plan.notices.size(), 2u) << "both are named";
+}
+
+TEST(Waits, WhoSpinsStandsForAPollerUnlessSpinIsAskedForAsWell)
+{
+	const Plan polled = plan_of({"pipe", "shm-ring"}, {Wait::Poll});
+	EXPECT_EQ(waits_of(polled, "shm-ring").front(), Wait::Spin);
+	EXPECT_EQ(waits_of(polled, "pipe").front(), Wait::Poll);
+	EXPECT_EQ(told(polled, "shm-ring has no call to make again: measured with spin"), 1);
+
+	const Plan both = plan_of({"pipe", "shm-ring"}, {Wait::Poll, Wait::Spin}, {Pattern::PingPong});
+	EXPECT_EQ(waits_of(both, "shm-ring"), std::vector{Wait::Spin});
+	EXPECT_EQ(told(both, "shm-ring can't wait by poll: left out there"), 1);
+	EXPECT_EQ(told(both, "pipe can't wait by spin: left out there"), 1);
 }
 
 TEST(Waits, WhatATargetLacksIsToldOnceForAllPatterns)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every transport under each of its waits in one run: each is measured or named as left out, and has the layers that its
+// mechanism must have and none that it can't have.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+class EveryTransport : public testing::Test {
+protected:
+	static void SetUpTestSuite()
+	{
+		if (geteuid() != 0)
+			return;
+		folder = new Folder;
+		outcome = new Outcome(run({icepath_program(), "run", "-t", "all", "-w", "block,poll,spin", "--patterns",
+								   "pingpong", "-s", "64", "-d", "45", "-o", "out"},
+								  folder->path(), 120s));
+		if (outcome->exit_code != 0)
+			return;
+		json = new nlohmann::json(read_json(folder->path() / "out/run.json"));
+		targets =
+			new nlohmann::json(nlohmann::json::parse(run({icepath_program(), "list", "--json"}, folder->path()).out));
+	}
+	static void TearDownTestSuite()
+	{
+		delete folder;
+		delete outcome;
+		delete json;
+		delete targets;
+	}
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		ASSERT_EQ(outcome->exit_code, 0) << outcome->err;
+	}
+
+	static std::set<std::string> layers_of(const nlohmann::json &cell)
+	{
+		std::set<std::string> layers;
+		for (const auto &layer : cell["layers"])
+			if (layer["mean_ns"].get<double>() > 0)
+				layers.insert(layer["layer"]);
+		return layers;
+	}
+	static bool uses_network(const std::string &target)
+	{
+		return target.find("tcp") != std::string::npos || target.find("udp") != std::string::npos;
+	}
+
+	static inline Folder *folder = nullptr;
+	static inline Outcome *outcome = nullptr;
+	static inline nlohmann::json *json = nullptr, *targets = nullptr;
+};
+
+TEST_F(EveryTransport, IsMeasuredUnderEachOfItsWaitsOrNamed)
+{
+	std::set<std::pair<std::string, std::string>> measured;
+	for (const auto &cell : (*json)["cells"]) {
+		measured.insert({cell["target"], cell["wait"]});
+		EXPECT_TRUE(cell["latency_ns"]["p50"].is_number()) << cell["target"];
+		EXPECT_TRUE(cell["cpu_ns_per_message"]["receiver"]["user"].is_number()) << cell["target"];
+	}
+	const std::string notices = (*json)["notices"].dump();
+	for (const auto &target : *targets) {
+		const std::string name = target["name"];
+		const std::set<std::string> waits = target["waits"];
+		for (const std::string wait : {"block", "poll", "spin"}) {
+			if (!target["why_not"].get<std::string>().empty())
+				EXPECT_NE(notices.find(name + " left out: "), std::string::npos) << name;
+			else if (waits.count(wait))
+				EXPECT_TRUE(measured.count({name, wait})) << name << " " << wait;
+			else
+				EXPECT_NE(notices.find(name + " can't wait by " + wait), std::string::npos) << name << " " << wait;
+		}
+	}
+}
+
+TEST_F(EveryTransport, HasTheLayersOfItsMechanismAndNoOthers)
+{
+	for (const auto &cell : (*json)["cells"]) {
+		const std::string target = cell["target"], wait = cell["wait"];
+		SCOPED_TRACE(target + " " + wait);
+		const std::set<std::string> layers = layers_of(cell);
+		EXPECT_EQ(layers.count("network"), uses_network(target) ? 1u : 0u);
+		for (const char *relay : {"relay.user", "relay.kernel"})
+			EXPECT_TRUE(target == "io-uring/sqpoll" || !layers.count(relay)) << relay;
+		EXPECT_TRUE(layers.count("sender.user") && layers.count("receiver.user"));
+		if (wait == "spin") {
+			for (const char *of_kernel : {"sender.kernel", "receiver.kernel", "wakeup"})
+				EXPECT_FALSE(layers.count(of_kernel)) << of_kernel;
+			EXPECT_TRUE(layers.count("propagation"));
+		} else if (target != "eventfd" ||
+				   wait == "block") { // its message is in the slot before the call that tells of it
+			EXPECT_TRUE(layers.count("sender.kernel") && layers.count("receiver.kernel"));
+		}
+		// The acknowledgement that comes with a message completes an earlier zero-copy send, which wakes the receiver first.
+		if (wait == "block" && target != "tcp-zerocopy") {
+			EXPECT_TRUE(layers.count("wakeup") && layers.count("runqueue"));
+		}
+	}
+}
+
+TEST_F(EveryTransport, HasAlmostOnlyWholePaths)
+{
+	for (const auto &cell : (*json)["cells"]) {
+		const auto &messages = cell["messages"];
+		EXPECT_GT(messages["probed"], 0) << cell["target"];
+		EXPECT_GE(messages["complete"].get<double>(), 0.999 * messages["probed"].get<double>())
+			<< cell["target"] << " " << cell["wait"] << " " << messages.dump();
+		EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];
+		EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
+	}
+}
+
+} // namespace
+} // namespace icepath::end_to_end
