@@ -109,7 +109,7 @@ struct RunTexts {
 	std::vector<std::string> sizes,
 		patterns = {std::string(rundir::name(rundir::Pattern::PingPong)),
 					std::string(rundir::name(rundir::Pattern::OneWay))},
-		waits = {std::string(rundir::name(rundir::Wait::Block))};
+		waits = {std::string(rundir::name(rundir::Wait::Block))}, recoveries = {"1ms", "10ms"};
 	std::string sender_busy = "0", receiver_busy = "0", duration = "60";
 	int64_t messages = 1000;
 };
@@ -127,6 +127,12 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
+	app.add_option("--demand", run.wishes.demands, "messages that a burst sends at once")
+		->delimiter(',')
+		->capture_default_str();
+	app.add_option("--recovery", texts.recoveries, "time from one burst to the next: 1ms,10ms")
+		->delimiter(',')
+		->capture_default_str();
 	app.add_option("-m,--messages", texts.messages, "counted messages per block and direction, at most")
 		->capture_default_str();
 	app.add_option("-d,--duration", texts.duration, "time for everything: seconds, or 90s, 5m, 1h")
@@ -151,6 +157,16 @@ void check(RunOptions &run, const RunTexts &texts)
 	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
 	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
+	for (const uint32_t demand : run.wishes.demands)
+		if (demand < 1 || demand > rundir::kMaxMessages)
+			throw Failure(ExitCode::Usage, fmt::format("--demand: {} is outside of 1 to {} messages a burst", demand,
+													   rundir::kMaxMessages));
+	run.wishes.recoveries_ns.clear();
+	for (const std::string &recovery : texts.recoveries)
+		if (run.wishes.recoveries_ns.push_back(nanoseconds_of("--recovery", recovery));
+			run.wishes.recoveries_ns.back() == 0)
+			throw Failure(ExitCode::Usage,
+						  "--recovery: 0 is no time between bursts: throughput is the pattern without pauses");
 	run.duration_s = seconds_of(texts.duration);
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,

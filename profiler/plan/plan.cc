@@ -110,6 +110,18 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, const std::vector
 	return std::nullopt;
 }
 
+// One for every pattern but burst, which is measured at every demand with every recovery.
+std::vector<std::optional<rundir::Burst>> bursts_for(const Wishes &wishes, Pattern pattern)
+{
+	if (pattern != Pattern::Burst)
+		return {std::nullopt};
+	std::vector<std::optional<rundir::Burst>> bursts;
+	for (const uint32_t demand : each_once(wishes.demands))
+		for (const uint64_t recovery_ns : each_once(wishes.recoveries_ns))
+			bursts.push_back(rundir::Burst{demand, recovery_ns});
+	return bursts;
+}
+
 bool carries(const Wishes &wishes, const Target &target, uint64_t size, Plan &plan)
 {
 	if (size != 0 && size <= target.max_payload_bytes)
@@ -166,12 +178,15 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 					cell.capabilities = target->capabilities;
 					cell.cpu_sender = cpu_sender;
 					cell.cpu_receiver = cpu_receiver;
-					for (const bool injected : {false, true}) {
-						if (injected && !wishes.injection.any())
-							continue;
-						cell.injection = injected ? wishes.injection : rundir::Injection{};
-						plan.cells.push_back(cell);
-						plan.plugin_of_cell.push_back(target->plugin);
+					for (const auto &burst : bursts_for(wishes, pattern)) {
+						for (const bool injected : {false, true}) {
+							if (injected && !wishes.injection.any())
+								continue;
+							cell.burst = burst;
+							cell.injection = injected ? wishes.injection : rundir::Injection{};
+							plan.cells.push_back(cell);
+							plan.plugin_of_cell.push_back(target->plugin);
+						}
 					}
 				}
 			}

@@ -26,6 +26,8 @@ struct Wishes {
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
 	double rate_hz = 2000; // oneway
+	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of
+	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
 	rundir::Injection injection; // if any: each cell comes twice, without and with it
 };
 

@@ -86,7 +86,7 @@ void describe(CellResult &cell, const Samples &samples)
 		cell.forward = stats::describe(samples.forward);
 		cell.back = stats::describe(samples.back);
 		cell.round_trip = stats::describe(samples.round_trip);
-	} else if (cell.cell.rate_hz) {
+	} else if (rundir::due_hz(cell.cell)) {
 		cell.pacing = stats::describe(samples.pacing);
 	}
 	cell.tail_from_ns = cell.latency_probed.percentiles[2];

@@ -61,6 +61,8 @@ std::string size_text(const rundir::Cell &cell)
 std::string target_text(const rundir::Cell &cell)
 {
 	std::string text = printable(cell.target);
+	if (cell.burst)
+		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
 	if (cell.injection.sender_user_ns > 0)
 		text += fmt::format(" +{}", duration(static_cast<double>(cell.injection.sender_user_ns)));
 	if (cell.injection.receiver_busy_ns > 0)

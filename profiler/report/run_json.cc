@@ -177,6 +177,8 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"payload_bytes", what.payload_bytes},
 		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
+		{"burst",
+		 what.burst ? Json{{"demand", what.burst->demand}, {"recovery_ns", what.burst->recovery_ns}} : Json(nullptr)},
 		{"subscribers", 1},
 		{"cpus", {{"sender", what.cpu_sender}, {"receiver", what.cpu_receiver}}},
 		{"injection",

@@ -28,13 +28,17 @@ uint64_t messages_needed(uint32_t count) { return kLeadIn + std::min(count, kUse
 uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 {
 	const rundir::Injection &injected = cell.injection;
+	const std::optional<double> due_hz = rundir::due_hz(cell);
 	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
 	if (!rundir::is_answered(cell.pattern)) // the sides work at the same time
-		message_ns = std::max({cell.rate_hz ? 1e9 / *cell.rate_hz : 0, static_cast<double>(injected.sender_user_ns),
+		message_ns = std::max({due_hz ? 1e9 / *due_hz : 0, static_cast<double>(injected.sender_user_ns),
 							   static_cast<double>(injected.receiver_busy_ns)});
 	// A sender sets out a millisecond after it was asked to, and a loaded machine is late.
 	constexpr double kLate = 1.05, kSetOutNs = 3e6;
-	const double ns = (static_cast<double>(messages_needed(count)) * kLate + 1) * message_ns + kSetOutNs;
+	// Whole bursts: the lead-in may take a part of the first.
+	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
+	const uint64_t messages = (messages_needed(count) + burst - 1) / burst * burst;
+	const double ns = (static_cast<double>(messages) * kLate + 1) * message_ns + kSetOutNs;
 	return std::max(kShortestBlockNs, static_cast<uint64_t>(ns));
 }
 

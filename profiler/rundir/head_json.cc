@@ -37,6 +37,8 @@ Json to_json(const Cell &cell)
 		{"payload_bytes", cell.payload_bytes},
 		{"parts", cell.parts},
 		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
+		{"burst",
+		 cell.burst ? Json{{"demand", cell.burst->demand}, {"recovery_ns", cell.burst->recovery_ns}} : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
 		{"cpu_sender", cell.cpu_sender},
@@ -58,6 +60,12 @@ Cell cell_from_json(const Json &json)
 		cell.rate_hz = number_field(json, "rate_hz");
 		if (!std::isfinite(*cell.rate_hz) || *cell.rate_hz <= 0)
 			wrong("rate_hz", "isn't above zero");
+	}
+	if (json.contains("burst") && !json["burst"].is_null()) { // runs before there were bursts have none
+		const Json &burst = object_field(json, "burst");
+		cell.burst = Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
+		if (cell.burst->demand == 0 || cell.burst->recovery_ns == 0)
+			wrong("burst", "has a demand or a recovery of 0");
 	}
 	cell.mechanisms = u32_field(json, "mechanisms");
 	cell.capabilities = u32_field(json, "capabilities");

@@ -9,11 +9,11 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay, Throughput };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
-inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput"};
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
@@ -30,6 +30,13 @@ struct Injection {
 	bool any() const { return sender_user_ns != 0 || receiver_busy_ns != 0; }
 };
 
+// `demand` messages are due at once, and as many again each `recovery_ns`, whether the receiver has recovered or not.
+struct Burst {
+	uint32_t demand = 1;        // at least 1
+	uint64_t recovery_ns = 1e9; // above 0
+	friend bool operator==(const Burst &, const Burst &) = default;
+};
+
 struct Cell {
 	std::string target; // "uds-stream"
 	std::string kind = "transport";
@@ -38,11 +45,19 @@ struct Cell {
 	uint64_t payload_bytes = 64;
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
 	std::optional<double> rate_hz; // oneway only: throughput sends as fast as it can
+	std::optional<Burst> burst;    // burst only
 	uint32_t mechanisms = 0;       // icepath_mechanism bits of the target
 	uint32_t capabilities = 0;     // icepath_capability bits
 	uint32_t cpu_sender = 0, cpu_receiver = 0;
 	Injection injection;
 };
+
+// Messages that are due in a second; nothing: each as soon as it can be sent.
+inline std::optional<double> due_hz(const Cell &cell)
+{
+	return cell.burst ? std::optional(cell.burst->demand * 1e9 / static_cast<double>(cell.burst->recovery_ns))
+					  : cell.rate_hz;
+}
 
 // A layer, and what it rests on in this run; `tier` is "tp_btf", "stamp", … or "none" with the reason in `probe`.
 struct ProbeUse {

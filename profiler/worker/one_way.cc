@@ -3,6 +3,7 @@
 // as latency and not hidden (coordinated omission, Gil Tene).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "profiler/worker/block_loop.h"
@@ -40,7 +41,11 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	Ending ending(block, cell.slots, cell.memory.head());
 	const bool paced = block.rate_hz > 0;
 	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
+	const uint64_t burst = std::max(1u, block.burst);
 	const uint64_t start_ns = icepath_now_ns() + kStartNs;
+	const auto due_ns = [&](uint64_t seq) {
+		return start_ns + static_cast<uint64_t>(static_cast<double>(seq - seq % burst) * period_ns);
+	};
 	for (uint64_t seq = 0;; seq++) {
 		void *place = nullptr;
 		int status = borrow(cell, place);
@@ -52,11 +57,11 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 		icepath_send out{};
 		out.data = place;
 		out.bytes = cell.payloads.bytes();
-		const uint64_t intended_ns = start_ns + static_cast<uint64_t>(static_cast<double>(seq) * period_ns);
+		const uint64_t intended_ns = due_ns(seq);
 		if (paced)
 			wait_until(intended_ns);
 		// The receiver sleeps until the next one, so the last must be known before it is sent.
-		const bool last = ending.is_last(seq, icepath_now_ns() + static_cast<uint64_t>(period_ns));
+		const bool last = ending.is_last(seq, icepath_now_ns() + due_ns(seq + 1) - intended_ns);
 		if (last)
 			cell.memory.head().last_seq.store(seq, std::memory_order_release);
 

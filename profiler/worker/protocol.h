@@ -46,7 +46,8 @@ struct BlockRequest {
 	uint32_t at_least; // counted messages that the deadline lets through, as long as they come within kPatienceNs of it
 	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
-	double rate_hz; // one_way: messages per second
+	double rate_hz; // one_way: messages per second; 0: as fast as they go
+	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
 	uint64_t sender_user_ns; // rundir::Injection
 	uint64_t receiver_busy_ns;
 };

@@ -70,9 +70,17 @@ TEST(RunOptions, TakeLists)
 	for (const char *option : {"-t", "--transports"})
 		EXPECT_EQ(run_of({option, "uds-stream,tcp"}).wishes.targets, (Words{"uds-stream", "tcp"}));
 	EXPECT_EQ(run_of({"--patterns", "oneway"}).wishes.patterns, std::vector{Pattern::OneWay});
+	EXPECT_EQ(run_of({"--demand", "1,50"}).wishes.demands, (std::vector<uint32_t>{1, 50}));
+	EXPECT_EQ(run_of({"--recovery", "500us,2ms"}).wishes.recoveries_ns, (std::vector<uint64_t>{500'000, 2'000'000}));
 	for (const char *option : {"-w", "--wait"})
 		EXPECT_EQ(run_of({option, "epoll,poll,block"}).wishes.waits,
 				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block}));
+}
+
+TEST(RunOptions, RefuseBurstsThatAreNone)
+{
+	expect_values_refused("--demand", {"0", "-1", "some", "1000001"}, "--demand");
+	expect_values_refused("--recovery", {"0", "0ms", "5", "2000ms"}, "--recovery");
 }
 
 TEST(RunOptions, RefuseWordsThatAreNone)

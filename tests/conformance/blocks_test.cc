@@ -61,6 +61,25 @@ TEST(Block, OfOneWayEndsAtItsDeadlineOnBothSides)
 	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
 }
 
+TEST(Block, OfBurstsHasAllMessagesOfOneDueAtOnce)
+{
+	constexpr uint32_t kDemand = 8;
+	PairPlan plan = plan_of("uds", "uds-stream");
+	plan.one_way = true;
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(5 * kDemand, 1000);
+	block.rate_hz = 8000;
+	block.burst = kDemand;
+	const auto replies = pair.run(block);
+	ASSERT_EQ(replies[0].block.sends, 5 * kDemand) << replies[0].message;
+	const auto *sends = pair.sends(0);
+	for (uint32_t i = 0; i < 5 * kDemand; i++) {
+		EXPECT_EQ(sends[i].intended_ns, sends[0].intended_ns + i / kDemand * 1'000'000) << "message " << i;
+		EXPECT_GE(sends[i].send_ns, sends[i].intended_ns) << "message " << i;
+	}
+}
+
 TEST(Block, EndsBeforeASlotOfTheCaptureOverflows)
 {
 	constexpr uint32_t kSlotBytes = 4096;

@@ -213,6 +213,21 @@ TEST(Plan, RefusesAnEmptyMessageOfAnyTarget)
 	expect_refused(wishes, {target("a")}, ExitCode::Usage, {"0 bytes"});
 }
 
+TEST(Plan, MeasuresBurstsAtEveryDemandWithEveryRecovery)
+{
+	Wishes wishes = wish();
+	wishes.patterns = {Pattern::Burst, Pattern::Throughput, Pattern::OneWay};
+	wishes.demands = {5, 50, 5};
+	wishes.recoveries_ns = {1'000'000, 4'000'000};
+	const Plan plan = make(wishes, {target("a")}, 0, 1);
+	ASSERT_EQ(plan.cells.size(), 6u);
+	EXPECT_EQ(plan.cells[0].burst, (rundir::Burst{5, 1'000'000}));
+	EXPECT_EQ(plan.cells[3].burst, (rundir::Burst{50, 4'000'000}));
+	EXPECT_EQ(due_hz(plan.cells[3]), 12'500);
+	EXPECT_EQ(due_hz(plan.cells[4]), std::nullopt) << "as fast as it goes";
+	EXPECT_EQ(due_hz(plan.cells[5]), wishes.rate_hz);
+}
+
 TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 {
 	Wishes wishes = wish();

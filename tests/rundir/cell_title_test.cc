@@ -18,6 +18,10 @@ TEST(CellTitle, NamesWhatCellsDifferBy)
 	cell.injection = {20'000, 1'500};
 	EXPECT_EQ(title(cell), "uds-stream 1 MiB oneway epoll +20 µs sender +1.5 µs receiver");
 	EXPECT_EQ(title(cell), cell.target + " " + variant(cell));
+	cell = {};
+	cell.pattern = Pattern::Burst;
+	cell.burst = {100, 2'500'000};
+	EXPECT_EQ(variant(cell), "64 B burst block 100/2.5ms");
 }
 
 TEST(CellTitle, PayloadsAreExact)

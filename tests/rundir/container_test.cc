@@ -148,6 +148,8 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 				 wanted.mechanisms));
 	EXPECT_EQ(std::tie(cell.capabilities, cell.cpu_sender, cell.cpu_receiver),
 			  std::tie(wanted.capabilities, wanted.cpu_sender, wanted.cpu_receiver));
+	EXPECT_EQ(cell.burst, wanted.burst);
+	EXPECT_FALSE(head.cells[0].burst.has_value());
 	EXPECT_EQ(cell.injection.sender_user_ns, 1000u);
 	EXPECT_EQ(cell.injection.receiver_busy_ns, 2000u);
 

@@ -42,6 +42,7 @@ Head example_head()
 	cell.cpu_sender = 2;
 	cell.cpu_receiver = 3;
 	cell.injection = {1000, 2000};
+	cell.burst = {7, 3'000'000};
 	head.cells = {Cell(), cell};
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;
