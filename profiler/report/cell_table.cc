@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "icepath/plugin.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
 
@@ -145,6 +146,32 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 		page.line(out);
 }
 
+// What the stamps cost is in every latency above: without it a reader takes it for the target's.
+void add_floor(Page &page, const std::vector<const CellResult *> &cells)
+{
+	const auto is_floor = [](const CellResult *cell) {
+		return (cell->cell.capabilities & ICEPATH_NOT_IPC) && !cell->cell.injection.any();
+	};
+	const bool one_pattern = std::ranges::all_of(
+		cells, [&](const CellResult *cell) { return cell->cell.pattern == cells.front()->cell.pattern; });
+	std::string target, floors;
+	for (const CellResult *floor : cells) {
+		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
+			return !is_floor(other) && other->cell.pattern == floor->cell.pattern &&
+				   other->cell.payload_bytes == floor->cell.payload_bytes;
+		});
+		if (!is_floor(floor) || !floor->latency.percentiles[0] || !under_another)
+			continue;
+		target = printable(floor->cell.target);
+		floors += fmt::format("{}{} µs at {}{}{}", floors.empty() ? "" : ", ",
+							  microseconds(static_cast<double>(*floor->latency.percentiles[0])),
+							  rundir::payload_text(floor->cell.payload_bytes), one_pattern ? "" : " ",
+							  one_pattern ? "" : rundir::name(floor->cell.pattern));
+	}
+	if (!floors.empty())
+		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, floors));
+}
+
 } // namespace
 
 // What all cells share stands in the heading.
@@ -202,6 +229,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	add_rows(page, cells, before, {&cpu, &lost, &probes});
 	add_legend(page, cells);
 	page.paragraph("", reading, 0);
+	add_floor(page, cells);
 	page.line();
 }
 
