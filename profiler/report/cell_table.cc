@@ -152,24 +152,31 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 	const auto is_floor = [](const CellResult *cell) {
 		return (cell->cell.capabilities & ICEPATH_NOT_IPC) && !cell->cell.injection.any();
 	};
-	const bool one_pattern = std::ranges::all_of(
-		cells, [&](const CellResult *cell) { return cell->cell.pattern == cells.front()->cell.pattern; });
-	std::string target, floors;
-	for (const CellResult *floor : cells) {
+	std::string target;
+	std::array<std::string, std::size(rundir::kPatternNames)> floors; // by pattern
+	std::array<bool, floors.size()> measured{};
+	for (const CellResult *cell : cells) {
+		const auto pattern = static_cast<size_t>(cell->cell.pattern);
+		measured[pattern] = true;
 		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
-			return !is_floor(other) && other->cell.pattern == floor->cell.pattern &&
-				   other->cell.payload_bytes == floor->cell.payload_bytes;
+			return !is_floor(other) && other->cell.pattern == cell->cell.pattern &&
+				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
-		if (!is_floor(floor) || !floor->latency.percentiles[0] || !under_another)
+		if (!is_floor(cell) || !cell->latency.percentiles[0] || !under_another)
 			continue;
-		target = printable(floor->cell.target);
-		floors += fmt::format("{}{} µs at {}{}{}", floors.empty() ? "" : ", ",
-							  microseconds(static_cast<double>(*floor->latency.percentiles[0])),
-							  rundir::payload_text(floor->cell.payload_bytes), one_pattern ? "" : " ",
-							  one_pattern ? "" : rundir::name(floor->cell.pattern));
+		target = printable(cell->cell.target);
+		floors[pattern] += fmt::format("{}{} µs at {}", floors[pattern].empty() ? "" : ", ",
+									   microseconds(static_cast<double>(*cell->latency.percentiles[0])),
+									   rundir::payload_text(cell->cell.payload_bytes));
 	}
-	if (!floors.empty())
-		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, floors));
+	const bool one_pattern = std::ranges::count(measured, true) == 1;
+	std::string text;
+	for (size_t i = 0; i < floors.size(); ++i)
+		if (!floors[i].empty())
+			text += fmt::format("{}{}{}", text.empty() ? "" : " · ",
+								one_pattern ? "" : fmt::format("{} ", rundir::kPatternNames[i]), floors[i]);
+	if (!text.empty())
+		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
 }
 
 } // namespace
