@@ -26,6 +26,7 @@ TEST(Percentile, IsTheOrderStatisticOfRankCeilNP)
 	EXPECT_EQ(percentile(one_to(10000), kP99_9), 9990u);
 	EXPECT_EQ(percentile(one_to(100000), kP99_99), 99990u);
 	EXPECT_EQ(percentile(one_to(100001), kP99_99), 99991u);
+	EXPECT_EQ(percentile(one_to(99999), kP99_999), 99999u);
 	EXPECT_EQ(percentile(one_to(1000000), kP99_999), 999990u);
 	EXPECT_EQ(percentile(one_to(1000001), kP99_999), 999991u);
 }
