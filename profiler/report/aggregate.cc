@@ -16,10 +16,11 @@ using rundir::Block;
 // Latencies of a cell, one list for each block.
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
-	Blocks latency, forward, back, round_trip, pacing, latency_probed;
+	Blocks latency, forward, back, round_trip, pacing, send_call, latency_probed;
 	std::vector<stats::BlockValue> medians;
-	std::array<CpuTime, 2> cpu;
-	uint64_t cpu_messages = 0;
+	std::vector<double> sent_per_s, received_per_s; // by block
+	Jitter jitter;
+	UsageTotals usage;
 };
 
 void add_usage(const Block &block, Samples &samples)
@@ -27,11 +28,13 @@ void add_usage(const Block &block, Samples &samples)
 	const uint64_t messages = block.sides[0].sends.size() + block.sides[1].sends.size();
 	if (messages == 0)
 		return;
-	samples.cpu_messages += messages;
-	for (size_t side = 0; side < 2; ++side) {
-		samples.cpu[side].user_ns += static_cast<double>(block.sides[side].usage.user_ns);
-		samples.cpu[side].system_ns += static_cast<double>(block.sides[side].usage.system_ns);
-	}
+	samples.usage.messages += messages;
+	for (size_t side = 0; side < 2; ++side)
+		for (const rundir::UsageField &field : rundir::kUsageFields) {
+			uint64_t &sum = samples.usage.sides[side].*field.value;
+			const uint64_t more = block.sides[side].usage.*field.value;
+			sum = field.value == &rundir::Usage::max_rss_kib ? std::max(sum, more) : sum + more;
+		}
 }
 
 void add_capture(const Block &block, CaptureCounts &capture)
@@ -69,11 +72,18 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		samples.latency_probed.push_back(std::move(both));
 		return;
 	}
+	if (const auto rate = seen.sent.per_s())
+		samples.sent_per_s.push_back(*rate);
+	if (const auto rate = seen.received.per_s())
+		samples.received_per_s.push_back(*rate);
+	for (const std::vector<uint64_t> &direction : times.one_way)
+		samples.jitter.add(direction);
 	samples.latency.push_back(std::move(both));
 	samples.forward.push_back(std::move(times.one_way[0]));
 	samples.back.push_back(std::move(times.one_way[1]));
 	samples.round_trip.push_back(std::move(times.round_trip));
 	samples.pacing.push_back(std::move(times.pacing));
+	samples.send_call.push_back(std::move(times.send_call));
 	if (block.end != rundir::BlockEnd::Failed)
 		add_usage(block, samples);
 }
@@ -89,15 +99,26 @@ void describe(CellResult &cell, const Samples &samples)
 	} else if (rundir::due_hz(cell.cell)) {
 		cell.pacing = stats::describe(samples.pacing);
 	}
+	cell.send_call = stats::describe(samples.send_call);
+	if (samples.jitter.count > 0)
+		cell.jitter_ns = samples.jitter.sum_ns / static_cast<double>(samples.jitter.count);
+	if (!samples.sent_per_s.empty())
+		cell.throughput.sent_per_s = stats::median(samples.sent_per_s);
+	if (!samples.received_per_s.empty())
+		cell.throughput.received_per_s = stats::median(samples.received_per_s);
 	cell.tail_from_ns = cell.latency_probed.percentiles[2];
 	static_assert(stats::kReported[2] == stats::kP99);
 	cell.observer_effect = stats::paired_difference(stats::neighbours(samples.medians));
-	if (samples.cpu_messages == 0)
+	if (samples.usage.messages == 0)
 		return;
+	cell.usage = samples.usage;
 	cell.cpu_per_message.emplace();
-	const double messages = static_cast<double>(samples.cpu_messages);
-	for (size_t side = 0; side < 2; ++side)
-		(*cell.cpu_per_message)[side] = {samples.cpu[side].user_ns / messages, samples.cpu[side].system_ns / messages};
+	const double messages = static_cast<double>(samples.usage.messages);
+	for (size_t side = 0; side < 2; ++side) {
+		const rundir::Usage &used = samples.usage.sides[side];
+		(*cell.cpu_per_message)[side] = {static_cast<double>(used.user_ns) / messages,
+										 static_cast<double>(used.system_ns) / messages};
+	}
 }
 
 WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::Observations &seen, const Block &block)

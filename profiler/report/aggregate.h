@@ -11,6 +11,7 @@
 #include "profiler/path/path.h"
 #include "profiler/report/breakdown.h"
 #include "profiler/report/messages.h"
+#include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
 #include "profiler/stats/block_interval.h"
 #include "profiler/stats/paired_blocks.h"
@@ -40,24 +41,40 @@ struct CpuTime {
 	double total_ns() const { return user_ns + system_ns; }
 };
 
+// How fast messages went, at both ends: of each unprobed block from its first counted message to its last, the median of
+// the blocks. Messages in both directions count. Nothing where no block has two messages.
+struct Throughput {
+	std::optional<double> sent_per_s, received_per_s;
+};
+
+// What both sides used in all unprobed blocks that didn't fail.
+struct UsageTotals {
+	uint64_t messages = 0; // sent by either side, lead-in included
+	std::array<rundir::Usage, 2> sides; // differences added up; max_rss_kib: the largest
+};
+
 struct CellResult {
 	rundir::Cell cell;
 	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_failed = 0; // a failed one is also in one of the others
-	std::string failure;            // of the last block that failed
-	MessageCounts messages;            // every block
+	std::string failure; // of the last block that failed
+	MessageCounts messages; // every block
 	uint64_t probed = 0; // deliveries in probed blocks: complete() + all of `incomplete`
-	std::array<uint64_t, path::kReasonNames.size()> incomplete{};   // by path::Reason; [None] stays 0
+	std::array<uint64_t, path::kReasonNames.size()> incomplete{}; // by path::Reason; [None] stays 0
 	stats::Distribution latency, forward, back, round_trip, pacing; // unprobed blocks
-	stats::Distribution latency_probed;                             // probed blocks
+	stats::Distribution send_call; // unprobed blocks
+	stats::Distribution latency_probed; // probed blocks
+	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
+	Throughput throughput;
 	Breakdown layers;
 	std::optional<uint64_t> tail_from_ns; // p99 of latency_probed, where there is one
-	Breakdown tail;        // complete deliveries at or above it
+	Breakdown tail; // complete deliveries at or above it
 	Culprits culprits, tail_culprits;
 	std::optional<WorstMessage> worst;
 	std::optional<stats::Effect> observer_effect; // of the p50, nanoseconds
 	CaptureCounts capture;
-	// Of all CPU time that a side used in unprobed blocks, per message sent by either side: both together are what a
-	// message costs. Nothing without an unprobed block.
+	// Nothing without an unprobed block.
+	std::optional<UsageTotals> usage;
+	// Of all CPU time in `usage`, per message sent by either side: both sides together are what a message costs.
 	std::optional<std::array<CpuTime, 2>> cpu_per_message;
 
 	uint64_t complete() const { return layers.deliveries(); }
@@ -77,7 +94,7 @@ struct RunResult {
 bool cpu_split_is_exact(const rundir::Head &head);
 
 // Reads the container twice: the tail's layers can only be added up when its threshold is known. Memory grows with the
-// latencies (8 bytes each), not with the paths. Throws Failure(Usage) as rundir::Reader does.
+// latencies and send calls (8 bytes each), not with the paths. Throws Failure(Usage) as rundir::Reader does.
 RunResult analyse(const std::string &run);
 
 } // namespace icepath::report

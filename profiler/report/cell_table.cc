@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "icepath/plugin.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
 
@@ -147,6 +148,39 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 		page.line(out);
 }
 
+// What the stamps cost is in every latency above: without it a reader takes it for the target's.
+void add_floor(Page &page, const std::vector<const CellResult *> &cells)
+{
+	const auto is_floor = [](const CellResult *cell) {
+		return (cell->cell.capabilities & ICEPATH_NOT_IPC) && !cell->cell.injection.any();
+	};
+	std::string target;
+	std::array<std::string, std::size(rundir::kPatternNames)> floors; // by pattern
+	std::array<bool, floors.size()> measured{};
+	for (const CellResult *cell : cells) {
+		const auto pattern = static_cast<size_t>(cell->cell.pattern);
+		measured[pattern] = true;
+		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
+			return !is_floor(other) && other->cell.pattern == cell->cell.pattern &&
+				   other->cell.payload_bytes == cell->cell.payload_bytes;
+		});
+		if (!is_floor(cell) || !cell->latency.percentiles[0] || !under_another)
+			continue;
+		target = printable(cell->cell.target);
+		floors[pattern] += fmt::format("{}{} µs at {}", floors[pattern].empty() ? "" : ", ",
+									   microseconds(static_cast<double>(*cell->latency.percentiles[0])),
+									   rundir::payload_text(cell->cell.payload_bytes));
+	}
+	const bool one_pattern = std::ranges::count(measured, true) == 1;
+	std::string text;
+	for (size_t i = 0; i < floors.size(); ++i)
+		if (!floors[i].empty())
+			text += fmt::format("{}{}{}", text.empty() ? "" : " · ",
+								one_pattern ? "" : fmt::format("{} ", rundir::kPatternNames[i]), floors[i]);
+	if (!text.empty())
+		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
+}
+
 } // namespace
 
 // What all cells share stands in the heading.
@@ -204,6 +238,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	add_rows(page, cells, before, {&cpu, &lost, &probes});
 	add_legend(page, cells);
 	page.paragraph("", reading, 0);
+	add_floor(page, cells);
 	page.line();
 }
 

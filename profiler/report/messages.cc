@@ -25,40 +25,47 @@ class Direction {
 public:
 	explicit Direction(const std::vector<SendStamp> &sends) : sends_(by_seq(sends)), received_(sends_.size()) {}
 
-	void receive(const RecvStamp &recv, MessageCounts &counts, std::vector<uint64_t> &latencies)
+	// The latency of the message, where it has one.
+	std::optional<uint64_t> receive(const RecvStamp &recv, MessageCounts &counts)
 	{
 		const auto found =
 			std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
 		const bool known = found != sends_.end() && (*found)->seq == recv.seq;
 		if ((recv.flags & rundir::kStampLeadIn) || (known && ((*found)->flags & rundir::kStampLeadIn)))
-			return;
+			return std::nullopt;
 		if (!known || (recv.flags & rundir::kStampBadPayload))
 			++counts.bad_payload;
 		if (!known)
-			return;
+			return std::nullopt;
 		const auto index = static_cast<size_t>(found - sends_.begin());
 		if (received_[index]) {
 			++counts.duplicate;
-			return;
+			return std::nullopt;
 		}
 		received_[index] = true;
 		++counts.received;
 		if (index < furthest_)
 			++counts.reordered;
 		furthest_ = std::max(furthest_, index);
-		if (recv.recv_ns < (*found)->send_ns)
+		if (recv.recv_ns < (*found)->send_ns) {
 			++counts.inverted;
-		else
-			latencies.push_back(recv.recv_ns - (*found)->send_ns);
+			return std::nullopt;
+		}
+		return recv.recv_ns - (*found)->send_ns;
 	}
 
-	void count_sent(MessageCounts &counts) const
+	void look_at_sends(BlockMessages &told) const
 	{
 		for (size_t i = 0; i < sends_.size(); ++i) {
-			if (sends_[i]->flags & rundir::kStampLeadIn)
+			const SendStamp &send = *sends_[i];
+			if (send.flags & rundir::kStampLeadIn)
 				continue;
-			++counts.sent;
-			counts.lost += !received_[i];
+			++told.counts.sent;
+			told.counts.lost += !received_[i];
+			told.counts.copied_after_all += (send.flags & rundir::kStampCopied) != 0;
+			told.sent.add(send.send_ns);
+			if (send.call_ns != 0 && send.return_ns >= send.call_ns)
+				told.latencies.send_call.push_back(send.return_ns - send.call_ns);
 		}
 	}
 
@@ -79,24 +86,71 @@ void MessageCounts::add(const MessageCounts &more)
 	reordered += more.reordered;
 	bad_payload += more.bad_payload;
 	inverted += more.inverted;
+	late += more.late;
+	too_late += more.too_late;
+	copied_after_all += more.copied_after_all;
+}
+
+Lateness lateness_of(const rundir::Cell &cell)
+{
+	Lateness lateness;
+	if (cell.rate_hz) {
+		const double period_ns = 1e9 / *cell.rate_hz;
+		const auto at_most = [](uint64_t absolute_ns, double ns) {
+			return ns < static_cast<double>(absolute_ns) ? static_cast<uint64_t>(ns) : absolute_ns;
+		};
+		lateness.late_ns = at_most(lateness.late_ns, period_ns / 5);
+		lateness.too_late_ns = at_most(lateness.too_late_ns, period_ns);
+	}
+	return lateness;
+}
+
+void Span::add(uint64_t at_ns)
+{
+	first_ns = count == 0 ? at_ns : std::min(first_ns, at_ns);
+	last_ns = std::max(last_ns, at_ns);
+	++count;
+}
+
+std::optional<double> Span::per_s() const
+{
+	if (count < 2 || last_ns == first_ns)
+		return std::nullopt;
+	return static_cast<double>(count - 1) * 1e9 / static_cast<double>(last_ns - first_ns);
+}
+
+void Jitter::add(const std::vector<uint64_t> &latencies)
+{
+	for (size_t i = 1; i < latencies.size(); ++i) {
+		const auto [less, more] = std::minmax(latencies[i - 1], latencies[i]);
+		sum_ns += static_cast<double>(more - less);
+		++count;
+	}
 }
 
 BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &cell)
 {
 	BlockMessages result;
 	const bool pingpong = rundir::is_answered(cell.pattern);
+	const Lateness lateness = lateness_of(cell);
 	for (size_t from = 0; from < (pingpong ? 2u : 1u); ++from) {
 		Direction direction(block.sides[from].sends);
 		for (const RecvStamp &recv : block.sides[1 - from].recvs)
-			direction.receive(recv, result.counts, result.latencies.one_way[from]);
-		direction.count_sent(result.counts);
+			if (const auto ns = direction.receive(recv, result.counts)) {
+				result.latencies.one_way[from].push_back(*ns);
+				result.received.add(recv.recv_ns);
+				if (*ns > lateness.late_ns)
+					++(*ns > lateness.too_late_ns ? result.counts.too_late : result.counts.late);
+			}
+		direction.look_at_sends(result);
 	}
 	if (pingpong) {
 		// The answer to message n has number n, so the two ends of a round trip are one more direction.
 		Direction trips(block.sides[0].sends);
 		MessageCounts already_counted;
 		for (const RecvStamp &recv : block.sides[0].recvs)
-			trips.receive(recv, already_counted, result.latencies.round_trip);
+			if (const auto ns = trips.receive(recv, already_counted))
+				result.latencies.round_trip.push_back(*ns);
 	} else {
 		for (const SendStamp &send : block.sides[0].sends)
 			if (!(send.flags & rundir::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)

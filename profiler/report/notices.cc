@@ -53,6 +53,10 @@ void add_message_notices(const CellResult &cell, Notices &told)
 	if (messages.bad_payload > 0)
 		tell(told, "changed bytes", cell.cell,
 			 fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
+	if (messages.copied_after_all > 0)
+		tell(told, "copied messages", cell.cell,
+			 fmt::format("the kernel copied {} of {} messages after all", count(messages.copied_after_all),
+						 count(messages.sent)));
 	if (messages.inverted > 0)
 		tell(told, "inverted times", cell.cell,
 			 fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",

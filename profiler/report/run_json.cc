@@ -2,9 +2,9 @@
 #include "profiler/report/run_json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
+#include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
 
 namespace icepath::report {
@@ -12,33 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char *, stats::kReported.size()> kPercentileKeys = {"p50", "p90", "p99", "p99_9"};
 constexpr size_t kCulprits = 20;
 
-// A picosecond is finer than anything measured, and keeps the file readable.
-double rounded(double ns) { return std::round(ns * 1000) / 1000; }
-
-Json to_json(const std::optional<stats::Interval> &interval)
-{
-	return interval ? Json{rounded(interval->low), rounded(interval->high)} : Json(nullptr);
-}
-
-Json to_json(const stats::Distribution &d)
-{
-	Json json = {{"count", d.count}, {"blocks", d.blocks}};
-	json["min"] = d.count ? Json(d.min) : Json(nullptr);
-	json["mean"] = d.count ? Json(rounded(d.mean)) : Json(nullptr);
-	Json intervals = Json::object();
-	for (size_t i = 0; i < kPercentileKeys.size(); ++i) {
-		json[kPercentileKeys[i]] = d.percentiles[i] ? Json(*d.percentiles[i]) : Json(nullptr);
-		intervals[kPercentileKeys[i]] = to_json(d.intervals[i]);
-	}
-	json["max"] = d.count ? Json(d.max) : Json(nullptr);
-	json["ci95"] = std::move(intervals);
-	return json;
-}
-
-Json where_measured(const stats::Distribution &d) { return d.count ? to_json(d) : Json(nullptr); }
+Json where_measured(const stats::Distribution &d) { return d.count ? distribution_json(d) : Json(nullptr); }
 
 std::string layer_id(path::Layer layer, path::Part part)
 {
@@ -135,35 +111,6 @@ Json worst_json(const WorstMessage &worst)
 			{"segments", segments}};
 }
 
-Json messages_json(const CellResult &cell)
-{
-	const MessageCounts &m = cell.messages;
-	Json incomplete;
-	for (size_t i = 1; i < cell.incomplete.size(); ++i) // 0 is "complete"
-		incomplete[std::string(path::kReasonNames[i])] = cell.incomplete[i];
-	return {{"sent", m.sent},           {"received", m.received},   {"lost", m.lost},
-			{"duplicate", m.duplicate}, {"reordered", m.reordered}, {"bad_payload", m.bad_payload},
-			{"inverted", m.inverted},   {"probed", cell.probed},    {"complete", cell.complete()},
-			{"incomplete", incomplete}};
-}
-
-Json cpu_json(const CellResult &cell, bool exact_split)
-{
-	Json json;
-	for (const auto &[side, key] : {std::pair<size_t, const char *>{0, "sender"}, {1, "receiver"}}) {
-		if (!cell.cpu_per_message) {
-			json[key] = {{"user", nullptr}, {"system", nullptr}, {"total", nullptr}, {"split", nullptr}};
-			continue;
-		}
-		const CpuTime &time = (*cell.cpu_per_message)[side];
-		json[key] = {{"user", rounded(time.user_ns)},
-					 {"system", rounded(time.system_ns)},
-					 {"total", rounded(time.total_ns())},
-					 {"split", exact_split ? "exact" : "sampled"}};
-	}
-	return json;
-}
-
 Json cell_json(const CellResult &cell, bool exact_split)
 {
 	const rundir::Cell &what = cell.cell;
@@ -186,12 +133,16 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"blocks",
 		 {{"probed", cell.blocks_probed}, {"unprobed", cell.blocks_unprobed}, {"failed", cell.blocks_failed}}},
 		{"messages", messages_json(cell)},
-		{"latency_ns", to_json(cell.latency)},
-		{"latency_probed_ns", to_json(cell.latency_probed)},
+		{"latency_ns", distribution_json(cell.latency)},
+		{"latency_probed_ns", distribution_json(cell.latency_probed)},
 		{"forward_ns", where_measured(cell.forward)},
 		{"back_ns", where_measured(cell.back)},
 		{"round_trip_ns", where_measured(cell.round_trip)},
 		{"pacing_ns", where_measured(cell.pacing)},
+		{"send_call_ns", where_measured(cell.send_call)},
+		{"jitter_ns", cell.jitter_ns ? Json(rounded(*cell.jitter_ns)) : Json(nullptr)},
+		{"lateness_ns", lateness_json(cell)},
+		{"throughput", throughput_json(cell)},
 		{"layers", layers_json(cell.layers)},
 		{"layers_sum_error_ns", cell.layers.sum_error_ns()},
 		{"tail_from_ns", cell.tail_from_ns ? Json(*cell.tail_from_ns) : Json(nullptr)},
@@ -200,13 +151,14 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"tail_culprits", culprits_json(cell.tail_culprits)}};
 	json["observer_effect"] = {
 		{"p50_added_ns", cell.observer_effect ? Json(rounded(cell.observer_effect->mean)) : Json(nullptr)},
-		{"ci95", cell.observer_effect ? to_json(cell.observer_effect->interval) : Json(nullptr)},
+		{"ci95", cell.observer_effect ? interval_json(cell.observer_effect->interval) : Json(nullptr)},
 		{"pairs", cell.observer_effect ? cell.observer_effect->pairs : 0}};
 	json["capture"] = {{"records", cell.capture.records},
 					   {"dropped", cell.capture.dropped},
 					   {"bytes", cell.capture.bytes},
 					   {"recursion_misses", cell.capture.recursion_misses}};
 	json["cpu_ns_per_message"] = cpu_json(cell, exact_split);
+	json["rusage"] = usage_json(cell);
 	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
 	return json;
 }

@@ -281,8 +281,7 @@ void LiveCell::collect(rundir::Block &block, const std::array<std::optional<work
 		told.tid = tids_[side];
 		told.cpu = side == 0 ? cell_.cpu_sender : cell_.cpu_receiver;
 		told.name = side_name(cell_, side);
-		told.usage = {reply.user_ns,      reply.system_ns,   reply.voluntary_switches, reply.involuntary_switches,
-					  reply.minor_faults, reply.major_faults};
+		told.usage = reply.usage;
 		told.marker_begin_ns = reply.marker_begin_ns;
 		told.marker_end_ns = reply.marker_end_ns;
 		told.sends.resize(std::min(reply.sends, capacity_));

@@ -3,6 +3,7 @@
 // One block as it was captured: what the run directory stores and what the walk starts from. Plain data.
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,44 @@
 
 namespace icepath::rundir {
 
-// What one worker used during the block (getrusage(RUSAGE_THREAD) of its measuring thread, differences).
+// What one worker used during the block: the 16 fields of getrusage(RUSAGE_THREAD) of its measuring thread, as differences
+// but for max_rss_kib. Linux keeps seven of them at 0: see getrusage(2).
 struct Usage {
 	uint64_t user_ns = 0, system_ns = 0;
 	uint64_t voluntary_switches = 0, involuntary_switches = 0;
 	uint64_t minor_faults = 0, major_faults = 0;
+	// Run directories of before these were kept have 0 in all of them, as a process that ran never has in the first.
+	uint64_t max_rss_kib = 0; // of the worker's process, up to the end of the block
+	uint64_t block_inputs = 0, block_outputs = 0; // 512 bytes each, from and to storage
+	uint64_t shared_text = 0, unshared_data = 0, unshared_stack = 0; // ru_ixrss, ru_idrss, ru_isrss: 0 on Linux
+	uint64_t swaps = 0, messages_sent = 0, messages_received = 0, signals = 0; // 0 on Linux
 };
+
+// Their names in the run directory and in run.json.
+struct UsageField {
+	const char *key;
+	uint64_t Usage::*value;
+	bool always; // run directories of every version have it
+};
+inline constexpr UsageField kUsageFields[] = {
+	{"user_ns", &Usage::user_ns, true},
+	{"system_ns", &Usage::system_ns, true},
+	{"voluntary_switches", &Usage::voluntary_switches, true},
+	{"involuntary_switches", &Usage::involuntary_switches, true},
+	{"minor_faults", &Usage::minor_faults, true},
+	{"major_faults", &Usage::major_faults, true},
+	{"max_rss_kib", &Usage::max_rss_kib, false},
+	{"block_inputs", &Usage::block_inputs, false},
+	{"block_outputs", &Usage::block_outputs, false},
+	{"shared_text", &Usage::shared_text, false},
+	{"unshared_data", &Usage::unshared_data, false},
+	{"unshared_stack", &Usage::unshared_stack, false},
+	{"swaps", &Usage::swaps, false},
+	{"messages_sent", &Usage::messages_sent, false},
+	{"messages_received", &Usage::messages_received, false},
+	{"signals", &Usage::signals, false},
+};
+static_assert(std::size(kUsageFields) * sizeof(uint64_t) == sizeof(Usage), "each field has its name");
 
 // CLOCK_MONOTONIC and CLOCK_REALTIME read together, at both ends of a block.
 struct ClockPair {
@@ -36,7 +69,7 @@ struct BlockSide {
 
 // The records of one slot: see ebpf/records.h.
 struct SlotCapture {
-	int32_t cpu = -1;      // -1: the slot of all CPUs without a worker
+	int32_t cpu = -1; // -1: the slot of all CPUs without a worker
 	uint32_t position = 0; // records begun
 	uint32_t capacity = 0;
 	std::vector<icepath_record> records; // min(position, capacity) of them, in the order of `seq`
@@ -45,7 +78,7 @@ struct SlotCapture {
 enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
 
 struct Block {
-	uint32_t cell = 0;  // index into the run's cells
+	uint32_t cell = 0; // index into the run's cells
 	uint32_t round = 0; // which visit of the plan
 	bool probed = false;
 	BlockEnd end = BlockEnd::Count;
@@ -54,7 +87,7 @@ struct Block {
 	std::array<BlockSide, 2> sides; // 0: initiator or sender, 1: responder or receiver
 	std::array<uint64_t, 2> socket_keys{}; // icepath_socket.key of each side's receiving socket; 0: it has none
 	std::vector<SlotCapture> slots; // empty in an unprobed block
-	uint64_t recursion_misses = 0;  // BPF programs that the kernel skipped during the block
+	uint64_t recursion_misses = 0; // BPF programs that the kernel skipped during the block
 };
 
 } // namespace icepath::rundir

@@ -20,19 +20,29 @@ ClockPair clock_from_json(const Json &json)
 	return {unsigned_field(json, "monotonic_ns"), unsigned_field(json, "realtime_ns")};
 }
 
+Json to_json(const Usage &usage)
+{
+	Json json;
+	for (const UsageField &field : kUsageFields)
+		json[field.key] = usage.*field.value;
+	return json;
+}
+
+Usage usage_from_json(const Json &json)
+{
+	Usage usage;
+	for (const UsageField &field : kUsageFields)
+		if (field.always || json.contains(field.key))
+			usage.*field.value = unsigned_field(json, field.key);
+	return usage;
+}
+
 Json to_json(const BlockSide &side)
 {
-	const Usage &usage = side.usage;
 	return {{"tid", side.tid},
 			{"cpu", side.cpu},
 			{"name", side.name},
-			{"usage",
-			 {{"user_ns", usage.user_ns},
-			  {"system_ns", usage.system_ns},
-			  {"voluntary_switches", usage.voluntary_switches},
-			  {"involuntary_switches", usage.involuntary_switches},
-			  {"minor_faults", usage.minor_faults},
-			  {"major_faults", usage.major_faults}}},
+			{"usage", to_json(side.usage)},
 			{"marker_begin_ns", side.marker_begin_ns},
 			{"marker_end_ns", side.marker_end_ns},
 			{"send_stamps", side.sends.size()},
@@ -45,13 +55,7 @@ BlockSide side_from_json(const Json &json)
 	side.tid = u32_field(json, "tid");
 	side.cpu = u32_field(json, "cpu");
 	side.name = text_field(json, "name");
-	const Json &usage = object_field(json, "usage");
-	side.usage = {unsigned_field(usage, "user_ns"),
-				  unsigned_field(usage, "system_ns"),
-				  unsigned_field(usage, "voluntary_switches"),
-				  unsigned_field(usage, "involuntary_switches"),
-				  unsigned_field(usage, "minor_faults"),
-				  unsigned_field(usage, "major_faults")};
+	side.usage = usage_from_json(object_field(json, "usage"));
 	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
 	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
 	return side;

@@ -8,24 +8,28 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace icepath::stats {
 
-// A share in ten-thousandths, so that ranks are computed in whole numbers: 9990 is p99.9.
+// A share in hundred-thousandths, so that ranks are computed in whole numbers: 99900 is p99.9.
 struct Percentile {
-	uint32_t per_10000 = 5000; // 1 to 9999
+	uint32_t per_100000 = 50000; // 1 to 99999
 	friend bool operator==(const Percentile &, const Percentile &) = default;
 };
-inline constexpr Percentile kP50{5000}, kP90{9000}, kP99{9900}, kP99_9{9990};
-inline constexpr std::array<Percentile, 4> kReported = {kP50, kP90, kP99, kP99_9};
+inline constexpr Percentile kP50{50000}, kP90{90000}, kP99{99000}, kP99_9{99900}, kP99_99{99990}, kP99_999{99999};
+inline constexpr std::array<Percentile, 6> kReported = {kP50, kP90, kP99, kP99_9, kP99_99, kP99_999};
 
-// n·(1-p) >= 10: fewer values beyond it, and a percentile says more about luck than about the tail.
-constexpr bool supported(uint64_t n, Percentile p) { return n * (10000 - p.per_10000) >= 10 * 10000; }
+// n·(1-p) >= 10: fewer values beyond it, and a percentile says more about luck than about the tail. n below 2^47.
+constexpr bool supported(uint64_t n, Percentile p) { return n * (100000 - p.per_100000) >= 10 * 100000; }
 
-// 1 to n; n > 0 and below 2^50.
-constexpr uint64_t rank(uint64_t n, Percentile p) { return (n * p.per_10000 + 9999) / 10000; }
+// 1 to n; n > 0 and below 2^47.
+constexpr uint64_t rank(uint64_t n, Percentile p) { return (n * p.per_100000 + 99999) / 100000; }
 
 // `sorted` is ascending and not empty. Whether n supports it is the caller's question.
 uint64_t percentile(std::span<const uint64_t> sorted, Percentile p);
+
+// The p50 of values in any order, at least one.
+double median(std::vector<double> values);
 
 } // namespace icepath::stats

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "icepath/plugin.h"
+#include "profiler/rundir/block.h"
 #include "profiler/rundir/stamps.h"
 
 namespace icepath::worker {
@@ -77,7 +78,7 @@ struct TargetReply { // icepath_target without pointers
 struct BlockReply {
 	uint32_t end; // rundir::BlockEnd
 	uint32_t sends, recvs; // stamps written, lead-in included
-	uint64_t user_ns, system_ns, voluntary_switches, involuntary_switches, minor_faults, major_faults;
+	rundir::Usage usage;
 	uint64_t marker_begin_ns, marker_end_ns;
 };
 

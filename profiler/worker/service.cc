@@ -47,14 +47,27 @@ rusage usage_now()
 	return usage;
 }
 
-void tell_usage(const rusage &begin, const rusage &end, BlockReply &told)
+rundir::Usage usage_between(const rusage &begin, const rusage &end)
 {
-	told.user_ns = to_ns(end.ru_utime) - to_ns(begin.ru_utime);
-	told.system_ns = to_ns(end.ru_stime) - to_ns(begin.ru_stime);
-	told.voluntary_switches = static_cast<uint64_t>(end.ru_nvcsw - begin.ru_nvcsw);
-	told.involuntary_switches = static_cast<uint64_t>(end.ru_nivcsw - begin.ru_nivcsw);
-	told.minor_faults = static_cast<uint64_t>(end.ru_minflt - begin.ru_minflt);
-	told.major_faults = static_cast<uint64_t>(end.ru_majflt - begin.ru_majflt);
+	const auto grown = [](long from, long to) { return static_cast<uint64_t>(to - from); };
+	rundir::Usage usage;
+	usage.user_ns = to_ns(end.ru_utime) - to_ns(begin.ru_utime);
+	usage.system_ns = to_ns(end.ru_stime) - to_ns(begin.ru_stime);
+	usage.voluntary_switches = grown(begin.ru_nvcsw, end.ru_nvcsw);
+	usage.involuntary_switches = grown(begin.ru_nivcsw, end.ru_nivcsw);
+	usage.minor_faults = grown(begin.ru_minflt, end.ru_minflt);
+	usage.major_faults = grown(begin.ru_majflt, end.ru_majflt);
+	usage.max_rss_kib = static_cast<uint64_t>(end.ru_maxrss);
+	usage.block_inputs = grown(begin.ru_inblock, end.ru_inblock);
+	usage.block_outputs = grown(begin.ru_oublock, end.ru_oublock);
+	usage.shared_text = grown(begin.ru_ixrss, end.ru_ixrss);
+	usage.unshared_data = grown(begin.ru_idrss, end.ru_idrss);
+	usage.unshared_stack = grown(begin.ru_isrss, end.ru_isrss);
+	usage.swaps = grown(begin.ru_nswap, end.ru_nswap);
+	usage.messages_sent = grown(begin.ru_msgsnd, end.ru_msgsnd);
+	usage.messages_received = grown(begin.ru_msgrcv, end.ru_msgrcv);
+	usage.signals = grown(begin.ru_nsignals, end.ru_nsignals);
+	return usage;
 }
 
 const char *thread_name(const OpenRequest &open)
@@ -270,7 +283,7 @@ Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &tol
 										  : (leads ? initiate(cell, block) : respond(cell, block));
 	mark(1);
 	told.marker_end_ns = icepath_now_ns();
-	tell_usage(begin, usage_now(), told);
+	told.usage = usage_between(begin, usage_now());
 	return outcome;
 }
 

@@ -65,14 +65,14 @@ TEST_F(EveryTransport, IsMeasuredUnderEachOfItsWaitsOrNamed)
 {
 	std::set<std::pair<std::string, std::string>> measured;
 	for (const auto &cell : (*json)["cells"]) {
-		measured.insert({cell["target"], cell["wait"]});
+		measured.emplace(cell["target"].get<std::string>(), cell["wait"].get<std::string>());
 		EXPECT_TRUE(cell["latency_ns"]["p50"].is_number()) << cell["target"];
 		EXPECT_TRUE(cell["cpu_ns_per_message"]["receiver"]["user"].is_number()) << cell["target"];
 	}
 	const std::string notices = (*json)["notices"].dump();
 	for (const auto &target : *targets) {
 		const std::string name = target["name"];
-		const std::set<std::string> waits = target["waits"];
+		const auto waits = target["waits"].get<std::set<std::string>>();
 		for (const std::string wait : {"block", "poll", "spin"}) {
 			if (!target["why_not"].get<std::string>().empty())
 				EXPECT_NE(notices.find(name + " left out: "), std::string::npos) << name;

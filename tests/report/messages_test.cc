@@ -85,6 +85,112 @@ TEST_F(OneWay, ReceptionBeforeTheSendIsRefusedNotClamped)
 	EXPECT_TRUE(look().latencies.one_way[0].empty());
 }
 
+TEST_F(OneWay, SpansGoFromTheFirstCountedMessageToTheLast)
+{
+	send(0, 100, rundir::kStampLeadIn);
+	recv(0, 130, rundir::kStampLeadIn);
+	send(1, 1000);
+	EXPECT_FALSE(look().sent.per_s().has_value()) << "one message has no rate";
+	send(2, 2000);
+	send(3, 5000);
+	recv(2, 3000);
+	recv(3, 7000);
+	recv(3, 99000); // twice
+	recv(1, 5);     // inverted: its stamp is no time
+	const BlockMessages seen = look();
+	EXPECT_EQ(seen.sent.count, 3u);
+	EXPECT_DOUBLE_EQ(seen.sent.per_s().value(), 2 / 4e-6);
+	EXPECT_EQ(seen.received.count, 2u);
+	EXPECT_DOUBLE_EQ(seen.received.per_s().value(), 1 / 4e-6);
+}
+
+TEST(Span, WithoutTimeThereIsNoRate)
+{
+	Span span;
+	EXPECT_FALSE(span.per_s().has_value());
+	span.add(7);
+	span.add(7);
+	EXPECT_FALSE(span.per_s().has_value());
+	span.add(5);
+	EXPECT_DOUBLE_EQ(span.per_s().value(), 1e9);
+}
+
+TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
+{
+	for (uint64_t seq = 0; seq < 4; ++seq)
+		send(seq, 1000 * (seq + 1), seq == 0 ? rundir::kStampLeadIn : 0);
+	block.sides[0].sends[0].return_ns += 7; // lead-in
+	block.sides[0].sends[1].return_ns += 30;
+	block.sides[0].sends[2].call_ns = 0; // none was made
+	block.sides[0].sends[3].return_ns = 5; // nonsense
+	EXPECT_EQ(look().latencies.send_call, Times{30});
+}
+
+TEST_F(OneWay, CountsWhatTheKernelCopiedAfterAll)
+{
+	send(0, 100, rundir::kStampLeadIn | rundir::kStampCopied);
+	send(1, 200, rundir::kStampCopied);
+	send(2, 300);
+	recv(2, 310, rundir::kStampCopied);
+	EXPECT_EQ(look().counts.copied_after_all, 1u);
+}
+
+TEST_F(OneWay, LateMessagesAreCountedByThePeriodAndKeptInTheLatencies)
+{
+	// 2000 messages a second: 500 µs of period, of which 20 % is late.
+	EXPECT_EQ(lateness_of(socket_cell(Pattern::OneWay)).late_ns, 100'000u);
+	EXPECT_EQ(lateness_of(socket_cell(Pattern::OneWay)).too_late_ns, 500'000u);
+	uint64_t seq = 0;
+	const Times latencies = {100'000, 100'001, 500'000, 500'001, 900'000'000};
+	for (const uint64_t ns : latencies) {
+		send(seq, 1'000'000 * (seq + 1));
+		recv(seq, 1'000'000 * (seq + 1) + ns);
+		++seq;
+	}
+	const BlockMessages seen = look();
+	EXPECT_EQ(seen.counts.late, 2u);
+	EXPECT_EQ(seen.counts.too_late, 2u) << "too late is not late as well";
+	EXPECT_EQ(seen.latencies.one_way[0], latencies);
+}
+
+TEST(Lateness, IsNeverMoreThanTheAbsoluteTimes)
+{
+	rundir::Cell slow = socket_cell(Pattern::OneWay);
+	slow.rate_hz = 1;
+	for (const rundir::Cell &cell : {slow, socket_cell(Pattern::PingPong)}) {
+		EXPECT_EQ(lateness_of(cell).late_ns, 5'000'000u);
+		EXPECT_EQ(lateness_of(cell).too_late_ns, 50'000'000u);
+	}
+	slow.rate_hz = 30; // between: late by its absolute time, too late by its period
+	EXPECT_EQ(lateness_of(slow).late_ns, 5'000'000u);
+	EXPECT_EQ(lateness_of(slow).too_late_ns, 33'333'333u);
+	slow.rate_hz = 1e-300;
+	EXPECT_EQ(lateness_of(slow).too_late_ns, 50'000'000u);
+}
+
+TEST(Jitter, IsOfLatenciesThatFollowEachOther)
+{
+	Jitter jitter;
+	jitter.add({});
+	jitter.add({1'000'000});
+	EXPECT_EQ(jitter.count, 0u) << "one message differs from none";
+	jitter.add({10, 30, 20});
+	jitter.add({500, 500}); // another block: nothing is between it and the one before
+	EXPECT_EQ(jitter.count, 3u);
+	EXPECT_EQ(jitter.sum_ns, 20 + 10 + 0);
+}
+
+TEST_F(OneWay, LatenciesAreInTheOrderOfArrival)
+{
+	send(0, 100);
+	send(1, 200);
+	send(2, 300);
+	recv(0, 110);
+	recv(2, 330);
+	recv(1, 340);
+	EXPECT_EQ(look().latencies.one_way[0], (Times{10, 30, 140}));
+}
+
 TEST_F(OneWay, StampsInAnyOrderAndTwiceAreNoProblem)
 {
 	send(5, 500);
@@ -110,6 +216,9 @@ TEST(PingPong, HasBothWaysAndTheRoundTrip)
 	EXPECT_EQ(seen.latencies.one_way[1], Times(3, kPlainNs + 40));
 	EXPECT_EQ(seen.latencies.round_trip, Times(3, 2 * kPlainNs + 40 + 500));
 	EXPECT_TRUE(seen.latencies.pacing.empty());
+	EXPECT_EQ(seen.latencies.send_call, Times(6, 1700));
+	EXPECT_EQ(seen.sent.count, 6u);
+	EXPECT_EQ(seen.received.count, 6u);
 }
 
 } // namespace

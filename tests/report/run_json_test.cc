@@ -166,6 +166,76 @@ TEST_F(RunJsonTest, PercentilesThatNDoesntAllowAreNull)
 	EXPECT_TRUE(latency["ci95"]["p99_9"].is_null());
 }
 
+TEST_F(RunJsonTest, EveryCellHasItsMeasures)
+{
+	const json run_json = whole();
+	for (const json &cell : run_json["cells"]) {
+		for (const char *which : {"latency_ns", "latency_probed_ns"}) {
+			EXPECT_TRUE(cell[which]["sd"].is_number());
+			EXPECT_TRUE(cell[which]["mad"].is_number());
+			for (const char *of : {"p99_99", "p99_999", "sd", "mad"})
+				EXPECT_TRUE(cell[which].contains(of) && cell[which]["ci95"].contains(of)) << of;
+			for (const char *far : {"p99_99", "p99_999"})
+				EXPECT_TRUE(cell[which][far].is_null() && cell[which]["ci95"][far].is_null()) << "2400 messages";
+		}
+		EXPECT_EQ(cell["send_call_ns"]["p50"], 1700);
+		EXPECT_EQ(cell["send_call_ns"]["p99"], 1700);
+		EXPECT_EQ(cell["send_call_ns"]["mean"], 1700);
+		// Per block and direction, 6 of 300 messages take 2000 ns longer than those before and behind them.
+		EXPECT_NEAR(cell["jitter_ns"].get<double>(), 2.0 * 6 * 2000 / 299, 0.001);
+		const json &throughput = cell["throughput"];
+		EXPECT_GT(throughput["sent_per_s"].get<double>(), 50'000);
+		EXPECT_NEAR(throughput["received_bytes_per_s"].get<double>(), 64 * throughput["received_per_s"].get<double>(),
+					0.1);
+		EXPECT_EQ(cell["messages"]["copied_after_all"], 0);
+		EXPECT_EQ(cell["messages"]["late"], 0);
+		EXPECT_EQ(cell["messages"]["too_late"], 0);
+	}
+	EXPECT_EQ(run_json["cells"][0]["lateness_ns"], (json{{"late", 5'000'000}, {"too_late", 50'000'000}}));
+	EXPECT_EQ(run_json["cells"][1]["lateness_ns"], (json{{"late", 100'000}, {"too_late", 500'000}}));
+}
+
+TEST(RunJson, EachNumberOfADistributionHasItsOwnKey)
+{
+	RunResult result;
+	stats::Distribution &latency = result.cells.emplace_back().latency;
+	latency.count = 1'000'000;
+	latency.percentiles = {1, 2, 3, 4, 5, 6};
+	latency.standard_deviation = 7.5;
+	latency.median_deviation = 8;
+	for (size_t i = 0; i < latency.intervals.size(); ++i)
+		latency.intervals[i] = stats::Interval{static_cast<double>(i), 100};
+	latency.standard_deviation_interval = stats::Interval{7, 107};
+	latency.median_deviation_interval = stats::Interval{8, 108};
+	const json written = json::parse(run_json_text(result))["cells"][0]["latency_ns"];
+	uint64_t n = 0;
+	for (const char *key : {"p50", "p90", "p99", "p99_9", "p99_99", "p99_999"}) {
+		EXPECT_EQ(written["ci95"][key][0], n) << key;
+		EXPECT_EQ(written[key], ++n) << key;
+	}
+	EXPECT_EQ(written["sd"], 7.5);
+	EXPECT_EQ(written["mad"], 8);
+	EXPECT_EQ(written["ci95"]["sd"], json({7, 107}));
+	EXPECT_EQ(written["ci95"]["mad"], json({8, 108}));
+}
+
+TEST_F(RunJsonTest, UsageThatAnOlderRunDoesntHaveIsNull)
+{
+	const json older = whole(); // its blocks have no max_rss_kib
+	const json &usage = older["cells"][1]["rusage"];
+	EXPECT_EQ(usage["messages"], 4 * 302);
+	EXPECT_EQ(usage["sender"]["user_ns"], 4 * 302 * 1000);
+	EXPECT_EQ(usage["sender"]["voluntary_switches"], 0);
+	EXPECT_TRUE(usage["receiver"]["max_rss_kib"].is_null());
+	EXPECT_TRUE(usage["receiver"]["signals"].is_null());
+	RunResult result = analyse(run);
+	result.cells[1].usage->sides[1].max_rss_kib = 1234;
+	const json newer = json::parse(run_json_text(result));
+	EXPECT_EQ(newer["cells"][1]["rusage"]["receiver"]["max_rss_kib"], 1234);
+	EXPECT_EQ(newer["cells"][1]["rusage"]["receiver"]["signals"], 0);
+	EXPECT_TRUE(schema_complaints(schema(), newer).empty());
+}
+
 TEST_F(RunJsonTest, PatternsHaveWhatTheyHave)
 {
 	const json run_json = whole();
@@ -210,6 +280,10 @@ TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)
 	EXPECT_TRUE(run_json["cells"][0]["latency_ns"]["mean"].is_null());
 	for (const char *key : {"user", "system", "total", "split"})
 		EXPECT_TRUE(run_json["cells"][0]["cpu_ns_per_message"]["sender"][key].is_null()) << key;
+	for (const char *key : {"jitter_ns", "send_call_ns", "rusage"})
+		EXPECT_TRUE(run_json["cells"][0].contains(key) && run_json["cells"][0][key].is_null()) << key;
+	for (const char *key : {"sent_per_s", "received_per_s", "sent_bytes_per_s", "received_bytes_per_s"})
+		EXPECT_TRUE(run_json["cells"][0]["throughput"].at(key).is_null()) << key;
 	EXPECT_NE(run_json["notices"].dump().find("the run isn't finished"), std::string::npos);
 }
 

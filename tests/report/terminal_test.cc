@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "icepath/plugin.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/container.h"
 #include "tests/report/synthetic_run.h"
@@ -179,6 +180,57 @@ TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
 	const std::string untold = terminal_report(result, {.unicode = true, .width = 400});
 	EXPECT_NE(untold.find("9.00 ±? "), std::string::npos) << untold;
 	EXPECT_NE(untold.find("±?: too few blocks to tell"), std::string::npos) << untold;
+}
+
+// Cells without a file: target, pattern and size, and the p50.
+class FloorTest : public testing::Test {
+protected:
+	void add(const std::string &target, rundir::Pattern pattern, uint64_t bytes, std::optional<uint64_t> p50_ns)
+	{
+		CellResult &cell = result.cells.emplace_back();
+		cell.cell = socket_cell(pattern);
+		cell.cell.target = target;
+		cell.cell.payload_bytes = bytes;
+		if (target == "null")
+			cell.cell.capabilities = ICEPATH_NOT_IPC;
+		cell.blocks_unprobed = 3;
+		cell.latency.percentiles[0] = p50_ns;
+	}
+	std::string text() const { return terminal_report(result, {.unicode = true, .width = 200}); }
+	RunResult result;
+};
+
+TEST_F(FloorTest, IsOneLineUnderTheTable)
+{
+	add("null", rundir::Pattern::PingPong, 64, 206);
+	add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.206 µs at 64 B\n"), std::string::npos) << text();
+	EXPECT_GT(text().find("floor"), text().find("one-way latency"));
+	add("null", rundir::Pattern::PingPong, 4096, 1560);
+	add("pipe", rundir::Pattern::PingPong, 4096, 9000);
+	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.206 µs at 64 B, 1.56 µs at 4 KiB\n"), std::string::npos)
+		<< text();
+	add("null", rundir::Pattern::OneWay, 64, 466);
+	add("pipe", rundir::Pattern::OneWay, 64, 40'000);
+	EXPECT_NE(text().find("(stamps alone): pingpong 0.206 µs at 64 B, 1.56 µs at 4 KiB · oneway 0.466 µs at 64 B\n"),
+			  std::string::npos)
+		<< text();
+}
+
+TEST_F(FloorTest, IsOnlyOfWhatAnotherCellHasToo)
+{
+	add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	EXPECT_EQ(text().find("floor"), std::string::npos);
+	add("null", rundir::Pattern::PingPong, 4096, 1560); // another size
+	add("null", rundir::Pattern::OneWay, 64, 466);      // another pattern
+	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
+	add("null", rundir::Pattern::PingPong, 64, std::nullopt); // too few messages
+	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
+	result.cells.back().latency.percentiles[0] = 206;
+	result.cells.back().cell.injection.sender_user_ns = 20'000;
+	EXPECT_EQ(text().find("floor"), std::string::npos) << "a delay was put into it";
+	result.cells.back().cell.injection = {};
+	EXPECT_NE(text().find("floor"), std::string::npos);
 }
 
 TEST_F(TerminalTest, ARunWithoutBlocksSaysSo)

@@ -64,7 +64,7 @@ Block example_block(uint32_t round, bool probed)
 		side.tid = 100 + i;
 		side.cpu = 2 + i;
 		side.name = i == 0 ? "sender" : "receiver";
-		side.usage = {1, 2, 3, 4, 5, 6};
+		side.usage = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 		side.marker_begin_ns = 11;
 		side.marker_end_ns = 12;
 	}

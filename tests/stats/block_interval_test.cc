@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 
 namespace icepath::stats {
 namespace {
 
 using Blocks = std::vector<std::vector<uint64_t>>;
+
+double normal_below(double z) { return std::erfc(-z / std::sqrt(2)) / 2; }
 
 // Latencies as a machine gives them: messages of a block share a shift and go on as their neighbours did.
 Blocks simulated(std::mt19937_64 &random, size_t blocks, size_t messages, double between)
@@ -30,6 +33,25 @@ Blocks simulated(std::mt19937_64 &random, size_t blocks, size_t messages, double
 // The percentile of the model itself: a lognormal whose variances add.
 double truth(double between, double z) { return 8000 * std::exp(z * std::sqrt(between * between + 0.04)); }
 
+double true_standard_deviation(double between)
+{
+	const double variance = between * between + 0.04;
+	return 8000 * std::exp(variance / 2) * std::sqrt(std::exp(variance) - 1);
+}
+
+// Half of the values lie so far from the median or nearer: by bisection.
+double true_median_deviation(double between)
+{
+	const double sigma = std::sqrt(between * between + 0.04);
+	double low = 0, high = 1; // of the median
+	for (int i = 0; i < 50; ++i) {
+		const double middle = (low + high) / 2;
+		const double within = normal_below(std::log(1 + middle) / sigma) - normal_below(std::log(1 - middle) / sigma);
+		(within < 0.5 ? low : high) = middle;
+	}
+	return 8000 * high;
+}
+
 TEST(BlockInterval, DescribesAllMessages)
 {
 	const Distribution d = describe({{30, 10, 20}, {}, {40, 50}});
@@ -38,15 +60,20 @@ TEST(BlockInterval, DescribesAllMessages)
 	EXPECT_EQ(d.min, 10u);
 	EXPECT_EQ(d.max, 50u);
 	EXPECT_DOUBLE_EQ(d.mean, 30);
+	EXPECT_DOUBLE_EQ(d.standard_deviation.value(), std::sqrt(250));
+	EXPECT_FALSE(d.median_deviation.has_value()) << "without a p50 there is nothing to deviate from";
 	for (const auto &percentile : d.percentiles)
 		EXPECT_FALSE(percentile.has_value()) << "five values support none";
 	EXPECT_EQ(describe({}).count, 0u);
+	EXPECT_FALSE(describe({}).standard_deviation.has_value());
+	EXPECT_FALSE(describe({{5}}).standard_deviation.has_value()) << "one value has no spread";
+	EXPECT_DOUBLE_EQ(describe({{5}, {5}}).standard_deviation.value(), 0);
 }
 
 TEST(BlockInterval, PercentilesAreThoseOfAllValuesTogether)
 {
 	std::mt19937_64 random(3);
-	const Blocks blocks = simulated(random, 7, 1777, 0.1);
+	const Blocks blocks = simulated(random, 7, 150'000, 0.1);
 	std::vector<uint64_t> all;
 	for (const auto &block : blocks)
 		all.insert(all.end(), block.begin(), block.end());
@@ -59,6 +86,66 @@ TEST(BlockInterval, PercentilesAreThoseOfAllValuesTogether)
 		EXPECT_LT(d.intervals[q]->low, static_cast<double>(*d.percentiles[q]));
 		EXPECT_GT(d.intervals[q]->high, static_cast<double>(*d.percentiles[q]));
 	}
+}
+
+// From their definitions, over all values in one list.
+TEST(BlockInterval, DeviationsAreThoseOfAllValuesTogether)
+{
+	std::mt19937_64 random(23);
+	const Blocks blocks = simulated(random, 5, 700, 0.3);
+	std::vector<uint64_t> all, away;
+	for (const auto &block : blocks)
+		all.insert(all.end(), block.begin(), block.end());
+	std::sort(all.begin(), all.end());
+	double mean = 0, squares = 0;
+	for (const uint64_t value : all)
+		mean += static_cast<double>(value) / static_cast<double>(all.size());
+	for (const uint64_t value : all) {
+		squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
+		const uint64_t p50 = percentile(all, kP50);
+		away.push_back(std::max(value, p50) - std::min(value, p50));
+	}
+	std::sort(away.begin(), away.end());
+	const Distribution d = describe(blocks);
+	EXPECT_NEAR(d.standard_deviation.value(), std::sqrt(squares / static_cast<double>(all.size() - 1)), 1e-6);
+	EXPECT_EQ(d.median_deviation.value(), percentile(away, kP50));
+	ASSERT_TRUE(d.standard_deviation_interval && d.median_deviation_interval);
+	EXPECT_LT(d.standard_deviation_interval->low, *d.standard_deviation);
+	EXPECT_GT(d.standard_deviation_interval->high, *d.standard_deviation);
+	EXPECT_LT(d.median_deviation_interval->low, static_cast<double>(*d.median_deviation));
+	EXPECT_GT(d.median_deviation_interval->high, static_cast<double>(*d.median_deviation));
+}
+
+TEST(BlockInterval, OneSlowMessageIsMuchToTheOneDeviationAndNothingToTheOther)
+{
+	std::vector<uint64_t> block;
+	for (uint64_t i = 0; i < 100; ++i)
+		block.push_back(1000 + i % 5 * 10);
+	const Blocks steady = {block, block, block};
+	Blocks slow = steady;
+	slow[1][50] = 1'000'000;
+	EXPECT_NEAR(describe(steady).standard_deviation.value(), 14.2, 0.1);
+	EXPECT_GT(describe(slow).standard_deviation.value(), 50'000);
+	EXPECT_EQ(describe(steady).median_deviation.value(), 10u);
+	EXPECT_EQ(describe(slow).median_deviation.value(), 10u);
+	EXPECT_FALSE(describe(slow).standard_deviation_interval.has_value()) << "one block of three has all of it";
+}
+
+// A worker's stamps may be anything.
+TEST(BlockInterval, HugeValuesHaveDeviationsToo)
+{
+	std::vector<uint64_t> block(50, UINT64_MAX);
+	block.resize(101, 0);
+	const Distribution d = describe({block, block, block});
+	EXPECT_EQ(d.percentiles[0], 0u);
+	EXPECT_EQ(d.median_deviation, 0u);
+	block[60] = UINT64_MAX;
+	EXPECT_EQ(describe({block}).percentiles[0], UINT64_MAX);
+	EXPECT_EQ(describe({block}).median_deviation, 0u);
+	std::vector<uint64_t> thirds;
+	for (int i = 0; i < 30; ++i)
+		thirds.insert(thirds.end(), {0, UINT64_MAX / 2, UINT64_MAX});
+	EXPECT_EQ(describe({thirds}).median_deviation, UINT64_MAX / 2);
 }
 
 TEST(BlockInterval, TwoBlocksGiveNoInterval)
@@ -76,6 +163,10 @@ TEST(BlockInterval, BlocksThatAreAllAlikeGiveAPoint)
 	const Distribution d = describe({block, block, block, block});
 	EXPECT_DOUBLE_EQ(d.intervals[0]->low, 7);
 	EXPECT_DOUBLE_EQ(d.intervals[0]->high, 7);
+	EXPECT_EQ(d.median_deviation, 0u);
+	ASSERT_TRUE(d.standard_deviation_interval && d.median_deviation_interval);
+	EXPECT_EQ(d.standard_deviation_interval->high, 0);
+	EXPECT_EQ(d.median_deviation_interval->high, 0);
 }
 
 // Four blocks of a paced sender, of which one was late throughout: the spread of its p90 is exp(±10) of anything measured.
@@ -127,7 +218,7 @@ TEST(BlockInterval, IsTheSameEveryTime)
 struct CoverageCase {
 	size_t blocks;
 	double between;
-	int p99_at_least; // percent. See block_interval.h: where blocks differ much, few of them don't know their own tail
+	int tail_at_least; // percent, of p99 and of the standard deviation. See block_interval.h: where blocks differ much, few of them don't know their own tail
 };
 class Coverage : public testing::TestWithParam<CoverageCase> {};
 
@@ -135,21 +226,31 @@ class Coverage : public testing::TestWithParam<CoverageCase> {};
 // deviations of that count, widened where few blocks make the estimate of their spread poor.
 TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 {
-	const auto [blocks, between, p99_at_least] = GetParam();
+	const auto [blocks, between, tail_at_least] = GetParam();
 	constexpr int kRuns = 400;
 	std::mt19937_64 random(17);
-	int p50 = 0, p99 = 0;
+	const auto holds = [](const std::optional<Interval> &interval, double truth) {
+		return interval && interval->low <= truth && truth <= interval->high;
+	};
+	int p50 = 0, p99 = 0, sd = 0, mad = 0;
 	for (int run = 0; run < kRuns; ++run) {
 		const Distribution d = describe(simulated(random, blocks, std::max<size_t>(400, 1000 / blocks + 1), between));
-		const double t50 = truth(between, 0), t99 = truth(between, 2.3263);
-		p50 += d.intervals[0]->low <= t50 && t50 <= d.intervals[0]->high;
-		p99 += d.intervals[2]->low <= t99 && t99 <= d.intervals[2]->high;
+		p50 += holds(d.intervals[0], truth(between, 0));
+		p99 += holds(d.intervals[2], truth(between, 2.3263));
+		sd += holds(d.standard_deviation_interval, true_standard_deviation(between));
+		mad += holds(d.median_deviation_interval, true_median_deviation(between));
 	}
+	RecordProperty("sd", sd);
+	RecordProperty("mad", mad);
 	RecordProperty("p50", p50);
 	RecordProperty("p99", p99);
 	EXPECT_GE(p50, kRuns * 90 / 100);
 	EXPECT_LE(p50, kRuns * 99 / 100);
-	EXPECT_GE(p99, kRuns * p99_at_least / 100);
+	EXPECT_GE(p99, kRuns * tail_at_least / 100);
+	EXPECT_GE(sd, kRuns * tail_at_least / 100);
+	EXPECT_LE(sd, kRuns * 99 / 100);
+	EXPECT_GE(mad, kRuns * 84 / 100);
+	EXPECT_LE(mad, kRuns * 99 / 100);
 }
 INSTANTIATE_TEST_SUITE_P(Runs, Coverage,
 						 testing::Values(CoverageCase{3, 0.03, 88}, CoverageCase{5, 0.03, 88},

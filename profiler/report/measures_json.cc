@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/measures_json.h"
+
+#include <array>
+#include <cmath>
+
+#include "profiler/report/messages.h"
+
+namespace icepath::report {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::array<const char *, stats::kReported.size()> kPercentileKeys = {"p50",   "p90",    "p99",
+																			   "p99_9", "p99_99", "p99_999"};
+constexpr std::array<const char *, 2> kSides = {"sender", "receiver"};
+
+} // namespace
+
+double rounded(double ns) { return std::round(ns * 1000) / 1000; }
+
+Json interval_json(const std::optional<stats::Interval> &interval)
+{
+	return interval ? Json{rounded(interval->low), rounded(interval->high)} : Json(nullptr);
+}
+
+Json distribution_json(const stats::Distribution &d)
+{
+	Json json = {{"count", d.count}, {"blocks", d.blocks}};
+	json["min"] = d.count ? Json(d.min) : Json(nullptr);
+	json["mean"] = d.count ? Json(rounded(d.mean)) : Json(nullptr);
+	json["sd"] = d.standard_deviation ? Json(rounded(*d.standard_deviation)) : Json(nullptr);
+	json["mad"] = d.median_deviation ? Json(*d.median_deviation) : Json(nullptr);
+	Json intervals = Json::object();
+	for (size_t i = 0; i < kPercentileKeys.size(); ++i) {
+		json[kPercentileKeys[i]] = d.percentiles[i] ? Json(*d.percentiles[i]) : Json(nullptr);
+		intervals[kPercentileKeys[i]] = interval_json(d.intervals[i]);
+	}
+	json["max"] = d.count ? Json(d.max) : Json(nullptr);
+	intervals["sd"] = interval_json(d.standard_deviation_interval);
+	intervals["mad"] = interval_json(d.median_deviation_interval);
+	json["ci95"] = std::move(intervals);
+	return json;
+}
+
+Json messages_json(const CellResult &cell)
+{
+	const MessageCounts &m = cell.messages;
+	Json incomplete;
+	for (size_t i = 1; i < cell.incomplete.size(); ++i) // 0 is "complete"
+		incomplete[std::string(path::kReasonNames[i])] = cell.incomplete[i];
+	return {{"sent", m.sent},           {"received", m.received},
+			{"lost", m.lost},           {"duplicate", m.duplicate},
+			{"reordered", m.reordered}, {"bad_payload", m.bad_payload},
+			{"inverted", m.inverted},   {"late", m.late},
+			{"too_late", m.too_late},   {"copied_after_all", m.copied_after_all},
+			{"probed", cell.probed},    {"complete", cell.complete()},
+			{"incomplete", incomplete}};
+}
+
+Json lateness_json(const CellResult &cell)
+{
+	const Lateness lateness = lateness_of(cell.cell);
+	return {{"late", lateness.late_ns}, {"too_late", lateness.too_late_ns}};
+}
+
+Json throughput_json(const CellResult &cell)
+{
+	Json json;
+	const auto add = [&](const char *messages, const char *bytes, const std::optional<double> &per_s) {
+		json[messages] = per_s ? Json(rounded(*per_s)) : Json(nullptr);
+		json[bytes] = per_s ? Json(rounded(*per_s * static_cast<double>(cell.cell.payload_bytes))) : Json(nullptr);
+	};
+	add("sent_per_s", "sent_bytes_per_s", cell.throughput.sent_per_s);
+	add("received_per_s", "received_bytes_per_s", cell.throughput.received_per_s);
+	return json;
+}
+
+Json usage_json(const CellResult &cell)
+{
+	if (!cell.usage)
+		return nullptr;
+	Json json;
+	json["messages"] = cell.usage->messages;
+	for (size_t side = 0; side < kSides.size(); ++side) {
+		const rundir::Usage &usage = cell.usage->sides[side];
+		for (const rundir::UsageField &field : rundir::kUsageFields)
+			json[kSides[side]][field.key] =
+				field.always || usage.max_rss_kib > 0 ? Json(usage.*field.value) : Json(nullptr);
+	}
+	return json;
+}
+
+Json cpu_json(const CellResult &cell, bool exact_split)
+{
+	Json json;
+	for (size_t side = 0; side < kSides.size(); ++side) {
+		if (!cell.cpu_per_message) {
+			json[kSides[side]] = {{"user", nullptr}, {"system", nullptr}, {"total", nullptr}, {"split", nullptr}};
+			continue;
+		}
+		const CpuTime &time = (*cell.cpu_per_message)[side];
+		json[kSides[side]] = {{"user", rounded(time.user_ns)},
+							  {"system", rounded(time.system_ns)},
+							  {"total", rounded(time.total_ns())},
+							  {"split", exact_split ? "exact" : "sampled"}};
+	}
+	return json;
+}
+
+} // namespace icepath::report

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What run.json tells of a cell by its stamps and the workers' own accounts: everything that needs no path.
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "profiler/report/aggregate.h"
+
+namespace icepath::report {
+
+// A picosecond is finer than anything measured, and keeps the file readable.
+double rounded(double ns);
+
+nlohmann::ordered_json interval_json(const std::optional<stats::Interval> &interval);
+nlohmann::ordered_json distribution_json(const stats::Distribution &distribution);
+nlohmann::ordered_json messages_json(const CellResult &cell);
+nlohmann::ordered_json lateness_json(const CellResult &cell);
+nlohmann::ordered_json throughput_json(const CellResult &cell);
+nlohmann::ordered_json usage_json(const CellResult &cell);
+nlohmann::ordered_json cpu_json(const CellResult &cell, bool exact_split);
+
+} // namespace icepath::report

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/redrawn_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace icepath::stats {
+namespace {
+
+constexpr size_t kStride = 64; // at least
+
+} // namespace
+
+RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
+{
+	for (const auto &block : blocks) {
+		if (block.empty())
+			continue;
+		Moments moments;
+		double seen = 0;
+		for (const uint64_t value : block) {
+			values_.push_back({value, static_cast<uint32_t>(sizes_.size())});
+			// Welford's update.
+			const double number = static_cast<double>(value), away = number - moments.mean;
+			moments.mean += away / ++seen;
+			moments.squares += away * (number - moments.mean);
+		}
+		sizes_.push_back(block.size());
+		moments_.push_back(moments);
+	}
+	std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) { return a.value < b.value; });
+	// As many values apart as there are blocks: the table is then no larger than the values.
+	stride_ = std::max<size_t>(kStride, sizes_.size());
+	std::vector<uint32_t> before(sizes_.size(), 0);
+	for (size_t i = 0; i < values_.size(); ++i) {
+		if (i % stride_ == 0)
+			before_.insert(before_.end(), before.begin(), before.end());
+		++before[values_[i].block];
+	}
+}
+
+double RedrawnRun::mean() const
+{
+	double sum = 0;
+	for (const Value &value : values_)
+		sum += static_cast<double>(value.value);
+	return sum / static_cast<double>(values_.size());
+}
+
+uint64_t RedrawnRun::total(const Weights &weights) const
+{
+	uint64_t sum = 0;
+	for (size_t b = 0; b < sizes_.size(); ++b)
+		sum += weights[b] * sizes_[b];
+	return sum;
+}
+
+uint64_t RedrawnRun::weight_before_stride(size_t stride, const Weights &weights) const
+{
+	const uint32_t *before = &before_[stride * sizes_.size()];
+	uint64_t sum = 0;
+	for (size_t b = 0; b < sizes_.size(); ++b)
+		sum += uint64_t{before[b]} * weights[b];
+	return sum;
+}
+
+uint64_t RedrawnRun::weight_before(size_t index, const Weights &weights) const
+{
+	const size_t stride = std::min(index / stride_, strides() - 1);
+	uint64_t sum = weight_before_stride(stride, weights);
+	for (size_t i = stride * stride_; i < index; ++i)
+		sum += weights[values_[i].block];
+	return sum;
+}
+
+uint64_t RedrawnRun::weight_within(uint64_t low, uint64_t high, const Weights &weights) const
+{
+	const auto first = std::ranges::lower_bound(values_, low, {}, &Value::value);
+	const auto end = std::ranges::upper_bound(values_, high, {}, &Value::value);
+	return weight_before(static_cast<size_t>(end - values_.begin()), weights) -
+		   weight_before(static_cast<size_t>(first - values_.begin()), weights);
+}
+
+uint64_t RedrawnRun::percentile(const Weights &weights, Percentile p) const
+{
+	const uint64_t wanted = rank(total(weights), p);
+	// The last stride with fewer than `wanted` values before it.
+	size_t low = 0, high = strides();
+	while (high - low > 1) {
+		const size_t middle = (low + high) / 2;
+		(weight_before_stride(middle, weights) < wanted ? low : high) = middle;
+	}
+	uint64_t seen = weight_before_stride(low, weights);
+	for (size_t i = low * stride_; i < values_.size(); ++i) {
+		seen += weights[values_[i].block];
+		if (seen >= wanted)
+			return values_[i].value;
+	}
+	return values_.back().value;
+}
+
+double RedrawnRun::standard_deviation(const Weights &weights) const
+{
+	const double n = static_cast<double>(total(weights));
+	if (n < 2)
+		return 0;
+	const auto times = [&](size_t b) { return static_cast<double>(weights[b]); };
+	const auto size = [&](size_t b) { return static_cast<double>(sizes_[b]); };
+	double mean = 0, squares = 0;
+	for (size_t b = 0; b < sizes_.size(); ++b)
+		mean += times(b) * size(b) / n * moments_[b].mean;
+	for (size_t b = 0; b < sizes_.size(); ++b) {
+		const double away = moments_[b].mean - mean;
+		squares += times(b) * (moments_[b].squares + size(b) * away * away);
+	}
+	return std::sqrt(squares / (n - 1));
+}
+
+uint64_t RedrawnRun::median_deviation(const Weights &weights, uint64_t centre, uint64_t near) const
+{
+	const uint64_t wanted = rank(total(weights), kP50);
+	const auto enough = [&](uint64_t deviation) {
+		const uint64_t low = centre - std::min(centre, deviation);
+		const uint64_t high = centre + std::min(UINT64_MAX - centre, deviation);
+		return weight_within(low, high, weights) >= wanted;
+	};
+	// Ever longer steps away from `near` until the smallest deviation that is enough lies in [low, high].
+	uint64_t low = 0, high = near;
+	if (enough(near)) {
+		for (uint64_t step = 1; high > 0; step *= 2) {
+			const uint64_t nearer = high - std::min(high, step);
+			if (!enough(nearer)) {
+				low = nearer + 1;
+				break;
+			}
+			high = nearer;
+		}
+	} else {
+		for (uint64_t step = 1; !enough(high); step *= 2) {
+			low = high + 1;
+			high += std::min(UINT64_MAX - high, step);
+		}
+	}
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+		if (enough(middle))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return high;
+}
+
+} // namespace icepath::stats

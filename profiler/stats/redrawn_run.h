@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a run would have said, had it met some of its blocks more often and others not at all: the replicates of a cluster
+// bootstrap. All values are put in order once, with how many of each block lie before every stride-th one. A redrawn run
+// is then a weight for each block, and each of its statistics a few binary searches: nothing is sorted twice and nothing
+// is rounded.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/stats/percentile.h"
+
+namespace icepath::stats {
+
+// How often each block was drawn: those with at least one value, in their order. At least one weight isn't 0.
+using Weights = std::vector<uint32_t>;
+
+class RedrawnRun {
+public:
+	explicit RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks);
+
+	size_t values() const { return values_.size(); }
+	size_t blocks() const { return sizes_.size(); }
+	uint64_t at(size_t index) const { return values_[index].value; } // in ascending order
+	double mean() const; // of all values, each once; at least one
+
+	uint64_t percentile(const Weights &weights, Percentile p) const;
+
+	// Of the sample: over n - 1. 0 for a single value.
+	double standard_deviation(const Weights &weights) const;
+
+	// The median of |value - centre|, an order statistic as the percentiles are. It is found from `near` on, fast where
+	// that is near to it.
+	uint64_t median_deviation(const Weights &weights, uint64_t centre, uint64_t near) const;
+
+private:
+	struct Value {
+		uint64_t value;
+		uint32_t block;
+	};
+	struct Moments {
+		double mean = 0, squares = 0; // squares: sum of (value - mean)^2
+	};
+
+	uint64_t total(const Weights &weights) const;
+	size_t strides() const { return before_.size() / sizes_.size(); }
+	uint64_t weight_before_stride(size_t stride, const Weights &weights) const;
+	uint64_t weight_before(size_t index, const Weights &weights) const;
+	uint64_t weight_within(uint64_t low, uint64_t high, const Weights &weights) const; // both included
+
+	size_t stride_ = 0;
+	std::vector<Value> values_;
+	std::vector<uint64_t> sizes_; // by block
+	std::vector<Moments> moments_; // by block
+	std::vector<uint32_t> before_; // [stride][block]
+};
+
+} // namespace icepath::stats
