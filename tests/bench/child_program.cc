@@ -109,13 +109,14 @@ Ended run_to_end(const std::vector<std::string> &arguments, std::optional<uint32
 	if (!code)
 		throw Failure(ExitCode::Invalid, fmt::format("{} took more than {} ms", arguments[0], timeout_ms));
 	if (*code == kNotFound)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("{} isn't installed: run cmake/install-packages.sh bench", arguments[0]));
+		throw failure_of(arguments[0], {*code, ""});
 	return {*code, text_of(output)};
 }
 
 Failure failure_of(const std::string &program, const Ended &ended)
 {
+	if (ended.code == kNotFound)
+		return {ExitCode::MachineCannot, program + " isn't installed: run cmake/install-packages.sh bench"};
 	constexpr size_t kMost = 300;
 	return {ExitCode::Invalid,
 			fmt::format("{} measured nothing and ended with {}: ...{}", program, ended.code,

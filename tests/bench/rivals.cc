@@ -4,10 +4,13 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <functional>
 
@@ -30,7 +33,7 @@ public:
 		for (int waited_ms = 0; !listens(); waited_ms += kLookEveryMs) {
 			const std::optional<int> ended = program_.wait(kLookEveryMs);
 			if (ended || waited_ms > kStartMs)
-				throw failure_of(arguments[0] + " as a server", {ended.value_or(0), text_of(output_)});
+				throw failure_of(arguments[0], {ended.value_or(0), text_of(output_)});
 		}
 	}
 
@@ -88,28 +91,20 @@ RivalReport sockperf(CpuPair cpus, bool tcp)
 	return *report;
 }
 
-// A folder for a socket's name, gone with everything in it at the end.
-class SocketFolder {
-public:
-	SocketFolder()
-	{
-		std::string name = (std::filesystem::temp_directory_path() / "icepath-bench-XXXXXX").string();
-		if (!mkdtemp(name.data()))
-			throw Failure(ExitCode::MachineCannot, "cannot make a folder for a socket in " + name);
-		path_ = name;
-	}
-	~SocketFolder()
-	{
-		std::error_code ignored;
-		std::filesystem::remove_all(path_, ignored);
-	}
-	SocketFolder(const SocketFolder &) = delete;
-	SocketFolder &operator=(const SocketFolder &) = delete;
-	std::string socket() const { return (path_ / "socket").string(); }
-
-private:
-	std::filesystem::path path_;
-};
+// For the names of sockets. A file system in memory that only this process and its children see: it goes with them,
+// whatever kills them.
+const std::string &private_folder()
+{
+	static const std::string folder = [] {
+		const char *path = "/dev/shm";
+		if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+			mount("icepath-bench", path, "tmpfs", 0, nullptr))
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("cannot mount a folder for sockets: {}; root can", std::strerror(errno)));
+		return path;
+	}();
+	return folder;
+}
 
 } // namespace
 
@@ -118,14 +113,15 @@ RivalReport sockperf_over_udp(CpuPair cpus) { return sockperf(cpus, false); }
 
 RivalReport fio_over_uds(CpuPair cpus)
 {
-	const SocketFolder folder;
+	static uint32_t calls = 0;
+	const std::string socket = fmt::format("{}/{}", private_folder(), calls++);
 	const auto command = [&](const std::string &name, const std::string &direction) {
 		return std::vector<std::string>{"fio",
 										"--name=" + name,
 										"--thread",
 										"--ioengine=net",
 										"--protocol=unix",
-										"--filename=" + folder.socket(),
+										"--filename=" + socket,
 										"--pingpong=1",
 										"--rw=" + direction,
 										fmt::format("--bs={}", kPayloadBytes),
@@ -133,7 +129,7 @@ RivalReport fio_over_uds(CpuPair cpus)
 	};
 	// Who reads, listens. 00010000 is __SO_ACCEPTCON, the flag of a listening socket.
 	const Server server(command("echo", "read"), cpus.responder,
-						[&] { return is_listed("/proc/net/unix", {" 00010000 ", folder.socket()}); });
+						[&] { return is_listed("/proc/net/unix", {" 00010000 ", socket}); });
 	auto arguments = command("ask", "write");
 	arguments.insert(arguments.end(),
 					 {"--runtime=1", "--ramp_time=400ms", "--percentile_list=50", "--output-format=json"});

@@ -39,8 +39,6 @@ struct Contest {
 	rundir::Wait wait;
 	uint32_t blocks, trips; // of a segment, beside a first block that warms up; of a block
 	std::vector<Rival> rivals;
-	std::unique_ptr<run::LiveCell> cell{};
-	uint64_t blocks_run = 0;
 };
 
 RivalReport report_of(const std::vector<double> &trips_ns) { return {median(trips_ns), trips_ns.size(), ""}; }
@@ -83,17 +81,21 @@ std::vector<Contest> contests(CpuPair cpus)
 	return all;
 }
 
-// A segment of icepath: the median of all its blocks but the first.
-double segment(Contest &contest)
+// A segment of icepath: the median of all blocks of a new cell but the first. Where the shared memory of two sides lies
+// makes a tenth of a spinning round trip, so that it has to change from round to round, as it does for the rivals.
+double segment(const Contest &contest, const std::vector<plan::Target> &targets, CpuPair cpus)
 {
 	constexpr uint64_t kMostNs = 2'000'000'000;
+	privilege::Helper helper(as_oneself());
+	const auto cell =
+		open_ping_pong(targets, contest.target, contest.wait, cpus, 0, contest.trips + run::kLeadIn, {}, helper);
 	std::vector<double> trips;
 	for (uint32_t i = 0; i <= contest.blocks; i++) {
 		run::BlockWish wish;
-		wish.number = ++contest.blocks_run;
+		wish.number = i + 1;
 		wish.count = contest.trips;
 		wish.duration_ns = kMostNs;
-		const std::vector<double> more = round_trips_ns(contest.cell->run(wish, {}, nullptr));
+		const std::vector<double> more = round_trips_ns(cell->run(wish, {}, nullptr));
 		if (i > 0)
 			trips.insert(trips.end(), more.begin(), more.end());
 	}
@@ -107,18 +109,18 @@ void measure(Rival &rival, double &trip_ns)
 	trip_ns = report.round_trip_ns;
 }
 
-void run_round(Contest &contest, uint32_t round)
+void run_round(Contest &contest, uint32_t round, const std::vector<plan::Target> &targets, CpuPair cpus)
 {
 	std::vector<double> rivals(contest.rivals.size());
 	double own = 0;
 	if (round % 2 == 0) {
-		own = segment(contest);
+		own = segment(contest, targets, cpus);
 		for (size_t i = 0; i < rivals.size(); i++)
 			measure(contest.rivals[i], rivals[i]);
 	} else {
 		for (size_t i = rivals.size(); i-- > 0;)
 			measure(contest.rivals[i], rivals[i]);
-		own = segment(contest);
+		own = segment(contest, targets, cpus);
 	}
 	for (size_t i = 0; i < rivals.size(); i++) {
 		contest.rivals[i].pairs.emplace_back(rivals[i], own);
@@ -172,20 +174,17 @@ double clock_read_ns()
 
 void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, const std::string &file)
 {
-	privilege::Helper helper(as_oneself());
 	std::vector<std::string> notices;
 	const auto targets = run::describe_targets(notices);
 	std::vector<Contest> all = contests(cpus);
 	std::erase_if(all, [&](const Contest &contest) {
 		return !only.empty() && std::find(only.begin(), only.end(), contest.target) == only.end();
 	});
-	uint32_t number = 0;
-	for (Contest &contest : all)
-		contest.cell = open_ping_pong(targets, contest.target, contest.wait, cpus, number++,
-									  contest.trips + run::kLeadIn, {}, helper);
+	if (all.empty())
+		throw Failure(ExitCode::Usage, "--only names no target that is compared: shm-ring, uds-stream, tcp, udp are");
 	for (uint32_t round = 0; round < rounds; round++)
 		for (Contest &contest : all)
-			run_round(contest, round);
+			run_round(contest, round, targets, cpus);
 	utsname kernel{};
 	uname(&kernel);
 	nlohmann::ordered_json json = {
