@@ -2,7 +2,7 @@
 # A front for CMake. V=1 shows every command; BUILD=folder builds elsewhere.
 #
 #   make             build                            make test         build and run every test
-#   make run         measure with the default plan    make bench        what icepath's capture costs
+#   make run         measure with the default plan    make bench        compare with others' tools
 #   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
 #   make install     honours DESTDIR and PREFIX       make format       lay out the source; make check-format
 #   make clean                                        make tidy         clang-tidy
@@ -65,12 +65,14 @@ test: test-deps
 	$(Q)$(MAKE) configure all
 	$(Q)tests/run.sh $(BUILD)
 
-# What the capture costs, beside bpftrace and perf.
+# What the capture costs, beside bpftrace and perf; how fast the transports are, beside sockperf, fio and bare ping-pongs.
+# ARGS goes to both: --rounds N.
 bench:
 	$(Q)cmake/install-packages.sh build test bench
 	$(Q)$(MAKE) configure all
 	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
-	$(Q)echo "the figures are in results/bench.json"
+	$(Q)$(SUDO) $(BUILD)/bin/bench-transports --json results/transports.json $(ARGS)
+	$(Q)echo "the figures are in results/bench.json and results/transports.json"
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)

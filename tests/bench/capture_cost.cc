@@ -20,47 +20,24 @@
 #include "profiler/run/live_cell.h"
 #include "profiler/stats/paired_blocks.h"
 #include "tests/bench/external_tracer.h"
+#include "tests/bench/round_trips.h"
+#include "tests/bench/told_ratio.h"
 
 namespace icepath::bench {
 namespace {
 
 constexpr uint32_t kTrips = 2000, kBlocksPerSegment = 6;
 
-double median(std::vector<double> values)
-{
-	std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-	return values[values.size() / 2];
-}
-
-// Median round trip of a block, from side 0's own stamps.
-double round_trip_ns(const rundir::Block &block)
-{
-	std::vector<double> trips;
-	const rundir::BlockSide &side = block.sides[0];
-	for (const rundir::RecvStamp &back : side.recvs)
-		if (back.seq < side.sends.size() && (back.flags & rundir::kStampLeadIn) == 0)
-			trips.push_back(static_cast<double>(back.recv_ns - side.sends[back.seq].send_ns));
-	if (trips.empty())
-		throw Failure(ExitCode::Invalid, "a block came back empty: " + block.failure);
-	return median(std::move(trips));
-}
-
 class Bench {
 public:
-	Bench(uint32_t cpu, const std::string &script)
-		: cpu_(cpu), script_(script), user_(privilege::invoking_user()), helper_(user_)
+	Bench(uint32_t cpu, const std::string &script) : cpu_(cpu), script_(script), helper_(as_oneself())
 	{
 		enter_tracing_namespace(); // after the helper was forked: it needs none
 		std::vector<std::string> notices;
 		const auto targets = run::describe_targets(notices);
-		plan::Wishes wishes;
-		wishes.targets = {"uds-stream"};
-		wishes.patterns = {rundir::Pattern::PingPong};
-		wishes.sizes = {64};
-		const plan::Plan plan = plan::make(wishes, targets, cpu, cpu);
 		auto loaded = helper_.load({cpu}, 1u << 16);
 		slots_ = run::SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, {cpu});
-		cell_ = std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], 0, kTrips + 64, slots_, helper_);
+		cell_ = open_ping_pong(targets, "uds-stream", rundir::Wait::Block, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
 	}
 
 	double bare() { return segment(false); }
@@ -149,7 +126,7 @@ private:
 	{
 		std::vector<double> blocks;
 		for (uint32_t i = 0; i < kBlocksPerSegment; i++)
-			blocks.push_back(round_trip_ns(run_block(probed)));
+			blocks.push_back(median(round_trips_ns(run_block(probed))));
 		return median(blocks);
 	}
 
@@ -197,7 +174,6 @@ private:
 
 	uint32_t cpu_;
 	std::string script_;
-	privilege::Identity user_;
 	privilege::Helper helper_;
 	run::SlotsView slots_;
 	std::unique_ptr<run::LiveCell> cell_;
@@ -210,21 +186,6 @@ struct Variant {
 	std::vector<std::pair<double, double>>
 		pairs; // the mean of the bare segments before and after, and the one in between
 };
-
-nlohmann::ordered_json as_json(const stats::Effect &effect)
-{
-	nlohmann::ordered_json json = {{"ratio", effect.mean}, {"pairs", effect.pairs}, {"ci95", nullptr}};
-	if (effect.interval)
-		json["ci95"] = {effect.interval->low, effect.interval->high};
-	return json;
-}
-
-std::string as_text(const stats::Effect &effect)
-{
-	return effect.interval
-			   ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", effect.mean, effect.interval->low, effect.interval->high)
-			   : fmt::format("{:.3f}", effect.mean);
-}
 
 // A ratio of pairs; throws where none is usable, because the tracer seemed to cost nothing at all.
 stats::Effect ratio_of(const std::vector<std::pair<double, double>> &pairs)

@@ -5,62 +5,24 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "cpuset/affinity.h"
 #include "cpuset/topology.h"
 #include "profiler/capture/probes.h"
 #include "profiler/failure.h"
+#include "tests/bench/child_program.h"
 
 namespace icepath::bench {
 namespace {
 
 constexpr int kStartMs = 30000;
-
-// A child program that is ended by SIGINT, as a user would.
-class Child {
-public:
-	Child(std::vector<std::string> arguments, const std::vector<int> &keep, int stdout_fd)
-	{
-		pid_ = fork();
-		if (pid_ == 0) {
-			for (const int fd : keep)
-				fcntl(fd, F_SETFD, 0);
-			const int null = open("/dev/null", O_RDWR);
-			dup2(null, STDIN_FILENO);
-			dup2(stdout_fd >= 0 ? stdout_fd : null, STDOUT_FILENO);
-			dup2(null, STDERR_FILENO);
-			std::vector<char *> argv;
-			for (std::string &argument : arguments)
-				argv.push_back(argument.data());
-			argv.push_back(nullptr);
-			execvp(argv[0], argv.data());
-			_exit(127);
-		}
-		if (pid_ < 0)
-			throw Failure(ExitCode::MachineCannot,
-						  fmt::format("cannot start {}: {}", arguments[0], std::strerror(errno)));
-	}
-	~Child()
-	{
-		kill(pid_, SIGINT);
-		waitpid(pid_, nullptr, 0);
-	}
-	Child(const Child &) = delete;
-	Child &operator=(const Child &) = delete;
-
-private:
-	pid_t pid_ = -1;
-};
 
 std::pair<Fd, Fd> open_pipe()
 {
@@ -80,15 +42,15 @@ bool wait_readable(int fd)
 class Bpftrace : public ExternalTracer {
 public:
 	Bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids)
-		: output_(memfd_create("bpftrace-output", 0)),
-		  child_({"bpftrace", script, std::to_string(tids[0]), std::to_string(tids[1])}, {}, output_.get())
+		: output_(open_output()), child_({"bpftrace", script, std::to_string(tids[0]), std::to_string(tids[1])},
+										 {.cpu = {}, .output = output_.get(), .keep = {}})
 	{}
 	// "Attaching N probes..." comes before they are; a page of text is more than that.
-	bool recording() const override { return lseek(output_.get(), 0, SEEK_END) > 4096; }
+	bool recording() const override { return text_of(output_).size() > 4096; }
 
 private:
 	Fd output_;
-	Child child_;
+	ChildProgram child_;
 };
 
 std::string perf_event_list()
@@ -136,7 +98,8 @@ public:
 											"-o",
 											"/dev/null"};
 		command.insert(command.end(), target.begin(), target.end());
-		child_ = std::make_unique<Child>(command, std::vector<int>{control_out.get(), ack_in.get()}, -1);
+		child_ = std::make_unique<ChildProgram>(
+			command, ChildProgram::How{.cpu = {}, .output = -1, .keep = {control_out.get(), ack_in.get()}});
 		const std::string_view enable = "enable\n";
 		if (write(control_in.get(), enable.data(), enable.size()) != static_cast<ssize_t>(enable.size()) ||
 			!wait_readable(ack_out.get()))
@@ -147,7 +110,7 @@ public:
 	bool recording() const override { return true; } // it has acknowledged
 
 private:
-	std::unique_ptr<Child> child_;
+	std::unique_ptr<ChildProgram> child_;
 };
 
 } // namespace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Somebody else's program, run as a benchmark needs it. It never outlives this process.
+#include <sys/types.h>
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/channel.h"
+#include "profiler/failure.h"
+
+namespace icepath::bench {
+
+class ChildProgram {
+public:
+	struct How {
+		std::optional<uint32_t> cpu; // pinned there from its first instruction
+		int output = -1; // where stdout and stderr go; -1: nowhere
+		std::vector<int> keep; // descriptors that it inherits under the same numbers
+		int end_signal = SIGINT; // what ends it, as a user would
+	};
+	// arguments[0] is looked for in PATH; where it isn't there, the program ends with 127. Throws Failure.
+	ChildProgram(std::vector<std::string> arguments, How how);
+	~ChildProgram(); // ends it and reaps it
+	ChildProgram(const ChildProgram &) = delete;
+	ChildProgram &operator=(const ChildProgram &) = delete;
+
+	// Its exit code once it has ended by itself (128 and more: by a signal), nothing where it hasn't within the time.
+	std::optional<int> wait(int timeout_ms);
+
+private:
+	std::string name_;
+	int end_signal_;
+	pid_t pid_ = -1;
+	Fd pidfd_;
+};
+
+// Where a program may write without end, and what it wrote so far.
+Fd open_output();
+std::string text_of(const Fd &output);
+
+struct Ended {
+	int code;
+	std::string output;
+};
+// Runs a program to its end. Throws Failure where it isn't installed or takes longer.
+Ended run_to_end(const std::vector<std::string> &arguments, std::optional<uint32_t> cpu, int timeout_ms);
+
+// Of a program that didn't do its work: its name and the last of what it wrote.
+Failure failure_of(const std::string &program, const Ended &ended);
+
+} // namespace icepath::bench

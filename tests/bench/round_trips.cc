@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/round_trips.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "profiler/failure.h"
+
+namespace icepath::bench {
+
+privilege::Identity as_oneself()
+{
+	privilege::Identity self;
+	self.uid = geteuid();
+	self.was_root = true; // to pin one's own children takes no root; what does take it, fails in its own words
+	return self;
+}
+
+std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &targets, const std::string &target,
+											  rundir::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
+											  const run::SlotsView &slots, privilege::Helper &helper)
+{
+	plan::Wishes wishes;
+	wishes.targets = {target};
+	wishes.patterns = {rundir::Pattern::PingPong};
+	wishes.sizes = {kPayloadBytes};
+	wishes.waits = {wait};
+	const plan::Plan plan = plan::make(wishes, targets, cpus.initiator, cpus.responder);
+	if (plan.cells.empty())
+		throw Failure(ExitCode::MachineCannot, target + " can't be measured here: see icepath list");
+	return std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], number, max_messages, slots, helper);
+}
+
+std::vector<double> round_trips_ns(const rundir::Block &block)
+{
+	std::vector<double> trips;
+	const rundir::BlockSide &side = block.sides[0];
+	for (const rundir::RecvStamp &back : side.recvs)
+		if (back.seq < side.sends.size() && (back.flags & rundir::kStampLeadIn) == 0)
+			trips.push_back(static_cast<double>(back.recv_ns - side.sends[back.seq].send_ns));
+	if (trips.empty())
+		throw Failure(ExitCode::Invalid, "a block came back empty: " + block.failure);
+	return trips;
+}
+
+double median(std::vector<double> values)
+{
+	std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+	return values[values.size() / 2];
+}
+
+} // namespace icepath::bench

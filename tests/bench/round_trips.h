@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Cells of icepath as benchmarks use them: a 64 B ping-pong, and the round trips of its blocks from side 0's own stamps.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/plan/plan.h"
+#include "profiler/run/live_cell.h"
+
+namespace icepath::bench {
+
+inline constexpr uint64_t kPayloadBytes = 64;
+
+// A benchmark doesn't become the invoking user, so its helper takes workers that are the same user as itself.
+privilege::Identity as_oneself();
+
+struct CpuPair {
+	uint32_t initiator = 0, responder = 0;
+};
+
+// `number`: unique among the cells of this process. Throws Failure.
+std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &targets, const std::string &target,
+											  rundir::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
+											  const run::SlotsView &slots, privilege::Helper &helper);
+
+// Of the counted messages. Throws Failure where the block has none.
+std::vector<double> round_trips_ns(const rundir::Block &block);
+
+// Not of nothing.
+double median(std::vector<double> values);
+
+} // namespace icepath::bench

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast icepath's transports are beside others' tools and beside the least that a round trip can be: ping-pongs of
+// 64 B between the same two CPUs, with the same wait, in turns. A round has a segment of each; icepath's comes first in
+// one round and last in the next.
+//
+//   bench-transports [--rounds N] [--cpus A,B] [--only TARGET,...] [--json FILE]
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "cpuset/choose.h"
+#include "icepath/plugin.h"
+#include "profiler/failure.h"
+#include "tests/bench/bare_ping_pong.h"
+#include "tests/bench/rivals.h"
+#include "tests/bench/told_ratio.h"
+
+namespace icepath::bench {
+namespace {
+
+constexpr double kRingAim = 1.3, kSocketAim = 1.05;
+
+struct Rival {
+	std::string name, what;
+	double aim;
+	std::function<RivalReport()> measure;
+	std::string version{};
+	std::vector<std::pair<double, double>> pairs{}; // round trips of the rival and of icepath, ns
+};
+
+// A cell of icepath and what it is measured against.
+struct Contest {
+	std::string target;
+	rundir::Wait wait;
+	uint32_t blocks, trips; // of a segment, beside a first block that warms up; of a block
+	std::vector<Rival> rivals;
+};
+
+RivalReport report_of(const std::vector<double> &trips_ns) { return {median(trips_ns), trips_ns.size(), ""}; }
+
+std::vector<Contest> contests(CpuPair cpus)
+{
+	constexpr uint32_t kRingTrips = 100'000, kSocketTrips = 15'000;
+	const auto line = [=](Stamps stamps, Carries carries) {
+		return [=] { return report_of(cache_line_trips_ns(cpus, kRingTrips, stamps, carries)); };
+	};
+	std::vector<Contest> all;
+	all.push_back({"shm-ring",
+				   rundir::Wait::Poll,
+				   5,
+				   kRingTrips / 5,
+				   {{"line", "a bare cache-line ping-pong, the clock read once for 500 trips", kRingAim,
+					 line(Stamps::None, Carries::Number)},
+					{"line, stamped around", "the same, the clock read before and after each trip", kRingAim,
+					 line(Stamps::AroundTrip, Carries::Number)},
+					{"line, stamped alike", "the same, the clock read wherever icepath and shm-ring read it", kRingAim,
+					 line(Stamps::AsIcepath, Carries::Number)},
+					{"line and message, stamped alike", "the same, with 64 B copied into a second line and out of it",
+					 kRingAim, line(Stamps::AsIcepath, Carries::Message)}}});
+	all.push_back(
+		{"uds-stream",
+		 rundir::Wait::Block,
+		 3,
+		 kSocketTrips / 3,
+		 {{"fio", "fio's net engine, protocol=unix, pingpong=1", kSocketAim, [=] { return fio_over_uds(cpus); }},
+		  {"send and recv", "two processes that do nothing else, the clock read around each trip", kSocketAim,
+		   [=] { return report_of(uds_trips_ns(cpus, kSocketTrips)); }}}});
+	all.push_back(
+		{"tcp", rundir::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong --tcp", kSocketAim, [=] {
+																return sockperf_over_tcp(cpus);
+															}}}});
+	all.push_back(
+		{"udp", rundir::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong", kSocketAim, [=] {
+																return sockperf_over_udp(cpus);
+															}}}});
+	return all;
+}
+
+// A segment of icepath: the median of all blocks of a new cell but the first. Where the shared memory of two sides lies
+// makes a tenth of a spinning round trip, so that it has to change from round to round, as it does for the rivals.
+double segment(const Contest &contest, const std::vector<plan::Target> &targets, CpuPair cpus)
+{
+	constexpr uint64_t kMostNs = 2'000'000'000;
+	privilege::Helper helper(as_oneself());
+	const auto cell =
+		open_ping_pong(targets, contest.target, contest.wait, cpus, 0, contest.trips + run::kLeadIn, {}, helper);
+	std::vector<double> trips;
+	for (uint32_t i = 0; i <= contest.blocks; i++) {
+		run::BlockWish wish;
+		wish.number = i + 1;
+		wish.count = contest.trips;
+		wish.duration_ns = kMostNs;
+		const std::vector<double> more = round_trips_ns(cell->run(wish, {}, nullptr));
+		if (i > 0)
+			trips.insert(trips.end(), more.begin(), more.end());
+	}
+	return median(std::move(trips));
+}
+
+void measure(Rival &rival, double &trip_ns)
+{
+	const RivalReport report = rival.measure();
+	rival.version = report.version;
+	trip_ns = report.round_trip_ns;
+}
+
+void run_round(Contest &contest, uint32_t round, const std::vector<plan::Target> &targets, CpuPair cpus)
+{
+	std::vector<double> rivals(contest.rivals.size());
+	double own = 0;
+	if (round % 2 == 0) {
+		own = segment(contest, targets, cpus);
+		for (size_t i = 0; i < rivals.size(); i++)
+			measure(contest.rivals[i], rivals[i]);
+	} else {
+		for (size_t i = rivals.size(); i-- > 0;)
+			measure(contest.rivals[i], rivals[i]);
+		own = segment(contest, targets, cpus);
+	}
+	for (size_t i = 0; i < rivals.size(); i++) {
+		contest.rivals[i].pairs.emplace_back(rivals[i], own);
+		fmt::print(stderr, "round {} {}: {:.2f} us, {} {:.2f} us\n", round + 1, contest.target, own / 1e3,
+				   contest.rivals[i].name, rivals[i] / 1e3);
+	}
+}
+
+// Whether the aim is reached, as far as the interval can tell.
+std::string verdict(const stats::Effect &ratio, double aim)
+{
+	if (!ratio.interval)
+		return "too few rounds";
+	if (ratio.interval->high <= aim)
+		return "reached";
+	return ratio.interval->low > aim ? "missed" : "open";
+}
+
+nlohmann::ordered_json tell(const Contest &contest, const Rival &rival)
+{
+	const auto ratio = stats::paired_ratio(rival.pairs);
+	if (!ratio)
+		throw Failure(ExitCode::Invalid, contest.target + ": no round measured anything");
+	std::vector<double> own, others;
+	for (const auto &[theirs, ours] : rival.pairs) {
+		own.push_back(ours);
+		others.push_back(theirs);
+	}
+	nlohmann::ordered_json json = {
+		{"target", contest.target}, {"wait", name(contest.wait)}, {"rival", rival.name}, {"rival_is", rival.what}};
+	if (!rival.version.empty())
+		json["rival_version"] = rival.version;
+	json.update(as_json(*ratio));
+	json["aim"] = rival.aim;
+	json["verdict"] = verdict(*ratio, rival.aim);
+	json["icepath_round_trip_ns"] = median(own);
+	json["rival_round_trip_ns"] = median(others);
+	fmt::print("{:<10} {} of {} (aim: at most {}): {}\n", contest.target, as_text(*ratio), rival.name, rival.aim,
+			   verdict(*ratio, rival.aim));
+	return json;
+}
+
+double clock_read_ns()
+{
+	constexpr uint32_t kReads = 1'000'000;
+	const uint64_t begin_ns = icepath_now_ns();
+	for (uint32_t i = 0; i < kReads; i++)
+		icepath_now_ns();
+	return static_cast<double>(icepath_now_ns() - begin_ns) / kReads;
+}
+
+void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, const std::string &file)
+{
+	std::vector<std::string> notices;
+	const auto targets = run::describe_targets(notices);
+	std::vector<Contest> all = contests(cpus);
+	std::erase_if(all, [&](const Contest &contest) {
+		return !only.empty() && std::find(only.begin(), only.end(), contest.target) == only.end();
+	});
+	if (all.empty())
+		throw Failure(ExitCode::Usage, "--only names no target that is compared: shm-ring, uds-stream, tcp, udp are");
+	for (uint32_t round = 0; round < rounds; round++)
+		for (Contest &contest : all)
+			run_round(contest, round, targets, cpus);
+	utsname kernel{};
+	uname(&kernel);
+	nlohmann::ordered_json json = {
+		{"command", "make bench"},
+		{"what", "round trip p50 of a 64 B ping-pong, icepath's to the rival's, between the same two CPUs in turns"},
+		{"rounds", rounds},
+		{"cpus", {cpus.initiator, cpus.responder}},
+		{"kernel", kernel.release},
+		{"clock_read_ns", clock_read_ns()}};
+	for (const Contest &contest : all)
+		for (const Rival &rival : contest.rivals)
+			json["comparisons"].push_back(tell(contest, rival));
+	if (!file.empty())
+		std::ofstream(file) << json.dump(2) << "\n";
+}
+
+CpuPair cpu_pair(const std::string &option)
+{
+	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	const cpuset::Choice choice = option.empty() ? cpuset::choose_pair(machine) : cpuset::given_pair(machine, option);
+	if (choice.sender == choice.receiver)
+		throw Failure(ExitCode::MachineCannot, "two CPUs are needed: a side that spins would starve the other on one");
+	return {choice.sender, choice.receiver};
+}
+
+} // namespace
+} // namespace icepath::bench
+
+int main(int argc, char **argv)
+{
+	CLI::App app("icepath's transports beside others' tools");
+	uint32_t rounds = 20;
+	std::string cpus, file;
+	std::vector<std::string> only;
+	app.add_option("--rounds", rounds)->check(CLI::Range(2, 1000));
+	app.add_option("--cpus", cpus, "SENDER,RECEIVER; the best pair without it");
+	app.add_option("--only", only, "targets, as shm-ring,udp")->delimiter(',');
+	app.add_option("--json", file);
+	CLI11_PARSE(app, argc, argv);
+	try {
+		icepath::bench::bench(rounds, icepath::bench::cpu_pair(cpus), only, file);
+	} catch (const icepath::Failure &failure) {
+		fmt::print(stderr, "bench: {}\n", failure.what());
+		return static_cast<int>(failure.code());
+	}
+	return 0;
+}
