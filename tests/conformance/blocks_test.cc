@@ -120,6 +120,23 @@ TEST(Block, DelaysWhereItWasToldTo)
 	}
 }
 
+TEST(Block, TellsWhatEachSideUsed)
+{
+	WorkerPair pair(plan_of("uds", "uds-stream"));
+	ASSERT_EQ(pair.open(), "");
+	const auto replies = pair.run(pair.block(200));
+	for (const worker::Reply &reply : replies) {
+		const rundir::Usage &usage = reply.block.usage;
+		EXPECT_GT(usage.user_ns + usage.system_ns, 0u);
+		EXPECT_GT(usage.voluntary_switches, 0u) << "it slept for its peer";
+		EXPECT_GT(usage.max_rss_kib, 100u);
+		// Linux doesn't keep them.
+		EXPECT_EQ(usage.shared_text + usage.unshared_data + usage.unshared_stack + usage.swaps + usage.messages_sent +
+					  usage.messages_received + usage.signals,
+				  0u);
+	}
+}
+
 TEST(Block, KeepsToItsScheduleOneWay)
 {
 	PairPlan plan = plan_of("uds", "uds-dgram");
