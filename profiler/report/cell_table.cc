@@ -148,7 +148,8 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 		page.line(out);
 }
 
-// What the stamps cost is in every latency above: without it a reader takes it for the target's.
+// What the stamps cost is in every latency above: without it a reader takes it for the target's. Only where each message is
+// alone is it the latency of `null`; else that is mostly waiting for the message before.
 void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 {
 	const auto is_floor = [](const CellResult *cell) {
@@ -158,18 +159,20 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 	std::array<std::string, std::size(rundir::kPatternNames)> floors; // by pattern
 	std::array<bool, floors.size()> measured{};
 	for (const CellResult *cell : cells) {
-		const auto pattern = static_cast<size_t>(cell->cell.pattern);
-		measured[pattern] = true;
+		const rundir::Pattern pattern = cell->cell.pattern;
+		const auto index = static_cast<size_t>(pattern);
+		measured[index] = true;
 		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
-			return !is_floor(other) && other->cell.pattern == cell->cell.pattern &&
+			return !is_floor(other) && other->cell.pattern == pattern &&
 				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
-		if (!is_floor(cell) || !cell->latency.percentiles[0] || !under_another)
+		const bool alone = pattern == rundir::Pattern::PingPong || pattern == rundir::Pattern::OneWay;
+		if (!is_floor(cell) || !alone || !under_another || !cell->latency.percentiles[0])
 			continue;
 		target = printable(cell->cell.target);
-		floors[pattern] += fmt::format("{}{} µs at {}", floors[pattern].empty() ? "" : ", ",
-									   microseconds(static_cast<double>(*cell->latency.percentiles[0])),
-									   rundir::payload_text(cell->cell.payload_bytes));
+		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
+									 microseconds(static_cast<double>(*cell->latency.percentiles[0])),
+									 rundir::payload_text(cell->cell.payload_bytes));
 	}
 	const bool one_pattern = std::ranges::count(measured, true) == 1;
 	std::string text;

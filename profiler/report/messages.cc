@@ -94,8 +94,8 @@ void MessageCounts::add(const MessageCounts &more)
 Lateness lateness_of(const rundir::Cell &cell)
 {
 	Lateness lateness;
-	if (cell.rate_hz) {
-		const double period_ns = 1e9 / *cell.rate_hz;
+	if (cell.rate_hz || cell.burst) {
+		const double period_ns = cell.burst ? static_cast<double>(cell.burst->recovery_ns) : 1e9 / *cell.rate_hz;
 		const auto at_most = [](uint64_t absolute_ns, double ns) {
 			return ns < static_cast<double>(absolute_ns) ? static_cast<uint64_t>(ns) : absolute_ns;
 		};

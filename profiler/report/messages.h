@@ -30,7 +30,7 @@ struct MessageCounts {
 //
 // The thresholds are those of iRobot's ros2-performance as it comes (--late-percentage 20, --late-absolute 5000 µs,
 // --too-late-percentage 100, --too-late-absolute 50000 µs), so that counts compare: a share of the period in which messages are
-// sent, and no more than the absolute time. Without a rate there is no period.
+// sent, or bursts of them, and no more than the absolute time. What isn't sent by a schedule has no period.
 struct Lateness {
 	uint64_t late_ns = 5'000'000, too_late_ns = 50'000'000; // a latency above it
 };

@@ -164,6 +164,12 @@ TEST(Lateness, IsNeverMoreThanTheAbsoluteTimes)
 	slow.rate_hz = 30; // between: late by its absolute time, too late by its period
 	EXPECT_EQ(lateness_of(slow).late_ns, 5'000'000u);
 	EXPECT_EQ(lateness_of(slow).too_late_ns, 33'333'333u);
+	rundir::Cell bursts = socket_cell(Pattern::OneWay);
+	bursts.pattern = Pattern::Burst;
+	bursts.rate_hz = std::nullopt;
+	bursts.burst = rundir::Burst{100, 10'000'000};
+	EXPECT_EQ(lateness_of(bursts).late_ns, 2'000'000u);
+	EXPECT_EQ(lateness_of(bursts).too_late_ns, 10'000'000u) << "when the next burst is due";
 	slow.rate_hz = 1e-300;
 	EXPECT_EQ(lateness_of(slow).too_late_ns, 50'000'000u);
 }

@@ -223,6 +223,8 @@ TEST_F(FloorTest, IsOnlyOfWhatAnotherCellHasToo)
 	EXPECT_EQ(text().find("floor"), std::string::npos);
 	add("null", rundir::Pattern::PingPong, 4096, 1560); // another size
 	add("null", rundir::Pattern::OneWay, 64, 466);      // another pattern
+	add("null", rundir::Pattern::Throughput, 64, 90'000); // its messages wait for each other
+	add("pipe", rundir::Pattern::Throughput, 64, 90'000);
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
 	add("null", rundir::Pattern::PingPong, 64, std::nullopt); // too few messages
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
