@@ -6,8 +6,10 @@
 namespace icepath::worker {
 namespace {
 
-// The slots lie in memory that other CPUs write: looked at rarely.
+// The slots lie in memory that other CPUs write: looked at rarely. Yet others who run on these CPUs fill them too, so that a
+// few slow messages may be enough.
 constexpr uint64_t kLookAtSlotsEvery = 16;
+constexpr uint64_t kLookAtSlotsEveryNs = 1'000'000;
 
 } // namespace
 
@@ -18,11 +20,19 @@ bool Ending::is_last(uint64_t seq, uint64_t now_ns)
 		why_ = rundir::BlockEnd::Deadline;
 	else if (shared_.stop.load(std::memory_order_relaxed) == block_.block + 1)
 		why_ = rundir::BlockEnd::Interrupted;
-	else if (seq % kLookAtSlotsEvery == 0 && slots_.nearly_full())
+	else if (slots_are_nearly_full(seq, now_ns))
 		why_ = rundir::BlockEnd::LogFull;
 	else
 		return seq + 1 == messages_of(block_);
 	return true;
+}
+
+bool Ending::slots_are_nearly_full(uint64_t seq, uint64_t now_ns)
+{
+	if (seq % kLookAtSlotsEvery != 0 && now_ns < looked_ns_ + kLookAtSlotsEveryNs)
+		return false;
+	looked_ns_ = now_ns;
+	return slots_.nearly_full();
 }
 
 void spin_until(uint64_t at_ns)

@@ -44,10 +44,13 @@ public:
 	rundir::BlockEnd why() const { return why_; }
 
 private:
+	bool slots_are_nearly_full(uint64_t seq, uint64_t now_ns);
+
 	const BlockRequest &block_;
 	const SlotsWatch &slots_;
 	const CellMemory &shared_;
 	rundir::BlockEnd why_ = rundir::BlockEnd::Count;
+	uint64_t looked_ns_ = 0;
 };
 
 inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.lead_in} + block.count; }

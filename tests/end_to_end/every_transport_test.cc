@@ -13,6 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr int kBytes = 64;
+
 class EveryTransport : public testing::Test {
 protected:
 	static void SetUpTestSuite()
@@ -21,7 +23,7 @@ protected:
 			return;
 		folder = new Folder;
 		outcome = new Outcome(run({icepath_program(), "run", "-t", "all", "-w", "block,poll,spin", "--patterns",
-								   "pingpong", "-s", "64", "-d", "45", "-o", "out"},
+								   "pingpong", "-s", std::to_string(kBytes), "-d", "45", "-o", "out"},
 								  folder->path(), 120s));
 		if (outcome->exit_code != 0)
 			return;
@@ -70,12 +72,14 @@ TEST_F(EveryTransport, IsMeasuredUnderEachOfItsWaitsOrNamed)
 		EXPECT_TRUE(cell["cpu_ns_per_message"]["receiver"]["user"].is_number()) << cell["target"];
 	}
 	const std::string notices = (*json)["notices"].dump();
-	for (const auto &target : *targets) {
+	for (const auto &target : (*targets)["targets"]) {
 		const std::string name = target["name"];
 		const auto waits = target["waits"].get<std::set<std::string>>();
 		for (const std::string wait : {"block", "poll", "spin"}) {
 			if (!target["why_not"].get<std::string>().empty())
 				EXPECT_NE(notices.find(name + " left out: "), std::string::npos) << name;
+			else if (target["max_payload_bytes"] < kBytes)
+				EXPECT_NE(notices.find(name + " can't carry " + std::to_string(kBytes)), std::string::npos) << name;
 			else if (waits.count(wait))
 				EXPECT_TRUE(measured.count({name, wait})) << name << " " << wait;
 			else
