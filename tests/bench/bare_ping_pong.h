@@ -12,7 +12,7 @@ namespace icepath::bench {
 enum class Stamps {
 	None,       // once for kUntimedTrips trips: each value is their mean
 	AroundTrip, // before and after each trip
-	AsIcepath, // wherever the workers and shm-ring do: nine times a trip, seven of them between the first and the last
+	AsIcepath, // wherever the workers and shm-ring do: ten times a trip, six of them between the first and the last
 };
 inline constexpr uint32_t kUntimedTrips = 500;
 
