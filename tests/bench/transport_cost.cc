@@ -51,7 +51,7 @@ std::vector<Contest> contests(CpuPair cpus)
 	};
 	std::vector<Contest> all;
 	all.push_back({"shm-ring",
-				   rundir::Wait::Poll,
+				   rundir::Wait::Spin,
 				   5,
 				   kRingTrips / 5,
 				   {{"line", "a bare cache-line ping-pong, the clock read once for 500 trips", kRingAim,
@@ -181,7 +181,7 @@ void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, 
 		return !only.empty() && std::find(only.begin(), only.end(), contest.target) == only.end();
 	});
 	for (const Contest &contest : all)
-		if (contest.wait == rundir::Wait::Poll && cpus.initiator == cpus.responder)
+		if (contest.wait == rundir::Wait::Spin && cpus.initiator == cpus.responder)
 			throw Failure(ExitCode::Usage,
 						  contest.target + " spins and needs two CPUs: on one, leave it out with --only");
 	if (all.empty())

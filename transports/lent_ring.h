@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A plug-in of the ring of shm-ring whose slots are lent: the sender writes its message where the receiver reads it, so
+// nothing is copied. One slot may be lent, and one message taken, at a time.
+#include "transports/ring_channel.h"
+#include "transports/spsc_ring.h"
+
+struct icepath_endpoint : icepath::transports::RingEnd<icepath::transports::SpscRing> {
+	using RingEnd::RingEnd;
+	void *lent = nullptr;
+	const void *taken = nullptr;
+};
+
+namespace icepath::transports {
+
+inline int loan(icepath_endpoint *end, uint64_t bytes, void **slot)
+{
+	if (bytes > end->payload_bytes)
+		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", end->target,
+								  static_cast<unsigned long long>(end->payload_bytes),
+								  static_cast<unsigned long long>(bytes));
+	int status = ICEPATH_OK;
+	uint32_t attempts = 0;
+	*slot = end->lent = end->await_room(attempts, status);
+	return status;
+}
+
+inline int send_loaned(icepath_endpoint *end, void *slot, icepath_send *message)
+{
+	if (!slot || slot != end->lent)
+		return end->sentence.tell(ICEPATH_FAILED, "%s: a slot was sent that isn't lent", end->target);
+	end->lent = nullptr;
+	message->attempts = 1;
+	end->publish(*message);
+	return ICEPATH_OK;
+}
+
+inline int take(icepath_endpoint *end, const void **slot, icepath_recv *message)
+{
+	if (end->taken)
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the message before wasn't given back", end->target);
+	int status = ICEPATH_OK;
+	*slot = end->taken = end->await_message(*message, status);
+	return status;
+}
+
+inline int give_back(icepath_endpoint *end, const void *slot)
+{
+	if (!slot || slot != end->taken)
+		return end->sentence.tell(ICEPATH_FAILED, "%s: a message was given back that isn't taken", end->target);
+	end->taken = nullptr;
+	end->release();
+	return ICEPATH_OK;
+}
+
+template <const RingVariant *(*kVariant)(uint32_t)> icepath_plugin lent_ring_table(const char *name)
+{
+	icepath_plugin table = ring_table<icepath_endpoint, kVariant>(name);
+	table.loan = loan;
+	table.send_loaned = send_loaned;
+	table.take = take;
+	table.give_back = give_back;
+	return table;
+}
+
+} // namespace icepath::transports
