@@ -15,7 +15,13 @@
 namespace icepath::test {
 namespace {
 
-std::filesystem::path program_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+// Read once, before the suite enters a mount namespace of its own (own_ipc.cc): in a chroot the link then tells the path from
+// the root outside.
+const std::filesystem::path &program_folder()
+{
+	static const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+	return folder;
+}
 
 template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 
