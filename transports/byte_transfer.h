@@ -70,12 +70,8 @@ template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, 
 template <Boundary boundary, class Call>
 int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name, int epoll, Call call)
 {
-	message.ask_ns = icepath_now_ns();
-	message.wait_return_ns = message.take_call_ns = message.take_return_ns = message.observe_ns = 0;
-	message.attempts = 0;
-	message.bytes = 0;
-	if (message.capacity < end.payload_bytes)
-		return end.sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end.target);
+	if (const int status = end.begin(message); status != ICEPATH_OK)
+		return status;
 	const uint64_t wanted = boundary == Boundary::Stream ? end.payload_bytes : message.capacity;
 	for (;;) {
 		if (end.is_cancelled())

@@ -22,6 +22,16 @@ inline void close_all(std::initializer_list<int> fds)
 			close(fd);
 }
 
+// What a plug-in's sockets() answers: those of `sockets` that are open.
+inline uint32_t tell_sockets(std::initializer_list<int> sockets, int *fds, uint32_t capacity)
+{
+	uint32_t told = 0;
+	for (const int socket : sockets)
+		if (socket >= 0 && told < capacity)
+			fds[told++] = socket;
+	return told;
+}
+
 struct ChannelEnd {
 	const char *target;
 	uint32_t side;
@@ -67,6 +77,18 @@ struct ChannelEnd {
 			return sentence.tell(ICEPATH_FAILED, "%s: the peer's address has %u descriptors, expected %u", target,
 								 peer.fds_used, others + 1);
 		peer_pidfd = peer.fds[others];
+		return ICEPATH_OK;
+	}
+
+	// The beginning of a receive. Asking begins here, and what the last message left in `message` goes.
+	int begin(icepath_recv &message)
+	{
+		message.ask_ns = icepath_now_ns();
+		message.wait_return_ns = message.take_call_ns = message.take_return_ns = message.observe_ns = 0;
+		message.attempts = 0;
+		message.bytes = 0;
+		if (message.capacity < payload_bytes)
+			return sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", target);
 		return ICEPATH_OK;
 	}
 

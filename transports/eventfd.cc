@@ -145,11 +145,8 @@ int listen(icepath_endpoint &end, icepath_recv &message, bool &rung)
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	Way &way = end->in;
-	message->ask_ns = icepath_now_ns();
-	message->wait_return_ns = message->take_call_ns = message->take_return_ns = 0;
-	message->attempts = 0;
-	if (message->capacity < end->payload_bytes)
-		return end->sentence.tell(ICEPATH_FAILED, "eventfd: the receive buffer is smaller than the payload");
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
 	for (bool rung = false; !rung;) {
 		if (end->is_cancelled())
 			return end->end_of_cancelled();

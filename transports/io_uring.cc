@@ -137,12 +137,8 @@ void prepare_receive(icepath_endpoint *end, io_uring_sqe *request, void *data, s
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
-	message->ask_ns = icepath_now_ns();
-	message->wait_return_ns = message->take_call_ns = message->take_return_ns = message->observe_ns = 0;
-	message->attempts = 0;
-	message->bytes = 0;
-	if (message->capacity < end->payload_bytes)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end->target);
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
 	while (message->bytes < end->payload_bytes) {
 		uint8_t *next = static_cast<uint8_t *>(message->data) + message->bytes;
 		io_uring_sqe *request = end->in.request();
@@ -215,7 +211,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("io-uring", target, open_end, connect_end, send_message, recv_message);
 		table.sockets = [](const icepath_endpoint *end, int *fds, uint32_t capacity) {
-			return uring_sockets(*end, fds, capacity);
+			return tell_sockets({end->socket}, fds, capacity);
 		};
 		return table;
 	}();

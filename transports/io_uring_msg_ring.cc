@@ -174,11 +174,8 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
-	message->ask_ns = icepath_now_ns();
-	message->wait_return_ns = message->take_call_ns = message->take_return_ns = message->observe_ns = 0;
-	message->attempts = 0;
-	if (message->capacity < end->payload_bytes)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end->target);
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
 	if (!end->in.has_completion()) {
 		if (const int status = end->await(*message); status != ICEPATH_OK)
 			return status;

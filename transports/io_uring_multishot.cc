@@ -96,12 +96,8 @@ int next_buffer(icepath_endpoint *end, icepath_recv *message)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
-	message->ask_ns = icepath_now_ns();
-	message->wait_return_ns = message->take_call_ns = message->take_return_ns = message->observe_ns = 0;
-	message->attempts = 0;
-	message->bytes = 0;
-	if (message->capacity < end->payload_bytes)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end->target);
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
 	while (message->bytes < end->payload_bytes) {
@@ -174,7 +170,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		icepath_plugin table =
 			plugin_table("io-uring-multishot", target, open_end, connect_end, send_message, recv_message);
 		table.sockets = [](const icepath_endpoint *end, int *fds, uint32_t capacity) {
-			return uring_sockets(*end, fds, capacity);
+			return tell_sockets({end->socket}, fds, capacity);
 		};
 		return table;
 	}();

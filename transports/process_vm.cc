@@ -204,10 +204,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	if (end->socket < 0 || capacity == 0)
-		return 0;
-	fds[0] = end->socket;
-	return 1;
+	return tell_sockets({end->socket}, fds, capacity);
 }
 
 } // namespace

@@ -89,11 +89,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	uint32_t told = 0;
-	for (const int socket : {end->socket, end->sender})
-		if (socket >= 0 && told < capacity)
-			fds[told++] = socket;
-	return told;
+	return tell_sockets({end->socket, end->sender}, fds, capacity);
 }
 
 } // namespace

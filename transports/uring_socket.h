@@ -139,12 +139,4 @@ private:
 	uint64_t lent_ = 0; // bit i: the kernel has buffer i
 };
 
-inline uint32_t uring_sockets(const UringSocketEnd &end, int *fds, uint32_t capacity)
-{
-	if (end.socket < 0 || capacity == 0)
-		return 0;
-	fds[0] = end.socket;
-	return 1;
-}
-
 } // namespace icepath::transports

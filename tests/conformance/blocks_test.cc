@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "ebpf/records.h"
@@ -104,6 +105,31 @@ TEST(Block, EndsBeforeASlotOfTheCaptureOverflows)
 	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
 	EXPECT_LE(replies[0].block.sends, 17u);
 	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
+}
+
+// A handful of slow messages may do for others on these CPUs to fill a slot.
+TEST(Block, OfSlowMessagesEndsBeforeASlotOverflowsToo)
+{
+	constexpr uint32_t kSlotBytes = 4096;
+	const Fd slots(memfd_create("slots", MFD_CLOEXEC));
+	ASSERT_EQ(ftruncate(slots.get(), kSlotBytes), 0);
+	const icepath_slot filled = {48, 63, {}};
+	PairPlan plan = plan_of("uds", "uds-stream");
+	plan.slots_fd = slots.get();
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(100);
+	block.slot_bytes = kSlotBytes;
+	block.slots = 1;
+	block.receiver_busy_ns = 20'000'000;
+	pair.start(1, block);
+	pair.start(0, block);
+	while (__atomic_load_n(&pair.recvs(1)[0].recv_ns, __ATOMIC_ACQUIRE) == 0)
+		std::this_thread::yield();
+	ASSERT_EQ(pwrite(slots.get(), &filled, sizeof(filled), 0), static_cast<ssize_t>(sizeof(filled)));
+	const worker::Reply reply = pair.finish(0);
+	expect_end(reply, BlockEnd::LogFull);
+	EXPECT_LT(reply.block.sends, 16u) << "it looks at every sixteenth message, and by time";
 }
 
 TEST(Block, DelaysWhereItWasToldTo)

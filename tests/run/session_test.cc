@@ -116,6 +116,17 @@ TEST_F(SessionWithALiar, MeasuresBothWhereNobodyLies)
 	EXPECT_EQ(result.rounds % 2, 0u) << "rounds come in pairs";
 }
 
+TEST_F(SessionWithALiar, GoesThroughTheCellsForthAndBackInTurn)
+{
+	const SessionResult result = run(0, "nothing");
+	ASSERT_GE(result.rounds, 4u);
+	// Both cells need the same probes, so they stand as in the plan.
+	for (uint32_t round = 0; round < result.rounds; round++) {
+		const bool liar_came_first = blocks[0].at(round).begin.monotonic_ns < blocks[1].at(round).begin.monotonic_ns;
+		EXPECT_EQ(liar_came_first, round % 4 < 2) << "round " << round;
+	}
+}
+
 TEST_F(SessionWithALiar, EndsTheCellThatCountsWhatCannotBe)
 {
 	expect_liar_is_over(1, "counts beyond its memory", "can't be true");
