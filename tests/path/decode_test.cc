@@ -83,6 +83,16 @@ TEST(Decode, SlotStamps)
 	EXPECT_EQ(capture.text(), "0:sender.user 100 | 1:propagation 50 | 1:receiver.user 50");
 }
 
+TEST(Decode, WhoTriesAgainDoesNotSleep)
+{
+	Capture capture(kUnixSocket);
+	for (const auto &[wait, polls] : {std::pair(rundir::Wait::Block, false), std::pair(rundir::Wait::Epoll, false),
+									  std::pair(rundir::Wait::Poll, true), std::pair(rundir::Wait::Spin, true)}) {
+		capture.cell.wait = wait;
+		EXPECT_EQ(capture.decoded().transfers.at(0).polls, polls) << rundir::name(wait);
+	}
+}
+
 TEST(Decode, ForeignRunsAreNamed)
 {
 	Capture capture(kUnixSocket);
