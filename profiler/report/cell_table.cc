@@ -71,6 +71,14 @@ std::string target_text(const rundir::Cell &cell)
 	return text;
 }
 
+// At a set rate, or one at a time, it says nothing.
+std::string rate_text(const CellResult &cell)
+{
+	const bool is_load =
+		cell.cell.pattern == rundir::Pattern::Throughput || cell.cell.pattern == rundir::Pattern::Burst;
+	return is_load && cell.throughput.received_per_s ? per_second(*cell.throughput.received_per_s) : "–";
+}
+
 std::vector<const CellResult *> measured(const RunResult &result)
 {
 	std::vector<const CellResult *> cells;
@@ -196,7 +204,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		return;
 	}
 	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
-		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, pacing{"pacing"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
+		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"}, lost{"lost"},
+		probes{"probes"};
 	for (const CellResult *cell : cells) {
 		target.cells.push_back(target_text(cell->cell));
 		pattern.cells.emplace_back(rundir::name(cell->cell.pattern));
@@ -207,6 +216,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));
 		trip.cells.push_back(percentile_text(cell->round_trip, 0));
 		pacing.cells.push_back(percentile_text(cell->pacing, 2));
+		taken.cells.push_back(rate_text(*cell));
 		cpu.cells.push_back(cpu_text(*cell));
 		lost.cells.push_back(count(cell->messages.lost));
 		probes.cells.push_back(probe_cost(*cell));
@@ -228,7 +238,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		reading += "±?: too few blocks to tell, or they differ too much · ";
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
-		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "}})
+		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "},
+		  {&taken, "msg/s: received, of what was sent as fast as it went · "}})
 		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {
 			before.push_back(column);
 			reading += meaning;

@@ -28,6 +28,15 @@ TEST(Quantity, IntervalsHaveTheDecimalsOfTheirValue)
 	EXPECT_EQ(microseconds_beside(1499, 412000), "1");
 }
 
+TEST(Quantity, RatesAreShort)
+{
+	EXPECT_EQ(per_second(0.25), "0.250");
+	EXPECT_EQ(per_second(845), "845");
+	EXPECT_EQ(per_second(12'345), "12.3k");
+	EXPECT_EQ(per_second(999.7e3), "1.00M");
+	EXPECT_EQ(per_second(1.264e6), "1.26M");
+}
+
 TEST(Quantity, DurationsHaveTheirUnit)
 {
 	EXPECT_EQ(duration(87), "87 ns");

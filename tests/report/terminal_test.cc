@@ -183,7 +183,7 @@ TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
 }
 
 // Cells without a file: target, pattern and size, and the p50.
-class FloorTest : public testing::Test {
+class TableTest : public testing::Test {
 protected:
 	void add(const std::string &target, rundir::Pattern pattern, uint64_t bytes, std::optional<uint64_t> p50_ns)
 	{
@@ -200,7 +200,7 @@ protected:
 	RunResult result;
 };
 
-TEST_F(FloorTest, IsOneLineUnderTheTable)
+TEST_F(TableTest, HasTheFloorInOneLineUnderIt)
 {
 	add("null", rundir::Pattern::PingPong, 64, 206);
 	add("pipe", rundir::Pattern::PingPong, 64, 8000);
@@ -217,7 +217,7 @@ TEST_F(FloorTest, IsOneLineUnderTheTable)
 		<< text();
 }
 
-TEST_F(FloorTest, IsOnlyOfWhatAnotherCellHasToo)
+TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 {
 	add("pipe", rundir::Pattern::PingPong, 64, 8000);
 	EXPECT_EQ(text().find("floor"), std::string::npos);
@@ -233,6 +233,18 @@ TEST_F(FloorTest, IsOnlyOfWhatAnotherCellHasToo)
 	EXPECT_EQ(text().find("floor"), std::string::npos) << "a delay was put into it";
 	result.cells.back().cell.injection = {};
 	EXPECT_NE(text().find("floor"), std::string::npos);
+}
+
+TEST_F(TableTest, HasTheRatesOfLoadsOnly)
+{
+	add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	result.cells.back().throughput.received_per_s = 777e3;
+	EXPECT_EQ(text().find("msg/s"), std::string::npos);
+	add("pipe", rundir::Pattern::Throughput, 64, 90'000);
+	result.cells.back().throughput.received_per_s = 1.264e6;
+	EXPECT_NE(text().find("msg/s"), std::string::npos);
+	EXPECT_NE(text().find(" 1.26M "), std::string::npos) << text();
+	EXPECT_EQ(text().find("777k"), std::string::npos) << "of messages that were sent one at a time";
 }
 
 TEST_F(TerminalTest, ARunWithoutBlocksSaysSo)
