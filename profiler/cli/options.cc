@@ -88,6 +88,16 @@ double seconds_of(const std::string &text)
 	return *seconds;
 }
 
+// "0.1%", "0.001".
+double loss_of(const std::string &text)
+{
+	const auto share = quantity(text, {{"%", 0.01}}, 1);
+	if (!share || *share > 0.5)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--max-loss: \"{}\" is no share up to 50%: give it as 0.1% or 0.001", text));
+	return *share;
+}
+
 // Words to values; `names` has the word of each value of the enum.
 template <typename Value, size_t N>
 std::vector<Value> words(const std::string &option, const std::vector<std::string> &texts,
@@ -110,7 +120,7 @@ struct RunTexts {
 		patterns = {std::string(rundir::name(rundir::Pattern::PingPong)),
 					std::string(rundir::name(rundir::Pattern::OneWay))},
 		waits = {std::string(rundir::name(rundir::Wait::Block))}, recoveries = {"1ms", "10ms"};
-	std::string sender_busy = "0", receiver_busy = "0", duration = "60";
+	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms";
 	int64_t messages = 1000;
 };
 
@@ -132,6 +142,10 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->capture_default_str();
 	app.add_option("--recovery", texts.recoveries, "time from one burst to the next: 1ms,10ms")
 		->delimiter(',')
+		->capture_default_str();
+	app.add_option("--max-loss", texts.max_loss, "max-rate: share of messages that may be lost, 0.1% or 0.001")
+		->capture_default_str();
+	app.add_option("--max-p99", texts.max_p99, "max-rate: longest p99, from when a message was due to its reception")
 		->capture_default_str();
 	app.add_option("-m,--messages", texts.messages, "counted messages per block and direction, at most")
 		->capture_default_str();
@@ -167,6 +181,12 @@ void check(RunOptions &run, const RunTexts &texts)
 			run.wishes.recoveries_ns.back() == 0)
 			throw Failure(ExitCode::Usage,
 						  "--recovery: 0 is no time between bursts: throughput is the pattern without pauses");
+	run.wishes.limits.max_loss = loss_of(texts.max_loss);
+	run.wishes.limits.max_p99_ns = nanoseconds_of("--max-p99", texts.max_p99);
+	// Above it, a block that shows it takes seconds: rate::terms_of().
+	constexpr uint64_t kShortestP99Ns = 1'000, kLongestP99Ns = 100'000'000;
+	if (run.wishes.limits.max_p99_ns < kShortestP99Ns || run.wishes.limits.max_p99_ns > kLongestP99Ns)
+		throw Failure(ExitCode::Usage, fmt::format("--max-p99: {} is outside of 1us to 100ms", texts.max_p99));
 	run.duration_s = seconds_of(texts.duration);
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,

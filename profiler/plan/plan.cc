@@ -174,6 +174,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 						cell.parts = static_cast<uint32_t>((size + part - 1) / part);
 					if (pattern == Pattern::OneWay)
 						cell.rate_hz = wishes.rate_hz;
+					if (pattern == Pattern::MaxRate)
+						cell.limits = wishes.limits;
 					cell.mechanisms = target->mechanisms;
 					cell.capabilities = target->capabilities;
 					cell.cpu_sender = cpu_sender;

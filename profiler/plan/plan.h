@@ -28,6 +28,7 @@ struct Wishes {
 	double rate_hz = 2000; // oneway
 	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of
 	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
+	rundir::RateLimits limits; // max-rate
 	rundir::Injection injection; // if any: each cell comes twice, without and with it
 };
 

@@ -6,6 +6,7 @@
 
 #include "profiler/path/decode.h"
 #include "profiler/path/walk.h"
+#include "profiler/report/searches.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
@@ -47,6 +48,13 @@ void add_capture(const Block &block, CaptureCounts &capture)
 	capture.recursion_misses += block.recursion_misses;
 }
 
+// At a rate that the report isn't about, losing messages is no flaw; these are.
+void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
+{
+	messages.bad_payload += more.bad_payload;
+	messages.inverted += more.inverted;
+}
+
 // First reading: everything that needs no path.
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
@@ -56,6 +64,10 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		cell.failure = block.failure;
 	}
 	add_capture(block, cell.capture);
+	if (cell.search && !cell.search->tells_of(block)) {
+		add_what_may_never_be(look_at_messages(block, cell.cell).counts, cell.messages);
+		return;
+	}
 
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
@@ -96,7 +108,7 @@ void describe(CellResult &cell, const Samples &samples)
 		cell.forward = stats::describe(samples.forward);
 		cell.back = stats::describe(samples.back);
 		cell.round_trip = stats::describe(samples.round_trip);
-	} else if (rundir::due_hz(cell.cell)) {
+	} else if (rundir::is_paced(cell.cell)) {
 		cell.pacing = stats::describe(samples.pacing);
 	}
 	cell.send_call = stats::describe(samples.send_call);
@@ -187,12 +199,15 @@ bool cpu_split_is_exact(const rundir::Head &head)
 RunResult analyse(const std::string &run)
 {
 	RunResult result;
+	auto searches = search_outcomes(run);
 	uint64_t blocks = 0;
 	{
 		rundir::Reader reader(run);
 		result.head = reader.head();
-		for (const rundir::Cell &cell : result.head.cells)
+		for (const rundir::Cell &cell : result.head.cells) {
 			result.cells.emplace_back().cell = cell;
+			result.cells.back().search = std::move(searches.at(result.cells.size() - 1));
+		}
 		std::vector<Samples> samples(result.cells.size());
 		for (; const auto block = reader.next(); ++blocks)
 			add_stamps(*block, result.cells[block->cell], samples[block->cell]);
@@ -207,7 +222,8 @@ RunResult analyse(const std::string &run)
 		const auto block = again.next();
 		if (!block)
 			break;
-		if (block->probed)
+		const auto &search = result.cells[block->cell].search;
+		if (block->probed && (!search || search->tells_of(*block)))
 			add_paths(*block, result.cells[block->cell]);
 	}
 	return result;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/path/path.h"
+#include "profiler/rate/outcome.h"
 #include "profiler/report/breakdown.h"
 #include "profiler/report/messages.h"
 #include "profiler/rundir/block.h"
@@ -55,6 +56,9 @@ struct UsageTotals {
 
 struct CellResult {
 	rundir::Cell cell;
+	// max-rate: what the search came to. Every number below but blocks, capture and what its attempts lost is then of the blocks
+	// that it tells of: blocks of different rates in one statistic would tell of none.
+	std::optional<rate::Outcome> search;
 	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_failed = 0; // a failed one is also in one of the others
 	std::string failure; // of the last block that failed
 	MessageCounts messages; // every block

@@ -9,6 +9,7 @@
 
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
+#include "profiler/report/searches.h"
 #include "profiler/report/written_file.h"
 #include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/container.h"
@@ -38,6 +39,8 @@ public:
 	virtual ~Export() = default;
 	virtual void add(const rundir::Block &block, const rundir::Cell &cell) = 0;
 	virtual std::vector<std::string> done() = 0; // the paths
+	// Else blocks of rates that the report isn't about are left out.
+	virtual bool is_of_every_block() const { return false; }
 };
 
 std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundir::Cell &cell)
@@ -122,7 +125,7 @@ public:
 	{
 		file_.add(
 			"target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,seq,lead_in,"
-			"intended_ns,send_ns,recv_ns,latency_ns\n");
+			"intended_ns,send_ns,recv_ns,latency_ns,rate_hz\n");
 	}
 
 	void add(const rundir::Block &block, const rundir::Cell &cell) override
@@ -131,6 +134,8 @@ public:
 			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), rundir::name(cell.pattern),
 						rundir::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
 						cell.injection.receiver_busy_ns, block.round, block.probed);
+		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : cell.rate_hz;
+		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
 		for (const size_t from : {0, 1}) {
 			std::map<uint64_t, const RecvStamp *> received; // the first of each
 			for (const RecvStamp &recv : block.sides[1 - from].recvs)
@@ -145,7 +150,7 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(line + "\n");
+				file_.add(line + "," + rate + "\n");
 			}
 		}
 	}
@@ -155,6 +160,8 @@ public:
 		file_.done();
 		return {path_.string()};
 	}
+
+	bool is_of_every_block() const override { return true; }
 
 private:
 	// Targets' names come from plug-ins: what would break the table is left out.
@@ -191,9 +198,13 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 	std::vector<std::unique_ptr<Export>> exports;
 	for (const ExportFormat format : formats)
 		exports.push_back(make(format, folder, reader.head()));
+	const auto searches = search_outcomes(run);
 	while (const auto block = reader.next())
-		for (const auto &each : exports)
-			each->add(*block, reader.head().cells.at(block->cell));
+		for (const auto &each : exports) {
+			const auto &search = searches.at(block->cell);
+			if (each->is_of_every_block() || !search || search->tells_of(*block))
+				each->add(*block, reader.head().cells.at(block->cell));
+		}
 	std::vector<std::string> paths;
 	for (const auto &each : exports)
 		for (std::string &path : each->done())

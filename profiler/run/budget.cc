@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "profiler/failure.h"
+#include "profiler/rate/search.h"
 #include "profiler/rundir/cell_title.h"
 
 namespace icepath::run {
@@ -21,20 +22,29 @@ constexpr double kReportShare = 0.1;
 constexpr double kBlockOverheadNs = 2e6;
 constexpr double kStartS = 0.25, kStartOfCellS = 0.015;
 
+// A sender sets out a millisecond after it was asked to, and a loaded machine is late.
+constexpr double kLate = 1.05, kSetOutNs = 3e6;
+
 uint64_t messages_needed(uint32_t count) { return kLeadIn + std::min(count, kUsefulMessages); }
 
 } // namespace
 
+uint64_t searching_block_ns(const rundir::Cell &cell, double hz)
+{
+	const uint32_t messages = kLeadIn + rate::messages_at(rate::terms_of(cell), hz);
+	return static_cast<uint64_t>(static_cast<double>(rate::scheduled_ns(messages, hz)) * kLate + kSetOutNs);
+}
+
 uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 {
+	if (cell.limits)
+		return searching_block_ns(cell, rate::RateSearch(rate::terms_of(cell)).next_hz());
 	const rundir::Injection &injected = cell.injection;
 	const std::optional<double> due_hz = rundir::due_hz(cell);
 	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
 	if (!rundir::is_answered(cell.pattern)) // the sides work at the same time
 		message_ns = std::max({due_hz ? 1e9 / *due_hz : 0, static_cast<double>(injected.sender_user_ns),
 							   static_cast<double>(injected.receiver_busy_ns)});
-	// A sender sets out a millisecond after it was asked to, and a loaded machine is late.
-	constexpr double kLate = 1.05, kSetOutNs = 3e6;
 	// Whole bursts: the lead-in may take a part of the first.
 	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
 	const uint64_t messages = (messages_needed(count) + burst - 1) / burst * burst;

@@ -17,6 +17,9 @@ inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's m
 // Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
 uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count);
 
+// Of a cell that seeks its highest rate: what a block at that rate takes. It always has its whole count.
+uint64_t searching_block_ns(const rundir::Cell &cell, double hz);
+
 // The same once the pace is known: so many messages took so long.
 uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count);
 

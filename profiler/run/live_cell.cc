@@ -183,6 +183,7 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 {
 	rundir::Block block;
 	block.probed = wish.probed;
+	block.rate_hz = wish.rate_hz;
 	block.socket_keys = socket_keys_;
 	block.begin = read_clocks();
 	memory_->last_seq = UINT64_MAX;
@@ -193,7 +194,7 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	request.block.count = std::min(wish.count, capacity_ - request.block.lead_in);
 	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
-	request.block.rate_hz = rundir::due_hz(cell_).value_or(0);
+	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : rundir::due_hz(cell_).value_or(0);
 	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;

@@ -15,6 +15,8 @@
 #include <set>
 
 #include "icepath/plugin.h"
+#include "profiler/rate/search.h"
+#include "profiler/rate/verdict.h"
 #include "profiler/run/block_glance.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/live_cell.h"
@@ -106,9 +108,15 @@ private:
 
 	void open_cells(const plan::Plan &plan)
 	{
-		const uint32_t max_messages = options_.messages + kLeadIn;
 		cells_.resize(plan.cells.size());
+		searches_.resize(plan.cells.size());
 		for (size_t i = 0; i < plan.cells.size() && !interrupted; i++) {
+			uint32_t max_messages = options_.messages + kLeadIn;
+			if (plan.cells[i].limits) {
+				const rate::Terms terms = rate::terms_of(plan.cells[i]);
+				searches_[i].emplace(terms);
+				max_messages = std::max(max_messages, kLeadIn + rate::messages_at(terms, rate::hz_of(terms.highest)));
+			}
 			try {
 				cells_[i] = std::make_unique<LiveCell>(plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i),
 													   max_messages, slots_, helper_);
@@ -178,6 +186,8 @@ private:
 			const size_t i = goes_back(round) ? order_[order_.size() - 1 - n] : order_[n];
 			if (!cells_[i] || interrupted || !budget_.fits(i, icepath_now_ns()))
 				continue;
+			if (searches_[i] && !has_time_to_search(i))
+				continue;
 			progress_.cell = cells_[i]->title();
 			const uint64_t now_ns = icepath_now_ns();
 			progress_.seconds_left = end_ns_ > now_ns ? static_cast<double>(end_ns_ - now_ns) / 1e9 : 0;
@@ -195,6 +205,15 @@ private:
 		}
 	}
 
+	// Slow rates take longer than was planned.
+	bool has_time_to_search(size_t i)
+	{
+		const uint64_t needed_ns = searching_block_ns(head_.cells[i], searches_[i]->next_hz());
+		if (needed_ns > budget_.block_ns(i))
+			budget_.needs(i, needed_ns);
+		return budget_.fits(i, icepath_now_ns());
+	}
+
 	void attach_for(size_t i)
 	{
 		if (!helper_works_)
@@ -207,6 +226,20 @@ private:
 		available_ = available;
 	}
 
+	// Blocks without probes search, as long as it takes to judge them. Those with probes run at the best rate known so far and
+	// steer nothing: what probes cost is no property of the cell.
+	void set_rate(BlockWish &wish, size_t i)
+	{
+		const rundir::Cell &cell = head_.cells[i];
+		const rate::RateSearch &search = *searches_[i];
+		const double hz = wish.probed ? search.best_hz().value_or(search.next_hz()) : search.next_hz();
+		wish.rate_hz = hz;
+		wish.count = wish.probed ? options_.messages : rate::messages_at(rate::terms_of(cell), hz);
+		// Who hasn't sent all in twice the time is hopelessly late.
+		constexpr uint64_t kSlackNs = 20'000'000;
+		wish.duration_ns = 2 * searching_block_ns(cell, hz) + kSlackNs;
+	}
+
 	rundir::Block measure(size_t i, uint32_t round)
 	{
 		BlockWish wish;
@@ -215,6 +248,8 @@ private:
 		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
 		wish.at_least = kUsefulMessages;
 		wish.probed = progress_.probed;
+		if (searches_[i])
+			set_rate(wish, i);
 		wish.stop = &interrupted;
 		rundir::Block block = cells_[i]->run(wish, slots_, &helper_);
 		block.cell = static_cast<uint32_t>(i);
@@ -258,6 +293,9 @@ private:
 		if (!writer_)
 			writer_ = std::make_unique<rundir::Writer>(options_.directory, head_);
 		writer_->add(block);
+		if (searches_[i])
+			if (const auto verdict = rate::judge(block, head_.cells[i]))
+				searches_[i]->told(*block.rate_hz, verdict->held);
 		blocks_++;
 		counted_[i][block.probed] += counted_in(block);
 		if (block.end == rundir::BlockEnd::Failed)
@@ -285,6 +323,7 @@ private:
 	SlotsView slots_;
 	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
+	std::vector<std::optional<rate::RateSearch>> searches_; // beside cells_: of max-rate
 	std::vector<size_t> order_;
 	Progress progress_;
 	std::vector<std::array<uint64_t, 2>> counted_; // messages in unprobed and in probed blocks, beside cells_

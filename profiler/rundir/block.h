@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,7 @@ struct Block {
 	uint32_t cell = 0; // index into the run's cells
 	uint32_t round = 0; // which visit of the plan
 	bool probed = false;
+	std::optional<double> rate_hz; // max-rate: of this block; the other patterns' rates are their cells'
 	BlockEnd end = BlockEnd::Count;
 	std::string failure; // the sentence, where end == Failed
 	ClockPair begin, finish;

@@ -82,6 +82,7 @@ Json to_json(const Block &block)
 	return {{"cell", block.cell},
 			{"round", block.round},
 			{"probed", block.probed},
+			{"rate_hz", block.rate_hz ? Json(*block.rate_hz) : Json(nullptr)},
 			{"end", kEnds[static_cast<size_t>(block.end)]},
 			{"failure", block.failure},
 			{"begin", to_json(block.begin)},
@@ -101,6 +102,11 @@ BlockShape block_from_json(const Json &json, size_t cells)
 		wrong("cell", "names a cell that the run doesn't have");
 	block.round = u32_field(json, "round");
 	block.probed = bool_field(json, "probed");
+	if (json.contains("rate_hz") && !json["rate_hz"].is_null()) { // runs before blocks had rates of their own have none
+		block.rate_hz = number_field(json, "rate_hz");
+		if (!(*block.rate_hz >= 1 && *block.rate_hz <= 1e9))
+			wrong("rate_hz", "isn't within 1 to 1000000000");
+	}
 	block.end = enum_field<BlockEnd>(json, "end", kEnds);
 	block.failure = text_field(json, "failure");
 	block.begin = clock_from_json(object_field(json, "begin"));

@@ -39,6 +39,8 @@ Json to_json(const Cell &cell)
 		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
 		{"burst",
 		 cell.burst ? Json{{"demand", cell.burst->demand}, {"recovery_ns", cell.burst->recovery_ns}} : Json(nullptr)},
+		{"limits",
+		 cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}} : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
 		{"cpu_sender", cell.cpu_sender},
@@ -66,6 +68,12 @@ Cell cell_from_json(const Json &json)
 		cell.burst = Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
 		if (cell.burst->demand == 0 || cell.burst->recovery_ns == 0)
 			wrong("burst", "has a demand or a recovery of 0");
+	}
+	if (json.contains("limits") && !json["limits"].is_null()) { // runs before there was max-rate have none
+		const Json &limits = object_field(json, "limits");
+		cell.limits = RateLimits{number_field(limits, "max_loss"), unsigned_field(limits, "max_p99_ns")};
+		if (!(cell.limits->max_loss >= 0 && cell.limits->max_loss < 1) || cell.limits->max_p99_ns == 0)
+			wrong("limits", "has a loss outside of 0 to 1 or a p99 of 0");
 	}
 	cell.mechanisms = u32_field(json, "mechanisms");
 	cell.capabilities = u32_field(json, "capabilities");

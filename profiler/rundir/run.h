@@ -9,11 +9,11 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, MaxRate };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
-inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst"};
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "max-rate"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
@@ -37,6 +37,14 @@ struct Burst {
 	friend bool operator==(const Burst &, const Burst &) = default;
 };
 
+// What a rate must keep to in a block: no larger share of messages lost, and a p99 no longer, counted from the time at which
+// each message was due: a sender that falls behind its schedule doesn't send at that rate.
+struct RateLimits {
+	double max_loss = 0;             // 0 to below 1
+	uint64_t max_p99_ns = 1'000'000; // above 0
+	friend bool operator==(const RateLimits &, const RateLimits &) = default;
+};
+
 struct Cell {
 	std::string target; // "uds-stream"
 	std::string kind = "transport";
@@ -46,6 +54,7 @@ struct Cell {
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
 	std::optional<double> rate_hz; // oneway only: throughput sends as fast as it can
 	std::optional<Burst> burst;    // burst only
+	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
 	uint32_t mechanisms = 0;       // icepath_mechanism bits of the target
 	uint32_t capabilities = 0;     // icepath_capability bits
 	uint32_t cpu_sender = 0, cpu_receiver = 0;
@@ -58,6 +67,9 @@ inline std::optional<double> due_hz(const Cell &cell)
 	return cell.burst ? std::optional(cell.burst->demand * 1e9 / static_cast<double>(cell.burst->recovery_ns))
 					  : cell.rate_hz;
 }
+
+// Whether its messages are due at set times.
+inline bool is_paced(const Cell &cell) { return cell.limits || due_hz(cell); }
 
 // A layer, and what it rests on in this run; `tier` is "tp_btf", "stamp", … or "none" with the reason in `probe`.
 struct ProbeUse {

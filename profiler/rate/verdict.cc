@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rate/verdict.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/stats/percentile.h"
+
+namespace icepath::rate {
+
+std::optional<Verdict> judge(const rundir::Block &block, const rundir::Cell &cell)
+{
+	const bool to_its_end = block.end == rundir::BlockEnd::Count, late = block.end == rundir::BlockEnd::Deadline;
+	if (!cell.limits || !block.rate_hz || block.probed || !(to_its_end || late))
+		return std::nullopt;
+	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of what hasn't come yet
+	for (const rundir::SendStamp &send : block.sides[0].sends)
+		if ((send.flags & rundir::kStampLeadIn) == 0)
+			due_ns.emplace(send.seq, send.intended_ns);
+	Verdict verdict;
+	verdict.sent = due_ns.size();
+	std::vector<uint64_t> latencies;
+	for (const rundir::RecvStamp &recv : block.sides[1].recvs)
+		if (const auto due = due_ns.find(recv.seq); due != due_ns.end()) {
+			latencies.push_back(recv.recv_ns > due->second ? recv.recv_ns - due->second : 0);
+			due_ns.erase(due);
+		}
+	verdict.lost = due_ns.size();
+	std::ranges::sort(latencies);
+	if (stats::supported(latencies.size(), stats::kP99))
+		verdict.p99_ns = stats::percentile(latencies, stats::kP99);
+	const bool lost_too_many =
+		static_cast<double>(verdict.lost) > cell.limits->max_loss * static_cast<double>(verdict.sent) * (1 + 1e-12);
+	// Too few were sent to say anything, were it not for what was lost of them.
+	if (!late && !lost_too_many && !verdict.p99_ns)
+		return std::nullopt;
+	verdict.held = to_its_end && !lost_too_many && *verdict.p99_ns <= cell.limits->max_p99_ns;
+	return verdict;
+}
+
+} // namespace icepath::rate

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/searches.h"
+
+#include <algorithm>
+
+#include "profiler/rundir/container.h"
+
+namespace icepath::report {
+
+std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run)
+{
+	rundir::Reader reader(run);
+	const std::vector<rundir::Cell> &cells = reader.head().cells;
+	std::vector<std::optional<rate::Outcome>> outcomes(cells.size());
+	const auto searches = [](const rundir::Cell &cell) { return cell.limits.has_value(); };
+	if (std::ranges::none_of(cells, searches))
+		return outcomes;
+	std::vector<rate::OutcomeOf> collected(cells.begin(), cells.end());
+	while (const auto block = reader.next())
+		collected[block->cell].add(*block);
+	for (size_t i = 0; i < cells.size(); ++i)
+		if (searches(cells[i]))
+			outcomes[i] = collected[i].take();
+	return outcomes;
+}
+
+} // namespace icepath::report
