@@ -3,11 +3,11 @@
 
 namespace icepath::rate {
 
-bool Outcome::tells_of(const rundir::Block &block) const
+bool Outcome::tells_of(double hz) const
 {
-	if (!block.rate_hz || !found.statistics_hz)
+	if (!found.statistics_hz)
 		return false;
-	const int below = level_of(*found.statistics_hz) - level_of(*block.rate_hz);
+	const int below = level_of(*found.statistics_hz) - level_of(hz);
 	return below == 0 || below == 1;
 }
 

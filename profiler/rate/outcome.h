@@ -21,7 +21,8 @@ struct Outcome {
 
 	// Whether a block is of those that statistics are made of: at found.statistics_hz, or one level below it.
 	// Faster ones are left out: mixed with those that hold, what doesn't would tell of neither.
-	bool tells_of(const rundir::Block &block) const;
+	bool tells_of(double hz) const;
+	bool tells_of(const rundir::Block &block) const { return block.rate_hz && tells_of(*block.rate_hz); }
 };
 
 // Collects it block by block.

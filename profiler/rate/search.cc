@@ -38,10 +38,9 @@ std::map<int, Tally> pooled(const Tallies &tallies)
 	return by_level;
 }
 
-double rate_below(double threshold, const Terms &terms)
+int level_below(double threshold, const Terms &terms)
 {
-	const double level = std::clamp(std::floor(threshold), 1.0 * terms.lowest, 1.0 * terms.highest);
-	return hz_of(static_cast<int>(level));
+	return static_cast<int>(std::clamp(std::floor(threshold), 1.0 * terms.lowest, 1.0 * terms.highest));
 }
 
 } // namespace
@@ -76,14 +75,22 @@ FoundRate found_rate(const Tallies &tallies, const Terms &terms)
 	return found;
 }
 
-RateSearch::RateSearch(const Terms &terms) : terms_(terms), next_hz_(rate_below(estimate({}, terms).median, terms)) {}
+RateSearch::RateSearch(const Terms &terms)
+	: terms_(terms), next_hz_(hz_of(level_below(estimate({}, terms).median, terms))) {}
 
 void RateSearch::told(double hz, bool held)
 {
-	Tally &tally = tallies_[level_of(hz)];
+	const int level = level_of(hz);
+	Tally &tally = tallies_[level];
 	++tally.blocks;
 	tally.held += held;
-	next_hz_ = rate_below(estimate(tallies_, terms_).median, terms_);
+	int wanted = level_below(estimate(tallies_, terms_).median, terms_);
+	held_in_a_row_ = held && wanted == level ? held_in_a_row_ + 1 : 0;
+	if (held_in_a_row_ >= 2 && wanted < terms_.highest) {
+		held_in_a_row_ = 0;
+		++wanted;
+	}
+	next_hz_ = hz_of(std::clamp(wanted, level - kLevelsPerOctave, level + kLevelsPerOctave));
 }
 
 std::optional<double> RateSearch::best_hz() const

@@ -4,6 +4,8 @@
 // run. Each block runs where the threshold most probably is by all that is known (the median of its posterior), as in Watson and
 // Pelli, "QUEST: a Bayesian adaptive psychometric method", Perception & Psychophysics 33, 1983. That halves what is unknown
 // as bisection does, recovers from a block that failed by chance, and then stays at the threshold, whose blocks the answer needs.
+// Once two blocks in a row held there the next one tries the level above, since that it fails must be known as well.
+// A block is no further than an octave from the one before: slow ones take long, and one that failed may have met a disturbance.
 #include <optional>
 
 #include "profiler/rate/threshold.h"
@@ -40,6 +42,7 @@ private:
 	Terms terms_;
 	Tallies tallies_;
 	double next_hz_;
+	int held_in_a_row_ = 0; // where the threshold is thought to be
 };
 
 } // namespace icepath::rate

@@ -71,12 +71,43 @@ std::string target_text(const rundir::Cell &cell)
 	return text;
 }
 
+std::string found_text(const rate::FoundRate &found)
+{
+	if (!found.hz)
+		return "–";
+	if (!found.failed_hz)
+		return "≥" + per_second(*found.hz);
+	if (!found.low_hz || !found.high_hz)
+		return per_second(*found.hz) + " ±?";
+	const double half = (*found.high_hz - *found.low_hz) / 2 / *found.hz;
+	return per_second(*found.hz) + (half < 1 ? fmt::format(" ±{:.0f}%", std::max(1.0, half * 100)) : " ±>100%");
+}
+
 // At a set rate, or one at a time, it says nothing.
 std::string rate_text(const CellResult &cell)
 {
+	if (cell.search)
+		return found_text(cell.search->found);
 	const bool is_load =
 		cell.cell.pattern == rundir::Pattern::Throughput || cell.cell.pattern == rundir::Pattern::Burst;
 	return is_load && cell.throughput.received_per_s ? per_second(*cell.throughput.received_per_s) : "–";
+}
+
+// What its column says. All cells of a run have the same limits.
+std::string rate_reading(const std::vector<const CellResult *> &cells)
+{
+	std::string reading;
+	const auto search = std::ranges::find_if(cells, [](const auto *cell) { return cell->search.has_value(); });
+	if (std::ranges::any_of(cells, [](const auto *cell) { return !cell->search && rate_text(*cell) != "–"; }))
+		reading = "msg/s: received, of what was sent as fast as it went · ";
+	if (search == cells.end())
+		return reading;
+	const rundir::RateLimits &limits = *(*search)->cell.limits;
+	return reading + fmt::format("msg/s{}: the highest rate that most blocks held, with {} and a p99 of {} at most from when "
+								 "a message was due; the other columns are of that rate · ",
+								 reading.empty() ? "" : " of max-rate",
+								 limits.max_loss > 0 ? percent(limits.max_loss) + " lost" : "nothing lost",
+								 duration(static_cast<double>(limits.max_p99_ns)));
 }
 
 std::vector<const CellResult *> measured(const RunResult &result)
@@ -232,6 +263,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	before.insert(before.end(), {&size, &p50, &p99, &p99_9});
 	// See stats/block_interval.h for what simulated runs say of them.
 	std::string reading = "±: half of the 95 % interval over blocks; p99's is too narrow for rare events · ";
+	const std::string rate_meaning = rate_reading(cells);
 	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
 	if (std::ranges::any_of(p50.cells, untold) || std::ranges::any_of(p99.cells, untold) ||
 		std::ranges::any_of(probes.cells, untold))
@@ -239,7 +271,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
 		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "},
-		  {&taken, "msg/s: received, of what was sent as fast as it went · "}})
+		  {&taken, rate_meaning.c_str()}})
 		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {
 			before.push_back(column);
 			reading += meaning;

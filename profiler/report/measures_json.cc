@@ -77,6 +77,33 @@ Json throughput_json(const CellResult &cell)
 	return json;
 }
 
+Json limits_json(const CellResult &cell)
+{
+	const auto &limits = cell.cell.limits;
+	return limits ? Json{{"max_loss", limits->max_loss}, {"max_p99_ns", limits->max_p99_ns}} : Json(nullptr);
+}
+
+Json max_rate_json(const CellResult &cell)
+{
+	if (!cell.search)
+		return nullptr;
+	const auto rate = [](const std::optional<double> &hz) { return hz ? Json(rounded(*hz)) : Json(nullptr); };
+	const rate::FoundRate &found = cell.search->found;
+	Json attempts = Json::array();
+	for (const rate::Attempt &attempt : cell.search->attempts)
+		attempts.push_back({{"round", attempt.round},
+							{"rate_hz", rate(attempt.hz)},
+							{"held", attempt.verdict.held},
+							{"sent", attempt.verdict.sent},
+							{"lost", attempt.verdict.lost},
+							{"p99_ns", attempt.verdict.p99_ns ? Json(*attempt.verdict.p99_ns) : Json(nullptr)}});
+	return {{"rate_hz", rate(found.hz)},
+			{"ci95", {rate(found.low_hz), rate(found.high_hz)}},
+			{"failed_hz", rate(found.failed_hz)},
+			{"statistics_hz", rate(found.statistics_hz)},
+			{"attempts", attempts}};
+}
+
 Json usage_json(const CellResult &cell)
 {
 	if (!cell.usage)

@@ -16,6 +16,8 @@ nlohmann::ordered_json distribution_json(const stats::Distribution &distribution
 nlohmann::ordered_json messages_json(const CellResult &cell);
 nlohmann::ordered_json lateness_json(const CellResult &cell);
 nlohmann::ordered_json throughput_json(const CellResult &cell);
+nlohmann::ordered_json limits_json(const CellResult &cell);
+nlohmann::ordered_json max_rate_json(const CellResult &cell);
 nlohmann::ordered_json usage_json(const CellResult &cell);
 nlohmann::ordered_json cpu_json(const CellResult &cell, bool exact_split);
 

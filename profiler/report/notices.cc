@@ -85,6 +85,39 @@ void add_capture_notices(const CellResult &cell, Notices &told)
 						 reasons(cell)));
 }
 
+// Why a cell that seeks its highest rate has none, or not quite.
+void add_search_notices(const rate::Outcome &search, const CellResult &cell, Notices &told)
+{
+	const rate::FoundRate &found = search.found;
+	const auto blocks = [](size_t number) { return fmt::format("{} block{}", number, number == 1 ? "" : "s"); };
+	const auto rate_of = [](double hz) { return per_second(hz) + " msg/s"; };
+	if (found.hz) {
+		if (!found.failed_hz)
+			tell(told, "rates without an upper end", cell.cell,
+				 fmt::format("every rate up to {} held: there is no room to try faster ones", rate_of(*found.hz)));
+		return;
+	}
+	const bool some_held = std::ranges::any_of(search.attempts, [](const auto &one) { return one.verdict.held; });
+	const std::string tried = blocks(search.attempts.size());
+	if (some_held || search.attempts.size() < rate::kProof)
+		tell(told, "no rate found", cell.cell, fmt::format("{} can't tell which rate holds; measure longer (-d)", tried));
+	else
+		tell(told, "no rate found", cell.cell,
+			 fmt::format("none of {} held, down to {}: allow more (--max-p99, --max-loss), or look at what the p99 of "
+						 "oneway is made of",
+						 tried, rate_of(*found.statistics_hz)));
+}
+
+// Of a cell's search, the rates that it isn't about included.
+uint64_t lost_in(const CellResult &cell)
+{
+	uint64_t lost = cell.messages.lost;
+	if (cell.search)
+		for (const rate::Attempt &attempt : cell.search->attempts)
+			lost += cell.search->tells_of(attempt.hz) ? 0 : attempt.verdict.lost;
+	return lost;
+}
+
 void add_cell_notices(const CellResult &cell, Notices &told)
 {
 	if (!measured(cell)) {
@@ -97,6 +130,8 @@ void add_cell_notices(const CellResult &cell, Notices &told)
 						 cell.failure));
 	add_message_notices(cell, told);
 	add_capture_notices(cell, told);
+	if (cell.search)
+		add_search_notices(*cell.search, cell, told);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
 		tell(told, "too few blocks", cell.cell,
 			 fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
@@ -156,7 +191,7 @@ std::vector<std::string> flaws(const RunResult &result)
 	for (const CellResult &cell : result.cells) {
 		empty += cell.latency.count == 0 || cell.probed == 0;
 		failed += cell.blocks_failed;
-		lost += lossy(cell) ? 0 : cell.messages.lost;
+		lost += lossy(cell) ? 0 : lost_in(cell);
 		changed += cell.messages.bad_payload;
 		inverted += cell.messages.inverted;
 		dropped += cell.capture.dropped;

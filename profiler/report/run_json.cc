@@ -126,6 +126,8 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
 		{"burst",
 		 what.burst ? Json{{"demand", what.burst->demand}, {"recovery_ns", what.burst->recovery_ns}} : Json(nullptr)},
+		{"limits", limits_json(cell)},
+		{"max_rate", max_rate_json(cell)},
 		{"subscribers", 1},
 		{"cpus", {{"sender", what.cpu_sender}, {"receiver", what.cpu_receiver}}},
 		{"injection",

@@ -289,7 +289,7 @@ private:
 			block = measure(i, round);
 		}
 		budget_.block_took(i, block.finish.monotonic_ns - block.begin.monotonic_ns,
-						   block.end == rundir::BlockEnd::Deadline);
+						   block.end == rundir::BlockEnd::Deadline && !searches_[i]);
 		if (!writer_)
 			writer_ = std::make_unique<rundir::Writer>(options_.directory, head_);
 		writer_->add(block);

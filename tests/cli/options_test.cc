@@ -83,6 +83,18 @@ TEST(RunOptions, RefuseBurstsThatAreNone)
 	expect_values_refused("--recovery", {"0", "0ms", "5", "2000ms"}, "--recovery");
 }
 
+TEST(MaxRate, HasItsLimits)
+{
+	EXPECT_EQ(run_of({}).wishes.limits, (rundir::RateLimits{0, 1'000'000}));
+	const RunOptions run = run_of({"--patterns", "max-rate", "--max-loss", "0.1%", "--max-p99", "250us"});
+	EXPECT_EQ(run.wishes.patterns, std::vector{Pattern::MaxRate});
+	EXPECT_DOUBLE_EQ(run.wishes.limits.max_loss, 0.001);
+	EXPECT_EQ(run.wishes.limits.max_p99_ns, 250'000u);
+	EXPECT_DOUBLE_EQ(run_of({"--max-loss", "0.02"}).wishes.limits.max_loss, 0.02);
+	expect_values_refused("--max-loss", {"-1", "51%", "0.6", "1", "some", "1 %", "0.1%%", "nan", ""}, "--max-loss");
+	expect_values_refused("--max-p99", {"0", "0ms", "999ns", "101ms", "5", "1s", "soon"}, "--max-p99");
+}
+
 TEST(RunOptions, RefuseWordsThatAreNone)
 {
 	expect_values_refused("--patterns", {"pong", "PingPong", "pingpong,twoway", "0"}, "--patterns");

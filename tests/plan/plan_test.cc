@@ -228,6 +228,21 @@ TEST(Plan, MeasuresBurstsAtEveryDemandWithEveryRecovery)
 	EXPECT_EQ(due_hz(plan.cells[5]), wishes.rate_hz);
 }
 
+TEST(Plan, OnlyASearchForARateHasLimits)
+{
+	Wishes wishes = wish();
+	wishes.patterns = {Pattern::MaxRate, Pattern::OneWay};
+	wishes.limits = {0.01, 300'000};
+	const Plan plan = make(wishes, {target("a")}, 0, 1);
+	ASSERT_EQ(plan.cells.size(), 2u);
+	EXPECT_EQ(plan.cells[0].limits, wishes.limits);
+	EXPECT_EQ(plan.cells[0].payload_bytes, 64u);
+	EXPECT_FALSE(plan.cells[0].rate_hz) << "its blocks have one each";
+	EXPECT_EQ(due_hz(plan.cells[0]), std::nullopt);
+	EXPECT_TRUE(is_paced(plan.cells[0]));
+	EXPECT_FALSE(plan.cells[1].limits);
+}
+
 TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 {
 	Wishes wishes = wish();

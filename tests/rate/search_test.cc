@@ -48,7 +48,7 @@ TEST(RateSearch, FindsASharpThresholdWhereverItIs)
 {
 	const Terms terms = usual_terms();
 	for (int threshold = terms.lowest; threshold < terms.highest; ++threshold) {
-		const FoundRate found = searched({1.0 * threshold, 0, 0}, 20, 1).found();
+		const FoundRate found = searched({1.0 * threshold, 0, 0}, 24, 1).found();
 		ASSERT_TRUE(found.hz) << threshold;
 		EXPECT_EQ(level(found.hz), threshold);
 		EXPECT_EQ(level(found.failed_hz), threshold + 1) << "the next level is known to fail";

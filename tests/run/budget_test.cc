@@ -48,6 +48,20 @@ TEST(LeastBlock, HoldsNoMoreThanTheMessagesThatAreAskedFor)
 	EXPECT_LT(least_block_ns(one_way(10), 5), (kLeadIn + 10) * 100 * kMs);
 }
 
+TEST(LeastBlock, OfASearchHoldsWhatJudgesARate)
+{
+	rundir::Cell search;
+	search.pattern = rundir::Pattern::MaxRate;
+	search.limits = rundir::RateLimits{0, 1 * kMs};
+	for (const uint32_t count : {1u, 1000u})
+		EXPECT_GT(least_block_ns(search, count), 20 * kMs) << "--messages doesn't shorten it";
+	EXPECT_LT(least_block_ns(search, 1000), 40 * kMs);
+	EXPECT_GT(searching_block_ns(search, 2000), 500 * kMs) << "a thousand messages";
+	search.limits->max_p99_ns = 100 * kMs;
+	EXPECT_GT(least_block_ns(search, 1000), 2 * kSecond);
+	EXPECT_NE(refusal(2, {search}).find("max-rate"), std::string::npos);
+}
+
 TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 {
 	rundir::Cell pingpong;

@@ -48,5 +48,18 @@ TEST(BlockJson, AnOlderRunHasSixFieldsOfUsage)
 	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
 }
 
+TEST(BlockJson, AnOlderBlockHasNoRateAndNoneHasAnImpossibleOne)
+{
+	nlohmann::ordered_json json = to_json(example_block(0, true));
+	EXPECT_EQ(block_from_json(json, 2).block.rate_hz, 10'507.5);
+	for (const auto &bad : {nlohmann::ordered_json(0.5), nlohmann::ordered_json(-1), nlohmann::ordered_json(2e9),
+							nlohmann::ordered_json("fast")}) {
+		json["rate_hz"] = bad;
+		EXPECT_THROW(block_from_json(json, 2), std::runtime_error) << bad;
+	}
+	json.erase("rate_hz");
+	EXPECT_FALSE(block_from_json(json, 2).block.rate_hz);
+}
+
 } // namespace
 } // namespace icepath::rundir

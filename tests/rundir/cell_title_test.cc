@@ -22,6 +22,10 @@ TEST(CellTitle, NamesWhatCellsDifferBy)
 	cell.pattern = Pattern::Burst;
 	cell.burst = {100, 2'500'000};
 	EXPECT_EQ(variant(cell), "64 B burst block 100/2.5ms");
+	cell = {};
+	cell.pattern = Pattern::MaxRate;
+	cell.limits = {0.001, 500'000};
+	EXPECT_EQ(variant(cell), "64 B max-rate block 0.1%/0.5ms");
 }
 
 TEST(CellTitle, PayloadsAreExact)

@@ -68,6 +68,7 @@ void expect_same(const Block &a, const Block &b)
 	EXPECT_EQ(std::memcmp(&a.begin, &b.begin, sizeof a.begin), 0);
 	EXPECT_EQ(std::memcmp(&a.finish, &b.finish, sizeof a.finish), 0);
 	EXPECT_EQ(a.socket_keys, b.socket_keys);
+	EXPECT_EQ(a.rate_hz, b.rate_hz);
 	EXPECT_EQ(a.recursion_misses, b.recursion_misses);
 	for (size_t i = 0; i < 2; ++i) {
 		const BlockSide &x = a.sides[i], &y = b.sides[i];
@@ -149,6 +150,8 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(std::tie(cell.capabilities, cell.cpu_sender, cell.cpu_receiver),
 			  std::tie(wanted.capabilities, wanted.cpu_sender, wanted.cpu_receiver));
 	EXPECT_EQ(cell.burst, wanted.burst);
+	EXPECT_EQ(cell.limits, wanted.limits);
+	EXPECT_FALSE(head.cells[0].limits.has_value());
 	EXPECT_FALSE(head.cells[0].burst.has_value());
 	EXPECT_EQ(cell.injection.sender_user_ns, 1000u);
 	EXPECT_EQ(cell.injection.receiver_busy_ns, 2000u);

@@ -43,6 +43,7 @@ Head example_head()
 	cell.cpu_receiver = 3;
 	cell.injection = {1000, 2000};
 	cell.burst = {7, 3'000'000};
+	cell.limits = {0.125, 2'000'000};
 	head.cells = {Cell(), cell};
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;
@@ -55,6 +56,8 @@ Block example_block(uint32_t round, bool probed)
 	block.cell = 1;
 	block.round = round;
 	block.probed = probed;
+	if (probed)
+		block.rate_hz = 10'507.5;
 	block.end = BlockEnd::Failed;
 	block.failure = "the receiver died";
 	block.begin = {1000, UINT64_MAX};

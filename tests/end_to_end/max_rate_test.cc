@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search for the highest rate over a stream, a lossy socket and shared memory. On any machine: what it finds isn't asserted,
+// but that it is an answer to the question. The limit is generous, since a loaded machine takes a CPU away for milliseconds.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,udp,shm-ring", "--patterns", "max-rate",
+								 "--max-p99", "5ms", "--max-loss", "1%", "-d", "15", "-o", "out"},
+								folder.path(), 60s);
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	EXPECT_NE(outcome.out.find("msg/s"), std::string::npos) << outcome.out;
+	const auto json = read_json(folder.path() / "out/run.json");
+	ASSERT_EQ(json["cells"].size(), 3u);
+	for (const auto &cell : json["cells"]) {
+		const auto &search = cell["max_rate"];
+		SCOPED_TRACE(cell["target"].get<std::string>() + " " + search.dump());
+		ASSERT_TRUE(search["rate_hz"].is_number()) << "no answer";
+		const double rate_hz = search["rate_hz"];
+		bool tried = false, some_held_so_fast = false, some_failed_above = false;
+		for (const auto &attempt : search["attempts"]) {
+			const double hz = attempt["rate_hz"];
+			const bool held = attempt["held"];
+			tried = tried || hz == rate_hz;
+			some_held_so_fast = some_held_so_fast || (held && hz >= rate_hz);
+			some_failed_above = some_failed_above || (!held && hz >= rate_hz);
+			// Verdicts are those of the limits.
+			const bool p99_kept = attempt["p99_ns"].is_number() && attempt["p99_ns"] <= 5'000'000;
+			const bool loss_kept = attempt["lost"].get<double>() <= 0.01 * attempt["sent"].get<double>();
+			if (held) {
+				EXPECT_TRUE(p99_kept && loss_kept) << attempt.dump();
+			}
+			EXPECT_GT(attempt["sent"], 0);
+		}
+		EXPECT_TRUE(tried && some_held_so_fast);
+		if (search["failed_hz"].is_number()) {
+			EXPECT_GT(search["failed_hz"], rate_hz);
+			EXPECT_TRUE(some_failed_above);
+		}
+		for (const size_t end : {0, 1})
+			EXPECT_TRUE(search["ci95"][end].is_null() || search["ci95"][end].is_number());
+		EXPECT_EQ(search["statistics_hz"], rate_hz);
+		EXPECT_GT(cell["latency_ns"]["count"], 0);
+		EXPECT_LT(cell["latency_ns"]["blocks"], search["attempts"].size()) << "not of every rate";
+		EXPECT_TRUE(cell["rate_hz"].is_null());
+	}
+	const Outcome again = run({icepath_program(), "report", "--json", "out"}, folder.path());
+	EXPECT_EQ(nlohmann::json::parse(again.out)["cells"], json["cells"]) << "of the run directory alone";
+}
+
+} // namespace
+} // namespace icepath::end_to_end

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of a search for the highest rate, from a run made by hand.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "profiler/rate/terms.h"
+#include "profiler/report/export.h"
+#include "profiler/report/notices.h"
+#include "profiler/report/run_json.h"
+#include "profiler/report/terminal.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using rate::hz_of;
+
+constexpr int kHolds = 20; // the highest level that does
+constexpr uint64_t kMessages = 1000, kTooLongNs = 2'000'000;
+
+struct Made {
+	int level;
+	bool probed = false;
+	uint64_t lost = 0;
+};
+
+class MaxRateReport : public testing::Test {
+protected:
+	static rundir::Cell cell()
+	{
+		rundir::Cell made = socket_cell(rundir::Pattern::MaxRate);
+		made.limits = rundir::RateLimits{0, 1'000'000};
+		return made;
+	}
+
+	void write(const std::vector<Made> &blocks)
+	{
+		rundir::Head head = small_head();
+		head.cells = {cell()};
+		rundir::Writer writer(run, head);
+		uint32_t round = 0;
+		for (const Made &made : blocks) {
+			BlockPlan plan;
+			plan.round = round++;
+			plan.probed = made.probed;
+			plan.messages = kMessages + made.lost;
+			plan.delay_ns = [&](uint64_t, size_t) { return made.level > kHolds ? kTooLongNs : 0; };
+			rundir::Block block = make_block(head.cells[0], plan);
+			block.rate_hz = hz_of(made.level);
+			block.sides[1].recvs.resize(block.sides[1].recvs.size() - made.lost);
+			writer.add(block);
+		}
+		writer.finish({});
+	}
+
+	// The search went up to level 30 and came back; 20 holds and 21 doesn't.
+	void write_search()
+	{
+		write({{10, true}, {10}, {30}, {20, true}, {20, true}, {20}, {21}, {19, true}, {30, true}, {20}, {19}, {21}, {20}});
+	}
+
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+};
+
+TEST_F(MaxRateReport, TellsTheRateAndHowItWasFound)
+{
+	write_search();
+	const RunResult result = analyse(run);
+	ASSERT_TRUE(result.cells[0].search);
+	const rate::Outcome &search = *result.cells[0].search;
+	EXPECT_EQ(search.found.hz, hz_of(kHolds));
+	EXPECT_EQ(search.found.failed_hz, hz_of(kHolds + 1));
+	ASSERT_EQ(search.attempts.size(), 8u) << "blocks without probes";
+	EXPECT_EQ(search.attempts[1].hz, hz_of(30));
+	EXPECT_FALSE(search.attempts[1].verdict.held);
+	EXPECT_EQ(search.attempts[1].verdict.p99_ns, kPlainNs + kTooLongNs);
+}
+
+// Nothing of a rate that doesn't hold, nor of one far below.
+TEST_F(MaxRateReport, StatisticsAreOfTheFoundRateAlone)
+{
+	write_search();
+	const CellResult cell = analyse(run).cells[0];
+	EXPECT_EQ(cell.blocks_unprobed, 8u) << "every block is counted";
+	EXPECT_EQ(cell.blocks_probed, 5u);
+	EXPECT_EQ(cell.latency.blocks, 4u) << "three at the rate, one a level below";
+	EXPECT_EQ(cell.latency.count, 4 * kMessages);
+	EXPECT_EQ(cell.latency.max, kPlainNs);
+	EXPECT_EQ(cell.messages.sent, 7 * kMessages);
+	EXPECT_EQ(cell.pacing.count, 4 * kMessages);
+	EXPECT_EQ(cell.latency_probed.max, kPlainNs);
+	EXPECT_EQ(cell.complete(), 3 * kMessages);
+	EXPECT_EQ(cell.layers.total_ns(), 3 * kMessages * kPlainNs);
+}
+
+TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
+{
+	write_search();
+	const auto json = nlohmann::json::parse(run_json_text(analyse(run)));
+	const auto schema = nlohmann::json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
+	for (const std::string &complaint : schema_complaints(schema, json))
+		ADD_FAILURE() << complaint;
+	const auto &cell = json["cells"][0];
+	EXPECT_EQ(cell["pattern"], "max-rate");
+	EXPECT_EQ(cell["limits"]["max_p99_ns"], 1'000'000);
+	EXPECT_NEAR(cell["max_rate"]["rate_hz"].get<double>(), hz_of(kHolds), 0.001);
+	EXPECT_EQ(cell["max_rate"]["attempts"].size(), 8u);
+	EXPECT_EQ(cell["max_rate"]["attempts"][0]["held"], true);
+	EXPECT_LE(cell["max_rate"]["ci95"][0], cell["max_rate"]["rate_hz"]);
+	write_small_run(temporary.path("other"));
+	EXPECT_TRUE(run_json(analyse(temporary.path("other")))["cells"][0]["max_rate"].is_null());
+}
+
+TEST_F(MaxRateReport, TheTableHasTheRateAndSaysWhatItIs)
+{
+	write_search();
+	const std::string text = terminal_report(analyse(run), {.unicode = true, .width = 400});
+	EXPECT_NE(text.find("26.9k ±"), std::string::npos) << text;
+	EXPECT_NE(text.find("nothing lost and a p99 of 1.00 ms at most from when a message was due"), std::string::npos) << text;
+	EXPECT_EQ(text.find("as fast as it went"), std::string::npos);
+}
+
+TEST_F(MaxRateReport, SaysWhereThereIsNoUpperEnd)
+{
+	write({{20}, {20}, {20}, {20, true}});
+	const std::string text = terminal_report(analyse(run), {.unicode = true, .width = 400});
+	EXPECT_NE(text.find("≥26.9k"), std::string::npos) << text;
+	EXPECT_NE(text.find("every rate up to 26.9k msg/s held"), std::string::npos) << text;
+}
+
+TEST_F(MaxRateReport, SaysWhereNoRateWasFound)
+{
+	write({{40}, {30}, {21}, {21, true}});
+	const RunResult result = analyse(run);
+	EXPECT_EQ(result.cells[0].latency.count, kMessages) << "of the lowest rate tried";
+	EXPECT_NE(terminal_report(result, {.unicode = true, .width = 400}).find("none of 3 blocks held, down to 28.3k msg/s"),
+			  std::string::npos);
+}
+
+TEST_F(MaxRateReport, SaysWhereTheRunWasTooShort)
+{
+	write({{20}, {21}, {20, true}});
+	EXPECT_NE(terminal_report(analyse(run), {.width = 400}).find("2 blocks can't tell which rate holds"), std::string::npos);
+}
+
+// A stream that loses messages is broken, whatever the rate.
+TEST_F(MaxRateReport, WhatIsLostAtAnyRateIsAFlaw)
+{
+	write({{20}, {20}, {20}, {30, false, 5}, {20, true}});
+	const RunResult result = analyse(run);
+	EXPECT_EQ(result.cells[0].messages.lost, 0u);
+	EXPECT_EQ(flaws(result), std::vector<std::string>{"messages lost by transports that mustn't lose any: 5"});
+}
+
+TEST_F(MaxRateReport, HistogramsAreOfTheFoundRateAndTheTableOfMessagesIsWhole)
+{
+	write_search();
+	const auto lines_of = [](const std::string &path) {
+		std::ifstream in(path);
+		std::vector<std::string> lines;
+		for (std::string line; std::getline(in, line);)
+			lines.push_back(line);
+		return lines;
+	};
+	const auto paths = export_run(run, {ExportFormat::Hlog, ExportFormat::Csv}, "");
+	EXPECT_EQ(lines_of(paths[0]).size(), 3 + 4u);
+	const auto messages = lines_of(paths[1]);
+	EXPECT_EQ(messages.size(), 1 + 13 * (kMessages + 2));
+	EXPECT_TRUE(messages[0].ends_with(",rate_hz"));
+	EXPECT_TRUE(messages[1].ends_with(",16406.7")) << messages[1];
+}
+
+} // namespace
+} // namespace icepath::report
