@@ -76,7 +76,8 @@ FoundRate found_rate(const Tallies &tallies, const Terms &terms)
 }
 
 RateSearch::RateSearch(const Terms &terms)
-	: terms_(terms), next_hz_(hz_of(level_below(estimate({}, terms).median, terms))) {}
+	: terms_(terms), next_hz_(hz_of(level_below(estimate({}, terms).median, terms)))
+{}
 
 void RateSearch::told(double hz, bool held)
 {

@@ -103,11 +103,12 @@ std::string rate_reading(const std::vector<const CellResult *> &cells)
 	if (search == cells.end())
 		return reading;
 	const rundir::RateLimits &limits = *(*search)->cell.limits;
-	return reading + fmt::format("msg/s{}: the highest rate that most blocks held, with {} and a p99 of {} at most from when "
-								 "a message was due; the other columns are of that rate · ",
-								 reading.empty() ? "" : " of max-rate",
-								 limits.max_loss > 0 ? percent(limits.max_loss) + " lost" : "nothing lost",
-								 duration(static_cast<double>(limits.max_p99_ns)));
+	return reading +
+		   fmt::format("msg/s{}: the highest rate that most blocks held, with {} and a p99 of {} at most from when "
+					   "a message was due; the other columns are of that rate · ",
+					   reading.empty() ? "" : " of max-rate",
+					   limits.max_loss > 0 ? percent(limits.max_loss) + " lost" : "nothing lost",
+					   duration(static_cast<double>(limits.max_p99_ns)));
 }
 
 std::vector<const CellResult *> measured(const RunResult &result)

@@ -100,7 +100,8 @@ void add_search_notices(const rate::Outcome &search, const CellResult &cell, Not
 	const bool some_held = std::ranges::any_of(search.attempts, [](const auto &one) { return one.verdict.held; });
 	const std::string tried = blocks(search.attempts.size());
 	if (some_held || search.attempts.size() < rate::kProof)
-		tell(told, "no rate found", cell.cell, fmt::format("{} can't tell which rate holds; measure longer (-d)", tried));
+		tell(told, "no rate found", cell.cell,
+			 fmt::format("{} can't tell which rate holds; measure longer (-d)", tried));
 	else
 		tell(told, "no rate found", cell.cell,
 			 fmt::format("none of {} held, down to {}: allow more (--max-p99, --max-loss), or look at what the p99 of "

@@ -20,7 +20,8 @@ std::string variant(const Cell &cell)
 	if (cell.burst)
 		text += fmt::format(" {}/{:g}ms", cell.burst->demand, static_cast<double>(cell.burst->recovery_ns) / 1e6);
 	if (cell.limits)
-		text += fmt::format(" {:g}%/{:g}ms", cell.limits->max_loss * 100, static_cast<double>(cell.limits->max_p99_ns) / 1e6);
+		text += fmt::format(" {:g}%/{:g}ms", cell.limits->max_loss * 100,
+							static_cast<double>(cell.limits->max_p99_ns) / 1e6);
 	for (const auto &[ns, side] :
 		 {std::pair{cell.injection.sender_user_ns, "sender"}, {cell.injection.receiver_busy_ns, "receiver"}})
 		if (ns > 0)

@@ -39,8 +39,8 @@ Json to_json(const Cell &cell)
 		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
 		{"burst",
 		 cell.burst ? Json{{"demand", cell.burst->demand}, {"recovery_ns", cell.burst->recovery_ns}} : Json(nullptr)},
-		{"limits",
-		 cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}} : Json(nullptr)},
+		{"limits", cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}}
+							   : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
 		{"cpu_sender", cell.cpu_sender},

@@ -40,7 +40,7 @@ struct Burst {
 // What a rate must keep to in a block: no larger share of messages lost, and a p99 no longer, counted from the time at which
 // each message was due: a sender that falls behind its schedule doesn't send at that rate.
 struct RateLimits {
-	double max_loss = 0;             // 0 to below 1
+	double max_loss = 0; // 0 to below 1
 	uint64_t max_p99_ns = 1'000'000; // above 0
 	friend bool operator==(const RateLimits &, const RateLimits &) = default;
 };

@@ -60,7 +60,19 @@ protected:
 	// The search went up to level 30 and came back; 20 holds and 21 doesn't.
 	void write_search()
 	{
-		write({{10, true}, {10}, {30}, {20, true}, {20, true}, {20}, {21}, {19, true}, {30, true}, {20}, {19}, {21}, {20}});
+		write({{10, true},
+			   {10},
+			   {30},
+			   {20, true},
+			   {20, true},
+			   {20},
+			   {21},
+			   {19, true},
+			   {30, true},
+			   {20},
+			   {19},
+			   {21},
+			   {20}});
 	}
 
 	rundir::TemporaryDirectory temporary;
@@ -121,7 +133,8 @@ TEST_F(MaxRateReport, TheTableHasTheRateAndSaysWhatItIs)
 	write_search();
 	const std::string text = terminal_report(analyse(run), {.unicode = true, .width = 400});
 	EXPECT_NE(text.find("26.9k ±"), std::string::npos) << text;
-	EXPECT_NE(text.find("nothing lost and a p99 of 1.00 ms at most from when a message was due"), std::string::npos) << text;
+	EXPECT_NE(text.find("nothing lost and a p99 of 1.00 ms at most from when a message was due"), std::string::npos)
+		<< text;
 	EXPECT_EQ(text.find("as fast as it went"), std::string::npos);
 }
 
@@ -138,14 +151,16 @@ TEST_F(MaxRateReport, SaysWhereNoRateWasFound)
 	write({{40}, {30}, {21}, {21, true}});
 	const RunResult result = analyse(run);
 	EXPECT_EQ(result.cells[0].latency.count, kMessages) << "of the lowest rate tried";
-	EXPECT_NE(terminal_report(result, {.unicode = true, .width = 400}).find("none of 3 blocks held, down to 28.3k msg/s"),
-			  std::string::npos);
+	EXPECT_NE(
+		terminal_report(result, {.unicode = true, .width = 400}).find("none of 3 blocks held, down to 28.3k msg/s"),
+		std::string::npos);
 }
 
 TEST_F(MaxRateReport, SaysWhereTheRunWasTooShort)
 {
 	write({{20}, {21}, {20, true}});
-	EXPECT_NE(terminal_report(analyse(run), {.width = 400}).find("2 blocks can't tell which rate holds"), std::string::npos);
+	EXPECT_NE(terminal_report(analyse(run), {.width = 400}).find("2 blocks can't tell which rate holds"),
+			  std::string::npos);
 }
 
 // A stream that loses messages is broken, whatever the rate.
