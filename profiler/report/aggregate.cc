@@ -23,9 +23,11 @@ struct Samples {
 	UsageTotals usage;
 };
 
+uint64_t messages_sent(const Block &block) { return block.sides[0].sends.size() + block.sides[1].sends.size(); }
+
 void add_usage(const Block &block, Samples &samples)
 {
-	const uint64_t messages = block.sides[0].sends.size() + block.sides[1].sends.size();
+	const uint64_t messages = messages_sent(block);
 	if (messages == 0)
 		return;
 	samples.usage.messages += messages;
@@ -50,7 +52,7 @@ void add_capture(const Block &block, CaptureCounts &capture)
 // First reading: everything that needs no path.
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
-	++(block.probed ? cell.blocks_probed : cell.blocks_unprobed);
+	++(block.probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
 	if (block.end == rundir::BlockEnd::Failed) {
 		++cell.blocks_failed;
 		cell.failure = block.failure;
@@ -59,6 +61,10 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
+	if (!block.probed && block.end != rundir::BlockEnd::Failed)
+		cell.counters.add(block, messages_sent(block));
+	if (!block.probed && is_counted(block))
+		return;
 	BlockLatencies &times = seen.latencies;
 	std::vector<uint64_t> both = times.one_way[0];
 	both.insert(both.end(), times.one_way[1].begin(), times.one_way[1].end());

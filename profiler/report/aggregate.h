@@ -10,6 +10,7 @@
 
 #include "profiler/path/path.h"
 #include "profiler/report/breakdown.h"
+#include "profiler/report/counters.h"
 #include "profiler/report/messages.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
@@ -55,7 +56,8 @@ struct UsageTotals {
 
 struct CellResult {
 	rundir::Cell cell;
-	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_failed = 0; // a failed one is also in one of the others
+	// A failed one is also in one of the others. A counted one is in neither: it is for `counters` alone.
+	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_counted = 0, blocks_failed = 0;
 	std::string failure; // of the last block that failed
 	MessageCounts messages; // every block
 	uint64_t probed = 0; // deliveries in probed blocks: complete() + all of `incomplete`
@@ -76,6 +78,8 @@ struct CellResult {
 	std::optional<UsageTotals> usage;
 	// Of all CPU time in `usage`, per message sent by either side: both sides together are what a message costs.
 	std::optional<std::array<CpuTime, 2>> cpu_per_message;
+
+	CounterTotals counters; // blocks without probes that didn't fail; the hardware's from counted ones
 
 	uint64_t complete() const { return layers.deliveries(); }
 };

@@ -42,7 +42,7 @@ public:
 
 std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundir::Cell &cell)
 {
-	if (block.probed)
+	if (block.probed || is_counted(block))
 		return {};
 	BlockLatencies latencies = look_at_messages(block, cell).latencies;
 	std::vector<uint64_t> both = std::move(latencies.one_way[0]);
@@ -122,7 +122,7 @@ public:
 	{
 		file_.add(
 			"target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,seq,lead_in,"
-			"intended_ns,send_ns,recv_ns,latency_ns\n");
+			"intended_ns,send_ns,recv_ns,latency_ns,counted\n");
 	}
 
 	void add(const rundir::Block &block, const rundir::Cell &cell) override
@@ -145,7 +145,7 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(line + "\n");
+				file_.add(fmt::format("{},{:d}\n", line, is_counted(block)));
 			}
 		}
 	}

@@ -17,6 +17,7 @@ nlohmann::ordered_json messages_json(const CellResult &cell);
 nlohmann::ordered_json lateness_json(const CellResult &cell);
 nlohmann::ordered_json throughput_json(const CellResult &cell);
 nlohmann::ordered_json usage_json(const CellResult &cell);
+nlohmann::ordered_json counters_json(const CellResult &cell);
 nlohmann::ordered_json cpu_json(const CellResult &cell, bool exact_split);
 
 } // namespace icepath::report

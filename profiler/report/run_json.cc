@@ -131,7 +131,10 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"injection",
 		 {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
 		{"blocks",
-		 {{"probed", cell.blocks_probed}, {"unprobed", cell.blocks_unprobed}, {"failed", cell.blocks_failed}}},
+		 {{"probed", cell.blocks_probed},
+		  {"unprobed", cell.blocks_unprobed},
+		  {"counted", cell.blocks_counted},
+		  {"failed", cell.blocks_failed}}},
 		{"messages", messages_json(cell)},
 		{"latency_ns", distribution_json(cell.latency)},
 		{"latency_probed_ns", distribution_json(cell.latency_probed)},
@@ -159,6 +162,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 					   {"recursion_misses", cell.capture.recursion_misses}};
 	json["cpu_ns_per_message"] = cpu_json(cell, exact_split);
 	json["rusage"] = usage_json(cell);
+	json["counters"] = counters_json(cell);
 	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
 	return json;
 }

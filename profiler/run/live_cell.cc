@@ -194,6 +194,7 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
 	request.block.rate_hz = rundir::due_hz(cell_).value_or(0);
+	request.block.count_hardware = wish.count_hardware;
 	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
@@ -228,6 +229,9 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	if (!block.failure.empty())
 		replies = {};
 	collect(block, replies);
+	for (const size_t side : {0, 1})
+		if (replies[side])
+			block.sides[side].counters = rundir::believable(replies[side]->block.counters, wish.count_hardware);
 	if (!block.failure.empty())
 		block.end = rundir::BlockEnd::Failed;
 	return block;

@@ -44,6 +44,7 @@ struct BlockWish {
 	uint32_t at_least = 0; // counted messages: worker::BlockRequest
 	uint64_t duration_ns = 0; // from when everything that must be done before the first message is done
 	bool probed = false;
+	bool count_hardware = false; // never with `probed`
 	// Where given: ends the block before its time, once it is set, which a signal's handler may do.
 	const std::atomic<bool> *stop = nullptr;
 };

@@ -35,6 +35,10 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(
 // Rounds go probed, unprobed, unprobed, probed: drift that is linear in time cancels in every four.
 bool is_probed(uint32_t round) { return round % 4 == 0 || round % 4 == 3; }
 
+// Hardware counters would disturb both latencies and layers (profiler/worker/counters.h), so some rounds are theirs: few, and
+// none before each cell has the three blocks that an interval needs.
+bool counts_hardware(uint32_t round) { return round % 8 == 6; }
+
 // The probed rounds, and the unprobed, go through the cells forth and back in turn, so that none always follows the same one.
 bool goes_back(uint32_t round) { return round % 4 >= 2; }
 
@@ -215,6 +219,7 @@ private:
 		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
 		wish.at_least = kUsefulMessages;
 		wish.probed = progress_.probed;
+		wish.count_hardware = counts_hardware(round) && !wish.probed;
 		wish.stop = &interrupted;
 		rundir::Block block = cells_[i]->run(wish, slots_, &helper_);
 		block.cell = static_cast<uint32_t>(i);

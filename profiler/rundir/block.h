@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ebpf/records.h"
+#include "profiler/rundir/counters.h"
 #include "profiler/rundir/stamps.h"
 
 namespace icepath::rundir {
@@ -61,6 +62,7 @@ struct BlockSide {
 	uint32_t cpu = 0; // where it was pinned
 	std::string name; // thread name
 	Usage usage;
+	Counters counters;
 	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
 	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
 	std::vector<SendStamp> sends; // in the order of sending
@@ -89,5 +91,12 @@ struct Block {
 	std::vector<SlotCapture> slots; // empty in an unprobed block
 	uint64_t recursion_misses = 0; // BPF programs that the kernel skipped during the block
 };
+
+// Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no
+// measure: it is for them alone.
+inline bool is_counted(const Block &block)
+{
+	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);
+}
 
 } // namespace icepath::rundir

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/block_json.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "profiler/rundir/json_field.h"
@@ -37,12 +38,60 @@ Usage usage_from_json(const Json &json)
 	return usage;
 }
 
+// A counter is its errno, or [counted, enabled_ns, running_ns]; one that wasn't asked for isn't there.
+Json to_json(const Counters &counters)
+{
+	Json json = Json::object();
+	for (const CounterField &field : kCounterFields) {
+		const Count &count = counters.*field.count;
+		if (count.error > 0)
+			json[field.key] = count.error;
+		else if (count.error == 0)
+			json[field.key] = {count.counted, count.enabled_ns, count.running_ns};
+	}
+	if (hardware_was_on(counters))
+		json["user_only"] = counters.user_only != 0;
+	return json;
+}
+
+Count count_from_json(const Json &json, const CounterField &field)
+{
+	const Json &told = icepath::rundir::field(json, field.key);
+	Count count{.error = 0};
+	if (told.is_array()) {
+		if (told.size() != 3 || !std::ranges::all_of(told, &Json::is_number_unsigned))
+			wrong(field.key, "isn't a list of three whole numbers");
+		count = {0, told[0].get<uint64_t>(), told[1].get<uint64_t>(), told[2].get<uint64_t>()};
+	} else {
+		count.error = static_cast<int32_t>(unsigned_field(json, field.key, INT32_MAX));
+	}
+	if (!can_be_true(count, field) || (count.error == 0 && !told.is_array()))
+		wrong(field.key, "can't be true");
+	return count;
+}
+
+// Run directories of before they were kept have none.
+Counters counters_from_json(const Json &side)
+{
+	Counters counters;
+	if (!side.contains("counters"))
+		return counters;
+	const Json &json = object_field(side, "counters");
+	for (const CounterField &field : kCounterFields)
+		if (json.contains(field.key))
+			counters.*field.count = count_from_json(json, field);
+	if (hardware_was_on(counters))
+		counters.user_only = bool_field(json, "user_only");
+	return counters;
+}
+
 Json to_json(const BlockSide &side)
 {
 	return {{"tid", side.tid},
 			{"cpu", side.cpu},
 			{"name", side.name},
 			{"usage", to_json(side.usage)},
+			{"counters", to_json(side.counters)},
 			{"marker_begin_ns", side.marker_begin_ns},
 			{"marker_end_ns", side.marker_end_ns},
 			{"send_stamps", side.sends.size()},
@@ -56,6 +105,7 @@ BlockSide side_from_json(const Json &json)
 	side.cpu = u32_field(json, "cpu");
 	side.name = text_field(json, "name");
 	side.usage = usage_from_json(object_field(json, "usage"));
+	side.counters = counters_from_json(json);
 	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
 	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
 	return side;

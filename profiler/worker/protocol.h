@@ -49,6 +49,7 @@ struct BlockRequest {
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
 	double rate_hz; // one_way: messages per second; 0: as fast as they go
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
+	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
 	uint64_t sender_user_ns; // rundir::Injection
 	uint64_t receiver_busy_ns;
 };
@@ -79,6 +80,7 @@ struct BlockReply {
 	uint32_t end; // rundir::BlockEnd
 	uint32_t sends, recvs; // stamps written, lead-in included
 	rundir::Usage usage;
+	rundir::Counters counters;
 	uint64_t marker_begin_ns, marker_end_ns;
 };
 

@@ -208,6 +208,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	receive_buffer_ = std::make_unique<MessageBuffer>(wish.payload_bytes);
 	if (!watchdog_)
 		watchdog_ = std::make_unique<Watchdog>();
+	counters_ = std::make_unique<BlockCounters>();
 	prctl(PR_SET_NAME, thread_name(wish));
 	prctl(PR_SET_TIMERSLACK, 1);
 	opened_ = wish;
@@ -259,6 +260,7 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	payloads_->begin_block(block.block);
 	Cell cell{*endpoint_,   *memory_, *payloads_, *slots_, send_buffer_->data(), receive_buffer_->data(),
 			  opened_.side, lossy_,   lends_};
+	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
 	if (opened_.side == 0 && !await_ready(memory_->head(), block))
 		throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
 	watchdog_->arm(cancelled_at_ns(block), [this] { endpoint_->cancel(); });
@@ -277,13 +279,16 @@ Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &tol
 {
 	const bool leads = opened_.side == 0;
 	const rusage begin = usage_now();
+	counters_->start();
 	told.marker_begin_ns = icepath_now_ns();
 	mark(0);
 	const Outcome outcome = block.one_way ? (leads ? send_one_way(cell, block) : receive_one_way(cell, block))
 										  : (leads ? initiate(cell, block) : respond(cell, block));
 	mark(1);
 	told.marker_end_ns = icepath_now_ns();
+	counters_->stop();
 	told.usage = usage_between(begin, usage_now());
+	told.counters = counters_->take();
 	return outcome;
 }
 

@@ -8,6 +8,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/worker/block_loop.h"
+#include "profiler/worker/counters.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/watchdog.h"
 
@@ -56,6 +57,7 @@ private:
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
 	std::unique_ptr<Endpoint> endpoint_;
 	std::unique_ptr<Watchdog> watchdog_;
+	std::unique_ptr<BlockCounters> counters_;
 	std::vector<int> sockets_told_;
 	OpenRequest opened_{};
 	bool lossy_ = false, lends_ = false, connected_ = false;

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "icepath/plugin.h"
 
 namespace icepath::run {
@@ -110,6 +112,33 @@ TEST_F(LyingCell, IsOverWhereAWorkerCountsWhatCannotBe)
 		expect_over(side, "counts beyond the block", "can't be true");
 		expect_over(side, "takes part in the other direction", "can't be true");
 	}
+}
+
+// They are no reason to lose the block, and hardware that nobody asked for mustn't take it out of the latencies.
+TEST_F(LyingCell, HasNoCounterThatCannotBe)
+{
+	const auto live = open(0, "counters that can't be");
+	rundir::Block block = run(*live);
+	expect_whole(block);
+	EXPECT_EQ(block.sides[0].counters.migrations.error, EPROTO);
+	EXPECT_EQ(block.sides[0].counters.branches.error, rundir::kNotAsked);
+	EXPECT_FALSE(is_counted(block));
+	BlockWish wish;
+	wish.number = ++blocks;
+	wish.lead_in = kLeadIn;
+	wish.count = kCount;
+	wish.duration_ns = 50'000'000;
+	wish.count_hardware = true;
+	block = live->run(wish, SlotsView(), nullptr);
+	expect_whole(block);
+	const rundir::Counters &told = block.sides[0].counters;
+	EXPECT_EQ(told.cycles.error, EPROTO);
+	EXPECT_EQ(told.cycles.counted, 0u);
+	EXPECT_EQ(told.instructions.error, EPROTO);
+	EXPECT_EQ(told.cache_misses.error, rundir::kNotAsked);
+	EXPECT_EQ(told.branches.counted, 5u);
+	EXPECT_EQ(told.user_only, 1u);
+	EXPECT_TRUE(is_counted(block));
 }
 
 // Of a lossy target a message may come twice.

@@ -142,6 +142,13 @@ private:
 			(side_ == 0 ? reply.block.sends : reply.block.recvs)++;
 		if (plays("takes part in the other direction"))
 			reply.block.sends = reply.block.recvs = count;
+		if (plays("counters that can't be")) {
+			std::memset(static_cast<void *>(&reply.block.counters), 0xff, sizeof(reply.block.counters));
+			reply.block.counters.migrations = {0, UINT64_MAX, 0, 0};
+			reply.block.counters.cycles = {0, 5, 7, 9};
+			reply.block.counters.instructions = {INT32_MAX, 0, 0, 0};
+			reply.block.counters.branches = {0, 5, 9, 7};
+		}
 		if (plays("an end that nobody knows"))
 			reply.block.end = 200;
 		if (plays("a status that nobody knows"))

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "tests/rundir/example_run.h"
 
@@ -45,6 +46,78 @@ TEST(BlockJson, AnOlderRunHasSixFieldsOfUsage)
 	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
 	json["sides"][0]["usage"].erase("max_rss_kib");
 	json["sides"][0]["usage"].erase("minor_faults");
+	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+}
+
+TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)
+{
+	Counters counters;
+	uint64_t n = 100;
+	for (const CounterField &field : kCounterFields) {
+		counters.*field.count = {0, n, field.hardware ? n + 2 : 0, field.hardware ? n + 1 : 0};
+		n += 10;
+	}
+	counters.user_only = 1;
+	Block block = example_block(0, false);
+	block.sides[1].counters = counters;
+	EXPECT_TRUE(is_counted(block));
+	const Counters back = block_from_json(to_json(block), 2).block.sides[1].counters;
+	for (const CounterField &field : kCounterFields) {
+		const Count &count = back.*field.count, &wanted = counters.*field.count;
+		EXPECT_EQ(std::tie(count.error, count.counted, count.enabled_ns, count.running_ns),
+				  std::tie(wanted.error, wanted.counted, wanted.enabled_ns, wanted.running_ns))
+			<< field.key;
+	}
+	EXPECT_EQ(back.user_only, 1u);
+}
+
+TEST(BlockJson, ACounterIsAnErrnoWhereItWasRefusedAndNothingWhereItWasNotAskedFor)
+{
+	const nlohmann::ordered_json json = to_json(example_block(0, false));
+	EXPECT_EQ(json["sides"][0]["counters"]["cycles"], 2);
+	EXPECT_FALSE(json["sides"][0]["counters"].contains("instructions"));
+	const Counters back = block_from_json(json, 2).block.sides[0].counters;
+	EXPECT_EQ(back.cycles.error, 2);
+	EXPECT_EQ(back.instructions.error, kNotAsked);
+	EXPECT_FALSE(is_counted(block_from_json(json, 2).block));
+}
+
+TEST(BlockJson, AnOlderRunHasNoCounters)
+{
+	nlohmann::ordered_json json = to_json(example_block(0, false));
+	for (nlohmann::ordered_json &side : json["sides"])
+		side.erase("counters");
+	for (const BlockSide &side : block_from_json(json, 2).block.sides)
+		for (const CounterField &field : kCounterFields)
+			EXPECT_EQ((side.counters.*field.count).error, kNotAsked) << field.key;
+}
+
+TEST(BlockJson, RefusesCountersThatCannotBe)
+{
+	using Json = nlohmann::ordered_json;
+	const Json sound = to_json(example_block(0, false));
+	const auto refused = [&](const char *key, const Json &value) {
+		Json json = sound;
+		json["sides"][1]["counters"] = {{"user_only", false}};
+		json["sides"][1]["counters"][key] = value;
+		try {
+			block_from_json(json, 2);
+			return false;
+		} catch (const std::runtime_error &) {
+			return true;
+		}
+	};
+	EXPECT_FALSE(refused("cycles", {5, 9, 7})) << "the check of the check";
+	EXPECT_FALSE(refused("cycles", 2));
+	for (const Json &value :
+		 {Json{5, 7, 9}, Json{5, 9}, Json{5, 9, -1}, Json{5, 9, 7, 1}, Json{UINT64_MAX, 9, 7}, Json{1, UINT64_MAX, 7},
+		  Json{1.5, 9, 7}, Json(0), Json(-1), Json(4096), Json(UINT64_MAX), Json("2"), Json(nullptr), Json::object()})
+		EXPECT_TRUE(refused("cycles", value)) << value;
+	EXPECT_TRUE(refused("migrations", {1, 9, 9})) << "they are never multiplexed";
+	Json json = sound;
+	json["sides"][1]["counters"] = {{"cycles", {5, 9, 7}}};
+	EXPECT_THROW(block_from_json(json, 2), std::runtime_error) << "of which mode?";
+	json["sides"][1]["counters"] = 7;
 	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
 }
 

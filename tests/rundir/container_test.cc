@@ -74,6 +74,10 @@ void expect_same(const Block &a, const Block &b)
 		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.marker_begin_ns, x.marker_end_ns),
 				  std::tie(y.tid, y.cpu, y.name, y.marker_begin_ns, y.marker_end_ns));
 		EXPECT_EQ(std::memcmp(&x.usage, &y.usage, sizeof x.usage), 0);
+		for (const CounterField &field : kCounterFields) {
+			EXPECT_EQ((x.counters.*field.count).error, (y.counters.*field.count).error) << field.key;
+			EXPECT_EQ((x.counters.*field.count).counted, (y.counters.*field.count).counted) << field.key;
+		}
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
 	}

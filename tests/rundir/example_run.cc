@@ -68,6 +68,8 @@ Block example_block(uint32_t round, bool probed)
 		side.marker_begin_ns = 11;
 		side.marker_end_ns = 12;
 	}
+	block.sides[0].counters.migrations = {0, 3, 0, 0};
+	block.sides[0].counters.cycles = {2, 0, 0, 0};
 	block.sides[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
 	block.sides[1].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
 	block.socket_keys = {UINT64_MAX, 7};
