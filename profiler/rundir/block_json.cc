@@ -45,7 +45,7 @@ Json to_json(const Counters &counters)
 	for (const CounterField &field : kCounterFields) {
 		const Count &count = counters.*field.count;
 		if (count.error > 0)
-			json[field.key] = count.error;
+			json[field.key] = static_cast<uint32_t>(count.error);
 		else if (count.error == 0)
 			json[field.key] = {count.counted, count.enabled_ns, count.running_ns};
 	}
