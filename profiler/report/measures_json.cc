@@ -84,10 +84,9 @@ Json usage_json(const CellResult &cell)
 	Json json;
 	json["messages"] = cell.usage->messages;
 	for (size_t side = 0; side < kSides.size(); ++side) {
-		const rundir::Usage &usage = cell.usage->sides[side];
+		const rundir::Usage &usage = cell.usage->ends[side];
 		for (const rundir::UsageField &field : rundir::kUsageFields)
-			json[kSides[side]][field.key] =
-				field.always || usage.max_rss_kib > 0 ? Json(usage.*field.value) : Json(nullptr);
+			json[kSides[side]][field.key] = usage.*field.value;
 	}
 	return json;
 }

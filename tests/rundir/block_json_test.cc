@@ -25,27 +25,17 @@ TEST(BlockJson, EachFieldOfUsageHasItsOwnNameAndPlace)
 		EXPECT_GT(usage.*field.value, 0u) << field.key;
 	Block block = example_block(0, false);
 	block.sides[1].usage = usage;
-	const Block back = block_from_json(to_json(block), 2).block;
+	const Block back = block_from_json(to_json(block), example_head().cells).block;
 	EXPECT_EQ(std::memcmp(&back.sides[1].usage, &usage, sizeof usage), 0);
 }
 
-// What icepath wrote before it kept all 16.
-TEST(BlockJson, AnOlderRunHasSixFieldsOfUsage)
+TEST(BlockJson, TakesNoOtherUsageThanItWrites)
 {
 	nlohmann::ordered_json json = to_json(example_block(0, false));
-	json["sides"][0]["usage"] = {
-		{"user_ns", 1u},      {"system_ns", 2u},   {"voluntary_switches", 3u}, {"involuntary_switches", 4u},
-		{"minor_faults", 5u}, {"major_faults", 6u}};
-	const Usage usage = block_from_json(json, 2).block.sides[0].usage;
-	EXPECT_EQ(usage.user_ns, 1u);
-	EXPECT_EQ(usage.major_faults, 6u);
-	EXPECT_EQ(usage.max_rss_kib, 0u);
-	EXPECT_EQ(usage.signals, 0u);
 	json["sides"][0]["usage"]["max_rss_kib"] = -1;
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 	json["sides"][0]["usage"].erase("max_rss_kib");
-	json["sides"][0]["usage"].erase("minor_faults");
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 }
 
 } // namespace
