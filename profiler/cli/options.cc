@@ -127,6 +127,9 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
+	app.add_option("--receivers", run.wishes.receivers, "receivers that each message of fanout goes to")
+		->delimiter(',')
+		->capture_default_str();
 	app.add_option("--demand", run.wishes.demands, "messages that a burst sends at once")
 		->delimiter(',')
 		->capture_default_str();
@@ -137,7 +140,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->capture_default_str();
 	app.add_option("-d,--duration", texts.duration, "time for everything: seconds, or 90s, 5m, 1h")
 		->capture_default_str();
-	app.add_option("--cpus", run.cpus, "SENDER,RECEIVER: CPUs to pin the two sides to");
+	app.add_option("--cpus", run.cpus,
+				   "SENDER,RECEIVER[,RECEIVER...]: CPUs to pin the sides to; several receivers take theirs in turn");
 	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag(
@@ -167,6 +171,10 @@ void check(RunOptions &run, const RunTexts &texts)
 			run.wishes.recoveries_ns.back() == 0)
 			throw Failure(ExitCode::Usage,
 						  "--recovery: 0 is no time between bursts: throughput is the pattern without pauses");
+	for (const uint32_t receivers : run.wishes.receivers)
+		if (receivers < 1 || receivers >= rundir::kMaxSides)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--receivers: {} is outside of 1 to {}", receivers, rundir::kMaxSides - 1));
 	run.duration_s = seconds_of(texts.duration);
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,

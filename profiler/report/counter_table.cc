@@ -16,7 +16,7 @@ using rundir::Counters;
 std::string per_message(const CellResult &cell, rundir::Count Counters::*count)
 {
 	double sum = 0;
-	for (const SideCounters &side : cell.counters.sides) {
+	for (const SideCounters &side : cell.counters.ends) {
 		const auto one = side.of(count).per_message();
 		if (!one)
 			return "–";
@@ -28,7 +28,7 @@ std::string per_message(const CellResult &cell, rundir::Count Counters::*count)
 double smallest_share(const CellResult &cell)
 {
 	double smallest = 1;
-	for (const SideCounters &side : cell.counters.sides)
+	for (const SideCounters &side : cell.counters.ends)
 		for (const CounterTotal &total : side.totals)
 			smallest = std::min(smallest, total.running_share().value_or(1));
 	return smallest;
@@ -43,7 +43,7 @@ void add_counter_table(Page &page, const std::vector<CellResult> &cells)
 	bool user_only = false;
 	double share = 1;
 	for (const CellResult &cell : cells) {
-		const auto &[sender, receiver] = cell.counters.sides;
+		const auto &[sender, receiver] = cell.counters.ends;
 		if (!sender.has_hardware() && !receiver.has_hardware())
 			continue;
 		const auto ipc = instructions_per_cycle({&sender, &receiver});

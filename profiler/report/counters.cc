@@ -48,28 +48,41 @@ std::optional<double> instructions_per_cycle(std::initializer_list<const SideCou
 	return all_cycles > 0 ? std::optional(all_instructions / all_cycles) : std::nullopt;
 }
 
+void CounterTotals::add_to(SideCounters &end, std::span<const rundir::BlockSide> sides, uint64_t messages)
+{
+	for (size_t i = 0; i < std::size(kCounterFields); ++i) {
+		CounterTotal &total = end.totals[i], block;
+		bool whole = true; // a part of the sides would be taken for all
+		for (const rundir::BlockSide &side : sides) {
+			const rundir::Count &count = side.counters.*kCounterFields[i].count;
+			const auto value = rundir::scaled(count, kCounterFields[i]);
+			if (count.error != rundir::kNotAsked) {
+				told = true;
+				total.absence = rundir::absence(count, kCounterFields[i]);
+			}
+			whole = whole && value;
+			block.counted += value.value_or(0);
+			block.enabled_ns += count.enabled_ns;
+			block.running_ns += count.running_ns;
+		}
+		if (!whole)
+			continue;
+		total.counted += block.counted;
+		total.messages += messages;
+		total.enabled_ns += block.enabled_ns;
+		total.running_ns += block.running_ns;
+	}
+	for (const rundir::BlockSide &side : sides)
+		end.user_only = end.user_only || side.counters.user_only != 0;
+}
+
 void CounterTotals::add(const rundir::Block &block, uint64_t messages)
 {
 	if (messages == 0)
 		return;
-	for (size_t s = 0; s < sides.size(); ++s) {
-		const Counters &counted = block.sides[s].counters;
-		for (size_t i = 0; i < std::size(kCounterFields); ++i) {
-			const rundir::Count &count = counted.*kCounterFields[i].count;
-			if (count.error == rundir::kNotAsked)
-				continue;
-			told = true;
-			CounterTotal &total = sides[s].totals[i];
-			total.absence = rundir::absence(count, kCounterFields[i]);
-			if (const auto value = rundir::scaled(count, kCounterFields[i])) {
-				total.counted += *value;
-				total.messages += messages;
-				total.enabled_ns += count.enabled_ns;
-				total.running_ns += count.running_ns;
-			}
-		}
-		sides[s].user_only = sides[s].user_only || counted.user_only != 0;
-	}
+	const std::span all(block.sides);
+	add_to(ends[0], all.first(1), messages);
+	add_to(ends[1], all.subspan(1), messages);
 }
 
 } // namespace icepath::report

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/counters.h"
@@ -33,10 +34,13 @@ struct SideCounters {
 std::optional<double> instructions_per_cycle(std::initializer_list<const SideCounters *> sides);
 
 struct CounterTotals {
-	std::array<SideCounters, 2> sides;
-	bool told = false; // run directories of before counters were kept tell nothing
+	std::array<SideCounters, 2> ends; // side 0, and all others together
+	bool told = false; // whether any block was asked
 
-	void add(const rundir::Block &block, uint64_t messages); // that either side sent
+	void add(const rundir::Block &block, uint64_t messages); // that were sent in all flows
+
+private:
+	void add_to(SideCounters &end, std::span<const rundir::BlockSide> sides, uint64_t messages);
 };
 
 } // namespace icepath::report

@@ -44,10 +44,7 @@ std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundi
 {
 	if (block.probed || is_counted(block))
 		return {};
-	BlockLatencies latencies = look_at_messages(block, cell).latencies;
-	std::vector<uint64_t> both = std::move(latencies.one_way[0]);
-	both.insert(both.end(), latencies.one_way[1].begin(), latencies.one_way[1].end());
-	return both;
+	return look_at_messages(block, cell).latencies.all();
 }
 
 class Hgrm : public Export {
@@ -120,9 +117,8 @@ class Csv : public Export {
 public:
 	explicit Csv(const fs::path &folder) : path_(folder / "messages.csv"), file_(path_)
 	{
-		file_.add(
-			"target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,seq,lead_in,"
-			"intended_ns,send_ns,recv_ns,latency_ns,counted\n");
+		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
+				  "seq,lead_in,intended_ns,send_ns,recv_ns,latency_ns,counted\n");
 	}
 
 	void add(const rundir::Block &block, const rundir::Cell &cell) override
@@ -131,13 +127,14 @@ public:
 			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), rundir::name(cell.pattern),
 						rundir::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
 						cell.injection.receiver_busy_ns, block.round, block.probed);
-		for (const size_t from : {0, 1}) {
+		const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+		for (size_t i = 0; i < flows.size(); ++i) {
 			std::map<uint64_t, const RecvStamp *> received; // the first of each
-			for (const RecvStamp &recv : block.sides[1 - from].recvs)
+			for (const RecvStamp &recv : block.flows[i].recvs)
 				received.emplace(recv.seq, &recv);
-			for (const SendStamp &send : block.sides[from].sends) {
+			for (const SendStamp &send : block.flows[i].sends) {
 				std::string line =
-					fmt::format("{},{},{},{:d},{},{},", of_block, from, send.seq,
+					fmt::format("{},{},{},{},{:d},{},{},", of_block, flows[i].from, flows[i].to, send.seq,
 								(send.flags & rundir::kStampLeadIn) != 0, send.intended_ns, send.send_ns);
 				const auto found = received.find(send.seq);
 				if (found == received.end())

@@ -114,10 +114,9 @@ Json usage_json(const CellResult &cell)
 	Json json;
 	json["messages"] = cell.usage->messages;
 	for (size_t side = 0; side < kSides.size(); ++side) {
-		const rundir::Usage &usage = cell.usage->sides[side];
+		const rundir::Usage &usage = cell.usage->ends[side];
 		for (const rundir::UsageField &field : rundir::kUsageFields)
-			json[kSides[side]][field.key] =
-				field.always || usage.max_rss_kib > 0 ? Json(usage.*field.value) : Json(nullptr);
+			json[kSides[side]][field.key] = usage.*field.value;
 	}
 	return json;
 }
@@ -128,7 +127,7 @@ Json counters_json(const CellResult &cell)
 		return nullptr;
 	Json json;
 	for (size_t s = 0; s < kSides.size(); ++s) {
-		const SideCounters &side = cell.counters.sides[s];
+		const SideCounters &side = cell.counters.ends[s];
 		Json &told = json[kSides[s]];
 		for (size_t i = 0; i < side.totals.size(); ++i)
 			told[rundir::kCounterFields[i].key] = counter_json(side.totals[i]);

@@ -97,10 +97,8 @@ private:
 	void load_capture()
 	{
 		std::set<uint32_t> cpus;
-		for (const rundir::Cell &cell : head_.cells) {
-			cpus.insert(cell.cpu_sender);
-			cpus.insert(cell.cpu_receiver);
-		}
+		for (const rundir::Cell &cell : head_.cells)
+			cpus.insert(cell.cpus.begin(), cell.cpus.end());
 		const std::vector<uint32_t> list(cpus.begin(), cpus.end());
 		privilege::Helper::Loaded loaded = helper_.load(list, options_.records_per_slot);
 		head_.probes = probe_uses(head_.cells, loaded);
@@ -232,7 +230,7 @@ private:
 	// False: a block of this cell can't be had in the time that is left.
 	bool lengthen(size_t i, const rundir::Block &block)
 	{
-		const auto &sends = block.sides[0].sends;
+		const auto &sends = block.flows[0].sends;
 		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
 		const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
 		budget_.needs(i, least_block_ns(sends.size(), took_ns, options_.messages));

@@ -33,8 +33,7 @@ Usage usage_from_json(const Json &json)
 {
 	Usage usage;
 	for (const UsageField &field : kUsageFields)
-		if (field.always || json.contains(field.key))
-			usage.*field.value = unsigned_field(json, field.key);
+		usage.*field.value = unsigned_field(json, field.key);
 	return usage;
 }
 
@@ -70,13 +69,10 @@ Count count_from_json(const Json &json, const CounterField &field)
 	return count;
 }
 
-// Run directories of before they were kept have none.
-Counters counters_from_json(const Json &side)
+// Those that weren't asked for aren't there.
+Counters counters_from_json(const Json &json)
 {
 	Counters counters;
-	if (!side.contains("counters"))
-		return counters;
-	const Json &json = object_field(side, "counters");
 	for (const CounterField &field : kCounterFields)
 		if (json.contains(field.key))
 			counters.*field.count = count_from_json(json, field);
@@ -93,9 +89,7 @@ Json to_json(const BlockSide &side)
 			{"usage", to_json(side.usage)},
 			{"counters", to_json(side.counters)},
 			{"marker_begin_ns", side.marker_begin_ns},
-			{"marker_end_ns", side.marker_end_ns},
-			{"send_stamps", side.sends.size()},
-			{"recv_stamps", side.recvs.size()}};
+			{"marker_end_ns", side.marker_end_ns}};
 }
 
 BlockSide side_from_json(const Json &json)
@@ -105,10 +99,18 @@ BlockSide side_from_json(const Json &json)
 	side.cpu = u32_field(json, "cpu");
 	side.name = text_field(json, "name");
 	side.usage = usage_from_json(object_field(json, "usage"));
-	side.counters = counters_from_json(json);
+	side.counters = counters_from_json(object_field(json, "counters"));
 	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
 	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
 	return side;
+}
+
+Json to_json(const BlockFlow &flow)
+{
+	return {{"sender_key", flow.sender_key},
+			{"receiver_key", flow.receiver_key},
+			{"send_stamps", flow.sends.size()},
+			{"recv_stamps", flow.recvs.size()}};
 }
 
 int32_t slot_cpu(const Json &json)
@@ -123,7 +125,11 @@ int32_t slot_cpu(const Json &json)
 
 Json to_json(const Block &block)
 {
-	Json slots = Json::array();
+	Json sides = Json::array(), flows = Json::array(), slots = Json::array();
+	for (const BlockSide &side : block.sides)
+		sides.push_back(to_json(side));
+	for (const BlockFlow &flow : block.flows)
+		flows.push_back(to_json(flow));
 	for (const SlotCapture &slot : block.slots)
 		slots.push_back({{"cpu", slot.cpu},
 						 {"position", slot.position},
@@ -136,18 +142,18 @@ Json to_json(const Block &block)
 			{"failure", block.failure},
 			{"begin", to_json(block.begin)},
 			{"finish", to_json(block.finish)},
-			{"sides", {to_json(block.sides[0]), to_json(block.sides[1])}},
-			{"socket_keys", block.socket_keys},
+			{"sides", sides},
+			{"flows", flows},
 			{"slots", slots},
 			{"recursion_misses", block.recursion_misses}};
 }
 
-BlockShape block_from_json(const Json &json, size_t cells)
+BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 {
 	BlockShape shape;
 	Block &block = shape.block;
 	block.cell = u32_field(json, "cell");
-	if (block.cell >= cells)
+	if (block.cell >= cells.size())
 		wrong("cell", "names a cell that the run doesn't have");
 	block.round = u32_field(json, "round");
 	block.probed = bool_field(json, "probed");
@@ -165,18 +171,18 @@ BlockShape block_from_json(const Json &json, size_t cells)
 			wrong(key, "makes the block larger than it can be");
 		return n;
 	};
-	const Json &sides = array_field(json, "sides", 2);
-	const Json &keys = array_field(json, "socket_keys", 2);
-	if (sides.size() != 2 || keys.size() != 2)
-		throw std::runtime_error("a block has two sides");
-	for (size_t i = 0; i < 2; ++i) {
-		block.sides[i] = side_from_json(sides[i]);
-		shape.sends[i] = count(sides[i], "send_stamps", stamps, kMaxStamps);
-		shape.recvs[i] = count(sides[i], "recv_stamps", stamps, kMaxStamps);
-		if (!keys[i].is_number_unsigned())
-			wrong("socket_keys", "has an item that isn't a whole number");
-		block.socket_keys[i] = keys[i].get<uint64_t>();
+	const Cell &cell = cells[block.cell];
+	for (const Json &side : array_field(json, "sides", kMaxSides))
+		block.sides.push_back(side_from_json(side));
+	if (block.sides.size() != sides_of(cell))
+		wrong("sides", "has another number of items than its cell has sides");
+	for (const Json &flow : array_field(json, "flows", 2 * kMaxSides)) {
+		block.flows.push_back({unsigned_field(flow, "sender_key"), unsigned_field(flow, "receiver_key"), {}, {}});
+		shape.sends.push_back(count(flow, "send_stamps", stamps, kMaxStamps));
+		shape.recvs.push_back(count(flow, "recv_stamps", stamps, kMaxStamps));
 	}
+	if (block.flows.size() != flows_of(cell).size())
+		wrong("flows", "has another number of items than its cell has flows");
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {
 		SlotCapture capture;
 		capture.cpu = slot_cpu(slot);

@@ -42,10 +42,23 @@ Counters refused(int32_t error)
 
 rundir::Block block_with(const Counters &sender, const Counters &receiver)
 {
-	rundir::Block block;
+	rundir::Block block = block_of(1);
 	block.sides[0].counters = sender;
 	block.sides[1].counters = receiver;
 	return block;
+}
+
+TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
+{
+	CounterTotals totals;
+	rundir::Block block = block_with(counted(1000, 1500), counted(4000, 1000));
+	block.sides.push_back(block.sides[1]);
+	totals.add(block, 10);
+	block.sides[2].counters = refused(EACCES);
+	totals.add(block, 10);
+	EXPECT_EQ(totals.ends[0].of(&Counters::cycles).messages, 20u);
+	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).counted, 8000);
+	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).messages, 10u) << "one of two would be taken for both";
 }
 
 TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
@@ -54,7 +67,7 @@ TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
 	totals.add(block_with(refused(rundir::kNotAsked), refused(rundir::kNotAsked)), 100);
 	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), 10);
 	totals.add(block_with(counted(1000, 2500), refused(EACCES)), 30);
-	const SideCounters &sender = totals.sides[0], &receiver = totals.sides[1];
+	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
 	EXPECT_TRUE(totals.told);
 	EXPECT_EQ(sender.of(&Counters::cycles).counted, 2000);
 	EXPECT_EQ(sender.of(&Counters::cycles).messages, 40u);
@@ -73,18 +86,18 @@ TEST(CounterTotals, TellWhatWasMultiplexed)
 	CounterTotals totals;
 	totals.add(block_with(counted(10, 10), {}), 10);
 	totals.add(block_with(counted(10, 10), {}), 10);
-	const CounterTotal &misses = totals.sides[0].of(&Counters::cache_misses);
+	const CounterTotal &misses = totals.ends[0].of(&Counters::cache_misses);
 	EXPECT_EQ(misses.counted, 240);
 	EXPECT_EQ(misses.running_share(), 0.5);
-	EXPECT_FALSE(totals.sides[0].of(&Counters::cycles).running_share());
-	EXPECT_FALSE(totals.sides[0].of(&Counters::migrations).running_share());
+	EXPECT_FALSE(totals.ends[0].of(&Counters::cycles).running_share());
+	EXPECT_FALSE(totals.ends[0].of(&Counters::migrations).running_share());
 }
 
 TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
 {
 	CounterTotals totals;
 	totals.add(block_with(counted(10, 10), refused(EACCES)), 10);
-	const SideCounters &sender = totals.sides[0], &receiver = totals.sides[1];
+	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
 	EXPECT_FALSE(sender.of(&Counters::branches).per_message());
 	EXPECT_EQ(sender.of(&Counters::branches).absence, ENOENT);
 	EXPECT_EQ(sender.of(&Counters::branch_misses).absence, EBUSY);
@@ -93,9 +106,9 @@ TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
 	EXPECT_FALSE(instructions_per_cycle({&sender, &receiver}));
 	EXPECT_TRUE(sender.has_hardware());
 	EXPECT_FALSE(receiver.has_hardware()) << "migrations are none";
-	CounterTotals older;
-	older.add(rundir::Block(), 10);
-	EXPECT_FALSE(older.told);
+	CounterTotals unasked;
+	unasked.add(block_of(1), 10);
+	EXPECT_FALSE(unasked.told);
 }
 
 class CountedRun : public testing::Test {
@@ -140,8 +153,8 @@ TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
 	EXPECT_EQ(cell.latency.max, kPlainNs);
 	EXPECT_EQ(cell.usage->messages, 102u);
 	EXPECT_EQ(cell.messages.sent, 400u) << "but none is lost from the counts";
-	EXPECT_EQ(cell.counters.sides[0].of(&Counters::cycles).per_message(), 1000);
-	EXPECT_EQ(cell.counters.sides[1].of(&Counters::migrations).messages, 204u) << "of probed blocks nothing";
+	EXPECT_EQ(cell.counters.ends[0].of(&Counters::cycles).per_message(), 1000);
+	EXPECT_EQ(cell.counters.ends[1].of(&Counters::migrations).messages, 204u) << "of probed blocks nothing";
 }
 
 TEST_F(CountedRun, ARefusalCostsNoBlock)

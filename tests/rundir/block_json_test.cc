@@ -26,27 +26,17 @@ TEST(BlockJson, EachFieldOfUsageHasItsOwnNameAndPlace)
 		EXPECT_GT(usage.*field.value, 0u) << field.key;
 	Block block = example_block(0, false);
 	block.sides[1].usage = usage;
-	const Block back = block_from_json(to_json(block), 2).block;
+	const Block back = block_from_json(to_json(block), example_head().cells).block;
 	EXPECT_EQ(std::memcmp(&back.sides[1].usage, &usage, sizeof usage), 0);
 }
 
-// What icepath wrote before it kept all 16.
-TEST(BlockJson, AnOlderRunHasSixFieldsOfUsage)
+TEST(BlockJson, TakesNoOtherUsageThanItWrites)
 {
 	nlohmann::ordered_json json = to_json(example_block(0, false));
-	json["sides"][0]["usage"] = {
-		{"user_ns", 1u},      {"system_ns", 2u},   {"voluntary_switches", 3u}, {"involuntary_switches", 4u},
-		{"minor_faults", 5u}, {"major_faults", 6u}};
-	const Usage usage = block_from_json(json, 2).block.sides[0].usage;
-	EXPECT_EQ(usage.user_ns, 1u);
-	EXPECT_EQ(usage.major_faults, 6u);
-	EXPECT_EQ(usage.max_rss_kib, 0u);
-	EXPECT_EQ(usage.signals, 0u);
 	json["sides"][0]["usage"]["max_rss_kib"] = -1;
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 	json["sides"][0]["usage"].erase("max_rss_kib");
-	json["sides"][0]["usage"].erase("minor_faults");
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 }
 
 TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)
@@ -61,7 +51,7 @@ TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)
 	Block block = example_block(0, false);
 	block.sides[1].counters = counters;
 	EXPECT_TRUE(is_counted(block));
-	const Counters back = block_from_json(to_json(block), 2).block.sides[1].counters;
+	const Counters back = block_from_json(to_json(block), example_head().cells).block.sides[1].counters;
 	for (const CounterField &field : kCounterFields) {
 		const Count &count = back.*field.count, &wanted = counters.*field.count;
 		EXPECT_EQ(std::tie(count.error, count.counted, count.enabled_ns, count.running_ns),
@@ -76,20 +66,10 @@ TEST(BlockJson, ACounterIsAnErrnoWhereItWasRefusedAndNothingWhereItWasNotAskedFo
 	const nlohmann::ordered_json json = to_json(example_block(0, false));
 	EXPECT_EQ(json["sides"][0]["counters"]["cycles"], 2);
 	EXPECT_FALSE(json["sides"][0]["counters"].contains("instructions"));
-	const Counters back = block_from_json(json, 2).block.sides[0].counters;
+	const Counters back = block_from_json(json, example_head().cells).block.sides[0].counters;
 	EXPECT_EQ(back.cycles.error, 2);
 	EXPECT_EQ(back.instructions.error, kNotAsked);
-	EXPECT_FALSE(is_counted(block_from_json(json, 2).block));
-}
-
-TEST(BlockJson, AnOlderRunHasNoCounters)
-{
-	nlohmann::ordered_json json = to_json(example_block(0, false));
-	for (nlohmann::ordered_json &side : json["sides"])
-		side.erase("counters");
-	for (const BlockSide &side : block_from_json(json, 2).block.sides)
-		for (const CounterField &field : kCounterFields)
-			EXPECT_EQ((side.counters.*field.count).error, kNotAsked) << field.key;
+	EXPECT_FALSE(is_counted(block_from_json(json, example_head().cells).block));
 }
 
 TEST(BlockJson, RefusesCountersThatCannotBe)
@@ -101,7 +81,7 @@ TEST(BlockJson, RefusesCountersThatCannotBe)
 		json["sides"][1]["counters"] = {{"user_only", false}};
 		json["sides"][1]["counters"][key] = value;
 		try {
-			block_from_json(Json::parse(json.dump()), 2); // as a file has it: 5 is unsigned
+			block_from_json(Json::parse(json.dump()), example_head().cells); // as a file has it: 5 is unsigned
 			return false;
 		} catch (const std::runtime_error &) {
 			return true;
@@ -116,9 +96,9 @@ TEST(BlockJson, RefusesCountersThatCannotBe)
 	EXPECT_TRUE(refused("migrations", {1, 9, 9})) << "they are never multiplexed";
 	Json json = sound;
 	json["sides"][1]["counters"] = {{"cycles", {5u, 9u, 7u}}};
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error) << "of which mode?";
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error) << "of which mode?";
 	json["sides"][1]["counters"] = 7;
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 }
 
 } // namespace
