@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpuset/choose.h"
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 
@@ -25,7 +26,7 @@ auto merit(const Cpu &a, const Cpu &b)
 					  !boot_core);
 }
 
-CpuList housekeeping(const Machine &machine, uint32_t sender, uint32_t receiver)
+CpuList housekeeping(const Machine &machine, const std::vector<uint32_t> &measuring)
 {
 	CpuList others, all;
 	for (const Cpu &cpu : machine.cpus) {
@@ -33,7 +34,7 @@ CpuList housekeeping(const Machine &machine, uint32_t sender, uint32_t receiver)
 		if (!cpu.allowed || cpu.isolated)
 			continue;
 		all.push_back(cpu.number);
-		if (cpu.number != sender && cpu.number != receiver)
+		if (std::ranges::find(measuring, cpu.number) == measuring.end())
 			others.push_back(cpu.number);
 	}
 	if (!others.empty())
@@ -67,7 +68,7 @@ std::string describe(const Cpu &sender, const Cpu &receiver)
 
 Choice make_choice(const Machine &machine, const Cpu &sender, const Cpu &receiver, const std::string &why)
 {
-	return {sender.number, receiver.number, housekeeping(machine, sender.number, receiver.number), why};
+	return {sender.number, receiver.number, {}, housekeeping(machine, {sender.number, receiver.number}), why};
 }
 
 const Cpu &usable(const Machine &machine, std::string_view option, std::string_view text)
@@ -124,16 +125,31 @@ Choice choose_pair(const Machine &machine)
 	return make_choice(machine, *sender, *receiver, describe(*sender, *receiver));
 }
 
-Choice given_pair(const Machine &machine, std::string_view option)
+Choice given_cpus(const Machine &machine, std::string_view option)
 {
-	const size_t comma = option.find(',');
-	if (comma == std::string_view::npos)
+	if (option.find(',') == std::string_view::npos)
 		throw Failure(
 			ExitCode::Usage,
 			fmt::format("--cpus {}: two CPUs are needed, the sender's and the receiver's, as in --cpus 0,1", option));
-	const Cpu &sender = usable(machine, option, option.substr(0, comma));
-	const Cpu &receiver = usable(machine, option, option.substr(comma + 1));
-	return make_choice(machine, sender, receiver, "as asked for: " + describe(sender, receiver));
+	std::vector<const Cpu *> cpus;
+	for (size_t begin = 0, end = 0; end < option.size(); begin = end + 1) {
+		end = std::min(option.find(',', begin), option.size());
+		cpus.push_back(&usable(machine, option, option.substr(begin, end - begin)));
+	}
+	if (option.ends_with(','))
+		cpus.push_back(&usable(machine, option, ""));
+	Choice choice = make_choice(machine, *cpus[0], *cpus[1], "as asked for: " + describe(*cpus[0], *cpus[1]));
+	for (size_t i = 2; i < cpus.size(); i++)
+		choice.more_receivers.push_back(cpus[i]->number);
+	choice.housekeeping = housekeeping(machine, measuring_cpus(choice));
+	return choice;
+}
+
+std::vector<uint32_t> measuring_cpus(const Choice &choice)
+{
+	std::vector<uint32_t> cpus = {choice.sender, choice.receiver};
+	cpus.insert(cpus.end(), choice.more_receivers.begin(), choice.more_receivers.end());
+	return cpus;
 }
 
 } // namespace icepath::cpuset

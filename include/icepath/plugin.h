@@ -8,8 +8,8 @@
  *
  *     const struct icepath_plugin *icepath_plugin_get(void);
  *
- * and offers one or more *targets* ("uds-stream", "uds-dgram"). An icepath-worker process loads exactly one plug-in and
- * opens exactly one endpoint of one target; two endpoints make a channel. The caller works in these steps:
+ * and offers one or more *targets* ("uds-stream"). An icepath-worker process loads exactly one plug-in and opens endpoints
+ * of one target: one, or, to send to several receivers, one for each. Two endpoints make a channel, in these steps:
  *
  *     describe            once, nothing opened
  *     open    side 0      fills `address`: bytes and file descriptors for the peer

@@ -137,6 +137,9 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
+	app.add_option("--receivers", run.wishes.receivers, "receivers that each message of fanout goes to")
+		->delimiter(',')
+		->capture_default_str();
 	app.add_option("--demand", run.wishes.demands, "messages that a burst sends at once")
 		->delimiter(',')
 		->capture_default_str();
@@ -151,7 +154,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->capture_default_str();
 	app.add_option("-d,--duration", texts.duration, "time for everything: seconds, or 90s, 5m, 1h")
 		->capture_default_str();
-	app.add_option("--cpus", run.cpus, "SENDER,RECEIVER: CPUs to pin the two sides to");
+	app.add_option("--cpus", run.cpus,
+				   "SENDER,RECEIVER[,RECEIVER...]: CPUs to pin the sides to; several receivers take theirs in turn");
 	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag(
@@ -187,6 +191,10 @@ void check(RunOptions &run, const RunTexts &texts)
 	constexpr uint64_t kShortestP99Ns = 1'000, kLongestP99Ns = 100'000'000;
 	if (run.wishes.limits.max_p99_ns < kShortestP99Ns || run.wishes.limits.max_p99_ns > kLongestP99Ns)
 		throw Failure(ExitCode::Usage, fmt::format("--max-p99: {} is outside of 1us to 100ms", texts.max_p99));
+	for (const uint32_t receivers : run.wishes.receivers)
+		if (receivers < 1 || receivers >= rundir::kMaxSides)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--receivers: {} is outside of 1 to {}", receivers, rundir::kMaxSides - 1));
 	run.duration_s = seconds_of(texts.duration);
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,

@@ -84,7 +84,7 @@ private:
 
 cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &machine)
 {
-	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_pair(machine, options.cpus);
+	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 }
 
 } // namespace
@@ -106,13 +106,13 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		run::check_run_folder(options.output);
 	std::vector<std::string> notices;
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
-	plan::Plan plan = plan::make(options.wishes, targets, cpus.sender, cpus.receiver);
+	plan::Plan plan = plan::make(options.wishes, targets, cpuset::measuring_cpus(cpus));
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
 	run::stop_if_interrupted();
-	const run::CpuClaim claim({cpus.sender, cpus.receiver});
+	const run::CpuClaim claim(cpuset::measuring_cpus(cpus));
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)

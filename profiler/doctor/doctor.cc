@@ -18,6 +18,7 @@
 #include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
 #include "profiler/doctor/clock.h"
+#include "profiler/doctor/counters.h"
 
 namespace icepath::doctor {
 namespace {
@@ -136,6 +137,7 @@ std::vector<Check> examine()
 		checks.push_back(
 			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
 	checks.push_back(clock_check(choice));
+	checks.push_back(counters_check(try_counters()));
 	return checks;
 }
 

@@ -13,8 +13,9 @@ namespace {
 using rundir::RecvStamp;
 using rundir::SendStamp;
 
-// The top bit of a message's identity is its direction.
-constexpr uint64_t kMostSeq = 1ull << 63;
+// A message's identity: its flow above, its seq below.
+constexpr unsigned kSeqBits = 48;
+constexpr uint64_t kMostSeq = 1ull << kSeqBits;
 
 std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
 {
@@ -23,7 +24,7 @@ std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
 	return Mark{at_ns, {source, static_cast<uint32_t>(index)}, Provenance::Exact};
 }
 
-// The stamps of one side by `seq`, the first of each: a duplicate reception delivers nothing. Those out of range are left out.
+// The stamps of one end of a flow by `seq`, the first of each: a duplicate reception delivers nothing. Those out of range are left out.
 template <class Stamp> std::vector<size_t> by_seq(const std::vector<Stamp> &stamps)
 {
 	std::vector<size_t> order;
@@ -79,54 +80,64 @@ void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t 
 		transfer.taken = stamp(received.observe_ns, Evidence::Source::RecvStamp, index);
 }
 
-void add_calls(const rundir::BlockSide &side, Thread &thread)
+void add_call(uint64_t begin_ns, uint64_t end_ns, Call::Kind kind, size_t index, Thread &thread)
 {
-	auto add = [&](uint64_t begin_ns, uint64_t end_ns, Call::Kind kind, size_t index) {
-		if (begin_ns != 0 && begin_ns < end_ns)
-			thread.calls.push_back(
-				{begin_ns, end_ns, kind, {Evidence::Source::CallStamp, static_cast<uint32_t>(index)}});
-	};
-	for (size_t i = 0; i < side.sends.size(); ++i)
-		add(side.sends[i].call_ns, side.sends[i].return_ns, Call::Kind::Send, i);
-	for (size_t i = 0; i < side.recvs.size(); ++i) {
-		add(side.recvs[i].ask_ns, side.recvs[i].wait_return_ns, Call::Kind::ReadinessWait, i);
-		add(side.recvs[i].take_call_ns, side.recvs[i].take_return_ns, Call::Kind::Receive, i);
-	}
-	std::ranges::stable_sort(thread.calls, {}, &Call::begin_ns);
-	std::vector<Call> disjoint;
-	for (const Call &call : thread.calls)
-		if (disjoint.empty() || call.begin_ns >= disjoint.back().end_ns)
-			disjoint.push_back(call);
-	thread.calls = std::move(disjoint);
+	if (begin_ns != 0 && begin_ns < end_ns)
+		thread.calls.push_back({begin_ns, end_ns, kind, {Evidence::Source::CallStamp, static_cast<uint32_t>(index)}});
 }
 
-void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigned from, const SocketEvents &events,
-				   Observations &seen)
+void add_calls(const std::vector<SendStamp> &sends, Thread &thread)
 {
-	const rundir::BlockSide &sender = block.sides[from], &receiver = block.sides[1 - from];
+	for (size_t i = 0; i < sends.size(); ++i)
+		add_call(sends[i].call_ns, sends[i].return_ns, Call::Kind::Send, i, thread);
+}
+
+void add_calls(const std::vector<RecvStamp> &recvs, Thread &thread)
+{
+	for (size_t i = 0; i < recvs.size(); ++i) {
+		add_call(recvs[i].ask_ns, recvs[i].wait_return_ns, Call::Kind::ReadinessWait, i, thread);
+		add_call(recvs[i].take_call_ns, recvs[i].take_return_ns, Call::Kind::Receive, i, thread);
+	}
+}
+
+void make_disjoint(std::vector<Call> &calls)
+{
+	std::ranges::stable_sort(calls, {}, &Call::begin_ns);
+	std::vector<Call> disjoint;
+	for (const Call &call : calls)
+		if (disjoint.empty() || call.begin_ns >= disjoint.back().end_ns)
+			disjoint.push_back(call);
+	calls = std::move(disjoint);
+}
+
+void add_flow(const rundir::Block &block, const rundir::Cell &cell, size_t number, const rundir::Flow &sides,
+			  const SocketEvents &events, Observations &seen)
+{
+	const rundir::BlockSide &sender = block.sides[sides.from], &receiver = block.sides[sides.to];
+	const rundir::BlockFlow &flow = block.flows[number];
 	Direction direction{.sender = sender.tid,
 						.receiver = receiver.tid,
-						.sender_key = block.socket_keys[from],
-						.receiver_key = block.socket_keys[1 - from],
+						.sender_key = flow.sender_key,
+						.receiver_key = flow.receiver_key,
 						.payload_bytes = cell.payload_bytes,
 						.parts = cell.parts,
 						.begin_ns = seen.begin_ns,
 						.exchanges = {}};
-	const auto sends = by_seq(sender.sends), recvs = by_seq(receiver.recvs);
-	const auto first = first_in_read(receiver.recvs);
+	const auto sends = by_seq(flow.sends), recvs = by_seq(flow.recvs);
+	const auto first = first_in_read(flow.recvs);
 	auto next = recvs.begin();
 	for (size_t sent : sends) {
 		Exchange exchange;
-		exchange.seq = sender.sends[sent].seq;
-		exchange.sent = &sender.sends[sent];
-		exchange.transfer = transfer_of((static_cast<uint64_t>(from) << 63) | exchange.seq, *exchange.sent, sent, cell);
+		exchange.seq = flow.sends[sent].seq;
+		exchange.sent = &flow.sends[sent];
+		exchange.transfer = transfer_of(message_at({number, exchange.seq}), *exchange.sent, sent, cell);
 		exchange.transfer.from = sender.tid;
 		exchange.transfer.to = receiver.tid;
-		while (next != recvs.end() && receiver.recvs[*next].seq < exchange.seq)
+		while (next != recvs.end() && flow.recvs[*next].seq < exchange.seq)
 			++next;
-		if (next != recvs.end() && receiver.recvs[*next].seq == exchange.seq) {
-			exchange.received = &receiver.recvs[*next];
-			add_taking(exchange.transfer, receiver.recvs, *next, first[*next], cell);
+		if (next != recvs.end() && flow.recvs[*next].seq == exchange.seq) {
+			exchange.received = &flow.recvs[*next];
+			add_taking(exchange.transfer, flow.recvs, *next, first[*next], cell);
 		}
 		direction.exchanges.push_back(std::move(exchange));
 	}
@@ -145,8 +156,8 @@ void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigne
 		seen.transfers.push_back(exchange.transfer);
 		if ((exchange.sent->flags | exchange.received->flags) & rundir::kStampLeadIn)
 			continue;
-		const auto sent_index = static_cast<uint32_t>(exchange.sent - sender.sends.data());
-		const auto received_index = static_cast<uint32_t>(exchange.received - receiver.recvs.data());
+		const auto sent_index = static_cast<uint32_t>(exchange.sent - flow.sends.data());
+		const auto received_index = static_cast<uint32_t>(exchange.received - flow.recvs.data());
 		seen.deliveries.push_back(
 			{exchange.transfer.message,
 			 sender.tid,
@@ -157,6 +168,10 @@ void add_direction(const rundir::Block &block, const rundir::Cell &cell, unsigne
 }
 
 } // namespace
+
+uint64_t message_at(const MessagePlace &place) { return (uint64_t{place.flow} << kSeqBits) | place.seq; }
+
+MessagePlace place_of(uint64_t message) { return {message >> kSeqBits, message & (kMostSeq - 1)}; }
 
 Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 {
@@ -169,8 +184,14 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		thread.name = side.name;
 		thread.first_cpu = static_cast<uint16_t>(side.cpu);
 		seen.task_names[side.tid] = side.name;
-		add_calls(side, thread);
 	}
+	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+	for (size_t i = 0; i < flows.size(); ++i) {
+		add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
+		add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);
+	}
+	for (auto &[tid, thread] : seen.threads)
+		make_disjoint(thread.calls);
 	const SocketEvents events = read_log(block.slots, seen);
 	// A program that the kernel skipped leaves no gap: any record of the block may be missing.
 	if (block.recursion_misses != 0)
@@ -181,9 +202,8 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
 			since_ns != 0 && since_ns < side.marker_end_ns)
 			seen.lost.push_back({since_ns, UINT64_MAX, 1});
-	add_direction(block, cell, 0, events, seen);
-	if (rundir::is_answered(cell.pattern))
-		add_direction(block, cell, 1, events, seen);
+	for (size_t i = 0; i < flows.size(); ++i)
+		add_flow(block, cell, i, flows[i], events, seen);
 	return seen;
 }
 

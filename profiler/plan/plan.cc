@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
@@ -122,6 +123,28 @@ std::vector<std::optional<rundir::Burst>> bursts_for(const Wishes &wishes, Patte
 	return bursts;
 }
 
+// Of the sender and of `receivers`, who get the rest of `cpus` in turn.
+std::vector<uint32_t> cpus_for(uint32_t receivers, const std::vector<uint32_t> &cpus)
+{
+	std::vector<uint32_t> of_sides = {cpus.front()};
+	for (uint32_t i = 0; i < receivers; i++)
+		of_sides.push_back(cpus[1 + i % (cpus.size() - 1)]);
+	return of_sides;
+}
+
+// One everywhere but in fanout.
+std::vector<uint32_t> receivers_for(const Wishes &wishes, Pattern pattern)
+{
+	return pattern == Pattern::FanOut ? each_once(wishes.receivers) : std::vector<uint32_t>{1};
+}
+
+// Receivers that never sleep and have one CPU wait for each other's time slices.
+bool share_cpus(const rundir::Cell &cell)
+{
+	const std::set<uint32_t> cpus(cell.cpus.begin() + 1, cell.cpus.end());
+	return rundir::never_sleeps(cell.wait) && cpus.size() < rundir::channels_of(cell);
+}
+
 bool carries(const Wishes &wishes, const Target &target, uint64_t size, Plan &plan)
 {
 	if (size != 0 && size <= target.max_payload_bytes)
@@ -151,7 +174,7 @@ icepath_wait bit_of(Wait wait)
 	return ICEPATH_WAIT_BLOCK;
 }
 
-Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu_sender, uint32_t cpu_receiver)
+Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus)
 {
 	Plan plan;
 	const std::vector<const Target *> chosen = choose(wishes, targets, plan);
@@ -172,22 +195,35 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu
 					cell.payload_bytes = size;
 					if (const uint64_t part = target->max_part_bytes; part != 0)
 						cell.parts = static_cast<uint32_t>((size + part - 1) / part);
-					if (pattern == Pattern::OneWay)
+					if (pattern == Pattern::OneWay || pattern == Pattern::FanOut)
 						cell.rate_hz = wishes.rate_hz;
 					if (pattern == Pattern::MaxRate)
 						cell.limits = wishes.limits;
 					cell.mechanisms = target->mechanisms;
 					cell.capabilities = target->capabilities;
-					cell.cpu_sender = cpu_sender;
-					cell.cpu_receiver = cpu_receiver;
-					for (const auto &burst : bursts_for(wishes, pattern)) {
-						for (const bool injected : {false, true}) {
-							if (injected && !wishes.injection.any())
+					for (const uint32_t receivers : receivers_for(wishes, pattern)) {
+						cell.cpus = cpus_for(receivers, cpus);
+						if (share_cpus(cell)) {
+							// Where it can wait in no other way it was meant as a floor, which it isn't then.
+							const bool floor = (target->capabilities & ICEPATH_NOT_IPC) != 0;
+							add_once(
+								plan.notices,
+								fmt::format("{} receivers that never sleep (wait {}) share fewer CPUs, so they wait "
+											"for each other's time slices{}: give each its own with --cpus",
+											receivers, name(*wait),
+											floor ? fmt::format("; {} is left out", target->name) : ""));
+							if (floor)
 								continue;
-							cell.burst = burst;
-							cell.injection = injected ? wishes.injection : rundir::Injection{};
-							plan.cells.push_back(cell);
-							plan.plugin_of_cell.push_back(target->plugin);
+						}
+						for (const auto &burst : bursts_for(wishes, pattern)) {
+							for (const bool injected : {false, true}) {
+								if (injected && !wishes.injection.any())
+									continue;
+								cell.burst = burst;
+								cell.injection = injected ? wishes.injection : rundir::Injection{};
+								plan.cells.push_back(cell);
+								plan.plugin_of_cell.push_back(target->plugin);
+							}
 						}
 					}
 				}

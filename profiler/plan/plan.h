@@ -25,9 +25,10 @@ struct Wishes {
 	std::vector<rundir::Pattern> patterns;
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
-	double rate_hz = 2000; // oneway
+	double rate_hz = 2000; // oneway, fanout
 	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of
 	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
+	std::vector<uint32_t> receivers = {4}; // fanout: so many, each number in turn
 	rundir::RateLimits limits; // max-rate
 	rundir::Injection injection; // if any: each cell comes twice, without and with it
 };
@@ -39,7 +40,8 @@ struct Plan {
 };
 
 // Measures once what is asked for twice. Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
-Plan make(const Wishes &wishes, const std::vector<Target> &targets, uint32_t cpu_sender, uint32_t cpu_receiver);
+// `cpus`: the sender's, then those that receivers get in turn; at least two.
+Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus);
 
 // The one place that ties a cell's wait to a plug-in's.
 icepath_wait bit_of(rundir::Wait wait);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -106,11 +107,12 @@ capture::ProbeSet Helper::attach(capture::ProbeSet probes)
 	return ask(request, {}, none).available;
 }
 
-void Helper::begin_block(std::array<uint32_t, 2> workers)
+void Helper::begin_block(const std::vector<uint32_t> &workers)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::BeginBlock;
-	request.workers = workers;
+	request.worker_count = static_cast<uint32_t>(std::min(workers.size(), request.workers.size()));
+	std::copy_n(workers.begin(), request.worker_count, request.workers.begin());
 	std::vector<Fd> none;
 	ask(request, {}, none);
 }

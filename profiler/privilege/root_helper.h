@@ -22,6 +22,7 @@
 namespace icepath::privilege {
 
 inline constexpr size_t kMaxWorkers = 1024;
+inline constexpr size_t kMaxBlockWorkers = 65; // of one block
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
@@ -29,7 +30,7 @@ enum class HelperRequestKind : uint32_t {
 	AddWorker, // fd: pidfd; cpu: where to pin it. Replies with its number
 	AddSocket, // fd: socket; key
 	Attach, // probes
-	BeginBlock, // workers[2]: numbers
+	BeginBlock, // workers: numbers
 	EndBlock,
 };
 
@@ -41,7 +42,8 @@ struct HelperRequest {
 	uint32_t cpu;
 	uint64_t key;
 	capture::ProbeSet probes;
-	std::array<uint32_t, 2> workers;
+	uint32_t worker_count;
+	std::array<uint32_t, kMaxBlockWorkers> workers;
 };
 
 struct HelperReply {
@@ -79,7 +81,7 @@ public:
 	uint32_t add_worker(int pidfd, uint32_t cpu);
 	void add_socket(int fd, uint64_t key);
 	capture::ProbeSet attach(capture::ProbeSet probes);
-	void begin_block(std::array<uint32_t, 2> workers);
+	void begin_block(const std::vector<uint32_t> &workers); // at most kMaxBlockWorkers
 	uint64_t end_block();
 	pid_t pid() const { return pid_; }
 

@@ -64,7 +64,8 @@ public:
 			break;
 		case HelperRequestKind::BeginBlock: {
 			std::vector<int> pidfds;
-			for (const uint32_t worker : request.workers) {
+			for (size_t i = 0; i < request.worker_count; i++) {
+				const uint32_t worker = i < request.workers.size() ? request.workers[i] : UINT32_MAX;
 				if (worker >= workers_.size())
 					throw Failure(ExitCode::Internal, "a block was to begin with a worker that was never marked");
 				pidfds.push_back(workers_[worker].get());

@@ -17,22 +17,31 @@ using rundir::Block;
 // Latencies of a cell, one list for each block.
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
-	Blocks latency, forward, back, round_trip, pacing, send_call, latency_probed;
+	Blocks latency, round_trip, pacing, to_all, send_call, latency_probed;
+	std::vector<Blocks> by_flow;
 	std::vector<stats::BlockValue> medians;
 	std::vector<double> sent_per_s, received_per_s; // by block
 	Jitter jitter;
 	UsageTotals usage;
 };
 
+uint64_t messages_sent(const Block &block)
+{
+	uint64_t messages = 0;
+	for (const rundir::BlockFlow &flow : block.flows)
+		messages += flow.sends.size();
+	return messages;
+}
+
 void add_usage(const Block &block, Samples &samples)
 {
-	const uint64_t messages = block.sides[0].sends.size() + block.sides[1].sends.size();
+	const uint64_t messages = messages_sent(block);
 	if (messages == 0)
 		return;
 	samples.usage.messages += messages;
-	for (size_t side = 0; side < 2; ++side)
+	for (size_t side = 0; side < block.sides.size(); ++side)
 		for (const rundir::UsageField &field : rundir::kUsageFields) {
-			uint64_t &sum = samples.usage.sides[side].*field.value;
+			uint64_t &sum = samples.usage.ends[side == 0 ? 0 : 1].*field.value;
 			const uint64_t more = block.sides[side].usage.*field.value;
 			sum = field.value == &rundir::Usage::max_rss_kib ? std::max(sum, more) : sum + more;
 		}
@@ -58,7 +67,7 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 // First reading: everything that needs no path.
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
-	++(block.probed ? cell.blocks_probed : cell.blocks_unprobed);
+	++(block.probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
 	if (block.end == rundir::BlockEnd::Failed) {
 		++cell.blocks_failed;
 		cell.failure = block.failure;
@@ -71,28 +80,33 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
+	if (!block.probed && block.end != rundir::BlockEnd::Failed)
+		cell.counters.add(block, messages_sent(block));
+	if (!block.probed && is_counted(block))
+		return;
 	BlockLatencies &times = seen.latencies;
-	std::vector<uint64_t> both = times.one_way[0];
-	both.insert(both.end(), times.one_way[1].begin(), times.one_way[1].end());
-	if (stats::supported(both.size(), stats::kP50)) {
-		std::vector<uint64_t> sorted = both;
+	std::vector<uint64_t> all = times.all();
+	if (stats::supported(all.size(), stats::kP50)) {
+		std::vector<uint64_t> sorted = all;
 		std::ranges::sort(sorted);
 		samples.medians.push_back(
 			{block.round, block.probed, static_cast<double>(stats::percentile(sorted, stats::kP50))});
 	}
 	if (block.probed) {
-		samples.latency_probed.push_back(std::move(both));
+		samples.latency_probed.push_back(std::move(all));
 		return;
 	}
 	if (const auto rate = seen.sent.per_s())
 		samples.sent_per_s.push_back(*rate);
 	if (const auto rate = seen.received.per_s())
 		samples.received_per_s.push_back(*rate);
-	for (const std::vector<uint64_t> &direction : times.one_way)
-		samples.jitter.add(direction);
-	samples.latency.push_back(std::move(both));
-	samples.forward.push_back(std::move(times.one_way[0]));
-	samples.back.push_back(std::move(times.one_way[1]));
+	samples.latency.push_back(std::move(all));
+	samples.by_flow.resize(times.by_flow.size());
+	for (size_t flow = 0; flow < times.by_flow.size(); ++flow) {
+		samples.jitter.add(times.by_flow[flow]);
+		samples.by_flow[flow].push_back(std::move(times.by_flow[flow]));
+	}
+	samples.to_all.push_back(std::move(times.to_all));
 	samples.round_trip.push_back(std::move(times.round_trip));
 	samples.pacing.push_back(std::move(times.pacing));
 	samples.send_call.push_back(std::move(times.send_call));
@@ -104,13 +118,14 @@ void describe(CellResult &cell, const Samples &samples)
 {
 	cell.latency = stats::describe(samples.latency);
 	cell.latency_probed = stats::describe(samples.latency_probed);
-	if (rundir::is_answered(cell.cell.pattern)) {
-		cell.forward = stats::describe(samples.forward);
-		cell.back = stats::describe(samples.back);
+	if (samples.by_flow.size() > 1)
+		for (const Samples::Blocks &flow : samples.by_flow)
+			cell.by_flow.push_back(stats::describe(flow));
+	if (rundir::is_answered(cell.cell.pattern))
 		cell.round_trip = stats::describe(samples.round_trip);
-	} else if (rundir::is_paced(cell.cell)) {
+	else if (rundir::is_paced(cell.cell))
 		cell.pacing = stats::describe(samples.pacing);
-	}
+	cell.to_all = stats::describe(samples.to_all);
 	cell.send_call = stats::describe(samples.send_call);
 	if (samples.jitter.count > 0)
 		cell.jitter_ns = samples.jitter.sum_ns / static_cast<double>(samples.jitter.count);
@@ -127,7 +142,7 @@ void describe(CellResult &cell, const Samples &samples)
 	cell.cpu_per_message.emplace();
 	const double messages = static_cast<double>(samples.usage.messages);
 	for (size_t side = 0; side < 2; ++side) {
-		const rundir::Usage &used = samples.usage.sides[side];
+		const rundir::Usage &used = samples.usage.ends[side];
 		(*cell.cpu_per_message)[side] = {static_cast<double>(used.user_ns) / messages,
 										 static_cast<double>(used.system_ns) / messages};
 	}
@@ -138,10 +153,9 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 	WorstMessage worst;
 	worst.cell = block.cell;
 	worst.round = block.round;
+	const path::MessagePlace place = path::place_of(delivery.message);
 	worst.back = delivery.sender != block.sides[0].tid;
-	const auto &sends = block.sides[worst.back ? 1 : 0].sends;
-	if (delivery.send.evidence.index < sends.size())
-		worst.seq = sends[delivery.send.evidence.index].seq;
+	worst.seq = place.seq;
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
 			worst.task_names.insert(*name);

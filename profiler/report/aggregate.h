@@ -11,6 +11,7 @@
 #include "profiler/path/path.h"
 #include "profiler/rate/outcome.h"
 #include "profiler/report/breakdown.h"
+#include "profiler/report/counters.h"
 #include "profiler/report/messages.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
@@ -48,10 +49,11 @@ struct Throughput {
 	std::optional<double> sent_per_s, received_per_s;
 };
 
-// What both sides used in all unprobed blocks that didn't fail.
+// What the sides used in all unprobed blocks that didn't fail.
 struct UsageTotals {
-	uint64_t messages = 0; // sent by either side, lead-in included
-	std::array<rundir::Usage, 2> sides; // differences added up; max_rss_kib: the largest
+	uint64_t messages = 0; // sent in every flow, lead-in included
+	// Of side 0, and of all others together: differences added up; max_rss_kib: the largest.
+	std::array<rundir::Usage, 2> ends;
 };
 
 struct CellResult {
@@ -59,12 +61,15 @@ struct CellResult {
 	// max-rate: what the search came to. Every number below but blocks, capture and what its attempts lost is then of the blocks
 	// that it tells of: blocks of different rates in one statistic would tell of none.
 	std::optional<rate::Outcome> search;
-	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_failed = 0; // a failed one is also in one of the others
+	// A failed one is also in one of the others. A counted one is in neither: it is for `counters` alone.
+	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_counted = 0, blocks_failed = 0;
 	std::string failure; // of the last block that failed
 	MessageCounts messages; // every block
 	uint64_t probed = 0; // deliveries in probed blocks: complete() + all of `incomplete`
 	std::array<uint64_t, path::kReasonNames.size()> incomplete{}; // by path::Reason; [None] stays 0
-	stats::Distribution latency, forward, back, round_trip, pacing; // unprobed blocks
+	stats::Distribution latency, round_trip, pacing; // unprobed blocks
+	std::vector<stats::Distribution> by_flow; // latency, where there are several flows; as rundir::flows_of()
+	stats::Distribution to_all; // several receivers: see BlockLatencies
 	stats::Distribution send_call; // unprobed blocks
 	stats::Distribution latency_probed; // probed blocks
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
@@ -78,8 +83,10 @@ struct CellResult {
 	CaptureCounts capture;
 	// Nothing without an unprobed block.
 	std::optional<UsageTotals> usage;
-	// Of all CPU time in `usage`, per message sent by either side: both sides together are what a message costs.
+	// Of all CPU time in `usage`, per message sent: both together are what a message costs.
 	std::optional<std::array<CpuTime, 2>> cpu_per_message;
+
+	CounterTotals counters; // blocks without probes that didn't fail; the hardware's from counted ones
 
 	uint64_t complete() const { return layers.deliveries(); }
 };

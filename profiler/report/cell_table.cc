@@ -64,6 +64,8 @@ std::string target_text(const rundir::Cell &cell)
 	std::string text = printable(cell.target);
 	if (cell.burst)
 		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
+	if (cell.pattern == rundir::Pattern::FanOut)
+		text += fmt::format(" to {}", rundir::channels_of(cell));
 	if (cell.injection.sender_user_ns > 0)
 		text += fmt::format(" +{}", duration(static_cast<double>(cell.injection.sender_user_ns)));
 	if (cell.injection.receiver_busy_ns > 0)
@@ -236,8 +238,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		return;
 	}
 	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
-		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"}, lost{"lost"},
-		probes{"probes"};
+		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, to_all{"to all"}, pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"},
+		lost{"lost"}, probes{"probes"};
 	for (const CellResult *cell : cells) {
 		target.cells.push_back(target_text(cell->cell));
 		pattern.cells.emplace_back(rundir::name(cell->cell.pattern));
@@ -247,6 +249,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		p99.cells.push_back(percentile_text(cell->latency, 2, true));
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));
 		trip.cells.push_back(percentile_text(cell->round_trip, 0));
+		to_all.cells.push_back(percentile_text(cell->to_all, 0));
 		pacing.cells.push_back(percentile_text(cell->pacing, 2));
 		taken.cells.push_back(rate_text(*cell));
 		cpu.cells.push_back(cpu_text(*cell));
@@ -271,6 +274,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		reading += "±?: too few blocks to tell, or they differ too much · ";
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
+		  {&to_all, "to all: p50 of the time until the last receiver had it · "},
 		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "},
 		  {&taken, rate_meaning.c_str()}})
 		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {

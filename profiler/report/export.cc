@@ -45,12 +45,9 @@ public:
 
 std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundir::Cell &cell)
 {
-	if (block.probed)
+	if (block.probed || is_counted(block))
 		return {};
-	BlockLatencies latencies = look_at_messages(block, cell).latencies;
-	std::vector<uint64_t> both = std::move(latencies.one_way[0]);
-	both.insert(both.end(), latencies.one_way[1].begin(), latencies.one_way[1].end());
-	return both;
+	return look_at_messages(block, cell).latencies.all();
 }
 
 class Hgrm : public Export {
@@ -123,9 +120,8 @@ class Csv : public Export {
 public:
 	explicit Csv(const fs::path &folder) : path_(folder / "messages.csv"), file_(path_)
 	{
-		file_.add(
-			"target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,seq,lead_in,"
-			"intended_ns,send_ns,recv_ns,latency_ns,rate_hz\n");
+		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
+				  "seq,lead_in,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz\n");
 	}
 
 	void add(const rundir::Block &block, const rundir::Cell &cell) override
@@ -136,13 +132,14 @@ public:
 						cell.injection.receiver_busy_ns, block.round, block.probed);
 		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : cell.rate_hz;
 		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
-		for (const size_t from : {0, 1}) {
+		const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+		for (size_t i = 0; i < flows.size(); ++i) {
 			std::map<uint64_t, const RecvStamp *> received; // the first of each
-			for (const RecvStamp &recv : block.sides[1 - from].recvs)
+			for (const RecvStamp &recv : block.flows[i].recvs)
 				received.emplace(recv.seq, &recv);
-			for (const SendStamp &send : block.sides[from].sends) {
+			for (const SendStamp &send : block.flows[i].sends) {
 				std::string line =
-					fmt::format("{},{},{},{:d},{},{},", of_block, from, send.seq,
+					fmt::format("{},{},{},{},{:d},{},{},", of_block, flows[i].from, flows[i].to, send.seq,
 								(send.flags & rundir::kStampLeadIn) != 0, send.intended_ns, send.send_ns);
 				const auto found = received.find(send.seq);
 				if (found == received.end())
@@ -150,7 +147,7 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(line + "," + rate + "\n");
+				file_.add(fmt::format("{},{:d},{}\n", line, is_counted(block), rate));
 			}
 		}
 	}

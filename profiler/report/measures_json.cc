@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/measures_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -15,6 +16,35 @@ namespace {
 constexpr std::array<const char *, stats::kReported.size()> kPercentileKeys = {"p50",   "p90",    "p99",
 																			   "p99_9", "p99_99", "p99_999"};
 constexpr std::array<const char *, 2> kSides = {"sender", "receiver"};
+
+Json counter_json(const CounterTotal &total)
+{
+	if (total.messages == 0)
+		return nullptr;
+	// As far as a double has every whole number; beyond, nothing is exact anyway.
+	return {{"total", static_cast<uint64_t>(std::min(std::round(total.counted), 0x1p63))},
+			{"messages", total.messages},
+			{"per_message", *total.per_message()},
+			{"running_share", total.running_share() ? Json(*total.running_share()) : Json(nullptr)}};
+}
+
+// Most are absent for the same reason, which is told once.
+Json absent_json(const SideCounters &side)
+{
+	Json json = Json::array();
+	for (size_t i = 0; i < side.totals.size(); ++i) {
+		if (side.totals[i].messages > 0)
+			continue;
+		const rundir::CounterField &field = rundir::kCounterFields[i];
+		const std::string why = rundir::why_absent(side.totals[i].absence, field.hardware);
+		const auto same = std::ranges::find(json, Json(why), [](const Json &one) { return one["why"]; });
+		if (same != json.end())
+			(*same)["counters"].push_back(field.key);
+		else
+			json.push_back({{"why", why}, {"counters", Json::array({field.key})}});
+	}
+	return json;
+}
 
 } // namespace
 
@@ -111,10 +141,28 @@ Json usage_json(const CellResult &cell)
 	Json json;
 	json["messages"] = cell.usage->messages;
 	for (size_t side = 0; side < kSides.size(); ++side) {
-		const rundir::Usage &usage = cell.usage->sides[side];
+		const rundir::Usage &usage = cell.usage->ends[side];
 		for (const rundir::UsageField &field : rundir::kUsageFields)
-			json[kSides[side]][field.key] =
-				field.always || usage.max_rss_kib > 0 ? Json(usage.*field.value) : Json(nullptr);
+			json[kSides[side]][field.key] = usage.*field.value;
+	}
+	return json;
+}
+
+Json counters_json(const CellResult &cell)
+{
+	if (!cell.counters.told)
+		return nullptr;
+	Json json;
+	for (size_t s = 0; s < kSides.size(); ++s) {
+		const SideCounters &side = cell.counters.ends[s];
+		Json &told = json[kSides[s]];
+		for (size_t i = 0; i < side.totals.size(); ++i)
+			told[rundir::kCounterFields[i].key] = counter_json(side.totals[i]);
+		const auto ipc = instructions_per_cycle({&side});
+		told["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
+		told["hardware_mode"] =
+			!side.has_hardware() ? Json(nullptr) : Json(side.user_only ? "user" : "user_and_kernel");
+		told["absent"] = absent_json(side);
 	}
 	return json;
 }

@@ -2,6 +2,7 @@
 #include "profiler/report/messages.h"
 
 #include <algorithm>
+#include <map>
 
 namespace icepath::report {
 namespace {
@@ -75,6 +76,31 @@ private:
 	size_t furthest_ = 0;
 };
 
+// Of each message that every receiver got: until the last had it.
+std::vector<uint64_t> times_to_all(const rundir::Block &block)
+{
+	struct Reached {
+		size_t receivers = 0;
+		uint64_t longest_ns = 0;
+	};
+	std::map<uint64_t, Reached> reached; // by seq
+	for (const rundir::BlockFlow &flow : block.flows) {
+		Direction direction(flow.sends);
+		MessageCounts already_counted;
+		for (const RecvStamp &recv : flow.recvs)
+			if (const auto ns = direction.receive(recv, already_counted)) {
+				Reached &message = reached[recv.seq];
+				message.receivers++;
+				message.longest_ns = std::max(message.longest_ns, *ns);
+			}
+	}
+	std::vector<uint64_t> times;
+	for (const auto &[seq, message] : reached)
+		if (message.receivers == block.flows.size())
+			times.push_back(message.longest_ns);
+	return times;
+}
+
 } // namespace
 
 void MessageCounts::add(const MessageCounts &more)
@@ -131,32 +157,43 @@ void Jitter::add(const std::vector<uint64_t> &latencies)
 BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &cell)
 {
 	BlockMessages result;
-	const bool pingpong = rundir::is_answered(cell.pattern);
 	const Lateness lateness = lateness_of(cell);
-	for (size_t from = 0; from < (pingpong ? 2u : 1u); ++from) {
-		Direction direction(block.sides[from].sends);
-		for (const RecvStamp &recv : block.sides[1 - from].recvs)
+	for (const rundir::BlockFlow &flow : block.flows) {
+		Direction direction(flow.sends);
+		std::vector<uint64_t> &latencies = result.latencies.by_flow.emplace_back();
+		for (const RecvStamp &recv : flow.recvs)
 			if (const auto ns = direction.receive(recv, result.counts)) {
-				result.latencies.one_way[from].push_back(*ns);
+				latencies.push_back(*ns);
 				result.received.add(recv.recv_ns);
 				if (*ns > lateness.late_ns)
 					++(*ns > lateness.too_late_ns ? result.counts.too_late : result.counts.late);
 			}
 		direction.look_at_sends(result);
 	}
-	if (pingpong) {
+	const std::vector<SendStamp> &sends = block.flows[0].sends;
+	if (rundir::is_answered(cell.pattern)) {
 		// The answer to message n has number n, so the two ends of a round trip are one more direction.
-		Direction trips(block.sides[0].sends);
+		Direction trips(sends);
 		MessageCounts already_counted;
-		for (const RecvStamp &recv : block.sides[0].recvs)
+		for (const RecvStamp &recv : block.flows[1].recvs)
 			if (const auto ns = trips.receive(recv, already_counted))
 				result.latencies.round_trip.push_back(*ns);
 	} else {
-		for (const SendStamp &send : block.sides[0].sends)
+		for (const SendStamp &send : sends)
 			if (!(send.flags & rundir::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)
 				result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
 	}
+	if (block.flows.size() > 1 && !rundir::is_answered(cell.pattern))
+		result.latencies.to_all = times_to_all(block);
 	return result;
+}
+
+std::vector<uint64_t> BlockLatencies::all() const
+{
+	std::vector<uint64_t> all;
+	for (const std::vector<uint64_t> &flow : by_flow)
+		all.insert(all.end(), flow.begin(), flow.end());
+	return all;
 }
 
 } // namespace icepath::report

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What the stamps of one block tell without any probe: which messages came, and how long each took.
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,10 +37,13 @@ Lateness lateness_of(const rundir::Cell &cell);
 
 // Nanoseconds, in the order of reception or, what has none, of sending.
 struct BlockLatencies {
-	std::array<std::vector<uint64_t>, 2> one_way; // recv - send of messages from side 0, from side 1
+	std::vector<std::vector<uint64_t>> by_flow; // recv - send
 	std::vector<uint64_t> round_trip; // pingpong: side 0's recv - its send
 	std::vector<uint64_t> pacing; // open loop: send - intended
-	std::vector<uint64_t> send_call; // return - call, of both sides' messages; none where no call was made
+	std::vector<uint64_t> to_all; // several receivers: send -> the last one's recv, of messages that all of them got
+	std::vector<uint64_t> send_call; // return - call, of every message; none where no call was made
+
+	std::vector<uint64_t> all() const; // of every flow
 };
 
 // From the first to the last of some instants.

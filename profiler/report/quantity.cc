@@ -50,11 +50,11 @@ std::string duration(double ns)
 	return three_digits(ns / 1e9) + " s";
 }
 
-std::string per_second(double rate)
+std::string amount(double number)
 {
-	if (rate < 999.5)
-		return three_digits(rate);
-	return rate < 999.5e3 ? three_digits(rate / 1e3) + "k" : three_digits(rate / 1e6) + "M";
+	if (number < 999.5)
+		return three_digits(number);
+	return number < 999.5e3 ? three_digits(number / 1e3) + "k" : three_digits(number / 1e6) + "M";
 }
 
 std::string count(uint64_t number)

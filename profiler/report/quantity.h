@@ -18,7 +18,8 @@ std::string duration(double ns);
 
 std::string count(uint64_t number); // "18 233"
 // Three significant digits: "845", "12.3k", "1.26M".
-std::string per_second(double rate);
+std::string amount(double number);
+inline std::string per_second(double rate) { return amount(rate); }
 std::string percent(double share); // 0.927 is "92.7 %"
 
 // Text that others chose (thread names, sentences of libraries), safe to print: control characters become "?", so that

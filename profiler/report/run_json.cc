@@ -111,6 +111,22 @@ Json worst_json(const WorstMessage &worst)
 			{"segments", segments}};
 }
 
+Json flow_json(const CellResult &cell, size_t flow)
+{
+	return flow < cell.by_flow.size() ? where_measured(cell.by_flow[flow]) : Json(nullptr);
+}
+
+// Of each receiver, where there are several.
+Json receivers_json(const CellResult &cell)
+{
+	if (rundir::channels_of(cell.cell) == 1)
+		return nullptr;
+	Json json = Json::array();
+	for (size_t flow = 0; flow < rundir::channels_of(cell.cell); ++flow)
+		json.push_back(flow_json(cell, flow));
+	return json;
+}
+
 Json cell_json(const CellResult &cell, bool exact_split)
 {
 	const rundir::Cell &what = cell.cell;
@@ -128,17 +144,25 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		 what.burst ? Json{{"demand", what.burst->demand}, {"recovery_ns", what.burst->recovery_ns}} : Json(nullptr)},
 		{"limits", limits_json(cell)},
 		{"max_rate", max_rate_json(cell)},
-		{"subscribers", 1},
-		{"cpus", {{"sender", what.cpu_sender}, {"receiver", what.cpu_receiver}}},
+		{"subscribers", rundir::channels_of(what)},
+		{"cpus",
+		 {{"sender", what.cpus[0]},
+		  {"receiver", what.cpus[1]},
+		  {"receivers", std::vector<uint32_t>(what.cpus.begin() + 1, what.cpus.end())}}},
 		{"injection",
 		 {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
 		{"blocks",
-		 {{"probed", cell.blocks_probed}, {"unprobed", cell.blocks_unprobed}, {"failed", cell.blocks_failed}}},
+		 {{"probed", cell.blocks_probed},
+		  {"unprobed", cell.blocks_unprobed},
+		  {"counted", cell.blocks_counted},
+		  {"failed", cell.blocks_failed}}},
 		{"messages", messages_json(cell)},
 		{"latency_ns", distribution_json(cell.latency)},
 		{"latency_probed_ns", distribution_json(cell.latency_probed)},
-		{"forward_ns", where_measured(cell.forward)},
-		{"back_ns", where_measured(cell.back)},
+		{"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
+		{"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
+		{"receivers_ns", receivers_json(cell)},
+		{"to_all_ns", where_measured(cell.to_all)},
 		{"round_trip_ns", where_measured(cell.round_trip)},
 		{"pacing_ns", where_measured(cell.pacing)},
 		{"send_call_ns", where_measured(cell.send_call)},
@@ -161,6 +185,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 					   {"recursion_misses", cell.capture.recursion_misses}};
 	json["cpu_ns_per_message"] = cpu_json(cell, exact_split);
 	json["rusage"] = usage_json(cell);
+	json["counters"] = counters_json(cell);
 	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
 	return json;
 }

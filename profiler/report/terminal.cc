@@ -10,6 +10,7 @@
 #include "icepath/plugin.h"
 #pragma GCC diagnostic pop
 #include "profiler/report/cell_table.h"
+#include "profiler/report/counter_table.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
@@ -113,6 +114,7 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	add_head(page, result);
 	add_cell_table(page, result);
 	add_notices(page, result, style.verbose);
+	add_counter_table(page, result.cells);
 	add_worst(page, result);
 	add_culprits(page, result.cells);
 	add_noise(page, result.head, style.verbose);

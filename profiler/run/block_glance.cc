@@ -10,8 +10,8 @@ namespace icepath::run {
 double block_p50_us(const rundir::Block &block)
 {
 	std::vector<uint64_t> latencies;
-	const auto &sends = block.sides[0].sends;
-	for (const rundir::RecvStamp &recv : block.sides[1].recvs)
+	const auto &sends = block.flows[0].sends;
+	for (const rundir::RecvStamp &recv : block.flows[0].recvs)
 		if (recv.seq < sends.size() && sends[recv.seq].seq == recv.seq && recv.recv_ns > sends[recv.seq].send_ns)
 			latencies.push_back(recv.recv_ns - sends[recv.seq].send_ns);
 	if (latencies.empty())
@@ -23,7 +23,7 @@ double block_p50_us(const rundir::Block &block)
 
 uint64_t counted_in(const rundir::Block &block)
 {
-	const auto &recvs = block.sides[1].recvs;
+	const auto &recvs = block.flows[0].recvs;
 	return static_cast<uint64_t>(std::count_if(recvs.begin(), recvs.end(), [](const rundir::RecvStamp &recv) {
 		return (recv.flags & rundir::kStampLeadIn) == 0;
 	}));

@@ -7,7 +7,7 @@
 
 namespace icepath::run {
 
-// Of the messages to side 1, lead-in included; 0: none came.
+// Of the messages from side 0 to side 1, lead-in included; 0: none came.
 double block_p50_us(const rundir::Block &block);
 
 // Messages that side 1 received, without the lead-in.

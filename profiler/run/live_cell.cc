@@ -10,22 +10,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "ebpf/records.h"
 
 namespace icepath::run {
 namespace {
 
-constexpr std::array<const char *, 2> kPingPongNames = {"initiator", "responder"};
-constexpr std::array<const char *, 2> kOneWayNames = {"sender", "receiver"};
+static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 
 // Workers are cancelled a second after the deadline: see worker::BlockRequest. Who hasn't answered by then hangs.
 constexpr uint64_t kGraceNs = 3'000'000'000;
-
-const char *side_name(const rundir::Cell &cell, size_t side)
-{
-	return (rundir::is_answered(cell.pattern) ? kPingPongNames : kOneWayNames)[side];
-}
 
 rundir::ClockPair read_clocks()
 {
@@ -43,14 +38,17 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 	return result;
 }
 
+// Whether side 0 is at this end of the channels, or another side at the other.
+bool sends_from(const rundir::Cell &cell, bool first) { return first || rundir::is_answered(cell.pattern); }
+bool receives_at(const rundir::Cell &cell, bool first) { return !first || rundir::is_answered(cell.pattern); }
+
 // Only a lossy target's messages may come twice, and then no more of them than there is room for.
-bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, size_t side, uint32_t messages,
+bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, bool first, uint32_t messages,
 				 uint32_t room)
 {
-	const bool pingpong = rundir::is_answered(cell.pattern);
 	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room : messages;
-	return reply.sends <= (pingpong || side == 0 ? messages : 0) &&
-		   reply.recvs <= (pingpong || side == 1 ? most_received : 0);
+	return reply.sends <= (sends_from(cell, first) ? messages : 0) &&
+		   reply.recvs <= (receives_at(cell, first) ? most_received : 0);
 }
 
 } // namespace
@@ -103,9 +101,10 @@ std::vector<rundir::SlotCapture> SlotsView::copy() const
 
 LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 				   const SlotsView &slots, privilege::Helper &helper)
-	: cell_(cell), number_(number), capacity_(max_messages)
+	: cell_(cell), number_(number), flows_(rundir::flows_of(cell)), socket_keys_(rundir::channels_of(cell))
 {
-	const size_t bytes = worker::cell_memory_bytes(capacity_);
+	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
+	const size_t bytes = memory_bytes();
 	memory_fd_ = Fd(memfd_create("icepath-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	// Sealed, so that no worker can shrink it under icepath's feet.
 	if (!memory_fd_ || ftruncate(memory_fd_.get(), static_cast<off_t>(bytes)) ||
@@ -118,64 +117,87 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 	memory_->capacity = capacity_;
 	memory_->last_seq = UINT64_MAX;
 	try {
-		open(plugin, max_messages, slots, helper);
+		open(plugin, slots, helper);
 	} catch (...) {
 		munmap(memory_, bytes);
 		throw;
 	}
 }
 
-LiveCell::~LiveCell() { munmap(memory_, worker::cell_memory_bytes(capacity_)); }
+LiveCell::~LiveCell() { munmap(memory_, memory_bytes()); }
 
-void LiveCell::open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper)
+uint64_t LiveCell::memory_bytes() const
 {
-	const bool pingpong = rundir::is_answered(cell_.pattern);
-	std::array<worker::Reply, 2> opened;
-	std::array<std::vector<Fd>, 2> received;
-	for (uint32_t side = 0; side < 2; side++) {
-		workers_[side] =
-			std::make_unique<WorkerProcess>(worker_program(), fmt::format("{} of {}", side_name(cell_, side), title()));
-		worker::Request request{};
-		request.kind = worker::RequestKind::Open;
-		plugin.copy(request.plugin, sizeof(request.plugin) - 1);
-		cell_.target.copy(request.open.target, sizeof(request.open.target) - 1);
-		fmt::format("icepath-{}-{}", getpid(), number_).copy(request.open.name, sizeof(request.open.name) - 1);
-		request.open.side = side;
-		request.open.sends = pingpong || side == 0;
-		request.open.receives = pingpong || side == 1;
-		request.open.wait = plan::bit_of(cell_.wait);
-		request.open.payload_bytes = cell_.payload_bytes;
-		request.open.max_messages = max_messages;
-		std::vector<int> fds = {memory_fd_.get()};
-		if (slots.mapped())
-			fds.push_back(slots.fd());
-		opened[side] = workers_[side]->ask(request, fds, received[side]);
-		if (opened[side].address.fds_used > std::min<size_t>(4, received[side].size()))
-			throw WorkerFailed(fmt::format("the {} sent an address that can't be true", workers_[side]->what()));
-		tids_[side] = static_cast<uint32_t>(workers_[side]->pid()); // its main thread measures
+	return worker::cell_memory_bytes(capacity_, static_cast<uint32_t>(rundir::channels_of(cell_)));
+}
+
+void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper)
+{
+	for (size_t side = 0; side < rundir::sides_of(cell_); side++) {
+		workers_.push_back(std::make_unique<WorkerProcess>(
+			worker_program(), fmt::format("{} of {}", rundir::side_name(cell_, side), title())));
+		tids_.push_back(static_cast<uint32_t>(workers_[side]->pid())); // its main thread measures
 	}
-	for (const uint32_t side : {1u, 0u}) {
-		worker::Request request{};
+	worker::Request request{};
+	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
+	cell_.target.copy(request.open.target, sizeof(request.open.target) - 1);
+	request.open.channels = static_cast<uint32_t>(rundir::channels_of(cell_));
+	request.open.wait = plan::bit_of(cell_.wait);
+	request.open.payload_bytes = cell_.payload_bytes;
+	request.open.max_messages = capacity_;
+	std::vector<int> shared = {memory_fd_.get()};
+	if (slots.mapped())
+		shared.push_back(slots.fd());
+	std::vector<std::array<std::vector<Fd>, 2>> sockets(request.open.channels);
+	for (uint32_t channel = 0; channel < request.open.channels; channel++)
+		open_channel(channel, request, shared, sockets[channel]);
+	for (size_t side = 0; side < workers_.size(); side++)
+		helper_numbers_.push_back(helper.add_worker(workers_[side]->pidfd(), cell_.cpus[side]));
+	if (!slots.mapped())
+		return;
+	for (uint32_t channel = 0; channel < sockets.size(); channel++)
+		for (uint32_t end = 0; end < 2; end++) {
+			const uint64_t key = ((uint64_t{number_} + 1) * rundir::kMaxSides + channel) * 2 + end;
+			for (const Fd &socket : sockets[channel][end]) {
+				helper.add_socket(socket.get(), key);
+				socket_keys_[channel][end] = key;
+			}
+		}
+}
+
+void LiveCell::open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
+							std::array<std::vector<Fd>, 2> &sockets)
+{
+	const std::array<uint32_t, 2> sides = {0, channel + 1};
+	std::array<worker::Reply, 2> opened;
+	std::array<std::vector<Fd>, 2> addresses;
+	fmt::format("icepath-{}-{}-{}", getpid(), number_, channel).copy(request.open.name, sizeof(request.open.name) - 1);
+	for (const uint32_t end : {0u, 1u}) {
+		WorkerProcess &worker = *workers_[sides[end]];
+		request.kind = worker::RequestKind::Open;
+		request.open.channel = channel;
+		request.open.side = end;
+		request.open.sends = sends_from(cell_, end == 0);
+		request.open.receives = receives_at(cell_, end == 0);
+		std::memset(request.open.thread, 0, sizeof(request.open.thread));
+		rundir::side_name(cell_, sides[end]).copy(request.open.thread, sizeof(request.open.thread) - 1);
+		opened[end] = worker.ask(request, shared, addresses[end]);
+		const size_t address_fds = opened[end].address.fds_used;
+		if (address_fds > std::min<size_t>(4, addresses[end].size()))
+			throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
+		const auto rest = addresses[end].begin() + static_cast<ptrdiff_t>(address_fds);
+		std::move(rest, addresses[end].end(), std::back_inserter(sockets[end]));
+		addresses[end].erase(rest, addresses[end].end());
+	}
+	for (const uint32_t end : {1u, 0u}) {
 		request.kind = worker::RequestKind::Connect;
-		request.address = opened[1 - side].address;
-		std::vector<int> fds = numbers(received[1 - side]);
-		fds.resize(opened[1 - side].address.fds_used);
+		request.index = end == 0 ? channel : 0;
+		request.address = opened[1 - end].address;
 		std::vector<Fd> more;
-		const worker::Reply connected = workers_[side]->ask(request, fds, more);
+		const worker::Reply connected = workers_[sides[end]]->ask(request, numbers(addresses[1 - end]), more);
 		// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
 		for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
-			received[side].push_back(std::move(more[i]));
-	}
-	for (uint32_t side = 0; side < 2; side++) {
-		helper_numbers_[side] =
-			helper.add_worker(workers_[side]->pidfd(), side == 0 ? cell_.cpu_sender : cell_.cpu_receiver);
-		if (!slots.mapped())
-			continue;
-		const uint64_t key = (uint64_t{number_} + 1) * 2 + side;
-		for (size_t i = opened[side].address.fds_used; i < received[side].size(); i++) {
-			helper.add_socket(received[side][i].get(), key);
-			socket_keys_[side] = key;
-		}
+			sockets[end].push_back(std::move(more[i]));
 	}
 }
 
@@ -184,7 +206,6 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	rundir::Block block;
 	block.probed = wish.probed;
 	block.rate_hz = wish.rate_hz;
-	block.socket_keys = socket_keys_;
 	block.begin = read_clocks();
 	memory_->last_seq = UINT64_MAX;
 	worker::Request request{};
@@ -195,6 +216,7 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
 	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : rundir::due_hz(cell_).value_or(0);
+	request.block.count_hardware = wish.count_hardware;
 	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
@@ -205,14 +227,14 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	}
 	// Emptying the slots takes its time, which isn't the block's.
 	request.block.deadline_ns = icepath_now_ns() + wish.duration_ns;
-	std::array<std::optional<worker::Reply>, 2> replies;
+	Replies replies(workers_.size());
 	try {
-		for (const size_t side : {1, 0}) // the receiver asks before the sender sends
+		for (size_t side = workers_.size(); side-- > 0;) // the receivers ask before the sender sends
 			workers_[side]->send(request, {});
 		replies = await_replies(request.block, wish.stop, block.failure);
 		const uint32_t messages = request.block.lead_in + request.block.count;
-		for (const size_t side : {0, 1})
-			if (block.failure.empty() && !can_be_true(replies[side]->block, cell_, side, messages, capacity_))
+		for (size_t side = 0; side < workers_.size(); side++)
+			if (block.failure.empty() && !can_be_true(replies[side]->block, cell_, side == 0, messages, capacity_))
 				block.failure = fmt::format("the {} counts {} messages sent and {} received in a block of {}, which "
 											"can't be true",
 											workers_[side]->what(), replies[side]->block.sends,
@@ -227,43 +249,50 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	block.finish = read_clocks();
 	// One side's stamps without the other's would count every message as lost.
 	if (!block.failure.empty())
-		replies = {};
+		replies.assign(workers_.size(), std::nullopt);
 	collect(block, replies);
+	for (size_t side = 0; side < workers_.size(); side++)
+		if (replies[side])
+			block.sides[side].counters = rundir::believable(replies[side]->block.counters, wish.count_hardware);
 	if (!block.failure.empty())
 		block.end = rundir::BlockEnd::Failed;
 	return block;
 }
 
-std::array<std::optional<worker::Reply>, 2> LiveCell::await_replies(const worker::BlockRequest &block,
-																	const std::atomic<bool> *stop, std::string &failure)
+LiveCell::Replies LiveCell::await_replies(const worker::BlockRequest &block, const std::atomic<bool> *stop,
+										  std::string &failure)
 {
-	std::array<std::optional<worker::Reply>, 2> replies;
+	Replies replies(workers_.size());
 	uint64_t give_up_ns = block.deadline_ns + kGraceNs;
 	for (;;) {
-		// Side 0's reply waits until side 1's is there: looking at it would wake icepath in the middle of the last messages.
-		std::array<pollfd, 2> sockets{};
-		for (size_t side = 0; side < 2; side++) {
-			const bool look = side == 1 || replies[1] || !failure.empty();
-			sockets[side] = {replies[side] ? -1 : workers_[side]->socket(), static_cast<short>(look ? POLLIN : 0), 0};
+		// Of those that haven't replied only the last side is looked at: any other's reply would wake icepath in the middle
+		// of the last messages. An end by itself shows without being looked for (POLLHUP).
+		std::vector<pollfd> sockets(workers_.size());
+		size_t last = 0;
+		for (size_t side = 0; side < workers_.size(); side++) {
+			sockets[side] = {replies[side] ? -1 : workers_[side]->socket(),
+							 static_cast<short>(failure.empty() ? 0 : POLLIN), 0};
+			last = replies[side] ? last : side;
 		}
-		if (replies[0] && replies[1])
+		if (replies[last])
 			return replies;
+		sockets[last].events = POLLIN;
 		if (stop && *stop)
 			memory_->stop = block.block + 1;
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= give_up_ns)
-			throw WorkerFailed(
-				failure.empty() ? fmt::format("the {} doesn't answer", workers_[replies[1] ? 0 : 1]->what()) : failure);
+			throw WorkerFailed(failure.empty() ? fmt::format("the {} doesn't answer", workers_[last]->what())
+											   : failure);
 		if (poll(sockets.data(), sockets.size(), static_cast<int>((give_up_ns - now_ns) / 1'000'000 + 1)) < 0)
 			continue; // a signal
-		for (size_t side = 0; side < 2; side++) {
+		for (size_t side = 0; side < workers_.size(); side++) {
 			if (sockets[side].revents == 0)
 				continue;
 			std::vector<Fd> none;
 			try {
 				replies[side] = workers_[side]->receive(none, 0);
 			} catch (const WorkerFailed &failed) {
-				// The other one says little more than that its peer is gone, or hangs: it gets a moment.
+				// The other ones say little more than that their peer is gone, or hang: they get a moment.
 				if (failure.empty() || (sockets[side].revents & POLLHUP))
 					failure = failed.what();
 				replies[side] = worker::Reply{};
@@ -273,25 +302,33 @@ std::array<std::optional<worker::Reply>, 2> LiveCell::await_replies(const worker
 	}
 }
 
-void LiveCell::collect(rundir::Block &block, const std::array<std::optional<worker::Reply>, 2> &replies) const
+void LiveCell::collect(rundir::Block &block, const Replies &replies) const
 {
-	const auto *stamps = reinterpret_cast<const uint8_t *>(memory_ + 1);
-	for (uint32_t side = 0; side < 2; side++) {
-		rundir::BlockSide &told = block.sides[side];
+	for (size_t side = 0; side < workers_.size(); side++) {
 		const worker::BlockReply reply = replies[side] ? replies[side]->block : worker::BlockReply{};
+		rundir::BlockSide &told = block.sides.emplace_back();
 		told.tid = tids_[side];
-		told.cpu = side == 0 ? cell_.cpu_sender : cell_.cpu_receiver;
-		told.name = side_name(cell_, side);
+		told.cpu = cell_.cpus[side];
+		told.name = rundir::side_name(cell_, side);
 		told.usage = reply.usage;
 		told.marker_begin_ns = reply.marker_begin_ns;
 		told.marker_end_ns = reply.marker_end_ns;
-		told.sends.resize(std::min(reply.sends, capacity_));
-		told.recvs.resize(std::min(reply.recvs, capacity_));
-		const size_t side_bytes = size_t{capacity_} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
-		const uint8_t *sends = stamps + side * side_bytes;
-		std::memcpy(told.sends.data(), sends, told.sends.size() * sizeof(rundir::SendStamp));
-		std::memcpy(told.recvs.data(), sends + size_t{capacity_} * sizeof(rundir::SendStamp),
+	}
+	const auto *memory = reinterpret_cast<const uint8_t *>(memory_);
+	for (const rundir::Flow &flow : flows_) {
+		const uint32_t first = flow.from == 0 ? 0 : 1; // the channel's end that sends
+		rundir::BlockFlow told;
+		told.sender_key = socket_keys_[flow.channel][first];
+		told.receiver_key = socket_keys_[flow.channel][1 - first];
+		told.sends.resize(std::min(replies[flow.from] ? replies[flow.from]->block.sends : 0, capacity_));
+		told.recvs.resize(std::min(replies[flow.to] ? replies[flow.to]->block.recvs : 0, capacity_));
+		std::memcpy(told.sends.data(), memory + worker::stamps_offset(capacity_, flow.channel, first),
+					told.sends.size() * sizeof(rundir::SendStamp));
+		std::memcpy(told.recvs.data(),
+					memory + worker::stamps_offset(capacity_, flow.channel, 1 - first) +
+						size_t{capacity_} * sizeof(rundir::SendStamp),
 					told.recvs.size() * sizeof(rundir::RecvStamp));
+		block.flows.push_back(std::move(told));
 	}
 	if (replies[0] && replies[0]->block.end <= static_cast<uint32_t>(rundir::BlockEnd::Interrupted))
 		block.end = static_cast<rundir::BlockEnd>(replies[0]->block.end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One cell while the run goes on: its two workers, the memory that they share with icepath, and its blocks. One thread.
+// One cell while the run goes on: its workers, the memory that they share with icepath, and its blocks. One thread.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -45,14 +45,15 @@ struct BlockWish {
 	uint64_t duration_ns = 0; // from when everything that must be done before the first message is done
 	bool probed = false;
 	std::optional<double> rate_hz; // of this block alone: max-rate
+	bool count_hardware = false; // never with `probed`
 	// Where given: ends the block before its time, once it is set, which a signal's handler may do.
 	const std::atomic<bool> *stop = nullptr;
 };
 
 class LiveCell {
 public:
-	// Starts both workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
-	// Throws WorkerFailed.
+	// Starts the workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
+	// Blocks have at most `max_messages` messages and rundir::most_counted() of its flows. Throws WorkerFailed.
 	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 			 const SlotsView &slots, privilege::Helper &helper);
 	~LiveCell();
@@ -63,24 +64,30 @@ public:
 	// is over.
 	rundir::Block run(const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
 
-	const std::array<uint32_t, 2> &tids() const { return tids_; }
+	const std::vector<uint32_t> &tids() const { return tids_; } // by side
 	const rundir::Cell &cell() const { return cell_; }
 	std::string title() const { return rundir::title(cell_); }
 
 private:
-	void open(const std::string &plugin, uint32_t max_messages, const SlotsView &slots, privilege::Helper &helper);
-	void collect(rundir::Block &block, const std::array<std::optional<worker::Reply>, 2> &replies) const;
-	std::array<std::optional<worker::Reply>, 2> await_replies(const worker::BlockRequest &block,
-															  const std::atomic<bool> *stop, std::string &failure);
+	using Replies = std::vector<std::optional<worker::Reply>>; // by side
+
+	uint64_t memory_bytes() const;
+	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
+	// Both ends of a channel; `sockets` gets those that carry its messages, by end.
+	void open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
+					  std::array<std::vector<Fd>, 2> &sockets);
+	void collect(rundir::Block &block, const Replies &replies) const;
+	Replies await_replies(const worker::BlockRequest &block, const std::atomic<bool> *stop, std::string &failure);
 
 	rundir::Cell cell_;
 	uint32_t number_;
 	Fd memory_fd_;
 	worker::CellMemory *memory_ = nullptr;
 	uint32_t capacity_ = 0;
-	std::array<std::unique_ptr<WorkerProcess>, 2> workers_;
-	std::array<uint32_t, 2> tids_{}, helper_numbers_{};
-	std::array<uint64_t, 2> socket_keys_{};
+	const std::vector<rundir::Flow> flows_;
+	std::vector<std::unique_ptr<WorkerProcess>> workers_; // by side
+	std::vector<uint32_t> tids_, helper_numbers_; // by side
+	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
 };
 
 } // namespace icepath::run

@@ -37,6 +37,10 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(
 // Rounds go probed, unprobed, unprobed, probed: drift that is linear in time cancels in every four.
 bool is_probed(uint32_t round) { return round % 4 == 0 || round % 4 == 3; }
 
+// Hardware counters would disturb both latencies and layers (profiler/worker/counters.h), so some rounds are theirs: few, and
+// none before each cell has the three blocks that an interval needs.
+bool counts_hardware(uint32_t round) { return round % 8 == 6; }
+
 // The probed rounds, and the unprobed, go through the cells forth and back in turn, so that none always follows the same one.
 bool goes_back(uint32_t round) { return round % 4 >= 2; }
 
@@ -95,10 +99,8 @@ private:
 	void load_capture()
 	{
 		std::set<uint32_t> cpus;
-		for (const rundir::Cell &cell : head_.cells) {
-			cpus.insert(cell.cpu_sender);
-			cpus.insert(cell.cpu_receiver);
-		}
+		for (const rundir::Cell &cell : head_.cells)
+			cpus.insert(cell.cpus.begin(), cell.cpus.end());
 		const std::vector<uint32_t> list(cpus.begin(), cpus.end());
 		privilege::Helper::Loaded loaded = helper_.load(list, options_.records_per_slot);
 		head_.probes = probe_uses(head_.cells, loaded);
@@ -248,6 +250,8 @@ private:
 		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
 		wish.at_least = kUsefulMessages;
 		wish.probed = progress_.probed;
+		// What counts makes switches longer, and so a rate look lower than it is.
+		wish.count_hardware = counts_hardware(round) && !wish.probed && !searches_[i];
 		if (searches_[i])
 			set_rate(wish, i);
 		wish.stop = &interrupted;
@@ -262,7 +266,7 @@ private:
 	// False: a block of this cell can't be had in the time that is left.
 	bool lengthen(size_t i, const rundir::Block &block)
 	{
-		const auto &sends = block.sides[0].sends;
+		const auto &sends = block.flows[0].sends;
 		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
 		const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
 		budget_.needs(i, least_block_ns(sends.size(), took_ns, options_.messages));

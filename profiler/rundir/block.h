@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One block as it was captured: what the run directory stores and what the walk starts from. Plain data.
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "ebpf/records.h"
+#include "profiler/rundir/counters.h"
 #include "profiler/rundir/stamps.h"
 
 namespace icepath::rundir {
@@ -19,7 +19,6 @@ struct Usage {
 	uint64_t user_ns = 0, system_ns = 0;
 	uint64_t voluntary_switches = 0, involuntary_switches = 0;
 	uint64_t minor_faults = 0, major_faults = 0;
-	// Run directories of before these were kept have 0 in all of them, as a process that ran never has in the first.
 	uint64_t max_rss_kib = 0; // of the worker's process, up to the end of the block
 	uint64_t block_inputs = 0, block_outputs = 0; // 512 bytes each, from and to storage
 	uint64_t shared_text = 0, unshared_data = 0, unshared_stack = 0; // ru_ixrss, ru_idrss, ru_isrss: 0 on Linux
@@ -30,25 +29,24 @@ struct Usage {
 struct UsageField {
 	const char *key;
 	uint64_t Usage::*value;
-	bool always; // run directories of every version have it
 };
 inline constexpr UsageField kUsageFields[] = {
-	{"user_ns", &Usage::user_ns, true},
-	{"system_ns", &Usage::system_ns, true},
-	{"voluntary_switches", &Usage::voluntary_switches, true},
-	{"involuntary_switches", &Usage::involuntary_switches, true},
-	{"minor_faults", &Usage::minor_faults, true},
-	{"major_faults", &Usage::major_faults, true},
-	{"max_rss_kib", &Usage::max_rss_kib, false},
-	{"block_inputs", &Usage::block_inputs, false},
-	{"block_outputs", &Usage::block_outputs, false},
-	{"shared_text", &Usage::shared_text, false},
-	{"unshared_data", &Usage::unshared_data, false},
-	{"unshared_stack", &Usage::unshared_stack, false},
-	{"swaps", &Usage::swaps, false},
-	{"messages_sent", &Usage::messages_sent, false},
-	{"messages_received", &Usage::messages_received, false},
-	{"signals", &Usage::signals, false},
+	{"user_ns", &Usage::user_ns},
+	{"system_ns", &Usage::system_ns},
+	{"voluntary_switches", &Usage::voluntary_switches},
+	{"involuntary_switches", &Usage::involuntary_switches},
+	{"minor_faults", &Usage::minor_faults},
+	{"major_faults", &Usage::major_faults},
+	{"max_rss_kib", &Usage::max_rss_kib},
+	{"block_inputs", &Usage::block_inputs},
+	{"block_outputs", &Usage::block_outputs},
+	{"shared_text", &Usage::shared_text},
+	{"unshared_data", &Usage::unshared_data},
+	{"unshared_stack", &Usage::unshared_stack},
+	{"swaps", &Usage::swaps},
+	{"messages_sent", &Usage::messages_sent},
+	{"messages_received", &Usage::messages_received},
+	{"signals", &Usage::signals},
 };
 static_assert(std::size(kUsageFields) * sizeof(uint64_t) == sizeof(Usage), "each field has its name");
 
@@ -62,8 +60,14 @@ struct BlockSide {
 	uint32_t cpu = 0; // where it was pinned
 	std::string name; // thread name
 	Usage usage;
+	Counters counters;
 	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
 	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
+};
+
+// The messages of one of the cell's flows.
+struct BlockFlow {
+	uint64_t sender_key = 0, receiver_key = 0; // icepath_socket.key of the socket at that end; 0: it has none
 	std::vector<SendStamp> sends; // in the order of sending
 	std::vector<RecvStamp> recvs; // in the order of reception
 };
@@ -86,10 +90,17 @@ struct Block {
 	BlockEnd end = BlockEnd::Count;
 	std::string failure; // the sentence, where end == Failed
 	ClockPair begin, finish;
-	std::array<BlockSide, 2> sides; // 0: initiator or sender, 1: responder or receiver
-	std::array<uint64_t, 2> socket_keys{}; // icepath_socket.key of each side's receiving socket; 0: it has none
+	std::vector<BlockSide> sides; // sides_of() the cell
+	std::vector<BlockFlow> flows; // beside flows_of() the cell
 	std::vector<SlotCapture> slots; // empty in an unprobed block
 	uint64_t recursion_misses = 0; // BPF programs that the kernel skipped during the block
 };
+
+// Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no
+// measure: it is for them alone.
+inline bool is_counted(const Block &block)
+{
+	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);
+}
 
 } // namespace icepath::rundir

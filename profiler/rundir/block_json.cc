@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/block_json.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "profiler/rundir/json_field.h"
@@ -32,9 +33,52 @@ Usage usage_from_json(const Json &json)
 {
 	Usage usage;
 	for (const UsageField &field : kUsageFields)
-		if (field.always || json.contains(field.key))
-			usage.*field.value = unsigned_field(json, field.key);
+		usage.*field.value = unsigned_field(json, field.key);
 	return usage;
+}
+
+// A counter is its errno, or [counted, enabled_ns, running_ns]; one that wasn't asked for isn't there.
+Json to_json(const Counters &counters)
+{
+	Json json = Json::object();
+	for (const CounterField &field : kCounterFields) {
+		const Count &count = counters.*field.count;
+		if (count.error > 0)
+			json[field.key] = static_cast<uint32_t>(count.error);
+		else if (count.error == 0)
+			json[field.key] = {count.counted, count.enabled_ns, count.running_ns};
+	}
+	if (hardware_was_on(counters))
+		json["user_only"] = counters.user_only != 0;
+	return json;
+}
+
+Count count_from_json(const Json &json, const CounterField &field)
+{
+	const Json &told = icepath::rundir::field(json, field.key);
+	Count count{.error = 0};
+	if (told.is_array()) {
+		if (told.size() != 3 || !std::ranges::all_of(told, &Json::is_number_unsigned))
+			wrong(field.key, "isn't a list of three whole numbers");
+		count = {0, told[0].get<uint64_t>(), told[1].get<uint64_t>(), told[2].get<uint64_t>()};
+	} else {
+		count.error = static_cast<int32_t>(unsigned_field(json, field.key, INT32_MAX));
+	}
+	if (!can_be_true(count, field) || (count.error == 0 && !told.is_array()))
+		wrong(field.key, "can't be true");
+	return count;
+}
+
+// Those that weren't asked for aren't there.
+Counters counters_from_json(const Json &json)
+{
+	Counters counters;
+	for (const CounterField &field : kCounterFields)
+		if (json.contains(field.key))
+			counters.*field.count = count_from_json(json, field);
+	if (hardware_was_on(counters))
+		counters.user_only = bool_field(json, "user_only");
+	return counters;
 }
 
 Json to_json(const BlockSide &side)
@@ -43,10 +87,9 @@ Json to_json(const BlockSide &side)
 			{"cpu", side.cpu},
 			{"name", side.name},
 			{"usage", to_json(side.usage)},
+			{"counters", to_json(side.counters)},
 			{"marker_begin_ns", side.marker_begin_ns},
-			{"marker_end_ns", side.marker_end_ns},
-			{"send_stamps", side.sends.size()},
-			{"recv_stamps", side.recvs.size()}};
+			{"marker_end_ns", side.marker_end_ns}};
 }
 
 BlockSide side_from_json(const Json &json)
@@ -56,9 +99,18 @@ BlockSide side_from_json(const Json &json)
 	side.cpu = u32_field(json, "cpu");
 	side.name = text_field(json, "name");
 	side.usage = usage_from_json(object_field(json, "usage"));
+	side.counters = counters_from_json(object_field(json, "counters"));
 	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
 	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
 	return side;
+}
+
+Json to_json(const BlockFlow &flow)
+{
+	return {{"sender_key", flow.sender_key},
+			{"receiver_key", flow.receiver_key},
+			{"send_stamps", flow.sends.size()},
+			{"recv_stamps", flow.recvs.size()}};
 }
 
 int32_t slot_cpu(const Json &json)
@@ -73,7 +125,11 @@ int32_t slot_cpu(const Json &json)
 
 Json to_json(const Block &block)
 {
-	Json slots = Json::array();
+	Json sides = Json::array(), flows = Json::array(), slots = Json::array();
+	for (const BlockSide &side : block.sides)
+		sides.push_back(to_json(side));
+	for (const BlockFlow &flow : block.flows)
+		flows.push_back(to_json(flow));
 	for (const SlotCapture &slot : block.slots)
 		slots.push_back({{"cpu", slot.cpu},
 						 {"position", slot.position},
@@ -87,22 +143,22 @@ Json to_json(const Block &block)
 			{"failure", block.failure},
 			{"begin", to_json(block.begin)},
 			{"finish", to_json(block.finish)},
-			{"sides", {to_json(block.sides[0]), to_json(block.sides[1])}},
-			{"socket_keys", block.socket_keys},
+			{"sides", sides},
+			{"flows", flows},
 			{"slots", slots},
 			{"recursion_misses", block.recursion_misses}};
 }
 
-BlockShape block_from_json(const Json &json, size_t cells)
+BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 {
 	BlockShape shape;
 	Block &block = shape.block;
 	block.cell = u32_field(json, "cell");
-	if (block.cell >= cells)
+	if (block.cell >= cells.size())
 		wrong("cell", "names a cell that the run doesn't have");
 	block.round = u32_field(json, "round");
 	block.probed = bool_field(json, "probed");
-	if (json.contains("rate_hz") && !json["rate_hz"].is_null()) { // runs before blocks had rates of their own have none
+	if (!field(json, "rate_hz").is_null()) {
 		block.rate_hz = number_field(json, "rate_hz");
 		if (!(*block.rate_hz >= 1 && *block.rate_hz <= 1e9))
 			wrong("rate_hz", "isn't within 1 to 1000000000");
@@ -121,18 +177,18 @@ BlockShape block_from_json(const Json &json, size_t cells)
 			wrong(key, "makes the block larger than it can be");
 		return n;
 	};
-	const Json &sides = array_field(json, "sides", 2);
-	const Json &keys = array_field(json, "socket_keys", 2);
-	if (sides.size() != 2 || keys.size() != 2)
-		throw std::runtime_error("a block has two sides");
-	for (size_t i = 0; i < 2; ++i) {
-		block.sides[i] = side_from_json(sides[i]);
-		shape.sends[i] = count(sides[i], "send_stamps", stamps, kMaxStamps);
-		shape.recvs[i] = count(sides[i], "recv_stamps", stamps, kMaxStamps);
-		if (!keys[i].is_number_unsigned())
-			wrong("socket_keys", "has an item that isn't a whole number");
-		block.socket_keys[i] = keys[i].get<uint64_t>();
+	const Cell &cell = cells[block.cell];
+	for (const Json &side : array_field(json, "sides", kMaxSides))
+		block.sides.push_back(side_from_json(side));
+	if (block.sides.size() != sides_of(cell))
+		wrong("sides", "has another number of items than its cell has sides");
+	for (const Json &flow : array_field(json, "flows", 2 * kMaxSides)) {
+		block.flows.push_back({unsigned_field(flow, "sender_key"), unsigned_field(flow, "receiver_key"), {}, {}});
+		shape.sends.push_back(count(flow, "send_stamps", stamps, kMaxStamps));
+		shape.recvs.push_back(count(flow, "recv_stamps", stamps, kMaxStamps));
 	}
+	if (block.flows.size() != flows_of(cell).size())
+		wrong("flows", "has another number of items than its cell has flows");
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {
 		SlotCapture capture;
 		capture.cpu = slot_cpu(slot);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // BLOCK as JSON: everything of a block but its stamps and records, and how many of those follow.
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "profiler/rundir/block.h"
+#include "profiler/rundir/run.h"
 
 namespace icepath::rundir {
 
 struct BlockShape {
 	Block block; // stamps and records still empty
-	std::array<uint64_t, 2> sends{}, recvs{};
+	std::vector<uint64_t> sends, recvs; // by flow
 	std::vector<uint64_t> records; // by slot
 };
 
 nlohmann::ordered_json to_json(const Block &block);
 
-// Throws std::runtime_error with the key that is wrong, also where stamps or records would be more than limits.h allows.
-BlockShape block_from_json(const nlohmann::ordered_json &json, size_t cells);
+// Throws std::runtime_error with the key that is wrong, also where sides or flows aren't those of the block's cell, and where
+// stamps or records would be more than limits.h allows.
+BlockShape block_from_json(const nlohmann::ordered_json &json, const std::vector<Cell> &cells);
 
 } // namespace icepath::rundir

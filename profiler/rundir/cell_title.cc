@@ -22,6 +22,8 @@ std::string variant(const Cell &cell)
 	if (cell.limits)
 		text += fmt::format(" {:g}%/{:g}ms", cell.limits->max_loss * 100,
 							static_cast<double>(cell.limits->max_p99_ns) / 1e6);
+	if (cell.pattern == Pattern::FanOut)
+		text += fmt::format(" to {}", channels_of(cell));
 	for (const auto &[ns, side] :
 		 {std::pair{cell.injection.sender_user_ns, "sender"}, {cell.injection.receiver_busy_ns, "receiver"}})
 		if (ns > 0)
@@ -30,5 +32,14 @@ std::string variant(const Cell &cell)
 }
 
 std::string title(const Cell &cell) { return cell.target + " " + variant(cell); }
+
+std::string side_name(const Cell &cell, size_t side)
+{
+	if (is_answered(cell.pattern))
+		return side == 0 ? "initiator" : "responder";
+	if (side == 0)
+		return "sender";
+	return sides_of(cell) == 2 ? "receiver" : fmt::format("receiver {}", side);
+}
 
 } // namespace icepath::rundir

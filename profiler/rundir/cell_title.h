@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a cell is called, wherever it is spoken of: progress, errors, reports, flame graphs.
+// What a cell and its threads are called, wherever it is spoken of: progress, errors, reports, flame graphs.
 #include <string>
 
 #include "profiler/rundir/run.h"
@@ -14,5 +14,8 @@ std::string variant(const Cell &cell);
 
 // "uds-stream 64 B pingpong block": target and variant. The target's name is as the plug-in gave it.
 std::string title(const Cell &cell);
+
+// Of a side's thread: "sender", "receiver"; with several of these "receiver 2", counted from 1. At most 15 bytes.
+std::string side_name(const Cell &cell, size_t side);
 
 } // namespace icepath::rundir

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <numeric>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,13 +197,14 @@ struct Reader::State {
 	Block read_block(uint64_t offset, const std::vector<std::byte> &bytes)
 	{
 		BlockShape shape =
-			interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells.size()); });
-		const uint64_t stamps = shape.sends[0] + shape.recvs[0] + shape.sends[1] + shape.recvs[1];
+			interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells); });
+		const uint64_t stamps = std::accumulate(shape.sends.begin(), shape.sends.end(), uint64_t{0}) +
+								std::accumulate(shape.recvs.begin(), shape.recvs.end(), uint64_t{0});
 		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(SendStamp));
 		const std::byte *from = plain.data();
-		for (size_t i = 0; i < 2; ++i) {
-			from = take(shape.block.sides[i].sends, shape.sends[i], from);
-			from = take(shape.block.sides[i].recvs, shape.recvs[i], from);
+		for (size_t i = 0; i < shape.block.flows.size(); ++i) {
+			from = take(shape.block.flows[i].sends, shape.sends[i], from);
+			from = take(shape.block.flows[i].recvs, shape.recvs[i], from);
 		}
 		for (size_t i = 0; i < shape.records.size(); ++i)
 			take(shape.block.slots[i].records, shape.records[i],

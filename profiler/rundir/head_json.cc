@@ -43,8 +43,7 @@ Json to_json(const Cell &cell)
 							   : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
-		{"cpu_sender", cell.cpu_sender},
-		{"cpu_receiver", cell.cpu_receiver},
+		{"cpus", cell.cpus},
 		{"injection",
 		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}}};
 }
@@ -57,19 +56,19 @@ Cell cell_from_json(const Json &json)
 	cell.pattern = enum_field<Pattern>(json, "pattern", kPatternNames);
 	cell.wait = enum_field<Wait>(json, "wait", kWaitNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");
-	cell.parts = json.contains("parts") ? u32_field(json, "parts") : 1; // runs before there were parts
+	cell.parts = u32_field(json, "parts");
 	if (!field(json, "rate_hz").is_null()) {
 		cell.rate_hz = number_field(json, "rate_hz");
 		if (!std::isfinite(*cell.rate_hz) || *cell.rate_hz <= 0)
 			wrong("rate_hz", "isn't above zero");
 	}
-	if (json.contains("burst") && !json["burst"].is_null()) { // runs before there were bursts have none
+	if (!field(json, "burst").is_null()) {
 		const Json &burst = object_field(json, "burst");
 		cell.burst = Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
 		if (cell.burst->demand == 0 || cell.burst->recovery_ns == 0)
 			wrong("burst", "has a demand or a recovery of 0");
 	}
-	if (json.contains("limits") && !json["limits"].is_null()) { // runs before there was max-rate have none
+	if (!field(json, "limits").is_null()) {
 		const Json &limits = object_field(json, "limits");
 		cell.limits = RateLimits{number_field(limits, "max_loss"), unsigned_field(limits, "max_p99_ns")};
 		if (!(cell.limits->max_loss >= 0 && cell.limits->max_loss < 1) || cell.limits->max_p99_ns == 0)
@@ -77,8 +76,14 @@ Cell cell_from_json(const Json &json)
 	}
 	cell.mechanisms = u32_field(json, "mechanisms");
 	cell.capabilities = u32_field(json, "capabilities");
-	cell.cpu_sender = u32_field(json, "cpu_sender");
-	cell.cpu_receiver = u32_field(json, "cpu_receiver");
+	cell.cpus.clear();
+	for (const Json &cpu : array_field(json, "cpus", kMaxSides)) {
+		if (!cpu.is_number_unsigned() || cpu.get<uint64_t>() > UINT32_MAX)
+			wrong("cpus", "has an item that is no CPU");
+		cell.cpus.push_back(cpu.get<uint32_t>());
+	}
+	if (cell.cpus.size() < 2)
+		wrong("cpus", "has fewer than two items");
 	const Json &injection = object_field(json, "injection");
 	cell.injection.sender_user_ns = unsigned_field(injection, "sender_user_ns");
 	cell.injection.receiver_busy_ns = unsigned_field(injection, "receiver_busy_ns");
@@ -110,9 +115,10 @@ Head head_from_json(const Json &json)
 	Head head;
 	head.format_version = u32_field(json, "format_version");
 	// Before anything else: a newer head may have other keys.
-	if (head.format_version > kFormatVersion)
-		throw std::runtime_error(fmt::format("it has format {}, this icepath reads up to {}: use a newer icepath",
-											 head.format_version, kFormatVersion));
+	if (head.format_version != kFormatVersion)
+		throw std::runtime_error(fmt::format("it has format {}, this icepath reads format {}: use {} icepath",
+											 head.format_version, kFormatVersion,
+											 head.format_version > kFormatVersion ? "a newer" : "an older"));
 	head.icepath_version = text_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
 	head.started_utc = text_field(json, "started_utc");

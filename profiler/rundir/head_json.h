@@ -7,8 +7,6 @@
 
 namespace icepath::rundir {
 
-inline constexpr uint32_t kFormatVersion = 1;
-
 // Throws Failure(Internal) where host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const Head &head);
 nlohmann::ordered_json to_json(const Tail &tail);

@@ -27,9 +27,19 @@ inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can 
 inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
 
-// Messages of one block and direction. Each leaves a stamp where it was sent and one where it came in.
+inline constexpr size_t kMaxSides = 65; // of one cell: its sender and 64 receivers
+
+// Messages of one block and flow. Each leaves a stamp where it was sent and one where it came in.
 inline constexpr uint32_t kMaxMessages = 1'000'000; // counted ones
 inline constexpr uint32_t kMaxLeadIn = 1024;
 static_assert(4ull * (kMaxMessages + kMaxLeadIn) <= kMaxStamps, "a ping-pong block has room for all its stamps");
+
+// Counted messages of a block of a cell with so many flows.
+constexpr uint32_t most_counted(size_t flows)
+{
+	const uint64_t fit = kMaxStamps / (2 * flows) - kMaxLeadIn;
+	return fit < kMaxMessages ? static_cast<uint32_t>(fit) : kMaxMessages;
+}
+static_assert(most_counted(2) == kMaxMessages && most_counted(kMaxSides - 1) > 10'000);
 
 } // namespace icepath::rundir

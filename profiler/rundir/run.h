@@ -9,16 +9,16 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, MaxRate };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
-inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "max-rate"};
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "fanout", "max-rate"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
 
-// Whether the receiver sends each message back; else messages go from side 0 to side 1 only.
+// Whether the receiver sends each message back.
 constexpr bool is_answered(Pattern pattern) { return pattern == Pattern::PingPong; }
 // Whether the receiver looks again instead of sleeping.
 constexpr bool never_sleeps(Wait wait) { return wait == Wait::Poll || wait == Wait::Spin; }
@@ -52,14 +52,34 @@ struct Cell {
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
-	std::optional<double> rate_hz; // oneway only: throughput sends as fast as it can
-	std::optional<Burst> burst;    // burst only
+	std::optional<double> rate_hz; // oneway and fanout: throughput sends as fast as it can
+	std::optional<Burst> burst; // burst only
 	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
-	uint32_t mechanisms = 0;       // icepath_mechanism bits of the target
-	uint32_t capabilities = 0;     // icepath_capability bits
-	uint32_t cpu_sender = 0, cpu_receiver = 0;
+	uint32_t mechanisms = 0; // icepath_mechanism bits of the target
+	uint32_t capabilities = 0; // icepath_capability bits
+	std::vector<uint32_t> cpus = {0, 1}; // of each side: the sender, then the receivers; at least two
 	Injection injection;
 };
+
+// The threads that measure: side 0 begins, the others receive.
+inline size_t sides_of(const Cell &cell) { return cell.cpus.size(); }
+
+// Messages from one side to another. Two sides that exchange messages share a channel.
+struct Flow {
+	uint32_t from = 0, to = 1; // sides
+	uint32_t channel = 0; // one to each side but 0: the number of that side, less one
+	friend bool operator==(const Flow &, const Flow &) = default;
+};
+inline size_t channels_of(const Cell &cell) { return sides_of(cell) - 1; }
+// Of every channel the flow from side 0, then, where the pattern answers, those back. The order is that of a block's flows.
+inline std::vector<Flow> flows_of(const Cell &cell)
+{
+	std::vector<Flow> flows;
+	for (const bool back : {false, true})
+		for (uint32_t channel = 0; channel < channels_of(cell) && (!back || is_answered(cell.pattern)); channel++)
+			flows.push_back(back ? Flow{channel + 1, 0, channel} : Flow{0, channel + 1, channel});
+	return flows;
+}
 
 // Messages that are due in a second; nothing: each as soon as it can be sent.
 inline std::optional<double> due_hz(const Cell &cell)
@@ -76,12 +96,15 @@ struct ProbeUse {
 	std::string layer, probe, tier;
 };
 
+// Of the container: 2 has sides and flows of any number.
+inline constexpr uint32_t kFormatVersion = 2;
+
 struct Head {
-	uint32_t format_version = 1;
+	uint32_t format_version = kFormatVersion;
 	std::string icepath_version;
 	std::string command_line;
 	std::string started_utc; // ISO 8601
-	std::string host_json;      // kernel, cpu model, clock source, mitigations …: free-form JSON object
+	std::string host_json; // kernel, cpu model, clock source, mitigations …: free-form JSON object
 	std::string isolation_json; // what was and wasn't isolated: free-form JSON object
 	std::vector<ProbeUse> probes;
 	std::vector<Cell> cells;

@@ -88,7 +88,7 @@ struct Writer::State {
 	std::string partial, final;
 	int fd = -1;
 	uint64_t written = 0;
-	size_t cells = 0;
+	std::vector<Cell> cells;
 
 	[[noreturn]] void fail(const char *what) const
 	{
@@ -127,7 +127,7 @@ Writer::Writer(const std::string &directory, const Head &head) : state_(std::mak
 	const std::vector<std::byte> out = front(head);
 
 	State &state = *state_;
-	state.cells = head.cells.size();
+	state.cells = head.cells;
 	state.directory = fs::path(directory).lexically_normal();
 	if (!state.directory.has_filename())
 		state.directory = state.directory.parent_path();
@@ -160,9 +160,9 @@ void Writer::add(const Block &block)
 		throw Failure(ExitCode::Internal,
 					  fmt::format("{}: a block can't be stored: {}", state_->partial, error.what()));
 	}
-	for (const BlockSide &side : block.sides) {
-		put(plain, side.sends);
-		put(plain, side.recvs);
+	for (const BlockFlow &flow : block.flows) {
+		put(plain, flow.sends);
+		put(plain, flow.recvs);
 	}
 	append_chunk(out, ChunkKind::Stamps, plain);
 	for (const SlotCapture &slot : block.slots)

@@ -94,7 +94,7 @@ void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::s
 
 void tell_ready(Cell &cell, const BlockRequest &block)
 {
-	cell.memory.head().ready[1].store(block.block + 1, std::memory_order_release);
+	cell.receiver(cell.only()).ready.store(block.block + 1, std::memory_order_release);
 }
 
 } // namespace icepath::worker

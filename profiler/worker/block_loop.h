@@ -2,6 +2,7 @@
 #pragma once
 // What the loops of a block share: where they read and write, when they stop, and how they end.
 #include <string>
+#include <vector>
 
 #include "profiler/rundir/block.h"
 #include "profiler/worker/cell_memory.h"
@@ -12,24 +13,34 @@
 
 namespace icepath::worker {
 
-// An open endpoint with everything that its blocks need. Buffers hold payload_bytes.
+// This worker's end of one of the cell's channels, and where it leaves the stamps of its messages.
+struct ChannelEnd {
+	uint32_t channel;
+	Endpoint *endpoint;
+	rundir::SendStamp *sends;
+	rundir::RecvStamp *recvs;
+};
+
+// What the blocks of a worker need. Buffers hold payload_bytes.
 struct Cell {
-	Endpoint &endpoint;
+	std::vector<ChannelEnd> &ends; // side 0 has all, in their order; each other side its own
 	CellMap &memory;
 	Payloads &payloads;
 	SlotsWatch &slots;
 	void *send_buffer;
 	void *receive_buffer;
-	uint32_t side;
 	bool lossy; // ICEPATH_IS_LOSSY
 	bool lends; // ICEPATH_CAN_LOAN
+
+	ChannelEnd &only() { return ends.front(); }
+	ReceiverState &receiver(const ChannelEnd &end) { return memory.head().receivers[end.channel]; }
 };
 
 struct Outcome {
 	ReplyStatus status = ReplyStatus::Done;
 	std::string message;
 	rundir::BlockEnd end = rundir::BlockEnd::Count;
-	uint32_t sends = 0, recvs = 0;
+	uint32_t sends = 0, recvs = 0; // of each channel
 };
 
 // Side 0 asks it before each message.
@@ -71,7 +82,7 @@ rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked 
 // How a block ends whose send or recv returned `status`; `doing` is "sending message 3".
 void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing);
 
-// Side 1: about to ask.
+// A receiver: about to ask.
 void tell_ready(Cell &cell, const BlockRequest &block);
 
 // The message loops: nothing else happens between the two markers. They never throw.

@@ -12,9 +12,10 @@
 
 namespace icepath::worker {
 
-CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t side) : capacity_(max_messages)
+CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t channels)
+	: capacity_(max_messages), channels_(channels)
 {
-	const uint64_t bytes = cell_memory_bytes(capacity_);
+	const uint64_t bytes = cell_memory_bytes(capacity_, channels_);
 	struct stat file{};
 	if (fstat(memory.get(), &file) || static_cast<uint64_t>(file.st_size) < bytes)
 		throw Failure(ExitCode::Internal, fmt::format("the cell's memory has {} bytes, {} messages need {}",
@@ -24,12 +25,19 @@ CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t side) : capac
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the cell's memory: {}", std::strerror(errno)));
 	mlock(mapped, bytes); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
 	head_ = static_cast<CellMemory *>(mapped);
-	const size_t per_side = size_t{capacity_} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
-	uint8_t *stamps = static_cast<uint8_t *>(mapped) + sizeof(CellMemory) + side * per_side;
-	sends_ = reinterpret_cast<rundir::SendStamp *>(stamps);
-	recvs_ = reinterpret_cast<rundir::RecvStamp *>(stamps + size_t{capacity_} * sizeof(rundir::SendStamp));
 }
 
-CellMap::~CellMap() { munmap(head_, cell_memory_bytes(capacity_)); }
+CellMap::~CellMap() { munmap(head_, cell_memory_bytes(capacity_, channels_)); }
+
+rundir::SendStamp *CellMap::sends(uint32_t channel, uint32_t side)
+{
+	return reinterpret_cast<rundir::SendStamp *>(reinterpret_cast<uint8_t *>(head_) +
+												 stamps_offset(capacity_, channel, side));
+}
+
+rundir::RecvStamp *CellMap::recvs(uint32_t channel, uint32_t side)
+{
+	return reinterpret_cast<rundir::RecvStamp *>(sends(channel, side) + capacity_);
+}
 
 } // namespace icepath::worker

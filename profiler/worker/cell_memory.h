@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The memory that both workers of a cell share with icepath, as one of the workers sees it.
+// The memory that the workers of a cell share with icepath, as one of the workers sees it.
 #include <cstdint>
 
 #include "profiler/channel.h"
@@ -12,21 +12,20 @@ class CellMap {
 public:
 	// Maps the memory with every page present, so that the message loop meets no page fault. Throws Failure(Internal)
 	// where it is smaller than `max_messages` demand.
-	CellMap(const Fd &memory, uint32_t max_messages, uint32_t side);
+	CellMap(const Fd &memory, uint32_t max_messages, uint32_t channels);
 	~CellMap();
 	CellMap(const CellMap &) = delete;
 	CellMap &operator=(const CellMap &) = delete;
 
 	CellMemory &head() { return *head_; }
 	uint32_t capacity() const { return capacity_; }
-	rundir::SendStamp *sends() { return sends_; } // capacity() of them, this side's
-	rundir::RecvStamp *recvs() { return recvs_; }
+	// capacity() of them, of one end of a channel.
+	rundir::SendStamp *sends(uint32_t channel, uint32_t side);
+	rundir::RecvStamp *recvs(uint32_t channel, uint32_t side);
 
 private:
-	uint32_t capacity_;
+	uint32_t capacity_, channels_;
 	CellMemory *head_ = nullptr;
-	rundir::SendStamp *sends_ = nullptr;
-	rundir::RecvStamp *recvs_ = nullptr;
 };
 
 } // namespace icepath::worker

@@ -7,24 +7,27 @@
 namespace icepath::worker {
 
 // A place for the next message. May wait for a slot, which is no part of the message's latency: it isn't written yet.
-inline int borrow(Cell &cell, void *&place)
+inline int borrow(Cell &cell, ChannelEnd &end, void *&place)
 {
 	place = cell.send_buffer;
-	return cell.lends ? cell.endpoint.loan(cell.payloads.bytes(), place) : ICEPATH_OK;
+	return cell.lends ? end.endpoint->loan(cell.payloads.bytes(), place) : ICEPATH_OK;
 }
 
-inline int send_from(Cell &cell, void *place, icepath_send &message)
+inline int send_from(Cell &cell, ChannelEnd &end, void *place, icepath_send &message)
 {
-	return cell.lends ? cell.endpoint.send_loaned(place, message) : cell.endpoint.send(message);
+	return cell.lends ? end.endpoint->send_loaned(place, message) : end.endpoint->send(message);
 }
 
 // The message stays at `place` until it is given back.
 inline int recv_at(Cell &cell, const void *&place, icepath_recv &message)
 {
 	place = cell.receive_buffer;
-	return cell.lends ? cell.endpoint.take(place, message) : cell.endpoint.recv(message);
+	return cell.lends ? cell.only().endpoint->take(place, message) : cell.only().endpoint->recv(message);
 }
 
-inline int give_back(Cell &cell, const void *place) { return cell.lends ? cell.endpoint.give_back(place) : ICEPATH_OK; }
+inline int give_back(Cell &cell, const void *place)
+{
+	return cell.lends ? cell.only().endpoint->give_back(place) : ICEPATH_OK;
+}
 
 } // namespace icepath::worker

@@ -33,6 +33,40 @@ void wait_until(uint64_t at_ns)
 	spin_until(at_ns);
 }
 
+// What one receiver gets of the message.
+struct Outgoing {
+	ChannelEnd &end;
+	void *place;
+	icepath_send message;
+};
+
+// Ends a receiver that waits for what was lost on its way to it.
+void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
+{
+	const ReceiverState &receiver = cell.receiver(end);
+	uint64_t received = UINT64_MAX, moved_ns = icepath_now_ns();
+	while (receiver.finished.load(std::memory_order_acquire) != block.block + 1) {
+		const uint64_t now_ns = icepath_now_ns();
+		if (now_ns >= cancelled_at_ns(block))
+			return; // the receiver's own watchdog ends it
+		if (const uint64_t count = receiver.received.load(std::memory_order_relaxed); count != received) {
+			received = count;
+			moved_ns = now_ns;
+		} else if (now_ns - moved_ns >= kQuietNs) {
+			cell.memory.head().closing.store(block.block + 1, std::memory_order_release);
+			cell.payloads.prepare(cell.send_buffer, kClosingSeq, 0);
+			icepath_send out{};
+			out.data = cell.send_buffer;
+			out.bytes = cell.payloads.bytes();
+			if (end.endpoint->send(out) != ICEPATH_OK)
+				return;
+			moved_ns = now_ns;
+		}
+		const timespec pause = to_timespec(kLookEveryNs);
+		nanosleep(&pause, nullptr);
+	}
+}
+
 } // namespace
 
 Outcome send_one_way(Cell &cell, const BlockRequest &block)
@@ -46,17 +80,20 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	const auto due_ns = [&](uint64_t seq) {
 		return start_ns + static_cast<uint64_t>(static_cast<double>(seq - seq % burst) * period_ns);
 	};
+	std::vector<Outgoing> copies;
+	for (ChannelEnd &end : cell.ends)
+		copies.push_back({end, nullptr, {}});
 	for (uint64_t seq = 0;; seq++) {
-		void *place = nullptr;
-		int status = borrow(cell, place);
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("borrowing a slot for message {}", seq));
-			return outcome;
+		for (Outgoing &copy : copies) {
+			if (const int status = borrow(cell, copy.end, copy.place); status != ICEPATH_OK) {
+				end_by(outcome, status, *copy.end.endpoint, fmt::format("borrowing a slot for message {}", seq));
+				return outcome;
+			}
+			cell.payloads.prepare(copy.place, seq, 0);
+			copy.message = {};
+			copy.message.data = copy.place;
+			copy.message.bytes = cell.payloads.bytes();
 		}
-		cell.payloads.prepare(place, seq, 0);
-		icepath_send out{};
-		out.data = place;
-		out.bytes = cell.payloads.bytes();
 		const uint64_t intended_ns = due_ns(seq);
 		if (paced)
 			wait_until(intended_ns);
@@ -67,12 +104,14 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 
 		const uint64_t send_ns = icepath_now_ns();
 		spin_for(block.sender_user_ns);
-		status = send_from(cell, place, out);
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("sending message {}", seq));
-			return outcome;
-		}
-		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, paced ? intended_ns : send_ns, send_ns, block);
+		for (Outgoing &copy : copies)
+			if (const int status = send_from(cell, copy.end, copy.place, copy.message); status != ICEPATH_OK) {
+				end_by(outcome, status, *copy.end.endpoint, fmt::format("sending message {}", seq));
+				return outcome;
+			}
+		for (Outgoing &copy : copies)
+			copy.end.sends[outcome.sends] = stamp_of(copy.message, seq, paced ? intended_ns : send_ns, send_ns, block);
+		outcome.sends++;
 		if (last) {
 			outcome.end = ending.why();
 			return outcome;
@@ -84,6 +123,8 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
 	CellMemory &shared = cell.memory.head();
+	ChannelEnd &end = cell.only();
+	ReceiverState &told = cell.receiver(end);
 	uint64_t expected = 0;
 	tell_ready(cell, block);
 	while (outcome.recvs < cell.memory.capacity()) {
@@ -94,55 +135,35 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 		int status = recv_at(cell, place, in);
 		const uint64_t recv_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("waiting for message {}", expected));
+			end_by(outcome, status, *end.endpoint, fmt::format("waiting for message {}", expected));
 			return outcome;
 		}
 		const bool closing = shared.closing.load(std::memory_order_acquire) == block.block + 1;
 		const Payloads::Checked checked = cell.payloads.verify(place, in.bytes, expected, 0, closing);
 		if (status = give_back(cell, place); status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("giving message {} back", expected));
+			end_by(outcome, status, *end.endpoint, fmt::format("giving message {} back", expected));
 			return outcome;
 		}
 		if (cell.lossy && checked.verdict == Payloads::Verdict::Closing)
 			break;
 		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
 			continue; // came after its block was given up
-		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
-		shared.received.store(outcome.recvs, std::memory_order_relaxed);
+		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		told.received.store(outcome.recvs, std::memory_order_relaxed);
 		spin_for(block.receiver_busy_ns);
 		expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : expected + 1;
 		const uint64_t last_seq = shared.last_seq.load(std::memory_order_acquire);
 		if (cell.lossy ? checked.seq == last_seq : outcome.recvs > last_seq)
 			break;
 	}
-	shared.finished.store(block.block + 1, std::memory_order_release);
+	told.finished.store(block.block + 1, std::memory_order_release);
 	return outcome;
 }
 
 void close_one_way(Cell &cell, const BlockRequest &block)
 {
-	CellMemory &shared = cell.memory.head();
-	uint64_t received = UINT64_MAX, moved_ns = icepath_now_ns();
-	while (shared.finished.load(std::memory_order_acquire) != block.block + 1) {
-		const uint64_t now_ns = icepath_now_ns();
-		if (now_ns >= cancelled_at_ns(block))
-			return; // the receiver's own watchdog ends it
-		if (const uint64_t count = shared.received.load(std::memory_order_relaxed); count != received) {
-			received = count;
-			moved_ns = now_ns;
-		} else if (now_ns - moved_ns >= kQuietNs) {
-			shared.closing.store(block.block + 1, std::memory_order_release);
-			cell.payloads.prepare(cell.send_buffer, kClosingSeq, 0);
-			icepath_send out{};
-			out.data = cell.send_buffer;
-			out.bytes = cell.payloads.bytes();
-			if (cell.endpoint.send(out) != ICEPATH_OK)
-				return;
-			moved_ns = now_ns;
-		}
-		const timespec pause = to_timespec(kLookEveryNs);
-		nanosleep(&pause, nullptr);
-	}
+	for (ChannelEnd &end : cell.ends)
+		close(cell, end, block);
 }
 
 } // namespace icepath::worker

@@ -10,13 +10,14 @@ namespace icepath::worker {
 Outcome initiate(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
+	ChannelEnd &end = cell.only();
 	Ending ending(block, cell.slots, cell.memory.head());
 	uint64_t now_ns = icepath_now_ns();
 	for (uint64_t seq = 0;; seq++) {
 		void *to = nullptr;
-		int status = borrow(cell, to);
+		int status = borrow(cell, end, to);
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("borrowing a slot for message {}", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("borrowing a slot for message {}", seq));
 			return outcome;
 		}
 		cell.payloads.prepare(to, seq, 0);
@@ -32,25 +33,25 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 
 		const uint64_t send_ns = icepath_now_ns();
 		spin_for(block.sender_user_ns);
-		status = send_from(cell, to, out);
+		status = send_from(cell, end, to, out);
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("sending message {}", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("sending message {}", seq));
 			return outcome;
 		}
-		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
+		end.sends[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
 		const void *from = nullptr;
 		status = recv_at(cell, from, in);
 		const uint64_t recv_ns = now_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("waiting for the answer to message {}", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("waiting for the answer to message {}", seq));
 			return outcome;
 		}
 		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 1);
 		if (status = give_back(cell, from); status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("giving the answer to message {} back", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("giving the answer to message {} back", seq));
 			return outcome;
 		}
-		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
 		if (last) {
 			outcome.end = ending.why();
 			return outcome;
@@ -61,13 +62,14 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 Outcome respond(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
+	ChannelEnd &end = cell.only();
 	const std::atomic<uint64_t> &last_seq = cell.memory.head().last_seq;
 	tell_ready(cell, block);
 	for (uint64_t seq = 0; seq < messages_of(block); seq++) {
 		void *to = nullptr;
-		int status = borrow(cell, to);
+		int status = borrow(cell, end, to);
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("borrowing a slot for answer {}", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("borrowing a slot for answer {}", seq));
 			return outcome;
 		}
 		cell.payloads.prepare(to, seq, 1);
@@ -82,21 +84,21 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 		status = recv_at(cell, from, in);
 		const uint64_t recv_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("waiting for message {}", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("waiting for message {}", seq));
 			return outcome;
 		}
 		spin_for(block.receiver_busy_ns);
 		const uint64_t send_ns = icepath_now_ns();
-		status = send_from(cell, to, out);
+		status = send_from(cell, end, to, out);
 		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 0);
-		cell.memory.recvs()[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
 		if (status == ICEPATH_OK)
 			status = give_back(cell, from);
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, cell.endpoint, fmt::format("answering message {}", seq));
+			end_by(outcome, status, *end.endpoint, fmt::format("answering message {}", seq));
 			return outcome;
 		}
-		cell.memory.sends()[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
+		end.sends[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
 		if (seq >= last_seq.load(std::memory_order_acquire))
 			break;
 	}

@@ -11,14 +11,17 @@
 
 #include "icepath/plugin.h"
 #include "profiler/rundir/block.h"
+#include "profiler/rundir/limits.h"
 #include "profiler/rundir/stamps.h"
 
 namespace icepath::worker {
 
 enum class RequestKind : uint32_t {
 	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
-	Open, // load `plugin`, open `target`; fds: the cell's memory [, the map of the capture's slots]
-	Connect, // to the peer's address; fds: the peer's
+	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of the capture's slots]. Side 0 of a cell
+	// with several channels is asked once for each, in their order.
+	Open,
+	Connect, // endpoint number `index` of this worker to the peer's address; fds: the peer's
 	RunBlock, // run one block; the reply comes when it has ended
 	Close, // close the endpoint and exit
 };
@@ -26,7 +29,9 @@ enum class RequestKind : uint32_t {
 struct OpenRequest {
 	char target[32];
 	char name[64]; // unique for this channel
-	uint32_t side; // 0 or 1
+	char thread[16]; // what the measuring thread is called: rundir::side_name
+	uint32_t channel, channels; // which of the cell's channels, and how many there are
+	uint32_t side; // of the channel: 0 or 1
 	uint32_t sends, receives;
 	uint32_t wait; // icepath_wait
 	uint64_t payload_bytes;
@@ -49,13 +54,14 @@ struct BlockRequest {
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
 	double rate_hz; // one_way: messages per second; 0: as fast as they go
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
+	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
 	uint64_t sender_user_ns; // rundir::Injection
 	uint64_t receiver_busy_ns;
 };
 
 struct Request {
 	RequestKind kind;
-	uint32_t index; // Describe
+	uint32_t index; // Describe, Connect
 	char plugin[256]; // path of the shared object; Describe and Open
 	OpenRequest open;
 	BlockRequest block;
@@ -77,8 +83,9 @@ struct TargetReply { // icepath_target without pointers
 
 struct BlockReply {
 	uint32_t end; // rundir::BlockEnd
-	uint32_t sends, recvs; // stamps written, lead-in included
+	uint32_t sends, recvs; // stamps written for each channel, lead-in included
 	rundir::Usage usage;
+	rundir::Counters counters;
 	uint64_t marker_begin_ns, marker_end_ns;
 };
 
@@ -91,31 +98,40 @@ struct Reply {
 	BlockReply block;
 };
 
-// Head of the memory that both workers of a cell and icepath map. The stamps follow: for each side, `capacity` SendStamps,
-// then `capacity` RecvStamps, side 0 first.
+// What a side other than 0 tells side 0.
+struct alignas(64) ReceiverState {
+	// The block's number + 1 when it is about to ask, so that side 0 doesn't send before.
+	std::atomic<uint64_t> ready;
+	// One-way over a lossy target, where the last message may be lost: it counts what it has received, and puts the block's
+	// number + 1 in `finished`.
+	std::atomic<uint64_t> received, finished;
+};
+
+// Head of the memory that the workers of a cell and icepath map. The stamps follow: for each channel, `capacity` SendStamps
+// and `capacity` RecvStamps of side 0's worker, then as many of the other's.
 struct CellMemory {
-	uint32_t capacity; // messages per direction; written once by icepath
+	uint32_t capacity; // messages per flow; written once by icepath
 	uint32_t reserved0[15];
 	// Side 0 ends a block by telling the seq that will be its last, before it sends it; UINT64_MAX while unknown.
 	alignas(64) std::atomic<uint64_t> last_seq;
-	// Side 1 puts the block's number + 1 here when it is about to ask, so that side 0 doesn't send before.
-	alignas(64) std::array<std::atomic<uint64_t>, 2> ready;
-	// One-way over a lossy target, where the last message may be lost: side 1 counts what it has received and puts the block's
-	// number + 1 in `finished`. Where neither moves any more, side 0 puts that number in `closing` and sends one message with
-	// PayloadHead.seq UINT64_MAX, which gets no stamp.
-	alignas(64) std::atomic<uint64_t> received;
-	std::atomic<uint64_t> finished;
+	// Where `received` and `finished` don't move any more, side 0 puts the block's number + 1 here and sends that receiver one
+	// message with PayloadHead.seq UINT64_MAX, which gets no stamp.
 	std::atomic<uint64_t> closing;
 	// icepath puts the block's number + 1 here when the user wants to stop: side 0's next message is the last.
 	std::atomic<uint64_t> stop;
-	uint8_t reserved1[32];
+	std::array<ReceiverState, rundir::kMaxSides - 1> receivers; // by channel
 };
-static_assert(sizeof(CellMemory) == 256);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-inline constexpr uint64_t cell_memory_bytes(uint32_t capacity)
+// Where in a cell's memory one end of a channel has its stamps: `capacity` SendStamps, then `capacity` RecvStamps.
+inline constexpr uint64_t stamps_offset(uint32_t capacity, uint32_t channel, uint32_t side)
 {
-	return sizeof(CellMemory) + 2ull * capacity * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+	return sizeof(CellMemory) +
+		   (2ull * channel + side) * capacity * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+}
+inline constexpr uint64_t cell_memory_bytes(uint32_t capacity, uint32_t channels)
+{
+	return stamps_offset(capacity, channels, 0);
 }
 
 // The first bytes of every payload, as many of them as fit; the rest is a pattern that depends on seq.

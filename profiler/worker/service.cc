@@ -70,20 +70,12 @@ rundir::Usage usage_between(const rusage &begin, const rusage &end)
 	return usage;
 }
 
-const char *thread_name(const OpenRequest &open)
-{
-	if (open.sends && open.receives)
-		return open.side == 0 ? "initiator" : "responder";
-	return open.sends ? "sender" : "receiver";
-}
-
-// Side 0. Yields, because both sides may have been pinned to one CPU; then sleeps, because the other may be long in
-// coming.
-bool await_ready(const CellMemory &shared, const BlockRequest &block)
+// Side 0. Yields, because the sides may have been pinned to one CPU; then sleeps, because the other may be long in coming.
+bool await_ready(const ReceiverState &receiver, const BlockRequest &block)
 {
 	constexpr uint64_t kYieldNs = 2'000'000;
 	const uint64_t begin_ns = icepath_now_ns();
-	while (shared.ready[1].load(std::memory_order_acquire) != block.block + 1) {
+	while (receiver.ready.load(std::memory_order_acquire) != block.block + 1) {
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= cancelled_at_ns(block))
 			return false;
@@ -173,10 +165,11 @@ void Service::describe(const Request &request, Reply &reply)
 
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
 {
-	if (endpoint_)
-		throw Failure(ExitCode::Internal, "the worker has an endpoint already");
 	const OpenRequest &wish = request.open;
-	if (received.empty() || wish.side > 1 || wish.max_messages == 0)
+	if (!ends_.empty() && (wish.side != 0 || wish.max_messages != opened_.max_messages))
+		throw Failure(ExitCode::Internal, "the worker has its endpoints already");
+	if (received.empty() || wish.side > 1 || wish.max_messages == 0 || wish.channel >= wish.channels ||
+		wish.channels >= rundir::kMaxSides)
 		throw Failure(ExitCode::Internal, "the worker was asked to open an endpoint without the cell's memory");
 	const Plugin &plugin = load(request);
 	const std::string target_name = text(wish.target), name = text(wish.name);
@@ -200,25 +193,34 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	how.payload_bytes = wish.payload_bytes;
 	how.depth = wish.depth;
 	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
-	memory_ = std::make_unique<CellMap>(received[0], wish.max_messages, wish.side);
+	if (ends_.empty())
+		share_memory(wish, received);
+	opened_ = wish;
+	ends_.push_back({wish.channel, endpoint.get(), memory_->sends(wish.channel, wish.side),
+					 memory_->recvs(wish.channel, wish.side)});
+	endpoints_.push_back(std::move(endpoint));
+	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
+	reply.sockets = append_new_sockets(*endpoints_.back(), fds);
+}
+
+// With the cell's other workers and with icepath; and what else is needed once.
+void Service::share_memory(const OpenRequest &wish, std::vector<Fd> &received)
+{
+	memory_ = std::make_unique<CellMap>(received[0], wish.max_messages, wish.channels);
 	slots_ =
 		received.size() > 1 ? std::make_unique<SlotsWatch>(std::move(received[1])) : std::make_unique<SlotsWatch>();
 	payloads_ = std::make_unique<Payloads>(wish.payload_bytes);
 	send_buffer_ = std::make_unique<MessageBuffer>(wish.payload_bytes);
 	receive_buffer_ = std::make_unique<MessageBuffer>(wish.payload_bytes);
-	if (!watchdog_)
-		watchdog_ = std::make_unique<Watchdog>();
-	prctl(PR_SET_NAME, thread_name(wish));
+	watchdog_ = std::make_unique<Watchdog>();
+	counters_ = std::make_unique<BlockCounters>();
+	prctl(PR_SET_NAME, text(wish.thread).c_str());
 	prctl(PR_SET_TIMERSLACK, 1);
-	opened_ = wish;
-	endpoint_ = std::move(endpoint);
-	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
-	reply.sockets = append_new_sockets(fds);
 }
 
 void Service::connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
 {
-	if (!endpoint_ || connected_)
+	if (request.index != connected_ || connected_ >= endpoints_.size())
 		throw Failure(ExitCode::Internal, "the worker has no endpoint that waits for its peer");
 	icepath_address peer = request.address;
 	if (peer.fds_used != received.size() || peer.fds_used > std::size(peer.fds) ||
@@ -226,15 +228,16 @@ void Service::connect(const Request &request, std::vector<Fd> &received, Reply &
 		throw Failure(ExitCode::Internal, "the peer's address came without its file descriptors");
 	for (uint32_t i = 0; i < peer.fds_used; i++)
 		peer.fds[i] = received[i].release(); // the plug-in's from here on
-	endpoint_->connect(peer);
-	connected_ = true;
-	reply.sockets = append_new_sockets(fds);
+	Endpoint &endpoint = *endpoints_[connected_];
+	endpoint.connect(peer);
+	connected_++;
+	reply.sockets = append_new_sockets(endpoint, fds);
 }
 
-uint32_t Service::append_new_sockets(std::vector<int> &fds)
+uint32_t Service::append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds)
 {
 	std::array<int, kMaxSockets> sockets{};
-	const uint32_t count = endpoint_->sockets(sockets.data(), static_cast<uint32_t>(sockets.size()));
+	const uint32_t count = endpoint.sockets(sockets.data(), static_cast<uint32_t>(sockets.size()));
 	uint32_t added = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (std::find(sockets_told_.begin(), sockets_told_.end(), sockets[i]) != sockets_told_.end())
@@ -248,7 +251,7 @@ uint32_t Service::append_new_sockets(std::vector<int> &fds)
 
 void Service::run_block(const BlockRequest &block, Reply &reply)
 {
-	if (!connected_)
+	if (ends_.empty() || connected_ != ends_.size())
 		throw Failure(ExitCode::Internal, "the worker was asked for a block before it was connected");
 	if (messages_of(block) == 0 || messages_of(block) > memory_->capacity())
 		throw Failure(ExitCode::Internal, fmt::format("a block of {} messages was asked for, there is room for 1 to {}",
@@ -257,11 +260,15 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 		throw Failure(ExitCode::Internal, "the endpoint wasn't opened for what this block asks");
 	slots_->begin_block(block.slot_bytes, block.slots);
 	payloads_->begin_block(block.block);
-	Cell cell{*endpoint_,   *memory_, *payloads_, *slots_, send_buffer_->data(), receive_buffer_->data(),
-			  opened_.side, lossy_,   lends_};
-	if (opened_.side == 0 && !await_ready(memory_->head(), block))
-		throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
-	watchdog_->arm(cancelled_at_ns(block), [this] { endpoint_->cancel(); });
+	Cell cell{ends_, *memory_, *payloads_, *slots_, send_buffer_->data(), receive_buffer_->data(), lossy_, lends_};
+	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
+	for (const ChannelEnd &end : ends_)
+		if (opened_.side == 0 && !await_ready(cell.receiver(end), block))
+			throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
+	watchdog_->arm(cancelled_at_ns(block), [this] {
+		for (const auto &endpoint : endpoints_)
+			endpoint->cancel();
+	});
 	const Outcome outcome = run_loop(block, cell, reply.block);
 	if (block.one_way && lossy_ && opened_.side == 0 && outcome.status == ReplyStatus::Done)
 		close_one_way(cell, block);
@@ -277,13 +284,16 @@ Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &tol
 {
 	const bool leads = opened_.side == 0;
 	const rusage begin = usage_now();
+	counters_->start();
 	told.marker_begin_ns = icepath_now_ns();
 	mark(0);
 	const Outcome outcome = block.one_way ? (leads ? send_one_way(cell, block) : receive_one_way(cell, block))
 										  : (leads ? initiate(cell, block) : respond(cell, block));
 	mark(1);
 	told.marker_end_ns = icepath_now_ns();
+	counters_->stop();
 	told.usage = usage_between(begin, usage_now());
+	told.counters = counters_->take();
 	return outcome;
 }
 

@@ -8,6 +8,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/worker/block_loop.h"
+#include "profiler/worker/counters.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/watchdog.h"
 
@@ -44,8 +45,9 @@ private:
 	Outcome run_loop(const BlockRequest &block, Cell &cell, BlockReply &told);
 
 	const Plugin &load(const Request &request);
-	// Appends the sockets that icepath wasn't told of yet; returns how many.
-	uint32_t append_new_sockets(std::vector<int> &fds);
+	void share_memory(const OpenRequest &wish, std::vector<Fd> &received);
+	// Appends the endpoint's sockets that icepath wasn't told of yet; returns how many.
+	uint32_t append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds);
 
 	int control_;
 	std::unique_ptr<Plugin> plugin_;
@@ -54,11 +56,14 @@ private:
 	std::unique_ptr<SlotsWatch> slots_;
 	std::unique_ptr<Payloads> payloads_;
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
-	std::unique_ptr<Endpoint> endpoint_;
+	std::vector<std::unique_ptr<Endpoint>> endpoints_; // one for each of `ends_`
+	std::vector<ChannelEnd> ends_;
 	std::unique_ptr<Watchdog> watchdog_;
+	std::unique_ptr<BlockCounters> counters_;
 	std::vector<int> sockets_told_;
-	OpenRequest opened_{};
-	bool lossy_ = false, lends_ = false, connected_ = false;
+	OpenRequest opened_{}; // the last one
+	uint32_t connected_ = 0; // how many, in the order of opening
+	bool lossy_ = false, lends_ = false;
 };
 
 } // namespace icepath::worker

@@ -78,7 +78,7 @@ public:
 		uint64_t records = 0;
 		for (const rundir::SlotCapture &slot : block.slots)
 			records += slot.position;
-		const auto trips = static_cast<double>(block.sides[0].recvs.size());
+		const auto trips = static_cast<double>(block.flows[1].recvs.size());
 		double hits = 0, ns = 0;
 		nlohmann::ordered_json probes = nlohmann::ordered_json::object();
 		for (const auto &[tracepoint, cost] : after) {

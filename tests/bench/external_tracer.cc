@@ -41,7 +41,7 @@ bool wait_readable(int fd)
 // Its events go to a file in memory.
 class Bpftrace : public ExternalTracer {
 public:
-	Bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids)
+	Bpftrace(const std::string &script, const std::vector<uint32_t> &tids)
 		: output_(open_output()), child_({"bpftrace", script, std::to_string(tids[0]), std::to_string(tids[1])},
 										 {.cpu = {}, .output = output_.get(), .keep = {}})
 	{}
@@ -126,7 +126,7 @@ void enter_tracing_namespace()
 		throw Failure(ExitCode::MachineCannot, "cannot mount tracefs on /sys/kernel/tracing: tracers find no events");
 }
 
-std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids)
+std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const std::vector<uint32_t> &tids)
 {
 	return std::make_unique<Bpftrace>(script, tids);
 }

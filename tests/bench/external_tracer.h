@@ -26,7 +26,7 @@ public:
 };
 
 // Events of two tasks.
-std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const std::array<uint32_t, 2> &tids);
+std::unique_ptr<ExternalTracer> start_bpftrace(const std::string &script, const std::vector<uint32_t> &tids);
 // Of what `target` says: {"-p", "12,13"} or {"-C", "1"}.
 std::unique_ptr<ExternalTracer> start_perf_record(const std::vector<std::string> &target);
 

@@ -26,7 +26,7 @@ std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &t
 	wishes.patterns = {rundir::Pattern::PingPong};
 	wishes.sizes = {kPayloadBytes};
 	wishes.waits = {wait};
-	const plan::Plan plan = plan::make(wishes, targets, cpus.initiator, cpus.responder);
+	const plan::Plan plan = plan::make(wishes, targets, {cpus.initiator, cpus.responder});
 	if (plan.cells.empty())
 		throw Failure(ExitCode::MachineCannot, target + " can't be measured here: see icepath list");
 	return std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], number, max_messages, slots, helper);
@@ -35,10 +35,10 @@ std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &t
 std::vector<double> round_trips_ns(const rundir::Block &block)
 {
 	std::vector<double> trips;
-	const rundir::BlockSide &side = block.sides[0];
-	for (const rundir::RecvStamp &back : side.recvs)
-		if (back.seq < side.sends.size() && (back.flags & rundir::kStampLeadIn) == 0)
-			trips.push_back(static_cast<double>(back.recv_ns - side.sends[back.seq].send_ns));
+	const std::vector<rundir::SendStamp> &sends = block.flows[0].sends;
+	for (const rundir::RecvStamp &back : block.flows[1].recvs)
+		if (back.seq < sends.size() && (back.flags & rundir::kStampLeadIn) == 0)
+			trips.push_back(static_cast<double>(back.recv_ns - sends[back.seq].send_ns));
 	if (trips.empty())
 		throw Failure(ExitCode::Invalid, "a block came back empty: " + block.failure);
 	return trips;

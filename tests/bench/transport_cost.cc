@@ -208,7 +208,7 @@ void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, 
 CpuPair cpu_pair(const std::string &option)
 {
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
-	const cpuset::Choice choice = option.empty() ? cpuset::choose_pair(machine) : cpuset::given_pair(machine, option);
+	const cpuset::Choice choice = option.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, option);
 	return {choice.sender, choice.receiver};
 }
 

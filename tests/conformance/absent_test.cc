@@ -49,7 +49,7 @@ TEST_P(Absent, SaysWhyInThePlan)
 	wishes.targets = {told().name};
 	wishes.patterns = {rundir::Pattern::PingPong};
 	try {
-		plan::make(wishes, {described()}, 0, 1);
+		plan::make(wishes, {described()}, {0, 1});
 		ADD_FAILURE() << "it was planned";
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::MachineCannot);

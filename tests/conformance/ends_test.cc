@@ -121,7 +121,7 @@ TEST_P(FullChannel, ASenderThatNobodyReceivesFromIsCancelled)
 	WorkerPair pair(plan);
 	ASSERT_EQ(pair.open(), "");
 	const worker::BlockRequest block = pair.block(1000, kDeadlineMs);
-	pair.memory().ready[1] = block.block + 1; // as if side 1 asked
+	pair.memory().receivers[0].ready = block.block + 1; // as if side 1 asked
 	pair.start(0, block);
 	const Reply reply = pair.finish(0);
 	EXPECT_EQ(reply.status, ReplyStatus::Cancelled) << reply.message;
@@ -182,7 +182,7 @@ TEST(Worker, EndsWithItsParentEvenInTheMiddleOfABlock)
 		WorkerPair pair(plan);
 		const bool opened = pair.open().empty();
 		pair.start(1, pair.block(10, 60'000));
-		while (pair.memory().ready[1] == 0)
+		while (pair.memory().receivers[0].ready == 0)
 			std::this_thread::yield();
 		const pid_t workers[2] = {pair.side(0).pid(), pair.side(1).pid()};
 		if (opened && write(told[1], workers, sizeof(workers)) == sizeof(workers))

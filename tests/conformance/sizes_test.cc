@@ -65,14 +65,14 @@ TEST_P(Sizes, BeyondTheLimitAreRefusedByThePlan)
 {
 	plan::Wishes wishes = wish_for(GetParam());
 	try {
-		plan::make(wishes, {described(GetParam())}, 0, 1);
+		plan::make(wishes, {described(GetParam())}, {0, 1});
 		ADD_FAILURE() << "it was planned";
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::Usage);
 		expect_reason(failure.what());
 	}
 	wishes.sizes = {GetParam().told.max_payload_bytes};
-	EXPECT_EQ(plan::make(wishes, {described(GetParam())}, 0, 1).cells.size(), 1u);
+	EXPECT_EQ(plan::make(wishes, {described(GetParam())}, {0, 1}).cells.size(), 1u);
 }
 
 // Among all targets the one that can't is left out, and the report says so.
@@ -83,7 +83,7 @@ TEST_P(Sizes, BeyondTheLimitAreLeftOutOfAll)
 	plan::Target boundless = described(GetParam());
 	boundless.name = "boundless";
 	boundless.max_payload_bytes = UINT64_MAX;
-	const plan::Plan plan = plan::make(wishes, {described(GetParam()), boundless}, 0, 1);
+	const plan::Plan plan = plan::make(wishes, {described(GetParam()), boundless}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 1u);
 	EXPECT_EQ(plan.cells[0].target, "boundless");
 	ASSERT_EQ(plan.notices.size(), 1u);

@@ -99,7 +99,7 @@ int WorkerUnderTest::wait_end()
 
 WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan)
 {
-	const size_t bytes = worker::cell_memory_bytes(plan.max_messages);
+	const size_t bytes = worker::cell_memory_bytes(plan.max_messages, 1);
 	memory_fd_ = Fd(memfd_create("icepath-test-cell", MFD_CLOEXEC));
 	void *memory = MAP_FAILED;
 	if (memory_fd_ && ftruncate(memory_fd_.get(), static_cast<off_t>(bytes)) == 0)
@@ -111,7 +111,7 @@ WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan)
 	memory_->last_seq = UINT64_MAX;
 }
 
-WorkerPair::~WorkerPair() { munmap(memory_, worker::cell_memory_bytes(plan_.max_messages)); }
+WorkerPair::~WorkerPair() { munmap(memory_, worker::cell_memory_bytes(plan_.max_messages, 1)); }
 
 std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received)
 {
@@ -120,6 +120,8 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	put(request.plugin, plugin_path(plan_.plugin));
 	put(request.open.target, plan_.target);
 	put(request.open.name, channel_name());
+	put(request.open.thread, side == 0 ? "sender" : "receiver");
+	request.open.channels = 1;
 	request.open.side = side;
 	request.open.sends = !plan_.one_way || side == 0;
 	request.open.receives = !plan_.one_way || side == 1;

@@ -144,17 +144,27 @@ TEST(GivenPair, IsTakenInThatOrder)
 {
 	FakeMachine fake;
 	make_laptop(fake);
-	const Choice choice = given_pair(fake.read(), "6,1");
+	const Choice choice = given_cpus(fake.read(), "6,1");
 	EXPECT_EQ(choice.sender, 6u);
 	EXPECT_EQ(choice.receiver, 1u);
 	EXPECT_EQ(choice.why.find("as asked for: CPUs 6 and 1"), 0u) << choice.why;
+}
+
+TEST(GivenPair, MoreThanTwoAreOfMoreReceivers)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Choice choice = given_cpus(fake.read(), "6,1,3");
+	EXPECT_EQ(measuring_cpus(choice), (std::vector<uint32_t>{6, 1, 3}));
+	for (const uint32_t cpu : measuring_cpus(choice))
+		EXPECT_FALSE(contains(choice.housekeeping, cpu)) << cpu;
 }
 
 TEST(GivenPair, OneCpuTwiceIsAllowedAndSaid)
 {
 	FakeMachine fake;
 	make_virtual_machine(fake);
-	const Choice choice = given_pair(fake.read(), "1,1");
+	const Choice choice = given_cpus(fake.read(), "1,1");
 	EXPECT_EQ(choice.sender, 1u);
 	EXPECT_EQ(choice.receiver, 1u);
 	EXPECT_EQ(choice.housekeeping, CpuList{0});
@@ -166,11 +176,11 @@ TEST(GivenPair, BadOnesAreNamed)
 	FakeMachine fake;
 	make_virtual_machine(fake);
 	const Machine machine = fake.read();
-	expect_failure(ExitCode::Usage, "CPU 7 doesn't exist: this machine has 0-1", [&] { given_pair(machine, "0,7"); });
-	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_pair(machine, "1"); });
-	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_pair(machine, ""); });
-	for (const char *option : {"0,", ",1", "0,1,1", "0,one", "0,-1", "0, 1", "0,4294967297"})
-		expect_failure(ExitCode::Usage, "is no CPU number", [&] { given_pair(machine, option); });
+	expect_failure(ExitCode::Usage, "CPU 7 doesn't exist: this machine has 0-1", [&] { given_cpus(machine, "0,7"); });
+	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_cpus(machine, "1"); });
+	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_cpus(machine, ""); });
+	for (const char *option : {"0,", ",1", "0,1,", "0,,1", "0,one", "0,-1", "0, 1", "0,4294967297"})
+		expect_failure(ExitCode::Usage, "is no CPU number", [&] { given_cpus(machine, option); });
 }
 
 TEST(GivenPair, OfflineCpuIsTold)
@@ -178,7 +188,7 @@ TEST(GivenPair, OfflineCpuIsTold)
 	FakeMachine fake;
 	make_virtual_machine(fake);
 	fake.write("/sys/devices/system/cpu/present", "0-2");
-	expect_failure(ExitCode::Usage, "CPU 2 is offline", [&] { given_pair(fake.read(), "0,2"); });
+	expect_failure(ExitCode::Usage, "CPU 2 is offline", [&] { given_cpus(fake.read(), "0,2"); });
 }
 
 TEST(GivenPair, CpuOutsideOfTheAffinityIsTold)
@@ -187,7 +197,7 @@ TEST(GivenPair, CpuOutsideOfTheAffinityIsTold)
 	make_laptop(fake);
 	expect_failure(
 		ExitCode::Usage, "CPU 5 isn't allowed to this process, whose affinity or cgroup cpuset has 0-3",
-		[&] { given_pair(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5"); });
+		[&] { given_cpus(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5"); });
 }
 
 } // namespace icepath::cpuset

@@ -73,7 +73,7 @@ TEST(IsolationReport, OnlyTheCpuThatLacksIsolationIsNamed)
 	FakeMachine fake;
 	make_server(fake);
 	const Machine machine = fake.read();
-	EXPECT_EQ(found(look_at_isolation(machine, given_pair(machine, "2,1")), "other_tasks"),
+	EXPECT_EQ(found(look_at_isolation(machine, given_cpus(machine, "2,1")), "other_tasks"),
 			  "open to every task of this machine: CPU 1");
 }
 

@@ -26,17 +26,18 @@ struct Capture {
 		block.probed = true;
 		block.begin.monotonic_ns = 10;
 		block.finish.monotonic_ns = 1'000'000;
+		block.sides.resize(2);
 		block.sides[0].tid = kSender;
 		block.sides[1].tid = kReceiver;
 		block.sides[1].cpu = kReceiverCpu;
-		block.socket_keys = {kSenderKey, kReceiverKey};
+		block.flows = {{kSenderKey, kReceiverKey, {}, {}}};
 		block.slots.resize(3);
 		for (int slot = 0; slot < 3; ++slot)
 			block.slots[slot].cpu = slot == 2 ? -1 : slot;
 		for (unsigned i = 0; i < messages; ++i) {
 			const uint64_t t = start(i);
-			block.sides[0].sends.push_back({i, t, t, t + 100, 0, t + 200, 1, 0, 0});
-			block.sides[1].recvs.push_back({i, t - 200, 0, t - 199, t + 600, 0, t + 700, 1, 0});
+			block.flows[0].sends.push_back({i, t, t, t + 100, 0, t + 200, 1, 0, 0});
+			block.flows[0].recvs.push_back({i, t - 200, 0, t - 199, t + 600, 0, t + 700, 1, 0});
 		}
 	}
 	static uint64_t start(unsigned i) { return 1000ull * (i + 1); }

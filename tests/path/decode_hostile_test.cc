@@ -14,7 +14,7 @@ TEST(Decode, StampsThatCannotBeTrue)
 		Capture capture(kUnixSocket);
 		capture.ready(1150);
 		capture.slept(850, 1160, 1200, 1250);
-		spoil(capture.block.sides[0].sends[0], capture.block.sides[1].recvs[0]);
+		spoil(capture.block.flows[0].sends[0], capture.block.flows[0].recvs[0]);
 		return capture.text();
 	};
 	EXPECT_EQ(with([](auto &send, auto &) { send.send_ns = UINT64_MAX; }), "inverted_time");
@@ -51,11 +51,12 @@ TEST(Decode, RandomBytes)
 		if (below(8) == 0)
 			capture.block.sides[1].tid = kSender;
 		const bool sound_log = below(2);
-		for (auto &side : capture.block.sides) {
-			for (auto &send : side.sends)
+		capture.block.flows.resize(rundir::flows_of(capture.cell).size());
+		for (auto &flow : capture.block.flows) {
+			for (auto &send : flow.sends)
 				if (below(3) == 0)
 					send = {below(10) ? below(9) : random(), time(), time(), time(), time(), time(), 1, 0, 0};
-			for (auto &recv : side.recvs)
+			for (auto &recv : flow.recvs)
 				if (below(3) == 0)
 					recv = {below(10) ? below(9) : random(), time(), time(), time(), time(), time(), time(), 1, 0};
 		}
@@ -106,11 +107,11 @@ TEST(Decode, RandomBytes)
 TEST(Decode, ManyHostileStamps)
 {
 	Capture capture(kUnixSocket, 20000);
-	for (auto &send : capture.block.sides[0].sends) {
+	for (auto &send : capture.block.flows[0].sends) {
 		send.call_ns = 1;
 		send.return_ns = UINT64_MAX;
 	}
-	for (auto &recv : capture.block.sides[1].recvs)
+	for (auto &recv : capture.block.flows[0].recvs)
 		recv.take_return_ns = 600;
 	for (unsigned i = 0; i < 20000; ++i)
 		capture.ready(Capture::start(i), kForeign);

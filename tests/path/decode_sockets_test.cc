@@ -38,7 +38,7 @@ TEST(Decode, TcpHeldBytesLeaveWithALaterPacket)
 	Capture::stream(capture.device(2350, 100), 700); // after the second call came back at 2200
 	Capture::stream(capture.ready(2370), 700);
 	capture.cell.wait = rundir::Wait::Poll;
-	capture.block.sides[1].recvs[1].take_call_ns = 2500;
+	capture.block.flows[0].recvs[1].take_call_ns = 2500;
 	EXPECT_EQ(capture.text(1), "0:sender.user 100 | 0:sender.kernel 100 | 1:network/held 150 | 1:network 20 | "
 							   "1:propagation 130 | 1:receiver.kernel 100 | 1:receiver.user 100");
 }
@@ -91,9 +91,9 @@ TEST(Decode, UdpElsewhereIsPaired)
 TEST(Decode, UdpKeepsTheOrder)
 {
 	Capture capture(kUdp, 2);
-	capture.block.sides[1].recvs[0].take_return_ns = 2700;
-	capture.block.sides[1].recvs[0].recv_ns = 2710;
-	capture.block.sides[1].recvs[1] = {1, 2720, 0, 2720, 2750, 0, 2760, 1, 0};
+	capture.block.flows[0].recvs[0].take_return_ns = 2700;
+	capture.block.flows[0].recvs[0].recv_ns = 2710;
+	capture.block.flows[0].recvs[1] = {1, 2720, 0, 2720, 2750, 0, 2760, 1, 0};
 	capture.device(1130, 100);
 	capture.device(2130, 100);
 	capture.ready(2300, kForeign, 2).context = ICEPATH_CONTEXT_SOFTIRQ;
@@ -108,7 +108,7 @@ TEST(Decode, UdpKeepsTheOrder)
 TEST(Decode, UdpADroppedDatagramIsNotAnnounced)
 {
 	Capture capture(kUdp, 3);
-	capture.block.sides[1].recvs.erase(capture.block.sides[1].recvs.begin() + 1);
+	capture.block.flows[0].recvs.erase(capture.block.flows[0].recvs.begin() + 1);
 	for (unsigned i = 0; i < 3; ++i) {
 		capture.device(Capture::start(i) + 130, 100);
 		if (i != 1)

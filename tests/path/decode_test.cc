@@ -78,8 +78,8 @@ TEST(Decode, SlotStamps)
 {
 	Capture capture(ICEPATH_USES_USER_SLOT);
 	capture.cell.wait = rundir::Wait::Poll;
-	capture.block.sides[0].sends[0] = {0, 1000, 1000, 0, 1100, 0, 1, 0, 0};
-	capture.block.sides[1].recvs[0] = {0, 500, 0, 0, 0, 1150, 1200, 9, 0};
+	capture.block.flows[0].sends[0] = {0, 1000, 1000, 0, 1100, 0, 1, 0, 0};
+	capture.block.flows[0].recvs[0] = {0, 500, 0, 0, 0, 1150, 1200, 9, 0};
 	EXPECT_EQ(capture.text(), "0:sender.user 100 | 1:propagation 50 | 1:receiver.user 50");
 }
 
@@ -108,7 +108,7 @@ TEST(Decode, ForeignRunsAreNamed)
 TEST(Decode, OneReadOfTwoMessages)
 {
 	Capture capture(kUnixSocket, 2);
-	auto &recvs = capture.block.sides[1].recvs;
+	auto &recvs = capture.block.flows[0].recvs;
 	recvs[0] = {0, 500, 0, 501, 2600, 0, 2700, 1, 0};
 	recvs[1] = {1, 2700, 0, 501, 2600, 0, 2800, 1, 0};
 	capture.ready(1150);
@@ -121,12 +121,37 @@ TEST(Decode, OneReadOfTwoMessages)
 	EXPECT_TRUE(capture.text(1).ends_with("1:receiver.kernel 350 | 1:receiver.user/backlog 200")) << capture.text(1);
 }
 
+// One message for two receivers: the sender's call for the first is a part of the second's way.
+TEST(Decode, EachReceiverOfAMessageHasItsOwnWay)
+{
+	Capture capture(kUnixSocket);
+	constexpr uint32_t kSecond = 333;
+	constexpr uint64_t kSecondKey = 9;
+	capture.cell.pattern = rundir::Pattern::FanOut;
+	capture.cell.cpus = {0, kReceiverCpu, kReceiverCpu};
+	capture.block.sides.push_back(capture.block.sides[1]);
+	capture.block.sides[2].tid = kSecond;
+	capture.block.flows.push_back({kSenderKey, kSecondKey, {}, {}});
+	capture.block.flows[1].sends = {{0, 1000, 1000, 1220, 0, 1300, 1, 0, 0}};
+	capture.block.flows[1].recvs = {{0, 800, 0, 801, 1600, 0, 1700, 1, 0}};
+	capture.ready(1150);
+	capture.ready(1260).socket.socket = kSecondKey;
+	EXPECT_EQ(capture.text(0), "0:sender.user 100 | 0:sender.kernel 50 | 1:receiver.kernel 450 | 1:receiver.user 100");
+	EXPECT_EQ(capture.text(1), "0:sender.user 100 | 0:sender.kernel 100 | 0:sender.user 20 | 0:sender.kernel 40 | "
+							   "1:receiver.kernel 340 | 1:receiver.user 100");
+	const Observations seen = capture.decoded();
+	ASSERT_EQ(seen.deliveries.size(), 2u);
+	EXPECT_EQ(seen.deliveries[1].receiver, kSecond);
+	EXPECT_EQ(place_of(seen.deliveries[1].message).flow, 1u);
+	EXPECT_EQ(place_of(seen.deliveries[1].message).seq, 0u);
+}
+
 TEST(Decode, LeadInAndDuplicatesGiveNoDelivery)
 {
 	Capture capture(kUnixSocket, 3);
-	capture.block.sides[0].sends[0].flags = rundir::kStampLeadIn;
-	capture.block.sides[1].recvs.push_back(capture.block.sides[1].recvs[2]);
-	capture.block.sides[1].recvs.back().recv_ns += 5000;
+	capture.block.flows[0].sends[0].flags = rundir::kStampLeadIn;
+	capture.block.flows[0].recvs.push_back(capture.block.flows[0].recvs[2]);
+	capture.block.flows[0].recvs.back().recv_ns += 5000;
 	const Observations seen = capture.decoded();
 	EXPECT_EQ(seen.transfers.size(), 3u);
 	ASSERT_EQ(seen.deliveries.size(), 2u);
@@ -137,8 +162,9 @@ TEST(Decode, PingPongHasBothDirections)
 {
 	Capture capture(kUnixSocket);
 	capture.cell.pattern = rundir::Pattern::PingPong;
-	capture.block.sides[1].sends.push_back({0, 1800, 1800, 1810, 0, 1830, 1, 0, 0});
-	capture.block.sides[0].recvs.push_back({0, 1300, 0, 1300, 1900, 0, 1910, 1, 0});
+	capture.block.flows.push_back({kReceiverKey, kSenderKey, {}, {}});
+	capture.block.flows[1].sends.push_back({0, 1800, 1800, 1810, 0, 1830, 1, 0, 0});
+	capture.block.flows[1].recvs.push_back({0, 1300, 0, 1300, 1900, 0, 1910, 1, 0});
 	icepath_record &back = capture.add(1, ICEPATH_RECORD_DATA_READY, 1820, kReceiver);
 	back.socket.socket = kSenderKey;
 	const Observations seen = capture.decoded();

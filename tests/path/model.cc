@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/path/model.h"
 
+#include "profiler/path/decode.h"
+
 namespace icepath::simulator {
 
 namespace {
@@ -169,7 +171,7 @@ void Model::run()
 		for (unsigned i = 0; i < scenario.messages; ++i) {
 			Message &message = messages.emplace_back();
 			message.seq = i;
-			message.id = (static_cast<uint64_t>(direction) << 63) | i;
+			message.id = path::message_at({direction, i});
 			message.lead_in = i < scenario.lead_in;
 			message.dropped =
 				scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 && machine.chance(0.05);

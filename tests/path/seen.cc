@@ -25,16 +25,16 @@ public:
 		block.finish.monotonic_ns = model_.machine.now();
 		block.slots = slots(damage, lost);
 		for (unsigned side = 0; side < 2; ++side) {
-			block.sides[side].tid = model_.threads[side]->tid;
-			block.sides[side].cpu = model_.threads[side]->cpu;
-			block.socket_keys[side] = kKeys[side];
+			block.sides.emplace_back().tid = model_.threads[side]->tid;
+			block.sides.back().cpu = model_.threads[side]->cpu;
 		}
 		for (unsigned direction = 0; direction < 2; ++direction) {
+			block.flows.push_back({kKeys[direction], kKeys[1 - direction], {}, {}});
 			for (const Message *message : model_.sent[direction]) {
 				if (message->send == 0)
 					continue;
 				const Leg &leg = message->legs[0];
-				block.sides[direction].sends.push_back({message->seq, message->send, message->send, leg.call,
+				block.flows[direction].sends.push_back({message->seq, message->send, message->send, leg.call,
 														leg.publish, leg.call_return, 1,
 														message->lead_in ? rundir::kStampLeadIn : 0, 0});
 			}
@@ -42,9 +42,9 @@ public:
 			for (const Message *message : model_.received[direction]) {
 				const Leg &leg = message->legs[0];
 				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it has already
-				block.sides[1 - direction].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return,
-															leg.take_call, leg.take_return, leg.observe, message->recv,
-															1, message->lead_in ? rundir::kStampLeadIn : 0});
+				block.flows[direction].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return,
+														leg.take_call, leg.take_return, leg.observe, message->recv, 1,
+														message->lead_in ? rundir::kStampLeadIn : 0});
 				last_recv = message->recv;
 			}
 		}

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 
+#include "profiler/path/decode.h"
 #include "profiler/path/walk.h"
 #include "tests/path/truth_check.h"
 
@@ -80,7 +81,7 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 			std::string error = wrong(walked, truth);
 			if (!error.empty()) {
 				ADD_FAILURE() << scenario.text() << " message " << (delivery.message & 0xffff)
-							  << (delivery.message >> 63 ? " back" : "") << "\n  " << error;
+							  << (path::place_of(delivery.message).flow == 1 ? " back" : "") << "\n  " << error;
 				if (++failures >= 5)
 					break;
 			}

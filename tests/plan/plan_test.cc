@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cells come of a wish, in which order, and what is refused or left out, always in a sentence that names it.
 #include "profiler/plan/plan.h"
+#include "profiler/rundir/cell_title.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -74,7 +75,7 @@ void expect_refused(const Wishes &wishes, const std::vector<Target> &targets, Ex
 					std::initializer_list<std::string> says)
 {
 	try {
-		make(wishes, targets, 0, 1);
+		make(wishes, targets, {0, 1});
 		ADD_FAILURE() << "it was planned";
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), code);
@@ -83,13 +84,51 @@ void expect_refused(const Wishes &wishes, const std::vector<Target> &targets, Ex
 	}
 }
 
+TEST(Plan, FanOutGivesReceiversTheirCpusInTurn)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::FanOut};
+	wishes.receivers = {2, 3};
+	wishes.rate_hz = 500;
+	const Plan plan = make(wishes, {target("a")}, {5, 7, 8});
+	ASSERT_EQ(plan.cells.size(), 2u);
+	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 7, 8}));
+	EXPECT_EQ(plan.cells[1].cpus, (std::vector<uint32_t>{5, 7, 8, 7}));
+	EXPECT_EQ(plan.cells[1].rate_hz, 500);
+	EXPECT_EQ(rundir::title(plan.cells[1]), "a 64 B fanout block to 3");
+	EXPECT_TRUE(plan.notices.empty());
+	wishes.patterns = {Pattern::OneWay};
+	EXPECT_EQ(make(wishes, {target("a")}, {5, 7, 8}).cells.at(0).cpus, (std::vector<uint32_t>{5, 7}));
+}
+
+TEST(Plan, ReceiversThatNeverSleepAndShareACpuAreTold)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::FanOut};
+	wishes.receivers = {2, 3};
+	wishes.waits = {Wait::Poll};
+	const Plan plan = make(wishes, {target("a")}, {5, 7, 8});
+	EXPECT_EQ(plan.cells.size(), 2u);
+	ASSERT_EQ(plan.notices.size(), 1u);
+	EXPECT_TRUE(tells(plan, "3 receivers that never sleep (wait poll) share"));
+}
+
+TEST(Plan, AFloorWhoseReceiversShareACpuIsNone)
+{
+	Wishes wishes = wish({"all"});
+	wishes.patterns = {Pattern::FanOut};
+	const Plan plan = make(wishes, {floor_target(), target("a")}, {0, 1});
+	EXPECT_EQ(texts_of(plan), std::vector<std::string>{"a ow 64 block"});
+	EXPECT_TRUE(tells(plan, "is left out"));
+}
+
 TEST(Plan, IsEveryCombination)
 {
 	Wishes wishes = wish({"a", "b"});
 	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
 	wishes.sizes = {1, 64, 4096};
 	wishes.waits = {Wait::Block, Wait::Poll};
-	const Plan plan = make(wishes, {target("a"), target("b"), target("c")}, 0, 1);
+	const Plan plan = make(wishes, {target("a"), target("b"), target("c")}, {0, 1});
 	const std::vector<std::string> texts = texts_of(plan);
 	EXPECT_EQ(texts.size(), 2u * 2 * 3 * 2);
 	EXPECT_EQ(std::set(texts.begin(), texts.end()).size(), texts.size());
@@ -106,15 +145,14 @@ TEST(Plan, GivesEachCellWhatItsTargetTold)
 	Target told = target("a");
 	told.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
 	told.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
-	const Plan plan = make(wishes, {told}, 5, 7);
+	const Plan plan = make(wishes, {told}, {5, 7});
 	ASSERT_EQ(plan.cells.size(), 2u);
 	ASSERT_EQ(plan.plugin_of_cell.size(), 2u);
 	for (size_t i = 0; i < 2; i++) {
 		EXPECT_EQ(plan.plugin_of_cell[i], told.plugin);
 		EXPECT_EQ(plan.cells[i].mechanisms, told.mechanisms);
 		EXPECT_EQ(plan.cells[i].capabilities, told.capabilities);
-		EXPECT_EQ(plan.cells[i].cpu_sender, 5u);
-		EXPECT_EQ(plan.cells[i].cpu_receiver, 7u);
+		EXPECT_EQ(plan.cells[i].cpus, (std::vector<uint32_t>{5, 7}));
 		EXPECT_FALSE(plan.cells[i].injection.any());
 	}
 	EXPECT_FALSE(plan.cells[0].rate_hz) << "a ping-pong has no rate";
@@ -126,7 +164,7 @@ TEST(Plan, HasUsualSizesForEachPattern)
 	Wishes wishes = wish({"a"});
 	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
 	wishes.sizes.clear();
-	EXPECT_EQ(texts_of(make(wishes, {target("a")}, 0, 1)),
+	EXPECT_EQ(texts_of(make(wishes, {target("a")}, {0, 1})),
 			  (std::vector<std::string>{"a pp 64 block", "a pp 4096 block", "a ow 64 block"}));
 }
 
@@ -134,7 +172,7 @@ TEST(Plan, MeasuresInjectedWorkBesideTheSameCellWithoutIt)
 {
 	Wishes wishes = wish({"a"});
 	wishes.injection.receiver_busy_ns = 20'000;
-	const Plan plan = make(wishes, {target("a")}, 0, 1);
+	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 2u);
 	EXPECT_FALSE(plan.cells[0].injection.any());
 	EXPECT_EQ(plan.cells[1].injection.receiver_busy_ns, 20'000u);
@@ -152,20 +190,20 @@ TEST(Plan, WithoutNamesTakesTheUsualTargets)
 	}
 	Wishes wishes;
 	wishes.patterns = {rundir::Pattern::OneWay};
-	EXPECT_EQ(make(wishes, targets, 0, 1).cells.size(), 2u);
+	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 2u);
 	wishes.targets = {"all"};
-	EXPECT_EQ(make(wishes, targets, 0, 1).cells.size(), 3u);
+	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 3u);
 	// Plug-ins of one's own have other names.
 	wishes.targets = {};
 	targets.erase(targets.begin());
 	targets.erase(targets.begin() + 1);
-	EXPECT_EQ(make(wishes, targets, 0, 1).cells.size(), 1u);
+	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 1u);
 }
 
 TEST(Plan, OfAllLeavesOutWhatDoesNotWork)
 {
 	for (const auto &names : {std::vector<std::string>{}, std::vector<std::string>{"all"}}) {
-		const Plan plan = make(wish(names), {target("a"), missing_target()}, 0, 1);
+		const Plan plan = make(wish(names), {target("a"), missing_target()}, {0, 1});
 		EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block"}));
 		EXPECT_TRUE(tells(plan, "gone"));
 		EXPECT_TRUE(tells(plan, "its library isn't there"));
@@ -193,14 +231,14 @@ TEST(Plan, RefusesASizeThatANamedTargetCannotCarry)
 	expect_refused(wishes, {target("a"), target("small", kEveryWait, 8192)}, ExitCode::Usage,
 				   {"small", "8193", "8192", "the limit of small"});
 	wishes.sizes = {64, 8192};
-	EXPECT_EQ(make(wishes, {target("a"), target("small", kEveryWait, 8192)}, 0, 1).cells.size(), 4u);
+	EXPECT_EQ(make(wishes, {target("a"), target("small", kEveryWait, 8192)}, {0, 1}).cells.size(), 4u);
 }
 
 TEST(Plan, OfAllLeavesOutASizeThatATargetCannotCarry)
 {
 	Wishes wishes = wish();
 	wishes.sizes = {64, 65536};
-	const Plan plan = make(wishes, {target("a"), target("small", kEveryWait, 8192)}, 0, 1);
+	const Plan plan = make(wishes, {target("a"), target("small", kEveryWait, 8192)}, {0, 1});
 	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "a pp 65536 block", "small pp 64 block"}));
 	EXPECT_TRUE(tells(plan, "small can't carry 65536 bytes"));
 	EXPECT_TRUE(tells(plan, "the limit of small"));
@@ -219,7 +257,7 @@ TEST(Plan, MeasuresBurstsAtEveryDemandWithEveryRecovery)
 	wishes.patterns = {Pattern::Burst, Pattern::Throughput, Pattern::OneWay};
 	wishes.demands = {5, 50, 5};
 	wishes.recoveries_ns = {1'000'000, 4'000'000};
-	const Plan plan = make(wishes, {target("a")}, 0, 1);
+	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 6u);
 	EXPECT_EQ(plan.cells[0].burst, (rundir::Burst{5, 1'000'000}));
 	EXPECT_EQ(plan.cells[3].burst, (rundir::Burst{50, 4'000'000}));
@@ -233,7 +271,7 @@ TEST(Plan, OnlyASearchForARateHasLimits)
 	Wishes wishes = wish();
 	wishes.patterns = {Pattern::MaxRate, Pattern::OneWay};
 	wishes.limits = {0.01, 300'000};
-	const Plan plan = make(wishes, {target("a")}, 0, 1);
+	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 2u);
 	EXPECT_EQ(plan.cells[0].limits, wishes.limits);
 	EXPECT_EQ(plan.cells[0].payload_bytes, 64u);
@@ -247,7 +285,7 @@ TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 {
 	Wishes wishes = wish();
 	wishes.waits = {Wait::Block, Wait::Epoll};
-	const Plan plan = make(wishes, {target("a"), target("blocks", ICEPATH_WAIT_BLOCK)}, 0, 1);
+	const Plan plan = make(wishes, {target("a"), target("blocks", ICEPATH_WAIT_BLOCK)}, {0, 1});
 	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "blocks pp 64 block", "a pp 64 epoll"}));
 	EXPECT_TRUE(tells(plan, "blocks can't wait by epoll"));
 }
@@ -258,10 +296,10 @@ TEST(Plan, KeepsTheFloorBesideEveryWait)
 	Wishes wishes = wish();
 	wishes.targets = {"all"};
 	wishes.waits = {Wait::Block, Wait::Epoll};
-	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
+	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, {0, 1})),
 			  (std::vector<std::string>{"null pp 64 spin", "a pp 64 block", "a pp 64 epoll"}));
 	wishes.waits = {Wait::Poll};
-	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, 0, 1)),
+	EXPECT_EQ(texts_of(make(wishes, {floor_target(), target("a")}, {0, 1})),
 			  (std::vector<std::string>{"null pp 64 spin", "a pp 64 poll"}));
 }
 

@@ -42,7 +42,7 @@ Plan plan_of(std::vector<std::string> names, std::vector<Wait> waits,
 	wishes.waits = std::move(waits);
 	wishes.patterns = std::move(patterns);
 	wishes.sizes = {64};
-	return make(wishes, kTargets, 0, 1);
+	return make(wishes, kTargets, {0, 1});
 }
 
 std::vector<Wait> waits_of(const Plan &plan, const std::string &name)
@@ -134,7 +134,7 @@ TEST(Wishes, WhatIsAskedForTwiceIsMeasuredOnce)
 	wishes.waits = {Wait::Block, Wait::Block};
 	wishes.patterns = {Pattern::OneWay, Pattern::OneWay};
 	wishes.sizes = {64, 64, 128};
-	EXPECT_EQ(make(wishes, kTargets, 0, 1).cells.size(), 2u);
+	EXPECT_EQ(make(wishes, kTargets, {0, 1}).cells.size(), 2u);
 }
 
 TEST(Wishes, ASizeThatDoesntFitIsToldOnceForAllPatternsAndWaits)
@@ -143,7 +143,7 @@ TEST(Wishes, ASizeThatDoesntFitIsToldOnceForAllPatternsAndWaits)
 	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
 	wishes.waits = {Wait::Block, Wait::Poll};
 	wishes.sizes = {64, 100'000};
-	EXPECT_EQ(told(make(wishes, kTargets, 0, 1), "pipe can't carry 100000 bytes"), 1);
+	EXPECT_EQ(told(make(wishes, kTargets, {0, 1}), "pipe can't carry 100000 bytes"), 1);
 }
 
 } // namespace

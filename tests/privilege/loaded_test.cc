@@ -102,9 +102,11 @@ TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatItDoesNotKnow)
 	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
 	const uint32_t known = add(child);
 	for (const uint32_t unknown : {known + 1, UINT32_MAX}) {
+		request.worker_count = 2;
 		request.workers = {known, unknown};
 		expect_refused(request, {}, "worker");
 	}
+	request.worker_count = 2;
 	request.workers = {known, known};
 	auto reply = helper.ask(request);
 	EXPECT_TRUE(reply && reply->exit_code == 0);
@@ -118,6 +120,7 @@ TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatHaveEnded)
 	load();
 	Child first, second;
 	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	request.worker_count = 2;
 	request.workers = {add(first), add(second)};
 	second.end();
 	expect_refused(request, {}, "worker");

@@ -19,9 +19,11 @@ rundir::Block block(int level, uint64_t latency_ns, bool probed = false)
 	rundir::Block made;
 	made.rate_hz = hz_of(level);
 	made.probed = probed;
+	made.sides.resize(2);
+	made.flows.resize(1);
 	for (uint64_t seq = 0; seq < 1000; ++seq) {
-		made.sides[0].sends.push_back({seq, 1000, 1000, 1000, 0, 1000, 1, 0, 0});
-		made.sides[1].recvs.push_back({seq, 0, 0, 0, 0, 0, 1000 + latency_ns, 1, 0});
+		made.flows[0].sends.push_back({seq, 1000, 1000, 1000, 0, 1000, 1, 0, 0});
+		made.flows[0].recvs.push_back({seq, 0, 0, 0, 0, 0, 1000 + latency_ns, 1, 0});
 	}
 	return made;
 }

@@ -20,11 +20,13 @@ struct Example {
 		cell.pattern = rundir::Pattern::MaxRate;
 		cell.limits = rundir::RateLimits{0.001, 50'000};
 		block.rate_hz = 100'000;
+		block.sides.resize(2);
+		block.flows.resize(1);
 		for (uint64_t seq = 0; seq < 2100; ++seq) {
 			const uint64_t due = 1'000'000 + seq * kPeriodNs;
 			const uint32_t flags = seq < 100 ? rundir::kStampLeadIn : 0;
-			block.sides[0].sends.push_back({seq, due, due + 100, due + 200, 0, due + 300, 1, flags, 0});
-			block.sides[1].recvs.push_back({seq, 0, 0, 0, 0, 0, due + kLatencyNs, 1, flags});
+			block.flows[0].sends.push_back({seq, due, due + 100, due + 200, 0, due + 300, 1, flags, 0});
+			block.flows[0].recvs.push_back({seq, 0, 0, 0, 0, 0, due + kLatencyNs, 1, flags});
 		}
 	}
 	std::optional<Verdict> judged() const { return judge(block, cell); }
@@ -45,9 +47,9 @@ TEST(Verdict, LooksAtTheP99)
 {
 	Example example;
 	for (size_t i = 0; i < 20; ++i)
-		example.block.sides[1].recvs[500 + i].recv_ns += 1'000'000;
+		example.block.flows[0].recvs[500 + i].recv_ns += 1'000'000;
 	EXPECT_TRUE(example.held()) << "1 %";
-	example.block.sides[1].recvs[520].recv_ns += 1'000'000;
+	example.block.flows[0].recvs[520].recv_ns += 1'000'000;
 	EXPECT_FALSE(example.held());
 	EXPECT_EQ(example.judged()->p99_ns, kLatencyNs + 1'000'000);
 }
@@ -66,8 +68,8 @@ TEST(Verdict, CountsFromWhenAMessageWasDue)
 {
 	Example example;
 	for (size_t i = 0; i < 2100; ++i) {
-		example.block.sides[0].sends[i].send_ns += i * 100;
-		example.block.sides[1].recvs[i].recv_ns += i * 100;
+		example.block.flows[0].sends[i].send_ns += i * 100;
+		example.block.flows[0].recvs[i].recv_ns += i * 100;
 	}
 	EXPECT_FALSE(example.held());
 	EXPECT_GT(example.judged()->p99_ns, 200'000u);
@@ -76,7 +78,7 @@ TEST(Verdict, CountsFromWhenAMessageWasDue)
 TEST(Verdict, LosesNoMoreThanItMay)
 {
 	Example example;
-	auto &recvs = example.block.sides[1].recvs;
+	auto &recvs = example.block.flows[0].recvs;
 	recvs.erase(recvs.begin() + 700, recvs.begin() + 702);
 	EXPECT_TRUE(example.held()) << "2 of 2000 are 0.1 %";
 	recvs.pop_back();
@@ -91,9 +93,9 @@ TEST(Verdict, TheLeadInIsLeftOut)
 {
 	Example example;
 	for (size_t i = 0; i < 100; ++i)
-		example.block.sides[1].recvs[i].recv_ns += 10'000'000;
+		example.block.flows[0].recvs[i].recv_ns += 10'000'000;
 	EXPECT_TRUE(example.held());
-	auto &recvs = example.block.sides[1].recvs;
+	auto &recvs = example.block.flows[0].recvs;
 	recvs.erase(recvs.begin(), recvs.begin() + 100);
 	EXPECT_EQ(example.judged()->lost, 0u);
 }
@@ -101,8 +103,8 @@ TEST(Verdict, TheLeadInIsLeftOut)
 TEST(Verdict, TheSecondOfTwoIsNoMessage)
 {
 	Example example;
-	example.block.sides[1].recvs.push_back(example.block.sides[1].recvs.back());
-	example.block.sides[1].recvs.push_back({77'777, 0, 0, 0, 0, 0, 1, 1, 0}); // nor is one that nobody sent
+	example.block.flows[0].recvs.push_back(example.block.flows[0].recvs.back());
+	example.block.flows[0].recvs.push_back({77'777, 0, 0, 0, 0, 0, 1, 1, 0}); // nor is one that nobody sent
 	EXPECT_EQ(example.judged()->lost, 0u);
 	EXPECT_EQ(example.judged()->sent, 2000u);
 }
@@ -112,8 +114,8 @@ TEST(Verdict, ABlockThatItsDeadlineEndedDidntHold)
 	Example example;
 	example.block.end = BlockEnd::Deadline;
 	EXPECT_FALSE(example.held());
-	example.block.sides[0].sends.resize(150);
-	example.block.sides[1].recvs.resize(150);
+	example.block.flows[0].sends.resize(150);
+	example.block.flows[0].recvs.resize(150);
 	EXPECT_FALSE(example.held()) << "nor was there time for many messages";
 }
 
@@ -128,8 +130,8 @@ TEST(Verdict, ThereIsNoneOfWhatSteersNothing)
 	probed.block.probed = true;
 	no_rate.block.rate_hz = std::nullopt;
 	no_limits.cell.limits = std::nullopt;
-	short_one.block.sides[0].sends.resize(1099);
-	short_one.block.sides[1].recvs.resize(1099);
+	short_one.block.flows[0].sends.resize(1099);
+	short_one.block.flows[0].recvs.resize(1099);
 	for (const Example &example : {probed, no_rate, no_limits, short_one})
 		EXPECT_FALSE(example.judged());
 }

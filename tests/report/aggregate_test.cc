@@ -104,12 +104,12 @@ TEST_F(AggregateTest, LatencyComesFromUnprobedBlocksAndLayersFromProbedOnes)
 	EXPECT_EQ(cell.latency_probed.count, 2u * 300 * 4);
 	EXPECT_EQ(cell.latency_probed.min, kPlainNs + 210);
 	EXPECT_EQ(cell.latency_probed.max, kPlainNs + 381'000) << "slow messages stay";
-	EXPECT_EQ(cell.forward.count, 1200u);
-	EXPECT_EQ(cell.back.count, 1200u);
+	EXPECT_EQ(cell.by_flow.at(0).count, 1200u);
+	EXPECT_EQ(cell.by_flow.at(1).count, 1200u);
 	EXPECT_EQ(cell.round_trip.count, 1200u);
 	EXPECT_EQ(cell.pacing.count, 0u);
 	EXPECT_EQ(result.cells[1].pacing.count, 1200u);
-	EXPECT_EQ(result.cells[1].forward.count, 0u) << "oneway has one direction: it is latency itself";
+	EXPECT_TRUE(result.cells[1].by_flow.empty()) << "oneway has one direction: it is latency itself";
 	EXPECT_EQ(cell.messages.sent, 2u * 300 * 8) << "every block";
 	EXPECT_EQ(cell.messages.received, 2u * 300 * 8);
 	EXPECT_EQ(cell.probed, cell.complete());
@@ -186,7 +186,7 @@ TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNo
 TEST_F(AggregateTest, InvertedStampsNeverBecomeALatency)
 {
 	rundir::Block bad = block(0, true);
-	bad.sides[1].recvs[50].recv_ns = 5;
+	bad.flows[0].recvs[50].recv_ns = 5;
 	const CellResult cell = of({bad}).cells[1];
 	EXPECT_EQ(cell.messages.inverted, 1u);
 	EXPECT_EQ(cell.latency_probed.count, 99u);
@@ -218,11 +218,11 @@ TEST_F(AggregateTest, UsageIsTheSumOverUnprobedBlocksThatDidntFail)
 	const auto usage = of(blocks).cells[1].usage;
 	ASSERT_TRUE(usage.has_value());
 	EXPECT_EQ(usage->messages, 2u * 102);
-	EXPECT_EQ(usage->sides[1].voluntary_switches, 10u + 12);
-	EXPECT_EQ(usage->sides[1].minor_faults, 2u);
-	EXPECT_EQ(usage->sides[1].block_outputs, 6u);
-	EXPECT_EQ(usage->sides[1].max_rss_kib, 5000u) << "no sum";
-	EXPECT_EQ(usage->sides[0].voluntary_switches, 0u);
+	EXPECT_EQ(usage->ends[1].voluntary_switches, 10u + 12);
+	EXPECT_EQ(usage->ends[1].minor_faults, 2u);
+	EXPECT_EQ(usage->ends[1].block_outputs, 6u);
+	EXPECT_EQ(usage->ends[1].max_rss_kib, 5000u) << "no sum";
+	EXPECT_EQ(usage->ends[0].voluntary_switches, 0u);
 }
 
 TEST_F(AggregateTest, WithoutAnUnprobedBlockThereIsNoUsageJitterOrThroughput)
@@ -296,7 +296,7 @@ TEST_F(AggregateTest, FailedBlocksKeepWhatTheyMeasured)
 	rundir::Block failed = block(0, false);
 	failed.end = rundir::BlockEnd::Failed;
 	failed.failure = "the receiver died";
-	failed.sides[1].recvs.resize(52);
+	failed.flows[0].recvs.resize(52);
 	const RunResult result = of({failed});
 	const CellResult &cell = result.cells[1];
 	EXPECT_EQ(cell.blocks_failed, 1u);
@@ -332,8 +332,8 @@ TEST_F(AggregateTest, WhatIsNoRunIsRefused) { EXPECT_THROW(analyse(temporary.pat
 TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 {
 	rundir::Block lossy = block(0, false);
-	lossy.sides[1].recvs.resize(60);
-	lossy.sides[1].recvs[10].flags |= rundir::kStampBadPayload;
+	lossy.flows[0].recvs.resize(60);
+	lossy.flows[0].recvs[10].flags |= rundir::kStampBadPayload;
 	const std::vector<std::string> told = notices(of({lossy})).all();
 	const auto says = [&](const std::string &text) {
 		return std::any_of(told.begin(), told.end(),
@@ -349,7 +349,7 @@ TEST_F(AggregateTest, ANoticeTellsThatTheKernelCopiedAfterAll)
 {
 	rundir::Block copied = block(0, false);
 	for (size_t i = 0; i < 42; ++i)
-		copied.sides[0].sends[i].flags |= rundir::kStampCopied; // two of them lead-in
+		copied.flows[0].sends[i].flags |= rundir::kStampCopied; // two of them lead-in
 	const RunResult result = of({copied});
 	EXPECT_EQ(result.cells[1].messages.copied_after_all, 40u);
 	const std::vector<std::string> told = notices(result).all();

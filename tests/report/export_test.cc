@@ -69,7 +69,7 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 			  1)
 		<< "the delayed answer";
 	for (const std::string &line : lines)
-		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 15) << line;
+		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 17) << line;
 }
 
 TEST_F(ExportTest, AFileThatCannotBeWrittenIsTold)

@@ -51,7 +51,7 @@ protected:
 			plan.delay_ns = [&](uint64_t, size_t) { return made.level > kHolds ? kTooLongNs : 0; };
 			rundir::Block block = make_block(head.cells[0], plan);
 			block.rate_hz = hz_of(made.level);
-			block.sides[1].recvs.resize(block.sides[1].recvs.size() - made.lost);
+			block.flows[0].recvs.resize(block.flows[0].recvs.size() - made.lost);
 			writer.add(block);
 		}
 		writer.finish({});

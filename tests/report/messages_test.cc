@@ -15,20 +15,20 @@ class OneWay : public testing::Test {
 protected:
 	void send(uint64_t seq, uint64_t at, uint32_t flags = 0)
 	{
-		block.sides[0].sends.push_back({seq, at - 5, at, at, 0, at, 1, flags, 0});
+		block.flows[0].sends.push_back({seq, at - 5, at, at, 0, at, 1, flags, 0});
 	}
 	void recv(uint64_t seq, uint64_t at, uint32_t flags = 0)
 	{
-		block.sides[1].recvs.push_back({seq, 1, 0, 0, at, 0, at, 1, flags});
+		block.flows[0].recvs.push_back({seq, 1, 0, 0, at, 0, at, 1, flags});
 	}
 	BlockMessages look() const { return look_at_messages(block, socket_cell(Pattern::OneWay)); }
-	rundir::Block block;
+	rundir::Block block = block_of(1);
 };
 
 TEST_F(OneWay, WithoutMessagesThereIsNothing)
 {
 	EXPECT_EQ(look().counts.sent, 0u);
-	EXPECT_TRUE(look().latencies.one_way[0].empty());
+	EXPECT_TRUE(look().latencies.by_flow[0].empty());
 }
 
 TEST_F(OneWay, LatencyIsRecvMinusSend)
@@ -37,7 +37,7 @@ TEST_F(OneWay, LatencyIsRecvMinusSend)
 	send(1, 200);
 	recv(0, 130);
 	recv(1, 250);
-	EXPECT_EQ(look().latencies.one_way[0], (Times{30, 50}));
+	EXPECT_EQ(look().latencies.by_flow[0], (Times{30, 50}));
 	EXPECT_EQ(look().latencies.pacing, (Times{5, 5}));
 	EXPECT_TRUE(look().latencies.round_trip.empty());
 }
@@ -52,7 +52,7 @@ TEST_F(OneWay, LeadInIsNowhere)
 	EXPECT_EQ(seen.counts.sent, 1u);
 	EXPECT_EQ(seen.counts.received, 1u);
 	EXPECT_EQ(seen.counts.bad_payload, 0u);
-	EXPECT_EQ(seen.latencies.one_way[0], Times{10});
+	EXPECT_EQ(seen.latencies.by_flow[0], Times{10});
 	EXPECT_EQ(seen.latencies.pacing.size(), 1u);
 }
 
@@ -73,7 +73,7 @@ TEST_F(OneWay, CountsWhatWentWrong)
 	EXPECT_EQ(counts.duplicate, 1u);
 	EXPECT_EQ(counts.reordered, 1u);
 	EXPECT_EQ(counts.bad_payload, 2u);
-	EXPECT_EQ(look().latencies.one_way[0].size(), 4u) << "the duplicate has no latency of its own";
+	EXPECT_EQ(look().latencies.by_flow[0].size(), 4u) << "the duplicate has no latency of its own";
 }
 
 TEST_F(OneWay, ReceptionBeforeTheSendIsRefusedNotClamped)
@@ -82,7 +82,7 @@ TEST_F(OneWay, ReceptionBeforeTheSendIsRefusedNotClamped)
 	recv(0, 99);
 	EXPECT_EQ(look().counts.inverted, 1u);
 	EXPECT_EQ(look().counts.received, 1u);
-	EXPECT_TRUE(look().latencies.one_way[0].empty());
+	EXPECT_TRUE(look().latencies.by_flow[0].empty());
 }
 
 TEST_F(OneWay, SpansGoFromTheFirstCountedMessageToTheLast)
@@ -119,10 +119,10 @@ TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
 {
 	for (uint64_t seq = 0; seq < 4; ++seq)
 		send(seq, 1000 * (seq + 1), seq == 0 ? rundir::kStampLeadIn : 0);
-	block.sides[0].sends[0].return_ns += 7; // lead-in
-	block.sides[0].sends[1].return_ns += 30;
-	block.sides[0].sends[2].call_ns = 0; // none was made
-	block.sides[0].sends[3].return_ns = 5; // nonsense
+	block.flows[0].sends[0].return_ns += 7; // lead-in
+	block.flows[0].sends[1].return_ns += 30;
+	block.flows[0].sends[2].call_ns = 0; // none was made
+	block.flows[0].sends[3].return_ns = 5; // nonsense
 	EXPECT_EQ(look().latencies.send_call, Times{30});
 }
 
@@ -150,7 +150,7 @@ TEST_F(OneWay, LateMessagesAreCountedByThePeriodAndKeptInTheLatencies)
 	const BlockMessages seen = look();
 	EXPECT_EQ(seen.counts.late, 2u);
 	EXPECT_EQ(seen.counts.too_late, 2u) << "too late is not late as well";
-	EXPECT_EQ(seen.latencies.one_way[0], latencies);
+	EXPECT_EQ(seen.latencies.by_flow[0], latencies);
 }
 
 TEST(Lateness, IsNeverMoreThanTheAbsoluteTimes)
@@ -194,7 +194,7 @@ TEST_F(OneWay, LatenciesAreInTheOrderOfArrival)
 	recv(0, 110);
 	recv(2, 330);
 	recv(1, 340);
-	EXPECT_EQ(look().latencies.one_way[0], (Times{10, 30, 140}));
+	EXPECT_EQ(look().latencies.by_flow[0], (Times{10, 30, 140}));
 }
 
 TEST_F(OneWay, StampsInAnyOrderAndTwiceAreNoProblem)
@@ -206,7 +206,26 @@ TEST_F(OneWay, StampsInAnyOrderAndTwiceAreNoProblem)
 	recv(5, 540);
 	EXPECT_EQ(look().counts.sent, 2u);
 	EXPECT_EQ(look().counts.lost, 0u);
-	EXPECT_EQ(look().latencies.one_way[0], (Times{30, 40}));
+	EXPECT_EQ(look().latencies.by_flow[0], (Times{30, 40}));
+}
+
+TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
+{
+	rundir::Cell cell = socket_cell(Pattern::FanOut);
+	cell.cpus = {0, 1, 1};
+	rundir::Block block = block_of(2);
+	for (const uint64_t seq : {0, 1, 2})
+		for (rundir::BlockFlow &flow : block.flows)
+			flow.sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, seq == 0 ? rundir::kStampLeadIn : 0, 0});
+	block.flows[0].recvs = {
+		{0, 1, 0, 0, 0, 0, 50, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 140, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
+	block.flows[1].recvs = {{0, 1, 0, 0, 0, 0, 60, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 190, 1, 0}};
+	const BlockMessages seen = look_at_messages(block, cell);
+	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{30, 20}, {80}}));
+	EXPECT_EQ(seen.latencies.to_all, Times{80}) << "message 2 is lost on its way to the second";
+	EXPECT_EQ(seen.counts.sent, 4u);
+	EXPECT_EQ(seen.counts.lost, 1u);
+	EXPECT_TRUE(seen.latencies.round_trip.empty());
 }
 
 TEST(PingPong, HasBothWaysAndTheRoundTrip)
@@ -218,8 +237,8 @@ TEST(PingPong, HasBothWaysAndTheRoundTrip)
 	const BlockMessages seen = look_at_messages(make_block(cell, plan), cell);
 	EXPECT_EQ(seen.counts.sent, 6u);
 	EXPECT_EQ(seen.counts.received, 6u);
-	EXPECT_EQ(seen.latencies.one_way[0], Times(3, kPlainNs));
-	EXPECT_EQ(seen.latencies.one_way[1], Times(3, kPlainNs + 40));
+	EXPECT_EQ(seen.latencies.by_flow[0], Times(3, kPlainNs));
+	EXPECT_EQ(seen.latencies.by_flow[1], Times(3, kPlainNs + 40));
 	EXPECT_EQ(seen.latencies.round_trip, Times(3, 2 * kPlainNs + 40 + 500));
 	EXPECT_TRUE(seen.latencies.pacing.empty());
 	EXPECT_EQ(seen.latencies.send_call, Times(6, 1700));

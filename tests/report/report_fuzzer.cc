@@ -79,9 +79,9 @@ TEST(ReportFuzz, UntruthfulStampsAndRecordsNeverBreakAReport)
 	for (int i = 0; i < 300; ++i) {
 		const rundir::TemporaryDirectory temporary;
 		rundir::Block block = small_block(random() % 2, true);
-		for (rundir::BlockSide &side : block.sides) {
-			change_some(side.sends, random);
-			change_some(side.recvs, random);
+		for (rundir::BlockFlow &flow : block.flows) {
+			change_some(flow.sends, random);
+			change_some(flow.recvs, random);
 		}
 		for (rundir::SlotCapture &slot : block.slots)
 			change_some(slot.records, random);

@@ -219,21 +219,38 @@ TEST(RunJson, EachNumberOfADistributionHasItsOwnKey)
 	EXPECT_EQ(written["ci95"]["mad"], json({8, 108}));
 }
 
-TEST_F(RunJsonTest, UsageThatAnOlderRunDoesntHaveIsNull)
+TEST_F(RunJsonTest, UsageIsOfBothEnds)
 {
-	const json older = whole(); // its blocks have no max_rss_kib
-	const json &usage = older["cells"][1]["rusage"];
+	const json first = whole();
+	const json &usage = first["cells"][1]["rusage"];
 	EXPECT_EQ(usage["messages"], 4 * 302);
 	EXPECT_EQ(usage["sender"]["user_ns"], 4 * 302 * 1000);
 	EXPECT_EQ(usage["sender"]["voluntary_switches"], 0);
-	EXPECT_TRUE(usage["receiver"]["max_rss_kib"].is_null());
-	EXPECT_TRUE(usage["receiver"]["signals"].is_null());
 	RunResult result = analyse(run);
-	result.cells[1].usage->sides[1].max_rss_kib = 1234;
-	const json newer = json::parse(run_json_text(result));
-	EXPECT_EQ(newer["cells"][1]["rusage"]["receiver"]["max_rss_kib"], 1234);
-	EXPECT_EQ(newer["cells"][1]["rusage"]["receiver"]["signals"], 0);
-	EXPECT_TRUE(schema_complaints(schema(), newer).empty());
+	result.cells[1].usage->ends[1].max_rss_kib = 1234;
+	const json second = json::parse(run_json_text(result));
+	EXPECT_EQ(second["cells"][1]["rusage"]["receiver"]["max_rss_kib"], 1234);
+	EXPECT_EQ(second["cells"][1]["rusage"]["receiver"]["signals"], 0);
+	EXPECT_TRUE(schema_complaints(schema(), second).empty());
+}
+
+TEST_F(RunJsonTest, FanOutHasEachReceiver)
+{
+	whole();
+	RunResult result = analyse(run);
+	CellResult &cell = result.cells[1];
+	cell.cell.pattern = rundir::Pattern::FanOut;
+	cell.cell.cpus = {0, 1, 3};
+	cell.by_flow = {cell.latency, cell.latency};
+	cell.to_all = cell.latency;
+	const json told = json::parse(run_json_text(result));
+	EXPECT_EQ(told["cells"][1]["subscribers"], 2);
+	EXPECT_EQ(told["cells"][1]["cpus"], (json{{"sender", 0}, {"receiver", 1}, {"receivers", {1, 3}}}));
+	EXPECT_EQ(told["cells"][1]["receivers_ns"].size(), 2u);
+	EXPECT_EQ(told["cells"][1]["to_all_ns"]["p50"], told["cells"][1]["latency_ns"]["p50"]);
+	EXPECT_TRUE(told["cells"][1]["back_ns"].is_null());
+	EXPECT_TRUE(told["cells"][0]["receivers_ns"].is_null());
+	EXPECT_TRUE(schema_complaints(schema(), told).empty());
 }
 
 TEST_F(RunJsonTest, PatternsHaveWhatTheyHave)

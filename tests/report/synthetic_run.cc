@@ -14,6 +14,7 @@ using rundir::Block;
 using rundir::Pattern;
 
 constexpr uint64_t kLeadIn = 2;
+constexpr std::array<uint64_t, 2> kSocketKeys = {11, 12};
 
 class Maker {
 public:
@@ -22,8 +23,10 @@ public:
 		block_.cell = plan.cell;
 		block_.round = plan.round;
 		block_.probed = plan.probed;
-		block_.socket_keys = {11, 12};
 		const bool pingpong = cell.pattern == Pattern::PingPong;
+		block_.sides.resize(2);
+		for (const rundir::Flow &flow : rundir::flows_of(cell))
+			block_.flows.push_back({kSocketKeys[flow.from], kSocketKeys[flow.to], {}, {}});
 		for (size_t side = 0; side < 2; ++side) {
 			block_.sides[side].tid = kTids[side];
 			block_.sides[side].cpu = static_cast<uint32_t>(side);
@@ -58,16 +61,16 @@ private:
 		const size_t to = 1 - from;
 		const uint64_t delay = plan_.delay_ns(seq, from);
 		const uint32_t flags = seq < kLeadIn ? rundir::kStampLeadIn : 0;
-		block_.sides[from].sends.push_back({seq, t, t, t + 200, 0, t + 1900, 1, flags, 0});
+		block_.flows[from].sends.push_back({seq, t, t, t + 200, 0, t + 1900, 1, flags, 0});
 		const uint64_t ask = idle_since_[to], taken = t + 5000 + delay;
-		block_.sides[to].recvs.push_back({seq, ask, 0, ask, taken, 0, taken + 300, 1, flags});
+		block_.flows[from].recvs.push_back({seq, ask, 0, ask, taken, 0, taken + 300, 1, flags});
 		idle_since_[from] = t + 2000;
 		idle_since_[to] = taken + 400;
 		if (!plan_.probed)
 			return taken + 300;
 
 		icepath_record ready = record(ICEPATH_RECORD_DATA_READY, from, kTids[from], t + 1200);
-		ready.socket.socket = block_.socket_keys[to];
+		ready.socket.socket = kSocketKeys[to];
 		block_.slots[from].records.push_back(ready);
 		icepath_record off = record(ICEPATH_RECORD_OFF_CPU, to, kTids[to], t + 4000 + delay);
 		off.off.out_ns = ask + 100;
@@ -111,10 +114,17 @@ rundir::Cell socket_cell(Pattern pattern)
 	cell.target = "uds-stream";
 	cell.pattern = pattern;
 	cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
-	cell.cpu_receiver = 1;
 	if (pattern == Pattern::OneWay)
 		cell.rate_hz = 2000;
 	return cell;
+}
+
+Block block_of(size_t flows)
+{
+	Block block;
+	block.flows.resize(flows);
+	block.sides.resize(2);
+	return block;
 }
 
 Block make_block(const rundir::Cell &cell, const BlockPlan &plan) { return Maker(cell, plan).take(); }

@@ -28,6 +28,8 @@ struct BlockPlan {
 };
 
 rundir::Cell socket_cell(rundir::Pattern pattern);
+// Without messages.
+rundir::Block block_of(size_t flows);
 rundir::Block make_block(const rundir::Cell &cell, const BlockPlan &plan);
 
 // Two cells, pingpong and oneway of uds-stream, four probed and four unprobed blocks each in ABBA order. The last probed

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "icepath/plugin.h"
 
 namespace icepath::run {
@@ -28,7 +30,7 @@ protected:
 	{
 		cell.target = "liar";
 		cell.pattern = rundir::Pattern::OneWay;
-		cell.cpu_sender = cell.cpu_receiver = static_cast<uint32_t>(sched_getcpu());
+		cell.cpus.assign(2, static_cast<uint32_t>(sched_getcpu()));
 	}
 
 	std::unique_ptr<LiveCell> open(uint32_t side, const std::string &what)
@@ -57,20 +59,18 @@ protected:
 		const std::string who = std::string(side == 0 ? "sender" : "receiver") + " of liar 64 B oneway";
 		EXPECT_NE(block.failure.find(who), std::string::npos) << what << ": " << block.failure;
 		EXPECT_NE(block.failure.find(says), std::string::npos) << what << ": " << block.failure;
-		for (const rundir::BlockSide &told : block.sides) {
-			EXPECT_TRUE(told.sends.empty() && told.recvs.empty()) << what;
-			EXPECT_EQ(told.sends.size() + told.recvs.size(), 0u) << what;
-		}
+		EXPECT_EQ(block.sides.size(), 2u);
+		for (const rundir::BlockFlow &flow : block.flows)
+			EXPECT_TRUE(flow.sends.empty() && flow.recvs.empty()) << what;
 	}
 
 	static void expect_whole(const rundir::Block &block)
 	{
 		EXPECT_EQ(block.failure, "");
 		EXPECT_NE(block.end, rundir::BlockEnd::Failed);
-		EXPECT_EQ(block.sides[0].sends.size(), kLeadIn + kCount);
-		EXPECT_EQ(block.sides[1].recvs.size(), kLeadIn + kCount);
-		EXPECT_TRUE(block.sides[0].recvs.empty());
-		EXPECT_TRUE(block.sides[1].sends.empty());
+		EXPECT_EQ(block.flows[0].sends.size(), kLeadIn + kCount);
+		EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount);
+		EXPECT_EQ(block.flows.size(), 1u);
 	}
 
 	void expect_not_opened(uint32_t side, const std::string &what, const std::string &says)
@@ -96,9 +96,9 @@ TEST_F(LyingCell, IsACellLikeAnyOtherWhereNobodyLies)
 		const rundir::Block block = run(*live);
 		expect_whole(block);
 		for (uint32_t message = 0; message < kLeadIn + kCount; message++) {
-			EXPECT_EQ(block.sides[0].sends[message].seq, message);
-			EXPECT_EQ(block.sides[1].recvs[message].seq, message);
-			EXPECT_LT(block.sides[0].sends[message].send_ns, block.sides[1].recvs[message].recv_ns);
+			EXPECT_EQ(block.flows[0].sends[message].seq, message);
+			EXPECT_EQ(block.flows[0].recvs[message].seq, message);
+			EXPECT_LT(block.flows[0].sends[message].send_ns, block.flows[0].recvs[message].recv_ns);
 		}
 	}
 }
@@ -112,13 +112,40 @@ TEST_F(LyingCell, IsOverWhereAWorkerCountsWhatCannotBe)
 	}
 }
 
+// They are no reason to lose the block, and hardware that nobody asked for mustn't take it out of the latencies.
+TEST_F(LyingCell, HasNoCounterThatCannotBe)
+{
+	const auto live = open(0, "counters that can't be");
+	rundir::Block block = run(*live);
+	expect_whole(block);
+	EXPECT_EQ(block.sides[0].counters.migrations.error, EPROTO);
+	EXPECT_EQ(block.sides[0].counters.branches.error, rundir::kNotAsked);
+	EXPECT_FALSE(is_counted(block));
+	BlockWish wish;
+	wish.number = ++blocks;
+	wish.lead_in = kLeadIn;
+	wish.count = kCount;
+	wish.duration_ns = 50'000'000;
+	wish.count_hardware = true;
+	block = live->run(wish, SlotsView(), nullptr);
+	expect_whole(block);
+	const rundir::Counters &told = block.sides[0].counters;
+	EXPECT_EQ(told.cycles.error, EPROTO);
+	EXPECT_EQ(told.cycles.counted, 0u);
+	EXPECT_EQ(told.instructions.error, EPROTO);
+	EXPECT_EQ(told.cache_misses.error, rundir::kNotAsked);
+	EXPECT_EQ(told.branches.counted, 5u);
+	EXPECT_EQ(told.user_only, 1u);
+	EXPECT_TRUE(is_counted(block));
+}
+
 // Of a lossy target a message may come twice.
 TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
 {
 	cell.capabilities = ICEPATH_IS_LOSSY;
 	const rundir::Block block = block_of(1, "counts beyond the block");
 	EXPECT_EQ(block.failure, "");
-	EXPECT_EQ(block.sides[1].recvs.size(), kLeadIn + kCount + 1);
+	EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount + 1);
 	expect_over(0, "counts beyond the block", "can't be true");
 	expect_over(1, "counts beyond its memory", "can't be true");
 }
@@ -191,10 +218,10 @@ TEST_F(LyingCell, KeepsStampsAsTheyWereTold)
 {
 	rundir::Block block = block_of(1, "inverted times");
 	expect_whole(block);
-	EXPECT_LT(block.sides[1].recvs[5].recv_ns, block.sides[0].sends[5].send_ns);
+	EXPECT_LT(block.flows[0].recvs[5].recv_ns, block.flows[0].sends[5].send_ns);
 	block = block_of(1, "wrong sequence numbers");
 	expect_whole(block);
-	EXPECT_EQ(block.sides[1].recvs[5].seq, UINT64_MAX - 5);
+	EXPECT_EQ(block.flows[0].recvs[5].seq, UINT64_MAX - 5);
 }
 
 // A reply too many is taken for the block's: its stamps needn't be there, and that is all.

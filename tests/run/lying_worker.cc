@@ -67,7 +67,7 @@ private:
 		capacity_ = request.open.max_messages;
 		memory_fd_ = std::move(fds.at(0));
 		memory_ = static_cast<CellMemory *>(
-			mmap(nullptr, cell_memory_bytes(capacity_), PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd_.get(), 0));
+			mmap(nullptr, cell_memory_bytes(capacity_, 1), PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd_.get(), 0));
 		if (plays("silent at open"))
 			be_silent();
 		Reply reply{};
@@ -103,8 +103,7 @@ private:
 
 	void write_stamps(const BlockRequest &block, uint32_t count) const
 	{
-		auto *stamps = reinterpret_cast<uint8_t *>(memory_ + 1) +
-					   side_ * size_t{capacity_} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+		auto *stamps = reinterpret_cast<uint8_t *>(memory_) + stamps_offset(capacity_, 0, side_);
 		auto *sends = reinterpret_cast<rundir::SendStamp *>(stamps);
 		auto *recvs = reinterpret_cast<rundir::RecvStamp *>(stamps + capacity_ * sizeof(rundir::SendStamp));
 		for (uint64_t i = 0; i < count; i++) {
@@ -142,6 +141,13 @@ private:
 			(side_ == 0 ? reply.block.sends : reply.block.recvs)++;
 		if (plays("takes part in the other direction"))
 			reply.block.sends = reply.block.recvs = count;
+		if (plays("counters that can't be")) {
+			std::memset(static_cast<void *>(&reply.block.counters), 0xff, sizeof(reply.block.counters));
+			reply.block.counters.migrations = {0, UINT64_MAX, 0, 0};
+			reply.block.counters.cycles = {0, 5, 7, 9};
+			reply.block.counters.instructions = {INT32_MAX, 0, 0, 0};
+			reply.block.counters.branches = {0, 5, 9, 7};
+		}
 		if (plays("an end that nobody knows"))
 			reply.block.end = 200;
 		if (plays("a status that nobody knows"))

@@ -38,8 +38,6 @@ protected:
 		one.target = target;
 		one.pattern = rundir::Pattern::OneWay;
 		one.rate_hz = 10'000;
-		one.cpu_sender = 0;
-		one.cpu_receiver = 1;
 		return one;
 	}
 
@@ -87,8 +85,8 @@ protected:
 			EXPECT_EQ(block.round, round);
 			EXPECT_EQ(block.probed, round % 4 == 0 || round % 4 == 3) << "ABBA";
 			EXPECT_EQ(block.failure, "");
-			EXPECT_FALSE(block.sides[0].sends.empty());
-			EXPECT_EQ(block.sides[0].sends.size(), block.sides[1].recvs.size());
+			EXPECT_FALSE(block.flows[0].sends.empty());
+			EXPECT_EQ(block.flows[0].sends.size(), block.flows[0].recvs.size());
 			EXPECT_EQ(block.slots.empty(), !block.probed);
 		}
 		EXPECT_FALSE(told("pipe", "ended"));

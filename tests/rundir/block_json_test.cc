@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "tests/rundir/example_run.h"
 
@@ -25,42 +26,94 @@ TEST(BlockJson, EachFieldOfUsageHasItsOwnNameAndPlace)
 		EXPECT_GT(usage.*field.value, 0u) << field.key;
 	Block block = example_block(0, false);
 	block.sides[1].usage = usage;
-	const Block back = block_from_json(to_json(block), 2).block;
+	const Block back = block_from_json(to_json(block), example_head().cells).block;
 	EXPECT_EQ(std::memcmp(&back.sides[1].usage, &usage, sizeof usage), 0);
 }
 
-// What icepath wrote before it kept all 16.
-TEST(BlockJson, AnOlderRunHasSixFieldsOfUsage)
+TEST(BlockJson, TakesNoOtherUsageThanItWrites)
 {
 	nlohmann::ordered_json json = to_json(example_block(0, false));
-	json["sides"][0]["usage"] = {
-		{"user_ns", 1u},      {"system_ns", 2u},   {"voluntary_switches", 3u}, {"involuntary_switches", 4u},
-		{"minor_faults", 5u}, {"major_faults", 6u}};
-	const Usage usage = block_from_json(json, 2).block.sides[0].usage;
-	EXPECT_EQ(usage.user_ns, 1u);
-	EXPECT_EQ(usage.major_faults, 6u);
-	EXPECT_EQ(usage.max_rss_kib, 0u);
-	EXPECT_EQ(usage.signals, 0u);
 	json["sides"][0]["usage"]["max_rss_kib"] = -1;
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 	json["sides"][0]["usage"].erase("max_rss_kib");
-	json["sides"][0]["usage"].erase("minor_faults");
-	EXPECT_THROW(block_from_json(json, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 }
 
-TEST(BlockJson, AnOlderBlockHasNoRateAndNoneHasAnImpossibleOne)
+TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)
+{
+	Counters counters;
+	uint64_t n = 100;
+	for (const CounterField &field : kCounterFields) {
+		counters.*field.count = {0, n, field.hardware ? n + 2 : 0, field.hardware ? n + 1 : 0};
+		n += 10;
+	}
+	counters.user_only = 1;
+	Block block = example_block(0, false);
+	block.sides[1].counters = counters;
+	EXPECT_TRUE(is_counted(block));
+	const Counters back = block_from_json(to_json(block), example_head().cells).block.sides[1].counters;
+	for (const CounterField &field : kCounterFields) {
+		const Count &count = back.*field.count, &wanted = counters.*field.count;
+		EXPECT_EQ(std::tie(count.error, count.counted, count.enabled_ns, count.running_ns),
+				  std::tie(wanted.error, wanted.counted, wanted.enabled_ns, wanted.running_ns))
+			<< field.key;
+	}
+	EXPECT_EQ(back.user_only, 1u);
+}
+
+TEST(BlockJson, ACounterIsAnErrnoWhereItWasRefusedAndNothingWhereItWasNotAskedFor)
+{
+	const nlohmann::ordered_json json = to_json(example_block(0, false));
+	EXPECT_EQ(json["sides"][0]["counters"]["cycles"], 2);
+	EXPECT_FALSE(json["sides"][0]["counters"].contains("instructions"));
+	const Counters back = block_from_json(json, example_head().cells).block.sides[0].counters;
+	EXPECT_EQ(back.cycles.error, 2);
+	EXPECT_EQ(back.instructions.error, kNotAsked);
+	EXPECT_FALSE(is_counted(block_from_json(json, example_head().cells).block));
+}
+
+TEST(BlockJson, RefusesCountersThatCannotBe)
+{
+	using Json = nlohmann::ordered_json;
+	const Json sound = to_json(example_block(0, false));
+	const auto refused = [&](const char *key, const Json &value) {
+		Json json = sound;
+		json["sides"][1]["counters"] = {{"user_only", false}};
+		json["sides"][1]["counters"][key] = value;
+		try {
+			block_from_json(Json::parse(json.dump()), example_head().cells); // as a file has it: 5 is unsigned
+			return false;
+		} catch (const std::runtime_error &) {
+			return true;
+		}
+	};
+	EXPECT_FALSE(refused("cycles", {5, 9, 7})) << "the check of the check";
+	EXPECT_FALSE(refused("cycles", 2));
+	for (const Json &value :
+		 {Json{5, 7, 9}, Json{5, 9}, Json{5, 9, -1}, Json{5, 9, 7, 1}, Json{UINT64_MAX, 9, 7}, Json{1, UINT64_MAX, 7},
+		  Json{1.5, 9, 7}, Json(0), Json(-1), Json(4096), Json(UINT64_MAX), Json("2"), Json(nullptr), Json::object()})
+		EXPECT_TRUE(refused("cycles", value)) << value;
+	EXPECT_TRUE(refused("migrations", {1, 9, 9})) << "they are never multiplexed";
+	Json json = sound;
+	json["sides"][1]["counters"] = {{"cycles", {5u, 9u, 7u}}};
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error) << "of which mode?";
+	json["sides"][1]["counters"] = 7;
+	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
+}
+
+TEST(BlockJson, NoBlockHasAnImpossibleRate)
 {
 	Block block = example_block(0, false);
 	block.rate_hz = 10'507.5;
 	nlohmann::ordered_json json = to_json(block);
-	EXPECT_EQ(block_from_json(json, 2).block.rate_hz, 10'507.5);
+	EXPECT_EQ(block_from_json(json, example_head().cells).block.rate_hz, 10'507.5);
 	for (const auto &bad : {nlohmann::ordered_json(0.5), nlohmann::ordered_json(-1), nlohmann::ordered_json(2e9),
 							nlohmann::ordered_json("fast")}) {
 		json["rate_hz"] = bad;
-		EXPECT_THROW(block_from_json(json, 2), std::runtime_error) << bad;
+		EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error) << bad;
 	}
-	json.erase("rate_hz");
-	EXPECT_FALSE(block_from_json(json, 2).block.rate_hz);
+	json["rate_hz"] = nullptr;
+	EXPECT_FALSE(block_from_json(json, example_head().cells).block.rate_hz);
 }
 
 } // namespace

@@ -67,14 +67,23 @@ void expect_same(const Block &a, const Block &b)
 	EXPECT_EQ(a.failure, b.failure);
 	EXPECT_EQ(std::memcmp(&a.begin, &b.begin, sizeof a.begin), 0);
 	EXPECT_EQ(std::memcmp(&a.finish, &b.finish, sizeof a.finish), 0);
-	EXPECT_EQ(a.socket_keys, b.socket_keys);
 	EXPECT_EQ(a.rate_hz, b.rate_hz);
 	EXPECT_EQ(a.recursion_misses, b.recursion_misses);
-	for (size_t i = 0; i < 2; ++i) {
+	ASSERT_EQ(a.sides.size(), b.sides.size());
+	for (size_t i = 0; i < a.sides.size(); ++i) {
 		const BlockSide &x = a.sides[i], &y = b.sides[i];
 		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.marker_begin_ns, x.marker_end_ns),
 				  std::tie(y.tid, y.cpu, y.name, y.marker_begin_ns, y.marker_end_ns));
 		EXPECT_EQ(std::memcmp(&x.usage, &y.usage, sizeof x.usage), 0);
+		for (const CounterField &field : kCounterFields) {
+			EXPECT_EQ((x.counters.*field.count).error, (y.counters.*field.count).error) << field.key;
+			EXPECT_EQ((x.counters.*field.count).counted, (y.counters.*field.count).counted) << field.key;
+		}
+	}
+	ASSERT_EQ(a.flows.size(), b.flows.size());
+	for (size_t i = 0; i < a.flows.size(); ++i) {
+		const BlockFlow &x = a.flows[i], &y = b.flows[i];
+		EXPECT_EQ(std::tie(x.sender_key, x.receiver_key), std::tie(y.sender_key, y.receiver_key));
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
 	}
@@ -120,7 +129,7 @@ protected:
 	// A sound head, but for what stands in its description of the host.
 	std::string head_with(const std::string &value)
 	{
-		return crafted(R"({"format_version":1,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
+		return crafted(R"({"format_version":2,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
 						   value + R"(},"isolation":{},"probes":[],"cells":[],"budget_s":1})",
 					   "");
 	}
@@ -131,7 +140,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	write_run(true);
 	Reader reader(run);
 	const Head head = reader.head(), expected = example_head();
-	EXPECT_EQ(head.format_version, 1u);
+	EXPECT_EQ(head.format_version, kFormatVersion);
 	EXPECT_EQ(head.icepath_version, expected.icepath_version);
 	EXPECT_EQ(head.command_line, expected.command_line);
 	EXPECT_EQ(head.started_utc, expected.started_utc);
@@ -147,8 +156,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 		std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
 		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
 				 wanted.mechanisms));
-	EXPECT_EQ(std::tie(cell.capabilities, cell.cpu_sender, cell.cpu_receiver),
-			  std::tie(wanted.capabilities, wanted.cpu_sender, wanted.cpu_receiver));
+	EXPECT_EQ(std::tie(cell.capabilities, cell.cpus), std::tie(wanted.capabilities, wanted.cpus));
 	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());
@@ -320,10 +328,12 @@ TEST_F(ContainerTest, NamesFileAndPlace)
 	EXPECT_TRUE(says(complaint(run), "something follows the tail"));
 }
 
-TEST_F(ContainerTest, NewerFormatIsRefusedWithTheRemedy)
+TEST_F(ContainerTest, AnotherFormatIsRefusedWithTheRemedy)
 {
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":2,"unknown":[]})", "")),
-					 "it has format 2, this icepath reads up to 1: use a newer icepath"));
+	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":1,"unknown":[]})", "")),
+					 "it has format 1, this icepath reads format 2: use an older icepath"));
+	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":3,"unknown":[]})", "")),
+					 "it has format 3, this icepath reads format 2: use a newer icepath"));
 }
 
 // The sentence with which writing fails; empty where it doesn't.
@@ -394,7 +404,7 @@ TEST_F(ContainerTest, NoNumberOfNoticesCostsTheRun)
 TEST_F(ContainerTest, WrongJsonIsNamedByItsKey)
 {
 	const std::string head =
-		R"({"format_version":1,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
+		R"({"format_version":2,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
 		R"("probes":[],"cells":[],"budget_s":1})";
 	const auto with = [&](const std::string &from, const std::string &to) {
 		std::string changed = head;
@@ -402,9 +412,9 @@ TEST_F(ContainerTest, WrongJsonIsNamedByItsKey)
 		return complaint(crafted(changed, ""));
 	};
 	EXPECT_TRUE(
-		says(with(R"("format_version":1)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
+		says(with(R"("format_version":2)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
 	EXPECT_TRUE(
-		says(with(R"("format_version":1)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
+		says(with(R"("format_version":2)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
 	EXPECT_TRUE(says(with(R"("budget_s":1)", R"("budget_s":[])"), "\"budget_s\" isn't a number"));
 	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":{})"), "\"cells\" isn't a list"));
 	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":[1])"), "an object with \"target\" was expected"));
@@ -495,28 +505,37 @@ protected:
 
 TEST_F(HostileBlock, CountsAreBoundedBeforeMemoryIsTaken)
 {
-	block["sides"][0]["send_stamps"] = UINT64_MAX;
+	block["flows"][0]["send_stamps"] = UINT64_MAX;
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"send_stamps\" is larger than it can be"));
-	block["sides"][0]["send_stamps"] = kMaxStamps;
+	block["flows"][0]["send_stamps"] = kMaxStamps;
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "makes the block larger than it can be"));
-	block["sides"][1]["recv_stamps"] = 0;
+	block["flows"][0]["recv_stamps"] = 0;
 	std::vector<std::byte> stamps;
 	append_chunk(stamps, ChunkKind::Stamps, std::vector<std::byte>(64));
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump(), stamps)), "another number of items than its block says"));
 }
 
-// What `icepath run -m 1000000` may come to: ping-pong stamps of both sides, and full slots besides.
+// What `icepath run -m 1000000` may come to: stamps of every flow, and full slots besides.
 TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
 {
-	for (auto &side : block["sides"])
-		side["send_stamps"] = side["recv_stamps"] = kMaxMessages + kMaxLeadIn;
+	std::vector<Cell> cells(2);
+	for (const size_t sides : {size_t{2}, kMaxSides}) {
+		cells[1].pattern = sides == 2 ? Pattern::PingPong : Pattern::FanOut;
+		cells[1].cpus.resize(sides);
+		block["sides"] = std::vector<nlohmann::ordered_json>(sides, block["sides"][0]);
+		const size_t flows = flows_of(cells[1]).size();
+		block["flows"] = std::vector<nlohmann::ordered_json>(flows, block["flows"][0]);
+		for (auto &flow : block["flows"])
+			flow["send_stamps"] = flow["recv_stamps"] = most_counted(flows) + kMaxLeadIn;
+		EXPECT_NO_THROW(block_from_json(block, cells)) << sides;
+	}
 	block["slots"].clear();
 	for (unsigned cpu = 0; cpu < 16; ++cpu)
 		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
-	EXPECT_NO_THROW(block_from_json(block, 2));
+	EXPECT_NO_THROW(block_from_json(block, cells));
 	for (unsigned cpu = 16; cpu < 65; ++cpu)
 		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
-	EXPECT_THROW(block_from_json(block, 2), std::runtime_error);
+	EXPECT_THROW(block_from_json(block, cells), std::runtime_error);
 }
 
 TEST_F(HostileBlock, NamesOnlyCellsOfTheRun)
@@ -525,12 +544,16 @@ TEST_F(HostileBlock, NamesOnlyCellsOfTheRun)
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"cell\" names a cell that the run doesn't have"));
 }
 
-TEST_F(HostileBlock, HasTwoSides)
+TEST_F(HostileBlock, HasTheSidesAndFlowsOfItsCell)
 {
-	block["sides"].push_back(block["sides"][0]);
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"sides\" has more items than it can have"));
-	block["sides"].clear();
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "two sides"));
+	for (const char *key : {"sides", "flows"}) {
+		const nlohmann::ordered_json sound = block;
+		block[key].push_back(block[key][0]);
+		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "another number of items than its cell has"));
+		block[key].clear();
+		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "another number of items than its cell has"));
+		block = sound;
+	}
 }
 
 TEST_F(HostileBlock, HoldsNoMoreRecordsThanItsSlot)

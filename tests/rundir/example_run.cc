@@ -39,8 +39,7 @@ Head example_head()
 	cell.rate_hz = 12500.5;
 	cell.mechanisms = 5;
 	cell.capabilities = 3;
-	cell.cpu_sender = 2;
-	cell.cpu_receiver = 3;
+	cell.cpus = {2, 3};
 	cell.injection = {1000, 2000};
 	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};
@@ -63,7 +62,7 @@ Block example_block(uint32_t round, bool probed)
 	block.begin = {1000, UINT64_MAX};
 	block.finish = {9000, 1700000000000000000u};
 	for (uint32_t i = 0; i < 2; ++i) {
-		BlockSide &side = block.sides[i];
+		BlockSide &side = block.sides.emplace_back();
 		side.tid = 100 + i;
 		side.cpu = 2 + i;
 		side.name = i == 0 ? "sender" : "receiver";
@@ -71,9 +70,11 @@ Block example_block(uint32_t round, bool probed)
 		side.marker_begin_ns = 11;
 		side.marker_end_ns = 12;
 	}
-	block.sides[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
-	block.sides[1].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
-	block.socket_keys = {UINT64_MAX, 7};
+	block.sides[0].counters.migrations = {0, 3, 0, 0};
+	block.sides[0].counters.cycles = {2, 0, 0, 0};
+	block.flows = {{UINT64_MAX, 7, {}, {}}};
+	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
+	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
 	block.recursion_misses = 9;
 	if (!probed)
 		return block;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A cell's counters over its blocks.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "profiler/rundir/block.h"
+#include "profiler/rundir/counters.h"
+
+namespace icepath::report {
+
+struct CounterTotal {
+	double counted = 0;    // scaled block by block; exact where nothing was multiplexed
+	uint64_t messages = 0; // sent by either side in the blocks that it was counted in; 0: in none
+	uint64_t enabled_ns = 0, running_ns = 0;
+	int32_t absence = rundir::kNotAsked; // where messages == 0: see rundir::absence()
+
+	std::optional<double> per_message() const;
+	// Where it had to share its counter of the CPU with others; below 1.
+	std::optional<double> running_share() const;
+};
+
+struct SideCounters {
+	std::array<CounterTotal, std::size(rundir::kCounterFields)> totals; // beside kCounterFields
+	bool user_only = false;
+
+	const CounterTotal &of(rundir::Count rundir::Counters::*count) const;
+	bool has_hardware() const;
+};
+
+// Where all of `sides` have both; each can be one side alone.
+std::optional<double> instructions_per_cycle(std::initializer_list<const SideCounters *> sides);
+
+struct CounterTotals {
+	std::array<SideCounters, 2> ends; // side 0, and all others together
+	bool told = false; // whether any block was asked
+
+	void add(const rundir::Block &block, uint64_t messages); // that were sent in all flows
+
+private:
+	void add_to(SideCounters &end, std::span<const rundir::BlockSide> sides, uint64_t messages);
+};
+
+} // namespace icepath::report

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/counters.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "profiler/report/run_json.h"
+#include "profiler/report/terminal.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using nlohmann::json;
+using rundir::Counters;
+
+Counters counted(uint64_t cycles, uint64_t instructions)
+{
+	Counters counters;
+	counters.migrations = {0, 1, 0, 0};
+	counters.cycles = {0, cycles, 100, 100};
+	counters.instructions = {0, instructions, 100, 100};
+	counters.cache_references = counters.cache_misses = {0, 60, 100, 50};
+	counters.branches = {ENOENT, 0, 0, 0};
+	counters.branch_misses = {0, 5, 100, 0};
+	return counters;
+}
+
+Counters refused(int32_t error)
+{
+	Counters counters;
+	for (const rundir::CounterField &field : rundir::kCounterFields)
+		counters.*field.count = {error, 0, 0, 0};
+	counters.migrations = {0, 0, 0, 0};
+	return counters;
+}
+
+rundir::Block block_with(const Counters &sender, const Counters &receiver)
+{
+	rundir::Block block = block_of(1);
+	block.sides[0].counters = sender;
+	block.sides[1].counters = receiver;
+	return block;
+}
+
+TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
+{
+	CounterTotals totals;
+	rundir::Block block = block_with(counted(1000, 1500), counted(4000, 1000));
+	block.sides.push_back(block.sides[1]);
+	totals.add(block, 10);
+	block.sides[2].counters = refused(EACCES);
+	totals.add(block, 10);
+	EXPECT_EQ(totals.ends[0].of(&Counters::cycles).messages, 20u);
+	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).counted, 8000);
+	EXPECT_EQ(totals.ends[1].of(&Counters::cycles).messages, 10u) << "one of two would be taken for both";
+}
+
+TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
+{
+	CounterTotals totals;
+	totals.add(block_with(refused(rundir::kNotAsked), refused(rundir::kNotAsked)), 100);
+	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), 10);
+	totals.add(block_with(counted(1000, 2500), refused(EACCES)), 30);
+	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
+	EXPECT_TRUE(totals.told);
+	EXPECT_EQ(sender.of(&Counters::cycles).counted, 2000);
+	EXPECT_EQ(sender.of(&Counters::cycles).messages, 40u);
+	EXPECT_EQ(sender.of(&Counters::cycles).per_message(), 50);
+	EXPECT_EQ(sender.of(&Counters::migrations).counted, 2);
+	EXPECT_EQ(sender.of(&Counters::migrations).messages, 140u);
+	EXPECT_EQ(instructions_per_cycle({&sender}), 2);
+	EXPECT_EQ(receiver.of(&Counters::cycles).counted, 4000);
+	EXPECT_EQ(receiver.of(&Counters::cycles).messages, 10u);
+	EXPECT_EQ(instructions_per_cycle({&receiver}), 0.25);
+	EXPECT_EQ(instructions_per_cycle({&sender, &receiver}), 5000.0 / 6000);
+}
+
+TEST(CounterTotals, TellWhatWasMultiplexed)
+{
+	CounterTotals totals;
+	totals.add(block_with(counted(10, 10), {}), 10);
+	totals.add(block_with(counted(10, 10), {}), 10);
+	const CounterTotal &misses = totals.ends[0].of(&Counters::cache_misses);
+	EXPECT_EQ(misses.counted, 240);
+	EXPECT_EQ(misses.running_share(), 0.5);
+	EXPECT_FALSE(totals.ends[0].of(&Counters::cycles).running_share());
+	EXPECT_FALSE(totals.ends[0].of(&Counters::migrations).running_share());
+}
+
+TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
+{
+	CounterTotals totals;
+	totals.add(block_with(counted(10, 10), refused(EACCES)), 10);
+	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
+	EXPECT_FALSE(sender.of(&Counters::branches).per_message());
+	EXPECT_EQ(sender.of(&Counters::branches).absence, ENOENT);
+	EXPECT_EQ(sender.of(&Counters::branch_misses).absence, EBUSY);
+	EXPECT_EQ(receiver.of(&Counters::cycles).absence, EACCES);
+	EXPECT_FALSE(instructions_per_cycle({&receiver}));
+	EXPECT_FALSE(instructions_per_cycle({&sender, &receiver}));
+	EXPECT_TRUE(sender.has_hardware());
+	EXPECT_FALSE(receiver.has_hardware()) << "migrations are none";
+	CounterTotals unasked;
+	unasked.add(block_of(1), 10);
+	EXPECT_FALSE(unasked.told);
+}
+
+class CountedRun : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+
+	// Blocks of the oneway cell, 102 messages each, whose latencies are `delay_ns` longer.
+	static rundir::Block block(uint32_t round, bool probed, uint64_t delay_ns, const Counters &counters)
+	{
+		BlockPlan plan;
+		plan.cell = 1;
+		plan.round = round;
+		plan.probed = probed;
+		plan.delay_ns = [=](uint64_t, size_t) { return delay_ns; };
+		rundir::Block made = make_block(socket_cell(rundir::Pattern::OneWay), plan);
+		for (rundir::BlockSide &side : made.sides)
+			side.counters = counters;
+		return made;
+	}
+	RunResult of(const std::vector<rundir::Block> &blocks)
+	{
+		rundir::Writer writer(run, small_head());
+		for (const rundir::Block &one : blocks)
+			writer.add(one);
+		writer.finish({});
+		return analyse(run);
+	}
+	static json schema() { return json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json")); }
+};
+
+TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
+{
+	const RunResult result =
+		of({block(0, true, 0, {}), block(1, false, 0, refused(rundir::kNotAsked)),
+			block(2, false, 50'000, counted(102'000, 51'000)), block(3, true, 0, refused(ENOENT))});
+	const CellResult &cell = result.cells[1];
+	EXPECT_EQ(cell.blocks_unprobed, 1u);
+	EXPECT_EQ(cell.blocks_counted, 1u);
+	EXPECT_EQ(cell.blocks_probed, 2u);
+	EXPECT_EQ(cell.latency.count, 100u);
+	EXPECT_EQ(cell.latency.max, kPlainNs);
+	EXPECT_EQ(cell.usage->messages, 102u);
+	EXPECT_EQ(cell.messages.sent, 400u) << "but none is lost from the counts";
+	EXPECT_EQ(cell.counters.ends[0].of(&Counters::cycles).per_message(), 1000);
+	EXPECT_EQ(cell.counters.ends[1].of(&Counters::migrations).messages, 204u) << "of probed blocks nothing";
+}
+
+TEST_F(CountedRun, ARefusalCostsNoBlock)
+{
+	const RunResult result = of({block(1, false, 0, refused(ENOENT)), block(2, false, 0, refused(ENOENT))});
+	EXPECT_EQ(result.cells[1].blocks_unprobed, 2u);
+	EXPECT_EQ(result.cells[1].blocks_counted, 0u);
+	EXPECT_EQ(result.cells[1].latency.count, 200u);
+}
+
+TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
+{
+	const json written = json::parse(run_json_text(
+		of({block(1, false, 0, refused(rundir::kNotAsked)), block(2, false, 0, counted(102'000, 51'000))})));
+	for (const std::string &complaint : schema_complaints(schema(), written))
+		ADD_FAILURE() << complaint;
+	EXPECT_EQ(written["cells"][1]["blocks"]["counted"], 1);
+	for (const char *side : {"sender", "receiver"}) {
+		const json &told = written["cells"][1]["counters"][side];
+		EXPECT_EQ(told["cycles"],
+				  json({{"total", 102'000}, {"messages", 102}, {"per_message", 1000.0}, {"running_share", nullptr}}));
+		EXPECT_EQ(told["migrations"]["total"], 1);
+		EXPECT_EQ(told["cache_misses"]["total"], 120);
+		EXPECT_EQ(told["cache_misses"]["running_share"], 0.5);
+		EXPECT_EQ(told["instructions_per_cycle"], 0.5);
+		EXPECT_EQ(told["hardware_mode"], "user_and_kernel");
+		EXPECT_TRUE(told["branches"].is_null());
+		ASSERT_EQ(told["absent"].size(), 2u);
+		EXPECT_EQ(told["absent"][0]["counters"], json({"branches"}));
+		EXPECT_EQ(told["absent"][0]["why"], rundir::why_absent(ENOENT, true));
+	}
+	EXPECT_TRUE(written["cells"][0]["counters"].is_null());
+}
+
+TEST_F(CountedRun, WithoutHardwareRunJsonSaysWhyOnceAndTheReportNothing)
+{
+	const RunResult result = of({block(1, false, 0, refused(ENOENT))});
+	const json told = json::parse(run_json_text(result))["cells"][1]["counters"]["sender"];
+	EXPECT_EQ(told["migrations"]["per_message"], 0);
+	EXPECT_TRUE(told["instructions"].is_null());
+	EXPECT_TRUE(told["hardware_mode"].is_null());
+	ASSERT_EQ(told["absent"].size(), 1u);
+	EXPECT_EQ(told["absent"][0]["counters"].size(), 6u);
+	EXPECT_EQ(terminal_report(result, {}).find("counted by the CPU"), std::string::npos);
+}
+
+TEST_F(CountedRun, TheReportHasAShortTableOfIt)
+{
+	const std::string text = terminal_report(
+		of({block(1, false, 0, refused(rundir::kNotAsked)), block(2, false, 0, counted(1'020'000, 510'000))}),
+		{false, true, 100});
+	EXPECT_NE(text.find(R"(
+counted by the CPU per message, both sides, user and kernel mode, in blocks of their own
+                                instructions   IPC  cache misses
+  uds-stream 64 B oneway block         10.0k  0.50          2.35
+  scaled: the counters had to take turns, and some counted 50.0 % of the time
+
+)"),
+			  std::string::npos)
+		<< text;
+}
+
+} // namespace
+} // namespace icepath::report
