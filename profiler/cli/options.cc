@@ -140,6 +140,12 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("--receivers", run.wishes.receivers, "receivers that each message of fanout goes to")
 		->delimiter(',')
 		->capture_default_str();
+	app.add_option("--responses", run.wishes.responses, "responses to each request of reqrep")
+		->delimiter(',')
+		->capture_default_str();
+	app.add_option("--idle", run.wishes.idle_channels,
+				   "channels that each cell keeps open beside those that carry its messages, and never uses")
+		->capture_default_str();
 	app.add_option("--demand", run.wishes.demands, "messages that a burst sends at once")
 		->delimiter(',')
 		->capture_default_str();
@@ -195,6 +201,13 @@ void check(RunOptions &run, const RunTexts &texts)
 		if (receivers < 1 || receivers >= rundir::kMaxSides)
 			throw Failure(ExitCode::Usage,
 						  fmt::format("--receivers: {} is outside of 1 to {}", receivers, rundir::kMaxSides - 1));
+	for (const uint32_t responses : run.wishes.responses)
+		if (responses < 1 || responses > rundir::kMaxResponses)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--responses: {} is outside of 1 to {}", responses, rundir::kMaxResponses));
+	if (run.wishes.idle_channels > rundir::kMaxIdleChannels)
+		throw Failure(ExitCode::Usage, fmt::format("--idle: {} is outside of 0 to {}", run.wishes.idle_channels,
+												   rundir::kMaxIdleChannels));
 	run.duration_s = seconds_of(texts.duration);
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,

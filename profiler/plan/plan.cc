@@ -132,17 +132,51 @@ std::vector<uint32_t> cpus_for(uint32_t receivers, const std::vector<uint32_t> &
 	return of_sides;
 }
 
+// One everywhere but in reqrep.
+std::vector<uint32_t> responses_for(const Wishes &wishes, Pattern pattern)
+{
+	return pattern == Pattern::ReqRep ? each_once(wishes.responses) : std::vector<uint32_t>{1};
+}
+
 // One everywhere but in fanout.
 std::vector<uint32_t> receivers_for(const Wishes &wishes, Pattern pattern)
 {
 	return pattern == Pattern::FanOut ? each_once(wishes.receivers) : std::vector<uint32_t>{1};
 }
 
-// Receivers that never sleep and have one CPU wait for each other's time slices.
-bool share_cpus(const rundir::Cell &cell)
+// `base` with each combination of what its pattern has besides, and of what was to be put in.
+std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell &base,
+									   const std::vector<uint32_t> &cpus)
+{
+	std::vector<rundir::Cell> cells;
+	for (const uint32_t receivers : receivers_for(wishes, base.pattern))
+		for (const uint32_t responses : responses_for(wishes, base.pattern))
+			for (const auto &burst : bursts_for(wishes, base.pattern))
+				for (const bool injected : {false, true}) {
+					if (injected && !wishes.injection.any())
+						continue;
+					rundir::Cell &cell = cells.emplace_back(base);
+					cell.cpus = cpus_for(receivers, cpus);
+					cell.responses = responses;
+					cell.burst = burst;
+					cell.injection = injected ? wishes.injection : rundir::Injection{};
+				}
+	return cells;
+}
+
+// Receivers that never sleep and have too few CPUs wait for each other's time slices. That is told; a floor isn't one then.
+bool is_sensible(const Target &target, const rundir::Cell &cell, Plan &plan)
 {
 	const std::set<uint32_t> cpus(cell.cpus.begin() + 1, cell.cpus.end());
-	return rundir::never_sleeps(cell.wait) && cpus.size() < rundir::channels_of(cell);
+	if (!rundir::never_sleeps(cell.wait) || cpus.size() == rundir::channels_of(cell))
+		return true;
+	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
+	add_once(plan.notices,
+			 fmt::format("{} receivers that never sleep (wait {}) share fewer CPUs, so they wait for each other's time "
+						 "slices{}: give each its own with --cpus",
+						 rundir::channels_of(cell), name(cell.wait),
+						 floor ? fmt::format("; {} is left out", target.name) : ""));
+	return !floor;
 }
 
 bool carries(const Wishes &wishes, const Target &target, uint64_t size, Plan &plan)
@@ -201,30 +235,12 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 						cell.limits = wishes.limits;
 					cell.mechanisms = target->mechanisms;
 					cell.capabilities = target->capabilities;
-					for (const uint32_t receivers : receivers_for(wishes, pattern)) {
-						cell.cpus = cpus_for(receivers, cpus);
-						if (share_cpus(cell)) {
-							// Where it can wait in no other way it was meant as a floor, which it isn't then.
-							const bool floor = (target->capabilities & ICEPATH_NOT_IPC) != 0;
-							add_once(
-								plan.notices,
-								fmt::format("{} receivers that never sleep (wait {}) share fewer CPUs, so they wait "
-											"for each other's time slices{}: give each its own with --cpus",
-											receivers, name(*wait),
-											floor ? fmt::format("; {} is left out", target->name) : ""));
-							if (floor)
-								continue;
-						}
-						for (const auto &burst : bursts_for(wishes, pattern)) {
-							for (const bool injected : {false, true}) {
-								if (injected && !wishes.injection.any())
-									continue;
-								cell.burst = burst;
-								cell.injection = injected ? wishes.injection : rundir::Injection{};
-								plan.cells.push_back(cell);
-								plan.plugin_of_cell.push_back(target->plugin);
-							}
-						}
+					cell.idle_channels = wishes.idle_channels;
+					for (rundir::Cell &one : with_factors(wishes, cell, cpus)) {
+						if (!is_sensible(*target, one, plan))
+							continue;
+						plan.cells.push_back(std::move(one));
+						plan.plugin_of_cell.push_back(target->plugin);
 					}
 				}
 			}

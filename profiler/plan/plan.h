@@ -30,6 +30,8 @@ struct Wishes {
 	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
 	std::vector<uint32_t> receivers = {4}; // fanout: so many, each number in turn
 	rundir::RateLimits limits; // max-rate
+	std::vector<uint32_t> responses = {1, 10}; // reqrep: so many to each request, each number in turn
+	uint32_t idle_channels = 0; // beside those of each cell
 	rundir::Injection injection; // if any: each cell comes twice, without and with it
 };
 

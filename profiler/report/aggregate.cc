@@ -17,7 +17,7 @@ using rundir::Block;
 // Latencies of a cell, one list for each block.
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
-	Blocks latency, round_trip, pacing, to_all, send_call, latency_probed;
+	Blocks latency, round_trip, first_response, pacing, to_all, send_call, latency_probed;
 	std::vector<Blocks> by_flow;
 	std::vector<stats::BlockValue> medians;
 	std::vector<double> sent_per_s, received_per_s; // by block
@@ -107,6 +107,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		samples.by_flow[flow].push_back(std::move(times.by_flow[flow]));
 	}
 	samples.to_all.push_back(std::move(times.to_all));
+	samples.first_response.push_back(std::move(times.first_response));
 	samples.round_trip.push_back(std::move(times.round_trip));
 	samples.pacing.push_back(std::move(times.pacing));
 	samples.send_call.push_back(std::move(times.send_call));
@@ -125,6 +126,7 @@ void describe(CellResult &cell, const Samples &samples)
 		cell.round_trip = stats::describe(samples.round_trip);
 	else if (rundir::is_paced(cell.cell))
 		cell.pacing = stats::describe(samples.pacing);
+	cell.first_response = stats::describe(samples.first_response);
 	cell.to_all = stats::describe(samples.to_all);
 	cell.send_call = stats::describe(samples.send_call);
 	if (samples.jitter.count > 0)

@@ -69,6 +69,7 @@ struct CellResult {
 	std::array<uint64_t, path::kReasonNames.size()> incomplete{}; // by path::Reason; [None] stays 0
 	stats::Distribution latency, round_trip, pacing; // unprobed blocks
 	std::vector<stats::Distribution> by_flow; // latency, where there are several flows; as rundir::flows_of()
+	stats::Distribution first_response; // several responses: see BlockLatencies
 	stats::Distribution to_all; // several receivers: see BlockLatencies
 	stats::Distribution send_call; // unprobed blocks
 	stats::Distribution latency_probed; // probed blocks

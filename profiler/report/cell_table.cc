@@ -66,6 +66,10 @@ std::string target_text(const rundir::Cell &cell)
 		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
 	if (cell.pattern == rundir::Pattern::FanOut)
 		text += fmt::format(" to {}", rundir::channels_of(cell));
+	if (cell.pattern == rundir::Pattern::ReqRep)
+		text += fmt::format(" 1:{}", cell.responses);
+	if (cell.idle_channels > 0)
+		text += fmt::format(" +{} idle", cell.idle_channels);
 	if (cell.injection.sender_user_ns > 0)
 		text += fmt::format(" +{}", duration(static_cast<double>(cell.injection.sender_user_ns)));
 	if (cell.injection.receiver_busy_ns > 0)

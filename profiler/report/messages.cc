@@ -76,6 +76,22 @@ private:
 	size_t furthest_ = 0;
 };
 
+// The responses to message n have the numbers from n·r on, so that the two ends of a round trip are one more direction.
+std::vector<uint64_t> times_to_response(const rundir::Block &block, const rundir::Cell &cell, uint64_t which)
+{
+	Direction trips(block.flows[0].sends);
+	MessageCounts already_counted;
+	std::vector<uint64_t> times;
+	for (RecvStamp recv : block.flows[1].recvs) {
+		if (recv.seq % cell.responses != which)
+			continue;
+		recv.seq /= cell.responses;
+		if (const auto ns = trips.receive(recv, already_counted))
+			times.push_back(*ns);
+	}
+	return times;
+}
+
 // Of each message that every receiver got: until the last had it.
 std::vector<uint64_t> times_to_all(const rundir::Block &block)
 {
@@ -172,12 +188,9 @@ BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &c
 	}
 	const std::vector<SendStamp> &sends = block.flows[0].sends;
 	if (rundir::is_answered(cell.pattern)) {
-		// The answer to message n has number n, so the two ends of a round trip are one more direction.
-		Direction trips(sends);
-		MessageCounts already_counted;
-		for (const RecvStamp &recv : block.flows[1].recvs)
-			if (const auto ns = trips.receive(recv, already_counted))
-				result.latencies.round_trip.push_back(*ns);
+		result.latencies.round_trip = times_to_response(block, cell, cell.responses - 1);
+		if (cell.responses > 1)
+			result.latencies.first_response = times_to_response(block, cell, 0);
 	} else {
 		for (const SendStamp &send : sends)
 			if (!(send.flags & rundir::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)

@@ -38,7 +38,8 @@ Lateness lateness_of(const rundir::Cell &cell);
 // Nanoseconds, in the order of reception or, what has none, of sending.
 struct BlockLatencies {
 	std::vector<std::vector<uint64_t>> by_flow; // recv - send
-	std::vector<uint64_t> round_trip; // pingpong: side 0's recv - its send
+	std::vector<uint64_t> round_trip; // where it is answered: side 0's recv of the last response - its send
+	std::vector<uint64_t> first_response; // likewise of the first, where there are several
 	std::vector<uint64_t> pacing; // open loop: send - intended
 	std::vector<uint64_t> to_all; // several receivers: send -> the last one's recv, of messages that all of them got
 	std::vector<uint64_t> send_call; // return - call, of every message; none where no call was made

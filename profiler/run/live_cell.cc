@@ -17,6 +17,10 @@
 namespace icepath::run {
 namespace {
 
+// Of a block: 26 MB of stamps, and room for kUsefulMessages requests with as many responses as there may be.
+constexpr uint32_t kMostResponses = 100'000;
+static_assert(kMostResponses >= (kLeadIn + kUsefulMessages) * rundir::kMaxResponses);
+
 static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 
 // Workers are cancelled a second after the deadline: see worker::BlockRequest. Who hasn't answered by then hangs.
@@ -46,8 +50,11 @@ bool receives_at(const rundir::Cell &cell, bool first) { return !first || rundir
 bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, bool first, uint32_t messages,
 				 uint32_t room)
 {
-	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room : messages;
-	return reply.sends <= (sends_from(cell, first) ? messages : 0) &&
+	const uint32_t most_sent = first ? messages : messages * cell.responses;
+	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room
+								   : first                                     ? messages * cell.responses
+																			   : messages;
+	return reply.sends <= (sends_from(cell, first) ? most_sent : 0) &&
 		   reply.recvs <= (receives_at(cell, first) ? most_received : 0);
 }
 
@@ -104,6 +111,8 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 	: cell_(cell), number_(number), flows_(rundir::flows_of(cell)), socket_keys_(rundir::channels_of(cell))
 {
 	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
+	if (cell_.responses > 1)
+		capacity_ = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity_} * cell_.responses, kMostResponses));
 	const size_t bytes = memory_bytes();
 	memory_fd_ = Fd(memfd_create("icepath-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	// Sealed, so that no worker can shrink it under icepath's feet.
@@ -151,6 +160,10 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 	std::vector<std::array<std::vector<Fd>, 2>> sockets(request.open.channels);
 	for (uint32_t channel = 0; channel < request.open.channels; channel++)
 		open_channel(channel, request, shared, sockets[channel]);
+	for (uint32_t idle = 0; idle < cell_.idle_channels; idle++) {
+		std::array<std::vector<Fd>, 2> silent;
+		open_channel(request.open.channels + idle, request, shared, silent);
+	}
 	for (size_t side = 0; side < workers_.size(); side++)
 		helper_numbers_.push_back(helper.add_worker(workers_[side]->pidfd(), cell_.cpus[side]));
 	if (!slots.mapped())
@@ -168,7 +181,8 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 void LiveCell::open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
 							std::array<std::vector<Fd>, 2> &sockets)
 {
-	const std::array<uint32_t, 2> sides = {0, channel + 1};
+	const uint32_t idle = channel - std::min(channel, request.open.channels - 1); // 1 is the first of these
+	const std::array<uint32_t, 2> sides = {0, idle ? 1 : channel + 1};
 	std::array<worker::Reply, 2> opened;
 	std::array<std::vector<Fd>, 2> addresses;
 	fmt::format("icepath-{}-{}-{}", getpid(), number_, channel).copy(request.open.name, sizeof(request.open.name) - 1);
@@ -191,7 +205,7 @@ void LiveCell::open_channel(uint32_t channel, worker::Request request, const std
 	}
 	for (const uint32_t end : {1u, 0u}) {
 		request.kind = worker::RequestKind::Connect;
-		request.index = end == 0 ? channel : 0;
+		request.index = end == 0 ? channel : idle;
 		request.address = opened[1 - end].address;
 		std::vector<Fd> more;
 		const worker::Reply connected = workers_[sides[end]]->ask(request, numbers(addresses[1 - end]), more);
@@ -211,8 +225,10 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
 	request.block.one_way = !rundir::is_answered(cell_.pattern);
-	request.block.lead_in = std::min(wish.lead_in, capacity_);
-	request.block.count = std::min(wish.count, capacity_ - request.block.lead_in);
+	const uint32_t room = capacity_ / cell_.responses;
+	request.block.responses = cell_.responses;
+	request.block.lead_in = std::min(wish.lead_in, room);
+	request.block.count = std::min(wish.count, room - request.block.lead_in);
 	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
 	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : rundir::due_hz(cell_).value_or(0);

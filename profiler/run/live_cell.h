@@ -73,7 +73,7 @@ private:
 
 	uint64_t memory_bytes() const;
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
-	// Both ends of a channel; `sockets` gets those that carry its messages, by end.
+	// Both ends of a channel, those beyond channels_of() being idle ones; `sockets` gets those of its messages, by end.
 	void open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
 					  std::array<std::vector<Fd>, 2> &sockets);
 	void collect(rundir::Block &block, const Replies &replies) const;

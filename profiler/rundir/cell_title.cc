@@ -24,6 +24,10 @@ std::string variant(const Cell &cell)
 							static_cast<double>(cell.limits->max_p99_ns) / 1e6);
 	if (cell.pattern == Pattern::FanOut)
 		text += fmt::format(" to {}", channels_of(cell));
+	if (cell.pattern == Pattern::ReqRep)
+		text += fmt::format(" 1:{}", cell.responses);
+	if (cell.idle_channels > 0)
+		text += fmt::format(" {} idle", cell.idle_channels);
 	for (const auto &[ns, side] :
 		 {std::pair{cell.injection.sender_user_ns, "sender"}, {cell.injection.receiver_busy_ns, "receiver"}})
 		if (ns > 0)
@@ -35,6 +39,8 @@ std::string title(const Cell &cell) { return cell.target + " " + variant(cell); 
 
 std::string side_name(const Cell &cell, size_t side)
 {
+	if (cell.pattern == Pattern::ReqRep)
+		return side == 0 ? "client" : "server";
 	if (is_answered(cell.pattern))
 		return side == 0 ? "initiator" : "responder";
 	if (side == 0)

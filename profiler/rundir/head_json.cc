@@ -43,6 +43,8 @@ Json to_json(const Cell &cell)
 							   : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
+		{"responses", cell.responses},
+		{"idle_channels", cell.idle_channels},
 		{"cpus", cell.cpus},
 		{"injection",
 		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}}};
@@ -76,6 +78,10 @@ Cell cell_from_json(const Json &json)
 	}
 	cell.mechanisms = u32_field(json, "mechanisms");
 	cell.capabilities = u32_field(json, "capabilities");
+	cell.responses = u32_field(json, "responses");
+	if (cell.responses == 0)
+		wrong("responses", "is 0");
+	cell.idle_channels = u32_field(json, "idle_channels");
 	cell.cpus.clear();
 	for (const Json &cpu : array_field(json, "cpus", kMaxSides)) {
 		if (!cpu.is_number_unsigned() || cpu.get<uint64_t>() > UINT32_MAX)

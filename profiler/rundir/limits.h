@@ -27,6 +27,8 @@ inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can 
 inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
 
+inline constexpr uint32_t kMaxResponses = 1000; // to one message
+inline constexpr uint32_t kMaxIdleChannels = 256; // of one cell
 inline constexpr size_t kMaxSides = 65; // of one cell: its sender and 64 receivers
 
 // Messages of one block and flow. Each leaves a stamp where it was sent and one where it came in.

@@ -9,30 +9,32 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
-inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "fanout", "max-rate"};
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway",   "throughput", "burst",
+												"fanout",   "max-rate", "reqrep"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
 
-// Whether the receiver sends each message back.
-constexpr bool is_answered(Pattern pattern) { return pattern == Pattern::PingPong; }
+// Whether the receiver answers each message before the next one is sent: message n of side 0 by messages n·r to n·r + r-1 of
+// side 1, where r is Cell::responses.
+constexpr bool is_answered(Pattern pattern) { return pattern == Pattern::PingPong || pattern == Pattern::ReqRep; }
 // Whether the receiver looks again instead of sleeping.
 constexpr bool never_sleeps(Wait wait) { return wait == Wait::Poll || wait == Wait::Spin; }
 
 // A delay that is put into a cell on purpose, to prove that the breakdown finds it.
 struct Injection {
-	uint64_t sender_user_ns = 0;   // busy work between `send` and the sending call
+	uint64_t sender_user_ns = 0; // busy work between `send` and the sending call
 	uint64_t receiver_busy_ns = 0; // busy work after `recv`, before asking again
 	bool any() const { return sender_user_ns != 0 || receiver_busy_ns != 0; }
 };
 
 // `demand` messages are due at once, and as many again each `recovery_ns`, whether the receiver has recovered or not.
 struct Burst {
-	uint32_t demand = 1;        // at least 1
+	uint32_t demand = 1; // at least 1
 	uint64_t recovery_ns = 1e9; // above 0
 	friend bool operator==(const Burst &, const Burst &) = default;
 };
@@ -57,6 +59,8 @@ struct Cell {
 	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
 	uint32_t mechanisms = 0; // icepath_mechanism bits of the target
 	uint32_t capabilities = 0; // icepath_capability bits
+	uint32_t responses = 1; // to each message that is answered; above 0, and 1 in pingpong
+	uint32_t idle_channels = 0; // open between side 0 and side 1 beside those that carry messages, and never used
 	std::vector<uint32_t> cpus = {0, 1}; // of each side: the sender, then the receivers; at least two
 	Injection injection;
 };

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed loop: the initiator sends message k, the responder answers with its own message k, and only then comes k + 1.
+// Closed loop: the initiator sends message k, the responder answers with its own, and only then comes k + 1.
 #include <fmt/format.h>
 
 #include "profiler/worker/block_loop.h"
 #include "profiler/worker/message_place.h"
 
 namespace icepath::worker {
+namespace {
+
+// As `block` is for the messages that come back.
+BlockRequest of_answers(const BlockRequest &block)
+{
+	BlockRequest answers = block;
+	answers.lead_in *= block.responses;
+	return answers;
+}
+
+} // namespace
 
 Outcome initiate(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
 	ChannelEnd &end = cell.only();
+	const BlockRequest answers = of_answers(block);
 	Ending ending(block, cell.slots, cell.memory.head());
 	uint64_t now_ns = icepath_now_ns();
 	for (uint64_t seq = 0;; seq++) {
@@ -27,9 +39,6 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 		icepath_send out{};
 		out.data = to;
 		out.bytes = cell.payloads.bytes();
-		icepath_recv in{};
-		in.data = cell.receive_buffer;
-		in.capacity = cell.payloads.bytes();
 
 		const uint64_t send_ns = icepath_now_ns();
 		spin_for(block.sender_user_ns);
@@ -39,19 +48,24 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 			return outcome;
 		}
 		end.sends[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
-		const void *from = nullptr;
-		status = recv_at(cell, from, in);
-		const uint64_t recv_ns = now_ns = icepath_now_ns();
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("waiting for the answer to message {}", seq));
-			return outcome;
+		for (uint64_t answer = seq * block.responses; answer < (seq + 1) * block.responses; answer++) {
+			icepath_recv in{};
+			in.data = cell.receive_buffer;
+			in.capacity = cell.payloads.bytes();
+			const void *from = nullptr;
+			status = recv_at(cell, from, in);
+			const uint64_t recv_ns = now_ns = icepath_now_ns();
+			if (status != ICEPATH_OK) {
+				end_by(outcome, status, *end.endpoint, fmt::format("waiting for the answer to message {}", seq));
+				return outcome;
+			}
+			const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, answer, 1);
+			if (status = give_back(cell, from); status != ICEPATH_OK) {
+				end_by(outcome, status, *end.endpoint, fmt::format("giving the answer to message {} back", seq));
+				return outcome;
+			}
+			end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, answers);
 		}
-		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 1);
-		if (status = give_back(cell, from); status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("giving the answer to message {} back", seq));
-			return outcome;
-		}
-		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
 		if (last) {
 			outcome.end = ending.why();
 			return outcome;
@@ -64,6 +78,7 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 	Outcome outcome;
 	ChannelEnd &end = cell.only();
 	const std::atomic<uint64_t> &last_seq = cell.memory.head().last_seq;
+	const BlockRequest answers = of_answers(block);
 	tell_ready(cell, block);
 	for (uint64_t seq = 0; seq < messages_of(block); seq++) {
 		void *to = nullptr;
@@ -72,7 +87,7 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 			end_by(outcome, status, *end.endpoint, fmt::format("borrowing a slot for answer {}", seq));
 			return outcome;
 		}
-		cell.payloads.prepare(to, seq, 1);
+		cell.payloads.prepare(to, seq * block.responses, 1);
 		icepath_send out{};
 		out.data = to;
 		out.bytes = cell.payloads.bytes();
@@ -88,8 +103,19 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 			return outcome;
 		}
 		spin_for(block.receiver_busy_ns);
-		const uint64_t send_ns = icepath_now_ns();
-		status = send_from(cell, end, to, out);
+		for (uint64_t answer = seq * block.responses;;) {
+			const uint64_t send_ns = icepath_now_ns();
+			status = send_from(cell, end, to, out);
+			if (status != ICEPATH_OK)
+				break;
+			end.sends[outcome.sends++] = stamp_of(out, answer, send_ns, send_ns, answers);
+			if (++answer == (seq + 1) * block.responses || (status = borrow(cell, end, to)) != ICEPATH_OK)
+				break;
+			cell.payloads.prepare(to, answer, 1);
+			out = {};
+			out.data = to;
+			out.bytes = cell.payloads.bytes();
+		}
 		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 0);
 		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
 		if (status == ICEPATH_OK)
@@ -98,7 +124,6 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 			end_by(outcome, status, *end.endpoint, fmt::format("answering message {}", seq));
 			return outcome;
 		}
-		end.sends[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
 		if (seq >= last_seq.load(std::memory_order_acquire))
 			break;
 	}

@@ -18,8 +18,8 @@ namespace icepath::worker {
 
 enum class RequestKind : uint32_t {
 	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
-	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of the capture's slots]. Side 0 of a cell
-	// with several channels is asked once for each, in their order.
+	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of the capture's slots]. Asked once
+	// for each channel of the worker's, those that carry messages first; side 0 has all, every other side one of these.
 	Open,
 	Connect, // endpoint number `index` of this worker to the peer's address; fds: the peer's
 	RunBlock, // run one block; the reply comes when it has ended
@@ -30,7 +30,8 @@ struct OpenRequest {
 	char target[32];
 	char name[64]; // unique for this channel
 	char thread[16]; // what the measuring thread is called: rundir::side_name
-	uint32_t channel, channels; // which of the cell's channels, and how many there are
+	uint32_t channel,
+		channels; // which of the cell's channels, and how many of them carry messages: those beyond stay idle
 	uint32_t side; // of the channel: 0 or 1
 	uint32_t sends, receives;
 	uint32_t wait; // icepath_wait
@@ -42,7 +43,7 @@ struct OpenRequest {
 // A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
 inline constexpr uint64_t kPatienceNs = 500'000'000;
 
-// Every message of a block carries seq 0 .. lead_in + count - 1, in each direction that the pattern has.
+// Every message of side 0 carries seq 0 .. lead_in + count - 1; side 1's as many for each, see rundir::is_answered.
 struct BlockRequest {
 	uint32_t one_way; // 0: pingpong
 	uint32_t lead_in; // messages before the counted ones
@@ -53,6 +54,7 @@ struct BlockRequest {
 	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
 	double rate_hz; // one_way: messages per second; 0: as fast as they go
+	uint32_t responses; // not one_way: side 1's messages to each of side 0's; above 0
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
 	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
 	uint64_t sender_user_ns; // rundir::Injection

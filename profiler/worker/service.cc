@@ -166,10 +166,11 @@ void Service::describe(const Request &request, Reply &reply)
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
 {
 	const OpenRequest &wish = request.open;
-	if (!ends_.empty() && (wish.side != 0 || wish.max_messages != opened_.max_messages))
+	const bool idle = wish.channel >= wish.channels;
+	if (!ends_.empty() && !idle && (wish.side != 0 || wish.max_messages != opened_.max_messages))
 		throw Failure(ExitCode::Internal, "the worker has its endpoints already");
-	if (received.empty() || wish.side > 1 || wish.max_messages == 0 || wish.channel >= wish.channels ||
-		wish.channels >= rundir::kMaxSides)
+	if (received.empty() || wish.side > 1 || wish.max_messages == 0 || wish.channels >= rundir::kMaxSides ||
+		(ends_.empty() && idle))
 		throw Failure(ExitCode::Internal, "the worker was asked to open an endpoint without the cell's memory");
 	const Plugin &plugin = load(request);
 	const std::string target_name = text(wish.target), name = text(wish.name);
@@ -195,9 +196,11 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
 	if (ends_.empty())
 		share_memory(wish, received);
-	opened_ = wish;
-	ends_.push_back({wish.channel, endpoint.get(), memory_->sends(wish.channel, wish.side),
-					 memory_->recvs(wish.channel, wish.side)});
+	if (!idle) {
+		opened_ = wish;
+		ends_.push_back({wish.channel, endpoint.get(), memory_->sends(wish.channel, wish.side),
+						 memory_->recvs(wish.channel, wish.side)});
+	}
 	endpoints_.push_back(std::move(endpoint));
 	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
 	reply.sockets = append_new_sockets(*endpoints_.back(), fds);
@@ -251,9 +254,9 @@ uint32_t Service::append_new_sockets(const Endpoint &endpoint, std::vector<int> 
 
 void Service::run_block(const BlockRequest &block, Reply &reply)
 {
-	if (ends_.empty() || connected_ != ends_.size())
+	if (ends_.empty() || connected_ != endpoints_.size())
 		throw Failure(ExitCode::Internal, "the worker was asked for a block before it was connected");
-	if (messages_of(block) == 0 || messages_of(block) > memory_->capacity())
+	if (block.responses == 0 || messages_of(block) == 0 || messages_of(block) * block.responses > memory_->capacity())
 		throw Failure(ExitCode::Internal, fmt::format("a block of {} messages was asked for, there is room for 1 to {}",
 													  messages_of(block), memory_->capacity()));
 	if (block.one_way ? !(opened_.side == 0 ? opened_.sends : opened_.receives) : !(opened_.sends && opened_.receives))

@@ -56,7 +56,7 @@ private:
 	std::unique_ptr<SlotsWatch> slots_;
 	std::unique_ptr<Payloads> payloads_;
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
-	std::vector<std::unique_ptr<Endpoint>> endpoints_; // one for each of `ends_`
+	std::vector<std::unique_ptr<Endpoint>> endpoints_; // one for each of `ends_`, then those that stay idle
 	std::vector<ChannelEnd> ends_;
 	std::unique_ptr<Watchdog> watchdog_;
 	std::unique_ptr<BlockCounters> counters_;

@@ -122,6 +122,31 @@ TEST(Plan, AFloorWhoseReceiversShareACpuIsNone)
 	EXPECT_TRUE(tells(plan, "is left out"));
 }
 
+TEST(Plan, RequestsHaveEachNumberOfResponses)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::ReqRep, Pattern::PingPong};
+	wishes.sizes = {64};
+	wishes.responses = {1, 7};
+	const Plan plan = make(wishes, {target("a")}, {0, 1});
+	ASSERT_EQ(plan.cells.size(), 3u);
+	EXPECT_EQ(plan.cells[0].responses, 1u);
+	EXPECT_EQ(plan.cells[1].responses, 7u);
+	EXPECT_EQ(rundir::title(plan.cells[1]), "a 64 B reqrep block 1:7");
+	EXPECT_EQ(plan.cells[2].responses, 1u) << "a ping has one pong";
+}
+
+TEST(Plan, IdleChannelsAreOfEveryCell)
+{
+	Wishes wishes = wish({"a"});
+	wishes.idle_channels = 3;
+	for (const rundir::Cell &cell : make(wishes, {target("a")}, {0, 1}).cells) {
+		EXPECT_EQ(cell.idle_channels, 3u);
+		EXPECT_NE(rundir::title(cell).find(" 3 idle"), std::string::npos);
+		EXPECT_EQ(flows_of(cell).size(), is_answered(cell.pattern) ? 2u : 1u) << "they carry nothing";
+	}
+}
+
 TEST(Plan, IsEveryCombination)
 {
 	Wishes wishes = wish({"a", "b"});

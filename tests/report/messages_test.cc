@@ -209,6 +209,25 @@ TEST_F(OneWay, StampsInAnyOrderAndTwiceAreNoProblem)
 	EXPECT_EQ(look().latencies.by_flow[0], (Times{30, 40}));
 }
 
+TEST(RequestResponse, EndsWithTheLastResponse)
+{
+	rundir::Cell cell = socket_cell(Pattern::ReqRep);
+	cell.responses = 2;
+	rundir::Block block = block_of(2);
+	for (const uint64_t seq : {0, 1})
+		block.flows[0].sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, 0, 0});
+	for (const uint64_t seq : {0, 1, 2, 3}) {
+		block.flows[1].sends.push_back({seq, 0, 50 * seq + 30, 0, 0, 0, 1, 0, 0});
+		if (seq != 2)
+			block.flows[1].recvs.push_back({seq, 1, 0, 0, 0, 0, 50 * seq + 35, 1, 0});
+	}
+	const BlockMessages seen = look_at_messages(block, cell);
+	EXPECT_EQ(seen.latencies.by_flow[1], (Times{5, 5, 5}));
+	EXPECT_EQ(seen.latencies.first_response, Times{25}) << "the first response to message 1 is lost";
+	EXPECT_EQ(seen.latencies.round_trip, (Times{75, 75}));
+	EXPECT_TRUE(seen.latencies.to_all.empty());
+}
+
 TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 {
 	rundir::Cell cell = socket_cell(Pattern::FanOut);

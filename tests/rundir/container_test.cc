@@ -156,7 +156,8 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 		std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
 		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
 				 wanted.mechanisms));
-	EXPECT_EQ(std::tie(cell.capabilities, cell.cpus), std::tie(wanted.capabilities, wanted.cpus));
+	EXPECT_EQ(std::tie(cell.capabilities, cell.cpus, cell.idle_channels, cell.responses),
+			  std::tie(wanted.capabilities, wanted.cpus, wanted.idle_channels, wanted.responses));
 	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());

@@ -40,6 +40,8 @@ Head example_head()
 	cell.mechanisms = 5;
 	cell.capabilities = 3;
 	cell.cpus = {2, 3};
+	cell.idle_channels = 4;
+	cell.responses = 6;
 	cell.injection = {1000, 2000};
 	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};
