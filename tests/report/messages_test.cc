@@ -237,11 +237,11 @@ TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 		for (rundir::BlockFlow &flow : block.flows)
 			flow.sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, seq == 0 ? rundir::kStampLeadIn : 0, 0});
 	block.flows[0].recvs = {
-		{0, 1, 0, 0, 0, 0, 50, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 140, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
+		{0, 1, 0, 0, 0, 0, 50, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 240, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
 	block.flows[1].recvs = {{0, 1, 0, 0, 0, 0, 60, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 190, 1, 0}};
 	const BlockMessages seen = look_at_messages(block, cell);
-	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{30, 20}, {80}}));
-	EXPECT_EQ(seen.latencies.to_all, Times{80}) << "message 2 is lost on its way to the second";
+	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{130, 20}, {80}}));
+	EXPECT_EQ(seen.latencies.to_all, Times{130}) << "message 2 is lost on its way to the second";
 	EXPECT_EQ(seen.counts.sent, 4u);
 	EXPECT_EQ(seen.counts.lost, 1u);
 	EXPECT_TRUE(seen.latencies.round_trip.empty());
