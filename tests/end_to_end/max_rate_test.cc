@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search for the highest rate over a stream, a lossy socket and shared memory. On any machine: what it finds isn't asserted,
-// but that it is an answer to the question. The limit is generous, since a loaded machine takes a CPU away for milliseconds.
+// but that it is an answer to the question, or that the report says that there is none: where a loaded machine takes a CPU away
+// for longer than the limit, in most blocks of a cell, no rate holds there. Of three cells one at least must have found one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,16 +20,22 @@ TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,udp,shm-ring", "--patterns", "max-rate",
-								 "--max-p99", "10ms", "--max-loss", "1%", "-d", "20", "-o", "out"},
+								 "--max-p99", "10ms", "--max-loss", "10%", "-d", "30", "-o", "out"},
 								folder.path(), 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	EXPECT_NE(outcome.out.find("msg/s"), std::string::npos) << outcome.out;
 	const auto json = read_json(folder.path() / "out/run.json");
 	ASSERT_EQ(json["cells"].size(), 3u);
+	size_t answers = 0;
 	for (const auto &cell : json["cells"]) {
 		const auto &search = cell["max_rate"];
 		SCOPED_TRACE(cell["target"].get<std::string>() + " " + search.dump());
-		ASSERT_TRUE(search["rate_hz"].is_number()) << "no answer";
+		if (search["rate_hz"].is_null()) {
+			EXPECT_NE(json["notices"].dump().find(cell["target"].get<std::string>() + " 64 B max-rate"),
+					  std::string::npos);
+			continue;
+		}
+		answers++;
 		const double rate_hz = search["rate_hz"];
 		bool tried = false, some_held_so_fast = false, some_failed_above = false;
 		for (const auto &attempt : search["attempts"]) {
@@ -39,7 +46,7 @@ TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
 			some_failed_above = some_failed_above || (!held && hz >= rate_hz);
 			// Verdicts are those of the limits.
 			const bool p99_kept = attempt["p99_ns"].is_number() && attempt["p99_ns"] <= 10'000'000;
-			const bool loss_kept = attempt["lost"].get<double>() <= 0.01 * attempt["sent"].get<double>();
+			const bool loss_kept = attempt["lost"].get<double>() <= 0.1 * attempt["sent"].get<double>();
 			if (held) {
 				EXPECT_TRUE(p99_kept && loss_kept) << attempt.dump();
 			}
@@ -57,6 +64,7 @@ TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
 		EXPECT_LT(cell["latency_ns"]["blocks"], search["attempts"].size()) << "not of every rate";
 		EXPECT_TRUE(cell["rate_hz"].is_null());
 	}
+	EXPECT_GT(answers, 0u) << "not exercised";
 	const Outcome again = run({icepath_program(), "report", "--json", "out"}, folder.path());
 	EXPECT_EQ(nlohmann::json::parse(again.out)["cells"], json["cells"]) << "of the run directory alone";
 }
