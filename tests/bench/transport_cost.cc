@@ -3,7 +3,7 @@
 // 64 B between the same two CPUs, with the same wait, in turns. A round has a segment of each; icepath's comes first in
 // one round and last in the next.
 //
-//   bench-transports [--rounds N] [--cpus A,B] [--only TARGET,...] [--json FILE]
+//   bench-transports [--rounds N] [--cpus A,B] [--only TARGET,...] [--may-halt-only] [--json FILE]
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -12,8 +12,10 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cpuset/choose.h"
+#include "cpuset/kept_awake.h"
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
 #include "tests/bench/bare_ping_pong.h"
@@ -39,6 +41,7 @@ struct Contest {
 	rundir::Wait wait;
 	uint32_t blocks, trips; // of a segment, beside a first block that warms up; of a block
 	std::vector<Rival> rivals;
+	bool kept_awake = false; // cpuset::KeptAwake, for icepath and its rivals alike
 };
 
 RivalReport report_of(const std::vector<double> &trips_ns) { return {median(trips_ns), trips_ns.size(), ""}; }
@@ -78,6 +81,12 @@ std::vector<Contest> contests(CpuPair cpus)
 		{"udp", rundir::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong", kSocketAim, [=] {
 																return sockperf_over_udp(cpus);
 															}}}});
+	// How often a wake meets a halted CPU depends on how soon the next message follows, which isn't the transport's doing.
+	for (size_t i = 0, once = all.size(); i < once; i++)
+		if (all[i].wait == rundir::Wait::Block) {
+			all.push_back(all[i]);
+			all.back().kept_awake = true;
+		}
 	return all;
 }
 
@@ -113,6 +122,11 @@ void run_round(Contest &contest, uint32_t round, const std::vector<plan::Target>
 {
 	std::vector<double> rivals(contest.rivals.size());
 	double own = 0;
+	std::optional<cpuset::KeptAwake> awake;
+	if (contest.kept_awake && !awake.emplace().works())
+		throw Failure(ExitCode::MachineCannot,
+					  "cannot keep the CPUs awake by /dev/cpu_dma_latency: root can, where the "
+					  "kernel has cpuidle; --may-halt-only leaves these comparisons out");
 	if (round % 2 == 0) {
 		own = segment(contest, targets, cpus);
 		for (size_t i = 0; i < rivals.size(); i++)
@@ -124,8 +138,8 @@ void run_round(Contest &contest, uint32_t round, const std::vector<plan::Target>
 	}
 	for (size_t i = 0; i < rivals.size(); i++) {
 		contest.rivals[i].pairs.emplace_back(rivals[i], own);
-		fmt::print(stderr, "round {} {}: {:.2f} us, {} {:.2f} us\n", round + 1, contest.target, own / 1e3,
-				   contest.rivals[i].name, rivals[i] / 1e3);
+		fmt::print(stderr, "round {} {}{}: {:.2f} us, {} {:.2f} us\n", round + 1, contest.target,
+				   contest.kept_awake ? ", kept awake" : "", own / 1e3, contest.rivals[i].name, rivals[i] / 1e3);
 	}
 }
 
@@ -149,8 +163,11 @@ nlohmann::ordered_json tell(const Contest &contest, const Rival &rival)
 		own.push_back(ours);
 		others.push_back(theirs);
 	}
-	nlohmann::ordered_json json = {
-		{"target", contest.target}, {"wait", name(contest.wait)}, {"rival", rival.name}, {"rival_is", rival.what}};
+	nlohmann::ordered_json json = {{"target", contest.target},
+								   {"wait", name(contest.wait)},
+								   {"cpus_kept_awake", contest.kept_awake},
+								   {"rival", rival.name},
+								   {"rival_is", rival.what}};
 	if (!rival.version.empty())
 		json["rival_version"] = rival.version;
 	json.update(as_json(*ratio));
@@ -158,8 +175,8 @@ nlohmann::ordered_json tell(const Contest &contest, const Rival &rival)
 	json["verdict"] = verdict(*ratio, rival.aim);
 	json["icepath_round_trip_ns"] = median(own);
 	json["rival_round_trip_ns"] = median(others);
-	fmt::print("{:<10} {} of {} (aim: at most {}): {}\n", contest.target, as_text(*ratio), rival.name, rival.aim,
-			   verdict(*ratio, rival.aim));
+	fmt::print("{:<10} {:<10} {} of {} (aim: at most {}): {}\n", contest.target, contest.kept_awake ? "kept awake" : "",
+			   as_text(*ratio), rival.name, rival.aim, verdict(*ratio, rival.aim));
 	return json;
 }
 
@@ -172,13 +189,15 @@ double clock_read_ns()
 	return static_cast<double>(icepath_now_ns() - begin_ns) / kReads;
 }
 
-void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, const std::string &file)
+void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, bool may_halt_only,
+		   const std::string &file)
 {
 	std::vector<std::string> notices;
 	const auto targets = run::describe_targets(notices);
 	std::vector<Contest> all = contests(cpus);
 	std::erase_if(all, [&](const Contest &contest) {
-		return !only.empty() && std::find(only.begin(), only.end(), contest.target) == only.end();
+		return (may_halt_only && contest.kept_awake) ||
+			   (!only.empty() && std::find(only.begin(), only.end(), contest.target) == only.end());
 	});
 	for (const Contest &contest : all)
 		if (contest.wait == rundir::Wait::Spin && cpus.initiator == cpus.responder)
@@ -224,10 +243,12 @@ int main(int argc, char **argv)
 	app.add_option("--rounds", rounds)->check(CLI::Range(2, 1000));
 	app.add_option("--cpus", cpus, "SENDER,RECEIVER; the best pair without it");
 	app.add_option("--only", only, "targets, as shm-ring,udp")->delimiter(',');
+	bool may_halt_only = false;
+	app.add_flag("--may-halt-only", may_halt_only, "leave out what keeps the CPUs awake");
 	app.add_option("--json", file);
 	CLI11_PARSE(app, argc, argv);
 	try {
-		icepath::bench::bench(rounds, icepath::bench::cpu_pair(cpus), only, file);
+		icepath::bench::bench(rounds, icepath::bench::cpu_pair(cpus), only, may_halt_only, file);
 	} catch (const icepath::Failure &failure) {
 		fmt::print(stderr, "bench: {}\n", failure.what());
 		return static_cast<int>(failure.code());

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <sstream>
 
+#include "cpuset/kept_awake.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/resolved_run.h"
 
@@ -84,20 +84,6 @@ bool is_decided(std::vector<double> shares, double limit)
 	return shares[static_cast<size_t>(n / 2 - reach)] >= limit || shares[static_cast<size_t>(n / 2 + reach)] < limit;
 }
 
-// How long a halted CPU takes to wake varies by more than the delay, and with what ran before: the CPUs are kept from halting,
-// as cyclictest(8) does (kernel: Documentation/power/pm_qos_interface.rst). Machines without cpuidle have no such file.
-class NoDeepIdle {
-public:
-	NoDeepIdle() : file_("/dev/cpu_dma_latency", std::ios::binary)
-	{
-		const int32_t most_us = 0;
-		file_.write(reinterpret_cast<const char *>(&most_us), sizeof most_us).flush();
-	}
-
-private:
-	std::ofstream file_; // the request lasts as long as the file is open
-};
-
 constexpr double kLeastShare = 0.9;
 constexpr int kMostRuns = 5;
 
@@ -114,7 +100,7 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
-	const NoDeepIdle awake;
+	const cpuset::KeptAwake awake; // waking a halted CPU varies by more than the delay, and with what ran before
 	Shares shares;
 	for (int runs = 0; runs < kMostRuns && !is_decided(shares[GetParam().layer], kLeastShare); runs++) {
 		const Folder folder;
