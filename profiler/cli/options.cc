@@ -17,7 +17,7 @@
 namespace icepath::cli {
 namespace {
 
-constexpr double kShortestRunS = 2, kLongestRunS = 86400;
+constexpr double kShortestRunS = 2, kLongestRunS = 86400, kShortestWithSparseS = 40;
 constexpr uint64_t kLargestSize = 1ull << 30;
 
 // "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
@@ -116,11 +116,10 @@ std::vector<Value> words(const std::string &option, const std::vector<std::strin
 
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
-	std::vector<std::string> sizes,
-		patterns = {std::string(rundir::name(rundir::Pattern::PingPong)),
-					std::string(rundir::name(rundir::Pattern::OneWay))},
-		waits = {std::string(rundir::name(rundir::Wait::Block))}, recoveries = {"1ms", "10ms"};
-	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms";
+	std::vector<std::string> sizes, patterns, waits = {std::string(rundir::name(rundir::Wait::Block))},
+											  recoveries = {"1ms", "10ms"};
+	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms",
+				sparse_period = "200ms";
 	int64_t messages = 1000;
 };
 
@@ -132,11 +131,13 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))
 		->delimiter(',')
-		->capture_default_str();
+		->default_str("pingpong,oneway,sparse");
 	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(rundir::kWaitNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
+	app.add_option("--sparse-period", texts.sparse_period, "sparse: time from one message to the next")
+		->capture_default_str();
 	app.add_option("--receivers", run.wishes.receivers, "receivers that each message of fanout goes to")
 		->delimiter(',')
 		->capture_default_str();
@@ -173,11 +174,23 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("--inject-receiver", texts.receiver_busy, "busy work of the receiver after each message, likewise");
 }
 
+// Of a run that names none. Sparse messages take ten seconds for a pair of rounds, and an interval needs three.
+std::vector<rundir::Pattern> usual_patterns(double duration_s)
+{
+	std::vector<rundir::Pattern> patterns = {rundir::Pattern::PingPong, rundir::Pattern::OneWay};
+	if (duration_s >= kShortestWithSparseS)
+		patterns.push_back(rundir::Pattern::Sparse);
+	return patterns;
+}
+
 void check(RunOptions &run, const RunTexts &texts)
 {
 	for (const std::string &size : texts.sizes)
 		run.wishes.sizes.push_back(bytes_of(size));
-	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
+	run.duration_s = seconds_of(texts.duration);
+	run.wishes.patterns = texts.patterns.empty()
+							  ? usual_patterns(run.duration_s)
+							  : words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
 	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
 	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
@@ -208,7 +221,11 @@ void check(RunOptions &run, const RunTexts &texts)
 	if (run.wishes.idle_channels > rundir::kMaxIdleChannels)
 		throw Failure(ExitCode::Usage, fmt::format("--idle: {} is outside of 0 to {}", run.wishes.idle_channels,
 												   rundir::kMaxIdleChannels));
-	run.duration_s = seconds_of(texts.duration);
+	run.wishes.sparse_period_ns = nanoseconds_of("--sparse-period", texts.sparse_period);
+	constexpr uint64_t kShortestPeriodNs = 10'000'000;
+	if (run.wishes.sparse_period_ns < kShortestPeriodNs)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--sparse-period: {} is outside of 10ms to 1000ms", texts.sparse_period));
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,
 					  fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));

@@ -178,13 +178,17 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	Observations seen;
 	seen.begin_ns = block.begin.monotonic_ns;
 	seen.end_ns = block.finish.monotonic_ns;
-	for (const rundir::BlockSide &side : block.sides) {
-		Thread &thread = seen.threads[side.tid];
-		thread.tid = side.tid;
-		thread.name = side.name;
-		thread.first_cpu = static_cast<uint16_t>(side.cpu);
-		seen.task_names[side.tid] = side.name;
-	}
+	const auto add_thread = [&](uint32_t tid, uint32_t cpu, const std::string &name) {
+		Thread &thread = seen.threads[tid];
+		thread.tid = tid;
+		thread.name = name;
+		thread.first_cpu = static_cast<uint16_t>(cpu);
+		seen.task_names[tid] = name;
+	};
+	for (const rundir::BlockCompanion &companion : block.companions) // it may have the CPU that somebody waits for
+		add_thread(companion.tid, companion.cpu, companion.name);
+	for (const rundir::BlockSide &side : block.sides)
+		add_thread(side.tid, side.cpu, side.name);
 	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
 	for (size_t i = 0; i < flows.size(); ++i) {
 		add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);

@@ -123,7 +123,8 @@ Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint6
 	for (const auto &[tid, thread] : seen.threads) {
 		if (tid == except_tid)
 			continue;
-		for (const Stretch &stretch : stretches(thread, begin_ns, end_ns))
+		const uint64_t ran_until_ns = thread.still_off_since_ns ? thread.still_off_since_ns : UINT64_MAX;
+		for (const Stretch &stretch : stretches(thread, begin_ns, std::min(end_ns, ran_until_ns)))
 			if (!stretch.off && stretch.cpu == cpu)
 				blame({Culprit::Kind::Task, tid, 0}, stretch.end_ns - stretch.begin_ns);
 	}

@@ -164,6 +164,12 @@ std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell 
 	return cells;
 }
 
+// Somebody else who is measured like it.
+bool has_company(const std::vector<const Target *> &chosen)
+{
+	return std::ranges::any_of(chosen, [](const Target *one) { return (one->capabilities & ICEPATH_NOT_IPC) == 0; });
+}
+
 // Receivers that never sleep and have too few CPUs wait for each other's time slices. That is told; a floor isn't one then.
 bool is_sensible(const Target &target, const rundir::Cell &cell, Plan &plan)
 {
@@ -219,6 +225,9 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 				const std::optional<Wait> wait = wait_for(*target, asked, waits, plan);
 				if (!wait)
 					continue;
+				// It would take as long as all of the others together, and sparse stamps cost what they cost in oneway.
+				if (pattern == Pattern::Sparse && (target->capabilities & ICEPATH_NOT_IPC) && has_company(chosen))
+					continue;
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
 					if (!carries(wishes, *target, size, plan))
 						continue;
@@ -231,6 +240,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 						cell.parts = static_cast<uint32_t>((size + part - 1) / part);
 					if (pattern == Pattern::OneWay || pattern == Pattern::FanOut)
 						cell.rate_hz = wishes.rate_hz;
+					if (pattern == Pattern::Sparse)
+						cell.rate_hz = 1e9 / static_cast<double>(wishes.sparse_period_ns);
 					if (pattern == Pattern::MaxRate)
 						cell.limits = wishes.limits;
 					cell.mechanisms = target->mechanisms;

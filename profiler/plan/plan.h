@@ -26,6 +26,7 @@ struct Wishes {
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
 	double rate_hz = 2000; // oneway, fanout
+	uint64_t sparse_period_ns = 200'000'000; // sparse: from one message to the next
 	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of
 	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
 	std::vector<uint32_t> receivers = {4}; // fanout: so many, each number in turn

@@ -25,7 +25,7 @@ constexpr double kStartS = 0.25, kStartOfCellS = 0.015;
 // A sender sets out a millisecond after it was asked to, and a loaded machine is late.
 constexpr double kLate = 1.05, kSetOutNs = 3e6;
 
-uint64_t messages_needed(uint32_t count) { return kLeadIn + std::min(count, kUsefulMessages); }
+uint64_t messages_needed(uint32_t lead_in, uint32_t count) { return lead_in + std::min(count, kUsefulMessages); }
 
 } // namespace
 
@@ -47,9 +47,18 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 							   static_cast<double>(injected.receiver_busy_ns)});
 	// Whole bursts: the lead-in may take a part of the first.
 	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
-	const uint64_t messages = (messages_needed(count) + burst - 1) / burst * burst;
+	const uint64_t messages = (messages_needed(lead_in_of(cell), count) + burst - 1) / burst * burst;
 	const double ns = (static_cast<double>(messages) * kLate + 1) * message_ns + kSetOutNs;
 	return std::max(kShortestBlockNs, static_cast<uint64_t>(ns));
+}
+
+uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cells, uint32_t count)
+{
+	uint64_t longest_ns = 0;
+	for (size_t n = 0; n < visit.size(); n++)
+		longest_ns = std::max(longest_ns, least_block_ns(cells[visit[n]], count) +
+											  first_after_ns(cells[visit[n]], n, visit.size()));
+	return longest_ns;
 }
 
 uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count)
@@ -57,11 +66,13 @@ uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count)
 	constexpr double kMargin = 1.2;
 	const double message_ns = static_cast<double>(took_ns) / static_cast<double>(std::max<uint64_t>(1, messages));
 	return std::max(kShortestBlockNs,
-					static_cast<uint64_t>(static_cast<double>(messages_needed(count)) * message_ns * kMargin));
+					static_cast<uint64_t>(static_cast<double>(messages_needed(kLeadIn, count)) * message_ns * kMargin));
 }
 
 uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
 {
+	if (cell.pattern == rundir::Pattern::Sparse)
+		return std::min(count, kUsefulMessages); // more of them are better in a block of their own
 	const uint64_t message_ns = cell.injection.receiver_busy_ns;
 	if (rundir::is_answered(cell.pattern) || message_ns == 0)
 		return count;
@@ -73,10 +84,10 @@ void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint3
 {
 	double pair_s = 0;
 	std::pair<uint64_t, size_t> longest;
-	for (size_t i = 0; i < cells.size(); i++) {
-		const uint64_t least_ns = least_block_ns(cells[i], count);
+	for (const Visit &visit : visits_of(cells)) {
+		const uint64_t least_ns = least_visit_ns(visit, cells, count);
 		pair_s += 2 * (static_cast<double>(least_ns) + kBlockOverheadNs) / 1e9;
-		longest = std::max(longest, {least_ns, i});
+		longest = std::max(longest, {least_ns, visit.front()});
 	}
 	const double start_s = kStartS + kStartOfCellS * static_cast<double>(cells.size());
 	const double needed_s = start_s + pair_s * (1 + kReportShare);
@@ -98,22 +109,22 @@ void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint3
 Budget::Budget(uint64_t end_ns, std::vector<uint64_t> least_ns) : end_ns_(end_ns), report_share_(kReportShare)
 {
 	for (const uint64_t least : least_ns)
-		cells_.push_back({least});
-	overhead_ns_ = 2 * kBlockOverheadNs * static_cast<double>(cells_.size());
+		visits_.push_back({least});
+	overhead_ns_ = 2 * kBlockOverheadNs * static_cast<double>(visits_.size());
 }
 
-uint64_t Budget::block_ns(const CellPace &cell, uint64_t limit_ns) const { return std::max(limit_ns, cell.least_ns); }
+uint64_t Budget::block_ns(const Pace &visit, uint64_t limit_ns) const { return std::max(limit_ns, visit.least_ns); }
 
-uint64_t Budget::block_ns(size_t cell) const { return block_ns(cells_[cell], limit_ns_); }
+uint64_t Budget::block_ns(size_t visit) const { return block_ns(visits_[visit], limit_ns_); }
 
 double Budget::pair_ns(uint64_t limit_ns) const
 {
 	double blocks_ns = 0;
-	for (const CellPace &cell : cells_) {
-		if (cell.over)
+	for (const Pace &visit : visits_) {
+		if (visit.over)
 			continue;
-		const uint64_t allowed_ns = block_ns(cell, limit_ns);
-		blocks_ns += static_cast<double>(cell.took_ns ? std::min(cell.took_ns, allowed_ns) : allowed_ns);
+		const uint64_t allowed_ns = block_ns(visit, limit_ns);
+		blocks_ns += static_cast<double>(visit.took_ns ? std::min(visit.took_ns, allowed_ns) : allowed_ns);
 	}
 	return 2 * blocks_ns + overhead_ns_;
 }
@@ -170,30 +181,30 @@ void Budget::end_pair(uint64_t now_ns)
 	pairs_++;
 }
 
-void Budget::block_took(size_t cell, uint64_t took_ns, bool to_deadline)
+void Budget::block_took(size_t visit, uint64_t took_ns, bool to_deadline)
 {
-	uint64_t &known = cells_[cell].took_ns;
+	uint64_t &known = visits_[visit].took_ns;
 	if (to_deadline)
 		known = known ? std::max(known, took_ns) : 0;
 	else
 		known = known ? (known + took_ns) / 2 : took_ns;
 }
 
-void Budget::needs(size_t cell, uint64_t least_ns)
+void Budget::needs(size_t visit, uint64_t least_ns)
 {
-	cells_[cell].slow = true;
-	cells_[cell].least_ns = std::max(cells_[cell].least_ns, least_ns);
+	visits_[visit].slow = true;
+	visits_[visit].least_ns = std::max(visits_[visit].least_ns, least_ns);
 	const double fit =
 		std::clamp(left_at_begin_ns_ / pair_ns(limit_ns_), 1.0, static_cast<double>(pairs_expected_ - pairs_));
 	pairs_expected_ = pairs_ + static_cast<uint32_t>(fit);
 }
 
-bool Budget::fits(size_t cell, uint64_t now_ns) const
+bool Budget::fits(size_t visit, uint64_t now_ns) const
 {
-	return !cells_[cell].slow || left_ns(now_ns) >= block_ns(cell);
+	return !visits_[visit].slow || left_ns(now_ns) >= block_ns(visit);
 }
 
-void Budget::is_over(size_t cell) { cells_[cell].over = true; }
+void Budget::is_over(size_t visit) { visits_[visit].over = true; }
 
 // After 2 pairs, 8, 32 …, and only where as much again is to come: all of them together cost less than the report.
 bool Budget::rehearsal_is_due() const

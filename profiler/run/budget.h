@@ -5,17 +5,23 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/run/visits.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
-inline constexpr uint32_t kLeadIn = 32;         // uncounted messages at a block's begin
+inline constexpr uint32_t kLeadIn = 32; // uncounted messages at a block's begin, at most
 static_assert(kLeadIn <= rundir::kMaxLeadIn);
+// Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
+inline uint32_t lead_in_of(const rundir::Cell &cell) { return cell.pattern == rundir::Pattern::Sparse ? 1 : kLeadIn; }
 inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::supported()
 
 // Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
 uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count);
+
+// Of all blocks of a visit, which run at the same time.
+uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cells, uint32_t count);
 
 // Of a cell that seeks its highest rate: what a block at that rate takes. It always has its whole count.
 uint64_t searching_block_ns(const rundir::Cell &cell, double hz);
@@ -23,8 +29,8 @@ uint64_t searching_block_ns(const rundir::Cell &cell, double hz);
 // The same once the pace is known: so many messages took so long.
 uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count);
 
-// How many of `count` counted messages a block of that length takes: a sender mustn't get so far ahead of a receiver with a
-// delay put in that this one is cut off at the block's end.
+// How many of `count` counted messages a block of that length takes: sparse ones no more than are useful, and a sender mustn't
+// get so far ahead of a receiver with a delay put in that this one is cut off at the block's end.
 uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count);
 
 // Throws Failure(Usage) where `budget_s` can't hold start, one pair of rounds and the report of these cells; the sentence
@@ -33,22 +39,22 @@ void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint3
 
 class Budget {
 public:
-	// All times are of one clock. The report shall stand at `end_ns`. One item of `least_ns` for each cell.
+	// All times are of one clock. The report shall stand at `end_ns`. One item of `least_ns` for each visit of a round.
 	Budget(uint64_t end_ns, std::vector<uint64_t> least_ns);
 
 	// False: what is left holds no further pair. The first one always fits.
 	bool begin_pair(uint64_t now_ns);
 	void end_pair(uint64_t now_ns);
-	// How long the cell's blocks of this pair may be.
-	uint64_t block_ns(size_t cell) const;
+	// How long the visit's blocks of this pair may be.
+	uint64_t block_ns(size_t visit) const;
 
-	// What was learnt: how long a block took, and whether only its deadline ended it; what a cell needs after all; that it
+	// What was learnt: how long a visit took, and whether only its deadline ended it; what it needs after all; that it
 	// is measured no more.
-	void block_took(size_t cell, uint64_t took_ns, bool to_deadline);
-	void needs(size_t cell, uint64_t least_ns);
-	// Whether a block of the cell still fits. Only what turned out to be slower than planned may not.
-	bool fits(size_t cell, uint64_t now_ns) const;
-	void is_over(size_t cell);
+	void block_took(size_t visit, uint64_t took_ns, bool to_deadline);
+	void needs(size_t visit, uint64_t least_ns);
+	// Whether the visit still fits. Only what turned out to be slower than planned may not.
+	bool fits(size_t visit, uint64_t now_ns) const;
+	void is_over(size_t visit);
 
 	// How long the report takes is learnt by making one of what is there, now and then: whether it is time for that, and
 	// what it took.
@@ -61,17 +67,17 @@ public:
 	uint32_t rounds_expected() const { return 2 * pairs_expected_; }
 
 private:
-	struct CellPace {
+	struct Pace {
 		uint64_t least_ns = 0, took_ns = 0; // took_ns 0: only deadlines have ended its blocks
 		bool over = false, slow = false; // slow: it needs more than was planned
 	};
-	uint64_t block_ns(const CellPace &cell, uint64_t limit_ns) const;
+	uint64_t block_ns(const Pace &visit, uint64_t limit_ns) const;
 	// What a pair takes whose blocks are limited so, and the longest limit with which a pair takes no more than that.
 	double pair_ns(uint64_t limit_ns) const;
 	uint64_t limit_for(double pair_ns) const;
 
 	uint64_t end_ns_;
-	std::vector<CellPace> cells_;
+	std::vector<Pace> visits_;
 	uint32_t pairs_ = 0, pairs_expected_ = 1; // ended; with those to come
 	uint32_t rehearsed_after_ = 0;
 	uint64_t nominal_ns_ = 0, limit_ns_ = 0; // of blocks: what was meant at first; in this pair

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,14 +24,6 @@ static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 
 // Workers are cancelled a second after the deadline: see worker::BlockRequest. Who hasn't answered by then hangs.
 constexpr uint64_t kGraceNs = 3'000'000'000;
-
-rundir::ClockPair read_clocks()
-{
-	timespec real{};
-	clock_gettime(CLOCK_REALTIME, &real);
-	return {icepath_now_ns(),
-			static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
-}
 
 std::vector<int> numbers(const std::vector<Fd> &fds)
 {
@@ -215,12 +206,12 @@ void LiveCell::open_channel(uint32_t channel, worker::Request request, const std
 	}
 }
 
-rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper)
+void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)
 {
-	rundir::Block block;
-	block.probed = wish.probed;
-	block.rate_hz = wish.rate_hz;
-	block.begin = read_clocks();
+	block_ = {};
+	block_.wish = wish;
+	block_.replies.resize(workers_.size());
+	block_.over = false;
 	memory_->last_seq = UINT64_MAX;
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
@@ -239,83 +230,94 @@ rundir::Block LiveCell::run(const BlockWish &wish, const SlotsView &slots, privi
 	if (wish.probed) {
 		request.block.slot_bytes = slots.slot_bytes();
 		request.block.slots = slots.slot_count();
-		helper->begin_block(helper_numbers_);
 	}
-	// Emptying the slots takes its time, which isn't the block's.
-	request.block.deadline_ns = icepath_now_ns() + wish.duration_ns;
-	Replies replies(workers_.size());
+	request.block.first_due_ns = wish.first_after_ns ? now_ns + wish.first_after_ns : 0;
+	request.block.deadline_ns = now_ns + wish.first_after_ns + wish.duration_ns;
+	block_.request = request.block;
+	block_.give_up_ns = request.block.deadline_ns + kGraceNs;
 	try {
 		for (size_t side = workers_.size(); side-- > 0;) // the receivers ask before the sender sends
 			workers_[side]->send(request, {});
-		replies = await_replies(request.block, wish.stop, block.failure);
-		const uint32_t messages = request.block.lead_in + request.block.count;
-		for (size_t side = 0; side < workers_.size(); side++)
-			if (block.failure.empty() && !can_be_true(replies[side]->block, cell_, side == 0, messages, capacity_))
-				block.failure = fmt::format("the {} counts {} messages sent and {} received in a block of {}, which "
-											"can't be true",
-											workers_[side]->what(), replies[side]->block.sends,
-											replies[side]->block.recvs, messages);
 	} catch (const WorkerFailed &failure) {
-		block.failure = failure.what();
+		block_.failure = failure.what();
+		block_.over = true;
 	}
-	if (wish.probed) {
-		block.recursion_misses = helper->end_block();
-		block.slots = slots.copy();
+}
+
+void LiveCell::stop() { memory_->stop = block_.request.block + 1; }
+
+size_t LiveCell::last_awaited() const
+{
+	size_t side = workers_.size();
+	while (side > 0 && block_.replies[side - 1])
+		side--;
+	return side > 0 ? side - 1 : workers_.size();
+}
+
+std::vector<pollfd> LiveCell::awaited() const
+{
+	// Of those that haven't replied only the last side is looked at: any other's reply would wake icepath in the middle
+	// of the last messages. An end by itself shows without being looked for (POLLHUP).
+	std::vector<pollfd> sockets;
+	const size_t last = last_awaited();
+	for (size_t side = 0; side < workers_.size(); side++)
+		sockets.push_back({block_.replies[side] ? -1 : workers_[side]->socket(),
+						   static_cast<short>(!block_.failure.empty() || side == last ? POLLIN : 0), 0});
+	return sockets;
+}
+
+void LiveCell::look(const pollfd *answers)
+{
+	const uint64_t now_ns = icepath_now_ns();
+	for (size_t side = 0; side < workers_.size(); side++) {
+		if (answers[side].revents == 0)
+			continue;
+		std::vector<Fd> none;
+		try {
+			block_.replies[side] = workers_[side]->receive(none, 0);
+		} catch (const WorkerFailed &failed) {
+			// The other ones say little more than that their peer is gone, or hang: they get a moment.
+			if (block_.failure.empty() || (answers[side].revents & POLLHUP))
+				block_.failure = failed.what();
+			block_.replies[side] = worker::Reply{};
+			block_.give_up_ns = std::min(block_.give_up_ns, now_ns + 2'000'000'000);
+		}
 	}
-	block.finish = read_clocks();
+	const size_t last = last_awaited();
+	if (last == workers_.size()) {
+		block_.over = true;
+	} else if (now_ns >= block_.give_up_ns) {
+		if (block_.failure.empty())
+			block_.failure = fmt::format("the {} doesn't answer", workers_[last]->what());
+		block_.over = true;
+	}
+}
+
+rundir::Block LiveCell::end()
+{
+	rundir::Block block;
+	block.probed = block_.wish.probed;
+	block.rate_hz = block_.wish.rate_hz;
+	block.failure = block_.failure;
+	const uint32_t messages = block_.request.lead_in + block_.request.count;
+	for (size_t side = 0; side < workers_.size() && block.failure.empty(); side++) {
+		const worker::BlockReply &reply = block_.replies[side]->block;
+		if (!can_be_true(reply, cell_, side == 0, messages, capacity_))
+			block.failure =
+				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which can't be true",
+							workers_[side]->what(), reply.sends, reply.recvs, messages);
+	}
 	// One side's stamps without the other's would count every message as lost.
 	if (!block.failure.empty())
-		replies.assign(workers_.size(), std::nullopt);
-	collect(block, replies);
+		block_.replies.assign(workers_.size(), std::nullopt);
+	collect(block, block_.replies);
 	for (size_t side = 0; side < workers_.size(); side++)
-		if (replies[side])
-			block.sides[side].counters = rundir::believable(replies[side]->block.counters, wish.count_hardware);
+		if (block_.replies[side])
+			block.sides[side].counters =
+				rundir::believable(block_.replies[side]->block.counters, block_.wish.count_hardware);
 	if (!block.failure.empty())
 		block.end = rundir::BlockEnd::Failed;
 	return block;
-}
-
-LiveCell::Replies LiveCell::await_replies(const worker::BlockRequest &block, const std::atomic<bool> *stop,
-										  std::string &failure)
-{
-	Replies replies(workers_.size());
-	uint64_t give_up_ns = block.deadline_ns + kGraceNs;
-	for (;;) {
-		// Of those that haven't replied only the last side is looked at: any other's reply would wake icepath in the middle
-		// of the last messages. An end by itself shows without being looked for (POLLHUP).
-		std::vector<pollfd> sockets(workers_.size());
-		size_t last = 0;
-		for (size_t side = 0; side < workers_.size(); side++) {
-			sockets[side] = {replies[side] ? -1 : workers_[side]->socket(),
-							 static_cast<short>(failure.empty() ? 0 : POLLIN), 0};
-			last = replies[side] ? last : side;
-		}
-		if (replies[last])
-			return replies;
-		sockets[last].events = POLLIN;
-		if (stop && *stop)
-			memory_->stop = block.block + 1;
-		const uint64_t now_ns = icepath_now_ns();
-		if (now_ns >= give_up_ns)
-			throw WorkerFailed(failure.empty() ? fmt::format("the {} doesn't answer", workers_[last]->what())
-											   : failure);
-		if (poll(sockets.data(), sockets.size(), static_cast<int>((give_up_ns - now_ns) / 1'000'000 + 1)) < 0)
-			continue; // a signal
-		for (size_t side = 0; side < workers_.size(); side++) {
-			if (sockets[side].revents == 0)
-				continue;
-			std::vector<Fd> none;
-			try {
-				replies[side] = workers_[side]->receive(none, 0);
-			} catch (const WorkerFailed &failed) {
-				// The other ones say little more than that their peer is gone, or hang: they get a moment.
-				if (failure.empty() || (sockets[side].revents & POLLHUP))
-					failure = failed.what();
-				replies[side] = worker::Reply{};
-				give_up_ns = std::min(give_up_ns, now_ns + 2'000'000'000);
-			}
-		}
-	}
 }
 
 void LiveCell::collect(rundir::Block &block, const Replies &replies) const

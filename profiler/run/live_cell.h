@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One cell while the run goes on: its workers, the memory that they share with icepath, and its blocks. One thread.
+#include <poll.h>
+
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,11 +44,10 @@ struct BlockWish {
 	uint32_t lead_in = kLeadIn, count = 0;
 	uint32_t at_least = 0; // counted messages: worker::BlockRequest
 	uint64_t duration_ns = 0; // from when everything that must be done before the first message is done
+	uint64_t first_after_ns = 0; // so long after its begin message 0 is due, where the cell has a rate; 0: as soon as can be
 	bool probed = false;
 	std::optional<double> rate_hz; // of this block alone: max-rate
 	bool count_hardware = false; // never with `probed`
-	// Where given: ends the block before its time, once it is set, which a signal's handler may do.
-	const std::atomic<bool> *stop = nullptr;
 };
 
 class LiveCell {
@@ -60,16 +60,35 @@ public:
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
 
-	// Runs one block. Where a worker failed, `end` is Failed, the sentence is in `failure`, there are no stamps, and the cell
-	// is over.
-	rundir::Block run(const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
+	// One block, in these steps (run_together() takes them): begin; look, until it is over; end. Those of several cells may go
+	// on at once. Where a worker failed, `end` is Failed, the sentence is in `failure`, there are no stamps, and the cell is
+	// over. Capture, clock pairs and `companions` are the caller's.
+	void begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns);
+	void stop(); // side 0's next message is the last
+	bool is_over() const { return block_.over; }
+	uint64_t gives_up_ns() const { return block_.give_up_ns; }
+	// What to poll for, one for each worker, and to look at afterwards, also when nothing came.
+	std::vector<pollfd> awaited() const;
+	void look(const pollfd *answers);
+	rundir::Block end();
 
 	const std::vector<uint32_t> &tids() const { return tids_; } // by side
+	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; } // by side: privilege::Helper's
 	const rundir::Cell &cell() const { return cell_; }
 	std::string title() const { return rundir::title(cell_); }
 
 private:
 	using Replies = std::vector<std::optional<worker::Reply>>; // by side
+
+	// A block that has begun.
+	struct Running {
+		BlockWish wish;
+		worker::BlockRequest request{};
+		Replies replies;
+		std::string failure; // the first one's
+		uint64_t give_up_ns = 0;
+		bool over = true;
+	};
 
 	uint64_t memory_bytes() const;
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
@@ -77,7 +96,7 @@ private:
 	void open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
 					  std::array<std::vector<Fd>, 2> &sockets);
 	void collect(rundir::Block &block, const Replies &replies) const;
-	Replies await_replies(const worker::BlockRequest &block, const std::atomic<bool> *stop, std::string &failure);
+	size_t last_awaited() const; // the last side that hasn't replied; sides_of() the cell: all have
 
 	rundir::Cell cell_;
 	uint32_t number_;
@@ -88,6 +107,7 @@ private:
 	std::vector<std::unique_ptr<WorkerProcess>> workers_; // by side
 	std::vector<uint32_t> tids_, helper_numbers_; // by side
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
+	Running block_;
 };
 
 } // namespace icepath::run

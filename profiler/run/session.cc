@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cmath>
 #include <ctime>
+#include <iterator>
 #include <memory>
-#include <numeric>
 #include <set>
 
 #include "icepath/plugin.h"
@@ -21,6 +21,8 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/run/probe_uses.h"
+#include "profiler/run/together.h"
+#include "profiler/run/visits.h"
 #include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/container.h"
 
@@ -44,21 +46,14 @@ bool counts_hardware(uint32_t round) { return round % 8 == 6; }
 // The probed rounds, and the unprobed, go through the cells forth and back in turn, so that none always follows the same one.
 bool goes_back(uint32_t round) { return round % 4 >= 2; }
 
-std::vector<uint64_t> least_of(const std::vector<rundir::Cell> &cells, uint32_t count)
-{
-	std::vector<uint64_t> least;
-	for (const rundir::Cell &cell : cells)
-		least.push_back(least_block_ns(cell, count));
-	return least;
-}
-
 class Session {
 public:
 	Session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options, privilege::Helper &helper,
 			const std::function<void(const Progress &)> &tell)
 		: options_(options), helper_(helper), tell_(tell), notices_(plan.notices), head_(std::move(head)),
 		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9)),
-		  budget_(end_ns_, least_of(plan.cells, options.messages)), counted_(plan.cells.size())
+		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)),
+		  budget_(end_ns_, least_of(visits_, plan.cells, options.messages)), counted_(plan.cells.size())
 	{
 		head_.cells = plan.cells;
 		head_.budget_s = options.budget_s;
@@ -96,6 +91,31 @@ public:
 	}
 
 private:
+	// Those with the same probes stand together, so that a probed round attaches little.
+	static std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<rundir::Cell> &cells)
+	{
+		std::stable_sort(visits.begin(), visits.end(),
+						 [&](const Visit &a, const Visit &b) { return probes_of(a, cells) < probes_of(b, cells); });
+		return visits;
+	}
+
+	static capture::ProbeSet probes_of(const Visit &visit, const std::vector<rundir::Cell> &cells)
+	{
+		capture::ProbeSet probes = 0;
+		for (const size_t i : visit)
+			probes |= capture::needed_by(cells[i]);
+		return probes;
+	}
+
+	static std::vector<uint64_t> least_of(const std::vector<Visit> &visits, const std::vector<rundir::Cell> &cells,
+										  uint32_t count)
+	{
+		std::vector<uint64_t> least;
+		for (const Visit &visit : visits)
+			least.push_back(least_visit_ns(visit, cells, count));
+		return least;
+	}
+
 	void load_capture()
 	{
 		std::set<uint32_t> cpus;
@@ -128,12 +148,6 @@ private:
 				give_up(i, failure.what());
 			}
 		}
-		// Cells with the same probes stand together, so that a probed round attaches little.
-		order_.resize(cells_.size());
-		std::iota(order_.begin(), order_.end(), size_t{0});
-		std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
-			return capture::needed_by(plan.cells[a]) < capture::needed_by(plan.cells[b]);
-		});
 	}
 
 	void tell_once(const std::string &notice)
@@ -149,7 +163,9 @@ private:
 			progress_.round ? fmt::format("ended in round {}", progress_.round) : "couldn't be started", why));
 		tell_once(failures_.back());
 		cells_[cell].reset();
-		budget_.is_over(cell);
+		for (size_t v = 0; v < visits_.size(); v++)
+			if (living(visits_[v]).empty())
+				budget_.is_over(v);
 		failed_++;
 	}
 
@@ -167,7 +183,7 @@ private:
 			const char *where =
 				counted_[i][0] ? "with probes, so there is no breakdown" : "without probes, so there is no latency";
 			tell_once(fmt::format("{}: nothing behind its {} lead-in messages was received {}: measure longer (-d)",
-								  cells_[i]->title(), kLeadIn, where));
+								  cells_[i]->title(), lead_in_of(head_.cells[i]), where));
 			failed_++;
 		}
 	}
@@ -181,46 +197,63 @@ private:
 		budget_.rehearsed(icepath_now_ns() - begin_ns);
 	}
 
+	Visit living(const Visit &visit) const
+	{
+		Visit left;
+		std::copy_if(visit.begin(), visit.end(), std::back_inserter(left),
+					 [&](size_t i) { return cells_[i] != nullptr; });
+		return left;
+	}
+
 	void run_round(uint32_t round)
 	{
 		progress_.probed = is_probed(round) && helper_works_;
-		for (size_t n = 0; n < order_.size(); n++) {
-			const size_t i = goes_back(round) ? order_[order_.size() - 1 - n] : order_[n];
-			if (!cells_[i] || interrupted || !budget_.fits(i, icepath_now_ns()))
+		for (size_t n = 0; n < visits_.size(); n++) {
+			const size_t v = goes_back(round) ? visits_.size() - 1 - n : n;
+			Visit visit = living(visits_[v]);
+			if (goes_back(round))
+				std::reverse(visit.begin(), visit.end());
+			if (visit.empty() || interrupted || !budget_.fits(v, icepath_now_ns()))
 				continue;
-			if (searches_[i] && !has_time_to_search(i))
+			if (searches_[visit.front()] && !has_time_to_search(v, visit.front()))
 				continue;
-			progress_.cell = cells_[i]->title();
-			const uint64_t now_ns = icepath_now_ns();
-			progress_.seconds_left = end_ns_ > now_ns ? static_cast<double>(end_ns_ - now_ns) / 1e9 : 0;
-			tell_(progress_);
+			tell_progress(visit);
 			try {
-				run_block(i, round);
+				run_visit(v, visit, round);
 			} catch (const privilege::HelperDied &died) {
-				tell_once(fmt::format("round {}, {}: {}", round + 1, cells_[i]->title(), died.what()));
+				tell_once(fmt::format("round {}, {}: {}", round + 1, cells_[visit.front()]->title(), died.what()));
 				helper_works_ = false;
 				progress_.probed = false;
-				give_up(i, "the root helper died during its block");
-			} catch (const WorkerFailed &failure) {
-				give_up(i, failure.what());
+				for (const size_t i : visit)
+					give_up(i, "the root helper died during its block");
 			}
 		}
 	}
 
-	// Slow rates take longer than was planned.
-	bool has_time_to_search(size_t i)
+	void tell_progress(const Visit &visit)
 	{
-		const uint64_t needed_ns = searching_block_ns(head_.cells[i], searches_[i]->next_hz());
-		if (needed_ns > budget_.block_ns(i))
-			budget_.needs(i, needed_ns);
-		return budget_.fits(i, icepath_now_ns());
+		progress_.cell = cells_[visit.front()]->title();
+		if (visit.size() > 1)
+			progress_.cell += fmt::format(" and {} beside it", visit.size() - 1);
+		const uint64_t now_ns = icepath_now_ns();
+		progress_.seconds_left = end_ns_ > now_ns ? static_cast<double>(end_ns_ - now_ns) / 1e9 : 0;
+		tell_(progress_);
 	}
 
-	void attach_for(size_t i)
+	// Slow rates take longer than was planned.
+	bool has_time_to_search(size_t v, size_t i)
+	{
+		const uint64_t needed_ns = searching_block_ns(head_.cells[i], searches_[i]->next_hz());
+		if (needed_ns > budget_.block_ns(v))
+			budget_.needs(v, needed_ns);
+		return budget_.fits(v, icepath_now_ns());
+	}
+
+	void attach_for(const Visit &visit)
 	{
 		if (!helper_works_)
 			return;
-		const capture::ProbeSet available = helper_.attach(progress_.probed ? capture::needed_by(head_.cells[i]) : 0);
+		const capture::ProbeSet available = helper_.attach(progress_.probed ? probes_of(visit, head_.cells) : 0);
 		for (size_t probe = 0; probe < capture::kProbes.size(); probe++)
 			if ((available_ & ~available & capture::bit(probe)) != 0)
 				tell_once(fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent",
@@ -242,11 +275,12 @@ private:
 		wish.duration_ns = 2 * searching_block_ns(cell, hz) + kSlackNs;
 	}
 
-	rundir::Block measure(size_t i, uint32_t round)
+	BlockWish wish_for(size_t i, uint32_t round, uint64_t duration_ns)
 	{
 		BlockWish wish;
 		wish.number = ++begun_;
-		wish.duration_ns = budget_.block_ns(i);
+		wish.lead_in = lead_in_of(head_.cells[i]);
+		wish.duration_ns = duration_ns;
 		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
 		wish.at_least = kUsefulMessages;
 		wish.probed = progress_.probed;
@@ -254,46 +288,70 @@ private:
 		wish.count_hardware = counts_hardware(round) && !wish.probed && !searches_[i];
 		if (searches_[i])
 			set_rate(wish, i);
-		wish.stop = &interrupted;
-		rundir::Block block = cells_[i]->run(wish, slots_, &helper_);
-		block.cell = static_cast<uint32_t>(i);
-		block.round = round;
-		if (interrupted && block.end == rundir::BlockEnd::Failed)
-			block.end = rundir::BlockEnd::Interrupted;
-		return block;
+		return wish;
+	}
+
+	std::vector<rundir::Block> measure(size_t v, const Visit &visit, uint32_t round)
+	{
+		std::vector<LiveCell *> cells;
+		std::vector<BlockWish> wishes;
+		for (size_t n = 0; n < visit.size(); n++) {
+			cells.push_back(cells_[visit[n]].get());
+			wishes.push_back(wish_for(visit[n], round, budget_.block_ns(v)));
+			wishes[n].first_after_ns = first_after_ns(head_.cells[visit[n]], n, visit.size());
+		}
+		std::vector<rundir::Block> blocks = run_together(cells, wishes, slots_, &helper_, &interrupted);
+		for (size_t n = 0; n < visit.size(); n++) {
+			blocks[n].cell = static_cast<uint32_t>(visit[n]);
+			blocks[n].round = round;
+			if (interrupted && blocks[n].end == rundir::BlockEnd::Failed)
+				blocks[n].end = rundir::BlockEnd::Interrupted;
+		}
+		return blocks;
 	}
 
 	// False: a block of this cell can't be had in the time that is left.
-	bool lengthen(size_t i, const rundir::Block &block)
+	bool lengthen(size_t v, size_t i, const rundir::Block &block)
 	{
 		const auto &sends = block.flows[0].sends;
 		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
 		const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
-		budget_.needs(i, least_block_ns(sends.size(), took_ns, options_.messages));
-		if (budget_.fits(i, icepath_now_ns()))
+		budget_.needs(v, least_block_ns(sends.size(), took_ns, options_.messages));
+		if (budget_.fits(v, icepath_now_ns()))
 			return true;
-		const double needed_s = static_cast<double>(budget_.block_ns(i)) / 1e9;
+		const double needed_s = static_cast<double>(budget_.block_ns(v)) / 1e9;
 		give_up(i,
 				fmt::format("it is so slow that a block takes {:.1f} s: measure it alone, for {:.0f} s or longer (-d)",
 							needed_s, std::ceil(options_.budget_s + 2 * needed_s)));
 		return false;
 	}
 
-	void run_block(size_t i, uint32_t round)
+	void run_visit(size_t v, const Visit &visit, uint32_t round)
 	{
-		attach_for(i);
-		rundir::Block block = measure(i, round);
-		const auto is_empty = [&] { return block.end != rundir::BlockEnd::Failed && counted_in(block) == 0; };
+		attach_for(visit);
+		std::vector<rundir::Block> blocks = measure(v, visit, round);
+		const rundir::Block &first = blocks.front();
+		const auto is_empty = [&] { return first.end != rundir::BlockEnd::Failed && counted_in(first) == 0; };
 		// Once it may have been held up by something else; twice it is slow.
 		for (const bool twice : {false, true}) {
-			if (!is_empty() || interrupted)
+			if (visit.size() > 1 || !is_empty() || interrupted)
 				break;
-			if (twice && !lengthen(i, block))
+			if (twice && !lengthen(v, visit.front(), first))
 				return;
-			block = measure(i, round);
+			blocks = measure(v, visit, round);
 		}
-		budget_.block_took(i, block.finish.monotonic_ns - block.begin.monotonic_ns,
-						   block.end == rundir::BlockEnd::Deadline && !searches_[i]);
+		const auto to_deadline = [&](const rundir::Block &block) {
+			return block.end == rundir::BlockEnd::Deadline && !searches_[block.cell];
+		};
+		budget_.block_took(v, first.finish.monotonic_ns - first.begin.monotonic_ns,
+						   std::any_of(blocks.begin(), blocks.end(), to_deadline));
+		for (const rundir::Block &block : blocks)
+			keep(block);
+	}
+
+	void keep(const rundir::Block &block)
+	{
+		const size_t i = block.cell;
 		if (!writer_)
 			writer_ = std::make_unique<rundir::Writer>(options_.directory, head_);
 		writer_->add(block);
@@ -323,12 +381,12 @@ private:
 	std::vector<std::string> notices_, failures_; // each once
 	rundir::Head head_;
 	const uint64_t end_ns_; // when the report shall stand
-	Budget budget_;
+	const std::vector<Visit> visits_; // of a round, forth
+	Budget budget_; // by visit
 	SlotsView slots_;
 	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
 	std::vector<std::optional<rate::RateSearch>> searches_; // beside cells_: of max-rate
-	std::vector<size_t> order_;
 	Progress progress_;
 	std::vector<std::array<uint64_t, 2>> counted_; // messages in unprobed and in probed blocks, beside cells_
 	uint64_t begun_ = 0, blocks_ = 0; // blocks_: those that are kept

@@ -65,6 +65,13 @@ struct BlockSide {
 	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
 };
 
+// A thread of another cell that was measured at the same time.
+struct BlockCompanion {
+	uint32_t tid = 0;
+	uint32_t cpu = 0; // where it was pinned
+	std::string name; // "tcp receiver"
+};
+
 // The messages of one of the cell's flows.
 struct BlockFlow {
 	uint64_t sender_key = 0, receiver_key = 0; // icepath_socket.key of the socket at that end; 0: it has none
@@ -92,6 +99,7 @@ struct Block {
 	ClockPair begin, finish;
 	std::vector<BlockSide> sides; // sides_of() the cell
 	std::vector<BlockFlow> flows; // beside flows_of() the cell
+	std::vector<BlockCompanion> companions; // whose records are in `slots` as well
 	std::vector<SlotCapture> slots; // empty in an unprobed block
 	uint64_t recursion_misses = 0; // BPF programs that the kernel skipped during the block
 };

@@ -113,6 +113,14 @@ Json to_json(const BlockFlow &flow)
 			{"recv_stamps", flow.recvs.size()}};
 }
 
+std::vector<BlockCompanion> companions_from_json(const Json &json)
+{
+	std::vector<BlockCompanion> companions;
+	for (const Json &one : array_field(json, "companions", kMaxCompanions))
+		companions.push_back({u32_field(one, "tid"), u32_field(one, "cpu"), text_field(one, "name")});
+	return companions;
+}
+
 int32_t slot_cpu(const Json &json)
 {
 	const Json &cpu = field(json, "cpu");
@@ -125,11 +133,13 @@ int32_t slot_cpu(const Json &json)
 
 Json to_json(const Block &block)
 {
-	Json sides = Json::array(), flows = Json::array(), slots = Json::array();
+	Json sides = Json::array(), flows = Json::array(), slots = Json::array(), companions = Json::array();
 	for (const BlockSide &side : block.sides)
 		sides.push_back(to_json(side));
 	for (const BlockFlow &flow : block.flows)
 		flows.push_back(to_json(flow));
+	for (const BlockCompanion &companion : block.companions)
+		companions.push_back({{"tid", companion.tid}, {"cpu", companion.cpu}, {"name", companion.name}});
 	for (const SlotCapture &slot : block.slots)
 		slots.push_back({{"cpu", slot.cpu},
 						 {"position", slot.position},
@@ -146,6 +156,7 @@ Json to_json(const Block &block)
 			{"sides", sides},
 			{"flows", flows},
 			{"slots", slots},
+			{"companions", companions},
 			{"recursion_misses", block.recursion_misses}};
 }
 
@@ -189,6 +200,8 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	}
 	if (block.flows.size() != flows_of(cell).size())
 		wrong("flows", "has another number of items than its cell has flows");
+	if (json.contains("companions")) // not written by versions that measured every cell alone
+		block.companions = companions_from_json(json);
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {
 		SlotCapture capture;
 		capture.cpu = slot_cpu(slot);

@@ -9,12 +9,12 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
 inline constexpr const char *kPatternNames[] = {"pingpong", "oneway",   "throughput", "burst",
-												"fanout",   "max-rate", "reqrep"};
+												"fanout",   "max-rate", "reqrep",     "sparse"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
@@ -54,7 +54,7 @@ struct Cell {
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
-	std::optional<double> rate_hz; // oneway and fanout: throughput sends as fast as it can
+	std::optional<double> rate_hz; // oneway, fanout and sparse: throughput sends as fast as it can
 	std::optional<Burst> burst; // burst only
 	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
 	uint32_t mechanisms = 0; // icepath_mechanism bits of the target

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 
 #include "profiler/worker/block_loop.h"
@@ -31,6 +32,18 @@ void wait_until(uint64_t at_ns)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
 	}
 	spin_until(at_ns);
+}
+
+// When message 0 is due. Who is late for it waits for the next period: others may have their turns in this one.
+uint64_t start_of(const BlockRequest &block, double period_ns)
+{
+	const uint64_t soonest_ns = icepath_now_ns() + kStartNs;
+	if (block.first_due_ns == 0 || period_ns == 0)
+		return soonest_ns;
+	if (block.first_due_ns >= soonest_ns)
+		return block.first_due_ns;
+	const double missed = std::ceil(static_cast<double>(soonest_ns - block.first_due_ns) / period_ns);
+	return block.first_due_ns + static_cast<uint64_t>(missed * period_ns);
 }
 
 // What one receiver gets of the message.
@@ -76,7 +89,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	const bool paced = block.rate_hz > 0;
 	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
 	const uint64_t burst = std::max(1u, block.burst);
-	const uint64_t start_ns = icepath_now_ns() + kStartNs;
+	const uint64_t start_ns = start_of(block, period_ns);
 	const auto due_ns = [&](uint64_t seq) {
 		return start_ns + static_cast<uint64_t>(static_cast<double>(seq - seq % burst) * period_ns);
 	};

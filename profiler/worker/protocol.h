@@ -54,6 +54,8 @@ struct BlockRequest {
 	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
 	double rate_hz; // one_way: messages per second; 0: as fast as they go
+	uint64_t
+		first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: as soon as everything is ready
 	uint32_t responses; // not one_way: side 1's messages to each of side 0's; above 0
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
 	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h

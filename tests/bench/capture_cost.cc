@@ -107,7 +107,7 @@ private:
 		wish.count = kTrips;
 		wish.duration_ns = 2'000'000'000;
 		wish.probed = probed;
-		return cell_->run(wish, slots_, &helper_);
+		return run::run_alone(*cell_, wish, slots_, &helper_);
 	}
 
 	double segment_under(const ExternalTracer &tracer)

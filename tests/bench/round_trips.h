@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/plan/plan.h"
-#include "profiler/run/live_cell.h"
+#include "profiler/run/together.h"
 
 namespace icepath::bench {
 

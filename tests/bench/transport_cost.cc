@@ -104,7 +104,7 @@ double segment(const Contest &contest, const std::vector<plan::Target> &targets,
 		wish.number = i + 1;
 		wish.count = contest.trips;
 		wish.duration_ns = kMostNs;
-		const std::vector<double> more = round_trips_ns(cell->run(wish, {}, nullptr));
+		const std::vector<double> more = round_trips_ns(run::run_alone(*cell, wish, {}, nullptr));
 		if (i > 0)
 			trips.insert(trips.end(), more.begin(), more.end());
 	}

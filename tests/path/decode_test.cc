@@ -105,6 +105,30 @@ TEST(Decode, ForeignRunsAreNamed)
 	EXPECT_NE(capture.text().find("1:runqueue 50 by 99"), std::string::npos) << capture.text();
 }
 
+// Of another cell that is measured at the same time: its thread may have the CPU, by its own records, and no message of it is
+// this block's.
+TEST(Decode, WhoIsMeasuredBesideIsNamedWhereItHadTheCpu)
+{
+	constexpr uint32_t kCompanion = 40;
+	Capture capture(kUnixSocket);
+	capture.ready(1150);
+	capture.slept(850, 1160, 1200, 1250);
+	icepath_record &sleep = capture.add(1, ICEPATH_RECORD_OFF_CPU, 1210, kCompanion);
+	sleep.off.out_ns = 900;
+	sleep.off.waking_ns = sleep.off.wakeup_ns = 1190;
+	sleep.off.out_cpu = kReceiverCpu;
+	EXPECT_EQ(capture.decoded().lost.size(), 1u) << "a record of a thread that nobody knows is lost";
+	capture.block.companions = {{kCompanion, kReceiverCpu, "tcp receiver"}};
+	EXPECT_TRUE(capture.decoded().lost.empty());
+	EXPECT_EQ(capture.decoded().deliveries.size(), 1u);
+	EXPECT_NE(capture.text().find("1:runqueue 50 by 40"), std::string::npos) << capture.text();
+	EXPECT_EQ(capture.decoded().task_names.at(kCompanion), "tcp receiver");
+	// By the end of the block it sleeps again, since before that.
+	capture.add(1, ICEPATH_RECORD_STILL_OFF, 900'000, kCompanion).off.out_ns = 1205;
+	sleep.end_ns = 1195;
+	EXPECT_EQ(capture.text().find("by 40"), std::string::npos) << capture.text();
+}
+
 TEST(Decode, OneReadOfTwoMessages)
 {
 	Capture capture(kUnixSocket, 2);

@@ -291,6 +291,23 @@ TEST(Plan, MeasuresBurstsAtEveryDemandWithEveryRecovery)
 	EXPECT_EQ(due_hz(plan.cells[5]), wishes.rate_hz);
 }
 
+TEST(Plan, HasSparseMessagesAtTheirPeriodAndNoFloorUnderThem)
+{
+	Wishes wishes = wish({"a", "floor"});
+	wishes.patterns = {Pattern::Sparse, Pattern::OneWay};
+	wishes.sparse_period_ns = 50'000'000;
+	Target floor = target("floor");
+	floor.capabilities |= ICEPATH_NOT_IPC;
+	const Plan plan = make(wishes, {target("a"), floor}, {0, 1});
+	ASSERT_EQ(plan.cells.size(), 3u);
+	EXPECT_EQ(plan.cells[0].pattern, Pattern::Sparse);
+	EXPECT_EQ(plan.cells[0].rate_hz, 20);
+	EXPECT_EQ(plan.cells[0].payload_bytes, 64u);
+	EXPECT_EQ(plan.cells[2].target, "floor");
+	wishes.targets = {"floor"};
+	EXPECT_EQ(make(wishes, {target("a"), floor}, {0, 1}).cells.size(), 2u) << "alone it is what was asked for";
+}
+
 TEST(Plan, OnlyASearchForARateHasLimits)
 {
 	Wishes wishes = wish();

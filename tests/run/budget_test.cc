@@ -48,6 +48,23 @@ TEST(LeastBlock, HoldsNoMoreThanTheMessagesThatAreAskedFor)
 	EXPECT_LT(least_block_ns(one_way(10), 5), (kLeadIn + 10) * 100 * kMs);
 }
 
+TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
+{
+	rundir::Cell sparse = one_way(5);
+	sparse.pattern = rundir::Pattern::Sparse;
+	EXPECT_EQ(lead_in_of(sparse), 1u);
+	const uint64_t alone_ns = least_block_ns(sparse, 1000);
+	EXPECT_GT(alone_ns, (1 + kUsefulMessages) * 200 * kMs);
+	EXPECT_LT(alone_ns, (4 + kUsefulMessages) * 200 * kMs);
+	const std::vector<rundir::Cell> cells(8, sparse);
+	EXPECT_GT(least_visit_ns({0, 1, 2, 3, 4, 5, 6, 7}, cells, 1000), alone_ns + 175 * kMs)
+		<< "the last one begins later";
+	EXPECT_LT(least_visit_ns({0, 1, 2, 3, 4, 5, 6, 7}, cells, 1000), alone_ns + 250 * kMs);
+	EXPECT_EQ(refusal(15, cells), "");
+	EXPECT_NE(refusal(5, cells), "");
+	EXPECT_EQ(most_messages(sparse, 60 * kSecond, 1000), kUsefulMessages) << "more blocks say more than longer ones";
+}
+
 TEST(LeastBlock, OfASearchHoldsWhatJudgesARate)
 {
 	rundir::Cell search;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cell whose worker lies: whatever it says or writes, the cell either keeps to what was asked for, or is over, in a
 // sentence that names the worker.
-#include "profiler/run/live_cell.h"
+#include "profiler/run/together.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -46,7 +46,7 @@ protected:
 		wish.lead_in = kLeadIn;
 		wish.count = kCount;
 		wish.duration_ns = 50'000'000;
-		return live.run(wish, SlotsView(), nullptr);
+		return run_alone(live, wish, SlotsView(), nullptr);
 	}
 
 	rundir::Block block_of(uint32_t side, const std::string &what) { return run(*open(side, what)); }
@@ -127,7 +127,7 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 	wish.count = kCount;
 	wish.duration_ns = 50'000'000;
 	wish.count_hardware = true;
-	block = live->run(wish, SlotsView(), nullptr);
+	block = run_alone(*live, wish, SlotsView(), nullptr);
 	expect_whole(block);
 	const rundir::Counters &told = block.sides[0].counters;
 	EXPECT_EQ(told.cycles.error, EPROTO);

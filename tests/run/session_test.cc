@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "icepath/plugin.h"
+#include "profiler/run/budget.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/container.h"
 
@@ -41,16 +42,28 @@ protected:
 		return one;
 	}
 
-	SessionResult run(uint32_t side, const std::string &what)
+	rundir::Cell sparse_cell(const std::string &target) const
+	{
+		rundir::Cell one = cell(target);
+		one.pattern = rundir::Pattern::Sparse;
+		one.rate_hz = 50;
+		return one;
+	}
+
+	SessionResult run(uint32_t side, const std::string &what) { return run(side, what, {cell("liar"), cell("pipe")}); }
+
+	SessionResult run(uint32_t side, const std::string &what, const std::vector<rundir::Cell> &cells)
 	{
 		plan::Plan plan;
-		plan.cells = {cell("liar"), cell("pipe")};
-		plan.plugin_of_cell = {"lie:" + std::to_string(side) + ":" + what, PIPE_PLUGIN};
+		plan.cells = cells;
+		for (const rundir::Cell &one : cells)
+			plan.plugin_of_cell.push_back(one.target == "liar" ? "lie:" + std::to_string(side) + ":" + what
+															   : PIPE_PLUGIN);
 		rundir::Head head;
 		head.host_json = head.isolation_json = "{}";
 		SessionOptions options;
 		options.directory = folder / "run";
-		options.budget_s = 3;
+		options.budget_s = cells.front().pattern == rundir::Pattern::Sparse ? 8 : 3;
 		options.started_ns = icepath_now_ns();
 		options.messages = kMessages;
 		privilege::Identity user;
@@ -160,6 +173,42 @@ TEST_F(SessionWithALiar, KeepsStampsThatCannotBeTrueApart)
 		EXPECT_EQ(blocks[0].size(), result.rounds) << what;
 		std::filesystem::remove_all(folder / "run");
 	}
+}
+
+// Sparse cells are measured at the same time, in turn.
+TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
+{
+	const SessionResult result = run(0, "", {sparse_cell("pipe"), sparse_cell("pipe")});
+	expect_rest_is_kept(result);
+	ASSERT_EQ(blocks[0].size(), result.rounds);
+	uint32_t in_turn = 0;
+	for (uint32_t round = 0; round < result.rounds; round++) {
+		const rundir::Block &one = blocks[0][round], &other = blocks[1][round];
+		EXPECT_EQ(one.begin.monotonic_ns, other.begin.monotonic_ns);
+		ASSERT_EQ(one.companions.size(), 2u);
+		for (size_t side = 0; side < 2; side++) {
+			EXPECT_EQ(one.companions[side].tid, other.sides[side].tid);
+			EXPECT_EQ(one.companions[side].cpu, other.sides[side].cpu);
+			EXPECT_EQ(other.companions[side].tid, one.sides[side].tid);
+		}
+		EXPECT_EQ(other.companions[1].name, "pipe receiver");
+		EXPECT_EQ(other.flows[0].sends.size(), 1 + kUsefulMessages) << "one lead-in message and those that are useful";
+		// Half a period of 20 ms apart, the earlier one first in turn; who comes too late waits for the next period.
+		const auto apart =
+			static_cast<int64_t>(other.flows[0].sends[0].intended_ns - one.flows[0].sends[0].intended_ns);
+		in_turn += apart == (round % 4 < 2 ? 10'000'000 : -10'000'000);
+		EXPECT_EQ(std::abs(apart) % 20'000'000, 10'000'000) << "round " << round;
+	}
+	EXPECT_GT(2 * in_turn, result.rounds);
+}
+
+TEST_F(SessionWithALiar, GoesOnWithTheSparseCellsBesideOneThatEnds)
+{
+	const SessionResult result = run(1, "ends after its fourth block", {sparse_cell("liar"), sparse_cell("pipe")});
+	expect_rest_is_kept(result);
+	EXPECT_EQ(result.failed_cells, 1u);
+	EXPECT_GE(blocks[0].size(), 4u);
+	EXPECT_EQ(blocks[1].back().companions.size(), 0u);
 }
 
 } // namespace

@@ -69,6 +69,10 @@ void expect_same(const Block &a, const Block &b)
 	EXPECT_EQ(std::memcmp(&a.finish, &b.finish, sizeof a.finish), 0);
 	EXPECT_EQ(a.rate_hz, b.rate_hz);
 	EXPECT_EQ(a.recursion_misses, b.recursion_misses);
+	ASSERT_EQ(a.companions.size(), b.companions.size());
+	for (size_t i = 0; i < a.companions.size(); ++i)
+		EXPECT_EQ(std::tie(a.companions[i].tid, a.companions[i].cpu, a.companions[i].name),
+				  std::tie(b.companions[i].tid, b.companions[i].cpu, b.companions[i].name));
 	ASSERT_EQ(a.sides.size(), b.sides.size());
 	for (size_t i = 0; i < a.sides.size(); ++i) {
 		const BlockSide &x = a.sides[i], &y = b.sides[i];
@@ -374,6 +378,9 @@ TEST_F(ContainerTest, ABlockThatCouldntBeReadIsRefusedAndThoseBeforeItStay)
 	Block bad = example_block(1, false);
 	bad.cell = 2;
 	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "a block can't be stored: \"cell\" names"));
+	bad = example_block(1, false);
+	bad.companions.resize(kMaxCompanions + 1);
+	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "companions"));
 	bad = example_block(1, true);
 	bad.slots[0].capacity = 1;
 	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "than the slot can have held"));

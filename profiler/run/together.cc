@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/together.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+
+namespace icepath::run {
+namespace {
+
+rundir::ClockPair read_clocks()
+{
+	timespec real{};
+	clock_gettime(CLOCK_REALTIME, &real);
+	return {icepath_now_ns(),
+			static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
+}
+
+void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
+{
+	for (;;) {
+		std::vector<pollfd> awaited;
+		uint64_t give_up_ns = UINT64_MAX;
+		for (LiveCell *cell : cells) {
+			if (cell->is_over())
+				continue;
+			if (stop && *stop)
+				cell->stop();
+			const std::vector<pollfd> more = cell->awaited();
+			awaited.insert(awaited.end(), more.begin(), more.end());
+			give_up_ns = std::min(give_up_ns, cell->gives_up_ns());
+		}
+		if (awaited.empty())
+			return;
+		const uint64_t now_ns = icepath_now_ns();
+		const uint64_t left_ms = give_up_ns > now_ns ? (give_up_ns - now_ns) / 1'000'000 + 1 : 0;
+		if (poll(awaited.data(), awaited.size(), static_cast<int>(left_ms)) < 0)
+			for (pollfd &one : awaited) // a signal
+				one.revents = 0;
+		const pollfd *next = awaited.data();
+		for (LiveCell *cell : cells)
+			if (!cell->is_over()) {
+				cell->look(next);
+				next += cell->tids().size();
+			}
+	}
+}
+
+std::vector<rundir::BlockCompanion> companions_of(const LiveCell &cell, const std::vector<LiveCell *> &cells)
+{
+	std::vector<rundir::BlockCompanion> companions;
+	for (const LiveCell *other : cells)
+		for (size_t side = 0; other != &cell && side < other->tids().size(); side++)
+			companions.push_back({other->tids()[side], other->cell().cpus[side],
+								  fmt::format("{} {}", other->cell().target, rundir::side_name(other->cell(), side))});
+	return companions;
+}
+
+} // namespace
+
+std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
+										const SlotsView &slots, privilege::Helper *helper,
+										const std::atomic<bool> *stop)
+{
+	const bool probed = wishes.front().probed;
+	const rundir::ClockPair begin = read_clocks();
+	if (probed) {
+		std::vector<uint32_t> workers;
+		for (const LiveCell *cell : cells)
+			workers.insert(workers.end(), cell->helper_numbers().begin(), cell->helper_numbers().end());
+		helper->begin_block(workers);
+	}
+	// Emptying the slots takes its time, which isn't the blocks'.
+	const uint64_t now_ns = icepath_now_ns();
+	for (size_t i = 0; i < cells.size(); i++)
+		cells[i]->begin(wishes[i], slots, now_ns);
+	await(cells, stop);
+	uint64_t recursion_misses = 0;
+	std::vector<rundir::SlotCapture> captured;
+	if (probed) {
+		recursion_misses = helper->end_block();
+		captured = slots.copy();
+	}
+	const rundir::ClockPair finish = read_clocks();
+	std::vector<rundir::Block> blocks;
+	for (LiveCell *cell : cells) {
+		rundir::Block &block = blocks.emplace_back(cell->end());
+		block.begin = begin;
+		block.finish = finish;
+		block.recursion_misses = recursion_misses;
+		block.slots = captured;
+		block.companions = companions_of(*cell, cells);
+	}
+	return blocks;
+}
+
+rundir::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper)
+{
+	return std::move(run_together({&cell}, {wish}, slots, helper, nullptr).front());
+}
+
+} // namespace icepath::run

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/visits.h"
+
+#include <algorithm>
+
+#include "profiler/privilege/root_helper.h"
+#include "profiler/rundir/limits.h"
+
+namespace icepath::run {
+namespace {
+
+// A message has come and its receiver sleeps again, on any machine but a stalled one.
+constexpr uint64_t kTurnNs = 10'000'000;
+// Before the first message every worker must have been asked, and be ready.
+constexpr uint64_t kSettleNs = 20'000'000;
+
+uint64_t period_ns(const rundir::Cell &cell) { return static_cast<uint64_t>(1e9 / *cell.rate_hz); }
+
+bool takes_turns(const rundir::Cell &cell)
+{
+	return cell.pattern == rundir::Pattern::Sparse && !rundir::never_sleeps(cell.wait);
+}
+
+bool has_room(const Visit &visit, const std::vector<rundir::Cell> &cells, const rundir::Cell &more)
+{
+	size_t sides = rundir::sides_of(more);
+	for (const size_t i : visit)
+		sides += rundir::sides_of(cells[i]);
+	return takes_turns(cells[visit.front()]) && cells[visit.front()].rate_hz == more.rate_hz &&
+		   (visit.size() + 1) * kTurnNs <= period_ns(more) &&
+		   sides <= std::min(privilege::kMaxBlockWorkers, rundir::kMaxCompanions);
+}
+
+} // namespace
+
+std::vector<Visit> visits_of(const std::vector<rundir::Cell> &cells)
+{
+	std::vector<Visit> visits;
+	for (size_t i = 0; i < cells.size(); i++) {
+		const auto with_room = std::find_if(visits.begin(), visits.end(), [&](const Visit &visit) {
+			return takes_turns(cells[i]) && has_room(visit, cells, cells[i]);
+		});
+		if (with_room == visits.end())
+			visits.push_back({i});
+		else
+			with_room->push_back(i);
+	}
+	return visits;
+}
+
+uint64_t first_after_ns(const rundir::Cell &cell, size_t n, size_t cells)
+{
+	return cells > 1 ? kSettleNs + period_ns(cell) * n / cells : 0;
+}
+
+} // namespace icepath::run
