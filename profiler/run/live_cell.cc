@@ -277,8 +277,11 @@ void LiveCell::look(const pollfd *answers)
 			block_.replies[side] = workers_[side]->receive(none, 0);
 		} catch (const WorkerFailed &failed) {
 			// The other ones say little more than that their peer is gone, or hang: they get a moment.
-			if (block_.failure.empty() || (answers[side].revents & POLLHUP))
+			if (block_.failure.empty() || (answers[side].revents & POLLHUP) ||
+				(failed.knows_why && !block_.knows_why)) {
 				block_.failure = failed.what();
+				block_.knows_why = failed.knows_why;
+			}
 			block_.replies[side] = worker::Reply{};
 			block_.give_up_ns = std::min(block_.give_up_ns, now_ns + 2'000'000'000);
 		}

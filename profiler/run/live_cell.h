@@ -85,7 +85,8 @@ private:
 		BlockWish wish;
 		worker::BlockRequest request{};
 		Replies replies;
-		std::string failure; // the first one's
+		std::string failure; // the first one's that knows why, if any does
+		bool knows_why = false;
 		uint64_t give_up_ns = 0;
 		bool over = true;
 	};

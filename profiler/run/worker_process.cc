@@ -89,7 +89,8 @@ worker::Reply WorkerProcess::receive(std::vector<Fd> &received, int timeout_ms)
 	if (!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
 		throw WorkerFailed(fmt::format("the {} {}", what_, fate()));
 	if (reply.status != worker::ReplyStatus::Done)
-		throw WorkerFailed(fmt::format("{}: {}", what_, text(reply.message)));
+		throw WorkerFailed(fmt::format("{}: {}", what_, text(reply.message)),
+						   reply.status == worker::ReplyStatus::Cancelled);
 	return reply;
 }
 

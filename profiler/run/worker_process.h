@@ -16,7 +16,10 @@ namespace icepath::run {
 // A worker died, hung or answered nonsense: its cell is over, the others go on.
 class WorkerFailed : public Failure {
 public:
-	explicit WorkerFailed(const std::string &sentence) : Failure(ExitCode::Invalid, sentence) {}
+	explicit WorkerFailed(const std::string &sentence, bool waited_in_vain = false)
+		: Failure(ExitCode::Invalid, sentence), knows_why(!waited_in_vain)
+	{}
+	const bool knows_why; // false: what another worker says is better
 };
 
 class WorkerProcess {

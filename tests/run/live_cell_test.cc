@@ -159,6 +159,12 @@ TEST_F(LyingCell, IsOverWhereAReplyIsNone)
 	}
 }
 
+// Who waited in vain is looked at first, and says little.
+TEST_F(LyingCell, IsOverBecauseOfWhoKnowsWhy)
+{
+	EXPECT_EQ(block_of(2, "one fails, one waits in vain").failure, "sender of liar 64 B oneway block: no room");
+}
+
 TEST_F(LyingCell, IsOverWhereAWorkerEnds)
 {
 	for (const uint32_t side : {0u, 1u}) {

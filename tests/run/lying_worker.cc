@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker that lies. The plug-in that it is asked to load is its part: "lie:SIDE:WHAT" makes side SIDE do WHAT; the other
-// side, and every WHAT up to where it tells, plays an honest block without a transport. Any other plug-in is the honest
+// A worker that lies. The plug-in that it is asked to load is its part: "lie:SIDE:WHAT" makes side SIDE do WHAT, 2 both; the
+// other side, and every WHAT up to where it tells, plays an honest block without a transport. Any other plug-in is the honest
 // worker's, which takes this program's place.
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -62,7 +62,7 @@ private:
 	{
 		side_ = request.open.side;
 		const std::string part = request.plugin;
-		if (part.substr(4, 2) == std::to_string(side_) + ":")
+		if (part.substr(4, 2) == std::to_string(side_) + ":" || part.substr(4, 2) == "2:")
 			what_ = part.substr(6);
 		capacity_ = request.open.max_messages;
 		memory_fd_ = std::move(fds.at(0));
@@ -155,6 +155,10 @@ private:
 		if (plays("unspeakable failure")) {
 			reply.status = ReplyStatus::Failed;
 			std::memset(reply.message, 0xff, sizeof(reply.message));
+		}
+		if (plays("one fails, one waits in vain")) {
+			reply.status = side_ == 0 ? ReplyStatus::Failed : ReplyStatus::Cancelled;
+			std::strcpy(reply.message, side_ == 0 ? "no room" : "nothing came");
 		}
 		if (plays("shrinks the memory") && ftruncate(memory_fd_.get(), 0) == 0)
 			_exit(9);
