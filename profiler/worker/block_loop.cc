@@ -95,7 +95,7 @@ void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::s
 void tell_ready(Cell &cell, const BlockRequest &block)
 {
 	// A sender among many on one CPU is late to hear of it.
-	constexpr uint64_t kStartNs = 1'000'000, kMoreForEachNs = 50'000;
+	constexpr uint64_t kMoreForEachNs = 50'000;
 	cell.memory.head().start_ns.store(icepath_now_ns() + kStartNs + cell.peers * kMoreForEachNs,
 									  std::memory_order_relaxed);
 	for (const ChannelEnd &end : cell.ends) {

@@ -68,6 +68,9 @@ private:
 	uint64_t looked_ns_ = 0;
 };
 
+// From when everybody is ready until the first message is due.
+inline constexpr uint64_t kStartNs = 1'000'000;
+
 inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.lead_in} + block.count; }
 inline uint64_t cancelled_at_ns(const BlockRequest &block) { return block.deadline_ns + 1'000'000'000; }
 

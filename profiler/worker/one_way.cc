@@ -14,7 +14,6 @@ namespace {
 
 // A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
 constexpr uint64_t kSpinNs = 60'000;
-constexpr uint64_t kStartNs = 1'000'000;
 // Nothing has moved for so long: what isn't there is lost.
 constexpr uint64_t kQuietNs = 50'000'000;
 constexpr uint64_t kLookEveryNs = 1'000'000;

@@ -25,6 +25,7 @@ using worker::ReplyStatus;
 
 constexpr uint32_t kSenders = 3;
 constexpr uint32_t kMost = 20'000; // messages of each
+constexpr int kDeadlineMs = 1000; // where somebody is killed before
 
 class Gathering {
 public:
@@ -179,18 +180,24 @@ TEST_P(FanIn, EveryMessageComesOnceWholeAndAsItsSenders)
 		gathering.start(block);
 		const Reply got = gathering.finish(gathering.receiver());
 		ASSERT_EQ(std::string(got.message), "");
-		EXPECT_EQ(got.block.recvs, kSenders * all);
+		if (!how.is_lossy())
+			EXPECT_EQ(got.block.recvs, kSenders * all);
 		for (uint32_t i = 0; i < kSenders; i++) {
 			SCOPED_TRACE(fmt::format("sender {}", i));
 			const Reply sent = gathering.finish(gathering.sender(i));
 			ASSERT_EQ(std::string(sent.message), "");
 			EXPECT_EQ(sent.block.sends, all);
-			ASSERT_EQ(gathering.received(i), all);
-			for (uint32_t n = 0; n < all; n++) {
+			if (!how.is_lossy())
+				ASSERT_EQ(gathering.received(i), all);
+			EXPECT_GE(gathering.received(i), 1u);
+			for (uint32_t n = 0; n < gathering.received(i); n++) {
 				const RecvStamp &recv = gathering.recvs(i)[n];
-				ASSERT_EQ(recv.seq, n);
-				ASSERT_EQ(recv.flags, n < kLeadIn ? rundir::kStampLeadIn : 0u) << n;
-				EXPECT_LT(gathering.sends(i)[n].send_ns, recv.recv_ns) << n;
+				if (!how.is_lossy())
+					ASSERT_EQ(recv.seq, n);
+				ASSERT_LT(recv.seq, all);
+				EXPECT_TRUE(n == 0 || recv.seq > gathering.recvs(i)[n - 1].seq) << n;
+				ASSERT_EQ(recv.flags, recv.seq < kLeadIn ? rundir::kStampLeadIn : 0u) << n;
+				EXPECT_LT(gathering.sends(i)[recv.seq].send_ns, recv.recv_ns) << n;
 				EXPECT_GE(recv.attempts, 1u);
 			}
 		}
@@ -220,7 +227,7 @@ TEST_P(FanInEnds, WhenOneSenderDiesTheReceiverTells)
 {
 	Gathering gathering(GetParam());
 	ASSERT_EQ(gathering.open(), "");
-	worker::BlockRequest block = gathering.block(kMost, 300);
+	worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
 	block.rate_hz = 1000;
 	gathering.start(block);
 	while (__atomic_load_n(&gathering.recvs(1)[5].recv_ns, __ATOMIC_ACQUIRE) == 0)
@@ -234,7 +241,7 @@ TEST_P(FanInEnds, WhenTheReceiverDiesEverySenderTells)
 {
 	Gathering gathering(GetParam());
 	ASSERT_EQ(gathering.open(), "");
-	worker::BlockRequest block = gathering.block(kMost, 300);
+	worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
 	block.rate_hz = 1000;
 	gathering.start(block);
 	while (__atomic_load_n(&gathering.recvs(2)[5].recv_ns, __ATOMIC_ACQUIRE) == 0)
@@ -250,9 +257,8 @@ TEST_P(FanInEnds, NoNameIsLeftOnceAllAreConnected)
 {
 	const auto names = [] {
 		std::vector<std::string> found;
-		for (const std::filesystem::path folder :
-			 {std::filesystem::path("/dev/shm"), std::filesystem::path("/dev/mqueue"),
-			  std::filesystem::temp_directory_path()}) {
+		for (const auto &folder : {std::filesystem::path("/dev/shm"), std::filesystem::path("/dev/mqueue"),
+								   std::filesystem::temp_directory_path()}) {
 			std::error_code none;
 			for (const auto &entry : std::filesystem::directory_iterator(folder, none))
 				if (entry.path().string().find(channel_name()) != std::string::npos)
@@ -269,6 +275,46 @@ INSTANTIATE_TEST_SUITE_P(Every, FanIn, testing::ValuesIn(fan_in_cases({16, 64}))
 						 [](const auto &each) { return each.param.test_name(); });
 INSTANTIATE_TEST_SUITE_P(Every, FanInEnds, testing::ValuesIn(fan_in_cases({64})),
 						 [](const auto &each) { return each.param.test_name(); });
+
+// A receiver that is slow by its own doing, so that the last messages of some are lost: it hears of each sender's end, and what
+// comes later is nobody's.
+TEST(FanInLoss, IsEachSendersOwnAndNoError)
+{
+	const auto cases = fan_in_cases({64});
+	const auto udp = std::ranges::find_if(
+		cases, [](const Case &each) { return each.target == "udp" && each.wait == ICEPATH_WAIT_BLOCK; });
+	ASSERT_NE(udp, cases.end());
+	Gathering gathering(*udp);
+	ASSERT_EQ(gathering.open(), "");
+	worker::BlockRequest flood = gathering.block(2000);
+	flood.receiver_busy_ns = 200'000;
+	gathering.start(flood);
+	Reply got = gathering.finish(gathering.receiver());
+	ASSERT_EQ(std::string(got.message), "");
+	EXPECT_LT(got.block.recvs, kSenders * 2000u);
+	uint32_t received = 0;
+	for (uint32_t i = 0; i < kSenders; i++) {
+		const Reply sent = gathering.finish(gathering.sender(i));
+		EXPECT_EQ(std::string(sent.message), "");
+		EXPECT_EQ(sent.block.sends, 2000u);
+		received += gathering.received(i);
+		for (uint32_t n = 0; n < gathering.received(i); n++) {
+			EXPECT_EQ(gathering.recvs(i)[n].flags, 0u);
+			EXPECT_TRUE(n == 0 || gathering.recvs(i)[n].seq > gathering.recvs(i)[n - 1].seq) << n;
+		}
+	}
+	EXPECT_EQ(received, got.block.recvs);
+
+	worker::BlockRequest calm = gathering.block(50);
+	calm.rate_hz = 500;
+	gathering.start(calm);
+	got = gathering.finish(gathering.receiver());
+	EXPECT_EQ(got.block.recvs, kSenders * 50u) << got.message;
+	for (uint32_t i = 0; i < kSenders; i++) {
+		EXPECT_EQ(std::string(gathering.finish(gathering.sender(i)).message), "");
+		EXPECT_EQ(gathering.received(i), 50u);
+	}
+}
 
 // The bits are one claim.
 TEST(FanInTargets, SayByWhichOfTheirWaitsTheyCan)
