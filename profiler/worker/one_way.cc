@@ -54,8 +54,9 @@ Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checke
 {
 	if (checked.sender < incoming.size() && !incoming[checked.sender].ended)
 		return &incoming[checked.sender];
+	const bool is_good = checked.verdict == Payloads::Verdict::Intact || checked.verdict == Payloads::Verdict::Closing;
 	const auto open = std::ranges::find(incoming, false, &Incoming::ended);
-	return checked.verdict == Payloads::Verdict::Damaged && open != incoming.end() ? &*open : nullptr;
+	return is_good || open == incoming.end() ? nullptr : &*open;
 }
 
 // In a fan-in the senders take turns: each one's schedule begins a part of the period after the one's before.

@@ -29,8 +29,9 @@ Payloads::Payloads(uint64_t bytes) : bytes_(bytes), pattern_(bytes + kBeginnings
 	}
 }
 
-void Payloads::begin_block(uint64_t block, uint32_t sender)
+void Payloads::begin_block(uint64_t block, uint32_t sender, uint32_t senders)
 {
+	senders_ = senders;
 	block_ = number_of(block) | (uint64_t{sender} << kSenderShift);
 }
 
@@ -66,7 +67,7 @@ Payloads::Checked Payloads::verify(const void *message, uint64_t received_bytes,
 	if (received_bytes != bytes_ || std::memcmp(static_cast<const uint8_t *>(message) + head_bytes,
 												body(head.seq, head.block, direction), bytes_ - head_bytes) != 0)
 		return {head.seq, Verdict::Damaged, sender};
-	if (number_of(head.block) != number_of(block_))
+	if (number_of(head.block) != number_of(block_) || sender >= senders_)
 		return {head.seq, Verdict::OtherBlock, sender};
 	return {head.seq, head.seq == kClosingSeq ? Verdict::Closing : Verdict::Intact, sender};
 }

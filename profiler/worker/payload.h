@@ -15,8 +15,8 @@ class Payloads {
 public:
 	explicit Payloads(uint64_t bytes);
 
-	// `sender`: this one, of several to one receiver; see PayloadHead.
-	void begin_block(uint64_t block, uint32_t sender = 0);
+	// `sender`: this one's number in a fan-in from so many; see PayloadHead. Its receiver has 0.
+	void begin_block(uint64_t block, uint32_t sender = 0, uint32_t senders = 1);
 
 	// Fills the whole of `message` (bytes() long); `direction` is the sending side.
 	void prepare(void *message, uint64_t seq, uint32_t direction) const;
@@ -24,7 +24,7 @@ public:
 	enum class Verdict {
 		Intact,
 		Damaged, // not the bytes that were sent
-		OtherBlock, // whole, but left over from an earlier block
+		OtherBlock, // whole, but left over from an earlier block, or of no sender that there is
 		Closing, // kClosingSeq
 	};
 	struct Checked {
@@ -43,6 +43,7 @@ private:
 	const uint8_t *body(uint64_t seq, uint64_t block, uint32_t direction) const;
 
 	uint64_t bytes_, block_ = 0; // with the sender in its upper bits
+	uint32_t senders_ = 1;
 	std::vector<uint8_t> pattern_; // every message's body is a piece of it that begins elsewhere
 };
 

@@ -275,7 +275,7 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	slots_->begin_block(block.slot_bytes, block.slots);
 	Cell cell{ends_,  *memory_, *payloads_,   *slots_, send_buffer_->data(), receive_buffer_->data(),
 			  lossy_, lends_,   opened_.peers};
-	payloads_->begin_block(block.block, cell.is_fan_in() && opened_.side == 0 ? cell.only().channel : 0);
+	payloads_->begin_block(block.block, cell.is_fan_in() && opened_.side == 0 ? cell.only().channel : 0, cell.peers);
 	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
 	if (cell.is_fan_in() && opened_.side == 0)
 		cell.sender(cell.only()).arrived.store(block.block + 1, std::memory_order_release);

@@ -180,20 +180,23 @@ TEST_P(FanIn, EveryMessageComesOnceWholeAndAsItsSenders)
 		gathering.start(block);
 		const Reply got = gathering.finish(gathering.receiver());
 		ASSERT_EQ(std::string(got.message), "");
-		if (!how.is_lossy())
+		if (!how.is_lossy()) {
 			EXPECT_EQ(got.block.recvs, kSenders * all);
+		}
 		for (uint32_t i = 0; i < kSenders; i++) {
 			SCOPED_TRACE(fmt::format("sender {}", i));
 			const Reply sent = gathering.finish(gathering.sender(i));
 			ASSERT_EQ(std::string(sent.message), "");
 			EXPECT_EQ(sent.block.sends, all);
-			if (!how.is_lossy())
+			if (!how.is_lossy()) {
 				ASSERT_EQ(gathering.received(i), all);
+			}
 			EXPECT_GE(gathering.received(i), 1u);
 			for (uint32_t n = 0; n < gathering.received(i); n++) {
 				const RecvStamp &recv = gathering.recvs(i)[n];
-				if (!how.is_lossy())
+				if (!how.is_lossy()) {
 					ASSERT_EQ(recv.seq, n);
+				}
 				ASSERT_LT(recv.seq, all);
 				EXPECT_TRUE(n == 0 || recv.seq > gathering.recvs(i)[n - 1].seq) << n;
 				ASSERT_EQ(recv.flags, recv.seq < kLeadIn ? rundir::kStampLeadIn : 0u) << n;

@@ -35,7 +35,7 @@ TEST(Payload, BeginsWithItsHead)
 TEST(Payload, TellsWhichSenderItIsFrom)
 {
 	Payloads receiver(64);
-	receiver.begin_block(77);
+	receiver.begin_block(77, 0, 64);
 	std::vector<uint8_t> first;
 	for (const uint32_t sender : {0u, 1u, 63u}) {
 		Payloads payloads(64);
@@ -55,6 +55,9 @@ TEST(Payload, TellsWhichSenderItIsFrom)
 		payloads.begin_block(76, sender);
 		EXPECT_EQ(receiver.verify(prepared(payloads, 5).data(), 64, 5, 0).verdict, Verdict::OtherBlock);
 	}
+	Payloads stranger(64);
+	stranger.begin_block(77, 64);
+	EXPECT_EQ(receiver.verify(prepared(stranger, 5).data(), 64, 5, 0).verdict, Verdict::OtherBlock);
 }
 
 TEST(Payload, OfAnySizeIsRecognised)
