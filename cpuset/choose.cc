@@ -140,7 +140,7 @@ Choice given_cpus(const Machine &machine, std::string_view option)
 		cpus.push_back(&usable(machine, option, ""));
 	Choice choice = make_choice(machine, *cpus[0], *cpus[1], "as asked for: " + describe(*cpus[0], *cpus[1]));
 	for (size_t i = 2; i < cpus.size(); i++)
-		choice.more_receivers.push_back(cpus[i]->number);
+		choice.more.push_back(cpus[i]->number);
 	choice.housekeeping = housekeeping(machine, measuring_cpus(choice));
 	return choice;
 }
@@ -148,7 +148,7 @@ Choice given_cpus(const Machine &machine, std::string_view option)
 std::vector<uint32_t> measuring_cpus(const Choice &choice)
 {
 	std::vector<uint32_t> cpus = {choice.sender, choice.receiver};
-	cpus.insert(cpus.end(), choice.more_receivers.begin(), choice.more_receivers.end());
+	cpus.insert(cpus.end(), choice.more.begin(), choice.more.end());
 	return cpus;
 }
 

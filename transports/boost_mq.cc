@@ -8,8 +8,10 @@
 // signal interrupts it, though: each wait gets an end, after which it is entered again. `poll` is try_receive, which waits for
 // nothing but the mutex, and sleeps for that where the other side holds it.
 //
-// A queue needs a name in /dev/shm until both sides have it open.
+// A queue needs a name in /dev/shm until both sides have it open. In a fan-in each sender gets a name of its own for it, a
+// hard link, so that it can go when that sender has it open.
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/date_time/posix_time/posix_time_types.hpp>
@@ -68,7 +70,7 @@ struct icepath_endpoint : ChannelEnd {
 	}
 	std::unique_ptr<ipc::message_queue> in, out;
 	std::unique_ptr<BoostQueueLock> in_lock, out_lock;
-	std::string names[2]; // that side 0 has made: its way out, its way in
+	std::string names[2]; // of the way out, of the way in; to be removed by this end
 	Deadline deadline;
 };
 
@@ -76,6 +78,7 @@ namespace {
 
 constexpr uint64_t kLargest = 16 * kMiB;
 constexpr uint64_t kLargestQueue = 32 * kMiB;
+constexpr const char *kLinkSuffix = "-f"; // after the sender's channel
 constexpr uint64_t kDefaultDepth = 10; // as a POSIX message queue's
 
 uint64_t free_bytes()
@@ -93,7 +96,8 @@ const icepath_target *target(uint32_t n)
 		it.name = "boost-mq";
 		it.summary = "Boost.Interprocess message_queue: shared memory under a pthread mutex and conditions";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		it.fanin_waits = it.waits;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a queue has at least two messages of the payload's size";
 		// A channel has two queues, and others want some of it too.
@@ -131,13 +135,17 @@ int make_queue(icepath_endpoint &end, const icepath_open &how, bool sends)
 // The address is the channel's name.
 int set_up(icepath_endpoint &end, const icepath_open &how)
 {
-	if (end.side == 1)
+	if (end.in_fan_in() && end.sends)
+		end.names[0] = std::string(how.name) + kLinkSuffix;
+	if (end.side == 1 && !end.in_fan_in())
 		return ICEPATH_OK;
 	end.given.bytes_used = static_cast<uint32_t>(std::strlen(how.name));
 	if (end.given.bytes_used > sizeof(end.given.bytes))
 		return end.sentence.tell(ICEPATH_FAILED, "boost-mq: the channel's name is too long");
 	std::memcpy(end.given.bytes, how.name, end.given.bytes_used);
 	int status = ICEPATH_OK;
+	if (!end.makes())
+		return status;
 	try {
 		if (end.sends)
 			status = make_queue(end, how, true);
@@ -161,11 +169,26 @@ void open_queue(const std::string &name, std::unique_ptr<ipc::message_queue> &qu
 	lock = std::make_unique<BoostQueueLock>(name.c_str());
 }
 
+// The receiver of a fan-in meets one sender after the other, and the last name but theirs goes.
+int name_for_sender(icepath_endpoint *end, const std::string &sender)
+{
+	const std::string folder = "/dev/shm/"; // where glibc's shm_open has them
+	if (link((folder + end->names[1]).c_str(), (folder + sender + kLinkSuffix).c_str()))
+		return end->failed("link in /dev/shm");
+	if (end->peer_pidfds.size() == end->peers)
+		end->remove_names();
+	return ICEPATH_OK;
+}
+
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
-	if (end->side == 0) {
+	if (peer->bytes_used > sizeof(peer->bytes))
+		return end->sentence.tell(ICEPATH_FAILED, "boost-mq: the peer's address is too long");
+	if (end->in_fan_in() && end->makes())
+		return name_for_sender(end, {reinterpret_cast<const char *>(peer->bytes), peer->bytes_used});
+	if (end->makes()) {
 		end->remove_names(); // the peer, which connects first, has them open
 		return ICEPATH_OK;
 	}
@@ -174,7 +197,9 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		if (end->receives)
 			open_queue(name + "-0", end->in, end->in_lock);
 		if (end->sends)
-			open_queue(name + "-1", end->out, end->out_lock);
+			open_queue(end->in_fan_in() ? end->names[0] : name + "-1", end->out, end->out_lock);
+		if (end->in_fan_in())
+			end->remove_names();
 	} catch (const std::exception &error) {
 		return end->sentence.tell(ICEPATH_FAILED, "boost-mq: opening a queue failed: %s", error.what());
 	}
@@ -225,7 +250,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 void cancel_end(icepath_endpoint *end)
 {
 	end->cancelled.store(true, std::memory_order_relaxed);
-	if (!has_ended(end->peer_pidfd))
+	if (!end->a_peer_has_ended())
 		return;
 	for (BoostQueueLock *lock : {end->in_lock.get(), end->out_lock.get()})
 		if (lock)

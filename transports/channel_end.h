@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <initializer_list>
+#include <vector>
 
 #include "icepath/plugin.h"
 #include "transports/peer_process.h"
@@ -40,24 +41,31 @@ struct ChannelEnd {
 	uint64_t payload_bytes;
 	uint64_t part_bytes; // of a message at most go with one call
 	std::atomic<bool> cancelled{false};
-	int peer_pidfd = -1;
+	uint32_t peers; // above 1: of a fan-in
+	std::vector<int> peer_pidfds; // by the time of connect()
 	icepath_address given{}; // for the peer; its descriptors are closed once the peer has them
 	Sentence sentence;
 
 	ChannelEnd(const icepath_open &how, const icepath_target &what)
 		: target(what.name), side(how.side), sends(how.sends), receives(how.receives), wait(how.wait),
 		  payload_bytes(how.payload_bytes),
-		  part_bytes(what.max_part_bytes ? std::min(what.max_part_bytes, how.payload_bytes) : how.payload_bytes)
+		  part_bytes(what.max_part_bytes ? std::min(what.max_part_bytes, how.payload_bytes) : how.payload_bytes),
+		  peers(how.peers)
 	{}
 	~ChannelEnd()
 	{
-		close_all({peer_pidfd});
+		for (const int pidfd : peer_pidfds)
+			close(pidfd);
 		close_given();
 	}
 	ChannelEnd(const ChannelEnd &) = delete;
 	ChannelEnd &operator=(const ChannelEnd &) = delete;
 
 	bool in_parts() const { return part_bytes < payload_bytes; }
+	bool in_fan_in() const { return peers > 1; }
+	// Whether it makes what both sides have in common: side 0, but in a fan-in who is alone.
+	bool makes() const { return side == (in_fan_in() ? 1 : 0); }
+	bool a_peer_has_ended() const { return std::ranges::any_of(peer_pidfds, has_ended); }
 	bool is_cancelled() const { return cancelled.load(std::memory_order_relaxed); }
 
 	void give(int fd) { given.fds[given.fds_used++] = fd; }
@@ -76,7 +84,7 @@ struct ChannelEnd {
 		if (peer.fds_used != others + 1)
 			return sentence.tell(ICEPATH_FAILED, "%s: the peer's address has %u descriptors, expected %u", target,
 								 peer.fds_used, others + 1);
-		peer_pidfd = peer.fds[others];
+		peer_pidfds.push_back(peer.fds[others]);
 		return ICEPATH_OK;
 	}
 
@@ -95,7 +103,7 @@ struct ChannelEnd {
 	// The status of a call that was cancelled: where the mechanism doesn't tell of the peer's death, it is seen here.
 	int end_of_cancelled()
 	{
-		if (has_ended(peer_pidfd))
+		if (a_peer_has_ended())
 			return sentence.tell(ICEPATH_CLOSED, "the process at the other end of %s has ended", target);
 		return sentence.tell(ICEPATH_CANCELLED, "a call on %s was cancelled", target);
 	}

@@ -14,7 +14,7 @@ public:
 		if (now_ns - looked_ns_ < kEveryNs)
 			return ICEPATH_OK;
 		looked_ns_ = now_ns;
-		if (!has_ended(end.peer_pidfd))
+		if (!end.a_peer_has_ended())
 			return ICEPATH_OK;
 		return end.sentence.tell(ICEPATH_CLOSED, "the process at the other end of %s has ended", end.target);
 	}

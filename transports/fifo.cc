@@ -26,8 +26,8 @@ const icepath_target *target(uint32_t n)
 {
 	static char why[160];
 	static const icepath_target fifo = [] {
-		icepath_target it =
-			pipe_target("fifo", "named pipes, one for each direction: a byte stream, framed by the known size");
+		icepath_target it = for_fan_in(
+			pipe_target("fifo", "named pipes, one for each direction: a byte stream, framed by the known size"));
 		if (access(folder(), W_OK | X_OK)) {
 			std::snprintf(why, sizeof(why), "%.60s can't be written (%s): set TMPDIR to a folder that can", folder(),
 						  std::strerror(errno));

@@ -227,7 +227,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 
 int take_ring(icepath_endpoint *end, int fd, int &ring)
 {
-	ring = take_fd(end->peer_pidfd, fd);
+	ring = take_fd(end->peer_pidfds.front(), fd);
 	return ring >= 0 ? static_cast<int>(ICEPATH_OK)
 					 : end->failed("pidfd_getfd of the peer's ring (needs the right to ptrace it)");
 }

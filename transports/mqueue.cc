@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX message queues, one for each direction, made by side 0. A queue's descriptor is a file descriptor
+// POSIX message queues, one for each direction, made by side 0, or by a fan-in's receiver. A queue's descriptor is a file descriptor
 // (mq_overview(7)), so it goes to the peer by itself and the name lives only from mq_open to mq_unlink.
 #include <fcntl.h>
 #include <mqueue.h>
@@ -47,7 +47,8 @@ const icepath_target *target(uint32_t n)
 		it.name = "mqueue";
 		it.summary = "POSIX message queues, one for each direction";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		it.fanin_waits = it.waits;
 		it.why_not = queues_missing();
 		const uint64_t largest = kernel_limit("/proc/sys/fs/mqueue/msgsize_max", 8192);
 		rlimit limit{};
@@ -102,9 +103,9 @@ int set_up(icepath_endpoint &end, const icepath_open &how)
 	if (end.in_parts() && end.receives && !(end.last_part = PartBuffer(new (std::nothrow) char[end.part_bytes])))
 		return end.sentence.tell(ICEPATH_FAILED, "mqueue: no memory for a part");
 	int status = ICEPATH_OK;
-	if (end.side == 0 && end.sends)
+	if (end.makes() && end.sends)
 		status = make_queue(end, how.name, '0', depth, end.out);
-	if (status == ICEPATH_OK && end.side == 0 && end.receives)
+	if (status == ICEPATH_OK && end.makes() && end.receives)
 		status = make_queue(end, how.name, '1', depth, end.in);
 	return status;
 }
@@ -116,12 +117,12 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (const int status = end->meet(*peer, end->side == 0 ? 0 : end->receives + end->sends); status != ICEPATH_OK)
+	if (const int status = end->meet(*peer, end->makes() ? 0 : end->receives + end->sends); status != ICEPATH_OK)
 		return status;
 	uint32_t used = 0;
-	if (end->side == 1 && end->receives)
+	if (!end->makes() && end->receives)
 		end->in = peer->fds[used++];
-	if (end->side == 1 && end->sends)
+	if (!end->makes() && end->sends)
 		end->out = peer->fds[used++];
 	return ICEPATH_OK;
 }

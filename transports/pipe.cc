@@ -11,8 +11,8 @@ namespace {
 
 const icepath_target *target(uint32_t n)
 {
-	static const icepath_target pipe =
-		pipe_target("pipe", "anonymous pipes, one for each direction: a byte stream, framed by the known size");
+	static const icepath_target pipe = for_fan_in(
+		pipe_target("pipe", "anonymous pipes, one for each direction: a byte stream, framed by the known size"));
 	return n == 0 ? &pipe : nullptr;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 
+#include <climits>
+
 #include "transports/byte_transfer.h"
 #include "transports/kernel_limit.h"
 #include "transports/plugin_table.h"
@@ -22,7 +24,7 @@ int set_nonblocking(icepath_endpoint *end)
 	return ICEPATH_OK;
 }
 
-// `sends`: from side 0 to side 1.
+// `sends`: from its maker to the peer.
 int make_one(icepath_endpoint &end, MakePipe make, const char *channel, bool sends)
 {
 	char name[80];
@@ -38,23 +40,24 @@ int make_one(icepath_endpoint &end, MakePipe make, const char *channel, bool sen
 int set_up(icepath_endpoint &end, MakePipe make, const char *channel)
 {
 	int status = ICEPATH_OK;
-	if (end.side == 0 && end.sends)
+	if (end.makes() && end.sends)
 		status = make_one(end, make, channel, true);
-	if (status == ICEPATH_OK && end.side == 0 && end.receives)
+	if (status == ICEPATH_OK && end.makes() && end.receives)
 		status = make_one(end, make, channel, false);
 	return status;
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (const int status = end->meet(*peer, end->side == 0 ? 0 : end->receives + end->sends); status != ICEPATH_OK)
+	if (const int status = end->meet(*peer, end->makes() ? 0 : end->receives + end->sends); status != ICEPATH_OK)
 		return status;
 	uint32_t used = 0;
-	if (end->side == 1 && end->receives)
+	if (!end->makes() && end->receives)
 		end->read_end = peer->fds[used++];
-	if (end->side == 1 && end->sends)
+	if (!end->makes() && end->sends)
 		end->write_end = peer->fds[used++];
-	if (end->wait == ICEPATH_WAIT_EPOLL && end->read_end >= 0 && (end->epoll = open_epoll(end->read_end)) < 0)
+	if (end->wait == ICEPATH_WAIT_EPOLL && end->read_end >= 0 && end->epoll < 0 &&
+		(end->epoll = open_epoll(end->read_end)) < 0)
 		return end->failed("epoll");
 	return set_nonblocking(end);
 }
@@ -86,6 +89,14 @@ icepath_target pipe_target(const char *name, const char *summary)
 	it.max_payload_bytes = kLargest;
 	it.max_payload_why = "icepath's own limit: a byte stream has none";
 	return it;
+}
+
+icepath_target for_fan_in(icepath_target pipe)
+{
+	pipe.capabilities |= ICEPATH_CAN_FANIN;
+	pipe.fanin_waits = pipe.waits;
+	pipe.fanin_max_bytes = PIPE_BUF;
+	return pipe;
 }
 
 int open_pipes(const icepath_open *how, const icepath_target &target, MakePipe make, icepath_endpoint **endpoint,

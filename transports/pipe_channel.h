@@ -22,6 +22,10 @@ namespace icepath::transports {
 // What every target made of pipes says of itself.
 icepath_target pipe_target(const char *name, const char *summary);
 
+// The same, if each message is written by one call: then several may write, and none of PIPE_BUF bytes or fewer is mixed with
+// another's (pipe(7)).
+icepath_target for_fan_in(icepath_target pipe);
+
 // Makes one pipe as pipe2(2) does, both ends blocking; false with errno set. `name` is unique on this machine.
 using MakePipe = bool (*)(const char *name, int ends[2]);
 

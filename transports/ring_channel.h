@@ -139,7 +139,7 @@ template <class Ring> void RingEnd<Ring>::lay_out(uint8_t *first)
 	for (const uint32_t from : {0u, 1u}) {
 		Way &way = from == side ? out_ : in_;
 		way.bells = reinterpret_cast<Bells *>(first + from * way_bytes());
-		if (side == 0) {
+		if (makes()) {
 			Bell::make(way.bells->message);
 			Bell::make(way.bells->room);
 			Ring::make(way.bells + 1, shape_);
@@ -154,12 +154,14 @@ template <class Ring> void RingEnd<Ring>::hang(Way &way)
 	way.room.hang(variant_->bell, way.bells->room, way.room_fd);
 }
 
-// Each side makes the eventfds that it sleeps on.
+// Each side makes the eventfds that it sleeps on; a fan-in's receiver also the one on which all senders do.
 template <class Ring> int RingEnd<Ring>::make_bells()
 {
 	if (variant_->bell != BellMake::Eventfd)
 		return ICEPATH_OK;
-	for (int *bell : {&in_.message_fd, &out_.room_fd}) {
+	if (in_fan_in() && !makes())
+		return ICEPATH_OK;
+	for (int *bell : {&in_.message_fd, in_fan_in() ? &in_.room_fd : &out_.room_fd}) {
 		if ((*bell = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)) < 0)
 			return failed("eventfd");
 		if (const int status = give_copy(*bell); status != ICEPATH_OK)
@@ -170,12 +172,12 @@ template <class Ring> int RingEnd<Ring>::make_bells()
 	return ICEPATH_OK;
 }
 
-// The address: side 0's number of slots and memory, then the eventfds of the bells for messages and for room.
+// The address: the maker's number of slots and memory, then the eventfds of the bells for messages and for room.
 template <class Ring> int RingEnd<Ring>::set_up(const RingVariant &variant, uint32_t depth)
 {
 	variant_ = &variant;
 	shape_ = {slots_for(depth, Ring::slot_bytes(payload_bytes), variant.most_ring_bytes()), payload_bytes};
-	if (side == 0) {
+	if (makes()) {
 		std::memcpy(given.bytes, &shape_.slots, sizeof(shape_.slots));
 		given.bytes_used = sizeof(shape_.slots);
 	}
@@ -189,13 +191,14 @@ template <class Ring> int RingEnd<Ring>::set_up(const RingVariant &variant, uint
 template <class Ring> int RingEnd<Ring>::meet_peer(const icepath_address &peer)
 {
 	const uint32_t bells = variant_->bell == BellMake::Eventfd ? 2 : 0;
-	if (const int status = meet(peer, side + bells); status != ICEPATH_OK)
+	const uint32_t memories = makes() ? 0 : 1, told = in_fan_in() && makes() ? 0 : bells;
+	if (const int status = meet(peer, memories + told); status != ICEPATH_OK)
 		return status;
-	if (bells) {
-		out_.message_fd = peer.fds[side];
-		in_.room_fd = peer.fds[side + 1];
+	if (told) {
+		out_.message_fd = peer.fds[memories];
+		(in_fan_in() ? out_ : in_).room_fd = peer.fds[memories + 1];
 	}
-	if (side == 1) {
+	if (!makes()) {
 		memory_fd = peer.fds[0];
 		if (peer.bytes_used == sizeof(shape_.slots))
 			std::memcpy(&shape_.slots, peer.bytes, sizeof(shape_.slots));

@@ -72,10 +72,10 @@ template <class Endpoint> int map_own_memory(Endpoint &end)
 	return ICEPATH_OK;
 }
 
-// The memory's part of open(): side 0 makes it and gives it to side 1. `flags`: as for make_shared_memory().
+// The memory's part of open(): one side makes it and gives it to the other. `flags`: as for make_shared_memory().
 template <class Endpoint> int set_up_memory(Endpoint &end, unsigned flags = 0)
 {
-	if (end.side == 1)
+	if (!end.makes())
 		return ICEPATH_OK;
 	end.memory_fd = make_shared_memory(end.memory_bytes(), flags);
 	if (end.memory_fd < 0)

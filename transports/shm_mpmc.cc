@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings in shared memory that any number may write and read. A channel has one of each: what is seen here is the price of
-// being ready for more.
+// Rings in shared memory that any number may write and read. But in a fan-in a channel has one of each: what is seen there is
+// the price of being ready for more.
 #include "transports/mpmc_ring.h"
 #include "transports/ring_channel.h"
 
@@ -12,13 +12,23 @@ struct icepath_endpoint : RingEnd<MpmcRing> {
 
 namespace {
 
+RingVariant for_many(const char *name, const char *summary, BellMake bell)
+{
+	RingVariant it(name, summary, bell);
+	it.target.capabilities |= ICEPATH_CAN_FANIN;
+	it.target.fanin_waits = it.target.waits;
+	return it;
+}
+
 const RingVariant *variant(uint32_t n)
 {
 	static const RingVariant all[] = {
-		{"shm-mpmc", "ring for many producers and consumers (Vyukov); block sleeps on a futex", BellMake::Futex},
-		{"shm-mpmc/sem", "the same ring; block sleeps on a POSIX semaphore beside it", BellMake::Semaphore},
-		{"shm-mpmc/eventfd", "the same ring; block and epoll sleep on an eventfd that is written where somebody sleeps",
-		 BellMake::Eventfd},
+		for_many("shm-mpmc", "ring for many producers and consumers (Vyukov); block sleeps on a futex",
+				 BellMake::Futex),
+		for_many("shm-mpmc/sem", "the same ring; block sleeps on a POSIX semaphore beside it", BellMake::Semaphore),
+		for_many("shm-mpmc/eventfd",
+				 "the same ring; block and epoll sleep on an eventfd that is written where somebody sleeps",
+				 BellMake::Eventfd),
 	};
 	return n < std::size(all) ? &all[n] : nullptr;
 }

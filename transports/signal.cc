@@ -132,7 +132,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 			const timespec pause{0, kRoomPauseNs};
 			nanosleep(&pause, nullptr);
 		}
-		if (syscall(SYS_pidfd_send_signal, end->peer_pidfd, info.si_signo, &info, 0) == 0)
+		if (syscall(SYS_pidfd_send_signal, end->peer_pidfds.front(), info.si_signo, &info, 0) == 0)
 			return static_cast<ssize_t>(bytes);
 		full = errno == EAGAIN;
 		return -1;

@@ -3,7 +3,10 @@
 
 #include <sys/socket.h>
 
+#include <utility>
+
 #include "transports/byte_transfer.h"
+#include "transports/many_sockets.h"
 #include "transports/plugin_table.h"
 
 namespace icepath::transports {
@@ -72,6 +75,8 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
+	if (end->many)
+		return end->many->recv(*end, *message, end->stream);
 	const int may_wait = end->wait == ICEPATH_WAIT_BLOCK ? 0 : MSG_DONTWAIT;
 	const int socket = end->socket;
 	if (end->stream)
@@ -89,14 +94,27 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	return tell_sockets({end->socket, end->sender}, fds, capacity);
+	uint32_t told = tell_sockets({end->socket, end->sender}, fds, capacity);
+	if (end->many)
+		for (const int socket : end->many->sockets())
+			told += tell_sockets({socket}, fds + told, capacity - told);
+	return told;
 }
 
 } // namespace
 
 int watch_socket(icepath_endpoint *end)
 {
-	if (end->wait == ICEPATH_WAIT_EPOLL && (end->epoll = open_epoll(end->socket)) < 0)
+	if (end->wait == ICEPATH_WAIT_EPOLL && end->epoll < 0 && (end->epoll = open_epoll(end->socket)) < 0)
+		return end->failed("epoll");
+	return ICEPATH_OK;
+}
+
+int watch_one_of_many(icepath_endpoint *end)
+{
+	if (!end->many)
+		end->many = std::make_shared<ManySockets>();
+	if (!end->many->add(std::exchange(end->socket, -1), end->wait))
 		return end->failed("epoll");
 	return ICEPATH_OK;
 }

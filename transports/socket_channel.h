@@ -9,8 +9,9 @@
 #include "transports/parts.h"
 
 namespace icepath::transports {
+class ManySockets;
 class ZerocopySender;
-}
+} // namespace icepath::transports
 
 struct icepath_endpoint : icepath::transports::ChannelEnd {
 	using ChannelEnd::ChannelEnd;
@@ -18,6 +19,7 @@ struct icepath_endpoint : icepath::transports::ChannelEnd {
 	int socket = -1;
 	int sender = -1; // what messages leave by, where that isn't `socket`
 	int listener = -1; // tcp side 0, until connected
+	std::vector<uint16_t> admitted; // udp, a fan-in's receiver: its senders' ports
 	int epoll = -1;
 	bool stream = false;
 	bool deaf = false; // the kernel doesn't tell a sender that the peer has died
@@ -27,12 +29,17 @@ struct icepath_endpoint : icepath::transports::ChannelEnd {
 	uint32_t messages_sent = 0;
 	icepath::transports::PartOrder order;
 	std::shared_ptr<icepath::transports::ZerocopySender> zerocopy; // where it sends so
+	// Of a fan-in whose senders have a connection each: the receiver's ends of them, instead of `socket`.
+	std::shared_ptr<icepath::transports::ManySockets> many;
 };
 
 namespace icepath::transports {
 
-// The last step of connect(): `socket` is connected.
+// The last step of connect(): `socket` is connected, or several senders are to it.
 int watch_socket(icepath_endpoint *end);
+
+// The same of a fan-in's receiver that has a connection for each sender: `socket` is the next one, and becomes one of `many`.
+int watch_one_of_many(icepath_endpoint *end);
 
 // The whole table of a socket transport.
 icepath_plugin socket_table(const char *name, decltype(icepath_plugin::target) target,

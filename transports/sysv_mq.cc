@@ -66,7 +66,8 @@ const icepath_target *target(uint32_t n)
 		it.name = "sysv-mq";
 		it.summary = "System V message queues, one for each direction";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		it.fanin_waits = it.waits;
 		it.why_not = queues_missing();
 		it.max_part_bytes =
 			std::min(kernel_limit("/proc/sys/kernel/msgmax", 8192), kernel_limit("/proc/sys/kernel/msgmnb", 16384));
@@ -114,7 +115,7 @@ int make_letter(icepath_endpoint &end, LetterPointer &letter)
 	return ICEPATH_OK;
 }
 
-// The address is the two queues: side 0's way out, then its way in.
+// The address is the two queues: their maker's way out, then its way in.
 int set_up(icepath_endpoint &end, const icepath_open &how)
 {
 	int status = ICEPATH_OK;
@@ -122,7 +123,7 @@ int set_up(icepath_endpoint &end, const icepath_open &how)
 		status = make_letter(end, end.sent);
 	if (status == ICEPATH_OK && end.receives)
 		status = make_letter(end, end.received);
-	if (end.side == 1)
+	if (!end.makes())
 		return status;
 	if (status == ICEPATH_OK && end.sends)
 		status = make_queue(end, how.depth, end.out);
@@ -141,7 +142,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK || end->side == 0)
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK || end->makes())
 		return status;
 	int ids[2];
 	if (peer->bytes_used != sizeof(ids))

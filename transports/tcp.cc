@@ -23,8 +23,9 @@ icepath_target plain_target()
 	it.summary = "TCP over loopback with TCP_NODELAY: a byte stream, framed by the known size";
 	it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 	it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_SKB_COPY | ICEPATH_USES_BYTE_STREAM;
-	it.capabilities = ICEPATH_CAN_PINGPONG;
-	it.max_payload_bytes = kLargest;
+	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+	it.fanin_waits = ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+	it.fanin_max_bytes = it.max_payload_bytes = kLargest;
 	it.max_payload_why = "icepath's own limit: a byte stream has none";
 	it.why_not = loopback_missing();
 	return it;
@@ -56,8 +57,13 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
+	if (end->many)
+		if (const int status = bind_another_tcp(*end); status != ICEPATH_OK)
+			return status;
 	if (const int status = connect_tcp(end, peer); status != ICEPATH_OK)
 		return status;
+	if (end->in_fan_in() && end->side == 1)
+		return watch_one_of_many(end);
 	return watch_socket_and_completions(end);
 }
 

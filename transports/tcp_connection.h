@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A TCP connection over loopback between the two ends of a channel. Side 0 listens on a port that the kernel chooses and
-// accepts nobody but the socket that side 1 has bound before, so that no other process can slip in. An endpoint has
-// `socket`, and `listener` for side 0 until it is connected.
+// accepts nobody but the socket that side 1 has bound before, so that no other process can slip in. In a fan-in side 1 has one
+// for each sender, all bound to one address: who they are connected to tells them apart. An endpoint has `socket`, and
+// `listener` for side 0 until it is connected.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -23,10 +24,27 @@ template <class Endpoint> int set_up_tcp(Endpoint &end)
 	mine = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (mine < 0)
 		return end.failed("socket");
+	// All that are bound to one address must allow it (inet_csk_bind_conflict).
+	const int on = 1;
+	if (end.in_fan_in() && end.side == 1 && setsockopt(mine, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
+		return end.failed("setsockopt(SO_REUSEADDR)");
 	if (!bind_to_loopback(mine, end.given))
 		return end.failed("bind to 127.0.0.1");
 	if (end.side == 0 && listen(mine, kTcpBacklog))
 		return end.failed("listen");
+	return ICEPATH_OK;
+}
+
+// A fan-in's side 1: one more socket at the address that its senders were told.
+template <class Endpoint> int bind_another_tcp(Endpoint &end)
+{
+	const int on = 1;
+	end.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (end.socket < 0 || setsockopt(end.socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
+		return end.failed("socket");
+	sockaddr_in bound{};
+	if (!read_address(end.given, bound) || bind(end.socket, reinterpret_cast<const sockaddr *>(&bound), sizeof(bound)))
+		return end.failed("bind to 127.0.0.1 once more");
 	return ICEPATH_OK;
 }
 

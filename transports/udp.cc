@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // UDP over loopback between two connected sockets: the kernel drops what comes from elsewhere, and what finds the
-// receive buffer full.
+// receive buffer full. In a fan-in several are connected to one that isn't, and a filter drops what isn't theirs.
+#include <linux/filter.h>
 #include <sys/socket.h>
 
 #include <iterator>
+#include <vector>
 
 #include "transports/loopback_address.h"
 #include "transports/loopback_datagram.h"
@@ -23,7 +25,8 @@ icepath_target plain_target()
 	it.summary = "UDP over loopback: messages, lost where the receiver is too slow";
 	it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 	it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // a linear skb is copied without skb_copy_datagram_iovec
-	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY | ICEPATH_CAN_FANIN;
+	it.fanin_waits = it.waits;
 	limit_to_datagrams(it);
 	it.why_not = loopback_missing();
 	return it;
@@ -62,6 +65,22 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, set_up);
 }
 
+// sk_filter runs with the UDP header in front (udp_queue_rcv_one_skb): its first two bytes are the sender's port.
+int admit(icepath_endpoint *end, uint16_t port)
+{
+	end->admitted.push_back(port);
+	std::vector<sock_filter> program = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0)};
+	for (size_t i = 0; i < end->admitted.size(); i++)
+		program.push_back(
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, end->admitted[i], static_cast<uint8_t>(end->admitted.size() - i), 0));
+	program.push_back(BPF_STMT(BPF_RET | BPF_K, 0));
+	program.push_back(BPF_STMT(BPF_RET | BPF_K, UINT32_MAX));
+	const sock_fprog filter{static_cast<uint16_t>(program.size()), program.data()};
+	return setsockopt(end->socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter))
+			   ? end->failed("setsockopt(SO_ATTACH_FILTER)")
+			   : ICEPATH_OK;
+}
+
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
@@ -69,8 +88,12 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	sockaddr_in other{};
 	if (!read_address(*peer, other))
 		return end->sentence.tell(ICEPATH_FAILED, "udp: the peer's address is not one of 127.0.0.1");
-	if (connect(end->socket, reinterpret_cast<const sockaddr *>(&other), sizeof(other)))
+	if (end->in_fan_in() && end->makes()) {
+		if (const int status = admit(end, ntohs(other.sin_port)); status != ICEPATH_OK)
+			return status;
+	} else if (connect(end->socket, reinterpret_cast<const sockaddr *>(&other), sizeof(other))) {
 		return end->failed("connect to 127.0.0.1");
+	}
 	// What a stranger sent before the socket was connected is in its queue already.
 	char stray = 0;
 	while (recv(end->socket, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // UNIX domain sockets: one socket pair, made by side 0, whose other half goes to side 1. No name, so nobody else can
 // join.
+//
+// In a fan-in a stream's or seqpacket's receiver has a pair with each sender. Datagrams of all go to one socket, which must be
+// bound for that: its name is removed at once, and senders reach it by a descriptor of its inode.
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "transports/kernel_limit.h"
 #include "transports/plugin_table.h"
@@ -38,23 +44,27 @@ Kind *kinds()
 		target.size = sizeof(target);
 		target.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		target.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
-		target.capabilities = ICEPATH_CAN_PINGPONG;
-		target.max_payload_bytes = kLargestInParts;
+		target.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		target.fanin_waits = ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
+		target.fanin_max_bytes = target.max_payload_bytes = kLargestInParts;
 		target.max_payload_why = "icepath's own limit: what one datagram can't carry goes in parts";
 		target.max_part_bytes = std::min(2 * wmem_max - kSendBufferReserve, kLargestDatagram);
 		target.name = "uds-seqpacket";
 		target.summary = "UNIX domain socket, SOCK_SEQPACKET: connected, keeps message boundaries";
 		all[1] = {target, SOCK_SEQPACKET};
+		icepath_target stream = target;
+		target.fanin_waits = target.waits;
+		target.fanin_max_bytes = 0;
 		target.name = "uds-dgram";
 		target.summary = "UNIX domain socket, SOCK_DGRAM: messages, reliable and in order";
 		all[2] = {target, SOCK_DGRAM};
-		target.name = "uds-stream";
-		target.summary = "UNIX domain socket, SOCK_STREAM: a byte stream, framed by the known size";
-		target.mechanisms |= ICEPATH_USES_BYTE_STREAM;
-		target.max_payload_bytes = kLargestOnStream;
-		target.max_payload_why = "icepath's own limit: a byte stream has none";
-		target.max_part_bytes = 0;
-		all[0] = {target, SOCK_STREAM};
+		stream.name = "uds-stream";
+		stream.summary = "UNIX domain socket, SOCK_STREAM: a byte stream, framed by the known size";
+		stream.mechanisms |= ICEPATH_USES_BYTE_STREAM;
+		stream.fanin_max_bytes = stream.max_payload_bytes = kLargestOnStream;
+		stream.max_payload_why = "icepath's own limit: a byte stream has none";
+		stream.max_part_bytes = 0;
+		all[0] = {stream, SOCK_STREAM};
 		return true;
 	}();
 	(void)ready;
@@ -81,9 +91,54 @@ int make_room(icepath_endpoint *end)
 	return ICEPATH_OK;
 }
 
-int set_up(icepath_endpoint &end, int type)
+// A fan-in's receiver of datagrams.
+int bind_without_name(icepath_endpoint &end, const char *channel)
+{
+	const char *folder = std::getenv("TMPDIR");
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	const int length = std::snprintf(address.sun_path, sizeof(address.sun_path), "%s/%.63s",
+									 folder && *folder ? folder : "/tmp", channel);
+	if (length < 0 || length >= static_cast<int>(sizeof(address.sun_path)))
+		return end.sentence.tell(ICEPATH_FAILED, "uds-dgram: the path of TMPDIR is too long for a socket's name");
+	if (bind(end.socket, reinterpret_cast<const sockaddr *>(&address), sizeof(address)))
+		return end.failed("bind in TMPDIR");
+	const int inode = open(address.sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const int error = errno;
+	unlink(address.sun_path);
+	errno = error;
+	if (inode < 0)
+		return end.failed("open of a socket's inode");
+	end.give(inode);
+	return ICEPATH_OK;
+}
+
+int join_datagrams(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, end->makes() ? 0 : 1); status != ICEPATH_OK)
+		return status;
+	if (end->makes())
+		return watch_socket(end);
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", peer->fds[0]);
+	const int status = connect(end->socket, reinterpret_cast<const sockaddr *>(&address), sizeof(address));
+	const int error = errno;
+	close(peer->fds[0]);
+	errno = error;
+	return status ? end->failed("connect by /proc/self/fd") : ICEPATH_OK;
+}
+
+bool joins_datagrams(const icepath_endpoint &end) { return end.in_fan_in() && end.target == kinds()[2].target.name; }
+
+int set_up(icepath_endpoint &end, int type, const char *channel)
 {
 	end.stream = type == SOCK_STREAM;
+	if (joins_datagrams(end)) {
+		if ((end.socket = socket(AF_UNIX, type | SOCK_CLOEXEC, 0)) < 0)
+			return end.failed("socket");
+		return end.makes() ? bind_without_name(end, channel) : make_room(&end);
+	}
 	if (end.side == 1)
 		return ICEPATH_OK;
 	int pair[2];
@@ -99,13 +154,15 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	for (const Kind *kind = kinds(); kind < kinds() + kKinds; kind++)
 		if (std::strcmp(kind->target.name, how->target) == 0)
 			return open_endpoint(how, kind->target, endpoint, address,
-								 [=](icepath_endpoint &end) { return set_up(end, kind->type); });
+								 [=](icepath_endpoint &end) { return set_up(end, kind->type, how->name); });
 	*endpoint = nullptr;
 	return open_error().tell(ICEPATH_UNSUPPORTED, "icepath-uds.so has no target %.31s", how->target);
 }
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
+	if (joins_datagrams(*end))
+		return join_datagrams(end, peer);
 	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
 		return status;
 	if (end->side == 1) {
@@ -113,6 +170,8 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		if (const int status = make_room(end); status != ICEPATH_OK)
 			return status;
 	}
+	if (end->in_fan_in() && end->side == 1)
+		return watch_one_of_many(end);
 	return watch_socket(end);
 }
 

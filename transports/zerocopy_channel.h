@@ -13,6 +13,9 @@ namespace icepath::transports {
 inline icepath_target zerocopy_target(icepath_target plain, const char *name, const char *summary, uint64_t largest,
 									  const char *largest_why)
 {
+	plain.capabilities &= ~ICEPATH_CAN_FANIN;
+	plain.fanin_waits = 0;
+	plain.fanin_max_bytes = 0;
 	plain.name = name;
 	plain.summary = summary;
 	plain.max_payload_bytes = largest;

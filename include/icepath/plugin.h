@@ -22,6 +22,10 @@
  * A transport that needs names in a namespace that outlives it (queues, shared-memory files) removes them as soon as
  * both sides have them open: in `connect` of side 0, which comes last. Nothing may be left behind after SIGKILL.
  *
+ * In a fan-in one endpoint of side 1 receives what several of side 0 send, each of a process of its own: both kinds are
+ * opened with their number in `peers`, all before the first is connected. Then, one sender after the other, side 1 gets that
+ * sender's address and that sender side 1's. recv() takes from all of them, and needn't tell from which.
+ *
  * Rules
  *  - Times are nanoseconds of CLOCK_MONOTONIC, sizes are bytes.
  *  - The caller owns every buffer that it passes; a pointer that a plug-in returns lives as long as the endpoint.
@@ -42,7 +46,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 2u
+#define ICEPATH_PLUGIN_ABI 3u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -74,6 +78,7 @@ enum icepath_capability {
 	ICEPATH_CAN_LOAN = 1u << 1,     /* loan/send_loaned and take/give_back are real zero-copy */
 	ICEPATH_IS_LOSSY = 1u << 2,     /* messages may be lost without an error (UDP) */
 	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
+	ICEPATH_CAN_FANIN = 1u << 4,    /* one endpoint may receive from several senders, by `fanin_waits` */
 };
 
 struct icepath_target {
@@ -87,6 +92,9 @@ struct icepath_target {
 	const char *max_payload_why; /* where that limit comes from: "/proc/sys/net/core/rmem_max is 212992" */
 	uint64_t max_part_bytes; /* what one call carries at most: a longer message goes in parts; 0: in one always */
 	const char *why_not;      /* NULL, or why this target cannot work here and what mends it */
+	uint32_t fanin_waits;     /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a part of `waits` */
+	/* Likewise: the largest message that no other sender's gets in the middle of; 0: all that one call carries. */
+	uint64_t fanin_max_bytes;
 };
 
 /*
@@ -109,6 +117,7 @@ struct icepath_open {
 	enum icepath_wait wait;    /* the one wait that will be used */
 	uint64_t payload_bytes;    /* every message has this size */
 	uint32_t depth; /* messages that may be in flight where the target has a bounded queue; 0: its default */
+	uint32_t peers; /* endpoints of side 0 that will be connected to the one of side 1; above 1: a fan-in */
 };
 
 /* What is worth knowing of one send. Bits. */

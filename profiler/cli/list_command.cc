@@ -36,6 +36,7 @@ ExitCode list(const ListOptions &options)
 									   {"kind", "transport"},
 									   {"summary", target.summary},
 									   {"waits", waits_of(target.waits)},
+									   {"fanin_waits", waits_of(target.fanin_waits)},
 									   {"max_payload_bytes", target.max_payload_bytes},
 									   {"max_payload_why", target.max_payload_why},
 									   {"why_not", target.why_not},
@@ -47,10 +48,13 @@ ExitCode list(const ListOptions &options)
 	size_t width = kHead.size();
 	for (const plan::Target &target : targets)
 		width = std::max(width, target.name.size());
-	std::string text = fmt::format("{:<{}}  {:<16}  {:>10}  {}\n", kHead, width, "waits", "largest, B", "what it is");
+	std::string text = fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", kHead, width, "waits", "in fanin",
+								   "largest, B", "what it is");
 	for (const plan::Target &target : targets)
-		text += fmt::format("{:<{}}  {:<16}  {:>10}  {}\n", target.name, width,
-							fmt::format("{}", fmt::join(waits_of(target.waits), ",")), target.max_payload_bytes,
+		text += fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", target.name, width,
+							fmt::format("{}", fmt::join(waits_of(target.waits), ",")),
+							target.fanin_waits ? fmt::format("{}", fmt::join(waits_of(target.fanin_waits), ",")) : "–",
+							target.max_payload_bytes,
 							target.why_not.empty() ? target.summary : "not here: " + target.why_not);
 	print(text);
 	for (const std::string &notice : notices)

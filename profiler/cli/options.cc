@@ -135,10 +135,15 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(rundir::kWaitNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
-	app.add_option("--rate", run.wishes.rate_hz, "messages per second of oneway")->capture_default_str();
+	app.add_option("--rate", run.wishes.rate_hz,
+				   "messages per second of oneway and fanout, and of all senders of fanin together")
+		->capture_default_str();
 	app.add_option("--sparse-period", texts.sparse_period, "sparse: time from one message to the next")
 		->capture_default_str();
 	app.add_option("--receivers", run.wishes.receivers, "receivers that each message of fanout goes to")
+		->delimiter(',')
+		->capture_default_str();
+	app.add_option("--senders", run.wishes.senders, "senders that one receiver of fanin takes from")
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--responses", run.wishes.responses, "responses to each request of reqrep")
@@ -161,8 +166,9 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->capture_default_str();
 	app.add_option("-d,--duration", texts.duration, "time for everything: seconds, or 90s, 5m, 1h")
 		->capture_default_str();
-	app.add_option("--cpus", run.cpus,
-				   "SENDER,RECEIVER[,RECEIVER...]: CPUs to pin the sides to; several receivers take theirs in turn");
+	app.add_option(
+		"--cpus", run.cpus,
+		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
 	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag(
@@ -210,10 +216,12 @@ void check(RunOptions &run, const RunTexts &texts)
 	constexpr uint64_t kShortestP99Ns = 1'000, kLongestP99Ns = 100'000'000;
 	if (run.wishes.limits.max_p99_ns < kShortestP99Ns || run.wishes.limits.max_p99_ns > kLongestP99Ns)
 		throw Failure(ExitCode::Usage, fmt::format("--max-p99: {} is outside of 1us to 100ms", texts.max_p99));
-	for (const uint32_t receivers : run.wishes.receivers)
-		if (receivers < 1 || receivers >= rundir::kMaxSides)
-			throw Failure(ExitCode::Usage,
-						  fmt::format("--receivers: {} is outside of 1 to {}", receivers, rundir::kMaxSides - 1));
+	for (const auto &[option, list] :
+		 {std::pair("--receivers", &run.wishes.receivers), {"--senders", &run.wishes.senders}})
+		for (const uint32_t number : *list)
+			if (number < 1 || number >= rundir::kMaxSides)
+				throw Failure(ExitCode::Usage,
+							  fmt::format("{}: {} is outside of 1 to {}", option, number, rundir::kMaxSides - 1));
 	for (const uint32_t responses : run.wishes.responses)
 		if (responses < 1 || responses > rundir::kMaxResponses)
 			throw Failure(ExitCode::Usage,

@@ -110,8 +110,7 @@ void make_disjoint(std::vector<Call> &calls)
 	calls = std::move(disjoint);
 }
 
-void add_flow(const rundir::Block &block, const rundir::Cell &cell, size_t number, const rundir::Flow &sides,
-			  const SocketEvents &events, Observations &seen)
+Direction direction_of(const rundir::Block &block, const rundir::Cell &cell, size_t number, const rundir::Flow &sides)
 {
 	const rundir::BlockSide &sender = block.sides[sides.from], &receiver = block.sides[sides.to];
 	const rundir::BlockFlow &flow = block.flows[number];
@@ -121,7 +120,7 @@ void add_flow(const rundir::Block &block, const rundir::Cell &cell, size_t numbe
 						.receiver_key = flow.receiver_key,
 						.payload_bytes = cell.payload_bytes,
 						.parts = cell.parts,
-						.begin_ns = seen.begin_ns,
+						.begin_ns = block.begin.monotonic_ns,
 						.exchanges = {}};
 	const auto sends = by_seq(flow.sends), recvs = by_seq(flow.recvs);
 	const auto first = first_in_read(flow.recvs);
@@ -141,15 +140,33 @@ void add_flow(const rundir::Block &block, const rundir::Cell &cell, size_t numbe
 		}
 		direction.exchanges.push_back(std::move(exchange));
 	}
-	if (cell.mechanisms & ICEPATH_USES_SOCKET) {
+	return direction;
+}
+
+void match(const rundir::Cell &cell, const SocketEvents &events, const Observations &seen,
+		   std::vector<Direction> &directions)
+{
+	if (!(cell.mechanisms & ICEPATH_USES_SOCKET))
+		return;
+	const bool in_one_socket =
+		directions.size() > 1 && std::ranges::all_of(directions, [&](const Direction &direction) {
+			return direction.receiver_key == directions.front().receiver_key;
+		});
+	for (Direction &direction : directions) {
 		if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
-			match_local(events, direction);
+			match_local(events, seen, direction);
 		else if (cell.mechanisms & ICEPATH_USES_BYTE_STREAM)
 			match_stream(events, seen, direction);
-		else
+		else if (!in_one_socket)
 			match_datagrams(events, seen, direction);
 		match_taken(events, direction);
 	}
+	if (in_one_socket && (cell.mechanisms & ICEPATH_USES_NETDEV) && !(cell.mechanisms & ICEPATH_USES_BYTE_STREAM))
+		match_gathered_datagrams(events, seen, directions);
+}
+
+void add_deliveries(const rundir::BlockFlow &flow, const Direction &direction, Observations &seen)
+{
 	for (const Exchange &exchange : direction.exchanges) {
 		if (!exchange.received)
 			continue;
@@ -160,8 +177,8 @@ void add_flow(const rundir::Block &block, const rundir::Cell &cell, size_t numbe
 		const auto received_index = static_cast<uint32_t>(exchange.received - flow.recvs.data());
 		seen.deliveries.push_back(
 			{exchange.transfer.message,
-			 sender.tid,
-			 receiver.tid,
+			 direction.sender,
+			 direction.receiver,
 			 {exchange.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
 			 {exchange.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
 	}
@@ -206,8 +223,12 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
 			since_ns != 0 && since_ns < side.marker_end_ns)
 			seen.lost.push_back({since_ns, UINT64_MAX, 1});
+	std::vector<Direction> directions;
 	for (size_t i = 0; i < flows.size(); ++i)
-		add_flow(block, cell, i, flows[i], events, seen);
+		directions.push_back(direction_of(block, cell, i, flows[i]));
+	match(cell, events, seen, directions);
+	for (size_t i = 0; i < flows.size(); ++i)
+		add_deliveries(block.flows[i], directions[i], seen);
 	return seen;
 }
 

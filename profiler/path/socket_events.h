@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which socket events are a message's: when it reached a device queue, when it was ready, when it was taken.
+#include <span>
+
 #include "profiler/path/log.h"
 
 namespace icepath::path {
@@ -23,7 +25,7 @@ struct Direction {
 };
 
 // UNIX sockets: sk_data_ready runs in the sending call, on top of the sender.
-void match_local(const SocketEvents &events, Direction &direction);
+void match_local(const SocketEvents &events, const Observations &seen, Direction &direction);
 
 // TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.
 void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction);
@@ -31,6 +33,11 @@ void match_stream(const SocketEvents &events, const Observations &seen, Directio
 // UDP: the datagrams that the sending calls queued, and the readiness that follows each on the receiver's socket. The order
 // is kept, so that with several in flight each takes the first readiness that is left; a message is ready with its last.
 void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction);
+
+// The same where several senders' datagrams, each in one part, go to one socket. A CPU's datagrams over loopback pass its own
+// backlog (enqueue_to_backlog()) and are announced there in the order in which they were queued; between CPUs there is no
+// order. Where a readiness has no datagram that its CPU had queued before, packets move to other CPUs (RPS), and none is told.
+void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<Direction> directions);
 
 // The last copy by the receiver inside the taking call.
 void match_taken(const SocketEvents &events, Direction &direction);

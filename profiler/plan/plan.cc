@@ -16,6 +16,9 @@ namespace {
 using rundir::Pattern;
 using rundir::Wait;
 
+// What says who sent a message and which one it is: a whole worker::PayloadHead.
+constexpr uint64_t kLeastFanInBytes = 16;
+
 constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin};
 
 // What a run measures that names no target: one or two of each kind, so that a minute has rounds enough for all of them.
@@ -85,8 +88,27 @@ std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 
 bool supports(const Target &target, Wait wait) { return (target.waits & bit_of(wait)) != 0; }
 
+// What `target` can do where its one end takes from several senders; nothing: it can't, which is told.
+std::optional<Target> in_fan_in(const Target &target, Plan &plan)
+{
+	if (!(target.capabilities & ICEPATH_CAN_FANIN)) {
+		add_once(plan.notices,
+				 fmt::format("{} has no end that takes from several senders: left out of fanin", target.name));
+		return std::nullopt;
+	}
+	Target there = target;
+	there.waits = target.fanin_waits;
+	const uint64_t largest = target.fanin_max_bytes ? target.fanin_max_bytes : target.max_part_bytes;
+	if (largest != 0 && largest < target.max_payload_bytes) {
+		there.max_payload_bytes = largest;
+		there.max_payload_why = "longer ones of several senders would be mixed up in one queue";
+	}
+	return there;
+}
+
 // How `target` waits where `asked` was asked for; nothing: it is left out there. Whatever isn't as asked is told.
-std::optional<Wait> wait_for(const Target &target, Wait asked, const std::vector<Wait> &all_asked, Plan &plan)
+std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, const std::vector<Wait> &all_asked,
+							 Plan &plan)
 {
 	if (supports(target, asked))
 		return asked;
@@ -107,7 +129,8 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, const std::vector
 				 fmt::format("{} has no call to make again: measured with spin where poll was asked for", target.name));
 		return Wait::Spin;
 	}
-	add_once(plan.notices, fmt::format("{} can't wait by {}: left out there", target.name, name(asked)));
+	add_once(plan.notices, fmt::format("{} can't wait by {}{}: left out there", target.name, name(asked),
+									   pattern == Pattern::FanIn ? " for several senders" : ""));
 	return std::nullopt;
 }
 
@@ -123,10 +146,20 @@ std::vector<std::optional<rundir::Burst>> bursts_for(const Wishes &wishes, Patte
 	return bursts;
 }
 
-// Of the sender and of `receivers`, who get the rest of `cpus` in turn.
-std::vector<uint32_t> cpus_for(uint32_t receivers, const std::vector<uint32_t> &cpus)
+// Of the sender and of `receivers`, who get the rest of `cpus` in turn; or of `senders`, who get all but the second in turn,
+// and of the receiver.
+std::vector<uint32_t> cpus_for(uint32_t senders, uint32_t receivers, const std::vector<uint32_t> &cpus)
 {
-	std::vector<uint32_t> of_sides = {cpus.front()};
+	std::vector<uint32_t> of_sides;
+	if (senders > 1) {
+		std::vector<uint32_t> of_senders = cpus;
+		of_senders.erase(of_senders.begin() + 1);
+		for (uint32_t i = 0; i < senders; i++)
+			of_sides.push_back(of_senders[i % of_senders.size()]);
+		of_sides.push_back(cpus[1]);
+		return of_sides;
+	}
+	of_sides.push_back(cpus.front());
 	for (uint32_t i = 0; i < receivers; i++)
 		of_sides.push_back(cpus[1 + i % (cpus.size() - 1)]);
 	return of_sides;
@@ -144,23 +177,30 @@ std::vector<uint32_t> receivers_for(const Wishes &wishes, Pattern pattern)
 	return pattern == Pattern::FanOut ? each_once(wishes.receivers) : std::vector<uint32_t>{1};
 }
 
+// One everywhere but in fanin.
+std::vector<uint32_t> senders_for(const Wishes &wishes, Pattern pattern)
+{
+	return pattern == Pattern::FanIn ? each_once(wishes.senders) : std::vector<uint32_t>{1};
+}
+
 // `base` with each combination of what its pattern has besides, and of what was to be put in.
 std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell &base,
 									   const std::vector<uint32_t> &cpus)
 {
 	std::vector<rundir::Cell> cells;
-	for (const uint32_t receivers : receivers_for(wishes, base.pattern))
-		for (const uint32_t responses : responses_for(wishes, base.pattern))
-			for (const auto &burst : bursts_for(wishes, base.pattern))
-				for (const bool injected : {false, true}) {
-					if (injected && !wishes.injection.any())
-						continue;
-					rundir::Cell &cell = cells.emplace_back(base);
-					cell.cpus = cpus_for(receivers, cpus);
-					cell.responses = responses;
-					cell.burst = burst;
-					cell.injection = injected ? wishes.injection : rundir::Injection{};
-				}
+	for (const uint32_t senders : senders_for(wishes, base.pattern))
+		for (const uint32_t receivers : receivers_for(wishes, base.pattern))
+			for (const uint32_t responses : responses_for(wishes, base.pattern))
+				for (const auto &burst : bursts_for(wishes, base.pattern))
+					for (const bool injected : {false, true}) {
+						if (injected && !wishes.injection.any())
+							continue;
+						rundir::Cell &cell = cells.emplace_back(base);
+						cell.cpus = cpus_for(senders, receivers, cpus);
+						cell.responses = responses;
+						cell.burst = burst;
+						cell.injection = injected ? wishes.injection : rundir::Injection{};
+					}
 	return cells;
 }
 
@@ -173,24 +213,30 @@ bool has_company(const std::vector<const Target *> &chosen)
 // Receivers that never sleep and have too few CPUs wait for each other's time slices. That is told; a floor isn't one then.
 bool is_sensible(const Target &target, const rundir::Cell &cell, Plan &plan)
 {
-	const std::set<uint32_t> cpus(cell.cpus.begin() + 1, cell.cpus.end());
-	if (!rundir::never_sleeps(cell.wait) || cpus.size() == rundir::channels_of(cell))
+	const std::set<uint32_t> cpus(cell.cpus.begin() + static_cast<ptrdiff_t>(rundir::senders_of(cell)),
+								  cell.cpus.end());
+	if (!rundir::never_sleeps(cell.wait) || cpus.size() == rundir::receivers_of(cell))
 		return true;
 	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
 	add_once(plan.notices,
 			 fmt::format("{} receivers that never sleep (wait {}) share fewer CPUs, so they wait for each other's time "
 						 "slices{}: give each its own with --cpus",
-						 rundir::channels_of(cell), name(cell.wait),
+						 rundir::receivers_of(cell), name(cell.wait),
 						 floor ? fmt::format("; {} is left out", target.name) : ""));
 	return !floor;
 }
 
-bool carries(const Wishes &wishes, const Target &target, uint64_t size, Plan &plan)
+bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64_t size, Plan &plan)
 {
+	if (pattern == Pattern::FanIn && size < kLeastFanInBytes)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--sizes: {} bytes can't tell which sender of fanin they are from: give {} or more",
+								  size, kLeastFanInBytes));
 	if (size != 0 && size <= target.max_payload_bytes)
 		return true;
-	const std::string why = fmt::format("{} can't carry {} bytes: its limit is {} ({})", target.name, size,
-										target.max_payload_bytes, target.max_payload_why);
+	const std::string why =
+		fmt::format("{} can't carry {} bytes{}: its limit is {} ({})", target.name, size,
+					pattern == Pattern::FanIn ? " in fanin" : "", target.max_payload_bytes, target.max_payload_why);
 	if (!wants_all(wishes) || size == 0)
 		throw Failure(ExitCode::Usage, why);
 	add_once(plan.notices, why + "; left out");
@@ -221,15 +267,16 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 	const std::vector<Wait> waits = each_once(wishes.waits);
 	for (const Pattern pattern : each_once(wishes.patterns)) {
 		for (const Wait asked : waits) {
-			for (const Target *target : chosen) {
-				const std::optional<Wait> wait = wait_for(*target, asked, waits, plan);
+			for (const Target *one : chosen) {
+				const std::optional<Target> target = pattern == Pattern::FanIn ? in_fan_in(*one, plan) : *one;
+				const std::optional<Wait> wait = target ? wait_for(*target, asked, pattern, waits, plan) : std::nullopt;
 				if (!wait)
 					continue;
 				// It would take as long as all of the others together, and sparse stamps cost what they cost in oneway.
 				if (pattern == Pattern::Sparse && (target->capabilities & ICEPATH_NOT_IPC) && has_company(chosen))
 					continue;
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
-					if (!carries(wishes, *target, size, plan))
+					if (!carries(wishes, *target, pattern, size, plan))
 						continue;
 					rundir::Cell cell;
 					cell.target = target->name;
@@ -238,7 +285,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					cell.payload_bytes = size;
 					if (const uint64_t part = target->max_part_bytes; part != 0)
 						cell.parts = static_cast<uint32_t>((size + part - 1) / part);
-					if (pattern == Pattern::OneWay || pattern == Pattern::FanOut)
+					if (pattern == Pattern::OneWay || pattern == Pattern::FanOut || pattern == Pattern::FanIn)
 						cell.rate_hz = wishes.rate_hz;
 					if (pattern == Pattern::Sparse)
 						cell.rate_hz = 1e9 / static_cast<double>(wishes.sparse_period_ns);
@@ -247,10 +294,10 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					cell.mechanisms = target->mechanisms;
 					cell.capabilities = target->capabilities;
 					cell.idle_channels = wishes.idle_channels;
-					for (rundir::Cell &one : with_factors(wishes, cell, cpus)) {
-						if (!is_sensible(*target, one, plan))
+					for (rundir::Cell &made : with_factors(wishes, cell, cpus)) {
+						if (!is_sensible(*target, made, plan))
 							continue;
-						plan.cells.push_back(std::move(one));
+						plan.cells.push_back(std::move(made));
 						plan.plugin_of_cell.push_back(target->plugin);
 					}
 				}

@@ -18,6 +18,8 @@ struct Target {
 	uint32_t waits = 0, mechanisms = 0, capabilities = 0; // bits of plugin.h
 	uint64_t max_payload_bytes = 0, max_part_bytes = 0;
 	std::string max_payload_why, why_not;
+	uint32_t fanin_waits = 0; // 0 without ICEPATH_CAN_FANIN
+	uint64_t fanin_max_bytes = 0; // as in plugin.h
 };
 
 struct Wishes {
@@ -25,11 +27,12 @@ struct Wishes {
 	std::vector<rundir::Pattern> patterns;
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
-	double rate_hz = 2000; // oneway, fanout
+	double rate_hz = 2000; // oneway, fanout, all senders of fanin together
 	uint64_t sparse_period_ns = 200'000'000; // sparse: from one message to the next
 	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of
 	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
 	std::vector<uint32_t> receivers = {4}; // fanout: so many, each number in turn
+	std::vector<uint32_t> senders = {4}; // fanin: so many, each number in turn
 	rundir::RateLimits limits; // max-rate
 	std::vector<uint32_t> responses = {1, 10}; // reqrep: so many to each request, each number in turn
 	uint32_t idle_channels = 0; // beside those of each cell
@@ -43,7 +46,7 @@ struct Plan {
 };
 
 // Measures once what is asked for twice. Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
-// `cpus`: the sender's, then those that receivers get in turn; at least two.
+// `cpus`: the sender's, the receiver's, then more of those of whom there are several, who get theirs in turn; at least two.
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus);
 
 // The one place that ties a cell's wait to a plug-in's.

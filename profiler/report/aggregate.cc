@@ -33,7 +33,7 @@ uint64_t messages_sent(const Block &block)
 	return messages;
 }
 
-void add_usage(const Block &block, Samples &samples)
+void add_usage(const Block &block, const rundir::Cell &cell, Samples &samples)
 {
 	const uint64_t messages = messages_sent(block);
 	if (messages == 0)
@@ -41,7 +41,7 @@ void add_usage(const Block &block, Samples &samples)
 	samples.usage.messages += messages;
 	for (size_t side = 0; side < block.sides.size(); ++side)
 		for (const rundir::UsageField &field : rundir::kUsageFields) {
-			uint64_t &sum = samples.usage.ends[side == 0 ? 0 : 1].*field.value;
+			uint64_t &sum = samples.usage.ends[rundir::begins(cell, side) ? 0 : 1].*field.value;
 			const uint64_t more = block.sides[side].usage.*field.value;
 			sum = field.value == &rundir::Usage::max_rss_kib ? std::max(sum, more) : sum + more;
 		}
@@ -81,7 +81,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
 	if (!block.probed && block.end != rundir::BlockEnd::Failed)
-		cell.counters.add(block, messages_sent(block));
+		cell.counters.add(block, messages_sent(block), rundir::senders_of(cell.cell));
 	if (!block.probed && is_counted(block))
 		return;
 	BlockLatencies &times = seen.latencies;
@@ -112,7 +112,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	samples.pacing.push_back(std::move(times.pacing));
 	samples.send_call.push_back(std::move(times.send_call));
 	if (block.end != rundir::BlockEnd::Failed)
-		add_usage(block, samples);
+		add_usage(block, cell.cell, samples);
 }
 
 void describe(CellResult &cell, const Samples &samples)
@@ -150,13 +150,14 @@ void describe(CellResult &cell, const Samples &samples)
 	}
 }
 
-WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::Observations &seen, const Block &block)
+WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::Observations &seen, const Block &block,
+				  const rundir::Cell &cell)
 {
 	WorstMessage worst;
 	worst.cell = block.cell;
 	worst.round = block.round;
 	const path::MessagePlace place = path::place_of(delivery.message);
-	worst.back = delivery.sender != block.sides[0].tid;
+	worst.back = rundir::is_answered(cell.pattern) && delivery.sender != block.sides[0].tid;
 	worst.seq = place.seq;
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
@@ -194,7 +195,7 @@ void add_paths(const Block &block, CellResult &cell)
 			cell.tail_culprits.add(path, seen);
 		}
 		if (!cell.worst || latency > cell.worst->latency_ns())
-			cell.worst = tell(std::move(path), delivery, seen, block);
+			cell.worst = tell(std::move(path), delivery, seen, block, cell.cell);
 	}
 }
 

@@ -52,7 +52,7 @@ struct Throughput {
 // What the sides used in all unprobed blocks that didn't fail.
 struct UsageTotals {
 	uint64_t messages = 0; // sent in every flow, lead-in included
-	// Of side 0, and of all others together: differences added up; max_rss_kib: the largest.
+	// Of those that begin, and of those that receive: differences added up; max_rss_kib: the largest.
 	std::array<rundir::Usage, 2> ends;
 };
 

@@ -65,7 +65,9 @@ std::string target_text(const rundir::Cell &cell)
 	if (cell.burst)
 		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
 	if (cell.pattern == rundir::Pattern::FanOut)
-		text += fmt::format(" to {}", rundir::channels_of(cell));
+		text += fmt::format(" to {}", rundir::receivers_of(cell));
+	if (cell.pattern == rundir::Pattern::FanIn)
+		text += fmt::format(" from {}", rundir::senders_of(cell));
 	if (cell.pattern == rundir::Pattern::ReqRep)
 		text += fmt::format(" 1:{}", cell.responses);
 	if (cell.idle_channels > 0)
@@ -75,6 +77,24 @@ std::string target_text(const rundir::Cell &cell)
 	if (cell.injection.receiver_busy_ns > 0)
 		text += fmt::format(" ..+{}", duration(static_cast<double>(cell.injection.receiver_busy_ns)));
 	return text;
+}
+
+// Whether a fan-in treats its senders alike: the p50 of the one that fares best, and of the one that fares worst.
+std::string senders_text(const CellResult &cell)
+{
+	if (rundir::senders_of(cell.cell) == 1)
+		return "–";
+	std::optional<uint64_t> best, worst;
+	for (const stats::Distribution &sender : cell.by_flow) {
+		const auto &p50 = sender.percentiles[0];
+		if (!p50)
+			return "–";
+		best = std::min(best.value_or(*p50), *p50);
+		worst = std::max(worst.value_or(*p50), *p50);
+	}
+	return best ? fmt::format("{}..{}", microseconds(static_cast<double>(*best)),
+							  microseconds(static_cast<double>(*worst)))
+				: "–";
 }
 
 std::string found_text(const rate::FoundRate &found)
@@ -242,8 +262,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		return;
 	}
 	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
-		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, to_all{"to all"}, pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"},
-		lost{"lost"}, probes{"probes"};
+		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, to_all{"to all"}, senders{"senders"}, pacing{"pacing"},
+		taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
 	for (const CellResult *cell : cells) {
 		target.cells.push_back(target_text(cell->cell));
 		pattern.cells.emplace_back(rundir::name(cell->cell.pattern));
@@ -254,6 +274,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));
 		trip.cells.push_back(percentile_text(cell->round_trip, 0));
 		to_all.cells.push_back(percentile_text(cell->to_all, 0));
+		senders.cells.push_back(senders_text(*cell));
 		pacing.cells.push_back(percentile_text(cell->pacing, 2));
 		taken.cells.push_back(rate_text(*cell));
 		cpu.cells.push_back(cpu_text(*cell));
@@ -279,6 +300,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
 		  {&to_all, "to all: p50 of the time until the last receiver had it · "},
+		  {&senders, "senders: p50 of the one that fares best and of the one that fares worst · "},
 		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "},
 		  {&taken, rate_meaning.c_str()}})
 		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {

@@ -76,13 +76,13 @@ void CounterTotals::add_to(SideCounters &end, std::span<const rundir::BlockSide>
 		end.user_only = end.user_only || side.counters.user_only != 0;
 }
 
-void CounterTotals::add(const rundir::Block &block, uint64_t messages)
+void CounterTotals::add(const rundir::Block &block, uint64_t messages, size_t senders)
 {
 	if (messages == 0)
 		return;
 	const std::span all(block.sides);
-	add_to(ends[0], all.first(1), messages);
-	add_to(ends[1], all.subspan(1), messages);
+	add_to(ends[0], all.first(senders), messages);
+	add_to(ends[1], all.subspan(senders), messages);
 }
 
 } // namespace icepath::report

@@ -34,10 +34,11 @@ struct SideCounters {
 std::optional<double> instructions_per_cycle(std::initializer_list<const SideCounters *> sides);
 
 struct CounterTotals {
-	std::array<SideCounters, 2> ends; // side 0, and all others together
+	std::array<SideCounters, 2> ends; // those that begin together, and those that receive
 	bool told = false; // whether any block was asked
 
-	void add(const rundir::Block &block, uint64_t messages); // that were sent in all flows
+	// `messages`: sent in all flows; `senders`: so many sides begin.
+	void add(const rundir::Block &block, uint64_t messages, size_t senders = 1);
 
 private:
 	void add_to(SideCounters &end, std::span<const rundir::BlockSide> sides, uint64_t messages);

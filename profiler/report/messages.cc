@@ -137,7 +137,8 @@ Lateness lateness_of(const rundir::Cell &cell)
 {
 	Lateness lateness;
 	if (cell.rate_hz || cell.burst) {
-		const double period_ns = cell.burst ? static_cast<double>(cell.burst->recovery_ns) : 1e9 / *cell.rate_hz;
+		const double period_ns =
+			cell.burst ? static_cast<double>(cell.burst->recovery_ns) : 1e9 / *rundir::due_hz(cell);
 		const auto at_most = [](uint64_t absolute_ns, double ns) {
 			return ns < static_cast<double>(absolute_ns) ? static_cast<uint64_t>(ns) : absolute_ns;
 		};
@@ -186,17 +187,17 @@ BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &c
 			}
 		direction.look_at_sends(result);
 	}
-	const std::vector<SendStamp> &sends = block.flows[0].sends;
 	if (rundir::is_answered(cell.pattern)) {
 		result.latencies.round_trip = times_to_response(block, cell, cell.responses - 1);
 		if (cell.responses > 1)
 			result.latencies.first_response = times_to_response(block, cell, 0);
 	} else {
-		for (const SendStamp &send : sends)
-			if (!(send.flags & rundir::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)
-				result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
+		for (size_t sender = 0; sender < rundir::senders_of(cell); ++sender) // of a fan-out all flows are sent at once
+			for (const SendStamp &send : block.flows[sender].sends)
+				if (!(send.flags & rundir::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)
+					result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
 	}
-	if (block.flows.size() > 1 && !rundir::is_answered(cell.pattern))
+	if (rundir::receivers_of(cell) > 1)
 		result.latencies.to_all = times_to_all(block);
 	return result;
 }

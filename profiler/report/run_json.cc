@@ -116,10 +116,10 @@ Json flow_json(const CellResult &cell, size_t flow)
 	return flow < cell.by_flow.size() ? where_measured(cell.by_flow[flow]) : Json(nullptr);
 }
 
-// Of each receiver, where there are several.
-Json receivers_json(const CellResult &cell)
+// Of each of them, where there are so many.
+Json channels_json(const CellResult &cell, size_t many)
 {
-	if (rundir::channels_of(cell.cell) == 1)
+	if (many == 1)
 		return nullptr;
 	Json json = Json::array();
 	for (size_t flow = 0; flow < rundir::channels_of(cell.cell); ++flow)
@@ -131,6 +131,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 {
 	const rundir::Cell &what = cell.cell;
 	const bool pingpong = rundir::is_answered(what.pattern);
+	const auto first_receiver = what.cpus.begin() + static_cast<ptrdiff_t>(rundir::senders_of(what));
 	Json json = {
 		{"target", what.target},
 		{"kind", what.kind},
@@ -144,13 +145,15 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		 what.burst ? Json{{"demand", what.burst->demand}, {"recovery_ns", what.burst->recovery_ns}} : Json(nullptr)},
 		{"limits", limits_json(cell)},
 		{"max_rate", max_rate_json(cell)},
-		{"subscribers", rundir::channels_of(what)},
+		{"publishers", rundir::senders_of(what)},
+		{"subscribers", rundir::receivers_of(what)},
 		{"responses", pingpong ? Json(what.responses) : Json(nullptr)},
 		{"idle_channels", what.idle_channels},
 		{"cpus",
 		 {{"sender", what.cpus[0]},
-		  {"receiver", what.cpus[1]},
-		  {"receivers", std::vector<uint32_t>(what.cpus.begin() + 1, what.cpus.end())}}},
+		  {"receiver", *first_receiver},
+		  {"senders", std::vector<uint32_t>(what.cpus.begin(), first_receiver)},
+		  {"receivers", std::vector<uint32_t>(first_receiver, what.cpus.end())}}},
 		{"injection",
 		 {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
 		{"blocks",
@@ -163,7 +166,8 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"latency_probed_ns", distribution_json(cell.latency_probed)},
 		{"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
 		{"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
-		{"receivers_ns", receivers_json(cell)},
+		{"senders_ns", channels_json(cell, rundir::senders_of(what))},
+		{"receivers_ns", channels_json(cell, rundir::receivers_of(what))},
 		{"first_response_ns", where_measured(cell.first_response)},
 		{"to_all_ns", where_measured(cell.to_all)},
 		{"round_trip_ns", where_measured(cell.round_trip)},

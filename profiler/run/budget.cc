@@ -43,8 +43,9 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 	const std::optional<double> due_hz = rundir::due_hz(cell);
 	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
 	if (!rundir::is_answered(cell.pattern)) // the sides work at the same time
-		message_ns = std::max({due_hz ? 1e9 / *due_hz : 0, static_cast<double>(injected.sender_user_ns),
-							   static_cast<double>(injected.receiver_busy_ns)});
+		message_ns =
+			std::max({due_hz ? 1e9 / *due_hz : 0, static_cast<double>(injected.sender_user_ns),
+					  static_cast<double>(injected.receiver_busy_ns) * static_cast<double>(rundir::senders_of(cell))});
 	// Whole bursts: the lead-in may take a part of the first.
 	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
 	const uint64_t messages = (messages_needed(lead_in_of(cell), count) + burst - 1) / burst * burst;
@@ -73,7 +74,7 @@ uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t cou
 {
 	if (cell.pattern == rundir::Pattern::Sparse)
 		return std::min(count, kUsefulMessages); // more of them are better in a block of their own
-	const uint64_t message_ns = cell.injection.receiver_busy_ns;
+	const uint64_t message_ns = cell.injection.receiver_busy_ns * rundir::senders_of(cell);
 	if (rundir::is_answered(cell.pattern) || message_ns == 0)
 		return count;
 	const uint64_t fit = block_ns / message_ns;

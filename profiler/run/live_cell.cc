@@ -33,9 +33,10 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 	return result;
 }
 
-// Whether side 0 is at this end of the channels, or another side at the other.
+// `first`: the end of a channel that begins.
 bool sends_from(const rundir::Cell &cell, bool first) { return first || rundir::is_answered(cell.pattern); }
 bool receives_at(const rundir::Cell &cell, bool first) { return !first || rundir::is_answered(cell.pattern); }
+bool is_fan_in(const rundir::Cell &cell) { return rundir::senders_of(cell) > 1; }
 
 // Only a lossy target's messages may come twice, and then no more of them than there is room for.
 bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, bool first, uint32_t messages,
@@ -45,8 +46,9 @@ bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, bool
 	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room
 								   : first                                     ? messages * cell.responses
 																			   : messages;
+	const uint64_t senders = first ? 1 : rundir::senders_of(cell);
 	return reply.sends <= (sends_from(cell, first) ? most_sent : 0) &&
-		   reply.recvs <= (receives_at(cell, first) ? most_received : 0);
+		   reply.recvs <= (receives_at(cell, first) ? senders * most_received : 0);
 }
 
 } // namespace
@@ -115,7 +117,6 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 		throw WorkerFailed(fmt::format("cannot map the memory of {}: {}", title(), std::strerror(errno)));
 	memory_ = new (memory) worker::CellMemory{};
 	memory_->capacity = capacity_;
-	memory_->last_seq = UINT64_MAX;
 	try {
 		open(plugin, slots, helper);
 	} catch (...) {
@@ -145,12 +146,16 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 	request.open.wait = plan::bit_of(cell_.wait);
 	request.open.payload_bytes = cell_.payload_bytes;
 	request.open.max_messages = capacity_;
+	request.open.peers = static_cast<uint32_t>(rundir::senders_of(cell_));
 	std::vector<int> shared = {memory_fd_.get()};
 	if (slots.mapped())
 		shared.push_back(slots.fd());
 	std::vector<std::array<std::vector<Fd>, 2>> sockets(request.open.channels);
-	for (uint32_t channel = 0; channel < request.open.channels; channel++)
-		open_channel(channel, request, shared, sockets[channel]);
+	if (is_fan_in(cell_))
+		open_fan_in(request, shared, sockets);
+	else
+		for (uint32_t channel = 0; channel < request.open.channels; channel++)
+			open_channel(channel, request, shared, sockets[channel]);
 	for (uint32_t idle = 0; idle < cell_.idle_channels; idle++) {
 		std::array<std::vector<Fd>, 2> silent;
 		open_channel(request.open.channels + idle, request, shared, silent);
@@ -166,6 +171,9 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 				helper.add_socket(socket.get(), key);
 				socket_keys_[channel][end] = key;
 			}
+			// Of a fan-in that has one socket for all senders it is known since the first was connected.
+			if (end == 1 && is_fan_in(cell_) && sockets[channel][end].empty())
+				socket_keys_[channel][end] = socket_keys_[0][end];
 		}
 }
 
@@ -173,37 +181,61 @@ void LiveCell::open_channel(uint32_t channel, worker::Request request, const std
 							std::array<std::vector<Fd>, 2> &sockets)
 {
 	const uint32_t idle = channel - std::min(channel, request.open.channels - 1); // 1 is the first of these
-	const std::array<uint32_t, 2> sides = {0, idle ? 1 : channel + 1};
-	std::array<worker::Reply, 2> opened;
-	std::array<std::vector<Fd>, 2> addresses;
+	const std::array<uint32_t, 2> sides = rundir::sides_of_channel(cell_, idle ? 0 : channel);
+	std::array<Address, 2> addresses;
+	for (const uint32_t end : {0u, 1u})
+		addresses[end] = open_end(channel, end, sides[end], request, shared, sockets[end]);
+	for (const uint32_t end : {1u, 0u})
+		connect_end(end == 0 && !is_fan_in(cell_) ? channel : idle, sides[end], addresses[1 - end], sockets[end]);
+}
+
+void LiveCell::open_fan_in(const worker::Request &request, const std::vector<int> &shared,
+						   std::vector<std::array<std::vector<Fd>, 2>> &sockets)
+{
+	const auto receiver = static_cast<uint32_t>(rundir::senders_of(cell_));
+	std::vector<Address> senders;
+	for (uint32_t channel = 0; channel < sockets.size(); channel++)
+		senders.push_back(open_end(channel, 0, channel, request, shared, sockets[channel][0]));
+	const Address one = open_end(0, 1, receiver, request, shared, sockets[0][1]);
+	for (uint32_t channel = 0; channel < sockets.size(); channel++) {
+		connect_end(0, receiver, senders[channel], sockets[channel][1]);
+		connect_end(0, channel, one, sockets[channel][0]);
+	}
+}
+
+LiveCell::Address LiveCell::open_end(uint32_t channel, uint32_t end, uint32_t side, worker::Request request,
+									 const std::vector<int> &shared, std::vector<Fd> &sockets)
+{
+	WorkerProcess &worker = *workers_[side];
 	fmt::format("icepath-{}-{}-{}", getpid(), number_, channel).copy(request.open.name, sizeof(request.open.name) - 1);
-	for (const uint32_t end : {0u, 1u}) {
-		WorkerProcess &worker = *workers_[sides[end]];
-		request.kind = worker::RequestKind::Open;
-		request.open.channel = channel;
-		request.open.side = end;
-		request.open.sends = sends_from(cell_, end == 0);
-		request.open.receives = receives_at(cell_, end == 0);
-		std::memset(request.open.thread, 0, sizeof(request.open.thread));
-		rundir::side_name(cell_, sides[end]).copy(request.open.thread, sizeof(request.open.thread) - 1);
-		opened[end] = worker.ask(request, shared, addresses[end]);
-		const size_t address_fds = opened[end].address.fds_used;
-		if (address_fds > std::min<size_t>(4, addresses[end].size()))
-			throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
-		const auto rest = addresses[end].begin() + static_cast<ptrdiff_t>(address_fds);
-		std::move(rest, addresses[end].end(), std::back_inserter(sockets[end]));
-		addresses[end].erase(rest, addresses[end].end());
-	}
-	for (const uint32_t end : {1u, 0u}) {
-		request.kind = worker::RequestKind::Connect;
-		request.index = end == 0 ? channel : idle;
-		request.address = opened[1 - end].address;
-		std::vector<Fd> more;
-		const worker::Reply connected = workers_[sides[end]]->ask(request, numbers(addresses[1 - end]), more);
-		// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
-		for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
-			sockets[end].push_back(std::move(more[i]));
-	}
+	request.kind = worker::RequestKind::Open;
+	request.open.channel = channel;
+	request.open.side = end;
+	request.open.sends = sends_from(cell_, end == 0);
+	request.open.receives = receives_at(cell_, end == 0);
+	rundir::side_name(cell_, side).copy(request.open.thread, sizeof(request.open.thread) - 1);
+	Address address;
+	const worker::Reply opened = worker.ask(request, shared, address.fds);
+	if (opened.address.fds_used > std::min<size_t>(4, address.fds.size()))
+		throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
+	const auto rest = address.fds.begin() + static_cast<ptrdiff_t>(opened.address.fds_used);
+	std::move(rest, address.fds.end(), std::back_inserter(sockets));
+	address.fds.erase(rest, address.fds.end());
+	address.told = opened.address;
+	return address;
+}
+
+void LiveCell::connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets)
+{
+	worker::Request request{};
+	request.kind = worker::RequestKind::Connect;
+	request.index = endpoint;
+	request.address = peer.told;
+	std::vector<Fd> more;
+	const worker::Reply connected = workers_[side]->ask(request, numbers(peer.fds), more);
+	// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
+	for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
+		sockets.push_back(std::move(more[i]));
 }
 
 void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)
@@ -212,7 +244,8 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	block_.wish = wish;
 	block_.replies.resize(workers_.size());
 	block_.over = false;
-	memory_->last_seq = UINT64_MAX;
+	for (worker::SenderState &sender : memory_->senders)
+		sender.last_seq = UINT64_MAX;
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
 	request.block.one_way = !rundir::is_answered(cell_.pattern);
@@ -305,7 +338,7 @@ rundir::Block LiveCell::end()
 	const uint32_t messages = block_.request.lead_in + block_.request.count;
 	for (size_t side = 0; side < workers_.size() && block.failure.empty(); side++) {
 		const worker::BlockReply &reply = block_.replies[side]->block;
-		if (!can_be_true(reply, cell_, side == 0, messages, capacity_))
+		if (!can_be_true(reply, cell_, rundir::begins(cell_, side), messages, capacity_))
 			block.failure =
 				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which can't be true",
 							workers_[side]->what(), reply.sends, reply.recvs, messages);
@@ -337,12 +370,15 @@ void LiveCell::collect(rundir::Block &block, const Replies &replies) const
 	}
 	const auto *memory = reinterpret_cast<const uint8_t *>(memory_);
 	for (const rundir::Flow &flow : flows_) {
-		const uint32_t first = flow.from == 0 ? 0 : 1; // the channel's end that sends
+		const uint32_t first = rundir::begins(cell_, flow.from) ? 0 : 1; // the channel's end that sends
 		rundir::BlockFlow told;
 		told.sender_key = socket_keys_[flow.channel][first];
 		told.receiver_key = socket_keys_[flow.channel][1 - first];
 		told.sends.resize(std::min(replies[flow.from] ? replies[flow.from]->block.sends : 0, capacity_));
-		told.recvs.resize(std::min(replies[flow.to] ? replies[flow.to]->block.recvs : 0, capacity_));
+		uint64_t recvs = replies[flow.to] ? replies[flow.to]->block.recvs : 0;
+		if (is_fan_in(cell_))
+			recvs = std::min<uint64_t>(recvs, memory_->receivers[flow.channel].received);
+		told.recvs.resize(std::min<uint64_t>(recvs, capacity_));
 		std::memcpy(told.sends.data(), memory + worker::stamps_offset(capacity_, flow.channel, first),
 					told.sends.size() * sizeof(rundir::SendStamp));
 		std::memcpy(told.recvs.data(),

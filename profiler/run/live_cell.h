@@ -93,9 +93,21 @@ private:
 
 	uint64_t memory_bytes() const;
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
+	// Of an endpoint, for its peer.
+	struct Address {
+		icepath_address told{};
+		std::vector<Fd> fds;
+	};
 	// Both ends of a channel, those beyond channels_of() being idle ones; `sockets` gets those of its messages, by end.
 	void open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
 					  std::array<std::vector<Fd>, 2> &sockets);
+	// All channels, which end in one endpoint; `sockets` by channel and end.
+	void open_fan_in(const worker::Request &request, const std::vector<int> &shared,
+					 std::vector<std::array<std::vector<Fd>, 2>> &sockets);
+	Address open_end(uint32_t channel, uint32_t end, uint32_t side, worker::Request request,
+					 const std::vector<int> &shared, std::vector<Fd> &sockets);
+	// The side's endpoint of that number.
+	void connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets);
 	void collect(rundir::Block &block, const Replies &replies) const;
 	size_t last_awaited() const; // the last side that hasn't replied; sides_of() the cell: all have
 

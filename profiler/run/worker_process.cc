@@ -157,7 +157,8 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 					break;
 				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits,
 								   told.mechanisms, told.capabilities, told.max_payload_bytes, told.max_part_bytes,
-								   text(told.max_payload_why), text(told.why_not)});
+								   text(told.max_payload_why), text(told.why_not), told.fanin_waits,
+								   told.fanin_max_bytes});
 			}
 		} catch (const WorkerFailed &failure) {
 			notices.push_back(failure.what());

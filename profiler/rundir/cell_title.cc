@@ -23,7 +23,9 @@ std::string variant(const Cell &cell)
 		text += fmt::format(" {:g}%/{:g}ms", cell.limits->max_loss * 100,
 							static_cast<double>(cell.limits->max_p99_ns) / 1e6);
 	if (cell.pattern == Pattern::FanOut)
-		text += fmt::format(" to {}", channels_of(cell));
+		text += fmt::format(" to {}", receivers_of(cell));
+	if (cell.pattern == Pattern::FanIn)
+		text += fmt::format(" from {}", senders_of(cell));
 	if (cell.pattern == Pattern::ReqRep)
 		text += fmt::format(" 1:{}", cell.responses);
 	if (cell.idle_channels > 0)
@@ -43,9 +45,9 @@ std::string side_name(const Cell &cell, size_t side)
 		return side == 0 ? "client" : "server";
 	if (is_answered(cell.pattern))
 		return side == 0 ? "initiator" : "responder";
-	if (side == 0)
-		return "sender";
-	return sides_of(cell) == 2 ? "receiver" : fmt::format("receiver {}", side);
+	if (begins(cell, side))
+		return senders_of(cell) == 1 ? "sender" : fmt::format("sender {}", side + 1);
+	return receivers_of(cell) == 1 ? "receiver" : fmt::format("receiver {}", side);
 }
 
 } // namespace icepath::rundir

@@ -29,7 +29,7 @@ inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record);
 
 inline constexpr uint32_t kMaxResponses = 1000; // to one message
 inline constexpr uint32_t kMaxIdleChannels = 256; // of one cell
-inline constexpr size_t kMaxSides = 65; // of one cell: its sender and 64 receivers
+inline constexpr size_t kMaxSides = 65; // of one cell: a sender and 64 receivers, or the other way round
 inline constexpr size_t kMaxCompanions = 64; // of one block
 
 // Messages of one block and flow. Each leaves a stamp where it was sent and one where it came in.

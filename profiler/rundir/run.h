@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What is known of a run besides its blocks: the head of the container, written first.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +10,12 @@
 
 namespace icepath::rundir {
 
-enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse };
+enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse, FanIn };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
 // The words of the command line, of reports and of the container, by the enum's value.
-inline constexpr const char *kPatternNames[] = {"pingpong", "oneway",   "throughput", "burst",
-												"fanout",   "max-rate", "reqrep",     "sparse"};
+inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "fanout",
+												"max-rate", "reqrep", "sparse",     "fanin"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
@@ -54,42 +55,57 @@ struct Cell {
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
-	std::optional<double> rate_hz; // oneway, fanout and sparse: throughput sends as fast as it can
+	// Of oneway, fanout and sparse, and of all senders of fanin together: throughput sends as fast as it can.
+	std::optional<double> rate_hz;
 	std::optional<Burst> burst; // burst only
 	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
 	uint32_t mechanisms = 0; // icepath_mechanism bits of the target
 	uint32_t capabilities = 0; // icepath_capability bits
 	uint32_t responses = 1; // to each message that is answered; above 0, and 1 in pingpong
-	uint32_t idle_channels = 0; // open between side 0 and side 1 beside those that carry messages, and never used
-	std::vector<uint32_t> cpus = {0, 1}; // of each side: the sender, then the receivers; at least two
+	uint32_t idle_channels =
+		0; // open between the first sender and receiver beside those that carry messages, and never used
+	std::vector<uint32_t> cpus = {0, 1}; // of each side: the senders, then the receivers; at least two
 	Injection injection;
 };
 
-// The threads that measure: side 0 begins, the others receive.
+// The threads that measure: first those that begin (one, in a fan-in several), then those that receive (one, in a fan-out
+// several).
 inline size_t sides_of(const Cell &cell) { return cell.cpus.size(); }
+inline size_t senders_of(const Cell &cell) { return cell.pattern == Pattern::FanIn ? sides_of(cell) - 1 : 1; }
+inline size_t receivers_of(const Cell &cell) { return sides_of(cell) - senders_of(cell); }
+inline bool begins(const Cell &cell, size_t side) { return side < senders_of(cell); }
 
 // Messages from one side to another. Two sides that exchange messages share a channel.
 struct Flow {
 	uint32_t from = 0, to = 1; // sides
-	uint32_t channel = 0; // one to each side but 0: the number of that side, less one
+	uint32_t channel = 0; // see sides_of_channel()
 	friend bool operator==(const Flow &, const Flow &) = default;
 };
 inline size_t channels_of(const Cell &cell) { return sides_of(cell) - 1; }
-// Of every channel the flow from side 0, then, where the pattern answers, those back. The order is that of a block's flows.
+// Who begins, and who receives: each sender with each receiver, of which one kind has one.
+inline std::array<uint32_t, 2> sides_of_channel(const Cell &cell, uint32_t channel)
+{
+	const auto senders = static_cast<uint32_t>(senders_of(cell));
+	return {channel % senders, senders + channel / senders};
+}
+// Of every channel the flow from who begins, then, where the pattern answers, those back. The order is that of a block's flows.
 inline std::vector<Flow> flows_of(const Cell &cell)
 {
 	std::vector<Flow> flows;
 	for (const bool back : {false, true})
-		for (uint32_t channel = 0; channel < channels_of(cell) && (!back || is_answered(cell.pattern)); channel++)
-			flows.push_back(back ? Flow{channel + 1, 0, channel} : Flow{0, channel + 1, channel});
+		for (uint32_t channel = 0; channel < channels_of(cell) && (!back || is_answered(cell.pattern)); channel++) {
+			const auto [begins, receives] = sides_of_channel(cell, channel);
+			flows.push_back(back ? Flow{receives, begins, channel} : Flow{begins, receives, channel});
+		}
 	return flows;
 }
 
-// Messages that are due in a second; nothing: each as soon as it can be sent.
+// Messages of one sender that are due in a second; nothing: each as soon as it can be sent.
 inline std::optional<double> due_hz(const Cell &cell)
 {
-	return cell.burst ? std::optional(cell.burst->demand * 1e9 / static_cast<double>(cell.burst->recovery_ns))
-					  : cell.rate_hz;
+	if (cell.burst)
+		return cell.burst->demand * 1e9 / static_cast<double>(cell.burst->recovery_ns);
+	return cell.rate_hz ? std::optional(*cell.rate_hz / static_cast<double>(senders_of(cell))) : std::nullopt;
 }
 
 // Whether its messages are due at set times.

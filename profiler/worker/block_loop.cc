@@ -94,7 +94,15 @@ void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::s
 
 void tell_ready(Cell &cell, const BlockRequest &block)
 {
-	cell.receiver(cell.only()).ready.store(block.block + 1, std::memory_order_release);
+	// A sender among many on one CPU is late to hear of it.
+	constexpr uint64_t kMoreForEachNs = 50'000;
+	cell.memory.head().start_ns.store(icepath_now_ns() + kStartNs + cell.peers * kMoreForEachNs,
+									  std::memory_order_relaxed);
+	for (const ChannelEnd &end : cell.ends) {
+		ReceiverState &told = cell.receiver(end);
+		told.received.store(0, std::memory_order_relaxed);
+		told.ready.store(block.block + 1, std::memory_order_release);
+	}
 }
 
 } // namespace icepath::worker

@@ -23,7 +23,8 @@ struct ChannelEnd {
 
 // What the blocks of a worker need. Buffers hold payload_bytes.
 struct Cell {
-	std::vector<ChannelEnd> &ends; // side 0 has all, in their order; each other side its own
+	// Who is alone at their end has all, in their order, each other side its own. A fan-in's receiver has one endpoint for all.
+	std::vector<ChannelEnd> &ends;
 	CellMap &memory;
 	Payloads &payloads;
 	SlotsWatch &slots;
@@ -31,8 +32,11 @@ struct Cell {
 	void *receive_buffer;
 	bool lossy; // ICEPATH_IS_LOSSY
 	bool lends; // ICEPATH_CAN_LOAN
+	uint32_t peers; // above 1: a fan-in from so many
 
 	ChannelEnd &only() { return ends.front(); }
+	bool is_fan_in() const { return peers > 1; }
+	SenderState &sender(const ChannelEnd &end) { return memory.head().senders[is_fan_in() ? end.channel : 0]; }
 	ReceiverState &receiver(const ChannelEnd &end) { return memory.head().receivers[end.channel]; }
 };
 
@@ -40,10 +44,10 @@ struct Outcome {
 	ReplyStatus status = ReplyStatus::Done;
 	std::string message;
 	rundir::BlockEnd end = rundir::BlockEnd::Count;
-	uint32_t sends = 0, recvs = 0; // of each channel
+	uint32_t sends = 0, recvs = 0; // of each channel; recvs of a fan-in: of all
 };
 
-// Side 0 asks it before each message.
+// Who sends first asks it before each message.
 class Ending {
 public:
 	Ending(const BlockRequest &block, const SlotsWatch &slots, const CellMemory &shared)
@@ -63,6 +67,9 @@ private:
 	rundir::BlockEnd why_ = rundir::BlockEnd::Count;
 	uint64_t looked_ns_ = 0;
 };
+
+// From when everybody is ready until the first message is due.
+inline constexpr uint64_t kStartNs = 1'000'000;
 
 inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.lead_in} + block.count; }
 inline uint64_t cancelled_at_ns(const BlockRequest &block) { return block.deadline_ns + 1'000'000'000; }

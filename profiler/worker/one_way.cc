@@ -15,7 +15,6 @@ namespace {
 
 // A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
 constexpr uint64_t kSpinNs = 60'000;
-constexpr uint64_t kStartNs = 1'000'000;
 // Nothing has moved for so long: what isn't there is lost.
 constexpr uint64_t kQuietNs = 50'000'000;
 constexpr uint64_t kLookEveryNs = 1'000'000;
@@ -34,9 +33,41 @@ void wait_until(uint64_t at_ns)
 	spin_until(at_ns);
 }
 
-// When message 0 is due. Who is late for it waits for the next period: others may have their turns in this one.
-uint64_t start_of(const BlockRequest &block, double period_ns)
+// What one receiver gets of the message.
+struct Outgoing {
+	ChannelEnd &end;
+	void *place;
+	icepath_send message;
+};
+
+// What has come from one sender.
+struct Incoming {
+	ChannelEnd &end;
+	const SenderState &sender;
+	ReceiverState &told;
+	uint32_t recvs = 0;
+	uint64_t expected = 0;
+	bool ended = false;
+};
+
+// Whose a message is; null: nobody's who is still to send. What is damaged may name anybody, and counts for anybody.
+Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checked)
 {
+	if (checked.sender < incoming.size() && !incoming[checked.sender].ended)
+		return &incoming[checked.sender];
+	const bool is_good = checked.verdict == Payloads::Verdict::Intact || checked.verdict == Payloads::Verdict::Closing;
+	const auto open = std::ranges::find(incoming, false, &Incoming::ended);
+	return is_good || open == incoming.end() ? nullptr : &*open;
+}
+
+// When message 0 is due. In a fan-in the senders take turns: each one's schedule begins a part of the period after the one's
+// before. Cells that are measured together take turns as well: who is late for its own waits for the next period.
+uint64_t start_of_schedule(Cell &cell, const BlockRequest &block, double period_ns)
+{
+	if (cell.is_fan_in()) {
+		const double phase_ns = period_ns * cell.only().channel / cell.peers;
+		return cell.memory.head().start_ns.load(std::memory_order_relaxed) + static_cast<uint64_t>(phase_ns);
+	}
 	const uint64_t soonest_ns = icepath_now_ns() + kStartNs;
 	if (block.first_due_ns == 0 || period_ns == 0)
 		return soonest_ns;
@@ -46,12 +77,14 @@ uint64_t start_of(const BlockRequest &block, double period_ns)
 	return block.first_due_ns + static_cast<uint64_t>(missed * period_ns);
 }
 
-// What one receiver gets of the message.
-struct Outgoing {
-	ChannelEnd &end;
-	void *place;
-	icepath_send message;
-};
+// A closing message has no stamp: among another sender's messages nothing would tell whose it is.
+bool all_are_done(Cell &cell, const BlockRequest &block)
+{
+	const auto &senders = cell.memory.head().senders;
+	return !cell.is_fan_in() || std::all_of(senders.begin(), senders.begin() + cell.peers, [&](const auto &sender) {
+		return sender.done.load(std::memory_order_relaxed) == block.block + 1;
+	});
+}
 
 // Ends a receiver that waits for what was lost on its way to it.
 void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
@@ -65,8 +98,8 @@ void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
 		if (const uint64_t count = receiver.received.load(std::memory_order_relaxed); count != received) {
 			received = count;
 			moved_ns = now_ns;
-		} else if (now_ns - moved_ns >= kQuietNs) {
-			cell.memory.head().closing.store(block.block + 1, std::memory_order_release);
+		} else if (now_ns - moved_ns >= kQuietNs && all_are_done(cell, block)) {
+			cell.sender(end).closing.store(block.block + 1, std::memory_order_release);
 			cell.payloads.prepare(cell.send_buffer, kClosingSeq, 0);
 			icepath_send out{};
 			out.data = cell.send_buffer;
@@ -89,7 +122,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	const bool paced = block.rate_hz > 0;
 	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
 	const uint64_t burst = std::max(1u, block.burst);
-	const uint64_t start_ns = start_of(block, period_ns);
+	const uint64_t start_ns = start_of_schedule(cell, block, period_ns);
 	const auto due_ns = [&](uint64_t seq) {
 		return start_ns + static_cast<uint64_t>(static_cast<double>(seq - seq % burst) * period_ns);
 	};
@@ -113,7 +146,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 		// The receiver sleeps until the next one, so the last must be known before it is sent.
 		const bool last = ending.is_last(seq, icepath_now_ns() + due_ns(seq + 1) - intended_ns);
 		if (last)
-			cell.memory.head().last_seq.store(seq, std::memory_order_release);
+			cell.sender(cell.only()).last_seq.store(seq, std::memory_order_release);
 
 		const uint64_t send_ns = icepath_now_ns();
 		spin_for(block.sender_user_ns);
@@ -135,12 +168,12 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
-	CellMemory &shared = cell.memory.head();
-	ChannelEnd &end = cell.only();
-	ReceiverState &told = cell.receiver(end);
-	uint64_t expected = 0;
+	std::vector<Incoming> incoming;
+	for (ChannelEnd &end : cell.ends)
+		incoming.push_back({end, cell.sender(end), cell.receiver(end)});
+	Incoming &first = incoming.front();
 	tell_ready(cell, block);
-	while (outcome.recvs < cell.memory.capacity()) {
+	for (size_t open = incoming.size(); open > 0;) {
 		icepath_recv in{};
 		in.data = cell.receive_buffer;
 		in.capacity = cell.payloads.bytes();
@@ -148,28 +181,39 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 		int status = recv_at(cell, place, in);
 		const uint64_t recv_ns = icepath_now_ns();
 		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("waiting for message {}", expected));
+			end_by(outcome, status, *first.end.endpoint, fmt::format("waiting for message {}", outcome.recvs));
 			return outcome;
 		}
-		const bool closing = shared.closing.load(std::memory_order_acquire) == block.block + 1;
-		const Payloads::Checked checked = cell.payloads.verify(place, in.bytes, expected, 0, closing);
+		// Messages too short to say that they are the closing one come from one sender only.
+		const bool closing = first.sender.closing.load(std::memory_order_acquire) == block.block + 1;
+		const Payloads::Checked checked = cell.payloads.verify(place, in.bytes, first.expected, 0, closing);
 		if (status = give_back(cell, place); status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("giving message {} back", expected));
+			end_by(outcome, status, *first.end.endpoint, fmt::format("giving message {} back", outcome.recvs));
 			return outcome;
 		}
-		if (cell.lossy && checked.verdict == Payloads::Verdict::Closing)
-			break;
 		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
 			continue; // came after its block was given up
-		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
-		told.received.store(outcome.recvs, std::memory_order_relaxed);
-		spin_for(block.receiver_busy_ns);
-		expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : expected + 1;
-		const uint64_t last_seq = shared.last_seq.load(std::memory_order_acquire);
-		if (cell.lossy ? checked.seq == last_seq : outcome.recvs > last_seq)
-			break;
+		Incoming *const found = owner(incoming, checked);
+		if (!found)
+			continue;
+		Incoming &from = *found;
+		if (cell.lossy && checked.verdict == Payloads::Verdict::Closing) {
+			from.ended = true;
+		} else {
+			from.end.recvs[from.recvs++] = stamp_of(in, checked, recv_ns, block);
+			outcome.recvs++;
+			from.told.received.store(from.recvs, std::memory_order_relaxed);
+			spin_for(block.receiver_busy_ns);
+			from.expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : from.expected + 1;
+			const uint64_t last_seq = from.sender.last_seq.load(std::memory_order_acquire);
+			from.ended =
+				(cell.lossy ? checked.seq == last_seq : from.recvs > last_seq) || from.recvs == cell.memory.capacity();
+		}
+		if (from.ended) {
+			from.told.finished.store(block.block + 1, std::memory_order_release);
+			open--;
+		}
 	}
-	told.finished.store(block.block + 1, std::memory_order_release);
 	return outcome;
 }
 

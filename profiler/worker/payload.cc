@@ -13,6 +13,9 @@ namespace {
 // Prime, so that blocks and messages that differ by a power of two begin at different places.
 constexpr uint64_t kBeginnings = 251;
 
+constexpr unsigned kSenderShift = 64 - kSenderBits;
+constexpr uint64_t number_of(uint64_t block) { return block & ((uint64_t{1} << kSenderShift) - 1); }
+
 } // namespace
 
 Payloads::Payloads(uint64_t bytes) : bytes_(bytes), pattern_(bytes + kBeginnings)
@@ -24,6 +27,12 @@ Payloads::Payloads(uint64_t bytes) : bytes_(bytes), pattern_(bytes + kBeginnings
 		state ^= state << 17;
 		byte = static_cast<uint8_t>(state >> 32);
 	}
+}
+
+void Payloads::begin_block(uint64_t block, uint32_t sender, uint32_t senders)
+{
+	senders_ = senders;
+	block_ = number_of(block) | (uint64_t{sender} << kSenderShift);
 }
 
 const uint8_t *Payloads::body(uint64_t seq, uint64_t block, uint32_t direction) const
@@ -54,12 +63,13 @@ Payloads::Checked Payloads::verify(const void *message, uint64_t received_bytes,
 		else if ((head.seq |= expected & ~(span - 1)) < expected)
 			head.seq += span;
 	}
+	const auto sender = static_cast<uint32_t>(head.block >> kSenderShift);
 	if (received_bytes != bytes_ || std::memcmp(static_cast<const uint8_t *>(message) + head_bytes,
 												body(head.seq, head.block, direction), bytes_ - head_bytes) != 0)
-		return {head.seq, Verdict::Damaged};
-	if (head.block != block_)
-		return {head.seq, Verdict::OtherBlock};
-	return {head.seq, head.seq == kClosingSeq ? Verdict::Closing : Verdict::Intact};
+		return {head.seq, Verdict::Damaged, sender};
+	if (number_of(head.block) != number_of(block_) || sender >= senders_)
+		return {head.seq, Verdict::OtherBlock, sender};
+	return {head.seq, head.seq == kClosingSeq ? Verdict::Closing : Verdict::Intact, sender};
 }
 
 } // namespace icepath::worker

@@ -15,7 +15,8 @@ class Payloads {
 public:
 	explicit Payloads(uint64_t bytes);
 
-	void begin_block(uint64_t block) { block_ = block; }
+	// `sender`: this one's number in a fan-in from so many; see PayloadHead. Its receiver has 0.
+	void begin_block(uint64_t block, uint32_t sender = 0, uint32_t senders = 1);
 
 	// Fills the whole of `message` (bytes() long); `direction` is the sending side.
 	void prepare(void *message, uint64_t seq, uint32_t direction) const;
@@ -23,13 +24,14 @@ public:
 	enum class Verdict {
 		Intact,
 		Damaged, // not the bytes that were sent
-		OtherBlock, // whole, but left over from an earlier block
+		OtherBlock, // whole, but left over from an earlier block, or of no sender that there is
 		Closing, // kClosingSeq
 	};
 	struct Checked {
 		uint64_t
 			seq; // as the message says; of a message shorter than 8 bytes, the first at or after `expected` that fits
 		Verdict verdict;
+		uint32_t sender = 0; // as the message says
 	};
 	// `closing`: the sender has said that a closing message is due, so that a short one can be told from seq -1.
 	Checked verify(const void *message, uint64_t received_bytes, uint64_t expected, uint32_t direction,
@@ -40,7 +42,8 @@ public:
 private:
 	const uint8_t *body(uint64_t seq, uint64_t block, uint32_t direction) const;
 
-	uint64_t bytes_, block_ = 0;
+	uint64_t bytes_, block_ = 0; // with the sender in its upper bits
+	uint32_t senders_ = 1;
 	std::vector<uint8_t> pattern_; // every message's body is a piece of it that begins elsewhere
 };
 

@@ -35,7 +35,7 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 		cell.payloads.prepare(to, seq, 0);
 		const bool last = ending.is_last(seq, now_ns);
 		if (last)
-			cell.memory.head().last_seq.store(seq, std::memory_order_release);
+			cell.sender(end).last_seq.store(seq, std::memory_order_release);
 		icepath_send out{};
 		out.data = to;
 		out.bytes = cell.payloads.bytes();
@@ -77,7 +77,7 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 {
 	Outcome outcome;
 	ChannelEnd &end = cell.only();
-	const std::atomic<uint64_t> &last_seq = cell.memory.head().last_seq;
+	const std::atomic<uint64_t> &last_seq = cell.sender(end).last_seq;
 	const BlockRequest answers = of_answers(block);
 	tell_ready(cell, block);
 	for (uint64_t seq = 0; seq < messages_of(block); seq++) {

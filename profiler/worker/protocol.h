@@ -19,9 +19,11 @@ namespace icepath::worker {
 enum class RequestKind : uint32_t {
 	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
 	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of the capture's slots]. Asked once
-	// for each channel of the worker's, those that carry messages first; side 0 has all, every other side one of these.
+	// for each channel of the worker's, those that carry messages first; a sender to several receivers has all, each of
+	// these one. A fan-in's receiver has one endpoint for all channels, opened as that of the first.
 	Open,
-	Connect, // endpoint number `index` of this worker to the peer's address; fds: the peer's
+	// Endpoint number `index` of this worker to the peer's address; fds: the peer's. Asked once for each peer.
+	Connect,
 	RunBlock, // run one block; the reply comes when it has ended
 	Close, // close the endpoint and exit
 };
@@ -33,6 +35,7 @@ struct OpenRequest {
 	uint32_t channel,
 		channels; // which of the cell's channels, and how many of them carry messages: those beyond stay idle
 	uint32_t side; // of the channel: 0 or 1
+	uint32_t peers; // icepath_open: above 1 the channels are as many, each with a sender of its own
 	uint32_t sends, receives;
 	uint32_t wait; // icepath_wait
 	uint64_t payload_bytes;
@@ -43,7 +46,7 @@ struct OpenRequest {
 // A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
 inline constexpr uint64_t kPatienceNs = 500'000'000;
 
-// Every message of side 0 carries seq 0 .. lead_in + count - 1; side 1's as many for each, see rundir::is_answered.
+// Every message of a side 0 carries seq 0 .. lead_in + count - 1; side 1's as many for each, see rundir::is_answered.
 struct BlockRequest {
 	uint32_t one_way; // 0: pingpong
 	uint32_t lead_in; // messages before the counted ones
@@ -53,9 +56,8 @@ struct BlockRequest {
 	uint32_t at_least; // counted messages that the deadline lets through, as long as they come within kPatienceNs of it
 	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
-	double rate_hz; // one_way: messages per second; 0: as fast as they go
-	uint64_t
-		first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: as soon as everything is ready
+	double rate_hz; // one_way: messages per second of each sender; 0: as fast as they go
+	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: as soon as all are ready
 	uint32_t responses; // not one_way: side 1's messages to each of side 0's; above 0
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
 	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
@@ -81,13 +83,14 @@ enum class ReplyStatus : uint32_t {
 
 struct TargetReply { // icepath_target without pointers
 	char name[32], summary[128], max_payload_why[160], why_not[256], library_version[64];
-	uint32_t waits, mechanisms, capabilities;
-	uint64_t max_payload_bytes, max_part_bytes;
+	uint32_t waits, mechanisms, capabilities, fanin_waits;
+	uint64_t max_payload_bytes, max_part_bytes, fanin_max_bytes;
 };
 
 struct BlockReply {
 	uint32_t end; // rundir::BlockEnd
-	uint32_t sends, recvs; // stamps written for each channel, lead-in included
+	// Stamps written for each channel, lead-in included. Of a fan-in's receiver: for all channels, ReceiverState has each.
+	uint32_t sends, recvs;
 	rundir::Usage usage;
 	rundir::Counters counters;
 	uint64_t marker_begin_ns, marker_end_ns;
@@ -102,27 +105,36 @@ struct Reply {
 	BlockReply block;
 };
 
-// What a side other than 0 tells side 0.
+// What the receiver of a channel tells the sender.
 struct alignas(64) ReceiverState {
-	// The block's number + 1 when it is about to ask, so that side 0 doesn't send before.
+	// The block's number + 1 when it is about to ask, so that nobody sends before.
 	std::atomic<uint64_t> ready;
-	// One-way over a lossy target, where the last message may be lost: it counts what it has received, and puts the block's
-	// number + 1 in `finished`.
+	// One-way: it counts the stamps it has written. Over a lossy target, where the last message may be lost, it puts the
+	// block's number + 1 in `finished`.
 	std::atomic<uint64_t> received, finished;
 };
 
+// What a sender tells.
+struct alignas(64) SenderState {
+	// It ends a block by telling the seq that will be its last, before it sends it; UINT64_MAX while unknown.
+	std::atomic<uint64_t> last_seq;
+	// Where `received` and `finished` don't move any more, it puts the block's number + 1 here and sends that receiver one
+	// message with PayloadHead.seq UINT64_MAX, which gets no stamp.
+	std::atomic<uint64_t> closing;
+	// Fan-in: the block's number + 1 when it is about to begin, and when its last message is sent.
+	std::atomic<uint64_t> arrived, done;
+};
+
 // Head of the memory that the workers of a cell and icepath map. The stamps follow: for each channel, `capacity` SendStamps
-// and `capacity` RecvStamps of side 0's worker, then as many of the other's.
+// and `capacity` RecvStamps of its side 0, then as many of its side 1.
 struct CellMemory {
 	uint32_t capacity; // messages per flow; written once by icepath
 	uint32_t reserved0[15];
-	// Side 0 ends a block by telling the seq that will be its last, before it sends it; UINT64_MAX while unknown.
-	alignas(64) std::atomic<uint64_t> last_seq;
-	// Where `received` and `finished` don't move any more, side 0 puts the block's number + 1 here and sends that receiver one
-	// message with PayloadHead.seq UINT64_MAX, which gets no stamp.
-	std::atomic<uint64_t> closing;
-	// icepath puts the block's number + 1 here when the user wants to stop: side 0's next message is the last.
-	std::atomic<uint64_t> stop;
+	// icepath puts the block's number + 1 here when the user wants to stop: each sender's next message is the last.
+	alignas(64) std::atomic<uint64_t> stop;
+	// Fan-in: what the schedules of all senders begin with. The receiver writes it before it is ready.
+	std::atomic<uint64_t> start_ns;
+	std::array<SenderState, rundir::kMaxSides - 1> senders; // one; in a fan-in by channel
 	std::array<ReceiverState, rundir::kMaxSides - 1> receivers; // by channel
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -141,8 +153,10 @@ inline constexpr uint64_t cell_memory_bytes(uint32_t capacity, uint32_t channels
 // The first bytes of every payload, as many of them as fit; the rest is a pattern that depends on seq.
 struct PayloadHead {
 	uint64_t seq;
-	uint64_t block;
+	uint64_t block; // its number, and in the upper bits the sender's: see below
 };
+inline constexpr unsigned kSenderBits = 8; // of PayloadHead::block
+static_assert(rundir::kMaxSides - 2 < 1u << kSenderBits);
 
 // The worker's marker system call at both ends of a block's message loop: faccessat2(-1, "", kMarkerMode, flags), which
 // fails at once and is unlike any other call. A witness script finds the block by it; `flags` is 0 at the begin, 1 at

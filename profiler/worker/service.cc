@@ -70,12 +70,13 @@ rundir::Usage usage_between(const rusage &begin, const rusage &end)
 	return usage;
 }
 
-// Side 0. Yields, because the sides may have been pinned to one CPU; then sleeps, because the other may be long in coming.
-bool await_ready(const ReceiverState &receiver, const BlockRequest &block)
+// Until the other side says that it has come to this block. Yields, because the sides may have been pinned to one CPU; then
+// sleeps, because the other may be long in coming.
+bool await(const std::atomic<uint64_t> &told, const BlockRequest &block)
 {
 	constexpr uint64_t kYieldNs = 2'000'000;
 	const uint64_t begin_ns = icepath_now_ns();
-	while (receiver.ready.load(std::memory_order_acquire) != block.block + 1) {
+	while (told.load(std::memory_order_acquire) != block.block + 1) {
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= cancelled_at_ns(block))
 			return false;
@@ -161,6 +162,8 @@ void Service::describe(const Request &request, Reply &reply)
 	told.capabilities = target->capabilities;
 	told.max_payload_bytes = target->max_payload_bytes;
 	told.max_part_bytes = target->max_part_bytes;
+	told.fanin_waits = target->fanin_waits;
+	told.fanin_max_bytes = target->fanin_max_bytes;
 }
 
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
@@ -170,7 +173,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	if (!ends_.empty() && !idle && (wish.side != 0 || wish.max_messages != opened_.max_messages))
 		throw Failure(ExitCode::Internal, "the worker has its endpoints already");
 	if (received.empty() || wish.side > 1 || wish.max_messages == 0 || wish.channels >= rundir::kMaxSides ||
-		(ends_.empty() && idle))
+		wish.peers == 0 || (wish.peers > 1 && wish.peers != wish.channels) || (ends_.empty() && idle))
 		throw Failure(ExitCode::Internal, "the worker was asked to open an endpoint without the cell's memory");
 	const Plugin &plugin = load(request);
 	const std::string target_name = text(wish.target), name = text(wish.name);
@@ -193,13 +196,17 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	how.wait = static_cast<icepath_wait>(wish.wait);
 	how.payload_bytes = wish.payload_bytes;
 	how.depth = wish.depth;
+	how.peers = idle ? 1 : wish.peers;
 	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
 	if (ends_.empty())
 		share_memory(wish, received);
 	if (!idle) {
 		opened_ = wish;
-		ends_.push_back({wish.channel, endpoint.get(), memory_->sends(wish.channel, wish.side),
-						 memory_->recvs(wish.channel, wish.side)});
+		const bool for_all = wish.side == 1 && wish.peers > 1;
+		for (uint32_t channel = for_all ? 0 : wish.channel; channel < (for_all ? wish.channels : wish.channel + 1);
+			 channel++)
+			ends_.push_back(
+				{channel, endpoint.get(), memory_->sends(channel, wish.side), memory_->recvs(channel, wish.side)});
 	}
 	endpoints_.push_back(std::move(endpoint));
 	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
@@ -233,16 +240,20 @@ void Service::connect(const Request &request, std::vector<Fd> &received, Reply &
 		peer.fds[i] = received[i].release(); // the plug-in's from here on
 	Endpoint &endpoint = *endpoints_[connected_];
 	endpoint.connect(peer);
-	connected_++;
+	const uint32_t peers = connected_ == 0 && opened_.side == 1 ? opened_.peers : 1;
+	if (++peers_met_ == peers) {
+		connected_++;
+		peers_met_ = 0;
+	}
 	reply.sockets = append_new_sockets(endpoint, fds);
 }
 
 uint32_t Service::append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds)
 {
-	std::array<int, kMaxSockets> sockets{};
+	std::array<int, 2 * rundir::kMaxSides> sockets{}; // of a fan-in one for each sender, told as it is connected
 	const uint32_t count = endpoint.sockets(sockets.data(), static_cast<uint32_t>(sockets.size()));
 	uint32_t added = 0;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && added < kMaxSockets; i++) {
 		if (std::find(sockets_told_.begin(), sockets_told_.end(), sockets[i]) != sockets_told_.end())
 			continue;
 		sockets_told_.push_back(sockets[i]);
@@ -262,17 +273,23 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	if (block.one_way ? !(opened_.side == 0 ? opened_.sends : opened_.receives) : !(opened_.sends && opened_.receives))
 		throw Failure(ExitCode::Internal, "the endpoint wasn't opened for what this block asks");
 	slots_->begin_block(block.slot_bytes, block.slots);
-	payloads_->begin_block(block.block);
-	Cell cell{ends_, *memory_, *payloads_, *slots_, send_buffer_->data(), receive_buffer_->data(), lossy_, lends_};
+	Cell cell{ends_,  *memory_, *payloads_,   *slots_, send_buffer_->data(), receive_buffer_->data(),
+			  lossy_, lends_,   opened_.peers};
+	payloads_->begin_block(block.block, cell.is_fan_in() && opened_.side == 0 ? cell.only().channel : 0, cell.peers);
 	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
+	if (cell.is_fan_in() && opened_.side == 0)
+		cell.sender(cell.only()).arrived.store(block.block + 1, std::memory_order_release);
 	for (const ChannelEnd &end : ends_)
-		if (opened_.side == 0 && !await_ready(cell.receiver(end), block))
+		if ((opened_.side == 0 && !await(cell.receiver(end).ready, block)) ||
+			(opened_.side == 1 && cell.is_fan_in() && !await(cell.sender(end).arrived, block)))
 			throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
 	watchdog_->arm(cancelled_at_ns(block), [this] {
 		for (const auto &endpoint : endpoints_)
 			endpoint->cancel();
 	});
 	const Outcome outcome = run_loop(block, cell, reply.block);
+	if (opened_.side == 0)
+		cell.sender(cell.only()).done.store(block.block + 1, std::memory_order_release);
 	if (block.one_way && lossy_ && opened_.side == 0 && outcome.status == ReplyStatus::Done)
 		close_one_way(cell, block);
 	watchdog_->disarm();

@@ -56,13 +56,15 @@ private:
 	std::unique_ptr<SlotsWatch> slots_;
 	std::unique_ptr<Payloads> payloads_;
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
-	std::vector<std::unique_ptr<Endpoint>> endpoints_; // one for each of `ends_`, then those that stay idle
+	std::vector<std::unique_ptr<Endpoint>>
+		endpoints_; // those of `ends_`, in a fan-in one for all; then those that stay idle
 	std::vector<ChannelEnd> ends_;
 	std::unique_ptr<Watchdog> watchdog_;
 	std::unique_ptr<BlockCounters> counters_;
 	std::vector<int> sockets_told_;
 	OpenRequest opened_{}; // the last one
 	uint32_t connected_ = 0; // how many, in the order of opening
+	uint32_t peers_met_ = 0; // by the next of them
 	bool lossy_ = false, lends_ = false;
 };
 

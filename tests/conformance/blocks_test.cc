@@ -45,7 +45,7 @@ TEST(Block, OfPingPongEndsAtItsDeadlineOnBothSides)
 	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
 	EXPECT_LT(replies[0].block.sends, 100'000u);
 	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
-	EXPECT_EQ(pair.memory().last_seq, replies[0].block.sends - 1);
+	EXPECT_EQ(pair.memory().senders[0].last_seq, replies[0].block.sends - 1);
 }
 
 TEST(Block, OfOneWayEndsAtItsDeadlineOnBothSides)
@@ -258,7 +258,7 @@ TEST(Worker, RefusesAPluginOfAnotherInterfaceByName)
 	const worker::Reply reply = describer.ask(request);
 	EXPECT_EQ(reply.status, ReplyStatus::Failed);
 	EXPECT_EQ(std::string(reply.message),
-			  "icepath-other-abi.so was built for plug-in interface 3, this icepath speaks 2: rebuild it");
+			  "icepath-other-abi.so was built for plug-in interface 4, this icepath speaks 3: rebuild it");
 }
 
 } // namespace

@@ -108,7 +108,7 @@ WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan)
 		throw Failure(ExitCode::MachineCannot, "no memory for the test's cell");
 	memory_ = new (memory) worker::CellMemory{};
 	memory_->capacity = plan.max_messages;
-	memory_->last_seq = UINT64_MAX;
+	memory_->senders[0].last_seq = UINT64_MAX;
 }
 
 WorkerPair::~WorkerPair() { munmap(memory_, worker::cell_memory_bytes(plan_.max_messages, 1)); }
@@ -121,7 +121,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	put(request.open.target, plan_.target);
 	put(request.open.name, channel_name());
 	put(request.open.thread, side == 0 ? "sender" : "receiver");
-	request.open.channels = 1;
+	request.open.channels = request.open.peers = 1;
 	request.open.side = side;
 	request.open.sends = !plan_.one_way || side == 0;
 	request.open.receives = !plan_.one_way || side == 1;
@@ -168,7 +168,7 @@ worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms)
 	request.count = count;
 	request.block = ++blocks_;
 	request.deadline_ns = icepath_now_ns() + static_cast<uint64_t>(deadline_ms) * 1'000'000;
-	memory_->last_seq = UINT64_MAX;
+	memory_->senders[0].last_seq = UINT64_MAX;
 	return request;
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of more than one channel, over every transport: fanout, where all receivers get each message, each by a way of its own
-// that is known, and channels that stay idle beside it.
+// Cells of more than two flows or sides, over every transport that can: requests with several responses; fanout, where all
+// receivers get each message, each by a way of its own that is known, and channels that stay idle beside it; fanin, where one
+// receiver takes from several senders.
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include <functional>
+#include <set>
 
 #include "tests/end_to_end/command.h"
 
@@ -10,15 +14,16 @@ namespace icepath::end_to_end {
 namespace {
 
 using namespace std::chrono_literals;
+using Json = nlohmann::json;
 
-constexpr size_t kReceivers = 3;
+constexpr size_t kReceivers = 3, kSenders = 3;
 
 // Of all transports together, and that none is without: once in seven runs io-uring/tcp had 34 of 1842 deliveries of a fanout
 // with times that contradict each other, on a disturbed machine; why isn't known.
 struct WholePaths {
 	double probed = 0, complete = 0;
 
-	void add(const nlohmann::json &messages)
+	void add(const Json &messages)
 	{
 		probed += messages["probed"].get<double>();
 		complete += messages["complete"].get<double>();
@@ -27,66 +32,92 @@ struct WholePaths {
 	void expect_almost_all() const { EXPECT_GE(complete, 0.999 * probed); }
 };
 
-TEST(RequestResponse, HasEveryResponseOverEveryTransport)
+class Channels : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+	}
+
+	// Every cell of a run over all transports: what is true of any pattern, and what `look` says.
+	static void expect_of_each(const std::vector<std::string> &options, const std::function<void(const Json &)> &look)
+	{
+		const Folder folder;
+		std::vector<std::string> command = {icepath_program(), "run", "-t", "all", "-s", "64", "-d", "30", "-o", "out"};
+		command.insert(command.end(), options.begin(), options.end());
+		const Outcome outcome = run(command, folder.path(), 120s);
+		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+		const Json json = read_json(folder.path() / "out/run.json");
+		ASSERT_FALSE(json["cells"].empty());
+		WholePaths paths;
+		for (const Json &cell : json["cells"]) {
+			SCOPED_TRACE(cell["target"].get<std::string>() + " " + cell["wait"].get<std::string>());
+			const Json &messages = cell["messages"];
+			EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
+			EXPECT_EQ(messages["duplicate"], 0);
+			EXPECT_EQ(messages["bad_payload"], 0);
+			EXPECT_GT(messages["probed"], 0);
+			EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+			EXPECT_EQ(cell["capture"]["dropped"], 0);
+			paths.add(messages);
+			look(cell);
+		}
+		paths.expect_almost_all();
+	}
+};
+
+using RequestResponse = Channels;
+using FanOut = Channels;
+using FanIn = Channels;
+
+TEST_F(RequestResponse, HasEveryResponseOverEveryTransport)
 {
-	if (geteuid() != 0)
-		GTEST_SKIP() << "needs root";
-	const Folder folder;
-	const Outcome outcome = run({icepath_program(), "run", "-t", "all", "--patterns", "reqrep", "--responses", "3",
-								 "-s", "64", "-d", "30", "-o", "out"},
-								folder.path(), 120s);
-	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-	const nlohmann::json json = read_json(folder.path() / "out/run.json");
-	ASSERT_FALSE(json["cells"].empty());
-	WholePaths paths;
-	for (const auto &cell : json["cells"]) {
-		SCOPED_TRACE(cell["target"].get<std::string>());
-		const auto &messages = cell["messages"];
+	expect_of_each({"--patterns", "reqrep", "--responses", "3"}, [](const Json &cell) {
 		EXPECT_EQ(cell["responses"], 3);
-		EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
-		EXPECT_EQ(messages["bad_payload"], 0);
-		EXPECT_GT(messages["probed"], 0);
-		paths.add(messages);
-		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
 		EXPECT_EQ(cell["back_ns"]["count"], 3 * cell["forward_ns"]["count"].get<uint64_t>());
 		EXPECT_EQ(cell["round_trip_ns"]["count"], cell["forward_ns"]["count"]);
 		EXPECT_EQ(cell["first_response_ns"]["count"], cell["forward_ns"]["count"]);
 		EXPECT_LE(cell["first_response_ns"]["p50"], cell["round_trip_ns"]["p50"]);
-	}
-	paths.expect_almost_all();
+	});
 }
 
-TEST(FanOut, ReachesEveryReceiverOverEveryTransport)
+TEST_F(FanOut, ReachesEveryReceiverOverEveryTransport)
 {
-	if (geteuid() != 0)
-		GTEST_SKIP() << "needs root";
-	const Folder folder;
-	const Outcome outcome = run({icepath_program(), "run", "-t", "all", "--patterns", "fanout", "--receivers",
-								 std::to_string(kReceivers), "--idle", "2", "-s", "64", "-d", "30", "-o", "out"},
-								folder.path(), 120s);
-	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-	const nlohmann::json json = read_json(folder.path() / "out/run.json");
-	ASSERT_FALSE(json["cells"].empty());
-	WholePaths paths;
-	for (const auto &cell : json["cells"]) {
-		SCOPED_TRACE(cell["target"].get<std::string>());
-		const auto &messages = cell["messages"];
-		EXPECT_EQ(cell["subscribers"], kReceivers);
-		EXPECT_EQ(cell["idle_channels"], 2);
-		EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
-		EXPECT_EQ(messages["sent"].get<uint64_t>() % kReceivers, 0u);
-		EXPECT_EQ(messages["bad_payload"], 0);
-		EXPECT_GT(messages["probed"], 0);
-		paths.add(messages);
-		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
-		EXPECT_EQ(cell["capture"]["dropped"], 0);
-		ASSERT_EQ(cell["receivers_ns"].size(), kReceivers);
-		for (const auto &receiver : cell["receivers_ns"]) {
-			EXPECT_EQ(receiver["count"], cell["to_all_ns"]["count"]);
-			EXPECT_GE(cell["to_all_ns"]["p50"], receiver["p50"]) << "no receiver has it after the last";
-		}
-	}
-	paths.expect_almost_all();
+	expect_of_each({"--patterns", "fanout", "--receivers", std::to_string(kReceivers), "--idle", "2"},
+				   [](const Json &cell) {
+					   EXPECT_EQ(cell["subscribers"], kReceivers);
+					   EXPECT_EQ(cell["idle_channels"], 2);
+					   EXPECT_EQ(cell["messages"]["sent"].get<uint64_t>() % kReceivers, 0u);
+					   ASSERT_EQ(cell["receivers_ns"].size(), kReceivers);
+					   for (const Json &receiver : cell["receivers_ns"]) {
+						   EXPECT_EQ(receiver["count"], cell["to_all_ns"]["count"]);
+						   EXPECT_GE(cell["to_all_ns"]["p50"], receiver["p50"]) << "no receiver has it after the last";
+					   }
+				   });
+}
+
+// Most that can sleep in the call have one queue for all senders, the others a connection for each.
+TEST_F(FanIn, TakesFromEverySenderOverEveryTransportThatCan)
+{
+	std::set<std::string> targets;
+	expect_of_each({"--patterns", "fanin", "--senders", std::to_string(kSenders), "-w", "block,epoll", "--idle", "1"},
+				   [&](const Json &cell) {
+					   targets.insert(cell["target"]);
+					   EXPECT_EQ(cell["publishers"], kSenders);
+					   EXPECT_EQ(cell["subscribers"], 1);
+					   EXPECT_EQ(cell["idle_channels"], 1);
+					   ASSERT_EQ(cell["senders_ns"].size(), kSenders);
+					   uint64_t count = 0;
+					   for (const Json &sender : cell["senders_ns"]) {
+						   EXPECT_GT(sender["count"], 0);
+						   count += sender["count"].get<uint64_t>();
+					   }
+					   EXPECT_EQ(cell["latency_ns"]["count"], count);
+				   });
+	for (const char *target :
+		 {"uds-stream", "uds-seqpacket", "uds-dgram", "tcp", "udp", "mqueue", "sysv-mq", "pipe", "fifo", "shm-mpmc"})
+		EXPECT_TRUE(targets.contains(target)) << target;
 }
 
 } // namespace

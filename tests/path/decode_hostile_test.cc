@@ -48,6 +48,12 @@ TEST(Decode, RandomBytes)
 		capture.cell.pattern = static_cast<rundir::Pattern>(below(2));
 		capture.cell.wait = static_cast<rundir::Wait>(below(3));
 		capture.cell.payload_bytes = below(3) ? 100 : random();
+		if (below(4) == 0) { // two senders into one socket
+			capture.cell.pattern = rundir::Pattern::FanIn;
+			capture.cell.cpus = {0, 0, kReceiverCpu};
+			capture.block.sides.insert(capture.block.sides.begin(), capture.block.sides[0]);
+			capture.block.flows.push_back(capture.block.flows[0]);
+		}
 		if (below(8) == 0)
 			capture.block.sides[1].tid = kSender;
 		const bool sound_log = below(2);

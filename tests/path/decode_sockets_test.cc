@@ -119,5 +119,148 @@ TEST(Decode, UdpADroppedDatagramIsNotAnnounced)
 	EXPECT_EQ(seen.transfers[1].ready->at_ns, 3150u);
 }
 
+// Two senders' datagrams into one socket: message i of each at start(i), the second's 300 ns after the first's.
+struct Gathered : Capture {
+	static constexpr uint32_t kSecond = 333;
+	static constexpr uint64_t kSecondKey = 9;
+	static constexpr uint64_t kLater = 300;
+
+	explicit Gathered(unsigned messages = 1) : Capture(kUdp, messages)
+	{
+		cell.pattern = rundir::Pattern::FanIn;
+		cell.cpus = {0, 0, kReceiverCpu};
+		block.sides = {block.sides[0], block.sides[0], block.sides[1]};
+		block.sides[1].tid = kSecond;
+		block.flows.push_back({kSecondKey, kReceiverKey, {}, {}});
+		for (unsigned i = 0; i < messages; ++i) {
+			const uint64_t t = start(i) + kLater, taken = start(i) + 720;
+			block.flows[1].sends.push_back({i, t, t, t + 100, 0, t + 200, 1, 0, 0});
+			block.flows[1].recvs.push_back({i, taken - 10, 0, taken - 10, taken, 0, taken + 10, 1, 0});
+		}
+	}
+	icepath_record &queued(uint64_t at, uint32_t tid, unsigned slot)
+	{
+		icepath_record &record = add(slot, ICEPATH_RECORD_DEVICE_QUEUE, at, tid);
+		record.socket.socket = tid == kSecond ? kSecondKey : kSenderKey;
+		record.socket.bytes = 100;
+		return record;
+	}
+	void announced(uint64_t at, unsigned slot) { ready(at, kForeign, slot).context = ICEPATH_CONTEXT_SOFTIRQ; }
+	std::optional<uint64_t> ready_of(const Observations &seen, size_t transfer) const
+	{
+		const auto &mark = seen.transfers.at(transfer).ready;
+		return mark ? std::optional(mark->at_ns) : std::nullopt;
+	}
+};
+
+TEST(DecodeGathered, EachDatagramInItsSendersCallIsExact)
+{
+	Gathered capture;
+	capture.queued(1130, kSender, 0);
+	capture.announced(1150, 0);
+	capture.queued(1430, Gathered::kSecond, 0);
+	capture.announced(1450, 0);
+	const Observations seen = capture.decoded();
+	ASSERT_EQ(seen.transfers.size(), 2u);
+	EXPECT_EQ(capture.ready_of(seen, 0), 1150u);
+	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
+	EXPECT_EQ(seen.transfers[1].ready->provenance, Provenance::Exact);
+	EXPECT_EQ(seen.deliveries[1].sender, Gathered::kSecond);
+	for (const Delivery &delivery : seen.deliveries)
+		EXPECT_TRUE(walk(seen, delivery).complete());
+}
+
+// Another CPU's backlog has nothing to do with this one's: the first sender's datagram is announced after the second's.
+TEST(DecodeGathered, EachCpuHasAnOrderOfItsOwn)
+{
+	Gathered capture;
+	capture.queued(1130, kSender, 0);
+	capture.announced(1480, 0);
+	capture.queued(1430, Gathered::kSecond, 1);
+	capture.announced(1450, 1);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(capture.ready_of(seen, 0), 1480u);
+	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
+	EXPECT_EQ(seen.transfers[0].ready->provenance, Provenance::Paired) << "after its call";
+}
+
+TEST(DecodeGathered, OneCpuKeepsTheOrderOfAllItsSenders)
+{
+	Gathered capture;
+	capture.queued(1130, kSender, 0);
+	capture.queued(1430, Gathered::kSecond, 0);
+	capture.announced(1480, 0);
+	capture.announced(1490, 0);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(capture.ready_of(seen, 0), 1480u);
+	EXPECT_EQ(capture.ready_of(seen, 1), 1490u);
+	EXPECT_EQ(seen.transfers[1].ready->provenance, Provenance::Paired);
+	EXPECT_EQ(seen.transfers[1].matched_since_ns, 1130u);
+}
+
+// The record that announced the first is lost, and by its window so is its path; the second's is its own.
+TEST(DecodeGathered, WhatWasTakenWaitsForNoAnnouncementAnyMore)
+{
+	Gathered capture(2);
+	capture.queued(1130, kSender, 0);
+	capture.queued(1430, Gathered::kSecond, 0);
+	capture.announced(1450, 0);
+	capture.queued(2130, kSender, 0);
+	capture.announced(2150, 0);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(capture.ready_of(seen, 1), 2150u) << "message 1 of the first sender";
+	EXPECT_EQ(seen.transfers[1].ready->provenance, Provenance::Exact);
+	EXPECT_EQ(seen.transfers[2].matched_since_ns, 1130u) << "message 0 of the second could have the first's";
+}
+
+TEST(DecodeGathered, WherePacketsMoveToOtherCpusNothingIsTold)
+{
+	Gathered capture;
+	capture.queued(1130, kSender, 0);
+	capture.announced(1150, 1);
+	capture.queued(1430, Gathered::kSecond, 1);
+	capture.announced(1450, 0);
+	const Observations seen = capture.decoded();
+	EXPECT_FALSE(capture.ready_of(seen, 0));
+	EXPECT_FALSE(capture.ready_of(seen, 1));
+	for (const Delivery &delivery : seen.deliveries)
+		EXPECT_TRUE(walk(seen, delivery).complete()) << "inferred";
+}
+
+TEST(DecodeGathered, ADroppedDatagramIsNotAnnounced)
+{
+	Gathered capture(2);
+	capture.block.flows[0].recvs.erase(capture.block.flows[0].recvs.begin());
+	capture.queued(1130, kSender, 0);
+	capture.queued(1430, Gathered::kSecond, 0);
+	capture.announced(1450, 0);
+	capture.queued(2130, kSender, 0);
+	capture.announced(2150, 0);
+	const Observations seen = capture.decoded();
+	ASSERT_EQ(seen.transfers.size(), 3u);
+	EXPECT_EQ(capture.ready_of(seen, 0), 2150u);
+	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
+}
+
+// Each sender announces on top of itself, at the same socket.
+TEST(DecodeGathered, UnixDatagramsAreTheirSendersOwn)
+{
+	Gathered capture;
+	capture.cell.mechanisms = kUnixSocket;
+	capture.ready(1150);
+	capture.ready(1160, Gathered::kSecond);
+	capture.ready(1450, Gathered::kSecond);
+	capture.ready(1460);
+	Observations seen = capture.decoded();
+	EXPECT_EQ(capture.ready_of(seen, 0), 1150u);
+	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
+
+	// What another sender of the cell announces in the middle of a call isn't this one's.
+	capture.block.slots[0].records.erase(capture.block.slots[0].records.begin());
+	capture.block.slots[0].records[0].seq = 0;
+	seen = capture.decoded();
+	EXPECT_FALSE(capture.ready_of(seen, 0));
+}
+
 } // namespace
 } // namespace icepath::path

@@ -122,6 +122,62 @@ TEST(Plan, AFloorWhoseReceiversShareACpuIsNone)
 	EXPECT_TRUE(tells(plan, "is left out"));
 }
 
+Target queue_of_many(const std::string &name, uint32_t waits = kEveryWait)
+{
+	Target one = target(name);
+	one.capabilities |= ICEPATH_CAN_FANIN;
+	one.fanin_waits = waits;
+	return one;
+}
+
+TEST(Plan, FanInGivesTheReceiverTheSecondCpuAndSendersTheOthersInTurn)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::FanIn};
+	wishes.senders = {2, 3, 1};
+	wishes.rate_hz = 500;
+	const Plan plan = make(wishes, {queue_of_many("a")}, {5, 7, 8});
+	ASSERT_EQ(plan.cells.size(), 3u);
+	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 8, 7}));
+	EXPECT_EQ(plan.cells[1].cpus, (std::vector<uint32_t>{5, 8, 5, 7}));
+	EXPECT_EQ(plan.cells[2].cpus, (std::vector<uint32_t>{5, 7}));
+	EXPECT_EQ(plan.cells[1].rate_hz, 500);
+	EXPECT_EQ(rundir::title(plan.cells[1]), "a 64 B fanin block from 3");
+	EXPECT_TRUE(plan.notices.empty());
+	EXPECT_EQ(make(wishes, {queue_of_many("a")}, {5, 7}).cells.at(1).cpus, (std::vector<uint32_t>{5, 5, 5, 7}));
+}
+
+TEST(Plan, WhatCannotFanInIsLeftOutThere)
+{
+	Wishes wishes = wish({"all"});
+	wishes.patterns = {Pattern::OneWay, Pattern::FanIn};
+	wishes.waits = {Wait::Block, Wait::Epoll};
+	const Plan plan = make(wishes, {target("a"), queue_of_many("b", ICEPATH_WAIT_EPOLL)}, {0, 1});
+	EXPECT_EQ(std::ranges::count(plan.cells, Pattern::OneWay, &rundir::Cell::pattern), 4);
+	ASSERT_EQ(std::ranges::count(plan.cells, Pattern::FanIn, &rundir::Cell::pattern), 1);
+	EXPECT_EQ(plan.cells.back().target, "b");
+	EXPECT_EQ(plan.cells.back().wait, Wait::Epoll);
+	EXPECT_TRUE(tells(plan, "a has no end that takes from several senders: left out of fanin"));
+	EXPECT_TRUE(tells(plan, "b can't wait by block for several senders"));
+	EXPECT_EQ(plan.notices.size(), 2u);
+}
+
+TEST(Plan, MessagesOfAFanInAreWholeAndSayWhoSentThem)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::FanIn};
+	Target parts = queue_of_many("a");
+	parts.max_part_bytes = 4096;
+	wishes.sizes = {4097};
+	expect_refused(wishes, {parts}, ExitCode::Usage, {"4097", "in fanin", "4096"});
+	parts.fanin_max_bytes = 8192;
+	EXPECT_EQ(make(wishes, {parts}, {0, 1}).cells.at(0).parts, 2u) << "each sender's parts come by a way of their own";
+	wishes.sizes = {15};
+	expect_refused(wishes, {parts}, ExitCode::Usage, {"--sizes", "15 bytes", "16 or more"});
+	wishes.sizes = {16};
+	EXPECT_EQ(make(wishes, {parts}, {0, 1}).cells.size(), 1u);
+}
+
 TEST(Plan, RequestsHaveEachNumberOfResponses)
 {
 	Wishes wishes = wish({"a"});

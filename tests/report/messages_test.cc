@@ -247,6 +247,24 @@ TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 	EXPECT_TRUE(seen.latencies.round_trip.empty());
 }
 
+TEST(FanIn, HasThePacingOfEverySenderAndLatenessOfItsOwnPeriod)
+{
+	rundir::Cell cell = socket_cell(Pattern::FanIn);
+	cell.cpus = {0, 0, 1};
+	cell.rate_hz = 2000;
+	EXPECT_EQ(lateness_of(cell).too_late_ns, 1'000'000u) << "each sender's messages are a millisecond apart";
+	rundir::Block block = block_of(2);
+	for (const uint64_t sender : {0, 1})
+		block.flows[sender].sends.push_back({0, 100 + 500 * sender, 110 + 510 * sender, 0, 0, 0, 1, 0, 0});
+	block.flows[0].recvs.push_back({0, 1, 0, 0, 0, 0, 150, 1, 0});
+	block.flows[1].recvs.push_back({0, 1, 0, 0, 0, 0, 650, 1, 0});
+	const BlockMessages seen = look_at_messages(block, cell);
+	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{40}, {30}}));
+	EXPECT_EQ(seen.latencies.pacing, (Times{10, 20}));
+	EXPECT_TRUE(seen.latencies.to_all.empty());
+	EXPECT_EQ(seen.counts.sent, 2u);
+}
+
 TEST(PingPong, HasBothWaysAndTheRoundTrip)
 {
 	const auto cell = socket_cell(Pattern::PingPong);

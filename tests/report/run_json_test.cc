@@ -245,11 +245,33 @@ TEST_F(RunJsonTest, FanOutHasEachReceiver)
 	cell.to_all = cell.latency;
 	const json told = json::parse(run_json_text(result));
 	EXPECT_EQ(told["cells"][1]["subscribers"], 2);
-	EXPECT_EQ(told["cells"][1]["cpus"], (json{{"sender", 0}, {"receiver", 1}, {"receivers", {1, 3}}}));
+	EXPECT_EQ(told["cells"][1]["cpus"],
+			  (json{{"sender", 0}, {"receiver", 1}, {"senders", {0}}, {"receivers", {1, 3}}}));
 	EXPECT_EQ(told["cells"][1]["receivers_ns"].size(), 2u);
 	EXPECT_EQ(told["cells"][1]["to_all_ns"]["p50"], told["cells"][1]["latency_ns"]["p50"]);
 	EXPECT_TRUE(told["cells"][1]["back_ns"].is_null());
 	EXPECT_TRUE(told["cells"][0]["receivers_ns"].is_null());
+	EXPECT_TRUE(schema_complaints(schema(), told).empty());
+}
+
+TEST_F(RunJsonTest, FanInHasEachSender)
+{
+	whole();
+	RunResult result = analyse(run);
+	CellResult &cell = result.cells[1];
+	cell.cell.pattern = rundir::Pattern::FanIn;
+	cell.cell.cpus = {0, 3, 1};
+	cell.by_flow = {cell.latency, cell.latency_probed};
+	const json told = json::parse(run_json_text(result));
+	const json &fan_in = told["cells"][1];
+	EXPECT_EQ(fan_in["publishers"], 2);
+	EXPECT_EQ(fan_in["subscribers"], 1);
+	EXPECT_EQ(fan_in["cpus"], (json{{"sender", 0}, {"receiver", 1}, {"senders", {0, 3}}, {"receivers", {1}}}));
+	ASSERT_EQ(fan_in["senders_ns"].size(), 2u);
+	EXPECT_EQ(fan_in["senders_ns"][1], fan_in["latency_probed_ns"]);
+	EXPECT_TRUE(fan_in["receivers_ns"].is_null());
+	EXPECT_EQ(told["cells"][0]["publishers"], 1);
+	EXPECT_TRUE(told["cells"][0]["senders_ns"].is_null());
 	EXPECT_TRUE(schema_complaints(schema(), told).empty());
 }
 

@@ -42,6 +42,15 @@ TEST(LeastBlock, HoldsTheLeadInAndUsefulMessagesAtTheCellsRate)
 	}
 }
 
+TEST(LeastBlock, OfAFanInHoldsWhatEachSenderSends)
+{
+	rundir::Cell cell = one_way(1000);
+	const uint64_t alone_ns = least_block_ns(cell, 1000);
+	cell.pattern = rundir::Pattern::FanIn;
+	cell.cpus = {0, 0, 0, 0, 1};
+	EXPECT_GT(least_block_ns(cell, 1000), 3 * alone_ns);
+}
+
 TEST(LeastBlock, HoldsNoMoreThanTheMessagesThatAreAskedFor)
 {
 	EXPECT_GT(least_block_ns(one_way(10), 5), (kLeadIn + 5) * 100 * kMs);

@@ -28,6 +28,24 @@ TEST(CellTitle, NamesWhatCellsDifferBy)
 	EXPECT_EQ(variant(cell), "64 B max-rate block 0.1%/0.5ms");
 }
 
+TEST(CellTitle, SidesOfAFanInAreNumbered)
+{
+	Cell cell;
+	cell.pattern = Pattern::FanIn;
+	cell.cpus = {0, 2, 0, 1};
+	EXPECT_EQ(variant(cell), "64 B fanin block from 3");
+	EXPECT_EQ(side_name(cell, 0), "sender 1");
+	EXPECT_EQ(side_name(cell, 2), "sender 3");
+	EXPECT_EQ(side_name(cell, 3), "receiver");
+	EXPECT_EQ(flows_of(cell), (std::vector<Flow>{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}}));
+	EXPECT_EQ(due_hz(cell), std::nullopt);
+	cell.rate_hz = 300;
+	EXPECT_EQ(due_hz(cell), 100) << "of each sender";
+	cell.pattern = Pattern::FanOut;
+	EXPECT_EQ(flows_of(cell), (std::vector<Flow>{{0, 1, 0}, {0, 2, 1}, {0, 3, 2}}));
+	EXPECT_EQ(due_hz(cell), 300);
+}
+
 TEST(CellTitle, PayloadsAreExact)
 {
 	EXPECT_EQ(payload_text(64), "64 B");

@@ -32,6 +32,34 @@ TEST(Payload, BeginsWithItsHead)
 	EXPECT_EQ(head.block, 77u);
 }
 
+TEST(Payload, TellsWhichSenderItIsFrom)
+{
+	Payloads receiver(64);
+	receiver.begin_block(77, 0, 64);
+	std::vector<uint8_t> first;
+	for (const uint32_t sender : {0u, 1u, 63u}) {
+		Payloads payloads(64);
+		payloads.begin_block(77, sender);
+		auto message = prepared(payloads, 5);
+		auto checked = receiver.verify(message.data(), message.size(), 5, 0);
+		EXPECT_EQ(checked.verdict, Verdict::Intact);
+		EXPECT_EQ(checked.sender, sender);
+		EXPECT_EQ(checked.seq, 5u);
+		if (sender == 0) {
+			first = message;
+			continue;
+		}
+		// The head of one with the rest of another.
+		std::copy(first.begin() + sizeof(PayloadHead), first.end(), message.begin() + sizeof(PayloadHead));
+		EXPECT_EQ(receiver.verify(message.data(), message.size(), 5, 0).verdict, Verdict::Damaged);
+		payloads.begin_block(76, sender);
+		EXPECT_EQ(receiver.verify(prepared(payloads, 5).data(), 64, 5, 0).verdict, Verdict::OtherBlock);
+	}
+	Payloads stranger(64);
+	stranger.begin_block(77, 64);
+	EXPECT_EQ(receiver.verify(prepared(stranger, 5).data(), 64, 5, 0).verdict, Verdict::OtherBlock);
+}
+
 TEST(Payload, OfAnySizeIsRecognised)
 {
 	for (const uint64_t size : kSizes) {
