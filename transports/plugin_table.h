@@ -7,10 +7,10 @@
 
 namespace icepath::transports {
 
-// Of the open() that failed last.
+// Of this thread's open() that failed last.
 inline Sentence &open_error()
 {
-	static Sentence sentence;
+	static thread_local Sentence sentence;
 	return sentence;
 }
 

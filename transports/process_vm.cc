@@ -83,7 +83,7 @@ const icepath_target *target(uint32_t n)
 		it.summary = "process_vm_readv: the receiver reads the sender's memory, told where by a UNIX socket";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY; // of the notice
-		it.capabilities = ICEPATH_CAN_PINGPONG;
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_RENDEZVOUS;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: the call has none";
 		it.why_not = reading_refused();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real-time signal for each message, which travels as the signal's value (sigqueue(3)). Real-time signals are queued, in
 // order, and refused with EAGAIN where RLIMIT_SIGPENDING is reached: none is lost (__send_signal_locked). They go to a
-// pidfd, so never to a stranger who got the peer's number.
+// pidfd, so never to a stranger who got the peer's number; between two threads of one process, where either could take what
+// is for the process, to the one that has the other end.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -14,9 +15,18 @@
 
 using namespace icepath::transports;
 
+namespace {
+
+// Where an endpoint is.
+struct Place {
+	pid_t process = -1, thread = -1;
+};
+
+} // namespace
+
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
-	pid_t peer = -1;
+	Place peer{};
 	siginfo_t letter{}; // all but the value is the same each time
 	DeathWatch watch;
 };
@@ -101,8 +111,9 @@ int set_up(icepath_endpoint &end, uint32_t depth)
 	end.letter.si_code = SI_QUEUE;
 	end.letter.si_pid = getpid();
 	end.letter.si_uid = getuid();
-	std::memcpy(end.given.bytes, &end.letter.si_pid, sizeof(end.letter.si_pid));
-	end.given.bytes_used = sizeof(end.letter.si_pid);
+	const Place mine{getpid(), gettid()};
+	std::memcpy(end.given.bytes, &mine, sizeof(mine));
+	end.given.bytes_used = sizeof(mine);
 	return end.receives ? limit_depth(end, depth) : ICEPATH_OK;
 }
 
@@ -117,9 +128,16 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
 	if (peer->bytes_used != sizeof(end->peer))
-		return end->sentence.tell(ICEPATH_FAILED, "signal: the peer's address isn't a process");
+		return end->sentence.tell(ICEPATH_FAILED, "signal: the peer's address isn't a process and its thread");
 	std::memcpy(&end->peer, peer->bytes, sizeof(end->peer));
 	return ICEPATH_OK;
+}
+
+long send_signal(icepath_endpoint *end, siginfo_t &info)
+{
+	if (end->peer.process == getpid())
+		return syscall(SYS_rt_tgsigqueueinfo, end->peer.process, end->peer.thread, info.si_signo, &info);
+	return syscall(SYS_pidfd_send_signal, end->peer_pidfds.front(), info.si_signo, &info, 0);
 }
 
 int send_message(icepath_endpoint *end, icepath_send *message)
@@ -127,12 +145,12 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	siginfo_t &info = end->letter;
 	std::memcpy(&info.si_value, message->data, end->payload_bytes);
 	bool full = false;
-	const int status = send_by_calls(*end, *message, "pidfd_send_signal", [&](const void *, size_t bytes) -> ssize_t {
+	const int status = send_by_calls(*end, *message, "sending a signal", [&](const void *, size_t bytes) -> ssize_t {
 		if (full && end->wait == ICEPATH_WAIT_BLOCK) {
 			const timespec pause{0, kRoomPauseNs};
 			nanosleep(&pause, nullptr);
 		}
-		if (syscall(SYS_pidfd_send_signal, end->peer_pidfds.front(), info.si_signo, &info, 0) == 0)
+		if (send_signal(end, info) == 0)
 			return static_cast<ssize_t>(bytes);
 		full = errno == EAGAIN;
 		return -1;
@@ -150,7 +168,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		recv_by_calls<Boundary::Message>(*end, *message, "sigtimedwait", -1, [&](void *, size_t) -> ssize_t {
 			if (sigtimedwait(&set, &info, limit) < 0)
 				return -1;
-			if (info.si_code == SI_QUEUE && info.si_pid == end->peer)
+			if (info.si_code == SI_QUEUE && info.si_pid == end->peer.process)
 				return static_cast<ssize_t>(end->payload_bytes);
 			errno = EAGAIN; // not from the peer
 			return -1;

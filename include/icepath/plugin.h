@@ -9,7 +9,8 @@
  *     const struct icepath_plugin *icepath_plugin_get(void);
  *
  * and offers one or more *targets* ("uds-stream"). An icepath-worker process loads exactly one plug-in and opens endpoints
- * of one target: one, or, to send to several receivers, one for each. Two endpoints make a channel, in these steps:
+ * of one target: one, or, to send to several receivers, one for each. It may have both ends of a channel, in two threads or
+ * in one. Two endpoints make a channel, in these steps:
  *
  *     describe            once, nothing opened
  *     open    side 0      fills `address`: bytes and file descriptors for the peer
@@ -31,7 +32,8 @@
  *  - The caller owns every buffer that it passes; a pointer that a plug-in returns lives as long as the endpoint.
  *  - No exception leaves a plug-in. A function that fails returns an icepath_status below zero and leaves one clear
  *    sentence (what, on what, why) for `error`.
- *  - `send` and `recv` are called by one thread. `cancel` is called by another: it makes a blocked or polling call, and
+ *  - All calls of an endpoint but `cancel` are made by the thread that opened it. Other threads of the process may use other
+ *    endpoints at the same time, the peer among them. `cancel` is called by another thread: it makes a blocked or polling call, and
  *    every later one, return ICEPATH_CANCELLED. It may be called repeatedly. The caller enforces deadlines with it, so
  *    that the measured calls carry no timer of their own; the caller also sends the blocked thread a signal whose
  *    handler does nothing (no SA_RESTART), so a plug-in only has to look at its flag when a call fails with EINTR.
@@ -79,6 +81,7 @@ enum icepath_capability {
 	ICEPATH_IS_LOSSY = 1u << 2,     /* messages may be lost without an error (UDP) */
 	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
 	ICEPATH_CAN_FANIN = 1u << 4,    /* one endpoint may receive from several senders, by `fanin_waits` */
+	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send comes back only once the message was taken: one thread can't have both ends */
 };
 
 struct icepath_target {
@@ -162,7 +165,7 @@ struct icepath_plugin {
 	/* The n-th target, or NULL after the last. The pointer stays valid. */
 	const struct icepath_target *(*target)(uint32_t n);
 
-	/* On failure *endpoint is NULL and `error(NULL)` has the sentence. */
+	/* On failure *endpoint is NULL and `error(NULL)` has the sentence, for the thread that called. */
 	int (*open)(const struct icepath_open *how, struct icepath_endpoint **endpoint, struct icepath_address *address);
 	int (*connect)(struct icepath_endpoint *endpoint, const struct icepath_address *peer);
 	int (*send)(struct icepath_endpoint *endpoint, struct icepath_send *message);

@@ -117,6 +117,7 @@ std::vector<Value> words(const std::string &option, const std::vector<std::strin
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
 	std::vector<std::string> sizes, patterns, waits = {std::string(rundir::name(rundir::Wait::Block))},
+											  between = {std::string(rundir::name(rundir::Between::Processes))},
 											  recoveries = {"1ms", "10ms"};
 	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms",
 				sparse_period = "200ms";
@@ -133,6 +134,10 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->delimiter(',')
 		->default_str("pingpong,oneway,sparse");
 	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(rundir::kWaitNames, ", ")))
+		->delimiter(',')
+		->capture_default_str();
+	app.add_option("--between", texts.between,
+				   fmt::format("where sender and receiver are: {}", fmt::join(rundir::kBetweenNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz,
@@ -198,6 +203,7 @@ void check(RunOptions &run, const RunTexts &texts)
 							  ? usual_patterns(run.duration_s)
 							  : words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
 	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
+	run.wishes.between = words<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
 	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
 	for (const uint32_t demand : run.wishes.demands)

@@ -13,6 +13,7 @@
 #include "cpuset/choose.h"
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
+#include "profiler/capture/thread_pidfd.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/privilege/ipc_namespace.h"
@@ -106,7 +107,9 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		run::check_run_folder(options.output);
 	std::vector<std::string> notices;
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
-	plan::Plan plan = plan::make(options.wishes, targets, cpuset::measuring_cpus(cpus));
+	plan::Wishes wishes = options.wishes;
+	wishes.no_threads = capture::thread_pidfds_missing();
+	plan::Plan plan = plan::make(wishes, targets, cpuset::measuring_cpus(cpus));
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)

@@ -17,6 +17,7 @@
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
+#include "profiler/capture/thread_pidfd.h"
 #include "profiler/doctor/clock.h"
 #include "profiler/doctor/counters.h"
 
@@ -102,6 +103,15 @@ std::vector<Check> probe_checks(bool allowed)
 	return checks;
 }
 
+Check threads_check()
+{
+	const std::string missing = capture::thread_pidfds_missing();
+	if (missing.empty())
+		return {"threads", Verdict::Ok, "threads of one process can be told apart (PIDFD_THREAD)", "", ""};
+	return {"threads", Verdict::Warn, missing, "cells between threads of one process (--between threads) are left out",
+			"use Linux 6.9 or later"};
+}
+
 Check clock_check(const cpuset::Choice &choice)
 {
 	const ClockTrial trial = try_clock(choice.sender, choice.receiver);
@@ -138,6 +148,7 @@ std::vector<Check> examine()
 			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
 	checks.push_back(clock_check(choice));
 	checks.push_back(counters_check(try_counters()));
+	checks.push_back(threads_check());
 	return checks;
 }
 

@@ -183,6 +183,37 @@ std::vector<uint32_t> senders_for(const Wishes &wishes, Pattern pattern)
 	return pattern == Pattern::FanIn ? each_once(wishes.senders) : std::vector<uint32_t>{1};
 }
 
+// One thread sends a message and then takes it by itself: it has a pattern only where each message is out of the way before
+// the next one, and a target only if that lets its sender go before the message is taken.
+bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
+{
+	if (pattern != Pattern::PingPong && pattern != Pattern::OneWay && pattern != Pattern::Sparse) {
+		add_once(plan.notices, fmt::format("{} needs a sender and a receiver at the same time: left out in one thread",
+										   name(pattern)));
+		return false;
+	}
+	if ((target.capabilities & ICEPATH_IS_RENDEZVOUS) == 0)
+		return true;
+	add_once(plan.notices, fmt::format("{} has its sender wait until the message is taken: left out in one thread, where "
+									   "nobody takes it meanwhile",
+									   target.name));
+	return false;
+}
+
+// Those of the wishes that there can be.
+std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
+{
+	std::vector<rundir::Between> possible = each_once(wishes.between);
+	std::erase_if(possible, [&](rundir::Between between) {
+		if (between == rundir::Between::Threads && !wishes.no_threads.empty()) {
+			add_once(plan.notices, "cells between threads are left out: " + wishes.no_threads);
+			return true;
+		}
+		return between == rundir::Between::OneThread && !fits_one_thread(target, pattern, plan);
+	});
+	return possible;
+}
+
 // `base` with each combination of what its pattern has besides, and of what was to be put in.
 std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell &base,
 									   const std::vector<uint32_t> &cpus)
@@ -197,6 +228,8 @@ std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell 
 							continue;
 						rundir::Cell &cell = cells.emplace_back(base);
 						cell.cpus = cpus_for(senders, receivers, cpus);
+						if (cell.between == rundir::Between::OneThread)
+							cell.cpus = {cpus.front(), cpus.front()};
 						cell.responses = responses;
 						cell.burst = burst;
 						cell.injection = injected ? wishes.injection : rundir::Injection{};
@@ -294,11 +327,14 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					cell.mechanisms = target->mechanisms;
 					cell.capabilities = target->capabilities;
 					cell.idle_channels = wishes.idle_channels;
-					for (rundir::Cell &made : with_factors(wishes, cell, cpus)) {
-						if (!is_sensible(*target, made, plan))
-							continue;
-						plan.cells.push_back(std::move(made));
-						plan.plugin_of_cell.push_back(target->plugin);
+					for (const rundir::Between between : between_for(wishes, *target, pattern, plan)) {
+						cell.between = between;
+						for (rundir::Cell &made : with_factors(wishes, cell, cpus)) {
+							if (!is_sensible(*target, made, plan))
+								continue;
+							plan.cells.push_back(std::move(made));
+							plan.plugin_of_cell.push_back(target->plugin);
+						}
 					}
 				}
 			}

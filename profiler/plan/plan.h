@@ -27,6 +27,8 @@ struct Wishes {
 	std::vector<rundir::Pattern> patterns;
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
+	std::vector<rundir::Between> between = {rundir::Between::Processes};
+	std::string no_threads; // why threads of one process can't be told apart here; empty: they can
 	double rate_hz = 2000; // oneway, fanout, all senders of fanin together
 	uint64_t sparse_period_ns = 200'000'000; // sparse: from one message to the next
 	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of

@@ -4,7 +4,7 @@
 // dropped, holds the capture, pins workers, and answers the requests below over a socket pair, one reply each.
 //
 // What it believes: nothing. A worker is named by a pidfd, and taken only if it is a child of the icepath that forked the
-// helper and runs as the invoking user. It opens no path that a request names. It ends when the socket closes, and its
+// helper, or a thread of such a child, and runs as the invoking user. It opens no path that a request names. It ends when the socket closes, and its
 // BPF programs with it.
 #include <sys/types.h>
 
@@ -27,7 +27,7 @@ inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
 	Load, // cpus, records_per_slot; replies with the slots' map as a file descriptor
-	AddWorker, // fd: pidfd; cpu: where to pin it. Replies with its number
+	AddWorker, // fd: pidfd of a process, whose main thread it is, or of a thread; cpu: where to pin it. Replies with its number
 	AddSocket, // fd: socket; key
 	Attach, // probes
 	BeginBlock, // workers: numbers

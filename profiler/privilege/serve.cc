@@ -117,11 +117,14 @@ private:
 	{
 		if (fds.size() != 1 || workers_.size() >= kMaxWorkers)
 			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent, or there are too many");
-		// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell.
-		const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fds[0].get()), "Pid:");
+		// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell. That of a
+		// thread is free as soon as it has ended: whose pidfd still tells the number when all is read had it all along.
+		// A thread has its process's parent (copy_process, CLONE_THREAD).
+		const std::string of_pidfd = fmt::format("/proc/self/fdinfo/{}", fds[0].get());
+		const auto pid = proc_field(of_pidfd, "Pid:");
 		const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
 		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ ||
-			proc_field(status, "Uid:") != int64_t{user_})
+			proc_field(status, "Uid:") != int64_t{user_} || proc_field(of_pidfd, "Pid:") != pid)
 			throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
 		if (const auto problem = cpuset::pin(static_cast<pid_t>(*pid), cpu))
 			throw Failure(ExitCode::MachineCannot, *problem);

@@ -64,6 +64,8 @@ std::string target_text(const rundir::Cell &cell)
 	std::string text = printable(cell.target);
 	if (cell.burst)
 		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
+	if (cell.between != rundir::Between::Processes)
+		text += fmt::format(" {}", rundir::name(cell.between));
 	if (cell.pattern == rundir::Pattern::FanOut)
 		text += fmt::format(" to {}", rundir::receivers_of(cell));
 	if (cell.pattern == rundir::Pattern::FanIn)

@@ -138,6 +138,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"pattern", rundir::name(what.pattern)},
 		{"direction", pingpong ? "both" : "forward"},
 		{"wait", rundir::name(what.wait)},
+		{"between", rundir::name(what.between)},
 		{"payload_bytes", what.payload_bytes},
 		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},

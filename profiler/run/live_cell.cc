@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "ebpf/records.h"
+#include "profiler/capture/thread_pidfd.h"
 
 namespace icepath::run {
 namespace {
@@ -132,13 +133,37 @@ uint64_t LiveCell::memory_bytes() const
 	return worker::cell_memory_bytes(capacity_, static_cast<uint32_t>(rundir::channels_of(cell_)));
 }
 
+void LiveCell::start_workers()
+{
+	std::vector<std::string> sides;
+	for (size_t side = 0; side < rundir::sides_of(cell_); side++)
+		sides.push_back(fmt::format("{} of {}", rundir::side_name(cell_, side), title()));
+	if (cell_.between == rundir::Between::Processes)
+		for (const std::string &side : sides)
+			workers_.push_back(std::make_unique<Worker>(worker_program(), side));
+	else
+		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
+								 cell_.between == rundir::Between::OneThread);
+	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
+		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
+}
+
+Fd LiveCell::pidfd_of(size_t side) const
+{
+	const Worker &worker = *workers_[side];
+	const auto pid = static_cast<uint32_t>(worker.process().pid());
+	if (tids_[side] == pid)
+		return Fd(fcntl(worker.process().pidfd(), F_DUPFD_CLOEXEC, 0));
+	Fd pidfd(capture::open_thread(static_cast<pid_t>(tids_[side])));
+	// What a worker says needn't be true. While the thread lives, its number is nobody else's.
+	if (!pidfd || access(fmt::format("/proc/{}/task/{}", pid, tids_[side]).c_str(), F_OK))
+		throw WorkerFailed(fmt::format("the {} named a thread that isn't its own", worker.what()));
+	return pidfd;
+}
+
 void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper)
 {
-	for (size_t side = 0; side < rundir::sides_of(cell_); side++) {
-		workers_.push_back(std::make_unique<WorkerProcess>(
-			worker_program(), fmt::format("{} of {}", rundir::side_name(cell_, side), title())));
-		tids_.push_back(static_cast<uint32_t>(workers_[side]->pid())); // its main thread measures
-	}
+	start_workers();
 	worker::Request request{};
 	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
 	cell_.target.copy(request.open.target, sizeof(request.open.target) - 1);
@@ -161,7 +186,8 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 		open_channel(request.open.channels + idle, request, shared, silent);
 	}
 	for (size_t side = 0; side < workers_.size(); side++)
-		helper_numbers_.push_back(helper.add_worker(workers_[side]->pidfd(), cell_.cpus[side]));
+		if (side == 0 || cell_.between != rundir::Between::OneThread)
+			helper_numbers_.push_back(helper.add_worker(pidfd_of(side).get(), cell_.cpus[side]));
 	if (!slots.mapped())
 		return;
 	for (uint32_t channel = 0; channel < sockets.size(); channel++)
@@ -206,7 +232,7 @@ void LiveCell::open_fan_in(const worker::Request &request, const std::vector<int
 LiveCell::Address LiveCell::open_end(uint32_t channel, uint32_t end, uint32_t side, worker::Request request,
 									 const std::vector<int> &shared, std::vector<Fd> &sockets)
 {
-	WorkerProcess &worker = *workers_[side];
+	Worker &worker = *workers_[side];
 	fmt::format("icepath-{}-{}-{}", getpid(), number_, channel).copy(request.open.name, sizeof(request.open.name) - 1);
 	request.kind = worker::RequestKind::Open;
 	request.open.channel = channel;
@@ -216,6 +242,8 @@ LiveCell::Address LiveCell::open_end(uint32_t channel, uint32_t end, uint32_t si
 	rundir::side_name(cell_, side).copy(request.open.thread, sizeof(request.open.thread) - 1);
 	Address address;
 	const worker::Reply opened = worker.ask(request, shared, address.fds);
+	if (cell_.between == rundir::Between::Threads)
+		tids_[side] = opened.tid;
 	if (opened.address.fds_used > std::min<size_t>(4, address.fds.size()))
 		throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
 	const auto rest = address.fds.begin() + static_cast<ptrdiff_t>(opened.address.fds_used);

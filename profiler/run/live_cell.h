@@ -73,7 +73,7 @@ public:
 	rundir::Block end();
 
 	const std::vector<uint32_t> &tids() const { return tids_; } // by side
-	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; } // by side: privilege::Helper's
+	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; } // by thread: privilege::Helper's
 	const rundir::Cell &cell() const { return cell_; }
 	std::string title() const { return rundir::title(cell_); }
 
@@ -92,7 +92,10 @@ private:
 	};
 
 	uint64_t memory_bytes() const;
+	void start_workers();
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
+	// Of the side's thread, for the helper: pinned and marked by it.
+	Fd pidfd_of(size_t side) const;
 	// Of an endpoint, for its peer.
 	struct Address {
 		icepath_address told{};
@@ -117,8 +120,9 @@ private:
 	worker::CellMemory *memory_ = nullptr;
 	uint32_t capacity_ = 0;
 	const std::vector<rundir::Flow> flows_;
-	std::vector<std::unique_ptr<WorkerProcess>> workers_; // by side
-	std::vector<uint32_t> tids_, helper_numbers_; // by side
+	std::vector<std::unique_ptr<Worker>> workers_; // by side
+	std::vector<uint32_t> tids_; // by side
+	std::vector<uint32_t> helper_numbers_; // by thread
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
 	Running block_;
 };

@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr int kAnswerMs = 5000;
-constexpr int kControlFd = 3;
 
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
@@ -29,25 +28,30 @@ fs::path program_folder() { return fs::read_symlink("/proc/self/exe").parent_pat
 
 } // namespace
 
-WorkerProcess::WorkerProcess(const std::string &program, std::string what) : what_(std::move(what))
+WorkerProcess::WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets,
+							 bool one_thread)
+	: what_(std::move(what))
 {
-	auto [ours, theirs] = channel::open_pair();
+	std::vector<std::string> words = {program};
+	for (const Fd &socket : sockets)
+		words.insert(words.end(), {"--control", std::to_string(socket.get())});
+	if (one_thread)
+		words.push_back("--one-thread");
+	std::vector<char *> arguments;
+	for (std::string &word : words)
+		arguments.push_back(word.data());
+	arguments.push_back(nullptr);
 	pid_ = fork();
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	if (pid_ == 0) {
 		signal(SIGINT, SIG_IGN); // the terminal signals the whole group; icepath ends its workers itself
 		signal(SIGQUIT, SIG_IGN);
-		// dup2 onto itself would keep close-on-exec.
-		if (theirs.get() == kControlFd)
-			fcntl(kControlFd, F_SETFD, 0);
-		else
-			dup2(theirs.get(), kControlFd);
-		const std::string control = std::to_string(kControlFd);
-		execl(program.c_str(), program.c_str(), "--control", control.c_str(), nullptr);
+		for (const Fd &socket : sockets)
+			fcntl(socket.get(), F_SETFD, 0);
+		execv(program.c_str(), arguments.data());
 		_exit(127);
 	}
-	socket_ = std::move(ours);
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }
 
@@ -55,12 +59,11 @@ WorkerProcess::~WorkerProcess()
 {
 	if (!pidfd_)
 		return;
-	socket_.reset();
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 	waitpid(pid_, nullptr, 0);
 }
 
-std::string WorkerProcess::fate()
+std::optional<std::string> WorkerProcess::end() const
 {
 	siginfo_t end{};
 	// It may just be dying: its socket closes before it can be waited for.
@@ -71,30 +74,55 @@ std::string WorkerProcess::fate()
 			break;
 	}
 	if (end.si_pid == 0)
-		return "doesn't answer";
-	if (end.si_code == CLD_EXITED)
-		return end.si_status == 127 ? "can't be started" : fmt::format("exited with {}", end.si_status);
-	return fmt::format("was killed by signal {} ({})", end.si_status, strsignal(end.si_status));
+		return std::nullopt;
+	if (end.si_code != CLD_EXITED)
+		return fmt::format("the {} was killed by signal {} ({})", what_, end.si_status, strsignal(end.si_status));
+	return end.si_status == 127 ? fmt::format("the {} can't be started", what_)
+								: fmt::format("the {} exited with {}", what_, end.si_status);
 }
 
-void WorkerProcess::send(const worker::Request &request, const std::vector<int> &fds)
+Worker::Worker(const std::string &program, const std::string &what) : Worker(std::move(*start(program, what, {what}, false)[0]))
+{}
+
+std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, const std::string &what,
+												   const std::vector<std::string> &sides, bool one_thread)
+{
+	std::vector<Fd> ours, theirs;
+	for (size_t side = 0; side < sides.size(); side++) {
+		auto [mine, its] = channel::open_pair();
+		ours.push_back(std::move(mine));
+		theirs.push_back(std::move(its));
+	}
+	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread);
+	std::vector<std::unique_ptr<Worker>> workers;
+	for (size_t side = 0; side < sides.size(); side++)
+		workers.emplace_back(new Worker(process, std::move(ours[side]), sides[side]));
+	return workers;
+}
+
+void Worker::fail() const
+{
+	throw WorkerFailed(process_->end().value_or(fmt::format("the {} doesn't answer", what_)));
+}
+
+void Worker::send(const worker::Request &request, const std::vector<int> &fds)
 {
 	if (!channel::send(socket_.get(), &request, sizeof(request), fds))
-		throw WorkerFailed(fmt::format("the {} {}", what_, fate()));
+		fail();
 }
 
-worker::Reply WorkerProcess::receive(std::vector<Fd> &received, int timeout_ms)
+worker::Reply Worker::receive(std::vector<Fd> &received, int timeout_ms)
 {
 	worker::Reply reply{};
 	if (!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
-		throw WorkerFailed(fmt::format("the {} {}", what_, fate()));
+		fail();
 	if (reply.status != worker::ReplyStatus::Done)
 		throw WorkerFailed(fmt::format("{}: {}", what_, text(reply.message)),
 						   reply.status == worker::ReplyStatus::Cancelled);
 	return reply;
 }
 
-worker::Reply WorkerProcess::ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received)
+worker::Reply Worker::ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
 	send(request, fds);
 	return receive(received, kAnswerMs);
@@ -143,7 +171,7 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 	for (const std::string &path : paths) {
 		const std::string file = fs::path(path).filename();
 		try {
-			WorkerProcess process(worker_program(), "worker that describes " + file);
+			Worker describer(worker_program(), "worker that describes " + file);
 			worker::Request request{};
 			request.kind = worker::RequestKind::Describe;
 			if (path.size() >= sizeof(request.plugin))
@@ -152,7 +180,7 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 			constexpr uint32_t kMaxTargets = 64;
 			for (; request.index < kMaxTargets; request.index++) {
 				std::vector<Fd> none;
-				const worker::TargetReply told = process.ask(request, {}, none).target;
+				const worker::TargetReply told = describer.ask(request, {}, none).target;
 				if (told.name[0] == 0)
 					break;
 				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits,

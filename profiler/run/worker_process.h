@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One icepath-worker as icepath sees it: started, asked, ended. One thread.
+// icepath-workers as icepath sees them: started, asked, ended. One thread.
 #include <sys/types.h>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,13 +24,34 @@ public:
 	const bool knows_why; // false: what another worker says is better
 };
 
+// A program that was started with a control socket for each side that it is. It ends with the last of them.
 class WorkerProcess {
 public:
-	// Starts the program; `what` names the worker in sentences ("uds-stream receiver").
-	WorkerProcess(const std::string &program, std::string what);
+	// `what` names it in sentences ("sender of uds-stream …"). `sockets`: the program's ends.
+	WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets, bool one_thread);
 	~WorkerProcess(); // ends it, by its pidfd, and reaps it
-	WorkerProcess(WorkerProcess &&) = default;
-	WorkerProcess &operator=(WorkerProcess &&) = delete;
+	WorkerProcess(const WorkerProcess &) = delete;
+	WorkerProcess &operator=(const WorkerProcess &) = delete;
+
+	// "the sender of … was killed by signal 9"; nothing while it runs.
+	std::optional<std::string> end() const;
+	int pidfd() const { return pidfd_.get(); }
+	pid_t pid() const { return pid_; }
+
+private:
+	Fd pidfd_;
+	pid_t pid_ = -1;
+	std::string what_;
+};
+
+// One side of a cell as icepath sees it: asked over a socket of its own, in a process that several sides may share.
+class Worker {
+public:
+	// Starts a program that is one side; `what` names both in sentences ("uds-stream receiver").
+	Worker(const std::string &program, const std::string &what);
+	// Starts one that is several, in a thread each, or in one; `what` names the program, `sides` each of them.
+	static std::vector<std::unique_ptr<Worker>> start(const std::string &program, const std::string &what,
+													  const std::vector<std::string> &sides, bool one_thread);
 
 	// Sends a request and waits for its reply. Throws WorkerFailed with the worker's own sentence or with what became of it.
 	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);
@@ -36,14 +59,16 @@ public:
 	worker::Reply receive(std::vector<Fd> &received, int timeout_ms);
 
 	int socket() const { return socket_.get(); }
-	int pidfd() const { return pidfd_.get(); }
-	pid_t pid() const { return pid_; }
+	const WorkerProcess &process() const { return *process_; }
 	const std::string &what() const { return what_; }
 
 private:
-	std::string fate(); // "was killed by signal 9", "exited with 1", "doesn't answer"
-	Fd socket_, pidfd_;
-	pid_t pid_ = -1;
+	Worker(std::shared_ptr<WorkerProcess> process, Fd socket, std::string what)
+		: process_(std::move(process)), socket_(std::move(socket)), what_(std::move(what))
+	{}
+	[[noreturn]] void fail() const; // for want of a request or a reply
+	std::shared_ptr<WorkerProcess> process_; // ends after the socket
+	Fd socket_;
 	std::string what_;
 };
 

@@ -15,7 +15,8 @@ std::string variant(const Cell &cell);
 // "uds-stream 64 B pingpong block": target and variant. The target's name is as the plug-in gave it.
 std::string title(const Cell &cell);
 
-// Of a side's thread: "sender", "receiver"; with several of these "receiver 2", counted from 1. At most 15 bytes.
+// Of a side's thread: "sender", "receiver"; with several of these "receiver 2", counted from 1; "both ends" where it has
+// both. At most 15 bytes.
 std::string side_name(const Cell &cell, size_t side);
 
 } // namespace icepath::rundir

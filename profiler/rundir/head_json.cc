@@ -34,6 +34,7 @@ Json to_json(const Cell &cell)
 		{"kind", cell.kind},
 		{"pattern", name(cell.pattern)},
 		{"wait", name(cell.wait)},
+		{"between", name(cell.between)},
 		{"payload_bytes", cell.payload_bytes},
 		{"parts", cell.parts},
 		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
@@ -57,6 +58,7 @@ Cell cell_from_json(const Json &json)
 	cell.kind = text_field(json, "kind");
 	cell.pattern = enum_field<Pattern>(json, "pattern", kPatternNames);
 	cell.wait = enum_field<Wait>(json, "wait", kWaitNames);
+	cell.between = enum_field<Between>(json, "between", kBetweenNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");
 	cell.parts = u32_field(json, "parts");
 	if (!field(json, "rate_hz").is_null()) {

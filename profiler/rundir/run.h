@@ -12,13 +12,18 @@ namespace icepath::rundir {
 
 enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse, FanIn };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
+// Where the sides of a cell are: each a process of its own, each a thread of one process, or all of them in one thread,
+// which sends and then receives by itself.
+enum class Between : uint8_t { Processes, Threads, OneThread };
 
 // The words of the command line, of reports and of the container, by the enum's value.
 inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "fanout",
 												"max-rate", "reqrep", "sparse",     "fanin"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
+inline constexpr const char *kBetweenNames[] = {"processes", "threads", "one-thread"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
+constexpr std::string_view name(Between between) { return kBetweenNames[static_cast<size_t>(between)]; }
 
 // Whether the receiver answers each message before the next one is sent: message n of side 0 by messages n·r to n·r + r-1 of
 // side 1, where r is Cell::responses.
@@ -53,6 +58,7 @@ struct Cell {
 	std::string kind = "transport";
 	Pattern pattern = Pattern::PingPong;
 	Wait wait = Wait::Block;
+	Between between = Between::Processes;
 	uint64_t payload_bytes = 64;
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
 	// Of oneway, fanout and sparse, and of all senders of fanin together: throughput sends as fast as it can.
@@ -68,8 +74,8 @@ struct Cell {
 	Injection injection;
 };
 
-// The threads that measure: first those that begin (one, in a fan-in several), then those that receive (one, in a fan-out
-// several).
+// Who measures: first those that begin (one, in a fan-in several), then those that receive (one, in a fan-out several). Each is
+// a thread of its own, but for Between::OneThread, where two sides are one thread and have one CPU.
 inline size_t sides_of(const Cell &cell) { return cell.cpus.size(); }
 inline size_t senders_of(const Cell &cell) { return cell.pattern == Pattern::FanIn ? sides_of(cell) - 1 : 1; }
 inline size_t receivers_of(const Cell &cell) { return sides_of(cell) - senders_of(cell); }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <ctime>
+
 namespace icepath::worker {
 namespace {
 
@@ -10,6 +13,9 @@ namespace {
 // few slow messages may be enough.
 constexpr uint64_t kLookAtSlotsEvery = 16;
 constexpr uint64_t kLookAtSlotsEveryNs = 1'000'000;
+// A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
+constexpr uint64_t kSpinNs = 60'000;
+constexpr uint64_t kStartNs = 1'000'000;
 
 } // namespace
 
@@ -39,6 +45,27 @@ void spin_until(uint64_t at_ns)
 {
 	while (icepath_now_ns() < at_ns)
 		;
+}
+
+void wait_until(uint64_t at_ns)
+{
+	if (icepath_now_ns() + kSpinNs < at_ns) {
+		const uint64_t wake_ns = at_ns - kSpinNs;
+		const timespec wake{static_cast<time_t>(wake_ns / 1'000'000'000), static_cast<long>(wake_ns % 1'000'000'000)};
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
+	}
+	spin_until(at_ns);
+}
+
+uint64_t start_of(const BlockRequest &block, double period_ns)
+{
+	const uint64_t soonest_ns = icepath_now_ns() + kStartNs;
+	if (block.first_due_ns == 0 || period_ns == 0)
+		return soonest_ns;
+	if (block.first_due_ns >= soonest_ns)
+		return block.first_due_ns;
+	const double missed = std::ceil(static_cast<double>(soonest_ns - block.first_due_ns) / period_ns);
+	return block.first_due_ns + static_cast<uint64_t>(missed * period_ns);
 }
 
 rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,

@@ -75,6 +75,11 @@ inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.l
 inline uint64_t cancelled_at_ns(const BlockRequest &block) { return block.deadline_ns + 1'000'000'000; }
 
 void spin_until(uint64_t at_ns);
+// Asleep for as long as that is sure to be over in time.
+void wait_until(uint64_t at_ns);
+// Of messages due each `period_ns` (0: at no set times): when message 0 is. Who is late for it waits for the next period, as
+// others may have their turns in this one.
+uint64_t start_of(const BlockRequest &block, double period_ns);
 inline void spin_for(uint64_t ns)
 {
 	if (ns)
@@ -97,6 +102,10 @@ Outcome initiate(Cell &cell, const BlockRequest &block);
 Outcome respond(Cell &cell, const BlockRequest &block);
 Outcome send_one_way(Cell &cell, const BlockRequest &block);
 Outcome receive_one_way(Cell &cell, const BlockRequest &block);
+
+// Both ends in one thread, side 0's in `near`: each message is sent, then taken. How it went stands in `near_told`.
+void exchange_in_one_thread(Cell &near, Cell &far, const BlockRequest &block, Outcome &near_told, Outcome &far_told);
+void pass_in_one_thread(Cell &near, Cell &far, const BlockRequest &block, Outcome &near_told, Outcome &far_told);
 
 // After send_one_way over a lossy target, outside the markers: ends a receiver that waits for what was lost.
 void close_one_way(Cell &cell, const BlockRequest &block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// icepath-worker --control FD: one endpoint of a channel, steered by icepath over a socket
-// (profiler/worker/protocol.h).
+// icepath-worker --control FD [--control FD]... [--one-thread]: one or several sides of a cell, each steered by icepath over
+// a socket of its own (profiler/worker/protocol.h).
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -12,6 +12,8 @@
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "profiler/failure.h"
 #include "profiler/worker/service.h"
@@ -27,31 +29,82 @@ bool is_seqpacket_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
+struct Arguments {
+	std::vector<int> controls;
+	bool one_thread = false;
+};
+
+// Without controls where they aren't what icepath starts a worker with.
+Arguments parse(int argc, char **argv)
+{
+	Arguments given;
+	for (int i = 1; i < argc; i++) {
+		const std::string_view word(argv[i]);
+		int control = -1;
+		if (word == "--one-thread") {
+			given.one_thread = true;
+			continue;
+		}
+		if (word == "--control" && i + 1 < argc)
+			std::from_chars(argv[i + 1], argv[i + 1] + std::strlen(argv[i + 1]), control);
+		i++;
+		if (control < 0 || !is_seqpacket_socket(control))
+			return {};
+		given.controls.push_back(control);
+	}
+	if (given.one_thread && given.controls.size() != 2)
+		return {};
+	return given;
+}
+
+void serve(const Arguments &given)
+{
+	using icepath::worker::Service;
+	if (given.one_thread) {
+		Service near(given.controls[0]), far(given.controls[1]);
+		return Service::run_in_one_thread(near, far);
+	}
+	std::vector<std::thread> others;
+	for (size_t side = 1; side < given.controls.size(); side++)
+		others.emplace_back([control = given.controls[side]]() noexcept { Service(control).run(); });
+	Service(given.controls[0]).run();
+	for (std::thread &other : others)
+		other.join();
+}
+
+// What no thread catches ends them all: icepath hears of it by the process's end.
+[[noreturn]] void end_by_exception()
+{
+	try {
+		if (const std::exception_ptr thrown = std::current_exception())
+			std::rethrow_exception(thrown);
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "icepath-worker: %s\n", error.what());
+	} catch (...) {
+	}
+	_exit(static_cast<int>(ExitCode::Internal));
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-	int control = -1;
-	if (argc == 3 && std::string_view(argv[1]) == "--control")
-		std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), control);
-	if (control < 0 || !is_seqpacket_socket(control)) {
-		std::fputs(
-			"icepath-worker is started by icepath: icepath-worker --control FD, where FD is a SOCK_SEQPACKET socket\n",
-			stderr);
+	const Arguments given = parse(argc, argv);
+	if (given.controls.empty()) {
+		std::fputs("icepath-worker is started by icepath: icepath-worker --control FD [--control FD]... [--one-thread], where "
+				   "FD is a SOCK_SEQPACKET socket\n",
+				   stderr);
 		return static_cast<int>(ExitCode::Usage);
 	}
-	fcntl(control, F_SETFD, FD_CLOEXEC); // middleware may start processes, which mustn't keep the socket open
+	for (const int control : given.controls)
+		fcntl(control, F_SETFD, FD_CLOEXEC); // middleware may start processes, which mustn't keep the socket open
 	signal(SIGPIPE, SIG_IGN);            // a peer's death is an error of the call, see pipe(7)
 	// The parent may die before the request takes hold; one that died before it was looked at has closed the socket.
 	const pid_t parent = getppid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return static_cast<int>(ExitCode::Interrupted);
-	try {
-		icepath::worker::Service(control).run();
-	} catch (const std::exception &error) {
-		std::fprintf(stderr, "icepath-worker: %s\n", error.what());
-		return static_cast<int>(ExitCode::Internal);
-	}
+	std::set_terminate(end_by_exception);
+	serve(given);
 	return static_cast<int>(ExitCode::Ok);
 }

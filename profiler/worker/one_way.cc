@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 
 #include "profiler/worker/block_loop.h"
@@ -13,8 +12,6 @@
 namespace icepath::worker {
 namespace {
 
-// A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
-constexpr uint64_t kSpinNs = 60'000;
 // Nothing has moved for so long: what isn't there is lost.
 constexpr uint64_t kQuietNs = 50'000'000;
 constexpr uint64_t kLookEveryNs = 1'000'000;
@@ -22,15 +19,6 @@ constexpr uint64_t kLookEveryNs = 1'000'000;
 timespec to_timespec(uint64_t ns)
 {
 	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
-
-void wait_until(uint64_t at_ns)
-{
-	if (icepath_now_ns() + kSpinNs < at_ns) {
-		const timespec wake = to_timespec(at_ns - kSpinNs);
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
-	}
-	spin_until(at_ns);
 }
 
 // What one receiver gets of the message.
@@ -61,20 +49,13 @@ Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checke
 }
 
 // When message 0 is due. In a fan-in the senders take turns: each one's schedule begins a part of the period after the one's
-// before. Cells that are measured together take turns as well: who is late for its own waits for the next period.
+// before.
 uint64_t start_of_schedule(Cell &cell, const BlockRequest &block, double period_ns)
 {
-	if (cell.is_fan_in()) {
-		const double phase_ns = period_ns * cell.only().channel / cell.peers;
-		return cell.memory.head().start_ns.load(std::memory_order_relaxed) + static_cast<uint64_t>(phase_ns);
-	}
-	const uint64_t soonest_ns = icepath_now_ns() + kStartNs;
-	if (block.first_due_ns == 0 || period_ns == 0)
-		return soonest_ns;
-	if (block.first_due_ns >= soonest_ns)
-		return block.first_due_ns;
-	const double missed = std::ceil(static_cast<double>(soonest_ns - block.first_due_ns) / period_ns);
-	return block.first_due_ns + static_cast<uint64_t>(missed * period_ns);
+	if (!cell.is_fan_in())
+		return start_of(block, period_ns);
+	const double phase_ns = period_ns * cell.only().channel / cell.peers;
+	return cell.memory.head().start_ns.load(std::memory_order_relaxed) + static_cast<uint64_t>(phase_ns);
 }
 
 // A closing message has no stamp: among another sender's messages nothing would tell whose it is.

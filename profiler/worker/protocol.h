@@ -2,8 +2,11 @@
 #pragma once
 // Between icepath and an icepath-worker: messages over a SOCK_SEQPACKET socket pair, and the memory of a cell.
 //
-// The worker is started as `icepath-worker --control FD`. Each request has exactly one reply, in order. File descriptors
-// travel as SCM_RIGHTS beside the message that tells their number. The worker exits when the socket closes.
+// The worker is started as `icepath-worker --control FD [--control FD]… [--one-thread]`, with a socket for each side that it
+// is: its first side is its main thread, every further one a thread of its own. With --one-thread its main thread is both of
+// two sides. Each request has exactly one reply, in order; of --one-thread a block begins when both sides were asked for it.
+// File descriptors travel as SCM_RIGHTS beside the message that tells their number. A side ends when its socket closes, the
+// worker with its last side.
 // icepath trusts nothing in a reply: sizes are checked, strings are cut at their array's end.
 #include <array>
 #include <atomic>
@@ -100,6 +103,7 @@ struct Reply {
 	ReplyStatus status;
 	char message[384]; // where status isn't Done
 	TargetReply target; // Describe
+	uint32_t tid; // Open: of the thread that measures
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
 	uint32_t sockets; // Connect as well: those that came to be only then
 	BlockReply block;

@@ -2,6 +2,7 @@
 #include "profiler/worker/service.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +28,21 @@ template <size_t N> void put(char (&field)[N], const char *source)
 {
 	if (source)
 		std::strncpy(field, source, N - 1); // the field was zero
+}
+
+void refuse(Reply &reply, const Failure &failure)
+{
+	reply.status = ReplyStatus::Failed;
+	put(reply.message, failure.what());
+}
+
+void tell(Reply &reply, const Outcome &outcome)
+{
+	reply.status = outcome.status;
+	put(reply.message, outcome.message.c_str());
+	reply.block.end = static_cast<uint32_t>(outcome.end);
+	reply.block.sends = outcome.sends;
+	reply.block.recvs = outcome.recvs;
 }
 
 void mark(int flags) { syscall(SYS_faccessat2, -1, "", kMarkerMode, flags); }
@@ -104,38 +120,77 @@ MessageBuffer::~MessageBuffer() { munmap(data_, bytes_); }
 
 void Service::run()
 {
+	Request request{};
+	std::vector<Fd> received;
+	while (receive(request, received) && answer(request, received))
+		received.clear();
+}
+
+void Service::run_in_one_thread(Service &near, Service &far)
+{
+	const std::array<Service *, 2> sides = {&near, &far};
+	std::array<std::optional<BlockRequest>, 2> asked; // a side that waits for the other
 	for (;;) {
-		Request request{};
-		std::vector<Fd> received;
-		if (!channel::receive(control_, &request, sizeof(request), received) || request.kind == RequestKind::Close)
-			return;
-		Reply reply{};
-		std::vector<int> fds;
-		try {
-			switch (request.kind) {
-			case RequestKind::Describe:
-				describe(request, reply);
-				break;
-			case RequestKind::Open:
-				open(request, received, reply, fds);
-				break;
-			case RequestKind::Connect:
-				connect(request, received, reply, fds);
-				break;
-			case RequestKind::RunBlock:
-				run_block(request.block, reply);
-				break;
-			default:
-				throw Failure(ExitCode::Internal, "the worker got a request that it doesn't know");
-			}
-		} catch (const Failure &failure) {
-			reply.status = ReplyStatus::Failed;
-			put(reply.message, failure.what());
-			fds.clear();
+		std::array<pollfd, 2> sockets{};
+		for (size_t i = 0; i < sides.size(); i++) // an end by itself shows without being looked for (POLLHUP)
+			sockets[i] = {sides[i]->control_, static_cast<short>(asked[i] ? 0 : POLLIN), 0};
+		if (poll(sockets.data(), sockets.size(), -1) < 0)
+			continue; // a signal
+		for (size_t i = 0; i < sides.size(); i++) {
+			if (sockets[i].revents == 0)
+				continue;
+			Request request{};
+			std::vector<Fd> received;
+			if (asked[i] || !sides[i]->receive(request, received))
+				return;
+			if (request.kind == RequestKind::RunBlock)
+				asked[i] = request.block;
+			else if (!sides[i]->answer(request, received))
+				return;
 		}
-		if (!channel::send(control_, &reply, sizeof(reply), fds))
-			return;
+		if (asked[0] && asked[1]) {
+			near.run_block_alone(far, *asked[0]);
+			asked = {};
+		}
 	}
+}
+
+bool Service::receive(Request &request, std::vector<Fd> &received) const
+{
+	return channel::receive(control_, &request, sizeof(request), received) && request.kind != RequestKind::Close;
+}
+
+bool Service::reply(const Reply &reply, const std::vector<int> &fds) const
+{
+	return channel::send(control_, &reply, sizeof(reply), fds);
+}
+
+bool Service::answer(const Request &request, std::vector<Fd> &received)
+{
+	Reply told{};
+	std::vector<int> fds;
+	try {
+		switch (request.kind) {
+		case RequestKind::Describe:
+			describe(request, told);
+			break;
+		case RequestKind::Open:
+			open(request, received, told, fds);
+			break;
+		case RequestKind::Connect:
+			connect(request, received, told, fds);
+			break;
+		case RequestKind::RunBlock:
+			run_block(request.block, told);
+			break;
+		default:
+			throw Failure(ExitCode::Internal, "the worker got a request that it doesn't know");
+		}
+	} catch (const Failure &failure) {
+		refuse(told, failure);
+		fds.clear();
+	}
+	return reply(told, fds);
 }
 
 const Plugin &Service::load(const Request &request)
@@ -210,6 +265,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	}
 	endpoints_.push_back(std::move(endpoint));
 	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
+	reply.tid = static_cast<uint32_t>(gettid());
 	reply.sockets = append_new_sockets(*endpoints_.back(), fds);
 }
 
@@ -263,7 +319,7 @@ uint32_t Service::append_new_sockets(const Endpoint &endpoint, std::vector<int> 
 	return added;
 }
 
-void Service::run_block(const BlockRequest &block, Reply &reply)
+void Service::check(const BlockRequest &block) const
 {
 	if (ends_.empty() || connected_ != endpoints_.size())
 		throw Failure(ExitCode::Internal, "the worker was asked for a block before it was connected");
@@ -272,49 +328,93 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 													  messages_of(block), memory_->capacity()));
 	if (block.one_way ? !(opened_.side == 0 ? opened_.sends : opened_.receives) : !(opened_.sends && opened_.receives))
 		throw Failure(ExitCode::Internal, "the endpoint wasn't opened for what this block asks");
-	slots_->begin_block(block.slot_bytes, block.slots);
-	Cell cell{ends_,  *memory_, *payloads_,   *slots_, send_buffer_->data(), receive_buffer_->data(),
-			  lossy_, lends_,   opened_.peers};
-	payloads_->begin_block(block.block, cell.is_fan_in() && opened_.side == 0 ? cell.only().channel : 0, cell.peers);
-	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
-	if (cell.is_fan_in() && opened_.side == 0)
-		cell.sender(cell.only()).arrived.store(block.block + 1, std::memory_order_release);
-	for (const ChannelEnd &end : ends_)
-		if ((opened_.side == 0 && !await(cell.receiver(end).ready, block)) ||
-			(opened_.side == 1 && cell.is_fan_in() && !await(cell.sender(end).arrived, block)))
-			throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
-	watchdog_->arm(cancelled_at_ns(block), [this] {
-		for (const auto &endpoint : endpoints_)
-			endpoint->cancel();
-	});
-	const Outcome outcome = run_loop(block, cell, reply.block);
-	if (opened_.side == 0)
-		cell.sender(cell.only()).done.store(block.block + 1, std::memory_order_release);
-	if (block.one_way && lossy_ && opened_.side == 0 && outcome.status == ReplyStatus::Done)
-		close_one_way(cell, block);
-	watchdog_->disarm();
-	reply.status = outcome.status;
-	put(reply.message, outcome.message.c_str());
-	reply.block.end = static_cast<uint32_t>(outcome.end);
-	reply.block.sends = outcome.sends;
-	reply.block.recvs = outcome.recvs;
 }
 
-Outcome Service::run_loop(const BlockRequest &block, Cell &cell, BlockReply &told)
+Cell Service::cell()
 {
-	const bool leads = opened_.side == 0;
+	return {ends_,  *memory_, *payloads_,   *slots_, send_buffer_->data(), receive_buffer_->data(),
+			lossy_, lends_,   opened_.peers};
+}
+
+void Service::cancel()
+{
+	for (const auto &endpoint : endpoints_)
+		endpoint->cancel();
+}
+
+void Service::run_block(const BlockRequest &block, Reply &reply)
+{
+	check(block);
+	slots_->begin_block(block.slot_bytes, block.slots);
+	Cell mine = cell();
+	payloads_->begin_block(block.block, mine.is_fan_in() && opened_.side == 0 ? mine.only().channel : 0, mine.peers);
+	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
+	if (mine.is_fan_in() && opened_.side == 0)
+		mine.sender(mine.only()).arrived.store(block.block + 1, std::memory_order_release);
+	for (const ChannelEnd &end : ends_)
+		if ((opened_.side == 0 && !await(mine.receiver(end).ready, block)) ||
+			(opened_.side == 1 && mine.is_fan_in() && !await(mine.sender(end).arrived, block)))
+			throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
+	watchdog_->arm(cancelled_at_ns(block), [this] { cancel(); });
+	Outcome outcome;
+	measure(reply.block, [&] {
+		const bool leads = opened_.side == 0;
+		outcome = block.one_way ? (leads ? send_one_way(mine, block) : receive_one_way(mine, block))
+								: (leads ? initiate(mine, block) : respond(mine, block));
+	});
+	if (opened_.side == 0)
+		mine.sender(mine.only()).done.store(block.block + 1, std::memory_order_release);
+	if (block.one_way && lossy_ && opened_.side == 0 && outcome.status == ReplyStatus::Done)
+		close_one_way(mine, block);
+	watchdog_->disarm();
+	tell(reply, outcome);
+}
+
+void Service::run_block_alone(Service &far, const BlockRequest &block)
+{
+	Reply near_told{}, far_told{};
+	try {
+		check(block);
+		far.check(block);
+		slots_->begin_block(block.slot_bytes, block.slots);
+		payloads_->begin_block(block.block);
+		far.payloads_->begin_block(block.block);
+		Cell near_cell = cell(), far_cell = far.cell();
+		counters_->prepare(block.count_hardware != 0);
+		watchdog_->arm(cancelled_at_ns(block), [&] {
+			cancel();
+			far.cancel();
+		});
+		Outcome near_outcome, far_outcome;
+		measure(near_told.block, [&] {
+			(block.one_way ? pass_in_one_thread : exchange_in_one_thread)(near_cell, far_cell, block, near_outcome,
+																		  far_outcome);
+		});
+		watchdog_->disarm();
+		// What the thread used can't be told apart: all of it is in the first side's account.
+		far_told.block.marker_begin_ns = near_told.block.marker_begin_ns;
+		far_told.block.marker_end_ns = near_told.block.marker_end_ns;
+		tell(near_told, near_outcome);
+		tell(far_told, far_outcome);
+	} catch (const Failure &failure) {
+		refuse(near_told, failure);
+	}
+	far.reply(far_told); // the order doesn't matter: who is gone is found out by the next request
+	reply(near_told);
+}
+
+template <class Loop> void Service::measure(BlockReply &told, Loop loop)
+{
 	const rusage begin = usage_now();
 	counters_->start();
 	told.marker_begin_ns = icepath_now_ns();
 	mark(0);
-	const Outcome outcome = block.one_way ? (leads ? send_one_way(cell, block) : receive_one_way(cell, block))
-										  : (leads ? initiate(cell, block) : respond(cell, block));
+	loop();
 	mark(1);
 	told.marker_end_ns = icepath_now_ns();
 	counters_->stop();
 	told.usage = usage_between(begin, usage_now());
 	told.counters = counters_->take();
-	return outcome;
 }
 
 } // namespace icepath::worker

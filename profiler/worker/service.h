@@ -28,6 +28,7 @@ private:
 	void *data_;
 };
 
+// One side of a cell. All of it belongs to the thread that measures.
 class Service {
 public:
 	// The control socket stays the caller's.
@@ -36,13 +37,26 @@ public:
 	// Until the socket closes or Close is asked. Its thread becomes the measuring thread.
 	void run();
 
+	// The same of both sides of a cell, until either is over: each block is run by this thread alone.
+	static void run_in_one_thread(Service &near, Service &far);
+
 private:
+	// The next request; false where there is none any more.
+	bool receive(Request &request, std::vector<Fd> &received) const;
+	bool answer(const Request &request, std::vector<Fd> &received);
+	bool reply(const Reply &reply, const std::vector<int> &fds = {}) const;
+	void run_block_alone(Service &far, const BlockRequest &block);
+	Cell cell();
+	void check(const BlockRequest &block) const;
+	// Between the markers, counted.
+	template <class Loop> void measure(BlockReply &told, Loop loop);
+	void cancel();
+
 	// Each fills `reply` and, for the caller to send, `fds`. They throw Failure.
 	void describe(const Request &request, Reply &reply);
 	void open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void run_block(const BlockRequest &block, Reply &reply);
-	Outcome run_loop(const BlockRequest &block, Cell &cell, BlockReply &told);
 
 	const Plugin &load(const Request &request);
 	void share_memory(const OpenRequest &wish, std::vector<Fd> &received);

@@ -10,7 +10,7 @@
 namespace icepath::run {
 namespace {
 
-std::string failure_of(WorkerProcess &process)
+std::string failure_of(Worker &process)
 {
 	try {
 		std::vector<Fd> none;
@@ -23,20 +23,20 @@ std::string failure_of(WorkerProcess &process)
 
 TEST(WorkerProcess, ThatIsNoProgramCannotBeStarted)
 {
-	WorkerProcess process("/nowhere/icepath-worker", "worker of nothing");
+	Worker process("/nowhere/icepath-worker", "worker of nothing");
 	EXPECT_EQ(failure_of(process), "the worker of nothing can't be started");
 }
 
 TEST(WorkerProcess, ThatIsAnotherProgramTellsHowItEnded)
 {
-	WorkerProcess process("/bin/false", "worker that is none");
+	Worker process("/bin/false", "worker that is none");
 	EXPECT_EQ(failure_of(process), "the worker that is none exited with 1");
 }
 
 TEST(WorkerProcess, ThatIsKilledSaysSo)
 {
-	WorkerProcess process(worker_program(), "victim");
-	kill(process.pid(), SIGKILL);
+	Worker process(worker_program(), "victim");
+	kill(process.process().pid(), SIGKILL);
 	EXPECT_EQ(failure_of(process), "the victim was killed by signal 9 (Killed)");
 	try {
 		process.send({}, {});
@@ -49,8 +49,8 @@ TEST(WorkerProcess, ThatIsKilledSaysSo)
 TEST(WorkerProcess, LeavesNoProcess)
 {
 	{
-		WorkerProcess running(worker_program(), "worker");
-		WorkerProcess moved(std::move(running));
+		Worker running(worker_program(), "worker");
+		Worker moved(std::move(running));
 	}
 	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
