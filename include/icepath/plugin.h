@@ -23,7 +23,7 @@
  * A transport that needs names in a namespace that outlives it (queues, shared-memory files) removes them as soon as
  * both sides have them open: in `connect` of side 0, which comes last. Nothing may be left behind after SIGKILL.
  *
- * In a fan-in one endpoint of side 1 receives what several of side 0 send, each of a process of its own: both kinds are
+ * In a fan-in one endpoint of side 1 receives what several of side 0 send, each of a process or thread of its own: both kinds are
  * opened with their number in `peers`, all before the first is connected. Then, one sender after the other, side 1 gets that
  * sender's address and that sender side 1's. recv() takes from all of them, and needn't tell from which.
  *
@@ -81,7 +81,7 @@ enum icepath_capability {
 	ICEPATH_IS_LOSSY = 1u << 2,     /* messages may be lost without an error (UDP) */
 	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
 	ICEPATH_CAN_FANIN = 1u << 4,    /* one endpoint may receive from several senders, by `fanin_waits` */
-	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send comes back only once the message was taken: one thread can't have both ends */
+	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send returns only once the message was taken: not within one thread */
 };
 
 struct icepath_target {

@@ -123,6 +123,9 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	if (out.slot ? !ordered({transfer.publish, transfer.taken})
 				 : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
 		return Reason::InvertedTime;
+	// Who gives to itself asks only once it has given.
+	if (transfer.from == transfer.to && (!ordered({transfer.publish, ask}) || !ordered({transfer.call_return, ask})))
+		return Reason::InvertedTime;
 	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish}) ||
 		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
 		return Reason::InvertedTime;

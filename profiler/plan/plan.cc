@@ -194,9 +194,10 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 	}
 	if ((target.capabilities & ICEPATH_IS_RENDEZVOUS) == 0)
 		return true;
-	add_once(plan.notices, fmt::format("{} has its sender wait until the message is taken: left out in one thread, where "
-									   "nobody takes it meanwhile",
-									   target.name));
+	add_once(plan.notices,
+			 fmt::format("{} has its sender wait until the message is taken: left out in one thread, where "
+						 "nobody takes it meanwhile",
+						 target.name));
 	return false;
 }
 

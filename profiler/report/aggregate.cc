@@ -157,7 +157,7 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 	worst.cell = block.cell;
 	worst.round = block.round;
 	const path::MessagePlace place = path::place_of(delivery.message);
-	worst.back = rundir::is_answered(cell.pattern) && delivery.sender != block.sides[0].tid;
+	worst.back = !rundir::begins(cell, rundir::flows_of(cell).at(place.flow).from);
 	worst.seq = place.seq;
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())

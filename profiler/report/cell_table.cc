@@ -231,7 +231,7 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		const auto index = static_cast<size_t>(pattern);
 		measured[index] = true;
 		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
-			return !is_floor(other) && other->cell.pattern == pattern &&
+			return !is_floor(other) && other->cell.pattern == pattern && other->cell.between == cell->cell.between &&
 				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
 		const bool alone = pattern == rundir::Pattern::PingPong || pattern == rundir::Pattern::OneWay;
@@ -241,6 +241,8 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
 									 microseconds(static_cast<double>(*cell->latency.percentiles[0])),
 									 rundir::payload_text(cell->cell.payload_bytes));
+		if (cell->cell.between != rundir::Between::Processes)
+			floors[index] += fmt::format(" {}", rundir::name(cell->cell.between));
 	}
 	const bool one_pattern = std::ranges::count(measured, true) == 1;
 	std::string text;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <span>
 
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
@@ -12,11 +13,18 @@ namespace {
 
 using rundir::Counters;
 
+// One thread's is in the first of both.
+std::span<const SideCounters> counted_sides(const CellResult &cell)
+{
+	const std::span all(cell.counters.ends);
+	return cell.cell.between == rundir::Between::OneThread ? all.first(1) : all;
+}
+
 // Of both sides, as CPU time is; half of it would be taken for all.
 std::string per_message(const CellResult &cell, rundir::Count Counters::*count)
 {
 	double sum = 0;
-	for (const SideCounters &side : cell.counters.ends) {
+	for (const SideCounters &side : counted_sides(cell)) {
 		const auto one = side.of(count).per_message();
 		if (!one)
 			return "–";
@@ -46,7 +54,8 @@ void add_counter_table(Page &page, const std::vector<CellResult> &cells)
 		const auto &[sender, receiver] = cell.counters.ends;
 		if (!sender.has_hardware() && !receiver.has_hardware())
 			continue;
-		const auto ipc = instructions_per_cycle({&sender, &receiver});
+		const auto ipc = counted_sides(cell).size() == 1 ? instructions_per_cycle({&sender})
+														 : instructions_per_cycle({&sender, &receiver});
 		rows.push_back({printable(rundir::title(cell.cell)), per_message(cell, &Counters::instructions),
 						ipc ? fmt::format("{:.2f}", *ipc) : "–", per_message(cell, &Counters::cache_misses)});
 		user_only = user_only || sender.user_only || receiver.user_only;

@@ -28,6 +28,14 @@ Json counter_json(const CounterTotal &total)
 			{"running_share", total.running_share() ? Json(*total.running_share()) : Json(nullptr)}};
 }
 
+Json counter_keys()
+{
+	Json keys = Json::array();
+	for (const rundir::CounterField &field : rundir::kCounterFields)
+		keys.push_back(field.key);
+	return keys;
+}
+
 // Most are absent for the same reason, which is told once.
 Json absent_json(const SideCounters &side)
 {
@@ -162,7 +170,10 @@ Json counters_json(const CellResult &cell)
 		told["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
 		told["hardware_mode"] =
 			!side.has_hardware() ? Json(nullptr) : Json(side.user_only ? "user" : "user_and_kernel");
-		told["absent"] = absent_json(side);
+		told["absent"] = s == 1 && cell.cell.between == rundir::Between::OneThread
+							 ? Json::array({{{"why", "one thread has both ends: what it counted is the sender's"},
+											 {"counters", counter_keys()}}})
+							 : absent_json(side);
 	}
 	return json;
 }

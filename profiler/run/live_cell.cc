@@ -142,8 +142,8 @@ void LiveCell::start_workers()
 		for (const std::string &side : sides)
 			workers_.push_back(std::make_unique<Worker>(worker_program(), side));
 	else
-		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
-								 cell_.between == rundir::Between::OneThread);
+		workers_ =
+			Worker::start(worker_program(), "worker of " + title(), sides, cell_.between == rundir::Between::OneThread);
 	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
 }

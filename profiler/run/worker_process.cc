@@ -81,7 +81,8 @@ std::optional<std::string> WorkerProcess::end() const
 								: fmt::format("the {} exited with {}", what_, end.si_status);
 }
 
-Worker::Worker(const std::string &program, const std::string &what) : Worker(std::move(*start(program, what, {what}, false)[0]))
+Worker::Worker(const std::string &program, const std::string &what)
+	: Worker(std::move(*start(program, what, {what}, false)[0]))
 {}
 
 std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, const std::string &what,
@@ -100,10 +101,7 @@ std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, c
 	return workers;
 }
 
-void Worker::fail() const
-{
-	throw WorkerFailed(process_->end().value_or(fmt::format("the {} doesn't answer", what_)));
-}
+void Worker::fail() const { throw WorkerFailed(process_->end().value_or(fmt::format("the {} doesn't answer", what_))); }
 
 void Worker::send(const worker::Request &request, const std::vector<int> &fds)
 {

@@ -91,14 +91,15 @@ int main(int argc, char **argv)
 {
 	const Arguments given = parse(argc, argv);
 	if (given.controls.empty()) {
-		std::fputs("icepath-worker is started by icepath: icepath-worker --control FD [--control FD]... [--one-thread], where "
-				   "FD is a SOCK_SEQPACKET socket\n",
-				   stderr);
+		std::fputs(
+			"icepath-worker is started by icepath: icepath-worker --control FD [--control FD]... [--one-thread], where "
+			"FD is a SOCK_SEQPACKET socket\n",
+			stderr);
 		return static_cast<int>(ExitCode::Usage);
 	}
 	for (const int control : given.controls)
 		fcntl(control, F_SETFD, FD_CLOEXEC); // middleware may start processes, which mustn't keep the socket open
-	signal(SIGPIPE, SIG_IGN);            // a peer's death is an error of the call, see pipe(7)
+	signal(SIGPIPE, SIG_IGN); // a peer's death is an error of the call, see pipe(7)
 	// The parent may die before the request takes hold; one that died before it was looked at has closed the socket.
 	const pid_t parent = getppid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -24,7 +24,8 @@ struct End {
 class Alone {
 public:
 	Alone(Cell &near, Cell &far, const BlockRequest &block, Outcome &near_told, Outcome &far_told)
-		: near_{near, near_told, 0}, far_{far, far_told, 1}, block_(block), ending_(block, near.slots, near.memory.head())
+		: near_{near, near_told, 0}, far_{far, far_told, 1}, block_(block),
+		  ending_(block, near.slots, near.memory.head())
 	{}
 
 	void exchange();
@@ -60,8 +61,7 @@ private:
 
 	bool keep(const End &giver, End &taker, uint64_t seq, uint64_t intended_ns, uint64_t send_ns, uint64_t recv_ns)
 	{
-		const Payloads::Checked checked =
-			taker.cell.payloads.verify(taker.from, taker.in.bytes, seq, giver.direction);
+		const Payloads::Checked checked = taker.cell.payloads.verify(taker.from, taker.in.bytes, seq, giver.direction);
 		giver.channel().sends[giver.told.sends++] = stamp_of(giver.out, seq, intended_ns, send_ns, block_);
 		taker.channel().recvs[taker.told.recvs++] = stamp_of(taker.in, checked, recv_ns, block_);
 		return good(taker, give_back(taker.cell, taker.from), "giving back", seq);
@@ -75,9 +75,10 @@ private:
 		end_by(told, status, *end.channel().endpoint,
 			   fmt::format("{} {} {}", doing, end.direction == 0 ? "message" : "answer", seq));
 		if (status == ICEPATH_CANCELLED)
-			told.message += fmt::format(": one thread has both ends, so nobody takes a message while it is sent, and there may "
-										"be no room for {} bytes: give it smaller ones (-s), or two threads (--between threads)",
-										end.cell.payloads.bytes());
+			told.message +=
+				fmt::format(": one thread has both ends, so nobody takes a message while it is sent, and there may "
+							"be no room for {} bytes: give it smaller ones (-s), or two threads (--between threads)",
+							end.cell.payloads.bytes());
 		return false;
 	}
 

@@ -57,6 +57,7 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	EXPECT_EQ(run.wishes.patterns, (std::vector{Pattern::PingPong, Pattern::OneWay, Pattern::Sparse}));
 	EXPECT_EQ(run.wishes.sparse_period_ns, 200'000'000u);
 	EXPECT_EQ(run.wishes.waits, std::vector{Wait::Block});
+	EXPECT_EQ(run.wishes.between, std::vector{rundir::Between::Processes});
 	EXPECT_EQ(run.wishes.rate_hz, 2000);
 	EXPECT_FALSE(run.wishes.injection.any());
 	EXPECT_EQ(run.duration_s, 60);
@@ -84,6 +85,9 @@ TEST(RunOptions, TakeLists)
 	EXPECT_EQ(run_of({"--patterns", "oneway"}).wishes.patterns, std::vector{Pattern::OneWay});
 	EXPECT_EQ(run_of({"--demand", "1,50"}).wishes.demands, (std::vector<uint32_t>{1, 50}));
 	EXPECT_EQ(run_of({"--recovery", "500us,2ms"}).wishes.recoveries_ns, (std::vector<uint64_t>{500'000, 2'000'000}));
+	using rundir::Between;
+	EXPECT_EQ(run_of({"--between", "one-thread,processes,threads"}).wishes.between,
+			  (std::vector{Between::OneThread, Between::Processes, Between::Threads}));
 	for (const char *option : {"-w", "--wait"})
 		EXPECT_EQ(run_of({option, "epoll,poll,block"}).wishes.waits,
 				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block}));
@@ -110,6 +114,7 @@ TEST(MaxRate, HasItsLimits)
 TEST(RunOptions, RefuseWordsThatAreNone)
 {
 	expect_values_refused("--patterns", {"pong", "PingPong", "pingpong,twoway", "0"}, "--patterns");
+	expect_values_refused("--between", {"process", "threads processes", "one_thread", "THREADS", "0"}, "--between");
 	expect_values_refused("--wait", {"sleep", "block,nap", "BLOCK", "1"}, "--wait");
 }
 

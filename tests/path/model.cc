@@ -70,6 +70,19 @@ Co Model::sender(Task &self)
 	}
 }
 
+Co Model::both(Task &self)
+{
+	for (unsigned i = 0; i < scenario.messages; ++i) {
+		co_await machine.work(self, 10, scenario.eager_sender ? 100 : 1500);
+		if (!scenario.eager_sender)
+			co_await dawdle(self, 0.4);
+		for (Link &link : links) {
+			co_await send_one(self, link);
+			co_await deliver(self, link);
+		}
+	}
+}
+
 Co Model::relay(Task &self, Link &in, Link &out)
 {
 	for (;;) {
@@ -144,6 +157,11 @@ void Model::arm()
 		});
 }
 
+std::vector<Task *> Model::chain() const
+{
+	return scenario.one_thread ? std::vector<Task *>{threads[0], threads[0]} : threads;
+}
+
 void Model::run()
 {
 	const size_t count = thread_count(scenario);
@@ -152,18 +170,19 @@ void Model::run()
 		threads.push_back(
 			&machine.add_thread(kFirstTid + static_cast<uint32_t>(i), static_cast<uint16_t>(shares ? 0 : i)));
 	}
-	for (size_t i = 0; i + 1 < count; ++i) {
+	const std::vector<Task *> way = chain();
+	for (size_t i = 0; i + 1 < way.size(); ++i) {
 		Link &link = links.emplace_back();
 		link.edge = scenario.edges[i];
 		link.index = i;
-		link.from = threads[i];
-		link.to = threads[i + 1];
+		link.from = way[i];
+		link.to = way[i + 1];
 	}
 	if (scenario.pingpong) {
 		Link &back = links.emplace_back();
 		back.direction = 1;
-		back.from = threads[1];
-		back.to = threads[0];
+		back.from = way[1];
+		back.to = way[0];
 	}
 	for (Link &link : links)
 		link.base = UINT32_MAX - static_cast<uint32_t>(machine.between(0, 3 * kPayload));
@@ -173,15 +192,17 @@ void Model::run()
 			message.seq = i;
 			message.id = path::message_at({direction, i});
 			message.lead_in = i < scenario.lead_in;
-			message.dropped =
-				scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 && machine.chance(0.05);
+			message.dropped = scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 &&
+							  machine.chance(0.05) && !scenario.one_thread; // which would wait for it for good
 			message.legs.resize(links.size() > 1 && !scenario.pingpong ? links.size() : 1);
 			sent[direction].push_back(&message);
 			open_ += !message.dropped;
 		}
 	for (size_t i = count; i-- > 0;) {
 		Task &self = *threads[i];
-		if (i == 0)
+		if (scenario.one_thread)
+			machine.start(self, both(self));
+		else if (i == 0)
 			machine.start(self, sender(self));
 		else if (i + 1 == count)
 			machine.start(self, receiver(self, links[i - 1]));

@@ -54,6 +54,9 @@ public:
 	// The last CPU: nobody of the scenario lives there.
 	uint16_t outside() const { return static_cast<uint16_t>(thread_count(scenario)); }
 
+	// Of direction 0, from its giver to its last taker: both are one where one thread has both ends.
+	std::vector<Task *> chain() const;
+
 	const Scenario scenario;
 	Machine machine;
 	std::vector<Task *> threads;
@@ -62,7 +65,10 @@ public:
 	std::array<std::vector<Message *>, 2> sent, received; // by direction
 
 private:
-	static unsigned thread_count(const Scenario &scenario) { return static_cast<unsigned>(scenario.edges.size()) + 1; }
+	static unsigned thread_count(const Scenario &scenario)
+	{
+		return scenario.one_thread ? 1 : static_cast<unsigned>(scenario.edges.size()) + 1;
+	}
 
 	// model_giving.cc
 	void enqueue(Link &link, Message &message);
@@ -92,6 +98,7 @@ private:
 	Co sender(Task &self);
 	Co relay(Task &self, Link &in, Link &out);
 	Co receiver(Task &self, Link &in);
+	Co both(Task &self);
 	void disturb(uint64_t least, uint64_t most, std::function<void()> what);
 	void arm();
 

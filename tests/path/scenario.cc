@@ -40,6 +40,9 @@ Scenario Scenario::random(uint64_t seed)
 	scenario.busy_receiver = chance(0.4);
 	scenario.eager_sender = chance(0.4);
 	scenario.nmis = chance(0.3);
+	scenario.one_thread = alone && chance(0.15);
+	if (scenario.one_thread)
+		scenario.shared_cpu = scenario.busy_receiver = scenario.batches = false;
 	return scenario;
 }
 
@@ -61,7 +64,8 @@ std::string Scenario::text() const
 																				  {calls_known, "calls_known"},
 																				  {busy_receiver, "busy_receiver"},
 																				  {eager_sender, "eager_sender"},
-																				  {nmis, "nmis"}})
+																				  {nmis, "nmis"},
+																				  {one_thread, "one_thread"}})
 		if (flag)
 			line += fmt::format(" {}", name);
 	return line;

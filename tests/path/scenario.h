@@ -31,6 +31,7 @@ struct Scenario {
 	bool calls_known = true;
 	bool busy_receiver = false, eager_sender = false;
 	bool nmis = false;
+	bool one_thread = false; // has both ends
 
 	static Scenario random(uint64_t seed);
 	std::string text() const;

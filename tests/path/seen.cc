@@ -25,8 +25,8 @@ public:
 		block.finish.monotonic_ns = model_.machine.now();
 		block.slots = slots(damage, lost);
 		for (unsigned side = 0; side < 2; ++side) {
-			block.sides.emplace_back().tid = model_.threads[side]->tid;
-			block.sides.back().cpu = model_.threads[side]->cpu;
+			block.sides.emplace_back().tid = model_.chain()[side]->tid;
+			block.sides.back().cpu = model_.chain()[side]->cpu;
 		}
 		for (unsigned direction = 0; direction < 2; ++direction) {
 			block.flows.push_back({kKeys[direction], kKeys[1 - direction], {}, {}});
@@ -193,6 +193,7 @@ rundir::Cell cell_of(const Scenario &scenario)
 	rundir::Cell cell;
 	cell.pattern = scenario.pingpong ? rundir::Pattern::PingPong : rundir::Pattern::OneWay;
 	cell.wait = scenario.wait;
+	cell.between = scenario.one_thread ? rundir::Between::OneThread : rundir::Between::Processes;
 	cell.payload_bytes = kPayload;
 	switch (scenario.transport) {
 	case Transport::Local:

@@ -12,7 +12,7 @@ using rundir::Wait;
 
 class Teller {
 public:
-	explicit Teller(const Model &model) : scenario_(model.scenario), threads_(model.threads) {}
+	explicit Teller(const Model &model) : scenario_(model.scenario), threads_(model.chain()) {}
 
 	Truth truth_of(const Message &message, unsigned direction) const
 	{
@@ -251,7 +251,7 @@ private:
 	}
 
 	const Scenario &scenario_;
-	const std::vector<Task *> &threads_;
+	const std::vector<Task *> threads_;
 };
 
 } // namespace

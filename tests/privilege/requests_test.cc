@@ -4,12 +4,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
 #include <random>
+#include <stdexcept>
+#include <thread>
 
+#include "profiler/capture/thread_pidfd.h"
 #include "profiler/failure.h"
 #include "tests/privilege/raw_helper.h"
 
@@ -115,6 +120,131 @@ TEST(AddWorker, TouchesNobodyElse)
 		ASSERT_TRUE(*fd);
 		expect_refused(helper.ask(request, {fd->get()}), kInternal, says);
 	}
+	EXPECT_TRUE(helper.is_well());
+}
+
+// A process with a thread beside its main one, each of which waits for its end.
+class ChildWithThread {
+public:
+	ChildWithThread()
+	{
+		int told[2];
+		if (pipe(told))
+			throw std::runtime_error("no pipe");
+		pid_ = fork();
+		if (pid_ == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			std::thread([&] {
+				const pid_t tid = gettid();
+				(void)!write(told[1], &tid, sizeof(tid));
+				for (;;)
+					pause();
+			}).join();
+		}
+		(void)!read(told[0], &tid_, sizeof(tid_));
+		close(told[0]);
+		close(told[1]);
+	}
+	~ChildWithThread()
+	{
+		kill(pid_, SIGKILL);
+		waitpid(pid_, nullptr, 0);
+	}
+	pid_t pid() const { return pid_; }
+	pid_t tid() const { return tid_; }
+
+private:
+	pid_t pid_ = -1, tid_ = -1;
+};
+
+int cpus_of(pid_t tid)
+{
+	cpu_set_t cpus;
+	return sched_getaffinity(tid, sizeof(cpus), &cpus) ? -1 : CPU_COUNT(&cpus);
+}
+
+class AddThread : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
+			GTEST_SKIP() << missing;
+		if (std::thread::hardware_concurrency() < 2)
+			GTEST_SKIP() << "needs two CPUs, or a thread that is pinned looks like any other";
+	}
+	RawHelper helper;
+	HelperRequest request = request_of(HelperRequestKind::AddWorker);
+};
+
+TEST_F(AddThread, PinsAThreadOfAChildAndNoOther)
+{
+	const ChildWithThread child;
+	const int before = cpus_of(child.pid());
+	const Fd thread(capture::open_thread(child.tid()));
+	ASSERT_TRUE(thread);
+	request.cpu = static_cast<uint32_t>(sched_getcpu());
+	const auto reply = helper.ask(request, {thread.get()});
+	ASSERT_TRUE(reply);
+	EXPECT_EQ(reply->exit_code, 0) << sentence(*reply);
+	EXPECT_EQ(cpus_of(child.tid()), 1);
+	EXPECT_EQ(cpus_of(child.pid()), before) << "its main thread";
+}
+
+TEST_F(AddThread, TouchesNoThreadOfAnybodyElse)
+{
+	std::promise<pid_t> number;
+	std::promise<void> end;
+	std::thread own([&, over = end.get_future()] {
+		number.set_value(gettid());
+		over.wait();
+	});
+	const pid_t tid = number.get_future().get();
+	const int before = cpus_of(tid);
+	const Fd of_icepath(capture::open_thread(tid)), main_thread(capture::open_thread(getpid())),
+		init(capture::open_thread(1));
+	for (const Fd *fd : {&of_icepath, &main_thread, &init}) {
+		ASSERT_TRUE(*fd);
+		expect_refused(helper.ask(request, {fd->get()}), kInternal, "only workers");
+	}
+	EXPECT_EQ(cpus_of(tid), before);
+	end.set_value();
+	own.join();
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST_F(AddThread, TakesNoThreadOfAGrandchild)
+{
+	int told[2];
+	ASSERT_EQ(pipe(told), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		const ChildWithThread grandchild;
+		const pid_t tid = grandchild.tid();
+		(void)!write(told[1], &tid, sizeof(tid));
+		for (;;)
+			pause();
+	}
+	pid_t tid = -1;
+	ASSERT_EQ(read(told[0], &tid, sizeof(tid)), static_cast<ssize_t>(sizeof(tid)));
+	const Fd thread(capture::open_thread(tid));
+	const int before = cpus_of(tid);
+	expect_refused(helper.ask(request, {thread.get()}), kInternal, "only workers");
+	EXPECT_EQ(cpus_of(tid), before);
+	kill(child, SIGKILL); // PR_SET_PDEATHSIG ends the other
+	waitpid(child, nullptr, 0);
+	close(told[0]);
+	close(told[1]);
+}
+
+TEST_F(AddThread, TakesNoneThatHasEnded)
+{
+	Fd thread;
+	{
+		const ChildWithThread child;
+		thread = Fd(capture::open_thread(child.tid()));
+		ASSERT_TRUE(thread);
+	}
+	expect_refused(helper.ask(request, {thread.get()}), kInternal, "only workers");
 	EXPECT_TRUE(helper.is_well());
 }
 

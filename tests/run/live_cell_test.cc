@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 
 #include "icepath/plugin.h"
+#include "profiler/capture/thread_pidfd.h"
 
 namespace icepath::run {
 namespace {
@@ -22,6 +24,16 @@ privilege::Identity self()
 	user.uid = getuid();
 	user.was_root = true; // to pin one's own child takes no root
 	return user;
+}
+
+// Of a thread.
+int process_of(uint32_t tid)
+{
+	std::ifstream status("/proc/" + std::to_string(tid) + "/status");
+	for (std::string line; std::getline(status, line);)
+		if (line.starts_with("Tgid:"))
+			return std::stoi(line.substr(5));
+	return -1;
 }
 
 class LyingCell : public testing::Test {
@@ -228,6 +240,50 @@ TEST_F(LyingCell, KeepsStampsAsTheyWereTold)
 	block = block_of(1, "wrong sequence numbers");
 	expect_whole(block);
 	EXPECT_EQ(block.flows[0].recvs[5].seq, UINT64_MAX - 5);
+}
+
+class LyingThreads : public LyingCell {
+protected:
+	void SetUp() override
+	{
+		if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
+			GTEST_SKIP() << missing;
+		cell.between = rundir::Between::Threads;
+	}
+};
+
+TEST_F(LyingThreads, AreACellLikeAnyOtherWhereNobodyLies)
+{
+	const auto live = open(0, "nothing");
+	ASSERT_EQ(live->tids().size(), 2u);
+	EXPECT_NE(live->tids()[0], live->tids()[1]);
+	EXPECT_EQ(process_of(live->tids()[0]), process_of(live->tids()[1]));
+	for (int i = 0; i < 2; i++)
+		expect_whole(run(*live));
+}
+
+TEST_F(LyingThreads, HaveNoThreadButTheirOwn)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		expect_not_opened(side, "a thread of somebody else's", "a thread that isn't its own");
+		expect_not_opened(side, "a thread that isn't there", "a thread that isn't its own");
+	}
+}
+
+// Both sides find it out, and the user hears of it once, by the process that it was.
+TEST_F(LyingThreads, AreOverTogetherWhereTheirProcessEnds)
+{
+	for (const uint32_t side : {0u, 1u}) {
+		EXPECT_EQ(block_of(side, "exits").failure, "the worker of liar 64 B oneway block threads exited with 3");
+		EXPECT_EQ(block_of(side, "is killed").failure,
+				  "the worker of liar 64 B oneway block threads was killed by signal 9 (Killed)");
+	}
+}
+
+TEST_F(LyingThreads, AreOverByNameWhereOneOfThemNeverAnswers)
+{
+	EXPECT_EQ(block_of(0, "silent").failure, "the sender of liar 64 B oneway block threads doesn't answer");
+	EXPECT_EQ(block_of(1, "silent").failure, "the receiver of liar 64 B oneway block threads doesn't answer");
 }
 
 // A reply too many is taken for the block's: its stamps needn't be there, and that is all.

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "profiler/channel.h"
 #include "profiler/rundir/block.h"
@@ -71,6 +73,11 @@ private:
 		if (plays("silent at open"))
 			be_silent();
 		Reply reply{};
+		reply.tid = static_cast<uint32_t>(gettid());
+		if (plays("a thread of somebody else's"))
+			reply.tid = static_cast<uint32_t>(getppid());
+		if (plays("a thread that isn't there"))
+			reply.tid = UINT32_MAX;
 		std::vector<int> sent;
 		if (plays("address without descriptors"))
 			reply.address.fds_used = 4;
@@ -188,7 +195,8 @@ private:
 } // namespace
 } // namespace icepath::worker
 
-int main(int, char **argv)
+// As the honest worker, a thread for each `--control FD`.
+int main(int argc, char **argv)
 {
 	const int control = std::atoi(argv[2]);
 	icepath::worker::Request first{};
@@ -196,6 +204,11 @@ int main(int, char **argv)
 		execv(HONEST_WORKER, argv);
 		return 127;
 	}
+	std::vector<std::thread> others;
+	for (int i = 4; i < argc; i += 2)
+		others.emplace_back([other = std::atoi(argv[i])] { icepath::worker::Liar(other).run(); });
 	icepath::worker::Liar(control).run();
+	for (std::thread &other : others)
+		other.join();
 	return 0;
 }

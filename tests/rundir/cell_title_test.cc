@@ -46,6 +46,21 @@ TEST(CellTitle, SidesOfAFanInAreNumbered)
 	EXPECT_EQ(due_hz(cell), 300);
 }
 
+TEST(CellTitle, SaysWhereTheSidesAreUnlessInProcessesOfTheirOwn)
+{
+	Cell cell;
+	cell.target = "pipe";
+	cell.between = Between::Threads;
+	cell.idle_channels = 2;
+	EXPECT_EQ(title(cell), "pipe 64 B pingpong block threads 2 idle");
+	EXPECT_EQ(side_name(cell, 0), "initiator");
+	EXPECT_EQ(side_name(cell, 1), "responder");
+	cell.between = Between::OneThread;
+	cell.pattern = Pattern::OneWay;
+	EXPECT_EQ(title(cell), "pipe 64 B oneway block one-thread 2 idle");
+	EXPECT_EQ(side_name(cell, 0), side_name(cell, 1)) << "it is one thread";
+}
+
 TEST(CellTitle, PayloadsAreExact)
 {
 	EXPECT_EQ(payload_text(64), "64 B");

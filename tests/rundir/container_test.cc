@@ -162,6 +162,8 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 				 wanted.mechanisms));
 	EXPECT_EQ(std::tie(cell.capabilities, cell.cpus, cell.idle_channels, cell.responses),
 			  std::tie(wanted.capabilities, wanted.cpus, wanted.idle_channels, wanted.responses));
+	EXPECT_EQ(cell.between, wanted.between);
+	EXPECT_EQ(head.cells[0].between, Between::Processes);
 	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());

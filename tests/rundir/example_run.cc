@@ -35,6 +35,7 @@ Head example_head()
 	cell.target = "uds-stream";
 	cell.pattern = Pattern::OneWay;
 	cell.wait = Wait::Epoll;
+	cell.between = Between::Threads;
 	cell.payload_bytes = 4096;
 	cell.rate_hz = 12500.5;
 	cell.mechanisms = 5;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells between processes, between threads, and in one thread: which there are, and what is told of those that can't be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/failure.h"
+#include "profiler/plan/plan.h"
+#include "profiler/rundir/cell_title.h"
+
+namespace icepath::plan {
+namespace {
+
+using rundir::Between;
+using rundir::Pattern;
+
+Target target(const std::string &name, uint32_t capabilities = 0)
+{
+	Target one;
+	one.name = name;
+	one.waits = ICEPATH_WAIT_BLOCK;
+	one.capabilities = ICEPATH_CAN_PINGPONG | capabilities;
+	one.max_payload_bytes = 4096;
+	return one;
+}
+
+Wishes wish(std::vector<Between> between, std::vector<Pattern> patterns = {Pattern::PingPong})
+{
+	Wishes wishes;
+	wishes.targets = {"all"};
+	wishes.patterns = std::move(patterns);
+	wishes.sizes = {64};
+	wishes.receivers = {2};
+	wishes.between = std::move(between);
+	return wishes;
+}
+
+std::vector<std::string> titles_of(const Plan &plan)
+{
+	std::vector<std::string> titles;
+	for (const rundir::Cell &cell : plan.cells)
+		titles.push_back(rundir::title(cell));
+	return titles;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Between, IsProcessesWhereNothingIsSaid)
+{
+	Wishes wishes = wish({});
+	wishes.between = Wishes().between;
+	EXPECT_EQ(make(wishes, {target("a")}, {0, 1}).cells.at(0).between, Between::Processes);
+}
+
+TEST(Between, IsAFactorLikeOthersAndMeasuredOnce)
+{
+	const Plan plan = make(wish({Between::Threads, Between::Processes, Between::OneThread, Between::Threads}),
+						   {target("a"), target("b")}, {5, 7});
+	EXPECT_EQ(titles_of(plan),
+			  (Texts{"a 64 B pingpong block threads", "a 64 B pingpong block", "a 64 B pingpong block one-thread",
+					 "b 64 B pingpong block threads", "b 64 B pingpong block", "b 64 B pingpong block one-thread"}));
+	EXPECT_EQ(plan.plugin_of_cell.size(), plan.cells.size());
+	EXPECT_TRUE(plan.notices.empty());
+	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 7}));
+	EXPECT_EQ(plan.cells[2].cpus, (std::vector<uint32_t>{5, 5})) << "one thread has one CPU";
+}
+
+TEST(Between, ThreadsHaveEveryPattern)
+{
+	const std::vector<Pattern> all = {Pattern::PingPong, Pattern::OneWay,  Pattern::Throughput, Pattern::Burst,
+									  Pattern::FanOut,   Pattern::MaxRate, Pattern::ReqRep};
+	const Plan processes = make(wish({Between::Processes}, all), {target("a")}, {0, 1});
+	const Plan threads = make(wish({Between::Threads}, all), {target("a")}, {0, 1});
+	EXPECT_EQ(threads.cells.size(), processes.cells.size());
+	EXPECT_TRUE(threads.notices.empty());
+}
+
+TEST(Between, OneThreadHasPatternsWithOneMessageInFlight)
+{
+	const Plan plan =
+		make(wish({Between::OneThread, Between::Threads}, {Pattern::OneWay, Pattern::Throughput, Pattern::FanOut}),
+			 {target("a"), target("b")}, {0, 1});
+	EXPECT_EQ(titles_of(plan), (Texts{"a 64 B oneway block one-thread", "a 64 B oneway block threads",
+									  "b 64 B oneway block one-thread", "b 64 B oneway block threads",
+									  "a 64 B throughput block threads", "b 64 B throughput block threads",
+									  "a 64 B fanout block threads to 2", "b 64 B fanout block threads to 2"}));
+	EXPECT_EQ(plan.notices, (Texts{"throughput needs a sender and a receiver at the same time: left out in one thread",
+								   "fanout needs a sender and a receiver at the same time: left out in one thread"}));
+}
+
+TEST(Between, OneThreadCannotWaitForItself)
+{
+	const Plan plan = make(wish({Between::OneThread, Between::Threads}),
+						   {target("a"), target("meeting", ICEPATH_IS_RENDEZVOUS)}, {0, 1});
+	EXPECT_EQ(titles_of(plan), (Texts{"a 64 B pingpong block one-thread", "a 64 B pingpong block threads",
+									  "meeting 64 B pingpong block threads"}));
+	EXPECT_EQ(plan.notices, (Texts{"meeting has its sender wait until the message is taken: left out in one thread, "
+								   "where nobody takes it meanwhile"}));
+}
+
+TEST(Between, ThreadsThatCannotBeToldApartAreLeftOut)
+{
+	Wishes wishes = wish({Between::Processes, Between::Threads, Between::OneThread});
+	wishes.no_threads = "needs Linux 6.9";
+	const Plan plan = make(wishes, {target("a"), target("b")}, {0, 1});
+	EXPECT_EQ(plan.cells.size(), 4u);
+	for (const rundir::Cell &cell : plan.cells)
+		EXPECT_NE(cell.between, Between::Threads);
+	EXPECT_EQ(plan.notices, Texts{"cells between threads are left out: needs Linux 6.9"});
+	wishes.between = {Between::Threads};
+	try {
+		make(wishes, {target("a")}, {0, 1});
+		ADD_FAILURE() << "there was something to measure";
+	} catch (const Failure &failure) {
+		EXPECT_NE(std::string(failure.what()).find("needs Linux 6.9"), std::string::npos) << failure.what();
+	}
+}
+
+} // namespace
+} // namespace icepath::plan
