@@ -121,7 +121,7 @@ public:
 	explicit Csv(const fs::path &folder) : path_(folder / "messages.csv"), file_(path_)
 	{
 		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
-				  "seq,lead_in,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz\n");
+				  "seq,lead_in,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between\n");
 	}
 
 	void add(const rundir::Block &block, const rundir::Cell &cell) override
@@ -147,7 +147,7 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(fmt::format("{},{:d},{}\n", line, is_counted(block), rate));
+				file_.add(fmt::format("{},{:d},{},{}\n", line, is_counted(block), rate, rundir::name(cell.between)));
 			}
 		}
 	}

@@ -42,10 +42,13 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 	const rundir::Injection &injected = cell.injection;
 	const std::optional<double> due_hz = rundir::due_hz(cell);
 	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
-	if (!rundir::is_answered(cell.pattern)) // the sides work at the same time
-		message_ns =
-			std::max({due_hz ? 1e9 / *due_hz : 0, static_cast<double>(injected.sender_user_ns),
-					  static_cast<double>(injected.receiver_busy_ns) * static_cast<double>(rundir::senders_of(cell))});
+	if (!rundir::is_answered(cell.pattern)) {
+		if (cell.between != rundir::Between::OneThread) // the sides work at the same time
+			message_ns = std::max(static_cast<double>(injected.sender_user_ns),
+								  static_cast<double>(injected.receiver_busy_ns) *
+									  static_cast<double>(rundir::senders_of(cell)));
+		message_ns = std::max(message_ns, due_hz ? 1e9 / *due_hz : 0);
+	}
 	// Whole bursts: the lead-in may take a part of the first.
 	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
 	const uint64_t messages = (messages_needed(lead_in_of(cell), count) + burst - 1) / burst * burst;

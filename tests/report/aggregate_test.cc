@@ -164,6 +164,32 @@ TEST_F(AggregateTest, RemembersTheWorstMessageAndWhoDelayedIt)
 	EXPECT_GT(culprits[0].total_ns, 381'000u);
 }
 
+// Both ends have one number, so it is the flow that tells an answer from a message.
+TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
+{
+	rundir::Head head = small_head();
+	head.cells[0].between = rundir::Between::OneThread;
+	head.cells[0].mechanisms = 0;
+	rundir::Block one = block_of(2);
+	one.cell = 0;
+	one.probed = true;
+	one.begin.monotonic_ns = 1;
+	one.finish.monotonic_ns = 10'000;
+	one.sides[1] = one.sides[0];
+	one.flows[0].sends.push_back({0, 1000, 1000, 1010, 0, 1100, 1, 0, 0});
+	one.flows[0].recvs.push_back({0, 1110, 0, 1120, 1200, 0, 1210, 1, 0});
+	one.flows[1].sends.push_back({0, 2000, 2000, 2010, 0, 2100, 1, 0, 0});
+	one.flows[1].recvs.push_back({0, 2110, 0, 2120, 2300, 0, 2310, 1, 0});
+	rundir::Writer writer(run, head);
+	writer.add(one);
+	writer.finish({});
+	const CellResult cell = analyse(run).cells[0];
+	EXPECT_EQ(cell.complete(), 2u);
+	ASSERT_TRUE(cell.worst.has_value());
+	EXPECT_EQ(cell.worst->latency_ns(), 310u);
+	EXPECT_TRUE(cell.worst->back);
+}
+
 TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNotOutOfTheLatency)
 {
 	rundir::Block full = block(0, true);

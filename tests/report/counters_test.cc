@@ -189,6 +189,27 @@ TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
 	EXPECT_TRUE(written["cells"][0]["counters"].is_null());
 }
 
+// Its worker tells nothing for the other side.
+TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
+{
+	rundir::Block with = block(2, false, 0, counted(1'020'000, 510'000));
+	with.sides[1].counters = {};
+	with.sides[1].usage = {};
+	RunResult result = of({block(1, false, 0, {}), with});
+	EXPECT_EQ(terminal_report(result, {}).find(" 0.50 "), std::string::npos) << "of two sides one would be missing";
+	result.cells[1].cell.between = rundir::Between::OneThread;
+	EXPECT_NE(terminal_report(result, {}).find("5.00k  0.50"), std::string::npos) << terminal_report(result, {});
+	const json written = json::parse(run_json_text(result));
+	for (const std::string &complaint : schema_complaints(schema(), written))
+		ADD_FAILURE() << complaint;
+	EXPECT_EQ(written["cells"][1]["between"], "one-thread");
+	EXPECT_EQ(written["cells"][1]["counters"]["sender"]["cycles"]["per_message"], 10'000);
+	const json &absent = written["cells"][1]["counters"]["receiver"]["absent"];
+	ASSERT_EQ(absent.size(), 1u);
+	EXPECT_EQ(absent[0]["counters"].size(), std::size(rundir::kCounterFields));
+	EXPECT_NE(absent[0]["why"].get<std::string>().find("one thread has both ends"), std::string::npos);
+}
+
 TEST_F(CountedRun, WithoutHardwareRunJsonSaysWhyOnceAndTheReportNothing)
 {
 	const RunResult result = of({block(1, false, 0, refused(ENOENT))});

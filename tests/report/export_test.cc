@@ -69,7 +69,9 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 			  1)
 		<< "the delayed answer";
 	for (const std::string &line : lines)
-		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 17) << line;
+		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 18) << line;
+	EXPECT_TRUE(lines[0].ends_with(",between")) << lines[0];
+	EXPECT_TRUE(lines[1].ends_with(",processes")) << lines[1];
 }
 
 TEST_F(ExportTest, AFileThatCannotBeWrittenIsTold)

@@ -280,6 +280,7 @@ TEST_F(RunJsonTest, PatternsHaveWhatTheyHave)
 	const json run_json = whole();
 	const json &pingpong = run_json["cells"][0], &oneway = run_json["cells"][1];
 	EXPECT_EQ(pingpong["direction"], "both");
+	EXPECT_EQ(pingpong["between"], "processes");
 	EXPECT_EQ(pingpong["rate_hz"], nullptr);
 	EXPECT_TRUE(pingpong["round_trip_ns"].is_object());
 	EXPECT_TRUE(pingpong["forward_ns"].is_object());

@@ -235,6 +235,24 @@ TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 	EXPECT_NE(text().find("floor"), std::string::npos);
 }
 
+TEST_F(TableTest, SaysWhereTheEndsAreAndHasAFloorForEach)
+{
+	for (const rundir::Between between :
+		 {rundir::Between::Processes, rundir::Between::Threads, rundir::Between::OneThread}) {
+		add("pipe", rundir::Pattern::PingPong, 64, 8000);
+		result.cells.back().cell.between = between;
+	}
+	add("null", rundir::Pattern::PingPong, 64, 120);
+	result.cells.back().cell.between = rundir::Between::OneThread;
+	for (const char *target : {"\npipe ", "\npipe threads ", "\npipe one-thread "})
+		EXPECT_NE(text().find(target), std::string::npos) << text();
+	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.120 µs at 64 B one-thread\n"), std::string::npos)
+		<< text();
+	result.cells.back().cell.between = rundir::Between::Threads;
+	result.cells[1].cell.between = rundir::Between::Processes;
+	EXPECT_EQ(text().find("floor"), std::string::npos) << "no other is between threads";
+}
+
 TEST_F(TableTest, HasTheRatesOfLoadsOnly)
 {
 	add("pipe", rundir::Pattern::PingPong, 64, 8000);

@@ -96,6 +96,10 @@ TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 	rundir::Cell busy_receiver = one_way(10'000);
 	busy_receiver.injection.receiver_busy_ns = 3 * kMs;
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
+	busy_receiver.injection.sender_user_ns = 2 * kMs;
+	EXPECT_LT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 4 * kMs) << "at the same time";
+	busy_receiver.between = rundir::Between::OneThread;
+	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 5 * kMs) << "one after the other";
 }
 
 TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
