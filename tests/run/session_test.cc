@@ -138,6 +138,18 @@ TEST_F(SessionWithALiar, GoesThroughTheCellsForthAndBackInTurn)
 	}
 }
 
+// The liar tells of hardware wherever that was asked for; elsewhere it isn't believed.
+TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
+{
+	const SessionResult result = run(0, "counters that can't be");
+	ASSERT_GE(result.rounds, 8u) << "the seventh is the first";
+	ASSERT_EQ(blocks[0].size(), result.rounds);
+	for (const rundir::Block &block : blocks[0]) {
+		EXPECT_EQ(is_counted(block), block.round % 8 == 6) << "round " << block.round;
+		EXPECT_FALSE(is_counted(block) && block.probed) << "round " << block.round;
+	}
+}
+
 TEST_F(SessionWithALiar, EndsTheCellThatCountsWhatCannotBe)
 {
 	expect_liar_is_over(1, "counts beyond its memory", "can't be true");

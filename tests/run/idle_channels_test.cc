@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels that carry nothing are there all the same: each holds its descriptors open in both workers.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "profiler/run/live_cell.h"
+#include "profiler/run/together.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint32_t kIdle = 5;
+
+size_t descriptors_of(uint32_t tid)
+{
+	const std::filesystem::directory_iterator all("/proc/" + std::to_string(tid) + "/fd");
+	return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+// Open in each side's worker.
+std::array<size_t, 2> descriptors_with(uint32_t idle_channels, rundir::Between between)
+{
+	rundir::Cell cell;
+	cell.target = "pipe";
+	cell.pattern = rundir::Pattern::OneWay;
+	cell.between = between;
+	cell.idle_channels = idle_channels;
+	cell.cpus.assign(2, static_cast<uint32_t>(sched_getcpu()));
+	privilege::Identity user;
+	user.uid = getuid();
+	user.was_root = true; // to pin one's own child takes no root
+	privilege::Helper helper(user);
+	LiveCell live(cell, PIPE_PLUGIN, 0, 20, SlotsView(), helper);
+	const std::array<size_t, 2> open = {descriptors_of(live.tids()[0]), descriptors_of(live.tids()[1])};
+	BlockWish wish;
+	wish.number = 1;
+	wish.lead_in = 0;
+	wish.count = 10;
+	wish.duration_ns = 50'000'000;
+	const rundir::Block block = run_alone(live, wish, SlotsView(), nullptr);
+	EXPECT_EQ(block.failure, "");
+	EXPECT_EQ(block.flows.size(), 1u) << "messages go through one channel only";
+	EXPECT_EQ(block.flows[0].recvs.size(), 10u);
+	return open;
+}
+
+TEST(IdleChannels, AreOpenInBothWorkers)
+{
+	for (const rundir::Between between : {rundir::Between::Processes, rundir::Between::OneThread}) {
+		const auto without = descriptors_with(0, between), with = descriptors_with(kIdle, between);
+		for (const size_t side : {0u, 1u}) {
+			ASSERT_GT(with[side], without[side]) << rundir::name(between) << " side " << side;
+			EXPECT_EQ((with[side] - without[side]) % kIdle, 0u) << "all have the same ones";
+			EXPECT_GE(with[side] - without[side], kIdle * (between == rundir::Between::OneThread ? 2 : 1))
+				<< "an end of its pipe, or both";
+		}
+	}
+}
+
+} // namespace
+} // namespace icepath::run
