@@ -1,57 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/container.h"
 
-#include <cstring>
-#include <functional>
-#include <gtest/gtest.h>
-#include <random>
 #include <sys/stat.h>
 
+#include <cstring>
+#include <functional>
+
 #include "profiler/failure.h"
-#include "profiler/rundir/block_json.h"
-#include "profiler/rundir/chunk.h"
 #include "profiler/rundir/limits.h"
-#include "profiler/rundir/type_table.h"
-#include "tests/rundir/example_run.h"
+#include "tests/rundir/container_runs.h"
 
 namespace icepath::rundir {
 namespace {
-
-testing::AssertionResult says(const std::string &text, const std::string &part)
-{
-	if (text.find(part) != std::string::npos)
-		return testing::AssertionSuccess();
-	return testing::AssertionFailure() << "\"" << text << "\" doesn't say \"" << part << "\"";
-}
-
-struct Seen {
-	std::vector<Block> blocks;
-	bool truncated = false;
-	bool has_tail = false;
-};
-
-Seen read_all(const std::string &path)
-{
-	Reader reader(path);
-	Seen seen;
-	while (auto block = reader.next())
-		seen.blocks.push_back(std::move(*block));
-	seen.truncated = reader.truncated();
-	seen.has_tail = reader.tail().has_value();
-	return seen;
-}
-
-// The sentence with which reading fails; empty where it doesn't. Anything but Failure(Usage) fails the test.
-std::string complaint(const std::string &path)
-{
-	try {
-		read_all(path);
-	} catch (const Failure &failure) {
-		EXPECT_EQ(failure.code(), ExitCode::Usage);
-		return failure.what();
-	}
-	return "";
-}
 
 template <typename T> bool same_bytes(const std::vector<T> &a, const std::vector<T> &b)
 {
@@ -98,46 +58,6 @@ void expect_same(const Block &a, const Block &b)
 		EXPECT_TRUE(same_bytes(a.slots[i].records, b.slots[i].records));
 	}
 }
-
-class ContainerTest : public testing::Test {
-protected:
-	TemporaryDirectory temporary;
-	const std::string run = temporary.path("run");
-	const std::string whole = run + "/" + kContainerName, partial = run + "/" + kPartialName;
-
-	void write_run(bool finish, const Head &head = example_head())
-	{
-		Writer writer(run, head);
-		writer.add(example_block(0, false));
-		writer.add(example_block(1, true));
-		if (finish)
-			writer.finish(example_tail());
-	}
-
-	// Chunks as a stranger might write them: sound frames around any content.
-	std::string crafted(const std::string &head, const std::string &block, const std::vector<std::byte> &more = {})
-	{
-		std::vector<std::byte> out(sizeof kMagic);
-		std::memcpy(out.data(), kMagic, sizeof kMagic);
-		const std::string types = type_table().dump();
-		append_chunk(out, ChunkKind::Types, std::as_bytes(std::span(types)));
-		append_chunk(out, ChunkKind::Head, std::as_bytes(std::span(head)));
-		if (!block.empty())
-			append_chunk(out, ChunkKind::Block, std::as_bytes(std::span(block)));
-		out.insert(out.end(), more.begin(), more.end());
-		const std::string path = temporary.path("crafted.icp");
-		write_file(path, {reinterpret_cast<const char *>(out.data()), out.size()});
-		return path;
-	}
-
-	// A sound head, but for what stands in its description of the host.
-	std::string head_with(const std::string &value)
-	{
-		return crafted(R"({"format_version":2,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
-						   value + R"(},"isolation":{},"probes":[],"cells":[],"budget_s":1})",
-					   "");
-	}
-};
 
 TEST_F(ContainerTest, ReturnsWhatWasWritten)
 {
@@ -303,46 +223,6 @@ TEST_F(ContainerTest, ACutInsideABlockIsTold)
 	EXPECT_TRUE(seen.truncated);
 }
 
-TEST_F(ContainerTest, EveryChangedByteIsNoticed)
-{
-	write_run(true);
-	const std::string bytes = file_bytes(whole), path = temporary.path("changed.icp");
-	std::mt19937 random(1);
-	for (size_t at = 0; at < bytes.size(); ++at) {
-		std::string changed = bytes;
-		changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
-		write_file(path, changed);
-		EXPECT_TRUE(says(complaint(path), "changed.icp isn't a")) << at;
-	}
-}
-
-TEST_F(ContainerTest, SaysWhatIsNoRun)
-{
-	EXPECT_TRUE(says(complaint(temporary.path("nowhere")), "there is no run " + temporary.path("nowhere")));
-	EXPECT_TRUE(says(complaint(temporary.path("")), "isn't a run directory"));
-	write_file(temporary.path("capture.icp"), "#!/bin/sh\n");
-	EXPECT_TRUE(says(complaint(temporary.path("")), "capture.icp isn't an icepath capture: it doesn't begin with"));
-	EXPECT_TRUE(says(complaint("/dev/null"), "regular file"));
-	ASSERT_EQ(mkfifo(temporary.path("fifo").c_str(), 0600), 0);
-	EXPECT_TRUE(says(complaint(temporary.path("fifo")), "regular file"));
-}
-
-TEST_F(ContainerTest, NamesFileAndPlace)
-{
-	write_run(true);
-	write_file(whole, file_bytes(whole) + "x");
-	EXPECT_TRUE(says(complaint(run), whole + " isn't a readable icepath capture: at byte"));
-	EXPECT_TRUE(says(complaint(run), "something follows the tail"));
-}
-
-TEST_F(ContainerTest, AnotherFormatIsRefusedWithTheRemedy)
-{
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":1,"unknown":[]})", "")),
-					 "it has format 1, this icepath reads format 2: use an older icepath"));
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":3,"unknown":[]})", "")),
-					 "it has format 3, this icepath reads format 2: use a newer icepath"));
-}
-
 // The sentence with which writing fails; empty where it doesn't.
 std::string refusal(ExitCode code, const std::function<void()> &write)
 {
@@ -409,202 +289,6 @@ TEST_F(ContainerTest, NoNumberOfNoticesCostsTheRun)
 		EXPECT_EQ(notices.back(), "and " + std::to_string(2 * kMaxNotices - notices.size() + 1) +
 									  " notices more, for which there was no room");
 	}
-}
-
-TEST_F(ContainerTest, WrongJsonIsNamedByItsKey)
-{
-	const std::string head =
-		R"({"format_version":2,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
-		R"("probes":[],"cells":[],"budget_s":1})";
-	const auto with = [&](const std::string &from, const std::string &to) {
-		std::string changed = head;
-		changed.replace(changed.find(from), from.size(), to);
-		return complaint(crafted(changed, ""));
-	};
-	EXPECT_TRUE(
-		says(with(R"("format_version":2)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
-	EXPECT_TRUE(
-		says(with(R"("format_version":2)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
-	EXPECT_TRUE(says(with(R"("budget_s":1)", R"("budget_s":[])"), "\"budget_s\" isn't a number"));
-	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":{})"), "\"cells\" isn't a list"));
-	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":[1])"), "an object with \"target\" was expected"));
-	EXPECT_TRUE(says(with(R"("host":{})", R"("host":"x")"), "\"host\" isn't an object"));
-	EXPECT_TRUE(says(with(R"("probes":[],)", ""), "\"probes\" is missing"));
-	EXPECT_TRUE(says(complaint(crafted("[[[[", "")), "it isn't JSON"));
-}
-
-// Copying and printing JSON recurses: a head that is read must be shallow, wherever in it the depth is.
-TEST_F(ContainerTest, NestingIsBounded)
-{
-	const auto nested = [](size_t levels, const char *open, const char *close) {
-		std::string text;
-		for (size_t i = 0; i < levels; ++i)
-			text += open;
-		for (size_t i = 0; i < levels; ++i)
-			text += close;
-		return text;
-	};
-	EXPECT_TRUE(says(complaint(head_with(nested(kMaxJsonDepth - 2, "[", "]"))), "it ends without its tail"))
-		<< "read so far";
-	for (const size_t levels : {kMaxJsonDepth - 1, size_t{1000}, size_t{1000000}})
-		EXPECT_TRUE(says(complaint(head_with(nested(levels, "[", "]"))), "nested deeper than 32 levels")) << levels;
-	EXPECT_TRUE(says(complaint(head_with(nested(1000000, "{\"x\":", "}"))), "nested deeper than 32 levels"));
-	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '['), "")), "nested deeper than 32 levels"));
-}
-
-TEST_F(ContainerTest, KeysOfAnObjectAreBounded)
-{
-	std::string text = "{\"first\":0";
-	for (int i = 0; i < 500000; ++i)
-		text += ",\"" + std::to_string(i) + "\":0";
-	EXPECT_TRUE(says(complaint(crafted(text + "}", "")), "more than 1024 keys"));
-}
-
-// Each level is cheap, so are many items: a list as long as a chunk allows must not take its square in time.
-TEST_F(ContainerTest, LongListsAreReadAtOnce)
-{
-	std::string text = "[{}";
-	while (text.size() + 4 < kMaxJsonBytes)
-		text += ",{}";
-	EXPECT_TRUE(says(complaint(crafted(text + "]", "")), "\"format_version\" was expected"));
-}
-
-TEST_F(ContainerTest, AnythingNestedIsReadOrRefused)
-{
-	static const std::pair<const char *, char> kKinds[] = {{"[", ']'}, {"{\"a\":", '}'}, {"[1,", ']'}};
-	std::mt19937 random(3);
-	for (int i = 0; i < 200; ++i) {
-		const size_t levels = i % 10 == 0 ? random() % 200000 : random() % 60;
-		std::string text, closing;
-		for (size_t level = 0; level < levels; ++level) {
-			const auto &[begin, end] = kKinds[random() % 3];
-			text += begin;
-			closing += end;
-		}
-		text += "0" + std::string(closing.rbegin(), closing.rend());
-		EXPECT_TRUE(
-			says(complaint(head_with(text)), levels + 2 > kMaxJsonDepth ? "nested deeper" : "without its tail"));
-	}
-}
-
-class HostileBlock : public ContainerTest {
-protected:
-	void SetUp() override
-	{
-		write_run(false);
-		const std::string bytes = file_bytes(partial);
-		head = json_at(bytes, "\"format_version\"");
-		block = nlohmann::ordered_json::parse(json_at(bytes, "\"cell\":1"));
-	}
-
-	static std::string json_at(const std::string &bytes, const std::string &mark)
-	{
-		const size_t begin = bytes.rfind('{', bytes.find(mark));
-		size_t end = begin;
-		for (int depth = 0; end < bytes.size(); ++end) {
-			depth += bytes[end] == '{' ? 1 : bytes[end] == '}' ? -1 : 0;
-			if (depth == 0)
-				break;
-		}
-		return bytes.substr(begin, end + 1 - begin);
-	}
-
-	std::string head;
-	nlohmann::ordered_json block;
-};
-
-TEST_F(HostileBlock, CountsAreBoundedBeforeMemoryIsTaken)
-{
-	block["flows"][0]["send_stamps"] = UINT64_MAX;
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"send_stamps\" is larger than it can be"));
-	block["flows"][0]["send_stamps"] = kMaxStamps;
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "makes the block larger than it can be"));
-	block["flows"][0]["recv_stamps"] = 0;
-	std::vector<std::byte> stamps;
-	append_chunk(stamps, ChunkKind::Stamps, std::vector<std::byte>(64));
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump(), stamps)), "another number of items than its block says"));
-}
-
-// What `icepath run -m 1000000` may come to: stamps of every flow, and full slots besides.
-TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
-{
-	std::vector<Cell> cells(2);
-	for (const size_t sides : {size_t{2}, kMaxSides}) {
-		cells[1].pattern = sides == 2 ? Pattern::PingPong : Pattern::FanOut;
-		cells[1].cpus.resize(sides);
-		block["sides"] = std::vector<nlohmann::ordered_json>(sides, block["sides"][0]);
-		const size_t flows = flows_of(cells[1]).size();
-		block["flows"] = std::vector<nlohmann::ordered_json>(flows, block["flows"][0]);
-		for (auto &flow : block["flows"])
-			flow["send_stamps"] = flow["recv_stamps"] = most_counted(flows) + kMaxLeadIn;
-		EXPECT_NO_THROW(block_from_json(block, cells)) << sides;
-	}
-	block["slots"].clear();
-	for (unsigned cpu = 0; cpu < 16; ++cpu)
-		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
-	EXPECT_NO_THROW(block_from_json(block, cells));
-	for (unsigned cpu = 16; cpu < 65; ++cpu)
-		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
-	EXPECT_THROW(block_from_json(block, cells), std::runtime_error);
-}
-
-TEST_F(HostileBlock, NamesOnlyCellsOfTheRun)
-{
-	block["cell"] = 2;
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"cell\" names a cell that the run doesn't have"));
-}
-
-TEST_F(HostileBlock, HasTheSidesAndFlowsOfItsCell)
-{
-	for (const char *key : {"sides", "flows"}) {
-		const nlohmann::ordered_json sound = block;
-		block[key].push_back(block[key][0]);
-		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "another number of items than its cell has"));
-		block[key].clear();
-		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "another number of items than its cell has"));
-		block = sound;
-	}
-}
-
-TEST_F(HostileBlock, HoldsNoMoreRecordsThanItsSlot)
-{
-	block["slots"] = {{{"cpu", 0}, {"position", 1}, {"capacity", 8}, {"records", 2}}};
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"records\" is more than the slot can have held"));
-	block["slots"][0]["cpu"] = -2;
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"cpu\" isn't a whole number"));
-}
-
-TEST_F(HostileBlock, ChunkSizesAreBounded)
-{
-	for (const auto &[stored, plain, reason] : {std::tuple{uint64_t{0}, UINT64_MAX, "more than one can have"},
-												{UINT64_MAX, uint64_t{64}, "it was cut"},
-												{uint64_t{0}, kMaxChunkBytes, "another number of items"}}) {
-		ChunkHeader header;
-		header.kind = static_cast<uint32_t>(ChunkKind::Stamps);
-		header.stored_bytes = stored;
-		header.plain_bytes = plain;
-		std::vector<std::byte> bytes(sizeof header);
-		std::memcpy(bytes.data(), &header, sizeof header);
-		EXPECT_TRUE(says(complaint(crafted(head, block.dump(), bytes)), reason));
-	}
-}
-
-TEST(TypeTable, NamesTheFieldThatMoved)
-{
-	auto table = type_table();
-	EXPECT_NO_THROW(check_type_table(table));
-	table["types"]["SendStamp"]["fields"].push_back({{"name", "new"}, {"offset", 56u}, {"bytes", 8u}});
-	EXPECT_NO_THROW(check_type_table(table)) << "a field that we don't read may come";
-	table["types"]["SendStamp"]["fields"][2]["offset"] = 24u;
-	try {
-		check_type_table(table);
-		FAIL();
-	} catch (const std::runtime_error &error) {
-		EXPECT_STREQ(error.what(), "its SendStamp has no send_ns where this icepath reads it");
-	}
-	table = type_table();
-	table["byte_order"] = "middle";
-	EXPECT_THROW(check_type_table(table), std::runtime_error);
 }
 
 } // namespace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs that are written and read again, and what reading says of those that are none.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/container.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::rundir {
+
+inline testing::AssertionResult says(const std::string &text, const std::string &part)
+{
+	if (text.find(part) != std::string::npos)
+		return testing::AssertionSuccess();
+	return testing::AssertionFailure() << "\"" << text << "\" doesn't say \"" << part << "\"";
+}
+
+struct Seen {
+	std::vector<Block> blocks;
+	bool truncated = false;
+	bool has_tail = false;
+};
+
+inline Seen read_all(const std::string &path)
+{
+	Reader reader(path);
+	Seen seen;
+	while (auto block = reader.next())
+		seen.blocks.push_back(std::move(*block));
+	seen.truncated = reader.truncated();
+	seen.has_tail = reader.tail().has_value();
+	return seen;
+}
+
+// The sentence with which reading fails; empty where it doesn't. Anything but Failure(Usage) fails the test.
+inline std::string complaint(const std::string &path)
+{
+	try {
+		read_all(path);
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		return failure.what();
+	}
+	return "";
+}
+
+class ContainerTest : public testing::Test {
+protected:
+	TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+	const std::string whole = run + "/" + kContainerName, partial = run + "/" + kPartialName;
+
+	void write_run(bool finish, const Head &head = example_head())
+	{
+		Writer writer(run, head);
+		writer.add(example_block(0, false));
+		writer.add(example_block(1, true));
+		if (finish)
+			writer.finish(example_tail());
+	}
+};
+
+} // namespace icepath::rundir
