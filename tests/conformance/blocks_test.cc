@@ -81,25 +81,57 @@ TEST(Block, OfBurstsHasAllMessagesOfOneDueAtOnce)
 	}
 }
 
+// The capture's slots as icepath would map them, empty at first, and a pair that watches them.
+class WatchedSlots {
+public:
+	explicit WatchedSlots(uint32_t count) : count_(count), map_(memfd_create("slots", MFD_CLOEXEC)), pair(plan())
+	{
+		EXPECT_EQ(ftruncate(map_.get(), count * kBytes), 0);
+		for (uint32_t slot = 0; slot < count; slot++)
+			set(slot, 0);
+		EXPECT_EQ(pair.open(), "");
+	}
+	void fill(uint32_t slot) { set(slot, 48); } // to three quarters, and a little more
+
+	worker::BlockRequest block(uint32_t messages)
+	{
+		worker::BlockRequest block = pair.block(messages);
+		block.slot_bytes = kBytes;
+		block.slots = count_;
+		return block;
+	}
+
+private:
+	static constexpr uint32_t kBytes = 4096;
+
+	void set(uint32_t slot, uint32_t position)
+	{
+		const icepath_slot head = {position, 63, {}};
+		EXPECT_EQ(pwrite(map_.get(), &head, sizeof(head), slot * kBytes), static_cast<ssize_t>(sizeof(head)));
+	}
+	PairPlan plan() const
+	{
+		PairPlan plan = plan_of("uds", "uds-stream");
+		plan.slots_fd = map_.get();
+		return plan;
+	}
+
+	const uint32_t count_;
+	const Fd map_;
+
+public:
+	WorkerPair pair;
+};
+
 TEST(Block, EndsBeforeASlotOfTheCaptureOverflows)
 {
-	constexpr uint32_t kSlotBytes = 4096;
-	const Fd slots(memfd_create("slots", MFD_CLOEXEC));
-	ASSERT_EQ(ftruncate(slots.get(), 2 * kSlotBytes), 0);
-	const icepath_slot filled = {48, 63, {}}, empty = {0, 63, {}};
-	ASSERT_EQ(pwrite(slots.get(), &empty, sizeof(empty), 0), static_cast<ssize_t>(sizeof(empty)));
-	PairPlan plan = plan_of("uds", "uds-stream");
-	plan.slots_fd = slots.get();
-	WorkerPair pair(plan);
-	ASSERT_EQ(pair.open(), "");
-	worker::BlockRequest block = pair.block(100);
-	block.slot_bytes = kSlotBytes;
-	block.slots = 2;
-	auto replies = pair.run(block);
+	WatchedSlots slots(2);
+	WorkerPair &pair = slots.pair;
+	auto replies = pair.run(slots.block(100));
 	expect_end(replies[0], BlockEnd::Count);
 
-	ASSERT_EQ(pwrite(slots.get(), &filled, sizeof(filled), kSlotBytes), static_cast<ssize_t>(sizeof(filled)));
-	block.block = pair.block(100).block;
+	slots.fill(1);
+	worker::BlockRequest block = slots.block(100);
 	replies = pair.run(block);
 	expect_end(replies[0], BlockEnd::LogFull);
 	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
@@ -110,23 +142,15 @@ TEST(Block, EndsBeforeASlotOfTheCaptureOverflows)
 // A handful of slow messages may do for others on these CPUs to fill a slot.
 TEST(Block, OfSlowMessagesEndsBeforeASlotOverflowsToo)
 {
-	constexpr uint32_t kSlotBytes = 4096;
-	const Fd slots(memfd_create("slots", MFD_CLOEXEC));
-	ASSERT_EQ(ftruncate(slots.get(), kSlotBytes), 0);
-	const icepath_slot filled = {48, 63, {}};
-	PairPlan plan = plan_of("uds", "uds-stream");
-	plan.slots_fd = slots.get();
-	WorkerPair pair(plan);
-	ASSERT_EQ(pair.open(), "");
-	worker::BlockRequest block = pair.block(100);
-	block.slot_bytes = kSlotBytes;
-	block.slots = 1;
+	WatchedSlots slots(1);
+	WorkerPair &pair = slots.pair;
+	worker::BlockRequest block = slots.block(100);
 	block.receiver_busy_ns = 20'000'000;
 	pair.start(1, block);
 	pair.start(0, block);
 	while (__atomic_load_n(&pair.recvs(1)[0].recv_ns, __ATOMIC_ACQUIRE) == 0)
 		std::this_thread::yield();
-	ASSERT_EQ(pwrite(slots.get(), &filled, sizeof(filled), 0), static_cast<ssize_t>(sizeof(filled)));
+	slots.fill(0);
 	const worker::Reply reply = pair.finish(0);
 	expect_end(reply, BlockEnd::LogFull);
 	EXPECT_LT(reply.block.sends, 16u) << "it looks at every sixteenth message, and by time";
