@@ -3,6 +3,7 @@
 // a socket of its own (profiler/worker/protocol.h).
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -57,9 +58,21 @@ Arguments parse(int argc, char **argv)
 	return given;
 }
 
+// Of one process; several sides need as many as several processes would have.
+void allow_descriptors()
+{
+	rlimit limit{};
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 void serve(const Arguments &given)
 {
 	using icepath::worker::Service;
+	if (given.controls.size() > 1)
+		allow_descriptors();
 	if (given.one_thread) {
 		Service near(given.controls[0]), far(given.controls[1]);
 		return Service::run_in_one_thread(near, far);
