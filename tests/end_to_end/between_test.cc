@@ -158,6 +158,23 @@ TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 	}
 }
 
+// Cells of both kinds take turns, and share one capture.
+TEST_F(Threads, SendSparseMessagesBesideThoseOfOneThread)
+{
+	measure({"-t", "pipe,uds-seqpacket,shm-ring", "--between", "processes,threads,one-thread", "--patterns", "sparse",
+			 "--sparse-period", "50ms", "-s", kBytes, "-d", "12"});
+	EXPECT_EQ(json["cells"].size(), 9u);
+	double probed = 0, complete = 0;
+	for (const auto &cell : json["cells"]) {
+		const auto &messages = cell["messages"];
+		EXPECT_EQ(messages["sent"], messages["received"]) << cell["target"] << cell["between"];
+		EXPECT_GT(messages["probed"], 0) << cell["target"] << cell["between"];
+		probed += messages["probed"].get<double>();
+		complete += messages["complete"].get<double>();
+	}
+	EXPECT_GE(complete, 0.99 * probed);
+}
+
 // A pipe has room for 64 KiB. Nobody reads it while it is written.
 TEST_F(Between, OneThreadCannotSendWhatDoesNotFit)
 {

@@ -68,7 +68,7 @@ TEST(Between, IsAFactorLikeOthersAndMeasuredOnce)
 TEST(Between, ThreadsHaveEveryPattern)
 {
 	const std::vector<Pattern> all = {Pattern::PingPong, Pattern::OneWay,  Pattern::Throughput, Pattern::Burst,
-									  Pattern::FanOut,   Pattern::MaxRate, Pattern::ReqRep};
+									  Pattern::FanOut,   Pattern::MaxRate, Pattern::ReqRep,     Pattern::Sparse};
 	const Plan processes = make(wish({Between::Processes}, all), {target("a")}, {0, 1});
 	const Plan threads = make(wish({Between::Threads}, all), {target("a")}, {0, 1});
 	EXPECT_EQ(threads.cells.size(), processes.cells.size());
@@ -86,6 +86,13 @@ TEST(Between, OneThreadHasPatternsWithOneMessageInFlight)
 									  "a 64 B fanout block threads to 2", "b 64 B fanout block threads to 2"}));
 	EXPECT_EQ(plan.notices, (Texts{"throughput needs a sender and a receiver at the same time: left out in one thread",
 								   "fanout needs a sender and a receiver at the same time: left out in one thread"}));
+}
+
+TEST(Between, OneThreadHasSparseMessages)
+{
+	const Plan plan = make(wish({Between::OneThread}, {Pattern::Sparse}), {target("a")}, {0, 1});
+	EXPECT_EQ(titles_of(plan), (Texts{"a 64 B sparse block one-thread"}));
+	EXPECT_TRUE(plan.notices.empty());
 }
 
 TEST(Between, OneThreadCannotWaitForItself)
