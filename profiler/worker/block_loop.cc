@@ -15,7 +15,6 @@ constexpr uint64_t kLookAtSlotsEvery = 16;
 constexpr uint64_t kLookAtSlotsEveryNs = 1'000'000;
 // A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
 constexpr uint64_t kSpinNs = 60'000;
-constexpr uint64_t kStartNs = 1'000'000;
 
 } // namespace
 
