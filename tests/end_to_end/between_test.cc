@@ -79,6 +79,14 @@ protected:
 		EXPECT_GE(complete, 0.999 * probed);
 	}
 
+	void expect_messages() const
+	{
+		for (const auto &cell : json["cells"]) {
+			EXPECT_EQ(cell["messages"]["sent"], cell["messages"]["received"]) << cell["target"] << cell["pattern"];
+			EXPECT_GT(cell["messages"]["complete"], 0) << cell["target"] << cell["pattern"];
+		}
+	}
+
 	Folder folder;
 	Outcome outcome;
 	nlohmann::json json;
@@ -111,10 +119,14 @@ TEST_F(Threads, AreSeveralReceiversAsWell)
 	measure({"-t", "uds-seqpacket,pipe,shm-ring,signal", "--between", "threads", "--patterns",
 			 "fanout,reqrep,throughput", "--receivers", "3", "--idle", "2", "-s", kBytes, "-d", "8"});
 	EXPECT_EQ(json["cells"].size(), 4u * (1 + 2 + 1));
-	for (const auto &cell : json["cells"]) {
-		EXPECT_EQ(cell["messages"]["sent"], cell["messages"]["received"]) << cell["target"];
-		EXPECT_GT(cell["messages"]["complete"], 0) << cell["target"];
-	}
+	expect_messages();
+}
+
+TEST_F(Threads, SendToOneReceiverOverAllThatCan)
+{
+	measure({"-t", "all", "--between", "threads", "--patterns", "fanin", "--senders", "3", "-s", "64", "-d", "10"});
+	EXPECT_GT(json["cells"].size(), 5u);
+	expect_messages();
 }
 
 TEST_F(Threads, EndTogetherWithTheirProcess)
