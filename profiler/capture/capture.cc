@@ -168,15 +168,32 @@ void Capture::attach(ProbeSet wanted)
 	}
 }
 
-void Capture::add_worker(int pidfd) { mark(pidfd, false); }
+namespace {
 
-void Capture::mark(int pidfd, bool in_block)
+Failure not_marked()
+{
+	return Failure(ExitCode::MachineCannot,
+				   fmt::format("cannot mark a worker for the capture: {}", std::strerror(errno)));
+}
+
+} // namespace
+
+void Capture::add_worker(int pidfd)
+{
+	if (!mark(pidfd, false))
+		throw not_marked();
+}
+
+bool Capture::mark(int pidfd, bool in_block)
 {
 	icepath_task state{};
 	state.in_block = in_block;
-	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("cannot mark a worker for the capture: {}", std::strerror(errno)));
+	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY) == 0)
+		return true;
+	// A process that was killed has its number until it is reaped, its threads have theirs no more (pid_task()).
+	if (errno == ENOENT || errno == ESRCH)
+		return false;
+	throw not_marked();
 }
 
 void Capture::add_socket(int socket_fd, uint64_t key)
@@ -190,7 +207,7 @@ void Capture::add_socket(int socket_fd, uint64_t key)
 void Capture::begin_block(const std::vector<int> &worker_pidfds)
 {
 	for (const int pidfd : worker_pidfds)
-		mark(pidfd, true);
+		(void)mark(pidfd, true); // of one that has ended its cell will tell
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
@@ -204,7 +221,7 @@ uint64_t Capture::end_block()
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
 	log_still_off();
 	for (const int pidfd : block_workers_)
-		mark(pidfd, false);
+		(void)mark(pidfd, false);
 	return recursion_misses() - misses_at_begin_;
 }
 

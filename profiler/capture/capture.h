@@ -56,7 +56,7 @@ private:
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which);
 	uint64_t recursion_misses() const;
 	void log_still_off();
-	void mark(int pidfd, bool in_block);
+	bool mark(int pidfd, bool in_block); // false: the task has ended
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{};

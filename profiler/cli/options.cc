@@ -17,7 +17,7 @@
 namespace icepath::cli {
 namespace {
 
-constexpr double kShortestRunS = 2, kLongestRunS = 86400, kShortestWithSparseS = 40;
+constexpr double kShortestRunS = 2, kLongestRunS = 86400;
 constexpr uint64_t kLargestSize = 1ull << 30;
 
 // "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
@@ -132,7 +132,7 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))
 		->delimiter(',')
-		->default_str("pingpong,oneway,sparse");
+		->default_str("pingpong,oneway, and sparse where the time has room for it");
 	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(rundir::kWaitNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
@@ -185,23 +185,12 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("--inject-receiver", texts.receiver_busy, "busy work of the receiver after each message, likewise");
 }
 
-// Of a run that names none. Sparse messages take ten seconds for a pair of rounds, and an interval needs three.
-std::vector<rundir::Pattern> usual_patterns(double duration_s)
-{
-	std::vector<rundir::Pattern> patterns = {rundir::Pattern::PingPong, rundir::Pattern::OneWay};
-	if (duration_s >= kShortestWithSparseS)
-		patterns.push_back(rundir::Pattern::Sparse);
-	return patterns;
-}
-
 void check(RunOptions &run, const RunTexts &texts)
 {
 	for (const std::string &size : texts.sizes)
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
-	run.wishes.patterns = texts.patterns.empty()
-							  ? usual_patterns(run.duration_s)
-							  : words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
+	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
 	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
 	run.wishes.between = words<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);

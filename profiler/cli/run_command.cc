@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
@@ -26,6 +27,7 @@
 #include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
 #include "profiler/run/worker_process.h"
+#include "profiler/stats/block_interval.h"
 
 namespace icepath::cli {
 namespace {
@@ -88,6 +90,25 @@ cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &mac
 	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 }
 
+// Sparse messages are usual, but take seconds a block: without being asked for, they come only where there is time for the
+// blocks that an interval needs.
+plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<plan::Target> &targets,
+					 const std::vector<uint32_t> &cpus)
+{
+	if (!wishes.patterns.empty())
+		return plan::make(wishes, targets, cpus);
+	wishes.patterns = {rundir::Pattern::PingPong, rundir::Pattern::OneWay, rundir::Pattern::Sparse};
+	plan::Plan usual = plan::make(wishes, targets, cpus);
+	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks);
+	if (needed_s <= options.duration_s)
+		return usual;
+	wishes.patterns.pop_back();
+	plan::Plan shorter = plan::make(wishes, targets, cpus);
+	shorter.notices.push_back(
+		fmt::format("sparse messages are left out: with them a run takes {:.0f} s (-d)", std::ceil(needed_s)));
+	return shorter;
+}
+
 } // namespace
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
@@ -109,7 +130,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
 	plan::Wishes wishes = options.wishes;
 	wishes.no_threads = capture::thread_pidfds_missing();
-	plan::Plan plan = plan::make(wishes, targets, cpuset::measuring_cpus(cpus));
+	plan::Plan plan = make_plan(options, wishes, targets, cpuset::measuring_cpus(cpus));
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)

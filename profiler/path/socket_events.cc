@@ -281,8 +281,15 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 	for (Direction &direction : directions)
 		for (const Queued &one : queued_by(events, seen, direction))
 			cpus[one.event.cpu].queued.push_back(one);
+	// What comes after the last message is no message: closing ones, see worker::SenderState.
+	uint64_t last_taken_ns = 0;
+	for (const Direction &direction : directions)
+		for (const Exchange &exchange : direction.exchanges)
+			if (exchange.received && exchange.transfer.take_return)
+				last_taken_ns = std::max(last_taken_ns, exchange.transfer.take_return->at_ns);
 	for (const SocketEvent &one : of_socket(events.ready, directions.front().receiver_key))
-		cpus[one.cpu].ready.push_back(one);
+		if (one.at_ns <= last_taken_ns)
+			cpus[one.cpu].ready.push_back(one);
 	bool in_order = true;
 	for (auto &[number, cpu] : cpus) {
 		std::ranges::stable_sort(cpu.queued, {}, [](const Queued &one) { return one.event.at_ns; });

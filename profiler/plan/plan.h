@@ -24,7 +24,7 @@ struct Target {
 
 struct Wishes {
 	std::vector<std::string> targets; // {"all"}: every one that works here; empty: the usual ones of those
-	std::vector<rundir::Pattern> patterns;
+	std::vector<rundir::Pattern> patterns; // at least one
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
 	std::vector<rundir::Between> between = {rundir::Between::Processes};

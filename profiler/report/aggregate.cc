@@ -55,6 +55,7 @@ void add_capture(const Block &block, CaptureCounts &capture)
 		capture.dropped += slot.position - slot.records.size();
 	}
 	capture.recursion_misses += block.recursion_misses;
+	capture.beside = std::max(capture.beside, block.companions.size() / 2); // only cells of two sides take turns
 }
 
 // At a rate that the report isn't about, losing messages is no flaw; these are.

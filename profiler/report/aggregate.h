@@ -34,6 +34,8 @@ struct WorstMessage {
 struct CaptureCounts {
 	uint64_t records = 0, dropped = 0, bytes = 0; // bytes: before packing
 	uint64_t recursion_misses = 0;
+	// Cells that were measured at the same time, in the same capture: each of them counts all of it.
+	size_t beside = 0;
 };
 
 // Both together are the scheduler's own account of the thread, sum_exec_runtime; how they share it may be a guess: see

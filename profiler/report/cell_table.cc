@@ -285,6 +285,9 @@ void add_cell_table(Page &page, const RunResult &result)
 		lost.cells.push_back(count(cell->messages.lost));
 		probes.cells.push_back(probe_cost(*cell));
 	}
+	size_t beside = 0;
+	for (const CellResult *cell : cells)
+		beside = std::max(beside, cell->capture.beside);
 	std::string heading = "one-way latency in µs";
 	std::vector<const Column *> before = {&target};
 	for (const Column *column : {&pattern, &wait}) {
@@ -297,6 +300,8 @@ void add_cell_table(Page &page, const RunResult &result)
 	// See stats/block_interval.h for what simulated runs say of them.
 	std::string reading = "±: half of the 95 % interval over blocks; p99's is too narrow for rare events · ";
 	const std::string rate_meaning = rate_reading(cells);
+	if (beside > 0)
+		reading += fmt::format("sparse: {} cells take turns within each period · ", beside + 1);
 	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
 	if (std::ranges::any_of(p50.cells, untold) || std::ranges::any_of(p99.cells, untold) ||
 		std::ranges::any_of(probes.cells, untold))

@@ -130,7 +130,7 @@ public:
 			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), rundir::name(cell.pattern),
 						rundir::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
 						cell.injection.receiver_busy_ns, block.round, block.probed);
-		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : cell.rate_hz;
+		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : rundir::due_hz(cell); // of a sender
 		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
 		const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
 		for (size_t i = 0; i < flows.size(); ++i) {

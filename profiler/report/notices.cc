@@ -189,14 +189,20 @@ std::vector<std::string> Notices::brief() const
 std::vector<std::string> flaws(const RunResult &result)
 {
 	uint64_t empty = 0, failed = 0, lost = 0, changed = 0, inverted = 0, dropped = 0, skipped = 0, missed = 0;
+	uint64_t common_dropped = 0, common_skipped = 0;
 	for (const CellResult &cell : result.cells) {
 		empty += cell.latency.count == 0 || cell.probed == 0;
 		failed += cell.blocks_failed;
 		lost += lossy(cell) ? 0 : lost_in(cell);
 		changed += cell.messages.bad_payload;
 		inverted += cell.messages.inverted;
-		dropped += cell.capture.dropped;
-		skipped += cell.capture.recursion_misses;
+		if (cell.capture.beside > 0) { // the others have the same
+			common_dropped = std::max(common_dropped, cell.capture.dropped);
+			common_skipped = std::max(common_skipped, cell.capture.recursion_misses);
+		} else {
+			dropped += cell.capture.dropped;
+			skipped += cell.capture.recursion_misses;
+		}
 		missed += cell.layers.sum_error_ns() > 0;
 	}
 	std::vector<std::string> found;
@@ -211,8 +217,8 @@ std::vector<std::string> flaws(const RunResult &result)
 	add(lost, "messages lost by transports that mustn't lose any");
 	add(changed, "messages that came with other bytes than were sent");
 	add(inverted, "messages received before they were sent, by their stamps");
-	add(dropped, "capture records lost, because a CPU's log was full");
-	add(skipped, "probe runs that the kernel skipped");
+	add(dropped + common_dropped, "capture records lost, because a CPU's log was full");
+	add(skipped + common_skipped, "probe runs that the kernel skipped");
 	add(missed, "cells whose layers miss the latency");
 	return found;
 }

@@ -150,6 +150,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"subscribers", rundir::receivers_of(what)},
 		{"responses", pingpong ? Json(what.responses) : Json(nullptr)},
 		{"idle_channels", what.idle_channels},
+		{"measured_beside", cell.capture.beside},
 		{"cpus",
 		 {{"sender", what.cpus[0]},
 		  {"receiver", *first_receiver},

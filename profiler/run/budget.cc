@@ -65,12 +65,13 @@ uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cel
 	return longest_ns;
 }
 
-uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count)
+uint64_t least_block_ns(const rundir::Cell &cell, uint64_t messages, uint64_t took_ns, uint32_t count)
 {
 	constexpr double kMargin = 1.2;
 	const double message_ns = static_cast<double>(took_ns) / static_cast<double>(std::max<uint64_t>(1, messages));
-	return std::max(kShortestBlockNs,
-					static_cast<uint64_t>(static_cast<double>(messages_needed(kLeadIn, count)) * message_ns * kMargin));
+	return std::max(
+		kShortestBlockNs,
+		static_cast<uint64_t>(static_cast<double>(messages_needed(lead_in_of(cell), count)) * message_ns * kMargin));
 }
 
 uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
@@ -84,29 +85,37 @@ uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t cou
 	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > kLeadIn ? fit - kLeadIn : 1));
 }
 
-void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count)
+double needed_s(const std::vector<rundir::Cell> &cells, uint32_t count, uint32_t pairs)
 {
 	double pair_s = 0;
-	std::pair<uint64_t, size_t> longest;
-	for (const Visit &visit : visits_of(cells)) {
-		const uint64_t least_ns = least_visit_ns(visit, cells, count);
-		pair_s += 2 * (static_cast<double>(least_ns) + kBlockOverheadNs) / 1e9;
-		longest = std::max(longest, {least_ns, visit.front()});
-	}
-	const double start_s = kStartS + kStartOfCellS * static_cast<double>(cells.size());
-	const double needed_s = start_s + pair_s * (1 + kReportShare);
-	if (needed_s <= budget_s)
+	for (const Visit &visit : visits_of(cells))
+		pair_s += 2 * (static_cast<double>(least_visit_ns(visit, cells, count)) + kBlockOverheadNs) / 1e9;
+	return kStartS + kStartOfCellS * static_cast<double>(cells.size()) + pairs * pair_s * (1 + kReportShare);
+}
+
+void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count)
+{
+	const double least_s = needed_s(cells, count, 1);
+	if (least_s <= budget_s)
 		return;
+	std::pair<uint64_t, size_t> longest;
+	for (const Visit &visit : visits_of(cells))
+		longest = std::max(longest, {least_visit_ns(visit, cells, count), visit.front()});
 	const rundir::Cell &cell = cells[longest.second];
+	const bool sparse = cell.pattern == rundir::Pattern::Sparse;
 	const std::string others = cells.size() > 1 ? fmt::format(" and {} other cells", cells.size() - 1) : "";
+	const std::string rate = !cell.rate_hz ? ""
+							 : sparse      ? fmt::format(" at a --sparse-period of {:g} ms", 1000 / *cell.rate_hz)
+										   : fmt::format(" at --rate {:g}", *cell.rate_hz);
 	throw Failure(
 		ExitCode::Usage,
 		fmt::format("--duration: {:g} s can't hold one block with and one without probes of {}{}, where {} needs "
 					"{:.2g} s a block{}: give -d {:.0f} or more{}{}",
 					budget_s, rundir::title(cell), others, cells.size() > 1 ? "the first" : "it",
-					static_cast<double>(longest.first) / 1e9,
-					cell.rate_hz ? fmt::format(" at --rate {:g}", *cell.rate_hz) : "", std::ceil(needed_s * 1.1),
-					cell.rate_hz ? ", a higher --rate" : "",
+					static_cast<double>(longest.first) / 1e9, rate, std::ceil(least_s * 1.1),
+					!cell.rate_hz ? ""
+					: sparse      ? ", a shorter --sparse-period"
+								  : ", a higher --rate",
 					cells.size() > 1 ? ", or fewer cells (-t, -s, --patterns)" : ""));
 }
 
@@ -125,7 +134,7 @@ double Budget::pair_ns(uint64_t limit_ns) const
 {
 	double blocks_ns = 0;
 	for (const Pace &visit : visits_) {
-		if (visit.over)
+		if (visit.over || visit.rests)
 			continue;
 		const uint64_t allowed_ns = block_ns(visit, limit_ns);
 		blocks_ns += static_cast<double>(visit.took_ns ? std::min(visit.took_ns, allowed_ns) : allowed_ns);
@@ -159,8 +168,12 @@ bool Budget::begin_pair(uint64_t now_ns)
 	const auto left = static_cast<double>(left_ns(now_ns));
 	left_at_begin_ns_ = left;
 	const bool first = pairs_ == 0;
-	if (first)
-		nominal_ns_ = limit_for(left / kWantedPairs);
+	if (first) {
+		// Visits that are longer than any limit don't take part in each pair: it is the others that share the time.
+		const bool some_are_long = std::ranges::any_of(
+			visits_, [](const Pace &visit) { return !visit.over && visit.least_ns > kLongestBlockNs; });
+		nominal_ns_ = limit_for(left / (some_are_long ? kWantedPairs - 1 : kWantedPairs));
+	}
 	// As many pairs as come closest to blocks of the length that was meant, then blocks that fill the time. Far shorter ones
 	// than that would say little.
 	const uint64_t shortest_ns = first ? kShortestBlockNs : std::max(kShortestBlockNs, nominal_ns_ / 3);
@@ -209,6 +222,8 @@ bool Budget::fits(size_t visit, uint64_t now_ns) const
 }
 
 void Budget::is_over(size_t visit) { visits_[visit].over = true; }
+
+void Budget::takes_part(size_t visit, bool does) { visits_[visit].rests = !does; }
 
 // After 2 pairs, 8, 32 …, and only where as much again is to come: all of them together cost less than the report.
 bool Budget::rehearsal_is_due() const

@@ -26,8 +26,8 @@ uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cel
 // Of a cell that seeks its highest rate: what a block at that rate takes. It always has its whole count.
 uint64_t searching_block_ns(const rundir::Cell &cell, double hz);
 
-// The same once the pace is known: so many messages took so long.
-uint64_t least_block_ns(uint64_t messages, uint64_t took_ns, uint32_t count);
+// The same once the cell's pace is known: so many messages took so long.
+uint64_t least_block_ns(const rundir::Cell &cell, uint64_t messages, uint64_t took_ns, uint32_t count);
 
 // How many of `count` counted messages a block of that length takes: sparse ones no more than are useful, and a sender mustn't
 // get so far ahead of a receiver with a delay put in that this one is cut off at the block's end.
@@ -36,6 +36,9 @@ uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t cou
 // Throws Failure(Usage) where `budget_s` can't hold start, one pair of rounds and the report of these cells; the sentence
 // has the cell that needs most of it, and the duration that would do.
 void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count);
+
+// What start, so many pairs of rounds and the report of these cells take at least.
+double needed_s(const std::vector<rundir::Cell> &cells, uint32_t count, uint32_t pairs);
 
 class Budget {
 public:
@@ -55,6 +58,8 @@ public:
 	// Whether the visit still fits. Only what turned out to be slower than planned may not.
 	bool fits(size_t visit, uint64_t now_ns) const;
 	void is_over(size_t visit);
+	// Whether the visit has its blocks in the pairs to come; said before begin_pair(). At first each has.
+	void takes_part(size_t visit, bool does);
 
 	// How long the report takes is learnt by making one of what is there, now and then: whether it is time for that, and
 	// what it took.
@@ -69,7 +74,7 @@ public:
 private:
 	struct Pace {
 		uint64_t least_ns = 0, took_ns = 0; // took_ns 0: only deadlines have ended its blocks
-		bool over = false, slow = false; // slow: it needs more than was planned
+		bool over = false, rests = false, slow = false; // slow: it needs more than was planned
 	};
 	uint64_t block_ns(const Pace &visit, uint64_t limit_ns) const;
 	// What a pair takes whose blocks are limited so, and the longest limit with which a pair takes no more than that.

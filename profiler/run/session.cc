@@ -65,7 +65,7 @@ public:
 	SessionResult run()
 	{
 		uint32_t round = 0;
-		while (!interrupted && some_cell_lives() && budget_.begin_pair(icepath_now_ns())) {
+		while (!interrupted && some_cell_lives() && begin_pair()) {
 			for (const uint32_t end = round + 2; round < end && !interrupted && some_cell_lives(); round++) {
 				progress_.round = round + 1;
 				progress_.rounds_expected = budget_.rounds_expected();
@@ -148,6 +148,26 @@ private:
 				give_up(i, failure.what());
 			}
 		}
+		end_visits_without_cells();
+	}
+
+	bool is_sparse(const Visit &visit) const { return head_.cells[visit.front()].pattern == rundir::Pattern::Sparse; }
+
+	// Sparse blocks are long: beside others they rest while theirs have taken a good half of the time.
+	bool begin_pair()
+	{
+		const bool all_sparse = std::ranges::all_of(visits_, [&](const Visit &visit) { return is_sparse(visit); });
+		sparse_rests_ = !all_sparse && sparse_ns_ > others_ns_ + others_ns_ / 4;
+		for (size_t v = 0; v < visits_.size(); v++)
+			budget_.takes_part(v, !(sparse_rests_ && is_sparse(visits_[v])));
+		return budget_.begin_pair(icepath_now_ns());
+	}
+
+	void end_visits_without_cells()
+	{
+		for (size_t v = 0; v < visits_.size(); v++)
+			if (living(visits_[v]).empty())
+				budget_.is_over(v);
 	}
 
 	void tell_once(const std::string &notice)
@@ -163,9 +183,8 @@ private:
 			progress_.round ? fmt::format("ended in round {}", progress_.round) : "couldn't be started", why));
 		tell_once(failures_.back());
 		cells_[cell].reset();
-		for (size_t v = 0; v < visits_.size(); v++)
-			if (living(visits_[v]).empty())
-				budget_.is_over(v);
+		if (progress_.round > 0) // else some are still to be opened
+			end_visits_without_cells();
 		failed_++;
 	}
 
@@ -215,6 +234,8 @@ private:
 				std::reverse(visit.begin(), visit.end());
 			if (visit.empty() || interrupted || !budget_.fits(v, icepath_now_ns()))
 				continue;
+			if (sparse_rests_ && is_sparse(visit))
+				continue;
 			if (searches_[visit.front()] && !has_time_to_search(v, visit.front()))
 				continue;
 			tell_progress(visit);
@@ -224,8 +245,6 @@ private:
 				tell_once(fmt::format("round {}, {}: {}", round + 1, cells_[visit.front()]->title(), died.what()));
 				helper_works_ = false;
 				progress_.probed = false;
-				for (const size_t i : visit)
-					give_up(i, "the root helper died during its block");
 			}
 		}
 	}
@@ -316,7 +335,7 @@ private:
 		const auto &sends = block.flows[0].sends;
 		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
 		const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
-		budget_.needs(v, least_block_ns(sends.size(), took_ns, options_.messages));
+		budget_.needs(v, least_block_ns(head_.cells[i], sends.size(), took_ns, options_.messages));
 		if (budget_.fits(v, icepath_now_ns()))
 			return true;
 		const double needed_s = static_cast<double>(budget_.block_ns(v)) / 1e9;
@@ -330,20 +349,23 @@ private:
 	{
 		attach_for(visit);
 		std::vector<rundir::Block> blocks = measure(v, visit, round);
-		const rundir::Block &first = blocks.front();
-		const auto is_empty = [&] { return first.end != rundir::BlockEnd::Failed && counted_in(first) == 0; };
+		const auto is_empty = [&] {
+			return blocks.front().end != rundir::BlockEnd::Failed && counted_in(blocks.front()) == 0;
+		};
 		// Once it may have been held up by something else; twice it is slow.
 		for (const bool twice : {false, true}) {
 			if (visit.size() > 1 || !is_empty() || interrupted)
 				break;
-			if (twice && !lengthen(v, visit.front(), first))
+			if (twice && !lengthen(v, visit.front(), blocks.front()))
 				return;
 			blocks = measure(v, visit, round);
 		}
 		const auto to_deadline = [&](const rundir::Block &block) {
 			return block.end == rundir::BlockEnd::Deadline && !searches_[block.cell];
 		};
-		budget_.block_took(v, first.finish.monotonic_ns - first.begin.monotonic_ns,
+		(is_sparse(visit) ? sparse_ns_ : others_ns_) +=
+			blocks.front().finish.monotonic_ns - blocks.front().begin.monotonic_ns;
+		budget_.block_took(v, blocks.front().finish.monotonic_ns - blocks.front().begin.monotonic_ns,
 						   std::any_of(blocks.begin(), blocks.end(), to_deadline));
 		for (const rundir::Block &block : blocks)
 			keep(block);
@@ -391,6 +413,8 @@ private:
 	std::vector<std::array<uint64_t, 2>> counted_; // messages in unprobed and in probed blocks, beside cells_
 	uint64_t begun_ = 0, blocks_ = 0; // blocks_: those that are kept
 	size_t failed_ = 0;
+	uint64_t sparse_ns_ = 0, others_ns_ = 0; // that their blocks took
+	bool sparse_rests_ = false; // in this pair
 	bool helper_works_ = true;
 	capture::ProbeSet available_ = 0;
 };

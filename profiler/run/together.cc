@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <ctime>
 
@@ -19,8 +20,27 @@ rundir::ClockPair read_clocks()
 			static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
 }
 
+// Blocked but for while it polls: a signal between the look at `stop` and the poll would be slept through.
+class HeldSignals {
+public:
+	HeldSignals()
+	{
+		sigset_t held;
+		sigemptyset(&held);
+		sigaddset(&held, SIGINT);
+		sigaddset(&held, SIGTERM);
+		pthread_sigmask(SIG_BLOCK, &held, &before_);
+	}
+	~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+	const sigset_t &before() const { return before_; }
+
+private:
+	sigset_t before_{};
+};
+
 void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 {
+	const HeldSignals held;
 	for (;;) {
 		std::vector<pollfd> awaited;
 		uint64_t give_up_ns = UINT64_MAX;
@@ -36,8 +56,9 @@ void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 		if (awaited.empty())
 			return;
 		const uint64_t now_ns = icepath_now_ns();
-		const uint64_t left_ms = give_up_ns > now_ns ? (give_up_ns - now_ns) / 1'000'000 + 1 : 0;
-		if (poll(awaited.data(), awaited.size(), static_cast<int>(left_ms)) < 0)
+		const uint64_t left_ns = give_up_ns > now_ns ? give_up_ns - now_ns : 0;
+		const timespec left{static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)};
+		if (ppoll(awaited.data(), awaited.size(), &left, &held.before()) < 0)
 			for (pollfd &one : awaited) // a signal
 				one.revents = 0;
 		const pollfd *next = awaited.data();

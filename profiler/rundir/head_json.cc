@@ -58,7 +58,8 @@ Cell cell_from_json(const Json &json)
 	cell.kind = text_field(json, "kind");
 	cell.pattern = enum_field<Pattern>(json, "pattern", kPatternNames);
 	cell.wait = enum_field<Wait>(json, "wait", kWaitNames);
-	cell.between = enum_field<Between>(json, "between", kBetweenNames);
+	if (json.contains("between")) // not written by versions that had processes only
+		cell.between = enum_field<Between>(json, "between", kBetweenNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");
 	cell.parts = u32_field(json, "parts");
 	if (!field(json, "rate_hz").is_null()) {

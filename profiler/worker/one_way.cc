@@ -38,14 +38,15 @@ struct Incoming {
 	bool ended = false;
 };
 
-// Whose a message is; null: nobody's who is still to send. What is damaged may name anybody, and counts for anybody.
-Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checked)
+// Whose a message is; null: nobody's who is still to send. What is damaged may name anybody, and counts for anybody; so does
+// one of a sender that has ended, unless it may have come twice: then a damaged one has taken its place.
+Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checked, bool lossy)
 {
 	if (checked.sender < incoming.size() && !incoming[checked.sender].ended)
 		return &incoming[checked.sender];
 	const bool is_good = checked.verdict == Payloads::Verdict::Intact || checked.verdict == Payloads::Verdict::Closing;
 	const auto open = std::ranges::find(incoming, false, &Incoming::ended);
-	return is_good || open == incoming.end() ? nullptr : &*open;
+	return (is_good && lossy) || open == incoming.end() ? nullptr : &*open;
 }
 
 // When message 0 is due. In a fan-in the senders take turns: each one's schedule begins a part of the period after the one's
@@ -174,7 +175,7 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 		}
 		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
 			continue; // came after its block was given up
-		Incoming *const found = owner(incoming, checked);
+		Incoming *const found = owner(incoming, checked, cell.lossy);
 		if (!found)
 			continue;
 		Incoming &from = *found;

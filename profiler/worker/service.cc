@@ -353,8 +353,11 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 		mine.sender(mine.only()).arrived.store(block.block + 1, std::memory_order_release);
 	for (const ChannelEnd &end : ends_)
 		if ((opened_.side == 0 && !await(mine.receiver(end).ready, block)) ||
-			(opened_.side == 1 && mine.is_fan_in() && !await(mine.sender(end).arrived, block)))
-			throw Failure(ExitCode::Invalid, "the other side did not become ready for the block");
+			(opened_.side == 1 && mine.is_fan_in() && !await(mine.sender(end).arrived, block))) {
+			reply.status = ReplyStatus::Cancelled; // the other side knows why
+			put(reply.message, "the other side did not become ready for the block");
+			return;
+		}
 	watchdog_->arm(cancelled_at_ns(block), [this] { cancel(); });
 	Outcome outcome;
 	measure(reply.block, [&] {

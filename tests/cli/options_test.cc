@@ -54,7 +54,7 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	const RunOptions run = run_of({});
 	EXPECT_TRUE(run.wishes.targets.empty());
 	EXPECT_TRUE(run.wishes.sizes.empty());
-	EXPECT_EQ(run.wishes.patterns, (std::vector{Pattern::PingPong, Pattern::OneWay, Pattern::Sparse}));
+	EXPECT_TRUE(run.wishes.patterns.empty()) << "the usual ones, as far as the time allows";
 	EXPECT_EQ(run.wishes.sparse_period_ns, 200'000'000u);
 	EXPECT_EQ(run.wishes.waits, std::vector{Wait::Block});
 	EXPECT_EQ(run.wishes.between, std::vector{rundir::Between::Processes});
@@ -67,12 +67,8 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	EXPECT_FALSE(run.strict || run.quiet);
 }
 
-// Messages that come five times a second fill a short run without telling much.
-TEST(RunOptions, OfAShortRunHaveNoSparseMessages)
+TEST(RunOptions, HaveAPeriodOfSparseMessages)
 {
-	EXPECT_EQ(run_of({"-d", "39"}).wishes.patterns, (std::vector{Pattern::PingPong, Pattern::OneWay}));
-	EXPECT_EQ(run_of({"-d", "40"}).wishes.patterns.size(), 3u);
-	EXPECT_EQ(run_of({"-d", "5", "--patterns", "sparse"}).wishes.patterns, std::vector{Pattern::Sparse});
 	EXPECT_EQ(run_of({"--sparse-period", "50ms"}).wishes.sparse_period_ns, 50'000'000u);
 	expect_values_refused("--sparse-period", {"9ms", "0"}, "outside of 10ms to 1000ms");
 	expect_values_refused("--sparse-period", {"2s", "20"}, "no time up to 1000ms");

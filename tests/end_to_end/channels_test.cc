@@ -32,17 +32,21 @@ struct WholePaths {
 	void expect_almost_all() const { EXPECT_GE(complete, 0.999 * probed); }
 };
 
-// Of the time on whole paths, the share whose ends no event tells.
-double inferred_share(const Json &cell)
-{
-	double inferred = 0, all = 0;
-	for (const Json &layer : cell["layers"])
-		if (layer["part_of"].is_null()) {
-			all += layer["mean_ns"].get<double>();
-			inferred += layer["mean_ns"].get<double>() * layer["provenance"]["inferred"].get<double>();
-		}
-	return inferred / all;
-}
+// Of the time on whole paths, the share whose ends no event tells. One message whose sender lost its CPU between queueing it and
+// announcing it may be most of a cell's.
+struct InferredTime {
+	double inferred_ns = 0, all_ns = 0;
+
+	void add(const Json &cell)
+	{
+		for (const Json &layer : cell["layers"])
+			if (layer["part_of"].is_null()) {
+				all_ns += layer["mean_ns"].get<double>();
+				inferred_ns += layer["mean_ns"].get<double>() * layer["provenance"]["inferred"].get<double>();
+			}
+	}
+	double share() const { return inferred_ns / all_ns; }
+};
 
 class Channels : public testing::Test {
 protected:
@@ -113,6 +117,7 @@ TEST_F(FanOut, ReachesEveryReceiverOverEveryTransport)
 TEST_F(FanIn, TakesFromEverySenderOverEveryTransportThatCan)
 {
 	std::set<std::string> targets;
+	InferredTime of_sockets;
 	expect_of_each({"--patterns", "fanin", "--senders", std::to_string(kSenders), "-w", "block,epoll", "--idle", "1"},
 				   [&](const Json &cell) {
 					   targets.insert(cell["target"]);
@@ -128,9 +133,13 @@ TEST_F(FanIn, TakesFromEverySenderOverEveryTransportThatCan)
 					   EXPECT_EQ(cell["latency_ns"]["count"], count);
 					   const std::string target = cell["target"];
 					   if (target.starts_with("uds") || target == "udp" || target == "tcp") {
-						   EXPECT_LT(inferred_share(cell), 0.05) << "its socket tells when each message is ready";
+						   InferredTime own;
+						   own.add(cell);
+						   EXPECT_LT(own.share(), 0.25) << "its socket tells when each message is ready";
+						   of_sockets.add(cell);
 					   }
 				   });
+	EXPECT_LT(of_sockets.share(), 0.05);
 	for (const char *target :
 		 {"uds-stream", "uds-seqpacket", "uds-dgram", "tcp", "udp", "mqueue", "sysv-mq", "pipe", "fifo", "shm-mpmc"})
 		EXPECT_TRUE(targets.contains(target)) << target;

@@ -72,7 +72,9 @@ TEST_F(DefaultPlan, AlmostEveryProbedDeliveryIsCompleteAndNothingWasDropped)
 	for (const auto &cell : (*json)["cells"]) {
 		const auto &messages = cell["messages"];
 		const double probed = messages["probed"], complete = messages["complete"];
-		EXPECT_GT(probed, cell["pattern"] == "sparse" ? 50 : 1000) << cell["target"];
+		// Sparse cells have half of the minute, and the rate of oneway bounds what comes in its part of the rest.
+		const std::string pattern = cell["pattern"];
+		EXPECT_GT(probed, pattern == "sparse" ? 30 : pattern == "oneway" ? 500 : 1000) << cell["target"];
 		if (cell["pattern"] == "pingpong") {
 			EXPECT_GE(complete, 0.999 * probed) << cell["target"] << " " << messages.dump();
 		}

@@ -115,7 +115,8 @@ TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatItDoesNotKnow)
 }
 
 // A worker may die at any time: the block that names it is refused, and the next one works.
-TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatHaveEnded)
+// Whose cell tells: the block is the others' as well.
+TEST_F(LoadedHelper, BeginsAndEndsBlocksWithoutWorkersThatHaveEnded)
 {
 	load();
 	Child first, second;
@@ -123,10 +124,13 @@ TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatHaveEnded)
 	request.worker_count = 2;
 	request.workers = {add(first), add(second)};
 	second.end();
-	expect_refused(request, {}, "worker");
-	request.workers[1] = request.workers[0];
-	const auto reply = helper.ask(request);
-	EXPECT_TRUE(reply && reply->exit_code == 0);
+	for (Child *more : {&second, &first}) { // before a block, and within one
+		const auto begun = helper.ask(request);
+		EXPECT_TRUE(begun && begun->exit_code == 0);
+		more->end();
+		const auto ended = helper.ask(request_of(HelperRequestKind::EndBlock));
+		EXPECT_TRUE(ended && ended->exit_code == 0);
+	}
 }
 
 TEST_F(LoadedHelper, AttachesNothingThatItDoesNotHave)

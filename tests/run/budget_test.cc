@@ -69,7 +69,10 @@ TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 	EXPECT_GT(least_visit_ns({0, 1, 2, 3, 4, 5, 6, 7}, cells, 1000), alone_ns + 175 * kMs)
 		<< "the last one begins later";
 	EXPECT_LT(least_visit_ns({0, 1, 2, 3, 4, 5, 6, 7}, cells, 1000), alone_ns + 250 * kMs);
+	EXPECT_GT(needed_s(cells, 1000, 3), 25);
+	EXPECT_LT(needed_s(cells, 1000, 3), 40);
 	EXPECT_EQ(refusal(15, cells), "");
+	EXPECT_NE(refusal(5, cells).find("a shorter --sparse-period"), std::string::npos) << refusal(5, cells);
 	EXPECT_NE(refusal(5, cells), "");
 	EXPECT_EQ(most_messages(sparse, 60 * kSecond, 1000), kUsefulMessages) << "more blocks say more than longer ones";
 }
@@ -114,8 +117,8 @@ TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
 
 TEST(LeastBlock, FollowsTheMeasuredPace)
 {
-	EXPECT_GT(least_block_ns(4, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 100 * kMs);
-	EXPECT_GT(least_block_ns(0, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 400 * kMs)
+	EXPECT_GT(least_block_ns(one_way(10), 4, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 100 * kMs);
+	EXPECT_GT(least_block_ns(one_way(10), 0, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 400 * kMs)
 		<< "not one message came through";
 }
 

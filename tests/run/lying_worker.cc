@@ -155,6 +155,8 @@ private:
 			reply.block.counters.instructions = {INT32_MAX, 0, 0, 0};
 			reply.block.counters.branches = {0, 5, 9, 7};
 		}
+		if (plays("nothing comes at first") && ++blocks_ == 1)
+			reply.block.recvs = 0;
 		if (plays("an end that nobody knows"))
 			reply.block.end = 200;
 		if (plays("a status that nobody knows"))

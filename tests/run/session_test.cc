@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "icepath/plugin.h"
+#include "profiler/capture/thread_pidfd.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/container.h"
@@ -212,6 +213,29 @@ TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 		EXPECT_EQ(std::abs(apart) % 20'000'000, 10'000'000) << "round " << round;
 	}
 	EXPECT_GT(2 * in_turn, result.rounds);
+}
+
+// Once may be somebody else's doing.
+TEST_F(SessionWithALiar, RepeatsABlockInWhichNothingCame)
+{
+	const SessionResult result = run(1, "nothing comes at first");
+	expect_rest_is_kept(result);
+	EXPECT_EQ(result.failed_cells, 0u) << testing::PrintToString(notices);
+	ASSERT_EQ(blocks[0].size(), result.rounds);
+	EXPECT_FALSE(blocks[0][0].flows[0].recvs.empty());
+}
+
+// Its threads are gone as soon as they are killed: unlike a process's, their numbers are nobody's in the next probed round.
+TEST_F(SessionWithALiar, GoesOnWithoutACellOfThreadsThatHasEnded)
+{
+	if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
+		GTEST_SKIP() << missing;
+	rundir::Cell threads = cell("liar");
+	threads.between = rundir::Between::Threads;
+	const SessionResult result = run(1, "ends after its fourth block", {threads, cell("pipe")});
+	expect_rest_is_kept(result);
+	EXPECT_EQ(result.failed_cells, 1u);
+	EXPECT_GE(blocks[0].size(), 4u);
 }
 
 TEST_F(SessionWithALiar, GoesOnWithTheSparseCellsBesideOneThatEnds)
