@@ -44,7 +44,8 @@ struct BlockWish {
 	uint32_t lead_in = kLeadIn, count = 0;
 	uint32_t at_least = 0; // counted messages: worker::BlockRequest
 	uint64_t duration_ns = 0; // from when everything that must be done before the first message is done
-	uint64_t first_after_ns = 0; // so long after its begin message 0 is due, where the cell has a rate; 0: as soon as can be
+	uint64_t first_after_ns =
+		0; // so long after its begin message 0 is due, where the cell has a rate; 0: as soon as can be
 	bool probed = false;
 	std::optional<double> rate_hz; // of this block alone: max-rate
 	bool count_hardware = false; // never with `probed`
