@@ -129,8 +129,15 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 				 fmt::format("{} has no call to make again: measured with spin where poll was asked for", target.name));
 		return Wait::Spin;
 	}
-	add_once(plan.notices, fmt::format("{} can't wait by {}{}: left out there", target.name, name(asked),
-									   pattern == Pattern::FanIn ? " for several senders" : ""));
+	std::string of_several;
+	if (pattern == Pattern::FanIn) {
+		std::vector<std::string_view> possible;
+		for (const Wait wait : kWaits)
+			if (is_supported(wait))
+				possible.push_back(name(wait));
+		of_several = fmt::format(" for several senders, but by {}", fmt::join(possible, ", "));
+	}
+	add_once(plan.notices, fmt::format("{} can't wait by {}{}: left out there", target.name, name(asked), of_several));
 	return std::nullopt;
 }
 
