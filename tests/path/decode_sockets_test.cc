@@ -227,6 +227,21 @@ TEST(DecodeGathered, WherePacketsMoveToOtherCpusNothingIsTold)
 		EXPECT_TRUE(walk(seen, delivery).complete()) << "inferred";
 }
 
+// Where messages were lost, each sender closes the block with one that isn't counted.
+TEST(DecodeGathered, WhatComesAfterTheLastMessageTakesNothingBack)
+{
+	Gathered capture;
+	capture.queued(1130, kSender, 0);
+	capture.announced(1150, 0);
+	capture.queued(1430, Gathered::kSecond, 0);
+	capture.announced(1450, 0);
+	capture.queued(60'000, kSender, 0);
+	capture.announced(60'020, 0);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(capture.ready_of(seen, 0), 1150u);
+	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
+}
+
 TEST(DecodeGathered, ADroppedDatagramIsNotAnnounced)
 {
 	Gathered capture(2);
