@@ -70,7 +70,10 @@ protected:
 		privilege::Identity user;
 		user.was_root = user.stays_root = true;
 		privilege::Helper helper(user);
-		const SessionResult result = run_session(plan, head, options, helper, [](const Progress &) {});
+		const SessionResult result = run_session(plan, head, options, helper, [&](const Progress &progress) {
+			if (expected_at_first == 0)
+				expected_at_first = progress.rounds_expected;
+		});
 		rundir::Reader reader(options.directory);
 		while (std::optional<rundir::Block> block = reader.next())
 			blocks.at(block->cell).push_back(std::move(*block));
@@ -117,6 +120,7 @@ protected:
 	std::filesystem::path folder;
 	std::array<std::vector<rundir::Block>, 2> blocks;
 	std::vector<std::string> notices;
+	uint32_t expected_at_first = 0; // rounds, as the first progress told
 };
 
 TEST_F(SessionWithALiar, MeasuresBothWhereNobodyLies)
@@ -162,6 +166,17 @@ TEST_F(SessionWithALiar, GoesOnWithoutACellThatCannotBeOpened)
 {
 	expect_liar_is_over(0, "endless address", "address that can't be true");
 	EXPECT_TRUE(blocks[0].empty());
+	// 2.6 s for blocks of 10 ms and more, in pairs: were the other cell forgotten as well, there would be hundreds.
+	EXPECT_LT(expected_at_first, 260u);
+}
+
+// Sparse blocks of half a second beside others of some milliseconds.
+TEST_F(SessionWithALiar, LetsSparseCellsRestBesideOthers)
+{
+	const SessionResult result = run(0, "", {sparse_cell("pipe"), cell("pipe")});
+	expect_rest_is_kept(result);
+	EXPECT_GE(blocks[0].size(), 2u);
+	EXPECT_LT(2 * blocks[0].size(), result.rounds);
 }
 
 TEST_F(SessionWithALiar, EndsTheCellWhoseSentencesAreNoText)
