@@ -25,7 +25,7 @@ using worker::ReplyStatus;
 
 constexpr uint32_t kSenders = 3;
 constexpr uint32_t kMost = 20'000; // messages of each
-constexpr int kDeadlineMs = 5000; // where somebody is killed before
+constexpr int kDeadlineMs = 1000; // where somebody is killed before
 
 class Gathering {
 public:
