@@ -224,12 +224,16 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	ipc::message_queue &queue = *end->out;
 	const bool polls = end->wait == ICEPATH_WAIT_POLL;
-	return send_by_calls(*end, *message, "message_queue::send", [&](const void *data, size_t size) {
+	const int status = send_by_calls(*end, *message, "message_queue::send", [&](const void *data, size_t size) {
 		return as_call([&](size_t &bytes) {
 			bytes = size;
 			return polls ? queue.try_send(data, size, 0) : queue.timed_send(data, size, 0, end->deadline.get());
 		});
 	});
+	// Stuck in the lock of a peer that died with it, until cancel() released it: there was room, but nobody takes it.
+	if (status == ICEPATH_OK && end->cancelled.load(std::memory_order_relaxed) && end->a_peer_has_ended())
+		return end->sentence.tell(ICEPATH_CLOSED, "the process at the other end of boost-mq has ended");
+	return status;
 }
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
