@@ -36,6 +36,8 @@ namespace {
 
 // How long a wait lasts at most, and at least.
 constexpr uint64_t kWaitNs = 200'000'000, kShortestWaitNs = 100'000'000;
+// A send that took longer looks whether there still is a receiver.
+constexpr uint64_t kLongNs = 1'000'000;
 
 // The library wants its deadlines as a calendar date: made anew only when the last is near.
 class Deadline {
@@ -230,8 +232,9 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 			return polls ? queue.try_send(data, size, 0) : queue.timed_send(data, size, 0, end->deadline.get());
 		});
 	});
-	// Stuck in the lock of a peer that died with it, until cancel() released it: there was room, but nobody takes it.
-	if (status == ICEPATH_OK && end->cancelled.load(std::memory_order_relaxed) && end->a_peer_has_ended())
+	// Who was stuck in the lock of a peer that died with it is freed by cancel(), which may be that of another sender's end:
+	// there was room, but nobody takes it.
+	if (status == ICEPATH_OK && message->return_ns - message->call_ns > kLongNs && end->a_peer_has_ended())
 		return end->sentence.tell(ICEPATH_CLOSED, "the process at the other end of boost-mq has ended");
 	return status;
 }
