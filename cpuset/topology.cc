@@ -148,6 +148,30 @@ CpuList get_affinity()
 	return cpus;
 }
 
+// Of the cgroup's isolated partitions, for kernels whose top cgroup has no cpuset.cpus.isolated (6.1). A valid partition lies in a
+// partition (Documentation/admin-guide/cgroup-v2.rst), so other branches aren't entered.
+void add_isolated_partitions(const std::filesystem::path &cgroup, CpuList &cpus)
+{
+	std::error_code none;
+	for (const auto &child : std::filesystem::directory_iterator(cgroup, none)) {
+		const std::string kind = child.is_directory(none) ? read_line(child.path() / "cpuset.cpus.partition") : "";
+		if (kind != "isolated" && kind != "root") // "isolated invalid (…)"
+			continue;
+		if (kind == "isolated")
+			for (const uint32_t cpu : read_cpulist(child.path() / "cpuset.cpus.effective"))
+				cpus.push_back(cpu);
+		add_isolated_partitions(child.path(), cpus);
+	}
+}
+
+CpuList isolated_by_partitions(const std::string &root)
+{
+	CpuList cpus = read_cpulist(root + "/sys/fs/cgroup/cpuset.cpus.isolated");
+	add_isolated_partitions(root + "/sys/fs/cgroup", cpus);
+	std::ranges::sort(cpus);
+	return cpus;
+}
+
 } // namespace
 
 const Cpu *Machine::find(uint32_t number) const
@@ -196,7 +220,7 @@ Machine read_machine(const Permission &permission, const std::string &root)
 	machine.affinity = permission.affinity;
 	machine.present = read_cpulist(base + "/present");
 	CpuList isolated = read_cpulist(base + "/isolated");
-	const CpuList partition = read_cpulist(root + "/sys/fs/cgroup/cpuset.cpus.isolated");
+	const CpuList partition = isolated_by_partitions(root);
 	const CpuList nohz_full = read_cpulist(base + "/nohz_full");
 	for (const uint32_t number : *online) {
 		Cpu cpu = read_cpu(base + "/cpu" + std::to_string(number), number);

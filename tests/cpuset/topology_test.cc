@@ -44,6 +44,27 @@ TEST(Topology, PartitionOfCgroupsIsolatesToo)
 	EXPECT_TRUE(fake.read().find(3)->isolated);
 }
 
+TEST(Topology, OlderKernelsTellPartitionsByTheirCgroups)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const auto cgroup = [&](const std::string &path, const std::string &kind, const std::string &cpus) {
+		fake.write("/sys/fs/cgroup/" + path + "/cpuset.cpus.partition", kind);
+		fake.write("/sys/fs/cgroup/" + path + "/cpuset.cpus.effective", cpus);
+	};
+	cgroup("quiet", "isolated", "6-7");
+	cgroup("broken", "isolated invalid (Parent is not a partition root)", "5");
+	cgroup("shared", "root", "2-4");
+	cgroup("shared/inner", "isolated", "3");
+	cgroup("plain", "member", "0-1");
+	cgroup("plain/lost", "isolated", "1");
+	CpuList isolated;
+	for (const Cpu &cpu : fake.read().cpus)
+		if (cpu.isolated)
+			isolated.push_back(cpu.number);
+	EXPECT_EQ(isolated, (CpuList{3, 6, 7}));
+}
+
 TEST(Topology, IsolatedCpusAreAllowedThoughNobodysAffinityHasThem)
 {
 	FakeMachine fake;
