@@ -5,6 +5,7 @@
 #   make run         measure with the default plan    make bench        compare with others' tools
 #   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
 #   make install     honours DESTDIR and PREFIX       make format       lay out the source; make check-format
+#   make vmtest      every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make clean                                        make tidy         clang-tidy
 
 BUILD ?= build
@@ -32,7 +33,7 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps test-deps run test bench install sanitize format check-format tidy clean
+.PHONY: all deps test-deps run test vmtest bench install sanitize format check-format tidy clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -64,6 +65,10 @@ run: deps
 test: test-deps
 	$(Q)$(MAKE) configure all
 	$(Q)tests/run.sh $(BUILD)
+
+vmtest: test-deps
+	$(Q)$(MAKE) configure all
+	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
 
 # What the capture costs, beside bpftrace and perf; how fast the transports are, beside sockperf, fio and bare ping-pongs.
 # ARGS goes to both: --rounds N.

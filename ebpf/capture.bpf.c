@@ -3,11 +3,13 @@
  * The capture: what happens to the run's workers, on their CPUs and on their sockets, folded into the records of
  * records.h.
  *
- * Its parts: slots.bpf.h is what all programs share, the others are the programs by what they watch.
+ * Its parts: slots.bpf.h is what all programs share, the others are the programs by what they watch. Which of them are
+ * loaded is decided by profiler/capture/probes.h.
  *
- * All programs are tp_btf: direct calls without the per-CPU bpf_prog_active guard of perf tracepoints, which drops a
- * program that an interrupt nests in another one. A program that nests in itself is still skipped; the kernel counts that
- * (recursion_misses), and user space reports it as loss.
+ * Tracepoints are tp_btf: direct calls without the per-CPU bpf_prog_active guard of perf tracepoints, which drops a
+ * program that an interrupt nests in another one; fentry and fexit are alike. Kprobes have that guard
+ * (trace_call_bpf()). A program that is skipped because another one runs is counted by the kernel (recursion_misses),
+ * and user space reports it as loss.
  */
 #include "vmlinux.h" /* first: all others name its types */
 
@@ -25,4 +27,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #include "scheduling.bpf.h"
 
 #include "interrupts.bpf.h"
-#include "sockets.bpf.h"
+#include "sockets.bpf.h" /* before the next, which uses what it logs with */
+
+#include "queues.bpf.h"

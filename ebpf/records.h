@@ -42,10 +42,20 @@ enum icepath_record_type {
 	ICEPATH_RECORD_MIGRATE = 8,    /* sched_migrate_task of a worker: that it moved is all that is told */
 	ICEPATH_RECORD_UNSEEN = 9, /* switches of a worker between off.out_ns and end_ns were seen by no program */
 	ICEPATH_RECORD_STILL_OFF = 10, /* written at the end of a block: a worker has been off its CPU since off.out_ns */
+	ICEPATH_RECORD_ENQUEUED = 11, /* a message, or a part of it, is in the queue that its receiver takes it from */
 };
 
 /* OFF_CPU: the switch-in itself was seen by no program; end_ns is an instant soon after it. */
 #define ICEPATH_FLAG_IN_LATE 1u
+/* Which kind of probe wrote it: an icepath_tier, where a boundary has several candidates. */
+#define ICEPATH_FLAG_TIER_SHIFT 8
+#define ICEPATH_FLAG_TIER_MASK 0x0300u
+
+enum icepath_tier {
+	ICEPATH_TIER_TRACEPOINT = 0,
+	ICEPATH_TIER_FENTRY = 1,
+	ICEPATH_TIER_KPROBE = 2,
+};
 
 /* Which context an event ran in: enough to know whether `current` acted or was only interrupted. */
 enum icepath_context {
@@ -73,7 +83,7 @@ enum icepath_interrupt_kind {
 
 /*
  * 64 bytes. `tid` is, by type: the thread that was off-CPU or woken (OFF_CPU, WAKE, MIGRATE), the foreign task
- * (FOREIGN_RUN), the task that was current (INTERRUPT, DATA_READY, DEVICE_QUEUE, TAKEN). Thread ids are those of the
+ * (FOREIGN_RUN), the task that was current (INTERRUPT, DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED). Thread ids are those of the
  * initial pid namespace.
  */
 struct icepath_record {
@@ -110,11 +120,12 @@ struct icepath_record {
 			ICEPATH_U8 kind; /* icepath_interrupt_kind */
 			ICEPATH_U8 reserved[3];
 		} interrupt;
-		struct { /* DATA_READY, DEVICE_QUEUE, TAKEN: instants */
-			ICEPATH_U64 socket;  /* the run's key of the socket: icepath_socket.key; TAKEN: 0 */
-			ICEPATH_U64 buffer;  /* address of the skb; DATA_READY: 0 */
+		struct { /* DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED: instants */
+			/* The run's key of the socket: icepath_socket.key. TAKEN, and ENQUEUED in what is no socket: 0. */
+			ICEPATH_U64 socket;
+			ICEPATH_U64 buffer;  /* address of the skb; 0 where it isn't told */
 			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
-			ICEPATH_U32 bytes;   /* payload bytes of this packet or copy; DATA_READY: 0 */
+			ICEPATH_U32 bytes;   /* payload bytes of this packet or copy; 0 where it isn't told */
 			ICEPATH_U8 has_stream_end;
 			ICEPATH_U8 reserved[7];
 		} socket;
@@ -133,6 +144,7 @@ struct icepath_slot {
 struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
 	ICEPATH_U64 in_ns;  /* last switched in; 0: not yet in this block */
+	ICEPATH_U64 pipe_lock; /* address of the mutex of the pipe that it wrote to last */
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
 	ICEPATH_U32 waker_tid;
 	ICEPATH_U16 out_cpu;

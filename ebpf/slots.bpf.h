@@ -32,6 +32,18 @@ struct {
 	__type(value, struct icepath_socket);
 } sockets SEC(".maps");
 
+/*
+ * The same by socket cookie (sock_gen_cookie(): no other socket ever has it), for programs that have no more of a socket
+ * than its address: kprobes can't use its storage.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, __u64);
+} keys_by_cookie SEC(".maps");
+
 /* value_size and max_entries are set before loading: a slot is its header and slot_capacity records. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

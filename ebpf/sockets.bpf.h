@@ -3,8 +3,8 @@
 #define ICEPATH_EBPF_SOCKETS_BPF_H
 /* What sockets of the run announce, queue and hand out. Part of capture.bpf.c. */
 
-static __always_inline void log_socket(__u8 type, __u64 key, __u64 buffer, __u32 bytes, bool has_stream_end,
-									   __u32 stream_end)
+static __always_inline void log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u64 buffer, __u32 bytes,
+									   bool has_stream_end, __u32 stream_end)
 {
 	__u32 cpu;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
@@ -14,6 +14,7 @@ static __always_inline void log_socket(__u8 type, __u64 key, __u64 buffer, __u32
 		begin_record(cpu, type, context_of(state), (__u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	if (!record)
 		return;
+	record->flags = tier << ICEPATH_FLAG_TIER_SHIFT;
 	record->socket.socket = key;
 	record->socket.buffer = buffer;
 	record->socket.stream_end = stream_end;
@@ -22,18 +23,56 @@ static __always_inline void log_socket(__u8 type, __u64 key, __u64 buffer, __u32
 	record->words[4] = 0;
 }
 
+/* The key of a socket of the run, or 0. */
+static __always_inline __u64 key_of(struct sock *sk)
+{
+	struct icepath_socket *socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
+	return socket ? socket->key : 0;
+}
+
+/* The same by an address that the verifier doesn't know for a socket's. */
+static __always_inline __u64 key_at(__u64 address)
+{
+	__u64 cookie = 0;
+	if (bpf_probe_read_kernel(&cookie, sizeof(cookie),
+							  (void *)(address + bpf_core_field_offset(struct sock, __sk_common.skc_cookie))) ||
+		!cookie)
+		return 0;
+	__u64 *key = bpf_map_lookup_elem(&keys_by_cookie, &cookie);
+	return key ? *key : 0;
+}
+
+/* TCP's receive path advances rcv_nxt first (tcp_rcv_nxt_update()): every byte before it is in the queue. */
+static __always_inline void log_arrival(__u8 type, enum icepath_tier tier, __u64 key, struct sock *sk)
+{
+	if (!key)
+		return;
+	bool is_tcp = BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP;
+	log_socket(type, tier, key, 0, 0, is_tcp, is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
+}
+
 SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_sk_data_ready, struct sock *sk)
 {
-	if (!capturing)
-		return 0;
-	struct icepath_socket *socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	if (!socket)
-		return 0;
-	/* tcp_data_queue() advances rcv_nxt before it calls sk_data_ready: every byte before it is ready. */
-	bool is_tcp = sk->sk_protocol == IPPROTO_TCP;
-	log_socket(ICEPATH_RECORD_DATA_READY, socket->key, 0, 0, is_tcp,
-			   is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
+	if (capturing)
+		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_TRACEPOINT, key_of(sk), sk);
+	return 0;
+}
+
+/* What sk->sk_data_ready is, unless somebody replaced it (sock_init_data_uid()); the tracepoint is its first statement. */
+SEC("?fentry/sock_def_readable")
+int BPF_PROG(fentry_sock_def_readable, struct sock *sk)
+{
+	if (capturing)
+		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_FENTRY, key_of(sk), sk);
+	return 0;
+}
+
+SEC("?kprobe/sock_def_readable")
+int BPF_KPROBE(kprobe_sock_def_readable, struct sock *sk)
+{
+	if (capturing)
+		log_arrival(ICEPATH_RECORD_DATA_READY, ICEPATH_TIER_KPROBE, key_at((__u64)sk), sk);
 	return 0;
 }
 
@@ -45,8 +84,8 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 	struct sock *sk = skb->sk;
 	if (!sk)
 		return 0;
-	struct icepath_socket *socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	if (!socket)
+	__u64 key = key_of(sk);
+	if (!key)
 		return 0;
 	unsigned char *header = skb->head + skb->transport_header;
 	__u32 before = header - skb->data; /* link and network headers */
@@ -56,21 +95,41 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 			return 0;
 		__u32 bytes = skb->len - before - tcp.doff * 4u;
 		if (bytes) /* not a bare acknowledgement */
-			log_socket(ICEPATH_RECORD_DEVICE_QUEUE, socket->key, (__u64)skb, bytes, true, bpf_ntohl(tcp.seq) + bytes);
+			log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, (__u64)skb, bytes, true,
+					   bpf_ntohl(tcp.seq) + bytes);
 	} else {
-		log_socket(ICEPATH_RECORD_DEVICE_QUEUE, socket->key, (__u64)skb, skb->len - before - sizeof(struct udphdr),
-				   false, 0);
+		log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, (__u64)skb,
+				   skb->len - before - sizeof(struct udphdr), false, 0);
 	}
+	return 0;
+}
+
+static __always_inline bool by_worker(void) { return capturing && worker_of(bpf_get_current_task_btf()); }
+
+static __always_inline int log_taken(enum icepath_tier tier, __u64 buffer, __u32 bytes)
+{
+	if (by_worker())
+		log_socket(ICEPATH_RECORD_TAKEN, tier, 0, buffer, bytes, false, 0);
 	return 0;
 }
 
 SEC("?tp_btf/skb_copy_datagram_iovec")
 int BPF_PROG(on_skb_copy_datagram_iovec, const struct sk_buff *skb, int bytes)
 {
-	if (!capturing || !worker_of(bpf_get_current_task_btf()))
-		return 0;
-	log_socket(ICEPATH_RECORD_TAKEN, 0, (__u64)skb, bytes, false, 0);
-	return 0;
+	return log_taken(ICEPATH_TIER_TRACEPOINT, (__u64)skb, bytes);
+}
+
+/* The tracepoint is its first statement. */
+SEC("?fentry/skb_copy_datagram_iter")
+int BPF_PROG(fentry_skb_copy_datagram_iter, const struct sk_buff *skb, int offset, struct iov_iter *to, int bytes)
+{
+	return log_taken(ICEPATH_TIER_FENTRY, (__u64)skb, bytes);
+}
+
+SEC("?kprobe/skb_copy_datagram_iter")
+int BPF_KPROBE(kprobe_skb_copy_datagram_iter, const struct sk_buff *skb, int offset, struct iov_iter *to, int bytes)
+{
+	return log_taken(ICEPATH_TIER_KPROBE, (__u64)skb, bytes);
 }
 
 #endif

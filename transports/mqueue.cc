@@ -46,6 +46,7 @@ const icepath_target *target(uint32_t n)
 		it.size = sizeof(it);
 		it.name = "mqueue";
 		it.summary = "POSIX message queues, one for each direction";
+		it.mechanisms = ICEPATH_USES_MESSAGE_QUEUE;
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
 		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
 		it.fanin_waits = it.waits;

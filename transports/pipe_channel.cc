@@ -84,7 +84,7 @@ icepath_target pipe_target(const char *name, const char *summary)
 	it.name = name;
 	it.summary = summary;
 	it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
-	it.mechanisms = ICEPATH_USES_BYTE_STREAM;
+	it.mechanisms = ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_PIPE;
 	it.capabilities = ICEPATH_CAN_PINGPONG;
 	it.max_payload_bytes = kLargest;
 	it.max_payload_why = "icepath's own limit: a byte stream has none";

@@ -73,6 +73,8 @@ enum icepath_mechanism {
 	ICEPATH_USES_SKB_COPY = 1u << 2,  /* taken by skb_copy_datagram_iovec */
 	ICEPATH_USES_USER_SLOT = 1u << 3, /* published and observed in user space: publish_ns and observe_ns are filled */
 	ICEPATH_USES_BYTE_STREAM = 1u << 4, /* no message boundaries: a byte range is the identity */
+	ICEPATH_USES_PIPE = 1u << 5,          /* passes a pipe */
+	ICEPATH_USES_MESSAGE_QUEUE = 1u << 6, /* passes a POSIX message queue */
 };
 
 enum icepath_capability {

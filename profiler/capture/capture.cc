@@ -2,9 +2,9 @@
 #include "profiler/capture/capture.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,40 +12,14 @@
 #include <cstring>
 #include <fstream>
 
-#include "ebpf/records.h" // before the skeleton, which uses its types
-
-#include "capture.skel.h"
 #include "icepath/plugin.h"
+#include "profiler/capture/bpf_object.h"
 #include "profiler/failure.h"
 
 namespace icepath::capture {
 namespace {
 
 constexpr size_t kMaxCpus = sizeof(capture_bpf::rodata->slot_of_cpu);
-
-struct CloseSkeleton {
-	void operator()(capture_bpf *bpf) const { capture_bpf__destroy(bpf); }
-};
-using Skeleton = std::unique_ptr<capture_bpf, CloseSkeleton>;
-
-// libbpf would write pages to stderr: the user gets one sentence.
-int stay_silent(enum libbpf_print_level, const char *, va_list) { return 0; }
-
-bpf_program *program_of(const capture_bpf *bpf, size_t probe)
-{
-	return bpf_object__find_program_by_name(bpf->obj, std::string(kProbes[probe].program).c_str());
-}
-
-Skeleton open_with(ProbeSet which)
-{
-	libbpf_set_print(stay_silent);
-	Skeleton bpf(capture_bpf__open());
-	if (!bpf)
-		throw Failure(ExitCode::Internal, fmt::format("cannot open the BPF object: {}", std::strerror(errno)));
-	for (size_t i = 0; i < kProbes.size(); i++)
-		bpf_program__set_autoload(program_of(bpf.get(), i), (which & bit(i)) != 0);
-	return bpf;
-}
 
 uint32_t tid_of(int pidfd)
 {
@@ -56,59 +30,42 @@ uint32_t tid_of(int pidfd)
 	return 0;
 }
 
-bool tracepoint_exists(size_t probe)
-{
-	return libbpf_find_vmlinux_btf_id(std::string(kProbes[probe].tracepoint).c_str(), BPF_TRACE_RAW_TP) > 0;
-}
-
 } // namespace
 
-Trial try_probe(size_t probe)
+Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, const Choice &choice)
+	: selection_(select_probes(choice))
 {
-	if (!tracepoint_exists(probe))
-		return {false, fmt::format("the kernel has no tracepoint {}", kProbes[probe].tracepoint)};
-	const Skeleton bpf = open_with(bit(probe));
-	if (const int error = capture_bpf__load(bpf.get()))
-		return {false, fmt::format("loading: {}", std::strerror(-error))};
-	bpf_link *link = bpf_program__attach(program_of(bpf.get(), probe));
-	if (!link)
-		return {false, fmt::format("attaching: {}", std::strerror(errno))};
-	bpf_link__destroy(link);
-	return {true, {}};
-}
-
-Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
-{
-	for (size_t i = 0; i < kProbes.size(); i++) {
-		trials_[i].works = tracepoint_exists(i);
-		if (trials_[i].works)
-			available_ |= bit(i);
-		else
-			trials_[i].why_not = fmt::format("the kernel has no tracepoint {}", kProbes[i].tracepoint);
-	}
+	const auto take = [&] {
+		available_ = 0;
+		for (size_t i = 0; i < kProbes.size(); i++)
+			if (selection_[i].works)
+				available_ |= bit(i);
+	};
+	take();
 	try {
-		load(cpus, records_per_slot, available_);
+		load(cpus, records_per_slot);
 	} catch (const Failure &) {
 		// Some program is refused: find out which, one by one, and load the others.
-		available_ = 0;
-		for (size_t i = 0; i < kProbes.size(); i++) {
-			trials_[i] = try_probe(i);
-			if (trials_[i].works)
-				available_ |= bit(i);
-		}
 		for (size_t i = 0; i < kProbes.size(); i++)
-			if (is_essential(kProbes[i]) && !trials_[i].works)
+			selection_[i] = try_probe(i, choice);
+		take();
+		for (size_t i = 0; i < kProbes.size(); i++)
+			if (is_essential(kProbes[i]) && !selection_[i].works)
 				throw Failure(
 					ExitCode::MachineCannot,
 					fmt::format("cannot trace {} ({}): run as root on a kernel with BTF, or see `icepath doctor`",
-								kProbes[i].tracepoint, trials_[i].why_not));
-		load(cpus, records_per_slot, available_);
+								kProbes[i].name, selection_[i].why_not));
+		load(cpus, records_per_slot);
 	}
 }
 
-void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which)
+void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 {
-	Skeleton bpf = open_with(which);
+	std::vector<Candidate> programs;
+	for (const Trial &trial : selection_)
+		if (trial.works)
+			programs.push_back(trial.candidate);
+	BpfObject bpf = open_bpf_object(programs);
 	slot_count_ = static_cast<uint32_t>(cpus.size()) + 1;
 	const auto page = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
 	const uint64_t wanted = sizeof(icepath_slot) + uint64_t{records_per_slot} * sizeof(icepath_record);
@@ -160,9 +117,10 @@ void Capture::attach(ProbeSet wanted)
 			links_[i] = nullptr;
 			continue;
 		}
-		links_[i] = bpf_program__attach(program_of(bpf_, i));
+		const Candidate &candidate = selection_[i].candidate;
+		links_[i] = bpf_program__attach(program_of(bpf_, candidate));
 		if (!links_[i]) {
-			trials_[i] = {false, fmt::format("attaching: {}", std::strerror(errno))};
+			selection_[i] = {false, {}, fmt::format("{}: attaching: {}", described(candidate), std::strerror(errno))};
 			available_ &= ~bit(i);
 		}
 	}
@@ -199,7 +157,11 @@ bool Capture::mark(int pidfd, bool in_block)
 void Capture::add_socket(int socket_fd, uint64_t key)
 {
 	const icepath_socket mark{key};
-	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.sockets), &socket_fd, &mark, BPF_ANY))
+	uint64_t cookie = 0;
+	socklen_t size = sizeof(cookie);
+	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.sockets), &socket_fd, &mark, BPF_ANY) ||
+		getsockopt(socket_fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) ||
+		bpf_map_update_elem(bpf_map__fd(bpf_->maps.keys_by_cookie), &cookie, &key, BPF_ANY))
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("cannot mark a socket for the capture: {}", std::strerror(errno)));
 }
@@ -257,7 +219,7 @@ uint64_t Capture::recursion_misses() const
 			continue;
 		bpf_prog_info info{};
 		__u32 size = sizeof(info);
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program_of(bpf_, i)), &info, &size) == 0)
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program_of(bpf_, selection_[i].candidate)), &info, &size) == 0)
 			misses += info.recursion_misses;
 	}
 	return misses;

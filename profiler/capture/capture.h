@@ -7,27 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "profiler/capture/probes.h"
+#include "profiler/capture/selection.h"
 
 struct capture_bpf;
 struct bpf_link;
 
 namespace icepath::capture {
 
-// What became of one probe when it was tried.
-struct Trial {
-	bool works = false;
-	std::string why_not; // "the kernel has no tracepoint sk_data_ready", "loading: Operation not permitted"
-};
-
-// Loads and attaches one probe alone, and takes it away again. Needs CAP_BPF and CAP_PERFMON.
-Trial try_probe(size_t probe);
-
 class Capture {
 public:
 	// Loads every probe that this kernel takes. `cpus` get a slot each; there is one more for all others. Throws Failure
 	// (MachineCannot) where not even the essential probes (is_essential) load.
-	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
+	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, const Choice &choice = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
@@ -35,9 +26,10 @@ public:
 	// Attaches what is missing of `wanted` and detaches the rest. Probes that don't work here are left out: see available().
 	void attach(ProbeSet wanted);
 	ProbeSet available() const { return available_; }
-	const std::array<Trial, kProbes.size()> &trials() const { return trials_; }
+	const Selection &selection() const { return selection_; }
 
-	// Marks a task or a socket as one of the run; a task is watched only in the blocks that name it. Both file descriptors stay the caller's.
+	// Marks a task or a socket as one of the run; a task is watched only in the blocks that name it. Both file descriptors stay
+	// the caller's.
 	void add_worker(int pidfd);
 	void add_socket(int socket_fd, uint64_t key);
 
@@ -53,14 +45,14 @@ public:
 	uint32_t slot_count() const { return slot_count_; }
 
 private:
-	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, ProbeSet which);
+	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
 	uint64_t recursion_misses() const;
 	void log_still_off();
 	bool mark(int pidfd, bool in_block); // false: the task has ended
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{};
-	std::array<Trial, kProbes.size()> trials_;
+	Selection selection_;
 	ProbeSet available_ = 0;
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_

@@ -5,19 +5,48 @@
 
 namespace icepath::capture {
 
+Candidates in_order(const Probe &probe, std::optional<Tier> forced)
+{
+	if (!forced)
+		return probe.candidates;
+	Candidates order{};
+	size_t count = 0;
+	for (const bool own : {true, false})
+		for (const Candidate &candidate : probe.candidates)
+			if (!candidate.program.empty() &&
+				(own ? candidate.tier == *forced : candidate.tier == Tier::Tracepoint && *forced != Tier::Tracepoint))
+				order[count++] = candidate;
+	return order;
+}
+
 ProbeSet needed_by(const rundir::Cell &cell)
 {
-	const auto needs = [&cell](Group group) {
+	const auto uses = [&cell](uint32_t mechanisms) { return (cell.mechanisms & mechanisms) == mechanisms; };
+	const bool on_device = uses(ICEPATH_USES_NETDEV), polls = rundir::never_sleeps(cell.wait);
+	const bool stream = uses(ICEPATH_USES_BYTE_STREAM);
+	const auto needs = [&](Group group) {
 		switch (group) {
 		case Group::Scheduling:
 		case Group::Interrupts:
 			return true;
 		case Group::SocketReady:
-			return (cell.mechanisms & ICEPATH_USES_SOCKET) != 0;
+			return uses(ICEPATH_USES_SOCKET);
 		case Group::DeviceQueue:
-			return (cell.mechanisms & ICEPATH_USES_NETDEV) != 0;
+			return on_device;
 		case Group::SocketTaken:
-			return (cell.mechanisms & ICEPATH_USES_SKB_COPY) != 0 && rundir::never_sleeps(cell.wait);
+			return uses(ICEPATH_USES_SKB_COPY) && polls;
+		case Group::LocalQueue:
+			return uses(ICEPATH_USES_SOCKET) && !on_device;
+		case Group::TcpQueue:
+			return uses(ICEPATH_USES_SOCKET) && on_device && stream;
+		case Group::UdpTaken:
+			return uses(ICEPATH_USES_SOCKET) && on_device && !stream && polls;
+		case Group::PipeQueue:
+			return uses(ICEPATH_USES_PIPE);
+		case Group::MessageQueue:
+			return uses(ICEPATH_USES_MESSAGE_QUEUE);
+		case Group::MessageTaken:
+			return uses(ICEPATH_USES_MESSAGE_QUEUE) && polls;
 		}
 		return false;
 	};

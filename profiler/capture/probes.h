@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The table of probes: what each is attached to, which layer rests on it, and which cells need it. The one place that
+// The table of probes: which layer rests on each, which cells need it, and what it can be attached to: the one place that
 // names the programs of ebpf/capture.bpf.c.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "profiler/rundir/run.h"
 
 namespace icepath::capture {
+
+// The kinds of probes. A tracepoint is a promise of the kernel; the others sit on functions that may be renamed or inlined.
+// In the order of icepath_tier, by which records name it.
+enum class Tier : uint8_t { Tracepoint, Fentry, Kprobe };
+inline constexpr const char *kTierNames[] = {"tracepoint", "fentry", "kprobe"};
+constexpr std::string_view name(Tier tier) { return kTierNames[static_cast<size_t>(tier)]; }
 
 // Why a cell needs a probe. A probe belongs to one group; a cell attaches whole groups.
 enum class Group : uint8_t {
@@ -17,49 +24,118 @@ enum class Group : uint8_t {
 	SocketReady,
 	DeviceQueue,
 	SocketTaken, // only where a receiver polls: it may take a message before sk_data_ready is called
+	LocalQueue, // messages get into the receive queues of UNIX sockets
+	TcpQueue,
+	UdpTaken, // where a receiver polls, as SocketTaken
+	PipeQueue,
+	MessageQueue, // POSIX
+	MessageTaken,
 };
+
+// One way to learn of it.
+struct Candidate {
+	Tier tier = Tier::Tracepoint;
+	std::string_view program; // in capture.bpf.c
+	std::string_view target; // tracepoint, without the "btf_trace_" of its BTF type, or function of the kernel
+	bool operator==(const Candidate &) const = default;
+};
+
+inline constexpr size_t kMostCandidates = 4;
+using Candidates = std::array<Candidate, kMostCandidates>; // by preference; one without a program ends it
 
 struct Probe {
-	std::string_view program;    // in capture.bpf.c
-	std::string_view tracepoint; // without the "btf_trace_" of its BTF type
+	std::string_view name; // stable: its tracepoint, where it has one, or else its function
 	Group group;
 	std::string_view layers; // what can't be told without it
+	Candidates candidates;
 };
 
-inline constexpr std::array<Probe, 24> kProbes = {{
-	{"on_sched_waking", "sched_waking", Group::Scheduling, "wakeup, sender.kernel/notify, network/notify"},
-	{"on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"},
-	{"on_sched_switch", "sched_switch", Group::Scheduling, "runqueue, preempted, blocked"},
-	{"on_sched_exit", "sched_exit_tp", Group::Scheduling, "runqueue, preempted (after a task that the kernel hides)"},
-	{"on_sched_migrate_task", "sched_migrate_task", Group::Scheduling, "interrupt (which CPU a thread ran on)"},
-	{"on_cpu_idle", "cpu_idle", Group::Scheduling, "wakeup/idle_exit"},
-	{"on_softirq_entry", "softirq_entry", Group::Interrupts, "interrupt"},
-	{"on_softirq_exit", "softirq_exit", Group::Interrupts, "interrupt"},
-	{"on_irq_handler_entry", "irq_handler_entry", Group::Interrupts, "interrupt"},
-	{"on_irq_handler_exit", "irq_handler_exit", Group::Interrupts, "interrupt"},
-	{"on_local_timer_entry", "local_timer_entry", Group::Interrupts, "interrupt"},
-	{"on_local_timer_exit", "local_timer_exit", Group::Interrupts, "interrupt"},
-	{"on_reschedule_entry", "reschedule_entry", Group::Interrupts, "interrupt"},
-	{"on_reschedule_exit", "reschedule_exit", Group::Interrupts, "interrupt"},
-	{"on_call_function_single_entry", "call_function_single_entry", Group::Interrupts, "wakeup/ipi"},
-	{"on_call_function_single_exit", "call_function_single_exit", Group::Interrupts, "wakeup/ipi"},
-	{"on_call_function_entry", "call_function_entry", Group::Interrupts, "interrupt, wakeup/ipi"},
-	{"on_call_function_exit", "call_function_exit", Group::Interrupts, "interrupt, wakeup/ipi"},
-	{"on_irq_work_entry", "irq_work_entry", Group::Interrupts, "interrupt"},
-	{"on_irq_work_exit", "irq_work_exit", Group::Interrupts, "interrupt"},
-	{"on_nmi_handler", "nmi_handler", Group::Interrupts, "interrupt (NMI)"},
-	{"on_sk_data_ready", "sk_data_ready", Group::SocketReady, "sender.kernel, network, queue (when a socket is ready)"},
-	{"on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, "network"},
-	{"on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec", Group::SocketTaken,
-	 "propagation (when a poller took it)"},
+// Its only candidate is the tracepoint of its name.
+constexpr Probe on_tracepoint(std::string_view program, std::string_view tracepoint, Group group,
+							  std::string_view layers)
+{
+	return {tracepoint, group, layers, {Candidate{Tier::Tracepoint, program, tracepoint}}};
+}
+
+// On a function of the kernel.
+constexpr Probe on_function(std::string_view function, std::string_view fentry, std::string_view kprobe, Group group,
+							std::string_view layers)
+{
+	return {function,
+			group,
+			layers,
+			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
+}
+
+inline constexpr std::array<Probe, 32> kProbes = {{
+	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling, "wakeup, sender.kernel/notify, network/notify"),
+	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"),
+	on_tracepoint("on_sched_switch", "sched_switch", Group::Scheduling, "runqueue, preempted, blocked"),
+	on_tracepoint("on_sched_exit", "sched_exit_tp", Group::Scheduling,
+				  "runqueue, preempted (after a task that the kernel hides)"),
+	on_tracepoint("on_sched_migrate_task", "sched_migrate_task", Group::Scheduling,
+				  "interrupt (which CPU a thread ran on)"),
+	on_tracepoint("on_cpu_idle", "cpu_idle", Group::Scheduling, "wakeup/idle_exit"),
+	on_tracepoint("on_softirq_entry", "softirq_entry", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_softirq_exit", "softirq_exit", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_irq_handler_entry", "irq_handler_entry", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_irq_handler_exit", "irq_handler_exit", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_local_timer_entry", "local_timer_entry", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_local_timer_exit", "local_timer_exit", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_reschedule_entry", "reschedule_entry", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_reschedule_exit", "reschedule_exit", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_call_function_single_entry", "call_function_single_entry", Group::Interrupts, "wakeup/ipi"),
+	on_tracepoint("on_call_function_single_exit", "call_function_single_exit", Group::Interrupts, "wakeup/ipi"),
+	on_tracepoint("on_call_function_entry", "call_function_entry", Group::Interrupts, "interrupt, wakeup/ipi"),
+	on_tracepoint("on_call_function_exit", "call_function_exit", Group::Interrupts, "interrupt, wakeup/ipi"),
+	on_tracepoint("on_irq_work_entry", "irq_work_entry", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_irq_work_exit", "irq_work_exit", Group::Interrupts, "interrupt"),
+	on_tracepoint("on_nmi_handler", "nmi_handler", Group::Interrupts, "interrupt (NMI)"),
+	{"sk_data_ready",
+	 Group::SocketReady,
+	 "sender.kernel, network, queue (when a socket is ready)",
+	 {Candidate{Tier::Tracepoint, "on_sk_data_ready", "sk_data_ready"},
+	  Candidate{Tier::Fentry, "fentry_sock_def_readable", "sock_def_readable"},
+	  Candidate{Tier::Kprobe, "kprobe_sock_def_readable", "sock_def_readable"}}},
+	on_tracepoint("on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, "network"),
+	{"skb_copy_datagram_iovec",
+	 Group::SocketTaken,
+	 "propagation (when a poller took it)",
+	 {Candidate{Tier::Tracepoint, "on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec"},
+	  Candidate{Tier::Fentry, "fentry_skb_copy_datagram_iter", "skb_copy_datagram_iter"},
+	  Candidate{Tier::Kprobe, "kprobe_skb_copy_datagram_iter", "skb_copy_datagram_iter"}}},
+	on_function("skb_queue_tail", "fentry_skb_queue_tail", "kprobe_skb_queue_tail", Group::LocalQueue,
+				"sender.kernel, queue, propagation (when a UNIX socket has it)"),
+	on_function("tcp_queue_rcv", "fentry_tcp_queue_rcv", "kprobe_tcp_queue_rcv", Group::TcpQueue,
+				"network, queue, propagation (when a TCP socket has it)"),
+	on_function("__skb_recv_udp", "fexit_skb_recv_udp", "kretprobe_skb_recv_udp", Group::UdpTaken,
+				"propagation (when a poller took a datagram)"),
+	{"pipe_write",
+	 Group::PipeQueue,
+	 "sender.kernel, queue (when a pipe has it)",
+	 {Candidate{Tier::Fentry, "fentry_pipe_write", "pipe_write"},
+	  Candidate{Tier::Fentry, "fentry_anon_pipe_write", "anon_pipe_write"},
+	  Candidate{Tier::Kprobe, "kprobe_pipe_write", "pipe_write"},
+	  Candidate{Tier::Kprobe, "kprobe_anon_pipe_write", "anon_pipe_write"}}},
+	on_function("mutex_unlock", "fentry_mutex_unlock", "kprobe_mutex_unlock", Group::PipeQueue,
+				"sender.kernel, queue (when a pipe has it)"),
+	on_function("msg_insert", "fentry_msg_insert", "kprobe_msg_insert", Group::MessageQueue,
+				"sender.kernel, queue (when a message queue has it)"),
+	on_function("wake_q_add_safe", "fentry_wake_q_add_safe", "kprobe_wake_q_add_safe", Group::MessageQueue,
+				"sender.kernel (when a sleeping receiver of a message queue has it)"),
+	on_function("store_msg", "fentry_store_msg", "kprobe_store_msg", Group::MessageTaken,
+				"propagation (when a poller took it from a message queue)"),
 }};
 
 // Without these there is no breakdown at all.
 constexpr bool is_essential(const Probe &probe)
 {
-	return probe.tracepoint == "sched_switch" || probe.tracepoint == "sched_waking" ||
-		   probe.tracepoint == "sched_wakeup";
+	return probe.name == "sched_switch" || probe.name == "sched_waking" || probe.name == "sched_wakeup";
 }
+
+// The candidates of a probe in the order in which they are tried. A forced tier puts its own first and then leaves only the
+// tracepoint; where neither is there, nothing.
+Candidates in_order(const Probe &probe, std::optional<Tier> forced);
 
 // Bit i stands for kProbes[i].
 using ProbeSet = uint32_t;

@@ -36,7 +36,7 @@ Style style_of_terminal(bool no_colour)
 
 ExitCode doctor(const DoctorOptions &options, const Style &style)
 {
-	const auto checks = doctor::examine();
+	const auto checks = doctor::examine(options.tier);
 	print(options.json ? doctor::to_json(checks) : doctor::to_text(checks, style.colour));
 	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;
 }

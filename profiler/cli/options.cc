@@ -120,9 +120,24 @@ struct RunTexts {
 											  between = {std::string(rundir::name(rundir::Between::Processes))},
 											  recoveries = {"1ms", "10ms"};
 	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms",
-				sparse_period = "200ms";
+				sparse_period = "200ms", tier;
 	int64_t messages = 1000;
 };
+
+void add_tier(CLI::App &app, std::string &tier)
+{
+	app.add_option(
+		   "--tier", tier,
+		   fmt::format("take this kind of probe wherever there is one: {}", fmt::join(capture::kTierNames, ", ")))
+		->default_str("the best of each");
+}
+
+std::optional<capture::Tier> tier_of(const std::string &text)
+{
+	if (text.empty())
+		return std::nullopt;
+	return words<capture::Tier>("--tier", {text}, capture::kTierNames).front();
+}
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
@@ -174,6 +189,7 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option(
 		"--cpus", run.cpus,
 		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
+	add_tier(app, texts.tier);
 	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag(
@@ -190,6 +206,7 @@ void check(RunOptions &run, const RunTexts &texts)
 	for (const std::string &size : texts.sizes)
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
+	run.tier = tier_of(texts.tier);
 	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
 	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
 	run.wishes.between = words<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
@@ -275,7 +292,10 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		->delimiter(',')
 		->capture_default_str();
 	export_app->add_option("-o,--output", exported.output, "folder for the files (the run directory)");
-	app.add_subcommand("doctor", "what this machine can do, by trying")->add_flag("--json", doctor.json, "as JSON");
+	CLI::App *doctor_app = app.add_subcommand("doctor", "what this machine can do, by trying");
+	doctor_app->add_flag("--json", doctor.json, "as JSON");
+	std::string doctor_tier;
+	add_tier(*doctor_app, doctor_tier);
 	app.add_subcommand("list", "transports and what they support")->add_flag("--json", list.json, "as JSON");
 	try {
 		app.parse(argc, argv);
@@ -301,6 +321,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		exported.formats = words<report::ExportFormat>("--format", formats, report::kExportFormatNames);
 		line.command = exported;
 	} else if (app.got_subcommand("doctor")) {
+		doctor.tier = tier_of(doctor_tier);
 		line.command = doctor;
 	} else {
 		line.command = list;

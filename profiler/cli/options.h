@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "profiler/capture/probes.h"
 #include "profiler/plan/plan.h"
 #include "profiler/report/export.h"
 
@@ -17,6 +18,7 @@ struct RunOptions {
 	uint32_t messages = 1000;
 	std::string output; // empty: results/<time>-<name>
 	std::string name = "run";
+	std::optional<capture::Tier> tier; // of probes, forced
 	bool strict = false;
 	bool quiet = false;
 };
@@ -41,6 +43,7 @@ struct ExportOptions {
 
 struct DoctorOptions {
 	bool json = false;
+	std::optional<capture::Tier> tier;
 };
 
 struct ListOptions {

@@ -157,6 +157,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.budget_s = options.duration_s;
 	session.started_ns = started_ns;
 	session.messages = options.messages;
+	session.forced_tier = options.tier;
 	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
 	const bool makes_results = options.output.empty() && !std::filesystem::exists(kResults);
 

@@ -16,7 +16,7 @@
 #include "cpuset/choose.h"
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
-#include "profiler/capture/capture.h"
+#include "profiler/capture/selection.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/doctor/clock.h"
 #include "profiler/doctor/counters.h"
@@ -81,24 +81,29 @@ Check privilege_check()
 			""};
 }
 
-std::vector<Check> probe_checks(bool allowed)
+std::vector<Check> probe_checks(bool allowed, std::optional<capture::Tier> tier)
 {
 	std::vector<Check> checks;
 	for (size_t i = 0; i < capture::kProbes.size(); i++) {
 		const capture::Probe &probe = capture::kProbes[i];
-		const std::string label = fmt::format("probe {}", probe.tracepoint);
+		const std::string label = fmt::format("probe {}", probe.name);
 		if (!allowed) {
 			checks.push_back({label, Verdict::Fail, "not tried", fmt::format("can't be told: {}", probe.layers),
 							  "see privileges and btf"});
 			continue;
 		}
-		const capture::Trial trial = capture::try_probe(i);
+		const capture::Trial trial = capture::try_probe(i, {tier, {}});
 		if (trial.works)
-			checks.push_back({label, Verdict::Ok, fmt::format("tp_btf: {}", probe.layers), "", ""});
+			checks.push_back({label, Verdict::Ok,
+							  fmt::format("{}: {}{}", described(trial.candidate), probe.layers,
+										  trial.why_not.empty() ? "" : fmt::format(" ({})", trial.why_not)),
+							  "", ""});
 		else
-			checks.push_back({label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-							  fmt::format("inferred or absent: {}", probe.layers),
-							  "use a kernel that has it (sk_data_ready came with 6.3, sched_exit_tp with 6.16)"});
+			checks.push_back(
+				{label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
+				 fmt::format("inferred or absent: {}", probe.layers),
+				 "use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
+				 "Debian's has; sched_exit_tp came with 6.16"});
 	}
 	return checks;
 }
@@ -130,11 +135,11 @@ Check clock_check(const cpuset::Choice &choice)
 
 } // namespace
 
-std::vector<Check> examine()
+std::vector<Check> examine(std::optional<capture::Tier> tier)
 {
 	std::vector<Check> checks = {kernel_check(), btf_check(), privilege_check()};
 	const bool allowed = checks[1].verdict != Verdict::Fail && checks[2].verdict != Verdict::Fail;
-	for (Check &check : probe_checks(allowed))
+	for (Check &check : probe_checks(allowed, tier))
 		checks.push_back(std::move(check));
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice choice = cpuset::choose_pair(machine);

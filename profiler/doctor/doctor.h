@@ -2,8 +2,11 @@
 #pragma once
 // What this machine can do for icepath, found by trying. Changes nothing; a probe that is tried is taken away at once.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "profiler/capture/probes.h"
 
 namespace icepath::doctor {
 
@@ -17,7 +20,8 @@ struct Check {
 	std::string remedy;  // what to do about it; empty where Ok, or where nothing can be done
 };
 
-std::vector<Check> examine();
+// With a tier, probes are tried as a run with that --tier would take them.
+std::vector<Check> examine(std::optional<capture::Tier> tier = {});
 
 std::string to_text(const std::vector<Check> &checks, bool colour);
 std::string to_json(const std::vector<Check> &checks);

@@ -146,6 +146,13 @@ Direction direction_of(const rundir::Block &block, const rundir::Cell &cell, siz
 void match(const rundir::Cell &cell, const SocketEvents &events, const Observations &seen,
 		   std::vector<Direction> &directions)
 {
+	if (cell.mechanisms & (ICEPATH_USES_PIPE | ICEPATH_USES_MESSAGE_QUEUE)) {
+		for (Direction &direction : directions) {
+			match_queue(events, direction);
+			match_taken(events, direction);
+		}
+		return;
+	}
 	if (!(cell.mechanisms & ICEPATH_USES_SOCKET))
 		return;
 	const bool in_one_socket =

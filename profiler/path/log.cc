@@ -37,6 +37,7 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:
 	case ICEPATH_RECORD_TAKEN:
+	case ICEPATH_RECORD_ENQUEUED:
 		return true;
 	default:
 		return false;
@@ -79,7 +80,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		break;
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:
-	case ICEPATH_RECORD_TAKEN: {
+	case ICEPATH_RECORD_TAKEN:
+	case ICEPATH_RECORD_ENQUEUED: {
 		SocketEvent event{record.end_ns,
 						  record.socket.socket,
 						  record.tid,
@@ -91,7 +93,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 						  index};
 		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
 		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
-													  : events.taken)
+		 : record.type == ICEPATH_RECORD_TAKEN        ? events.taken
+													  : events.enqueued)
 			.push_back(event);
 		break;
 	}
@@ -192,7 +195,7 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 		for (const Interrupt &one : cpu.interrupts)
 			cpu.interrupt_reach_ns.push_back(reach = std::max(reach, one.end_ns));
 	}
-	for (auto *list : {&events.ready, &events.device, &events.taken})
+	for (auto *list : {&events.ready, &events.device, &events.taken, &events.enqueued})
 		std::ranges::stable_sort(*list, {}, &SocketEvent::at_ns);
 	return events;
 }

@@ -9,7 +9,7 @@
 
 namespace icepath::path {
 
-// An instant at a socket.
+// An instant at a socket, or at another queue of the kernel's: that has no key.
 struct SocketEvent {
 	uint64_t at_ns = 0;
 	uint64_t socket = 0;
@@ -22,7 +22,7 @@ struct SocketEvent {
 };
 
 struct SocketEvents {
-	std::vector<SocketEvent> ready, device, taken; // each by time
+	std::vector<SocketEvent> ready, device, taken, enqueued; // each by time
 };
 
 // Fills threads' off-CPU periods (of the tids that `seen.threads` has already), CPUs, task names and loss windows. Records

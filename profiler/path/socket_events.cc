@@ -61,6 +61,13 @@ void set_device(const SocketEvent &event, const Observations &seen, Transfer &tr
 		transfer.device_interrupt = interrupt_around(seen, event.cpu, event.at_ns);
 }
 
+// Where both are seen, the message gets into the queue before that is announced.
+const std::vector<SocketEvent> &queue_or_announcements(const SocketEvents &events, uint64_t key)
+{
+	const bool queued = std::ranges::any_of(events.enqueued, [&](const SocketEvent &one) { return one.socket == key; });
+	return queued ? events.enqueued : events.ready;
+}
+
 // Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
 // retransmission covers nothing new.
 class Stream {
@@ -93,7 +100,7 @@ private:
 
 void match_local(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
-	auto ready = of_socket(events.ready, direction.receiver_key);
+	auto ready = of_socket(queue_or_announcements(events, direction.receiver_key), direction.receiver_key);
 	std::erase_if(ready, [&](const SocketEvent &one) { return one.context != ICEPATH_CONTEXT_TASK; });
 	auto others = ready;
 	std::erase_if(ready, [&](const SocketEvent &one) { return one.tid != direction.sender; });
@@ -121,7 +128,7 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
 	const auto device = of_socket(events.device, direction.sender_key);
-	const auto ready = of_socket(events.ready, direction.receiver_key);
+	const auto ready = of_socket(queue_or_announcements(events, direction.receiver_key), direction.receiver_key);
 	if (device.empty() || direction.exchanges.empty() || direction.payload_bytes == 0)
 		return;
 	// The block's first packet carries the first byte of message 0. Were a packet before it lost, every offset would be
@@ -305,6 +312,19 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 			transfer.ready_in_softirq = false;
 			transfer.ready_interrupt.reset();
 		}
+}
+
+void match_queue(const SocketEvents &events, Direction &direction)
+{
+	auto queued = events.enqueued;
+	std::erase_if(queued, [&](const SocketEvent &one) {
+		return one.tid != direction.sender || one.socket != 0 || one.context != ICEPATH_CONTEXT_TASK;
+	});
+	for (Exchange &exchange : direction.exchanges)
+		if (Transfer &transfer = exchange.transfer; has_call(transfer))
+			// The part that gets there last decides.
+			if (auto *last = last_within(queued, transfer.call->at_ns, transfer.call_return->at_ns))
+				set_ready(*last, Provenance::Exact, nullptr, transfer);
 }
 
 void match_taken(const SocketEvents &events, Direction &direction)

@@ -45,9 +45,10 @@ Helper::~Helper()
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
 	HelperReply reply{};
-	constexpr int kTimeoutMs = 10000; // attaching waits for RCU grace periods
+	// Attaching waits for RCU grace periods; loading tries and verifies some thirty programs, on slow machines in half a minute.
+	const int timeout_ms = request.kind == HelperRequestKind::Load ? 120'000 : 10'000;
 	if (!channel::send(socket_.get(), &request, sizeof(request), fds) ||
-		!channel::receive(socket_.get(), &reply, sizeof(reply), received, kTimeoutMs))
+		!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
 		throw HelperDied();
 	if (reply.exit_code != 0)
 		throw Failure(static_cast<ExitCode>(reply.exit_code),
@@ -55,7 +56,8 @@ HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fd
 	return reply;
 }
 
-Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
+Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
+							std::optional<capture::Tier> forced)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::Load;
@@ -65,6 +67,7 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	request.cpu_count = static_cast<uint32_t>(cpus.size());
 	std::copy(cpus.begin(), cpus.end(), request.cpus.begin());
 	request.records_per_slot = records_per_slot;
+	request.forced_tier = forced ? 1 + static_cast<uint32_t>(*forced) : 0;
 	std::vector<Fd> fds;
 	const HelperReply reply = ask(request, {}, fds);
 	if (fds.size() != 1)
@@ -74,9 +77,12 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	loaded.slot_bytes = reply.slot_bytes;
 	loaded.slot_count = reply.slot_count;
 	loaded.available = reply.available;
-	for (size_t i = 0; i < loaded.why_not.size(); i++)
-		loaded.why_not[i] =
-			std::string(reply.why_not[i].data(), strnlen(reply.why_not[i].data(), reply.why_not[i].size()));
+	for (size_t i = 0; i < loaded.selection.size(); i++) {
+		const ToldProbe &told = reply.told[i];
+		const bool works = (loaded.available & capture::bit(i)) != 0;
+		loaded.selection[i] = {works, works ? capture::kProbes[i].candidates.at(told.candidate) : capture::Candidate{},
+							   std::string(told.why_not.data(), strnlen(told.why_not.data(), told.why_not.size()))};
+	}
 	return loaded;
 }
 

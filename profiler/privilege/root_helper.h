@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/capture/probes.h"
+#include "profiler/capture/selection.h"
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/identity.h"
@@ -42,8 +42,15 @@ struct HelperRequest {
 	uint32_t cpu;
 	uint64_t key;
 	capture::ProbeSet probes;
+	uint32_t forced_tier; // Load: 1 + capture::Tier; 0: none
 	uint32_t worker_count;
 	std::array<uint32_t, kMaxBlockWorkers> workers;
+};
+
+// What became of a probe, as capture::Trial has it.
+struct ToldProbe {
+	uint32_t candidate; // index into the probe's candidates, where it works
+	std::array<char, 128> why_not;
 };
 
 struct HelperReply {
@@ -52,7 +59,7 @@ struct HelperReply {
 	uint32_t worker; // AddWorker
 	uint32_t slot_bytes, slot_count; // Load
 	capture::ProbeSet available; // Load, Attach
-	std::array<std::array<char, 96>, capture::kProbes.size()> why_not; // Load
+	std::array<ToldProbe, capture::kProbes.size()> told; // Load
 	uint64_t recursion_misses; // EndBlock
 };
 
@@ -75,9 +82,9 @@ public:
 		Fd slots;
 		uint32_t slot_bytes = 0, slot_count = 0;
 		capture::ProbeSet available = 0;
-		std::array<std::string, capture::kProbes.size()> why_not;
+		capture::Selection selection;
 	};
-	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
+	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
 	uint32_t add_worker(int pidfd, uint32_t cpu);
 	void add_socket(int fd, uint64_t key);
 	capture::ProbeSet attach(capture::ProbeSet probes);

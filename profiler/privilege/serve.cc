@@ -93,10 +93,14 @@ private:
 	void load(const HelperRequest &request, HelperReply &reply, std::vector<int> &to_send)
 	{
 		if (capture_ || request.cpu_count > request.cpus.size() || request.records_per_slot == 0 ||
-			request.records_per_slot > (1u << 20))
+			request.records_per_slot > (1u << 20) || request.forced_tier > std::size(capture::kTierNames))
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
 		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
-						 request.records_per_slot);
+						 request.records_per_slot,
+						 capture::Choice{request.forced_tier
+											 ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
+											 : std::nullopt,
+										 {}});
 		// The helper wakes only between blocks, and then elsewhere, where there is an elsewhere.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {
@@ -108,8 +112,13 @@ private:
 		reply.slot_bytes = capture_->slot_bytes();
 		reply.slot_count = capture_->slot_count();
 		reply.available = capture_->available();
-		for (size_t i = 0; i < reply.why_not.size(); i++)
-			put(reply.why_not[i], capture_->trials()[i].why_not);
+		for (size_t i = 0; i < reply.told.size(); i++) {
+			const capture::Trial &trial = capture_->selection()[i];
+			const auto &candidates = capture::kProbes[i].candidates;
+			reply.told[i].candidate =
+				static_cast<uint32_t>(std::ranges::find(candidates, trial.candidate) - candidates.begin());
+			put(reply.told[i].why_not, trial.why_not);
+		}
 		to_send.push_back(capture_->slots_fd());
 	}
 

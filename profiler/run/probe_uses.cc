@@ -17,10 +17,16 @@ std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
 			continue;
 		const capture::Probe &probe = capture::kProbes[i];
 		const bool works = (loaded.available & capture::bit(i)) != 0;
-		uses.push_back(
-			{std::string(probe.layers),
-			 works ? std::string(probe.tracepoint) : fmt::format("{}: {}", probe.tracepoint, loaded.why_not[i]),
-			 works ? "tp_btf" : "none"});
+		const capture::Trial &trial = loaded.selection[i];
+		if (!works) {
+			uses.push_back({std::string(probe.layers), fmt::format("{} ({})", probe.name, trial.why_not), "none"});
+			continue;
+		}
+		// Where another was to come first: what it lacks.
+		std::string by(trial.candidate.target);
+		if (!trial.why_not.empty())
+			by += fmt::format(" ({})", trial.why_not);
+		uses.push_back({std::string(probe.layers), by, std::string(name(trial.candidate.tier))});
 	}
 	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
 					"stamps of the workers around each call", "stamp"});

@@ -122,7 +122,7 @@ private:
 		for (const rundir::Cell &cell : head_.cells)
 			cpus.insert(cell.cpus.begin(), cell.cpus.end());
 		const std::vector<uint32_t> list(cpus.begin(), cpus.end());
-		privilege::Helper::Loaded loaded = helper_.load(list, options_.records_per_slot);
+		privilege::Helper::Loaded loaded = helper_.load(list, options_.records_per_slot, options_.forced_tier);
 		head_.probes = probe_uses(head_.cells, loaded);
 		available_ = loaded.available;
 		slots_ = SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, list);
@@ -276,7 +276,7 @@ private:
 		for (size_t probe = 0; probe < capture::kProbes.size(); probe++)
 			if ((available_ & ~available & capture::bit(probe)) != 0)
 				tell_once(fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent",
-									  capture::kProbes[probe].tracepoint));
+									  capture::kProbes[probe].name));
 		available_ = available;
 	}
 

@@ -20,6 +20,7 @@ struct SessionOptions {
 	uint64_t started_ns = 0; // CLOCK_MONOTONIC when the program began
 	uint32_t messages = 1000; // counted ones per block and direction, at most
 	uint32_t records_per_slot = 1u << 16;
+	std::optional<capture::Tier> forced_tier; // of probes: capture::in_order()
 	// Makes a report of what is in `directory` so far, so that the session learns how long that takes; may be empty.
 	std::function<void()> rehearse_report;
 };

@@ -116,7 +116,7 @@ inline std::optional<double> due_hz(const Cell &cell)
 // Whether its messages are due at set times.
 inline bool is_paced(const Cell &cell) { return cell.limits || due_hz(cell); }
 
-// A layer, and what it rests on in this run; `tier` is "tp_btf", "stamp", … or "none" with the reason in `probe`.
+// A layer, and what it rests on in this run; `tier` is "tracepoint", "stamp", … or "none" with the reason in `probe`.
 struct ProbeUse {
 	std::string layer, probe, tier;
 };

@@ -146,10 +146,10 @@ private:
 				continue;
 			const auto loaded =
 				std::find_if(capture::kProbes.begin(), capture::kProbes.end(), [&](const capture::Probe &probe) {
-					return program_name(program.get(), info) == probe.program;
+					return program_name(program.get(), info) == probe.candidates[0].program;
 				});
 			if (loaded != capture::kProbes.end())
-				times[std::string(loaded->tracepoint)] = {info.run_time_ns, info.run_cnt};
+				times[std::string(loaded->name)] = {info.run_time_ns, info.run_cnt};
 		}
 		return times;
 	}

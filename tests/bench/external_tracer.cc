@@ -64,16 +64,18 @@ std::string perf_event_list()
 																							   {"", "irq_vectors"}}};
 	std::string list;
 	for (const capture::Probe &probe : capture::kProbes) {
+		if (probe.candidates[0].tier != capture::Tier::Tracepoint)
+			continue; // a function
 		if (probe.group == capture::Group::DeviceQueue || probe.group == capture::Group::SocketTaken)
 			continue; // a blocking UNIX socket needs neither
-		if (probe.tracepoint.ends_with("_tp"))
+		if (probe.name.ends_with("_tp"))
 			continue; // not in tracefs
-		if (probe.tracepoint.starts_with("irq_work"))
+		if (probe.name.starts_with("irq_work"))
 			continue; // perf uses irq_work itself and may not sample it (TRACE_EVENT_PERF_PERM in irq_vectors.h)
 		for (const auto &[prefix, system] : kSystems) {
-			if (!probe.tracepoint.starts_with(prefix))
+			if (!probe.name.starts_with(prefix))
 				continue;
-			list += fmt::format("{}{}:{}", list.empty() ? "" : ",", system, probe.tracepoint);
+			list += fmt::format("{}{}:{}", list.empty() ? "" : ",", system, probe.name);
 			break;
 		}
 	}

@@ -239,6 +239,15 @@ TEST(CommandLine, KnowsItsCommands)
 	EXPECT_TRUE(std::get<ListOptions>(parsed({"list", "--json"})->command).json);
 }
 
+TEST(CommandLine, ForcesATierOfProbes)
+{
+	EXPECT_FALSE(std::get<RunOptions>(parsed({"run"})->command).tier);
+	EXPECT_EQ(std::get<RunOptions>(parsed({"run", "--tier", "fentry"})->command).tier, capture::Tier::Fentry);
+	EXPECT_EQ(std::get<DoctorOptions>(parsed({"doctor", "--tier", "kprobe"})->command).tier, capture::Tier::Kprobe);
+	expect_refused({"run", "--tier", "uprobe"}, "tracepoint, fentry, kprobe");
+	expect_refused({"doctor", "--tier", "tp"}, "--tier");
+}
+
 TEST(CommandLine, RefusesWhatIsNoCommand)
 {
 	expect_refused({"fly"}, "fly");

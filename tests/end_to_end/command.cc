@@ -48,6 +48,13 @@ std::string comm_of(const std::string &pid)
 
 bool is_pid(const std::string &name) { return !name.empty() && std::all_of(name.begin(), name.end(), ::isdigit); }
 
+// By the names of ebpf/capture.bpf.c, of which the kernel keeps 15 characters.
+bool is_of_capture(std::string_view program)
+{
+	constexpr std::string_view kPrefixes[] = {"on_", "fentry_", "fexit_", "kprobe_", "kretprobe_"};
+	return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return program.starts_with(prefix); });
+}
+
 // A process that has ended and waits for its parent isn't left behind by icepath.
 bool is_zombie(const std::string &pid)
 {
@@ -201,8 +208,7 @@ Traces traces_on_this_machine()
 		const int program = bpf_prog_get_fd_by_id(id);
 		bpf_prog_info info{};
 		__u32 size = sizeof(info);
-		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 &&
-			std::string_view(info.name).starts_with("on_"))
+		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 && is_of_capture(info.name))
 			traces.bpf_programs.emplace_back(info.name);
 		close(program);
 	}

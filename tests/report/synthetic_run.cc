@@ -141,11 +141,11 @@ rundir::Head small_head()
 		R"({"sender_cpu":0,"receiver_cpu":1,"why":"CPUs 0 and 1: two cores under one last-level cache","items":[)"
 		R"({"name":"timer_tick","quiet":false,"found":"250 Hz on both CPUs","effect":"interrupts of some microseconds, four a millisecond at worst","remedy":"nohz_full=1"},)"
 		R"({"name":"clock","quiet":true,"found":"tsc","effect":"","remedy":""}]})";
-	head.probes = {{"sender.kernel", "sk_data_ready", "tp_btf"},
-				   {"wakeup", "sched_waking", "tp_btf"},
-				   {"runqueue", "sched_switch", "tp_btf"},
-				   {"interrupt", "softirq_entry", "tp_btf"},
-				   {"interrupt", "softirq_exit", "tp_btf"}};
+	head.probes = {{"sender.kernel", "sk_data_ready", "tracepoint"},
+				   {"wakeup", "sched_waking", "tracepoint"},
+				   {"runqueue", "sched_switch", "tracepoint"},
+				   {"interrupt", "softirq_entry", "tracepoint"},
+				   {"interrupt", "softirq_exit", "tracepoint"}};
 	head.cells = {socket_cell(Pattern::PingPong), socket_cell(Pattern::OneWay)};
 	return head;
 }

@@ -56,7 +56,7 @@ who took time from messages on their way
   kworker/1:2  runqueue   6.77 ms, 3600 times
 
 noise     timer_tick: 250 Hz on both CPUs
-probes    tp_btf: sender.kernel ← sk_data_ready · wakeup ← sched_waking · runqueue ← sched_switch · interrupt ←
+probes    tracepoint: sender.kernel ← sk_data_ready · wakeup ← sched_waking · runqueue ← sched_switch · interrupt ←
           softirq_entry, softirq_exit
 more      icepath report --verbose: what the noise does and what mends it, every notice
 )";
@@ -120,7 +120,7 @@ TEST_F(TerminalTest, VerboseTellsWhatTheNoiseDoesAndEachProbe)
 		std::string::npos)
 		<< all;
 	EXPECT_NE(all.find("to mend it: nohz_full=1"), std::string::npos);
-	EXPECT_NE(all.find("          runqueue ← sched_switch (tp_btf)\n"), std::string::npos);
+	EXPECT_NE(all.find("          runqueue ← sched_switch (tracepoint)\n"), std::string::npos);
 	EXPECT_EQ(all.find("--verbose"), std::string::npos) << "it is that already";
 }
 

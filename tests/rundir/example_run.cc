@@ -30,7 +30,7 @@ Head example_head()
 	head.started_utc = "2026-01-02T03:04:05Z";
 	head.host_json = R"({"kernel":"6.1.0","nested":{"a":[1,2,null]}})";
 	head.isolation_json = R"({"items":[]})";
-	head.probes = {{"runqueue", "sched_switch", "tp_btf"}, {"network", "no device", "none"}};
+	head.probes = {{"runqueue", "sched_switch", "tracepoint"}, {"network", "no device", "none"}};
 	Cell cell;
 	cell.target = "uds-stream";
 	cell.pattern = Pattern::OneWay;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_QUEUES_BPF_H
+#define ICEPATH_EBPF_QUEUES_BPF_H
+/*
+ * When a message gets into its receiver's queue and when it is taken out: what no tracepoint tells. Part of capture.bpf.c.
+ *
+ * Each boundary is a function of the kernel that is called there, probed as fentry or fexit and as kprobe or kretprobe. At
+ * its entry, so that no receiver can be faster than the record. Functions that are given no socket are told apart by who calls: a worker, whose stamps say in which call it is.
+ */
+
+static __always_inline int log_enqueued(enum icepath_tier tier)
+{
+	if (by_worker())
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, 0, false, 0);
+	return 0;
+}
+
+/* UNIX sockets: what follows is the lock of the peer's receive queue and the insertion. */
+static __always_inline int log_queue_tail(enum icepath_tier tier, __u64 queue)
+{
+	if (!by_worker())
+		return 0;
+	__u64 key = key_at(queue - bpf_core_field_offset(struct sock, sk_receive_queue));
+	if (key)
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, 0, false, 0);
+	return 0;
+}
+
+SEC("?fentry/skb_queue_tail")
+int BPF_PROG(fentry_skb_queue_tail, struct sk_buff_head *queue)
+{
+	return log_queue_tail(ICEPATH_TIER_FENTRY, (__u64)queue);
+}
+
+SEC("?kprobe/skb_queue_tail")
+int BPF_KPROBE(kprobe_skb_queue_tail, struct sk_buff_head *queue)
+{
+	return log_queue_tail(ICEPATH_TIER_KPROBE, (__u64)queue);
+}
+
+/* TCP: a segment that continues the stream. Its socket's lock is held until it has been announced. */
+static __always_inline int log_segment(enum icepath_tier tier, __u64 key, struct sk_buff *skb)
+{
+	__u32 end = 0;
+	if (key && !bpf_probe_read_kernel(&end, sizeof(end),
+									  (void *)((__u64)skb + bpf_core_field_offset(struct sk_buff, cb) +
+											   bpf_core_field_offset(struct tcp_skb_cb, end_seq))))
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, (__u64)skb, 0, true, end);
+	return 0;
+}
+
+SEC("?fentry/tcp_queue_rcv")
+int BPF_PROG(fentry_tcp_queue_rcv, struct sock *sk, struct sk_buff *skb)
+{
+	return capturing ? log_segment(ICEPATH_TIER_FENTRY, key_of(sk), skb) : 0;
+}
+
+SEC("?kprobe/tcp_queue_rcv")
+int BPF_KPROBE(kprobe_tcp_queue_rcv, struct sock *sk, struct sk_buff *skb)
+{
+	return capturing ? log_segment(ICEPATH_TIER_KPROBE, key_at((__u64)sk), skb) : 0;
+}
+
+/* UDP: a datagram is out of its socket's queue. */
+SEC("?fexit/__skb_recv_udp")
+int BPF_PROG(fexit_skb_recv_udp, struct sock *sk, unsigned int flags, int *off, int *err, struct sk_buff *skb)
+{
+	return skb ? log_taken(ICEPATH_TIER_FENTRY, (__u64)skb, 0) : 0;
+}
+
+SEC("?kretprobe/__skb_recv_udp")
+int BPF_KRETPROBE(kretprobe_skb_recv_udp, struct sk_buff *skb)
+{
+	return skb ? log_taken(ICEPATH_TIER_KPROBE, (__u64)skb, 0) : 0;
+}
+
+/*
+ * Pipes: pipe_write() holds the pipe's mutex until all is in it, and wakes after that; a full one lets go of it to wait for
+ * room. What copies the bytes (lib/iov_iter.c) can't be probed everywhere, so that it is the unlocking that tells.
+ */
+static __always_inline int remember_pipe(struct kiocb *iocb)
+{
+	struct icepath_task *task = capturing ? worker_of(bpf_get_current_task_btf()) : NULL;
+	if (task)
+		task->pipe_lock =
+			(__u64)BPF_CORE_READ(iocb, ki_filp, private_data) + bpf_core_field_offset(struct pipe_inode_info, mutex);
+	return 0;
+}
+
+SEC("?fentry/pipe_write")
+int BPF_PROG(fentry_pipe_write, struct kiocb *iocb) { return remember_pipe(iocb); }
+SEC("?fentry/anon_pipe_write") /* its name since 6.16 */
+int BPF_PROG(fentry_anon_pipe_write, struct kiocb *iocb) { return remember_pipe(iocb); }
+SEC("?kprobe/pipe_write")
+int BPF_KPROBE(kprobe_pipe_write, struct kiocb *iocb) { return remember_pipe(iocb); }
+SEC("?kprobe/anon_pipe_write")
+int BPF_KPROBE(kprobe_anon_pipe_write, struct kiocb *iocb) { return remember_pipe(iocb); }
+
+static __always_inline int log_unlock(enum icepath_tier tier, __u64 lock)
+{
+	struct icepath_task *task = capturing ? worker_of(bpf_get_current_task_btf()) : NULL;
+	if (task && task->pipe_lock == lock)
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, 0, false, 0);
+	return 0;
+}
+
+SEC("?fentry/mutex_unlock")
+int BPF_PROG(fentry_mutex_unlock, struct mutex *lock) { return log_unlock(ICEPATH_TIER_FENTRY, (__u64)lock); }
+SEC("?kprobe/mutex_unlock")
+int BPF_KPROBE(kprobe_mutex_unlock, struct mutex *lock) { return log_unlock(ICEPATH_TIER_KPROBE, (__u64)lock); }
+
+/* POSIX message queues, under the queue's lock: into the queue, or handed over to who sleeps for it (__pipelined_op()). */
+SEC("?fentry/msg_insert")
+int BPF_PROG(fentry_msg_insert) { return log_enqueued(ICEPATH_TIER_FENTRY); }
+
+SEC("?kprobe/msg_insert")
+int BPF_KPROBE(kprobe_msg_insert) { return log_enqueued(ICEPATH_TIER_KPROBE); }
+
+SEC("?fentry/wake_q_add_safe")
+int BPF_PROG(fentry_wake_q_add_safe) { return log_enqueued(ICEPATH_TIER_FENTRY); }
+
+SEC("?kprobe/wake_q_add_safe")
+int BPF_KPROBE(kprobe_wake_q_add_safe) { return log_enqueued(ICEPATH_TIER_KPROBE); }
+
+/* Message queues: out of the queue, about to be copied to the receiver. */
+SEC("?fentry/store_msg")
+int BPF_PROG(fentry_store_msg, void *to, struct msg_msg *message, size_t bytes)
+{
+	return log_taken(ICEPATH_TIER_FENTRY, (__u64)message, bytes);
+}
+
+SEC("?kprobe/store_msg")
+int BPF_KPROBE(kprobe_store_msg, void *to, struct msg_msg *message, size_t bytes)
+{
+	return log_taken(ICEPATH_TIER_KPROBE, (__u64)message, bytes);
+}
+
+#endif

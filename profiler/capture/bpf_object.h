@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The BPF object of ebpf/capture.bpf.c, opened with some of its programs.
+#include <bpf/libbpf.h>
+
+#include <memory>
+#include <vector>
+
+#include "ebpf/records.h" // before the skeleton, which uses its types
+
+#include "capture.skel.h"
+#include "profiler/capture/probes.h"
+
+namespace icepath::capture {
+
+struct CloseBpfObject {
+	void operator()(capture_bpf *bpf) const { capture_bpf__destroy(bpf); }
+};
+using BpfObject = std::unique_ptr<capture_bpf, CloseBpfObject>;
+
+// Opened, not loaded; its other programs won't be. libbpf says nothing of its own from here on: the user gets one sentence.
+// Throws Failure(Internal).
+BpfObject open_bpf_object(const std::vector<Candidate> &wanted);
+
+bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes
+
+// Whether the kernel's BTF has the tracepoint or function that it is attached to. A kprobe's function need not be in BTF.
+bool is_in_kernel(const Candidate &candidate);
+
+} // namespace icepath::capture

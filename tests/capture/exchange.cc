@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/capture/exchange.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "cpuset/affinity.h"
+#include "cpuset/topology.h"
+#include "icepath/plugin.h"
+
+namespace icepath::capture {
+namespace {
+
+constexpr uint32_t kRecords = 1u << 14;
+
+// One end of the exchange, in a process of its own; it begins when it is told to by a byte on `start`.
+struct Player {
+	Player(int socket, bool first, uint32_t cpu)
+	{
+		EXPECT_EQ(pipe2(start, 0), 0);
+		EXPECT_EQ(pipe2(done, 0), 0);
+		pid = fork();
+		if (pid == 0) {
+			char byte = 0;
+			if (cpuset::pin(0, cpu) || read(start[0], &byte, 1) != 1)
+				_exit(1);
+			for (int i = 0; i < kTrips; i++) {
+				if (first && write(socket, "x", 1) != 1)
+					_exit(2);
+				if (read(socket, &byte, 1) != 1)
+					_exit(3);
+				if (!first && write(socket, "x", 1) != 1)
+					_exit(4);
+			}
+			if (write(done[1], "d", 1) != 1)
+				_exit(5);
+			pause();
+		}
+		pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+	}
+	~Player()
+	{
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
+		waitpid(pid, nullptr, 0);
+		for (const int fd : {pidfd, start[0], start[1], done[0], done[1]})
+			close(fd);
+	}
+	void go() const { EXPECT_EQ(write(start[1], "s", 1), 1); }
+	void await() const
+	{
+		char byte = 0;
+		EXPECT_EQ(read(done[0], &byte, 1), 1);
+	}
+	int start[2], done[2], pidfd = -1;
+	pid_t pid = -1;
+};
+
+std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepath_slot> &heads)
+{
+	std::vector<icepath_record> all;
+	const size_t bytes = size_t{capture.slot_bytes()} * capture.slot_count();
+	auto *memory = static_cast<uint8_t *>(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, capture.slots_fd(), 0));
+	if (memory == MAP_FAILED)
+		throw std::runtime_error("cannot map the slots");
+	for (uint32_t i = 0; i < capture.slot_count(); i++) {
+		icepath_slot head{};
+		std::memcpy(&head, memory + size_t{i} * capture.slot_bytes(), sizeof(head));
+		heads.push_back(head);
+		const auto *records =
+			reinterpret_cast<const icepath_record *>(memory + size_t{i} * capture.slot_bytes() + sizeof(head));
+		for (uint32_t r = 0; r < std::min(head.position, head.capacity); r++) {
+			EXPECT_EQ(records[r].seq, r) << "slot " << i;
+			EXPECT_EQ(records[r].bytes, sizeof(icepath_record));
+			all.push_back(records[r]);
+		}
+	}
+	munmap(memory, bytes);
+	return all;
+}
+
+} // namespace
+
+size_t Seen::count(uint8_t type) const
+{
+	return static_cast<size_t>(std::ranges::count(records, type, &icepath_record::type));
+}
+
+std::vector<icepath_record> Seen::of_socket(uint8_t type, uint64_t key) const
+{
+	std::vector<icepath_record> found;
+	std::ranges::copy_if(records, std::back_inserter(found), [&](const icepath_record &record) {
+		return record.type == type && record.socket.socket == key;
+	});
+	std::ranges::stable_sort(found, {}, &icepath_record::end_ns);
+	return found;
+}
+
+Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<Choice> &choices, ProbeSet probes)
+{
+	int ends[2];
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	std::vector<uint32_t> list = {cpus.first};
+	if (cpus.second != cpus.first)
+		list.push_back(cpus.second);
+	Player first(ends[0], true, cpus.first), second(ends[1], false, cpus.second);
+	pids = {first.pid, second.pid};
+	std::vector<std::unique_ptr<Capture>> captures;
+	for (const Choice &choice : choices) {
+		captures.push_back(std::make_unique<Capture>(list, kRecords, choice));
+		captures.back()->attach(probes);
+		captures.back()->add_worker(first.pidfd);
+		captures.back()->add_worker(second.pidfd);
+		captures.back()->add_socket(ends[0], kFirstKey);
+		captures.back()->add_socket(ends[1], kSecondKey);
+	}
+	begin_ns = icepath_now_ns();
+	for (const auto &capture : captures)
+		capture->begin_block({first.pidfd, second.pidfd});
+	second.go();
+	first.go();
+	second.await();
+	first.await();
+	for (const auto &capture : captures) {
+		Seen one;
+		one.misses = capture->end_block();
+		one.records = copy_slots(*capture, one.heads);
+		one.selection = capture->selection();
+		seen.push_back(std::move(one));
+	}
+	end_ns = icepath_now_ns();
+	close(ends[0]);
+	close(ends[1]);
+}
+
+std::pair<uint32_t, uint32_t> two_cpus()
+{
+	const auto affinity = cpuset::read_permission().affinity;
+	return {affinity.front(), affinity.back()};
+}
+
+} // namespace icepath::capture

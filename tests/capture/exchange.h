@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Two processes that exchange single bytes over a UNIX socket, and what one or several captures saw of it.
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ebpf/records.h"
+#include "profiler/capture/capture.h"
+
+namespace icepath::capture {
+
+inline constexpr int kTrips = 500;
+inline constexpr uint64_t kFirstKey = 10, kSecondKey = 11; // of the two ends
+
+// What one capture saw.
+struct Seen {
+	size_t count(uint8_t type) const;
+	std::vector<icepath_record> of_socket(uint8_t type, uint64_t key) const; // in the order of the log
+	std::vector<icepath_record> records;
+	std::vector<icepath_slot> heads;
+	Selection selection;
+	uint64_t misses = 0;
+};
+
+struct Exchange {
+	// All captures see the very same exchange, each with these probes.
+	Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<Choice> &choices, ProbeSet probes = ~ProbeSet{0});
+	std::vector<Seen> seen; // by choice
+	std::array<pid_t, 2> pids{};
+	uint64_t begin_ns = 0, end_ns = 0;
+};
+
+std::pair<uint32_t, uint32_t> two_cpus();
+
+} // namespace icepath::capture

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each kind of probe forced in turn: paths are whole whatever tells their boundaries, and the run says what did. A kernel that
+// has no functions to probe takes the tracepoints and says so; tests/vm runs this on kernels that have them.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+
+#include "profiler/capture/selection.h"
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Tiers : public testing::TestWithParam<const char *> {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+	}
+
+	// Whether this kernel has any function to be probed so.
+	static bool has_functions(const std::string &tier)
+	{
+		static const auto selection = [](capture::Tier forced) { return capture::select_probes({forced, {}}); };
+		const capture::Tier forced = tier == "fentry" ? capture::Tier::Fentry : capture::Tier::Kprobe;
+		return std::ranges::any_of(selection(forced), [&](const capture::Trial &trial) {
+			return trial.works && trial.candidate.tier == forced;
+		});
+	}
+};
+
+TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
+{
+	const std::string tier = GetParam();
+	const Folder folder;
+	const Outcome outcome = run({icepath_program(), "run", "--tier", tier, "-t",
+								 "uds-stream,uds-seqpacket,uds-dgram,pipe,mqueue,tcp,udp,shm-ring", "-w", "block,poll",
+								 "--patterns", "pingpong", "-s", "64", "-d", "16", "-m", "200", "-o", "out"},
+								folder.path(), 120s);
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const nlohmann::json json = read_json(folder.path() / "out/run.json");
+
+	std::map<std::string, std::set<std::string>> tiers; // by probe, with the reason where another was to come first
+	for (const auto &probe : json["probes"])
+		tiers[probe["probe"]].insert(probe["tier"]);
+	const bool functions = tier != "tracepoint" && has_functions(tier);
+	const auto rests_on = [&](const std::string &probe) {
+		const auto found = tiers.find(probe);
+		return found == tiers.end() ? std::string("nothing") : *found->second.begin();
+	};
+	if (functions) {
+		EXPECT_EQ(rests_on("sock_def_readable"), tier) << json["probes"].dump(1);
+		EXPECT_EQ(rests_on("skb_queue_tail"), tier) << json["probes"].dump(1);
+		EXPECT_EQ(rests_on("mutex_unlock"), tier) << json["probes"].dump(1);
+		EXPECT_EQ(rests_on("wake_q_add_safe"), tier) << json["probes"].dump(1);
+	} else {
+		for (const auto &probe : json["probes"])
+			EXPECT_TRUE(probe["tier"] == "tracepoint" || probe["tier"] == "stamp" || probe["tier"] == "none") << probe;
+	}
+
+	for (const auto &cell : json["cells"]) {
+		SCOPED_TRACE(cell["target"].get<std::string>() + " " + cell["wait"].get<std::string>());
+		const auto &messages = cell["messages"];
+		const double probed = messages["probed"];
+		EXPECT_GE(probed, 20);
+		EXPECT_GE(messages["complete"].get<double>(), 0.99 * probed) << messages.dump();
+		EXPECT_EQ(cell["capture"]["dropped"], 0);
+		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+		// Where a function tells when a queue has the message, nothing of it is guessed.
+		if (!functions || !(cell["target"] == "pipe" || cell["target"] == "mqueue" ||
+							cell["target"].get<std::string>().starts_with("uds-")))
+			continue;
+		for (const auto &layer : cell["layers"])
+			if (layer["layer"] == "sender.kernel") {
+				EXPECT_LT(layer["provenance"]["inferred"].get<double>(), 0.05) << layer.dump();
+			}
+	}
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Tiers, testing::ValuesIn(capture::kTierNames),
+						 [](const auto &which) { return std::string(which.param); });
+
+} // namespace
+} // namespace icepath::end_to_end

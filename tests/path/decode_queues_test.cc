@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a function of the kernel tells when a queue has a message, that is when it is ready.
+#include "tests/path/capture_by_hand.h"
+
+#include <gtest/gtest.h>
+
+namespace icepath::path {
+namespace {
+
+icepath_record &enqueued(Capture &capture, uint64_t at, uint64_t key = 0, uint32_t tid = kSender)
+{
+	icepath_record &record = capture.add(0, ICEPATH_RECORD_ENQUEUED, at, tid);
+	record.socket.socket = key;
+	return record;
+}
+
+TEST(Decode, APipesMessageIsReadyWithItsLastPart)
+{
+	Capture capture(ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_PIPE, 2);
+	enqueued(capture, 1120);
+	enqueued(capture, 1140);
+	enqueued(capture, 2130);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(seen.transfers.at(0).ready->at_ns, 1140u);
+	EXPECT_EQ(seen.transfers.at(0).ready->provenance, Provenance::Exact);
+	EXPECT_EQ(seen.transfers.at(1).ready->at_ns, 2130u);
+}
+
+TEST(Decode, AMessageQueuesMessageIsReadyWhereItWasPut)
+{
+	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	capture.slept(850, 1150, 1170, 1250);
+	EXPECT_EQ(capture.text().find("0:sender.user 100 | 0:sender.kernel 50"), 0u) << "the waking tells it";
+	enqueued(capture, 1130);
+	EXPECT_EQ(capture.text().find("0:sender.user 100 | 0:sender.kernel 30 | 1:sender.kernel/notify 20"), 0u)
+		<< capture.text();
+}
+
+TEST(Decode, OnlyTheSenderInItsCallPutsAMessageThere)
+{
+	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	enqueued(capture, 1090); // before the call
+	enqueued(capture, 1130, 0, kReceiver);
+	enqueued(capture, 1140, kReceiverKey); // in a socket
+	enqueued(capture, 1150).context = ICEPATH_CONTEXT_SOFTIRQ; // on top of the sender, by somebody else
+	enqueued(capture, 1210); // after it
+	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
+}
+
+TEST(Decode, ASocketHasAMessageBeforeItIsAnnounced)
+{
+	Capture capture(kUnixSocket);
+	capture.cell.wait = rundir::Wait::Poll;
+	capture.block.flows[0].recvs[0].take_return_ns = 1145; // faster than the announcement
+	enqueued(capture, 1130, kReceiverKey);
+	capture.ready(1150);
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1130u);
+	EXPECT_EQ(capture.text().find("0:sender.user 100 | 0:sender.kernel 30 | "), 0u) << capture.text();
+	EXPECT_EQ(capture.text().find('?'), std::string::npos) << "nothing is inferred: " << capture.text();
+}
+
+TEST(Decode, TcpIsReadyWithTheSegmentThatCompletesIt)
+{
+	Capture capture(kTcp, 2);
+	for (unsigned i = 0; i < 2; ++i) {
+		const uint64_t t = Capture::start(i);
+		const uint32_t end = 600 + i * 100;
+		Capture::stream(capture.device(t + 120, 100), end);
+		Capture::stream(enqueued(capture, t + 130, kReceiverKey), end - 40);
+		Capture::stream(enqueued(capture, t + 135, kReceiverKey), end);
+		Capture::stream(capture.ready(t + 150), end);
+	}
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1135u);
+	EXPECT_EQ(capture.decoded().transfers.at(1).ready->at_ns, 2135u);
+}
+
+} // namespace
+} // namespace icepath::path

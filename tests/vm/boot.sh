@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Boots a kernel with an initramfs under qemu, without KVM, and judges its console: what inside.sh says of its steps is
+# printed; a hang, a kernel's complaint or a failed step fails it, with the console's tail.
+#
+#   tests/vm/boot.sh FETCHED KERNEL INITRAMFS SECONDS CPUS "KERNEL OPTIONS -- STEPS"
+set -eu
+fetched=$1 kernel=$2 initramfs=$3 seconds=$4 cpus=$5 line=$6
+root=$fetched/unpacked
+console=$fetched/console-$kernel.log
+log_length=60
+
+# Multi-threaded TCG: each virtual CPU is a thread. "tsc=reliable": its default clock, the HPET, takes microseconds to read.
+LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu timeout "$seconds" \
+	"$root/usr/bin/qemu-system-x86_64" -L "$root/usr/share/seabios" -L "$root/usr/share/qemu" \
+	-accel tcg,thread=multi -cpu max -smp "$cpus" -m 2048 -nographic -nodefaults -no-reboot -serial stdio -net none \
+	-kernel "$fetched/kernels/$kernel" -initrd "$initramfs" \
+	-append "console=ttyS0 quiet panic=-1 tsc=reliable $line" </dev/null 2>&1 |
+	tr -d '\r' | tee "$console" | sed -un "s/^vm: /$kernel: /p" || true
+
+verdict=
+grep -aEq 'BUG:|Oops|WARNING: |general protection|Kernel panic|rcu: INFO|blocked for more than|soft lockup|BUG \(' "$console" &&
+	verdict='the kernel complained'
+grep -aq '^vm: done 0$' "$console" || verdict=${verdict:-$(grep -aq '^vm: done' "$console" &&
+	echo 'a step failed' || echo "it hung, or died, within $seconds s")}
+if [ -n "$verdict" ]; then
+	echo "$kernel: $verdict; the end of $console:"
+	tail -n "$log_length" "$console"
+	exit 1
+fi

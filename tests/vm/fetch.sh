@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Fetches Debian's stock kernels, a qemu that runs them and what an initramfs needs, and unpacks them below a folder:
+# nothing is installed. FOLDER/kernels/ gets a file for each kernel: 6.1, and the backports suite's. Kept for a week.
+#
+#   tests/vm/fetch.sh FOLDER
+set -eu
+folder=$(realpath -m "$1")
+done=$folder/fetched
+[ -z "$(find "$done" -mtime -7 2>/dev/null)" ] || exit 0
+rm -rf "$folder"
+mkdir -p "$folder"/{sources,lists/partial,cache/archives/partial,unpacked,kernels}
+
+# apt with lists and a cache of its own: the host's sources, and of Debian's own archive the backports suite as well.
+apt_options=(-q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$folder/sources"
+	-o Dir::State::lists="$folder/lists" -o Dir::Cache="$folder/cache" -o Dpkg::Use-Pty=0 -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+log=$folder/log
+quietly() {
+	"$@" >"$log" 2>&1 </dev/null || { cat "$log" >&2; echo "vm: $1 failed: can the packages be fetched?" >&2; exit 1; }
+}
+shopt -s nullglob
+for source in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
+	[ -f "$source" ] || continue
+	cp "$source" "$folder/sources/debian.${source##*.}"
+	case $source in
+	*.sources) awk -v RS= '/Suites: *bookworm[ \n]/ {
+			sub(/Suites:[^\n]*/, "Suites: bookworm-backports"); print; exit }' "$source" >"$folder/sources/backports.sources" ;;
+	*) awk '$1 == "deb" { for (i = 2; i <= NF; i++) if ($i == "bookworm") { $i = "bookworm-backports"; print; exit } }' \
+			"$source" >"$folder/sources/backports.list" ;;
+	esac
+done
+quietly apt-get "${apt_options[@]}" update
+cd "$folder/cache/archives"
+quietly apt-get "${apt_options[@]}" -y --no-install-recommends --download-only -t bookworm-backports install \
+	qemu-system-x86 seabios busybox-static cpio
+for deb in *.deb; do
+	dpkg-deb -x "$deb" "$folder/unpacked"
+done
+
+# The newest version of linux-image-cloud-amd64 that begins with $1 names the package with the kernel.
+fetch_kernel() {
+	local version package
+	version=$(apt-cache "${apt_options[@]}" madison linux-image-cloud-amd64 | awk -v begin="$1." \
+		'index($3, begin) == 1 && $4 != "Sources" { print $3; exit }')
+	package=$(apt-cache "${apt_options[@]}" show "linux-image-cloud-amd64=$version" |
+		grep -o 'linux-image-[0-9][^ ,]*' | head -n 1)
+	[ -n "$package" ] || { echo "vm: the archive has no kernel $1 (linux-image-cloud-amd64)" >&2; exit 1; }
+	quietly apt-get "${apt_options[@]}" download "$package"
+	dpkg-deb -x "$package"_*.deb "$folder/unpacked"
+	mv "$folder/unpacked/boot/vmlinuz-${package#linux-image-}" "$folder/kernels/$1"
+}
+fetch_kernel 6.1
+fetch_kernel 6.12
+touch "$done"

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes an initramfs of a build's programs, with their libraries, at the very paths that they have here:
+#
+#   tests/vm/initramfs.sh SOURCE BUILD FETCHED FILE [program...]
+#
+# FETCHED is fetch.sh's folder; the programs (paths) are wanted inside as well, such as bpftrace.
+set -eu
+source=$1 build=$2 fetched=$3 file=$4
+shift 4
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+find_program() { PATH=$PATH:$fetched/unpacked/bin:$fetched/unpacked/usr/bin command -v "$1"; }
+
+mkdir -p "$root"/{bin,proc,sys,dev,tmp,etc,run,"$build/bin","$build/lib/icepath","$source"}
+chmod 1777 "$root/tmp"
+cp "$(find_program busybox)" "$root/bin/busybox"
+printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
+printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
+cp "$source/tests/vm/init" "$root/init"
+cp "$source/tests/vm/inside.sh" "$root/inside.sh"
+cp -r --parents "$source/tools" "$root"
+echo "$build" >"$root/etc/icepath-build"
+
+# Debug information is nine tenths of a program.
+for program in icepath icepath-worker test_conformance test_end_to_end test_capture; do
+	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
+done
+for plugin in "$build"/lib/icepath/*.so; do
+	strip --strip-debug -o "$root$plugin" "$plugin"
+done
+find "$build/tests" -name 'icepath-*.so' -exec cp --parents {} "$root" \;
+for program; do
+	cp --parents -L "$(find_program "$program")" "$root"
+done
+
+# As ldd has it: "name => path" and the loader.
+find "$root" -type f \( -perm -u+x -o -name '*.so' \) -exec ldd {} \; 2>/dev/null |
+	sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) (.*/\1/p' | sort -u | while read -r library; do
+	mkdir -p "$root$(dirname "$library")"
+	cp -L "$library" "$root$library"
+done
+
+# Modules of both kernels: what the vsock target needs.
+for name in vsock vmw_vsock_virtio_transport_common vsock_loopback; do
+	for module in "$fetched"/unpacked/lib/modules/*/kernel/net/vmw_vsock/"$name".ko*; do
+		[ -f "$module" ] || continue
+		folder=$root/lib/modules/$(basename "${module%/kernel/*}")
+		mkdir -p "$folder"
+		cp "$module" "$folder"
+		case $module in *.xz) xz -d "$folder/$(basename "$module")" ;; esac
+	done
+done
+
+# Not compressed: unpacking would take the emulated CPU longer than copying.
+(cd "$root" && find . -print0 | "$(find_program cpio)" --null --quiet -o -H newc) >"$file.new"
+mv "$file.new" "$file"

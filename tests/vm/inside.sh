@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs inside the VM: the steps that are named on its command line, each with a line of its own on the console. Ends with 1
+# if one failed.
+build=$(cat /etc/icepath-build)
+bin=$build/bin
+failed=0
+
+# step NAME command...: what the command said is shown where it failed.
+step() {
+	name=$1
+	shift
+	begin=$(date +%s)
+	if "$@" >/tmp/step.log 2>&1; then
+		echo "vm: ok $name ($(($(date +%s) - begin)) s)"
+	else
+		echo "vm: FAILED $name"
+		cat /tmp/step.log
+		failed=1
+	fi
+}
+
+says() { # FILE PATTERN...: each is in the file
+	file=$1
+	shift
+	for pattern; do
+		grep -q -- "$pattern" "$file" || { cat "$file"; echo "expected: $pattern"; return 1; }
+	done
+}
+
+doctor_can_run() {
+	"$bin/icepath" doctor --json >/tmp/doctor.json || { cat /tmp/doctor.json; return 1; }
+	says /tmp/doctor.json '"can_run": true'
+}
+
+gtest() { # BINARY FILTER: all of it passes, and none is skipped
+	"$bin/$1" --gtest_brief=1 --gtest_filter="$2" >/tmp/gtest.log 2>&1 && ! grep -q SKIPPED /tmp/gtest.log &&
+		! grep -q ' 0 tests from' /tmp/gtest.log || { cat /tmp/gtest.log; return 1; }
+}
+
+conformance() { # each plug-in by itself, so that a failure names it
+	for plugin in "$build"/lib/icepath/*.so; do
+		name=$(basename "$plugin" .so)
+		name=${name#icepath-}
+		ICEPATH_CONFORMANCE_PLUGIN=$name step "conformance $name" gtest test_conformance "$1"
+	done
+}
+
+isolated_by_boot() {
+	"$bin/icepath" doctor >/tmp/doctor.txt
+	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' 'nohz_full: no tick'
+}
+
+# Only who is in the partition may run there.
+isolated_by_partition() {
+	cgroup=/sys/fs/cgroup
+	echo +cpuset >$cgroup/cgroup.subtree_control && mkdir $cgroup/quiet && echo 2-3 >$cgroup/quiet/cpuset.cpus &&
+		echo isolated >$cgroup/quiet/cpuset.cpus.partition || return 1
+	sh -c "echo \$\$ >$cgroup/quiet/cgroup.procs; exec $bin/icepath doctor" >/tmp/doctor.txt
+	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' || return 1
+	rmdir $cgroup/quiet
+}
+
+for steps; do
+	case $steps in
+	doctor) step doctor doctor_can_run ;;
+	conformance-short) step conformance gtest test_conformance 'Every/*_64' ;;
+	conformance) conformance 'Every/*' ;;
+	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*' ;;
+	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps" ;;
+	witness) step witness gtest test_end_to_end 'Witness.*' ;;
+	capture) step capture gtest test_capture '*' ;;
+	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
+	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
+	shell) setsid sh -c 'exec sh </dev/ttyS0 >/dev/ttyS0 2>&1' ;;
+	*) echo "vm: FAILED there is no step $steps"; failed=1 ;;
+	esac
+done
+exit $failed
