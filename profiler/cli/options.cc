@@ -63,13 +63,13 @@ std::optional<double> quantity(const std::string &text, std::initializer_list<Un
 	return std::nullopt;
 }
 
-// "20us", "200us", "1ms".
+// "20us", "1ms", "0.2s".
 uint64_t nanoseconds_of(const std::string &option, const std::string &text)
 {
-	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}}, 0);
+	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}, 0);
 	if (!ns || *ns > 1e9)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: \"{}\" is no time up to 1000ms: give it with its unit, as 500ns, 20us or 1ms",
+					  fmt::format("{}: \"{}\" is no time up to 1s: give it with its unit, as 500ns, 20us or 1ms",
 								  option, text));
 	return static_cast<uint64_t>(*ns);
 }
@@ -245,7 +245,7 @@ void check(RunOptions &run, const RunTexts &texts)
 	constexpr uint64_t kShortestPeriodNs = 10'000'000;
 	if (run.wishes.sparse_period_ns < kShortestPeriodNs)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("--sparse-period: {} is outside of 10ms to 1000ms", texts.sparse_period));
+					  fmt::format("--sparse-period: {} is outside of 10ms to 1s", texts.sparse_period));
 	if (!(run.wishes.rate_hz >= 1 && run.wishes.rate_hz <= 1e6))
 		throw Failure(ExitCode::Usage,
 					  fmt::format("--rate: {} is outside 1 to 1000000 messages per second", run.wishes.rate_hz));

@@ -61,13 +61,6 @@ void set_device(const SocketEvent &event, const Observations &seen, Transfer &tr
 		transfer.device_interrupt = interrupt_around(seen, event.cpu, event.at_ns);
 }
 
-// Where both are seen, the message gets into the queue before that is announced.
-const std::vector<SocketEvent> &queue_or_announcements(const SocketEvents &events, uint64_t key)
-{
-	const bool queued = std::ranges::any_of(events.enqueued, [&](const SocketEvent &one) { return one.socket == key; });
-	return queued ? events.enqueued : events.ready;
-}
-
 // Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
 // retransmission covers nothing new.
 class Stream {
@@ -100,10 +93,14 @@ private:
 
 void match_local(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
-	auto ready = of_socket(queue_or_announcements(events, direction.receiver_key), direction.receiver_key);
-	std::erase_if(ready, [&](const SocketEvent &one) { return one.context != ICEPATH_CONTEXT_TASK; });
-	auto others = ready;
-	std::erase_if(ready, [&](const SocketEvent &one) { return one.tid != direction.sender; });
+	const auto in_task = [&](const std::vector<SocketEvent> &all) {
+		auto found = of_socket(all, direction.receiver_key);
+		std::erase_if(found, [](const SocketEvent &one) { return one.context != ICEPATH_CONTEXT_TASK; });
+		return found;
+	};
+	auto queued = in_task(events.enqueued), ready = in_task(events.ready), others = ready;
+	for (auto *own : {&queued, &ready})
+		std::erase_if(*own, [&](const SocketEvent &one) { return one.tid != direction.sender; });
 	// Another thread of the cell sends for itself.
 	std::erase_if(others, [&](const SocketEvent &one) { return seen.threads.contains(one.tid); });
 	for (Exchange &exchange : direction.exchanges) {
@@ -111,8 +108,11 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;
-		// The part that arrives last decides.
-		if (auto *last = last_within(ready, begin_ns, end_ns)) {
+		// The part that arrives last decides. It gets into the queue before it is announced.
+		const SocketEvent *last = last_within(queued, begin_ns, end_ns);
+		if (!last)
+			last = last_within(ready, begin_ns, end_ns);
+		if (last) {
 			set_ready(*last, Provenance::Exact, nullptr, transfer);
 			continue;
 		}
@@ -128,7 +128,8 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
 	const auto device = of_socket(events.device, direction.sender_key);
-	const auto ready = of_socket(queue_or_announcements(events, direction.receiver_key), direction.receiver_key);
+	const auto ready = of_socket(events.ready, direction.receiver_key);
+	const auto enqueued = of_socket(events.enqueued, direction.receiver_key);
 	if (device.empty() || direction.exchanges.empty() || direction.payload_bytes == 0)
 		return;
 	// The block's first packet carries the first byte of message 0. Were a packet before it lost, every offset would be
@@ -140,14 +141,18 @@ void match_stream(const SocketEvents &events, const Observations &seen, Directio
 		lost_within(seen, direction.begin_ns, packet.at_ns))
 		return;
 	const uint32_t base = packet.stream_end - packet.bytes;
-	const Stream queued(device, base), arrived(ready, base);
+	const Stream queued(device, base), announced(ready, base), arrived(enqueued, base);
 	for (Exchange &exchange : direction.exchanges) {
 		if (exchange.seq >= static_cast<uint64_t>(INT64_MAX) / direction.payload_bytes)
 			continue;
 		const uint64_t end = (exchange.seq + 1) * direction.payload_bytes;
 		if (auto *event = queued.first_covering(end))
 			set_device(*event, seen, exchange.transfer);
-		if (auto *event = arrived.first_covering(end))
+		// What came out of order gets into the queue with what it waited for, which no record of its own tells.
+		const SocketEvent *event = announced.first_covering(end);
+		if (auto *earlier = arrived.first_covering(end); earlier && (!event || earlier->at_ns < event->at_ns))
+			event = earlier;
+		if (event)
 			set_ready(*event, Provenance::Exact, &seen, exchange.transfer);
 	}
 }

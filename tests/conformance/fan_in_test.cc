@@ -224,17 +224,24 @@ TEST_P(FanIn, SchedulesOfSendersAreApart)
 	}
 }
 
-class FanInEnds : public testing::TestWithParam<Case> {};
+class FanInEnds : public testing::TestWithParam<Case> {
+protected:
+	// A block is under way, and the receiver has had some messages of this sender.
+	void send_until_some_have_come(uint32_t sender)
+	{
+		ASSERT_EQ(gathering.open(), "");
+		worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
+		block.rate_hz = 1000;
+		gathering.start(block);
+		while (__atomic_load_n(&gathering.recvs(sender)[5].recv_ns, __ATOMIC_ACQUIRE) == 0)
+			std::this_thread::yield();
+	}
+	Gathering gathering{GetParam()};
+};
 
 TEST_P(FanInEnds, WhenOneSenderDiesTheReceiverTells)
 {
-	Gathering gathering(GetParam());
-	ASSERT_EQ(gathering.open(), "");
-	worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
-	block.rate_hz = 1000;
-	gathering.start(block);
-	while (__atomic_load_n(&gathering.recvs(1)[5].recv_ns, __ATOMIC_ACQUIRE) == 0)
-		std::this_thread::yield();
+	ASSERT_NO_FATAL_FAILURE(send_until_some_have_come(1));
 	gathering.sender(1).kill();
 	const Reply reply = gathering.finish(gathering.receiver());
 	EXPECT_EQ(reply.status, ReplyStatus::PeerDied) << reply.message;
@@ -242,13 +249,7 @@ TEST_P(FanInEnds, WhenOneSenderDiesTheReceiverTells)
 
 TEST_P(FanInEnds, WhenTheReceiverDiesEverySenderTells)
 {
-	Gathering gathering(GetParam());
-	ASSERT_EQ(gathering.open(), "");
-	worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
-	block.rate_hz = 1000;
-	gathering.start(block);
-	while (__atomic_load_n(&gathering.recvs(2)[5].recv_ns, __ATOMIC_ACQUIRE) == 0)
-		std::this_thread::yield();
+	ASSERT_NO_FATAL_FAILURE(send_until_some_have_come(2));
 	gathering.receiver().kill();
 	for (uint32_t i = 0; i < kSenders; i++) {
 		const Reply reply = gathering.finish(gathering.sender(i));
@@ -269,7 +270,6 @@ TEST_P(FanInEnds, NoNameIsLeftOnceAllAreConnected)
 		}
 		return found;
 	};
-	Gathering gathering(GetParam());
 	ASSERT_EQ(gathering.open(), "");
 	EXPECT_EQ(names(), std::vector<std::string>{});
 }

@@ -74,5 +74,26 @@ TEST(Decode, TcpIsReadyWithTheSegmentThatCompletesIt)
 	EXPECT_EQ(capture.decoded().transfers.at(1).ready->at_ns, 2135u);
 }
 
+// Out of order: the later segment brings the earlier one with it, and has the only record.
+TEST(Decode, TcpIsReadyWhenItWasAnnouncedWhereTheQueueTellsItLater)
+{
+	Capture capture(kTcp);
+	Capture::stream(capture.device(1120, 100), 600);
+	Capture::stream(capture.ready(1150), 600);
+	Capture::stream(enqueued(capture, 1190, kReceiverKey), 700);
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
+}
+
+// A kernel thread that sends for the sender is no worker: what it queues has no record.
+TEST(Decode, WhatWasNotSeenInTheQueueIsReadyWhenItWasAnnounced)
+{
+	Capture capture(kUnixSocket, 2);
+	enqueued(capture, 1130, kReceiverKey);
+	capture.ready(1150);
+	capture.ready(2150);
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1130u);
+	EXPECT_EQ(capture.decoded().transfers.at(1).ready->at_ns, 2150u);
+}
+
 } // namespace
 } // namespace icepath::path
