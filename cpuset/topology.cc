@@ -148,8 +148,8 @@ CpuList get_affinity()
 	return cpus;
 }
 
-// Of the cgroup's isolated partitions, for kernels whose top cgroup has no cpuset.cpus.isolated (6.1). A valid partition lies in a
-// partition (Documentation/admin-guide/cgroup-v2.rst), so other branches aren't entered.
+// Of the cgroup's isolated partitions, for kernels whose top cgroup has no cpuset.cpus.isolated (6.1). There a valid partition lies
+// in a partition (Documentation/admin-guide/cgroup-v2.rst; remote ones came later), so other branches aren't entered.
 void add_isolated_partitions(const std::filesystem::path &cgroup, CpuList &cpus)
 {
 	std::error_code none;

@@ -4,8 +4,9 @@
 /*
  * When a message gets into its receiver's queue and when it is taken out: what no tracepoint tells. Part of capture.bpf.c.
  *
- * Each boundary is a function of the kernel that is called there, probed as fentry or fexit and as kprobe or kretprobe. At
- * its entry, so that no receiver can be faster than the record. Functions that are given no socket are told apart by who calls: a worker, whose stamps say in which call it is.
+ * Each boundary is a function of the kernel that is called there, probed as fentry or fexit and as kprobe or kretprobe.
+ * Those that put a message into a queue are probed at their entry, so that no receiver can be faster than the record.
+ * Functions that are given no socket are told apart by who calls: a worker, whose stamps say in which call it is.
  */
 
 static __always_inline int log_enqueued(enum icepath_tier tier)
@@ -15,12 +16,19 @@ static __always_inline int log_enqueued(enum icepath_tier tier)
 	return 0;
 }
 
-/* UNIX sockets: what follows is the lock of the peer's receive queue and the insertion. */
+/*
+ * UNIX sockets: what follows is the lock of the peer's receive queue and the insertion. Streams don't call it any more since
+ * 6.17 (unix_stream_sendmsg()).
+ */
 static __always_inline int log_queue_tail(enum icepath_tier tier, __u64 queue)
 {
 	if (!by_worker())
 		return 0;
-	__u64 key = key_at(queue - bpf_core_field_offset(struct sock, sk_receive_queue));
+	__u64 sk = queue - bpf_core_field_offset(struct sock, sk_receive_queue);
+	__u16 family = 0; /* a queue may be in something else, whose bytes would be taken for a cookie */
+	bpf_probe_read_kernel(&family, sizeof(family),
+						  (void *)(sk + bpf_core_field_offset(struct sock, __sk_common.skc_family)));
+	__u64 key = family == 1 /* AF_UNIX */ ? key_at(sk) : 0;
 	if (key)
 		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, 0, false, 0);
 	return 0;
@@ -109,7 +117,11 @@ int BPF_PROG(fentry_mutex_unlock, struct mutex *lock) { return log_unlock(ICEPAT
 SEC("?kprobe/mutex_unlock")
 int BPF_KPROBE(kprobe_mutex_unlock, struct mutex *lock) { return log_unlock(ICEPATH_TIER_KPROBE, (__u64)lock); }
 
-/* POSIX message queues, under the queue's lock: into the queue, or handed over to who sleeps for it (__pipelined_op()). */
+/*
+ * POSIX message queues, under the queue's lock: into the queue, or handed over to a worker that sleeps for it, whose state says
+ * so a few instructions before (__pipelined_op()). Who makes room in a full queue puts the sleeping sender's message there
+ * itself (pipelined_receive()): that record is the receiver's, and says nothing.
+ */
 SEC("?fentry/msg_insert")
 int BPF_PROG(fentry_msg_insert) { return log_enqueued(ICEPATH_TIER_FENTRY); }
 
@@ -117,8 +129,12 @@ SEC("?kprobe/msg_insert")
 int BPF_KPROBE(kprobe_msg_insert) { return log_enqueued(ICEPATH_TIER_KPROBE); }
 
 SEC("?fentry/wake_q_add_safe")
-int BPF_PROG(fentry_wake_q_add_safe) { return log_enqueued(ICEPATH_TIER_FENTRY); }
+int BPF_PROG(fentry_wake_q_add_safe, struct wake_q_head *queue, struct task_struct *sleeper)
+{
+	return capturing && worker_of(sleeper) ? log_enqueued(ICEPATH_TIER_FENTRY) : 0;
+}
 
+/* A kprobe can't tell whom it wakes: futexes and locks call this too. */
 SEC("?kprobe/wake_q_add_safe")
 int BPF_KPROBE(kprobe_wake_q_add_safe) { return log_enqueued(ICEPATH_TIER_KPROBE); }
 

@@ -30,6 +30,7 @@ const icepath_target *target(uint32_t n)
 			pipe_target("splice", "pipes that refer to the pages of a memfd (splice), read by the receiver"),
 		};
 		for (icepath_target &it : both) {
+			it.mechanisms &= ~uint32_t{ICEPATH_USES_PIPE}; // nothing is written to it
 			it.max_payload_bytes = kLargest;
 			it.max_payload_why = "icepath's own limit: the sender keeps two messages at least";
 		}

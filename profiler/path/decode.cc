@@ -151,7 +151,6 @@ void match(const rundir::Cell &cell, const SocketEvents &events, const Observati
 			match_queue(events, direction);
 			match_taken(events, direction);
 		}
-		return;
 	}
 	if (!(cell.mechanisms & ICEPATH_USES_SOCKET))
 		return;

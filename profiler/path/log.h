@@ -18,6 +18,7 @@ struct SocketEvent {
 	uint16_t cpu = 0;
 	uint8_t context = 0;
 	bool has_stream_end = false;
+	bool may_be_another = false; // records of its kind are dropped without a trace: kprobes
 	uint32_t record = 0;
 };
 

@@ -46,7 +46,7 @@ bool has_call(const Transfer &transfer)
 
 void set_ready(const SocketEvent &event, Provenance provenance, const Observations *seen, Transfer &transfer)
 {
-	transfer.ready = mark_of(event, provenance);
+	transfer.ready = mark_of(event, event.may_be_another ? std::max(provenance, Provenance::Paired) : provenance);
 	transfer.ready_tid = event.tid;
 	transfer.ready_context = event.context;
 	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
@@ -59,6 +59,14 @@ void set_device(const SocketEvent &event, const Observations &seen, Transfer &tr
 	transfer.device = mark_of(event);
 	if (event.context != ICEPATH_CONTEXT_TASK)
 		transfer.device_interrupt = interrupt_around(seen, event.cpu, event.at_ns);
+}
+
+bool was_off_between(const Observations &seen, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
+{
+	const auto thread = seen.threads.find(tid);
+	return thread != seen.threads.end() && std::ranges::any_of(thread->second.off, [&](const OffCpu &off) {
+			   return off.out_ns < end_ns && off.in_ns > begin_ns;
+		   });
 }
 
 // Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
@@ -108,10 +116,12 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;
-		// The part that arrives last decides. It gets into the queue before it is announced.
-		const SocketEvent *last = last_within(queued, begin_ns, end_ns);
-		if (!last)
-			last = last_within(ready, begin_ns, end_ns);
+		// The part that arrives last decides. It gets into the queue before it is announced, unless the sender lost its CPU on
+		// the way there.
+		const SocketEvent *last = last_within(ready, begin_ns, end_ns);
+		const SocketEvent *entered = last_within(queued, begin_ns, end_ns);
+		if (entered && (!last || !was_off_between(seen, direction.sender, entered->at_ns, last->at_ns)))
+			last = entered;
 		if (last) {
 			set_ready(*last, Provenance::Exact, nullptr, transfer);
 			continue;

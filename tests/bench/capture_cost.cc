@@ -146,7 +146,10 @@ private:
 				continue;
 			const auto loaded =
 				std::find_if(capture::kProbes.begin(), capture::kProbes.end(), [&](const capture::Probe &probe) {
-					return program_name(program.get(), info) == probe.candidates[0].program;
+					const std::string name = program_name(program.get(), info);
+					return std::ranges::any_of(probe.candidates, [&](const capture::Candidate &candidate) {
+						return candidate.program == name;
+					});
 				});
 			if (loaded != capture::kProbes.end())
 				times[std::string(loaded->name)] = {info.run_time_ns, info.run_cnt};

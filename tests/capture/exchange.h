@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two processes that exchange single bytes over a UNIX socket, and what one or several captures saw of it.
+// Two processes that exchange single bytes over a UNIX socket (SOCK_SEQPACKET: of streams, newer kernels tell less), and what one or several captures saw of it.
 #include <array>
 #include <cstdint>
 #include <vector>

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
-#include <ranges>
 
 #include "tests/capture/exchange.h"
 
@@ -126,42 +124,6 @@ TEST_F(TiersTest, BoundariesOfSeveralTiersAgreeOnEveryMessage)
 		}
 	}
 	EXPECT_GT(compared, 0u);
-}
-
-// Not about time but about what to believe: two probes of one boundary are apart by what running them takes, not by more.
-TEST_F(TiersTest, BoundariesOfSeveralTiersAreApartByLessThanTheProbesCost)
-{
-	const size_t ready = number_of("sk_data_ready");
-	if (select_probes({Tier::Fentry, ""})[ready].candidate.tier != Tier::Fentry)
-		GTEST_SKIP() << "this kernel lets no function be probed, so there is nothing to compare: the test vm does it";
-	const std::vector<Choice> choices = {{Tier::Fentry, ""}, {Tier::Kprobe, ""}, {Tier::Tracepoint, ""}};
-	const auto median_of = [](std::vector<uint64_t> &apart) {
-		std::ranges::nth_element(apart, apart.begin() + apart.size() / 2);
-		return apart[apart.size() / 2];
-	};
-	uint64_t without_ns = UINT64_MAX, with_ns = UINT64_MAX;
-	std::vector<uint64_t> apart;
-	for (int round = 0; round < 3; round++) {
-		const Exchange bare(two_cpus(), {}), probed(two_cpus(), choices, bit(ready));
-		without_ns = std::min(without_ns, bare.end_ns - bare.begin_ns);
-		with_ns = std::min(with_ns, probed.end_ns - probed.begin_ns);
-		for (const uint64_t key : {kFirstKey, kSecondKey}) {
-			std::vector<std::vector<uint64_t>> told;
-			for (const Seen &seen : probed.seen)
-				if (seen.selection[ready].works)
-					told.push_back(times(seen, ICEPATH_RECORD_DATA_READY, key));
-			ASSERT_GE(told.size(), 2u);
-			for (size_t i = 0; i < size_t{kTrips}; i++) {
-				const auto [first, last] =
-					std::ranges::minmax(told | std::views::transform([i](const auto &all) { return all.at(i); }));
-				apart.push_back(last - first);
-			}
-		}
-	}
-	ASSERT_GT(with_ns, without_ns);
-	const uint64_t cost_ns = (with_ns - without_ns) / (2 * kTrips), median_ns = median_of(apart);
-	std::cout << "apart by " << median_ns << " ns (median), the probes cost " << cost_ns << " ns a message\n";
-	EXPECT_LT(median_ns, cost_ns);
 }
 
 } // namespace

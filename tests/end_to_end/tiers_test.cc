@@ -37,18 +37,19 @@ protected:
 TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
 {
 	const std::string tier = GetParam();
+	const bool functions = tier != "tracepoint" && has_functions(tier);
 	const Folder folder;
-	const Outcome outcome = run({icepath_program(), "run", "--tier", tier, "-t",
-								 "uds-stream,uds-seqpacket,uds-dgram,pipe,mqueue,tcp,udp,shm-ring", "-w", "block,poll",
-								 "--patterns", "pingpong", "-s", "64", "-d", "16", "-m", "200", "-o", "out"},
-								folder.path(), 120s);
+	const Outcome outcome =
+		run({icepath_program(), "run", "--tier", tier, "-t",
+			 "uds-stream,uds-seqpacket,uds-dgram,pipe,mqueue,tcp,udp,shm-ring", "-w", "block,poll", "--patterns",
+			 "pingpong", "-s", "64", "-d", functions ? "16" : "8", "-m", "200", "-o", "out"},
+			folder.path(), 120s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const nlohmann::json json = read_json(folder.path() / "out/run.json");
 
 	std::map<std::string, std::set<std::string>> tiers; // by probe, with the reason where another was to come first
 	for (const auto &probe : json["probes"])
 		tiers[probe["probe"]].insert(probe["tier"]);
-	const bool functions = tier != "tracepoint" && has_functions(tier);
 	const auto rests_on = [&](const std::string &probe) {
 		const auto found = tiers.find(probe);
 		return found == tiers.end() ? std::string("nothing") : *found->second.begin();

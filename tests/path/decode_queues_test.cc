@@ -95,5 +95,27 @@ TEST(Decode, WhatWasNotSeenInTheQueueIsReadyWhenItWasAnnounced)
 	EXPECT_EQ(capture.decoded().transfers.at(1).ready->at_ns, 2150u);
 }
 
+// Kprobes are dropped without a trace: another record may be missing.
+TEST(Decode, WhatRestsOnAKprobeIsNeverExact)
+{
+	Capture capture(kUnixSocket);
+	capture.ready(1150).flags = ICEPATH_TIER_FENTRY << ICEPATH_FLAG_TIER_SHIFT;
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Exact);
+	capture.block.slots[0].records[0].flags = ICEPATH_TIER_KPROBE << ICEPATH_FLAG_TIER_SHIFT;
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Paired);
+}
+
+// The probe is at the entry of what queues it: off its CPU there, the sender has queued nothing yet.
+TEST(Decode, ASenderThatLostItsCpuBeforeItAnnouncedHadNotQueuedYet)
+{
+	Capture capture(kUnixSocket);
+	enqueued(capture, 1130, kReceiverKey);
+	capture.ready(1180);
+	icepath_record &off = capture.add(0, ICEPATH_RECORD_OFF_CPU, 1170, kSender);
+	off.off.out_ns = 1140;
+	off.off.reason = ICEPATH_OFF_PREEMPTED;
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1180u);
+}
+
 } // namespace
 } // namespace icepath::path

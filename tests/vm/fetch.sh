@@ -8,6 +8,11 @@ set -eu
 folder=$(realpath -m "$1")
 done=$folder/fetched
 [ -z "$(find "$done" -mtime -7 2>/dev/null)" ] || exit 0
+# Only what it made itself is removed.
+if [ -n "$(ls -A "$folder" 2>/dev/null)" ] && [ ! -f "$folder/made-by-fetch.sh" ]; then
+	echo "vm: $folder isn't empty and not of an earlier fetch" >&2
+	exit 1
+fi
 rm -rf "$folder"
 mkdir -p "$folder"/{sources,lists/partial,cache/archives/partial,unpacked,kernels}
 
@@ -23,16 +28,24 @@ for source in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
 	[ -f "$source" ] || continue
 	cp "$source" "$folder/sources/debian.${source##*.}"
 	case $source in
-	*.sources) awk -v RS= '/Suites: *bookworm[ \n]/ {
+	*.sources) awk -v RS= '/Suites: *bookworm([ \n]|$)/ {
 			sub(/Suites:[^\n]*/, "Suites: bookworm-backports"); print; exit }' "$source" >"$folder/sources/backports.sources" ;;
 	*) awk '$1 == "deb" { for (i = 2; i <= NF; i++) if ($i == "bookworm") { $i = "bookworm-backports"; print; exit } }' \
 			"$source" >"$folder/sources/backports.list" ;;
 	esac
 done
-quietly apt-get "${apt_options[@]}" update
+touch "$folder/made-by-fetch.sh"
+if [ -z "$(ls "$folder"/sources/backports.* 2>/dev/null)" ] ||
+	! apt-get "${apt_options[@]}" update >"$log" 2>&1 </dev/null; then
+	echo "skipped: packages of Debian 12 and its backports can't be fetched here"
+	exit 77
+fi
 cd "$folder/cache/archives"
 quietly apt-get "${apt_options[@]}" -y --no-install-recommends --download-only -t bookworm-backports install \
 	qemu-system-x86 seabios busybox-static cpio
+# What the host has already isn't fetched by the above.
+quietly apt-get "${apt_options[@]}" -t bookworm-backports download \
+	qemu-system-x86 qemu-system-common qemu-system-data seabios busybox-static cpio
 for deb in *.deb; do
 	dpkg-deb -x "$deb" "$folder/unpacked"
 done
