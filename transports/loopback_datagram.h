@@ -35,6 +35,8 @@ inline void limit_to_datagrams(icepath_target &target)
 inline int make_room_for_parts(icepath_endpoint &end)
 {
 	end.heads = true;
+	if (end.in_parts())
+		end.overhang.resize(end.part_bytes);
 	const int room = static_cast<int>(receive_buffer_limit());
 	if (end.in_parts() && setsockopt(end.socket, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)))
 		return end.failed("setsockopt(SO_RCVBUF)");

@@ -32,11 +32,12 @@ ssize_t send_part(icepath_endpoint *end, const icepath_send &message, const void
 ssize_t recv_part(icepath_endpoint *end, icepath_recv &message, void *data, size_t bytes, int flags)
 {
 	PartHead head{};
-	iovec pieces[2] = {{&head, sizeof(head)}, {data, bytes}};
-	msghdr both{};
-	both.msg_iov = pieces;
-	both.msg_iovlen = 2;
-	const ssize_t moved = recvmsg(end->socket, &both, flags);
+	// Where the rest of a message is lost, the first part of the next one comes instead, and is longer.
+	iovec pieces[3] = {{&head, sizeof(head)}, {data, bytes}, {end->overhang.data(), end->overhang.size() - bytes}};
+	msghdr all{};
+	all.msg_iov = pieces;
+	all.msg_iovlen = 3;
+	const ssize_t moved = recvmsg(end->socket, &all, flags);
 	if (moved < 0)
 		return moved;
 	const PartOrder::Verdict verdict = moved < kHeadBytes ? PartOrder::Verdict::Stray : end->order.judge(head);
@@ -46,7 +47,10 @@ ssize_t recv_part(icepath_endpoint *end, icepath_recv &message, void *data, size
 		return -1;
 	}
 	if (verdict == PartOrder::Verdict::First && message.bytes != 0) {
-		std::memmove(message.data, data, std::min(bytes, static_cast<size_t>(moved - kHeadBytes)));
+		const auto part = static_cast<size_t>(moved - kHeadBytes), fitting = std::min(bytes, part);
+		std::memmove(message.data, data, fitting);
+		std::memcpy(static_cast<uint8_t *>(message.data) + fitting, end->overhang.data(),
+					std::min(part, end->overhang.size()) - fitting);
 		message.bytes = 0;
 	}
 	return moved - kHeadBytes;

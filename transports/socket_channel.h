@@ -28,6 +28,7 @@ struct icepath_endpoint : icepath::transports::ChannelEnd {
 	bool heads = false;
 	uint32_t messages_sent = 0;
 	icepath::transports::PartOrder order;
+	std::vector<uint8_t> overhang; // of a part that is longer than the rest of the message that was due
 	std::shared_ptr<icepath::transports::ZerocopySender> zerocopy; // where it sends so
 	// Of a fan-in whose senders have a connection each: the receiver's ends of them, instead of `socket`.
 	std::shared_ptr<icepath::transports::ManySockets> many;

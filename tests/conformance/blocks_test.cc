@@ -229,7 +229,7 @@ TEST_P(Loss, IsCountedAndNoError)
 		EXPECT_EQ(pair.recvs(1)[i].seq, i);
 }
 
-INSTANTIATE_TEST_SUITE_P(Udp, Loss, testing::Values(1, 16, 4096), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Udp, Loss, testing::Values(1, 16, 4096, 70'000), testing::PrintToStringParamName());
 
 TEST(Worker, TellsTheSocketsThatCarryMessages)
 {
