@@ -47,23 +47,31 @@ struct Probe {
 	std::string_view name; // stable: its tracepoint, where it has one, or else its function
 	Group group;
 	std::string_view layers; // what can't be told without it
+	std::string_view instead; // what tells it less well where no candidate works
 	Candidates candidates;
 };
+
+inline constexpr std::string_view kNothingInstead = "nothing"; // it is absent
+inline constexpr std::string_view kCallsInstead =
+	"the waking, if the receiver slept, or else the bounds that the calls set";
+inline constexpr std::string_view kAnnouncementInstead = "its announcement, which comes later";
+inline constexpr std::string_view kReturnInstead = "the call's return";
 
 // Its only candidate is the tracepoint of its name.
 constexpr Probe on_tracepoint(std::string_view program, std::string_view tracepoint, Group group,
 							  std::string_view layers)
 {
-	return {tracepoint, group, layers, {Candidate{Tier::Tracepoint, program, tracepoint}}};
+	return {tracepoint, group, layers, kNothingInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
 }
 
 // On a function of the kernel.
 constexpr Probe on_function(std::string_view function, std::string_view fentry, std::string_view kprobe, Group group,
-							std::string_view layers)
+							std::string_view layers, std::string_view instead)
 {
 	return {function,
 			group,
 			layers,
+			instead,
 			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
 }
 
@@ -94,6 +102,7 @@ inline constexpr std::array<Probe, 32> kProbes = {{
 	{"sk_data_ready",
 	 Group::SocketReady,
 	 "sender.kernel, network, queue (when a socket is ready)",
+	 kCallsInstead,
 	 {Candidate{Tier::Tracepoint, "on_sk_data_ready", "sk_data_ready"},
 	  Candidate{Tier::Fentry, "fentry_sock_def_readable", "sock_def_readable"},
 	  Candidate{Tier::Kprobe, "kprobe_sock_def_readable", "sock_def_readable"}}},
@@ -101,30 +110,32 @@ inline constexpr std::array<Probe, 32> kProbes = {{
 	{"skb_copy_datagram_iovec",
 	 Group::SocketTaken,
 	 "propagation (when a poller took it)",
+	 kReturnInstead,
 	 {Candidate{Tier::Tracepoint, "on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec"},
 	  Candidate{Tier::Fentry, "fentry_skb_copy_datagram_iter", "skb_copy_datagram_iter"},
 	  Candidate{Tier::Kprobe, "kprobe_skb_copy_datagram_iter", "skb_copy_datagram_iter"}}},
 	on_function("skb_queue_tail", "fentry_skb_queue_tail", "kprobe_skb_queue_tail", Group::LocalQueue,
-				"sender.kernel, queue, propagation (when a UNIX socket has it)"),
+				"sender.kernel, queue, propagation (when a UNIX socket has it)", kAnnouncementInstead),
 	on_function("tcp_queue_rcv", "fentry_tcp_queue_rcv", "kprobe_tcp_queue_rcv", Group::TcpQueue,
-				"network, queue, propagation (when a TCP socket has it)"),
+				"network, queue, propagation (when a TCP socket has it)", kAnnouncementInstead),
 	on_function("__skb_recv_udp", "fexit_skb_recv_udp", "kretprobe_skb_recv_udp", Group::UdpTaken,
-				"propagation (when a poller took a datagram)"),
+				"propagation (when a poller took a datagram)", kReturnInstead),
 	{"pipe_write",
 	 Group::PipeQueue,
 	 "sender.kernel, queue (when a pipe has it)",
+	 kCallsInstead,
 	 {Candidate{Tier::Fentry, "fentry_pipe_write", "pipe_write"},
 	  Candidate{Tier::Fentry, "fentry_anon_pipe_write", "anon_pipe_write"},
 	  Candidate{Tier::Kprobe, "kprobe_pipe_write", "pipe_write"},
 	  Candidate{Tier::Kprobe, "kprobe_anon_pipe_write", "anon_pipe_write"}}},
 	on_function("mutex_unlock", "fentry_mutex_unlock", "kprobe_mutex_unlock", Group::PipeQueue,
-				"sender.kernel, queue (when a pipe has it)"),
+				"sender.kernel, queue (when a pipe has it)", kCallsInstead),
 	on_function("msg_insert", "fentry_msg_insert", "kprobe_msg_insert", Group::MessageQueue,
-				"sender.kernel, queue (when a message queue has it)"),
+				"sender.kernel, queue (when a message queue has it)", kCallsInstead),
 	on_function("wake_q_add_safe", "fentry_wake_q_add_safe", "kprobe_wake_q_add_safe", Group::MessageQueue,
-				"sender.kernel (when a sleeping receiver of a message queue has it)"),
+				"sender.kernel (when a sleeping receiver of a message queue has it)", kCallsInstead),
 	on_function("store_msg", "fentry_store_msg", "kprobe_store_msg", Group::MessageTaken,
-				"propagation (when a poller took it from a message queue)"),
+				"propagation (when a poller took it from a message queue)", kReturnInstead),
 }};
 
 // Without these there is no breakdown at all.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -31,14 +32,17 @@ std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 	return {};
 }
 
-std::string try_candidate(const Candidate &candidate, const Choice &choice)
+std::string try_candidate(const Candidate &candidate)
 {
-	if (is_missing(candidate, choice))
-		return kMissing;
 	const BpfObject bpf = open_bpf_object({candidate});
 	if (const int error = capture_bpf__load(bpf.get()))
 		return fmt::format("loading: {}", std::strerror(-error));
 	return try_attach(bpf.get(), candidate);
+}
+
+std::string about(const Candidate &candidate, const std::string &reason)
+{
+	return reason.empty() ? "" : fmt::format("{}: {}", described(candidate), reason);
 }
 
 Trial first_that_works(const Probe &probe, const Choice &choice,
@@ -54,7 +58,8 @@ Trial first_that_works(const Probe &probe, const Choice &choice,
 			trial.candidate = candidate;
 			return trial;
 		}
-		trial.why_not += fmt::format("{}{}: {}", trial.why_not.empty() ? "" : "; ", described(candidate), reason);
+		if (trial.why_not.find(reason) == std::string::npos) // of a whole tier once
+			trial.why_not += (trial.why_not.empty() ? "" : "; ") + reason;
 	}
 	if (trial.why_not.empty()) // of all candidates, none is of the tier that was asked for
 		trial.why_not = "no tracepoint tells it";
@@ -81,27 +86,24 @@ Reasons try_tier(Tier tier, const Choice &choice)
 	std::vector<Candidate> there;
 	for (const Candidate &candidate : candidates_of(tier)) {
 		if (is_missing(candidate, choice))
-			reasons[candidate.program] = kMissing;
+			reasons[candidate.program] = about(candidate, kMissing);
 		else
 			there.push_back(candidate);
 	}
 	const BpfObject bpf = open_bpf_object(there);
 	const bool loads = capture_bpf__load(bpf.get()) == 0;
 	// A kernel that refuses one function of a tier refuses all, but one may also be inlined: a few are tried.
-	constexpr size_t kTries = 3;
-	size_t tried = 0;
+	const size_t tries = loads ? there.size() : std::min<size_t>(3, there.size());
 	bool any = false;
 	std::string refusal;
-	for (const Candidate &candidate : there) {
-		if (!loads && !any && tried == kTries) {
-			reasons[candidate.program] = refusal;
-			continue;
-		}
-		tried++;
-		refusal = loads ? try_attach(bpf.get(), candidate) : try_candidate(candidate, choice);
+	for (size_t i = 0; i < there.size() && (i < tries || any); i++) {
+		refusal = loads ? try_attach(bpf.get(), there[i]) : try_candidate(there[i]);
 		any |= refusal.empty();
-		reasons[candidate.program] = refusal;
+		reasons[there[i].program] = about(there[i], refusal);
 	}
+	if (!any)
+		for (const Candidate &candidate : there)
+			reasons[candidate.program] = fmt::format("this kernel allows no {} ({})", name(tier), refusal);
 	return reasons;
 }
 
@@ -114,8 +116,9 @@ std::string described(const Candidate &candidate)
 
 Trial try_probe(size_t probe, const Choice &choice)
 {
-	return first_that_works(kProbes[probe], choice,
-							[&](const Candidate &candidate) { return try_candidate(candidate, choice); });
+	return first_that_works(kProbes[probe], choice, [&](const Candidate &candidate) {
+		return about(candidate, is_missing(candidate, choice) ? kMissing : try_candidate(candidate));
+	});
 }
 
 Selection select_probes(const Choice &choice)
@@ -123,7 +126,7 @@ Selection select_probes(const Choice &choice)
 	std::array<std::optional<Reasons>, std::size(kTierNames)> tried;
 	const auto why_not = [&](const Candidate &candidate) -> std::string {
 		if (candidate.tier == Tier::Tracepoint)
-			return is_missing(candidate, choice) ? kMissing : "";
+			return about(candidate, is_missing(candidate, choice) ? kMissing : "");
 		auto &reasons = tried[static_cast<size_t>(candidate.tier)];
 		if (!reasons)
 			reasons = try_tier(candidate.tier, choice);

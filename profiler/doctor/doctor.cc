@@ -101,7 +101,7 @@ std::vector<Check> probe_checks(bool allowed, std::optional<capture::Tier> tier)
 		else
 			checks.push_back(
 				{label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-				 fmt::format("inferred or absent: {}", probe.layers),
+				 fmt::format("{}: told by {}", probe.layers, probe.instead),
 				 "use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
 				 "Debian's has; sched_exit_tp came with 6.16"});
 	}

@@ -50,7 +50,7 @@ struct HelperRequest {
 // What became of a probe, as capture::Trial has it.
 struct ToldProbe {
 	uint32_t candidate; // index into the probe's candidates, where it works
-	std::array<char, 128> why_not;
+	std::array<char, 256> why_not;
 };
 
 struct HelperReply {

@@ -19,7 +19,8 @@ std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
 		const bool works = (loaded.available & capture::bit(i)) != 0;
 		const capture::Trial &trial = loaded.selection[i];
 		if (!works) {
-			uses.push_back({std::string(probe.layers), fmt::format("{} ({})", probe.name, trial.why_not), "none"});
+			uses.push_back({std::string(probe.layers),
+							fmt::format("{}, for want of {} ({})", probe.instead, probe.name, trial.why_not), "none"});
 			continue;
 		}
 		// Where another was to come first: what it lacks.
