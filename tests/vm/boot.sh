@@ -21,7 +21,7 @@ boot() {
 }
 boot
 # Each probe's coming and going patches the kernel's code by way of a breakpoint, and now and then an emulated CPU runs into one
-# that is gone. Nothing but the emulator makes that trap of a patched place: once more then, and only then.
+# that is gone (an int3 that the kernel doesn't know, where its code reads as a nop): again then, and only then.
 for _ in 1 2; do
 	grep -aq 'Oops: int3' "$console" || break
 	echo "$kernel: the emulator ran into a breakpoint that was gone: booting again"
