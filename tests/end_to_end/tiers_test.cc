@@ -55,10 +55,9 @@ TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
 		return found == tiers.end() ? std::string("nothing") : *found->second.begin();
 	};
 	if (functions) {
-		EXPECT_EQ(rests_on("sock_def_readable"), tier) << json["probes"].dump(1);
-		EXPECT_EQ(rests_on("skb_queue_tail"), tier) << json["probes"].dump(1);
-		EXPECT_EQ(rests_on("mutex_unlock"), tier) << json["probes"].dump(1);
-		EXPECT_EQ(rests_on("wake_q_add_safe"), tier) << json["probes"].dump(1);
+		for (const char *function : {"sock_def_readable", "skb_queue_tail", "tcp_queue_rcv", "__skb_recv_udp",
+									 "mutex_unlock", "msg_insert", "wake_q_add_safe", "store_msg"})
+			EXPECT_EQ(rests_on(function), tier) << function << json["probes"].dump(1);
 	} else {
 		for (const auto &probe : json["probes"])
 			EXPECT_TRUE(probe["tier"] == "tracepoint" || probe["tier"] == "stamp" || probe["tier"] == "none") << probe;
