@@ -21,6 +21,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 ExitCode report(const ReportOptions &options, const Style &style);
 ExitCode flamegraph(const FlamegraphOptions &options);
 ExitCode export_files(const ExportOptions &options);
+ExitCode calibrate(const CalibrateOptions &options);
 ExitCode doctor(const DoctorOptions &options, const Style &style);
 ExitCode list(const ListOptions &options);
 

@@ -50,6 +50,8 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return run(*options, line.text, started_ns, style);
 	if (const auto *options = std::get_if<DoctorOptions>(&line.command))
 		return doctor(*options, style); // tries probes, writes nothing
+	if (const auto *options = std::get_if<CalibrateOptions>(&line.command))
+		return calibrate(*options); // watches as root, writes as the invoking user
 	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins.
 	privilege::become(privilege::invoking_user());
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))

@@ -68,9 +68,9 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text)
 {
 	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}, 0);
 	if (!ns || *ns > 1e9)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: \"{}\" is no time up to 1s: give it with its unit, as 500ns, 20us or 1ms",
-								  option, text));
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("{}: \"{}\" is no time up to 1s: give it with its unit, as 500ns, 20us or 1ms", option, text));
 	return static_cast<uint64_t>(*ns);
 }
 
@@ -190,6 +190,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		"--cpus", run.cpus,
 		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
 	add_tier(app, texts.tier);
+	app.add_option("--calibration", run.calibration,
+				   "file of `icepath calibrate`: places what no probe tells within its bounds");
 	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag(
@@ -275,6 +277,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	FlamegraphOptions flamegraph;
 	ExportOptions exported;
 	std::vector<std::string> formats = {"hgrm"};
+	CalibrateOptions calibrate;
 	DoctorOptions doctor;
 	ListOptions list;
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), run, texts);
@@ -292,6 +295,10 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		->delimiter(',')
 		->capture_default_str();
 	export_app->add_option("-o,--output", exported.output, "folder for the files (the run directory)");
+	CLI::App *calibrate_app = app.add_subcommand(
+		"calibrate", "where within its calls a queue has a message, by hardware watchpoints; needs root");
+	calibrate_app->add_option("-o,--output", calibrate.output, "file to write")->capture_default_str();
+	calibrate_app->add_option("--cpu", calibrate.cpu, "CPU to run on")->default_str("a run's receiver's");
 	CLI::App *doctor_app = app.add_subcommand("doctor", "what this machine can do, by trying");
 	doctor_app->add_flag("--json", doctor.json, "as JSON");
 	std::string doctor_tier;
@@ -320,6 +327,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	} else if (app.got_subcommand("export")) {
 		exported.formats = words<report::ExportFormat>("--format", formats, report::kExportFormatNames);
 		line.command = exported;
+	} else if (app.got_subcommand("calibrate")) {
+		line.command = calibrate;
 	} else if (app.got_subcommand("doctor")) {
 		doctor.tier = tier_of(doctor_tier);
 		line.command = doctor;

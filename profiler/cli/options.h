@@ -19,6 +19,7 @@ struct RunOptions {
 	std::string output; // empty: results/<time>-<name>
 	std::string name = "run";
 	std::optional<capture::Tier> tier; // of probes, forced
+	std::string calibration; // file; empty: none
 	bool strict = false;
 	bool quiet = false;
 };
@@ -41,6 +42,11 @@ struct ExportOptions {
 	std::string output; // empty: into the run directory
 };
 
+struct CalibrateOptions {
+	std::string output = "calibration.json";
+	std::optional<uint32_t> cpu; // none: choose
+};
+
 struct DoctorOptions {
 	bool json = false;
 	std::optional<capture::Tier> tier;
@@ -50,7 +56,8 @@ struct ListOptions {
 	bool json = false;
 };
 
-using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, ExportOptions, DoctorOptions, ListOptions>;
+using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, ExportOptions, CalibrateOptions,
+							 DoctorOptions, ListOptions>;
 
 struct CommandLine {
 	Command command;

@@ -14,6 +14,7 @@
 #include "cpuset/choose.h"
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
+#include "profiler/calibrate/calibration.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
@@ -132,6 +133,11 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	wishes.no_threads = capture::thread_pidfds_missing();
 	plan::Plan plan = make_plan(options, wishes, targets, cpuset::measuring_cpus(cpus));
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
+	const std::string host = run::describe_host(user);
+	if (!options.calibration.empty() &&
+		calibrate::tell_cells(calibrate::read_calibration(options.calibration, calibrate::host_of(host)), plan.cells) ==
+			0)
+		plan.notices.push_back(fmt::format("{} tells nothing of these cells", options.calibration));
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
@@ -149,7 +155,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	head.icepath_version = ICEPATH_VERSION;
 	head.command_line = command_line;
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host_json = run::describe_host(user);
+	head.host_json = host;
 	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
 
 	run::SessionOptions session;

@@ -47,6 +47,8 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	if (!transfer.call)
 		transfer.call_return.reset();
 	transfer.through_device = (cell.mechanisms & ICEPATH_USES_SOCKET) && (cell.mechanisms & ICEPATH_USES_NETDEV);
+	if (cell.parts == 1)
+		transfer.shares = cell.calibrated;
 	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
 		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
 	return transfer;

@@ -56,6 +56,22 @@ Boundary inferred(uint64_t at_ns, const Evidence &evidence, uint64_t earliest_ns
 	return {at_ns, evidence, Provenance::Inferred, earliest_ns, latest_ns};
 }
 
+uint64_t within(const Mark &begin, const Mark &end, double share)
+{
+	return begin.at_ns + static_cast<uint64_t>(share * static_cast<double>(end.at_ns - begin.at_ns));
+}
+
+// Where the calibration has it: within the sending call, and before the taking call has it out of the queue.
+std::optional<uint64_t> by_calibration(const Transfer &transfer)
+{
+	if (!transfer.shares || transfer.device || !transfer.call || !transfer.call_return)
+		return {};
+	uint64_t placed = within(*transfer.call, *transfer.call_return, transfer.shares->ready);
+	if (transfer.take_call && transfer.take_return)
+		placed = std::min(placed, within(*transfer.take_call, *transfer.take_return, transfer.shares->taken));
+	return placed;
+}
+
 // No event told it.
 Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker, uint64_t taken_by_ns,
 			 const Evidence &taken_by, Handover &out)
@@ -87,8 +103,12 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	out.inferred = true;
 	bool asked_within =
 		transfer.take_call && transfer.take_call->at_ns >= earliest && transfer.take_call->at_ns <= latest;
-	out.ready = asked_within ? inferred(transfer.take_call->at_ns, transfer.take_call->evidence, earliest, latest)
-							 : inferred(latest, at_latest, earliest, latest);
+	if (const auto placed = by_calibration(transfer))
+		out.ready = {std::clamp(*placed, earliest, latest), transfer.call->evidence, Provenance::Calibrated, earliest,
+					 latest};
+	else
+		out.ready = asked_within ? inferred(transfer.take_call->at_ns, transfer.take_call->evidence, earliest, latest)
+								 : inferred(latest, at_latest, earliest, latest);
 	if (transfer.polls)
 		return Reason::None;
 	for (const OffCpu &off : off_between(taker, std::max(transfer.ask.at_ns, earliest), taken_by_ns)) {

@@ -15,9 +15,14 @@ namespace icepath::path {
 enum class Provenance : uint8_t {
 	Exact, // message identity: a stamp of this message, or an event that names it
 	Paired, // a wake edge, or the only message in flight
-	Inferred, // bounded by its neighbours; earliest_ns and latest_ns state the bound
+	// Bounded by its neighbours, earliest_ns and latest_ns; where between them, `icepath calibrate` found in another pass.
+	Calibrated,
+	Inferred, // bounded likewise, and nothing more is known
 };
-inline constexpr std::array<std::string_view, 3> kProvenanceNames = {"exact", "paired", "inferred"};
+inline constexpr std::array<std::string_view, 4> kProvenanceNames = {"exact", "paired", "inferred (calibrated)",
+																	 "inferred"};
+// Whether it is known by its bounds.
+constexpr bool is_inferred(Provenance provenance) { return provenance >= Provenance::Calibrated; }
 
 // Why a delivery has no breakdown. Every incomplete delivery has exactly one.
 enum class Reason : uint8_t {
@@ -44,7 +49,7 @@ struct Boundary {
 	uint64_t at_ns = 0;
 	Evidence evidence;
 	Provenance provenance = Provenance::Exact;
-	uint64_t earliest_ns = 0, latest_ns = 0; // both at_ns unless Inferred
+	uint64_t earliest_ns = 0, latest_ns = 0; // both at_ns unless is_inferred()
 };
 
 // Who or what a segment blames: the task that had the CPU, the waker, the interrupt. `None` where nobody is to blame.

@@ -26,7 +26,7 @@ struct LayerRow {
 	Role role = Role::Sender;
 	std::string thread;
 	uint64_t total_ns = 0;
-	std::array<uint64_t, 3> provenance_ns{}; // by path::Provenance; sums to total_ns
+	std::array<uint64_t, path::kProvenanceNames.size()> provenance_ns{}; // by path::Provenance; sums to total_ns
 };
 
 class Breakdown {
@@ -42,7 +42,7 @@ public:
 
 private:
 	using Key = std::tuple<path::Layer, uint16_t, Role, std::string, path::Part>;
-	std::map<Key, std::array<uint64_t, 3>> sums_;
+	std::map<Key, std::array<uint64_t, path::kProvenanceNames.size()>> sums_;
 	uint64_t deliveries_ = 0, total_ns_ = 0, sum_error_ns_ = 0;
 };
 

@@ -27,9 +27,14 @@ Json layer_json(const LayerRow &row, const Breakdown &breakdown)
 	const double deliveries = static_cast<double>(breakdown.deliveries()),
 				 all = static_cast<double>(breakdown.total_ns());
 	const double total = static_cast<double>(row.total_ns);
-	Json provenance;
-	for (size_t i = 0; i < row.provenance_ns.size(); ++i)
-		provenance[std::string(path::kProvenanceNames[i])] = static_cast<double>(row.provenance_ns[i]) / total;
+	const auto share = [&](path::Provenance provenance) {
+		return static_cast<double>(row.provenance_ns[static_cast<size_t>(provenance)]) / total;
+	};
+	const double calibrated = share(path::Provenance::Calibrated);
+	const Json provenance = {{"exact", share(path::Provenance::Exact)},
+							 {"paired", share(path::Provenance::Paired)},
+							 {"inferred", calibrated + share(path::Provenance::Inferred)},
+							 {"inferred_calibrated", calibrated}}; // of `inferred`
 	return {{"layer", layer_id(row.layer, row.part)},
 			{"part", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.part))},
 			{"part_of", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.layer))},
@@ -85,17 +90,19 @@ Json worst_json(const WorstMessage &worst)
 	Json segments = Json::array();
 	for (const path::Segment &segment : worst.path.segments) {
 		const auto thread = worst.task_names.find(segment.thread);
-		const bool inferred = segment.provenance() == path::Provenance::Inferred;
-		Json one = {{"layer", layer_id(segment.layer, segment.part)},
-					{"hop", segment.hop},
-					{"role", kRoleNames[static_cast<size_t>(role_of(worst.path, segment))]},
-					{"tid", segment.thread},
-					{"thread", thread == worst.task_names.end() ? "" : thread->second},
-					{"begin_ns", segment.begin.at_ns - worst.path.send_ns},
-					{"duration_ns", segment.duration_ns()},
-					{"provenance", path::kProvenanceNames[static_cast<size_t>(segment.provenance())]}};
+		const bool inferred = path::is_inferred(segment.provenance());
+		Json one = {
+			{"layer", layer_id(segment.layer, segment.part)},
+			{"hop", segment.hop},
+			{"role", kRoleNames[static_cast<size_t>(role_of(worst.path, segment))]},
+			{"tid", segment.thread},
+			{"thread", thread == worst.task_names.end() ? "" : thread->second},
+			{"begin_ns", segment.begin.at_ns - worst.path.send_ns},
+			{"duration_ns", segment.duration_ns()},
+			{"provenance", inferred ? "inferred" : path::kProvenanceNames[static_cast<size_t>(segment.provenance())]},
+			{"calibrated", segment.provenance() == path::Provenance::Calibrated}};
 		one["end_bound_ns"] =
-			inferred && segment.end.provenance == path::Provenance::Inferred
+			path::is_inferred(segment.end.provenance)
 				? Json{segment.end.earliest_ns - worst.path.send_ns, segment.end.latest_ns - worst.path.send_ns}
 				: Json(nullptr);
 		one["culprit"] = segment.culprit.kind == path::Culprit::Kind::None

@@ -31,13 +31,14 @@ std::string exact_us(uint64_t ns) { return fmt::format("{}.{:03}", count(ns / 10
 
 std::string certainty(const Segment &segment)
 {
-	if (segment.provenance() != path::Provenance::Inferred)
-		return std::string(path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
+	const std::string known(path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
+	if (!path::is_inferred(segment.provenance()))
+		return known;
 	uint64_t spread = 0;
 	for (const path::Boundary &end : {segment.begin, segment.end})
-		if (end.provenance == path::Provenance::Inferred && end.latest_ns > end.earliest_ns)
+		if (path::is_inferred(end.provenance) && end.latest_ns > end.earliest_ns)
 			spread = std::max(spread, end.latest_ns - end.earliest_ns);
-	return spread == 0 ? "inferred" : fmt::format("inferred within {}", duration(static_cast<double>(spread)));
+	return spread == 0 ? known : fmt::format("{} within {}", known, duration(static_cast<double>(spread)));
 }
 
 } // namespace

@@ -2,6 +2,9 @@
 #include "profiler/run/probe_uses.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 
 namespace icepath::run {
 
@@ -29,6 +32,14 @@ std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
 			by += fmt::format(" ({})", trial.why_not);
 		uses.push_back({std::string(probe.layers), by, std::string(name(trial.candidate.tier))});
 	}
+	std::set<std::string> calibrated;
+	for (const rundir::Cell &cell : cells)
+		if (cell.calibrated)
+			calibrated.insert(cell.target);
+	if (!calibrated.empty())
+		uses.push_back(
+			{fmt::format("sender.kernel, queue, propagation ({}, where no event tells)", fmt::join(calibrated, ", ")),
+			 "hardware watchpoints of `icepath calibrate`, in a pass of its own", "calibration"});
 	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
 					"stamps of the workers around each call", "stamp"});
 	return uses;

@@ -48,7 +48,9 @@ Json to_json(const Cell &cell)
 		{"idle_channels", cell.idle_channels},
 		{"cpus", cell.cpus},
 		{"injection",
-		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}}};
+		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}},
+		{"calibrated",
+		 cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}} : Json(nullptr)}};
 }
 
 Cell cell_from_json(const Json &json)
@@ -96,6 +98,9 @@ Cell cell_from_json(const Json &json)
 	const Json &injection = object_field(json, "injection");
 	cell.injection.sender_user_ns = unsigned_field(injection, "sender_user_ns");
 	cell.injection.receiver_busy_ns = unsigned_field(injection, "receiver_busy_ns");
+	// Not written by versions that knew no calibration.
+	if (const auto calibrated = json.find("calibrated"); calibrated != json.end() && !calibrated->is_null())
+		cell.calibrated = CallShares{share_field(*calibrated, "ready"), share_field(*calibrated, "taken")};
 	return cell;
 }
 

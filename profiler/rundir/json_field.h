@@ -46,6 +46,14 @@ inline double number_field(const nlohmann::ordered_json &object, const char *key
 	return value.get<double>();
 }
 
+inline double share_field(const nlohmann::ordered_json &object, const char *key)
+{
+	const double share = number_field(object, key);
+	if (!(share >= 0 && share <= 1)) // NaN as well
+		wrong(key, "is outside of 0 to 1");
+	return share;
+}
+
 inline bool bool_field(const nlohmann::ordered_json &object, const char *key)
 {
 	const auto &value = field(object, key);

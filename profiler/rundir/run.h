@@ -53,6 +53,14 @@ struct RateLimits {
 	friend bool operator==(const RateLimits &, const RateLimits &) = default;
 };
 
+// Where within a call, as a share of its time from its begin, a message gets into the queue and out of it: what `icepath
+// calibrate` found of the target's calls on this machine. 0 to 1.
+struct CallShares {
+	double ready = 1; // of the sending call
+	double taken = 1; // of the taking call
+	friend bool operator==(const CallShares &, const CallShares &) = default;
+};
+
 struct Cell {
 	std::string target; // "uds-stream"
 	std::string kind = "transport";
@@ -71,6 +79,7 @@ struct Cell {
 	uint32_t idle_channels = 0; // open between the first two that exchange messages, and never used
 	std::vector<uint32_t> cpus = {0, 1}; // of each side: the senders, then the receivers; at least two
 	Injection injection;
+	std::optional<CallShares> calibrated; // only where a message goes in one call
 };
 
 // Who measures: first those that begin (one, in a fan-in several), then those that receive (one, in a fan-out several). Each is

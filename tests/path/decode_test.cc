@@ -50,6 +50,15 @@ TEST(Decode, AKernelThreadAnnouncesWhatTheSenderGaveIt)
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 }
 
+TEST(Decode, TheCalibrationIsOfMessagesInOneCall)
+{
+	Capture capture(0);
+	capture.cell.calibrated = {0.25, 0.75};
+	EXPECT_EQ(capture.decoded().transfers.at(0).shares, (rundir::CallShares{0.25, 0.75}));
+	capture.cell.parts = 2;
+	EXPECT_FALSE(capture.decoded().transfers.at(0).shares);
+}
+
 TEST(Decode, AnUnprobedBlockHasNoRecords)
 {
 	Capture capture(0);

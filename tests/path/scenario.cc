@@ -43,6 +43,7 @@ Scenario Scenario::random(uint64_t seed)
 	scenario.one_thread = alone && chance(0.15);
 	if (scenario.one_thread)
 		scenario.shared_cpu = scenario.busy_receiver = scenario.batches = false;
+	scenario.calibrated = chance(0.3);
 	return scenario;
 }
 
@@ -65,7 +66,8 @@ std::string Scenario::text() const
 																				  {busy_receiver, "busy_receiver"},
 																				  {eager_sender, "eager_sender"},
 																				  {nmis, "nmis"},
-																				  {one_thread, "one_thread"}})
+																				  {one_thread, "one_thread"},
+																				  {calibrated, "calibrated"}})
 		if (flag)
 			line += fmt::format(" {}", name);
 	return line;

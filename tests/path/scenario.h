@@ -32,6 +32,7 @@ struct Scenario {
 	bool busy_receiver = false, eager_sender = false;
 	bool nmis = false;
 	bool one_thread = false; // has both ends
+	bool calibrated = false; // shares of the calls' time are known, true or not: bounds hold all the same
 
 	static Scenario random(uint64_t seed);
 	std::string text() const;

@@ -81,7 +81,7 @@ std::string text_of(const Path &path)
 			text += fmt::format(" by {}", segment.culprit.id);
 		if (segment.culprit.kind == Culprit::Kind::Interrupt)
 			text += fmt::format(" by irq {}.{}", segment.culprit.interrupt, segment.culprit.id);
-		if (segment.end.provenance == Provenance::Inferred)
+		if (is_inferred(segment.end.provenance))
 			text += "~";
 		if (segment.end.provenance == Provenance::Paired)
 			text += "'";

@@ -112,6 +112,9 @@ public:
 									  : lost.contains(leg.taken_record)            ? 0
 																				   : leg.taken);
 				transfer.follows_in_read = leg.follows;
+				if (model_.scenario.calibrated)
+					transfer.shares = {static_cast<double>(message->id % 5) / 4,
+									   static_cast<double>(message->id % 3) / 2};
 				seen.transfers.push_back(transfer);
 			}
 			if (message->recv != 0 && !message->lead_in)

@@ -53,7 +53,8 @@ std::vector<std::string> features(const Scenario &scenario)
 			 {scenario.busy_receiver, "busy_receiver"},
 			 {scenario.eager_sender, "eager_sender"},
 			 {scenario.nmis, "nmis"},
-			 {scenario.one_thread, "one_thread"}})
+			 {scenario.one_thread, "one_thread"},
+			 {scenario.calibrated, "calibrated"}})
 		if (flag)
 			found.emplace_back(name);
 	return found;
@@ -122,7 +123,7 @@ TEST(Simulator, WithNothingLostTheWalkReturnsTheTruth)
 	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t) { return Damage{}; });
 	for (auto &[feature, tally] : tallies)
 		EXPECT_GT(tally.share(), 0.9) << feature;
-	EXPECT_GE(tallies.size(), 21u);
+	EXPECT_GE(tallies.size(), 22u);
 }
 
 TEST(Simulator, WithRecordsLostTheWalkIsNeverWrong)

@@ -19,6 +19,19 @@ Scene sent_at_100()
 	return scene;
 }
 
+Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint64_t recv);
+
+// A poller's, in the call from 125 to 145; nothing but the calibration tells when the message was ready.
+Scene taken_in_call(double ready, double taken_share)
+{
+	Scene scene = taken(sent_at_100(), 50, 125, 145, 190);
+	scene.transfer().polls = true;
+	scene.transfer().ready.reset();
+	scene.transfer().ready_tid = 0;
+	scene.transfer().shares = {ready, taken_share};
+	return scene;
+}
+
 Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint64_t recv)
 {
 	scene.transfer().ask = at(ask);
@@ -120,6 +133,31 @@ TEST(Taking, PollingReceiverFasterThanTheReadyEvent)
 	EXPECT_EQ(sending.end.earliest_ns, 110u);
 	EXPECT_EQ(sending.end.latest_ns, 135u);
 	EXPECT_EQ(sending.provenance(), Provenance::Inferred);
+}
+
+TEST(Taking, WhatNoEventTellsIsPlacedByTheCalibrationWithinItsBounds)
+{
+	const auto ready = [](double ready_share, double taken_share, auto... change) {
+		Scene scene = taken_in_call(ready_share, taken_share);
+		(change(scene.transfer()), ...);
+		return scene.path().segments.at(1).end;
+	};
+	const Boundary placed = ready(0.5, 0.9);
+	EXPECT_EQ(placed.at_ns, 130u) << "half of the call from 110 to 150";
+	EXPECT_EQ(placed.provenance, Provenance::Calibrated);
+	EXPECT_EQ(placed.earliest_ns, 110u);
+	EXPECT_EQ(placed.latest_ns, 145u) << "the bounds are those of the calls all the same";
+	EXPECT_EQ(ready(0.5, 0.1).at_ns, 127u) << "no later than it was taken";
+	EXPECT_EQ(ready(1, 1).at_ns, 145u);
+	EXPECT_EQ(taken_in_call(0, 0).text(),
+			  "0:sender.user 10~ | 1:propagation 15 | 1:receiver.kernel 20 | 1:receiver.user 45");
+	const auto told = ready(0.5, 0.9, [](Transfer &transfer) { transfer.ready = at(120); });
+	EXPECT_EQ(told.at_ns, 120u) << "an event knows better";
+	EXPECT_EQ(told.provenance, Provenance::Exact);
+	Scene asleep = taken_in_call(0.1, 0.1);
+	asleep.transfer().polls = false;
+	asleep.sleep(kReceiver, 126, 135, 137, 140, kSender);
+	EXPECT_EQ(asleep.path().segments.at(1).end.at_ns, 135u) << "so does the waking";
 }
 
 TEST(Taking, NotAskingIsQueueing)

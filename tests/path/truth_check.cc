@@ -74,7 +74,7 @@ std::string wrong(const path::Path &walked, const Truth &truth)
 	Bounds bounds;
 	for (const path::Segment &one : walked.segments)
 		for (const path::Boundary &boundary : {one.begin, one.end})
-			if (boundary.provenance == path::Provenance::Inferred)
+			if (path::is_inferred(boundary.provenance))
 				bounds.emplace_back(boundary.earliest_ns, boundary.latest_ns);
 	auto within = [](uint64_t at_ns, auto bound) { return bound.first <= at_ns && at_ns <= bound.second; };
 	for (uint64_t ready : truth.inferred_ns)

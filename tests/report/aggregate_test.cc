@@ -73,7 +73,7 @@ TEST_F(AggregateTest, LayersAreThoseOfTheKnownWay)
 		EXPECT_EQ(row.role, sends ? Role::Sender : Role::Receiver) << path::name(row.layer);
 		EXPECT_EQ(row.hop, sends ? 0 : 1);
 		EXPECT_EQ(row.thread, sends ? "sender" : "receiver");
-		EXPECT_EQ(row.provenance_ns[0] + row.provenance_ns[1] + row.provenance_ns[2], row.total_ns);
+		EXPECT_EQ(std::reduce(row.provenance_ns.begin(), row.provenance_ns.end()), row.total_ns);
 	}
 }
 

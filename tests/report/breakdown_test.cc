@@ -70,9 +70,9 @@ TEST(Breakdown, AWorseEndMakesTheSegment)
 						   {Layer::ReceiverKernel, 1, 30}}),
 				  threads());
 	const auto rows = breakdown.rows();
-	EXPECT_EQ(rows[0].provenance_ns, (std::array<uint64_t, 3>{10, 0, 0}));
-	EXPECT_EQ(rows[1].provenance_ns, (std::array<uint64_t, 3>{0, 0, 20}));
-	EXPECT_EQ(rows[2].provenance_ns, (std::array<uint64_t, 3>{0, 0, 30})) << "it begins where the one before ended";
+	EXPECT_EQ(rows[0].provenance_ns, (std::array<uint64_t, 4>{10, 0, 0, 0}));
+	EXPECT_EQ(rows[1].provenance_ns, (std::array<uint64_t, 4>{0, 0, 0, 20}));
+	EXPECT_EQ(rows[2].provenance_ns, (std::array<uint64_t, 4>{0, 0, 0, 30})) << "it begins where the one before ended";
 }
 
 TEST(Breakdown, SeesLayersThatMissTheLatencyWhicheverWay)

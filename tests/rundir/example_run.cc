@@ -46,6 +46,7 @@ Head example_head()
 	cell.injection = {1000, 2000};
 	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};
+	cell.calibrated = {0.25, 0.75};
 	head.cells = {Cell(), cell};
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;

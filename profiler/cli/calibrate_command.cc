@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "cpuset/choose.h"
+#include "cpuset/topology.h"
+#include "profiler/calibrate/calibrate.h"
+#include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
+#include "profiler/privilege/identity.h"
+#include "profiler/report/written_file.h"
+#include "profiler/run/host.h"
+#include "profiler/rundir/cell_title.h"
+#include "profiler/rundir/json_text.h"
+
+namespace icepath::cli {
+namespace {
+
+std::string text_of(const calibrate::Share &share)
+{
+	const auto percent = [](double part) { return std::lround(100 * part); };
+	return fmt::format("{:>3} % [{}, {}]", percent(share.value), percent(share.low), percent(share.high));
+}
+
+std::string text_of(const std::vector<calibrate::CalibratedTarget> &targets)
+{
+	std::string text = fmt::format("{:<14} {:>8}   {:<28} {}\n", "queue", "payload", "has it, of the sending call",
+								   "is rid of it, of the taking call");
+	for (const calibrate::CalibratedTarget &target : targets) {
+		for (const calibrate::CalibratedSize &size : target.sizes)
+			text += fmt::format("{:<14} {:>8}   {:<28} {}\n", target.target, rundir::payload_text(size.payload_bytes),
+								text_of(size.ready), text_of(size.taken));
+		if (!target.why_not.empty())
+			text += fmt::format("{:<14} not placed: {}\n", target.target, target.why_not);
+	}
+	return text;
+}
+
+} // namespace
+
+ExitCode calibrate(const CalibrateOptions &options)
+{
+	const privilege::Identity user = privilege::invoking_user();
+	if (!user.was_root)
+		throw Failure(ExitCode::MachineCannot, "watching the kernel's words needs root: run `sudo icepath calibrate`");
+	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	calibrate::Pass pass;
+	pass.cpu = options.cpu.value_or(cpuset::choose_pair(machine).receiver);
+	calibrate::Calibration calibration;
+	calibration.targets = calibrate::calibrate(pass);
+	privilege::become(user); // the file is the invoking user's
+	calibration.icepath_version = ICEPATH_VERSION;
+	calibration.made_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+	calibration.host = calibrate::host_of(run::describe_host(user));
+	report::WrittenFile file(options.output);
+	file.add(calibrate::to_json(calibration).dump(1) + "\n");
+	file.done();
+	print(text_of(calibration.targets) +
+		  fmt::format("In brackets: what the watching leaves open. Its times are no latencies.\n"
+					  "written: {}   next: sudo icepath run --calibration {}\n",
+					  options.output, options.output));
+	const bool any = std::ranges::any_of(calibration.targets, [](const auto &target) { return !target.sizes.empty(); });
+	return any ? ExitCode::Ok : ExitCode::MachineCannot;
+}
+
+} // namespace icepath::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that are watched are those that change as a message gets into its queue and out of it: each call hits them as often
+// as the kernel writes them, inside of it, and in the right order with what the capture's probes tell of the same messages.
+#include "profiler/calibrate/watchpoints.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ebpf/records.h"
+#include "icepath/plugin.h"
+#include "profiler/calibrate/calibrate.h"
+#include "profiler/calibrate/queues.h"
+#include "profiler/capture/capture.h"
+
+namespace icepath::calibrate {
+namespace {
+
+constexpr int kMessages = 50;
+
+class WatchpointsTest : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root to watch the kernel's words";
+	}
+	std::vector<char> memory_ = std::vector<char>(kMostBytes, 'm');
+};
+
+struct Calls {
+	uint64_t sent_ns = 0, send_return_ns = 0, taking_ns = 0, taken_ns = 0;
+	std::vector<uint64_t> sending_hits, taking_hits;
+};
+
+Calls exchange(const Queue &queue, uint64_t bytes, Watchpoints &watchpoints)
+{
+	Calls calls;
+	const auto hits = [&] { return std::vector<uint64_t>(watchpoints.hits_ns().begin(), watchpoints.hits_ns().end()); };
+	watchpoints.forget_hits();
+	calls.sent_ns = icepath_now_ns();
+	EXPECT_TRUE(queue.send(bytes)) << queue.target;
+	calls.send_return_ns = icepath_now_ns();
+	calls.sending_hits = hits();
+	watchpoints.forget_hits();
+	calls.taking_ns = icepath_now_ns();
+	EXPECT_TRUE(queue.take(bytes)) << queue.target;
+	calls.taken_ns = icepath_now_ns();
+	calls.taking_hits = hits();
+	return calls;
+}
+
+TEST_F(WatchpointsTest, EachCallHitsItsWordInside)
+{
+	// A pipe's lock is taken and let go of.
+	const std::map<std::string, size_t> expected = {{"pipe", 2},      {"eventfd", 1},       {"mqueue", 1},
+													{"uds-dgram", 1}, {"uds-seqpacket", 1}, {"uds-stream", 1}};
+	Watchpoints watchpoints;
+	for (const Queue &queue : make_queues(memory_.data())) {
+		SCOPED_TRACE(queue.target);
+		watchpoints.watch(queue.watched, queue.ends.front().get());
+		watchpoints.enable(true);
+		for (const uint64_t bytes : {queue.sizes.front(), queue.sizes[queue.sizes.size() / 2]})
+			for (int i = 0; i < kMessages; i++) {
+				const Calls calls = exchange(queue, bytes, watchpoints);
+				ASSERT_EQ(calls.sending_hits.size(), expected.at(queue.target)) << bytes;
+				ASSERT_EQ(calls.taking_hits.size(), expected.at(queue.target)) << bytes;
+				EXPECT_TRUE(std::ranges::is_sorted(calls.sending_hits));
+				EXPECT_GT(calls.sending_hits.front(), calls.sent_ns);
+				EXPECT_LT(calls.sending_hits.back(), calls.send_return_ns);
+				EXPECT_GT(calls.taking_hits.front(), calls.taking_ns);
+				EXPECT_LT(calls.taking_hits.back(), calls.taken_ns);
+			}
+		watchpoints.enable(false);
+		EXPECT_TRUE(exchange(queue, queue.sizes.front(), watchpoints).sending_hits.empty());
+	}
+}
+
+TEST_F(WatchpointsTest, AHitOfAKnownStoreLiesWithinIt)
+{
+	Watchpoints watchpoints;
+	watchpoints.enable(true);
+	for (const size_t hits : {1, 2, 5})
+		for (size_t hit = 0; hit < hits; hit++) {
+			const HitCost cost = watchpoints.cost_of(hit, hits);
+			EXPECT_GT(cost.before_ns, 0);
+			EXPECT_GT(cost.after_ns, 0);
+		}
+}
+
+// One kind of record by a queue's probes, and on which side of the watched word's change it must lie.
+struct Expected {
+	std::string target;
+	std::vector<std::string_view> probes;
+	uint8_t type;
+	bool before;
+};
+
+// In the queue, by the watched word, and announced, by the tracepoint, or about to be put there, by the function's entry.
+TEST_F(WatchpointsTest, AgreesInOrderWithTheProbesThatThisKernelHas)
+{
+	const std::vector<Expected> all = {
+		{"uds-dgram", {"sk_data_ready"}, ICEPATH_RECORD_DATA_READY, false},
+		{"uds-seqpacket", {"sk_data_ready"}, ICEPATH_RECORD_DATA_READY, false},
+		{"uds-stream", {"sk_data_ready"}, ICEPATH_RECORD_DATA_READY, false},
+		{"uds-dgram", {"skb_queue_tail"}, ICEPATH_RECORD_ENQUEUED, true},
+		{"mqueue", {"msg_insert"}, ICEPATH_RECORD_ENQUEUED, true},
+		{"pipe", {"pipe_write", "mutex_unlock"}, ICEPATH_RECORD_ENQUEUED, true},
+	};
+	const std::vector<Queue> queues = make_queues(memory_.data());
+	const auto pidfd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+	ASSERT_GE(pidfd, 0);
+	Watchpoints watchpoints;
+	capture::Capture capture({}, 1u << 10);
+	void *slots = mmap(nullptr, capture.slot_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, capture.slots_fd(), 0);
+	ASSERT_NE(slots, MAP_FAILED);
+	capture.add_worker(pidfd);
+	for (const Queue &queue : queues)
+		if (queue.watched == ICEPATH_WATCH_SOCKET_QUEUE)
+			capture.add_socket(queue.ends.front().get(), 1);
+	size_t compared = 0;
+	for (const Expected &expected : all) {
+		SCOPED_TRACE(expected.target + " " + std::string(expected.probes.front()));
+		const Queue &queue = *std::ranges::find(queues, expected.target, &Queue::target);
+		capture::ProbeSet probes = 0;
+		for (const std::string_view name : expected.probes)
+			probes |= capture::bit(static_cast<size_t>(
+				std::ranges::find(capture::kProbes, name, &capture::Probe::name) - capture::kProbes.begin()));
+		if ((capture.available() & probes) != probes)
+			continue; // functions, on a kernel that lets none be probed
+		capture.attach(probes);
+		watchpoints.watch(queue.watched, queue.ends.front().get());
+		watchpoints.enable(true);
+		const auto *slot = static_cast<const icepath_slot *>(slots);
+		const auto *records = reinterpret_cast<const icepath_record *>(slot + 1);
+		for (int i = 0; i < kMessages; i++) {
+			capture.begin_block({pidfd});
+			const Calls calls = exchange(queue, 64, watchpoints);
+			capture.end_block();
+			std::vector<uint64_t> told;
+			for (uint32_t r = 0; r < slot->position; r++)
+				if (records[r].type == expected.type && records[r].end_ns < calls.send_return_ns)
+					told.push_back(records[r].end_ns);
+			if (told.empty())
+				continue; // streams don't pass that function everywhere
+			const uint64_t hit = calls.sending_hits.back();
+			EXPECT_EQ(told.back() < hit, expected.before) << told.back() << " " << hit;
+			compared++;
+		}
+		watchpoints.enable(false);
+	}
+	EXPECT_GE(compared, 3u * kMessages) << "at least what is announced by the tracepoint, or what functions tell";
+	munmap(slots, capture.slot_bytes());
+	close(pidfd);
+}
+
+TEST_F(WatchpointsTest, APassPlacesEveryQueue)
+{
+	const auto targets = calibrate({.cpu = 0, .blocks = 8, .messages = 10});
+	ASSERT_EQ(targets.size(), 6u);
+	for (const CalibratedTarget &target : targets) {
+		SCOPED_TRACE(target.target);
+		EXPECT_EQ(target.why_not, "");
+		ASSERT_FALSE(target.sizes.empty());
+		for (const CalibratedSize &size : target.sizes)
+			for (const Share &share : {size.ready, size.taken}) {
+				EXPECT_GE(share.low, 0);
+				EXPECT_LE(share.low, share.value);
+				EXPECT_LE(share.value, share.high);
+				EXPECT_LE(share.high, 1);
+			}
+	}
+}
+
+} // namespace
+} // namespace icepath::calibrate

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// `icepath calibrate`, and a run that rests on it: what nothing else tells is placed by it, within its bounds, and says so.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+double calibrated_share(const nlohmann::json &cell)
+{
+	for (const auto &layer : cell["layers"])
+		if (layer["layer"] == "sender.kernel") {
+			EXPECT_LE(layer["provenance"]["inferred_calibrated"], layer["provenance"]["inferred"]) << layer;
+			return layer["provenance"]["inferred_calibrated"];
+		}
+	ADD_FAILURE() << "no sender.kernel in " << cell["target"];
+	return 0;
+}
+
+TEST(Calibrate, ARunPlacesByItWhatNothingElseTells)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const Outcome made = run({icepath_program(), "calibrate", "-o", "calibration.json"}, folder.path(), 120s);
+	ASSERT_EQ(made.exit_code, 0) << made.err;
+	EXPECT_NE(made.out.find("Its times are no latencies"), std::string::npos) << made.out;
+	const nlohmann::json calibration = read_json(folder.path() / "calibration.json");
+	for (const auto &target : calibration["targets"])
+		EXPECT_FALSE(target["sizes"].empty()) << target;
+
+	// Tracepoints only, which tell nothing of a pipe's or a message queue's message to who polls.
+	const auto measured = [&](const std::string &output, const std::vector<std::string> &more) {
+		std::vector<std::string> words = {
+			icepath_program(), "run",      "--tier", "tracepoint", "-t", "pipe,mqueue", "-w", "poll",
+			"--patterns",      "pingpong", "-s",     "64",         "-d", "4",           "-o", output};
+		words.insert(words.end(), more.begin(), more.end());
+		const Outcome outcome = run(words, folder.path(), 60s);
+		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+		return read_json(folder.path() / output / "run.json");
+	};
+	const nlohmann::json without = measured("without", {}),
+						 with = measured("with", {"--calibration", "calibration.json"});
+	for (const auto &cell : without["cells"])
+		EXPECT_EQ(calibrated_share(cell), 0) << cell["target"];
+	for (const auto &cell : with["cells"]) {
+		SCOPED_TRACE(cell["target"].get<std::string>());
+		EXPECT_GT(calibrated_share(cell), 0.9);
+		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+		EXPECT_GE(cell["messages"]["complete"].get<double>(), 0.99 * cell["messages"]["probed"].get<double>());
+	}
+	const auto told =
+		std::ranges::find_if(with["probes"], [](const auto &probe) { return probe["tier"] == "calibration"; });
+	ASSERT_NE(told, with["probes"].end()) << with["probes"];
+	EXPECT_NE((*told)["layer"].get<std::string>().find("mqueue, pipe"), std::string::npos) << *told;
+}
+
+TEST(Calibrate, AnotherMachinesIsRefused)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	std::ofstream(folder.path() / "other.json")
+		<< R"({"schema_version":1,"icepath_version":"","made_utc":"","targets":[],)"
+		   R"("host":{"kernel":"2.6.32","kernel_version":"","cpu_model":""}})";
+	const Outcome outcome =
+		run({icepath_program(), "run", "--calibration", "other.json", "-d", "10", "-o", "out"}, folder.path(), 60s);
+	EXPECT_EQ(outcome.exit_code, 2);
+	EXPECT_NE(outcome.err.find("was made on another kernel or CPU"), std::string::npos) << outcome.err;
+	EXPECT_FALSE(std::filesystem::exists(folder.path() / "out"));
+}
+
+} // namespace
+} // namespace icepath::end_to_end
