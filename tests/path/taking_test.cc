@@ -154,6 +154,10 @@ TEST(Taking, WhatNoEventTellsIsPlacedByTheCalibrationWithinItsBounds)
 	const auto told = ready(0.5, 0.9, [](Transfer &transfer) { transfer.ready = at(120); });
 	EXPECT_EQ(told.at_ns, 120u) << "an event knows better";
 	EXPECT_EQ(told.provenance, Provenance::Exact);
+	Scene by_device = taken_in_call(0.5, 0.9);
+	by_device.transfer().device = at(120);
+	for (const Segment &segment : by_device.path().segments)
+		EXPECT_NE(segment.provenance(), Provenance::Calibrated) << "behind a device queue its call says nothing";
 	Scene asleep = taken_in_call(0.1, 0.1);
 	asleep.transfer().polls = false;
 	asleep.sleep(kReceiver, 126, 135, 137, 140, kSender);

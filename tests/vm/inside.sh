@@ -70,6 +70,7 @@ for steps; do
 	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps" ;;
 	witness) step witness gtest test_end_to_end 'Witness.*' ;;
 	capture) step capture gtest test_capture '*' ;;
+	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
 	shell) setsid sh -c 'exec sh </dev/ttyS0 >/dev/ttyS0 2>&1' ;;
