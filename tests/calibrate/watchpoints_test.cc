@@ -4,11 +4,14 @@
 #include "profiler/calibrate/watchpoints.h"
 
 #include <gtest/gtest.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "ebpf/records.h"
@@ -16,6 +19,7 @@
 #include "profiler/calibrate/calibrate.h"
 #include "profiler/calibrate/queues.h"
 #include "profiler/capture/capture.h"
+#include "profiler/failure.h"
 
 namespace icepath::calibrate {
 namespace {
@@ -155,6 +159,36 @@ TEST_F(WatchpointsTest, AgreesInOrderWithTheProbesThatThisKernelHas)
 	EXPECT_GE(compared, 3u * kMessages) << "at least what is announced by the tracepoint, or what functions tell";
 	munmap(slots, capture.slot_bytes());
 	close(pidfd);
+}
+
+TEST_F(WatchpointsTest, WhereADebuggerHasAllBreakpointsItSaysSo)
+{
+	std::array<uint64_t, 8> words{};
+	std::vector<Fd> taken;
+	perf_event_attr attributes{};
+	attributes.size = sizeof(attributes);
+	attributes.type = PERF_TYPE_BREAKPOINT;
+	attributes.bp_type = HW_BREAKPOINT_W;
+	attributes.bp_len = sizeof(words[0]);
+	attributes.sample_period = 1;
+	for (uint64_t &word : words) {
+		attributes.bp_addr = reinterpret_cast<uint64_t>(&word);
+		Fd event(static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!event)
+			break;
+		taken.push_back(std::move(event));
+	}
+	ASSERT_LT(taken.size(), words.size());
+	try {
+		Watchpoints watchpoints;
+		ADD_FAILURE() << "there was one more";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::MachineCannot);
+		EXPECT_NE(std::string(failure.what()).find("all hardware breakpoints are taken"), std::string::npos)
+			<< failure.what();
+	}
+	taken.clear();
+	EXPECT_NO_THROW(Watchpoints());
 }
 
 TEST_F(WatchpointsTest, APassPlacesEveryQueue)

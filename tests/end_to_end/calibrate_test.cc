@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `icepath calibrate`, and a run that rests on it: what nothing else tells is placed by it, within its bounds, and says so.
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -36,19 +38,13 @@ TEST(Calibrate, ARunPlacesByItWhatNothingElseTells)
 		EXPECT_FALSE(target["sizes"].empty()) << target;
 
 	// Tracepoints only, which tell nothing of a pipe's or a message queue's message to who polls.
-	const auto measured = [&](const std::string &output, const std::vector<std::string> &more) {
-		std::vector<std::string> words = {
-			icepath_program(), "run",      "--tier", "tracepoint", "-t", "pipe,mqueue", "-w", "poll",
-			"--patterns",      "pingpong", "-s",     "64",         "-d", "4",           "-o", output};
-		words.insert(words.end(), more.begin(), more.end());
-		const Outcome outcome = run(words, folder.path(), 60s);
-		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-		return read_json(folder.path() / output / "run.json");
-	};
-	const nlohmann::json without = measured("without", {}),
-						 with = measured("with", {"--calibration", "calibration.json"});
-	for (const auto &cell : without["cells"])
-		EXPECT_EQ(calibrated_share(cell), 0) << cell["target"];
+	const Outcome measured =
+		run({icepath_program(), "run", "--tier", "tracepoint", "--calibration", "calibration.json", "-t", "pipe,mqueue",
+			 "-w", "poll", "--patterns", "pingpong", "-s", "64", "-d", "8", "-o", "out"},
+			folder.path(), 60s);
+	ASSERT_EQ(measured.exit_code, 0) << measured.err;
+	const nlohmann::json with = read_json(folder.path() / "out/run.json");
+	ASSERT_EQ(with["cells"].size(), 2u);
 	for (const auto &cell : with["cells"]) {
 		SCOPED_TRACE(cell["target"].get<std::string>());
 		EXPECT_GT(calibrated_share(cell), 0.9);
@@ -74,6 +70,33 @@ TEST(Calibrate, AnotherMachinesIsRefused)
 	EXPECT_EQ(outcome.exit_code, 2);
 	EXPECT_NE(outcome.err.find("was made on another kernel or CPU"), std::string::npos) << outcome.err;
 	EXPECT_FALSE(std::filesystem::exists(folder.path() / "out"));
+}
+
+TEST(Calibrate, TheFileIsTheInvokingUsers)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const passwd *nobody = getpwnam("nobody");
+	ASSERT_NE(nobody, nullptr);
+	const Outcome alone =
+		run({"setpriv", "--reuid=nobody", "--clear-groups", icepath_program(), "calibrate"}, folder.path());
+	EXPECT_EQ(alone.exit_code, 3);
+	EXPECT_NE(alone.err.find("sudo icepath calibrate"), std::string::npos) << alone.err;
+	const std::map<std::string, std::string> sudo = {{"SUDO_UID", std::to_string(nobody->pw_uid)},
+													 {"SUDO_GID", std::to_string(nobody->pw_gid)}};
+	const auto closed = folder.path() / "closed";
+	std::filesystem::create_directory(closed);
+	std::filesystem::permissions(closed, std::filesystem::perms(0755));
+	const Outcome refused = run({icepath_program(), "calibrate"}, closed, 60s, sudo);
+	EXPECT_EQ(refused.exit_code, 2) << "a folder of root's";
+	EXPECT_NE(refused.err.find("calibration.json"), std::string::npos) << refused.err;
+	std::filesystem::permissions(closed, std::filesystem::perms(0777));
+	const Outcome made = run({icepath_program(), "calibrate"}, closed, 60s, sudo);
+	EXPECT_EQ(made.exit_code, 0) << made.err;
+	struct stat status{};
+	ASSERT_EQ(stat((closed / "calibration.json").c_str(), &status), 0);
+	EXPECT_EQ(status.st_uid, nobody->pw_uid);
 }
 
 } // namespace
