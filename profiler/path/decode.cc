@@ -76,7 +76,7 @@ void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t 
 	transfer.wait_return = stamp(asked.wait_return_ns, call_stamp, first);
 	transfer.take_call = stamp(asked.take_call_ns, call_stamp, first);
 	transfer.take_return = stamp(received.take_return_ns, call_stamp, index);
-	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+	if (cell.mechanisms & (ICEPATH_USES_USER_SLOT | ICEPATH_USES_MAPPED_QUEUE))
 		transfer.taken = stamp(received.observe_ns, Evidence::Source::RecvStamp, index);
 }
 
