@@ -47,6 +47,7 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	if (!transfer.call)
 		transfer.call_return.reset();
 	transfer.through_device = (cell.mechanisms & ICEPATH_USES_SOCKET) && (cell.mechanisms & ICEPATH_USES_NETDEV);
+	transfer.carried = (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD) != 0;
 	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
 		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
 	return transfer;
@@ -159,7 +160,9 @@ void match(const rundir::Cell &cell, const SocketEvents &events, const Observati
 			return direction.receiver_key == directions.front().receiver_key;
 		});
 	for (Direction &direction : directions) {
-		if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
+		if (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD)
+			match_carried(events, seen, direction);
+		else if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
 			match_local(events, seen, direction);
 		else if (cell.mechanisms & ICEPATH_USES_BYTE_STREAM)
 			match_stream(events, seen, direction);

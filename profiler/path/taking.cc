@@ -176,7 +176,7 @@ private:
 
 	void notify(const Boundary &waking, bool by_giver_itself)
 	{
-		Label label{transfer_.device ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
+		Label label{transfer_.device || transfer_.carried ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
 		if (!by_giver_itself)
 			return tiling_.until(waking, taker_, label);
 		for (const Stretch &stretch : stretches(*giver_.thread, tiling_.cursor().at_ns, waking.at_ns)) {
