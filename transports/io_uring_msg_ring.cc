@@ -5,6 +5,11 @@
 // Since Linux 6.7 (and in its older stable kernels) a ring's descriptor can't be sent over a socket; each side takes the
 // other's out of its process by pidfd_getfd.
 //
+// Who posts it depends on the kernel. Since Linux 6.10 task work of the receiver's ring does (io_msg_data_remote), in a call that the
+// receiver makes. Before that it is there without one: 6.1 posts it in the sender's call (io_msg_ring_data), those between by
+// task work that interrupts the receiver (io_msg_exec_remote). So a completion that no call of the receiver's brought is seen
+// in the memory of its ring, and stamped as what is seen in memory: `observe_ns`.
+//
 // A sender that finds all slots full sleeps on its own sending ring, and the receiver posts a completion there once it has
 // emptied one. No wake is lost, by the argument of shm_ring.cc: either the sender sees the slot that was emptied or the
 // receiver sees that it sleeps.
@@ -89,7 +94,7 @@ const icepath_target *target(uint32_t n)
 		it.name = "io-uring/msg-ring";
 		it.summary = "one ring posts a completion to the other's; payload in slots of shared memory";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
-		it.mechanisms = 0; // the slot is published by the kernel's completion, not by a store
+		it.mechanisms = ICEPATH_USES_MAPPED_QUEUE; // the slot is published by the kernel's completion, not by a store
 		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: there are at least two slots of the payload's size";
@@ -176,12 +181,18 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	if (!end->in.has_completion()) {
-		if (const int status = end->await(*message); status != ICEPATH_OK)
-			return status;
-		end->read.keep(*message);
+	const bool was_there = end->in.has_completion();
+	if (const int status = was_there ? ICEPATH_OK : end->await(*message); status != ICEPATH_OK)
+		return status;
+	if (end->in.came_with_call()) {
+		if (!was_there)
+			end->read.keep(*message);
+		end->read.tell(*message);
+	} else {
+		message->observe_ns = icepath_now_ns();
+		message->take_call_ns = message->take_return_ns = 0; // such a call brought nothing
+		message->attempts = std::max(message->attempts, 1u);
 	}
-	end->read.tell(*message);
 	const auto which = static_cast<uint32_t>(end->in.take().user_data);
 	Slots &box = *end->inbox;
 	std::memcpy(message->data, box.slot(which, end->slots, end->slot_bytes), end->payload_bytes);

@@ -25,7 +25,12 @@ inline int make_shared_memory(uint64_t bytes, unsigned flags = 0)
 	const int fd = memfd_create("icepath-transport", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
 	if (fd < 0)
 		return -1;
-	int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+	// Any signal ends it (shmem_fallocate), and so does task work, such as that of an io_uring which was closed before
+	// (io_ring_exit_work).
+	int error;
+	do
+		error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+	while (error == EINTR);
 	if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
 		return fd;
 	error = error ? error : errno;

@@ -88,24 +88,23 @@ public:
 		io_uring_peek_cqe(&ring_, &first);
 		const io_uring_cqe copy = *first;
 		io_uring_cqe_seen(&ring_, first);
+		brought_ -= brought_ != 0;
 		return copy;
 	}
+	// Whether the completion that take() gives was there when the last call came back. Else somebody else put it there since.
+	bool came_with_call() const { return brought_ != 0; }
 
 	// The calls. False with errno set where it failed for good; EINTR is a success that completed nothing.
 	// Sleeps until a completion is there if `wait`.
 	bool submit(bool wait)
 	{
 		call_ns = icepath_now_ns();
-		const int status = wait ? io_uring_submit_and_wait(&ring_, 1) : io_uring_submit(&ring_);
-		return_ns = icepath_now_ns();
-		return went_well(status);
+		return is_back(wait ? io_uring_submit_and_wait(&ring_, 1) : io_uring_submit(&ring_));
 	}
 	bool do_work()
 	{
 		call_ns = icepath_now_ns();
-		const int status = io_uring_get_events(&ring_);
-		return_ns = icepath_now_ns();
-		return went_well(status);
+		return is_back(io_uring_get_events(&ring_));
 	}
 	uint64_t call_ns = 0, return_ns = 0; // of the last one
 
@@ -158,8 +157,11 @@ private:
 	static constexpr unsigned kSqThreadIdleMs = 1;
 	static constexpr uint64_t kWithdrawal = ~uint64_t{1};
 
-	static bool went_well(int status)
+	// Looks before it stamps: no completion that it counts came later than `return_ns`.
+	bool is_back(int status)
 	{
+		brought_ = io_uring_cq_ready(&ring_);
+		return_ns = icepath_now_ns();
 		if (status >= 0 || status == -EINTR || status == -EAGAIN || status == -EBUSY)
 			return true;
 		errno = -status;
@@ -169,6 +171,7 @@ private:
 	io_uring ring_{};
 	bool is_open_ = false, has_thread_ = false;
 	int event_ = -1;
+	unsigned brought_ = 0; // completions by the last call that weren't taken yet
 };
 
 // Null, or why io_uring can't be used here and what mends it.

@@ -51,8 +51,8 @@ struct UringEnd : ChannelEnd {
 		return (errno = -out.open(submission)) != 0 ? failed("io_uring_setup") : static_cast<int>(ICEPATH_OK);
 	}
 
-	// Returns once `in` has a completion, with the stamps of the call that brought it. Otherwise the status says why not,
-	// and the request that was waited for is the caller's to withdraw.
+	// Returns once `in` has a completion, with the stamps of the last call: the one that brought it, if in.came_with_call().
+	// Otherwise the status says why not, and the request that was waited for is the caller's to withdraw.
 	int await(icepath_recv &message)
 	{
 		while (!in.has_completion()) {
@@ -74,6 +74,9 @@ private:
 		if (wait == ICEPATH_WAIT_EPOLL && !sleep_until_ready(message))
 			return true;
 		message.attempts++;
+		// A call would be for nothing where somebody else put a completion there (io_uring_msg_ring.cc).
+		if (wait != ICEPATH_WAIT_BLOCK && in.has_completion())
+			return true;
 		if (wait == ICEPATH_WAIT_POLL && handed_in && !in.has_work()) {
 			pause_spin();
 			return true;

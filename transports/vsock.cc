@@ -58,7 +58,7 @@ const icepath_target *target(uint32_t n)
 		it.summary = "AF_VSOCK to this machine itself: a byte stream, framed by the known size";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		// By what function it is copied out depends on the kernel's version.
-		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM;
+		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_KERNEL_THREAD;
 		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a byte stream has none";

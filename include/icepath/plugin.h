@@ -75,6 +75,10 @@ enum icepath_mechanism {
 	ICEPATH_USES_BYTE_STREAM = 1u << 4, /* no message boundaries: a byte range is the identity */
 	ICEPATH_USES_PIPE = 1u << 5,          /* passes a pipe */
 	ICEPATH_USES_MESSAGE_QUEUE = 1u << 6, /* passes a POSIX message queue */
+	/* The kernel may put a message into a queue that the receiver maps: observe_ns is filled where no call took it. */
+	ICEPATH_USES_MAPPED_QUEUE = 1u << 7,
+	/* A kernel thread carries messages on to the receiving socket, perhaps after the sending call came back. */
+	ICEPATH_USES_KERNEL_THREAD = 1u << 8,
 };
 
 enum icepath_capability {
@@ -146,7 +150,7 @@ struct icepath_send {
 /*
  * One receive of exactly one message. Asking begins at `ask_ns`; `wait_return_ns` is when the readiness wait that
  * preceded the taking call came back (0: none); `take_call_ns` and `take_return_ns` are the call that took the last byte
- * (0: no call); `observe_ns` is read just after the acquire load that saw the message (user-space slots only).
+ * (0: no call); `observe_ns` is read just after the acquire load that saw the message (user-space slots, mapped queues).
  */
 struct icepath_recv {
 	void *data;

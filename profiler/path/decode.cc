@@ -49,6 +49,7 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	transfer.through_device = (cell.mechanisms & ICEPATH_USES_SOCKET) && (cell.mechanisms & ICEPATH_USES_NETDEV);
 	if (cell.parts == 1)
 		transfer.shares = cell.calibrated;
+	transfer.carried = (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD) != 0;
 	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
 		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
 	return transfer;
@@ -78,7 +79,7 @@ void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t 
 	transfer.wait_return = stamp(asked.wait_return_ns, call_stamp, first);
 	transfer.take_call = stamp(asked.take_call_ns, call_stamp, first);
 	transfer.take_return = stamp(received.take_return_ns, call_stamp, index);
-	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+	if (cell.mechanisms & (ICEPATH_USES_USER_SLOT | ICEPATH_USES_MAPPED_QUEUE))
 		transfer.taken = stamp(received.observe_ns, Evidence::Source::RecvStamp, index);
 }
 
@@ -161,7 +162,9 @@ void match(const rundir::Cell &cell, const SocketEvents &events, const Observati
 			return direction.receiver_key == directions.front().receiver_key;
 		});
 	for (Direction &direction : directions) {
-		if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
+		if (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD)
+			match_carried(events, seen, direction);
+		else if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
 			match_local(events, seen, direction);
 		else if (cell.mechanisms & ICEPATH_USES_BYTE_STREAM)
 			match_stream(events, seen, direction);

@@ -64,7 +64,7 @@ uint64_t within(const Mark &begin, const Mark &end, double share)
 // Where the calibration has it: within the sending call, and before the taking call has it out of the queue.
 std::optional<uint64_t> by_calibration(const Transfer &transfer)
 {
-	if (!transfer.shares || transfer.device || !transfer.call || !transfer.call_return)
+	if (!transfer.shares || transfer.device || transfer.carried || !transfer.call || !transfer.call_return)
 		return {};
 	uint64_t placed = within(*transfer.call, *transfer.call_return, transfer.shares->ready);
 	if (transfer.take_call && transfer.take_return)
@@ -79,7 +79,7 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	const Mark &lower = transfer.device ? *transfer.device : *transfer.call;
 	uint64_t earliest = lower.at_ns, latest = taken_by_ns;
 	Evidence at_latest = taken_by;
-	if (!transfer.device && transfer.call_return && transfer.call_return->at_ns < latest) {
+	if (!transfer.device && !transfer.carried && transfer.call_return && transfer.call_return->at_ns < latest) {
 		latest = transfer.call_return->at_ns;
 		at_latest = transfer.call_return->evidence;
 	}
@@ -160,7 +160,8 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 		if (!ordered({transfer.call, transfer.device, transfer.ready}))
 			return Reason::InvertedTime;
 		// Ready after the giver's call, and nothing that held the message meanwhile.
-		if (!transfer.device && transfer.call_return && transfer.ready->at_ns > transfer.call_return->at_ns)
+		if (!transfer.device && !transfer.carried && transfer.call_return &&
+			transfer.ready->at_ns > transfer.call_return->at_ns)
 			return Reason::NoEvidence;
 		out.ready = at_mark(*transfer.ready);
 		return Reason::None;

@@ -92,8 +92,8 @@ struct Transfer {
 	std::optional<Mark> publish; // user-space slot
 	std::optional<Mark> device; // the (last part of the) message reached a device queue
 	bool through_device = false; // it passes one: without `device` it can't be told until when the sender had it
-	std::optional<rundir::CallShares>
-		shares; // where within its calls it is in the queue and out of it, if nothing else tells
+	std::optional<rundir::CallShares> shares; // of its calls, where nothing else tells
+	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
 	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
 	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.

@@ -135,6 +135,54 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 	}
 }
 
+namespace {
+
+// The last waking within [begin, end] by a task that is no thread of the cell, out of a sleep that began while it asked.
+const OffCpu *woken_by_another(const Observations &seen, const Transfer &transfer, uint64_t begin_ns, uint64_t end_ns)
+{
+	const auto receiver = seen.threads.find(transfer.to);
+	if (receiver == seen.threads.end() || transfer.polls)
+		return nullptr;
+	const OffCpu *found = nullptr;
+	for (const OffCpu &off : receiver->second.off)
+		if (!off.preempted && off.out_ns >= transfer.ask.at_ns && off.waking_ns >= begin_ns &&
+			off.waking_ns <= end_ns && off.waker_context == ICEPATH_CONTEXT_TASK &&
+			!seen.threads.contains(off.waker_tid))
+			found = &off;
+	return found;
+}
+
+} // namespace
+
+void match_carried(const SocketEvents &events, const Observations &seen, Direction &direction)
+{
+	auto ready = of_socket(events.ready, direction.receiver_key);
+	std::erase_if(ready, [&](const SocketEvent &one) {
+		return one.context != ICEPATH_CONTEXT_TASK || seen.threads.contains(one.tid);
+	});
+	uint64_t in_flight_until_ns = 0;
+	for (size_t i = 0; i < direction.exchanges.size(); ++i) {
+		Transfer &transfer = direction.exchanges[i].transfer;
+		if (!has_call(transfer))
+			continue;
+		const uint64_t begin_ns = transfer.call->at_ns,
+					   end_ns = transfer.take_return ? transfer.take_return->at_ns : UINT64_MAX;
+		const auto next =
+			i + 1 < direction.exchanges.size() ? direction.exchanges[i + 1].transfer.call : std::optional<Mark>();
+		const bool alone = begin_ns >= in_flight_until_ns && (!next || next->at_ns >= end_ns);
+		in_flight_until_ns = std::max(in_flight_until_ns, end_ns);
+		if (!transfer.take_return)
+			continue;
+		if (const SocketEvent *last = alone ? last_within(ready, begin_ns, end_ns) : nullptr) {
+			set_ready(*last, Provenance::Paired, nullptr, transfer);
+		} else if (const OffCpu *off = woken_by_another(seen, transfer, begin_ns, end_ns)) {
+			transfer.ready = Mark{off->waking_ns, {Evidence::Source::Record, off->record}, Provenance::Paired};
+			transfer.ready_tid = off->waker_tid;
+			transfer.ready_context = off->waker_context;
+		}
+	}
+}
+
 void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
 	const auto device = of_socket(events.device, direction.sender_key);

@@ -27,6 +27,10 @@ struct Direction {
 // UNIX sockets: queueing and sk_data_ready run in the sending call, on top of the sender.
 void match_local(const SocketEvents &events, const Observations &seen, Direction &direction);
 
+// AF_VSOCK: a kernel thread announces it, or wakes the receiver, at any time until it is taken. Of several messages in flight
+// nothing tells which one was announced.
+void match_carried(const SocketEvents &events, const Observations &seen, Direction &direction);
+
 // Pipes and message queues: nothing but the sending call tells which message gets into the queue.
 void match_queue(const SocketEvents &events, Direction &direction);
 

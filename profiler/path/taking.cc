@@ -124,7 +124,7 @@ private:
 		if (transfer_.polls && !(transfer_.take_call && at_ns >= transfer_.take_call->at_ns && !handover_.slot))
 			return {Layer::Propagation};
 		bool before_wait_return = !transfer_.wait_return || at_ns < transfer_.wait_return->at_ns;
-		if (handover_.slot) {
+		if (handover_.slot || !transfer_.take_call) { // seen in memory
 			if (came_back_ && before_wait_return)
 				return {kernel_layer(taker_.role), part};
 			return {Layer::Propagation};
@@ -133,7 +133,7 @@ private:
 			return {kernel_layer(taker_.role), part};
 		if (transfer_.wait_return)
 			return {before_wait_return ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
-		return {came_back_ || !transfer_.take_call ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
+		return {came_back_ ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
 	}
 
 	void off(const OffCpu &off, Sleep sleep, const Boundary &end)
@@ -176,7 +176,7 @@ private:
 
 	void notify(const Boundary &waking, bool by_giver_itself)
 	{
-		Label label{transfer_.device ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
+		Label label{transfer_.device || transfer_.carried ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
 		if (!by_giver_itself)
 			return tiling_.until(waking, taker_, label);
 		for (const Stretch &stretch : stretches(*giver_.thread, tiling_.cursor().at_ns, waking.at_ns)) {

@@ -245,6 +245,15 @@ private:
 			if (Reason reason = keep(network); reason != Reason::None)
 				return reason;
 		}
+		if (in.carried && in.call_return && in.call_return->at_ns < handover.ready.at_ns) {
+			// The thread got it in the call: nothing tells when.
+			const Mark &last = *in.call_return;
+			end = {last.at_ns, last.evidence, Provenance::Inferred, in.call->at_ns, last.at_ns};
+			Tiling network(seen_, end);
+			network.until(handover.ready, place, {Layer::Network});
+			if (Reason reason = keep(network); reason != Reason::None)
+				return reason;
+		}
 		place.thread = from;
 		out = &in;
 		return Reason::None;

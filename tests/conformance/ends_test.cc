@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -24,8 +25,9 @@ namespace {
 using worker::Reply;
 using worker::ReplyStatus;
 
-constexpr uint32_t kMany = 100'000;
 constexpr int kDeadlineMs = 300;
+constexpr uint32_t kMany = 1000; // more than a block takes that is paced for `kPaced` until its deadline
+constexpr int kPaced = 300;
 
 std::set<std::string> names_in(const std::string &folder)
 {
@@ -65,11 +67,17 @@ bool queue_exists(const std::string &name)
 	return queue >= 0;
 }
 
-void await_message(WorkerPair &pair, uint32_t side, uint32_t message)
+// False: it didn't come in that time.
+bool await_message(WorkerPair &pair, uint32_t side, uint32_t message, std::chrono::milliseconds limit)
 {
+	const auto end = std::chrono::steady_clock::now() + limit;
 	const auto *stamp = pair.recvs(side) + message;
-	while (__atomic_load_n(&stamp->recv_ns, __ATOMIC_ACQUIRE) == 0)
+	while (__atomic_load_n(&stamp->recv_ns, __ATOMIC_ACQUIRE) == 0) {
+		if (std::chrono::steady_clock::now() > end)
+			return false;
 		std::this_thread::yield();
+	}
+	return true;
 }
 
 class Ends : public testing::TestWithParam<Case> {
@@ -80,12 +88,20 @@ protected:
 		plan.max_messages = kMany;
 		WorkerPair pair(plan);
 		ASSERT_EQ(pair.open(), "");
-		worker::BlockRequest block = pair.block(kMany, kDeadlineMs);
-		block.rate_hz = 1000;
-		block.receiver_busy_ns = GetParam().one_way ? 0 : 1'000'000;
-		pair.start(1, block);
-		pair.start(0, block);
-		await_message(pair, 1, 5);
+		for (int deadline_ms = kDeadlineMs;; deadline_ms *= 4) {
+			worker::BlockRequest block = pair.block(kMany, deadline_ms);
+			const uint64_t pace_ns = deadline_ms * 1'000'000ull / kPaced;
+			block.rate_hz = 1e9 / static_cast<double>(pace_ns);
+			block.receiver_busy_ns = GetParam().one_way ? 0 : pace_ns;
+			pair.start(1, block);
+			pair.start(0, block);
+			// Well before the deadline: it must be the death that ends the block.
+			if (await_message(pair, 1, 5, std::chrono::milliseconds(deadline_ms / 2)))
+				break;
+			ASSERT_LT(deadline_ms, 20'000) << "no message came";
+			for (const uint32_t side : {0u, 1u}) // once more, with time for a slow machine
+				pair.finish(side);
+		}
 		pair.side(killed).kill();
 		const Reply reply = pair.finish(1 - killed);
 		EXPECT_EQ(reply.status, ReplyStatus::PeerDied) << reply.message;

@@ -32,6 +32,7 @@ struct Case {
 	double rate_hz() const;
 	bool is_lossy() const { return (told.capabilities & ICEPATH_IS_LOSSY) != 0; }
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
+	bool uses_mapped_queue() const { return (told.mechanisms & ICEPATH_USES_MAPPED_QUEUE) != 0; }
 	// A middleware makes its own calls, or none: its adapter stamps what it can see.
 	bool is_middleware() const { return told.library_version[0] != 0; }
 	std::string test_name() const;

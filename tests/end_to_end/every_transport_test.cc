@@ -55,7 +55,7 @@ protected:
 	}
 	static bool uses_network(const std::string &target)
 	{
-		return target.find("tcp") != std::string::npos || target.find("udp") != std::string::npos;
+		return target.find("tcp") != std::string::npos || target.find("udp") != std::string::npos || target == "vsock";
 	}
 
 	static inline Folder *folder = nullptr;

@@ -36,6 +36,18 @@ TEST(Decode, AMessageQueuesMessageIsReadyWhereItWasPut)
 		<< capture.text();
 }
 
+TEST(Decode, AMappedQueuesMessageIsTakenWhereItWasSeenUnlessACallTookIt)
+{
+	Capture capture(ICEPATH_USES_MAPPED_QUEUE, 2);
+	capture.cell.wait = rundir::Wait::Poll;
+	rundir::RecvStamp &seen = capture.block.flows[0].recvs[0];
+	seen.take_call_ns = seen.take_return_ns = 0;
+	seen.observe_ns = 1250;
+	EXPECT_EQ(capture.text(0), "0:sender.user 100 | 0:sender.kernel 100~ | 1:propagation 50 | 1:receiver.user 450");
+	EXPECT_FALSE(capture.decoded().transfers.at(1).taken);
+	EXPECT_EQ(capture.decoded().transfers.at(1).take_return->at_ns, 2600u);
+}
+
 TEST(Decode, OnlyTheSenderInItsCallPutsAMessageThere)
 {
 	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);

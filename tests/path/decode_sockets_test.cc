@@ -277,5 +277,46 @@ TEST(DecodeGathered, UnixDatagramsAreTheirSendersOwn)
 	EXPECT_FALSE(capture.ready_of(seen, 0));
 }
 
+constexpr uint32_t kVsock = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_KERNEL_THREAD;
+
+TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatAnnouncesIt)
+{
+	Capture capture(kVsock);
+	capture.ready(1300, kForeign);
+	capture.slept(850, 1310, 1330, 1400, kForeign);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 100~ | 1:network 100' | 1:network/notify 10' | "
+							  "1:wakeup 20 | 1:runqueue 70 | 1:receiver.kernel 200 | 1:receiver.user 100");
+}
+
+TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatWakesTheReceiver)
+{
+	Capture capture(kVsock);
+	capture.slept(850, 1310, 1330, 1400, kForeign);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 100~ | 1:network 110' | 1:wakeup 20 | "
+							  "1:runqueue 70 | 1:receiver.kernel 200 | 1:receiver.user 100");
+}
+
+TEST(Decode, WhatAKernelThreadCarriesOnMayBeReadyUntilItIsTaken)
+{
+	Capture capture(kVsock);
+	capture.cell.wait = rundir::Wait::Poll;
+	capture.block.flows[0].recvs[0].take_call_ns = 1550;
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 100~ | 1:network 350~ | 1:receiver.kernel 50 | "
+							  "1:receiver.user 100");
+}
+
+TEST(Decode, OfSeveralCarriedInFlightNoneIsTheOneThatWasAnnounced)
+{
+	Capture capture(kVsock, 2);
+	capture.block.flows[0].recvs[0].take_return_ns = 2150; // after the second was sent
+	capture.block.flows[0].recvs[0].recv_ns = 2160;
+	capture.block.flows[0].recvs[1].ask_ns = 2165;
+	capture.block.flows[0].recvs[1].take_call_ns = 2170;
+	capture.ready(1300, kForeign);
+	capture.ready(2140, kForeign);
+	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
+	EXPECT_FALSE(capture.decoded().transfers.at(1).ready);
+}
+
 } // namespace
 } // namespace icepath::path

@@ -23,7 +23,8 @@ cp -r --parents "$source/tools" "$root"
 echo "$build" >"$root/etc/icepath-build"
 
 # Debug information is nine tenths of a program.
-for program in icepath icepath-worker test_conformance test_end_to_end test_capture test_watchpoints; do
+for program in icepath icepath-worker test_conformance test_transports test_end_to_end test_every_tier test_capture \
+	test_watchpoints; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done
 for plugin in "$build"/lib/icepath/*.so; do
