@@ -52,9 +52,10 @@ struct Probe {
 };
 
 inline constexpr std::string_view kNothingInstead = "nothing"; // it is absent
-inline constexpr std::string_view kCallsInstead =
-	"the waking, if the receiver slept, or else the bounds that the calls set";
-inline constexpr std::string_view kAnnouncementInstead = "its announcement, which comes later";
+inline constexpr std::string_view kCallsInstead = "the waking, if the receiver slept, or else inferred: after the "
+												  "sending call began, and no later than it or the taking "
+												  "call came back";
+inline constexpr std::string_view kAnnouncementInstead = "its announcement (sk_data_ready), which comes later";
 inline constexpr std::string_view kReturnInstead = "the call's return";
 
 // Its only candidate is the tracepoint of its name.

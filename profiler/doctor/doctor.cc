@@ -92,7 +92,7 @@ std::vector<Check> probe_checks(bool allowed, std::optional<capture::Tier> tier)
 							  "see privileges and btf"});
 			continue;
 		}
-		const capture::Trial trial = capture::try_probe(i, {tier, {}});
+		const capture::Trial trial = capture::try_probe(i, tier);
 		if (trial.works)
 			checks.push_back({label, Verdict::Ok,
 							  fmt::format("{}: {}{}", described(trial.candidate), probe.layers,

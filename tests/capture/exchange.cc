@@ -104,7 +104,7 @@ std::vector<icepath_record> Seen::of_socket(uint8_t type, uint64_t key) const
 	return found;
 }
 
-Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<Choice> &choices, ProbeSet probes)
+Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<std::optional<Tier>> &forced, ProbeSet probes)
 {
 	int ends[2];
 	EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
@@ -114,8 +114,8 @@ Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<Choice>
 	Player first(ends[0], true, cpus.first), second(ends[1], false, cpus.second);
 	pids = {first.pid, second.pid};
 	std::vector<std::unique_ptr<Capture>> captures;
-	for (const Choice &choice : choices) {
-		captures.push_back(std::make_unique<Capture>(list, kRecords, choice));
+	for (const auto &tier : forced) {
+		captures.push_back(std::make_unique<Capture>(list, kRecords, tier));
 		captures.back()->attach(probes);
 		captures.back()->add_worker(first.pidfd);
 		captures.back()->add_worker(second.pidfd);
