@@ -63,11 +63,15 @@ isolated_by_partition() {
 
 for steps; do
 	case $steps in
-	doctor) step doctor doctor_can_run ;;
+	doctor)
+		step doctor doctor_can_run
+		step "doctor, every tier" gtest test_end_to_end 'All/Doctor.*'
+		;;
 	# Of 8 B for signals, which carry no more.
 	conformance) conformance 'Every/Messages.*_64:Every/Messages.*_65536:Every/Messages.*_8:Every/Ends.*_64:Every/Ends.*_8:Every/FanIn.*_64:Every/Absent.*' ;;
 	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*' ;;
 	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps" ;;
+	renamed) step "a renamed symbol" gtest test_end_to_end 'RenamedSymbol.*' ;;
 	witness) step witness gtest test_end_to_end 'Witness.*' ;;
 	capture) step capture gtest test_capture '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
