@@ -33,6 +33,9 @@ struct Exchange {
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 
+// What stands in a capture's slots; `heads` gets the slots' own.
+std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepath_slot> &heads);
+
 std::pair<uint32_t, uint32_t> two_cpus();
 
 } // namespace icepath::capture
