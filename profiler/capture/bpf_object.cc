@@ -18,6 +18,14 @@ void silence()
 	libbpf_set_print([](enum libbpf_print_level, const char *, va_list) { return 0; });
 }
 
+// What a program is attached to, by its section: "tp_btf/sk_data_ready".
+std::string target_of(const Candidate &candidate)
+{
+	static const BpfObject unloaded = open_bpf_object({});
+	const std::string_view section = bpf_program__section_name(program_of(unloaded.get(), candidate));
+	return std::string(section.substr(section.find('/') + 1));
+}
+
 // Read once, as it is parsed whole each time. Null where the kernel has none.
 const btf *kernel_types()
 {
@@ -52,7 +60,7 @@ bool is_in_kernel(const Candidate &candidate)
 		return true;
 	// A tracepoint is the typedef of its handlers (include/trace/bpf_probe.h).
 	const bool tracepoint = candidate.tier == Tier::Tracepoint;
-	const std::string name = (tracepoint ? "btf_trace_" : "") + std::string(candidate.target);
+	const std::string name = (tracepoint ? "btf_trace_" : "") + target_of(candidate);
 	const btf *types = kernel_types();
 	return types && btf__find_by_name_kind(types, name.c_str(), tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC) > 0;
 }

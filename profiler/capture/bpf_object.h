@@ -24,7 +24,7 @@ BpfObject open_bpf_object(const std::vector<Candidate> &wanted);
 
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes
 
-// Whether the kernel's BTF has the tracepoint or function that it is attached to. A kprobe's function need not be in BTF.
+// Whether the kernel's BTF has the tracepoint or function that its program names. A kprobe's function need not be in BTF.
 bool is_in_kernel(const Candidate &candidate);
 
 } // namespace icepath::capture

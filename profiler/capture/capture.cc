@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
@@ -30,41 +31,55 @@ uint32_t tid_of(int pidfd)
 	return 0;
 }
 
+void throw_if_not_traced(const Selection &selection)
+{
+	for (size_t i = 0; i < kProbes.size(); i++)
+		if (is_essential(kProbes[i]) && !selection[i].works)
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("cannot trace {} ({}): run as root on a kernel with BTF, or see `icepath doctor`",
+									  kProbes[i].name, selection[i].why_not));
+}
+
 } // namespace
 
-Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, const Choice &choice)
-	: selection_(select_probes(choice))
+Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced)
+	: Capture(select_probes(forced))
 {
-	const auto take = [&] {
-		available_ = 0;
-		for (size_t i = 0; i < kProbes.size(); i++)
-			if (selection_[i].works)
-				available_ |= bit(i);
-	};
-	take();
+	ProbeSet doubted = 0;
 	try {
 		load(cpus, records_per_slot);
+		// What loads may still be refused, and a run must know what it rests on before it begins.
+		doubted = refused_when_attached();
 	} catch (const Failure &) {
-		// Some program is refused: find out which, one by one, and load the others.
-		for (size_t i = 0; i < kProbes.size(); i++)
-			selection_[i] = try_probe(i, choice);
-		take();
-		for (size_t i = 0; i < kProbes.size(); i++)
-			if (is_essential(kProbes[i]) && !selection_[i].works)
-				throw Failure(
-					ExitCode::MachineCannot,
-					fmt::format("cannot trace {} ({}): run as root on a kernel with BTF, or see `icepath doctor`",
-								kProbes[i].name, selection_[i].why_not));
-		load(cpus, records_per_slot);
+		doubted = ~ProbeSet{0};
 	}
+	if (!doubted)
+		return;
+	// Find out which, one by one, and load the others.
+	unload();
+	try_again(doubted, forced);
+	load(cpus, records_per_slot);
+	if (refused_when_attached())
+		throw_if_not_traced(selection_);
+}
+
+void Capture::try_again(ProbeSet probes, std::optional<Tier> forced)
+{
+	for (size_t i = 0; i < kProbes.size(); i++)
+		if (probes & bit(i))
+			selection_[i] = try_probe(i, forced);
+	throw_if_not_traced(selection_);
 }
 
 void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 {
 	std::vector<Candidate> programs;
-	for (const Trial &trial : selection_)
-		if (trial.works)
-			programs.push_back(trial.candidate);
+	available_ = 0;
+	for (size_t i = 0; i < kProbes.size(); i++)
+		if (selection_[i].works) {
+			programs.push_back(selection_[i].candidate);
+			available_ |= bit(i);
+		}
 	BpfObject bpf = open_bpf_object(programs);
 	slot_count_ = static_cast<uint32_t>(cpus.size()) + 1;
 	const auto page = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
@@ -96,13 +111,23 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 	bpf_ = bpf.release();
 }
 
-Capture::~Capture()
+Capture::~Capture() { unload(); }
+
+void Capture::unload()
 {
-	for (bpf_link *link : links_)
-		bpf_link__destroy(link); // takes null
+	for (bpf_link *&link : links_)
+		bpf_link__destroy(std::exchange(link, nullptr)); // takes null
 	if (slots_)
-		munmap(slots_, size_t{slot_bytes_} * slot_count_);
-	capture_bpf__destroy(bpf_);
+		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
+	capture_bpf__destroy(std::exchange(bpf_, nullptr)); // takes null
+}
+
+ProbeSet Capture::refused_when_attached()
+{
+	const ProbeSet loaded = available_;
+	attach(loaded);
+	attach(0);
+	return loaded & ~available_;
 }
 
 void Capture::attach(ProbeSet wanted)

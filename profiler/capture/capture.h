@@ -16,14 +16,14 @@ namespace icepath::capture {
 
 class Capture {
 public:
-	// Loads every probe that this kernel takes. `cpus` get a slot each; there is one more for all others. Throws Failure
-	// (MachineCannot) where not even the essential probes (is_essential) load.
-	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, const Choice &choice = {});
+	// Loads every probe that this kernel takes, having attached each once. `cpus` get a slot each; there is one more for all
+	// others. `forced` as in in_order(). Throws Failure(MachineCannot) where not even the essential probes (is_essential) work.
+	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
 
-	// Attaches what is missing of `wanted` and detaches the rest. Probes that don't work here are left out: see available().
+	// Attaches what is missing of `wanted` and detaches the rest. Probes that don't work are left out: see available().
 	void attach(ProbeSet wanted);
 	ProbeSet available() const { return available_; }
 	const Selection &selection() const { return selection_; }
@@ -45,7 +45,12 @@ public:
 	uint32_t slot_count() const { return slot_count_; }
 
 private:
+	explicit Capture(Selection selection)
+		: selection_(std::move(selection)) {} // a constructor that delegates cleans up
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
+	void unload();
+	void try_again(ProbeSet probes, std::optional<Tier> forced);
+	ProbeSet refused_when_attached();
 	uint64_t recursion_misses() const;
 	void log_still_off();
 	bool mark(int pidfd, bool in_block); // false: the task has ended

@@ -46,15 +46,17 @@ using Candidates = std::array<Candidate, kMostCandidates>; // by preference; one
 struct Probe {
 	std::string_view name; // stable: its tracepoint, where it has one, or else its function
 	Group group;
-	std::string_view layers; // what can't be told without it
+	std::string_view
+		layers; // what can't be told without it: layers, or parts of them ("wakeup/ipi"), and a note in brackets
 	std::string_view instead; // what tells it less well where no candidate works
 	Candidates candidates;
 };
 
 inline constexpr std::string_view kNothingInstead = "nothing"; // it is absent
-inline constexpr std::string_view kCallsInstead =
-	"the waking, if the receiver slept, or else the bounds that the calls set";
-inline constexpr std::string_view kAnnouncementInstead = "its announcement, which comes later";
+inline constexpr std::string_view kCallsInstead = "the waking, if the receiver slept, or else inferred: after the "
+												  "sending call began, and no later than it or the taking "
+												  "call came back";
+inline constexpr std::string_view kAnnouncementInstead = "its announcement (sk_data_ready), which comes later";
 inline constexpr std::string_view kReturnInstead = "the call's return";
 
 // Its only candidate is the tracepoint of its name.
@@ -76,7 +78,8 @@ constexpr Probe on_function(std::string_view function, std::string_view fentry, 
 }
 
 inline constexpr std::array<Probe, 32> kProbes = {{
-	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling, "wakeup, sender.kernel/notify, network/notify"),
+	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
+				  "wakeup, sender.kernel/notify, network/notify, relay.user, relay.kernel"),
 	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"),
 	on_tracepoint("on_sched_switch", "sched_switch", Group::Scheduling, "runqueue, preempted, blocked"),
 	on_tracepoint("on_sched_exit", "sched_exit_tp", Group::Scheduling,
@@ -101,7 +104,7 @@ inline constexpr std::array<Probe, 32> kProbes = {{
 	on_tracepoint("on_nmi_handler", "nmi_handler", Group::Interrupts, "interrupt (NMI)"),
 	{"sk_data_ready",
 	 Group::SocketReady,
-	 "sender.kernel, network, queue (when a socket is ready)",
+	 "sender.kernel, relay.kernel, network, queue (when a socket is ready)",
 	 kCallsInstead,
 	 {Candidate{Tier::Tracepoint, "on_sk_data_ready", "sk_data_ready"},
 	  Candidate{Tier::Fentry, "fentry_sock_def_readable", "sock_def_readable"},

@@ -17,11 +17,6 @@ namespace {
 
 constexpr const char *kMissing = "not in this kernel";
 
-bool is_missing(const Candidate &candidate, const Choice &choice)
-{
-	return candidate.target == choice.renamed || !is_in_kernel(candidate);
-}
-
 // Why it doesn't work, or empty.
 std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 {
@@ -45,11 +40,11 @@ std::string about(const Candidate &candidate, const std::string &reason)
 	return reason.empty() ? "" : fmt::format("{}: {}", described(candidate), reason);
 }
 
-Trial first_that_works(const Probe &probe, const Choice &choice,
+Trial first_that_works(const Probe &probe, std::optional<Tier> forced,
 					   const std::function<std::string(const Candidate &)> &why_not)
 {
 	Trial trial;
-	for (const Candidate &candidate : in_order(probe, choice.forced)) {
+	for (const Candidate &candidate : in_order(probe, forced)) {
 		if (candidate.program.empty())
 			break;
 		const std::string reason = why_not(candidate);
@@ -80,15 +75,15 @@ std::vector<Candidate> candidates_of(Tier tier)
 using Reasons = std::map<std::string_view, std::string>;
 
 // All at once, as reading the kernel's BTF is most of the work; one by one where something among them is refused.
-Reasons try_tier(Tier tier, const Choice &choice)
+Reasons try_tier(Tier tier)
 {
 	Reasons reasons;
 	std::vector<Candidate> there;
 	for (const Candidate &candidate : candidates_of(tier)) {
-		if (is_missing(candidate, choice))
-			reasons[candidate.program] = about(candidate, kMissing);
-		else
+		if (is_in_kernel(candidate))
 			there.push_back(candidate);
+		else
+			reasons[candidate.program] = about(candidate, kMissing);
 	}
 	const BpfObject bpf = open_bpf_object(there);
 	const bool loads = capture_bpf__load(bpf.get()) == 0;
@@ -114,27 +109,27 @@ std::string described(const Candidate &candidate)
 	return fmt::format("{} {}", name(candidate.tier), candidate.target);
 }
 
-Trial try_probe(size_t probe, const Choice &choice)
+Trial try_probe(size_t probe, std::optional<Tier> forced)
 {
-	return first_that_works(kProbes[probe], choice, [&](const Candidate &candidate) {
-		return about(candidate, is_missing(candidate, choice) ? kMissing : try_candidate(candidate));
+	return first_that_works(kProbes[probe], forced, [&](const Candidate &candidate) {
+		return about(candidate, is_in_kernel(candidate) ? try_candidate(candidate) : kMissing);
 	});
 }
 
-Selection select_probes(const Choice &choice)
+Selection select_probes(std::optional<Tier> forced)
 {
 	std::array<std::optional<Reasons>, std::size(kTierNames)> tried;
 	const auto why_not = [&](const Candidate &candidate) -> std::string {
 		if (candidate.tier == Tier::Tracepoint)
-			return about(candidate, is_missing(candidate, choice) ? kMissing : "");
+			return about(candidate, is_in_kernel(candidate) ? "" : kMissing);
 		auto &reasons = tried[static_cast<size_t>(candidate.tier)];
 		if (!reasons)
-			reasons = try_tier(candidate.tier, choice);
+			reasons = try_tier(candidate.tier);
 		return reasons->at(candidate.program);
 	};
 	Selection selection;
 	for (size_t i = 0; i < kProbes.size(); i++)
-		selection[i] = first_that_works(kProbes[i], choice, why_not);
+		selection[i] = first_that_works(kProbes[i], forced, why_not);
 	return selection;
 }
 

@@ -9,12 +9,6 @@
 
 namespace icepath::capture {
 
-// Which candidates may be taken.
-struct Choice {
-	std::optional<Tier> forced;
-	std::string renamed; // tests: a function of the kernel that is to be taken for missing
-};
-
 // What became of one probe.
 struct Trial {
 	bool works = false;
@@ -27,13 +21,13 @@ struct Trial {
 std::string described(const Candidate &candidate);
 
 // Loads and attaches one probe alone, by the first of its candidates that works, and takes it away again. Needs CAP_BPF and
-// CAP_PERFMON.
-Trial try_probe(size_t probe, const Choice &choice = {});
+// CAP_PERFMON. `forced` as in in_order().
+Trial try_probe(size_t probe, std::optional<Tier> forced = {});
 
 using Selection = std::array<Trial, kProbes.size()>;
 
 // For all probes, without trying what is known to work: a tracepoint that the kernel's BTF has. Functions are tried, as BTF
 // has some that can't be probed; of a tier that the kernel refuses altogether, only a few.
-Selection select_probes(const Choice &choice);
+Selection select_probes(std::optional<Tier> forced = {});
 
 } // namespace icepath::capture

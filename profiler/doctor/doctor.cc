@@ -20,6 +20,7 @@
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/doctor/clock.h"
 #include "profiler/doctor/counters.h"
+#include "profiler/doctor/layers.h"
 
 namespace icepath::doctor {
 namespace {
@@ -81,31 +82,29 @@ Check privilege_check()
 			""};
 }
 
-std::vector<Check> probe_checks(bool allowed, std::optional<capture::Tier> tier)
+capture::Selection try_probes(bool allowed, std::optional<capture::Tier> tier)
 {
-	std::vector<Check> checks;
-	for (size_t i = 0; i < capture::kProbes.size(); i++) {
-		const capture::Probe &probe = capture::kProbes[i];
-		const std::string label = fmt::format("probe {}", probe.name);
-		if (!allowed) {
-			checks.push_back({label, Verdict::Fail, "not tried", fmt::format("can't be told: {}", probe.layers),
-							  "see privileges and btf"});
-			continue;
-		}
-		const capture::Trial trial = capture::try_probe(i, {tier, {}});
-		if (trial.works)
-			checks.push_back({label, Verdict::Ok,
-							  fmt::format("{}: {}{}", described(trial.candidate), probe.layers,
-										  trial.why_not.empty() ? "" : fmt::format(" ({})", trial.why_not)),
-							  "", ""});
-		else
-			checks.push_back(
-				{label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-				 fmt::format("{}: told by {}", probe.layers, probe.instead),
-				 "use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
-				 "Debian's has; sched_exit_tp came with 6.16"});
-	}
-	return checks;
+	capture::Selection tried;
+	for (size_t i = 0; i < tried.size(); i++)
+		tried[i] = allowed ? capture::try_probe(i, tier) : capture::Trial{false, {}, "not tried"};
+	return tried;
+}
+
+Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool allowed)
+{
+	const std::string label = fmt::format("probe {}", probe.name);
+	if (!allowed)
+		return {label, Verdict::Fail, trial.why_not, fmt::format("can't be told: {}", probe.layers),
+				"see privileges and btf"};
+	if (trial.works)
+		return {label, Verdict::Ok,
+				fmt::format("{}: {}{}", described(trial.candidate), probe.layers,
+							trial.why_not.empty() ? "" : fmt::format(" ({})", trial.why_not)),
+				"", ""};
+	return {label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
+			fmt::format("{}: told by {}", probe.layers, probe.instead),
+			"use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
+			"Debian's has; sched_exit_tp came with 6.16"};
 }
 
 Check threads_check()
@@ -139,7 +138,10 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 {
 	std::vector<Check> checks = {kernel_check(), btf_check(), privilege_check()};
 	const bool allowed = checks[1].verdict != Verdict::Fail && checks[2].verdict != Verdict::Fail;
-	for (Check &check : probe_checks(allowed, tier))
+	const capture::Selection tried = try_probes(allowed, tier);
+	for (size_t i = 0; i < tried.size(); i++)
+		checks.push_back(probe_check(capture::kProbes[i], tried[i], allowed));
+	for (Check &check : layer_checks(tried))
 		checks.push_back(std::move(check));
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice choice = cpuset::choose_pair(machine);

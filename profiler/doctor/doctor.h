@@ -13,7 +13,8 @@ namespace icepath::doctor {
 enum class Verdict : uint8_t { Ok, Warn, Fail };
 
 struct Check {
-	std::string name;    // stable: "kernel", "btf", "privileges", "probe sched_switch", "cpus", "clock", …
+	std::string
+		name;    // stable: "kernel", "btf", "privileges", "probe sched_switch", "layer runqueue", "cpus", "clock", …
 	Verdict verdict = Verdict::Ok;
 	std::string found;
 	std::string effect;  // on the results; empty where Ok

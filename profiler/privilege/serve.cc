@@ -97,10 +97,8 @@ private:
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
 		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
 						 request.records_per_slot,
-						 capture::Choice{request.forced_tier
-											 ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
-											 : std::nullopt,
-										 {}});
+						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
+											 : std::nullopt);
 		// The helper wakes only between blocks, and then elsewhere, where there is an elsewhere.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {

@@ -22,7 +22,7 @@ protected:
 		auto cpus = two_cpus();
 		if (GetParam())
 			cpus.second = cpus.first;
-		exchange = std::make_unique<Exchange>(cpus, std::vector<Choice>(1));
+		exchange = std::make_unique<Exchange>(cpus, std::vector<std::optional<Tier>>(1));
 		seen = &exchange->seen.front();
 	}
 	std::unique_ptr<Exchange> exchange;

@@ -4,65 +4,33 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <memory>
 
-#include "cpuset/affinity.h"
 #include "cpuset/topology.h"
 #include "icepath/plugin.h"
+#include "tests/capture/player.h"
 
 namespace icepath::capture {
 namespace {
 
 constexpr uint32_t kRecords = 1u << 14;
 
-// One end of the exchange, in a process of its own; it begins when it is told to by a byte on `start`.
-struct Player {
-	Player(int socket, bool first, uint32_t cpu)
-	{
-		EXPECT_EQ(pipe2(start, 0), 0);
-		EXPECT_EQ(pipe2(done, 0), 0);
-		pid = fork();
-		if (pid == 0) {
-			char byte = 0;
-			if (cpuset::pin(0, cpu) || read(start[0], &byte, 1) != 1)
-				_exit(1);
-			for (int i = 0; i < kTrips; i++) {
-				if (first && write(socket, "x", 1) != 1)
-					_exit(2);
-				if (read(socket, &byte, 1) != 1)
-					_exit(3);
-				if (!first && write(socket, "x", 1) != 1)
-					_exit(4);
-			}
-			if (write(done[1], "d", 1) != 1)
-				_exit(5);
-			pause();
-		}
-		pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-	}
-	~Player()
-	{
-		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
-		waitpid(pid, nullptr, 0);
-		for (const int fd : {pidfd, start[0], start[1], done[0], done[1]})
-			close(fd);
-	}
-	void go() const { EXPECT_EQ(write(start[1], "s", 1), 1); }
-	void await() const
-	{
-		char byte = 0;
-		EXPECT_EQ(read(done[0], &byte, 1), 1);
-	}
-	int start[2], done[2], pidfd = -1;
-	pid_t pid = -1;
-};
+// One end of the exchange.
+bool play(int socket, bool first)
+{
+	char byte = 0;
+	for (int i = 0; i < kTrips; i++)
+		if ((first && write(socket, "x", 1) != 1) || read(socket, &byte, 1) != 1 ||
+			(!first && write(socket, "x", 1) != 1))
+			return false;
+	return true;
+}
+
+} // namespace
 
 std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepath_slot> &heads)
 {
@@ -87,8 +55,6 @@ std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepa
 	return all;
 }
 
-} // namespace
-
 size_t Seen::count(uint8_t type) const
 {
 	return static_cast<size_t>(std::ranges::count(records, type, &icepath_record::type));
@@ -104,18 +70,19 @@ std::vector<icepath_record> Seen::of_socket(uint8_t type, uint64_t key) const
 	return found;
 }
 
-Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<Choice> &choices, ProbeSet probes)
+Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<std::optional<Tier>> &forced, ProbeSet probes)
 {
 	int ends[2];
 	EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	std::vector<uint32_t> list = {cpus.first};
 	if (cpus.second != cpus.first)
 		list.push_back(cpus.second);
-	Player first(ends[0], true, cpus.first), second(ends[1], false, cpus.second);
+	const Player first(cpus.first, [&](int) { return play(ends[0], true); });
+	const Player second(cpus.second, [&](int) { return play(ends[1], false); });
 	pids = {first.pid, second.pid};
 	std::vector<std::unique_ptr<Capture>> captures;
-	for (const Choice &choice : choices) {
-		captures.push_back(std::make_unique<Capture>(list, kRecords, choice));
+	for (const auto &tier : forced) {
+		captures.push_back(std::make_unique<Capture>(list, kRecords, tier));
 		captures.back()->attach(probes);
 		captures.back()->add_worker(first.pidfd);
 		captures.back()->add_worker(second.pidfd);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two processes that exchange single bytes over a UNIX socket (SOCK_SEQPACKET: of streams, newer kernels tell less), and what one or several captures saw of it.
+// Two processes that exchange single bytes over a UNIX socket (SOCK_SEQPACKET: of streams, newer kernels tell less), and what
+// one or several captures saw of it.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -25,11 +26,15 @@ struct Seen {
 
 struct Exchange {
 	// All captures see the very same exchange, each with these probes.
-	Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<Choice> &choices, ProbeSet probes = ~ProbeSet{0});
-	std::vector<Seen> seen; // by choice
+	Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<std::optional<Tier>> &forced,
+			 ProbeSet probes = ~ProbeSet{0});
+	std::vector<Seen> seen; // by forced tier
 	std::array<pid_t, 2> pids{};
 	uint64_t begin_ns = 0, end_ns = 0;
 };
+
+// What stands in a capture's slots; `heads` gets the slots' own.
+std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepath_slot> &heads);
 
 std::pair<uint32_t, uint32_t> two_cpus();
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/capture/bpf_object.h"
 #include "tests/capture/exchange.h"
 
 namespace icepath::capture {
@@ -33,6 +34,7 @@ TEST(Candidates, AForcedTierComesFirstAndLeavesTheTracepoint)
 
 TEST(Candidates, EachProgramStandsForOneProbeOfItsTier)
 {
+	const BpfObject bpf = open_bpf_object({});
 	std::vector<std::string_view> programs;
 	for (const Probe &probe : kProbes)
 		for (const Candidate &candidate : probe.candidates) {
@@ -42,6 +44,8 @@ TEST(Candidates, EachProgramStandsForOneProbeOfItsTier)
 			const bool returns = candidate.program.starts_with("fexit_") || candidate.program.starts_with("kretprobe_");
 			const bool enters = candidate.program.starts_with("fentry_") || candidate.program.starts_with("kprobe_");
 			EXPECT_EQ(candidate.tier != Tier::Tracepoint, returns || enters) << candidate.program;
+			const std::string section = bpf_program__section_name(program_of(bpf.get(), candidate));
+			EXPECT_TRUE(section.ends_with("/" + std::string(candidate.target))) << candidate.program << ": " << section;
 		}
 	std::ranges::sort(programs);
 	EXPECT_EQ(std::ranges::adjacent_find(programs), programs.end());
@@ -63,36 +67,10 @@ protected:
 	}
 };
 
-// The probe's attach is broken on purpose, as a kernel that has renamed its tracepoint and its function would.
-TEST_F(TiersTest, WhatIsRenamedGivesWayToTheNextCandidate)
-{
-	const size_t ready = number_of("sk_data_ready");
-	const Selection usual = select_probes({}), without_tracepoint = select_probes({{}, "sk_data_ready"}),
-					without_function = select_probes({Tier::Fentry, "sock_def_readable"});
-	EXPECT_NE(without_tracepoint[ready].why_not.find("tracepoint sk_data_ready: not in this kernel"),
-			  std::string::npos);
-	EXPECT_EQ(without_function[ready].why_not.find("fentry sock_def_readable: "), 0u);
-	const bool has_functions = usual[number_of("skb_queue_tail")].works;
-	EXPECT_EQ(without_tracepoint[ready].works, has_functions);
-	if (has_functions) {
-		EXPECT_EQ(described(without_tracepoint[ready].candidate), "fentry sock_def_readable");
-	}
-	EXPECT_EQ(without_function[ready].works, select_probes({Tier::Tracepoint, ""})[ready].works);
-	// And what the next candidate tells is the same.
-	const Exchange exchange(two_cpus(), {{{}, "sk_data_ready"}}, bit(ready));
-	if (has_functions) {
-		for (const uint64_t key : {kFirstKey, kSecondKey})
-			EXPECT_EQ(exchange.seen[0].of_socket(ICEPATH_RECORD_DATA_READY, key).size(), size_t{kTrips});
-	} else {
-		EXPECT_EQ(exchange.seen[0].count(ICEPATH_RECORD_DATA_READY), 0u);
-	}
-}
-
 TEST_F(TiersTest, BoundariesOfSeveralTiersAgreeOnEveryMessage)
 {
-	const std::vector<Choice> choices = {{Tier::Fentry, ""}, {Tier::Kprobe, ""}, {Tier::Tracepoint, ""}};
 	const size_t ready = number_of("sk_data_ready"), queue = number_of("skb_queue_tail");
-	const Exchange exchange(two_cpus(), choices, bit(ready) | bit(queue));
+	const Exchange exchange(two_cpus(), {Tier::Fentry, Tier::Kprobe, Tier::Tracepoint}, bit(ready) | bit(queue));
 	size_t compared = 0;
 	for (const uint64_t key : {kFirstKey, kSecondKey}) {
 		std::vector<std::vector<uint64_t>> told;

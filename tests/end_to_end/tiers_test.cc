@@ -26,7 +26,7 @@ protected:
 	// Whether this kernel has any function to be probed so.
 	static bool has_functions(const std::string &tier)
 	{
-		static const auto selection = [](capture::Tier forced) { return capture::select_probes({forced, {}}); };
+		static const auto selection = [](capture::Tier forced) { return capture::select_probes(forced); };
 		const capture::Tier forced = tier == "fentry" ? capture::Tier::Fentry : capture::Tier::Kprobe;
 		return std::ranges::any_of(selection(forced), [&](const capture::Trial &trial) {
 			return trial.works && trial.candidate.tier == forced;

@@ -14,9 +14,9 @@ source=$(realpath "$1") build=$(realpath "$2") length=$3
 shift 3
 kernels=${*:-6.1 6.12}
 case $length in
-short) steps='doctor capture-tiers fentry kprobe' seconds=300 programs= ;;
+short) steps='doctor capture-tiers renamed fentry kprobe' seconds=400 programs= ;;
 full)
-	steps='doctor capture watchpoints fentry kprobe tracepoint every-fentry every-kprobe every-tracepoint memory conformance' seconds=3600
+	steps='doctor capture watchpoints renamed fentry kprobe tracepoint every-fentry every-kprobe every-tracepoint memory conformance' seconds=3600
 	programs='bpftrace unshare'
 	;;
 *) echo "vm: short or full, not $length" >&2; exit 2 ;;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/doctor/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "profiler/path/layers.h"
+
+namespace icepath::doctor {
+namespace {
+
+// What tells a layer beside probes, on every kernel; empty where nothing does.
+constexpr std::string_view stamps_of(path::Layer layer)
+{
+	switch (layer) {
+	case path::Layer::SenderUser:
+	case path::Layer::SenderKernel:
+		return "the sender's stamps around each call";
+	case path::Layer::Queue:
+	case path::Layer::ReceiverKernel:
+	case path::Layer::ReceiverUser:
+		return "the receiver's stamps around each call";
+	case path::Layer::Propagation:
+		return "the stamps of publishing and observing, in shared memory";
+	default:
+		return "";
+	}
+}
+
+// How a probe serves a layer: "ipi", "when a pipe has it", or "" for all of it. Nothing where it doesn't.
+std::optional<std::string> use_of(const capture::Probe &probe, std::string_view layer)
+{
+	std::string_view list = probe.layers, note;
+	if (const size_t bracket = list.find(" ("); bracket != std::string_view::npos) {
+		note = list.substr(bracket + 2, list.size() - bracket - 3);
+		list = list.substr(0, bracket);
+	}
+	while (!list.empty()) {
+		const std::string_view item = list.substr(0, list.find(", "));
+		list.remove_prefix(std::min(list.size(), item.size() + 2));
+		if (item.substr(0, item.find('/')) == layer)
+			return std::string(item.size() > layer.size() ? item.substr(layer.size() + 1) : note);
+	}
+	return std::nullopt;
+}
+
+std::string with_note(std::string_view name, const std::string &note)
+{
+	return note.empty() ? std::string(name) : fmt::format("{} ({})", name, note);
+}
+
+void append(std::string &all, const std::string &one, const char *separator)
+{
+	if (!one.empty())
+		all += (all.empty() ? "" : separator) + one;
+}
+
+Check layer_check(path::Layer layer, const capture::Selection &tried)
+{
+	Check check{fmt::format("layer {}", name(layer)), Verdict::Ok, std::string(stamps_of(layer)), "", ""};
+	std::array<std::string, std::size(capture::kTierNames)> by_tier;
+	std::map<std::string_view, std::string> missing; // by what tells it instead
+	for (size_t i = 0; i < capture::kProbes.size(); i++) {
+		const capture::Probe &probe = capture::kProbes[i];
+		const auto use = use_of(probe, name(layer));
+		if (!use)
+			continue;
+		const capture::Trial &trial = tried[i];
+		if (trial.works) {
+			append(by_tier[static_cast<size_t>(trial.candidate.tier)], with_note(trial.candidate.target, *use), ", ");
+			continue;
+		}
+		check.verdict = std::max(check.verdict, is_essential(probe) ? Verdict::Fail : Verdict::Warn);
+		append(missing[probe.instead], with_note(probe.name, *use), ", ");
+	}
+	for (size_t tier = 0; tier < by_tier.size(); tier++)
+		if (!by_tier[tier].empty())
+			append(check.found, fmt::format("{} {}", capture::kTierNames[tier], by_tier[tier]), "; ");
+	for (const auto &[instead, probes] : missing)
+		append(check.effect, fmt::format("for want of {}: told by {}", probes, instead), "; ");
+	if (!missing.empty())
+		check.remedy = "see what is said of these probes";
+	if (check.found.empty())
+		check.found = "nothing tells it here";
+	return check;
+}
+
+} // namespace
+
+std::vector<Check> layer_checks(const capture::Selection &tried)
+{
+	std::vector<Check> checks;
+	for (size_t layer = 0; layer < path::kLayerCount; layer++)
+		checks.push_back(layer_check(static_cast<path::Layer>(layer), tried));
+	return checks;
+}
+
+} // namespace icepath::doctor

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/doctor/layers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "profiler/path/layers.h"
+
+namespace icepath::doctor {
+namespace {
+
+using capture::kProbes;
+using capture::Tier;
+
+size_t number_of(std::string_view probe)
+{
+	return static_cast<size_t>(std::ranges::find(kProbes, probe, &capture::Probe::name) - kProbes.begin());
+}
+
+// Each probe works by its first candidate.
+capture::Selection all_work()
+{
+	capture::Selection tried;
+	for (size_t i = 0; i < tried.size(); i++)
+		tried[i] = {true, kProbes[i].candidates[0], ""};
+	return tried;
+}
+
+Check check_of(const capture::Selection &tried, const std::string &layer)
+{
+	for (const Check &check : layer_checks(tried))
+		if (check.name == "layer " + layer)
+			return check;
+	ADD_FAILURE() << "no layer " << layer;
+	return {};
+}
+
+bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
+{
+	const auto checks = layer_checks(all_work());
+	ASSERT_EQ(checks.size(), path::kLayerCount);
+	for (size_t i = 0; i < checks.size(); i++) {
+		EXPECT_EQ(checks[i].name, "layer " + std::string(path::kLayerNames[i]));
+		EXPECT_EQ(checks[i].verdict, Verdict::Ok);
+		EXPECT_TRUE(has(checks[i].found, "stamps") || has(checks[i].found, "tracepoint ")) << checks[i].name;
+		EXPECT_EQ(checks[i].effect, "");
+	}
+	EXPECT_EQ(check_of(all_work(), "blocked").found, "tracepoint sched_switch");
+	EXPECT_TRUE(has(check_of(all_work(), "wakeup").found, "cpu_idle (idle_exit)"));
+	EXPECT_TRUE(has(check_of(all_work(), "sender.kernel").found,
+					"; fentry skb_queue_tail (when a UNIX socket has it), pipe_write (when a pipe has it)"));
+}
+
+// Every probe serves some layer by a name of profiler/path/layers.h.
+TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
+{
+	for (size_t i = 0; i < kProbes.size(); i++) {
+		capture::Selection tried = all_work();
+		tried[i] = {false, {}, "not in this kernel"};
+		const std::string_view layers = kProbes[i].layers.substr(0, kProbes[i].layers.find(" ("));
+		std::stringstream list{std::string(layers)};
+		for (std::string layer; std::getline(list >> std::ws, layer, ',');) {
+			const size_t slash = layer.find('/');
+			if (slash != std::string::npos) {
+				EXPECT_EQ(std::ranges::count(path::kPartNames, layer.substr(slash + 1)), 1) << layer;
+			}
+			const Check check = check_of(tried, layer.substr(0, slash));
+			EXPECT_NE(check.verdict, Verdict::Ok) << kProbes[i].name;
+			EXPECT_TRUE(has(check.effect, std::string(kProbes[i].name))) << kProbes[i].name << ": " << check.effect;
+		}
+	}
+}
+
+TEST(LayerChecks, WhatIsMissingSaysWhatTellsItInstead)
+{
+	capture::Selection tried = all_work();
+	tried[number_of("sk_data_ready")] = {true, kProbes[number_of("sk_data_ready")].candidates[2], ""};
+	tried[number_of("skb_queue_tail")] = tried[number_of("cpu_idle")] = {false, {}, "not in this kernel"};
+	const Check kernel = check_of(tried, "sender.kernel"), wakeup = check_of(tried, "wakeup");
+	EXPECT_EQ(kernel.verdict, Verdict::Warn);
+	EXPECT_TRUE(has(kernel.found, "kprobe sock_def_readable (when a socket is ready)")) << kernel.found;
+	EXPECT_FALSE(has(kernel.found, "skb_queue_tail"));
+	EXPECT_EQ(kernel.effect, "for want of skb_queue_tail (when a UNIX socket has it): told by its announcement "
+							 "(sk_data_ready), which comes later");
+	EXPECT_EQ(wakeup.effect, "for want of cpu_idle (idle_exit): told by nothing");
+	EXPECT_EQ(check_of(tried, "blocked").verdict, Verdict::Ok);
+	tried[number_of("sched_switch")] = {false, {}, "not in this kernel"};
+	EXPECT_EQ(check_of(tried, "blocked").verdict, Verdict::Fail);
+	EXPECT_EQ(check_of(tried, "blocked").found, "nothing tells it here");
+}
+
+} // namespace
+} // namespace icepath::doctor

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the doctor says on this kernel, for each kind of probe: whoever reads it finds what each layer of a breakdown rests on.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "profiler/capture/selection.h"
+#include "profiler/path/layers.h"
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Doctor : public testing::TestWithParam<capture::Tier> {};
+
+TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const std::string tier(name(GetParam()));
+	const capture::Selection selection = capture::select_probes(GetParam());
+	const Folder folder;
+	const Outcome json = run({icepath_program(), "doctor", "--json", "--tier", tier}, folder.path(), 120s),
+				  text = run({icepath_program(), "doctor", "--tier", tier}, folder.path(), 120s);
+	ASSERT_EQ(json.exit_code, 0) << json.err;
+	std::map<std::string, nlohmann::json> layers;
+	const nlohmann::json told = nlohmann::json::parse(json.out);
+	for (const auto &check : told["checks"])
+		if (const std::string label = check["name"]; label.starts_with("layer "))
+			layers[label.substr(6)] = check;
+	for (const std::string_view layer : path::kLayerNames) {
+		const auto &check = layers[std::string(layer)];
+		ASSERT_TRUE(check.is_object()) << layer;
+		const std::string found = check["found"], effect = check["effect"];
+		EXPECT_NE(text.out.find(found), std::string::npos) << layer;
+		EXPECT_NE(text.out.find(effect), std::string::npos) << layer;
+		EXPECT_TRUE(found.find("stamps") != std::string::npos || found.find("tracepoint ") != std::string::npos)
+			<< found;
+		// Each probe of the layer by what was taken for it, or by what tells it instead.
+		for (size_t i = 0; i < capture::kProbes.size(); i++) {
+			const capture::Probe &probe = capture::kProbes[i];
+			if ((", " + std::string(probe.layers.substr(0, probe.layers.find(" (")))).find(", " + std::string(layer)) ==
+				std::string::npos)
+				continue;
+			const capture::Trial &trial = selection[i];
+			if (trial.works) {
+				// Tiers stand in their order, each with its probes.
+				const size_t at = found.find(std::string(name(trial.candidate.tier)) + " ");
+				ASSERT_NE(at, std::string::npos) << probe.name << ": " << found;
+				const std::string of_tier = found.substr(at, found.find("; ", at) - at);
+				EXPECT_NE(of_tier.find(trial.candidate.target), std::string::npos) << probe.name << ": " << found;
+			} else {
+				EXPECT_NE(effect.find(probe.name), std::string::npos) << probe.name << ": " << effect;
+				EXPECT_NE(effect.find(probe.instead), std::string::npos) << probe.name << ": " << effect;
+			}
+		}
+	}
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Doctor,
+						 testing::Values(capture::Tier::Tracepoint, capture::Tier::Fentry, capture::Tier::Kprobe),
+						 [](const auto &which) { return std::string(name(which.param)); });
+
+} // namespace
+} // namespace icepath::end_to_end
