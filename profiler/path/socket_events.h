@@ -27,7 +27,7 @@ struct Direction {
 // UNIX sockets: queueing and sk_data_ready run in the sending call, on top of the sender.
 void match_local(const SocketEvents &events, const Observations &seen, Direction &direction);
 
-// Pipes and message queues: nothing but the sending call tells which message gets into the queue.
+// Pipes and message queues: nothing but the sending call tells which message gets into the queue, and whose call it is.
 void match_queue(const SocketEvents &events, Direction &direction);
 
 // TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.
