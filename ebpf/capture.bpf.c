@@ -9,8 +9,8 @@
  * Tracepoints are tp_btf: direct calls without the per-CPU bpf_prog_active guard of perf tracepoints, which drops a
  * program that an interrupt nests in another one; fentry and fexit are alike. One that nests in itself is still skipped; the
  * kernel counts that (recursion_misses), and user space reports it as loss. A kprobe that an interrupt hits while another
- * one's handler runs is dropped before any program is asked (kprobe_running()), and not counted there: what rests on kprobes
- * is never exact.
+ * one's handler runs is dropped before any program is asked (kprobe_running()), and counted with the kprobe only since 6.7
+ * (misses.cc): what rests on kprobes is never exact.
  */
 #include "vmlinux.h" /* first: all others name its types */
 

@@ -120,8 +120,18 @@ int BPF_KPROBE(kprobe_mutex_unlock, struct mutex *lock) { return log_unlock(ICEP
 /*
  * POSIX message queues, under the queue's lock: into the queue, or handed over to a worker that sleeps for it, whose state says
  * so a few instructions before (__pipelined_op()). Who makes room in a full queue puts the sleeping sender's message there
- * itself (pipelined_receive()): that record is the receiver's, and says nothing.
+ * itself (pipelined_receive()): of that, it is the sender's waking, a few instructions later, that tells whose message it is.
  */
+static __always_inline int log_handed_over(enum icepath_tier tier, struct task_struct *sleeper)
+{
+	if (!by_worker())
+		return 0;
+	struct icepath_record *record = log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, 0, false, 0);
+	if (record)
+		record->socket.woken_tid = BPF_CORE_READ(sleeper, pid);
+	return 0;
+}
+
 SEC("?fentry/msg_insert")
 int BPF_PROG(fentry_msg_insert) { return log_enqueued(ICEPATH_TIER_FENTRY); }
 
@@ -131,12 +141,15 @@ int BPF_KPROBE(kprobe_msg_insert) { return log_enqueued(ICEPATH_TIER_KPROBE); }
 SEC("?fentry/wake_q_add_safe")
 int BPF_PROG(fentry_wake_q_add_safe, struct wake_q_head *queue, struct task_struct *sleeper)
 {
-	return capturing && worker_of(sleeper) ? log_enqueued(ICEPATH_TIER_FENTRY) : 0;
+	return capturing && worker_of(sleeper) ? log_handed_over(ICEPATH_TIER_FENTRY, sleeper) : 0;
 }
 
-/* A kprobe can't tell whom it wakes: futexes and locks call this too. */
+/* A kprobe can't look up whether that is a worker: futexes and locks call this too. */
 SEC("?kprobe/wake_q_add_safe")
-int BPF_KPROBE(kprobe_wake_q_add_safe) { return log_enqueued(ICEPATH_TIER_KPROBE); }
+int BPF_KPROBE(kprobe_wake_q_add_safe, struct wake_q_head *queue, struct task_struct *sleeper)
+{
+	return log_handed_over(ICEPATH_TIER_KPROBE, sleeper);
+}
 
 /* Message queues: out of the queue, about to be copied to the receiver. */
 SEC("?fentry/store_msg")

@@ -127,7 +127,8 @@ struct icepath_record {
 			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
 			ICEPATH_U32 bytes;   /* payload bytes of this packet or copy; 0 where it isn't told */
 			ICEPATH_U8 has_stream_end;
-			ICEPATH_U8 reserved[7];
+			ICEPATH_U8 reserved[3];
+			ICEPATH_U32 woken_tid; /* ENQUEUED by who then wakes this thread: the one that sleeps for the message, or with it */
 		} socket;
 		ICEPATH_U64 words[5];
 	};

@@ -3,17 +3,17 @@
 #define ICEPATH_EBPF_SOCKETS_BPF_H
 /* What sockets of the run announce, queue and hand out. Part of capture.bpf.c. */
 
-static __always_inline void log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u64 buffer, __u32 bytes,
+static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u64 buffer, __u32 bytes,
 									   bool has_stream_end, __u32 stream_end)
 {
 	__u32 cpu;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
-		return;
+		return NULL;
 	struct icepath_record *record =
 		begin_record(cpu, type, context_of(state), (__u32)bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 	if (!record)
-		return;
+		return NULL;
 	record->flags = tier << ICEPATH_FLAG_TIER_SHIFT;
 	record->socket.socket = key;
 	record->socket.buffer = buffer;
@@ -21,6 +21,7 @@ static __always_inline void log_socket(__u8 type, enum icepath_tier tier, __u64 
 	record->socket.bytes = bytes;
 	record->words[3] = has_stream_end;
 	record->words[4] = 0;
+	return record;
 }
 
 /* The key of a socket of the run, or 0. */

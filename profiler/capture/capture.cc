@@ -15,6 +15,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
+#include "profiler/capture/misses.h"
 #include "profiler/failure.h"
 
 namespace icepath::capture {
@@ -198,7 +199,7 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds)
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
-	misses_at_begin_ = recursion_misses();
+	misses_at_begin_ = misses();
 	block_workers_ = worker_pidfds;
 	__atomic_store_n(&bpf_->bss->capturing, 1u, __ATOMIC_SEQ_CST);
 }
@@ -209,7 +210,7 @@ uint64_t Capture::end_block()
 	log_still_off();
 	for (const int pidfd : block_workers_)
 		(void)mark(pidfd, false);
-	return recursion_misses() - misses_at_begin_;
+	return misses() - misses_at_begin_;
 }
 
 // A worker that was switched in unseen, and ran to the end of the block, shows only here.
@@ -236,17 +237,12 @@ void Capture::log_still_off()
 	}
 }
 
-uint64_t Capture::recursion_misses() const
+uint64_t Capture::misses() const
 {
 	uint64_t misses = 0;
-	for (size_t i = 0; i < kProbes.size(); i++) {
-		if (!links_[i])
-			continue;
-		bpf_prog_info info{};
-		__u32 size = sizeof(info);
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program_of(bpf_, selection_[i].candidate)), &info, &size) == 0)
-			misses += info.recursion_misses;
-	}
+	for (size_t i = 0; i < kProbes.size(); i++)
+		if (links_[i])
+			misses += misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
 	return misses;
 }
 

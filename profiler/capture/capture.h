@@ -51,7 +51,7 @@ private:
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);
 	ProbeSet refused_when_attached();
-	uint64_t recursion_misses() const;
+	uint64_t misses() const;
 	void log_still_off();
 	bool mark(int pidfd, bool in_block); // false: the task has ended
 

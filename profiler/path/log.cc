@@ -91,7 +91,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 						  record.context,
 						  record.socket.has_stream_end != 0,
 						  (record.flags & ICEPATH_FLAG_TIER_MASK) >> ICEPATH_FLAG_TIER_SHIFT == ICEPATH_TIER_KPROBE,
-						  index};
+						  index,
+						  record.type == ICEPATH_RECORD_ENQUEUED ? record.socket.woken_tid : 0};
 		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
 		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
 		 : record.type == ICEPATH_RECORD_TAKEN        ? events.taken

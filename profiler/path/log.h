@@ -20,6 +20,7 @@ struct SocketEvent {
 	bool has_stream_end = false;
 	bool may_be_another = false; // records of its kind are dropped without a trace: kprobes
 	uint32_t record = 0;
+	uint32_t woken = 0; // tid; 0: not told
 };
 
 struct SocketEvents {

@@ -380,9 +380,14 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 void match_queue(const SocketEvents &events, Direction &direction)
 {
 	auto queued = events.enqueued;
+	// The sender itself, or, into a full message queue, who made room: asleep in its call, the sender has no other part in it.
 	std::erase_if(queued, [&](const SocketEvent &one) {
-		return one.tid != direction.sender || one.socket != 0 || one.context != ICEPATH_CONTEXT_TASK;
+		const bool own = one.tid == direction.sender && (one.woken == 0 || one.woken == direction.receiver);
+		const bool for_it = one.tid != direction.sender && one.woken == direction.sender;
+		return !(own || for_it) || one.socket != 0 || one.context != ICEPATH_CONTEXT_TASK;
 	});
+	for (SocketEvent &one : queued)
+		one.tid = direction.sender;
 	for (Exchange &exchange : direction.exchanges)
 		if (Transfer &transfer = exchange.transfer; has_call(transfer))
 			// The part that gets there last decides.

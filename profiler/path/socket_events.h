@@ -31,7 +31,7 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 // nothing tells which one was announced.
 void match_carried(const SocketEvents &events, const Observations &seen, Direction &direction);
 
-// Pipes and message queues: nothing but the sending call tells which message gets into the queue.
+// Pipes and message queues: nothing but the sending call tells which message gets into the queue, and whose call it is.
 void match_queue(const SocketEvents &events, Direction &direction);
 
 // TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/type_table.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <fmt/format.h>
@@ -56,7 +57,8 @@ Json type_table()
 						 UNION_FIELD(socket, buffer),
 						 UNION_FIELD(socket, stream_end),
 						 UNION_FIELD(socket, bytes),
-						 UNION_FIELD(socket, has_stream_end)};
+						 UNION_FIELD(socket, has_stream_end),
+						 UNION_FIELD(socket, woken_tid)};
 	const Json send = {FIELD(SendStamp, seq),      FIELD(SendStamp, intended_ns), FIELD(SendStamp, send_ns),
 					   FIELD(SendStamp, call_ns),  FIELD(SendStamp, publish_ns),  FIELD(SendStamp, return_ns),
 					   FIELD(SendStamp, attempts), FIELD(SendStamp, flags)};
@@ -77,17 +79,23 @@ Json type_table()
 
 namespace {
 
+// Reserved before, and zero, which means that it isn't told.
+constexpr std::string_view kAddedLater[] = {"socket.woken_tid"};
+
 void check_type(const std::string &name, const Json &ours, const Json &theirs)
 {
 	if (unsigned_field(theirs, "bytes", UINT32_MAX) != ours.at("bytes"))
 		throw std::runtime_error(fmt::format("its {} has another size than this icepath's", name));
 	const Json &fields = array_field(theirs, "fields", 4096);
 	for (const Json &field : ours.at("fields")) {
-		bool same = false;
-		for (const Json &other : fields)
-			same = same || (text_field(other, "name") == field.at("name") &&
-							unsigned_field(other, "offset", UINT32_MAX) == field.at("offset") &&
+		bool there = false, same = false;
+		for (const Json &other : fields) {
+			const bool named = text_field(other, "name") == field.at("name");
+			there = there || named;
+			same = same || (named && unsigned_field(other, "offset", UINT32_MAX) == field.at("offset") &&
 							unsigned_field(other, "bytes", UINT32_MAX) == field.at("bytes"));
+		}
+		same = same || (!there && std::ranges::count(kAddedLater, field.at("name").get<std::string>()) > 0);
 		if (!same)
 			throw std::runtime_error(
 				fmt::format("its {} has no {} where this icepath reads it", name, field.at("name").get<std::string>()));

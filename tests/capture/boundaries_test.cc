@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -57,13 +58,35 @@ size_t number_of(std::string_view probe)
 	return static_cast<size_t>(std::ranges::find(kProbes, probe, &Probe::name) - kProbes.begin());
 }
 
+bool has_probes(int turn) { return turn % 4 == 0 || turn % 4 == 3; } // ABBA
+
+constexpr int kTurnsOfBatch = 8;
+static_assert(kTurns % kTurnsOfBatch == 0);
+
+std::vector<int> messages_of(int batch, bool probed)
+{
+	std::vector<int> messages;
+	for (int i = batch * kTurnsOfBatch * kMessagesOfTurn; i < (batch + 1) * kTurnsOfBatch * kMessagesOfTurn; i++)
+		if (has_probes(i / kMessagesOfTurn) == probed)
+			messages.push_back(i);
+	return messages;
+}
+
 double median(std::vector<double> values)
 {
 	std::ranges::nth_element(values, values.begin() + static_cast<ptrdiff_t>(values.size() / 2));
 	return values[values.size() / 2];
 }
 
-bool has_probes(int turn) { return turn % 4 == 0 || turn % 4 == 3; } // ABBA
+// Pairs of tiers by their names: in how many more pairs of turns they kept within the price than not, and what was found.
+struct Score {
+	int ahead = 0, best = 0;
+	std::string found;
+};
+using Scores = std::map<std::string, Score>;
+
+// Were it a coin's toss, that would be met often; where three of four pairs are beyond, in one of eighty tries (1/3^4).
+constexpr int kEnough = 4;
 
 class Boundaries : public testing::TestWithParam<Boundary> {
 protected:
@@ -98,23 +121,25 @@ protected:
 		return {stamps.send_begin_ns, stamps.take_end_ns};
 	}
 
-	// When each message of the turns with probes passed the boundary, by what one capture logged; its records are those of
+	// When each message of a batch's turns with probes passed the boundary, by what one capture logged; its records are those of
 	// the messages, one each.
-	static std::vector<uint64_t> passed(const Boundary &boundary, const OneWay &way,
+	static std::vector<uint64_t> passed(const Boundary &boundary, const OneWay &way, int batch,
 										std::vector<icepath_record> records, Tier tier)
 	{
 		const auto actor =
 			static_cast<uint32_t>(boundary.where == Where::Taking ? way.receiver().pid : way.sender().pid);
 		const bool of_socket = boundary.type != ICEPATH_RECORD_TAKEN && boundary.mechanism != Mechanism::Pipe &&
 							   boundary.mechanism != Mechanism::MessageQueue;
-		std::erase_if(records, [&](const icepath_record &one) { return one.type != boundary.type; });
+		// A kprobe at wake_q_add_safe can't look up whom it wakes: futexes and locks call that too.
+		std::erase_if(records, [&](const icepath_record &one) {
+			return one.type != boundary.type ||
+				   (one.socket.woken_tid != 0 && one.socket.woken_tid != static_cast<uint32_t>(way.receiver().pid));
+		});
 		std::ranges::stable_sort(records, {}, &icepath_record::end_ns);
 		std::vector<uint64_t> times;
 		size_t within = 0;
 		uint32_t stream_end = 0;
-		for (int i = 0; i < kMessages; i++) {
-			if (!has_probes(i / kMessagesOfTurn))
-				continue;
+		for (const int i : messages_of(batch, true)) {
 			const auto [begin_ns, end_ns] = bounds(boundary, way.stamps()[static_cast<size_t>(i)]);
 			std::vector<icepath_record> own;
 			std::ranges::copy_if(records, std::back_inserter(own), [&](const icepath_record &one) {
@@ -128,6 +153,7 @@ protected:
 			times.push_back(record.end_ns);
 			EXPECT_EQ((record.flags & ICEPATH_FLAG_TIER_MASK) >> ICEPATH_FLAG_TIER_SHIFT, static_cast<unsigned>(tier));
 			EXPECT_EQ(record.socket.socket, of_socket ? kKey : 0);
+			EXPECT_EQ(record.socket.woken_tid != 0, boundary.probe == "wake_q_add_safe");
 			if (boundary.where != Where::Arriving) {
 				EXPECT_EQ(record.tid, actor) << "message " << i;
 				EXPECT_EQ(record.context, ICEPATH_CONTEXT_TASK) << "message " << i;
@@ -142,46 +168,39 @@ protected:
 				stream_end = record.socket.stream_end;
 			}
 		}
-		// A kprobe can't see whom a wake_q is for.
-		if (!(boundary.probe == "wake_q_add_safe" && tier == Tier::Kprobe)) {
-			EXPECT_EQ(records.size(), within) << "of no message";
-		}
+		EXPECT_EQ(records.size(), within) << "of no message";
 		return times;
 	}
 
-	// In most pairs of neighbouring turns, what lies between two tiers' times of one message is less than what all their probes
-	// add to the call. Both are medians; what disturbs the machine for longer than a turn disturbs both turns of a pair.
-	static void expect_within_the_price(const Boundary &boundary, const OneWay &way,
-										const std::map<Tier, std::vector<uint64_t>> &times)
+	// Whether what lies between two tiers' times of one message is less than what all their probes add to the call: by the
+	// medians of each pair of neighbouring turns. All that disturbs a machine makes it slower, an emulated one now and then by
+	// a factor for some turns on end, so that a pair may be wrong; most aren't.
+	static void judge_price(const Boundary &boundary, const OneWay &way, int batch,
+							const std::map<Tier, std::vector<uint64_t>> &times, Scores &scores)
 	{
-		const auto call_ns = [&](size_t message) {
-			const Stamps &stamps = way.stamps()[message];
-			return boundary.where == Where::Taking ? stamps.take_end_ns - stamps.take_begin_ns
-												   : stamps.send_end_ns - stamps.send_begin_ns;
-		};
-		for (auto one = times.begin(); one != times.end(); ++one)
-			for (auto other = std::next(one); other != times.end(); ++other) {
-				int within = 0;
-				std::string each;
-				for (size_t pair = 0; pair < kTurns / 2; pair++) {
-					std::vector<double> with, without, apart;
-					for (size_t i = 0; i < 2 * kMessagesOfTurn; i++) {
-						const size_t message = 2 * pair * kMessagesOfTurn + i;
-						(has_probes(static_cast<int>(message) / kMessagesOfTurn) ? with : without)
-							.push_back(static_cast<double>(call_ns(message)));
-					}
-					for (size_t i = pair * kMessagesOfTurn; i < (pair + 1) * kMessagesOfTurn; i++)
-						apart.push_back(
-							std::abs(static_cast<double>(one->second[i]) - static_cast<double>(other->second[i])));
-					const double cost = median(with) - median(without), typical = median(apart);
-					within += typical < cost;
-					each += std::to_string(std::lround(typical)) + " of " + std::to_string(std::lround(cost)) + " ns, ";
-				}
-				const std::string tiers = std::string(name(one->first)) + "_" + std::string(name(other->first));
-				RecordProperty(tiers, each);
-				EXPECT_GT(within, kTurns / 4) << tiers << ": " << each;
-				printf("%s %s %d: %s\n", boundary.name, tiers.c_str(), within, each.c_str());
+		for (int pair = 0; pair < kTurnsOfBatch / 2; pair++) {
+			std::array<std::vector<double>, 2> calls; // without probes, with them
+			for (int i = 0; i < 2 * kMessagesOfTurn; i++) {
+				const int message = (batch * kTurnsOfBatch + 2 * pair) * kMessagesOfTurn + i;
+				const auto [begin_ns, end_ns] = bounds(boundary, way.stamps()[static_cast<size_t>(message)]);
+				calls.at(has_probes(message / kMessagesOfTurn)).push_back(static_cast<double>(end_ns - begin_ns));
 			}
+			const double cost_ns = median(calls[1]) - median(calls[0]);
+			for (auto one = times.begin(); one != times.end(); ++one)
+				for (auto other = std::next(one); other != times.end(); ++other) {
+					std::vector<double> apart;
+					for (int i = 0; i < kMessagesOfTurn; i++) {
+						const auto probed = static_cast<size_t>(pair * kMessagesOfTurn + i);
+						apart.push_back(std::abs(static_cast<double>(one->second[probed]) -
+												 static_cast<double>(other->second[probed])));
+					}
+					Score &score = scores[std::string(name(one->first)) + "_" + std::string(name(other->first))];
+					score.ahead += median(apart) < cost_ns ? 1 : -1;
+					score.best = std::max(score.best, score.ahead);
+					score.found += std::to_string(std::lround(median(apart))) + " ns of " +
+								   std::to_string(std::lround(cost_ns)) + " ns, ";
+				}
+		}
 	}
 
 	static std::map<Tier, std::unique_ptr<Capture>> captures;
@@ -211,26 +230,35 @@ TEST_P(Boundaries, OfEachMessageAreToldOnceByEveryTierWithinThePriceOfTheProbes)
 		capture->add_worker(way.receiver().pidfd);
 		if (boundary.mechanism < Mechanism::Pipe)
 			capture->add_socket(way.in(), kKey);
-		capture->begin_block({way.sender().pidfd, way.receiver().pidfd});
 	}
-	for (int turn = 0; turn < kTurns; turn++) {
+	Scores scores;
+	const auto is_open = [](const auto &one) { return one.second.best < kEnough; };
+	for (int batch = 0; batch == 0 || (batch < kTurns / kTurnsOfBatch && std::ranges::any_of(scores, is_open));
+		 batch++) {
+		std::map<Tier, std::vector<uint64_t>> times;
 		for (const auto &[tier, capture] : telling)
-			capture->attach(has_probes(turn) ? wanted : 0);
-		way.play_turn();
+			capture->begin_block({way.sender().pidfd, way.receiver().pidfd});
+		for (int turn = 0; turn < kTurnsOfBatch; turn++) {
+			for (const auto &[tier, capture] : telling)
+				capture->attach(has_probes(turn) ? wanted : 0);
+			way.play_turn();
+		}
+		for (const auto &[tier, capture] : telling) {
+			SCOPED_TRACE(name(tier));
+			EXPECT_EQ(capture->end_block(), 0u);
+			capture->attach(0);
+			std::vector<icepath_slot> heads;
+			times[tier] = passed(boundary, way, batch, copy_slots(*capture, heads), tier);
+			ASSERT_EQ(times[tier].size(), messages_of(batch, true).size());
+		}
+		// Waking takes much longer than any probe, and is seldom the same.
+		if (boundary.receiver == Receiver::Away)
+			judge_price(boundary, way, batch, times, scores);
 	}
-	std::map<Tier, std::vector<uint64_t>> times;
-	for (const auto &[tier, capture] : telling) {
-		SCOPED_TRACE(name(tier));
-		EXPECT_EQ(capture->end_block(), 0u);
-		capture->attach(0);
-		std::vector<icepath_slot> heads;
-		times[tier] = passed(boundary, way, copy_slots(*capture, heads), tier);
-		ASSERT_EQ(times[tier].size(), size_t{kMessages / 2});
+	for (const auto &[tiers, score] : scores) {
+		RecordProperty(tiers, score.found);
+		EXPECT_FALSE(is_open(std::pair(tiers, score))) << tiers << ": " << score.found;
 	}
-
-	// Waking takes much longer than any probe, and is seldom the same.
-	if (boundary.receiver == Receiver::Away)
-		expect_within_the_price(boundary, way, times);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Boundaries, testing::ValuesIn(kBoundaries),

@@ -55,17 +55,18 @@ protected:
 
 TEST_F(LateRefusal, TheNextCandidateIsTaken)
 {
-	const size_t ready = number_of("sk_data_ready");
+	const size_t taken = number_of("skb_copy_datagram_iovec");
 	const bool has_functions = select_probes()[number_of("skb_queue_tail")].works;
-	refuse("on_sk_data_ready");
+	refuse("on_skb_copy_datagram_iovec");
 	Capture capture({0}, 64);
-	const Trial &trial = capture.selection()[ready];
-	EXPECT_NE(trial.why_not.find("tracepoint sk_data_ready: attaching: No such file or directory"), std::string::npos)
+	const Trial &trial = capture.selection()[taken];
+	EXPECT_NE(trial.why_not.find("tracepoint skb_copy_datagram_iovec: attaching: No such file or directory"),
+			  std::string::npos)
 		<< trial.why_not;
 	EXPECT_EQ(trial.works, has_functions);
-	EXPECT_EQ((capture.available() & bit(ready)) != 0, has_functions);
+	EXPECT_EQ((capture.available() & bit(taken)) != 0, has_functions);
 	if (has_functions) {
-		EXPECT_EQ(described(trial.candidate), "fentry sock_def_readable");
+		EXPECT_EQ(described(trial.candidate), "fentry skb_copy_datagram_iter");
 	}
 	// What was found stays true: nothing is lost when they are attached.
 	const ProbeSet available = capture.available();

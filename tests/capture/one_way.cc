@@ -118,17 +118,6 @@ void OneWay::open(Mechanism mechanism)
 	EXPECT_GE(out_, 0);
 }
 
-bool OneWay::is_asleep(pid_t pid) const
-{
-	std::array<char, 512> stat{};
-	const int file = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-	const ssize_t size = read(file, stat.data(), stat.size() - 1);
-	close(file);
-	const std::string_view text(stat.data(), size > 0 ? static_cast<size_t>(size) : 0);
-	const size_t name_end = text.rfind(')');
-	return name_end != std::string_view::npos && text.substr(name_end).starts_with(") S");
-}
-
 bool OneWay::send_turn(int turn)
 {
 	const std::array<char, kPayloadBytes> payload{};

@@ -21,7 +21,7 @@ enum class Receiver : uint8_t {
 	Away, // it asks when the sending call is over: both calls last as long as their work
 };
 
-inline constexpr int kTurns = 16, kMessagesOfTurn = 20, kMessages = kTurns * kMessagesOfTurn;
+inline constexpr int kTurns = 128, kMessagesOfTurn = 20, kMessages = kTurns * kMessagesOfTurn;
 inline constexpr uint32_t kPayloadBytes = 8;
 
 struct Stamps {
@@ -45,7 +45,6 @@ private:
 	void open(Mechanism mechanism);
 	bool send_turn(int turn);
 	bool take_turn(int turn);
-	bool is_asleep(pid_t pid) const;
 
 	const Mechanism mechanism_;
 	const Receiver how_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/capture/player.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,8 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <iterator>
+#include <string>
+#include <string_view>
 
 #include "cpuset/affinity.h"
 
@@ -51,6 +55,17 @@ void Player::await() const
 	EXPECT_GT(poll(either, std::size(either), -1), 0);
 	eventfd_t count = 0;
 	EXPECT_TRUE((either[0].revents & POLLIN) != 0 && eventfd_read(done_, &count) == 0) << "it gave up";
+}
+
+bool is_asleep(pid_t pid)
+{
+	std::array<char, 512> stat{};
+	const int file = open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+	const ssize_t size = read(file, stat.data(), stat.size() - 1);
+	close(file);
+	const std::string_view text(stat.data(), size > 0 ? static_cast<size_t>(size) : 0);
+	const size_t name_end = text.rfind(')');
+	return name_end != std::string_view::npos && text.substr(name_end).starts_with(") S");
 }
 
 } // namespace icepath::capture

@@ -23,4 +23,7 @@ private:
 	int start_ = -1, done_ = -1; // eventfds: pipes and sockets are what is watched
 };
 
+// Whether a process sleeps in the call that it is in.
+bool is_asleep(pid_t pid);
+
 } // namespace icepath::capture

@@ -59,6 +59,33 @@ TEST(Decode, OnlyTheSenderInItsCallPutsAMessageThere)
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 }
 
+// A full queue: the receiver takes a message and, before it returns, puts that of the sleeping sender there and wakes it.
+TEST(Decode, WhoMakesRoomPutsTheSleepingSendersMessageThere)
+{
+	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	icepath_record &off = capture.add(0, ICEPATH_RECORD_OFF_CPU, 1190, kSender);
+	off.off.out_ns = 1120;
+	off.off.waking_ns = 1160;
+	off.off.wakeup_ns = 1170;
+	off.off.waker_tid = kReceiver;
+	enqueued(capture, 1145, 0, kReceiver); // as it is inserted: whose it is isn't told yet
+	enqueued(capture, 1148, 0, kReceiver).socket.woken_tid = kSender + 7; // another sender's
+	enqueued(capture, 1150, 0, kReceiver).socket.woken_tid = kSender;
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Exact);
+	EXPECT_EQ(capture.text().find("0:sender.user 100 | 0:sender.kernel 20 | 0:blocked/backpressure 30 by 20 | 1:"), 0u)
+		<< capture.text();
+}
+
+TEST(Decode, AMessageThatIsHandedOverGoesToWhoIsWoken)
+{
+	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	enqueued(capture, 1130).socket.woken_tid = kReceiver + 9; // a lock's or a futex's
+	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
+	enqueued(capture, 1140).socket.woken_tid = kReceiver;
+	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1140u);
+}
+
 TEST(Decode, ASocketHasAMessageBeforeItIsAnnounced)
 {
 	Capture capture(kUnixSocket);

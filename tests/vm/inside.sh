@@ -70,7 +70,7 @@ for steps; do
 	memory) step "shared memory" gtest test_transports 'SharedMapping.*' ;;
 	# By every wait: a small message both ways, a large one (in parts), and how it ends. Of 8 B for signals, which carry no more.
 	conformance) conformance 'Every/Messages.*_64:Every/Messages.*_8:Every/Messages.*_oneway_65536:Every/Ends.*_oneway_64:Every/Ends.*_oneway_8:Every/FanIn.*_64:Every/Absent.*' ;;
-	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*:LateRefusal.*Candidate*:All/Boundaries.*' ;;
+	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*:LateRefusal.*Candidate*:Misses.*:All/Boundaries.*:All/FullQueue.*' ;;
 	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps" ;;
 	every-*)
 		tier=${steps#every-}
