@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -25,7 +26,7 @@ using worker::ReplyStatus;
 
 constexpr uint32_t kSenders = 3;
 constexpr uint32_t kMost = 20'000; // messages of each
-constexpr int kDeadlineMs = 1000; // where somebody is killed before
+constexpr int kDeadlineMs = 2000; // where somebody is killed before
 
 class Gathering {
 public:
@@ -233,8 +234,11 @@ protected:
 		worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
 		block.rate_hz = 1000;
 		gathering.start(block);
-		while (__atomic_load_n(&gathering.recvs(sender)[5].recv_ns, __ATOMIC_ACQUIRE) == 0)
+		const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadlineMs);
+		while (__atomic_load_n(&gathering.recvs(sender)[5].recv_ns, __ATOMIC_ACQUIRE) == 0) {
+			ASSERT_LT(std::chrono::steady_clock::now(), end) << "too slow a machine: the block is over";
 			std::this_thread::yield();
+		}
 	}
 	Gathering gathering{GetParam()};
 };

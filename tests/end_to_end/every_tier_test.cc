@@ -3,24 +3,19 @@
 // Debian's kernels: what differs between them is what these probes rest on.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "profiler/capture/probes.h"
-#include "tests/end_to_end/command.h"
+#include "tests/end_to_end/measured_again.h"
 
 namespace icepath::end_to_end {
 namespace {
 
-using namespace std::chrono_literals;
-
 // What every transport carries: a signal carries no more.
 constexpr int kBytes = 8;
 
-// What starts thirty cells of emulated CPUs and visits each of them twice; then again for those that had too little of it.
+// What starts thirty cells of emulated CPUs and visits each of them twice.
 constexpr const char *kSeconds = "12";
-constexpr int kTries = 5;
-constexpr double kFewest = 20; // messages of a cell
 
 class EveryTier : public testing::TestWithParam<std::tuple<const char *, const char *>> {};
 
@@ -42,34 +37,21 @@ TEST_P(EveryTier, TellsWholePathsOfEveryTransport)
 {
 	const std::string tier = std::get<0>(GetParam()), wait = std::get<1>(GetParam());
 	const Folder folder;
-	std::string targets = "all";
+	const auto cells = measure_until_enough("all",
+											{"--tier", tier, "-w", wait, "--patterns", "pingpong", "-s",
+											 std::to_string(kBytes), "-d", kSeconds, "-m", "100"},
+											folder.path(), [](const nlohmann::json &json) {
+												for (const auto &cell : json["cells"]) {
+													EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];
+													EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
+												}
+											});
 	std::set<std::string> measured;
-	for (int tried = 0; tried < kTries && !targets.empty(); tried++) {
-		const std::string out = "out" + std::to_string(tried);
-		const Outcome outcome = run({icepath_program(), "run", "--tier", tier, "-t", targets, "-w", wait, "--patterns",
-									 "pingpong", "-s", std::to_string(kBytes), "-d", kSeconds, "-m", "100", "-o", out},
-									folder.path(), 300s);
-		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-		targets.clear();
-		const nlohmann::json json = read_json(folder.path() / out / "run.json");
-		for (const auto &cell : json["cells"]) {
-			if (cell["wait"] != wait) // null, which only ever spins, is measured beside all others
-				continue;
-			const std::string target = cell["target"];
-			SCOPED_TRACE(target);
-			const auto &messages = cell["messages"];
-			const double probed = messages["probed"];
-			if (probed < kFewest) {
-				targets += (targets.empty() ? "" : ",") + target;
-				continue;
-			}
-			measured.insert(target);
-			EXPECT_GE(messages["complete"].get<double>(), 0.99 * probed) << messages.dump();
-			EXPECT_EQ(cell["capture"]["dropped"], 0);
-			EXPECT_EQ(cell["layers_sum_error_ns"], 0);
-		}
+	for (const auto &[cell, sum] : cells) {
+		EXPECT_TRUE(sum.is_enough()) << cell.first << ": " << sum.complete << " of " << sum.probed;
+		if (cell.second == wait) // null, which only ever spins, is measured beside all others
+			measured.insert(cell.first);
 	}
-	EXPECT_EQ(targets, "") << "had too few messages each time";
 	EXPECT_EQ(measured, targets_that_wait_by(wait, folder.path()));
 }
 

@@ -136,6 +136,8 @@ void count_block(const ResolvedBlock &resolved, size_t side, uint64_t number, co
 	}
 }
 
+constexpr int kFewest = 4; // probed blocks
+
 TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 {
 	if (geteuid() != 0)
@@ -153,17 +155,25 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	for (int i = 0; i < 3000 && !says("witness: ready"); i++)
 		std::this_thread::sleep_for(10ms);
 	ASSERT_TRUE(says("witness: ready")) << witness.err_so_far();
-	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong",
-								 "-d", "6", "-m", "300", "-o", "out"},
-								folder.path(), 60s);
+	// An emulated machine needs more time for as many blocks.
+	ResolvedRun seen;
+	for (int seconds = 6; seconds <= 96; seconds *= 4) {
+		const std::string out = "out" + std::to_string(seconds);
+		const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream", "-s", "64", "--patterns", "pingpong",
+									 "-d", std::to_string(seconds), "-m", "300", "-o", out},
+									folder.path(), 200s);
+		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+		seen = resolve(folder.path() / out);
+		if (std::ranges::count_if(seen.blocks, [](const ResolvedBlock &one) { return one.block.probed; }) >= kFewest)
+			break;
+	}
 	witness.signal(SIGINT);
 	witness.wait(30s);
-	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 
 	const Testimony bpftrace = read_testimony(testimony_file);
 	Testimony capture, at_least;
-	uint64_t number = 0, blocks = 0;
-	const ResolvedRun seen = resolve(folder.path() / "out");
+	uint64_t number = 0;
+	int blocks = 0;
 	for (const ResolvedBlock &resolved : seen.blocks) {
 		number++; // one cell: the workers' blocks are the run's
 		if (!resolved.block.probed)
@@ -174,7 +184,7 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 			count_block(resolved, side, number, inner(resolved.block, seen.head.cells[0], side), at_least);
 		}
 	}
-	ASSERT_GE(blocks, 4u);
+	ASSERT_GE(blocks, kFewest);
 	uint64_t compared = 0, counts = 0, sharp = 0;
 	for (const auto &[name, by_block] : capture.counts) {
 		for (const auto &[key, count] : by_block) {

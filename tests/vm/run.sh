@@ -13,11 +13,16 @@ fi
 source=$(realpath "$1") build=$(realpath "$2") length=$3
 shift 3
 kernels=${*:-6.1 6.12}
+# Each line is a boot of its own: what the emulator stumbles over is begun again from there.
 case $length in
 short) steps='doctor capture-tiers renamed fentry kprobe' seconds=400 programs= ;;
 full)
-	steps='doctor capture watchpoints renamed fentry kprobe tracepoint every-fentry every-kprobe every-tracepoint memory conformance' seconds=3600
-	programs='bpftrace unshare'
+	steps='doctor capture memory watchpoints renamed
+fentry every-fentry
+kprobe every-kprobe
+tracepoint every-tracepoint
+conformance'
+	seconds=1800 programs='bpftrace unshare'
 	;;
 *) echo "vm: short or full, not $length" >&2; exit 2 ;;
 esac
@@ -31,7 +36,9 @@ boot() { "$source/tests/vm/boot.sh" "$fetched" "$1" "$fetched/initramfs" "$secon
 for kernel in $kernels; do
 	# The witness looks at sk_data_ready, which came with 6.3.
 	[ "$length-$kernel" = full-6.1 ] || [ "$length" = short ] || boot "$kernel" 2 "-- witness"
-	boot "$kernel" 2 "-- $steps"
+	while read -r line; do
+		boot "$kernel" 2 "-- $line"
+	done <<<"$steps"
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
 	boot "$kernel" 4 "-- isolated-by-partition"
 done

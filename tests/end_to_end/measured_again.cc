@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/end_to_end/measured_again.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace icepath::end_to_end {
+
+WholenessOfCells measure_until_enough(const std::string &targets, const std::vector<std::string> &options,
+									  const std::filesystem::path &folder,
+									  const std::function<void(const nlohmann::json &)> &look)
+{
+	constexpr int kRuns = 5;
+	WholenessOfCells cells;
+	std::string wanted = targets;
+	for (int number = 0; number < kRuns && !wanted.empty(); number++) {
+		const std::string out = "out" + std::to_string(number);
+		std::vector<std::string> arguments{icepath_program(), "run", "-t", wanted, "-o", out};
+		arguments.insert(arguments.end(), options.begin(), options.end());
+		const Outcome outcome = run(arguments, folder, std::chrono::seconds(300));
+		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+		if (outcome.exit_code != 0)
+			break;
+		const nlohmann::json json = read_json(folder / out / "run.json");
+		look(json);
+		for (const auto &cell : json["cells"]) {
+			Wholeness &sum = cells[{cell["target"].get<std::string>(), cell["wait"].get<std::string>()}];
+			sum.probed += cell["messages"]["probed"].get<double>();
+			sum.complete += cell["messages"]["complete"].get<double>();
+		}
+		std::set<std::string> lacking;
+		for (const auto &[cell, sum] : cells)
+			if (!sum.is_enough())
+				lacking.insert(cell.first);
+		wanted.clear();
+		for (const std::string &target : lacking)
+			wanted += (wanted.empty() ? "" : ",") + target;
+	}
+	return cells;
+}
+
+} // namespace icepath::end_to_end

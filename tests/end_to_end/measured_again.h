@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs whose cells are measured again until each has enough messages to be judged: an emulated or loaded machine has too few
+// in one run, of which a single one is more than the hundredth that may lack evidence.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+
+// A cell's probed messages in all runs so far.
+struct Wholeness {
+	double probed = 0, complete = 0;
+	bool is_enough() const { return probed >= 20 && complete >= 0.99 * probed; }
+};
+
+using WholenessOfCells = std::map<std::pair<std::string, std::string>, Wholeness>; // by target and wait
+
+// `icepath run -t <targets> <options>` in `folder`, then again of the targets that lack something, five times at most. `look`
+// sees what each run told.
+WholenessOfCells measure_until_enough(const std::string &targets, const std::vector<std::string> &options,
+									  const std::filesystem::path &folder,
+									  const std::function<void(const nlohmann::json &)> &look);
+
+} // namespace icepath::end_to_end
