@@ -14,7 +14,7 @@ source=$(realpath "$1") build=$(realpath "$2") length=$3
 shift 3
 kernels=${*:-6.1 6.12}
 case $length in
-short) steps='doctor capture-tiers renamed fentry kprobe' seconds=400 programs= ;;
+short) steps='doctor capture-tiers renamed fentry kprobe' seconds=900 programs= ;;
 full)
 	steps='doctor capture renamed fentry kprobe tracepoint conformance' seconds=3600
 	programs='bpftrace unshare'
