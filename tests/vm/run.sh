@@ -15,7 +15,7 @@ shift 3
 kernels=${*:-6.1 6.12}
 # Each line is a boot of its own: what the emulator stumbles over is begun again from there.
 case $length in
-short) steps='doctor capture-tiers renamed fentry kprobe' seconds=400 programs= ;;
+short) steps='doctor capture-tiers renamed fentry kprobe' seconds=900 programs= ;;
 full)
 	steps='doctor capture memory watchpoints renamed
 fentry every-fentry
