@@ -15,7 +15,7 @@ namespace {
 constexpr int kBytes = 8;
 
 // What starts thirty cells of emulated CPUs and visits each of them twice.
-constexpr const char *kSeconds = "12";
+constexpr int kSeconds = 12;
 
 class EveryTier : public testing::TestWithParam<std::tuple<const char *, const char *>> {};
 
@@ -37,15 +37,15 @@ TEST_P(EveryTier, TellsWholePathsOfEveryTransport)
 {
 	const std::string tier = std::get<0>(GetParam()), wait = std::get<1>(GetParam());
 	const Folder folder;
-	const auto cells = measure_until_enough("all",
-											{"--tier", tier, "-w", wait, "--patterns", "pingpong", "-s",
-											 std::to_string(kBytes), "-d", kSeconds, "-m", "100"},
-											folder.path(), [](const nlohmann::json &json) {
-												for (const auto &cell : json["cells"]) {
-													EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];
-													EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
-												}
-											});
+	const auto cells = measure_until_enough(
+		"all", kSeconds,
+		{"--tier", tier, "-w", wait, "--patterns", "pingpong", "-s", std::to_string(kBytes), "-m", "100"},
+		folder.path(), [](const nlohmann::json &json) {
+			for (const auto &cell : json["cells"]) {
+				EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];
+				EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
+			}
+		});
 	std::set<std::string> measured;
 	for (const auto &[cell, sum] : cells) {
 		EXPECT_TRUE(sum.is_enough()) << cell.first << ": " << sum.complete << " of " << sum.probed;

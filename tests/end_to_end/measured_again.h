@@ -19,9 +19,9 @@ struct Wholeness {
 
 using WholenessOfCells = std::map<std::pair<std::string, std::string>, Wholeness>; // by target and wait
 
-// `icepath run -t <targets> <options>` in `folder`, then again of the targets that lack something, five times at most. `look`
-// sees what each run told.
-WholenessOfCells measure_until_enough(const std::string &targets, const std::vector<std::string> &options,
+// `icepath run -t <targets> -d <seconds> <options>` in `folder`, then again, twice as long, of the targets that lack something:
+// five runs at most. `look` sees what each told.
+WholenessOfCells measure_until_enough(const std::string &targets, int seconds, const std::vector<std::string> &options,
 									  const std::filesystem::path &folder,
 									  const std::function<void(const nlohmann::json &)> &look);
 

@@ -152,7 +152,7 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 		text << stream.rdbuf();
 		return text.str().find(what) != std::string::npos;
 	};
-	for (int i = 0; i < 3000 && !says("witness: ready"); i++)
+	for (int i = 0; i < 12000 && !says("witness: ready"); i++)
 		std::this_thread::sleep_for(10ms);
 	ASSERT_TRUE(says("witness: ready")) << witness.err_so_far();
 	// An emulated machine needs more time for as many blocks.

@@ -13,6 +13,7 @@ fi
 source=$(realpath "$1") build=$(realpath "$2") length=$3
 shift 3
 kernels=${*:-6.1 6.12}
+# A CPU more than the two that may both be polled on, for the kernel's threads that carry messages (vsock, SQPOLL).
 # Each line is a boot of its own: what the emulator stumbles over is begun again from there.
 case $length in
 short) steps='doctor capture-tiers renamed fentry kprobe' seconds=900 programs= ;;
@@ -37,7 +38,7 @@ for kernel in $kernels; do
 	# The witness looks at sk_data_ready, which came with 6.3.
 	[ "$length-$kernel" = full-6.1 ] || [ "$length" = short ] || boot "$kernel" 2 "-- witness"
 	while read -r line; do
-		boot "$kernel" 2 "-- $line"
+		boot "$kernel" 3 "-- $line"
 	done <<<"$steps"
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
 	boot "$kernel" 4 "-- isolated-by-partition"
