@@ -104,7 +104,7 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 	return {label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
 			fmt::format("{}: told by {}", probe.layers, probe.instead),
 			"use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
-			"Debian's has; sched_exit_tp came with 6.16"};
+			"Debian's has, or let `icepath calibrate` place what they would tell; sched_exit_tp came with 6.16"};
 }
 
 Check threads_check()

@@ -16,9 +16,9 @@ kernels=${*:-6.1 6.12}
 # A CPU more than the two that may both be polled on, for the kernel's threads that carry messages (vsock, SQPOLL).
 # Each line is a boot of its own: what the emulator stumbles over is begun again from there.
 case $length in
-short) steps='doctor capture-tiers renamed fentry kprobe' seconds=900 programs= ;;
+short) steps='doctor capture-tiers renamed-function fentry kprobe' seconds=600 programs= ;;
 full)
-	steps='doctor capture memory watchpoints renamed
+	steps='doctor doctor-tiers capture memory watchpoints renamed
 fentry every-fentry
 kprobe every-kprobe
 tracepoint every-tracepoint
