@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 #include "ebpf/records.h"
 
@@ -86,7 +87,7 @@ std::vector<LayerRow> Breakdown::rows() const
 	std::vector<LayerRow> rows;
 	for (const auto &[key, ns] : sums_) {
 		const auto &[layer, hop, role, thread, part] = key;
-		rows.push_back({layer, part, hop, role, thread, ns[0] + ns[1] + ns[2], ns});
+		rows.push_back({layer, part, hop, role, thread, std::reduce(ns.begin(), ns.end()), ns});
 	}
 	return rows;
 }

@@ -75,6 +75,22 @@ TEST(Breakdown, AWorseEndMakesTheSegment)
 	EXPECT_EQ(rows[2].provenance_ns, (std::array<uint64_t, 4>{0, 0, 0, 30})) << "it begins where the one before ended";
 }
 
+TEST(Breakdown, RowsTileTheLatencyHoweverItIsKnown)
+{
+	for (const Provenance provenance :
+		 {Provenance::Exact, Provenance::Paired, Provenance::Calibrated, Provenance::Inferred}) {
+		Breakdown breakdown;
+		breakdown.add(path_of({{Layer::SenderKernel, 0, 10},
+							   {Layer::Queue, 1, 20, Part::None, provenance},
+							   {Layer::ReceiverKernel, 1, 30}}),
+					  threads());
+		uint64_t sum_ns = 0;
+		for (const LayerRow &row : breakdown.rows())
+			sum_ns += row.total_ns;
+		EXPECT_EQ(sum_ns, breakdown.total_ns()) << path::kProvenanceNames[static_cast<size_t>(provenance)];
+	}
+}
+
 TEST(Breakdown, SeesLayersThatMissTheLatencyWhicheverWay)
 {
 	Breakdown breakdown;
