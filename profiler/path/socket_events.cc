@@ -2,64 +2,13 @@
 #include "profiler/path/socket_events.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <span>
+
+#include "profiler/path/event_search.h"
 
 namespace icepath::path {
 
 namespace {
-
-Mark mark_of(const SocketEvent &event, Provenance provenance = Provenance::Exact)
-{
-	return {event.at_ns, {Evidence::Source::Record, event.record}, provenance};
-}
-
-std::vector<SocketEvent> of_socket(const std::vector<SocketEvent> &events, uint64_t key)
-{
-	std::vector<SocketEvent> found;
-	if (key != 0)
-		std::ranges::copy_if(events, std::back_inserter(found),
-							 [&](const SocketEvent &one) { return one.socket == key; });
-	return found;
-}
-
-// The last event within [begin, end].
-const SocketEvent *last_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
-{
-	auto after = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
-	return after != events.begin() && std::prev(after)->at_ns >= begin_ns ? &*std::prev(after) : nullptr;
-}
-
-// Those within [begin, end].
-std::span<const SocketEvent> all_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
-{
-	auto first = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns < begin_ns; });
-	auto last = std::partition_point(first, events.end(), [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
-	return {first, last};
-}
-
-bool has_call(const Transfer &transfer)
-{
-	return transfer.call && transfer.call_return && transfer.call->at_ns <= transfer.call_return->at_ns;
-}
-
-void set_ready(const SocketEvent &event, Provenance provenance, const Observations *seen, Transfer &transfer)
-{
-	transfer.ready = mark_of(event, event.may_be_another ? std::max(provenance, Provenance::Paired) : provenance);
-	transfer.ready_tid = event.tid;
-	transfer.ready_context = event.context;
-	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
-	if (seen && transfer.ready_in_softirq)
-		transfer.ready_interrupt = interrupt_around(*seen, event.cpu, event.at_ns);
-}
-
-void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer)
-{
-	transfer.device = mark_of(event);
-	if (event.context != ICEPATH_CONTEXT_TASK)
-		transfer.device_interrupt = interrupt_around(seen, event.cpu, event.at_ns);
-}
 
 bool was_off_between(const Observations &seen, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -67,6 +16,21 @@ bool was_off_between(const Observations &seen, uint32_t tid, uint64_t begin_ns, 
 	return thread != seen.threads.end() && std::ranges::any_of(thread->second.off, [&](const OffCpu &off) {
 			   return off.out_ns < end_ns && off.in_ns > begin_ns;
 		   });
+}
+
+// The last waking within [begin, end] by a task that is no thread of the cell, out of a sleep that began while it asked.
+const OffCpu *woken_by_another(const Observations &seen, const Transfer &transfer, uint64_t begin_ns, uint64_t end_ns)
+{
+	const auto receiver = seen.threads.find(transfer.to);
+	if (receiver == seen.threads.end() || transfer.polls)
+		return nullptr;
+	const OffCpu *found = nullptr;
+	for (const OffCpu &off : receiver->second.off)
+		if (!off.preempted && off.out_ns >= transfer.ask.at_ns && off.waking_ns >= begin_ns &&
+			off.waking_ns <= end_ns && off.waker_context == ICEPATH_CONTEXT_TASK &&
+			!seen.threads.contains(off.waker_tid))
+			found = &off;
+	return found;
 }
 
 // Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
@@ -134,25 +98,6 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 			set_ready(within.back(), Provenance::Paired, nullptr, transfer);
 	}
 }
-
-namespace {
-
-// The last waking within [begin, end] by a task that is no thread of the cell, out of a sleep that began while it asked.
-const OffCpu *woken_by_another(const Observations &seen, const Transfer &transfer, uint64_t begin_ns, uint64_t end_ns)
-{
-	const auto receiver = seen.threads.find(transfer.to);
-	if (receiver == seen.threads.end() || transfer.polls)
-		return nullptr;
-	const OffCpu *found = nullptr;
-	for (const OffCpu &off : receiver->second.off)
-		if (!off.preempted && off.out_ns >= transfer.ask.at_ns && off.waking_ns >= begin_ns &&
-			off.waking_ns <= end_ns && off.waker_context == ICEPATH_CONTEXT_TASK &&
-			!seen.threads.contains(off.waker_tid))
-			found = &off;
-	return found;
-}
-
-} // namespace
 
 void match_carried(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
@@ -274,107 +219,6 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, Direc
 		}
 		set_ready(*last, in_calls ? Provenance::Exact : Provenance::Paired, &seen, transfer);
 	}
-}
-
-namespace {
-
-// A datagram of several senders to one socket, as it reached a device queue.
-struct Queued {
-	SocketEvent event;
-	Exchange *exchange; // never nullptr
-};
-
-uint64_t taken_by(const Exchange &exchange)
-{
-	return exchange.transfer.take_return ? exchange.transfer.take_return->at_ns : UINT64_MAX;
-}
-
-// Of one sender, in the order of time. A datagram that isn't received while later ones are was dropped before it was queued,
-// and never announced: it isn't here.
-std::vector<Queued> queued_by(const SocketEvents &events, const Observations &seen, Direction &direction)
-{
-	auto device = of_socket(events.device, direction.sender_key);
-	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != direction.sender; });
-	std::vector<Queued> queued;
-	for (Exchange &exchange : direction.exchanges) {
-		Transfer &transfer = exchange.transfer;
-		if (!has_call(transfer))
-			continue;
-		// Of the fragments of one datagram, if the device's MTU makes it several, the last.
-		const SocketEvent *last = last_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
-		if (!last)
-			continue;
-		set_device(*last, seen, transfer);
-		if (exchange.received && last->at_ns <= taken_by(exchange))
-			queued.push_back({*last, &exchange});
-	}
-	return queued;
-}
-
-// What one CPU queued, beside what it announced. False: it announced what it hadn't queued.
-bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEvent> &ready, const Observations &seen)
-{
-	std::deque<const Queued *> waiting;
-	uint64_t chain_begin_ns = 0; // since when the order decides
-	auto next = queued.begin();
-	for (const SocketEvent &announced : ready) {
-		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
-			// What was taken by now had been announced: that record is lost.
-			while (!waiting.empty() && taken_by(*waiting.front()->exchange) <= next->event.at_ns)
-				waiting.pop_front();
-			if (waiting.empty())
-				chain_begin_ns = next->event.at_ns;
-			else
-				next->exchange->transfer.matched_since_ns = chain_begin_ns;
-			waiting.push_back(&*next);
-		}
-		if (waiting.empty())
-			return false;
-		Transfer &transfer = waiting.front()->exchange->transfer;
-		const bool alone = waiting.size() == 1 && transfer.matched_since_ns == 0;
-		waiting.pop_front();
-		const bool in_call = announced.at_ns <= transfer.call_return->at_ns;
-		set_ready(announced, alone && in_call ? Provenance::Exact : Provenance::Paired, &seen, transfer);
-	}
-	return true;
-}
-
-} // namespace
-
-void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<Direction> directions)
-{
-	struct OfCpu {
-		std::vector<Queued> queued;
-		std::vector<SocketEvent> ready;
-	};
-	std::map<uint16_t, OfCpu> cpus;
-	for (Direction &direction : directions)
-		for (const Queued &one : queued_by(events, seen, direction))
-			cpus[one.event.cpu].queued.push_back(one);
-	// What comes after the last message is no message: closing ones, see worker::SenderState.
-	uint64_t last_taken_ns = 0;
-	for (const Direction &direction : directions)
-		for (const Exchange &exchange : direction.exchanges)
-			if (exchange.received && exchange.transfer.take_return)
-				last_taken_ns = std::max(last_taken_ns, exchange.transfer.take_return->at_ns);
-	for (const SocketEvent &one : of_socket(events.ready, directions.front().receiver_key))
-		if (one.at_ns <= last_taken_ns)
-			cpus[one.cpu].ready.push_back(one);
-	bool in_order = true;
-	for (auto &[number, cpu] : cpus) {
-		std::ranges::stable_sort(cpu.queued, {}, [](const Queued &one) { return one.event.at_ns; });
-		in_order &= match_on_cpu(cpu.queued, cpu.ready, seen);
-	}
-	if (in_order)
-		return;
-	for (Direction &direction : directions)
-		for (Exchange &exchange : direction.exchanges) {
-			Transfer &transfer = exchange.transfer;
-			transfer.ready.reset();
-			transfer.ready_tid = 0;
-			transfer.ready_in_softirq = false;
-			transfer.ready_interrupt.reset();
-		}
 }
 
 void match_queue(const SocketEvents &events, Direction &direction)

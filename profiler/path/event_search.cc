@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/event_search.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ebpf/records.h"
+#include "profiler/path/timeline.h"
+
+namespace icepath::path {
+
+Mark mark_of(const SocketEvent &event, Provenance provenance)
+{
+	return {event.at_ns, {Evidence::Source::Record, event.record}, provenance};
+}
+
+std::vector<SocketEvent> of_socket(const std::vector<SocketEvent> &events, uint64_t key)
+{
+	std::vector<SocketEvent> found;
+	if (key != 0)
+		std::ranges::copy_if(events, std::back_inserter(found),
+							 [&](const SocketEvent &one) { return one.socket == key; });
+	return found;
+}
+
+const SocketEvent *last_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto after = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
+	return after != events.begin() && std::prev(after)->at_ns >= begin_ns ? &*std::prev(after) : nullptr;
+}
+
+std::span<const SocketEvent> all_within(const std::vector<SocketEvent> &events, uint64_t begin_ns, uint64_t end_ns)
+{
+	auto first = std::ranges::partition_point(events, [&](const SocketEvent &one) { return one.at_ns < begin_ns; });
+	auto last = std::partition_point(first, events.end(), [&](const SocketEvent &one) { return one.at_ns <= end_ns; });
+	return {first, last};
+}
+
+bool has_call(const Transfer &transfer)
+{
+	return transfer.call && transfer.call_return && transfer.call->at_ns <= transfer.call_return->at_ns;
+}
+
+void set_ready(const SocketEvent &event, Provenance provenance, const Observations *seen, Transfer &transfer)
+{
+	transfer.ready = mark_of(event, event.may_be_another ? std::max(provenance, Provenance::Paired) : provenance);
+	transfer.ready_tid = event.tid;
+	transfer.ready_context = event.context;
+	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
+	if (seen && transfer.ready_in_softirq)
+		transfer.ready_interrupt = interrupt_around(*seen, event.cpu, event.at_ns);
+}
+
+void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer)
+{
+	transfer.device = mark_of(event);
+	if (event.context != ICEPATH_CONTEXT_TASK)
+		transfer.device_interrupt = interrupt_around(seen, event.cpu, event.at_ns);
+}
+
+} // namespace icepath::path
