@@ -141,6 +141,15 @@ inline constexpr std::array<Probe, 32> kProbes = {{
 				"propagation (when a poller took it from a message queue)", kReturnInstead),
 }};
 
+// Its place in kProbes; kProbes.size() where none has this name.
+constexpr size_t number_of(std::string_view probe)
+{
+	size_t number = 0;
+	while (number < kProbes.size() && kProbes[number].name != probe)
+		number++;
+	return number;
+}
+
 // Without these there is no breakdown at all.
 constexpr bool is_essential(const Probe &probe)
 {

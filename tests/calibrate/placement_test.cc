@@ -75,6 +75,22 @@ TEST(Placement, BlocksThatDifferAreToldByTheirMedianAndItsInterval)
 	EXPECT_LT(share->high, 0.7);
 }
 
+TEST(Placement, TheBracketHoldsTheMedianOfTheBlocksInNineteenOfTwentyPasses)
+{
+	std::mt19937_64 random(2);
+	constexpr int kPasses = 2000;
+	int held = 0;
+	for (int pass = 0; pass < kPasses; pass++) {
+		std::vector<WatchedBlock> blocks;
+		for (int i = 0; i < 20; i++)
+			blocks.push_back(block_of(100'000, std::uniform_real_distribution(20'000.0, 80'000.0)(random)));
+		const auto share = place(blocks, Hit::Last, 1);
+		held += share->low <= 0.5 && 0.5 <= share->high;
+	}
+	EXPECT_GT(held, 0.94 * kPasses);
+	EXPECT_LT(held, 0.985 * kPasses);
+}
+
 TEST(Placement, CallsWithAnotherNumberOfHitsDontCount)
 {
 	EXPECT_FALSE(place({}, Hit::Last, 1));

@@ -88,12 +88,16 @@ TEST_F(WatchpointsTest, AHitOfAKnownStoreLiesWithinIt)
 {
 	Watchpoints watchpoints;
 	watchpoints.enable(true);
-	for (const size_t hits : {1, 2, 5})
+	for (const size_t hits : {1, 2, 5}) {
+		HitCost earlier{0, 1e18};
 		for (size_t hit = 0; hit < hits; hit++) {
 			const HitCost cost = watchpoints.cost_of(hit, hits);
-			EXPECT_GT(cost.before_ns, 0);
+			EXPECT_GT(cost.before_ns, earlier.before_ns) << "that of the hits before it as well";
 			EXPECT_GT(cost.after_ns, 0);
+			EXPECT_LT(cost.after_ns, earlier.after_ns) << "that of the hits after it as well";
+			earlier = cost;
 		}
+	}
 }
 
 // One kind of record by a queue's probes, and on which side of the watched word's change it must lie.
@@ -132,8 +136,7 @@ TEST_F(WatchpointsTest, AgreesInOrderWithTheProbesThatThisKernelHas)
 		const Queue &queue = *std::ranges::find(queues, expected.target, &Queue::target);
 		capture::ProbeSet probes = 0;
 		for (const std::string_view name : expected.probes)
-			probes |= capture::bit(static_cast<size_t>(
-				std::ranges::find(capture::kProbes, name, &capture::Probe::name) - capture::kProbes.begin()));
+			probes |= capture::bit(capture::number_of(name));
 		if ((capture.available() & probes) != probes)
 			continue; // functions, on a kernel that lets none be probed
 		capture.attach(probes);

@@ -53,11 +53,6 @@ constexpr Boundary kBoundaries[] = {
 	{"mqueue_taken", Mechanism::MessageQueue, "store_msg", "", ICEPATH_RECORD_TAKEN, Where::Taking},
 };
 
-size_t number_of(std::string_view probe)
-{
-	return static_cast<size_t>(std::ranges::find(kProbes, probe, &Probe::name) - kProbes.begin());
-}
-
 bool has_probes(int turn) { return turn % 4 == 0 || turn % 4 == 3; } // ABBA
 
 constexpr int kTurnsOfBatch = 8;

@@ -65,8 +65,7 @@ TEST_P(FullQueue, WhoMakesRoomTellsWhoseMessageItPutThere)
 	if (cpus.second != cpus.first)
 		list.push_back(cpus.second);
 	Capture capture(list, 1u << 13, GetParam());
-	const auto probe =
-		static_cast<size_t>(std::ranges::find(kProbes, "wake_q_add_safe", &Probe::name) - kProbes.begin());
+	const auto probe = number_of("wake_q_add_safe");
 	if (!capture.selection()[probe].works) {
 		EXPECT_FALSE(capture.selection()[probe].why_not.empty());
 		return;

@@ -32,11 +32,6 @@ extern "C" bpf_link *__wrap_bpf_program__attach(const bpf_program *program)
 namespace icepath::capture {
 namespace {
 
-size_t number_of(std::string_view probe)
-{
-	return static_cast<size_t>(std::ranges::find(kProbes, probe, &Probe::name) - kProbes.begin());
-}
-
 class LateRefusal : public testing::Test {
 protected:
 	void SetUp() override

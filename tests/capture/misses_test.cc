@@ -15,11 +15,6 @@
 namespace icepath::capture {
 namespace {
 
-size_t number_of(std::string_view probe)
-{
-	return static_cast<size_t>(std::ranges::find(kProbes, probe, &Probe::name) - kProbes.begin());
-}
-
 bool kernel_tells()
 {
 	utsname kernel{};

@@ -11,11 +11,6 @@
 namespace icepath::capture {
 namespace {
 
-size_t number_of(std::string_view probe)
-{
-	return static_cast<size_t>(std::ranges::find(kProbes, probe, &Probe::name) - kProbes.begin());
-}
-
 TEST(Candidates, AForcedTierComesFirstAndLeavesTheTracepoint)
 {
 	const Probe &ready = kProbes.at(number_of("sk_data_ready"));

@@ -12,12 +12,8 @@ namespace icepath::doctor {
 namespace {
 
 using capture::kProbes;
+using capture::number_of;
 using capture::Tier;
-
-size_t number_of(std::string_view probe)
-{
-	return static_cast<size_t>(std::ranges::find(kProbes, probe, &capture::Probe::name) - kProbes.begin());
-}
 
 // Each probe works by its first candidate.
 capture::Selection all_work()

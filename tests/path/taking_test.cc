@@ -19,7 +19,14 @@ Scene sent_at_100()
 	return scene;
 }
 
-Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint64_t recv);
+Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint64_t recv)
+{
+	scene.transfer().ask = at(ask);
+	scene.transfer().take_call = at(call);
+	scene.transfer().take_return = at(back);
+	scene.delivery.recv = at(recv);
+	return scene;
+}
 
 // A poller's, in the call from 125 to 145; nothing but the calibration tells when the message was ready.
 Scene taken_in_call(double ready, double taken_share)
@@ -29,15 +36,6 @@ Scene taken_in_call(double ready, double taken_share)
 	scene.transfer().ready.reset();
 	scene.transfer().ready_tid = 0;
 	scene.transfer().shares = {ready, taken_share};
-	return scene;
-}
-
-Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint64_t recv)
-{
-	scene.transfer().ask = at(ask);
-	scene.transfer().take_call = at(call);
-	scene.transfer().take_return = at(back);
-	scene.delivery.recv = at(recv);
 	return scene;
 }
 
@@ -154,10 +152,14 @@ TEST(Taking, WhatNoEventTellsIsPlacedByTheCalibrationWithinItsBounds)
 	const auto told = ready(0.5, 0.9, [](Transfer &transfer) { transfer.ready = at(120); });
 	EXPECT_EQ(told.at_ns, 120u) << "an event knows better";
 	EXPECT_EQ(told.provenance, Provenance::Exact);
-	Scene by_device = taken_in_call(0.5, 0.9);
+	Scene by_device = taken_in_call(0.5, 0.9), by_thread = taken_in_call(0.5, 0.9);
 	by_device.transfer().device = at(120);
-	for (const Segment &segment : by_device.path().segments)
-		EXPECT_NE(segment.provenance(), Provenance::Calibrated) << "behind a device queue its call says nothing";
+	by_thread.transfer().carried = true;
+	for (const Scene &later : {by_device, by_thread}) {
+		ASSERT_TRUE(later.path().complete());
+		for (const Segment &segment : later.path().segments)
+			EXPECT_NE(segment.provenance(), Provenance::Calibrated) << "its call ends before it is there";
+	}
 	Scene asleep = taken_in_call(0.1, 0.1);
 	asleep.transfer().polls = false;
 	asleep.sleep(kReceiver, 126, 135, 137, 140, kSender);
@@ -327,87 +329,6 @@ TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
 			  "1:sender.kernel/notify 10 | 0:preempted 50 by 99 | 1:sender.kernel/notify 5 | "
 			  "0:interrupt 5 by irq 2.236 | 1:sender.kernel/notify 10' | 1:wakeup 10 | 1:runqueue 20 | "
 			  "1:receiver.kernel 110 | 1:receiver.user 10");
-}
-
-Scene slot(uint64_t publish, uint64_t ask, uint64_t observe, uint64_t recv)
-{
-	Scene scene;
-	scene.delivery.send = at(100);
-	scene.transfer().publish = at(publish);
-	scene.transfer().ask = at(ask);
-	scene.transfer().taken = at(observe);
-	scene.delivery.recv = at(recv);
-	return scene;
-}
-
-TEST(Taking, SlotSeenByPolling)
-{
-	Scene scene = slot(120, 50, 150, 160);
-	scene.transfer().polls = true;
-	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
-}
-
-TEST(Taking, SlotSeenAfterAFutexWake)
-{
-	Scene scene = slot(120, 50, 250, 260);
-	scene.transfer().call = at(125);
-	scene.transfer().call_return = at(150);
-	scene.transfer().wait_return = at(230);
-	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
-	EXPECT_EQ(scene.text(),
-			  "0:sender.user 20 | 1:sender.kernel/notify 20' | 1:wakeup 40 | 1:runqueue 20 | 1:receiver.kernel 30 | "
-			  "1:propagation 20 | 1:receiver.user 10");
-}
-
-TEST(Taking, SlotSeenBeforeTheGiverCallsToWake)
-{
-	Scene scene = slot(120, 50, 150, 160);
-	scene.transfer().call = at(155);
-	scene.transfer().call_return = at(190);
-	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
-}
-
-TEST(Taking, SlotThatWaitsForTheReaderToComeBack)
-{
-	Scene scene = slot(120, 200, 250, 260);
-	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:queue/busy 80 | 1:propagation 50 | 1:receiver.user 10");
-}
-
-// The kernel put it into memory that the receiver maps, in the sender's call: nothing but its bounds tells when.
-Scene mapped_queue(uint64_t ask, uint64_t observe, uint64_t recv)
-{
-	Scene scene = slot(0, ask, observe, recv);
-	scene.transfer().publish.reset();
-	scene.transfer().call = at(110);
-	scene.transfer().call_return = at(150);
-	return scene;
-}
-
-TEST(Taking, MappedQueueSeenByPolling)
-{
-	Scene scene = mapped_queue(50, 140, 160);
-	scene.transfer().polls = true;
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 30~ | 1:receiver.user 20");
-	EXPECT_EQ(scene.path().segments[1].end.earliest_ns, 110u);
-	EXPECT_EQ(scene.path().segments[1].end.latest_ns, 140u);
-	scene = mapped_queue(50, 180, 190);
-	scene.transfer().polls = true;
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 40~ | 1:propagation 30 | 1:receiver.user 10");
-}
-
-TEST(Taking, MappedQueueThatHadTheMessageBeforeItWasAskedFor)
-{
-	EXPECT_EQ(mapped_queue(200, 205, 260).text(),
-			  "0:sender.user 10 | 0:sender.kernel 40~ | 1:queue/busy 50 | 1:propagation 5 | 1:receiver.user 55");
-}
-
-TEST(Taking, MappedQueueSeenAfterAReadinessWait)
-{
-	Scene scene = mapped_queue(50, 240, 260);
-	scene.transfer().wait_return = at(230);
-	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
-	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 30' | 1:wakeup 40 | 1:runqueue 20 | "
-							"1:receiver.kernel 30 | 1:propagation 10 | 1:receiver.user 20");
 }
 
 TEST(Taking, PollingReceiverThatSleepsIsBlocked)

@@ -65,6 +65,16 @@ TEST(Explain, StatesTheBoundOfWhatIsInferred)
 			  std::string::npos);
 }
 
+TEST(Explain, SaysWhatIsPlacedByACalibration)
+{
+	WorstMessage worst = example();
+	worst.path.segments[0].end.provenance = Provenance::Calibrated;
+	worst.path.segments[0].end.earliest_ns = 700;
+	worst.path.segments[0].end.latest_ns = 950;
+	EXPECT_NE(explain(worst, socket_cell(rundir::Pattern::OneWay), {})[2].find("inferred (calibrated) within 250 ns"),
+			  std::string::npos);
+}
+
 TEST(Blame, SaysWhatTheCulpritDid)
 {
 	const WorstMessage worst = example();

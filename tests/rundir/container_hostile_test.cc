@@ -8,6 +8,7 @@
 
 #include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
+#include "profiler/rundir/head_json.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
 #include "tests/rundir/container_runs.h"
@@ -102,6 +103,20 @@ TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
 	EXPECT_TRUE(says(with(R"("host":{})", R"("host":"x")"), "\"host\" isn't an object"));
 	EXPECT_TRUE(says(with(R"("probes":[],)", ""), "\"probes\" is missing"));
 	EXPECT_TRUE(says(complaint(crafted("[[[[", "")), "it isn't JSON"));
+}
+
+TEST_F(HostileContainer, ACalibratedShareIsOneOfACall)
+{
+	for (const nlohmann::ordered_json &bad :
+		 {nlohmann::ordered_json(-0.1), nlohmann::ordered_json(1.1), nlohmann::ordered_json("x")}) {
+		auto head = to_json(example_head());
+		ASSERT_FALSE(head["cells"][1]["calibrated"].is_null());
+		head["cells"][1]["calibrated"]["taken"] = bad;
+		EXPECT_TRUE(says(complaint(crafted(head.dump(), "")), "\"taken\" is")) << bad;
+	}
+	auto older = to_json(example_head());
+	older["cells"][1].erase("calibrated");
+	EXPECT_FALSE(head_from_json(older).cells[1].calibrated);
 }
 
 // Copying and printing JSON recurses: a head that is read must be shallow, wherever in it the depth is.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver sees in memory: slots that a sender publishes, and queues of the kernel that it maps.
+#include <gtest/gtest.h>
+
+#include "tests/path/scene.h"
+
+namespace icepath::path {
+namespace {
+
+Scene slot(uint64_t publish, uint64_t ask, uint64_t observe, uint64_t recv)
+{
+	Scene scene;
+	scene.delivery.send = at(100);
+	scene.transfer().publish = at(publish);
+	scene.transfer().ask = at(ask);
+	scene.transfer().taken = at(observe);
+	scene.delivery.recv = at(recv);
+	return scene;
+}
+
+TEST(Slot, SeenByPolling)
+{
+	Scene scene = slot(120, 50, 150, 160);
+	scene.transfer().polls = true;
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
+}
+
+TEST(Slot, SeenAfterAFutexWake)
+{
+	Scene scene = slot(120, 50, 250, 260);
+	scene.transfer().call = at(125);
+	scene.transfer().call_return = at(150);
+	scene.transfer().wait_return = at(230);
+	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 20 | 1:sender.kernel/notify 20' | 1:wakeup 40 | 1:runqueue 20 | 1:receiver.kernel 30 | "
+			  "1:propagation 20 | 1:receiver.user 10");
+}
+
+TEST(Slot, SeenBeforeTheGiverCallsToWake)
+{
+	Scene scene = slot(120, 50, 150, 160);
+	scene.transfer().call = at(155);
+	scene.transfer().call_return = at(190);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
+}
+
+TEST(Slot, ThatWaitsForTheReaderToComeBack)
+{
+	Scene scene = slot(120, 200, 250, 260);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:queue/busy 80 | 1:propagation 50 | 1:receiver.user 10");
+}
+
+// The kernel put it into memory that the receiver maps, in the sender's call: nothing but its bounds tells when.
+Scene mapped_queue(uint64_t ask, uint64_t observe, uint64_t recv)
+{
+	Scene scene = slot(0, ask, observe, recv);
+	scene.transfer().publish.reset();
+	scene.transfer().call = at(110);
+	scene.transfer().call_return = at(150);
+	return scene;
+}
+
+TEST(MappedQueue, SeenByPolling)
+{
+	Scene scene = mapped_queue(50, 140, 160);
+	scene.transfer().polls = true;
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 30~ | 1:receiver.user 20");
+	EXPECT_EQ(scene.path().segments[1].end.earliest_ns, 110u);
+	EXPECT_EQ(scene.path().segments[1].end.latest_ns, 140u);
+	scene = mapped_queue(50, 180, 190);
+	scene.transfer().polls = true;
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 40~ | 1:propagation 30 | 1:receiver.user 10");
+}
+
+TEST(MappedQueue, ThatHadTheMessageBeforeItWasAskedFor)
+{
+	EXPECT_EQ(mapped_queue(200, 205, 260).text(),
+			  "0:sender.user 10 | 0:sender.kernel 40~ | 1:queue/busy 50 | 1:propagation 5 | 1:receiver.user 55");
+}
+
+TEST(MappedQueue, SeenAfterAReadinessWait)
+{
+	Scene scene = mapped_queue(50, 240, 260);
+	scene.transfer().wait_return = at(230);
+	scene.sleep(kReceiver, 60, 140, 180, 200, kSender);
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:sender.kernel 30' | 1:wakeup 40 | 1:runqueue 20 | "
+							"1:receiver.kernel 30 | 1:propagation 10 | 1:receiver.user 20");
+}
+
+} // namespace
+} // namespace icepath::path
