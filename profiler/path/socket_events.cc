@@ -33,6 +33,13 @@ const OffCpu *woken_by_another(const Observations &seen, const Transfer &transfe
 	return found;
 }
 
+void set_ready(const OffCpu &woken, Transfer &transfer)
+{
+	transfer.ready = Mark{woken.waking_ns, {Evidence::Source::Record, woken.record}, Provenance::Paired};
+	transfer.ready_tid = woken.waker_tid;
+	transfer.ready_context = woken.waker_context;
+}
+
 // Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
 // retransmission covers nothing new.
 class Stream {
@@ -91,11 +98,15 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 			continue;
 		}
 		// The sender announced nothing in its call, but one other task did: a kernel thread that sends for it (io_uring's
-		// SQPOLL). The call lasts until that has sent.
+		// SQPOLL). The call lasts until that has sent. Where no event announces, the receiver's waking by it does.
 		const auto within = all_within(others, begin_ns, end_ns);
 		auto of_another = [&](const SocketEvent &one) { return one.tid != within.back().tid; };
-		if (!within.empty() && std::ranges::none_of(within, of_another))
+		if (within.empty()) {
+			if (const OffCpu *woken = woken_by_another(seen, transfer, begin_ns, end_ns))
+				set_ready(*woken, transfer);
+		} else if (std::ranges::none_of(within, of_another)) {
 			set_ready(within.back(), Provenance::Paired, nullptr, transfer);
+		}
 	}
 }
 
@@ -120,10 +131,8 @@ void match_carried(const SocketEvents &events, const Observations &seen, Directi
 			continue;
 		if (const SocketEvent *last = alone ? last_within(ready, begin_ns, end_ns) : nullptr) {
 			set_ready(*last, Provenance::Paired, nullptr, transfer);
-		} else if (const OffCpu *off = woken_by_another(seen, transfer, begin_ns, end_ns)) {
-			transfer.ready = Mark{off->waking_ns, {Evidence::Source::Record, off->record}, Provenance::Paired};
-			transfer.ready_tid = off->waker_tid;
-			transfer.ready_context = off->waker_context;
+		} else if (const OffCpu *woken = woken_by_another(seen, transfer, begin_ns, end_ns)) {
+			set_ready(*woken, transfer);
 		}
 	}
 }

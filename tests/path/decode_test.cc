@@ -50,6 +50,19 @@ TEST(Decode, AKernelThreadAnnouncesWhatTheSenderGaveIt)
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 }
 
+TEST(Decode, AKernelThreadsWakingTellsWhereNothingIsAnnounced)
+{
+	Capture capture(kUnixSocket);
+	icepath_record &sleep = capture.add(0, ICEPATH_RECORD_OFF_CPU, 1190, kSender);
+	sleep.off.out_ns = 1120;
+	sleep.off.waking_ns = 1170;
+	sleep.off.wakeup_ns = 1175;
+	sleep.off.waker_tid = kForeign;
+	capture.slept(850, 1160, 1200, 1250, kForeign);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 20 | 0:relay.kernel 40 by 99' | 1:wakeup 40 | "
+							  "1:runqueue 50 | 1:receiver.kernel 350 | 1:receiver.user 100");
+}
+
 TEST(Decode, TheCalibrationIsOfMessagesInOneCall)
 {
 	Capture capture(0);
