@@ -33,7 +33,7 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps test-deps run test vmtest bench install sanitize format check-format tidy clean
+.PHONY: all deps middleware-deps test-deps run test vmtest bench install sanitize format check-format tidy clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -55,8 +55,11 @@ tools-present:
 deps:
 	$(Q)cmake/install-packages.sh build
 
+middleware-deps:
+	$(Q)cmake/install-packages.sh build middleware
+
 test-deps:
-	$(Q)cmake/install-packages.sh build test
+	$(Q)cmake/install-packages.sh build middleware test
 
 run: deps
 	$(Q)$(MAKE) all
@@ -73,7 +76,7 @@ vmtest: test-deps
 # What the capture costs, beside bpftrace and perf; how fast the transports are, beside sockperf, fio and bare ping-pongs.
 # ARGS goes to both: --rounds N.
 bench:
-	$(Q)cmake/install-packages.sh build test bench
+	$(Q)cmake/install-packages.sh build middleware test bench
 	$(Q)$(MAKE) configure all
 	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
 	$(Q)$(SUDO) $(BUILD)/bin/bench-transports --json results/transports.json $(ARGS)
@@ -88,7 +91,7 @@ sanitize: test-deps
 
 .PHONY: develop-deps
 develop-deps:
-	$(Q)cmake/install-packages.sh build test develop
+	$(Q)cmake/install-packages.sh build middleware test develop
 
 format: develop-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i

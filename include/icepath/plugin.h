@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 3u
+#define ICEPATH_PLUGIN_ABI 4u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -79,6 +79,11 @@ enum icepath_mechanism {
 	ICEPATH_USES_MAPPED_QUEUE = 1u << 7,
 	/* A kernel thread carries messages on to the receiving socket, perhaps after the sending call came back. */
 	ICEPATH_USES_KERNEL_THREAD = 1u << 8,
+	/*
+	 * Messages go from user space to user space by functions of a library: call_ns to return_ns, and take_call_ns to
+	 * take_return_ns, are around these. The queue has the message at some time within the one.
+	 */
+	ICEPATH_USES_LIBRARY_CALLS = 1u << 9,
 };
 
 enum icepath_capability {
@@ -160,13 +165,33 @@ struct icepath_recv {
 	uint32_t attempts;
 };
 
+/*
+ * A program that has to run while endpoints are open. icepath starts it before the first is, in the namespaces in which the
+ * plug-in's workers run (see icepath_plugin::library_version), watches it, and kills it by SIGKILL at the end of the run: its
+ * files go with the namespaces.
+ */
+struct icepath_daemon {
+	uint32_t size;         /* sizeof(struct icepath_daemon) */
+	const char *program;   /* "iox-roudi": found by PATH */
+	const char *package;   /* of Debian, that brings it */
+	const char *const *arguments; /* after its name; NULL ends them */
+	const char *file;      /* the path of a file that it reads, below /tmp, which is empty before; NULL: none */
+	const char *file_text;
+	const char *ready;     /* what it prints, on stdout or stderr, as soon as it can be used */
+};
+
 struct icepath_endpoint; /* the plug-in's own */
 
 struct icepath_plugin {
 	uint32_t size; /* sizeof(struct icepath_plugin) */
 	uint32_t abi; /* ICEPATH_PLUGIN_ABI */
 	const char *name;
-	const char *library_version; /* of the wrapped library; NULL for kernel transports */
+	/*
+	 * "iceoryx 2.0.3", of the wrapped library; NULL for kernel transports. Workers of a library run in user, mount and network
+	 * namespaces of the run's own: /tmp and /dev/shm begin empty and end with the run, `lo` is up and takes multicast.
+	 */
+	const char *library_version;
+	const struct icepath_daemon *daemon; /* NULL: none is needed */
 
 	/* The n-th target, or NULL after the last. The pointer stays valid. */
 	const struct icepath_target *(*target)(uint32_t n);

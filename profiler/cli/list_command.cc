@@ -22,18 +22,29 @@ std::vector<std::string> waits_of(uint32_t bits)
 	return names;
 }
 
+// Whom the message goes through, and how.
+std::string what_it_is(const plan::Target &target)
+{
+	if (!target.why_not.empty())
+		return "not here: " + target.why_not;
+	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary;
+}
+
 } // namespace
 
 ExitCode list(const ListOptions &options)
 {
 	std::vector<std::string> notices;
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
+	const std::vector<run::NotBuilt> not_built = run::adapters_not_built();
 	if (options.json) {
-		nlohmann::ordered_json json = {
-			{"schema_version", 1}, {"targets", nlohmann::ordered_json::array()}, {"notices", notices}};
+		nlohmann::ordered_json json = {{"schema_version", 1},
+									   {"targets", nlohmann::ordered_json::array()},
+									   {"not_built", nlohmann::ordered_json::array()},
+									   {"notices", notices}};
 		for (const plan::Target &target : targets)
 			json["targets"].push_back({{"name", target.name},
-									   {"kind", "transport"},
+									   {"kind", target.library_version.empty() ? rundir::kTransport : rundir::kAdapter},
 									   {"summary", target.summary},
 									   {"waits", waits_of(target.waits)},
 									   {"fanin_waits", waits_of(target.fanin_waits)},
@@ -41,10 +52,12 @@ ExitCode list(const ListOptions &options)
 									   {"max_payload_why", target.max_payload_why},
 									   {"why_not", target.why_not},
 									   {"library_version", target.library_version}});
+		for (const run::NotBuilt &adapter : not_built)
+			json["not_built"].push_back({{"name", adapter.name}, {"package", adapter.package}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}
-	constexpr std::string_view kHead = "transport";
+	constexpr std::string_view kHead = "target";
 	size_t width = kHead.size();
 	for (const plan::Target &target : targets)
 		width = std::max(width, target.name.size());
@@ -54,8 +67,10 @@ ExitCode list(const ListOptions &options)
 		text += fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", target.name, width,
 							fmt::format("{}", fmt::join(waits_of(target.waits), ",")),
 							target.fanin_waits ? fmt::format("{}", fmt::join(waits_of(target.fanin_waits), ",")) : "–",
-							target.max_payload_bytes,
-							target.why_not.empty() ? target.summary : "not here: " + target.why_not);
+							target.max_payload_bytes, what_it_is(target));
+	for (const run::NotBuilt &adapter : not_built)
+		text += fmt::format("{:<{}}  not built: Debian's package {} was missing when icepath was configured\n",
+							adapter.name, width, adapter.package);
 	print(text);
 	for (const std::string &notice : notices)
 		fmt::print(stderr, "icepath: {}\n", notice);

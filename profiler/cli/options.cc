@@ -141,8 +141,10 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
-	app.add_option("-t,--transports", run.wishes.targets,
-				   "transports to measure, or all (icepath list); the usual ones without it")
+	app.add_option(
+		   "-t,--targets,--transports", run.wishes.targets,
+		   "transports and middleware to measure, all, or all-installed, which is all middleware (icepath list); the "
+		   "usual transports without it")
 		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))
@@ -303,7 +305,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	doctor_app->add_flag("--json", doctor.json, "as JSON");
 	std::string doctor_tier;
 	add_tier(*doctor_app, doctor_tier);
-	app.add_subcommand("list", "transports and what they support")->add_flag("--json", list.json, "as JSON");
+	app.add_subcommand("list", "transports, middleware, and what they support")
+		->add_flag("--json", list.json, "as JSON");
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::Success &help) {

@@ -49,6 +49,7 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	transfer.through_device = (cell.mechanisms & ICEPATH_USES_SOCKET) && (cell.mechanisms & ICEPATH_USES_NETDEV);
 	if (cell.parts == 1)
 		transfer.shares = cell.calibrated;
+	transfer.in_library = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) != 0;
 	transfer.carried = (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD) != 0;
 	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
 		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
@@ -218,7 +219,8 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	for (const rundir::BlockSide &side : block.sides)
 		add_thread(side.tid, side.cpu, side.name);
 	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
-	for (size_t i = 0; i < flows.size(); ++i) {
+	// A library's calls are no calls into the kernel.
+	for (size_t i = 0; i < flows.size() && !(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS); ++i) {
 		add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
 		add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);
 	}

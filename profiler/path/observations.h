@@ -93,6 +93,7 @@ struct Transfer {
 	std::optional<Mark> device; // the (last part of the) message reached a device queue
 	bool through_device = false; // it passes one: without `device` it can't be told until when the sender had it
 	std::optional<rundir::CallShares> shares; // of its calls, where nothing else tells
+	bool in_library = false; // `call` to `call_return`, `take_call` to `take_return`: a library's, in user mode
 	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
 	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`

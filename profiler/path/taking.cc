@@ -130,7 +130,7 @@ private:
 			return {Layer::Propagation};
 		}
 		if (transfer_.take_call && at_ns >= transfer_.take_call->at_ns)
-			return {kernel_layer(taker_.role), part};
+			return {transfer_.in_library ? user_layer(taker_.role) : kernel_layer(taker_.role), part};
 		if (transfer_.wait_return)
 			return {before_wait_return ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
 		return {came_back_ ? kernel_layer(taker_.role) : user_layer(taker_.role), part};

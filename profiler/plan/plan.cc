@@ -27,6 +27,8 @@ constexpr std::string_view kUsual[] = {"uds-stream", "uds-seqpacket", "uds-dgram
 
 bool is_usual(const Target &target) { return std::ranges::find(kUsual, target.name) != std::end(kUsual); }
 
+bool is_middleware(const Target &target) { return !target.library_version.empty(); }
+
 // What is asked for twice is measured once, and what is told of several cells is told once.
 template <typename T> void add_once(std::vector<T> &list, T item)
 {
@@ -42,9 +44,13 @@ template <typename T> std::vector<T> each_once(const std::vector<T> &items)
 	return once;
 }
 
+// By this word every adapter that works here is asked for, but none by its name.
+bool wants_middleware(const Wishes &wishes) { return wishes.targets == std::vector<std::string>{"all-installed"}; }
+
+// No target by its name.
 bool wants_all(const Wishes &wishes)
 {
-	return wishes.targets.empty() || wishes.targets == std::vector<std::string>{"all"};
+	return wishes.targets.empty() || wishes.targets == std::vector<std::string>{"all"} || wants_middleware(wishes);
 }
 
 std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Target> &targets, Plan &plan)
@@ -53,7 +59,7 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 	if (wants_all(wishes)) {
 		const bool usual = wishes.targets.empty() && std::ranges::any_of(targets, is_usual);
 		for (const Target &target : targets) {
-			if (usual && !is_usual(target))
+			if ((usual && !is_usual(target)) || (wants_middleware(wishes) && !is_middleware(target)))
 				continue;
 			if (target.why_not.empty())
 				chosen.push_back(&target);
@@ -70,7 +76,7 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 			for (const Target &target : targets)
 				names.push_back(target.name);
 			throw Failure(ExitCode::Usage,
-						  fmt::format("unknown transport \"{}\": there are {}", wanted, fmt::join(names, ", ")));
+						  fmt::format("unknown target \"{}\": there are {}", wanted, fmt::join(names, ", ")));
 		}
 		if (!found->why_not.empty())
 			throw Failure(ExitCode::MachineCannot, fmt::format("{} doesn't work here: {}", wanted, found->why_not));
@@ -112,14 +118,14 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 {
 	if (supports(target, asked))
 		return asked;
-	// The floor of the stamps is worth having beside every other target, whatever its wait.
+	// The floor of the stamps is worth having beside every other target, whatever its wait; and a library waits as it does.
 	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
+	const bool has_own_way = floor || is_middleware(target);
 	const auto is_supported = [&](Wait wait) { return supports(target, wait); };
 	const auto own = std::find_if(std::begin(kWaits), std::end(kWaits), is_supported);
-	if (floor && own != std::end(kWaits) && std::none_of(all_asked.begin(), all_asked.end(), is_supported)) {
-		add_once(plan.notices,
-				 fmt::format("{} can't wait by {}: measured with {} instead, as the floor under the others",
-							 target.name, name(asked), name(*own)));
+	if (has_own_way && own != std::end(kWaits) && std::none_of(all_asked.begin(), all_asked.end(), is_supported)) {
+		add_once(plan.notices, fmt::format("{} can't wait by {}: measured with {} instead{}", target.name, name(asked),
+										   name(*own), floor ? ", as the floor under the others" : ""));
 		return asked == all_asked.front() ? std::optional(*own) : std::nullopt;
 	}
 	// Looking at memory again is what a call made again is for the others.
@@ -321,6 +327,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 						continue;
 					rundir::Cell cell;
 					cell.target = target->name;
+					cell.library = target->library_version;
+					cell.kind = is_middleware(*target) ? rundir::kAdapter : rundir::kTransport;
 					cell.pattern = pattern;
 					cell.wait = *wait;
 					cell.payload_bytes = size;

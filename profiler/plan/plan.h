@@ -23,7 +23,8 @@ struct Target {
 };
 
 struct Wishes {
-	std::vector<std::string> targets; // {"all"}: every one that works here; empty: the usual ones of those
+	std::vector<std::string>
+		targets; // {"all"}: every one that works here; {"all-installed"}: of middleware; empty: the usual ones
 	std::vector<rundir::Pattern> patterns; // at least one
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};

@@ -142,6 +142,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 	Json json = {
 		{"target", what.target},
 		{"kind", what.kind},
+		{"library", what.library},
 		{"pattern", rundir::name(what.pattern)},
 		{"direction", pingpong ? "both" : "forward"},
 		{"wait", rundir::name(what.wait)},

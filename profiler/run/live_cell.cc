@@ -101,7 +101,7 @@ std::vector<rundir::SlotCapture> SlotsView::copy() const
 }
 
 LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-				   const SlotsView &slots, privilege::Helper &helper)
+				   const SlotsView &slots, privilege::Helper &helper, const MiddlewareSpace *space)
 	: cell_(cell), number_(number), flows_(rundir::flows_of(cell)), socket_keys_(rundir::channels_of(cell))
 {
 	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
@@ -119,6 +119,7 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 	memory_ = new (memory) worker::CellMemory{};
 	memory_->capacity = capacity_;
 	try {
+		start_workers(space);
 		open(plugin, slots, helper);
 	} catch (...) {
 		munmap(memory_, bytes);
@@ -133,17 +134,17 @@ uint64_t LiveCell::memory_bytes() const
 	return worker::cell_memory_bytes(capacity_, static_cast<uint32_t>(rundir::channels_of(cell_)));
 }
 
-void LiveCell::start_workers()
+void LiveCell::start_workers(const MiddlewareSpace *space)
 {
 	std::vector<std::string> sides;
 	for (size_t side = 0; side < rundir::sides_of(cell_); side++)
 		sides.push_back(fmt::format("{} of {}", rundir::side_name(cell_, side), title()));
 	if (cell_.between == rundir::Between::Processes)
 		for (const std::string &side : sides)
-			workers_.push_back(std::make_unique<Worker>(worker_program(), side));
+			workers_.push_back(std::make_unique<Worker>(worker_program(), side, space));
 	else
-		workers_ =
-			Worker::start(worker_program(), "worker of " + title(), sides, cell_.between == rundir::Between::OneThread);
+		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
+								 cell_.between == rundir::Between::OneThread, space);
 	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
 }
@@ -163,7 +164,6 @@ Fd LiveCell::pidfd_of(size_t side) const
 
 void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper)
 {
-	start_workers();
 	worker::Request request{};
 	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
 	cell_.target.copy(request.open.target, sizeof(request.open.target) - 1);

@@ -55,8 +55,9 @@ class LiveCell {
 public:
 	// Starts the workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
 	// Blocks have at most `max_messages` messages and rundir::most_counted() of its flows. Throws WorkerFailed.
+	// `space`: where they run, for middleware.
 	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-			 const SlotsView &slots, privilege::Helper &helper);
+			 const SlotsView &slots, privilege::Helper &helper, const MiddlewareSpace *space = nullptr);
 	~LiveCell();
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
@@ -93,7 +94,7 @@ private:
 	};
 
 	uint64_t memory_bytes() const;
-	void start_workers();
+	void start_workers(const MiddlewareSpace *space);
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
 	// Of the side's thread, for the helper: pinned and marked by it.
 	Fd pidfd_of(size_t side) const;

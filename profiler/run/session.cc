@@ -20,6 +20,7 @@
 #include "profiler/run/block_glance.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/live_cell.h"
+#include "profiler/run/middleware.h"
 #include "profiler/run/probe_uses.h"
 #include "profiler/run/together.h"
 #include "profiler/run/visits.h"
@@ -53,7 +54,8 @@ public:
 		: options_(options), helper_(helper), tell_(tell), notices_(plan.notices), head_(std::move(head)),
 		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9)),
 		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)),
-		  budget_(end_ns_, least_of(visits_, plan.cells, options.messages)), counted_(plan.cells.size())
+		  budget_(end_ns_, least_of(visits_, plan.cells, options.messages)), plugins_(plan.plugin_of_cell),
+		  counted_(plan.cells.size())
 	{
 		head_.cells = plan.cells;
 		head_.budget_s = options.budget_s;
@@ -141,7 +143,8 @@ private:
 			}
 			try {
 				cells_[i] = std::make_unique<LiveCell>(plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i),
-													   max_messages, slots_, helper_);
+													   max_messages, slots_, helper_,
+													   middleware_.space_for(plan.cells[i], plan.plugin_of_cell[i]));
 			} catch (const privilege::HelperDied &) {
 				throw; // nothing has been measured yet
 			} catch (const Failure &failure) {
@@ -382,8 +385,9 @@ private:
 				searches_[i]->told(*block.rate_hz, verdict->held);
 		blocks_++;
 		counted_[i][block.probed] += counted_in(block);
-		if (block.end == rundir::BlockEnd::Failed)
-			give_up(i, block.failure);
+		const auto daemon_end = middleware_.daemon_end(plugins_[i]);
+		if (block.end == rundir::BlockEnd::Failed || daemon_end)
+			give_up(i, daemon_end.value_or(block.failure));
 		else
 			progress_.latency_p50_us = block_p50_us(block);
 	}
@@ -407,6 +411,8 @@ private:
 	Budget budget_; // by visit
 	SlotsView slots_;
 	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
+	const std::vector<std::string> plugins_; // beside head_.cells
+	Middleware middleware_; // its daemons end after the cells
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
 	std::vector<std::optional<rate::RateSearch>> searches_; // beside cells_: of max-rate
 	Progress progress_;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace icepath::run {
@@ -24,12 +26,17 @@ constexpr int kAnswerMs = 5000;
 
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
-fs::path program_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+// Read once: who enters another mount namespace later may find another path there, in a chroot that from the root outside.
+const fs::path &program_folder()
+{
+	static const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+	return folder;
+}
 
 } // namespace
 
 WorkerProcess::WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets,
-							 bool one_thread)
+							 bool one_thread, const MiddlewareSpace *space)
 	: what_(std::move(what))
 {
 	std::vector<std::string> words = {program};
@@ -49,6 +56,8 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 		signal(SIGQUIT, SIG_IGN);
 		for (const Fd &socket : sockets)
 			fcntl(socket.get(), F_SETFD, 0);
+		if (space && !space->enter())
+			_exit(126);
 		execv(program.c_str(), arguments.data());
 		_exit(127);
 	}
@@ -61,6 +70,12 @@ WorkerProcess::~WorkerProcess()
 		return;
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 	waitpid(pid_, nullptr, 0);
+}
+
+bool WorkerProcess::has_ended() const
+{
+	pollfd look{pidfd_.get(), POLLIN, 0};
+	return poll(&look, 1, 0) == 1;
 }
 
 std::optional<std::string> WorkerProcess::end() const
@@ -77,16 +92,19 @@ std::optional<std::string> WorkerProcess::end() const
 		return std::nullopt;
 	if (end.si_code != CLD_EXITED)
 		return fmt::format("the {} was killed by signal {} ({})", what_, end.si_status, strsignal(end.si_status));
+	if (end.si_status == 126)
+		return fmt::format("the {} can't enter the run's namespaces for middleware", what_);
 	return end.si_status == 127 ? fmt::format("the {} can't be started", what_)
 								: fmt::format("the {} exited with {}", what_, end.si_status);
 }
 
-Worker::Worker(const std::string &program, const std::string &what)
-	: Worker(std::move(*start(program, what, {what}, false)[0]))
+Worker::Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space)
+	: Worker(std::move(*start(program, what, {what}, false, space)[0]))
 {}
 
 std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, const std::string &what,
-												   const std::vector<std::string> &sides, bool one_thread)
+												   const std::vector<std::string> &sides, bool one_thread,
+												   const MiddlewareSpace *space)
 {
 	std::vector<Fd> ours, theirs;
 	for (size_t side = 0; side < sides.size(); side++) {
@@ -94,7 +112,7 @@ std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, c
 		ours.push_back(std::move(mine));
 		theirs.push_back(std::move(its));
 	}
-	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread);
+	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread, space);
 	std::vector<std::unique_ptr<Worker>> workers;
 	for (size_t side = 0; side < sides.size(); side++)
 		workers.emplace_back(new Worker(process, std::move(ours[side]), sides[side]));
@@ -155,6 +173,18 @@ std::vector<std::string> plugin_paths()
 	std::sort(paths.begin(), paths.end());
 	paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 	return paths;
+}
+
+// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name and a package.
+std::vector<NotBuilt> adapters_not_built()
+{
+	std::vector<NotBuilt> all;
+	for (const std::string &folder : plugin_folders()) {
+		std::ifstream list(fs::path(folder) / "not-built");
+		for (NotBuilt one; list >> one.name >> one.package;)
+			all.push_back(one);
+	}
+	return all;
 }
 
 std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)

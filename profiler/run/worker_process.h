@@ -11,6 +11,7 @@
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/plan/plan.h"
+#include "profiler/run/middleware_space.h"
 #include "profiler/worker/protocol.h"
 
 namespace icepath::run {
@@ -27,12 +28,15 @@ public:
 // A program that was started with a control socket for each side that it is. It ends with the last of them.
 class WorkerProcess {
 public:
-	// `what` names it in sentences ("sender of uds-stream …"). `sockets`: the program's ends.
-	WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets, bool one_thread);
+	// `what` names it in sentences ("sender of uds-stream …"). `sockets`: the program's ends. `space`: where it runs; nullptr:
+	// where icepath does.
+	WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets, bool one_thread,
+				  const MiddlewareSpace *space);
 	~WorkerProcess(); // ends it, by its pidfd, and reaps it
 	WorkerProcess(const WorkerProcess &) = delete;
 	WorkerProcess &operator=(const WorkerProcess &) = delete;
 
+	bool has_ended() const;
 	// "the sender of … was killed by signal 9"; nothing while it runs.
 	std::optional<std::string> end() const;
 	int pidfd() const { return pidfd_.get(); }
@@ -48,10 +52,11 @@ private:
 class Worker {
 public:
 	// Starts a program that is one side; `what` names both in sentences ("uds-stream receiver").
-	Worker(const std::string &program, const std::string &what);
+	Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space = nullptr);
 	// Starts one that is several, in a thread each, or in one; `what` names the program, `sides` each of them.
 	static std::vector<std::unique_ptr<Worker>> start(const std::string &program, const std::string &what,
-													  const std::vector<std::string> &sides, bool one_thread);
+													  const std::vector<std::string> &sides, bool one_thread,
+													  const MiddlewareSpace *space = nullptr);
 
 	// Sends a request and waits for its reply. Throws WorkerFailed with the worker's own sentence or with what became of it.
 	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);
@@ -79,6 +84,12 @@ std::string worker_program();
 // beside the folder of the running program.
 std::vector<std::string> plugin_folders();
 std::vector<std::string> plugin_paths();
+
+// An adapter whose library was missing when icepath was built.
+struct NotBuilt {
+	std::string name, package;
+};
+std::vector<NotBuilt> adapters_not_built();
 
 // Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`. Throws
 // Failure(MachineCannot) where there is no plug-in at all.

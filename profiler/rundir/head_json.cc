@@ -32,6 +32,7 @@ Json to_json(const Cell &cell)
 	return {
 		{"target", cell.target},
 		{"kind", cell.kind},
+		{"library", cell.library},
 		{"pattern", name(cell.pattern)},
 		{"wait", name(cell.wait)},
 		{"between", name(cell.between)},
@@ -58,6 +59,8 @@ Cell cell_from_json(const Json &json)
 	Cell cell;
 	cell.target = text_field(json, "target");
 	cell.kind = text_field(json, "kind");
+	if (json.contains("library")) // not written by versions that knew no middleware
+		cell.library = text_field(json, "library");
 	cell.pattern = enum_field<Pattern>(json, "pattern", kPatternNames);
 	cell.wait = enum_field<Wait>(json, "wait", kWaitNames);
 	if (json.contains("between")) // not written by versions that had processes only

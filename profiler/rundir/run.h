@@ -61,9 +61,12 @@ struct CallShares {
 	friend bool operator==(const CallShares &, const CallShares &) = default;
 };
 
+inline constexpr const char *kTransport = "transport", *kAdapter = "adapter";
+
 struct Cell {
 	std::string target; // "uds-stream"
-	std::string kind = "transport";
+	std::string kind = kTransport; // or kAdapter
+	std::string library; // "iceoryx 2.0.3"; empty: the kernel's
 	Pattern pattern = Pattern::PingPong;
 	Wait wait = Wait::Block;
 	Between between = Between::Processes;

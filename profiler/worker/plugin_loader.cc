@@ -41,6 +41,14 @@ Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)
 	if (plugin_->size != sizeof(icepath_plugin))
 		refuse(fmt::format("{} was built with an icepath_plugin of {} bytes, this icepath has {}: rebuild it", file_,
 						   plugin_->size, sizeof(icepath_plugin)));
+	if (const icepath_daemon *daemon = plugin_->daemon) {
+		if (daemon->size != sizeof(icepath_daemon))
+			refuse(fmt::format("{} was built with an icepath_daemon of {} bytes, this icepath has {}: rebuild it",
+							   file_, daemon->size, sizeof(icepath_daemon)));
+		if (!daemon->program || !daemon->package || !daemon->ready || !*daemon->ready ||
+			(daemon->file && !daemon->file_text))
+			refuse(fmt::format("{} doesn't tell all of its daemon", file_));
+	}
 	const icepath_plugin &calls = *plugin_;
 	if (!calls.name || !calls.target || !calls.open || !calls.connect || !calls.send || !calls.recv || !calls.cancel ||
 		!calls.close || !calls.error || !calls.sockets)

@@ -29,6 +29,9 @@ enum class RequestKind : uint32_t {
 	Connect,
 	RunBlock, // run one block; the reply comes when it has ended
 	Close, // close the endpoint and exit
+	// Load `plugin`, reply with what its daemon prints once it is ready (empty: it has none), and become that daemon; fds: what
+	// it prints goes there.
+	BecomeDaemon,
 };
 
 struct OpenRequest {
@@ -101,7 +104,7 @@ struct BlockReply {
 
 struct Reply {
 	ReplyStatus status;
-	char message[384]; // where status isn't Done
+	char message[384]; // where status isn't Done; BecomeDaemon
 	TargetReply target; // Describe
 	uint32_t tid; // Open: of the thread that measures
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "profiler/failure.h"
+#include "profiler/worker/daemon.h"
 
 namespace icepath::worker {
 namespace {
@@ -183,6 +184,8 @@ bool Service::answer(const Request &request, std::vector<Fd> &received)
 		case RequestKind::RunBlock:
 			run_block(request.block, told);
 			break;
+		case RequestKind::BecomeDaemon:
+			return become_daemon(request, received);
 		default:
 			throw Failure(ExitCode::Internal, "the worker got a request that it doesn't know");
 		}
@@ -198,6 +201,21 @@ const Plugin &Service::load(const Request &request)
 	if (!plugin_)
 		plugin_ = std::make_unique<Plugin>(text(request.plugin));
 	return *plugin_;
+}
+
+bool Service::become_daemon(const Request &request, const std::vector<Fd> &received)
+{
+	const icepath_daemon *daemon = load(request).calls().daemon;
+	if (received.size() != 1)
+		throw Failure(ExitCode::Internal, "the worker was asked to become a daemon that can't print anywhere");
+	Reply told{};
+	put(told.message, daemon ? daemon->ready : "");
+	if (!reply(told) || !daemon)
+		return false;
+	// Who waits for it reads its output: there is nobody to reply to any more.
+	const std::string why_not = become(*daemon, received[0]);
+	dprintf(received[0].get(), "%s\n", why_not.c_str());
+	_exit(static_cast<int>(ExitCode::MachineCannot));
 }
 
 void Service::describe(const Request &request, Reply &reply)

@@ -77,7 +77,7 @@ TEST(RunOptions, HaveAPeriodOfSparseMessages)
 
 TEST(RunOptions, TakeLists)
 {
-	for (const char *option : {"-t", "--transports"})
+	for (const char *option : {"-t", "--targets", "--transports"})
 		EXPECT_EQ(run_of({option, "uds-stream,tcp"}).wishes.targets, (Words{"uds-stream", "tcp"}));
 	EXPECT_EQ(run_of({"--patterns", "oneway"}).wishes.patterns, std::vector{Pattern::OneWay});
 	EXPECT_EQ(run_of({"--demand", "1,50"}).wishes.demands, (std::vector<uint32_t>{1, 50}));

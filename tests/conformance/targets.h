@@ -13,6 +13,7 @@ struct TargetUnderTest {
 	std::string plugin; // "uds"
 	worker::TargetReply told;
 
+	bool is_middleware() const { return told.library_version[0] != 0; }
 	// One that it supports, for what doesn't depend on it.
 	icepath_wait some_wait() const { return static_cast<icepath_wait>(told.waits & -told.waits); }
 };

@@ -11,17 +11,11 @@
 #include <new>
 
 #include "profiler/failure.h"
+#include "profiler/run/middleware.h"
+#include "tests/conformance/targets.h"
 
 namespace icepath::test {
 namespace {
-
-// Read once, before the suite enters a mount namespace of its own (own_ipc.cc): in a chroot the link then tells the path from
-// the root outside.
-const std::filesystem::path &program_folder()
-{
-	static const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-	return folder;
-}
 
 template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 
@@ -29,19 +23,32 @@ template <size_t N> void put(char (&field)[N], const std::string &text) { text.c
 
 std::string plugin_path(const std::string &name)
 {
-	return program_folder().parent_path() / "lib/icepath" / ("icepath-" + name + ".so");
+	return std::filesystem::path(run::worker_program()).parent_path().parent_path() / "lib/icepath" /
+		   ("icepath-" + name + ".so");
+}
+
+const run::MiddlewareSpace *space_of(const std::string &plugin)
+{
+	static run::Middleware middleware;
+	rundir::Cell cell;
+	for (const TargetUnderTest &target : all_targets())
+		if (target.plugin == plugin && target.is_middleware())
+			cell.kind = rundir::kAdapter;
+	return middleware.space_for(cell, plugin_path(plugin));
 }
 
 std::string channel_name() { return "icepath-test-" + std::to_string(getpid()); }
 
-WorkerUnderTest::WorkerUnderTest()
+WorkerUnderTest::WorkerUnderTest(const run::MiddlewareSpace *space)
 {
 	auto [ours, theirs] = channel::open_pair();
-	const std::string program = program_folder() / "icepath-worker";
+	const std::string program = run::worker_program();
 	const Fd inherited(dup(theirs.get())); // without close-on-exec
 	const std::string control = std::to_string(inherited.get());
 	pid_ = fork();
 	if (pid_ == 0) {
+		if (space && !space->enter())
+			_exit(126);
 		execl(program.c_str(), program.c_str(), "--control", control.c_str(), nullptr);
 		_exit(127);
 	}
@@ -97,7 +104,10 @@ int WorkerUnderTest::wait_end()
 	return status;
 }
 
-WorkerPair::WorkerPair(const PairPlan &plan) : plan_(plan)
+WorkerPair::WorkerPair(const PairPlan &plan) : WorkerPair(plan, space_of(plan.plugin)) {}
+
+WorkerPair::WorkerPair(const PairPlan &plan, const run::MiddlewareSpace *space)
+	: plan_(plan), workers_{{WorkerUnderTest(space), WorkerUnderTest(space)}}
 {
 	const size_t bytes = worker::cell_memory_bytes(plan.max_messages, 1);
 	memory_fd_ = Fd(memfd_create("icepath-test-cell", MFD_CLOEXEC));

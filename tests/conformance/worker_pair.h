@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/channel.h"
+#include "profiler/run/middleware_space.h"
 #include "profiler/worker/protocol.h"
 
 namespace icepath::test {
@@ -16,7 +17,7 @@ namespace icepath::test {
 // One worker. Killed and reaped by its destructor.
 class WorkerUnderTest {
 public:
-	WorkerUnderTest();
+	explicit WorkerUnderTest(const run::MiddlewareSpace *space = nullptr); // nullptr: where the suite runs
 	~WorkerUnderTest();
 	WorkerUnderTest(const WorkerUnderTest &) = delete;
 	WorkerUnderTest &operator=(const WorkerUnderTest &) = delete;
@@ -37,6 +38,8 @@ private:
 };
 
 std::string plugin_path(const std::string &name); // "uds" -> ".../icepath-uds.so"
+// Where the workers of a plug-in run; its daemon runs from here on to the end of the suite.
+const run::MiddlewareSpace *space_of(const std::string &plugin);
 std::string channel_name(); // of this process's pairs
 
 struct PairPlan {
@@ -72,6 +75,7 @@ public:
 	WorkerUnderTest &side(uint32_t side) { return workers_[side]; }
 
 private:
+	WorkerPair(const PairPlan &plan, const run::MiddlewareSpace *space);
 	std::string open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received);
 	PairPlan plan_;
 	Fd memory_fd_;

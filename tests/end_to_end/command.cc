@@ -199,7 +199,7 @@ Traces traces_on_this_machine()
 {
 	Traces traces;
 	for (const std::string &pid : names_in("/proc"))
-		if (is_pid(pid) && comm_of(pid).starts_with("icepath") && !is_zombie(pid))
+		if (is_pid(pid) && (comm_of(pid).starts_with("icepath") || comm_of(pid) == "iox-roudi") && !is_zombie(pid))
 			traces.processes.push_back(comm_of(pid));
 	traces.shm = names_in("/dev/shm");
 	traces.mqueue = names_in("/dev/mqueue");

@@ -88,5 +88,37 @@ TEST(MappedQueue, SeenAfterAReadinessWait)
 							"1:receiver.kernel 30 | 1:propagation 10 | 1:receiver.user 20");
 }
 
+// A library's functions brought it, in user mode: nothing but their bounds tells when it got into the queue.
+Scene library_queue(uint64_t take, uint64_t back, uint64_t recv)
+{
+	Scene scene = slot(0, 50, 0, recv);
+	scene.transfer().publish.reset();
+	scene.transfer().taken.reset();
+	scene.transfer().call = at(110);
+	scene.transfer().call_return = at(150);
+	scene.transfer().take_call = at(take);
+	scene.transfer().take_return = at(back);
+	scene.transfer().polls = true;
+	scene.transfer().in_library = true;
+	return scene;
+}
+
+TEST(LibraryQueue, HasNoLayerOfTheKernel)
+{
+	EXPECT_EQ(library_queue(160, 170, 175).text(), "0:sender.user 50~ | 1:propagation 10 | 1:receiver.user 15");
+	const Scene within = library_queue(145, 170, 175);
+	EXPECT_EQ(within.text(), "0:sender.user 45~ | 1:receiver.user 30");
+	EXPECT_EQ(within.path().segments[0].end.earliest_ns, 110u);
+	EXPECT_EQ(within.path().segments[0].end.latest_ns, 150u);
+}
+
+TEST(LibraryQueue, WhoSleepsInItsCallIsHeldUp)
+{
+	Scene scene = library_queue(160, 170, 175);
+	scene.sleep(kSender, 120, 125, 128, 130, kReceiver);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 0:blocked/backpressure 8 by 20 | 0:runqueue 2 | 0:sender.user 20~ | "
+							"1:propagation 10 | 1:receiver.user 15");
+}
+
 } // namespace
 } // namespace icepath::path

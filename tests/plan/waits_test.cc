@@ -32,6 +32,11 @@ const std::vector<Target> kTargets = {
 	target("mqueue", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL),
 	target("shm-ring", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_SPIN),
 	target("null", ICEPATH_WAIT_SPIN, ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC),
+	[] {
+		Target library = target("iceoryx", ICEPATH_WAIT_SPIN);
+		library.library_version = "iceoryx 2";
+		return library;
+	}(),
 };
 
 Plan plan_of(std::vector<std::string> names, std::vector<Wait> waits,
@@ -144,6 +149,20 @@ TEST(Wishes, ASizeThatDoesntFitIsToldOnceForAllPatternsAndWaits)
 	wishes.waits = {Wait::Block, Wait::Poll};
 	wishes.sizes = {64, 100'000};
 	EXPECT_EQ(told(make(wishes, kTargets, {0, 1}), "pipe can't carry 100000 bytes"), 1);
+}
+
+TEST(Waits, ALibraryHasItsOwnWhereItIsAskedForNoneOfThem)
+{
+	Plan plan = plan_of({"iceoryx"}, {Wait::Block});
+	EXPECT_EQ(waits_of(plan, "iceoryx"), (std::vector{Wait::Spin, Wait::Spin})) << "of both patterns";
+	EXPECT_EQ(told(plan, "iceoryx can't wait by block: measured with spin instead"), 1);
+	plan = plan_of({"all-installed"}, {Wait::Spin});
+	ASSERT_EQ(plan.cells.size(), 2u) << "of middleware alone";
+	EXPECT_EQ(plan.cells[0].kind, rundir::kAdapter);
+	EXPECT_EQ(plan.cells[0].library, "iceoryx 2");
+	plan = plan_of({"pipe"}, {Wait::Block});
+	EXPECT_EQ(plan.cells[0].kind, rundir::kTransport);
+	EXPECT_TRUE(plan.cells[0].library.empty());
 }
 
 } // namespace

@@ -23,7 +23,7 @@ fentry every-fentry
 kprobe every-kprobe
 tracepoint every-tracepoint
 conformance'
-	seconds=1800 programs='bpftrace unshare'
+	seconds=1800 programs="bpftrace unshare $(command -v iox-roudi || true)"
 	;;
 *) echo "vm: short or full, not $length" >&2; exit 2 ;;
 esac

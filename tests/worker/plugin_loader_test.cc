@@ -31,7 +31,7 @@ TEST(PluginLoader, LoadsAPluginAndItsTargets)
 TEST(PluginLoader, RefusesAnotherInterfaceByName)
 {
 	EXPECT_EQ(refusal(BAD_PLUGINS "/icepath-other-abi.so"),
-			  "icepath-other-abi.so was built for plug-in interface 4, this icepath speaks 3: rebuild it");
+			  "icepath-other-abi.so was built for plug-in interface 5, this icepath speaks 4: rebuild it");
 }
 
 TEST(PluginLoader, RefusesATableOfAnotherSizeByName)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/middleware.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "icepath/plugin.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint64_t kReadyNs = 10'000'000'000;
+constexpr size_t kWords = 4096; // of what a daemon printed, from its end, at most
+
+std::string daemon_of(const std::string &plugin)
+{
+	return "daemon of " + std::filesystem::path(plugin).stem().string();
+}
+
+} // namespace
+
+Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
+	: output_(memfd_create("icepath-daemon", MFD_CLOEXEC)),
+	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
+{
+	worker::Request request{};
+	request.kind = worker::RequestKind::BecomeDaemon;
+	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
+	std::vector<Fd> none;
+	const worker::Reply told = worker_->ask(request, {output_.get()}, none);
+	const std::string ready(told.message, strnlen(told.message, sizeof(told.message)));
+	if (ready.empty())
+		worker_.reset();
+	else
+		await(ready);
+}
+
+void Daemon::await(const std::string &ready) const
+{
+	const uint64_t give_up_ns = icepath_now_ns() + kReadyNs;
+	std::string all;
+	while (all.find(ready) == std::string::npos) {
+		if (const auto why = end())
+			throw WorkerFailed(*why);
+		if (icepath_now_ns() > give_up_ns)
+			throw WorkerFailed(fmt::format("the {} isn't ready after {} s{}", worker_->what(), kReadyNs / 1'000'000'000,
+										   last_words()));
+		usleep(2000);
+		char more[kWords];
+		for (ssize_t got = 0; (got = pread(output_.get(), more, sizeof(more), static_cast<off_t>(all.size()))) > 0;)
+			all.append(more, static_cast<size_t>(got));
+	}
+}
+
+std::string Daemon::last_words() const
+{
+	const off_t size = lseek(output_.get(), 0, SEEK_END);
+	char text[kWords];
+	const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(sizeof(text)));
+	const ssize_t got = pread(output_.get(), text, sizeof(text), begin);
+	std::string words(text, static_cast<size_t>(std::max<ssize_t>(0, got)));
+	std::erase(words, '\r');
+	while (!words.empty() && words.back() == '\n')
+		words.pop_back();
+	words.erase(0, words.rfind('\n') + 1);
+	return words.empty() ? "" : fmt::format("; it said last: {}", words);
+}
+
+std::optional<std::string> Daemon::end() const
+{
+	if (!worker_ || !worker_->process().has_ended())
+		return std::nullopt;
+	return worker_->process().end().value_or(worker_->what() + " is gone") + last_words();
+}
+
+const MiddlewareSpace *Middleware::space_for(const rundir::Cell &cell, const std::string &plugin)
+{
+	if (cell.kind != rundir::kAdapter)
+		return nullptr;
+	if (!space_) {
+		std::vector<std::string> kept = plugin_folders();
+		kept.push_back(std::filesystem::path(worker_program()).parent_path());
+		kept.push_back(std::filesystem::path(plugin).parent_path());
+		space_.emplace(kept);
+	}
+	if (const auto failed = failures_.find(plugin); failed != failures_.end())
+		throw WorkerFailed(failed->second);
+	try {
+		if (!daemons_.contains(plugin))
+			daemons_.emplace(plugin, std::make_unique<Daemon>(plugin, *space_));
+	} catch (const WorkerFailed &failed) {
+		failures_.emplace(plugin, failed.what());
+		throw;
+	}
+	if (const auto why = daemon_end(plugin))
+		throw WorkerFailed(*why);
+	return &*space_;
+}
+
+std::optional<std::string> Middleware::daemon_end(const std::string &plugin) const
+{
+	const auto daemon = daemons_.find(plugin);
+	return daemon == daemons_.end() ? std::nullopt : daemon->second->end();
+}
+
+} // namespace icepath::run

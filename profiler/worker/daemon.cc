@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/daemon.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace icepath::worker {
+
+std::string become(const icepath_daemon &daemon, const Fd &output)
+{
+	if (daemon.file) {
+		std::ofstream file(daemon.file);
+		file << daemon.file_text << std::flush;
+		if (!file.good())
+			return fmt::format("{} can't be written for {}: {}", daemon.file, daemon.program, std::strerror(errno));
+	}
+	std::vector<char *> words = {const_cast<char *>(daemon.program)};
+	for (const char *const *word = daemon.arguments; word && *word; word++)
+		words.push_back(const_cast<char *>(*word));
+	words.push_back(nullptr);
+	if (dup2(output.get(), STDOUT_FILENO) < 0 || dup2(output.get(), STDERR_FILENO) < 0)
+		return fmt::format("{} can't print anywhere: {}", daemon.program, std::strerror(errno));
+	signal(SIGPIPE, SIG_DFL); // exec keeps what is ignored
+	execvp(daemon.program, words.data());
+	return fmt::format("{} can't be started: {}; Debian's package {} brings it", daemon.program, std::strerror(errno),
+					   daemon.package);
+}
+
+} // namespace icepath::worker

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The space in which middleware runs, as any user gets it, and its daemons: real processes, and what became of them.
+#include "profiler/run/middleware.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace icepath::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t kNobody = 65534;
+
+// In a child that is nobody where root runs the test: the number of the first thing that isn't so, counted from 1; 0: all are.
+int first_wrong(const std::vector<std::function<bool()>> &things, const MiddlewareSpace *space)
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		if (space && !space->enter())
+			_exit(100);
+		for (size_t i = 0; i < things.size(); i++)
+			if (!things[i]())
+				_exit(static_cast<int>(i) + 1);
+		_exit(0);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
+}
+
+bool loopback_is_up()
+{
+	const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+	ifreq device{};
+	device.ifr_name[0] = 'l';
+	device.ifr_name[1] = 'o';
+	return ioctl(socket, SIOCGIFFLAGS, &device) == 0 && (device.ifr_flags & IFF_UP) &&
+		   (device.ifr_flags & IFF_MULTICAST);
+}
+
+bool reaches_a_group()
+{
+	const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+	sockaddr_in group{};
+	group.sin_family = AF_INET;
+	group.sin_port = htons(7400);
+	group.sin_addr.s_addr = inet_addr("239.255.0.1");
+	return sendto(socket, "x", 1, 0, reinterpret_cast<sockaddr *>(&group), sizeof(group)) == 1;
+}
+
+size_t entries_of(const char *folder)
+{
+	return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+void expect_a_space_of_its_own()
+{
+	const MiddlewareSpace space({});
+	const uid_t user = geteuid();
+	const std::string name = "/dev/shm/icepath-space-" + std::to_string(getpid());
+	EXPECT_EQ(first_wrong({[] { return entries_of("/tmp") == 0; }, [] { return entries_of("/dev/shm") == 0; },
+						   [&] { return geteuid() == user; }, loopback_is_up, reaches_a_group,
+						   [&] { return std::ofstream(name) && fs::exists(name); }},
+						  &space),
+			  0);
+	EXPECT_FALSE(fs::exists(name)) << "what is made there is nobody else's";
+	EXPECT_EQ(first_wrong({[&] { return fs::exists(name); }}, &space), 0) << "but another worker's";
+}
+
+TEST(MiddlewareSpace, IsTheRunsOwn) { expect_a_space_of_its_own(); }
+
+TEST(MiddlewareSpace, NeedsNoRoot)
+{
+	if (geteuid() != 0)
+		return; // then the test above has shown it
+	const pid_t child = fork();
+	if (child == 0) {
+		if (setresgid(kNobody, kNobody, kNobody) || setresuid(kNobody, kNobody, kNobody))
+			_exit(3);
+		expect_a_space_of_its_own();
+		_exit(testing::Test::HasFailure() ? 1 : 0);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	EXPECT_EQ(status, 0);
+}
+
+TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)
+{
+	char folder[] = "/tmp/icepath-kept-XXXXXX";
+	ASSERT_TRUE(mkdtemp(folder));
+	std::ofstream(std::string(folder) + "/program") << "x";
+	const MiddlewareSpace space({folder, "/usr/bin"});
+	EXPECT_EQ(first_wrong({[&] { return fs::exists(std::string(folder) + "/program"); },
+						   [] { return entries_of("/tmp") == 1; }, [] { return fs::exists("/usr/bin/env"); }},
+						  &space),
+			  0);
+	fs::remove_all(folder);
+}
+
+std::string plugin(const char *what) { return std::string(DAEMON_PLUGINS) + "/icepath-daemon-" + what + ".so"; }
+
+rundir::Cell middleware_cell()
+{
+	rundir::Cell cell;
+	cell.kind = rundir::kAdapter;
+	return cell;
+}
+
+std::string refusal(const char *what)
+{
+	Middleware middleware;
+	std::string first;
+	for (int i = 0; i < 2; i++) {
+		try {
+			middleware.space_for(middleware_cell(), plugin(what));
+			ADD_FAILURE() << "it was started";
+		} catch (const WorkerFailed &failed) {
+			EXPECT_TRUE(first.empty() || first == failed.what());
+			first = failed.what();
+		}
+	}
+	return first;
+}
+
+TEST(Middleware, TransportsHaveNoSpace)
+{
+	Middleware middleware;
+	EXPECT_EQ(middleware.space_for(rundir::Cell{}, "anything"), nullptr);
+	EXPECT_FALSE(middleware.daemon_end("anything"));
+}
+
+TEST(Middleware, ADaemonIsStartedOnceWithItsFileAndEnds)
+{
+	{
+		Middleware middleware;
+		const MiddlewareSpace *space = middleware.space_for(middleware_cell(), plugin("reads"));
+		ASSERT_NE(space, nullptr);
+		EXPECT_EQ(middleware.space_for(middleware_cell(), plugin("reads")), space);
+		EXPECT_FALSE(middleware.daemon_end(plugin("reads")));
+		EXPECT_EQ(first_wrong({[] { return fs::exists("/tmp/of-the-daemon"); }}, space), 0);
+	}
+	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
+}
+
+TEST(Middleware, ADaemonThatDiesIsTold)
+{
+	Middleware middleware;
+	middleware.space_for(middleware_cell(), plugin("dies"));
+	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("dies")); i++)
+		usleep(10'000);
+	EXPECT_EQ(middleware.daemon_end(plugin("dies")).value_or("it lives"),
+			  "the daemon of icepath-daemon-dies was killed by signal 9 (Killed); it said last: almost gone");
+}
+
+TEST(Middleware, ADaemonThatIsNeverReadySaysWhatItSaidLast)
+{
+	EXPECT_EQ(refusal("ends"), "the daemon of icepath-daemon-ends exited with 3; it said last: oops");
+}
+
+TEST(Middleware, ADaemonThatIsMissingNamesItsPackage)
+{
+	EXPECT_EQ(refusal("missing"),
+			  "the daemon of icepath-daemon-missing exited with 3; it said last: icepath-no-such-program "
+			  "can't be started: No such file or directory; Debian's package of-another-name brings it");
+}
+
+} // namespace
+} // namespace icepath::run
