@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <map>
 #include <set>
 
 #include "tests/end_to_end/command.h"
@@ -135,32 +136,31 @@ TEST_F(DefaultPlan, FoldedStacksWeighTheLatencyOnThePath)
 	EXPECT_EQ(run({icepath_program(), "flamegraph", "out"}, folder->path()).exit_code, 0);
 }
 
-// Each wait separately, every transport that supports it.
-class Waits : public testing::TestWithParam<std::string> {};
-
-TEST_P(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
+// Every wait, each of the usual transports that supports it.
+TEST(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder out;
-	const Outcome measured =
-		run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w", GetParam(), "-d", "20", "-o", "out"},
-			out.path(), 60s);
+	const Outcome measured = run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w",
+								  "block,poll,epoll,spin", "-d", "35", "-o", "out"},
+								 out.path(), 80s);
 	ASSERT_EQ(measured.exit_code, 0) << measured.err;
-	size_t cells = 0;
+	std::map<std::string, size_t> cells; // by wait
 	const nlohmann::json report = read_json(out.path() / "out/run.json");
 	for (const auto &cell : report["cells"]) {
 		const auto &messages = cell["messages"];
-		cells++;
+		cells[cell["wait"]]++;
 		EXPECT_GT(messages["probed"], 1000) << cell["target"];
 		EXPECT_GE(messages["complete"].get<double>(), 0.999 * messages["probed"].get<double>())
 			<< cell["target"] << " " << messages.dump();
 		EXPECT_EQ(cell["capture"]["dropped"], 0);
 	}
-	EXPECT_GE(cells, GetParam() == "spin" ? 2u : GetParam() == "epoll" ? 4u : 8u);
+	EXPECT_GE(cells["block"], 8u);
+	EXPECT_GE(cells["poll"], 7u);
+	EXPECT_GE(cells["epoll"], 4u);
+	EXPECT_GE(cells["spin"], 2u);
 }
-
-INSTANTIATE_TEST_SUITE_P(All, Waits, testing::Values("block", "poll", "epoll", "spin"));
 
 // As fast as it goes, so that queues fill: over a stream, over slots, and where messages are lost.
 TEST(Throughput, IsMeasuredAndBrokenDownToo)
