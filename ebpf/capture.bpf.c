@@ -30,4 +30,5 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #include "interrupts.bpf.h"
 #include "sockets.bpf.h" /* before the next, which uses what it logs with */
 
+#include "calls.bpf.h"
 #include "queues.bpf.h"

@@ -43,6 +43,7 @@ enum icepath_record_type {
 	ICEPATH_RECORD_UNSEEN = 9, /* switches of a worker between off.out_ns and end_ns were seen by no program */
 	ICEPATH_RECORD_STILL_OFF = 10, /* written at the end of a block: a worker has been off its CPU since off.out_ns */
 	ICEPATH_RECORD_ENQUEUED = 11, /* a message, or a part of it, is in the queue that its receiver takes it from */
+	ICEPATH_RECORD_CALL = 12, /* a system call of a worker; written when it comes back */
 };
 
 /* OFF_CPU: the switch-in itself was seen by no program; end_ns is an instant soon after it. */
@@ -82,7 +83,7 @@ enum icepath_interrupt_kind {
 };
 
 /*
- * 64 bytes. `tid` is, by type: the thread that was off-CPU or woken (OFF_CPU, WAKE, MIGRATE), the foreign task
+ * 64 bytes. `tid` is, by type: the thread that was off-CPU, woken or called (OFF_CPU, WAKE, MIGRATE, CALL), the foreign task
  * (FOREIGN_RUN), the task that was current (INTERRUPT, DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED). Thread ids are those of the
  * initial pid namespace.
  */
@@ -130,6 +131,13 @@ struct icepath_record {
 			ICEPATH_U8 reserved[3];
 			ICEPATH_U32 woken_tid; /* ENQUEUED by who then wakes this thread: the one that sleeps for the message, or with it */
 		} socket;
+		struct { /* CALL: end_ns is sys_exit */
+			ICEPATH_U64 begin_ns; /* sys_enter */
+			ICEPATH_U64 argument; /* the first one */
+			ICEPATH_U64 result;   /* as the kernel returned it: -errno where it failed */
+			ICEPATH_U32 number;   /* which call, by this machine's table */
+			ICEPATH_U32 reserved;
+		} call;
 		ICEPATH_U64 words[5];
 	};
 };
@@ -146,7 +154,10 @@ struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
 	ICEPATH_U64 in_ns;  /* last switched in; 0: not yet in this block */
 	ICEPATH_U64 pipe_lock; /* address of the mutex of the pipe that it wrote to last */
+	ICEPATH_U64 call_ns; /* the system call that it is in began; 0: none, or not seen */
+	ICEPATH_U64 call_argument;
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
+	ICEPATH_U32 call_number;
 	ICEPATH_U32 waker_tid;
 	ICEPATH_U16 out_cpu;
 	ICEPATH_U8 reason, context, vector;

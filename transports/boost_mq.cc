@@ -98,6 +98,7 @@ const icepath_target *target(uint32_t n)
 		it.name = "boost-mq";
 		it.summary = "Boost.Interprocess message_queue: shared memory under a pthread mutex and conditions";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
+		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
 		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
 		it.fanin_waits = it.waits;
 		it.max_payload_bytes = kLargest;

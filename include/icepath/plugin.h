@@ -81,7 +81,8 @@ enum icepath_mechanism {
 	ICEPATH_USES_KERNEL_THREAD = 1u << 8,
 	/*
 	 * Messages go from user space to user space by functions of a library: call_ns to return_ns, and take_call_ns to
-	 * take_return_ns, are around these. The queue has the message at some time within the one.
+	 * take_return_ns, are around these. The queue has the message at some time within the one. System calls of the workers are
+	 * traced.
 	 */
 	ICEPATH_USES_LIBRARY_CALLS = 1u << 9,
 };

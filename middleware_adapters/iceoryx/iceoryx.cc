@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eclipse iceoryx, by its untyped C++ API: chunks of a shared memory that iox-roudi makes are lent, filled in place and handed
-// over by reference, and the receiver polls. iox-roudi joins publishers and subscribers, and has no part in a message's way.
+// over by reference, and the receiver polls, or sleeps in a WaitSet. iox-roudi joins publishers and subscribers, and has no part in a message's way.
+//
+// It sleeps only once nothing is left to take. A WaitSet that is asked first may sleep though its subscriber has data: where the
+// sender has set the notification's flag, which was seen, and posts its semaphore only later, the next wait finds the semaphore
+// raised, lowers it, finds no flag, and sleeps before it looks at the subscriber (2.0.3: waitAndReturnTriggeredTriggers()).
+//
+// Who is killed while it publishes may leave a lock of the shared memory taken, for which iox-roudi then waits for ever: it joins
+// nobody any more.
 //
 // A full queue makes publish() wait, in a loop of the library that knows no cancelling. What frees it is that the queue goes:
 // iox-roudi takes it away a tenth of a second after the publisher stopped offering, or 1.5 s after the receiver died.
+#include <signal.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -14,6 +22,7 @@
 #include <iceoryx_hoofs/log/logmanager.hpp>
 #include <iceoryx_posh/popo/untyped_publisher.hpp>
 #include <iceoryx_posh/popo/untyped_subscriber.hpp>
+#include <iceoryx_posh/popo/wait_set.hpp>
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
 #include <iceoryx_versions.hpp>
 
@@ -47,6 +56,8 @@ count = 64
 constexpr uint64_t kLargest = 1048576;
 constexpr uint64_t kQueuedBytes = 8 * kLargest;
 constexpr uint64_t kLongestQueue = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
+// It looks so often whether it was cancelled.
+const iox::units::Duration kLongestWait = iox::units::Duration::fromMilliseconds(200);
 
 const char *const kArguments[] = {"-c", kConfig, "-l", "warning", nullptr};
 const icepath_daemon kRouDi = {sizeof(icepath_daemon),      "iox-roudi", "iceoryx", kArguments, kConfig, kPools,
@@ -85,6 +96,7 @@ struct icepath_endpoint : ChannelEnd {
 	const uint64_t queue; // chunks
 	std::optional<iox::popo::UntypedPublisher> publisher;
 	std::optional<iox::popo::UntypedSubscriber> subscriber;
+	std::optional<iox::popo::WaitSet<1>> wait_set; // of the subscriber, for ICEPATH_WAIT_EPOLL; ends before it
 };
 
 namespace {
@@ -95,8 +107,8 @@ const icepath_target *target(uint32_t n)
 		icepath_target it{};
 		it.size = sizeof(it);
 		it.name = "iceoryx";
-		it.summary = "loaned chunks in shared memory, untyped; the receiver polls";
-		it.waits = ICEPATH_WAIT_SPIN;
+		it.summary = "loaned chunks in shared memory, untyped; polled (spin) or awaited in a WaitSet (epoll)";
+		it.waits = ICEPATH_WAIT_SPIN | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
 		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
 		it.max_payload_bytes = kLargest;
@@ -106,7 +118,16 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &only : nullptr;
 }
 
-void make_ports(icepath_endpoint &end, const std::string &channel)
+// A signal that interrupts a WaitSet makes the library abort (2.0.3: a semaphore's EINTR is a fatal error), and icepath wakes
+// threads by signals. This thread gets none: it sees that it was cancelled when its wait is over.
+void hold_signals()
+{
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+int make_ports(icepath_endpoint &end, const std::string &channel)
 {
 	if (end.sends) {
 		iox::popo::PublisherOptions options;
@@ -118,21 +139,26 @@ void make_ports(icepath_endpoint &end, const std::string &channel)
 		options.queueCapacity = end.queue;
 		options.queueFullPolicy = iox::popo::QueueFullPolicy::BLOCK_PRODUCER;
 		end.subscriber.emplace(service(channel, 1 - end.side), options);
+		if (end.wait == ICEPATH_WAIT_EPOLL) {
+			end.wait_set.emplace();
+			if (end.wait_set->attachState(*end.subscriber, iox::popo::SubscriberState::HAS_DATA).has_error())
+				return end.sentence.tell(ICEPATH_FAILED, "%s: a WaitSet doesn't take the subscriber", end.target);
+		}
 	}
+	return ICEPATH_OK;
 }
 
 // Side 0 names the channel, anew each time: iox-roudi goes on to join those that were killed a moment ago.
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) {
+	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
 		join_runtime();
 		if (end.side == 1)
 			return ICEPATH_OK;
 		const std::string channel = std::to_string(getpid()) + "-" + std::to_string(icepath_now_ns());
 		end.given.bytes_used =
 			static_cast<uint32_t>(channel.copy(reinterpret_cast<char *>(end.given.bytes), sizeof(end.given.bytes)));
-		make_ports(end, channel);
-		return ICEPATH_OK;
+		return make_ports(end, channel);
 	});
 }
 
@@ -144,8 +170,12 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (end->side == 1) {
 		if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes))
 			return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't name the channel", end->target);
-		make_ports(*end, std::string(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used));
+		const std::string channel(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used);
+		if (const int status = make_ports(*end, channel); status != ICEPATH_OK)
+			return status;
 	}
+	if (end->wait == ICEPATH_WAIT_EPOLL)
+		hold_signals(); // only here: between open() and connect() icepath allows the one that it wakes by
 	const uint64_t give_up_ns = icepath_now_ns() + 3'000'000'000;
 	const auto is_joined = [&] {
 		return (!end->publisher || end->publisher->hasSubscribers()) &&
@@ -218,7 +248,12 @@ int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 		if (taken.get_error() != iox::popo::ChunkReceiveResult::NO_CHUNK_AVAILABLE)
 			return end->sentence.tell(ICEPATH_FAILED, "%s: take() failed: more chunks are held than may be",
 									  end->target);
-		pause_spin();
+		if (end->wait_set) {
+			static_cast<void>(end->wait_set->timedWait(kLongestWait));
+			message->wait_return_ns = icepath_now_ns();
+		} else {
+			pause_spin();
+		}
 	}
 }
 

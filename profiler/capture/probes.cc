@@ -47,6 +47,8 @@ ProbeSet needed_by(const rundir::Cell &cell)
 			return uses(ICEPATH_USES_MESSAGE_QUEUE);
 		case Group::MessageTaken:
 			return uses(ICEPATH_USES_MESSAGE_QUEUE) && polls;
+		case Group::Calls:
+			return uses(ICEPATH_USES_LIBRARY_CALLS);
 		}
 		return false;
 	};

@@ -30,6 +30,7 @@ enum class Group : uint8_t {
 	PipeQueue,
 	MessageQueue, // POSIX
 	MessageTaken,
+	Calls, // of a library, whose plug-in can't stamp them
 };
 
 // One way to learn of it.
@@ -58,6 +59,7 @@ inline constexpr std::string_view kCallsInstead = "the waking, if the receiver s
 												  "call came back";
 inline constexpr std::string_view kAnnouncementInstead = "its announcement (sk_data_ready), which comes later";
 inline constexpr std::string_view kReturnInstead = "the call's return";
+inline constexpr std::string_view kUserInstead = "nothing: all of the library's calls counts as the user's";
 
 // Its only candidate is the tracepoint of its name.
 constexpr Probe on_tracepoint(std::string_view program, std::string_view tracepoint, Group group,
@@ -77,7 +79,7 @@ constexpr Probe on_function(std::string_view function, std::string_view fentry, 
 			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
 }
 
-inline constexpr std::array<Probe, 32> kProbes = {{
+inline constexpr std::array<Probe, 34> kProbes = {{
 	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
 				  "wakeup, sender.kernel/notify, network/notify, relay.user, relay.kernel"),
 	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"),
@@ -139,6 +141,16 @@ inline constexpr std::array<Probe, 32> kProbes = {{
 				"sender.kernel (when a sleeping receiver of a message queue has it)", kCallsInstead),
 	on_function("store_msg", "fentry_store_msg", "kprobe_store_msg", Group::MessageTaken,
 				"propagation (when a poller took it from a message queue)", kReturnInstead),
+	{"sys_enter",
+	 Group::Calls,
+	 "sender.kernel, receiver.kernel (of a library's calls)",
+	 kUserInstead,
+	 {Candidate{Tier::Tracepoint, "on_sys_enter", "sys_enter"}}},
+	{"sys_exit",
+	 Group::Calls,
+	 "sender.kernel, receiver.kernel (of a library's calls)",
+	 kUserInstead,
+	 {Candidate{Tier::Tracepoint, "on_sys_exit", "sys_exit"}}},
 }};
 
 // Its place in kProbes; kProbes.size() where none has this name.
@@ -161,8 +173,8 @@ constexpr bool is_essential(const Probe &probe)
 Candidates in_order(const Probe &probe, std::optional<Tier> forced);
 
 // Bit i stands for kProbes[i].
-using ProbeSet = uint32_t;
-static_assert(kProbes.size() <= 32);
+using ProbeSet = uint64_t;
+static_assert(kProbes.size() <= 64);
 
 constexpr ProbeSet bit(size_t probe) { return ProbeSet{1} << probe; }
 

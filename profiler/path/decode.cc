@@ -219,7 +219,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	for (const rundir::BlockSide &side : block.sides)
 		add_thread(side.tid, side.cpu, side.name);
 	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
-	// A library's calls are no calls into the kernel.
+	// A library's calls are no calls into the kernel: those are in the log.
 	for (size_t i = 0; i < flows.size() && !(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS); ++i) {
 		add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
 		add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);

@@ -7,12 +7,6 @@ namespace icepath::path {
 
 namespace {
 
-const Call *call_at(const Thread &thread, uint64_t at_ns)
-{
-	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= at_ns; });
-	return call != thread.calls.end() && call->begin_ns <= at_ns ? &*call : nullptr;
-}
-
 bool in_sending_call(const Transfer *out, uint64_t at_ns)
 {
 	return out && out->call && at_ns >= out->call->at_ns && (!out->call_return || at_ns < out->call_return->at_ns);
@@ -27,6 +21,20 @@ bool relayed_asleep(const Transfer *out, const OffCpu &off, uint64_t begin_ns, c
 }
 
 } // namespace
+
+const Call *call_at(const Thread &thread, uint64_t at_ns)
+{
+	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= at_ns; });
+	return call != thread.calls.end() && call->begin_ns <= at_ns ? &*call : nullptr;
+}
+
+void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts)
+{
+	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= begin_ns; });
+	for (; call != thread.calls.end() && call->begin_ns < end_ns; ++call)
+		for (uint64_t at_ns : {call->begin_ns, call->end_ns})
+			cuts.push_back({at_ns, call->evidence, Provenance::Exact, at_ns, at_ns});
+}
 
 Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window)
 {
@@ -58,12 +66,8 @@ void tile_holding(const Place &place, const Boundary &end, const Holding &how, c
 		for (const auto &mark : {how.out->call, how.out->call_return})
 			if (mark)
 				cuts.push_back(at_mark(*mark));
-	if (how.calls) {
-		auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= begin_ns; });
-		for (; call != thread.calls.end() && call->begin_ns < end.at_ns; ++call)
-			for (uint64_t at_ns : {call->begin_ns, call->end_ns})
-				cuts.push_back({at_ns, call->evidence, Provenance::Exact, at_ns, at_ns});
-	}
+	if (how.calls)
+		cut_at_calls(thread, begin_ns, end.at_ns, cuts);
 	std::ranges::sort(cuts, {}, &Boundary::at_ns);
 	auto label = [&](uint64_t at_ns) {
 		const bool in_kernel = in_sending_call(how.out, at_ns) && !how.out->in_library;

@@ -8,6 +8,11 @@ namespace icepath::path {
 // Where a stretch of the thread ends, with what it rests on: its record, or the window's end.
 Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window);
 
+// The thread's call at this instant, or nullptr.
+const Call *call_at(const Thread &thread, uint64_t at_ns);
+// Where its calls within [begin, end) begin and end.
+void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts);
+
 // An off-CPU period of a thread that wasn't waiting for this message.
 void tile_off(const OffCpu &off, const Boundary &end, const Place &place, Part blocked, Tiling &tiling);
 

@@ -30,6 +30,8 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_UNSEEN:
 	case ICEPATH_RECORD_STILL_OFF:
 		return seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_CALL:
+		return record.call.begin_ns < record.end_ns && seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_FOREIGN_RUN:
 		return record.run.in_ns < record.end_ns;
 	case ICEPATH_RECORD_INTERRUPT:
@@ -102,6 +104,10 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 	case ICEPATH_RECORD_MIGRATE:
 		seen.threads[record.tid].pinned = false;
+		break;
+	case ICEPATH_RECORD_CALL:
+		seen.threads[record.tid].calls.push_back(
+			{record.call.begin_ns, record.end_ns, Call::Kind::Untold, {Evidence::Source::Record, index}});
 		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
@@ -188,8 +194,10 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 		for (const icepath_record *record : records)
 			add(*record, index++, seen, events);
 	}
-	for (auto &[tid, thread] : seen.threads)
+	for (auto &[tid, thread] : seen.threads) {
 		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
+		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
+	}
 	for (auto &[number, cpu] : seen.cpus) {
 		drop_overlaps(cpu.runs, &Run::in_ns, &Run::out_ns, seen);
 		std::ranges::stable_sort(cpu.interrupts, {}, &Interrupt::begin_ns);

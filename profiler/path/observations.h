@@ -28,9 +28,9 @@ struct OffCpu {
 	uint32_t record = 0; // for Evidence
 };
 
-// A call that a thread made and that both ends are known of: from stamps in `run`, from probes in `attach`.
+// A call that a thread made and that both ends are known of: from stamps, or from probes where a library makes them.
 struct Call {
-	enum class Kind : uint8_t { Send, Receive, ReadinessWait };
+	enum class Kind : uint8_t { Send, Receive, ReadinessWait, Untold };
 	uint64_t begin_ns = 0, end_ns = 0;
 	Kind kind = Kind::Send;
 	Evidence evidence;

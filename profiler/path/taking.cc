@@ -30,6 +30,8 @@ public:
 		for (const auto &mark : {std::optional<Mark>(transfer_.ask), transfer_.wait_return, transfer_.take_call})
 			if (mark)
 				cuts_.push_back(at_mark(*mark));
+		if (transfer_.in_library)
+			cut_at_calls(*taker.thread, handover.ready.at_ns, handover.taken.at_ns, cuts_);
 		std::ranges::sort(cuts_, {}, &Boundary::at_ns);
 	}
 
@@ -123,6 +125,8 @@ private:
 		Part part = spurious_run_ ? Part::Spurious : Part::None;
 		if (transfer_.polls && !(transfer_.take_call && at_ns >= transfer_.take_call->at_ns && !handover_.slot))
 			return {Layer::Propagation};
+		if (transfer_.in_library)
+			return {call_at(*taker_.thread, at_ns) ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
 		bool before_wait_return = !transfer_.wait_return || at_ns < transfer_.wait_return->at_ns;
 		if (handover_.slot || !transfer_.take_call) { // seen in memory
 			if (came_back_ && before_wait_return)
@@ -130,7 +134,7 @@ private:
 			return {Layer::Propagation};
 		}
 		if (transfer_.take_call && at_ns >= transfer_.take_call->at_ns)
-			return {transfer_.in_library ? user_layer(taker_.role) : kernel_layer(taker_.role), part};
+			return {kernel_layer(taker_.role), part};
 		if (transfer_.wait_return)
 			return {before_wait_return ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
 		return {came_back_ ? kernel_layer(taker_.role) : user_layer(taker_.role), part};

@@ -226,7 +226,8 @@ private:
 		rest_on_cpu(*place.thread, handover.ready.at_ns);
 
 		Tiling held(seen_, handover.taken);
-		tile_holding(place, end, {out, place.hop > 0, place.hop == 0 && in.follows_in_read}, own(out), held);
+		tile_holding(place, end, {out, place.hop > 0 || in.in_library, place.hop == 0 && in.follows_in_read}, own(out),
+					 held);
 		if (Reason reason = keep(held); reason != Reason::None)
 			return reason;
 		Tiling taking(seen_, handover.ready);

@@ -2,6 +2,7 @@
 // The capture on the real kernel: two processes exchange bytes over a UNIX socket, and every one of their sleeps and
 // messages must be in the log, once, in order.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +74,39 @@ TEST_P(CaptureTest, OffCpuPeriodsOfAThreadAreWholeAndDisjoint)
 	}
 }
 
+// With its result and its socket, around whatever happened in it: a sleep begins and ends in the same call.
+TEST_P(CaptureTest, EveryCallOfAWorkerIsToldOnce)
+{
+	for (const pid_t pid : exchange->pids) {
+		std::vector<icepath_record> calls, sleeps;
+		for (const auto &record : seen->records)
+			if (record.tid == static_cast<uint32_t>(pid) &&
+				(record.type == ICEPATH_RECORD_CALL || record.type == ICEPATH_RECORD_OFF_CPU))
+				(record.type == ICEPATH_RECORD_CALL ? calls : sleeps).push_back(record);
+		std::ranges::sort(calls, {}, &icepath_record::end_ns);
+		int writes = 0, reads = 0;
+		uint64_t last_end_ns = 0;
+		for (const auto &record : calls) {
+			EXPECT_LT(record.call.begin_ns, record.end_ns);
+			EXPECT_GE(record.call.begin_ns, last_end_ns);
+			last_end_ns = record.end_ns;
+			const auto socket = static_cast<uint64_t>(exchange->ends[pid == exchange->pids[1]]);
+			const bool moved_a_byte = record.call.result == 1 && record.call.argument == socket;
+			writes += record.call.number == SYS_write && moved_a_byte;
+			reads += record.call.number == SYS_read && moved_a_byte;
+		}
+		EXPECT_EQ(writes, kTrips);
+		EXPECT_EQ(reads, kTrips);
+		const auto outside = std::ranges::count_if(sleeps, [&](const icepath_record &sleep) {
+			const auto around =
+				std::ranges::find_if(calls, [&](const auto &call) { return call.end_ns >= sleep.end_ns; });
+			return sleep.off.reason == ICEPATH_OFF_BLOCKED && around != calls.end() &&
+				   around->call.begin_ns > sleep.off.out_ns;
+		});
+		EXPECT_LE(outside, 8) << "page faults";
+	}
+}
+
 // Each sleep in read() is ended by the other process, in the context of its write(): that is what "who woke whom" rests on.
 TEST_P(CaptureTest, SleepsInReadEndByTheOtherSide)
 {
@@ -109,6 +143,10 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	EXPECT_FALSE(has(needed_by(spinning), "sk_data_ready"));
 	EXPECT_FALSE(has(needed_by(spinning), "net_dev_queue"));
 	EXPECT_TRUE(has(needed_by(tcp), "net_dev_queue"));
+	EXPECT_FALSE(has(needed_by(tcp), "sys_enter")) << "its plug-in stamps its calls";
+	rundir::Cell library;
+	library.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
+	EXPECT_TRUE(has(needed_by(library), "sys_enter") && has(needed_by(library), "sys_exit"));
 	EXPECT_FALSE(has(needed_by(tcp), "skb_copy_datagram_iovec")) << "a sleeping receiver can't take before it is told";
 	tcp.wait = rundir::Wait::Poll;
 	EXPECT_TRUE(has(needed_by(tcp), "skb_copy_datagram_iovec"));

@@ -72,8 +72,7 @@ std::vector<icepath_record> Seen::of_socket(uint8_t type, uint64_t key) const
 
 Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<std::optional<Tier>> &forced, ProbeSet probes)
 {
-	int ends[2];
-	EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
 	std::vector<uint32_t> list = {cpus.first};
 	if (cpus.second != cpus.first)
 		list.push_back(cpus.second);

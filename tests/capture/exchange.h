@@ -30,6 +30,7 @@ struct Exchange {
 			 ProbeSet probes = ~ProbeSet{0});
 	std::vector<Seen> seen; // by forced tier
 	std::array<pid_t, 2> pids{};
+	std::array<int, 2> ends{}; // the sockets' numbers, in these processes
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 

@@ -87,6 +87,9 @@ bool await_message(WorkerPair &pair, uint32_t side, uint32_t message, uint64_t s
 
 class Ends : public testing::TestWithParam<Case> {
 protected:
+	// Who is killed may have held a lock that the daemon waits for ever after, as iceoryx's do.
+	void TearDown() override { end_daemons(); }
+
 	void expect_death_is_told(uint32_t killed)
 	{
 		PairPlan plan = GetParam().plan();

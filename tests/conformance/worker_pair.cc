@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <new>
 
 #include "profiler/failure.h"
@@ -16,6 +17,8 @@
 
 namespace icepath::test {
 namespace {
+
+std::unique_ptr<run::Middleware> middleware; // of all pairs
 
 template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 
@@ -29,13 +32,16 @@ std::string plugin_path(const std::string &name)
 
 const run::MiddlewareSpace *space_of(const std::string &plugin)
 {
-	static run::Middleware middleware;
+	if (!middleware)
+		middleware = std::make_unique<run::Middleware>();
 	rundir::Cell cell;
 	for (const TargetUnderTest &target : all_targets())
 		if (target.plugin == plugin && target.is_middleware())
 			cell.kind = rundir::kAdapter;
-	return middleware.space_for(cell, plugin_path(plugin));
+	return middleware->space_for(cell, plugin_path(plugin));
 }
+
+void end_daemons() { middleware.reset(); }
 
 std::string channel_name() { return "icepath-test-" + std::to_string(getpid()); }
 

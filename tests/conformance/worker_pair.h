@@ -38,8 +38,9 @@ private:
 };
 
 std::string plugin_path(const std::string &name); // "uds" -> ".../icepath-uds.so"
-// Where the workers of a plug-in run; its daemon runs from here on to the end of the suite.
+// Where the workers of a plug-in run; its daemon runs from here on, until all are ended.
 const run::MiddlewareSpace *space_of(const std::string &plugin);
+void end_daemons();
 std::string channel_name(); // of this process's pairs
 
 struct PairPlan {

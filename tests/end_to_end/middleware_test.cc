@@ -41,8 +41,8 @@ protected:
 
 TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 {
-	const Outcome outcome = run({icepath_program(), "run", "-t", "all-installed", "-s", "64,4k,64k,1M", "--patterns",
-								 "pingpong", "-d", "8", "-o", "out"},
+	const Outcome outcome = run({icepath_program(), "run", "-t", "all-installed", "-w", "spin", "-s", "64,4k,64k,1M",
+								 "--patterns", "pingpong", "-d", "8", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
@@ -71,6 +71,33 @@ TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 	}
 	EXPECT_EQ(sizes, (std::set<uint64_t>{64, 4096, 65536, 1048576}));
 	expect_nothing_left();
+}
+
+// Its futex calls are told apart from the library's own code, and the receiver sleeps for the message: the sender wakes it, and
+// nobody else has a part in it.
+TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-t", "iceoryx", "-w", "epoll", "-s", "64", "--patterns",
+								 "pingpong,oneway", "-d", "8", "-o", "out"},
+								folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto json = read_json(folder.path() / "out/run.json");
+	ASSERT_EQ(json["cells"].size(), 2u);
+	for (const auto &cell : json["cells"]) {
+		SCOPED_TRACE(cell["pattern"].get<std::string>());
+		const auto &messages = cell["messages"];
+		EXPECT_GT(messages["probed"], 0);
+		EXPECT_GE(messages["complete"].get<double>(), 0.995 * messages["probed"].get<double>()) << messages.dump();
+		std::set<std::string> layers;
+		for (const auto &layer : cell["layers"])
+			if (layer["mean_ns"].get<double>() > 0)
+				layers.insert(layer["layer"]);
+		for (const char *layer :
+			 {"sender.user", "sender.kernel", "wakeup", "runqueue", "receiver.kernel", "receiver.user"})
+			EXPECT_TRUE(layers.count(layer)) << layer;
+		for (const char *layer : {"network", "relay.user", "relay.kernel"})
+			EXPECT_FALSE(layers.count(layer)) << layer;
+	}
 }
 
 TEST_F(Middleware, AKilledDaemonEndsItsCellsAndNoOthers)

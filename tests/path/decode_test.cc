@@ -63,6 +63,25 @@ TEST(Decode, AKernelThreadsWakingTellsWhereNothingIsAnnounced)
 							  "1:runqueue 50 | 1:receiver.kernel 350 | 1:receiver.user 100");
 }
 
+TEST(Decode, ALibrarysSystemCallsAreInTheLog)
+{
+	Capture capture(ICEPATH_USES_LIBRARY_CALLS);
+	capture.cell.wait = rundir::Wait::Spin;
+	capture.block.flows[0].recvs[0].take_call_ns = 1550;
+	EXPECT_EQ(capture.text(), "0:sender.user 200~ | 1:propagation 350 | 1:receiver.user 150");
+	const auto call = [&](unsigned slot, uint32_t tid, uint64_t begin, uint64_t end) {
+		capture.add(slot, ICEPATH_RECORD_CALL, end, tid).call.begin_ns = begin;
+	};
+	call(0, kSender, 1120, 1160);
+	call(0, kSender, 1300, 1310); // not on the way
+	call(1, kReceiver, 1560, 1570);
+	const std::string expected = "0:sender.user 120 | 0:sender.kernel 40 | 0:sender.user 40~ | 1:propagation 350 | "
+								 "1:receiver.user 10 | 1:receiver.kernel 10 | 1:receiver.user 130";
+	EXPECT_EQ(capture.text(), expected);
+	call(1, kForeign, 1580, 1590);
+	EXPECT_EQ(capture.text(), "lost_record") << "nobody's: it isn't what it says";
+}
+
 TEST(Decode, TheCalibrationIsOfMessagesInOneCall)
 {
 	Capture capture(0);

@@ -47,6 +47,11 @@ OffCpu &Scene::sleep(uint32_t tid, uint64_t out, uint64_t waking, uint64_t wakeu
 	return thread(tid).off.emplace_back(off);
 }
 
+void Scene::call(uint32_t tid, uint64_t begin, uint64_t end)
+{
+	thread(tid).calls.push_back({begin, end, Call::Kind::Untold, {Evidence::Source::Record, next_record_++}});
+}
+
 OffCpu &Scene::preempt(uint32_t tid, uint64_t out, uint64_t in)
 {
 	OffCpu &off = sleep(tid, out, 0, 0, in, 0);

@@ -23,6 +23,7 @@ struct Scene {
 	// A sleep that `waker` (a task) ended; returned so that a test can change the rest.
 	OffCpu &sleep(uint32_t tid, uint64_t out, uint64_t waking, uint64_t wakeup, uint64_t in, uint32_t waker);
 	OffCpu &preempt(uint32_t tid, uint64_t out, uint64_t in);
+	void call(uint32_t tid, uint64_t begin, uint64_t end);
 	void foreign_run(uint16_t cpu, uint64_t in, uint64_t out, uint32_t tid = kForeign);
 	uint32_t interrupt(uint16_t cpu, uint64_t begin, uint64_t end, uint8_t kind = ICEPATH_INTERRUPT_TIMER,
 					   uint32_t vector = 236);

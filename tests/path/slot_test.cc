@@ -112,6 +112,28 @@ TEST(LibraryQueue, HasNoLayerOfTheKernel)
 	EXPECT_EQ(within.path().segments[0].end.latest_ns, 150u);
 }
 
+TEST(LibraryQueue, ItsSystemCallsAreTheKernels)
+{
+	Scene scene = library_queue(160, 170, 175);
+	scene.call(kSender, 120, 130);
+	scene.call(kReceiver, 164, 166);
+	scene.call(kReceiver, 171, 172);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 0:sender.kernel 10 | 0:sender.user 20~ | 1:propagation 10 | "
+							"1:receiver.user 4 | 1:receiver.kernel 2 | 1:receiver.user 5 | 1:receiver.kernel 1 | "
+							"1:receiver.user 3");
+}
+
+TEST(LibraryQueue, WhoSleepsForItIsWokenWithinACall)
+{
+	Scene scene = library_queue(50, 250, 260);
+	scene.transfer().polls = false;
+	scene.call(kSender, 115, 140); // the futex call that wakes
+	scene.call(kReceiver, 55, 220);
+	scene.sleep(kReceiver, 60, 130, 160, 200, kSender);
+	EXPECT_EQ(scene.text(), "0:sender.user 15 | 0:sender.kernel 15' | 1:wakeup 30 | 1:runqueue 40 | "
+							"1:receiver.kernel 20 | 1:receiver.user 40");
+}
+
 TEST(LibraryQueue, WhoSleepsInItsCallIsHeldUp)
 {
 	Scene scene = library_queue(160, 170, 175);
