@@ -219,14 +219,19 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	for (const rundir::BlockSide &side : block.sides)
 		add_thread(side.tid, side.cpu, side.name);
 	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
-	// A library's calls are no calls into the kernel: those are in the log.
-	for (size_t i = 0; i < flows.size() && !(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS); ++i) {
-		add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
-		add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);
-	}
-	for (auto &[tid, thread] : seen.threads)
-		make_disjoint(thread.calls);
 	const SocketEvents events = read_log(block.slots, seen);
+	// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
+	// where a library's cell was measured beside them.
+	if (!(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)) {
+		for (auto &[tid, thread] : seen.threads)
+			thread.calls.clear();
+		for (size_t i = 0; i < flows.size(); ++i) {
+			add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
+			add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);
+		}
+		for (auto &[tid, thread] : seen.threads)
+			make_disjoint(thread.calls);
+	}
 	// A program that the kernel skipped leaves no gap: any record of the block may be missing.
 	if (block.recursion_misses != 0)
 		seen.lost.push_back(

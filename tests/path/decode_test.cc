@@ -82,6 +82,18 @@ TEST(Decode, ALibrarysSystemCallsAreInTheLog)
 	EXPECT_EQ(capture.text(), "lost_record") << "nobody's: it isn't what it says";
 }
 
+TEST(Decode, WhereStampsTellOfCallsTheLogsArentLookedAt)
+{
+	Capture capture(kUnixSocket);
+	capture.ready(1150);
+	capture.slept(850, 1160, 1200, 1250);
+	const std::string expected = capture.text();
+	EXPECT_TRUE(expected.starts_with("0:sender.user 100 | 0:sender.kernel 50")) << expected;
+	capture.add(0, ICEPATH_RECORD_CALL, 1195, kSender).call.begin_ns = 1105;
+	capture.add(1, ICEPATH_RECORD_CALL, 1590, kReceiver).call.begin_ns = 810;
+	EXPECT_EQ(capture.text(), expected);
+}
+
 TEST(Decode, TheCalibrationIsOfMessagesInOneCall)
 {
 	Capture capture(0);
