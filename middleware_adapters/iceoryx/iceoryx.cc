@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eclipse iceoryx, by its untyped C++ API: chunks of a shared memory that iox-roudi makes are lent, filled in place and handed
-// over by reference, and the receiver polls, or sleeps in a WaitSet. iox-roudi joins publishers and subscribers, and has no part in a message's way.
+// over by reference, and the receiver polls, or sleeps in a WaitSet. iox-roudi joins publishers and subscribers, and has no part
+// in a message's way.
 //
 // It sleeps only once nothing is left to take. A WaitSet that is asked first may sleep though its subscriber has data: where the
 // sender has set the notification's flag, which was seen, and posts its semaphore only later, the next wait finds the semaphore
-// raised, lowers it, finds no flag, and sleeps before it looks at the subscriber (2.0.3: waitAndReturnTriggeredTriggers()).
+// raised, lowers it, finds no flag, and sleeps before it looks at the subscriber (2.0.3: ConditionListener::wasNotified() is
+// whether the semaphore is raised, and waitAndReturnTriggeredTriggers() waits where it is).
 //
 // Who is killed while it publishes may leave a lock of the shared memory taken, for which iox-roudi then waits for ever: it joins
 // nobody any more.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -26,7 +27,9 @@ template <size_t N> void put(char (&field)[N], const std::string &text) { text.c
 
 std::string plugin_path(const std::string &name)
 {
-	return std::filesystem::path(run::worker_program()).parent_path().parent_path() / "lib/icepath" /
+	const char *folder = std::getenv("ICEPATH_CONFORMANCE_FOLDER");
+	const std::filesystem::path programs = std::filesystem::path(run::worker_program()).parent_path();
+	return (folder ? std::filesystem::path(folder) : programs.parent_path() / "lib/icepath") /
 		   ("icepath-" + name + ".so");
 }
 

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# icepath_plugin(name sources...): one shared object, icepath-<name>.so, that icepath finds at run time. What it shares with
+# others is linked into it: it must load alone.
+function(icepath_plugin name)
+  add_library(icepath-${name} MODULE ${ARGN})
+  set_target_properties(icepath-${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${ICEPATH_PLUGIN_OUTPUT}
+    CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden)
+  set_property(GLOBAL APPEND PROPERTY ICEPATH_PLUGINS icepath-${name})
+  install(TARGETS icepath-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/icepath)
+endfunction()
