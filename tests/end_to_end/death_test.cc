@@ -29,7 +29,7 @@ protected:
 		before = traces_on_this_machine();
 		running = std::make_unique<Running>(std::vector<std::string>{icepath_program(), "run", "-t",
 																	 "uds-stream,pipe,mqueue,sysv-mq", "-s", "64",
-																	 "--patterns", "pingpong", "-d", "20", "-o", "out"},
+																	 "--patterns", "pingpong", "-d", "13", "-o", "out"},
 											folder.path());
 		// Rounds have begun once progress speaks of the third.
 		for (int i = 0; i < 2000 && running->err_so_far().find("round 3") == std::string::npos; i++)

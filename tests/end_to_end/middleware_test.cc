@@ -42,7 +42,7 @@ protected:
 TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "all-installed", "-w", "spin", "-s", "64,4k,64k,1M",
-								 "--patterns", "pingpong", "-d", "8", "-o", "out"},
+								 "--patterns", "pingpong", "-d", "5", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
@@ -78,7 +78,7 @@ TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "iceoryx", "-w", "epoll", "-s", "64", "--patterns",
-								 "pingpong,oneway", "-d", "8", "-o", "out"},
+								 "pingpong,oneway", "-d", "5", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
