@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver sees in memory: slots that a sender publishes, and queues of the kernel that it maps.
+// What comes through memory: slots that a sender publishes, queues of the kernel that a receiver maps, queues of a library.
 #include <gtest/gtest.h>
 
 #include "tests/path/scene.h"
