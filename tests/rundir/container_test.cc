@@ -88,6 +88,8 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());
 	EXPECT_EQ(cell.calibrated, wanted.calibrated);
+	EXPECT_EQ(cell.library, wanted.library);
+	EXPECT_TRUE(head.cells[0].library.empty());
 	EXPECT_FALSE(head.cells[0].calibrated.has_value());
 	EXPECT_FALSE(head.cells[0].burst.has_value());
 	EXPECT_EQ(cell.injection.sender_user_ns, 1000u);

@@ -47,6 +47,8 @@ Head example_head()
 	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};
 	cell.calibrated = {0.25, 0.75};
+	cell.kind = kAdapter;
+	cell.library = "library 1.2";
 	head.cells = {Cell(), cell};
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;
