@@ -5,7 +5,7 @@
  * System calls of workers, where their plug-in can't stamp them itself because a library makes them. Part of capture.bpf.c.
  *
  * While one of these is attached every system call on the machine takes the slow way into the kernel (TIF work), so that only
- * probed blocks of middleware have them.
+ * probed blocks of middleware have them, and those of sparse cells that are measured beside one.
  */
 
 SEC("?tp_btf/sys_enter")
