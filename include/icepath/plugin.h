@@ -85,6 +85,11 @@ enum icepath_mechanism {
 	 * traced.
 	 */
 	ICEPATH_USES_LIBRARY_CALLS = 1u << 9,
+	/*
+	 * With ICEPATH_USES_LIBRARY_CALLS: threads of the library or a daemon carry messages on, after the sender's function came back
+	 * or while it waits. The threads of the workers and of the daemon are followed.
+	 */
+	ICEPATH_USES_LIBRARY_THREADS = 1u << 10,
 };
 
 enum icepath_capability {
