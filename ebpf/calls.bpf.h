@@ -8,14 +8,69 @@
  * probed blocks of middleware have them, and those of sparse cells that are measured beside one.
  */
 
+#define CALL_NUMBERS 512
+
+/* Set before loading: an icepath_call_kind for each number. A futex's depends on what it is asked to do besides. */
+const volatile __u8 call_kinds[CALL_NUMBERS];
+
+#define S_IFMT 00170000
+#define S_IFSOCK 0140000
+#define S_IFIFO 0010000
+
+/* What a file descriptor of the current task stands for, as CALL.object has it; 0: it can't be told. */
+static __always_inline __u64 object_of(struct task_struct *task, __u64 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file *file = NULL;
+	if (fd >= BPF_CORE_READ(table, max_fds) ||
+		bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd) || !file)
+		return 0;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	__u16 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	if (type == S_IFIFO)
+		return (__u64)inode;
+	if (type != S_IFSOCK)
+		return (__u64)file;
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	__u64 address = (__u64)BPF_CORE_READ(socket, sk);
+	__u32 *seen = bpf_map_lookup_elem(&library_sockets, &address);
+	if (address && !(seen && *seen == block))
+		bpf_map_update_elem(&library_sockets, &address, &block, BPF_ANY);
+	return address;
+}
+
+static __always_inline __u8 kind_of(__u32 number, __u64 second)
+{
+	__u8 kind = number < CALL_NUMBERS ? call_kinds[number] : ICEPATH_CALL_OTHER;
+	if (kind != ICEPATH_CALL_FUTEX_WAIT)
+		return kind;
+	switch (second & 0x7f) { /* include/uapi/linux/futex.h */
+	case 9: /* FUTEX_WAIT_BITSET */
+	case 11: /* FUTEX_WAIT_REQUEUE_PI */
+		return ICEPATH_CALL_FUTEX_WAIT;
+	case 0: /* FUTEX_WAIT */
+	case 6: /* FUTEX_LOCK_PI */
+	case 13: /* FUTEX_LOCK_PI2 */
+		return ICEPATH_CALL_FUTEX_LOCK;
+	default:
+		return ICEPATH_CALL_FUTEX_WAKE;
+	}
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 {
-	struct icepath_task *task = capturing ? worker_of(bpf_get_current_task_btf()) : NULL;
+	struct task_struct *current_task = bpf_get_current_task_btf();
+	struct icepath_task *task = capturing ? worker_of(current_task) : NULL;
 	if (!task)
 		return 0;
+	__u64 first = PT_REGS_PARM1_CORE_SYSCALL(registers);
+	__u8 kind = kind_of(number, PT_REGS_PARM2_CORE_SYSCALL(registers));
+	task->call_kind = kind;
 	task->call_number = number;
-	task->call_argument = PT_REGS_PARM1_CORE_SYSCALL(registers);
+	task->call_object = kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE ? object_of(current_task, first)
+						: kind >= ICEPATH_CALL_FUTEX_WAIT                       ? first
+																				: 0;
 	task->call_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -35,10 +90,12 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 	if (!record)
 		return 0;
 	record->call.begin_ns = begin_ns;
-	record->call.argument = task->call_argument;
+	record->call.object = task->call_object;
 	record->call.result = result;
 	record->call.number = task->call_number;
-	record->call.reserved = 0;
+	record->call.kind = task->call_kind;
+	__builtin_memset(record->call.reserved, 0, sizeof(record->call.reserved));
+	record->call.reserved_too = 0;
 	return 0;
 }
 

@@ -44,6 +44,7 @@ enum icepath_record_type {
 	ICEPATH_RECORD_STILL_OFF = 10, /* written at the end of a block: a worker has been off its CPU since off.out_ns */
 	ICEPATH_RECORD_ENQUEUED = 11, /* a message, or a part of it, is in the queue that its receiver takes it from */
 	ICEPATH_RECORD_CALL = 12, /* a system call of a worker; written when it comes back */
+	ICEPATH_RECORD_THREAD = 13, /* a thread of a followed process, before any other record of the block about it */
 };
 
 /* OFF_CPU: the switch-in itself was seen by no program; end_ns is an instant soon after it. */
@@ -82,8 +83,20 @@ enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without the entry and exit around it; vector: 0 */
 };
 
+/* What a system call is to a message that passes by it. */
+enum icepath_call_kind {
+	ICEPATH_CALL_OTHER = 0,
+	ICEPATH_CALL_GIVE = 1, /* write, send and their like: puts bytes into `object` */
+	ICEPATH_CALL_TAKE = 2, /* read, recv and their like: takes bytes out of `object` */
+	ICEPATH_CALL_READINESS = 3, /* poll, select, epoll_wait: sleeps until something can be taken or given */
+	ICEPATH_CALL_FUTEX_WAIT = 4, /* FUTEX_WAIT_BITSET: a condition variable or semaphore (glibc's) */
+	ICEPATH_CALL_FUTEX_LOCK = 5, /* FUTEX_WAIT, FUTEX_LOCK_PI: mostly a mutex (glibc's) */
+	ICEPATH_CALL_FUTEX_WAKE = 6,
+};
+
 /*
- * 64 bytes. `tid` is, by type: the thread that was off-CPU, woken or called (OFF_CPU, WAKE, MIGRATE, CALL), the foreign task
+ * 64 bytes. `tid` is, by type: the thread that was off-CPU, woken or called, or that it names (OFF_CPU, WAKE, MIGRATE, CALL,
+ * THREAD), the foreign task
  * (FOREIGN_RUN), the task that was current (INTERRUPT, DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED). Thread ids are those of the
  * initial pid namespace.
  */
@@ -122,7 +135,10 @@ struct icepath_record {
 			ICEPATH_U8 reserved[3];
 		} interrupt;
 		struct { /* DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED: instants */
-			/* The run's key of the socket: icepath_socket.key. TAKEN, and ENQUEUED in what is no socket: 0. */
+			/*
+			 * The run's key of the socket: icepath_socket.key; of a library's own socket, its address. TAKEN, and ENQUEUED in
+			 * what is no socket: 0.
+			 */
 			ICEPATH_U64 socket;
 			ICEPATH_U64 buffer;  /* address of the skb; 0 where it isn't told */
 			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
@@ -133,11 +149,22 @@ struct icepath_record {
 		} socket;
 		struct { /* CALL: end_ns is sys_exit */
 			ICEPATH_U64 begin_ns; /* sys_enter */
-			ICEPATH_U64 argument; /* the first one */
+			/*
+			 * What bytes go into or come out of (GIVE, TAKE): the address of the socket, of the pipe's inode, or of the file.
+			 * Of FUTEX_…: the word's address in its process. Else 0.
+			 */
+			ICEPATH_U64 object;
 			ICEPATH_U64 result;   /* as the kernel returned it: -errno where it failed */
 			ICEPATH_U32 number;   /* which call, by this machine's table */
-			ICEPATH_U32 reserved;
+			ICEPATH_U8 kind;      /* icepath_call_kind */
+			ICEPATH_U8 reserved[3];
+			ICEPATH_U64 reserved_too;
 		} call;
+		struct { /* THREAD */
+			char comm[16];
+			ICEPATH_U32 tgid;
+			ICEPATH_U32 reserved[5];
+		} thread;
 		ICEPATH_U64 words[5];
 	};
 };
@@ -155,14 +182,21 @@ struct icepath_task {
 	ICEPATH_U64 in_ns;  /* last switched in; 0: not yet in this block */
 	ICEPATH_U64 pipe_lock; /* address of the mutex of the pipe that it wrote to last */
 	ICEPATH_U64 call_ns; /* the system call that it is in began; 0: none, or not seen */
-	ICEPATH_U64 call_argument;
+	ICEPATH_U64 call_object;
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
 	ICEPATH_U32 call_number;
 	ICEPATH_U32 waker_tid;
+	ICEPATH_U32 block; /* of a followed process's thread: in which this was last true */
+	ICEPATH_U16 family; /* the followed process that it is of, and that its threads and children will be of; 0: none */
 	ICEPATH_U16 out_cpu;
 	ICEPATH_U8 reason, context, vector;
 	ICEPATH_U8 in_block; /* 0: a worker of another cell, to this block a task like any other */
+	ICEPATH_U8 call_kind;
+	ICEPATH_U8 reserved[3];
 };
+
+/* Families that can be followed: numbers from 1 to one less. */
+#define ICEPATH_FAMILIES 1024
 
 /* Value of the socket storage: marks a socket as one of the run. */
 struct icepath_socket {

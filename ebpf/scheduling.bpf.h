@@ -210,6 +210,19 @@ int BPF_PROG(on_sched_exit, bool is_switch)
 	return 0;
 }
 
+/* Runs in who clones (copy_process()): a thread, or a process, of the same family. */
+SEC("?tp_btf/task_newtask")
+int BPF_PROG(on_task_newtask, struct task_struct *child)
+{
+	struct icepath_task *parent = bpf_task_storage_get(&workers, bpf_get_current_task_btf(), 0, 0);
+	if (!parent || !parent->family)
+		return 0;
+	struct icepath_task *task = bpf_task_storage_get(&workers, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (task)
+		task->family = parent->family;
+	return 0;
+}
+
 SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(on_sched_migrate_task, struct task_struct *moved)
 {

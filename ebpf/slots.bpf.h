@@ -16,6 +16,10 @@ const volatile __u8 slot_of_cpu[MAX_CPUS];
 /* Written by user space while programs are attached: 0 outside a block. */
 __u32 capturing = 0;
 
+/* Likewise: which followed processes are of the block, and a number that no block before had. */
+__u8 family_in_block[ICEPATH_FAMILIES];
+__u32 block = 0;
+
 struct icepath_cpu_state cpu_states[MAX_CPUS];
 
 struct {
@@ -44,6 +48,14 @@ struct {
 	__type(value, __u64);
 } keys_by_cookie SEC(".maps");
 
+/* Sockets of a library that workers used in this block, by their addresses. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, __u32); /* the block */
+} library_sockets SEC(".maps");
+
 /* value_size and max_entries are set before loading: a slot is its header and slot_capacity records. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -52,12 +64,6 @@ struct {
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, 4096);
 } slots SEC(".maps");
-
-static __always_inline struct icepath_task *worker_of(struct task_struct *task)
-{
-	struct icepath_task *worker = bpf_task_storage_get(&workers, task, 0, 0);
-	return worker && worker->in_block ? worker : NULL;
-}
 
 static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
 {
@@ -96,6 +102,33 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 	record->flags = 0;
 	record->end_ns = end_ns;
 	return record;
+}
+
+/* A thread of a followed process is met for the first time in this block: what an earlier one left of it is void. */
+static __noinline void begin_thread(struct icepath_task *thread, struct task_struct *task)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct icepath_task fresh = {.family = thread->family, .in_block = thread->in_block, .block = block};
+	*thread = fresh;
+	struct icepath_record *record =
+		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
+	if (!record)
+		return;
+	__builtin_memset(record->words, 0, sizeof(record->words));
+	__builtin_memcpy(record->thread.comm, task->comm, sizeof(record->thread.comm));
+	record->thread.tgid = task->tgid;
+}
+
+/* A thread that this block watches, or NULL. */
+static __always_inline struct icepath_task *worker_of(struct task_struct *task)
+{
+	struct icepath_task *worker = bpf_task_storage_get(&workers, task, 0, 0);
+	if (!worker)
+		return NULL;
+	bool follows = family_in_block[worker->family % ICEPATH_FAMILIES];
+	if (follows && worker->block != block)
+		begin_thread(worker, task);
+	return follows || worker->in_block ? worker : NULL;
 }
 
 #endif

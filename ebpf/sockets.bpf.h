@@ -24,11 +24,18 @@ static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath
 	return record;
 }
 
+/* That of a library's own socket: its address, which is no key of the run's. */
+static __always_inline __u64 key_of_library(__u64 address)
+{
+	__u32 *seen = bpf_map_lookup_elem(&library_sockets, &address);
+	return seen && *seen == block ? address : 0;
+}
+
 /* The key of a socket of the run, or 0. */
 static __always_inline __u64 key_of(struct sock *sk)
 {
 	struct icepath_socket *socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	return socket ? socket->key : 0;
+	return socket ? socket->key : key_of_library((__u64)sk);
 }
 
 /* The same by an address that the verifier doesn't know for a socket's. */
@@ -38,9 +45,9 @@ static __always_inline __u64 key_at(__u64 address)
 	if (bpf_probe_read_kernel(&cookie, sizeof(cookie),
 							  (void *)(address + bpf_core_field_offset(struct sock, __sk_common.skc_cookie))) ||
 		!cookie)
-		return 0;
+		return key_of_library(address);
 	__u64 *key = bpf_map_lookup_elem(&keys_by_cookie, &cookie);
-	return key ? *key : 0;
+	return key ? *key : key_of_library(address);
 }
 
 /* TCP's receive path advances rcv_nxt first (tcp_rcv_nxt_update()): every byte before it is in the queue. */

@@ -15,6 +15,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
+#include "profiler/capture/call_kinds.h"
 #include "profiler/capture/misses.h"
 #include "profiler/failure.h"
 
@@ -97,6 +98,9 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 						  fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
 		bpf->rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
 	}
+	const CallKinds kinds = call_kinds();
+	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
+	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
 	if (const int error = capture_bpf__load(bpf.get()))
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot load the BPF programs ({}): run as root on a kernel "
 														   "with BTF; `icepath doctor` tries each",
@@ -133,6 +137,9 @@ ProbeSet Capture::refused_when_attached()
 
 void Capture::attach(ProbeSet wanted)
 {
+	attached_ = wanted;
+	if (families_ > 0)
+		wanted |= bit(number_of("task_newtask"));
 	wanted &= available_;
 	for (size_t i = 0; i < kProbes.size(); i++) {
 		const bool want = (wanted & bit(i)) != 0;
@@ -168,9 +175,27 @@ void Capture::add_worker(int pidfd)
 		throw not_marked();
 }
 
+uint32_t Capture::follow(int pidfd)
+{
+	if (!(available_ & bit(number_of("task_newtask"))))
+		throw Failure(ExitCode::MachineCannot, "the threads of a process can't be followed here: " +
+												   selection_[number_of("task_newtask")].why_not);
+	if (families_ + 1 >= ICEPATH_FAMILIES)
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("more than {} processes can't be followed in one run", ICEPATH_FAMILIES - 1));
+	icepath_task state{};
+	state.family = static_cast<uint16_t>(++families_);
+	attach(attached_);
+	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
+		throw not_marked();
+	return state.family;
+}
+
 bool Capture::mark(int pidfd, bool in_block)
 {
-	icepath_task state{};
+	icepath_task before{}, state{};
+	if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &before) == 0)
+		state.family = before.family;
 	state.in_block = in_block;
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY) == 0)
 		return true;
@@ -192,10 +217,19 @@ void Capture::add_socket(int socket_fd, uint64_t key)
 					  fmt::format("cannot mark a socket for the capture: {}", std::strerror(errno)));
 }
 
-void Capture::begin_block(const std::vector<int> &worker_pidfds)
+void Capture::watch_families(bool in_block)
+{
+	for (const uint32_t family : block_families_)
+		__atomic_store_n(&bpf_->bss->family_in_block[family % ICEPATH_FAMILIES], in_block, __ATOMIC_SEQ_CST);
+}
+
+void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families)
 {
 	for (const int pidfd : worker_pidfds)
 		(void)mark(pidfd, true); // of one that has ended its cell will tell
+	block_families_ = families;
+	__atomic_add_fetch(&bpf_->bss->block, 1u, __ATOMIC_SEQ_CST);
+	watch_families(true);
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
@@ -208,6 +242,7 @@ uint64_t Capture::end_block()
 {
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
 	log_still_off();
+	watch_families(false);
 	for (const int pidfd : block_workers_)
 		(void)mark(pidfd, false);
 	return misses() - misses_at_begin_;

@@ -32,9 +32,12 @@ public:
 	// the caller's.
 	void add_worker(int pidfd);
 	void add_socket(int socket_fd, uint64_t key);
+	// Marks a process that has one thread yet, and all threads and processes that it will begin: a family, by whose number it is
+	// watched. Their first record of a block is a THREAD. Throws Failure where threads can't be followed, or there are too many.
+	uint32_t follow(int pidfd);
 
-	// Empties the slots and the state that earlier blocks left of these workers, and starts logging.
-	void begin_block(const std::vector<int> &worker_pidfds);
+	// Empties the slots and the state that earlier blocks left of these workers and families, and starts logging.
+	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {});
 	// Stops logging. Returns how many programs the kernel skipped during the block because they were running already.
 	uint64_t end_block();
 
@@ -54,6 +57,7 @@ private:
 	uint64_t misses() const;
 	void log_still_off();
 	bool mark(int pidfd, bool in_block); // false: the task has ended
+	void watch_families(bool in_block);
 
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{};
@@ -63,6 +67,9 @@ private:
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	uint64_t misses_at_begin_ = 0;
 	std::vector<int> block_workers_; // pidfds, the caller's
+	std::vector<uint32_t> block_families_;
+	uint32_t families_ = 0; // that are followed
+	ProbeSet attached_ = 0; // as was wanted
 };
 
 } // namespace icepath::capture

@@ -24,15 +24,16 @@ ProbeSet needed_by(const rundir::Cell &cell)
 	const auto uses = [&cell](uint32_t mechanisms) { return (cell.mechanisms & mechanisms) == mechanisms; };
 	const bool on_device = uses(ICEPATH_USES_NETDEV), polls = rundir::never_sleeps(cell.wait);
 	const bool stream = uses(ICEPATH_USES_BYTE_STREAM);
+	const bool relayed = uses(ICEPATH_USES_LIBRARY_THREADS); // perhaps by sockets
 	const auto needs = [&](Group group) {
 		switch (group) {
 		case Group::Scheduling:
 		case Group::Interrupts:
 			return true;
 		case Group::SocketReady:
-			return uses(ICEPATH_USES_SOCKET);
+			return uses(ICEPATH_USES_SOCKET) || relayed;
 		case Group::DeviceQueue:
-			return on_device;
+			return on_device || relayed;
 		case Group::SocketTaken:
 			return uses(ICEPATH_USES_SKB_COPY) && polls;
 		case Group::LocalQueue:
@@ -49,6 +50,8 @@ ProbeSet needed_by(const rundir::Cell &cell)
 			return uses(ICEPATH_USES_MESSAGE_QUEUE) && polls;
 		case Group::Calls:
 			return uses(ICEPATH_USES_LIBRARY_CALLS);
+		case Group::Threads:
+			return relayed;
 		}
 		return false;
 	};

@@ -31,6 +31,7 @@ enum class Group : uint8_t {
 	MessageQueue, // POSIX
 	MessageTaken,
 	Calls, // of a library, whose plug-in can't stamp them
+	Threads, // of followed processes: attached as long as there are any, also between blocks
 };
 
 // One way to learn of it.
@@ -79,7 +80,7 @@ constexpr Probe on_function(std::string_view function, std::string_view fentry, 
 			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
 }
 
-inline constexpr std::array<Probe, 34> kProbes = {{
+inline constexpr std::array<Probe, 35> kProbes = {{
 	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
 				  "wakeup, sender.kernel/notify, network/notify, relay.user, relay.kernel"),
 	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"),
@@ -151,6 +152,8 @@ inline constexpr std::array<Probe, 34> kProbes = {{
 	 "sender.kernel, receiver.kernel (of a library's calls)",
 	 kUserInstead,
 	 {Candidate{Tier::Tracepoint, "on_sys_exit", "sys_exit"}}},
+	on_tracepoint("on_task_newtask", "task_newtask", Group::Threads,
+				  "relay.user, relay.kernel (threads of libraries and daemons)"),
 }};
 
 // Its place in kProbes; kProbes.size() where none has this name.

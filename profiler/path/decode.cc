@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "icepath/plugin.h"
+#include "profiler/path/relays.h"
 #include "profiler/path/socket_events.h"
 
 namespace icepath::path {
@@ -196,6 +197,18 @@ void add_deliveries(const rundir::BlockFlow &flow, const Direction &direction, O
 	}
 }
 
+// The process's first thread until it is told which side it is.
+constexpr std::string_view kWorker = "icepath-worker";
+
+// A thread that names itself nothing has the name of who began it.
+void name_library_threads(const rundir::Block &block, Observations &seen)
+{
+	for (const rundir::BlockSide &side : block.sides)
+		for (auto &[tid, thread] : seen.threads)
+			if (thread.process == side.tid && tid != side.tid && (thread.name == side.name || thread.name == kWorker))
+				seen.task_names[tid] = thread.name = side.name + "'s library";
+}
+
 } // namespace
 
 uint64_t message_at(const MessagePlace &place) { return (uint64_t{place.flow} << kSeqBits) | place.seq; }
@@ -220,6 +233,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		add_thread(side.tid, side.cpu, side.name);
 	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
 	const SocketEvents events = read_log(block.slots, seen);
+	name_library_threads(block, seen);
 	// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
 	// where a library's cell was measured beside them.
 	if (!(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)) {
@@ -247,6 +261,8 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	match(cell, events, seen, directions);
 	for (size_t i = 0; i < flows.size(); ++i)
 		add_deliveries(block.flows[i], directions[i], seen);
+	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
+		find_relays(events, seen);
 	return seen;
 }
 

@@ -128,6 +128,15 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 {
 	out = {};
 	out.transfer = &transfer;
+	if (transfer.in_memory) {
+		if (!transfer.take_return || !acted(giver, {Mark{transfer.in_memory->at_ns, {}}}) ||
+			!acted(taker, {transfer.ask, transfer.take_call, transfer.take_return}))
+			return Reason::NoEvidence;
+		out.ready = *transfer.in_memory;
+		out.taken = at_mark(*transfer.take_return);
+		out.inferred = true;
+		return out.ready.at_ns <= out.taken.at_ns ? Reason::None : Reason::InvertedTime;
+	}
 	out.slot = transfer.publish && transfer.taken;
 	if (transfer.publish && !transfer.taken)
 		return Reason::NoEvidence;

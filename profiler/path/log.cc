@@ -29,6 +29,7 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_MIGRATE:
 	case ICEPATH_RECORD_UNSEEN:
 	case ICEPATH_RECORD_STILL_OFF:
+	case ICEPATH_RECORD_THREAD:
 		return seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_CALL:
 		return record.call.begin_ns < record.end_ns && seen.threads.contains(record.tid);
@@ -44,6 +45,45 @@ bool usable(const icepath_record &record, const Observations &seen)
 	default:
 		return false;
 	}
+}
+
+Call::Kind kind_of(uint8_t told)
+{
+	switch (told) {
+	case ICEPATH_CALL_GIVE:
+		return Call::Kind::Send;
+	case ICEPATH_CALL_TAKE:
+		return Call::Kind::Receive;
+	case ICEPATH_CALL_READINESS:
+		return Call::Kind::ReadinessWait;
+	case ICEPATH_CALL_FUTEX_WAIT:
+		return Call::Kind::FutexWait;
+	case ICEPATH_CALL_FUTEX_LOCK:
+		return Call::Kind::FutexLock;
+	case ICEPATH_CALL_FUTEX_WAKE:
+		return Call::Kind::FutexWake;
+	default:
+		return Call::Kind::Untold;
+	}
+}
+
+// Threads of followed processes: nothing but the log names them. Those that are known already keep their names.
+void add_threads(const std::vector<rundir::SlotCapture> &slots, Observations &seen)
+{
+	for (const rundir::SlotCapture &slot : slots)
+		for (const icepath_record &record : slot.records) {
+			if (record.type != ICEPATH_RECORD_THREAD || record.version != ICEPATH_RECORD_VERSION)
+				continue;
+			const bool is_known = seen.threads.contains(record.tid);
+			Thread &thread = seen.threads[record.tid];
+			thread.process = record.thread.tgid;
+			if (is_known)
+				continue;
+			thread.tid = record.tid;
+			thread.name = {record.thread.comm, strnlen(record.thread.comm, sizeof(record.thread.comm))};
+			thread.pinned = false;
+			seen.task_names[record.tid] = thread.name;
+		}
 }
 
 void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
@@ -106,8 +146,12 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		seen.threads[record.tid].pinned = false;
 		break;
 	case ICEPATH_RECORD_CALL:
-		seen.threads[record.tid].calls.push_back(
-			{record.call.begin_ns, record.end_ns, Call::Kind::Untold, {Evidence::Source::Record, index}});
+		seen.threads[record.tid].calls.push_back({record.call.begin_ns,
+												  record.end_ns,
+												  kind_of(record.call.kind),
+												  {Evidence::Source::Record, index},
+												  record.call.object,
+												  static_cast<int64_t>(record.call.result) > 0});
 		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
@@ -188,6 +232,7 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 {
 	SocketEvents events;
 	uint32_t index = 0;
+	add_threads(slots, seen);
 	for (const rundir::SlotCapture &slot : slots) {
 		auto records = in_order(slot, seen);
 		find_gaps(slot, records, seen);
@@ -197,6 +242,8 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 	for (auto &[tid, thread] : seen.threads) {
 		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
 		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
+		if (!thread.pinned && !thread.off.empty())
+			thread.first_cpu = thread.off.front().out_cpu;
 	}
 	for (auto &[number, cpu] : seen.cpus) {
 		drop_overlaps(cpu.runs, &Run::in_ns, &Run::out_ns, seen);

@@ -30,14 +30,17 @@ struct OffCpu {
 
 // A call that a thread made and that both ends are known of: from stamps, or from probes where a library makes them.
 struct Call {
-	enum class Kind : uint8_t { Send, Receive, ReadinessWait, Untold };
+	enum class Kind : uint8_t { Send, Receive, ReadinessWait, FutexWait, FutexLock, FutexWake, Untold };
 	uint64_t begin_ns = 0, end_ns = 0;
 	Kind kind = Kind::Send;
 	Evidence evidence;
+	uint64_t object = 0; // by probes: what its bytes went into or came out of; 0: not told
+	bool moved = false; // by probes: bytes did
 };
 
 struct Thread {
 	uint32_t tid = 0;
+	uint32_t process = 0; // whose memory it has; 0: not known
 	std::string name;
 	uint16_t first_cpu = 0; // where it ran when the block began
 	bool pinned = true; // never migrates: a lost record can't have moved it
@@ -96,6 +99,8 @@ struct Transfer {
 	bool in_library = false; // `call` to `call_return`, `take_call` to `take_return`: a library's, in user mode
 	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
 	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred
+	// Handed over between two threads of a process without a call: then, within its bounds. Nothing else is told of the giving side.
+	std::optional<Boundary> in_memory;
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
 	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
 	uint32_t ready_tid = 0; // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle
@@ -119,6 +124,8 @@ struct Delivery {
 	uint64_t message = 0;
 	uint32_t sender = 0, receiver = 0; // tids
 	Mark send, recv;
+	bool chained = false; // its transfers are one chain, in order; a thread may be in it more than once
+	Reason unresolved = Reason::None; // why its transfers couldn't be found
 };
 
 struct Observations {

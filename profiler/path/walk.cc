@@ -44,6 +44,7 @@ public:
 		while (end != seen.transfers.end() && end->message == delivery.message)
 			++end;
 		transfers_ = {begin, end};
+		left_of_chain_ = static_cast<size_t>(end - begin);
 		path_.send_ns = delivery.send.at_ns;
 		path_.recv_ns = delivery.recv.at_ns;
 		loss_begin_ns_ = path_.send_ns;
@@ -104,10 +105,16 @@ private:
 		return mark ? mark->at_ns : UINT64_MAX;
 	}
 
-	// The transfer by which a thread got the message. Two would be two messages, or two copies of one.
-	const Transfer *incoming(uint32_t tid, bool &ambiguous) const
+	// The transfer by which a thread got the message. Two would be two messages, or two copies of one; of a chain it is the last one
+	// before those that the walk has come by.
+	const Transfer *incoming(uint32_t tid, bool &ambiguous)
 	{
 		const Transfer *found = nullptr;
+		if (delivery_.chained) {
+			if (left_of_chain_ > 0 && transfers_[left_of_chain_ - 1].to == tid)
+				found = &transfers_[--left_of_chain_];
+			return found;
+		}
 		for (const Transfer &transfer : transfers_) {
 			if (transfer.to != tid)
 				continue;
@@ -169,6 +176,8 @@ private:
 	{
 		if (delivery_.send.at_ns > delivery_.recv.at_ns)
 			return Reason::InvertedTime;
+		if (delivery_.unresolved != Reason::None)
+			return delivery_.unresolved;
 		Place place{thread(delivery_.receiver), 0, Role::Receiver};
 		Boundary end = at_mark(delivery_.recv);
 		const Transfer *out = nullptr;
@@ -195,6 +204,8 @@ private:
 			const Transfer *in = incoming(tid, ambiguous);
 			if (ambiguous)
 				return Reason::AmbiguousRelay;
+			if (!in && delivery_.chained)
+				return Reason::LeftPath;
 			Reason reason = in ? cross_transfer(*in, place, end, out) : cross_wake(place, end, out);
 			if (reason != Reason::None)
 				return reason;
@@ -332,6 +343,7 @@ private:
 	const Observations &seen_;
 	const Delivery &delivery_;
 	std::ranges::subrange<std::vector<Transfer>::const_iterator> transfers_;
+	size_t left_of_chain_ = 0;
 	uint64_t loss_begin_ns_ = 0, loss_end_ns_ = 0;
 	std::vector<std::vector<Segment>> windows_;
 	uint16_t last_hop_ = 0;

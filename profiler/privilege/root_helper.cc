@@ -104,6 +104,14 @@ void Helper::add_socket(int fd, uint64_t key)
 	ask(request, {fd}, none);
 }
 
+uint32_t Helper::follow(int pidfd)
+{
+	HelperRequest request{};
+	request.kind = HelperRequestKind::Follow;
+	std::vector<Fd> none;
+	return ask(request, {pidfd}, none).worker;
+}
+
 capture::ProbeSet Helper::attach(capture::ProbeSet probes)
 {
 	HelperRequest request{};
@@ -113,12 +121,14 @@ capture::ProbeSet Helper::attach(capture::ProbeSet probes)
 	return ask(request, {}, none).available;
 }
 
-void Helper::begin_block(const std::vector<uint32_t> &workers)
+void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::BeginBlock;
 	request.worker_count = static_cast<uint32_t>(std::min(workers.size(), request.workers.size()));
 	std::copy_n(workers.begin(), request.worker_count, request.workers.begin());
+	request.family_count = static_cast<uint32_t>(std::min(families.size(), request.families.size()));
+	std::copy_n(families.begin(), request.family_count, request.families.begin());
 	std::vector<Fd> none;
 	ask(request, {}, none);
 }

@@ -23,14 +23,16 @@ namespace icepath::privilege {
 
 inline constexpr size_t kMaxWorkers = 1024;
 inline constexpr size_t kMaxBlockWorkers = 65; // of one block
+inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
 	Load, // cpus, records_per_slot; replies with the slots' map as a file descriptor
 	AddWorker, // fd: pidfd of a process, whose main thread it is, or of a thread; cpu: where to pin it. Replies with its number
 	AddSocket, // fd: socket; key
+	Follow, // fd: pidfd of a process with one thread, whose threads to come are followed as well. Replies with its family
 	Attach, // probes
-	BeginBlock, // workers: numbers
+	BeginBlock, // workers: numbers; families
 	EndBlock,
 };
 
@@ -45,6 +47,8 @@ struct HelperRequest {
 	uint32_t forced_tier; // Load: 1 + capture::Tier; 0: none
 	uint32_t worker_count;
 	std::array<uint32_t, kMaxBlockWorkers> workers;
+	uint32_t family_count;
+	std::array<uint32_t, kMaxBlockWorkers + kMaxBlockDaemons> families;
 };
 
 // What became of a probe, as capture::Trial has it.
@@ -56,7 +60,7 @@ struct ToldProbe {
 struct HelperReply {
 	int32_t exit_code; // 0: done
 	std::array<char, 384> message;
-	uint32_t worker; // AddWorker
+	uint32_t worker; // AddWorker; Follow: the family
 	uint32_t slot_bytes, slot_count; // Load
 	capture::ProbeSet available; // Load, Attach
 	std::array<ToldProbe, capture::kProbes.size()> told; // Load
@@ -87,8 +91,10 @@ public:
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
 	uint32_t add_worker(int pidfd, uint32_t cpu);
 	void add_socket(int fd, uint64_t key);
+	uint32_t follow(int pidfd);
 	capture::ProbeSet attach(capture::ProbeSet probes);
-	void begin_block(const std::vector<uint32_t> &workers); // at most kMaxBlockWorkers
+	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more.
+	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families);
 	uint64_t end_block();
 	pid_t pid() const { return pid_; }
 

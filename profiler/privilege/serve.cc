@@ -58,6 +58,10 @@ public:
 				throw Failure(ExitCode::Internal, "a socket was to be marked and none was sent");
 			capture().add_socket(fds[0].get(), request.key);
 			break;
+		case HelperRequestKind::Follow:
+			check_is_ours(fds);
+			reply.worker = capture().follow(fds[0].get());
+			break;
 		case HelperRequestKind::Attach:
 			capture().attach(request.probes);
 			reply.available = capture().available();
@@ -70,7 +74,9 @@ public:
 					throw Failure(ExitCode::Internal, "a block was to begin with a worker that was never marked");
 				pidfds.push_back(workers_[worker].get());
 			}
-			capture().begin_block(pidfds);
+			capture().begin_block(
+				pidfds, {request.families.begin(),
+						 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())});
 			break;
 		}
 		case HelperRequestKind::EndBlock:
@@ -120,10 +126,11 @@ private:
 		to_send.push_back(capture_->slots_fd());
 	}
 
-	uint32_t add_worker(uint32_t cpu, std::vector<Fd> &fds)
+	// One pidfd, of a child of icepath's, or of a thread of one, that runs as the invoking user; its number.
+	pid_t check_is_ours(const std::vector<Fd> &fds) const
 	{
-		if (fds.size() != 1 || workers_.size() >= kMaxWorkers)
-			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent, or there are too many");
+		if (fds.size() != 1)
+			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent");
 		// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell. That of a
 		// thread is free as soon as it has ended: whose pidfd still tells the number when all is read had it all along.
 		// A thread has its process's parent (copy_process, CLONE_THREAD).
@@ -133,7 +140,15 @@ private:
 		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ ||
 			proc_field(status, "Uid:") != int64_t{user_} || proc_field(of_pidfd, "Pid:") != pid)
 			throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
-		if (const auto problem = cpuset::pin(static_cast<pid_t>(*pid), cpu))
+		return static_cast<pid_t>(*pid);
+	}
+
+	uint32_t add_worker(uint32_t cpu, std::vector<Fd> &fds)
+	{
+		if (workers_.size() >= kMaxWorkers)
+			throw Failure(ExitCode::Internal, "there are more workers than can be marked");
+		const pid_t pid = check_is_ours(fds);
+		if (const auto problem = cpuset::pin(pid, cpu))
 			throw Failure(ExitCode::MachineCannot, *problem);
 		if (capture_)
 			capture_->add_worker(fds[0].get());

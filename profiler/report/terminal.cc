@@ -12,10 +12,12 @@
 #include "profiler/report/cell_table.h"
 #include "profiler/report/counter_table.h"
 #include "profiler/report/environment.h"
+#include "profiler/report/hops.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/worst_message.h"
+#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -44,6 +46,27 @@ void add_notices(Page &page, const RunResult &result, bool all)
 		label = "";
 	}
 	if (!sentences.empty())
+		page.line();
+}
+
+void add_hops(Page &page, const std::vector<CellResult> &cells)
+{
+	bool any = false;
+	for (const CellResult &cell : cells) {
+		std::string way;
+		for (const Hop &hop : hops(cell.layers))
+			way += fmt::format("{}{} {}", way.empty() ? "" : " → ",
+							   hop.role == Role::Relay ? printable(hop.threads)
+													   : std::string(kRoleNames[static_cast<size_t>(hop.role)]),
+							   microseconds(hop.mean_ns));
+		if (way.empty())
+			continue;
+		if (!any)
+			page.heading("the way of a message by threads: mean µs at each, and on the way to it, with probes");
+		any = true;
+		page.paragraph("", fmt::format("{}: {}", rundir::title(cell.cell), way), 2);
+	}
+	if (any)
 		page.line();
 }
 
@@ -113,6 +136,7 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 	add_head(page, result);
 	add_cell_table(page, result);
+	add_hops(page, result.cells);
 	add_notices(page, result, style.verbose);
 	add_counter_table(page, result.cells);
 	add_worst(page, result);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <set>
 
 #include "ebpf/records.h"
 #include "profiler/capture/thread_pidfd.h"
@@ -101,7 +102,7 @@ std::vector<rundir::SlotCapture> SlotsView::copy() const
 }
 
 LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-				   const SlotsView &slots, privilege::Helper &helper, const MiddlewareSpace *space)
+				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around)
 	: cell_(cell), number_(number), flows_(rundir::flows_of(cell)), socket_keys_(rundir::channels_of(cell))
 {
 	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
@@ -119,7 +120,9 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 	memory_ = new (memory) worker::CellMemory{};
 	memory_->capacity = capacity_;
 	try {
-		start_workers(space);
+		start_workers(around.space);
+		if (slots.mapped() && (cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS))
+			follow_threads(around.daemon_family, helper);
 		open(plugin, slots, helper);
 	} catch (...) {
 		munmap(memory_, bytes);
@@ -147,6 +150,17 @@ void LiveCell::start_workers(const MiddlewareSpace *space)
 								 cell_.between == rundir::Between::OneThread, space);
 	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
+}
+
+// Before their plug-in is loaded: a library begins threads early.
+void LiveCell::follow_threads(uint32_t daemon_family, privilege::Helper &helper)
+{
+	std::set<pid_t> followed; // sides may share a process
+	for (const auto &worker : workers_)
+		if (followed.insert(worker->process().pid()).second)
+			families_.push_back(helper.follow(worker->process().pidfd()));
+	if (daemon_family)
+		families_.push_back(daemon_family);
 }
 
 Fd LiveCell::pidfd_of(size_t side) const

@@ -11,6 +11,7 @@
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/budget.h"
+#include "profiler/run/middleware.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/cell_title.h"
@@ -55,9 +56,8 @@ class LiveCell {
 public:
 	// Starts the workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
 	// Blocks have at most `max_messages` messages and rundir::most_counted() of its flows. Throws WorkerFailed.
-	// `space`: where they run, for middleware.
 	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-			 const SlotsView &slots, privilege::Helper &helper, const MiddlewareSpace *space = nullptr);
+			 const SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {});
 	~LiveCell();
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
@@ -76,6 +76,8 @@ public:
 
 	const std::vector<uint32_t> &tids() const { return tids_; } // by side
 	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; } // by thread: privilege::Helper's
+	// Of the processes whose threads messages may pass through: privilege::Helper's.
+	const std::vector<uint32_t> &families() const { return families_; }
 	const rundir::Cell &cell() const { return cell_; }
 	std::string title() const { return rundir::title(cell_); }
 
@@ -95,6 +97,7 @@ private:
 
 	uint64_t memory_bytes() const;
 	void start_workers(const MiddlewareSpace *space);
+	void follow_threads(uint32_t daemon_family, privilege::Helper &helper);
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
 	// Of the side's thread, for the helper: pinned and marked by it.
 	Fd pidfd_of(size_t side) const;
@@ -125,6 +128,7 @@ private:
 	std::vector<std::unique_ptr<Worker>> workers_; // by side
 	std::vector<uint32_t> tids_; // by side
 	std::vector<uint32_t> helper_numbers_; // by thread
+	std::vector<uint32_t> families_;
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
 	Running block_;
 };

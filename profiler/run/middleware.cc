@@ -25,10 +25,12 @@ std::string daemon_of(const std::string &plugin)
 
 } // namespace
 
-Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
+Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space, privilege::Helper *helper)
 	: output_(memfd_create("icepath-daemon", MFD_CLOEXEC)),
 	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
 {
+	if (helper)
+		family_ = helper->follow(worker_->process().pidfd());
 	worker::Request request{};
 	request.kind = worker::RequestKind::BecomeDaemon;
 	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
@@ -79,10 +81,10 @@ std::optional<std::string> Daemon::end() const
 	return worker_->process().end().value_or(worker_->what() + " is gone") + last_words();
 }
 
-const MiddlewareSpace *Middleware::space_for(const rundir::Cell &cell, const std::string &plugin)
+Surroundings Middleware::surroundings_of(const rundir::Cell &cell, const std::string &plugin)
 {
 	if (cell.kind != rundir::kAdapter)
-		return nullptr;
+		return {};
 	if (!space_) {
 		std::vector<std::string> kept = plugin_folders();
 		kept.push_back(std::filesystem::path(worker_program()).parent_path());
@@ -93,14 +95,14 @@ const MiddlewareSpace *Middleware::space_for(const rundir::Cell &cell, const std
 		throw WorkerFailed(failed->second);
 	try {
 		if (!daemons_.contains(plugin))
-			daemons_.emplace(plugin, std::make_unique<Daemon>(plugin, *space_));
+			daemons_.emplace(plugin, std::make_unique<Daemon>(plugin, *space_, helper_));
 	} catch (const WorkerFailed &failed) {
 		failures_.emplace(plugin, failed.what());
 		throw;
 	}
 	if (const auto why = daemon_end(plugin))
 		throw WorkerFailed(*why);
-	return &*space_;
+	return {&*space_, daemons_.at(plugin)->family()};
 }
 
 std::optional<std::string> Middleware::daemon_end(const std::string &plugin) const

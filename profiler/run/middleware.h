@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/privilege/root_helper.h"
 #include "profiler/run/middleware_space.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/run.h"
@@ -15,26 +16,38 @@ namespace icepath::run {
 // A daemon of a plug-in: a worker became it.
 class Daemon {
 public:
-	// Returns once it can be used; a plug-in without one starts nothing. Throws WorkerFailed with what became of it instead.
-	Daemon(const std::string &plugin, const MiddlewareSpace &space);
+	// Returns once it can be used; a plug-in without one starts nothing. `helper`, if any, follows its threads. Throws
+	// WorkerFailed with what became of it instead.
+	Daemon(const std::string &plugin, const MiddlewareSpace &space, privilege::Helper *helper);
 	// "iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
 	std::optional<std::string> end() const;
+	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
 
 private:
 	std::string last_words() const;
 	void await(const std::string &ready) const;
 	Fd output_; // a memfd: it is never full, and leaves nothing behind
 	std::unique_ptr<Worker> worker_; // none: the plug-in needs no daemon
+	uint32_t family_ = 0;
+};
+
+// Where the workers of a cell run, and what runs beside them.
+struct Surroundings {
+	const MiddlewareSpace *space = nullptr; // nullptr: where icepath does
+	uint32_t daemon_family = 0; // the helper's number; 0: no daemon is followed
 };
 
 class Middleware {
 public:
+	// `helper`, if any, follows the threads of daemons; it is the caller's, and has loaded its programs.
+	explicit Middleware(privilege::Helper *helper = nullptr) : helper_(helper) {}
 	// Where workers of this plug-in run; its daemon is started before the first. Nothing for kernel transports. Throws Failure.
-	const MiddlewareSpace *space_for(const rundir::Cell &cell, const std::string &plugin);
+	Surroundings surroundings_of(const rundir::Cell &cell, const std::string &plugin);
 	// Why the plug-in's daemon is no more.
 	std::optional<std::string> daemon_end(const std::string &plugin) const;
 
 private:
+	privilege::Helper *helper_;
 	std::optional<MiddlewareSpace> space_; // since it was first needed
 	std::map<std::string, std::unique_ptr<Daemon>> daemons_; // by plug-in
 	std::map<std::string, std::string> failures_; // of those that couldn't be started: they aren't tried again

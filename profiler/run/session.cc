@@ -142,9 +142,9 @@ private:
 				max_messages = std::max(max_messages, kLeadIn + rate::messages_at(terms, rate::hz_of(terms.highest)));
 			}
 			try {
-				cells_[i] = std::make_unique<LiveCell>(plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i),
-													   max_messages, slots_, helper_,
-													   middleware_.space_for(plan.cells[i], plan.plugin_of_cell[i]));
+				cells_[i] = std::make_unique<LiveCell>(
+					plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i), max_messages, slots_, helper_,
+					middleware_.surroundings_of(plan.cells[i], plan.plugin_of_cell[i]));
 			} catch (const privilege::HelperDied &) {
 				throw; // nothing has been measured yet
 			} catch (const Failure &failure) {
@@ -412,7 +412,7 @@ private:
 	SlotsView slots_;
 	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
 	const std::vector<std::string> plugins_; // beside head_.cells
-	Middleware middleware_; // its daemons end after the cells
+	Middleware middleware_{&helper_}; // its daemons end after the cells
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
 	std::vector<std::optional<rate::RateSearch>> searches_; // beside cells_: of max-rate
 	Progress progress_;

@@ -89,10 +89,12 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 	const bool probed = wishes.front().probed;
 	const rundir::ClockPair begin = read_clocks();
 	if (probed) {
-		std::vector<uint32_t> workers;
-		for (const LiveCell *cell : cells)
+		std::vector<uint32_t> workers, families;
+		for (const LiveCell *cell : cells) {
 			workers.insert(workers.end(), cell->helper_numbers().begin(), cell->helper_numbers().end());
-		helper->begin_block(workers);
+			families.insert(families.end(), cell->families().begin(), cell->families().end());
+		}
+		helper->begin_block(workers, families);
 	}
 	// Emptying the slots takes its time, which isn't the blocks'.
 	const uint64_t now_ns = icepath_now_ns();

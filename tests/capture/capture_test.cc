@@ -79,6 +79,7 @@ TEST_P(CaptureTest, EveryCallOfAWorkerIsToldOnce)
 {
 	for (const pid_t pid : exchange->pids) {
 		std::vector<icepath_record> calls, sleeps;
+		std::map<uint64_t, int> objects; // how often bytes were moved
 		for (const auto &record : seen->records)
 			if (record.tid == static_cast<uint32_t>(pid) &&
 				(record.type == ICEPATH_RECORD_CALL || record.type == ICEPATH_RECORD_OFF_CPU))
@@ -90,11 +91,18 @@ TEST_P(CaptureTest, EveryCallOfAWorkerIsToldOnce)
 			EXPECT_LT(record.call.begin_ns, record.end_ns);
 			EXPECT_GE(record.call.begin_ns, last_end_ns);
 			last_end_ns = record.end_ns;
-			const auto socket = static_cast<uint64_t>(exchange->ends[pid == exchange->pids[1]]);
-			const bool moved_a_byte = record.call.result == 1 && record.call.argument == socket;
-			writes += record.call.number == SYS_write && moved_a_byte;
-			reads += record.call.number == SYS_read && moved_a_byte;
+			const bool is_write = record.call.number == SYS_write, is_read = record.call.number == SYS_read;
+			EXPECT_EQ(record.call.kind, is_write  ? ICEPATH_CALL_GIVE
+										: is_read ? ICEPATH_CALL_TAKE
+												  : ICEPATH_CALL_OTHER);
+			if (record.call.result == 1 && (is_write || is_read))
+				objects[record.call.object]++;
+			writes += is_write && record.call.result == 1;
+			reads += is_read && record.call.result == 1;
 		}
+		EXPECT_EQ(std::ranges::count_if(objects, [](const auto &one) { return one.second == 2 * kTrips; }), 1)
+			<< "its end of the socket pair, for both directions";
+		EXPECT_FALSE(objects.contains(0));
 		EXPECT_EQ(writes, kTrips);
 		EXPECT_EQ(reads, kTrips);
 		const auto outside = std::ranges::count_if(sleeps, [&](const icepath_record &sleep) {

@@ -41,7 +41,7 @@ const run::MiddlewareSpace *space_of(const std::string &plugin)
 	for (const TargetUnderTest &target : all_targets())
 		if (target.plugin == plugin && target.is_middleware())
 			cell.kind = rundir::kAdapter;
-	return middleware->space_for(cell, plugin_path(plugin));
+	return middleware->surroundings_of(cell, plugin_path(plugin)).space;
 }
 
 void end_daemons() { middleware.reset(); }

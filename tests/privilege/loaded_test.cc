@@ -68,6 +68,28 @@ TEST_F(LoadedHelper, HandsOutItsSlots)
 	munmap(memory, size_t{slot_bytes} * 2);
 }
 
+TEST_F(LoadedHelper, FollowsAChildAndWatchesItsFamily)
+{
+	load();
+	const Child child;
+	for (uint32_t family = 1; family <= 2; family++) {
+		const auto reply = helper.ask(request_of(HelperRequestKind::Follow), {child.pidfd()});
+		ASSERT_TRUE(reply);
+		EXPECT_EQ(reply->exit_code, 0) << sentence(*reply);
+		EXPECT_EQ(reply->worker, family);
+	}
+	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	for (const uint32_t count : {2u, UINT32_MAX}) { // more than there is room for, of numbers that nobody has
+		request.family_count = count;
+		request.families.fill(UINT32_MAX);
+		const auto begun = helper.ask(request);
+		ASSERT_TRUE(begun);
+		EXPECT_EQ(begun->exit_code, 0) << sentence(*begun);
+		EXPECT_TRUE(helper.ask(request_of(HelperRequestKind::EndBlock)));
+	}
+	EXPECT_TRUE(helper.is_well());
+}
+
 TEST_F(LoadedHelper, LoadsOnce)
 {
 	load();

@@ -46,7 +46,7 @@ TEST(Requests, OfAnotherSizeEndTheHelper)
 TEST(Requests, ThatNobodyKnowsAreRefused)
 {
 	RawHelper helper;
-	for (const uint32_t kind : {6u, 7u, 0x80000000u, UINT32_MAX})
+	for (const uint32_t kind : {7u, 8u, 0x80000000u, UINT32_MAX})
 		expect_refused(helper.ask(request_of(static_cast<HelperRequestKind>(kind))), kInternal, "doesn't know");
 	EXPECT_TRUE(helper.is_well());
 }
@@ -59,6 +59,8 @@ TEST(Requests, ToCaptureComeAfterLoad)
 		expect_refused(helper.ask(request_of(kind)), kInternal, "told to load");
 	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket), {file.get()}), kInternal, "told to load");
 	expect_refused(helper.ask(request_of(HelperRequestKind::BeginBlock)), kInternal, "");
+	const Child child;
+	expect_refused(helper.ask(request_of(HelperRequestKind::Follow), {child.pidfd()}), kInternal, "told to load");
 	EXPECT_TRUE(helper.is_well());
 }
 
@@ -83,10 +85,13 @@ TEST(Requests, NeedTheDescriptorsThatBelongToThem)
 {
 	RawHelper helper;
 	const Child child;
-	const HelperRequest request = request_of(HelperRequestKind::AddWorker);
-	expect_refused(helper.ask(request), kInternal, "none was sent");
-	expect_refused(helper.ask(request, {child.pidfd(), child.pidfd()}), kInternal, "none was sent");
-	expect_refused(helper.ask(request, std::vector<int>(channel::kMaxFds, child.pidfd())), kInternal, "none was sent");
+	for (const auto kind : {HelperRequestKind::AddWorker, HelperRequestKind::Follow}) {
+		const HelperRequest request = request_of(kind);
+		expect_refused(helper.ask(request), kInternal, "none was sent");
+		expect_refused(helper.ask(request, {child.pidfd(), child.pidfd()}), kInternal, "none was sent");
+		expect_refused(helper.ask(request, std::vector<int>(channel::kMaxFds, child.pidfd())), kInternal,
+					   "none was sent");
+	}
 	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket)), kInternal, "none was sent");
 	EXPECT_TRUE(helper.is_well());
 }
@@ -110,10 +115,13 @@ TEST(AddWorker, PinsAChildOfIcepath)
 	EXPECT_TRUE(CPU_ISSET(request.cpu, &cpus));
 }
 
-TEST(AddWorker, TouchesNobodyElse)
+class Marking : public testing::TestWithParam<HelperRequestKind> {};
+INSTANTIATE_TEST_SUITE_P(Both, Marking, testing::Values(HelperRequestKind::AddWorker, HelperRequestKind::Follow));
+
+TEST_P(Marking, TouchesNobodyElse)
 {
 	RawHelper helper;
-	const HelperRequest request = request_of(HelperRequestKind::AddWorker);
+	const HelperRequest request = request_of(GetParam());
 	const std::string says = "only workers of the icepath that started it";
 	const Fd file(open("/dev/null", O_RDONLY)), own = pidfd_of(getpid()), init = pidfd_of(1);
 	for (const Fd *fd : {&file, &own, &init}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ebpf/records.h"
+#include "profiler/report/hops.h"
 
 namespace icepath::report {
 namespace {
@@ -141,6 +142,28 @@ TEST(Culprits, HaveTheKernelsNames)
 	EXPECT_EQ(culprit_name({Kind::Interrupt, 0, 200}, {}), "interrupt of kind 200");
 	EXPECT_EQ(culprit_name({Kind::Task, 0, 0}, {}), "idle task");
 	EXPECT_EQ(culprit_name({Kind::Task, 7, 0}, {}), "task 7");
+}
+
+TEST(Hops, AWayByThreadsHasThemInOrder)
+{
+	Breakdown breakdown;
+	breakdown.add(path_of({{Layer::SenderUser, 0, 10}, {Layer::ReceiverUser, 1, 30}}), threads());
+	EXPECT_TRUE(hops(breakdown).empty()) << "from sender to receiver at once";
+	breakdown.add(path_of({{Layer::SenderUser, 0, 20},
+						   {Layer::Wakeup, 1, 40},
+						   {Layer::RelayUser, 1, 60},
+						   {Layer::ReceiverUser, 2, 50}}),
+				  threads());
+	const std::vector<Hop> way = hops(breakdown);
+	ASSERT_EQ(way.size(), 3u);
+	EXPECT_EQ(way[0].role, Role::Sender);
+	EXPECT_DOUBLE_EQ(way[0].mean_ns, 15);
+	EXPECT_EQ(way[1].role, Role::Relay);
+	EXPECT_EQ(way[1].threads, "broker");
+	EXPECT_DOUBLE_EQ(way[1].mean_ns, 50);
+	EXPECT_EQ(way[2].role, Role::Receiver);
+	EXPECT_EQ(way[2].threads, "rx/broker") << "the receiver of either message, by time";
+	EXPECT_DOUBLE_EQ(way[2].mean_ns, 40);
 }
 
 } // namespace

@@ -150,7 +150,7 @@ std::string refusal(const char *what)
 	std::string first;
 	for (int i = 0; i < 2; i++) {
 		try {
-			middleware.space_for(middleware_cell(), plugin(what));
+			middleware.surroundings_of(middleware_cell(), plugin(what));
 			ADD_FAILURE() << "it was started";
 		} catch (const WorkerFailed &failed) {
 			EXPECT_TRUE(first.empty() || first == failed.what());
@@ -163,7 +163,7 @@ std::string refusal(const char *what)
 TEST(Middleware, TransportsHaveNoSpace)
 {
 	Middleware middleware;
-	EXPECT_EQ(middleware.space_for(rundir::Cell{}, "anything"), nullptr);
+	EXPECT_EQ(middleware.surroundings_of(rundir::Cell{}, "anything").space, nullptr);
 	EXPECT_FALSE(middleware.daemon_end("anything"));
 }
 
@@ -171,9 +171,9 @@ TEST(Middleware, ADaemonIsStartedOnceWithItsFileAndEnds)
 {
 	{
 		Middleware middleware;
-		const MiddlewareSpace *space = middleware.space_for(middleware_cell(), plugin("reads"));
+		const MiddlewareSpace *space = middleware.surroundings_of(middleware_cell(), plugin("reads")).space;
 		ASSERT_NE(space, nullptr);
-		EXPECT_EQ(middleware.space_for(middleware_cell(), plugin("reads")), space);
+		EXPECT_EQ(middleware.surroundings_of(middleware_cell(), plugin("reads")).space, space);
 		EXPECT_FALSE(middleware.daemon_end(plugin("reads")));
 		EXPECT_EQ(first_wrong({[] { return fs::exists("/tmp/of-the-daemon"); }}, space), 0);
 	}
@@ -183,7 +183,7 @@ TEST(Middleware, ADaemonIsStartedOnceWithItsFileAndEnds)
 TEST(Middleware, ADaemonThatDiesIsTold)
 {
 	Middleware middleware;
-	middleware.space_for(middleware_cell(), plugin("dies"));
+	middleware.surroundings_of(middleware_cell(), plugin("dies"));
 	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("dies")); i++)
 		usleep(10'000);
 	EXPECT_EQ(middleware.daemon_end(plugin("dies")).value_or("it lives"),

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/capture/call_kinds.h"
+
+#include <sys/syscall.h>
+
+#include "ebpf/records.h"
+
+namespace icepath::capture {
+
+CallKinds call_kinds()
+{
+	CallKinds kinds{};
+	for (const int number : {SYS_write, SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_sendto, SYS_sendmsg, SYS_sendmmsg})
+		kinds[number] = ICEPATH_CALL_GIVE;
+	for (const int number : {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg})
+		kinds[number] = ICEPATH_CALL_TAKE;
+	for (const int number : {
+			 SYS_ppoll,
+			 SYS_pselect6,
+			 SYS_epoll_pwait,
+			 SYS_epoll_pwait2,
+#ifdef SYS_poll // not on architectures that came later
+			 SYS_poll,
+			 SYS_select,
+			 SYS_epoll_wait,
+#endif
+		 })
+		kinds[number] = ICEPATH_CALL_READINESS;
+	kinds[SYS_futex] = ICEPATH_CALL_FUTEX_WAIT;
+	return kinds;
+}
+
+} // namespace icepath::capture

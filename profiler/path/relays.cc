@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/relays.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <ranges>
+#include <unordered_map>
+
+#include "ebpf/records.h"
+#include "profiler/path/event_search.h"
+#include "profiler/path/giving.h"
+#include "profiler/path/tiling.h"
+
+namespace icepath::path {
+
+namespace {
+
+// More hops than any middleware has.
+constexpr size_t kMostHops = 64;
+
+// One thread handed something to another.
+struct HandOn {
+	uint32_t from = 0, to = 0; // tids
+	const Call *give = nullptr; // never nullptr
+	const Call *take = nullptr; // the call that took it, or that slept for it
+	const Call *wait = nullptr; // the readiness wait before the taking call, if it is one of its own
+	const OffCpu *woken = nullptr; // a waking is all that tells it
+	const SocketEvent *ready = nullptr, *device = nullptr; // of a socket
+	bool lock = false; // what ended was a wait for a lock
+
+	uint64_t given_ns() const { return give->begin_ns; }
+	uint64_t had_ns() const { return take->end_ns; }
+};
+
+// What one object saw, in the order of time.
+struct Giving {
+	uint32_t tid;
+	const Call *call;
+};
+
+class HandOns {
+public:
+	HandOns(const SocketEvents &events, const Observations &seen) : seen_(seen)
+	{
+		for (const SocketEvent &event : events.ready)
+			ready_[event.socket].push_back(&event);
+		for (const SocketEvent &event : events.device)
+			(event.has_stream_end ? segments_[event.stream_end] : datagrams_).push_back(&event);
+		for (const auto &[tid, thread] : seen.threads)
+			for (const Call &call : thread.calls)
+				if (call.kind == Call::Kind::Send && call.object != 0 && call.moved)
+					givings_[call.object].push_back({tid, &call});
+		for (auto &[object, givings] : givings_)
+			std::ranges::stable_sort(givings, {}, [](const Giving &one) { return one.call->begin_ns; });
+		for (const auto &[tid, thread] : seen.threads) {
+			for (const OffCpu &off : thread.off)
+				add_waking(thread, off);
+			for (const Call &call : thread.calls)
+				if (call.kind == Call::Kind::Receive && call.object != 0 && call.moved)
+					add_taking(thread, call);
+		}
+		std::ranges::stable_sort(all_, {}, &HandOn::given_ns);
+	}
+
+	// In the order in which they were given.
+	const std::vector<HandOn> &all() const { return all_; }
+
+private:
+	const Thread *thread(uint32_t tid) const
+	{
+		const auto found = seen_.threads.find(tid);
+		return found == seen_.threads.end() ? nullptr : &found->second;
+	}
+
+	void add_waking(const Thread &woken, const OffCpu &off)
+	{
+		const Thread *waker = thread(off.waker_tid);
+		if (off.preempted || off.waking_ns == 0 || off.waker_context != ICEPATH_CONTEXT_TASK || !waker ||
+			waker == &woken)
+			return;
+		HandOn on{.from = waker->tid, .to = woken.tid, .woken = &off};
+		on.give = call_at(*waker, off.waking_ns);
+		on.take = call_at(woken, off.out_ns);
+		if (!on.give || !on.take || (on.give->kind != Call::Kind::Send && on.give->kind != Call::Kind::FutexWake))
+			return;
+		on.lock = on.take->kind == Call::Kind::FutexLock;
+		all_.push_back(on);
+	}
+
+	// The last of the events, in order, that aren't after an instant.
+	static const SocketEvent *last_until(const std::vector<const SocketEvent *> &events, uint64_t at_ns)
+	{
+		const auto after =
+			std::ranges::partition_point(events, [&](const SocketEvent *one) { return one->at_ns <= at_ns; });
+		return after == events.begin() ? nullptr : *std::prev(after);
+	}
+
+	// The thread's last call into the object that began by then.
+	const Giving *last_giving(uint64_t object, uint64_t at_ns, uint32_t except) const
+	{
+		const auto found = givings_.find(object);
+		if (found == givings_.end())
+			return nullptr;
+		auto next =
+			std::ranges::partition_point(found->second, [&](const Giving &one) { return one.call->begin_ns <= at_ns; });
+		while (next != found->second.begin())
+			if ((--next)->tid != except)
+				return &*next;
+		return nullptr;
+	}
+
+	// What was announced at the other end of a socket was given by who is in a sending call then, or by whose packet it was.
+	bool find_giver(const SocketEvent &ready, HandOn &on) const
+	{
+		const Thread *current = thread(ready.tid);
+		if (ready.has_stream_end) {
+			const auto found = segments_.find(ready.stream_end);
+			on.device = found == segments_.end() ? nullptr : last_until(found->second, ready.at_ns);
+		} else if (ready.context != ICEPATH_CONTEXT_TASK) {
+			on.device = last_until(datagrams_, ready.at_ns);
+		}
+		if (on.device) {
+			const Giving *giving = last_giving(on.device->socket, on.device->at_ns, 0);
+			if (!giving)
+				return false;
+			on.from = giving->tid;
+			on.give = giving->call;
+			return true;
+		}
+		if (!current || !(on.give = call_at(*current, ready.at_ns)) || on.give->kind != Call::Kind::Send)
+			return false;
+		on.from = current->tid;
+		return true;
+	}
+
+	void add_taking(const Thread &taker, const Call &call)
+	{
+		HandOn on{.to = taker.tid, .take = &call};
+		const auto announced = ready_.find(call.object);
+		if (announced != ready_.end()) {
+			on.ready = last_until(announced->second, call.end_ns);
+			if (!on.ready || !find_giver(*on.ready, on) || on.from == taker.tid)
+				return;
+		} else {
+			const Giving *giving = last_giving(call.object, call.end_ns, taker.tid);
+			if (!giving)
+				return;
+			on.from = giving->tid;
+			on.give = giving->call;
+		}
+		on.wait = wait_before(taker, call);
+		all_.push_back(on);
+	}
+
+	// The readiness wait that came back before this taking call, if nothing was taken in between.
+	static const Call *wait_before(const Thread &taker, const Call &take)
+	{
+		for (const Call *call = &take; call != taker.calls.data();) {
+			--call;
+			if (call->kind == Call::Kind::ReadinessWait)
+				return call;
+			if (call->kind == Call::Kind::Receive && call->moved)
+				return nullptr;
+		}
+		return nullptr;
+	}
+
+	const Observations &seen_;
+	std::unordered_map<uint64_t, std::vector<const SocketEvent *>> ready_; // by socket
+	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
+	std::vector<const SocketEvent *> datagrams_;
+	std::unordered_map<uint64_t, std::vector<Giving>> givings_; // by object
+	std::vector<HandOn> all_;
+};
+
+// One hand-over of the message. In memory there are only its bounds: when the giver had it, and when the taker had it surely.
+struct Step {
+	const HandOn *on = nullptr; // nullptr: in memory
+	uint32_t from = 0, to = 0; // tids
+	uint64_t had_ns = 0, taken_by_ns = 0;
+	Evidence taken_by;
+};
+
+// The hand-overs that carry one message from its sender to its receiver.
+class Search {
+public:
+	// `taken`: when the receiver has it at the latest. `in_memory`: threads of one process may hand it on without a call.
+	Search(const Observations &seen, const std::vector<HandOn> &all, const Delivery &delivery, const Mark &taken,
+		   bool in_memory)
+		: seen_(seen), delivery_(delivery), in_memory_(in_memory)
+	{
+		have(delivery.sender, delivery.send.at_ns);
+		auto on =
+			std::ranges::partition_point(all, [&](const HandOn &one) { return one.given_ns() < delivery.send.at_ns; });
+		for (; on != all.end() && on->given_ns() <= taken.at_ns; ++on)
+			if (on->had_ns() <= taken.at_ns && may_have(on->from, on->given_ns())) {
+				have(on->to, on->had_ns());
+				to_[on->to].push_back(&*on);
+			}
+		if (!find(taken))
+			steps_.clear();
+	}
+
+	// From the receiver back to the sender; empty where there are none.
+	const std::vector<Step> &steps() const { return steps_; }
+
+private:
+	uint32_t process_of(uint32_t tid) const
+	{
+		const auto found = seen_.threads.find(tid);
+		return found == seen_.threads.end() ? 0 : found->second.process;
+	}
+
+	static void earlier(std::map<uint32_t, uint64_t> &since, uint32_t whose, uint64_t at_ns)
+	{
+		const auto known = since.try_emplace(whose, at_ns).first;
+		known->second = std::min(known->second, at_ns);
+	}
+
+	void have(uint32_t tid, uint64_t at_ns)
+	{
+		earlier(threads_, tid, at_ns);
+		if (const uint32_t process = process_of(tid); in_memory_ && process != 0)
+			earlier(processes_, process, at_ns);
+	}
+
+	bool may_have(uint32_t tid, uint64_t at_ns) const
+	{
+		const auto thread = threads_.find(tid);
+		if (thread != threads_.end() && thread->second <= at_ns)
+			return true;
+		const auto process = processes_.find(process_of(tid));
+		return process != processes_.end() && process->second <= at_ns;
+	}
+
+	// The last one to this thread that was over by then; one that only ended a wait for a lock where there is no other.
+	const HandOn *last_to(uint32_t tid, uint64_t by_ns) const
+	{
+		const HandOn *last = nullptr;
+		const auto found = to_.find(tid);
+		if (found == to_.end())
+			return last;
+		for (const HandOn *one : found->second)
+			if (one->had_ns() <= by_ns &&
+				(!last || (last->lock && !one->lock) || (last->lock == one->lock && one->had_ns() >= last->had_ns())))
+				last = one;
+		return last;
+	}
+
+	// The thread of the same process that had it last before then, without a call between the two; false where there is none.
+	bool step_in_memory(Step &step) const
+	{
+		const uint32_t process = process_of(step.to);
+		if (!in_memory_ || process == 0)
+			return false;
+		for (const auto &[tid, ons] : to_) {
+			const HandOn *on = tid != step.to && process_of(tid) == process ? last_to(tid, step.taken_by_ns) : nullptr;
+			if (on && on->had_ns() > step.had_ns) {
+				step.from = tid;
+				step.had_ns = on->had_ns();
+			}
+		}
+		if (step.from == 0 && step.to != delivery_.sender && process_of(delivery_.sender) == process) {
+			step.from = delivery_.sender;
+			step.had_ns = delivery_.send.at_ns;
+		}
+		return step.from != 0;
+	}
+
+	bool find(const Mark &taken)
+	{
+		Step step{.to = delivery_.receiver, .taken_by_ns = taken.at_ns, .taken_by = taken.evidence};
+		while (step.to != delivery_.sender || steps_.empty()) {
+			if (steps_.size() >= kMostHops)
+				return false;
+			step.on = last_to(step.to, step.taken_by_ns);
+			if (step.on) {
+				step.from = step.on->from;
+				steps_.push_back(step);
+				step = {.to = step.from, .taken_by_ns = step.on->given_ns(), .taken_by = step.on->give->evidence};
+			} else if (step_in_memory(step)) {
+				steps_.push_back(step);
+				step = {.to = step.from, .taken_by_ns = step.had_ns, .taken_by = step.taken_by};
+			} else {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	const Observations &seen_;
+	const Delivery &delivery_;
+	const bool in_memory_;
+	std::map<uint32_t, uint64_t> threads_, processes_; // since when they may have it
+	std::map<uint32_t, std::vector<const HandOn *>> to_; // of what may carry it
+	std::vector<Step> steps_;
+};
+
+Transfer transfer_of(const HandOn &on, uint64_t message, const Observations &seen)
+{
+	const auto mark = [](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, Provenance::Exact}; };
+	Transfer transfer;
+	transfer.message = message;
+	transfer.in_library = true;
+	transfer.from = on.from;
+	transfer.to = on.to;
+	transfer.call = mark(on.give->begin_ns, *on.give);
+	transfer.call_return = mark(on.give->end_ns, *on.give);
+	if (on.device) {
+		transfer.through_device = true;
+		set_device(*on.device, seen, transfer);
+	}
+	if (on.ready) {
+		set_ready(*on.ready, Provenance::Paired, &seen, transfer);
+	} else if (on.woken) {
+		transfer.ready = Mark{on.woken->waking_ns, {Evidence::Source::Record, on.woken->record}, Provenance::Paired};
+		transfer.ready_tid = on.from;
+		transfer.ready_context = on.woken->waker_context;
+	}
+	const Call &asked = on.wait ? *on.wait : *on.take;
+	transfer.ask = mark(asked.begin_ns, asked);
+	if (on.wait)
+		transfer.wait_return = mark(on.wait->end_ns, *on.wait);
+	transfer.take_call = mark(on.take->begin_ns, *on.take);
+	transfer.take_return = mark(on.take->end_ns, *on.take);
+	return transfer;
+}
+
+// In memory: the giver handed it on before it next went to wait, or else just before the taker gave it on itself. A taker that had no
+// CPU then took it when it came back.
+Transfer transfer_in_memory(const Step &step, uint64_t message, const Observations &seen)
+{
+	const Thread &giver = seen.threads.at(step.from), &taker = seen.threads.at(step.to);
+	Transfer transfer;
+	transfer.message = message;
+	transfer.in_library = true;
+	transfer.from = step.from;
+	transfer.to = step.to;
+	Boundary handed{step.taken_by_ns, step.taken_by, Provenance::Inferred, step.had_ns, step.taken_by_ns};
+	auto waits = std::ranges::partition_point(giver.calls, [&](const Call &one) { return one.begin_ns < step.had_ns; });
+	waits = std::find_if(waits, giver.calls.end(), [](const Call &one) {
+		return one.kind == Call::Kind::ReadinessWait || one.kind == Call::Kind::FutexWait;
+	});
+	if (waits != giver.calls.end() && waits->begin_ns < handed.at_ns) {
+		handed.at_ns = waits->begin_ns;
+		handed.evidence = waits->evidence;
+	}
+	transfer.in_memory = handed;
+	const OffCpu *off = off_across(taker, handed.at_ns);
+	const Boundary taken = off ? switch_in(*off) : handed;
+	transfer.take_return = Mark{taken.at_ns, taken.evidence, Provenance::Inferred};
+	transfer.ask = *transfer.take_return;
+	return transfer;
+}
+
+// Which deliveries of a block overlap with another one.
+std::vector<bool> overlapping(const std::vector<Delivery> &deliveries)
+{
+	std::vector<size_t> order(deliveries.size());
+	for (size_t i = 0; i < order.size(); ++i)
+		order[i] = i;
+	std::ranges::stable_sort(order, {}, [&](size_t i) { return deliveries[i].send.at_ns; });
+	std::vector<bool> overlap(deliveries.size());
+	size_t longest = 0; // which of those before lasts longest
+	for (size_t n = 1; n < order.size(); ++n) {
+		const Delivery &earlier = deliveries[order[longest]], &later = deliveries[order[n]];
+		if (earlier.recv.at_ns > later.send.at_ns)
+			overlap[order[n]] = overlap[order[longest]] = true;
+		if (later.recv.at_ns >= earlier.recv.at_ns)
+			longest = n;
+	}
+	return overlap;
+}
+
+} // namespace
+
+void find_relays(const SocketEvents &events, Observations &seen)
+{
+	const HandOns hand_ons(events, seen);
+	const std::vector<bool> overlap = overlapping(seen.deliveries);
+	std::map<uint64_t, const Transfer *> direct;
+	for (const Transfer &transfer : seen.transfers)
+		direct.emplace(transfer.message, &transfer);
+	std::vector<Transfer> found;
+	for (size_t i = 0; i < seen.deliveries.size(); ++i) {
+		Delivery &delivery = seen.deliveries[i];
+		const auto stamped = direct.find(delivery.message);
+		if (stamped == direct.end())
+			continue;
+		const Transfer &stamps = *stamped->second;
+		delivery.chained = true;
+		if (overlap[i]) {
+			delivery.unresolved = Reason::AmbiguousRelay;
+			continue;
+		}
+		const Mark taken = stamps.take_return.value_or(delivery.recv);
+		std::vector<Step> steps = Search(seen, hand_ons.all(), delivery, taken, false).steps();
+		if (steps.empty())
+			steps = Search(seen, hand_ons.all(), delivery, taken, true).steps();
+		if (steps.empty()) {
+			delivery.unresolved = Reason::LeftPath;
+			continue;
+		}
+		for (const Step &step : steps | std::views::reverse)
+			found.push_back(step.on ? transfer_of(*step.on, delivery.message, seen)
+									: transfer_in_memory(step, delivery.message, seen));
+		Transfer &last = found.back(); // the receiver stamps what the library's functions do
+		last.ask = stamps.ask;
+		last.wait_return = stamps.wait_return;
+		last.take_call = stamps.take_call;
+		last.take_return = stamps.take_return;
+		last.follows_in_read = stamps.follows_in_read;
+	}
+	std::ranges::stable_sort(found, {}, &Transfer::message);
+	seen.transfers = std::move(found);
+}
+
+} // namespace icepath::path

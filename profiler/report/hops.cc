@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/hops.h"
+
+#include <algorithm>
+#include <map>
+
+namespace icepath::report {
+namespace {
+
+constexpr size_t kNames = 3; // of one hop
+
+struct Sum {
+	uint64_t ns = 0;
+	std::map<std::string, uint64_t> by_name;
+};
+
+Hop hop_of(Role role, const Sum &sum, uint64_t deliveries)
+{
+	std::vector<std::pair<uint64_t, std::string>> names;
+	for (const auto &[name, ns] : sum.by_name)
+		names.emplace_back(ns, name);
+	std::ranges::stable_sort(names, std::ranges::greater(), &std::pair<uint64_t, std::string>::first);
+	Hop hop{role, "", static_cast<double>(sum.ns) / static_cast<double>(deliveries)};
+	for (size_t i = 0; i < std::min(names.size(), kNames); ++i)
+		hop.threads += (i > 0 ? "/" : "") + names[i].second;
+	return hop;
+}
+
+} // namespace
+
+std::vector<Hop> hops(const Breakdown &layers)
+{
+	std::map<std::pair<Role, uint16_t>, Sum> sums; // the receiver is one, however many were before it
+	for (const LayerRow &row : layers.rows()) {
+		Sum &sum = sums[{row.role, row.role == Role::Relay ? row.hop : uint16_t{0}}];
+		sum.ns += row.total_ns;
+		sum.by_name[row.thread] += row.total_ns;
+	}
+	std::vector<Hop> way;
+	if (std::ranges::any_of(sums, [](const auto &one) { return one.first.first == Role::Relay; }))
+		for (const auto &[place, sum] : sums)
+			way.push_back(hop_of(place.first, sum, layers.deliveries()));
+	return way;
+}
+
+} // namespace icepath::report

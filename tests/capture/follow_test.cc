@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Followed processes on the real kernel: threads that begin later are watched, only in the blocks that name their family.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "profiler/failure.h"
+#include "tests/capture/exchange.h"
+#include "tests/capture/player.h"
+
+namespace icepath::capture {
+namespace {
+
+constexpr int kRounds = 50;
+constexpr size_t kOwn = 0, kThread = 1, kChild = 2; // who plays
+
+// A process, a thread that it begins, and a child that this thread begins hand a byte round by sockets.
+class Family {
+public:
+	Family()
+	{
+		for (auto &pair : pairs_)
+			EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()), 0);
+	}
+	~Family()
+	{
+		for (const auto &pair : pairs_)
+			for (const int fd : pair)
+				close(fd);
+	}
+	bool play(int turn)
+	{
+		if (turn == 0)
+			std::thread([this] { begin(); }).detach();
+		for (int i = 0; i < kRounds; i++)
+			if (!give(kOwn) || !take(kOwn))
+				return false;
+		return true;
+	}
+
+private:
+	void begin()
+	{
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			while (take(kChild) && give(kChild)) {
+			}
+			_exit(0);
+		}
+		while (take(kThread) && give(kThread)) {
+		}
+	}
+	bool give(size_t who) { return write(pairs_[who][0], "x", 1) == 1; }
+	bool take(size_t who)
+	{
+		char byte = 0;
+		return read(pairs_[(who + 2) % 3][1], &byte, 1) == 1;
+	}
+	std::array<std::array<int, 2>, 3> pairs_{}; // by who writes
+};
+
+class FollowTest : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root to load BPF programs";
+		capture = std::make_unique<Capture>(std::vector<uint32_t>{two_cpus().first}, 1u << 14);
+	}
+	std::vector<icepath_record> block(const Player &player, const std::vector<uint32_t> &families)
+	{
+		capture->attach(~ProbeSet{0});
+		capture->begin_block({}, families);
+		player.go();
+		player.await();
+		EXPECT_EQ(capture->end_block(), 0u);
+		std::vector<icepath_slot> heads;
+		return copy_slots(*capture, heads);
+	}
+	static std::map<uint32_t, icepath_record> threads_of(const std::vector<icepath_record> &records)
+	{
+		std::map<uint32_t, icepath_record> threads;
+		for (const icepath_record &record : records)
+			if (record.type == ICEPATH_RECORD_THREAD) {
+				EXPECT_TRUE(threads.emplace(record.tid, record).second) << "told twice: " << record.tid;
+			}
+		return threads;
+	}
+
+	std::unique_ptr<Capture> capture;
+	Family family;
+};
+
+TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
+{
+	const Player player(two_cpus().first, [&](int turn) { return family.play(turn); });
+	const uint32_t number = capture->follow(player.pidfd);
+	EXPECT_GT(number, 0u);
+	block(player, {number}); // the family comes to be
+	for (int again = 0; again < 2; again++) {
+		const std::vector<icepath_record> records = block(player, {number});
+		const auto threads = threads_of(records);
+		ASSERT_EQ(threads.size(), 3u);
+		std::set<uint32_t> processes;
+		for (const auto &[tid, record] : threads)
+			processes.insert(record.thread.tgid);
+		EXPECT_EQ(processes.size(), 2u);
+		EXPECT_TRUE(processes.contains(static_cast<uint32_t>(player.pid)));
+		// Each gives into a socket of its own, and its receiver's is announced on top of it.
+		std::map<uint32_t, std::map<uint64_t, int>> given, taken, announced;
+		for (const icepath_record &record : records) {
+			EXPECT_TRUE(record.type != ICEPATH_RECORD_CALL || threads.contains(record.tid)) << "of no thread";
+			if (record.type == ICEPATH_RECORD_CALL && record.call.result == 1)
+				(record.call.kind == ICEPATH_CALL_GIVE ? given : taken)[record.tid][record.call.object]++;
+			if (record.type == ICEPATH_RECORD_DATA_READY)
+				announced[record.tid][record.socket.socket]++;
+		}
+		for (const auto &[tid, record] : threads) {
+			ASSERT_EQ(given[tid].size(), 1u);
+			EXPECT_EQ(given[tid].begin()->second, kRounds);
+			ASSERT_EQ(taken[tid].size(), 1u);
+			EXPECT_GE(taken[tid].begin()->second, kRounds - 1) << "the first call began before the block";
+			ASSERT_EQ(announced[tid].size(), 1u) << "since its receiver has begun to read from it";
+			const uint64_t to = announced[tid].begin()->first;
+			EXPECT_GE(announced[tid].begin()->second, kRounds - 2);
+			EXPECT_EQ(std::ranges::count_if(taken, [&](const auto &one) { return one.second.begin()->first == to; }), 1)
+				<< "what is announced is where the receiver takes it from";
+		}
+	}
+}
+
+TEST_F(FollowTest, InABlockOfOthersTheyAreTasksLikeAnyOther)
+{
+	const Player player(two_cpus().first, [&](int turn) { return family.play(turn); });
+	const uint32_t number = capture->follow(player.pidfd);
+	block(player, {number});
+	for (const icepath_record &record : block(player, {number + 1}))
+		EXPECT_TRUE(record.type == ICEPATH_RECORD_FOREIGN_RUN || record.type == ICEPATH_RECORD_INTERRUPT)
+			<< static_cast<int>(record.type);
+}
+
+TEST_F(FollowTest, ThereAreOnlySoMany)
+{
+	const Player player(two_cpus().first, [](int) { return true; });
+	for (uint32_t i = 1; i < ICEPATH_FAMILIES; i++)
+		EXPECT_EQ(capture->follow(player.pidfd), i);
+	EXPECT_THROW(capture->follow(player.pidfd), Failure);
+}
+
+} // namespace
+} // namespace icepath::capture

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages through a library's threads and daemons: by system calls and wakings alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/path/capture_by_hand.h"
+
+namespace icepath::path {
+namespace {
+
+constexpr uint32_t kClient = 50, kBroker = 60,
+				   kServer = 70; // threads of the sender's process, of a daemon, of the receiver's
+constexpr uint32_t kOther = 61; // another one of the daemon
+
+class Relayed : public testing::Test {
+protected:
+	Relayed() : capture(ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS)
+	{
+		const auto thread = [&](uint32_t tid, uint32_t process) {
+			capture.add(2, ICEPATH_RECORD_THREAD, 20, tid).thread.tgid = process;
+		};
+		thread(kSender, kSender);
+		thread(kClient, kSender);
+		thread(kBroker, kBroker);
+		thread(kOther, kBroker);
+		thread(kServer, kReceiver);
+		thread(kReceiver, kReceiver);
+	}
+
+	icepath_record &call(uint32_t tid, icepath_call_kind kind, uint64_t begin, uint64_t end, uint64_t object = 0)
+	{
+		icepath_record &record = capture.add(2, ICEPATH_RECORD_CALL, end, tid);
+		record.call.begin_ns = begin;
+		record.call.kind = kind;
+		record.call.object = object;
+		record.call.result = 100;
+		return record;
+	}
+	icepath_record &slept(uint32_t tid, uint64_t out, uint64_t waking, uint64_t in, uint32_t waker)
+	{
+		icepath_record &record = capture.add(2, ICEPATH_RECORD_OFF_CPU, in, tid);
+		record.off.out_ns = out;
+		record.off.waking_ns = waking;
+		record.off.wakeup_ns = waking + 10;
+		record.off.waker_tid = waker;
+		record.off.out_cpu = record.cpu;
+		return record;
+	}
+	icepath_record &event(icepath_record_type type, uint64_t at, uint32_t tid, uint64_t socket, uint32_t stream_end = 0)
+	{
+		icepath_record &record = capture.add(2, type, at, tid);
+		record.socket.socket = socket;
+		record.socket.has_stream_end = stream_end != 0;
+		record.socket.stream_end = stream_end;
+		return record;
+	}
+	// The sender's last hand-over, by a futex, and the way of the receiver out of its sleep.
+	void woken_by_futex(uint32_t waker, uint32_t woken, uint64_t at)
+	{
+		call(waker, ICEPATH_CALL_FUTEX_WAKE, at - 20, at + 30);
+		call(woken, ICEPATH_CALL_FUTEX_WAIT, 820, at + 90);
+		slept(woken, 830, at, at + 60, waker);
+	}
+
+	Capture capture;
+};
+
+TEST_F(Relayed, WhoIsWokenByWhoHasItHasIt)
+{
+	woken_by_futex(kSender, kClient, 1130);
+	woken_by_futex(kClient, kReceiver, 1420);
+	EXPECT_EQ(capture.text(),
+			  "0:sender.user 110 | 0:sender.kernel 20' | 1:wakeup 10 | 1:runqueue 50 | 1:relay.kernel 30 | "
+			  "1:relay.user 180 | 1:relay.kernel 20' | 2:wakeup 10 | 2:runqueue 50 by 50 | 2:receiver.kernel 30 | "
+			  "2:receiver.user 190");
+}
+
+// From the sender's process over a daemon to the receiver's: UNIX sockets announce on top of who sends.
+TEST_F(Relayed, ThroughSocketsOfADaemon)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
+	call(kBroker, ICEPATH_CALL_READINESS, 700, 1220);
+	slept(kBroker, 710, 1125, 1200, kSender);
+	call(kBroker, ICEPATH_CALL_TAKE, 1230, 1240, 0xb1);
+	call(kBroker, ICEPATH_CALL_GIVE, 1300, 1350, 0xb2);
+	event(ICEPATH_RECORD_DATA_READY, 1330, kBroker, 0xc1);
+	call(kReceiver, ICEPATH_CALL_READINESS, 810, 1440);
+	slept(kReceiver, 830, 1335, 1400, kBroker);
+	call(kReceiver, ICEPATH_CALL_TAKE, 1450, 1470, 0xc1);
+	EXPECT_EQ(
+		capture.text(),
+		"0:sender.user 100 | 0:sender.kernel 20' | 1:sender.kernel/notify 5' | 1:wakeup 10 | 1:runqueue 65 | "
+		"1:relay.kernel 20 | 1:relay.user 10 | 1:relay.kernel 10 | 1:relay.user 60 | 1:relay.kernel 30' | "
+		"2:relay.kernel/notify 5' | 2:wakeup 10 | 2:runqueue 55 by 60 | 2:receiver.kernel 40 | 2:receiver.user 10 | "
+		"2:receiver.kernel 20 | 2:receiver.user 230");
+}
+
+// Nagle: accepted, and sent in a softirq only once the acknowledgement came.
+TEST_F(Relayed, HeldBackByTcp)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DEVICE_QUEUE, 1300, 0, 0xa1, 777).context = ICEPATH_CONTEXT_SOFTIRQ;
+	event(ICEPATH_RECORD_DATA_READY, 1310, 0, 0xb1, 777).context = ICEPATH_CONTEXT_SOFTIRQ;
+	call(kReceiver, ICEPATH_CALL_READINESS, 810, 1440);
+	icepath_record &sleep = slept(kReceiver, 830, 1315, 1400, 0);
+	sleep.context = ICEPATH_CONTEXT_SOFTIRQ;
+	sleep.off.waker_vector = 3; // NET_RX
+	call(kReceiver, ICEPATH_CALL_TAKE, 1450, 1470, 0xb1);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 50 | 1:network/held 150 | 1:network 10' | "
+							  "1:network/notify 5' | 1:wakeup 10 | 1:runqueue 75 | 1:receiver.kernel 40 | "
+							  "1:receiver.user 10 | 1:receiver.kernel 20 | 1:receiver.user 230");
+}
+
+TEST_F(Relayed, AThreadMayBeOnTheWayTwice)
+{
+	const auto goes = [&](uint32_t from, uint32_t to, uint64_t at, uint64_t socket) {
+		call(from, ICEPATH_CALL_GIVE, at, at + 20, socket + 0x1000);
+		event(ICEPATH_RECORD_DATA_READY, at + 10, from, socket);
+		call(to, ICEPATH_CALL_TAKE, at + 30, at + 40, socket);
+	};
+	goes(kSender, kBroker, 1100, 0xb1);
+	goes(kBroker, kServer, 1200, 0xc1); // "here is one"
+	goes(kServer, kBroker, 1300, 0xb2); // "give it to me"
+	goes(kBroker, kServer, 1400, 0xc1);
+	woken_by_futex(kServer, kReceiver, 1500);
+	Observations seen = capture.decoded();
+	const Path path = walk(seen, seen.deliveries.at(0));
+	ASSERT_TRUE(path.complete()) << text_of(path);
+	std::vector<uint32_t> threads;
+	for (const Segment &segment : path.segments)
+		if (threads.empty() || threads.back() != segment.thread)
+			threads.push_back(segment.thread);
+	EXPECT_EQ(threads, (std::vector<uint32_t>{kSender, kBroker, kServer, kBroker, kServer, kReceiver}));
+}
+
+// Nothing tells when one thread of a process passed it to another: within bounds, which are those of what they did.
+TEST_F(Relayed, InTheMemoryOfAProcess)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
+	call(kBroker, ICEPATH_CALL_TAKE, 1130, 1160, 0xb1);
+	call(kBroker, ICEPATH_CALL_READINESS, 1200, 5000);
+	call(kOther, ICEPATH_CALL_GIVE, 1300, 1340, 0xb2);
+	event(ICEPATH_RECORD_DATA_READY, 1320, kOther, 0xc1);
+	call(kReceiver, ICEPATH_CALL_TAKE, 1350, 1400, 0xc1);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 20' | 1:queue/busy 10 | 1:relay.kernel 30 | "
+							  "1:relay.user 40~ | 2:relay.user 100 | 2:relay.kernel 20' | 3:receiver.user 30 | "
+							  "3:receiver.kernel 50 | 3:receiver.user 300");
+	const Observations seen = capture.decoded();
+	const auto handed = std::ranges::find_if(seen.transfers, [](const Transfer &one) { return one.to == kOther; });
+	ASSERT_NE(handed, seen.transfers.end());
+	ASSERT_TRUE(handed->in_memory);
+	EXPECT_EQ(handed->in_memory->earliest_ns, 1160u);
+	EXPECT_EQ(handed->in_memory->latest_ns, 1300u);
+}
+
+TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
+	call(kBroker, ICEPATH_CALL_TAKE, 1130, 1160, 0xb1);
+	woken_by_futex(kServer, kReceiver, 1420);
+	EXPECT_EQ(capture.text(), "left_path");
+}
+
+// A reader that makes room wakes its writer: that is no message.
+TEST_F(Relayed, WhoTakesHandsNothingOn)
+{
+	woken_by_futex(kSender, kClient, 1130);
+	call(kClient, ICEPATH_CALL_TAKE, 1400, 1450, 0xa2);
+	call(kReceiver, ICEPATH_CALL_GIVE, 820, 1510, 0xa3);
+	slept(kReceiver, 830, 1420, 1480, kClient);
+	EXPECT_EQ(capture.text(), "left_path");
+}
+
+// First it was told of the message, and then it had to wait for who told it to let go of the lock.
+TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
+{
+	call(kSender, ICEPATH_CALL_FUTEX_WAKE, 1110, 1160);
+	call(kReceiver, ICEPATH_CALL_FUTEX_WAIT, 820, 1220);
+	slept(kReceiver, 830, 1130, 1190, kSender);
+	call(kClient, ICEPATH_CALL_FUTEX_WAIT, 820, 1220);
+	slept(kClient, 830, 1140, 1200, kSender);
+	call(kClient, ICEPATH_CALL_FUTEX_WAKE, 1300, 1350);
+	call(kReceiver, ICEPATH_CALL_FUTEX_LOCK, 1250, 1400);
+	slept(kReceiver, 1260, 1320, 1380, kClient);
+	EXPECT_EQ(capture.text(),
+			  "0:sender.user 110 | 0:sender.kernel 20' | 1:wakeup 10 | 1:runqueue 50 | "
+			  "1:receiver.kernel 30 | 1:receiver.user 30 | 1:receiver.kernel 10 | "
+			  "1:blocked/lock 70 by 50 | 1:runqueue 50 by 50 | 1:receiver.kernel 20 | 1:receiver.user 300");
+}
+
+TEST_F(Relayed, TwoInFlightCannotBeToldApart)
+{
+	woken_by_futex(kSender, kClient, 1130);
+	woken_by_futex(kClient, kReceiver, 1420);
+	capture.block.flows[0].sends.push_back({1, 1650, 1650, 1660, 0, 1670, 1, 0, 0});
+	capture.block.flows[0].recvs.push_back({1, 1710, 0, 1711, 1800, 0, 1900, 1, 0});
+	EXPECT_EQ(capture.text(0), "ambiguous_relay");
+	EXPECT_EQ(capture.text(1), "ambiguous_relay");
+}
+
+TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
+{
+	woken_by_futex(kSender, kClient, 1130);
+	woken_by_futex(kClient, kReceiver, 1420);
+	capture.block.slots[2].position++;
+	EXPECT_EQ(capture.text(), "lost_record");
+}
+
+} // namespace
+} // namespace icepath::path
