@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// LCM (Lightweight Communications and Marshalling), by its C API and without its types: datagrams to a multicast group on the
+// loopback device.
+//
+// lcm_publish() sends them in the sender's own thread, 65487 bytes in each. A thread of the receiver's library, asleep in select(),
+// reads each one, puts the parts of a longer message together, queues it, and wakes the receiver by one byte in a pipe;
+// lcm_handle() reads that byte and calls a function that copies the message out. Who both sends and receives hears all that it
+// sends itself too: its library's thread reads that and throws it away, which costs time on the sender's CPU.
+//
+// Messages may be lost: where the kernel's receive buffer is full, and where the queue between that thread and the receiver is. The
+// library doesn't say so, nor whether a message of several datagrams was sent whole.
+//
+// lcm_handle() can't be interrupted cleanly (it tells of a failure on stderr), so a receiver waits in poll(2), which a signal
+// ends, and takes then. Nothing tells that the other end died: a sender looks itself now and then.
+#include <lcm/lcm.h>
+#include <poll.h>
+
+#include <string>
+
+#include "middleware_adapters/queue_length.h"
+#include "transports/death_watch.h"
+#include "transports/kernel_limit.h"
+#include "transports/loopback_address.h"
+#include "transports/plugin_table.h"
+
+using namespace icepath::transports;
+
+namespace {
+
+constexpr const char *kGroup = "239.255.76.67"; // the library's own
+constexpr uint64_t kLibrarysQueue = 30; // messages
+constexpr uint64_t kDatagram = 65487; // bytes of a message, and of its channel's name
+constexpr uint64_t kDefaultReceiveBuffer = 212992;
+
+uint64_t receive_buffer() { return kernel_limit("/proc/sys/net/core/rmem_max", kDefaultReceiveBuffer); }
+
+// Of the network that the two ends of a channel have for themselves.
+const char *name_from(uint32_t side) { return side == 0 ? "forth" : "back"; }
+
+} // namespace
+
+struct icepath_endpoint : ChannelEnd {
+	using ChannelEnd::ChannelEnd;
+	~icepath_endpoint()
+	{
+		if (lcm)
+			lcm_destroy(lcm);
+		close_all({reserved});
+	}
+	lcm_t *lcm = nullptr;
+	int queue = 0; // messages
+	int reserved = -1; // a socket that keeps the port from other channels: side 0's
+	int readable = -1; // the library's pipe
+	icepath_recv *taking = nullptr; // within lcm_handle(): where a message goes that it brings
+	DeathWatch watch;
+};
+
+namespace {
+
+// All datagrams of a message must find room before one is read, and in a ping-pong as many that the receiver itself has just
+// sent. Each costs twice its size, and so does the limit: SO_RCVBUF is doubled.
+const icepath_target *target(uint32_t n)
+{
+	static const icepath_target only = [] {
+		static char why[160];
+		const uint64_t datagrams = std::max<uint64_t>(2, receive_buffer() / 65536);
+		std::snprintf(
+			why, sizeof(why),
+			"/proc/sys/net/core/rmem_max lets the receive buffer hold %llu datagrams, half of them the peer's",
+			static_cast<unsigned long long>(datagrams));
+		icepath_target it{};
+		it.size = sizeof(it);
+		it.name = "lcm";
+		it.summary = "datagrams to a multicast group on the loopback device, read by a thread of the library";
+		it.waits = ICEPATH_WAIT_EPOLL;
+		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+		it.max_payload_bytes = datagrams * kDatagram / 2 - sizeof("forth");
+		it.max_payload_why = why;
+		return it;
+	}();
+	return n == 0 ? &only : nullptr;
+}
+
+// Called by lcm_handle().
+void copy_out(const lcm_recv_buf_t *from, const char *, void *to)
+{
+	icepath_recv *&message = static_cast<icepath_endpoint *>(to)->taking;
+	message->bytes = std::min<uint64_t>(from->data_size, message->capacity);
+	std::memcpy(message->data, from->data, message->bytes);
+	message = nullptr;
+}
+
+// A receiver is in the group once it has subscribed.
+int join(icepath_endpoint &end, const sockaddr_in &where)
+{
+	const std::string network = std::string("udpm://") + kGroup + ":" + std::to_string(ntohs(where.sin_port)) +
+								"?ttl=0&recv_buf_size=" + std::to_string(receive_buffer());
+	end.lcm = lcm_create(network.c_str());
+	if (!end.lcm)
+		return end.sentence.tell(ICEPATH_FAILED, "lcm: lcm_create with %s failed", network.c_str());
+	if (!end.receives)
+		return ICEPATH_OK;
+	lcm_subscription_t *subscribed = lcm_subscribe(end.lcm, name_from(1 - end.side), copy_out, &end);
+	end.readable = lcm_get_fileno(end.lcm);
+	if (!subscribed || end.readable < 0 || lcm_subscription_set_queue_capacity(subscribed, end.queue) != 0)
+		return end.sentence.tell(ICEPATH_FAILED, "lcm: lcm_subscribe to %s failed", network.c_str());
+	return ICEPATH_OK;
+}
+
+// Side 0 chooses a port, and gives it.
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
+		end.queue = icepath::middleware::queue_length(*how, kLibrarysQueue);
+		if (end.side == 1)
+			return ICEPATH_OK;
+		end.reserved = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		sockaddr_in where{};
+		// Other channels' don't get the port, as they don't ask to share one; the library's sockets do.
+		const int on = 1;
+		if (end.reserved < 0 || !bind_to_loopback(end.reserved, end.given) || !read_address(end.given, where) ||
+			setsockopt(end.reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
+			return end.failed("choosing a port");
+		return join(end, where);
+	});
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK || end->side == 0)
+		return status;
+	sockaddr_in where{};
+	if (!read_address(*peer, where))
+		return end->sentence.tell(ICEPATH_FAILED, "lcm: the peer doesn't tell the port");
+	return join(*end, where);
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	if (end->is_cancelled())
+		return end->end_of_cancelled();
+	message->attempts = 1;
+	message->publish_ns = 0;
+	message->call_ns = icepath_now_ns();
+	const int status =
+		lcm_publish(end->lcm, name_from(end->side), message->data, static_cast<unsigned>(message->bytes));
+	message->return_ns = icepath_now_ns();
+	if (status != 0)
+		return end->is_cancelled() ? end->end_of_cancelled() : end->failed("lcm_publish");
+	return end->watch.look(*end, message->return_ns);
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	end->taking = message;
+	while (!end->is_cancelled()) {
+		pollfd wait{end->readable, POLLIN, 0};
+		if (poll(&wait, 1, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return end->failed("poll");
+		}
+		message->wait_return_ns = icepath_now_ns();
+		message->attempts++;
+		message->take_call_ns = icepath_now_ns();
+		const int status = lcm_handle(end->lcm);
+		message->take_return_ns = icepath_now_ns();
+		if (status != 0)
+			return end->failed("lcm_handle");
+		if (!end->taking)
+			return ICEPATH_OK;
+	}
+	return end->end_of_cancelled();
+}
+
+const char *version()
+{
+	static const std::string text = "LCM " + std::to_string(LCM_MAJOR_VERSION) + "." +
+									std::to_string(LCM_MINOR_VERSION) + "." + std::to_string(LCM_MICRO_VERSION);
+	return text.c_str();
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = [] {
+		icepath_plugin table = plugin_table("lcm", target, open_end, connect_end, send_message, recv_message);
+		table.library_version = version();
+		return table;
+	}();
+	return &plugin;
+}
