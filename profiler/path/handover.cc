@@ -180,6 +180,11 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	return infer(transfer, giver, taker, by->at_ns, by->evidence, out);
 }
 
+bool is_of_packets(const OffCpu &off)
+{
+	return off.waker_context == ICEPATH_CONTEXT_SOFTIRQ && (off.waker_vector == kNetTx || off.waker_vector == kNetRx);
+}
+
 bool carries(const Handover &handover, const OffCpu &off)
 {
 	const Transfer &transfer = *handover.transfer;
@@ -190,9 +195,8 @@ bool carries(const Handover &handover, const OffCpu &off)
 	if (!transfer.ready || off.waking_ns < transfer.ready->at_ns)
 		return false;
 	if (transfer.ready_in_softirq)
-		return off.waker_tid == transfer.ready_tid && (off.waker_context == ICEPATH_CONTEXT_HARDIRQ ||
-													   (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ &&
-														(off.waker_vector == kNetTx || off.waker_vector == kNetRx)));
+		return off.waker_tid == transfer.ready_tid &&
+			   (off.waker_context == ICEPATH_CONTEXT_HARDIRQ || is_of_packets(off));
 	return transfer.ready_tid != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
 }
 

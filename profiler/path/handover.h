@@ -26,4 +26,7 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 // it (same task, same kind of context: an interrupt can't have switched tasks between the two).
 bool carries(const Handover &handover, const OffCpu &off);
 
+// Whether this waking came out of a softirq that carries packets.
+bool is_of_packets(const OffCpu &off);
+
 } // namespace icepath::path

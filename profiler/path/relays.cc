@@ -10,6 +10,7 @@
 #include "ebpf/records.h"
 #include "profiler/path/event_search.h"
 #include "profiler/path/giving.h"
+#include "profiler/path/handover.h"
 #include "profiler/path/tiling.h"
 
 namespace icepath::path {
@@ -25,7 +26,7 @@ struct HandOn {
 	const Call *give = nullptr; // never nullptr
 	const Call *take = nullptr; // the call that took it, or that slept for it
 	const Call *wait = nullptr; // the readiness wait before the taking call, if it is one of its own
-	const OffCpu *woken = nullptr; // a waking is all that tells it
+	const OffCpu *woken = nullptr; // by a waking; nullptr: by bytes that were taken
 	const SocketEvent *ready = nullptr, *device = nullptr; // of a socket
 	bool lock = false; // what ended was a wait for a lock
 
@@ -43,8 +44,10 @@ class HandOns {
 public:
 	HandOns(const SocketEvents &events, const Observations &seen) : seen_(seen)
 	{
-		for (const SocketEvent &event : events.ready)
+		for (const SocketEvent &event : events.ready) {
 			ready_[event.socket].push_back(&event);
+			announced_by_[{event.tid, event.context}].push_back(&event);
+		}
 		for (const SocketEvent &event : events.device)
 			(event.has_stream_end ? segments_[event.stream_end] : datagrams_).push_back(&event);
 		for (const auto &[tid, thread] : seen.threads)
@@ -73,16 +76,30 @@ private:
 		return found == seen_.threads.end() ? nullptr : &found->second;
 	}
 
+	// By a thread in a call of its own, or by a softirq that announced something at a socket to who waits for that.
 	void add_waking(const Thread &woken, const OffCpu &off)
 	{
-		const Thread *waker = thread(off.waker_tid);
-		if (off.preempted || off.waking_ns == 0 || off.waker_context != ICEPATH_CONTEXT_TASK || !waker ||
-			waker == &woken)
-			return;
-		HandOn on{.from = waker->tid, .to = woken.tid, .woken = &off};
-		on.give = call_at(*waker, off.waking_ns);
+		HandOn on{.to = woken.tid, .woken = &off};
 		on.take = call_at(woken, off.out_ns);
-		if (!on.give || !on.take || (on.give->kind != Call::Kind::Send && on.give->kind != Call::Kind::FutexWake))
+		if (off.preempted || off.waking_ns == 0 || !on.take)
+			return;
+		const auto announced = announced_by_.find({off.waker_tid, off.waker_context});
+		const SocketEvent *ready =
+			announced == announced_by_.end() ? nullptr : last_until(announced->second, off.waking_ns);
+		if (off.waker_context == ICEPATH_CONTEXT_TASK) {
+			const Thread *waker = thread(off.waker_tid);
+			on.give = waker ? call_at(*waker, off.waking_ns) : nullptr;
+			if (!on.give || (on.give->kind != Call::Kind::Send && on.give->kind != Call::Kind::FutexWake))
+				return;
+			on.from = waker->tid;
+			if (ready && on.give->kind == Call::Kind::Send && ready->at_ns >= on.give->begin_ns)
+				on.ready = ready;
+		} else if (ready && is_of_packets(off)) {
+			on.ready = ready;
+			if (!find_giver(*ready, on))
+				return;
+		}
+		if (on.from == 0 || on.from == woken.tid)
 			return;
 		on.lock = on.take->kind == Call::Kind::FutexLock;
 		all_.push_back(on);
@@ -168,6 +185,7 @@ private:
 
 	const Observations &seen_;
 	std::unordered_map<uint64_t, std::vector<const SocketEvent *>> ready_; // by socket
+	std::map<std::pair<uint32_t, uint8_t>, std::vector<const SocketEvent *>> announced_by_; // by tid and context
 	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
 	std::vector<const SocketEvent *> datagrams_;
 	std::unordered_map<uint64_t, std::vector<Giving>> givings_; // by object
@@ -234,6 +252,17 @@ private:
 		return process != processes_.end() && process->second <= at_ns;
 	}
 
+	// Who takes bytes that another thread has told it of has them from that one.
+	const HandOn *told_of(const std::vector<const HandOn *> &to, const HandOn *taken) const
+	{
+		if (taken && taken->ready && !taken->woken)
+			for (const HandOn *one : to | std::views::reverse)
+				if (one->woken && !one->lock && one->given_ns() > taken->ready->at_ns &&
+					one->had_ns() <= taken->take->begin_ns)
+					return one;
+		return taken;
+	}
+
 	// The last one to this thread that was over by then; one that only ended a wait for a lock where there is no other.
 	const HandOn *last_to(uint32_t tid, uint64_t by_ns) const
 	{
@@ -245,7 +274,7 @@ private:
 			if (one->had_ns() <= by_ns &&
 				(!last || (last->lock && !one->lock) || (last->lock == one->lock && one->had_ns() >= last->had_ns())))
 				last = one;
-		return last;
+		return told_of(found->second, last);
 	}
 
 	// The thread of the same process that had it last before then, without a call between the two; false where there is none.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "tests/path/capture_by_hand.h"
@@ -114,6 +115,29 @@ TEST_F(Relayed, HeldBackByTcp)
 							  "1:receiver.user 10 | 1:receiver.kernel 20 | 1:receiver.user 230");
 }
 
+// One thread waits for all sockets, and tells another to read: what is announced reaches that by the first.
+TEST_F(Relayed, WhoIsToldByAnotherOfWhatItReads)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DEVICE_QUEUE, 1110, kSender, 0xa1, 777);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1, 777).context = ICEPATH_CONTEXT_SOFTIRQ;
+	call(kServer, ICEPATH_CALL_READINESS, 800, 1220);
+	icepath_record &sleep = slept(kServer, 810, 1125, 1200, kSender);
+	sleep.context = ICEPATH_CONTEXT_SOFTIRQ;
+	sleep.off.waker_vector = 3; // NET_RX
+	call(kServer, ICEPATH_CALL_FUTEX_WAKE, 1250, 1290);
+	call(kReceiver, ICEPATH_CALL_FUTEX_WAIT, 820, 1350);
+	icepath_record &other = slept(kReceiver, 830, 1270, 1330, kServer);
+	other.cpu = other.off.out_cpu = 1;
+	call(kReceiver, ICEPATH_CALL_TAKE, 1400, 1430, 0xb1);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 10 | 1:network 10' | 1:network/notify 5' | "
+							  "1:wakeup 10 | 1:runqueue 65 | 1:relay.kernel 20 | 1:relay.user 30 | "
+							  "1:relay.kernel 20' | 2:wakeup 10 | 2:runqueue 50 | 2:receiver.kernel 20 | "
+							  "2:receiver.user 50 | 2:receiver.kernel 30 | 2:receiver.user 270");
+	sleep.off.waker_vector = 1; // TIMER: it woke for something else
+	EXPECT_EQ(capture.text().find("relay"), std::string::npos) << capture.text();
+}
+
 TEST_F(Relayed, AThreadMayBeOnTheWayTwice)
 {
 	const auto goes = [&](uint32_t from, uint32_t to, uint64_t at, uint64_t socket) {
@@ -209,6 +233,97 @@ TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
 	woken_by_futex(kClient, kReceiver, 1420);
 	capture.block.slots[2].position++;
 	EXPECT_EQ(capture.text(), "lost_record");
+}
+
+// A forward model: messages go one after the other by random ways over random means, while other threads are woken by those that
+// carry them, and write. Whatever way a message took, that is what is found.
+TEST_F(Relayed, TheWayThatAMessageTookIsFound)
+{
+	std::mt19937 random(7);
+	const auto pick = [&](uint32_t from, uint32_t to) {
+		return std::uniform_int_distribution<uint32_t>(from, to)(random);
+	};
+	for (int run = 0; run < 300; ++run) {
+		SCOPED_TRACE(run);
+		capture.block.slots[2] = {};
+		capture.block.slots[2].cpu = -1;
+		capture.block.flows[0].sends.clear();
+		capture.block.flows[0].recvs.clear();
+		constexpr uint32_t kThreads = 6, kFirst = 100; // between sender and receiver
+		for (uint32_t i = 0; i < kThreads; ++i)
+			capture.add(2, ICEPATH_RECORD_THREAD, 20, kFirst + i).thread.tgid = kFirst + i;
+		std::vector<std::vector<uint32_t>> ways;
+		std::map<uint32_t, uint64_t> free_at; // when each thread's last call was over
+		uint64_t now = 1000;
+		for (uint64_t message = 0; message < 5; ++message) {
+			std::vector<uint32_t> way = {kSender};
+			for (uint32_t hops = pick(1, 5); hops > 0; --hops)
+				if (const uint32_t next = kFirst + pick(0, kThreads - 1); next != way.back())
+					way.push_back(next);
+			way.push_back(kReceiver);
+			const uint64_t sent = now, ask = std::max<uint64_t>(free_at[kReceiver], 11);
+			free_at[kReceiver] = ask;
+			for (size_t hop = 0; hop + 1 < way.size(); ++hop) {
+				const uint32_t from = way[hop], to = way[hop + 1];
+				const uint64_t give = now + pick(1, 9), object = 1000 * to + from;
+				const uint64_t awake = give + pick(20, 40);
+				switch (pick(0, 2)) {
+				case 0: // a futex that it sleeps for
+					call(from, ICEPATH_CALL_FUTEX_WAKE, give, give + 9);
+					call(to, ICEPATH_CALL_FUTEX_WAIT, free_at[to] + 1, awake + 5);
+					slept(to, free_at[to] + 2, give + 5, awake, from).off.wakeup_ns = give + 6;
+					now = awake + 5;
+					break;
+				case 1: // a UNIX socket that it waits for
+					call(from, ICEPATH_CALL_GIVE, give, give + 9, object + 1);
+					event(ICEPATH_RECORD_DATA_READY, give + 3, from, object);
+					call(to, ICEPATH_CALL_READINESS, free_at[to] + 1, awake + 5);
+					slept(to, free_at[to] + 2, give + 5, awake, from).off.wakeup_ns = give + 6;
+					call(to, ICEPATH_CALL_TAKE, awake + 6, awake + 9, object);
+					now = awake + 9;
+					break;
+				default: // an eventfd that it looks at without having slept
+					call(from, ICEPATH_CALL_GIVE, give, give + 9, object + 1'000'000);
+					call(to, ICEPATH_CALL_TAKE, awake, awake + 9, object + 1'000'000);
+					now = awake + 9;
+				}
+				free_at[from] = give + 9;
+				free_at[to] = now;
+				// It also wakes another one, which hands nothing on, and one that never had it writes somewhere.
+				const uint32_t idle = 900 + pick(0, 1), busy = 902;
+				for (const uint32_t other : {idle, busy})
+					if (free_at[other] == 0)
+						capture.add(2, ICEPATH_RECORD_THREAD, 20, other).thread.tgid = other;
+				call(from, ICEPATH_CALL_FUTEX_WAKE, give + 10, give + 14);
+				call(idle, ICEPATH_CALL_FUTEX_WAIT, free_at[idle] + 1, give + 18);
+				slept(idle, free_at[idle] + 2, give + 11, give + 16, from).off.wakeup_ns = give + 12;
+				call(busy, ICEPATH_CALL_GIVE, give + 1, give + 2, 2'000'000);
+				free_at[from] = give + 14;
+				free_at[idle] = free_at[busy] = give + 18;
+			}
+			const uint64_t taken = now + 10;
+			capture.block.flows[0].sends.push_back({message, sent, sent, sent + 1, 0, now + 5, 1, 0, 0});
+			capture.block.flows[0].recvs.push_back({message, ask, 0, ask, taken, 0, taken + 5, 1, 0});
+			free_at[kReceiver] = taken + 6;
+			ways.push_back(way);
+			now = taken + 100;
+		}
+		const Observations seen = capture.decoded();
+		ASSERT_EQ(seen.deliveries.size(), ways.size());
+		for (size_t message = 0; message < ways.size(); ++message) {
+			const Path path = walk(seen, seen.deliveries[message]);
+			ASSERT_TRUE(path.complete()) << text_of(path);
+			std::vector<uint32_t> found;
+			uint64_t sum = 0;
+			for (const Segment &segment : path.segments) {
+				sum += segment.duration_ns();
+				if (found.empty() || found.back() != segment.thread)
+					found.push_back(segment.thread);
+			}
+			EXPECT_EQ(found, ways[message]);
+			EXPECT_EQ(sum, path.recv_ns - path.send_ns);
+		}
+	}
 }
 
 } // namespace
