@@ -200,6 +200,21 @@ TEST_F(Relayed, WhoTakesHandsNothingOn)
 	EXPECT_EQ(capture.text(), "left_path");
 }
 
+TEST_F(Relayed, WhatComesFromElsewhereOrTooLateIsNotTheMessage)
+{
+	woken_by_futex(kSender, kClient, 1130);
+	woken_by_futex(kClient, kReceiver, 1420);
+	const std::string expected = capture.text();
+	EXPECT_TRUE(expected.starts_with("0:sender.user 110")) << expected;
+	call(kOther, ICEPATH_CALL_GIVE, 1240, 1250, 0xd1); // by who never had it
+	call(kClient, ICEPATH_CALL_TAKE, 1260, 1261, 0xd1);
+	EXPECT_EQ(std::count(expected.begin(), expected.end(), '|') + 2, std::ranges::count(capture.text(), '|'))
+		<< "nothing but a call more: " << capture.text();
+	call(kSender, ICEPATH_CALL_GIVE, 1460, 1470, 0xd2); // after the client has given it on
+	call(kClient, ICEPATH_CALL_TAKE, 1480, 1490, 0xd2);
+	EXPECT_TRUE(capture.text().starts_with("0:sender.user 110")) << capture.text();
+}
+
 // First it was told of the message, and then it had to wait for who told it to let go of the lock.
 TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
 {
