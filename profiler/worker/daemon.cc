@@ -6,11 +6,23 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <vector>
 
 namespace icepath::worker {
+namespace {
+
+// Distributions keep daemons where an ordinary user's PATH doesn't lead.
+void look_for_daemons_too()
+{
+	const char *path = std::getenv("PATH");
+	setenv("PATH",
+		   fmt::format("{}:/usr/local/sbin:/usr/sbin:/sbin", path ? path : "/usr/local/bin:/usr/bin:/bin").c_str(), 1);
+}
+
+} // namespace
 
 std::string become(const icepath_daemon &daemon, const Fd &output)
 {
@@ -27,6 +39,7 @@ std::string become(const icepath_daemon &daemon, const Fd &output)
 	if (dup2(output.get(), STDOUT_FILENO) < 0 || dup2(output.get(), STDERR_FILENO) < 0)
 		return fmt::format("{} can't print anywhere: {}", daemon.program, std::strerror(errno));
 	signal(SIGPIPE, SIG_DFL); // exec keeps what is ignored
+	look_for_daemons_too();
 	execvp(daemon.program, words.data());
 	return fmt::format("{} can't be started: {}; Debian's package {} brings it", daemon.program, std::strerror(errno),
 					   daemon.package);

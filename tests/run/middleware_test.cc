@@ -202,5 +202,15 @@ TEST(Middleware, ADaemonThatIsMissingNamesItsPackage)
 			  "can't be started: No such file or directory; Debian's package of-another-name brings it");
 }
 
+TEST(Middleware, ADaemonIsFoundWhereDaemonsAre)
+{
+	const char *path = std::getenv("PATH");
+	const std::string before = path ? path : "";
+	setenv("PATH", "/usr/bin:/bin", 1);
+	const std::string sentence = refusal("system");
+	setenv("PATH", before.c_str(), 1);
+	EXPECT_EQ(sentence.find("can't be started"), std::string::npos) << sentence;
+}
+
 } // namespace
 } // namespace icepath::run

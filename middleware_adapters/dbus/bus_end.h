@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A D-Bus of icepath's own, and an end of a channel over it: messages are signals to the peer's unique name, with a byte array.
+// dbus-daemon passes each on, and reads no byte of it. It lies in two sockets and in the daemon, which drops what is over a
+// limit and doesn't say so to who wants no answer.
+//
+// cancel() shuts the socket to the daemon down: whatever the library sleeps in then comes back.
+#include <sys/socket.h>
+
+#include "middleware_adapters/brokered_end.h"
+
+namespace icepath::transports {
+
+constexpr const char *kBusPath = "/org/icepath", *kBusInterface = "org.icepath.Channel", *kBusMember = "Message";
+
+// Of one plug-in: several share their namespaces.
+class PrivateBus {
+public:
+	explicit PrivateBus(const std::string &plugin)
+		: address("unix:path=/tmp/icepath-" + plugin), file_("/tmp/icepath-" + plugin + ".conf"),
+		  settings_(R"(<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+<type>session</type>
+<listen>)" + address +
+					R"(</listen>
+<auth>EXTERNAL</auth>
+<policy context="default">
+<allow send_destination="*" eavesdrop="true"/>
+<allow eavesdrop="true"/>
+<allow own="*"/>
+</policy>
+<limit name="max_incoming_bytes">1000000000</limit>
+<limit name="max_outgoing_bytes">1000000000</limit>
+<limit name="max_message_size">134217728</limit>
+<limit name="max_completed_connections">100000</limit>
+<limit name="max_incomplete_connections">10000</limit>
+<limit name="max_connections_per_user">100000</limit>
+</busconfig>
+)"),
+		  config_("--config-file=" + file_),
+		  arguments_{config_.c_str(), "--nofork", "--nopidfile", "--nosyslog", "--print-address=1", nullptr},
+		  daemon{sizeof(icepath_daemon), "dbus-daemon",     "dbus-daemon", arguments_,
+				 file_.c_str(),          settings_.c_str(), "guid="}
+	{}
+	PrivateBus(const PrivateBus &) = delete;
+	PrivateBus &operator=(const PrivateBus &) = delete;
+
+	const std::string address;
+
+private:
+	const std::string file_, settings_, config_;
+	const char *const arguments_[6];
+
+public:
+	const icepath_daemon daemon;
+};
+
+struct BusEnd : BrokeredEnd {
+	using BrokeredEnd::BrokeredEnd;
+	int socket = -1; // the library's
+	std::string peer; // its unique name
+
+	void cancel()
+	{
+		cancelled.store(true, std::memory_order_relaxed);
+		if (socket >= 0)
+			shutdown(socket, SHUT_RDWR);
+	}
+	int lost()
+	{
+		if (!is_cancelled())
+			broker_gone = true;
+		return end_of_call();
+	}
+};
+
+inline icepath_target bus_target(const char *name, const char *summary, uint32_t waits)
+{
+	icepath_target it{};
+	it.size = sizeof(it);
+	it.name = name;
+	it.summary = summary;
+	it.waits = waits;
+	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+	it.capabilities = ICEPATH_CAN_PINGPONG;
+	it.max_payload_bytes = 16 * 1024 * 1024;
+	it.max_payload_why = "icepath's own limit: the 64 MiB of a D-Bus array take longer than a block of messages";
+	return it;
+}
+
+// All of connect(): each side told the other its unique name.
+template <class Endpoint> int connect_bus(Endpoint *end, const icepath_address *peer)
+{
+	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
+		return status;
+	end->peer = BrokeredEnd::text_of(*peer);
+	return ICEPATH_OK;
+}
+
+} // namespace icepath::transports

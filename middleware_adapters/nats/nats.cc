@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// NATS by its C client, through nats-server, over TCP. natsConnection_Publish() puts a message into the connection's buffer. As
+// the library is set up by default, a thread of its own, the flusher, writes that a moment later, so that more may join it; with
+// natsOptions_SetSendAsap() the sender's thread writes it. Goroutines of the server pass it on, a thread of the receiver's library
+// reads it and puts it into the subscription's queue, and natsSubscription_NextMsg() sleeps on a condition variable there.
+//
+// cancel() ends the subscription: the call that sleeps on it comes back. NATS doesn't tell that the peer has died. A client
+// whose server is gone would connect anew, and miss messages: here the channel is over then.
+#include <nats/nats.h>
+
+#include "middleware_adapters/brokered_end.h"
+
+using namespace icepath::transports;
+
+namespace {
+
+constexpr const char *kConfig = "/tmp/icepath-nats.conf";
+constexpr const char *kUrl = "nats://127.0.0.1:14222";
+// A client that leaves more than max_pending unread is dropped.
+constexpr const char *kSettings = R"(listen: "127.0.0.1:14222"
+max_payload: 8388608
+max_pending: 268435456
+)";
+const char *const kArguments[] = {"-c", kConfig, nullptr};
+const icepath_daemon kServer = {sizeof(icepath_daemon), "nats-server", "nats-server", kArguments, kConfig, kSettings,
+								"Server is ready"};
+constexpr uint64_t kLargest = 8'388'608;
+constexpr int64_t kLongestJoinMs = 5000, kForeverMs = 24 * 3600 * 1000;
+
+} // namespace
+
+struct icepath_endpoint : BrokeredEnd {
+	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
+	~icepath_endpoint()
+	{
+		natsSubscription_Destroy(subscription);
+		natsConnection_Destroy(connection);
+		natsOptions_Destroy(options);
+	}
+	natsOptions *options = nullptr;
+	natsConnection *connection = nullptr;
+	natsSubscription *subscription = nullptr;
+	std::string forth; // the subject to the peer
+};
+
+namespace {
+
+constexpr const char *kAsap = "nats", *kByFlusher = "nats/flusher";
+
+icepath_target described(const char *name, const char *summary)
+{
+	icepath_target it{};
+	it.size = sizeof(it);
+	it.name = name;
+	it.summary = summary;
+	it.waits = ICEPATH_WAIT_BLOCK;
+	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+	it.capabilities = ICEPATH_CAN_PINGPONG;
+	it.max_payload_bytes = kLargest;
+	it.max_payload_why = "icepath's nats-server has a max_payload of 8 MiB, the most that NATS recommends";
+	return it;
+}
+
+const icepath_target *target(uint32_t n)
+{
+	static const icepath_target all[] = {
+		described(kAsap, "NATS through nats-server over TCP, written by the sender's thread (SendAsap)"),
+		described(kByFlusher, "NATS through nats-server over TCP, written by the library's flusher, its default"),
+	};
+	return n < std::size(all) ? &all[n] : nullptr;
+}
+
+int failed(icepath_endpoint &end, const char *call, natsStatus status)
+{
+	if (end.is_over())
+		return end.end_of_call();
+	if (status == NATS_CONNECTION_CLOSED || status == NATS_INVALID_SUBSCRIPTION ||
+		natsConnection_IsClosed(end.connection)) {
+		end.broker_gone = true;
+		return end.end_of_call();
+	}
+	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, natsStatus_GetText(status));
+}
+
+int subscribe(icepath_endpoint &end, const std::string &subject)
+{
+	natsStatus status = natsConnection_SubscribeSync(&end.subscription, end.connection, subject.c_str());
+	if (status == NATS_OK)
+		status = natsSubscription_SetPendingLimits(end.subscription, -1, -1); // none: what is over one is dropped
+	if (status == NATS_OK)
+		status = natsConnection_FlushTimeout(end.connection, kLongestJoinMs); // until the server has answered
+	return status == NATS_OK ? ICEPATH_OK : failed(end, "subscribing", status);
+}
+
+int join(icepath_endpoint &end, const std::string &channel)
+{
+	natsStatus status = natsOptions_Create(&end.options);
+	if (status == NATS_OK)
+		status = natsOptions_SetURL(end.options, kUrl);
+	if (status == NATS_OK)
+		status = natsOptions_SetAllowReconnect(end.options, false);
+	if (status == NATS_OK)
+		status = natsOptions_SetSendAsap(end.options, std::strcmp(end.target, kAsap) == 0);
+	if (status == NATS_OK)
+		status = natsConnection_Connect(&end.connection, end.options);
+	if (status != NATS_OK)
+		return end.sentence.tell(ICEPATH_FAILED, "%s: nats-server at %s can't be joined: %s", end.target, kUrl,
+								 natsStatus_GetText(status));
+	const std::string subject = "icepath." + channel + ".";
+	end.forth = subject + std::to_string(end.side);
+	return end.receives ? subscribe(end, subject + std::to_string(1 - end.side)) : ICEPATH_OK;
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
+		if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
+			return status;
+		const std::string channel = new_channel();
+		end.give_text(channel);
+		return join(end, channel);
+	});
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
+		return status;
+	return end->side == 1 ? join(*end, BrokeredEnd::text_of(*peer)) : ICEPATH_OK;
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	if (const int status = end->await_room(); status != ICEPATH_OK)
+		return status;
+	message->attempts = 1;
+	message->call_ns = icepath_now_ns();
+	const natsStatus status =
+		natsConnection_Publish(end->connection, end->forth.c_str(), message->data, static_cast<int>(message->bytes));
+	message->return_ns = icepath_now_ns();
+	return status == NATS_OK ? end->end_of_send(message->return_ns) : failed(*end, "natsConnection_Publish", status);
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	if (end->is_over())
+		return end->end_of_call();
+	natsMsg *came = nullptr;
+	message->attempts = 1;
+	message->take_call_ns = icepath_now_ns();
+	const natsStatus status = natsSubscription_NextMsg(&came, end->subscription, kForeverMs);
+	message->take_return_ns = icepath_now_ns();
+	if (status != NATS_OK)
+		return failed(*end, "natsSubscription_NextMsg", status);
+	message->bytes = std::min<uint64_t>(static_cast<uint64_t>(natsMsg_GetDataLength(came)), message->capacity);
+	std::memcpy(message->data, natsMsg_GetData(came), message->bytes);
+	natsMsg_Destroy(came);
+	end->tell_of_room();
+	return ICEPATH_OK;
+}
+
+void cancel(icepath_endpoint *end)
+{
+	if (!end->cancelled.exchange(true) && end->subscription)
+		natsSubscription_Unsubscribe(end->subscription);
+}
+
+const char *version()
+{
+	static const std::string text = std::string("cnats ") + nats_GetVersion();
+	return text.c_str();
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = [] {
+		icepath_plugin table = plugin_table("nats", target, open_end, connect_end, send_message, recv_message);
+		table.library_version = version();
+		table.daemon = &kServer;
+		table.cancel = cancel;
+		return table;
+	}();
+	return &plugin;
+}
