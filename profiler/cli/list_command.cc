@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/plan/plan.h"
@@ -27,7 +28,10 @@ std::string what_it_is(const plan::Target &target)
 {
 	if (!target.why_not.empty())
 		return "not here: " + target.why_not;
-	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary;
+	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary +
+		   (target.capabilities & ICEPATH_CAN_LOAN ? "; zero-copy" : "") +
+		   (target.capabilities & ICEPATH_IS_LOSSY ? "; may lose messages" : "") +
+		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "");
 }
 
 } // namespace
@@ -51,7 +55,10 @@ ExitCode list(const ListOptions &options)
 									   {"max_payload_bytes", target.max_payload_bytes},
 									   {"max_payload_why", target.max_payload_why},
 									   {"why_not", target.why_not},
-									   {"library_version", target.library_version}});
+									   {"library_version", target.library_version},
+									   {"zero_copy", (target.capabilities & ICEPATH_CAN_LOAN) != 0},
+									   {"may_lose_messages", (target.capabilities & ICEPATH_IS_LOSSY) != 0},
+									   {"by_other_threads", (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS) != 0}});
 		for (const run::NotBuilt &adapter : not_built)
 			json["not_built"].push_back({{"name", adapter.name}, {"package", adapter.package}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

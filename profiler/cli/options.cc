@@ -143,8 +143,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
 	app.add_option(
 		   "-t,--targets,--transports", run.wishes.targets,
-		   "transports and middleware to measure, all, or all-installed, which is all middleware (icepath list); the "
-		   "usual transports without it")
+		   "transports and middleware to measure, by their names (icepath list), or all, all-transports, all-installed, which "
+		   "is all middleware; the usual transports without it")
 		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))

@@ -25,7 +25,7 @@ struct HandOn {
 	uint32_t from = 0, to = 0; // tids
 	const Call *give = nullptr; // never nullptr
 	const Call *take = nullptr; // the call that took it, or that slept for it
-	const Call *wait = nullptr; // the readiness wait before the taking call, if it is one of its own
+	const Call *wait = nullptr; // the readiness wait by which the taker asked; nullptr: the taking call
 	const OffCpu *woken = nullptr; // by a waking; nullptr: by bytes that were taken
 	const SocketEvent *ready = nullptr, *device = nullptr; // of a socket
 	bool lock = false; // what ended was a wait for a lock
@@ -166,20 +166,18 @@ private:
 			on.from = giving->tid;
 			on.give = giving->call;
 		}
-		on.wait = wait_before(taker, call);
+		on.wait = wait_for(taker, call, on.ready ? on.ready->at_ns : on.given_ns());
 		all_.push_back(on);
 	}
 
-	// The readiness wait that came back before this taking call, if nothing was taken in between.
-	static const Call *wait_before(const Thread &taker, const Call &take)
+	// What the taker asked by: its first readiness wait that came back after there was something to take, before it took that. nullptr:
+	// the taking call itself.
+	static const Call *wait_for(const Thread &taker, const Call &take, uint64_t since_ns)
 	{
-		for (const Call *call = &take; call != taker.calls.data();) {
-			--call;
+		auto call = std::ranges::partition_point(taker.calls, [&](const Call &one) { return one.end_ns < since_ns; });
+		for (; call != taker.calls.end() && call->end_ns <= take.begin_ns; ++call)
 			if (call->kind == Call::Kind::ReadinessWait)
-				return call;
-			if (call->kind == Call::Kind::Receive && call->moved)
-				return nullptr;
-		}
+				return &*call;
 		return nullptr;
 	}
 

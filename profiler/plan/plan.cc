@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <string_view>
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
@@ -44,31 +46,52 @@ template <typename T> std::vector<T> each_once(const std::vector<T> &items)
 	return once;
 }
 
-// By this word every adapter that works here is asked for, but none by its name.
-bool wants_middleware(const Wishes &wishes) { return wishes.targets == std::vector<std::string>{"all-installed"}; }
+// The words that stand for many targets, and which they stand for.
+struct Word {
+	std::string_view name;
+	bool (*holds)(const Target &);
+};
+constexpr Word kWords[] = {{"all", [](const Target &) { return true; }},
+						   {"all-transports", [](const Target &target) { return !is_middleware(target); }},
+						   {"all-installed", is_middleware}};
 
-// No target by its name.
-bool wants_all(const Wishes &wishes)
+const Word *word_of(std::string_view wanted)
 {
-	return wishes.targets.empty() || wishes.targets == std::vector<std::string>{"all"} || wants_middleware(wishes);
+	const auto *const found = std::ranges::find(kWords, wanted, &Word::name);
+	return found == std::end(kWords) ? nullptr : found;
+}
+
+bool is_named(const Wishes &wishes, const Target &target)
+{
+	return std::ranges::find(wishes.targets, target.name) != wishes.targets.end();
+}
+
+// Those of a word that work here.
+void choose_all(const std::vector<Target> &targets, const std::function<bool(const Target &)> &holds,
+				std::vector<const Target *> &chosen, Plan &plan)
+{
+	for (const Target &target : targets) {
+		if (!holds(target))
+			continue;
+		if (target.why_not.empty())
+			add_once(chosen, &target);
+		else
+			add_once(plan.notices, fmt::format("{} left out: {}", target.name, target.why_not));
+	}
 }
 
 std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Target> &targets, Plan &plan)
 {
 	std::vector<const Target *> chosen;
-	if (wants_all(wishes)) {
-		const bool usual = wishes.targets.empty() && std::ranges::any_of(targets, is_usual);
-		for (const Target &target : targets) {
-			if ((usual && !is_usual(target)) || (wants_middleware(wishes) && !is_middleware(target)))
-				continue;
-			if (target.why_not.empty())
-				chosen.push_back(&target);
-			else
-				plan.notices.push_back(fmt::format("{} left out: {}", target.name, target.why_not));
-		}
-		return chosen;
+	if (wishes.targets.empty()) {
+		const bool usual = std::ranges::any_of(targets, is_usual);
+		choose_all(targets, [&](const Target &target) { return !usual || is_usual(target); }, chosen, plan);
 	}
-	for (const std::string &wanted : each_once(wishes.targets)) {
+	for (const std::string &wanted : wishes.targets) {
+		if (const Word *word = word_of(wanted)) {
+			choose_all(targets, word->holds, chosen, plan);
+			continue;
+		}
 		const auto found =
 			std::find_if(targets.begin(), targets.end(), [&](const Target &target) { return target.name == wanted; });
 		if (found == targets.end()) {
@@ -80,7 +103,7 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 		}
 		if (!found->why_not.empty())
 			throw Failure(ExitCode::MachineCannot, fmt::format("{} doesn't work here: {}", wanted, found->why_not));
-		chosen.push_back(&*found);
+		add_once(chosen, &*found);
 	}
 	return chosen;
 }
@@ -284,7 +307,7 @@ bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64
 	const std::string why =
 		fmt::format("{} can't carry {} bytes{}: its limit is {} ({})", target.name, size,
 					pattern == Pattern::FanIn ? " in fanin" : "", target.max_payload_bytes, target.max_payload_why);
-	if (!wants_all(wishes) || size == 0)
+	if (is_named(wishes, target) || size == 0)
 		throw Failure(ExitCode::Usage, why);
 	add_once(plan.notices, why + "; left out");
 	return false;

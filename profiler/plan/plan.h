@@ -23,8 +23,9 @@ struct Target {
 };
 
 struct Wishes {
-	std::vector<std::string>
-		targets; // {"all"}: every one that works here; {"all-installed"}: of middleware; empty: the usual ones
+	// Names, and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
+	// Empty: the usual ones.
+	std::vector<std::string> targets;
 	std::vector<rundir::Pattern> patterns; // at least one
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
 	std::vector<rundir::Wait> waits = {rundir::Wait::Block};

@@ -23,6 +23,7 @@ struct Samples {
 	std::vector<double> sent_per_s, received_per_s; // by block
 	Jitter jitter;
 	UsageTotals usage;
+	std::optional<double> daemon_ns;
 };
 
 uint64_t messages_sent(const Block &block)
@@ -39,6 +40,8 @@ void add_usage(const Block &block, const rundir::Cell &cell, Samples &samples)
 	if (messages == 0)
 		return;
 	samples.usage.messages += messages;
+	if (block.daemon_cpu_ns)
+		samples.daemon_ns = samples.daemon_ns.value_or(0) + static_cast<double>(*block.daemon_cpu_ns);
 	for (size_t side = 0; side < block.sides.size(); ++side)
 		for (const rundir::UsageField &field : rundir::kUsageFields) {
 			uint64_t &sum = samples.usage.ends[rundir::begins(cell, side) ? 0 : 1].*field.value;
@@ -144,6 +147,8 @@ void describe(CellResult &cell, const Samples &samples)
 	cell.usage = samples.usage;
 	cell.cpu_per_message.emplace();
 	const double messages = static_cast<double>(samples.usage.messages);
+	if (samples.daemon_ns)
+		cell.daemon_cpu_ns_per_message = *samples.daemon_ns / messages;
 	for (size_t side = 0; side < 2; ++side) {
 		const rundir::Usage &used = samples.usage.ends[side];
 		(*cell.cpu_per_message)[side] = {static_cast<double>(used.user_ns) / messages,

@@ -88,6 +88,7 @@ struct CellResult {
 	std::optional<UsageTotals> usage;
 	// Of all CPU time in `usage`, per message sent: both together are what a message costs.
 	std::optional<std::array<CpuTime, 2>> cpu_per_message;
+	std::optional<double> daemon_cpu_ns_per_message; // what the middleware's daemon used beside
 
 	CounterTotals counters; // blocks without probes that didn't fail; the hardware's from counted ones
 

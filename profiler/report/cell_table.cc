@@ -51,6 +51,7 @@ std::string cpu_text(const CellResult &cell)
 	double sum = 0;
 	for (const CpuTime &side : *cell.cpu_per_message)
 		sum += side.total_ns();
+	sum += cell.daemon_cpu_ns_per_message.value_or(0);
 	return microseconds(sum);
 }
 
@@ -316,9 +317,12 @@ void add_cell_table(Page &page, const RunResult &result)
 			before.push_back(column);
 			reading += meaning;
 		}
-	reading += "layers: where the mean goes, with probes · CPU: of both sides per message · probes: what they "
-			   "added to the p50 · "
-			   "–: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)";
+	const bool has_daemon =
+		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
+	reading +=
+		fmt::format("layers: where the mean goes, with probes · CPU: of both sides{} per message · probes: what they "
+					"added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)",
+					has_daemon ? " and their daemon" : "");
 
 	page.heading(heading);
 	add_rows(page, cells, before, {&cpu, &lost, &probes});

@@ -192,6 +192,8 @@ Json cpu_json(const CellResult &cell, bool exact_split)
 							  {"total", rounded(time.total_ns())},
 							  {"split", exact_split ? "exact" : "sampled"}};
 	}
+	if (cell.daemon_cpu_ns_per_message)
+		json["daemon"] = {{"total", rounded(*cell.daemon_cpu_ns_per_message)}};
 	return json;
 }
 

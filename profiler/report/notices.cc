@@ -85,6 +85,25 @@ void add_capture_notices(const CellResult &cell, Notices &told)
 						 reasons(cell)));
 }
 
+// What a reader of the layers may not think of.
+void add_layer_notices(const CellResult &cell, Notices &told)
+{
+	constexpr double kWorthTelling = 0.2; // of the mean latency
+	uint64_t held = 0;
+	for (const LayerRow &row : cell.layers.rows())
+		if (row.layer == path::Layer::Network && row.part == path::Part::Held)
+			held += row.total_ns;
+	const auto deliveries = static_cast<double>(cell.layers.deliveries());
+	if (held > 0 && static_cast<double>(held) >= kWorthTelling * static_cast<double>(cell.layers.total_ns()))
+		tell(
+			told, "held by TCP", cell.cell,
+			fmt::format(
+				"network/held: TCP keeps a message for {} in the mean, until the other side acknowledges what was sent "
+				"before: "
+				"Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; or a window is full",
+				duration(static_cast<double>(held) / deliveries)));
+}
+
 // Why a cell that seeks its highest rate has none, or not quite.
 void add_search_notices(const rate::Outcome &search, const CellResult &cell, Notices &told)
 {
@@ -131,6 +150,7 @@ void add_cell_notices(const CellResult &cell, Notices &told)
 						 cell.failure));
 	add_message_notices(cell, told);
 	add_capture_notices(cell, told);
+	add_layer_notices(cell, told);
 	if (cell.search)
 		add_search_notices(*cell.search, cell, told);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)

@@ -103,7 +103,8 @@ std::vector<rundir::SlotCapture> SlotsView::copy() const
 
 LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around)
-	: cell_(cell), number_(number), flows_(rundir::flows_of(cell)), socket_keys_(rundir::channels_of(cell))
+	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), flows_(rundir::flows_of(cell)),
+	  socket_keys_(rundir::channels_of(cell))
 {
 	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
 	if (cell_.responses > 1)
@@ -299,6 +300,8 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	request.block.block = wish.number;
 	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : rundir::due_hz(cell_).value_or(0);
 	request.block.count_hardware = wish.count_hardware;
+	request.block.count_process =
+		(cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS) && cell_.between == rundir::Between::Processes;
 	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
@@ -310,6 +313,7 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	request.block.deadline_ns = now_ns + wish.first_after_ns + wish.duration_ns;
 	block_.request = request.block;
 	block_.give_up_ns = request.block.deadline_ns + kGraceNs;
+	block_.daemon_cpu_ns = daemon_cpu_ns();
 	try {
 		for (size_t side = workers_.size(); side-- > 0;) // the receivers ask before the sender sends
 			workers_[side]->send(request, {});
@@ -317,6 +321,15 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 		block_.failure = failure.what();
 		block_.over = true;
 	}
+}
+
+// All its threads' since it began: sum_exec_runtime of those that run now included (thread_group_cputime()).
+std::optional<uint64_t> LiveCell::daemon_cpu_ns() const
+{
+	timespec used{};
+	if (!daemon_clock_ || clock_gettime(*daemon_clock_, &used))
+		return std::nullopt;
+	return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
 
 void LiveCell::stop() { memory_->stop = block_.request.block + 1; }
@@ -377,6 +390,8 @@ rundir::Block LiveCell::end()
 	block.probed = block_.wish.probed;
 	block.rate_hz = block_.wish.rate_hz;
 	block.failure = block_.failure;
+	if (const auto now_ns = daemon_cpu_ns(); now_ns && block_.daemon_cpu_ns)
+		block.daemon_cpu_ns = *now_ns - *block_.daemon_cpu_ns;
 	const uint32_t messages = block_.request.lead_in + block_.request.count;
 	for (size_t side = 0; side < workers_.size() && block.failure.empty(); side++) {
 		const worker::BlockReply &reply = block_.replies[side]->block;

@@ -92,6 +92,7 @@ private:
 		std::string failure; // the first one's that knows why, if any does
 		bool knows_why = false;
 		uint64_t give_up_ns = 0;
+		std::optional<uint64_t> daemon_cpu_ns; // at its begin
 		bool over = true;
 	};
 
@@ -116,11 +117,13 @@ private:
 					 const std::vector<int> &shared, std::vector<Fd> &sockets);
 	// The side's endpoint of that number.
 	void connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets);
+	std::optional<uint64_t> daemon_cpu_ns() const;
 	void collect(rundir::Block &block, const Replies &replies) const;
 	size_t last_awaited() const; // the last side that hasn't replied; sides_of() the cell: all have
 
 	rundir::Cell cell_;
 	uint32_t number_;
+	std::optional<clockid_t> daemon_clock_;
 	Fd memory_fd_;
 	worker::CellMemory *memory_ = nullptr;
 	uint32_t capacity_ = 0;

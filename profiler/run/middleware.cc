@@ -74,6 +74,14 @@ std::string Daemon::last_words() const
 	return words.empty() ? "" : fmt::format("; it said last: {}", words);
 }
 
+std::optional<clockid_t> Daemon::clock() const
+{
+	clockid_t clock{};
+	if (!worker_ || clock_getcpuclockid(worker_->process().pid(), &clock))
+		return std::nullopt;
+	return clock;
+}
+
 std::optional<std::string> Daemon::end() const
 {
 	if (!worker_ || !worker_->process().has_ended())
@@ -102,7 +110,8 @@ Surroundings Middleware::surroundings_of(const rundir::Cell &cell, const std::st
 	}
 	if (const auto why = daemon_end(plugin))
 		throw WorkerFailed(*why);
-	return {&*space_, daemons_.at(plugin)->family()};
+	const Daemon &daemon = *daemons_.at(plugin);
+	return {&*space_, daemon.family(), daemon.clock()};
 }
 
 std::optional<std::string> Middleware::daemon_end(const std::string &plugin) const

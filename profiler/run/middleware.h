@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a run's middleware needs beside its workers: the space in which they run, and its daemons. One thread.
+#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,7 @@ public:
 	// "iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
 	std::optional<std::string> end() const;
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
+	std::optional<clockid_t> clock() const; // see Surroundings
 
 private:
 	std::string last_words() const;
@@ -35,6 +37,7 @@ private:
 struct Surroundings {
 	const MiddlewareSpace *space = nullptr; // nullptr: where icepath does
 	uint32_t daemon_family = 0; // the helper's number; 0: no daemon is followed
+	std::optional<clockid_t> daemon_clock; // of the CPU time of all its threads; nothing without a daemon
 };
 
 class Middleware {

@@ -13,8 +13,8 @@
 
 namespace icepath::rundir {
 
-// What one worker used during the block: the 16 fields of getrusage(RUSAGE_THREAD) of its measuring thread, as differences
-// but for max_rss_kib. Linux keeps seven of them at 0: see getrusage(2).
+// What one side used during the block: the 16 fields of getrusage(2), as differences but for max_rss_kib: of its measuring thread, or of its
+// process where a library's threads carry messages (worker::BlockRequest::count_process). Linux keeps seven of them at 0: see getrusage(2).
 struct Usage {
 	uint64_t user_ns = 0, system_ns = 0;
 	uint64_t voluntary_switches = 0, involuntary_switches = 0;
@@ -101,6 +101,7 @@ struct Block {
 	std::vector<BlockFlow> flows; // beside flows_of() the cell
 	std::vector<BlockCompanion> companions; // whose records are in `slots` as well
 	std::vector<SlotCapture> slots; // empty in an unprobed block
+	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
 	uint64_t recursion_misses = 0; // BPF programs that the kernel skipped during the block
 };
 

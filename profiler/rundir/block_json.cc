@@ -157,6 +157,7 @@ Json to_json(const Block &block)
 			{"flows", flows},
 			{"slots", slots},
 			{"companions", companions},
+			{"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)},
 			{"recursion_misses", block.recursion_misses}};
 }
 
@@ -200,6 +201,8 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	}
 	if (block.flows.size() != flows_of(cell).size())
 		wrong("flows", "has another number of items than its cell has flows");
+	if (json.contains("daemon_cpu_ns") && !json["daemon_cpu_ns"].is_null()) // not written before daemons were watched
+		block.daemon_cpu_ns = unsigned_field(json, "daemon_cpu_ns");
 	if (json.contains("companions")) // not written by versions that measured every cell alone
 		block.companions = companions_from_json(json);
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {

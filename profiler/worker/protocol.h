@@ -66,6 +66,7 @@ struct BlockRequest {
 	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: as soon as all are ready
 	uint32_t responses; // not one_way: side 1's messages to each of side 0's; above 0
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
+	uint32_t count_process; // 1: the usage is that of the whole process, all of whose threads are this side's
 	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
 	uint64_t sender_user_ns; // rundir::Injection
 	uint64_t receiver_busy_ns;

@@ -53,14 +53,14 @@ uint64_t to_ns(const timeval &time)
 	return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
 }
 
-rusage usage_now()
+rusage usage_now(bool of_process)
 {
 	// The kernel's account of a running thread is as old as its last tick, unless somebody asks by this clock
 	// (task_sched_runtime calls update_curr).
 	timespec unused{};
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &unused);
 	rusage usage{};
-	getrusage(RUSAGE_THREAD, &usage);
+	getrusage(of_process ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
 	return usage;
 }
 
@@ -378,7 +378,7 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 		}
 	watchdog_->arm(cancelled_at_ns(block), [this] { cancel(); });
 	Outcome outcome;
-	measure(reply.block, [&] {
+	measure(block, reply.block, [&] {
 		const bool leads = opened_.side == 0;
 		outcome = block.one_way ? (leads ? send_one_way(mine, block) : receive_one_way(mine, block))
 								: (leads ? initiate(mine, block) : respond(mine, block));
@@ -407,7 +407,7 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 			far.cancel();
 		});
 		Outcome near_outcome, far_outcome;
-		measure(near_told.block, [&] {
+		measure(block, near_told.block, [&] {
 			(block.one_way ? pass_in_one_thread : exchange_in_one_thread)(near_cell, far_cell, block, near_outcome,
 																		  far_outcome);
 		});
@@ -424,9 +424,10 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 	reply(near_told);
 }
 
-template <class Loop> void Service::measure(BlockReply &told, Loop loop)
+template <class Loop> void Service::measure(const BlockRequest &block, BlockReply &told, Loop loop)
 {
-	const rusage begin = usage_now();
+	const bool of_process = block.count_process != 0;
+	const rusage begin = usage_now(of_process);
 	counters_->start();
 	told.marker_begin_ns = icepath_now_ns();
 	mark(0);
@@ -434,7 +435,7 @@ template <class Loop> void Service::measure(BlockReply &told, Loop loop)
 	mark(1);
 	told.marker_end_ns = icepath_now_ns();
 	counters_->stop();
-	told.usage = usage_between(begin, usage_now());
+	told.usage = usage_between(begin, usage_now(of_process));
 	told.counters = counters_->take();
 }
 

@@ -193,6 +193,8 @@ std::string icepath_program()
 	return copy;
 }
 
+bool goes_by_two_threads(const nlohmann::json &target) { return !target.at("by_other_threads").get<bool>(); }
+
 nlohmann::json read_json(const fs::path &file) { return nlohmann::json::parse(slurp(file)); }
 
 Traces traces_on_this_machine()

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <map>
 #include <regex>
 #include <set>
 #include <thread>
@@ -41,7 +43,7 @@ protected:
 
 TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 {
-	const Outcome outcome = run({icepath_program(), "run", "-t", "all-installed", "-w", "spin", "-s", "64,4k,64k,1M",
+	const Outcome outcome = run({icepath_program(), "run", "-t", "iceoryx", "-w", "spin", "-s", "64,4k,64k,1M",
 								 "--patterns", "pingpong", "-d", "5", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -98,6 +100,92 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 		for (const char *layer : {"network", "relay.user", "relay.kernel"})
 			EXPECT_FALSE(layers.count(layer)) << layer;
 	}
+}
+
+// What a cell's ways were by thread: for each hop between sender and receiver the names, with the share of the time.
+std::map<int, std::map<std::string, double>> relays_of(const nlohmann::json &cell)
+{
+	std::map<int, std::map<std::string, double>> relays;
+	for (const auto &layer : cell["layers"])
+		if (layer["role"] == "relay" && layer["part_of"].is_null())
+			relays[layer["hop"]][layer["thread"]] += layer["share"].get<double>();
+	return relays;
+}
+
+double share_of(const nlohmann::json &cell, const std::string &name)
+{
+	double share = 0;
+	for (const auto &layer : cell["layers"])
+		if (layer["layer"] == name)
+			share += layer["share"].get<double>();
+	return share;
+}
+
+// By every thread and daemon on its way, each of which the tables name.
+TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-t", "zeromq/ipc,mqtt/qos0,mqtt/qos2,nats,sd-bus", "-s",
+								 "64", "--patterns", "pingpong", "-d", "15", "-o", "out"},
+								folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto json = read_json(folder.path() / "out/run.json");
+	ASSERT_EQ(json["cells"].size(), 5u);
+	for (const auto &cell : json["cells"]) {
+		const std::string target = cell["target"];
+		SCOPED_TRACE(target);
+		const auto &messages = cell["messages"];
+		EXPECT_EQ(messages["sent"], messages["received"]);
+		EXPECT_GT(messages["probed"], 0);
+		EXPECT_GE(messages["complete"].get<double>(), 0.995 * messages["probed"].get<double>()) << messages.dump();
+		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+		const auto relays = relays_of(cell);
+		const std::map<std::string, std::vector<std::string>> ways = {
+			{"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+			{"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
+			{"mqtt/qos2",
+			 {"mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto",
+			  "mosquitto loop"}},
+			{"nats", {"nats-server"}}, // and threads that Go and the library choose
+			{"sd-bus", {"dbus-daemon"}}};
+		for (size_t i = 0; i < ways.at(target).size(); i++) {
+			const auto hop = relays.find(static_cast<int>(i) + 1);
+			ASSERT_NE(hop, relays.end()) << i + 1;
+			const auto most = std::ranges::max_element(hop->second, {}, [](const auto &one) { return one.second; });
+			EXPECT_EQ(most->first, ways.at(target)[i]) << "hop " << i + 1;
+			EXPECT_TRUE(mentions(outcome.out, ways.at(target)[i]));
+		}
+		EXPECT_GT(share_of(cell, "relay.user") + share_of(cell, "relay.kernel"), 0);
+		EXPECT_EQ(share_of(cell, "network") > 0, target != "zeromq/ipc" && target != "sd-bus");
+		EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), target != "zeromq/ipc");
+	}
+	expect_nothing_left();
+}
+
+// Without TCP_NODELAY a small message waits in TCP until what was sent before is acknowledged, which takes tens of
+// milliseconds: nothing but that is told.
+TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-t", "mqtt/qos1-nagle,mqtt/qos1", "-s", "64", "--patterns",
+								 "pingpong", "-d", "20", "-o", "out"},
+								folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto json = read_json(folder.path() / "out/run.json");
+	for (const auto &cell : json["cells"]) {
+		SCOPED_TRACE(cell["target"].get<std::string>());
+		EXPECT_GT(cell["messages"]["complete"], 0);
+		if (cell["target"] == "mqtt/qos1") {
+			EXPECT_EQ(share_of(cell, "network/held"), 0);
+			continue;
+		}
+		EXPECT_GT(share_of(cell, "network/held"), 0.9);
+		for (const auto &layer : cell["layers"])
+			if (layer["layer"] == "network/held") {
+				EXPECT_EQ(layer["thread"], "mosquitto") << "on the way to the broker";
+			}
+	}
+	EXPECT_TRUE(mentions(outcome.out, "mqtt/qos1-nagle 64 B pingpong block: network/held: TCP keeps a message for"))
+		<< outcome.out;
+	EXPECT_FALSE(mentions(outcome.out, "mqtt/qos1 64 B pingpong block: network/held"));
 }
 
 TEST_F(Middleware, AKilledDaemonEndsItsCellsAndNoOthers)

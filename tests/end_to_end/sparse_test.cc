@@ -21,7 +21,7 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const Outcome outcome = run({icepath_program(), "run", "-t", "all", "--patterns", "sparse", "--sparse-period",
+	const Outcome outcome = run({icepath_program(), "run", "-t", kAllByTwoThreads, "--patterns", "sparse", "--sparse-period",
 								 "100ms", "-s", "64", "-d", "40", "-o", "out"},
 								folder.path(), 120s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

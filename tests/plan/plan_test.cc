@@ -302,7 +302,7 @@ TEST(Plan, RefusesATargetThatNobodyKnowsAndListsThoseThatAreThere)
 	for (const char *name : {"carrier-pigeon", "", "a ", "A", "all,a"})
 		expect_refused(wish({name}), {target("a"), target("b")}, ExitCode::Usage,
 					   {fmt::format("\"{}\"", name), "a, b"});
-	expect_refused(wish({"a", "all"}), {target("a")}, ExitCode::Usage, {"\"all\""});
+	expect_refused(wish({"all", "gone"}), {target("a"), missing_target()}, ExitCode::MachineCannot, {"gone"});
 }
 
 TEST(Plan, RefusesASizeThatANamedTargetCannotCarry)

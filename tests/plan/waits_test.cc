@@ -160,6 +160,12 @@ TEST(Waits, ALibraryHasItsOwnWhereItIsAskedForNoneOfThem)
 	ASSERT_EQ(plan.cells.size(), 2u) << "of middleware alone";
 	EXPECT_EQ(plan.cells[0].kind, rundir::kAdapter);
 	EXPECT_EQ(plan.cells[0].library, "iceoryx 2");
+	plan = plan_of({"all-transports"}, {Wait::Block});
+	EXPECT_EQ(std::ranges::count(plan.cells, rundir::kAdapter, &rundir::Cell::kind), 0);
+	const size_t transports = plan.cells.size();
+	EXPECT_GT(transports, 2u);
+	EXPECT_EQ(plan_of({"all-transports", "iceoryx", "iceoryx"}, {Wait::Block}).cells.size(), transports + 2);
+	EXPECT_EQ(plan_of({"iceoryx", "all"}, {Wait::Block}).cells.size(), transports + 2);
 	plan = plan_of({"pipe"}, {Wait::Block});
 	EXPECT_EQ(plan.cells[0].kind, rundir::kTransport);
 	EXPECT_TRUE(plan.cells[0].library.empty());

@@ -230,6 +230,16 @@ TEST_F(AggregateTest, CpuTimeIsPerMessageOfUnprobedBlocks)
 	EXPECT_DOUBLE_EQ((*cpu)[1].system_ns, 3000);
 }
 
+TEST_F(AggregateTest, ADaemonsCpuTimeIsPerMessageOfUnprobedBlocks)
+{
+	std::vector<rundir::Block> blocks = {block(0, false), block(1, true), block(2, false)};
+	for (size_t i = 0; i < blocks.size(); ++i)
+		blocks[i].daemon_cpu_ns = (i + 1) * 100 * blocks[i].flows[0].sends.size();
+	const auto per_message = of(blocks).cells[1].daemon_cpu_ns_per_message;
+	ASSERT_TRUE(per_message);
+	EXPECT_DOUBLE_EQ(*per_message, 200) << "the mean of 100 and 300";
+}
+
 TEST_F(AggregateTest, UsageIsTheSumOverUnprobedBlocksThatDidntFail)
 {
 	std::vector<rundir::Block> blocks = {block(0, false), block(1, true), block(2, false), block(3, false)};

@@ -29,6 +29,7 @@ void expect_same(const Block &a, const Block &b)
 	EXPECT_EQ(std::memcmp(&a.finish, &b.finish, sizeof a.finish), 0);
 	EXPECT_EQ(a.rate_hz, b.rate_hz);
 	EXPECT_EQ(a.recursion_misses, b.recursion_misses);
+	EXPECT_EQ(a.daemon_cpu_ns, b.daemon_cpu_ns);
 	ASSERT_EQ(a.companions.size(), b.companions.size());
 	for (size_t i = 0; i < a.companions.size(); ++i)
 		EXPECT_EQ(std::tie(a.companions[i].tid, a.companions[i].cpu, a.companions[i].name),

@@ -82,6 +82,7 @@ Block example_block(uint32_t round, bool probed)
 	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
 	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
 	block.recursion_misses = 9;
+	block.daemon_cpu_ns = 4711;
 	block.companions = {{300, 3, "tcp receiver"}};
 	if (!probed)
 		return block;
