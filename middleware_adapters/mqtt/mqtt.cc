@@ -8,6 +8,8 @@
 //
 // MQTT doesn't tell that the peer has died. A client whose broker is gone would connect anew, and miss messages: here the
 // channel is over then.
+#include <sys/socket.h>
+
 #include <condition_variable>
 #include <mutex>
 
@@ -77,6 +79,8 @@ struct icepath_endpoint : BrokeredEnd {
 		if (!client)
 			return;
 		mosquitto_disconnect(client);
+		if (!broker_gone) // whatever it still had to send, the library's thread ends
+			shutdown(mosquitto_socket(client), SHUT_RDWR);
 		mosquitto_loop_stop(client, false);
 		mosquitto_destroy(client);
 	}

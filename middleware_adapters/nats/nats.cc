@@ -4,9 +4,11 @@
 // natsOptions_SetSendAsap() the sender's thread writes it. Goroutines of the server pass it on, a thread of the receiver's library
 // reads it and puts it into the subscription's queue, and natsSubscription_NextMsg() sleeps on a condition variable there.
 //
-// cancel() ends the subscription: the call that sleeps on it comes back. NATS doesn't tell that the peer has died. A client
-// whose server is gone would connect anew, and miss messages: here the channel is over then.
+// cancel() ends the subscription: the call that sleeps on it comes back. A publish that waits for the server to read fails by the
+// signal that comes with cancel(), and the connection with it. NATS doesn't tell that the peer has
+// died. A client whose server is gone would connect anew, and miss messages: here the channel is over then.
 #include <nats/nats.h>
+#include <sys/prctl.h>
 
 #include "middleware_adapters/brokered_end.h"
 
@@ -40,6 +42,7 @@ struct icepath_endpoint : BrokeredEnd {
 	natsOptions *options = nullptr;
 	natsConnection *connection = nullptr;
 	natsSubscription *subscription = nullptr;
+	std::atomic<bool> asking{false}; // for a message
 	std::string forth; // the subject to the peer
 };
 
@@ -82,6 +85,22 @@ int failed(icepath_endpoint &end, const char *call, natsStatus status)
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, natsStatus_GetText(status));
 }
 
+// The library doesn't name its threads, and a thread begins with the name of the one that makes it.
+class ThreadsNamed {
+public:
+	explicit ThreadsNamed(const char *name)
+	{
+		prctl(PR_GET_NAME, own_);
+		prctl(PR_SET_NAME, name);
+	}
+	~ThreadsNamed() { prctl(PR_SET_NAME, own_); }
+	ThreadsNamed(const ThreadsNamed &) = delete;
+	ThreadsNamed &operator=(const ThreadsNamed &) = delete;
+
+private:
+	char own_[16] = "";
+};
+
 int subscribe(icepath_endpoint &end, const std::string &subject)
 {
 	natsStatus status = natsConnection_SubscribeSync(&end.subscription, end.connection, subject.c_str());
@@ -94,6 +113,7 @@ int subscribe(icepath_endpoint &end, const std::string &subject)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
+	const ThreadsNamed named("cnats");
 	natsStatus status = natsOptions_Create(&end.options);
 	if (status == NATS_OK)
 		status = natsOptions_SetURL(end.options, kUrl);
@@ -145,13 +165,15 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	if (end->is_over())
+	end->asking = true;
+	if (end->cancelled)
 		return end->end_of_call();
 	natsMsg *came = nullptr;
 	message->attempts = 1;
 	message->take_call_ns = icepath_now_ns();
 	const natsStatus status = natsSubscription_NextMsg(&came, end->subscription, kForeverMs);
 	message->take_return_ns = icepath_now_ns();
+	end->asking = false;
 	if (status != NATS_OK)
 		return failed(*end, "natsSubscription_NextMsg", status);
 	message->bytes = std::min<uint64_t>(static_cast<uint64_t>(natsMsg_GetDataLength(came)), message->capacity);
@@ -161,9 +183,11 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return ICEPATH_OK;
 }
 
+// Ending a subscription takes the connection's lock, which who publishes has.
 void cancel(icepath_endpoint *end)
 {
-	if (!end->cancelled.exchange(true) && end->subscription)
+	end->cancelled = true;
+	if (end->asking)
 		natsSubscription_Unsubscribe(end->subscription);
 }
 
