@@ -15,11 +15,11 @@
 #include <lcm/lcm.h>
 #include <poll.h>
 
+#include <climits>
 #include <string>
 
 #include "middleware_adapters/queue_length.h"
 #include "transports/death_watch.h"
-#include "transports/kernel_limit.h"
 #include "transports/loopback_address.h"
 #include "transports/plugin_table.h"
 
@@ -32,7 +32,17 @@ constexpr uint64_t kLibrarysQueue = 30; // messages
 constexpr uint64_t kDatagram = 65487; // bytes of a message, and of its channel's name
 constexpr uint64_t kDefaultReceiveBuffer = 212992;
 
-uint64_t receive_buffer() { return kernel_limit("/proc/sys/net/core/rmem_max", kDefaultReceiveBuffer); }
+// /proc/sys/net/core/rmem_max, which not every kernel shows in a network namespace: what a socket gets that asks for more.
+uint64_t receive_buffer()
+{
+	const int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int room = INT_MAX / 2;
+	socklen_t bytes = sizeof(room);
+	const bool told = probe >= 0 && setsockopt(probe, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) == 0 &&
+					  getsockopt(probe, SOL_SOCKET, SO_RCVBUF, &room, &bytes) == 0;
+	close_all({probe});
+	return told ? static_cast<uint64_t>(room) / 2 : kDefaultReceiveBuffer;
+}
 
 // Of the network that the two ends of a channel have for themselves.
 const char *name_from(uint32_t side) { return side == 0 ? "forth" : "back"; }
