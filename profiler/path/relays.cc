@@ -373,6 +373,11 @@ Transfer transfer_in_memory(const Step &step, uint64_t message, const Observatio
 		handed.at_ns = waits->begin_ns;
 		handed.evidence = waits->evidence;
 	}
+	// Without a CPU it handed nothing on.
+	if (const OffCpu *away = off_across(giver, handed.at_ns); away && away->out_ns >= step.had_ns) {
+		handed.at_ns = away->out_ns;
+		handed.evidence = {Evidence::Source::Record, away->record};
+	}
 	transfer.in_memory = handed;
 	const OffCpu *off = off_across(taker, handed.at_ns);
 	const Boundary taken = off ? switch_in(*off) : handed;

@@ -125,7 +125,7 @@ double share_of(const nlohmann::json &cell, const std::string &name)
 TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "zeromq/ipc,mqtt/qos0,mqtt/qos2,nats,sd-bus", "-s",
-								 "64", "--patterns", "pingpong", "-d", "15", "-o", "out"},
+								 "64", "--patterns", "pingpong", "-d", "12", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
@@ -166,7 +166,7 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "mqtt/qos1-nagle,mqtt/qos1", "-s", "64", "--patterns",
-								 "pingpong", "-d", "20", "-o", "out"},
+								 "pingpong", "-d", "12", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");

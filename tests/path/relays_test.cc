@@ -65,6 +65,16 @@ protected:
 		slept(woken, 830, at, at + 60, waker);
 	}
 
+	bool mentions_in_order(const std::vector<std::string> &pieces) const
+	{
+		const std::string text = capture.text();
+		size_t at = 0;
+		return std::ranges::all_of(pieces, [&](const std::string &piece) {
+			at = text.find(piece, at);
+			return at != std::string::npos;
+		});
+	}
+
 	Capture capture;
 };
 
@@ -166,12 +176,12 @@ TEST_F(Relayed, InTheMemoryOfAProcess)
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
 	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
 	call(kBroker, ICEPATH_CALL_TAKE, 1130, 1160, 0xb1);
-	call(kBroker, ICEPATH_CALL_READINESS, 1200, 5000);
+	call(kBroker, ICEPATH_CALL_READINESS, 1240, 5000);
 	call(kOther, ICEPATH_CALL_GIVE, 1300, 1340, 0xb2);
 	event(ICEPATH_RECORD_DATA_READY, 1320, kOther, 0xc1);
 	call(kReceiver, ICEPATH_CALL_TAKE, 1350, 1400, 0xc1);
 	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 20' | 1:queue/busy 10 | 1:relay.kernel 30 | "
-							  "1:relay.user 40~ | 2:relay.user 100 | 2:relay.kernel 20' | 3:receiver.user 30 | "
+							  "1:relay.user 80~ | 2:relay.user 60 | 2:relay.kernel 20' | 3:receiver.user 30 | "
 							  "3:receiver.kernel 50 | 3:receiver.user 300");
 	const Observations seen = capture.decoded();
 	const auto handed = std::ranges::find_if(seen.transfers, [](const Transfer &one) { return one.to == kOther; });
@@ -179,6 +189,8 @@ TEST_F(Relayed, InTheMemoryOfAProcess)
 	ASSERT_TRUE(handed->in_memory);
 	EXPECT_EQ(handed->in_memory->earliest_ns, 1160u);
 	EXPECT_EQ(handed->in_memory->latest_ns, 1300u);
+	slept(kBroker, 1180, 1185, 1310, kForeign).off.reason = ICEPATH_OFF_PREEMPTED;
+	EXPECT_TRUE(mentions_in_order({"1:relay.user 20~", "2:relay.user 120"})) << capture.text();
 }
 
 TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
