@@ -81,6 +81,7 @@ for steps; do
 	renamed) step "renamed symbols" gtest test_end_to_end 'RenamedSymbol.*' ;;
 	renamed-function) step "a renamed symbol" gtest test_end_to_end 'RenamedSymbol.OfAFunction*' ;;
 	witness) step witness gtest test_end_to_end 'Witness.*' ;;
+	middleware) step "threads and daemons" gtest test_end_to_end 'Middleware.MessagesAreFollowed*' ;;
 	capture) step capture gtest test_capture '*' ;;
 	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;

@@ -22,8 +22,10 @@ full)
 fentry every-fentry
 kprobe every-kprobe
 tracepoint every-tracepoint
+middleware
 conformance'
-	seconds=1800 programs="bpftrace unshare $(command -v iox-roudi || true)"
+	# The daemons of middleware are where an ordinary user's PATH doesn't lead.
+	seconds=1800 programs="bpftrace unshare $(PATH=$PATH:/usr/sbin command -v iox-roudi mosquitto nats-server dbus-daemon || true)"
 	;;
 *) echo "vm: short or full, not $length" >&2; exit 2 ;;
 esac
