@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <ranges>
+#include <set>
 #include <unordered_map>
 
 #include "ebpf/records.h"
@@ -49,7 +50,7 @@ public:
 			announced_by_[{event.tid, event.context}].push_back(&event);
 		}
 		for (const SocketEvent &event : events.device)
-			(event.has_stream_end ? segments_[event.stream_end] : datagrams_).push_back(&event);
+			(event.has_stream_end ? segments_[event.stream_end] : datagrams_[event.cpu]).push_back(&event);
 		for (const auto &[tid, thread] : seen.threads)
 			for (const Call &call : thread.calls)
 				if (call.kind == Call::Kind::Send && call.object != 0 && call.moved)
@@ -127,16 +128,19 @@ private:
 		return nullptr;
 	}
 
-	// What was announced at the other end of a socket was given by who is in a sending call then, or by whose packet it was.
+	// What was announced at the other end of a socket was given by who is in a sending call then, or by whose packet it was: TCP's by
+	// its sequence number, UDP's by the backlog of the CPU that queued it, which keeps its order.
 	bool find_giver(const SocketEvent &ready, HandOn &on) const
 	{
 		const Thread *current = thread(ready.tid);
-		if (ready.has_stream_end) {
-			const auto found = segments_.find(ready.stream_end);
-			on.device = found == segments_.end() ? nullptr : last_until(found->second, ready.at_ns);
-		} else if (ready.context != ICEPATH_CONTEXT_TASK) {
-			on.device = last_until(datagrams_, ready.at_ns);
-		}
+		const auto last_in = [&](const auto &packets, const auto &key) {
+			const auto found = packets.find(key);
+			return found == packets.end() ? nullptr : last_until(found->second, ready.at_ns);
+		};
+		if (ready.has_stream_end)
+			on.device = last_in(segments_, ready.stream_end);
+		else if (ready.context != ICEPATH_CONTEXT_TASK)
+			on.device = last_in(datagrams_, ready.cpu);
 		if (on.device) {
 			const Giving *giving = last_giving(on.device->socket, on.device->at_ns, 0);
 			if (!giving)
@@ -185,7 +189,7 @@ private:
 	std::unordered_map<uint64_t, std::vector<const SocketEvent *>> ready_; // by socket
 	std::map<std::pair<uint32_t, uint8_t>, std::vector<const SocketEvent *>> announced_by_; // by tid and context
 	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
-	std::vector<const SocketEvent *> datagrams_;
+	std::unordered_map<uint16_t, std::vector<const SocketEvent *>> datagrams_; // by CPU
 	std::unordered_map<uint64_t, std::vector<Giving>> givings_; // by object
 	std::vector<HandOn> all_;
 };
@@ -195,7 +199,7 @@ struct Step {
 	const HandOn *on = nullptr; // nullptr: in memory
 	uint32_t from = 0, to = 0; // tids
 	uint64_t had_ns = 0, taken_by_ns = 0;
-	Evidence taken_by;
+	Evidence had_by = {}, taken_by = {};
 };
 
 // The hand-overs that carry one message from its sender to its receiver.
@@ -286,11 +290,13 @@ private:
 			if (on && on->had_ns() > step.had_ns) {
 				step.from = tid;
 				step.had_ns = on->had_ns();
+				step.had_by = on->take->evidence;
 			}
 		}
 		if (step.from == 0 && step.to != delivery_.sender && process_of(delivery_.sender) == process) {
 			step.from = delivery_.sender;
 			step.had_ns = delivery_.send.at_ns;
+			step.had_by = delivery_.send.evidence;
 		}
 		return step.from != 0;
 	}
@@ -308,7 +314,7 @@ private:
 				step = {.to = step.from, .taken_by_ns = step.on->given_ns(), .taken_by = step.on->give->evidence};
 			} else if (step_in_memory(step)) {
 				steps_.push_back(step);
-				step = {.to = step.from, .taken_by_ns = step.had_ns, .taken_by = step.taken_by};
+				step = {.to = step.from, .taken_by_ns = step.had_ns, .taken_by = step.had_by};
 			} else {
 				return false;
 			}
@@ -386,21 +392,26 @@ Transfer transfer_in_memory(const Step &step, uint64_t message, const Observatio
 	return transfer;
 }
 
-// Which deliveries of a block overlap with another one.
-std::vector<bool> overlapping(const std::vector<Delivery> &deliveries)
+// The messages of a block, lead-in included, that were on their way while another one was.
+std::set<uint64_t> overlapping(const Observations &seen)
 {
-	std::vector<size_t> order(deliveries.size());
-	for (size_t i = 0; i < order.size(); ++i)
-		order[i] = i;
-	std::ranges::stable_sort(order, {}, [&](size_t i) { return deliveries[i].send.at_ns; });
-	std::vector<bool> overlap(deliveries.size());
-	size_t longest = 0; // which of those before lasts longest
-	for (size_t n = 1; n < order.size(); ++n) {
-		const Delivery &earlier = deliveries[order[longest]], &later = deliveries[order[n]];
-		if (earlier.recv.at_ns > later.send.at_ns)
-			overlap[order[n]] = overlap[order[longest]] = true;
-		if (later.recv.at_ns >= earlier.recv.at_ns)
-			longest = n;
+	struct OnItsWay {
+		uint64_t begin_ns, end_ns, message;
+	};
+	std::vector<OnItsWay> all;
+	for (const Delivery &delivery : seen.deliveries)
+		all.push_back({delivery.send.at_ns, delivery.recv.at_ns, delivery.message});
+	for (const Transfer &transfer : seen.transfers)
+		if (transfer.call && transfer.take_return)
+			all.push_back({transfer.call->at_ns, transfer.take_return->at_ns, transfer.message});
+	std::ranges::stable_sort(all, {}, &OnItsWay::begin_ns);
+	std::set<uint64_t> overlap;
+	const OnItsWay *longest = nullptr; // of those before
+	for (const OnItsWay &one : all) {
+		if (longest && longest->end_ns > one.begin_ns && longest->message != one.message)
+			overlap.insert({longest->message, one.message});
+		if (!longest || one.end_ns >= longest->end_ns)
+			longest = &one;
 	}
 	return overlap;
 }
@@ -410,19 +421,18 @@ std::vector<bool> overlapping(const std::vector<Delivery> &deliveries)
 void find_relays(const SocketEvents &events, Observations &seen)
 {
 	const HandOns hand_ons(events, seen);
-	const std::vector<bool> overlap = overlapping(seen.deliveries);
+	const std::set<uint64_t> overlap = overlapping(seen);
 	std::map<uint64_t, const Transfer *> direct;
 	for (const Transfer &transfer : seen.transfers)
 		direct.emplace(transfer.message, &transfer);
 	std::vector<Transfer> found;
-	for (size_t i = 0; i < seen.deliveries.size(); ++i) {
-		Delivery &delivery = seen.deliveries[i];
+	for (Delivery &delivery : seen.deliveries) {
 		const auto stamped = direct.find(delivery.message);
 		if (stamped == direct.end())
 			continue;
 		const Transfer &stamps = *stamped->second;
 		delivery.chained = true;
-		if (overlap[i]) {
+		if (overlap.contains(delivery.message)) {
 			delivery.unresolved = Reason::AmbiguousRelay;
 			continue;
 		}

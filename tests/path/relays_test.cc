@@ -248,10 +248,12 @@ TEST_F(Relayed, TwoInFlightCannotBeToldApart)
 {
 	woken_by_futex(kSender, kClient, 1130);
 	woken_by_futex(kClient, kReceiver, 1420);
-	capture.block.flows[0].sends.push_back({1, 1650, 1650, 1660, 0, 1670, 1, 0, 0});
+	capture.block.flows[0].sends.push_back({1, 1550, 1550, 1560, 0, 1570, 1, 0, 0});
 	capture.block.flows[0].recvs.push_back({1, 1710, 0, 1711, 1800, 0, 1900, 1, 0});
 	EXPECT_EQ(capture.text(0), "ambiguous_relay");
 	EXPECT_EQ(capture.text(1), "ambiguous_relay");
+	capture.block.flows[0].sends[0].flags = capture.block.flows[0].recvs[0].flags = rundir::kStampLeadIn;
+	EXPECT_EQ(capture.text(0), "ambiguous_relay") << "the second one, which the lead-in is beside";
 }
 
 TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
