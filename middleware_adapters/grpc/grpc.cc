@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// gRPC over a UNIX socket, by its synchronous API and code that its compiler made (peer.proto).
+//
+// grpc/stream: side 1 is the server. Side 0 calls its method once, and the call's two streams carry the messages of both directions:
+// sending is Write(), receiving is Read(). The server's handler, in a thread of the library, only lends its stream to the thread of
+// the endpoint. Write() comes back as soon as flow control, by the window that the receiver gives, lets all of the message go to the
+// connection.
+//
+// grpc/unary: who receives is a server, and who sends calls its method for each message; in ping-pong both ends are both, with a
+// connection for each direction. Sending is that call, which ends with an empty answer. Receiving is to wait for the handler, which
+// has the message, in a thread of the library; it answers once the message was copied out of it.
+//
+// A thread within a call that waits looks after all of the process's sockets, unless another one does: a server has one or two
+// threads that always do. So a message may be read by another thread (grpcpp_sync_ser), which wakes the one that asked for it. Work
+// for a connection that another thread is at is left to that one, or to a thread that does nothing else (default-executo).
+//
+// No signal brings a call back. cancel() does by TryCancel(), for the client's calls and the server's stream; the handler of
+// grpc/unary is waited for by a condition variable.
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "middleware_adapters/grpc/service.h"
+#include "transports/plugin_table.h"
+
+using namespace icepath::transports;
+using icepath::middleware::Message;
+using icepath::middleware::Peer;
+using icepath::middleware::Service;
+using icepath::middleware::Taken;
+
+namespace {
+
+constexpr uint64_t kLargest = 32 * 1024 * 1024;
+constexpr int kLargestEncoded = kLargest + 64;
+constexpr auto kConnectTime = std::chrono::seconds(5);
+
+} // namespace
+
+struct icepath_endpoint : ChannelEnd {
+	using ChannelEnd::ChannelEnd;
+	~icepath_endpoint()
+	{
+		cancel();
+		stream.reset();
+		service.close();
+		if (server)
+			server->Shutdown(std::chrono::system_clock::now());
+	}
+
+	bool has_stream() const { return std::strcmp(target, "grpc/stream") == 0; }
+	bool serves() const { return has_stream() ? side == 1 : receives; }
+	bool calls() const { return has_stream() ? side == 0 : sends; }
+	void cancel()
+	{
+		cancelled.store(true, std::memory_order_relaxed);
+		service.end();
+		const std::lock_guard lock(calling);
+		if (call)
+			call->TryCancel();
+	}
+	// A call of the client begins. Before cancel() or after, but not in between.
+	grpc::ClientContext *begin_call()
+	{
+		const std::lock_guard lock(calling);
+		call = std::make_unique<grpc::ClientContext>();
+		if (is_cancelled())
+			call->TryCancel();
+		return call.get();
+	}
+
+	Message outgoing, incoming;
+	Service service;
+	std::unique_ptr<grpc::Server> server;
+	std::unique_ptr<Peer::Stub> stub;
+	std::mutex calling;
+	std::unique_ptr<grpc::ClientContext> call; // changes with `calling` held
+	std::unique_ptr<grpc::ClientReaderWriter<Message, Message>> stream; // of side 0
+	Service::ServerStream *served = nullptr; // of side 1
+};
+
+namespace {
+
+const icepath_target *target(uint32_t n)
+{
+	static const auto made = [](const char *name, const char *summary, uint32_t capabilities) {
+		icepath_target it{};
+		it.size = sizeof(it);
+		it.name = name;
+		it.summary = summary;
+		it.waits = ICEPATH_WAIT_BLOCK;
+		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+		it.capabilities = capabilities;
+		it.max_payload_bytes = kLargest;
+		it.max_payload_why = "icepath's own limit: the library's is 4 MiB by default, and what a program sets";
+		return it;
+	};
+	static const icepath_target targets[] = {
+		made("grpc/stream", "a bidirectional stream over a UNIX socket, read and written synchronously",
+			 ICEPATH_CAN_PINGPONG),
+		made("grpc/unary", "a synchronous call over a UNIX socket for each message, answered once it was taken",
+			 ICEPATH_CAN_PINGPONG | ICEPATH_IS_RENDEZVOUS),
+	};
+	return n < std::size(targets) ? &targets[n] : nullptr;
+}
+
+// No exception leaves the plug-in: there may be no memory, or no thread.
+template <class Body> int run(icepath_endpoint &end, const char *doing, Body body)
+{
+	try {
+		return body();
+	} catch (const std::exception &failure) {
+		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
+	}
+}
+
+int closed(icepath_endpoint &end)
+{
+	return end.is_cancelled() ? end.end_of_cancelled()
+							  : end.sentence.tell(ICEPATH_CLOSED, "the connection of %s has ended", end.target);
+}
+
+int failed(icepath_endpoint &end, const char *what, const grpc::Status &status)
+{
+	if (end.is_cancelled() || status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+		status.error_code() == grpc::StatusCode::CANCELLED)
+		return closed(end);
+	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, what, status.error_message().c_str());
+}
+
+int serve(icepath_endpoint &end, const std::string &name)
+{
+	const std::string where = "unix:/tmp/icepath-" + name + "-" + std::to_string(end.side);
+	grpc::ServerBuilder builder;
+	builder.AddListeningPort(where, grpc::InsecureServerCredentials());
+	builder.SetMaxReceiveMessageSize(kLargestEncoded);
+	builder.RegisterService(&end.service);
+	end.server = builder.BuildAndStart();
+	if (!end.server)
+		return end.sentence.tell(ICEPATH_FAILED, "%s: gRPC can't listen on %s", end.target, where.c_str());
+	end.given.bytes_used =
+		static_cast<uint32_t>(where.copy(reinterpret_cast<char *>(end.given.bytes), sizeof(end.given.bytes)));
+	return ICEPATH_OK;
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
+		return run(end, "serving", [&] { return end.serves() ? serve(end, how->name) : ICEPATH_OK; });
+	});
+}
+
+int call_server(icepath_endpoint &end, const std::string &where)
+{
+	grpc::ChannelArguments options;
+	options.SetMaxReceiveMessageSize(kLargestEncoded);
+	const auto channel = grpc::CreateCustomChannel(where, grpc::InsecureChannelCredentials(), options);
+	if (!channel->WaitForConnected(std::chrono::system_clock::now() + kConnectTime))
+		return end.sentence.tell(ICEPATH_FAILED, "%s: nobody answers on %s", end.target, where.c_str());
+	end.stub = Peer::NewStub(channel);
+	if (end.has_stream()) {
+		end.stream = end.stub->Exchange(end.begin_call());
+		end.stream->WaitForInitialMetadata(); // from here on the server has the stream, or the call has failed
+	}
+	return ICEPATH_OK;
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
+		return status;
+	if (!end->calls())
+		return ICEPATH_OK;
+	if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes))
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end->target);
+	return run(*end, "connecting", [&] {
+		return call_server(*end, std::string(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used));
+	});
+}
+
+// Side 1 is connected before there is a stream.
+bool has_stream_by_now(icepath_endpoint &end)
+{
+	if (end.side == 1 && !end.served)
+		end.served = end.service.await_stream();
+	return end.side == 0 || end.served;
+}
+
+int write(icepath_endpoint &end, icepath_send &message)
+{
+	if (!has_stream_by_now(end))
+		return closed(end);
+	message.call_ns = icepath_now_ns();
+	const bool is_written = end.side == 0 ? end.stream->Write(end.outgoing) : end.served->Write(end.outgoing);
+	message.return_ns = icepath_now_ns();
+	return is_written ? ICEPATH_OK : closed(end);
+}
+
+int push(icepath_endpoint &end, icepath_send &message)
+{
+	Taken answer;
+	grpc::ClientContext *call = end.begin_call();
+	message.call_ns = icepath_now_ns();
+	const grpc::Status status = end.stub->Push(call, end.outgoing, &answer);
+	message.return_ns = icepath_now_ns();
+	return status.ok() ? ICEPATH_OK : failed(end, "a call", status);
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	message->attempts = 1;
+	message->call_ns = message->publish_ns = 0;
+	if (end->is_cancelled())
+		return end->end_of_cancelled();
+	return run(*end, "a send", [&] {
+		end->outgoing.set_payload(message->data, message->bytes);
+		return end->has_stream() ? write(*end, *message) : push(*end, *message);
+	});
+}
+
+void copy_out(const Message &from, icepath_recv &message)
+{
+	message.bytes = std::min<uint64_t>(from.payload().size(), message.capacity);
+	std::memcpy(message.data, from.payload().data(), message.bytes);
+}
+
+int read(icepath_endpoint &end, icepath_recv &message)
+{
+	message.take_call_ns = icepath_now_ns();
+	const bool is_read =
+		has_stream_by_now(end) && (end.side == 0 ? end.stream->Read(&end.incoming) : end.served->Read(&end.incoming));
+	message.take_return_ns = icepath_now_ns();
+	if (!is_read)
+		return closed(end);
+	copy_out(end.incoming, message);
+	return ICEPATH_OK;
+}
+
+int await_call(icepath_endpoint &end, icepath_recv &message)
+{
+	message.take_call_ns = icepath_now_ns();
+	const bool is_taken = end.service.take([&](const Message &arrived) {
+		message.take_return_ns = icepath_now_ns();
+		copy_out(arrived, message);
+	});
+	return is_taken ? ICEPATH_OK : closed(end);
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	if (end->is_cancelled())
+		return end->end_of_cancelled();
+	message->attempts = 1;
+	return run(*end, "a receive",
+			   [&] { return end->has_stream() ? read(*end, *message) : await_call(*end, *message); });
+}
+
+const char *version()
+{
+	static const std::string text = "gRPC " + grpc::Version();
+	return text.c_str();
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = [] {
+		icepath_plugin table = plugin_table("grpc", target, open_end, connect_end, send_message, recv_message);
+		table.library_version = version();
+		table.cancel = [](icepath_endpoint *end) { end->cancel(); };
+		return table;
+	}();
+	return &plugin;
+}

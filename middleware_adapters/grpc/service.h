@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What an end of a channel serves (peer.proto): where threads of the library hand streams and messages to the endpoint's own.
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "peer.grpc.pb.h"
+
+namespace icepath::middleware {
+
+class Service final : public Peer::Service {
+public:
+	using ServerStream = grpc::ServerReaderWriter<Message, Message>;
+
+	grpc::Status Exchange(grpc::ServerContext *call, ServerStream *stream) override
+	{
+		std::unique_lock lock(mutex_);
+		if (call_ || is_over_)
+			return {grpc::StatusCode::RESOURCE_EXHAUSTED, "a channel has one stream"};
+		call_ = call;
+		lock.unlock();
+		stream->SendInitialMetadata(); // connect() of side 0 waits for it
+		lock.lock();
+		stream_ = stream;
+		changed_.notify_all();
+		changed_.wait(lock, [this] { return is_closing_; });
+		call_ = nullptr;
+		return grpc::Status::OK;
+	}
+
+	grpc::Status Push(grpc::ServerContext *, const Message *message, Taken *) override
+	{
+		std::unique_lock lock(mutex_);
+		changed_.wait(lock, [this] { return !arrived_ || is_over_; }); // of a call that its client gave up
+		if (is_over_)
+			return {grpc::StatusCode::CANCELLED, "nobody receives any more"};
+		arrived_ = message;
+		changed_.notify_all();
+		changed_.wait(lock, [=, this] { return arrived_ != message || is_over_; });
+		if (arrived_ != message)
+			return grpc::Status::OK;
+		arrived_ = nullptr;
+		return {grpc::StatusCode::CANCELLED, "nobody receives any more"};
+	}
+
+	// Null: it is over.
+	ServerStream *await_stream()
+	{
+		std::unique_lock lock(mutex_);
+		changed_.wait(lock, [this] { return stream_ || is_over_; });
+		return is_over_ ? nullptr : stream_;
+	}
+
+	// False: it is over. `copy` is called with the message before its call is answered.
+	template <class Copy> bool take(Copy copy)
+	{
+		std::unique_lock lock(mutex_);
+		changed_.wait(lock, [this] { return arrived_ || is_over_; });
+		if (is_over_)
+			return false;
+		copy(*arrived_);
+		arrived_ = nullptr;
+		changed_.notify_all();
+		return true;
+	}
+
+	void end()
+	{
+		const std::lock_guard lock(mutex_);
+		is_over_ = true;
+		if (call_)
+			call_->TryCancel();
+		changed_.notify_all();
+	}
+
+	// The stream isn't used any more.
+	void close()
+	{
+		end();
+		const std::lock_guard lock(mutex_);
+		is_closing_ = true;
+		changed_.notify_all();
+	}
+
+private:
+	std::mutex mutex_;
+	std::condition_variable changed_;
+	bool is_over_ = false, is_closing_ = false;
+	grpc::ServerContext *call_ = nullptr;
+	ServerStream *stream_ = nullptr;
+	const Message *arrived_ = nullptr;
+};
+
+} // namespace icepath::middleware
