@@ -99,7 +99,9 @@ private:
 		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
 		if (!handover_.inferred && asking(off->waking_ns) && off->waking_ns < handover_.ready.at_ns)
 			return Sleep::Spurious;
-		return handover_.inferred ? Sleep::Other : Sleep::Unknown;
+		// A library's function may wait for its other threads: whom neither the giver nor the announcement woke did.
+		const bool by_another = off->waker_context == ICEPATH_CONTEXT_TASK && !by_giver(*off);
+		return handover_.inferred || (transfer_.in_library && by_another) ? Sleep::Other : Sleep::Unknown;
 	}
 
 	// The last period in which it slept in this very wait and that was over before the message was ready.

@@ -227,6 +227,17 @@ TEST_F(Relayed, WhatComesFromElsewhereOrTooLateIsNotTheMessage)
 	EXPECT_TRUE(capture.text().starts_with("0:sender.user 110")) << capture.text();
 }
 
+// It was told of the message, and its library's function then waits for another thread, which hasn't got it.
+TEST_F(Relayed, AFunctionMayWaitForAnotherThreadOfItsLibrary)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
+	call(kReceiver, ICEPATH_CALL_TAKE, 1160, 1170, 0xb1);
+	call(kReceiver, ICEPATH_CALL_FUTEX_WAIT, 1200, 1450);
+	slept(kReceiver, 1210, 1300, 1400, kServer);
+	EXPECT_TRUE(mentions_in_order({"1:blocked", " by 70"})) << capture.text();
+}
+
 // First it was told of the message, and then it had to wait for who told it to let go of the lock.
 TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
 {
