@@ -7,8 +7,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include <string>
-
+#include "middleware_adapters/channel_name.h"
 #include "transports/death_watch.h"
 #include "transports/plugin_table.h"
 #include "transports/shared_mapping.h"
@@ -90,19 +89,6 @@ struct BrokeredEnd : SharedMemoryEnd {
 		if (in->sender_sleeps.load(std::memory_order_relaxed))
 			syscall(SYS_futex, &in->taken, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 	}
-
-	// What side 0 tells of itself, beside the memory; side 1 likewise.
-	void give_text(const std::string &text)
-	{
-		given.bytes_used = static_cast<uint32_t>(text.copy(reinterpret_cast<char *>(given.bytes), sizeof(given.bytes)));
-	}
-	static std::string text_of(const icepath_address &peer)
-	{
-		return {reinterpret_cast<const char *>(peer.bytes), std::min<size_t>(peer.bytes_used, sizeof(peer.bytes))};
-	}
 };
-
-// A name that no channel had before: what a sender sent that was killed may still be on its way.
-inline std::string new_channel() { return std::to_string(getpid()) + "-" + std::to_string(icepath_now_ns()); }
 
 } // namespace icepath::transports

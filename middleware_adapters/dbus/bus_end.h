@@ -94,7 +94,7 @@ template <class Endpoint> int connect_bus(Endpoint *end, const icepath_address *
 {
 	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
 		return status;
-	end->peer = BrokeredEnd::text_of(*peer);
+	end->peer = text_of(*peer);
 	return ICEPATH_OK;
 }
 

@@ -54,7 +54,7 @@ int join(icepath_endpoint &end)
 		return ICEPATH_FAILED;
 	}
 	dbus_connection_get_unix_fd(end.connection, &end.socket);
-	end.give_text(dbus_bus_get_unique_name(end.connection));
+	give_text(end, dbus_bus_get_unique_name(end.connection));
 	return ICEPATH_OK;
 }
 

@@ -55,7 +55,7 @@ int join(icepath_endpoint &end)
 		return end.sentence.tell(ICEPATH_FAILED, "sd-bus: dbus-daemon at %s can't be joined: %s",
 								 private_bus().address.c_str(), std::strerror(-error));
 	end.socket = sd_bus_get_fd(end.bus);
-	end.give_text(name);
+	give_text(end, name);
 	return ICEPATH_OK;
 }
 

@@ -216,7 +216,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 		if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
 			return status;
 		const std::string channel = new_channel();
-		end.give_text(channel);
+		give_text(end, channel);
 		return join(end, channel);
 	});
 }
@@ -225,7 +225,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
 		return status;
-	return end->side == 1 ? join(*end, BrokeredEnd::text_of(*peer)) : ICEPATH_OK;
+	return end->side == 1 ? join(*end, text_of(*peer)) : ICEPATH_OK;
 }
 
 int send_message(icepath_endpoint *end, icepath_send *message)
