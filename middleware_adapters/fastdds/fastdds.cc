@@ -9,8 +9,8 @@
 // of a participant is known only by its lease, which takes seconds: here the process is watched.
 //
 // Participants of one process hand over to each other directly unless that is switched off, which it is here: `between threads`
-// is to compare transports. Data-sharing is switched off, too: with a history of two, every tenth one-way block of 4 MiB messages
-// stopped, its reader being told of no more (2.9.1).
+// is to compare transports. Data-sharing is switched off, too: with a history of two, 3 of 19
+// one-way blocks of 4 MiB messages stopped, the reader getting no more of what was written, for a reason that wasn't found (2.9.1).
 #include <functional>
 #include <memory>
 #include <string>
