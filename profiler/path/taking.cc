@@ -74,6 +74,14 @@ private:
 		return asking(at_ns) && !transfer_.polls && (!transfer_.wait_return || at_ns < transfer_.wait_return->at_ns);
 	}
 
+	// A library's function may wait for a lock, for a time, or for a thread that neither gave nor announced the message.
+	bool waits_for_else(const OffCpu &off) const
+	{
+		const Call *call = transfer_.in_library ? call_at(*taker_.thread, off.out_ns) : nullptr;
+		return call && (call->kind == Call::Kind::FutexLock || off.waker_context == ICEPATH_CONTEXT_HARDIRQ ||
+						(off.waker_context == ICEPATH_CONTEXT_TASK && !by_giver(off)));
+	}
+
 	Sleep classify(const OffCpu *off)
 	{
 		if (!off)
@@ -99,9 +107,7 @@ private:
 		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
 		if (!handover_.inferred && asking(off->waking_ns) && off->waking_ns < handover_.ready.at_ns)
 			return Sleep::Spurious;
-		// A library's function may wait for its other threads: whom neither the giver nor the announcement woke did.
-		const bool by_another = off->waker_context == ICEPATH_CONTEXT_TASK && !by_giver(*off);
-		return handover_.inferred || (transfer_.in_library && by_another) ? Sleep::Other : Sleep::Unknown;
+		return handover_.inferred || waits_for_else(*off) ? Sleep::Other : Sleep::Unknown;
 	}
 
 	// The last period in which it slept in this very wait and that was over before the message was ready.
