@@ -124,19 +124,22 @@ double share_of(const nlohmann::json &cell, const std::string &name)
 // By every thread and daemon on its way, each of which the tables name.
 TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 {
-	const Outcome outcome = run({icepath_program(), "run", "-t", "zeromq/ipc,mqtt/qos0,mqtt/qos2,nats,sd-bus", "-s",
-								 "64", "--patterns", "pingpong", "-d", "12", "-o", "out"},
-								folder.path());
+	const Outcome outcome =
+		run({icepath_program(), "run", "-t", "zeromq/ipc,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,fastdds/shm",
+			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "14", "-o", "out"},
+			folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
-	ASSERT_EQ(json["cells"].size(), 5u);
+	ASSERT_EQ(json["cells"].size(), 7u);
 	for (const auto &cell : json["cells"]) {
 		const std::string target = cell["target"];
 		SCOPED_TRACE(target);
 		const auto &messages = cell["messages"];
 		EXPECT_EQ(messages["sent"], messages["received"]);
 		EXPECT_GT(messages["probed"], 0);
-		EXPECT_GE(messages["complete"].get<double>(), 0.995 * messages["probed"].get<double>()) << messages.dump();
+		// Into shared memory whose reader is awake, a message is handed over by nothing that can be seen.
+		const double whole = target == "fastdds/shm" ? 0.97 : 0.995;
+		EXPECT_GE(messages["complete"].get<double>(), whole * messages["probed"].get<double>()) << messages.dump();
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
 		const auto relays = relays_of(cell);
 		const std::map<std::string, std::vector<std::string>> ways = {
@@ -146,7 +149,9 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 			 {"mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto",
 			  "mosquitto loop"}},
 			{"nats", {"nats-server"}}, // and threads that Go and the library choose
-			{"sd-bus", {"dbus-daemon"}}};
+			{"sd-bus", {"dbus-daemon"}},
+			{"cyclonedds/udp", {"recvUC"}},
+			{"fastdds/shm", {}}}; // its threads have no names
 		for (size_t i = 0; i < ways.at(target).size(); i++) {
 			const auto hop = relays.find(static_cast<int>(i) + 1);
 			ASSERT_NE(hop, relays.end()) << i + 1;
@@ -155,8 +160,10 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 			EXPECT_TRUE(mentions(outcome.out, ways.at(target)[i]));
 		}
 		EXPECT_GT(share_of(cell, "relay.user") + share_of(cell, "relay.kernel"), 0);
-		EXPECT_EQ(share_of(cell, "network") > 0, target != "zeromq/ipc" && target != "sd-bus");
-		EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), target != "zeromq/ipc");
+		const std::set<std::string> by_network = {"mqtt/qos0", "mqtt/qos2", "nats", "cyclonedds/udp"};
+		EXPECT_EQ(share_of(cell, "network") > 0, by_network.contains(target));
+		const bool has_daemon = target == "sd-bus" || target == "nats" || target.starts_with("mqtt");
+		EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), has_daemon);
 	}
 	expect_nothing_left();
 }
