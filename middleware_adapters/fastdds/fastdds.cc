@@ -11,11 +11,11 @@
 // Participants of one process hand over to each other directly unless that is switched off, which it is here: `between threads`
 // is to compare transports. Data-sharing is switched off, too: with a history of two, 3 of 19
 // one-way blocks of 4 MiB messages stopped, the reader getting no more of what was written, for a reason that wasn't found (2.9.1).
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "middleware_adapters/channel_name.h"
+#include "middleware_adapters/fastdds/octets.h"
 #include "middleware_adapters/queue_length.h"
 #include "transports/death_watch.h"
 #include "transports/plugin_table.h"
@@ -30,15 +30,12 @@
 #include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <fastdds/dds/subscriber/Subscriber.hpp>
-#include <fastdds/dds/topic/TopicDataType.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastrtps/xmlparser/XMLProfileManager.h>
 
 using namespace icepath::transports;
 namespace fast = eprosima::fastdds::dds;
-using eprosima::fastrtps::rtps::InstanceHandle_t;
-using eprosima::fastrtps::rtps::SerializedPayload_t;
 using eprosima::fastrtps::types::ReturnCode_t;
 
 namespace {
@@ -46,54 +43,12 @@ namespace {
 constexpr const char *kShm = "fastdds/shm", *kUdp = "fastdds/udp";
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr uint32_t kSegmentBytes = 32 * 1024 * 1024;
+constexpr uint32_t kSocketBytes = 4 * 1024 * 1024; // or what net.core.rmem_max allows
 constexpr uint32_t kDomain = 1; // another than that of other implementations of DDS here
 constexpr int kQueued = 256;
-constexpr uint32_t kEncapsulationBytes = 4;
 constexpr uint64_t kLongestJoinNs = 10'000'000'000;
 // A message that was lost is asked for after so long; a writer that waits for room is told of it so soon at the latest.
 const eprosima::fastrtps::Duration_t kHeartbeat(0, 20'000'000u), kLongestWrite(0, 100'000'000u);
-
-// octet[n]. A sample of it is the message itself.
-class Octets : public fast::TopicDataType {
-public:
-	explicit Octets(uint64_t count) : count_(static_cast<uint32_t>(count))
-	{
-		setName(("octet" + std::to_string(count)).c_str());
-		m_typeSize = (count_ + kEncapsulationBytes + 3) / 4 * 4; // it comes padded
-		m_isGetKeyDefined = false;
-		auto_fill_type_object(false);
-		auto_fill_type_information(false);
-	}
-	bool serialize(void *data, SerializedPayload_t *payload) override
-	{
-		if (payload->max_size < m_typeSize)
-			return false;
-		constexpr uint8_t kLittleEndianCdr[kEncapsulationBytes] = {0, 1, 0, 0};
-		payload->encapsulation = CDR_LE;
-		payload->length = count_ + kEncapsulationBytes;
-		std::memcpy(payload->data, kLittleEndianCdr, kEncapsulationBytes);
-		std::memcpy(payload->data + kEncapsulationBytes, data, count_);
-		return true;
-	}
-	bool deserialize(SerializedPayload_t *payload, void *data) override
-	{
-		if (payload->length < count_ + kEncapsulationBytes)
-			return false;
-		std::memcpy(data, payload->data + kEncapsulationBytes, count_);
-		return true;
-	}
-	std::function<uint32_t()> getSerializedSizeProvider(void *) override
-	{
-		return [this] { return count_ + kEncapsulationBytes; };
-	}
-	void *createData() override { return new uint8_t[count_]; }
-	void deleteData(void *data) override { delete[] static_cast<uint8_t *>(data); }
-	bool getKey(void *, InstanceHandle_t *, bool) override { return false; }
-	bool is_bounded() const override { return true; }
-
-private:
-	const uint32_t count_;
-};
 
 } // namespace
 
@@ -163,6 +118,7 @@ fast::DomainParticipantQos transport_of(const icepath_endpoint &end)
 	if (std::strcmp(end.target, kUdp) == 0) {
 		auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
 		udp->interfaceWhiteList = {"127.0.0.1"};
+		qos.transport().listen_socket_buffer_size = kSocketBytes;
 		qos.transport().user_transports.push_back(udp);
 	} else {
 		auto shm = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
@@ -216,7 +172,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 	end.participant = fast::DomainParticipantFactory::get_instance()->create_participant(kDomain, transport_of(end));
 	if (!end.participant)
 		return end.sentence.tell(ICEPATH_FAILED, "%s: no participant can be made of its transport", end.target);
-	const fast::TypeSupport type(new Octets(end.payload_bytes));
+	const fast::TypeSupport type(new icepath::middleware::Octets(end.payload_bytes));
 	type.register_type(end.participant);
 	const auto topic = [&](uint32_t from) {
 		return end.participant->create_topic(channel + (from == 0 ? "-forth" : "-back"), type.get_type_name(),
