@@ -90,6 +90,8 @@ enum icepath_mechanism {
 	 * or while it waits. The threads of the workers and of the daemon are followed.
 	 */
 	ICEPATH_USES_LIBRARY_THREADS = 1u << 10,
+	/* With it: they may hand a message on in memory that processes share, without a call where its reader is awake. */
+	ICEPATH_USES_SHARED_MEMORY = 1u << 11,
 };
 
 enum icepath_capability {

@@ -74,14 +74,14 @@ struct icepath_endpoint : ChannelEnd {
 
 namespace {
 
-icepath_target described(const char *name, const char *summary)
+icepath_target described(const char *name, const char *summary, uint32_t more_mechanisms)
 {
 	icepath_target it{};
 	it.size = sizeof(it);
 	it.name = name;
 	it.summary = summary;
 	it.waits = ICEPATH_WAIT_EPOLL;
-	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS | more_mechanisms;
 	it.capabilities = ICEPATH_CAN_PINGPONG;
 	it.max_payload_bytes = kLargest;
 	it.max_payload_why = "icepath's participants have room for two messages of 4 MiB in flight";
@@ -91,8 +91,8 @@ icepath_target described(const char *name, const char *summary)
 const icepath_target *target(uint32_t n)
 {
 	static const icepath_target all[] = {
-		described(kShm, "Fast DDS by its shared-memory transport, reliable"),
-		described(kUdp, "Fast DDS by UDP on 127.0.0.1, reliable"),
+		described(kShm, "Fast DDS by its shared-memory transport, reliable", ICEPATH_USES_SHARED_MEMORY),
+		described(kUdp, "Fast DDS by UDP on 127.0.0.1, reliable", 0),
 	};
 	return n < std::size(all) ? &all[n] : nullptr;
 }

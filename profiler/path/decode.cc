@@ -262,7 +262,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	for (size_t i = 0; i < flows.size(); ++i)
 		add_deliveries(block.flows[i], directions[i], seen);
 	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
-		find_relays(events, seen);
+		find_relays(events, (cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, seen);
 	return seen;
 }
 

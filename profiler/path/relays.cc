@@ -202,13 +202,16 @@ struct Step {
 	Evidence had_by = {}, taken_by = {};
 };
 
+// Between whom a message may be handed on without a call.
+enum class Memory : uint8_t { NotAtAll, OfAProcess, Shared };
+
 // The hand-overs that carry one message from its sender to its receiver.
 class Search {
 public:
-	// `taken`: when the receiver has it at the latest. `in_memory`: threads of one process may hand it on without a call.
+	// `taken`: when the receiver has it at the latest.
 	Search(const Observations &seen, const std::vector<HandOn> &all, const Delivery &delivery, const Mark &taken,
-		   bool in_memory)
-		: seen_(seen), delivery_(delivery), in_memory_(in_memory)
+		   Memory memory)
+		: seen_(seen), delivery_(delivery), memory_(memory)
 	{
 		have(delivery.sender, delivery.send.at_ns);
 		auto on =
@@ -226,10 +229,13 @@ public:
 	const std::vector<Step> &steps() const { return steps_; }
 
 private:
-	uint32_t process_of(uint32_t tid) const
+	// Those with the same number, but 0, have memory in common.
+	uint32_t memory_of(uint32_t tid) const
 	{
 		const auto found = seen_.threads.find(tid);
-		return found == seen_.threads.end() ? 0 : found->second.process;
+		if (memory_ == Memory::NotAtAll || found == seen_.threads.end() || found->second.process == 0)
+			return 0;
+		return memory_ == Memory::Shared ? 1 : found->second.process;
 	}
 
 	static void earlier(std::map<uint32_t, uint64_t> &since, uint32_t whose, uint64_t at_ns)
@@ -241,8 +247,8 @@ private:
 	void have(uint32_t tid, uint64_t at_ns)
 	{
 		earlier(threads_, tid, at_ns);
-		if (const uint32_t process = process_of(tid); in_memory_ && process != 0)
-			earlier(processes_, process, at_ns);
+		if (const uint32_t memory = memory_of(tid); memory != 0)
+			earlier(memories_, memory, at_ns);
 	}
 
 	bool may_have(uint32_t tid, uint64_t at_ns) const
@@ -250,8 +256,8 @@ private:
 		const auto thread = threads_.find(tid);
 		if (thread != threads_.end() && thread->second <= at_ns)
 			return true;
-		const auto process = processes_.find(process_of(tid));
-		return process != processes_.end() && process->second <= at_ns;
+		const auto memory = memories_.find(memory_of(tid));
+		return memory != memories_.end() && memory->second <= at_ns;
 	}
 
 	// Who takes bytes that another thread has told it of has them from that one.
@@ -279,21 +285,21 @@ private:
 		return told_of(found->second, last);
 	}
 
-	// The thread of the same process that had it last before then, without a call between the two; false where there is none.
+	// The thread that had it last before then of those with the same memory; false where there is none.
 	bool step_in_memory(Step &step) const
 	{
-		const uint32_t process = process_of(step.to);
-		if (!in_memory_ || process == 0)
+		const uint32_t memory = memory_of(step.to);
+		if (memory == 0)
 			return false;
 		for (const auto &[tid, ons] : to_) {
-			const HandOn *on = tid != step.to && process_of(tid) == process ? last_to(tid, step.taken_by_ns) : nullptr;
+			const HandOn *on = tid != step.to && memory_of(tid) == memory ? last_to(tid, step.taken_by_ns) : nullptr;
 			if (on && on->had_ns() > step.had_ns) {
 				step.from = tid;
 				step.had_ns = on->had_ns();
 				step.had_by = on->take->evidence;
 			}
 		}
-		if (step.from == 0 && step.to != delivery_.sender && process_of(delivery_.sender) == process) {
+		if (step.from == 0 && step.to != delivery_.sender && memory_of(delivery_.sender) == memory) {
 			step.from = delivery_.sender;
 			step.had_ns = delivery_.send.at_ns;
 			step.had_by = delivery_.send.evidence;
@@ -324,8 +330,8 @@ private:
 
 	const Observations &seen_;
 	const Delivery &delivery_;
-	const bool in_memory_;
-	std::map<uint32_t, uint64_t> threads_, processes_; // since when they may have it
+	const Memory memory_;
+	std::map<uint32_t, uint64_t> threads_, memories_; // since when they may have it
 	std::map<uint32_t, std::vector<const HandOn *>> to_; // of what may carry it
 	std::vector<Step> steps_;
 };
@@ -418,7 +424,7 @@ std::set<uint64_t> overlapping(const Observations &seen)
 
 } // namespace
 
-void find_relays(const SocketEvents &events, Observations &seen)
+void find_relays(const SocketEvents &events, bool share_memory, Observations &seen)
 {
 	const HandOns hand_ons(events, seen);
 	const std::set<uint64_t> overlap = overlapping(seen);
@@ -437,9 +443,10 @@ void find_relays(const SocketEvents &events, Observations &seen)
 			continue;
 		}
 		const Mark taken = stamps.take_return.value_or(delivery.recv);
-		std::vector<Step> steps = Search(seen, hand_ons.all(), delivery, taken, false).steps();
-		if (steps.empty())
-			steps = Search(seen, hand_ons.all(), delivery, taken, true).steps();
+		std::vector<Step> steps;
+		for (const Memory memory : {Memory::NotAtAll, Memory::OfAProcess, Memory::Shared})
+			if (steps.empty() && (share_memory || memory != Memory::Shared))
+				steps = Search(seen, hand_ons.all(), delivery, taken, memory).steps();
 		if (steps.empty()) {
 			delivery.unresolved = Reason::LeftPath;
 			continue;

@@ -9,7 +9,7 @@
 // wait for a lock counts where nothing else did. A waking out of a taking call tells of room in a queue, and hands nothing over.
 //
 // Where that reaches nobody, threads of one process may have handed it on in memory, which no event tells: then it is known by its
-// bounds (inferred).
+// bounds (inferred). Where processes share memory (ICEPATH_USES_SHARED_MEMORY) that goes for all of them together.
 //
 // Where another delivery of the cell overlaps, nothing tells the messages apart: ambiguous_relay. Where no hand-over reaches back to
 // the sender: left_path.
@@ -20,6 +20,6 @@ namespace icepath::path {
 
 // Puts, for each delivery, in the place of the one transfer from its sender to its receiver those that the message really took.
 // Deliveries whose message has no transfer of its own are left as they are.
-void find_relays(const SocketEvents &events, Observations &seen);
+void find_relays(const SocketEvents &events, bool share_memory, Observations &seen);
 
 } // namespace icepath::path

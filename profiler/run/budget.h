@@ -14,7 +14,12 @@ namespace icepath::run {
 inline constexpr uint32_t kLeadIn = 32; // uncounted messages at a block's begin, at most
 static_assert(kLeadIn <= rundir::kMaxLeadIn);
 // Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
-inline uint32_t lead_in_of(const rundir::Cell &cell) { return cell.pattern == rundir::Pattern::Sparse ? 1 : kLeadIn; }
+inline uint32_t lead_in_of(const rundir::Cell &cell)
+{
+	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
+	const bool takes_many_records = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) && cell.payload_bytes > (256u << 10);
+	return cell.pattern == rundir::Pattern::Sparse ? 1 : takes_many_records ? kLeadIn / 4 : kLeadIn;
+}
 inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::supported()
 
 // Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.

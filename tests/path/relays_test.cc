@@ -200,6 +200,9 @@ TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 	call(kBroker, ICEPATH_CALL_TAKE, 1130, 1160, 0xb1);
 	woken_by_futex(kServer, kReceiver, 1420);
 	EXPECT_EQ(capture.text(), "left_path");
+	capture.cell.mechanisms |= ICEPATH_USES_SHARED_MEMORY; // unless they say so
+	EXPECT_TRUE(mentions_in_order({"1:relay.kernel 30", "1:relay.user 240~", "2:relay.kernel 20", "3:wakeup"}))
+		<< capture.text();
 }
 
 // A reader that makes room wakes its writer: that is no message.
