@@ -4,10 +4,11 @@
 // recvUC of the receiver's domain puts it into the reader's history, and triggers the waitset on which the receiver sleeps.
 // Acknowledgements are asked for and given by the same threads and by those that serve timed events.
 //
-// Reliable, and all is kept: the reader's history has a limit, at which the receiving thread of the library tries again every
-// 10 ms, and a writer waits while too many bytes weren't acknowledged, at most for max_blocking_time, after which it looks whether
-// it was cancelled. cancel() triggers a guard condition in the waitset. The death of a participant is known only by its lease,
-// which takes seconds: here the process is watched.
+// Reliable, and all is kept: the reader's history has a limit, at which the receiving thread of the library tries again and again,
+// and a writer waits while too many bytes weren't acknowledged, at most for max_blocking_time, after which it looks whether it was
+// cancelled. How many that are is adapted, and begins here with WhcHigh, 500 kB: by default it begins below one message of 64 KiB,
+// and a full channel took another message now and then. cancel() triggers a guard condition in the waitset. The death of a
+// participant is known only by its lease, which takes seconds: here the process is watched.
 //
 // Each end is a domain of its own for the library, though one for the network: within one domain of a process messages would go
 // from history to history, and `between threads` is to compare transports.
@@ -32,6 +33,7 @@ constexpr dds_domainid_t kDomains = 230; // in one process
 constexpr const char *kConfig = R"(<CycloneDDS><Domain>
 <General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
 <Discovery><ExternalDomainId>2</ExternalDomainId></Discovery>
+<Internal><Watermarks><WhcHighInit>500kB</WhcHighInit></Watermarks></Internal>
 <Tracing><Verbosity>none</Verbosity></Tracing>
 </Domain></CycloneDDS>)";
 constexpr uint64_t kLongestJoinNs = 10'000'000'000;
