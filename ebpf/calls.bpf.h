@@ -18,7 +18,7 @@ const volatile __u8 call_kinds[CALL_NUMBERS];
 #define S_IFIFO 0010000
 
 /* What a file descriptor of the current task stands for, as CALL.object has it; 0: it can't be told. */
-static __always_inline __u64 object_of(struct task_struct *task, __u64 fd)
+static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file *file = NULL;
@@ -28,15 +28,18 @@ static __always_inline __u64 object_of(struct task_struct *task, __u64 fd)
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	__u16 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	if (type == S_IFIFO)
-		return (__u64)inode;
+		return name_of((__u64)inode);
 	if (type != S_IFSOCK)
-		return (__u64)file;
+		return name_of((__u64)file);
 	struct socket *socket = BPF_CORE_READ(file, private_data);
 	__u64 address = (__u64)BPF_CORE_READ(socket, sk);
-	__u32 *seen = bpf_map_lookup_elem(&library_sockets, &address);
-	if (address && !(seen && *seen == block))
-		bpf_map_update_elem(&library_sockets, &address, &block, BPF_ANY);
-	return address;
+	if (!address)
+		return 0;
+	struct library_socket used = {.name = name_of(address), .block = block};
+	struct library_socket *seen = bpf_map_lookup_elem(&library_sockets, &address);
+	if (!seen || seen->block != used.block)
+		bpf_map_update_elem(&library_sockets, &address, &used, BPF_ANY);
+	return used.name;
 }
 
 static __always_inline __u8 kind_of(__u32 number, __u64 second)

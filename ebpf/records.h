@@ -136,7 +136,7 @@ struct icepath_record {
 		} interrupt;
 		struct { /* DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED: instants */
 			/*
-			 * The run's key of the socket: icepath_socket.key; of a library's own socket, its address. TAKEN, and ENQUEUED in
+			 * The run's key of the socket: icepath_socket.key; of a library's own socket, its name as in CALL. TAKEN, and ENQUEUED in
 			 * what is no socket: 0.
 			 */
 			ICEPATH_U64 socket;
@@ -150,8 +150,8 @@ struct icepath_record {
 		struct { /* CALL: end_ns is sys_exit */
 			ICEPATH_U64 begin_ns; /* sys_enter */
 			/*
-			 * What bytes go into or come out of (GIVE, TAKE): the address of the socket, of the pipe's inode, or of the file.
-			 * Of FUTEX_…: the word's address in its process. Else 0.
+			 * What bytes go into or come out of (GIVE, TAKE): a name of the socket, of the pipe's inode, or of the file, the same
+			 * in all records of a run. Of FUTEX_…: the word's address in its process. Else 0.
 			 */
 			ICEPATH_U64 object;
 			ICEPATH_U64 result;   /* as the kernel returned it: -errno where it failed */

@@ -63,6 +63,12 @@ int BPF_PROG(on_sched_waking, struct task_struct *wakee)
 		log_wake(cpu, wakee->pid, &wake, now);
 		return 0;
 	}
+	/* A thread that was met only now has been asleep since nobody knows when: this much of it is known. */
+	if (task->family && !task->in_ns && !task->out_ns && !BPF_CORE_READ(wakee, on_cpu)) {
+		task->out_ns = now;
+		task->out_cpu = cpu;
+		task->reason = ICEPATH_OFF_BLOCKED;
+	}
 	task->waker_tid = wake.waker_tid;
 	task->context = wake.context;
 	task->vector = wake.vector;

@@ -8,7 +8,10 @@
 
 #define MAX_CPUS 1024
 
-/* Set before loading. */
+/* Set before loading. Addresses of the kernel leave it by name_of(): names say what is the same, and not where it is. */
+const volatile __u64 name_offset = 0, name_factor = 1; /* random; the factor is odd */
+static __always_inline __u64 name_of(__u64 address) { return (address ^ name_offset) * name_factor; }
+
 const volatile __u32 slot_capacity = 1;
 const volatile __u32 slot_count = 1; /* the last slot is that of the CPUs without a worker */
 const volatile __u8 slot_of_cpu[MAX_CPUS];
@@ -48,12 +51,17 @@ struct {
 	__type(value, __u64);
 } keys_by_cookie SEC(".maps");
 
-/* Sockets of a library that workers used in this block, by their addresses. */
+/* Sockets of a library that workers use, by their addresses. */
+struct library_socket {
+	__u64 name;
+	__u64 block; /* in which they did last */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u64);
-	__type(value, __u32); /* the block */
+	__type(value, struct library_socket);
 } library_sockets SEC(".maps");
 
 /* value_size and max_entries are set before loading: a slot is its header and slot_capacity records. */
@@ -108,8 +116,16 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 static __noinline void begin_thread(struct icepath_task *thread, struct task_struct *task)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct icepath_task fresh = {.family = thread->family, .in_block = thread->in_block, .block = block};
-	*thread = fresh;
+	__u32 before = thread->block;
+	/* It may be met on two CPUs at once, by who wakes it and as it runs: one of them begins it. */
+	if (before == block || __sync_val_compare_and_swap(&thread->block, before, block) != before)
+		return;
+	thread->out_ns = 0;
+	thread->waking_ns = 0;
+	thread->wakeup_ns = 0;
+	thread->in_ns = 0;
+	thread->call_ns = 0;
+	thread->ipi_ns = 0;
 	struct icepath_record *record =
 		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
 	if (!record)

@@ -24,11 +24,11 @@ static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath
 	return record;
 }
 
-/* That of a library's own socket: its address, which is no key of the run's. */
+/* The name of a library's own socket, which is no key of the run's. */
 static __always_inline __u64 key_of_library(__u64 address)
 {
-	__u32 *seen = bpf_map_lookup_elem(&library_sockets, &address);
-	return seen && *seen == block ? address : 0;
+	struct library_socket *seen = bpf_map_lookup_elem(&library_sockets, &address);
+	return seen && seen->block == block ? seen->name : 0;
 }
 
 /* The key of a socket of the run, or 0. */

@@ -4,9 +4,11 @@
 #include <bpf/bpf.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -98,6 +100,11 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 						  fmt::format("CPU {} is beyond the {} that the capture knows", cpus[i], kMaxCpus));
 		bpf->rodata->slot_of_cpu[cpus[i]] = static_cast<unsigned char>(i);
 	}
+	std::array<uint64_t, 2> random{};
+	if (getrandom(random.data(), sizeof(random), 0) != sizeof(random))
+		throw Failure(ExitCode::MachineCannot, fmt::format("no random numbers: {}", std::strerror(errno)));
+	bpf->rodata->name_offset = random[0];
+	bpf->rodata->name_factor = random[1] | 1;
 	const CallKinds kinds = call_kinds();
 	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
 	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
@@ -225,6 +232,9 @@ void Capture::watch_families(bool in_block)
 
 void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families)
 {
+	for (const uint32_t family : families)
+		if (family == 0 || family > families_)
+			throw Failure(ExitCode::Internal, "a block was to begin with a process that was never followed");
 	for (const int pidfd : worker_pidfds)
 		(void)mark(pidfd, true); // of one that has ended its cell will tell
 	block_families_ = families;

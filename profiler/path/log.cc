@@ -82,6 +82,7 @@ void add_threads(const std::vector<rundir::SlotCapture> &slots, Observations &se
 			thread.tid = record.tid;
 			thread.name = {record.thread.comm, strnlen(record.thread.comm, sizeof(record.thread.comm))};
 			thread.pinned = false;
+			thread.followed = true;
 			seen.task_names[record.tid] = thread.name;
 		}
 }

@@ -41,6 +41,8 @@ struct Call {
 struct Thread {
 	uint32_t tid = 0;
 	uint32_t process = 0; // whose memory it has; 0: not known
+	bool followed =
+		false; // known from the log alone: what it did after its last record there, or before its first, isn't
 	std::string name;
 	uint16_t first_cpu = 0; // where it ran when the block began
 	bool pinned = true; // never migrates: a lost record can't have moved it

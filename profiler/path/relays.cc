@@ -39,6 +39,7 @@ struct HandOn {
 struct Giving {
 	uint32_t tid;
 	const Call *call;
+	const Giving *by_another = nullptr; // the last one before that another thread made
 };
 
 class HandOns {
@@ -55,8 +56,16 @@ public:
 			for (const Call &call : thread.calls)
 				if (call.kind == Call::Kind::Send && call.object != 0 && call.moved)
 					givings_[call.object].push_back({tid, &call});
-		for (auto &[object, givings] : givings_)
+		for (auto &[object, givings] : givings_) {
 			std::ranges::stable_sort(givings, {}, [](const Giving &one) { return one.call->begin_ns; });
+			for (size_t i = 1; i < givings.size(); ++i)
+				givings[i].by_another =
+					givings[i - 1].tid != givings[i].tid ? &givings[i - 1] : givings[i - 1].by_another;
+		}
+		for (const auto &[tid, thread] : seen.threads)
+			for (const Call &call : thread.calls)
+				if (call.kind == Call::Kind::ReadinessWait)
+					waits_[tid].push_back(&call);
 		for (const auto &[tid, thread] : seen.threads) {
 			for (const OffCpu &off : thread.off)
 				add_waking(thread, off);
@@ -114,7 +123,7 @@ private:
 		return after == events.begin() ? nullptr : *std::prev(after);
 	}
 
-	// The thread's last call into the object that began by then.
+	// The last call into the object that began by then, of whoever isn't `except`.
 	const Giving *last_giving(uint64_t object, uint64_t at_ns, uint32_t except) const
 	{
 		const auto found = givings_.find(object);
@@ -122,14 +131,14 @@ private:
 			return nullptr;
 		auto next =
 			std::ranges::partition_point(found->second, [&](const Giving &one) { return one.call->begin_ns <= at_ns; });
-		while (next != found->second.begin())
-			if ((--next)->tid != except)
-				return &*next;
-		return nullptr;
+		if (next == found->second.begin())
+			return nullptr;
+		--next;
+		return next->tid == except ? next->by_another : &*next;
 	}
 
 	// What was announced at the other end of a socket was given by who is in a sending call then, or by whose packet it was: TCP's by
-	// its sequence number, UDP's by the backlog of the CPU that queued it, which keeps its order.
+	// its sequence number; of UDP's the last one that its CPU had queued, whose call sent those before it as well, if any.
 	bool find_giver(const SocketEvent &ready, HandOn &on) const
 	{
 		const Thread *current = thread(ready.tid);
@@ -176,13 +185,14 @@ private:
 
 	// What the taker asked by: its first readiness wait that came back after there was something to take, before it took that. nullptr:
 	// the taking call itself.
-	static const Call *wait_for(const Thread &taker, const Call &take, uint64_t since_ns)
+	const Call *wait_for(const Thread &taker, const Call &take, uint64_t since_ns) const
 	{
-		auto call = std::ranges::partition_point(taker.calls, [&](const Call &one) { return one.end_ns < since_ns; });
-		for (; call != taker.calls.end() && call->end_ns <= take.begin_ns; ++call)
-			if (call->kind == Call::Kind::ReadinessWait)
-				return &*call;
-		return nullptr;
+		const auto found = waits_.find(taker.tid);
+		if (found == waits_.end())
+			return nullptr;
+		const auto wait =
+			std::ranges::partition_point(found->second, [&](const Call *one) { return one->end_ns < since_ns; });
+		return wait != found->second.end() && (*wait)->end_ns <= take.begin_ns ? *wait : nullptr;
 	}
 
 	const Observations &seen_;
@@ -191,6 +201,7 @@ private:
 	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
 	std::unordered_map<uint16_t, std::vector<const SocketEvent *>> datagrams_; // by CPU
 	std::unordered_map<uint64_t, std::vector<Giving>> givings_; // by object
+	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // readiness waits, by tid
 	std::vector<HandOn> all_;
 };
 
@@ -338,7 +349,8 @@ private:
 
 Transfer transfer_of(const HandOn &on, uint64_t message, const Observations &seen)
 {
-	const auto mark = [](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, Provenance::Exact}; };
+	// What it carried wasn't looked at.
+	const auto mark = [](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, Provenance::Paired}; };
 	Transfer transfer;
 	transfer.message = message;
 	transfer.in_library = true;
@@ -349,6 +361,7 @@ Transfer transfer_of(const HandOn &on, uint64_t message, const Observations &see
 	if (on.device) {
 		transfer.through_device = true;
 		set_device(*on.device, seen, transfer);
+		transfer.device->provenance = Provenance::Paired;
 	}
 	if (on.ready) {
 		set_ready(*on.ready, Provenance::Paired, &seen, transfer);
@@ -378,9 +391,9 @@ Transfer transfer_in_memory(const Step &step, uint64_t message, const Observatio
 	transfer.to = step.to;
 	Boundary handed{step.taken_by_ns, step.taken_by, Provenance::Inferred, step.had_ns, step.taken_by_ns};
 	auto waits = std::ranges::partition_point(giver.calls, [&](const Call &one) { return one.begin_ns < step.had_ns; });
-	waits = std::find_if(waits, giver.calls.end(), [](const Call &one) {
-		return one.kind == Call::Kind::ReadinessWait || one.kind == Call::Kind::FutexWait;
-	});
+	while (waits != giver.calls.end() && waits->begin_ns < handed.at_ns && waits->kind != Call::Kind::ReadinessWait &&
+		   waits->kind != Call::Kind::FutexWait)
+		++waits;
 	if (waits != giver.calls.end() && waits->begin_ns < handed.at_ns) {
 		handed.at_ns = waits->begin_ns;
 		handed.evidence = waits->evidence;
@@ -442,7 +455,9 @@ void find_relays(const SocketEvents &events, bool share_memory, Observations &se
 			delivery.unresolved = Reason::AmbiguousRelay;
 			continue;
 		}
-		const Mark taken = stamps.take_return.value_or(delivery.recv);
+		Mark taken = stamps.take_return.value_or(delivery.recv);
+		if (taken.at_ns > delivery.recv.at_ns) // it can't be true: the walk will say so
+			taken = delivery.recv;
 		std::vector<Step> steps;
 		for (const Memory memory : {Memory::NotAtAll, Memory::OfAProcess, Memory::Shared})
 			if (steps.empty() && (share_memory || memory != Memory::Shared))

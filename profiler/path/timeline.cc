@@ -98,6 +98,20 @@ bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 	return run != cpu.runs.end() && run->in_ns < end_ns && begin_ns < end_ns;
 }
 
+namespace {
+
+// Between which instants a thread ran whenever no period tells that it didn't. A period is told once it is over: a thread that the
+// end of the block finds asleep has none of that sleep, unless it is a worker.
+std::pair<uint64_t, uint64_t> known_to_run(const Thread &thread)
+{
+	if (thread.followed)
+		return thread.off.empty() ? std::pair<uint64_t, uint64_t>{0, 0}
+								  : std::pair{thread.off.front().out_ns, thread.off.back().in_ns};
+	return {0, thread.still_off_since_ns ? thread.still_off_since_ns : UINT64_MAX};
+}
+
+} // namespace
+
 Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint64_t end_ns, uint32_t except_tid)
 {
 	std::vector<std::pair<Culprit, uint64_t>> shares;
@@ -123,8 +137,8 @@ Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint6
 	for (const auto &[tid, thread] : seen.threads) {
 		if (tid == except_tid)
 			continue;
-		const uint64_t ran_until_ns = thread.still_off_since_ns ? thread.still_off_since_ns : UINT64_MAX;
-		for (const Stretch &stretch : stretches(thread, begin_ns, std::min(end_ns, ran_until_ns)))
+		const auto [from_ns, until_ns] = known_to_run(thread);
+		for (const Stretch &stretch : stretches(thread, std::max(begin_ns, from_ns), std::min(end_ns, until_ns)))
 			if (!stretch.off && stretch.cpu == cpu)
 				blame({Culprit::Kind::Task, tid, 0}, stretch.end_ns - stretch.begin_ns);
 	}

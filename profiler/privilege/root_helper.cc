@@ -127,7 +127,10 @@ void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector
 	request.kind = HelperRequestKind::BeginBlock;
 	request.worker_count = static_cast<uint32_t>(std::min(workers.size(), request.workers.size()));
 	std::copy_n(workers.begin(), request.worker_count, request.workers.begin());
-	request.family_count = static_cast<uint32_t>(std::min(families.size(), request.families.size()));
+	if (families.size() > request.families.size())
+		throw Failure(ExitCode::Internal, fmt::format("{} processes are more than the {} that a block can follow",
+													  families.size(), request.families.size()));
+	request.family_count = static_cast<uint32_t>(families.size());
 	std::copy_n(families.begin(), request.family_count, request.families.begin());
 	std::vector<Fd> none;
 	ask(request, {}, none);

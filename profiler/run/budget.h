@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "icepath/plugin.h"
 #include "profiler/run/visits.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/run.h"

@@ -323,7 +323,7 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	}
 }
 
-// All its threads' since it began: sum_exec_runtime of those that run now included (thread_group_cputime()).
+// All its threads' since it began; of one that runs now it is up to a tick old (thread_group_cputime()).
 std::optional<uint64_t> LiveCell::daemon_cpu_ns() const
 {
 	timespec used{};

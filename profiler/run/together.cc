@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <set>
 
 namespace icepath::run {
 namespace {
@@ -89,12 +90,13 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 	const bool probed = wishes.front().probed;
 	const rundir::ClockPair begin = read_clocks();
 	if (probed) {
-		std::vector<uint32_t> workers, families;
+		std::vector<uint32_t> workers;
+		std::set<uint32_t> families; // cells may share a daemon
 		for (const LiveCell *cell : cells) {
 			workers.insert(workers.end(), cell->helper_numbers().begin(), cell->helper_numbers().end());
-			families.insert(families.end(), cell->families().begin(), cell->families().end());
+			families.insert(cell->families().begin(), cell->families().end());
 		}
-		helper->begin_block(workers, families);
+		helper->begin_block(workers, {families.begin(), families.end()});
 	}
 	// Emptying the slots takes its time, which isn't the blocks'.
 	const uint64_t now_ns = icepath_now_ns();
@@ -116,6 +118,8 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 		block.recursion_misses = recursion_misses;
 		block.slots = captured;
 		block.companions = companions_of(*cell, cells);
+		if (cells.size() > 1)
+			block.daemon_cpu_ns.reset(); // it may have been the others'
 	}
 	return blocks;
 }

@@ -58,7 +58,14 @@ Json type_table()
 						 UNION_FIELD(socket, stream_end),
 						 UNION_FIELD(socket, bytes),
 						 UNION_FIELD(socket, has_stream_end),
-						 UNION_FIELD(socket, woken_tid)};
+						 UNION_FIELD(socket, woken_tid),
+						 UNION_FIELD(call, begin_ns),
+						 UNION_FIELD(call, object),
+						 UNION_FIELD(call, result),
+						 UNION_FIELD(call, number),
+						 UNION_FIELD(call, kind),
+						 UNION_FIELD(thread, comm),
+						 UNION_FIELD(thread, tgid)};
 	const Json send = {FIELD(SendStamp, seq),      FIELD(SendStamp, intended_ns), FIELD(SendStamp, send_ns),
 					   FIELD(SendStamp, call_ns),  FIELD(SendStamp, publish_ns),  FIELD(SendStamp, return_ns),
 					   FIELD(SendStamp, attempts), FIELD(SendStamp, flags)};
@@ -79,8 +86,9 @@ Json type_table()
 
 namespace {
 
-// Reserved before, and zero, which means that it isn't told.
-constexpr std::string_view kAddedLater[] = {"socket.woken_tid"};
+// Reserved before, and zero, which means that it isn't told; or of records that weren't written before.
+constexpr std::string_view kAddedLater[] = {"socket.woken_tid", "call.begin_ns", "call.object", "call.result",
+											"call.number",      "call.kind",     "thread.comm", "thread.tgid"};
 
 void check_type(const std::string &name, const Json &ours, const Json &theirs)
 {

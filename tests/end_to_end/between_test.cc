@@ -105,7 +105,8 @@ protected:
 
 TEST_F(Threads, CarryEveryTransport)
 {
-	measure({"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "pingpong,oneway", "-s", kBytes, "-d", "22"});
+	measure(
+		{"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "pingpong,oneway", "-s", kBytes, "-d", "22"});
 	EXPECT_EQ(measured("pingpong"), working());
 	EXPECT_EQ(measured("oneway"), working());
 	expect_all_messages_and_their_ways("threads");
@@ -124,7 +125,8 @@ TEST_F(Threads, AreSeveralReceiversAsWell)
 
 TEST_F(Threads, SendToOneReceiverOverAllThatCan)
 {
-	measure({"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "fanin", "--senders", "3", "-s", "64", "-d", "10"});
+	measure({"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "fanin", "--senders", "3", "-s", "64", "-d",
+			 "10"});
 	EXPECT_GT(json["cells"].size(), 5u);
 	expect_messages();
 }
@@ -149,7 +151,8 @@ TEST_F(Threads, EndTogetherWithTheirProcess)
 
 TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 {
-	measure({"-t", kAllByTwoThreads, "--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kBytes, "-d", "22"});
+	measure(
+		{"-t", kAllByTwoThreads, "--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kBytes, "-d", "22"});
 	std::set<std::string> expected = working();
 	if (expected.erase("process-vm")) {
 		EXPECT_NE(notices.find("process-vm has its sender wait"), std::string::npos) << notices;

@@ -58,7 +58,8 @@ protected:
 							   const std::function<void(const std::filesystem::path &)> &look_at_run = {})
 	{
 		const Folder folder;
-		std::vector<std::string> command = {icepath_program(), "run", "-t", kAllByTwoThreads, "-s", "64", "-d", "22", "-o", "out"};
+		std::vector<std::string> command = {
+			icepath_program(), "run", "-t", kAllByTwoThreads, "-s", "64", "-d", "22", "-o", "out"};
 		command.insert(command.end(), options.begin(), options.end());
 		const Outcome outcome = run(command, folder.path(), 120s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

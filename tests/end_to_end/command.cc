@@ -20,6 +20,9 @@
 namespace icepath::end_to_end {
 namespace {
 
+// Of middleware.
+constexpr std::string_view kDaemons[] = {"iox-roudi", "mosquitto", "nats-server", "dbus-daemon"};
+
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
@@ -201,8 +204,9 @@ Traces traces_on_this_machine()
 {
 	Traces traces;
 	for (const std::string &pid : names_in("/proc"))
-		if (is_pid(pid) && (comm_of(pid).starts_with("icepath") || comm_of(pid) == "iox-roudi") && !is_zombie(pid))
-			traces.processes.push_back(comm_of(pid));
+		if (const std::string name = is_pid(pid) ? comm_of(pid) : "";
+			(name.starts_with("icepath") || std::ranges::count(kDaemons, name) > 0) && !is_zombie(pid))
+			traces.processes.push_back(name);
 	traces.shm = names_in("/dev/shm");
 	traces.mqueue = names_in("/dev/mqueue");
 	traces.sysv_queues = sysv_queues();

@@ -22,8 +22,8 @@ protected:
 		if (geteuid() != 0)
 			return;
 		folder = new Folder;
-		outcome = new Outcome(run({icepath_program(), "run", "-t", kAllByTwoThreads, "-w", "block,poll,spin", "--patterns",
-								   "pingpong", "-s", std::to_string(kBytes), "-d", "45", "-o", "out"},
+		outcome = new Outcome(run({icepath_program(), "run", "-t", kAllByTwoThreads, "-w", "block,poll,spin",
+								   "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "45", "-o", "out"},
 								  folder->path(), 120s));
 		if (outcome->exit_code != 0)
 			return;

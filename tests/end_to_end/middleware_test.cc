@@ -28,7 +28,9 @@ protected:
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		before = traces_on_this_machine();
+		// Programs of a test before this one go only after a grace period of the kernel's.
+		for (int i = 0; i < 300 && !(before = traces_on_this_machine()).bpf_programs.empty(); i++)
+			std::this_thread::sleep_for(10ms);
 	}
 	void expect_nothing_left() const
 	{

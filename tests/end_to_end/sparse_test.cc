@@ -21,8 +21,8 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const Outcome outcome = run({icepath_program(), "run", "-t", kAllByTwoThreads, "--patterns", "sparse", "--sparse-period",
-								 "100ms", "-s", "64", "-d", "40", "-o", "out"},
+	const Outcome outcome = run({icepath_program(), "run", "-t", kAllByTwoThreads, "--patterns", "sparse",
+								 "--sparse-period", "100ms", "-s", "64", "-d", "40", "-o", "out"},
 								folder.path(), 120s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const nlohmann::json json = read_json(folder.path() / "out/run.json");

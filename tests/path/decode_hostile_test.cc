@@ -74,7 +74,7 @@ TEST(Decode, RandomBytes)
 			}
 			for (uint64_t count = below(24); count-- > 0;) {
 				icepath_record record{};
-				record.type = static_cast<uint8_t>(below(10));
+				record.type = static_cast<uint8_t>(below(15));
 				record.version = below(20) ? ICEPATH_RECORD_VERSION : 9;
 				record.bytes = sizeof(record);
 				record.context = static_cast<uint8_t>(below(4));

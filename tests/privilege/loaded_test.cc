@@ -79,14 +79,19 @@ TEST_F(LoadedHelper, FollowsAChildAndWatchesItsFamily)
 		EXPECT_EQ(reply->worker, family);
 	}
 	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
-	for (const uint32_t count : {2u, UINT32_MAX}) { // more than there is room for, of numbers that nobody has
-		request.family_count = count;
-		request.families.fill(UINT32_MAX);
-		const auto begun = helper.ask(request);
-		ASSERT_TRUE(begun);
-		EXPECT_EQ(begun->exit_code, 0) << sentence(*begun);
-		EXPECT_TRUE(helper.ask(request_of(HelperRequestKind::EndBlock)));
+	request.families = {1, 2};
+	request.family_count = 2;
+	const auto begun = helper.ask(request);
+	ASSERT_TRUE(begun);
+	EXPECT_EQ(begun->exit_code, 0) << sentence(*begun);
+	EXPECT_TRUE(helper.ask(request_of(HelperRequestKind::EndBlock)));
+	for (const uint32_t nobody : {0u, 3u, uint32_t{ICEPATH_FAMILIES}, UINT32_MAX}) {
+		request.families[1] = nobody;
+		expect_refused(request, {}, "never followed");
 	}
+	request.families.fill(1);
+	request.family_count = UINT32_MAX; // more than there is room for
+	EXPECT_TRUE(helper.ask(request));
 	EXPECT_TRUE(helper.is_well());
 }
 
