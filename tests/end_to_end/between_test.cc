@@ -43,7 +43,7 @@ protected:
 		std::set<std::string> names;
 		const auto list = nlohmann::json::parse(run({icepath_program(), "list", "--json"}, folder.path()).out);
 		for (const auto &target : list["targets"])
-			if (target["why_not"].get<std::string>().empty())
+			if (target["why_not"].get<std::string>().empty() && goes_by_two_threads(target))
 				names.insert(target["name"]);
 		return names;
 	}
