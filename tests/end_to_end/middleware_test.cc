@@ -195,24 +195,29 @@ TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 	EXPECT_FALSE(mentions(outcome.out, "mqtt/qos1 64 B pingpong block: network/held"));
 }
 
-TEST_F(Middleware, AKilledDaemonEndsItsCellsAndNoOthers)
+TEST_F(Middleware, KilledDaemonsEndTheirCellsAndNoOthers)
 {
-	Running running(
-		{icepath_program(), "run", "-t", "iceoryx,pipe", "-s", "64", "--patterns", "pingpong", "-d", "10", "-o", "out"},
-		folder.path());
+	Running running({icepath_program(), "run", "-t", "iceoryx,mqtt/qos0,pipe", "-s", "64", "--patterns", "pingpong",
+					 "-d", "12", "-o", "out"},
+					folder.path());
 	for (int i = 0; i < 2000 && running.err_so_far().find("round 3") == std::string::npos; i++)
 		std::this_thread::sleep_for(10ms);
-	const auto daemons = children_named(running.pid(), "iox-roudi");
-	ASSERT_EQ(daemons.size(), 1u);
-	kill_process(daemons[0], SIGKILL);
+	for (const char *name : {"iox-roudi", "mosquitto"}) {
+		const auto daemons = children_named(running.pid(), name);
+		ASSERT_EQ(daemons.size(), 1u) << name;
+		kill_process(daemons[0], SIGKILL);
+	}
 	const Outcome outcome = running.wait(40s);
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-	EXPECT_TRUE(mentions(outcome.out, "the daemon of icepath-iceoryx was killed by signal 9")) << outcome.out;
+	for (const char *plugin : {"iceoryx", "mqtt"})
+		EXPECT_TRUE(mentions(outcome.out, std::string("the daemon of icepath-") + plugin + " was killed by signal 9"))
+			<< outcome.out;
 	const auto json = read_json(folder.path() / "out/run.json");
-	uint64_t iceoryx = 0, pipe = 0;
+	std::map<std::string, uint64_t> blocks;
 	for (const auto &cell : json["cells"])
-		(cell["target"] == "pipe" ? pipe : iceoryx) = cell["blocks"]["probed"].get<uint64_t>();
-	EXPECT_GT(pipe, 2 * iceoryx) << "the other cell went on";
+		blocks[cell["target"]] = cell["blocks"]["probed"].get<uint64_t>();
+	for (const char *target : {"iceoryx", "mqtt/qos0"})
+		EXPECT_GT(blocks["pipe"], 2 * blocks[target]) << "the other cell went on";
 	expect_nothing_left();
 }
 
