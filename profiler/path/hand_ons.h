@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the threads of a block handed to each other, by their system calls and wakings: what a message may have gone by.
+#include <vector>
+
+#include "profiler/path/log.h"
+#include "profiler/path/observations.h"
+
+namespace icepath::path {
+
+// One thread handed something to another. What it points to is of the block's observations and events.
+struct HandOn {
+	uint32_t from = 0, to = 0; // tids
+	const Call *give = nullptr; // never nullptr
+	const Call *take = nullptr; // the call that took it, or that slept for it
+	const Call *wait = nullptr; // the readiness wait by which the taker asked; nullptr: the taking call
+	const OffCpu *woken = nullptr; // by a waking; nullptr: by bytes that were taken
+	const SocketEvent *ready = nullptr, *device = nullptr; // of a socket
+	bool lock = false; // what ended was a wait for a lock
+
+	uint64_t given_ns() const { return give->begin_ns; }
+	uint64_t had_ns() const { return take->end_ns; }
+};
+
+// All of a block, in the order in which they were given.
+std::vector<HandOn> hand_ons(const SocketEvents &events, const Observations &seen);
+
+} // namespace icepath::path
