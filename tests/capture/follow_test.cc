@@ -124,6 +124,18 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 			if (record.type == ICEPATH_RECORD_DATA_READY)
 				announced[record.tid][record.socket.socket]++;
 		}
+		// Asleep in its call when it is met: what is known of that sleep is told, from its waking on.
+		for (const auto &[tid, record] : threads) {
+			const auto sleep = std::ranges::find_if(records, [&](const icepath_record &one) {
+				return one.type == ICEPATH_RECORD_OFF_CPU && one.tid == tid && one.off.out_ns == one.off.waking_ns;
+			});
+			ASSERT_NE(sleep, records.end());
+			EXPECT_GE(sleep->off.out_ns, record.end_ns);
+			EXPECT_LT(sleep->off.out_ns, sleep->end_ns);
+		}
+		EXPECT_TRUE(std::ranges::any_of(records, [](const icepath_record &one) {
+			return one.type == ICEPATH_RECORD_CALL && one.call.object != 0 && one.call.object >> 48 != 0xffff;
+		})) << "addresses of the kernel have left it";
 		for (const auto &[tid, record] : threads) {
 			ASSERT_EQ(given[tid].size(), 1u);
 			EXPECT_EQ(given[tid].begin()->second, kRounds);

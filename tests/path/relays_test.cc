@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "tests/path/capture_by_hand.h"
 
@@ -145,6 +147,37 @@ TEST_F(Relayed, WhoIsToldByAnotherOfWhatItReads)
 			  "50 | 2:receiver.kernel 20 | 2:receiver.user 50 | 2:receiver.kernel 30 | 2:receiver.user 270");
 	sleep.off.waker_vector = 1; // TIMER: it woke for something else
 	EXPECT_EQ(capture.text().find("relay"), std::string::npos) << capture.text();
+}
+
+// UDP: whose packet it was is known by the CPU that queued it, since each keeps its order.
+TEST_F(Relayed, ADatagramIsOfTheLastThatItsCpuQueued)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DEVICE_QUEUE, 1110, kSender, 0xa1);
+	call(kOther, ICEPATH_CALL_GIVE, 1105, 1160, 0xa9); // to somebody else, by another CPU
+	event(ICEPATH_RECORD_DEVICE_QUEUE, 1115, kOther, 0xa9).cpu = 1;
+	event(ICEPATH_RECORD_DATA_READY, 1120, 0, 0xb1).context = ICEPATH_CONTEXT_SOFTIRQ;
+	call(kReceiver, ICEPATH_CALL_TAKE, 1400, 1430, 0xb1);
+	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:network 10'", "1:receiver.kernel 30"})) << capture.text();
+}
+
+TEST_F(Relayed, AThreadWithoutANameOfItsOwnIsTheLibrarys)
+{
+	capture.block.sides[0].name = "sender";
+	for (const auto &[tid, comm, process] : {std::tuple{80u, "sender", kSender},
+											 {81u, "icepath-worker", kSender},
+											 {82u, "ZMQbg/IO/0", kSender},
+											 {83u, "sender", kBroker}}) {
+		icepath_record &record = capture.add(2, ICEPATH_RECORD_THREAD, 20, tid);
+		record.thread.tgid = process;
+		std::strncpy(record.thread.comm, comm, sizeof(record.thread.comm) - 1);
+	}
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(seen.threads.at(kSender).name, "sender");
+	EXPECT_EQ(seen.threads.at(80).name, "sender's library");
+	EXPECT_EQ(seen.threads.at(81).name, "sender's library");
+	EXPECT_EQ(seen.threads.at(82).name, "ZMQbg/IO/0");
+	EXPECT_EQ(seen.threads.at(83).name, "sender") << "of another process";
 }
 
 TEST_F(Relayed, AThreadMayBeOnTheWayTwice)

@@ -62,6 +62,13 @@ TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 	rundir::Cell sparse = one_way(5);
 	sparse.pattern = rundir::Pattern::Sparse;
 	EXPECT_EQ(lead_in_of(sparse), 1u);
+	rundir::Cell large = one_way(10);
+	large.payload_bytes = 1u << 20;
+	EXPECT_EQ(lead_in_of(large), kLeadIn);
+	large.mechanisms = ICEPATH_USES_LIBRARY_CALLS; // each takes many records
+	EXPECT_EQ(lead_in_of(large), kLeadIn / 4);
+	large.payload_bytes = 4096;
+	EXPECT_EQ(lead_in_of(large), kLeadIn);
 	const uint64_t alone_ns = least_block_ns(sparse, 1000);
 	EXPECT_GT(alone_ns, (1 + kUsefulMessages) * 200 * kMs);
 	EXPECT_LT(alone_ns, (4 + kUsefulMessages) * 200 * kMs);
