@@ -91,4 +91,21 @@ struct BrokeredEnd : SharedMemoryEnd {
 	}
 };
 
+// Side 0 names the channel and tells side 1, which joins it once it knows: `join(end, channel)` makes the end's connection.
+template <class Endpoint, class Join> int open_brokered(Endpoint &end, Join join)
+{
+	if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
+		return status;
+	const std::string channel = new_channel();
+	give_text(end, channel);
+	return join(end, channel);
+}
+
+template <class Endpoint, class Join> int connect_brokered(Endpoint &end, const icepath_address &peer, Join join)
+{
+	if (const int status = connect_memory(&end, &peer); status != ICEPATH_OK)
+		return status;
+	return end.side == 1 ? join(end, text_of(peer)) : ICEPATH_OK;
+}
+
 } // namespace icepath::transports

@@ -19,6 +19,7 @@
 #include "message.h"
 #include "middleware_adapters/channel_name.h"
 #include "middleware_adapters/queue_length.h"
+#include "middleware_adapters/relayed_target.h"
 #include "transports/death_watch.h"
 #include "transports/plugin_table.h"
 
@@ -60,18 +61,9 @@ namespace {
 
 const icepath_target *target(uint32_t n)
 {
-	static const icepath_target only = [] {
-		icepath_target it{};
-		it.size = sizeof(it);
-		it.name = "cyclonedds/udp";
-		it.summary = "Cyclone DDS by UDP on the loopback device, reliable";
-		it.waits = ICEPATH_WAIT_EPOLL;
-		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
-		it.max_payload_bytes = kLargest;
-		it.max_payload_why = "icepath's readers have room for two messages of 4 MiB";
-		return it;
-	}();
+	static const icepath_target only =
+		relayed_target("cyclonedds/udp", "Cyclone DDS by UDP on the loopback device, reliable", ICEPATH_WAIT_EPOLL,
+					   kLargest, "icepath's readers have room for two messages of 4 MiB");
 	return n == 0 ? &only : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "middleware_adapters/brokered_end.h"
+#include "middleware_adapters/relayed_target.h"
 
 namespace icepath::transports {
 
@@ -77,16 +78,8 @@ struct BusEnd : BrokeredEnd {
 
 inline icepath_target bus_target(const char *name, const char *summary, uint32_t waits)
 {
-	icepath_target it{};
-	it.size = sizeof(it);
-	it.name = name;
-	it.summary = summary;
-	it.waits = waits;
-	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
-	it.capabilities = ICEPATH_CAN_PINGPONG;
-	it.max_payload_bytes = 16 * 1024 * 1024;
-	it.max_payload_why = "icepath's own limit: the 64 MiB of a D-Bus array take longer than a block of messages";
-	return it;
+	return relayed_target(name, summary, waits, 16 * 1024 * 1024,
+						  "icepath's own limit: the 64 MiB of a D-Bus array take longer than a block of messages");
 }
 
 // All of connect(): each side told the other its unique name.

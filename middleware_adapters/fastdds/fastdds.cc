@@ -17,6 +17,7 @@
 #include "middleware_adapters/channel_name.h"
 #include "middleware_adapters/fastdds/octets.h"
 #include "middleware_adapters/queue_length.h"
+#include "middleware_adapters/relayed_target.h"
 #include "transports/death_watch.h"
 #include "transports/plugin_table.h"
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
@@ -76,15 +77,9 @@ namespace {
 
 icepath_target described(const char *name, const char *summary, uint32_t more_mechanisms)
 {
-	icepath_target it{};
-	it.size = sizeof(it);
-	it.name = name;
-	it.summary = summary;
-	it.waits = ICEPATH_WAIT_EPOLL;
-	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS | more_mechanisms;
-	it.capabilities = ICEPATH_CAN_PINGPONG;
-	it.max_payload_bytes = kLargest;
-	it.max_payload_why = "icepath's participants have room for two messages of 4 MiB in flight";
+	icepath_target it = relayed_target(name, summary, ICEPATH_WAIT_EPOLL, kLargest,
+									   "icepath's participants have room for two messages of 4 MiB in flight");
+	it.mechanisms |= more_mechanisms;
 	return it;
 }
 

@@ -23,6 +23,7 @@
 #include <string>
 
 #include "middleware_adapters/grpc/service.h"
+#include "middleware_adapters/relayed_target.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
@@ -86,15 +87,10 @@ namespace {
 const icepath_target *target(uint32_t n)
 {
 	static const auto made = [](const char *name, const char *summary, uint32_t capabilities) {
-		icepath_target it{};
-		it.size = sizeof(it);
-		it.name = name;
-		it.summary = summary;
-		it.waits = ICEPATH_WAIT_BLOCK;
-		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+		icepath_target it =
+			relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+						   "icepath's own limit: the library's is 4 MiB by default, and what a program sets");
 		it.capabilities = capabilities;
-		it.max_payload_bytes = kLargest;
-		it.max_payload_why = "icepath's own limit: the library's is 4 MiB by default, and what a program sets";
 		return it;
 	};
 	static const icepath_target targets[] = {

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "middleware_adapters/queue_length.h"
+#include "middleware_adapters/relayed_target.h"
 #include "transports/death_watch.h"
 #include "transports/loopback_address.h"
 #include "transports/plugin_table.h"
@@ -78,15 +79,10 @@ const icepath_target *target(uint32_t n)
 			why, sizeof(why),
 			"/proc/sys/net/core/rmem_max lets the receive buffer hold %llu datagrams, half of them the peer's",
 			static_cast<unsigned long long>(datagrams));
-		icepath_target it{};
-		it.size = sizeof(it);
-		it.name = "lcm";
-		it.summary = "datagrams to a multicast group on the loopback device, read by a thread of the library";
-		it.waits = ICEPATH_WAIT_EPOLL;
-		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
-		it.max_payload_bytes = datagrams * kDatagram / 2 - sizeof("forth");
-		it.max_payload_why = why;
+		icepath_target it = relayed_target(
+			"lcm", "datagrams to a multicast group on the loopback device, read by a thread of the library",
+			ICEPATH_WAIT_EPOLL, datagrams * kDatagram / 2 - sizeof("forth"), why);
+		it.capabilities |= ICEPATH_IS_LOSSY;
 		return it;
 	}();
 	return n == 0 ? &only : nullptr;

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "middleware_adapters/brokered_end.h"
+#include "middleware_adapters/relayed_target.h"
 #include <mosquitto.h>
 
 using namespace icepath::transports;
@@ -96,18 +97,10 @@ const icepath_target *target(uint32_t n)
 {
 	static const std::vector<icepath_target> all = [] {
 		std::vector<icepath_target> targets;
-		for (const Variant &variant : kVariants) {
-			icepath_target it{};
-			it.size = sizeof(it);
-			it.name = variant.name;
-			it.summary = variant.summary;
-			it.waits = ICEPATH_WAIT_BLOCK;
-			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
-			it.capabilities = ICEPATH_CAN_PINGPONG;
-			it.max_payload_bytes = kLargest;
-			it.max_payload_why = "icepath's own limit: MQTT's 256 MiB take longer than a block of messages";
-			targets.push_back(it);
-		}
+		for (const Variant &variant : kVariants)
+			targets.push_back(
+				relayed_target(variant.name, variant.summary, ICEPATH_WAIT_BLOCK, kLargest,
+							   "icepath's own limit: MQTT's 256 MiB take longer than a block of messages"));
 		return targets;
 	}();
 	return n < all.size() ? &all[n] : nullptr;
@@ -213,20 +206,11 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
 		end.variant = std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
 		mosquitto_lib_init();
-		if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
-			return status;
-		const std::string channel = new_channel();
-		give_text(end, channel);
-		return join(end, channel);
+		return open_brokered(end, join);
 	});
 }
 
-int connect_end(icepath_endpoint *end, const icepath_address *peer)
-{
-	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
-		return status;
-	return end->side == 1 ? join(*end, text_of(*peer)) : ICEPATH_OK;
-}
+int connect_end(icepath_endpoint *end, const icepath_address *peer) { return connect_brokered(*end, *peer, join); }
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 
 #include "middleware_adapters/brokered_end.h"
+#include "middleware_adapters/relayed_target.h"
 
 using namespace icepath::transports;
 
@@ -52,16 +53,8 @@ constexpr const char *kAsap = "nats", *kByFlusher = "nats/flusher";
 
 icepath_target described(const char *name, const char *summary)
 {
-	icepath_target it{};
-	it.size = sizeof(it);
-	it.name = name;
-	it.summary = summary;
-	it.waits = ICEPATH_WAIT_BLOCK;
-	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
-	it.capabilities = ICEPATH_CAN_PINGPONG;
-	it.max_payload_bytes = kLargest;
-	it.max_payload_why = "icepath's nats-server has a max_payload of 8 MiB, the most that NATS recommends";
-	return it;
+	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+						  "icepath's nats-server has a max_payload of 8 MiB, the most that NATS recommends");
 }
 
 const icepath_target *target(uint32_t n)
@@ -133,21 +126,11 @@ int join(icepath_endpoint &end, const std::string &channel)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
-			return status;
-		const std::string channel = new_channel();
-		give_text(end, channel);
-		return join(end, channel);
-	});
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) -> int { return open_brokered(end, join); });
 }
 
-int connect_end(icepath_endpoint *end, const icepath_address *peer)
-{
-	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
-		return status;
-	return end->side == 1 ? join(*end, text_of(*peer)) : ICEPATH_OK;
-}
+int connect_end(icepath_endpoint *end, const icepath_address *peer) { return connect_brokered(*end, *peer, join); }
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {

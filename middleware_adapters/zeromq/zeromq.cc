@@ -22,6 +22,7 @@
 #include <string>
 
 #include "middleware_adapters/queue_length.h"
+#include "middleware_adapters/relayed_target.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
@@ -69,16 +70,8 @@ namespace {
 const icepath_target *target(uint32_t n)
 {
 	static const auto made = [](const char *name, const char *summary) {
-		icepath_target it{};
-		it.size = sizeof(it);
-		it.name = name;
-		it.summary = summary;
-		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL;
-		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
-		it.max_payload_bytes = kLargest;
-		it.max_payload_why = "icepath's own limit: a queue has at least two messages";
-		return it;
+		return relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, kLargest,
+							  "icepath's own limit: a queue has at least two messages");
 	};
 	static const icepath_target targets[] = {
 		made("zeromq/ipc", "PAIR sockets over a UNIX socket, each end with an I/O thread"),

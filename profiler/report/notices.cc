@@ -95,13 +95,12 @@ void add_layer_notices(const CellResult &cell, Notices &told)
 			held += row.total_ns;
 	const auto deliveries = static_cast<double>(cell.layers.deliveries());
 	if (held > 0 && static_cast<double>(held) >= kWorthTelling * static_cast<double>(cell.layers.total_ns()))
-		tell(
-			told, "held by TCP", cell.cell,
-			fmt::format(
-				"network/held: TCP keeps a message for {} in the mean, until the other side acknowledges what was sent "
-				"before: "
-				"Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; or a window is full",
-				duration(static_cast<double>(held) / deliveries)));
+		tell(told, "held by TCP", cell.cell,
+			 fmt::format(
+				 "network/held: TCP keeps a message for {} in the mean, until the other side acknowledges what was "
+				 "sent before: Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; "
+				 "or a window is full",
+				 duration(static_cast<double>(held) / deliveries)));
 }
 
 // Why a cell that seeks its highest rate has none, or not quite.
