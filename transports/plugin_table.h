@@ -27,6 +27,9 @@ inline int check_open(const icepath_open &how, const icepath_target &target)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s has no end that takes from several senders", target.name);
 	if (how.peers > 1 && (target.fanin_waits & how.wait) == 0)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s does not support that wait for several senders", target.name);
+	if (how.qos.policies & ~target.qos)
+		return open_error().tell(ICEPATH_UNSUPPORTED, "%s does not have the quality of service that was asked for",
+								 target.name);
 	if (how.side > 1)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s has sides 0 and 1, not %u", target.name, how.side);
 	if (how.payload_bytes == 0 || how.payload_bytes > target.max_payload_bytes)

@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 4u
+#define ICEPATH_PLUGIN_ABI 5u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -103,6 +103,32 @@ enum icepath_capability {
 	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send returns only once the message was taken: not within one thread */
 };
 
+/*
+ * Quality of service, in the terms of DDS (OMG DDS 1.4, 2.2.3), for libraries that have the like. The value of a policy is a number of the enum
+ * that is named after it, of ICEPATH_QOS_DEPTH a number of messages, of the others nanoseconds.
+ */
+enum icepath_qos_policy {
+	ICEPATH_QOS_RELIABILITY, /* icepath_reliability */
+	ICEPATH_QOS_DURABILITY,  /* icepath_durability */
+	ICEPATH_QOS_HISTORY,     /* icepath_history */
+	ICEPATH_QOS_DEPTH,       /* messages that ICEPATH_KEEP_LAST keeps; at least 1 */
+	ICEPATH_QOS_DEADLINE,    /* the longest time from one message to the next that the ends agreed on */
+	ICEPATH_QOS_LIFESPAN,    /* older messages aren't delivered */
+	ICEPATH_QOS_LIVELINESS,  /* icepath_liveliness */
+	ICEPATH_QOS_LEASE,       /* how long a sender counts as alive that gave no sign of it */
+	ICEPATH_QOS_POLICIES     /* how many there are */
+};
+enum icepath_reliability { ICEPATH_BEST_EFFORT, ICEPATH_RELIABLE };
+enum icepath_durability { ICEPATH_VOLATILE, ICEPATH_TRANSIENT_LOCAL };
+enum icepath_history { ICEPATH_KEEP_LAST, ICEPATH_KEEP_ALL };
+enum icepath_liveliness { ICEPATH_AUTOMATIC, ICEPATH_MANUAL_BY_PARTICIPANT, ICEPATH_MANUAL_BY_TOPIC };
+#define ICEPATH_QOS_INFINITE UINT64_MAX /* of a time: no limit */
+
+struct icepath_qos {
+	uint32_t policies; /* bits 1u << icepath_qos_policy: those that have a value */
+	uint64_t values[ICEPATH_QOS_POLICIES];
+};
+
 struct icepath_target {
 	uint32_t size;            /* sizeof(struct icepath_target) as the plug-in was built */
 	const char *name;         /* "uds-stream"; [a-z0-9-/], at most 31 characters */
@@ -117,6 +143,7 @@ struct icepath_target {
 	uint32_t fanin_waits;     /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a part of `waits` */
 	/* Likewise: the largest message that no other sender's gets in the middle of; 0: all that one call carries. */
 	uint64_t fanin_max_bytes;
+	uint32_t qos; /* bits 1u << icepath_qos_policy: those that icepath_open may ask for */
 };
 
 /*
@@ -139,6 +166,7 @@ struct icepath_open {
 	enum icepath_wait wait;    /* the one wait that will be used */
 	uint64_t payload_bytes;    /* every message has this size */
 	uint32_t depth; /* messages that may be in flight where the target has a bounded queue; 0: its default */
+	struct icepath_qos qos; /* of both ends; a policy without a value: the plug-in's choice */
 	uint32_t peers; /* endpoints of side 0 that will be connected to the one of side 1; above 1: a fan-in */
 };
 
@@ -215,6 +243,12 @@ struct icepath_plugin {
 
 	/* File descriptors of the sockets that carry messages, for the probes; returns how many it wrote (<= capacity). */
 	uint32_t (*sockets)(const struct icepath_endpoint *endpoint, int *fds, uint32_t capacity);
+
+	/*
+	 * What the library says of a connected endpoint's quality of service, asked for or not: of what it receives where it receives, of what
+	 * it sends for the rest. NULL: it has nothing to say.
+	 */
+	void (*granted)(const struct icepath_endpoint *endpoint, struct icepath_qos *qos);
 
 	/* With ICEPATH_CAN_LOAN, else NULL. */
 	int (*loan)(struct icepath_endpoint *endpoint, uint64_t bytes, void **slot);

@@ -77,6 +77,7 @@ const icepath_target *target(uint32_t n)
 			ICEPATH_CAN_PINGPONG; // ICEPATH_CAN_LOAN where nothing is copied: then loan() and the three after it
 		it.max_payload_bytes = library::kLargest;
 		it.max_payload_why = "the template's library carries 64 KiB";
+		// it.qos = 1u << ICEPATH_QOS_DEPTH | …: what icepath_open::qos may ask for; then set granted() to what the library made of it
 		// it.why_not = "…: what is missing here, and what mends it";
 		return it;
 	}();
@@ -94,6 +95,9 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 					sizeof(icepath_open));
 	if ((target(0)->waits & how->wait) == 0)
 		return tell(open_sentence, ICEPATH_UNSUPPORTED, "template does not support the wait that was asked for");
+	if (how->qos.policies & ~target(0)->qos)
+		return tell(open_sentence, ICEPATH_UNSUPPORTED,
+					"template does not have the quality of service that was asked for");
 	if (how->peers > 1)
 		return tell(open_sentence, ICEPATH_UNSUPPORTED, "template has no end that takes from several senders");
 	if (how->payload_bytes == 0 || how->payload_bytes > library::kLargest)

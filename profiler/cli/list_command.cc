@@ -23,6 +23,15 @@ std::vector<std::string> waits_of(uint32_t bits)
 	return names;
 }
 
+std::vector<std::string> policies_of(uint32_t bits)
+{
+	std::vector<std::string> names;
+	for (size_t i = 0; i < rundir::kQosPolicies.size(); i++)
+		if (bits & (1u << i))
+			names.emplace_back(rundir::kQosPolicies[i].name);
+	return names;
+}
+
 // Whom the message goes through, and how.
 std::string what_it_is(const plan::Target &target)
 {
@@ -31,7 +40,8 @@ std::string what_it_is(const plan::Target &target)
 	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary +
 		   (target.capabilities & ICEPATH_CAN_LOAN ? "; zero-copy" : "") +
 		   (target.capabilities & ICEPATH_IS_LOSSY ? "; may lose messages" : "") +
-		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "");
+		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "") +
+		   (target.qos ? fmt::format("; QoS: {}", fmt::join(policies_of(target.qos), ", ")) : "");
 }
 
 } // namespace
@@ -58,6 +68,7 @@ ExitCode list(const ListOptions &options)
 									   {"library_version", target.library_version},
 									   {"zero_copy", (target.capabilities & ICEPATH_CAN_LOAN) != 0},
 									   {"may_lose_messages", (target.capabilities & ICEPATH_IS_LOSSY) != 0},
+									   {"qos", policies_of(target.qos)},
 									   {"by_other_threads", (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS) != 0}});
 		for (const run::NotBuilt &adapter : not_built)
 			json["not_built"].push_back({{"name", adapter.name}, {"package", adapter.package}});

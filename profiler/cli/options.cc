@@ -116,13 +116,68 @@ std::vector<Value> words(const std::string &option, const std::vector<std::strin
 
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
-	std::vector<std::string> sizes, patterns, waits = {std::string(rundir::name(rundir::Wait::Block))},
-											  between = {std::string(rundir::name(rundir::Between::Processes))},
-											  recoveries = {"1ms", "10ms"};
+	std::vector<std::string> sizes, patterns, qos, waits = {std::string(rundir::name(rundir::Wait::Block))},
+												   between = {std::string(rundir::name(rundir::Between::Processes))},
+												   recoveries = {"1ms", "10ms"};
 	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms",
 				sparse_period = "200ms", tier;
 	int64_t messages = 1000;
 };
+
+// Each policy with what it may be.
+std::vector<std::string> qos_examples()
+{
+	std::vector<std::string> examples;
+	for (const rundir::QosPolicy &policy : rundir::kQosPolicies)
+		examples.push_back(fmt::format("{}={}", policy.name,
+									   policy.kind == rundir::QosPolicy::Kind::Word
+										   ? fmt::format("{}", fmt::join(policy.words, "|"))
+									   : policy.kind == rundir::QosPolicy::Kind::Count ? "N"
+																					   : "TIME"));
+	return examples;
+}
+
+uint64_t qos_value(icepath_qos_policy which, const std::string &text)
+{
+	const rundir::QosPolicy &policy = rundir::kQosPolicies[which];
+	const std::string option = fmt::format("--qos {}", policy.name);
+	if (policy.kind == rundir::QosPolicy::Kind::Word) {
+		const auto word = std::ranges::find(policy.words, text);
+		if (word == policy.words.end())
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(policy.words, ", ")));
+		return static_cast<uint64_t>(word - policy.words.begin());
+	}
+	if (policy.kind == rundir::QosPolicy::Kind::Time && text == "infinite")
+		return ICEPATH_QOS_INFINITE;
+	uint64_t value = 0;
+	if (policy.kind == rundir::QosPolicy::Kind::Time)
+		value = nanoseconds_of(option, text);
+	else if (const char *end = text.data() + text.size(); std::from_chars(text.data(), end, value).ptr != end)
+		value = 0;
+	if (!rundir::is_possible(which, value))
+		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" can't be: give {}", option, text,
+												   policy.kind == rundir::QosPolicy::Kind::Time
+													   ? "a time above 0, as 10ms, or \"infinite\""
+													   : "a number from 1"));
+	return value;
+}
+
+// "reliability=reliable,best-effort"
+void add_qos(const std::string &text, std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> &qos)
+{
+	const size_t equals = text.find('=');
+	const auto policy =
+		std::ranges::find_if(rundir::kQosPolicies, [&](const auto &one) { return text.substr(0, equals) == one.name; });
+	if (equals == std::string::npos || policy == rundir::kQosPolicies.end())
+		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" names no policy: give one of {}", text,
+												   fmt::join(qos_examples(), ", ")));
+	const auto which = static_cast<icepath_qos_policy>(policy - rundir::kQosPolicies.begin());
+	for (size_t begin = equals + 1, end = 0; end != std::string::npos; begin = end + 1) {
+		end = text.find(',', begin);
+		qos[which].push_back(qos_value(which, text.substr(begin, end - begin)));
+	}
+}
 
 void add_tier(CLI::App &app, std::string &tier)
 {
@@ -141,10 +196,10 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
-	app.add_option(
-		   "-t,--targets,--transports", run.wishes.targets,
-		   "transports and middleware to measure, by their names (icepath list), or all, all-transports, all-installed, which "
-		   "is all middleware; the usual transports without it")
+	app.add_option("-t,--targets,--transports", run.wishes.targets,
+				   "transports and middleware to measure, by their names (icepath list), or all, all-transports, "
+				   "all-installed, which "
+				   "is all middleware; the usual transports without it")
 		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))
@@ -171,6 +226,11 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("--responses", run.wishes.responses, "responses to each request of reqrep")
 		->delimiter(',')
 		->capture_default_str();
+	app.add_option(
+		   "--qos", texts.qos,
+		   fmt::format("POLICY=VALUE[,VALUE...], repeatable: quality of service of targets that have the policy: {}",
+					   fmt::join(qos_examples(), ", ")))
+		->allow_extra_args(false);
 	app.add_option("--idle", run.wishes.idle_channels,
 				   "channels that each cell keeps open beside those that carry its messages, and never uses")
 		->capture_default_str();
@@ -214,6 +274,8 @@ void check(RunOptions &run, const RunTexts &texts)
 	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
 	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
 	run.wishes.between = words<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
+	for (const std::string &qos : texts.qos)
+		add_qos(qos, run.wishes.qos);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
 	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
 	for (const uint32_t demand : run.wishes.demands)

@@ -11,6 +11,8 @@
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
+#include "profiler/plan/each_once.h"
+#include "profiler/plan/qos_factors.h"
 
 namespace icepath::plan {
 namespace {
@@ -30,21 +32,6 @@ constexpr std::string_view kUsual[] = {"uds-stream", "uds-seqpacket", "uds-dgram
 bool is_usual(const Target &target) { return std::ranges::find(kUsual, target.name) != std::end(kUsual); }
 
 bool is_middleware(const Target &target) { return !target.library_version.empty(); }
-
-// What is asked for twice is measured once, and what is told of several cells is told once.
-template <typename T> void add_once(std::vector<T> &list, T item)
-{
-	if (std::find(list.begin(), list.end(), item) == list.end())
-		list.push_back(std::move(item));
-}
-
-template <typename T> std::vector<T> each_once(const std::vector<T> &items)
-{
-	std::vector<T> once;
-	for (const T &item : items)
-		add_once(once, item);
-	return once;
-}
 
 // The words that stand for many targets, and which they stand for.
 struct Word {
@@ -252,7 +239,7 @@ std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &tar
 }
 
 // `base` with each combination of what its pattern has besides, and of what was to be put in.
-std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell &base,
+std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell &base, const rundir::Qos &qos,
 									   const std::vector<uint32_t> &cpus)
 {
 	std::vector<rundir::Cell> cells;
@@ -267,6 +254,9 @@ std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell 
 						cell.cpus = cpus_for(senders, receivers, cpus);
 						if (cell.between == rundir::Between::OneThread)
 							cell.cpus = {cpus.front(), cpus.front()};
+						cell.qos = qos;
+						if (rundir::may_lose(qos))
+							cell.capabilities |= ICEPATH_IS_LOSSY;
 						cell.responses = responses;
 						cell.burst = burst;
 						cell.injection = injected ? wishes.injection : rundir::Injection{};
@@ -334,6 +324,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 {
 	Plan plan;
 	const std::vector<const Target *> chosen = choose(wishes, targets, plan);
+	check_qos(wishes, chosen);
 	const std::vector<Wait> waits = each_once(wishes.waits);
 	for (const Pattern pattern : each_once(wishes.patterns)) {
 		for (const Wait asked : waits) {
@@ -368,12 +359,13 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					cell.idle_channels = wishes.idle_channels;
 					for (const rundir::Between between : between_for(wishes, *target, pattern, plan)) {
 						cell.between = between;
-						for (rundir::Cell &made : with_factors(wishes, cell, cpus)) {
-							if (!is_sensible(*target, made, plan))
-								continue;
-							plan.cells.push_back(std::move(made));
-							plan.plugin_of_cell.push_back(target->plugin);
-						}
+						for (const rundir::Qos &qos : qos_for(wishes, *target, plan.notices))
+							for (rundir::Cell &made : with_factors(wishes, cell, qos, cpus)) {
+								if (!is_sensible(*target, made, plan))
+									continue;
+								plan.cells.push_back(std::move(made));
+								plan.plugin_of_cell.push_back(target->plugin);
+							}
 					}
 				}
 			}

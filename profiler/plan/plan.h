@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From what the user asked for to the cells of a run. Pure, but for the list of targets, which the caller brings.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct Target {
 	std::string max_payload_why, why_not;
 	uint32_t fanin_waits = 0; // 0 without ICEPATH_CAN_FANIN
 	uint64_t fanin_max_bytes = 0; // as in plugin.h
+	uint32_t qos = 0; // bits 1u << icepath_qos_policy
 };
 
 struct Wishes {
@@ -39,6 +41,8 @@ struct Wishes {
 	std::vector<uint32_t> senders = {4}; // fanin: so many, each number in turn
 	rundir::RateLimits limits; // max-rate
 	std::vector<uint32_t> responses = {1, 10}; // reqrep: so many to each request, each number in turn
+	// By icepath_qos_policy: each value with each of the others, on targets that have the policy. Empty: the adapter's choice.
+	std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> qos;
 	uint32_t idle_channels = 0; // beside those of each cell
 	rundir::Injection injection; // if any: each cell comes twice, without and with it
 };

@@ -73,6 +73,8 @@ std::string target_text(const rundir::Cell &cell)
 		text += fmt::format(" from {}", rundir::senders_of(cell));
 	if (cell.pattern == rundir::Pattern::ReqRep)
 		text += fmt::format(" 1:{}", cell.responses);
+	if (cell.qos.any())
+		text += " " + rundir::text(cell.qos);
 	if (cell.idle_channels > 0)
 		text += fmt::format(" +{} idle", cell.idle_channels);
 	if (cell.injection.sender_user_ns > 0)

@@ -85,6 +85,20 @@ void add_capture_notices(const CellResult &cell, Notices &told)
 						 reasons(cell)));
 }
 
+void add_qos_notice(const CellResult &cell, Notices &told)
+{
+	rundir::Qos asked, granted;
+	for (size_t i = 0; i < asked.size(); ++i)
+		if (cell.cell.qos[i] && cell.cell.granted[i] != cell.cell.qos[i]) {
+			asked[i] = cell.cell.qos[i];
+			granted[i] = cell.cell.granted[i];
+		}
+	if (asked.any())
+		tell(told, "quality of service that wasn't granted", cell.cell,
+			 fmt::format("asked for {}, {}", rundir::text(asked),
+						 granted.any() ? "granted " + rundir::text(granted) : "the library doesn't tell it"));
+}
+
 // What a reader of the layers may not think of.
 void add_layer_notices(const CellResult &cell, Notices &told)
 {
@@ -149,6 +163,7 @@ void add_cell_notices(const CellResult &cell, Notices &told)
 						 cell.failure));
 	add_message_notices(cell, told);
 	add_capture_notices(cell, told);
+	add_qos_notice(cell, told);
 	add_layer_notices(cell, told);
 	if (cell.search)
 		add_search_notices(*cell.search, cell, told);

@@ -157,6 +157,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"publishers", rundir::senders_of(what)},
 		{"subscribers", rundir::receivers_of(what)},
 		{"responses", pingpong ? Json(what.responses) : Json(nullptr)},
+		{"qos", {{"asked", rundir::to_json(what.qos)}, {"granted", rundir::to_json(what.granted)}}},
 		{"idle_channels", what.idle_channels},
 		{"measured_beside", cell.capture.beside},
 		{"cpus",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 // C has one name for the function and another for the struct; C++ sees one hide the other.
 #pragma GCC diagnostic push
@@ -68,6 +69,27 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 	}
 	if (any)
 		page.line();
+}
+
+// What the libraries made of what was asked for, and of the rest; cells with the same stand together.
+void add_granted(Page &page, const std::vector<CellResult> &cells)
+{
+	std::map<std::string, std::vector<std::string>> by_text;
+	for (const CellResult &cell : cells) {
+		if (!cell.cell.granted.any())
+			continue;
+		const std::string asked = rundir::text(cell.cell.qos);
+		const std::string who = printable(cell.cell.target) + (asked.empty() ? "" : " " + asked);
+		auto &names = by_text[rundir::text(cell.cell.granted)];
+		if (std::ranges::find(names, who) == names.end())
+			names.push_back(who);
+	}
+	if (by_text.empty())
+		return;
+	page.heading("quality of service, as the libraries granted it");
+	for (const auto &[granted, names] : by_text)
+		page.paragraph("", fmt::format("{}: {}", fmt::join(names, ", "), granted), 2);
+	page.line();
 }
 
 void add_worst(Page &page, const RunResult &result)
@@ -137,6 +159,7 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	add_head(page, result);
 	add_cell_table(page, result);
 	add_hops(page, result.cells);
+	add_granted(page, result.cells);
 	add_notices(page, result, style.verbose);
 	add_counter_table(page, result.cells);
 	add_worst(page, result);

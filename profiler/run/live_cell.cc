@@ -186,6 +186,8 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 	request.open.wait = plan::bit_of(cell_.wait);
 	request.open.payload_bytes = cell_.payload_bytes;
 	request.open.max_messages = capacity_;
+	request.open.may_lose = (cell_.capabilities & ICEPATH_IS_LOSSY) != 0;
+	request.open.qos = rundir::for_plugin(cell_.qos);
 	request.open.peers = static_cast<uint32_t>(rundir::senders_of(cell_));
 	std::vector<int> shared = {memory_fd_.get()};
 	if (slots.mapped())
@@ -279,6 +281,11 @@ void LiveCell::connect_end(uint32_t endpoint, uint32_t side, const Address &peer
 	// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
 	for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
 		sockets.push_back(std::move(more[i]));
+	// Side 1 comes first: what it receives by. Of what only senders know, side 0's.
+	const rundir::Qos told = rundir::believable(connected.granted);
+	for (size_t i = 0; i < told.size(); i++)
+		if (!granted_[i])
+			granted_[i] = told[i];
 }
 
 void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)

@@ -79,6 +79,7 @@ public:
 	// Of the processes whose threads messages may pass through: privilege::Helper's.
 	const std::vector<uint32_t> &families() const { return families_; }
 	const rundir::Cell &cell() const { return cell_; }
+	const rundir::Qos &granted() const { return granted_; } // by the library
 	std::string title() const { return rundir::title(cell_); }
 
 private:
@@ -132,6 +133,7 @@ private:
 	std::vector<uint32_t> tids_; // by side
 	std::vector<uint32_t> helper_numbers_; // by thread
 	std::vector<uint32_t> families_;
+	rundir::Qos granted_;
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
 	Running block_;
 };

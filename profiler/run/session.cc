@@ -145,6 +145,7 @@ private:
 				cells_[i] = std::make_unique<LiveCell>(
 					plan.cells[i], plan.plugin_of_cell[i], static_cast<uint32_t>(i), max_messages, slots_, helper_,
 					middleware_.surroundings_of(plan.cells[i], plan.plugin_of_cell[i]));
+				head_.cells[i].granted = cells_[i]->granted();
 			} catch (const privilege::HelperDied &) {
 				throw; // nothing has been measured yet
 			} catch (const Failure &failure) {

@@ -214,7 +214,7 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits,
 								   told.mechanisms, told.capabilities, told.max_payload_bytes, told.max_part_bytes,
 								   text(told.max_payload_why), text(told.why_not), told.fanin_waits,
-								   told.fanin_max_bytes});
+								   told.fanin_max_bytes, told.qos});
 			}
 		} catch (const WorkerFailed &failure) {
 			notices.push_back(failure.what());

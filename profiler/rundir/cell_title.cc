@@ -30,6 +30,8 @@ std::string variant(const Cell &cell)
 		text += fmt::format(" from {}", senders_of(cell));
 	if (cell.pattern == Pattern::ReqRep)
 		text += fmt::format(" 1:{}", cell.responses);
+	if (cell.qos.any())
+		text += " " + rundir::text(cell.qos);
 	if (cell.idle_channels > 0)
 		text += fmt::format(" {} idle", cell.idle_channels);
 	for (const auto &[ns, side] :

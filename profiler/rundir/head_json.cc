@@ -45,6 +45,7 @@ Json to_json(const Cell &cell)
 							   : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
+		{"qos", {{"asked", to_json(cell.qos)}, {"granted", to_json(cell.granted)}}},
 		{"responses", cell.responses},
 		{"idle_channels", cell.idle_channels},
 		{"cpus", cell.cpus},
@@ -86,6 +87,10 @@ Cell cell_from_json(const Json &json)
 	}
 	cell.mechanisms = u32_field(json, "mechanisms");
 	cell.capabilities = u32_field(json, "capabilities");
+	if (json.contains("qos")) { // not written by versions that knew none
+		cell.qos = qos_from_json(object_field(object_field(json, "qos"), "asked"));
+		cell.granted = qos_from_json(object_field(object_field(json, "qos"), "granted"));
+	}
 	cell.responses = u32_field(json, "responses");
 	if (cell.responses == 0)
 		wrong("responses", "is 0");

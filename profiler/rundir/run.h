@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/rundir/qos.h"
+
 namespace icepath::rundir {
 
 enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse, FanIn };
@@ -78,6 +80,8 @@ struct Cell {
 	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
 	uint32_t mechanisms = 0; // icepath_mechanism bits of the target
 	uint32_t capabilities = 0; // icepath_capability bits
+	Qos qos; // asked for; the rest is the adapter's choice
+	Qos granted; // what the library said of its connected ends; none: it says nothing
 	uint32_t responses = 1; // to each message that is answered; above 0, and 1 in pingpong
 	uint32_t idle_channels = 0; // open between the first two that exchange messages, and never used
 	std::vector<uint32_t> cpus = {0, 1}; // of each side: the senders, then the receivers; at least two

@@ -88,6 +88,14 @@ void Endpoint::connect(const icepath_address &peer)
 
 std::string Endpoint::error() const { return sentence_of(calls_, endpoint_); }
 
+icepath_qos Endpoint::granted() const
+{
+	icepath_qos qos{};
+	if (calls_.granted)
+		calls_.granted(endpoint_, &qos);
+	return qos;
+}
+
 uint32_t Endpoint::sockets(int *fds, uint32_t capacity) const
 {
 	return std::min(calls_.sockets(endpoint_, fds, capacity), capacity);

@@ -43,6 +43,7 @@ public:
 	void cancel() { calls_.cancel(endpoint_); } // any thread
 	std::string error() const;
 	uint32_t sockets(int *fds, uint32_t capacity) const;
+	icepath_qos granted() const; // icepath_plugin::granted
 
 private:
 	const icepath_plugin &calls_;

@@ -44,9 +44,11 @@ struct OpenRequest {
 	uint32_t peers; // icepath_open: above 1 the channels are as many, each with a sender of its own
 	uint32_t sends, receives;
 	uint32_t wait; // icepath_wait
+	uint32_t may_lose; // 1: messages may be lost although the target loses none, by what is asked of it
 	uint64_t payload_bytes;
 	uint32_t max_messages; // room in the cell's memory, per direction and block
 	uint32_t depth;
+	icepath_qos qos;
 };
 
 // A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
@@ -92,6 +94,7 @@ struct TargetReply { // icepath_target without pointers
 	char name[32], summary[128], max_payload_why[160], why_not[256], library_version[64];
 	uint32_t waits, mechanisms, capabilities, fanin_waits;
 	uint64_t max_payload_bytes, max_part_bytes, fanin_max_bytes;
+	uint32_t qos;
 };
 
 struct BlockReply {
@@ -110,6 +113,7 @@ struct Reply {
 	uint32_t tid; // Open: of the thread that measures
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
 	uint32_t sockets; // Connect as well: those that came to be only then
+	icepath_qos granted; // Connect
 	BlockReply block;
 };
 

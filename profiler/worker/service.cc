@@ -237,6 +237,7 @@ void Service::describe(const Request &request, Reply &reply)
 	told.max_part_bytes = target->max_part_bytes;
 	told.fanin_waits = target->fanin_waits;
 	told.fanin_max_bytes = target->fanin_max_bytes;
+	told.qos = target->qos;
 }
 
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)
@@ -256,7 +257,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 			break;
 	if (!target)
 		throw Failure(ExitCode::Usage, fmt::format("{} has no target {}", plugin.file(), target_name));
-	lossy_ = (target->capabilities & ICEPATH_IS_LOSSY) != 0;
+	lossy_ = (target->capabilities & ICEPATH_IS_LOSSY) != 0 || wish.may_lose;
 	lends_ = (target->capabilities & ICEPATH_CAN_LOAN) != 0;
 
 	icepath_open how{};
@@ -269,6 +270,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	how.wait = static_cast<icepath_wait>(wish.wait);
 	how.payload_bytes = wish.payload_bytes;
 	how.depth = wish.depth;
+	how.qos = wish.qos;
 	how.peers = idle ? 1 : wish.peers;
 	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
 	if (ends_.empty())
@@ -320,6 +322,7 @@ void Service::connect(const Request &request, std::vector<Fd> &received, Reply &
 		peers_met_ = 0;
 	}
 	reply.sockets = append_new_sockets(endpoint, fds);
+	reply.granted = endpoint.granted();
 }
 
 uint32_t Service::append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds)

@@ -90,6 +90,23 @@ TEST(RunOptions, TakeLists)
 				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block}));
 }
 
+TEST(RunOptions, TakeQualityOfServiceByItsPolicies)
+{
+	EXPECT_TRUE(run_of({}).wishes.qos[ICEPATH_QOS_RELIABILITY].empty());
+	const auto qos = run_of({"--qos", "reliability=reliable,best-effort", "--qos", "depth=1,16",
+							 "--qos=lease=infinite,10ms", "-t", "pipe"})
+						 .wishes.qos;
+	EXPECT_EQ(qos[ICEPATH_QOS_RELIABILITY], (std::vector<uint64_t>{ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT}));
+	EXPECT_EQ(qos[ICEPATH_QOS_DEPTH], (std::vector<uint64_t>{1, 16}));
+	EXPECT_EQ(qos[ICEPATH_QOS_LEASE], (std::vector<uint64_t>{ICEPATH_QOS_INFINITE, 10'000'000}));
+	expect_values_refused("--qos", {"speed=1", "reliability", "=", "reliable"}, "names no policy");
+	expect_values_refused("--qos", {"reliability=perfect", "reliability=reliable,", "reliability="}, "--qos");
+	expect_values_refused("--qos", {"depth=0", "depth=", "depth=1,", "depth=x", "depth=4294967296", "depth=1.5"},
+						  "a number from 1");
+	expect_values_refused("--qos", {"deadline=0", "deadline=0ms"}, "a time above 0");
+	expect_values_refused("--qos", {"deadline=soon", "lifespan=10"}, "--qos");
+}
+
 TEST(RunOptions, RefuseBurstsThatAreNone)
 {
 	expect_values_refused("--demand", {"0", "-1", "some", "1000001"}, "--demand");

@@ -282,7 +282,8 @@ TEST(Worker, RefusesAPluginOfAnotherInterfaceByName)
 	const worker::Reply reply = describer.ask(request);
 	EXPECT_EQ(reply.status, ReplyStatus::Failed);
 	EXPECT_EQ(std::string(reply.message),
-			  "icepath-other-abi.so was built for plug-in interface 5, this icepath speaks 4: rebuild it");
+			  "icepath-other-abi.so was built for plug-in interface 99, this icepath speaks " +
+				  std::to_string(ICEPATH_PLUGIN_ABI) + ": rebuild it");
 }
 
 } // namespace

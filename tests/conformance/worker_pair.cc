@@ -148,6 +148,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.open.payload_bytes = plan_.payload_bytes;
 	request.open.max_messages = plan_.max_messages;
 	request.open.depth = plan_.depth;
+	request.open.qos = plan_.qos;
 	std::vector<int> fds = {memory_fd_.get()};
 	if (plan_.slots_fd >= 0)
 		fds.push_back(plan_.slots_fd);
@@ -175,6 +176,7 @@ std::string WorkerPair::open()
 		if (reply.status != worker::ReplyStatus::Done)
 			return reply.message;
 		sockets_[side] += reply.sockets;
+		granted_[side] = reply.granted;
 	}
 	return {};
 }

@@ -50,6 +50,7 @@ struct PairPlan {
 	uint64_t payload_bytes = 64;
 	uint32_t max_messages = 1000;
 	uint32_t depth = 0;
+	icepath_qos qos{};
 	int slots_fd = -1; // a map of the capture's slots, which stays the caller's
 };
 
@@ -72,6 +73,7 @@ public:
 	const rundir::SendStamp *sends(uint32_t side) const;
 	const rundir::RecvStamp *recvs(uint32_t side) const;
 	worker::CellMemory &memory() { return *memory_; }
+	const icepath_qos &granted(uint32_t side) const { return granted_[side]; }
 	uint32_t sockets(uint32_t side) const { return sockets_[side]; } // that the side told icepath of
 	WorkerUnderTest &side(uint32_t side) { return workers_[side]; }
 
@@ -83,6 +85,7 @@ private:
 	worker::CellMemory *memory_ = nullptr;
 	std::array<WorkerUnderTest, 2> workers_;
 	std::array<uint32_t, 2> sockets_{};
+	std::array<icepath_qos, 2> granted_{};
 	uint64_t blocks_ = 0;
 };
 

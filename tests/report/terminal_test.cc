@@ -182,6 +182,31 @@ TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
 	EXPECT_NE(untold.find("±?: too few blocks to tell"), std::string::npos) << untold;
 }
 
+TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)
+{
+	RunResult result;
+	for (const char *target : {"dds/a", "dds/b", "pipe"}) {
+		CellResult &cell = result.cells.emplace_back();
+		cell.cell.target = target;
+		cell.blocks_unprobed = 3;
+	}
+	EXPECT_EQ(terminal_report(result, {.unicode = true}).find("quality of service"), std::string::npos);
+	for (size_t i = 0; i < 2; i++) {
+		result.cells[i].cell.granted[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
+		result.cells[i].cell.granted[ICEPATH_QOS_LIFESPAN] = 20'000'000;
+	}
+	rundir::Qos &asked = result.cells[1].cell.qos;
+	asked[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
+	std::string out = terminal_report(result, {.unicode = true, .width = 200});
+	EXPECT_NE(out.find("  dds/a, dds/b reliable: reliable lifespan 20ms\n"), std::string::npos) << out;
+	EXPECT_EQ(out.find("wasn't granted"), std::string::npos);
+	asked[ICEPATH_QOS_LIFESPAN] = 10'000'000;
+	result.cells[2].cell.qos[ICEPATH_QOS_DEPTH] = 4;
+	out = terminal_report(result, {.unicode = true, .width = 400, .verbose = true});
+	EXPECT_NE(out.find("asked for lifespan 10ms, granted lifespan 20ms"), std::string::npos) << out;
+	EXPECT_NE(out.find("asked for depth 4, the library doesn't tell it"), std::string::npos) << out;
+}
+
 // Cells without a file: target, pattern and size, and the p50.
 class TableTest : public testing::Test {
 protected:

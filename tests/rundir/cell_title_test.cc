@@ -58,6 +58,12 @@ TEST(CellTitle, SaysWhereTheSidesAreUnlessInProcessesOfTheirOwn)
 	cell.between = Between::OneThread;
 	cell.pattern = Pattern::OneWay;
 	EXPECT_EQ(title(cell), "pipe 64 B oneway block one-thread 2 idle");
+	cell.qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;
+	cell.qos[ICEPATH_QOS_DEPTH] = 16;
+	cell.qos[ICEPATH_QOS_DEADLINE] = 1'500'000;
+	cell.qos[ICEPATH_QOS_LEASE] = ICEPATH_QOS_INFINITE;
+	EXPECT_EQ(title(cell),
+			  "pipe 64 B oneway block one-thread best-effort depth 16 deadline 1.5ms lease infinite 2 idle");
 	EXPECT_EQ(side_name(cell, 0), side_name(cell, 1)) << "it is one thread";
 }
 

@@ -84,6 +84,9 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(std::tie(cell.capabilities, cell.cpus, cell.idle_channels, cell.responses),
 			  std::tie(wanted.capabilities, wanted.cpus, wanted.idle_channels, wanted.responses));
 	EXPECT_EQ(cell.between, wanted.between);
+	EXPECT_EQ(cell.qos, wanted.qos);
+	EXPECT_EQ(cell.granted, wanted.granted);
+	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());
 	EXPECT_EQ(head.cells[0].between, Between::Processes);
 	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);

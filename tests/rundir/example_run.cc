@@ -43,6 +43,9 @@ Head example_head()
 	cell.cpus = {2, 3};
 	cell.idle_channels = 4;
 	cell.responses = 6;
+	cell.qos[ICEPATH_QOS_DEPTH] = 5;
+	cell.granted[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
+	cell.granted[ICEPATH_QOS_DEADLINE] = ICEPATH_QOS_INFINITE;
 	cell.injection = {1000, 2000};
 	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/worker/plugin_loader.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "profiler/failure.h"
@@ -31,7 +32,8 @@ TEST(PluginLoader, LoadsAPluginAndItsTargets)
 TEST(PluginLoader, RefusesAnotherInterfaceByName)
 {
 	EXPECT_EQ(refusal(BAD_PLUGINS "/icepath-other-abi.so"),
-			  "icepath-other-abi.so was built for plug-in interface 5, this icepath speaks 4: rebuild it");
+			  fmt::format("icepath-other-abi.so was built for plug-in interface 99, this icepath speaks {}: rebuild it",
+						  ICEPATH_PLUGIN_ABI));
 }
 
 TEST(PluginLoader, RefusesATableOfAnotherSizeByName)

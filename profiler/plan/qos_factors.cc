@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/qos_factors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/failure.h"
+#include "profiler/plan/each_once.h"
+
+namespace icepath::plan {
+
+void check_qos(const Wishes &wishes, const std::vector<const Target *> &chosen)
+{
+	for (size_t policy = 0; policy < wishes.qos.size(); policy++)
+		if (!wishes.qos[policy].empty() &&
+			std::ranges::none_of(chosen, [&](const Target *one) { return one->qos & (1u << policy); }))
+			throw Failure(ExitCode::Usage, fmt::format("--qos: none of the targets has {}: icepath list tells which do",
+													   rundir::kQosPolicies[policy].name));
+}
+
+std::vector<rundir::Qos> qos_for(const Wishes &wishes, const Target &target, std::vector<std::string> &notices)
+{
+	std::vector<rundir::Qos> all = {{}};
+	for (size_t policy = 0; policy < wishes.qos.size(); policy++) {
+		if (wishes.qos[policy].empty())
+			continue;
+		if ((target.qos & (1u << policy)) == 0) {
+			add_once(notices,
+					 fmt::format("{} has no {}: measured without it", target.name, rundir::kQosPolicies[policy].name));
+			continue;
+		}
+		std::vector<rundir::Qos> more;
+		for (const rundir::Qos &before : all)
+			for (const uint64_t value : each_once(wishes.qos[policy])) {
+				rundir::Qos qos = before;
+				// What is kept whole has no depth; who names a depth means the last ones.
+				if (policy == ICEPATH_QOS_DEPTH && (target.qos & (1u << ICEPATH_QOS_HISTORY)) &&
+					!qos[ICEPATH_QOS_HISTORY])
+					qos[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
+				if (policy != ICEPATH_QOS_DEPTH || qos[ICEPATH_QOS_HISTORY] != ICEPATH_KEEP_ALL)
+					qos[policy] = value;
+				add_once(more, qos);
+			}
+		all = std::move(more);
+	}
+	return all;
+}
+
+} // namespace icepath::plan

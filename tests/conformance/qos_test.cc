@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library grants the quality of service that its adapter says it has, tells so on both ends, and carries messages with it. What
+// an adapter doesn't have is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "profiler/rundir/qos.h"
+#include "tests/conformance/targets.h"
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+namespace {
+
+constexpr uint64_t kHalfSecondNs = 500'000'000;
+
+// Each word, and finite and infinite times, in as few channels as can be.
+constexpr rundir::Qos kSamples[] = {
+	{{ICEPATH_RELIABLE, ICEPATH_TRANSIENT_LOCAL, ICEPATH_KEEP_LAST, 7, kHalfSecondNs, kHalfSecondNs,
+	  ICEPATH_MANUAL_BY_TOPIC, kHalfSecondNs}},
+	{{ICEPATH_BEST_EFFORT, ICEPATH_VOLATILE, ICEPATH_KEEP_ALL, std::nullopt, ICEPATH_QOS_INFINITE, ICEPATH_QOS_INFINITE,
+	  ICEPATH_AUTOMATIC, ICEPATH_QOS_INFINITE}},
+	{{std::nullopt, std::nullopt, ICEPATH_KEEP_LAST, 1, std::nullopt, std::nullopt, ICEPATH_MANUAL_BY_PARTICIPANT,
+	  kHalfSecondNs}},
+};
+
+PairPlan plan_for(const TargetUnderTest &target, const rundir::Qos &qos)
+{
+	PairPlan plan;
+	plan.plugin = target.plugin;
+	plan.target = target.told.name;
+	plan.wait = target.some_wait();
+	plan.qos = rundir::for_plugin(qos);
+	return plan;
+}
+
+class QualityOfService : public testing::TestWithParam<TargetUnderTest> {};
+
+TEST_P(QualityOfService, IsGrantedWhereItIsOffered)
+{
+	for (rundir::Qos qos : kSamples) {
+		for (size_t i = 0; i < qos.size(); i++)
+			if ((GetParam().told.qos & (1u << i)) == 0)
+				qos[i] = std::nullopt;
+		if (!qos.any())
+			continue;
+		WorkerPair pair(plan_for(GetParam(), qos));
+		ASSERT_EQ(pair.open(), "") << text(qos);
+		for (const uint32_t side : {0u, 1u}) {
+			const rundir::Qos granted = rundir::believable(pair.granted(side));
+			for (size_t i = 0; i < qos.size(); i++)
+				if (qos[i]) {
+					EXPECT_EQ(granted[i], qos[i]) << rundir::kQosPolicies[i].name << " of side " << side
+												  << ", asked for " << text(qos) << ", granted " << text(granted);
+				}
+		}
+		const auto replies = pair.run(pair.block(5));
+		EXPECT_EQ(std::string(replies[0].message), "") << text(qos);
+		EXPECT_EQ(replies[0].block.recvs, 5u) << text(qos);
+	}
+}
+
+TEST_P(QualityOfService, IsRefusedWhereItIsNot)
+{
+	for (size_t i = 0; i < kSamples[0].size(); i++) {
+		if (GetParam().told.qos & (1u << i))
+			continue;
+		rundir::Qos qos;
+		qos[i] = kSamples[0][i];
+		WorkerPair pair(plan_for(GetParam(), qos));
+		const std::string refusal = pair.open();
+		EXPECT_NE(refusal.find("quality of service"), std::string::npos) << text(qos) << ": " << refusal;
+		EXPECT_NE(refusal.find(GetParam().told.name), std::string::npos) << refusal;
+	}
+}
+
+std::vector<TargetUnderTest> targets_that_work()
+{
+	std::vector<TargetUnderTest> targets = all_targets();
+	std::erase_if(targets, [](const TargetUnderTest &one) { return one.told.why_not[0] != 0; });
+	return targets;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QualityOfService);
+INSTANTIATE_TEST_SUITE_P(Every, QualityOfService, testing::ValuesIn(targets_that_work()), [](const auto &target) {
+	std::string name = target.param.told.name;
+	std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+	return name;
+});
+
+} // namespace
+} // namespace icepath::test

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quality of service as factors: which cells there are, and what is told of targets that don't have a policy.
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+#include "profiler/plan/plan.h"
+
+namespace icepath::plan {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Target target(const std::string &name, uint32_t qos)
+{
+	Target one;
+	one.name = name;
+	one.library_version = "library 1";
+	one.waits = ICEPATH_WAIT_BLOCK;
+	one.capabilities = ICEPATH_CAN_PINGPONG;
+	one.max_payload_bytes = 4096;
+	one.qos = qos;
+	return one;
+}
+
+constexpr uint32_t kEvery = (1u << ICEPATH_QOS_POLICIES) - 1;
+
+Wishes wish()
+{
+	Wishes wishes;
+	wishes.targets = {"all"};
+	wishes.patterns = {rundir::Pattern::PingPong};
+	wishes.sizes = {64};
+	return wishes;
+}
+
+Texts texts_of(const Plan &plan)
+{
+	Texts texts;
+	for (const rundir::Cell &cell : plan.cells)
+		texts.push_back(cell.target + " " + rundir::text(cell.qos));
+	return texts;
+}
+
+TEST(QosFactors, AreTheAdaptersChoiceWhereNothingIsAsked)
+{
+	const Plan plan = make(wish(), {target("a", kEvery)}, {0, 1});
+	ASSERT_EQ(plan.cells.size(), 1u);
+	EXPECT_FALSE(plan.cells[0].qos.any());
+	EXPECT_EQ(plan.cells[0].capabilities & ICEPATH_IS_LOSSY, 0u);
+}
+
+TEST(QosFactors, AreEachValueWithEachOfTheOthersOnce)
+{
+	Wishes wishes = wish();
+	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT, ICEPATH_RELIABLE};
+	wishes.qos[ICEPATH_QOS_DURABILITY] = {ICEPATH_VOLATILE, ICEPATH_TRANSIENT_LOCAL};
+	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
+	EXPECT_EQ(texts_of(plan), (Texts{"a reliable volatile", "a reliable transient-local", "a best-effort volatile",
+									 "a best-effort transient-local"}));
+	EXPECT_EQ(plan.cells[0].capabilities & ICEPATH_IS_LOSSY, 0u);
+	EXPECT_NE(plan.cells[2].capabilities & ICEPATH_IS_LOSSY, 0u) << "what isn't reliable may lose messages";
+	EXPECT_TRUE(plan.notices.empty());
+}
+
+TEST(QosFactors, ADepthIsOfTheLastMessages)
+{
+	Wishes wishes = wish();
+	wishes.qos[ICEPATH_QOS_DEPTH] = {1, 16};
+	EXPECT_EQ(texts_of(make(wishes, {target("a", kEvery)}, {0, 1})),
+			  (Texts{"a keep-last depth 1", "a keep-last depth 16"}));
+	EXPECT_EQ(texts_of(make(wishes, {target("a", 1u << ICEPATH_QOS_DEPTH)}, {0, 1})),
+			  (Texts{"a depth 1", "a depth 16"}))
+		<< "a queue's, of a library that knows no history";
+	wishes.qos[ICEPATH_QOS_HISTORY] = {ICEPATH_KEEP_ALL, ICEPATH_KEEP_LAST};
+	EXPECT_EQ(texts_of(make(wishes, {target("a", kEvery)}, {0, 1})),
+			  (Texts{"a keep-all", "a keep-last depth 1", "a keep-last depth 16"}));
+}
+
+TEST(QosFactors, LeaveThoseThatHaveNoneAsTheyAre)
+{
+	Wishes wishes = wish();
+	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT};
+	const Plan plan = make(wishes, {target("a", 1u << ICEPATH_QOS_RELIABILITY), target("b", 0)}, {0, 1});
+	EXPECT_EQ(texts_of(plan), (Texts{"a reliable", "a best-effort", "b "}));
+	EXPECT_EQ(plan.notices, (Texts{"b has no reliability: measured without it"}));
+}
+
+TEST(QosFactors, AreRefusedWhereNobodyHasThem)
+{
+	Wishes wishes = wish();
+	wishes.qos[ICEPATH_QOS_LIFESPAN] = {1'000'000};
+	try {
+		make(wishes, {target("a", 1u << ICEPATH_QOS_RELIABILITY)}, {0, 1});
+		ADD_FAILURE() << "it was planned";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_EQ(std::string(failure.what()), "--qos: none of the targets has lifespan: icepath list tells which do");
+	}
+}
+
+} // namespace
+} // namespace icepath::plan

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/qos.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace icepath::rundir {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Qos full()
+{
+	Qos qos;
+	qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
+	qos[ICEPATH_QOS_DURABILITY] = ICEPATH_TRANSIENT_LOCAL;
+	qos[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
+	qos[ICEPATH_QOS_DEPTH] = 3;
+	qos[ICEPATH_QOS_DEADLINE] = ICEPATH_QOS_INFINITE;
+	qos[ICEPATH_QOS_LIFESPAN] = 20'000'000;
+	qos[ICEPATH_QOS_LIVELINESS] = ICEPATH_MANUAL_BY_TOPIC;
+	qos[ICEPATH_QOS_LEASE] = 1;
+	return qos;
+}
+
+TEST(Qos, IsToldInWords)
+{
+	EXPECT_EQ(text(Qos{}), "");
+	EXPECT_EQ(text(full()),
+			  "reliable transient-local keep-last depth 3 deadline infinite lifespan 20ms manual-by-topic "
+			  "lease 1e-06ms");
+}
+
+TEST(Qos, ComesBackFromJsonAndFromAPlugin)
+{
+	const Json json = to_json(full());
+	EXPECT_EQ(json["durability"], "transient-local");
+	EXPECT_EQ(json["lifespan_ns"], 20'000'000);
+	EXPECT_TRUE(json["deadline_ns"].is_null()) << "infinite";
+	EXPECT_EQ(qos_from_json(json), full());
+	EXPECT_EQ(qos_from_json(Json::object()), Qos{});
+	EXPECT_EQ(believable(for_plugin(full())), full());
+	EXPECT_EQ(believable(for_plugin(Qos{})), Qos{});
+}
+
+TEST(Qos, IsRefusedWhereItCannotBe)
+{
+	for (const char *wrong :
+		 {R"({"reliability": "perfect"})", R"({"reliability": 1})", R"({"depth": 0})", R"({"depth": -1})",
+		  R"({"depth": null})", R"({"depth": 4294967296})", R"({"lifespan_ns": "long"})", R"({"lease_ns": 0})"})
+		EXPECT_THROW(qos_from_json(Json::parse(wrong)), std::runtime_error) << wrong;
+}
+
+TEST(Qos, OfAPluginIsBelievedOnlyWhereItCanBe)
+{
+	icepath_qos said{};
+	said.policies = UINT32_MAX;
+	for (uint64_t &value : said.values)
+		value = 77;
+	Qos expected;
+	for (const icepath_qos_policy policy :
+		 {ICEPATH_QOS_DEPTH, ICEPATH_QOS_DEADLINE, ICEPATH_QOS_LIFESPAN, ICEPATH_QOS_LEASE})
+		expected[policy] = 77;
+	EXPECT_EQ(believable(said), expected) << "no word has that number";
+}
+
+TEST(Qos, LosesMessagesWhereItDoesNotKeepThem)
+{
+	EXPECT_FALSE(may_lose(Qos{}));
+	Qos strict;
+	strict[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
+	strict[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_ALL;
+	strict[ICEPATH_QOS_LIFESPAN] = ICEPATH_QOS_INFINITE;
+	strict[ICEPATH_QOS_DEADLINE] = 1;
+	EXPECT_FALSE(may_lose(strict)) << "a missed deadline is only told";
+	for (const auto &[policy, value] :
+		 {std::pair<icepath_qos_policy, uint64_t>{ICEPATH_QOS_RELIABILITY, ICEPATH_BEST_EFFORT},
+		  {ICEPATH_QOS_HISTORY, ICEPATH_KEEP_LAST},
+		  {ICEPATH_QOS_LIFESPAN, 1000}}) {
+		Qos qos = strict;
+		qos[policy] = value;
+		EXPECT_TRUE(may_lose(qos)) << text(qos);
+	}
+}
+
+} // namespace
+} // namespace icepath::rundir
