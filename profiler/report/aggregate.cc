@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "icepath/plugin.h"
 #include "profiler/path/decode.h"
 #include "profiler/path/walk.h"
 #include "profiler/report/searches.h"
@@ -185,6 +186,8 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 // Second reading: the paths.
 void add_paths(const Block &block, CellResult &cell)
 {
+	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
+		cell.system_calls.add(block);
 	const path::Observations seen = path::decode(block, cell.cell);
 	for (const path::Delivery &delivery : seen.deliveries) {
 		path::Path path = path::walk(seen, delivery);
@@ -229,6 +232,7 @@ RunResult analyse(const std::string &run)
 		result.head = reader.head();
 		for (const rundir::Cell &cell : result.head.cells) {
 			result.cells.emplace_back().cell = cell;
+			result.cells.back().system_calls = SystemCalls(result.head);
 			result.cells.back().search = std::move(searches.at(result.cells.size() - 1));
 		}
 		std::vector<Samples> samples(result.cells.size());

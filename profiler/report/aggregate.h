@@ -13,6 +13,7 @@
 #include "profiler/report/breakdown.h"
 #include "profiler/report/counters.h"
 #include "profiler/report/messages.h"
+#include "profiler/report/system_calls.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
 #include "profiler/stats/block_interval.h"
@@ -89,6 +90,8 @@ struct CellResult {
 	// Of all CPU time in `usage`, per message sent: both together are what a message costs.
 	std::optional<std::array<CpuTime, 2>> cpu_per_message;
 	std::optional<double> daemon_cpu_ns_per_message; // what the middleware's daemon used beside
+
+	SystemCalls system_calls; // of a library's cell; probed blocks
 
 	CounterTotals counters; // blocks without probes that didn't fail; the hardware's from counted ones
 

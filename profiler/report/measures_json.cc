@@ -142,6 +142,14 @@ Json max_rate_json(const CellResult &cell)
 			{"attempts", attempts}};
 }
 
+Json system_calls_json(const CellResult &cell)
+{
+	Json json = Json::array();
+	for (const CallRow &row : cell.system_calls.by_thread())
+		json.push_back({{"thread", row.thread}, {"call", row.call}, {"per_message", rounded(row.per_message)}});
+	return json.empty() ? Json(nullptr) : json;
+}
+
 Json usage_json(const CellResult &cell)
 {
 	if (!cell.usage)

@@ -18,6 +18,7 @@ nlohmann::ordered_json lateness_json(const CellResult &cell);
 nlohmann::ordered_json throughput_json(const CellResult &cell);
 nlohmann::ordered_json limits_json(const CellResult &cell);
 nlohmann::ordered_json max_rate_json(const CellResult &cell);
+nlohmann::ordered_json system_calls_json(const CellResult &cell); // by thread; null where none were counted
 nlohmann::ordered_json usage_json(const CellResult &cell);
 nlohmann::ordered_json counters_json(const CellResult &cell);
 nlohmann::ordered_json cpu_json(const CellResult &cell, bool exact_split);

@@ -203,6 +203,7 @@ Json cell_json(const CellResult &cell, bool exact_split)
 					   {"recursion_misses", cell.capture.recursion_misses}};
 	json["cpu_ns_per_message"] = cpu_json(cell, exact_split);
 	json["rusage"] = usage_json(cell);
+	json["system_calls"] = system_calls_json(cell);
 	json["counters"] = counters_json(cell);
 	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
 	return json;

@@ -71,6 +71,27 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 		page.line();
 }
 
+void add_system_calls(Page &page, const RunResult &result)
+{
+	constexpr size_t kShown = 8;
+	constexpr double kRare = 0.01; // per message
+	bool any = false;
+	for (const CellResult &cell : result.cells) {
+		const std::vector<CallRow> rows = cell.system_calls.of_all_threads();
+		std::string text;
+		for (size_t i = 0; i < std::min(rows.size(), kShown) && rows[i].per_message >= kRare; ++i)
+			text += fmt::format("{}{} {:.2g}", i > 0 ? " · " : "", rows[i].call, rows[i].per_message);
+		if (text.empty())
+			continue;
+		if (!any)
+			page.heading("system calls per message, of all threads of both sides and of their daemon, with probes");
+		any = true;
+		page.paragraph("", fmt::format("{}: {}", rundir::title(cell.cell), text), 2);
+	}
+	if (any)
+		page.line();
+}
+
 // What the libraries made of what was asked for, and of the rest; cells with the same stand together.
 void add_granted(Page &page, const std::vector<CellResult> &cells)
 {
@@ -159,6 +180,8 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	add_head(page, result);
 	add_cell_table(page, result);
 	add_hops(page, result.cells);
+	if (style.verbose)
+		add_system_calls(page, result);
 	add_granted(page, result.cells);
 	add_notices(page, result, style.verbose);
 	add_counter_table(page, result.cells);

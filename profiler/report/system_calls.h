@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The system calls that a message of a library costs: counted by thread, as `strace -c` counts them, in blocks with probes.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/rundir/block.h"
+#include "profiler/rundir/run.h"
+
+namespace icepath::report {
+
+struct CallRow {
+	std::string thread; // of the sides' processes and of the daemon, by name
+	std::string call; // "sendmsg"; "system call 600" where it has no name
+	double per_message = 0;
+};
+
+class SystemCalls {
+public:
+	SystemCalls() = default; // of a machine that isn't known: calls have numbers only
+	explicit SystemCalls(const rundir::Head &head);
+	// Those of the block's message loop. A block that lost records isn't counted, nor one with companions: their calls are in it.
+	void add(const rundir::Block &block);
+
+	// Of each message sent, lead-in included. The most frequent first.
+	std::vector<CallRow> by_thread() const;
+	std::vector<CallRow> of_all_threads() const; // without `thread`
+
+private:
+	uint32_t architecture_ = 0; // libseccomp's token; 0: none
+	std::map<std::pair<std::string, uint32_t>, uint64_t> counts_; // by thread and number
+	uint64_t messages_ = 0;
+};
+
+} // namespace icepath::report

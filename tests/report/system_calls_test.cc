@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/system_calls.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <string_view>
+
+#include "tests/report/synthetic_run.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr uint64_t kBegin = 1000, kEnd = 9000; // of the message loop
+
+icepath_record call(uint32_t tid, long number, uint64_t begin_ns, uint64_t end_ns)
+{
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_CALL;
+	record.tid = tid;
+	record.end_ns = end_ns;
+	record.call.begin_ns = begin_ns;
+	record.call.number = static_cast<uint32_t>(number);
+	return record;
+}
+
+icepath_record named(uint32_t tid, std::string_view name)
+{
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_THREAD;
+	record.tid = tid;
+	name.copy(record.thread.comm, sizeof(record.thread.comm));
+	return record;
+}
+
+// One of four messages, whose sender made two calls and a thread of the library one.
+rundir::Block block()
+{
+	rundir::Block block = block_of(2);
+	block.sides[0].tid = kTids[0];
+	block.sides[0].name = "sender";
+	block.sides[0].marker_begin_ns = kBegin;
+	block.sides[0].marker_end_ns = kEnd;
+	block.flows[0].sends.resize(3);
+	block.flows[1].sends.resize(1);
+	rundir::SlotCapture &slot = block.slots.emplace_back();
+	slot.records = {named(7, "sixteen bytes of"), call(kTids[0], SYS_sendto, 2000, 2100),
+					call(kTids[0], SYS_futex, 3000, 3100), call(7, SYS_futex, 4000, 4100)};
+	slot.position = static_cast<uint32_t>(slot.records.size());
+	return block;
+}
+
+rundir::Head head()
+{
+	rundir::Head head;
+	head.host_json = R"({"machine": "x86_64"})";
+	return head;
+}
+
+std::vector<std::string> texts(const std::vector<CallRow> &rows)
+{
+	std::vector<std::string> texts;
+	for (const CallRow &row : rows)
+		texts.push_back(row.thread + " " + row.call + " " + std::to_string(row.per_message).substr(0, 4));
+	return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(SystemCalls, AreCountedByThreadAndPerMessage)
+{
+	SystemCalls calls(head());
+	calls.add(block());
+	EXPECT_EQ(texts(calls.by_thread()),
+			  (Texts{"sender sendto 0.25", "sender futex 0.25", "sixteen bytes of futex 0.25"}));
+	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.50", " sendto 0.25"}));
+	calls.add(block());
+	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.50", " sendto 0.25"})) << "a mean";
+}
+
+TEST(SystemCalls, OutsideOfTheMessageLoopDontCount)
+{
+	rundir::Block one = block();
+	one.slots[0].records[1].call.begin_ns = kBegin - 1;
+	one.slots[0].records[2].end_ns = kEnd + 1;
+	SystemCalls calls(head());
+	calls.add(one);
+	EXPECT_EQ(texts(calls.by_thread()), (Texts{"sixteen bytes of futex 0.25"}));
+}
+
+TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
+{
+	SystemCalls calls(head());
+	rundir::Block lost = block(), shared = block(), skipped = block();
+	lost.slots[0].position++;
+	shared.companions.push_back({9, 0, "tcp receiver"});
+	skipped.recursion_misses = 1;
+	for (const rundir::Block &one : {lost, shared, skipped})
+		calls.add(one);
+	EXPECT_TRUE(calls.by_thread().empty());
+}
+
+TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
+{
+	rundir::Block one = block();
+	one.slots[0].records[1].call.number = 4000;
+	one.slots[0].records[2].tid = 12345; // never named
+	SystemCalls calls(head()), elsewhere;
+	calls.add(one);
+	elsewhere.add(one);
+	EXPECT_EQ(texts(calls.by_thread())[1], "sender system call 4000 0.25");
+	EXPECT_EQ(texts(calls.by_thread())[0], "others futex 0.25");
+	EXPECT_EQ(texts(elsewhere.by_thread())[0], "others system call 202 0.25");
+}
+
+} // namespace
+} // namespace icepath::report
