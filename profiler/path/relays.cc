@@ -247,6 +247,18 @@ std::set<uint64_t> overlapping(const Observations &seen)
 	return overlap;
 }
 
+// Whether a thread that may have been on the way slept and came back while nobody was seen to wake it: a kernel that runs no
+// program while certain tasks are current doesn't tell what interrupts do on top of these.
+bool missed_a_waking(const Observations &seen, const Delivery &delivery)
+{
+	return std::ranges::any_of(seen.threads, [&](const auto &thread) {
+		return std::ranges::any_of(thread.second.off, [&](const OffCpu &off) {
+			return !off.preempted && off.waking_ns == 0 && off.in_ns > delivery.send.at_ns &&
+				   off.in_ns <= delivery.recv.at_ns;
+		});
+	});
+}
+
 } // namespace
 
 void find_relays(const SocketEvents &events, bool share_memory, Observations &seen)
@@ -275,7 +287,7 @@ void find_relays(const SocketEvents &events, bool share_memory, Observations &se
 			if (steps.empty() && (share_memory || memory != Memory::Shared))
 				steps = Search(seen, all, delivery, taken, memory).steps();
 		if (steps.empty()) {
-			delivery.unresolved = Reason::LeftPath;
+			delivery.unresolved = missed_a_waking(seen, delivery) ? Reason::LostRecord : Reason::LeftPath;
 			continue;
 		}
 		for (const Step &step : steps | std::views::reverse)

@@ -12,7 +12,7 @@
 // bounds (inferred). Where processes share memory (ICEPATH_USES_SHARED_MEMORY) that goes for all of them together.
 //
 // Where another delivery of the cell overlaps, nothing tells the messages apart: ambiguous_relay. Where no hand-over reaches back to
-// the sender: left_path.
+// the sender: left_path, or lost_record where a thread that slept came back and its waking wasn't seen.
 #include "profiler/path/log.h"
 #include "profiler/path/observations.h"
 

@@ -312,6 +312,24 @@ TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
 
 // A forward model: messages go one after the other by random ways over random means, while other threads are woken by those that
 // carry them, and write. Whatever way a message took, that is what is found.
+// A kernel that runs no program on top of certain tasks tells nothing of what a softirq announced there.
+TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	call(kBroker, ICEPATH_CALL_READINESS, 700, 1220);
+	call(kBroker, ICEPATH_CALL_TAKE, 1230, 1240, 0xb1);
+	call(kBroker, ICEPATH_CALL_FUTEX_WAKE, 1300, 1350);
+	call(kReceiver, ICEPATH_CALL_FUTEX_WAIT, 820, 1440);
+	slept(kReceiver, 830, 1335, 1400, kBroker);
+	EXPECT_EQ(capture.text(), "left_path");
+	slept(kBroker, 710, 0, 1200, 0).off.reason = ICEPATH_OFF_PREEMPTED; // nobody needs to wake it
+	EXPECT_EQ(capture.text(), "left_path");
+	slept(kOther, 710, 0, 1990, 0); // after the message was received
+	EXPECT_EQ(capture.text(), "left_path");
+	slept(kServer, 710, 0, 1200, 0);
+	EXPECT_EQ(capture.text(), "lost_record");
+}
+
 TEST_F(Relayed, TheWayThatAMessageTookIsFound)
 {
 	std::mt19937 random(7);
