@@ -127,12 +127,13 @@ double share_of(const nlohmann::json &cell, const std::string &name)
 TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 {
 	const Outcome outcome =
-		run({icepath_program(), "run", "-t", "zeromq/ipc,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,fastdds/shm",
-			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "14", "-o", "out"},
+		run({icepath_program(), "run", "-t",
+			 "zeromq/ipc,zeromq/reqrep,zeromq/pubsub,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,fastdds/shm", "-w",
+			 "block", "-s", "64", "--patterns", "pingpong", "-d", "18", "-o", "out"},
 			folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
-	ASSERT_EQ(json["cells"].size(), 7u);
+	ASSERT_EQ(json["cells"].size(), 9u);
 	for (const auto &cell : json["cells"]) {
 		const std::string target = cell["target"];
 		SCOPED_TRACE(target);
@@ -144,6 +145,8 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 		const auto relays = relays_of(cell);
 		const std::map<std::string, std::vector<std::string>> ways = {
 			{"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+			{"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+			{"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
 			{"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
 			{"mqtt/qos2",
 			 {"mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto",
