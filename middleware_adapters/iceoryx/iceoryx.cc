@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eclipse iceoryx, by its untyped C++ API: chunks of a shared memory that iox-roudi makes are lent, filled in place and handed
-// over by reference, and the receiver polls, or sleeps in a WaitSet. iox-roudi joins publishers and subscribers, and has no part
-// in a message's way.
-//
-// It sleeps only once nothing is left to take. A WaitSet that is asked first may sleep though its subscriber has data: where the
-// sender has set the notification's flag, which was seen, and posts its semaphore only later, the next wait finds the semaphore
-// raised, lowers it, finds no flag, and sleeps before it looks at the subscriber (2.0.3: ConditionListener::wasNotified() is
-// whether the semaphore is raised, and waitAndReturnTriggeredTriggers() waits where it is).
+// Eclipse iceoryx: chunks of a shared memory that iox-roudi makes are lent, filled in place and handed over by reference. The
+// receiver polls, or sleeps in a WaitSet (untyped.h, or c_binding.cc by the C binding), or is told by the thread of a Listener
+// (listener.cc). iox-roudi joins publishers and subscribers, and has no part in a message's way.
 //
 // Who is killed while it publishes may leave a lock of the shared memory taken, for which iox-roudi then waits for ever: it joins
 // nobody any more.
@@ -16,66 +11,45 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <optional>
+#include <exception>
+#include <iterator>
 #include <string>
 
+#include "middleware_adapters/channel_name.h"
+#include "middleware_adapters/iceoryx/roudi.h"
+#include "middleware_adapters/iceoryx/untyped.h"
+#include "middleware_adapters/relayed_target.h"
 #include "transports/plugin_table.h"
-#include "transports/spin_pause.h"
 #include <iceoryx_hoofs/log/logmanager.hpp>
-#include <iceoryx_posh/popo/untyped_publisher.hpp>
-#include <iceoryx_posh/popo/untyped_subscriber.hpp>
-#include <iceoryx_posh/popo/wait_set.hpp>
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
 #include <iceoryx_versions.hpp>
 
 using namespace icepath::transports;
+using icepath::middleware::Ports;
+using icepath::middleware::Taking;
+using icepath::middleware::UntypedPorts;
+using icepath::middleware::WantedPorts;
 
 namespace {
 
-constexpr const char *kConfig = "/tmp/icepath-roudi.toml";
-// As many chunks of each size as fit the queues of both directions (see queue_of), and some that are lent or held.
-constexpr const char *kPools = R"([general]
-version = 1
+std::unique_ptr<Ports> untyped_ports(const WantedPorts &wanted) { return std::make_unique<UntypedPorts>(wanted); }
 
-[[segment]]
-
-[[segment.mempool]]
-size = 128
-count = 2048
-
-[[segment.mempool]]
-size = 4096
-count = 2048
-
-[[segment.mempool]]
-size = 65536
-count = 384
-
-[[segment.mempool]]
-size = 1048576
-count = 64
-)";
-constexpr uint64_t kLargest = 1048576;
-constexpr uint64_t kQueuedBytes = 8 * kLargest;
-constexpr uint64_t kLongestQueue = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
-// It looks so often whether it was cancelled.
-const iox::units::Duration kLongestWait = iox::units::Duration::fromMilliseconds(200);
-
-const char *const kArguments[] = {"-c", kConfig, "-l", "warning", nullptr};
-const icepath_daemon kRouDi = {sizeof(icepath_daemon),      "iox-roudi", "iceoryx", kArguments, kConfig, kPools,
-							   "RouDi is ready for clients"};
-
-uint64_t queue_of(const icepath_open &how)
-{
-	const uint64_t fits = std::clamp<uint64_t>(kQueuedBytes / how.payload_bytes, 8, kLongestQueue);
-	return how.depth ? std::min<uint64_t>(how.depth, fits) : fits;
-}
-
-iox::capro::ServiceDescription service(const std::string &channel, uint32_t from)
-{
-	const auto text = [](const std::string &it) { return iox::capro::IdString_t(iox::cxx::TruncateToCapacity, it); };
-	return {text("icepath"), text(channel), text(from == 0 ? "forth" : "back")};
-}
+struct Variant {
+	const char *name, *summary;
+	uint32_t waits, mechanisms;
+	std::unique_ptr<Ports> (*make)(const WantedPorts &);
+};
+constexpr uint32_t kPolledOrInWaitSet = ICEPATH_WAIT_SPIN | ICEPATH_WAIT_EPOLL;
+constexpr Variant kVariants[] = {
+	{"iceoryx", "loaned chunks in shared memory, untyped; polled (spin) or awaited in a WaitSet (epoll)",
+	 kPolledOrInWaitSet, 0, untyped_ports},
+	{"iceoryx/listener", "the same, taken by a Listener's thread, which wakes the receiver's", ICEPATH_WAIT_BLOCK,
+	 ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, icepath::middleware::listener_ports},
+#ifdef ICEPATH_HAS_C_BINDING
+	{"iceoryx-c", "loaned chunks by the C binding; polled (spin) or awaited in a wait set (epoll)", kPolledOrInWaitSet,
+	 0, icepath::middleware::c_ports},
+#endif
+};
 
 // Once for a process.
 void join_runtime()
@@ -93,31 +67,34 @@ void join_runtime()
 } // namespace
 
 struct icepath_endpoint : ChannelEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : ChannelEnd(how, what), queue(queue_of(how))
+	icepath_endpoint(const icepath_open &how, const icepath_target &what)
+		: ChannelEnd(how, what), queue(icepath::middleware::queue_of(how))
 	{}
 	const uint64_t queue; // chunks
-	std::optional<iox::popo::UntypedPublisher> publisher;
-	std::optional<iox::popo::UntypedSubscriber> subscriber;
-	std::optional<iox::popo::WaitSet<1>> wait_set; // of the subscriber, for ICEPATH_WAIT_EPOLL; ends before it
+	std::unique_ptr<Ports> ports;
 };
 
 namespace {
 
 const icepath_target *target(uint32_t n)
 {
-	static const icepath_target only = [] {
-		icepath_target it{};
-		it.size = sizeof(it);
-		it.name = "iceoryx";
-		it.summary = "loaned chunks in shared memory, untyped; polled (spin) or awaited in a WaitSet (epoll)";
-		it.waits = ICEPATH_WAIT_SPIN | ICEPATH_WAIT_EPOLL;
-		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
-		it.max_payload_bytes = kLargest;
-		it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";
-		return it;
+	static const std::vector<icepath_target> all = [] {
+		std::vector<icepath_target> targets;
+		for (const Variant &variant : kVariants) {
+			icepath_target it{};
+			it.size = sizeof(it);
+			it.name = variant.name;
+			it.summary = variant.summary;
+			it.waits = variant.waits;
+			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | variant.mechanisms;
+			it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
+			it.max_payload_bytes = icepath::middleware::kLargest;
+			it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";
+			targets.push_back(it);
+		}
+		return targets;
 	}();
-	return n == 0 ? &only : nullptr;
+	return n < all.size() ? &all[n] : nullptr;
 }
 
 // A signal that interrupts a WaitSet makes the library abort (2.0.3: a semaphore's EINTR is a fatal error), and icepath wakes
@@ -131,21 +108,13 @@ void hold_signals()
 
 int make_ports(icepath_endpoint &end, const std::string &channel)
 {
-	if (end.sends) {
-		iox::popo::PublisherOptions options;
-		options.subscriberTooSlowPolicy = iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER;
-		end.publisher.emplace(service(channel, end.side), options);
-	}
-	if (end.receives) {
-		iox::popo::SubscriberOptions options;
-		options.queueCapacity = end.queue;
-		options.queueFullPolicy = iox::popo::QueueFullPolicy::BLOCK_PRODUCER;
-		end.subscriber.emplace(service(channel, 1 - end.side), options);
-		if (end.wait == ICEPATH_WAIT_EPOLL) {
-			end.wait_set.emplace();
-			if (end.wait_set->attachState(*end.subscriber, iox::popo::SubscriberState::HAS_DATA).has_error())
-				return end.sentence.tell(ICEPATH_FAILED, "%s: a WaitSet doesn't take the subscriber", end.target);
-		}
+	const auto *const variant =
+		std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
+	try {
+		end.ports = variant->make(
+			{channel, end.side, end.sends, end.receives, end.wait == ICEPATH_WAIT_EPOLL, end.queue, end.payload_bytes});
+	} catch (const std::exception &failure) {
+		return end.sentence.tell(ICEPATH_FAILED, "%s: %s", end.target, failure.what());
 	}
 	return ICEPATH_OK;
 }
@@ -157,9 +126,8 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 		join_runtime();
 		if (end.side == 1)
 			return ICEPATH_OK;
-		const std::string channel = std::to_string(getpid()) + "-" + std::to_string(icepath_now_ns());
-		end.given.bytes_used =
-			static_cast<uint32_t>(channel.copy(reinterpret_cast<char *>(end.given.bytes), sizeof(end.given.bytes)));
+		const std::string channel = new_channel();
+		give_text(end, channel);
 		return make_ports(end, channel);
 	});
 }
@@ -167,23 +135,15 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 // iox-roudi joins them within a tenth of a second. Side 1 comes first, and finds the ports of side 0.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
+	int status = end->meet(*peer, 0);
+	if (status == ICEPATH_OK && end->side == 1)
+		status = make_ports(*end, text_of(*peer));
+	if (status != ICEPATH_OK)
 		return status;
-	if (end->side == 1) {
-		if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes))
-			return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't name the channel", end->target);
-		const std::string channel(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used);
-		if (const int status = make_ports(*end, channel); status != ICEPATH_OK)
-			return status;
-	}
 	if (end->wait == ICEPATH_WAIT_EPOLL)
 		hold_signals(); // only here: between open() and connect() icepath allows the one that it wakes by
 	const uint64_t give_up_ns = icepath_now_ns() + 3'000'000'000;
-	const auto is_joined = [&] {
-		return (!end->publisher || end->publisher->hasSubscribers()) &&
-			   (!end->subscriber || end->subscriber->getSubscriptionState() == iox::SubscribeState::SUBSCRIBED);
-	};
-	while (!is_joined()) {
+	while (!end->ports->are_joined()) {
 		if (icepath_now_ns() > give_up_ns)
 			return end->sentence.tell(ICEPATH_FAILED, "%s: iox-roudi hasn't joined both ends in 3 s", end->target);
 		usleep(1000);
@@ -195,10 +155,10 @@ int publish(icepath_endpoint *end, void *chunk, icepath_send &message)
 {
 	message.attempts = 1;
 	message.call_ns = icepath_now_ns();
-	end->publisher->publish(chunk);
+	end->ports->publish(chunk);
 	message.return_ns = icepath_now_ns();
 	// Without a queue it went nowhere.
-	return end->is_cancelled() || !end->publisher->hasSubscribers() ? end->end_of_cancelled() : ICEPATH_OK;
+	return end->is_cancelled() || !end->ports->has_subscriber() ? end->end_of_cancelled() : ICEPATH_OK;
 }
 
 int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
@@ -210,12 +170,9 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", end->target,
 								  static_cast<unsigned long long>(end->payload_bytes),
 								  static_cast<unsigned long long>(bytes));
-	auto lent = end->publisher->loan(static_cast<uint32_t>(bytes));
-	if (lent.has_error())
-		return end->sentence.tell(ICEPATH_FAILED, "%s: loan() failed: %s", end->target,
-								  iox::popo::asStringLiteral(lent.get_error()));
-	*slot = lent.value();
-	return ICEPATH_OK;
+	const char *why_not = end->ports->lend(static_cast<uint32_t>(bytes), slot);
+	return why_not ? end->sentence.tell(ICEPATH_FAILED, "%s: no chunk can be lent: %s", end->target, why_not)
+				   : ICEPATH_OK;
 }
 
 int send_lent(icepath_endpoint *end, void *slot, icepath_send *message) { return publish(end, slot, *message); }
@@ -240,28 +197,23 @@ int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 			return end->end_of_cancelled();
 		message->attempts++;
 		message->take_call_ns = icepath_now_ns();
-		auto taken = end->subscriber->take();
-		if (!taken.has_error()) {
+		const Taking taking = end->ports->take(slot, message->bytes);
+		if (taking == Taking::Taken) {
 			message->take_return_ns = icepath_now_ns();
-			*slot = taken.value();
-			message->bytes = iox::mepoo::ChunkHeader::fromUserPayload(*slot)->userPayloadSize();
 			return ICEPATH_OK;
 		}
-		if (taken.get_error() != iox::popo::ChunkReceiveResult::NO_CHUNK_AVAILABLE)
-			return end->sentence.tell(ICEPATH_FAILED, "%s: take() failed: more chunks are held than may be",
+		if (taking == Taking::HoldsTooMany)
+			return end->sentence.tell(ICEPATH_FAILED, "%s: taking failed: more chunks are held than may be",
 									  end->target);
-		if (end->wait_set) {
-			static_cast<void>(end->wait_set->timedWait(kLongestWait));
+		end->ports->await();
+		if (end->wait == ICEPATH_WAIT_EPOLL)
 			message->wait_return_ns = icepath_now_ns();
-		} else {
-			pause_spin();
-		}
 	}
 }
 
 int give_back(icepath_endpoint *end, const void *slot)
 {
-	end->subscriber->release(slot);
+	end->ports->release(slot);
 	return ICEPATH_OK;
 }
 
@@ -284,11 +236,11 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("iceoryx", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = "iceoryx " ICEORYX_LATEST_RELEASE_VERSION;
-		table.daemon = &kRouDi;
+		table.daemon = &icepath::middleware::kRouDi;
 		table.cancel = [](icepath_endpoint *end) {
 			end->cancelled.store(true, std::memory_order_relaxed);
-			if (end->publisher)
-				end->publisher->stopOffer(); // sets an atomic: iox-roudi does the rest
+			if (end->ports)
+				end->ports->cancel();
 		};
 		table.loan = lend;
 		table.send_loaned = send_lent;

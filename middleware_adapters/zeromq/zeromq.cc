@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZeroMQ (libzmq), by its C API: a pair of PAIR sockets over a UNIX or a TCP socket, and messages that the library owns
-// (zmq_msg_t).
+// ZeroMQ (libzmq), by its C API, and messages that the library owns (zmq_msg_t).
 //
-// No message goes from thread to thread by itself. zmq_msg_send() puts it into a queue and wakes the sender's I/O thread
-// by an eventfd if that sleeps; the I/O thread writes it to the socket; the receiver's I/O thread, asleep in epoll_wait(), reads
-// it, puts it into the receiver's queue and wakes that thread by another eventfd. So there are three wake-ups on the way where
-// nobody is busy, and two threads besides the application's. The bytes are copied at least four times: into the message before
-// the sending call, into and out of the kernel, and out of the message after the receiving call.
+// zeromq/ipc, zeromq/tcp: a pair of PAIR sockets over a UNIX or a TCP socket. No message goes from thread to thread by itself.
+// zmq_msg_send() puts it into a queue and wakes the sender's I/O thread by an eventfd if that sleeps; the I/O thread writes it to the
+// socket; the receiver's I/O thread, asleep in epoll_wait(), reads it, puts it into the receiver's queue and wakes that thread by
+// another eventfd. So there are three wake-ups on the way where nobody is busy, and two threads besides the application's. The bytes
+// are copied at least four times: into the message before the sending call, into and out of the kernel, and out of the message
+// after the receiving call.
+//
+// zeromq/inproc: PAIR sockets of one context, and so of one process. The queue is the peer's at once: the sender wakes it by its
+// eventfd, no other thread has a part in it, and what is copied is only what goes into the message and out of it.
+//
+// zeromq/reqrep: REQ at side 0, REP at side 1, whose turns must alternate: a request, its reply, a request. Messages to side 1 are
+// requests, messages to side 0 are replies. Where one side's turn is no message, an empty one goes instead: the answer to
+// what was received, once more is asked for, and the request for one more reply.
+//
+// zeromq/pubsub: an XPUB socket for each end that sends, and a SUB socket of the peer's. XPUB tells of the subscription, before which
+// whatever is published is lost, and waits for room where PUB would drop (ZMQ_XPUB_NODROP). Without a subscriber it drops all the
+// same: that the peer has died is looked for. Its zmq_poll() always tells of room, so only `block` is offered.
 //
 // Both ends of a channel that are in one process share one context, as its makers advise, and with it its one I/O thread.
 //
@@ -15,17 +26,18 @@
 // icepath's deadline ends that.
 //
 // A signal makes every waiting call of the library come back with EINTR, so cancel() only sets the flag.
-#include <zmq.h>
-
-#include <memory>
-#include <mutex>
+#include <algorithm>
 #include <string>
 
 #include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/relayed_target.h"
+#include "middleware_adapters/zeromq/socket.h"
+#include "transports/death_watch.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
+using icepath::middleware::Option;
+using icepath::middleware::Socket;
 
 namespace {
 
@@ -34,50 +46,60 @@ constexpr uint64_t kLibrarysQueue = 1000; // messages: ZMQ_SNDHWM and ZMQ_RCVHWM
 constexpr int kLingerMs = 100;
 constexpr int kConnectMs = 5000;
 
-// Of this process; the last endpoint ends it.
-std::shared_ptr<void> shared_context()
-{
-	static std::mutex mutex;
-	static std::weak_ptr<void> current;
-	const std::lock_guard lock(mutex);
-	std::shared_ptr<void> context = current.lock();
-	if (!context) {
-		if (void *made = zmq_ctx_new())
-			context.reset(made, [](void *it) {
-				while (zmq_ctx_term(it) && errno == EINTR)
-					;
-			});
-		current = context;
-	}
-	return context;
-}
+enum class Pattern { Pair, ReqRep, PubSub };
+
+struct Variant {
+	const char *name, *summary, *transport;
+	Pattern pattern;
+	uint32_t waits, capabilities;
+};
+constexpr Variant kVariants[] = {
+	{"zeromq/ipc", "PAIR sockets over a UNIX socket, each end with an I/O thread", "ipc:///tmp/icepath-", Pattern::Pair,
+	 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, 0},
+	{"zeromq/tcp", "PAIR sockets over TCP on 127.0.0.1, each end with an I/O thread", "tcp://127.0.0.1:*",
+	 Pattern::Pair, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, 0},
+	{"zeromq/inproc", "PAIR sockets of one context, whose queues are in memory", "inproc://", Pattern::Pair,
+	 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, ICEPATH_WITHIN_PROCESS},
+	{"zeromq/reqrep", "REQ and REP sockets over a UNIX socket: requests there, replies back", "ipc:///tmp/icepath-",
+	 Pattern::ReqRep, ICEPATH_WAIT_BLOCK, ICEPATH_IS_RENDEZVOUS},
+	{"zeromq/pubsub", "XPUB and SUB sockets over a UNIX socket, published once there is room", "ipc:///tmp/icepath-",
+	 Pattern::PubSub, ICEPATH_WAIT_BLOCK, 0},
+};
 
 } // namespace
 
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
-	~icepath_endpoint()
-	{
-		if (socket)
-			zmq_close(socket);
-	}
-	std::shared_ptr<void> context; // ends after the socket
-	void *socket = nullptr;
+	bool is(Pattern pattern) const { return variant->pattern == pattern; }
+	bool binds() const { return is(Pattern::PubSub) ? sends : side == (is(Pattern::ReqRep) ? 1 : 0); }
+	bool connects() const { return is(Pattern::PubSub) ? receives : !binds(); }
+
+	const Variant *variant = nullptr;
+	std::string where; // this end binds
+	Socket first, second;
+	Socket *out = &first, *in = &first; // PubSub: in = &second
+	bool has_turn = false; // ReqRep: the next message is this side's
+	bool has_subscriber = false; // PubSub
+	DeathWatch watch; // PubSub
 };
 
 namespace {
 
 const icepath_target *target(uint32_t n)
 {
-	static const auto made = [](const char *name, const char *summary) {
-		return relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, kLargest,
-							  "icepath's own limit: a queue has at least two messages");
-	};
-	static const icepath_target targets[] = {
-		made("zeromq/ipc", "PAIR sockets over a UNIX socket, each end with an I/O thread"),
-		made("zeromq/tcp", "PAIR sockets over TCP on 127.0.0.1, each end with an I/O thread"),
-	};
-	return n < std::size(targets) ? &targets[n] : nullptr;
+	static const std::vector<icepath_target> all = [] {
+		std::vector<icepath_target> targets;
+		for (const Variant &variant : kVariants) {
+			icepath_target it = relayed_target(variant.name, variant.summary, variant.waits, kLargest,
+											   "icepath's own limit: a queue has at least two messages");
+			it.capabilities |= variant.capabilities;
+			if (variant.capabilities & ICEPATH_WITHIN_PROCESS)
+				it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
+			targets.push_back(it);
+		}
+		return targets;
+	}();
+	return n < all.size() ? &all[n] : nullptr;
 }
 
 int failed(icepath_endpoint &end, const char *call)
@@ -85,100 +107,148 @@ int failed(icepath_endpoint &end, const char *call)
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, zmq_strerror(zmq_errno()));
 }
 
-bool set(icepath_endpoint &end, int option, int value)
+int make_sockets(icepath_endpoint &end, int queue)
 {
-	return zmq_setsockopt(end.socket, option, &value, sizeof(value)) == 0;
+	const auto made = [&](Socket &socket, int type, Option option) {
+		const char *failure = socket.make(
+			type, {{ZMQ_SNDHWM, queue}, {ZMQ_RCVHWM, queue}, {ZMQ_LINGER, kLingerMs}, {ZMQ_RECONNECT_IVL, -1}, option});
+		return failure ? failed(end, failure) : ICEPATH_OK;
+	};
+	constexpr Option kOnlyToWhoIsThere = {ZMQ_IMMEDIATE, 1};
+	switch (end.variant->pattern) {
+	case Pattern::Pair:
+		return made(end.first, ZMQ_PAIR, kOnlyToWhoIsThere);
+	case Pattern::ReqRep:
+		end.has_turn = end.side == 0;
+		return made(end.first, end.side == 0 ? ZMQ_REQ : ZMQ_REP, kOnlyToWhoIsThere);
+	case Pattern::PubSub:
+		break;
+	}
+	end.in = &end.second;
+	int status = end.sends ? made(end.first, ZMQ_XPUB, {ZMQ_XPUB_NODROP, 1}) : ICEPATH_OK;
+	// A subscription that is to wait until somebody is there goes only when this thread calls the library again.
+	if (status == ICEPATH_OK && end.receives)
+		status = made(end.second, ZMQ_SUB, {ZMQ_IMMEDIATE, 0});
+	if (status == ICEPATH_OK && end.receives && zmq_setsockopt(end.second.get(), ZMQ_SUBSCRIBE, "", 0))
+		status = failed(end, "zmq_setsockopt(ZMQ_SUBSCRIBE)");
+	return status;
 }
 
-int make_socket(icepath_endpoint &end, int queue)
+std::string address_of(const icepath_endpoint &end, const std::string &channel)
 {
-	end.context = shared_context();
-	if (!end.context)
-		return failed(end, "zmq_ctx_new");
-	end.socket = zmq_socket(end.context.get(), ZMQ_PAIR);
-	if (!end.socket)
-		return failed(end, "zmq_socket");
-	if (!set(end, ZMQ_SNDHWM, queue) || !set(end, ZMQ_RCVHWM, queue) || !set(end, ZMQ_LINGER, kLingerMs) ||
-		!set(end, ZMQ_IMMEDIATE, 1) || !set(end, ZMQ_RECONNECT_IVL, -1))
-		return failed(end, "zmq_setsockopt");
-	return ICEPATH_OK;
-}
-
-// Side 0 binds, and gives the address as the library tells it.
-int bind_socket(icepath_endpoint &end, const std::string &name)
-{
-	const std::string where =
-		std::strcmp(end.target, "zeromq/ipc") == 0 ? "ipc:///tmp/icepath-" + name : "tcp://127.0.0.1:*";
-	if (zmq_bind(end.socket, where.c_str()))
-		return end.sentence.tell(ICEPATH_FAILED, "%s: zmq_bind to %s failed: %s", end.target, where.c_str(),
-								 zmq_strerror(zmq_errno()));
-	size_t bytes = sizeof(end.given.bytes);
-	if (zmq_getsockopt(end.socket, ZMQ_LAST_ENDPOINT, end.given.bytes, &bytes))
-		return failed(end, "zmq_getsockopt(ZMQ_LAST_ENDPOINT)");
-	end.given.bytes_used = static_cast<uint32_t>(bytes); // with the zero that ends it
-	return ICEPATH_OK;
+	if (end.variant->capabilities & ICEPATH_WITHIN_PROCESS)
+		return end.variant->transport + channel + "-" + std::to_string(getpid());
+	const std::string transport = end.variant->transport;
+	return transport.ends_with('*') ? transport : transport + channel + "-" + std::to_string(end.side);
 }
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
-		const int status = make_socket(end, icepath::middleware::queue_length(*how, kLibrarysQueue));
-		return status == ICEPATH_OK && end.side == 0 ? bind_socket(end, how->name) : status;
+		end.variant = std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
+		end.where = address_of(end, how->name);
+		if (const int status = make_sockets(end, icepath::middleware::queue_length(*how, kLibrarysQueue));
+			status != ICEPATH_OK || !end.binds())
+			return status;
+		const char *failure = end.out->bind(end.where, end.given);
+		return failure ? failed(end, failure) : ICEPATH_OK;
 	});
 }
 
-// A socket has no queue to send to before the ends have shaken hands: once there is room, messages go.
+int connect_socket(icepath_endpoint &end, const icepath_address &peer)
+{
+	if (peer.bytes_used == 0 || peer.bytes_used > sizeof(peer.bytes) || peer.bytes[peer.bytes_used - 1] != 0)
+		return end.sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end.target);
+	const auto *where = reinterpret_cast<const char *>(peer.bytes);
+	if ((end.variant->capabilities & ICEPATH_WITHIN_PROCESS) && end.where != where)
+		return end.sentence.tell(ICEPATH_FAILED, "%s goes only within one process, and its peer is in another",
+								 end.target);
+	return zmq_connect(end.in->get(), where) ? failed(end, "zmq_connect") : ICEPATH_OK;
+}
+
+// What tells that messages go: there is room, as a socket has no queue to send to before the ends have shaken hands; of PubSub
+// the subscription, which stays in the socket unread.
+bool await_peer(icepath_endpoint &end, int limit_ms)
+{
+	return end.out->await(end.is(Pattern::PubSub) ? ZMQ_POLLIN : ZMQ_POLLOUT, limit_ms);
+}
+
+// Side 0 is the last to connect. Side 1 of PubSub awaits its subscriber before it sends, as that one isn't there yet.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
+	int status = end->meet(*peer, 0);
+	if (status == ICEPATH_OK && end->connects())
+		status = connect_socket(*end, *peer);
+	if (status != ICEPATH_OK || (end->side == 1 && !end->is(Pattern::Pair)))
 		return status;
-	if (end->side == 1) {
-		if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes) || peer->bytes[peer->bytes_used - 1] != 0)
-			return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end->target);
-		if (zmq_connect(end->socket, reinterpret_cast<const char *>(peer->bytes)))
-			return failed(*end, "zmq_connect");
-	}
-	zmq_pollitem_t room{end->socket, 0, ZMQ_POLLOUT, 0};
-	if (zmq_poll(&room, 1, kConnectMs) != 1)
+	if (!await_peer(*end, kConnectMs))
 		return end->sentence.tell(ICEPATH_FAILED, "%s: the ends haven't shaken hands in %d ms", end->target,
 								  kConnectMs);
+	end->has_subscriber = true;
 	return ICEPATH_OK;
 }
 
-// False: it was interrupted, or failed with errno set.
-bool wait_for(icepath_endpoint *end, short event)
+// Makes a call that sleeps again where a signal interrupted it.
+template <class Call> int finish(icepath_endpoint &end, const char *what, Call call)
 {
-	zmq_pollitem_t wait{end->socket, 0, event, 0};
-	return zmq_poll(&wait, 1, -1) >= 0;
+	while (!end.is_cancelled()) {
+		if (call() >= 0)
+			return ICEPATH_OK;
+		if (zmq_errno() != EINTR)
+			return failed(end, what);
+	}
+	return end.end_of_cancelled();
+}
+
+int before_send(icepath_endpoint &end)
+{
+	if (end.is(Pattern::ReqRep) && !end.has_turn)
+		return finish(end, "zmq_recv", [&] { return zmq_recv(end.in->get(), nullptr, 0, 0); });
+	if (end.is(Pattern::PubSub) && !end.has_subscriber) {
+		const int status = finish(end, "zmq_poll", [&] { return await_peer(end, -1) ? 0 : -1; });
+		end.has_subscriber = status == ICEPATH_OK;
+		return status;
+	}
+	return ICEPATH_OK;
+}
+
+int put(icepath_endpoint &end, zmq_msg_t &filled, icepath_send &message)
+{
+	const bool sleeps_within = end.wait == ICEPATH_WAIT_BLOCK;
+	while (!end.is_cancelled()) {
+		message.attempts++;
+		const uint64_t now_ns = icepath_now_ns();
+		const int sent = zmq_msg_send(&filled, end.out->get(), sleeps_within ? 0 : ZMQ_DONTWAIT);
+		message.return_ns = icepath_now_ns();
+		if (message.call_ns == 0)
+			message.call_ns = now_ns;
+		if (sent >= 0)
+			return ICEPATH_OK; // it is the library's now
+		const bool is_full = zmq_errno() == EAGAIN && !sleeps_within;
+		if ((is_full && end.out->await(ZMQ_POLLOUT, -1)) || zmq_errno() == EINTR)
+			continue;
+		return failed(end, is_full ? "zmq_poll" : "zmq_msg_send");
+	}
+	return end.end_of_cancelled();
 }
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	const bool sleeps_within = end->wait == ICEPATH_WAIT_BLOCK;
 	message->attempts = 0;
 	message->call_ns = message->publish_ns = 0;
+	if (const int status = before_send(*end); status != ICEPATH_OK)
+		return status;
 	zmq_msg_t filled;
 	if (zmq_msg_init_size(&filled, message->bytes))
 		return failed(*end, "zmq_msg_init_size");
 	std::memcpy(zmq_msg_data(&filled), message->data, message->bytes);
-	while (!end->is_cancelled()) {
-		message->attempts++;
-		const uint64_t now_ns = icepath_now_ns();
-		const int sent = zmq_msg_send(&filled, end->socket, sleeps_within ? 0 : ZMQ_DONTWAIT);
-		message->return_ns = icepath_now_ns();
-		if (message->call_ns == 0)
-			message->call_ns = now_ns;
-		if (sent >= 0)
-			return ICEPATH_OK; // it is the library's now
-		const bool is_full = zmq_errno() == EAGAIN && !sleeps_within;
-		if ((is_full && wait_for(end, ZMQ_POLLOUT)) || zmq_errno() == EINTR)
-			continue;
-		const int status = failed(*end, is_full ? "zmq_poll" : "zmq_msg_send");
+	const int status = put(*end, filled, *message);
+	if (status != ICEPATH_OK) {
 		zmq_msg_close(&filled);
 		return status;
 	}
-	zmq_msg_close(&filled);
-	return end->end_of_cancelled();
+	end->has_turn = false;
+	return end->is(Pattern::PubSub) ? end->watch.look(*end, message->return_ns) : ICEPATH_OK;
 }
 
 // Takes one message out of the library.
@@ -187,7 +257,7 @@ int take(icepath_endpoint *end, zmq_msg_t &taken, icepath_recv &message)
 	const bool sleeps_within = end->wait == ICEPATH_WAIT_BLOCK;
 	while (!end->is_cancelled()) {
 		if (!sleeps_within) {
-			if (!wait_for(end, ZMQ_POLLIN)) {
+			if (!end->in->await(ZMQ_POLLIN, -1)) {
 				if (zmq_errno() == EINTR)
 					continue;
 				return failed(*end, "zmq_poll");
@@ -196,7 +266,7 @@ int take(icepath_endpoint *end, zmq_msg_t &taken, icepath_recv &message)
 		}
 		message.attempts++;
 		message.take_call_ns = icepath_now_ns();
-		const int got = zmq_msg_recv(&taken, end->socket, sleeps_within ? 0 : ZMQ_DONTWAIT);
+		const int got = zmq_msg_recv(&taken, end->in->get(), sleeps_within ? 0 : ZMQ_DONTWAIT);
 		message.take_return_ns = icepath_now_ns();
 		if (got >= 0)
 			return ICEPATH_OK;
@@ -208,12 +278,16 @@ int take(icepath_endpoint *end, zmq_msg_t &taken, icepath_recv &message)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
+	int status = end->begin(*message);
+	if (status == ICEPATH_OK && end->is(Pattern::ReqRep) && end->has_turn)
+		status = finish(*end, "zmq_send", [&] { return zmq_send(end->out->get(), nullptr, 0, 0); });
+	if (status != ICEPATH_OK)
 		return status;
 	zmq_msg_t taken;
 	zmq_msg_init(&taken);
-	const int status = take(end, taken, *message);
+	status = take(end, taken, *message);
 	if (status == ICEPATH_OK) {
+		end->has_turn = true;
 		message->bytes = std::min<uint64_t>(zmq_msg_size(&taken), message->capacity);
 		std::memcpy(message->data, zmq_msg_data(&taken), message->bytes);
 	}
@@ -221,23 +295,14 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return status;
 }
 
-const char *version()
-{
-	static const std::string text = [] {
-		int major = 0, minor = 0, patch = 0;
-		zmq_version(&major, &minor, &patch);
-		return "ZeroMQ " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
-	}();
-	return text.c_str();
-}
-
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
+	static const std::string version = icepath::middleware::library_version();
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("zeromq", target, open_end, connect_end, send_message, recv_message);
-		table.library_version = version();
+		table.library_version = version.c_str();
 		return table;
 	}();
 	return &plugin;

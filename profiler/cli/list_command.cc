@@ -41,6 +41,7 @@ std::string what_it_is(const plan::Target &target)
 		   (target.capabilities & ICEPATH_CAN_LOAN ? "; zero-copy" : "") +
 		   (target.capabilities & ICEPATH_IS_LOSSY ? "; may lose messages" : "") +
 		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "") +
+		   (target.capabilities & ICEPATH_WITHIN_PROCESS ? "; not between processes" : "") +
 		   (target.qos ? fmt::format("; QoS: {}", fmt::join(policies_of(target.qos), ", ")) : "");
 }
 
@@ -69,7 +70,8 @@ ExitCode list(const ListOptions &options)
 									   {"zero_copy", (target.capabilities & ICEPATH_CAN_LOAN) != 0},
 									   {"may_lose_messages", (target.capabilities & ICEPATH_IS_LOSSY) != 0},
 									   {"qos", policies_of(target.qos)},
-									   {"by_other_threads", (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS) != 0}});
+									   {"by_other_threads", (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS) != 0},
+									   {"between_processes", (target.capabilities & ICEPATH_WITHIN_PROCESS) == 0}});
 		for (const run::NotBuilt &adapter : not_built)
 			json["not_built"].push_back({{"name", adapter.name}, {"package", adapter.package}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

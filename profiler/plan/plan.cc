@@ -229,6 +229,12 @@ std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &tar
 {
 	std::vector<rundir::Between> possible = each_once(wishes.between);
 	std::erase_if(possible, [&](rundir::Between between) {
+		if (between == rundir::Between::Processes && (target.capabilities & ICEPATH_WITHIN_PROCESS)) {
+			add_once(plan.notices, fmt::format("{} has both ends in one process: left out between processes "
+											   "(--between threads measures it)",
+											   target.name));
+			return true;
+		}
 		if (between == rundir::Between::Threads && !wishes.no_threads.empty()) {
 			add_once(plan.notices, "cells between threads are left out: " + wishes.no_threads);
 			return true;

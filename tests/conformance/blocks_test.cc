@@ -239,6 +239,7 @@ TEST(Worker, TellsTheSocketsThatCarryMessages)
 		PairPlan plan = plan_of(target.plugin, target.told.name);
 		plan.wait = target.some_wait();
 		plan.payload_bytes = std::min(plan.payload_bytes, target.told.max_payload_bytes);
+		plan.threads = target.is_within_process();
 		WorkerPair pair(plan);
 		ASSERT_EQ(pair.open(), "") << target.told.name;
 		const bool uses_socket = (target.told.mechanisms & ICEPATH_USES_SOCKET) != 0;

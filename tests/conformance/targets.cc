@@ -112,6 +112,7 @@ PairPlan Case::plan() const
 	plan.wait = wait;
 	plan.one_way = one_way;
 	plan.payload_bytes = payload_bytes;
+	plan.threads = is_within_process();
 	return plan;
 }
 

@@ -23,6 +23,35 @@ std::unique_ptr<run::Middleware> middleware; // of all pairs
 
 template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 
+pid_t start(std::initializer_list<int> controls, const run::MiddlewareSpace *space)
+{
+	std::vector<std::string> words = {run::worker_program()};
+	std::vector<Fd> inherited; // without close-on-exec
+	for (const int control : controls) {
+		inherited.emplace_back(dup(control));
+		words.insert(words.end(), {"--control", std::to_string(inherited.back().get())});
+	}
+	std::vector<char *> arguments;
+	for (std::string &word : words)
+		arguments.push_back(word.data());
+	arguments.push_back(nullptr);
+	const pid_t pid = fork();
+	if (pid == 0) {
+		if (space && !space->enter())
+			_exit(126);
+		execv(arguments[0], arguments.data());
+		_exit(127);
+	}
+	return pid;
+}
+
+std::array<WorkerUnderTest, 2> both_sides(const PairPlan &plan, const run::MiddlewareSpace *space)
+{
+	if (plan.threads)
+		return WorkerUnderTest::threads_of_one(space);
+	return {WorkerUnderTest(space), WorkerUnderTest(space)};
+}
+
 } // namespace
 
 std::string plugin_path(const std::string &name)
@@ -51,17 +80,16 @@ std::string channel_name() { return "icepath-test-" + std::to_string(getpid()); 
 WorkerUnderTest::WorkerUnderTest(const run::MiddlewareSpace *space)
 {
 	auto [ours, theirs] = channel::open_pair();
-	const std::string program = run::worker_program();
-	const Fd inherited(dup(theirs.get())); // without close-on-exec
-	const std::string control = std::to_string(inherited.get());
-	pid_ = fork();
-	if (pid_ == 0) {
-		if (space && !space->enter())
-			_exit(126);
-		execl(program.c_str(), program.c_str(), "--control", control.c_str(), nullptr);
-		_exit(127);
-	}
+	pid_ = start({theirs.get()}, space);
 	socket_ = std::move(ours);
+}
+
+std::array<WorkerUnderTest, 2> WorkerUnderTest::threads_of_one(const run::MiddlewareSpace *space)
+{
+	auto [first, its] = channel::open_pair();
+	auto [second, others] = channel::open_pair();
+	const pid_t pid = start({its.get(), others.get()}, space);
+	return {WorkerUnderTest(std::move(first), pid), WorkerUnderTest(std::move(second), -1)};
 }
 
 WorkerUnderTest::~WorkerUnderTest() { kill(); }
@@ -108,7 +136,8 @@ int WorkerUnderTest::wait_end()
 {
 	socket_.reset();
 	int status = -1;
-	waitpid(pid_, &status, 0);
+	if (pid_ > 0)
+		waitpid(pid_, &status, 0);
 	pid_ = -1;
 	return status;
 }
@@ -116,7 +145,7 @@ int WorkerUnderTest::wait_end()
 WorkerPair::WorkerPair(const PairPlan &plan) : WorkerPair(plan, space_of(plan.plugin)) {}
 
 WorkerPair::WorkerPair(const PairPlan &plan, const run::MiddlewareSpace *space)
-	: plan_(plan), workers_{{WorkerUnderTest(space), WorkerUnderTest(space)}}
+	: plan_(plan), workers_(both_sides(plan, space))
 {
 	const size_t bytes = worker::cell_memory_bytes(plan.max_messages, 1);
 	memory_fd_ = Fd(memfd_create("icepath-test-cell", MFD_CLOEXEC));

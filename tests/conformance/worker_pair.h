@@ -18,6 +18,8 @@ namespace icepath::test {
 class WorkerUnderTest {
 public:
 	explicit WorkerUnderTest(const run::MiddlewareSpace *space = nullptr); // nullptr: where the suite runs
+	// Two sides that are threads of one process, which is the first one's to kill.
+	static std::array<WorkerUnderTest, 2> threads_of_one(const run::MiddlewareSpace *space);
 	~WorkerUnderTest();
 	WorkerUnderTest(const WorkerUnderTest &) = delete;
 	WorkerUnderTest &operator=(const WorkerUnderTest &) = delete;
@@ -29,10 +31,11 @@ public:
 	worker::Reply ask(const worker::Request &request);
 
 	void kill(); // SIGKILL, and reaped
-	int wait_end(); // closes its socket; the wait status with which it ends
+	int wait_end(); // closes its socket; the wait status with which it ends, of its process's first side
 	pid_t pid() const { return pid_; }
 
 private:
+	WorkerUnderTest(Fd socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
 	Fd socket_;
 	pid_t pid_ = -1;
 };
@@ -52,6 +55,7 @@ struct PairPlan {
 	uint32_t depth = 0;
 	icepath_qos qos{};
 	int slots_fd = -1; // a map of the capture's slots, which stays the caller's
+	bool threads = false; // both sides are of one process
 };
 
 class WorkerPair {

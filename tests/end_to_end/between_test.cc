@@ -131,6 +131,20 @@ TEST_F(Threads, SendToOneReceiverOverAllThatCan)
 	expect_messages();
 }
 
+// Nobody else has a part in it, though the library has threads of its own.
+TEST_F(Threads, CarryWhatGoesOnlyWithinOneProcess)
+{
+	measure({"-t", "zeromq/inproc", "--between", "processes,threads", "-w", "block,epoll", "--patterns",
+			 "pingpong,oneway", "-s", "64", "-d", "6"});
+	EXPECT_EQ(json["cells"].size(), 4u);
+	expect_all_messages_and_their_ways("threads");
+	EXPECT_NE(notices.find("zeromq/inproc has both ends in one process: left out between processes"), std::string::npos)
+		<< notices;
+	for (const auto &cell : json["cells"])
+		for (const auto &layer : cell["layers"])
+			EXPECT_NE(layer["role"], "relay") << layer.dump();
+}
+
 TEST_F(Threads, EndTogetherWithTheirProcess)
 {
 	Running running({icepath_program(), "run", "-t", "pipe,mqueue", "--between", "threads", "-s", "64", "--patterns",

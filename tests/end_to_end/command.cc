@@ -196,7 +196,10 @@ std::string icepath_program()
 	return copy;
 }
 
-bool goes_by_two_threads(const nlohmann::json &target) { return !target.at("by_other_threads").get<bool>(); }
+bool goes_by_two_threads(const nlohmann::json &target)
+{
+	return !target.at("by_other_threads").get<bool>() && target.at("between_processes").get<bool>();
+}
 
 nlohmann::json read_json(const fs::path &file) { return nlohmann::json::parse(slurp(file)); }
 

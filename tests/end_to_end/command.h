@@ -57,9 +57,9 @@ private:
 
 std::string icepath_program();
 
-// For -t: everything whose messages go from the sender's thread to the receiver's. What takes them through threads of its own
-// has tests of its own.
-inline constexpr const char *kAllByTwoThreads = "all-transports,boost-mq,capnproto,iceoryx";
+// For -t: everything whose messages go from the sender's thread to the receiver's, in whatever process. What takes them through
+// threads of its own, or goes only within one process, has tests of its own.
+inline constexpr const char *kAllByTwoThreads = "all-transports,boost-mq,capnproto,iceoryx,iceoryx-c";
 bool goes_by_two_threads(const nlohmann::json &target); // of `icepath list --json`
 nlohmann::json read_json(const std::filesystem::path &file);
 

@@ -127,12 +127,14 @@ double share_of(const nlohmann::json &cell, const std::string &name)
 TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 {
 	const Outcome outcome =
-		run({icepath_program(), "run", "-t", "zeromq/ipc,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,fastdds/shm",
-			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "14", "-o", "out"},
+		run({icepath_program(), "run", "-t",
+			 "iceoryx/listener,zeromq/ipc,zeromq/reqrep,zeromq/pubsub,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,"
+			 "fastdds/shm",
+			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "20", "-o", "out"},
 			folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
-	ASSERT_EQ(json["cells"].size(), 7u);
+	ASSERT_EQ(json["cells"].size(), 10u);
 	for (const auto &cell : json["cells"]) {
 		const std::string target = cell["target"];
 		SCOPED_TRACE(target);
@@ -143,7 +145,10 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
 		const auto relays = relays_of(cell);
 		const std::map<std::string, std::vector<std::string>> ways = {
+			{"iceoryx/listener", {"iox listener"}},
 			{"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+			{"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+			{"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
 			{"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
 			{"mqtt/qos2",
 			 {"mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto",
@@ -162,7 +167,8 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 		EXPECT_GT(share_of(cell, "relay.user") + share_of(cell, "relay.kernel"), 0);
 		const std::set<std::string> by_network = {"mqtt/qos0", "mqtt/qos2", "nats", "cyclonedds/udp"};
 		EXPECT_EQ(share_of(cell, "network") > 0, by_network.contains(target));
-		const bool has_daemon = target == "sd-bus" || target == "nats" || target.starts_with("mqtt");
+		const bool has_daemon =
+			target == "iceoryx/listener" || target == "sd-bus" || target == "nats" || target.starts_with("mqtt");
 		EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), has_daemon);
 		// Of two messages a side's own thread sleeps for one; its library's thread sleeps for both.
 		if (target == "zeromq/ipc" || target.starts_with("mqtt")) {

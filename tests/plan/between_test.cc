@@ -105,6 +105,28 @@ TEST(Between, OneThreadCannotWaitForItself)
 								   "where nobody takes it meanwhile"}));
 }
 
+TEST(Between, ProcessesHaveNothingThatGoesOnlyWithinOne)
+{
+	const std::vector<Target> targets = {target("a"), target("inside", ICEPATH_WITHIN_PROCESS)};
+	const Texts notices = {
+		"inside has both ends in one process: left out between processes (--between threads measures "
+		"it)"};
+	const Plan plan = make(wish({Between::Processes, Between::Threads, Between::OneThread}), targets, {0, 1});
+	EXPECT_EQ(titles_of(plan),
+			  (Texts{"a 64 B pingpong block", "a 64 B pingpong block threads", "a 64 B pingpong block one-thread",
+					 "inside 64 B pingpong block threads", "inside 64 B pingpong block one-thread"}));
+	EXPECT_EQ(plan.notices, notices);
+	Wishes wishes = wish({Between::Processes});
+	wishes.targets = {"inside"};
+	try {
+		make(wishes, targets, {0, 1});
+		ADD_FAILURE() << "there was something to measure";
+	} catch (const Failure &failure) {
+		EXPECT_EQ(failure.code(), ExitCode::Usage);
+		EXPECT_NE(std::string(failure.what()).find(notices[0]), std::string::npos) << failure.what();
+	}
+}
+
 TEST(Between, ThreadsThatCannotBeToldApartAreLeftOut)
 {
 	Wishes wishes = wish({Between::Processes, Between::Threads, Between::OneThread});

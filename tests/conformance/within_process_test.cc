@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A target that goes only within one process says so where its ends are in two.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "tests/conformance/targets.h"
+#include "tests/conformance/worker_pair.h"
+
+namespace icepath::test {
+namespace {
+
+class WithinProcess : public testing::TestWithParam<Case> {};
+
+// A plug-in needn't have one.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WithinProcess);
+
+TEST_P(WithinProcess, RefusesAPeerInAnother)
+{
+	PairPlan plan = GetParam().plan();
+	plan.threads = false;
+	const uint64_t begin_ns = icepath_now_ns();
+	const std::string refusal = WorkerPair(plan).open();
+	EXPECT_NE(refusal.find(plan.target), std::string::npos) << refusal;
+	EXPECT_NE(refusal.find("within one process"), std::string::npos) << refusal;
+	EXPECT_LT(icepath_now_ns() - begin_ns, 2'000'000'000u) << "it doesn't wait for what can't come";
+}
+
+TEST_P(WithinProcess, EndsBySideAfterSide)
+{
+	WorkerPair pair(GetParam().plan());
+	ASSERT_EQ(pair.open(), "");
+	const auto replies = pair.run(pair.block(10));
+	EXPECT_EQ(replies[1].block.recvs, 10u) << replies[1].message;
+	pair.side(1).wait_end();
+	const int status = pair.side(0).wait_end();
+	EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+std::vector<Case> cases_within_process()
+{
+	std::vector<Case> cases = cases_of_size(64);
+	std::erase_if(cases, [](const Case &each) { return !each.is_within_process(); });
+	return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, WithinProcess, testing::ValuesIn(cases_within_process()),
+						 [](const auto &each) { return each.param.test_name(); });
+
+} // namespace
+} // namespace icepath::test
