@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 
+#include "middleware_adapters/iceoryx/roudi.h"
 #include "transports/plugin_table.h"
 #include "transports/spin_pause.h"
 #include <iceoryx_hoofs/log/logmanager.hpp>
@@ -32,38 +33,11 @@ using namespace icepath::transports;
 
 namespace {
 
-constexpr const char *kConfig = "/tmp/icepath-roudi.toml";
-// As many chunks of each size as fit the queues of both directions (see queue_of), and some that are lent or held.
-constexpr const char *kPools = R"([general]
-version = 1
-
-[[segment]]
-
-[[segment.mempool]]
-size = 128
-count = 2048
-
-[[segment.mempool]]
-size = 4096
-count = 2048
-
-[[segment.mempool]]
-size = 65536
-count = 384
-
-[[segment.mempool]]
-size = 1048576
-count = 64
-)";
-constexpr uint64_t kLargest = 1048576;
+constexpr uint64_t kLargest = icepath::middleware::kLargestChunk;
 constexpr uint64_t kQueuedBytes = 8 * kLargest;
 constexpr uint64_t kLongestQueue = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
 // It looks so often whether it was cancelled.
 const iox::units::Duration kLongestWait = iox::units::Duration::fromMilliseconds(200);
-
-const char *const kArguments[] = {"-c", kConfig, "-l", "warning", nullptr};
-const icepath_daemon kRouDi = {sizeof(icepath_daemon),      "iox-roudi", "iceoryx", kArguments, kConfig, kPools,
-							   "RouDi is ready for clients"};
 
 uint64_t queue_of(const icepath_open &how)
 {
@@ -284,7 +258,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("iceoryx", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = "iceoryx " ICEORYX_LATEST_RELEASE_VERSION;
-		table.daemon = &kRouDi;
+		table.daemon = &icepath::middleware::kRouDi;
 		table.cancel = [](icepath_endpoint *end) {
 			end->cancelled.store(true, std::memory_order_relaxed);
 			if (end->publisher)

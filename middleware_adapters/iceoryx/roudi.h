@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The iox-roudi of a run: one for all plug-ins that need it, as two can't share a /tmp.
+#include "icepath/plugin.h"
+
+namespace icepath::middleware {
+
+constexpr uint64_t kLargestChunk = 1048576;
+inline constexpr const char *kRouDiConfig = "/tmp/icepath-roudi.toml";
+// As many chunks of each size as fit the queues of both directions, and some that are lent or held; each has room for a header
+// of who uses them.
+inline constexpr const char *kRouDiPools = R"([general]
+version = 1
+
+[[segment]]
+
+[[segment.mempool]]
+size = 256
+count = 2048
+
+[[segment.mempool]]
+size = 4224
+count = 2048
+
+[[segment.mempool]]
+size = 65664
+count = 384
+
+[[segment.mempool]]
+size = 1048704
+count = 64
+)";
+inline constexpr const char *kRouDiArguments[] = {"-c", kRouDiConfig, "-l", "warning", nullptr};
+inline constexpr icepath_daemon kRouDi = {
+	sizeof(icepath_daemon),      "iox-roudi", "iceoryx", kRouDiArguments, kRouDiConfig, kRouDiPools,
+	"RouDi is ready for clients"};
+
+} // namespace icepath::middleware
