@@ -206,7 +206,7 @@ struct icepath_recv {
 /*
  * A program that has to run while endpoints are open. icepath starts it before the first is, in the namespaces in which the
  * plug-in's workers run (see icepath_plugin::library_version), watches it, and kills it by SIGKILL at the end of the run: its
- * files go with the namespaces.
+ * files go with the namespaces. Plug-ins whose daemons have the same program and arguments share one.
  */
 struct icepath_daemon {
 	uint32_t size;         /* sizeof(struct icepath_daemon) */

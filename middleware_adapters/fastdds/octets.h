@@ -47,6 +47,9 @@ public:
 	void deleteData(void *data) override { delete[] static_cast<uint8_t *>(data); }
 	bool getKey(void *, eprosima::fastrtps::rtps::InstanceHandle_t *, bool) override { return false; }
 	bool is_bounded() const override { return true; }
+	// It lies in memory as it is sent, so it may be lent.
+	bool is_plain() const override { return true; }
+	bool construct_sample(void *) const override { return true; }
 
 private:
 	static constexpr uint32_t kEncapsulationBytes = 4;

@@ -32,6 +32,15 @@ using icepath::middleware::WantedPorts;
 
 namespace {
 
+constexpr uint64_t kQueuedBytes = 8 * icepath::middleware::kLargestChunk;
+constexpr uint64_t kLongestQueue = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
+
+uint64_t queue_of(const icepath_open &how)
+{
+	const uint64_t fits = std::clamp<uint64_t>(kQueuedBytes / how.payload_bytes, 8, kLongestQueue);
+	return how.depth ? std::min<uint64_t>(how.depth, fits) : fits;
+}
+
 std::unique_ptr<Ports> untyped_ports(const WantedPorts &wanted) { return std::make_unique<UntypedPorts>(wanted); }
 
 struct Variant {
@@ -68,7 +77,7 @@ void join_runtime()
 
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: ChannelEnd(how, what), queue(icepath::middleware::queue_of(how))
+		: ChannelEnd(how, what), queue(queue_of(how))
 	{}
 	const uint64_t queue; // chunks
 	std::unique_ptr<Ports> ports;
@@ -88,7 +97,7 @@ const icepath_target *target(uint32_t n)
 			it.waits = variant.waits;
 			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | variant.mechanisms;
 			it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
-			it.max_payload_bytes = icepath::middleware::kLargest;
+			it.max_payload_bytes = icepath::middleware::kLargestChunk;
 			it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";
 			targets.push_back(it);
 		}

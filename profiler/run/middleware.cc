@@ -18,6 +18,8 @@ namespace {
 constexpr uint64_t kReadyNs = 10'000'000'000;
 constexpr size_t kWords = 4096; // of what a daemon printed, from its end, at most
 
+template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
+
 std::string daemon_of(const std::string &plugin)
 {
 	return "daemon of " + std::filesystem::path(plugin).stem().string();
@@ -25,22 +27,31 @@ std::string daemon_of(const std::string &plugin)
 
 } // namespace
 
-Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space, privilege::Helper *helper)
-	: output_(memfd_create("icepath-daemon", MFD_CLOEXEC)),
+Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
+	: plugin_(plugin), output_(memfd_create("icepath-daemon", MFD_CLOEXEC)),
 	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
 {
+	command_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
+	if (command_.empty())
+		worker_.reset();
+}
+
+worker::Reply Daemon::ask(worker::RequestKind kind, const std::vector<int> &fds)
+{
+	worker::Request request{};
+	request.kind = kind;
+	plugin_.copy(request.plugin, sizeof(request.plugin) - 1);
+	std::vector<Fd> none;
+	return worker_->ask(request, fds, none);
+}
+
+void Daemon::start(privilege::Helper *helper)
+{
+	if (!worker_)
+		return;
 	if (helper)
 		family_ = helper->follow(worker_->process().pidfd());
-	worker::Request request{};
-	request.kind = worker::RequestKind::BecomeDaemon;
-	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
-	std::vector<Fd> none;
-	const worker::Reply told = worker_->ask(request, {output_.get()}, none);
-	const std::string ready(told.message, strnlen(told.message, sizeof(told.message)));
-	if (ready.empty())
-		worker_.reset();
-	else
-		await(ready);
+	await(text(ask(worker::RequestKind::BecomeDaemon, {output_.get()}).message));
 }
 
 void Daemon::await(const std::string &ready) const
@@ -103,7 +114,7 @@ Surroundings Middleware::surroundings_of(const rundir::Cell &cell, const std::st
 		throw WorkerFailed(failed->second);
 	try {
 		if (!daemons_.contains(plugin))
-			daemons_.emplace(plugin, std::make_unique<Daemon>(plugin, *space_, helper_));
+			daemons_.emplace(plugin, daemon_for(plugin));
 	} catch (const WorkerFailed &failed) {
 		failures_.emplace(plugin, failed.what());
 		throw;
@@ -112,6 +123,16 @@ Surroundings Middleware::surroundings_of(const rundir::Cell &cell, const std::st
 		throw WorkerFailed(*why);
 	const Daemon &daemon = *daemons_.at(plugin);
 	return {&*space_, daemon.family(), daemon.clock()};
+}
+
+std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
+{
+	auto daemon = std::make_shared<Daemon>(plugin, *space_);
+	for (const auto &[other, running] : daemons_)
+		if (!daemon->command().empty() && running->command() == daemon->command())
+			return running;
+	daemon->start(helper_);
+	return daemon;
 }
 
 std::optional<std::string> Middleware::daemon_end(const std::string &plugin) const

@@ -14,20 +14,26 @@
 
 namespace icepath::run {
 
-// A daemon of a plug-in: a worker became it.
+// A daemon of a plug-in: a worker becomes it.
 class Daemon {
 public:
-	// Returns once it can be used; a plug-in without one starts nothing. `helper`, if any, follows its threads. Throws
-	// WorkerFailed with what became of it instead.
-	Daemon(const std::string &plugin, const MiddlewareSpace &space, privilege::Helper *helper);
+	// Nothing is started yet. Throws WorkerFailed, as start() does.
+	Daemon(const std::string &plugin, const MiddlewareSpace &space);
+	// Its program and arguments; empty: the plug-in needs none, and start() does nothing.
+	const std::string &command() const { return command_; }
+	// Returns once it can be used. `helper`, if any, follows its threads. Throws WorkerFailed with what became of it instead.
+	void start(privilege::Helper *helper);
 	// "iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
 	std::optional<std::string> end() const;
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
 	std::optional<clockid_t> clock() const; // see Surroundings
 
 private:
+	worker::Reply ask(worker::RequestKind kind, const std::vector<int> &fds);
 	std::string last_words() const;
 	void await(const std::string &ready) const;
+	const std::string plugin_;
+	std::string command_;
 	Fd output_; // a memfd: it is never full, and leaves nothing behind
 	std::unique_ptr<Worker> worker_; // none: the plug-in needs no daemon
 	uint32_t family_ = 0;
@@ -50,9 +56,11 @@ public:
 	std::optional<std::string> daemon_end(const std::string &plugin) const;
 
 private:
+	std::shared_ptr<Daemon> daemon_for(const std::string &plugin);
+
 	privilege::Helper *helper_;
 	std::optional<MiddlewareSpace> space_; // since it was first needed
-	std::map<std::string, std::unique_ptr<Daemon>> daemons_; // by plug-in
+	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those of one command line have one
 	std::map<std::string, std::string> failures_; // of those that couldn't be started: they aren't tried again
 };
 

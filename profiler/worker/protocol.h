@@ -29,8 +29,8 @@ enum class RequestKind : uint32_t {
 	Connect,
 	RunBlock, // run one block; the reply comes when it has ended
 	Close, // close the endpoint and exit
-	// Load `plugin`, reply with what its daemon prints once it is ready (empty: it has none), and become that daemon; fds: what
-	// it prints goes there.
+	DescribeDaemon, // load `plugin`, reply with its daemon's command line; empty: it has none
+	// Reply with what the daemon prints once it is ready, and become it; fds: what it prints goes there.
 	BecomeDaemon,
 };
 
@@ -108,7 +108,7 @@ struct BlockReply {
 
 struct Reply {
 	ReplyStatus status;
-	char message[384]; // where status isn't Done; BecomeDaemon
+	char message[384]; // where status isn't Done; DescribeDaemon, BecomeDaemon
 	TargetReply target; // Describe
 	uint32_t tid; // Open: of the thread that measures
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch

@@ -184,6 +184,9 @@ bool Service::answer(const Request &request, std::vector<Fd> &received)
 		case RequestKind::RunBlock:
 			run_block(request.block, told);
 			break;
+		case RequestKind::DescribeDaemon:
+			describe_daemon(request, told);
+			break;
 		case RequestKind::BecomeDaemon:
 			return become_daemon(request, received);
 		default:
@@ -201,6 +204,17 @@ const Plugin &Service::load(const Request &request)
 	if (!plugin_)
 		plugin_ = std::make_unique<Plugin>(text(request.plugin));
 	return *plugin_;
+}
+
+void Service::describe_daemon(const Request &request, Reply &reply)
+{
+	const icepath_daemon *daemon = load(request).calls().daemon;
+	if (!daemon)
+		return;
+	std::string command = daemon->program;
+	for (const char *const *argument = daemon->arguments; argument && *argument; argument++)
+		command += std::string(" ") + *argument;
+	put(reply.message, command.c_str());
 }
 
 bool Service::become_daemon(const Request &request, const std::vector<Fd> &received)

@@ -58,6 +58,7 @@ private:
 	void connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void run_block(const BlockRequest &block, Reply &reply);
 	// Comes back, with false, only where there is none to become.
+	void describe_daemon(const Request &request, Reply &reply);
 	bool become_daemon(const Request &request, const std::vector<Fd> &received);
 
 	const Plugin &load(const Request &request);

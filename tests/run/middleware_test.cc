@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 
 namespace icepath::run {
 namespace {
@@ -178,6 +179,23 @@ TEST(Middleware, ADaemonIsStartedOnceWithItsFileAndEnds)
 		EXPECT_EQ(first_wrong({[] { return fs::exists("/tmp/of-the-daemon"); }}, space), 0);
 	}
 	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
+}
+
+size_t children()
+{
+	std::ifstream list("/proc/thread-self/children");
+	return static_cast<size_t>(std::distance(std::istream_iterator<int>(list), {}));
+}
+
+TEST(Middleware, ADaemonOfTheSameCommandLineIsShared)
+{
+	Middleware middleware;
+	middleware.surroundings_of(middleware_cell(), plugin("reads"));
+	const size_t before = children();
+	middleware.surroundings_of(middleware_cell(), plugin("reads-too"));
+	EXPECT_EQ(children(), before);
+	middleware.surroundings_of(middleware_cell(), plugin("dies"));
+	EXPECT_EQ(children(), before + 1);
 }
 
 TEST(Middleware, ADaemonThatDiesIsTold)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A participant of Cyclone DDS at one end of a channel, with a topic for each direction.
+//
+// Each end is a domain of its own for the library, though one for the network: within one domain of a process messages would go
+// from history to history, and `between threads` is to compare transports.
+#include <dds/dds.h>
+
+#include <atomic>
+#include <string>
+
+#include "middleware_adapters/discovery.h"
+
+namespace icepath::middleware {
+
+inline int failed(transports::ChannelEnd &end, const char *call, dds_return_t code)
+{
+	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, dds_strretcode(code));
+}
+
+// Of writers and readers, reliable and volatile; the history is the caller's to say.
+class CycloneQos {
+public:
+	static constexpr dds_duration_t kLongestWrite = DDS_MSECS(100);
+
+	CycloneQos() : all(dds_create_qos())
+	{
+		dds_qset_reliability(all, DDS_RELIABILITY_RELIABLE, kLongestWrite);
+		dds_qset_durability(all, DDS_DURABILITY_VOLATILE);
+	}
+	~CycloneQos() { dds_delete_qos(all); }
+	CycloneQos(const CycloneQos &) = delete;
+	CycloneQos &operator=(const CycloneQos &) = delete;
+	dds_qos_t *const all;
+};
+
+struct CycloneSetup {
+	const char *config; // XML
+	const dds_topic_descriptor_t *type;
+	const dds_qos_t *qos;
+	const dds_listener_t *listener; // of the reader; nullptr: none
+};
+
+class CycloneParticipant {
+public:
+	CycloneParticipant() = default;
+	~CycloneParticipant()
+	{
+		if (domain_ > 0)
+			dds_delete(domain_); // and what is in it
+	}
+	CycloneParticipant(const CycloneParticipant &) = delete;
+	CycloneParticipant &operator=(const CycloneParticipant &) = delete;
+
+	dds_entity_t writer = 0, reader = 0;
+
+	int join(transports::ChannelEnd &end, const std::string &channel, const CycloneSetup &setup)
+	{
+		dds_domainid_t id = 0;
+		while ((domain_ = dds_create_domain(id, setup.config)) == DDS_RETCODE_PRECONDITION_NOT_MET && id < kLastDomain)
+			id++; // that one is there
+		if (domain_ < 0)
+			return failed(end, "dds_create_domain", domain_);
+		participant_ = dds_create_participant(id, nullptr, nullptr);
+		if (participant_ < 0)
+			return failed(end, "dds_create_participant", participant_);
+		const auto topic = [&](uint32_t from) {
+			return dds_create_topic(participant_, setup.type, topic_of(channel, from).c_str(), nullptr, nullptr);
+		};
+		if (end.sends) {
+			writer = dds_create_writer(participant_, topic(end.side), setup.qos, nullptr);
+			if (writer < 0)
+				return failed(end, "dds_create_writer", writer);
+		}
+		if (!end.receives)
+			return ICEPATH_OK;
+		reader = dds_create_reader(participant_, topic(1 - end.side), setup.qos, setup.listener);
+		return reader < 0 ? failed(end, "dds_create_reader", reader) : make_wait_set(end);
+	}
+
+	bool is_matched() const
+	{
+		dds_publication_matched_status_t readers{};
+		dds_subscription_matched_status_t writers{};
+		return (writer == 0 || (dds_get_publication_matched_status(writer, &readers) == DDS_RETCODE_OK &&
+								readers.current_count > 0)) &&
+			   (reader == 0 ||
+				(dds_get_subscription_matched_status(reader, &writers) == DDS_RETCODE_OK && writers.current_count > 0));
+	}
+
+	// Until there is something to take, or end_wait().
+	void await_data() const { dds_waitset_wait(wait_set_, nullptr, 0, DDS_INFINITY); }
+	// By any thread; every later wait comes back at once.
+	void end_wait()
+	{
+		if (const dds_entity_t over = over_; over > 0)
+			dds_set_guardcondition(over, true);
+	}
+
+private:
+	static constexpr dds_domainid_t kLastDomain = 229; // in one process
+
+	int make_wait_set(transports::ChannelEnd &end)
+	{
+		wait_set_ = dds_create_waitset(participant_);
+		over_ = dds_create_guardcondition(participant_);
+		const dds_entity_t there = dds_create_readcondition(reader, DDS_ANY_STATE);
+		for (const dds_entity_t condition : {there, over_.load()})
+			if (const dds_return_t code = dds_waitset_attach(wait_set_, condition, 0); code != DDS_RETCODE_OK)
+				return failed(end, "dds_waitset_attach", code);
+		return ICEPATH_OK;
+	}
+
+	dds_entity_t domain_ = 0, participant_ = 0, wait_set_ = 0;
+	std::atomic<dds_entity_t> over_{0};
+};
+
+} // namespace icepath::middleware

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eclipse Cyclone DDS, by its C API and a type that idlc makes (message.idl), over UDP on the loopback device. dds_write() puts
+// the message into the writer's history and sends it in the sender's thread, in several datagrams where it is long; the thread
+// recvUC of the receiver's domain puts it into the reader's history, and triggers the waitset on which the receiver sleeps, or calls
+// a listener, which wakes the receiver here. Acknowledgements are asked for and given by the same threads and by those that serve
+// timed events.
+//
+// Reliable, and all is kept: the reader's history has a limit, at which the receiving thread of the library tries again and again,
+// and a writer waits while too many bytes weren't acknowledged, at most for max_blocking_time, after which it looks whether it was
+// cancelled. How many that are is adapted, and begins here with WhcHigh, 500 kB: by default it begins below one message of 64 KiB,
+// and a full channel took another message now and then. cancel() triggers a guard condition in the waitset, or rings as the
+// listener does. The death of a participant is known only by its lease, which takes seconds: here the process is watched.
+#include "message.h"
+#include "middleware_adapters/cyclonedds/participant.h"
+#include "middleware_adapters/data_bell.h"
+#include "middleware_adapters/queue_length.h"
+#include "middleware_adapters/relayed_target.h"
+#include "transports/death_watch.h"
+#include "transports/plugin_table.h"
+
+using namespace icepath::transports;
+using namespace icepath::middleware;
+
+namespace {
+
+constexpr uint64_t kLargest = 4 * 1024 * 1024;
+constexpr int kQueued = 256;
+// Another domain than that of other implementations of DDS here. Only discovery is by multicast.
+constexpr const char *kConfig = R"(<CycloneDDS><Domain>
+<General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
+<Discovery><ExternalDomainId>2</ExternalDomainId></Discovery>
+<Internal><Watermarks><WhcHighInit>500kB</WhcHighInit></Watermarks></Internal>
+<Tracing><Verbosity>none</Verbosity></Tracing>
+</Domain></CycloneDDS>)";
+
+constexpr const char *kListener = "cyclonedds/udp-listener";
+
+} // namespace
+
+struct icepath_endpoint : ChannelEnd {
+	icepath_endpoint(const icepath_open &how, const icepath_target &what)
+		: ChannelEnd(how, what), queue(queue_length(how, kQueued)), calls_back(std::strcmp(what.name, kListener) == 0)
+	{}
+	const int queue; // messages
+	const bool calls_back;
+	DataBell bell; // of the listener; outlives the participant
+	CycloneParticipant dds;
+	DeathWatch watch;
+};
+
+namespace {
+
+const icepath_target *target(uint32_t n)
+{
+	const auto described = [](const char *name, const char *summary) {
+		return relayed_target(name, summary, ICEPATH_WAIT_EPOLL, kLargest,
+							  "icepath's readers have room for two messages of 4 MiB");
+	};
+	static const icepath_target all[] = {
+		described("cyclonedds/udp", "Cyclone DDS by UDP on the loopback device, reliable"),
+		described(kListener, "as cyclonedds/udp, but the library's thread calls back and wakes the receiver"),
+	};
+	return n < std::size(all) ? &all[n] : nullptr;
+}
+
+int join(icepath_endpoint &end, const std::string &channel)
+{
+	const CycloneQos qos;
+	dds_qset_history(qos.all, DDS_HISTORY_KEEP_ALL, DDS_LENGTH_UNLIMITED);
+	dds_qset_resource_limits(qos.all, end.queue, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
+	dds_listener_t *listener = end.calls_back ? dds_create_listener(&end.bell) : nullptr;
+	if (listener)
+		dds_lset_data_available(listener, [](dds_entity_t, void *bell) { static_cast<DataBell *>(bell)->ring(); });
+	const int status = end.dds.join(end, channel, {kConfig, &icepath_Message_desc, qos.all, listener});
+	dds_delete_listener(listener);
+	return status;
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) -> int { return open_discovered(end, join); });
+}
+
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
+		return status;
+	return connect_discovered(*end, *peer, join, [&] { return end->dds.is_matched(); });
+}
+
+icepath_Message sample_in(void *buffer, uint64_t bytes)
+{
+	icepath_Message sample{};
+	sample.octets._buffer = static_cast<uint8_t *>(buffer);
+	sample.octets._maximum = sample.octets._length = static_cast<uint32_t>(bytes);
+	sample.octets._release = false;
+	return sample;
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	const icepath_Message sample = sample_in(const_cast<void *>(message->data), message->bytes);
+	message->attempts = 0;
+	message->call_ns = 0;
+	for (;;) {
+		if (end->is_cancelled())
+			return end->end_of_cancelled();
+		message->attempts++;
+		const uint64_t now_ns = icepath_now_ns();
+		const dds_return_t code = dds_write(end->dds.writer, &sample);
+		message->return_ns = icepath_now_ns();
+		if (message->call_ns == 0)
+			message->call_ns = now_ns;
+		if (code == DDS_RETCODE_OK)
+			return end->watch.look(*end, message->return_ns);
+		if (code != DDS_RETCODE_TIMEOUT)
+			return failed(*end, "dds_write", code);
+	}
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	icepath_Message sample = sample_in(message->data, message->capacity); // a shorter one is put there
+	for (;;) {
+		if (end->is_cancelled())
+			return end->end_of_cancelled();
+		void *samples[] = {&sample};
+		dds_sample_info_t info;
+		message->attempts++;
+		message->take_call_ns = icepath_now_ns();
+		const dds_return_t taken = dds_take(end->dds.reader, samples, &info, 1, 1);
+		message->take_return_ns = icepath_now_ns();
+		if (taken < 0)
+			return failed(*end, "dds_take", taken);
+		if (taken == 1 && info.valid_data) {
+			message->bytes = sample.octets._length;
+			return ICEPATH_OK;
+		}
+		if (end->calls_back) {
+			if (const uint64_t back_ns = end->bell.sleep())
+				message->wait_return_ns = back_ns;
+		} else {
+			end->dds.await_data();
+			message->wait_return_ns = icepath_now_ns();
+		}
+	}
+}
+
+void cancel(icepath_endpoint *end)
+{
+	end->cancelled = true;
+	end->dds.end_wait();
+	end->bell.ring();
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = [] {
+		icepath_plugin table = plugin_table("cyclonedds", target, open_end, connect_end, send_message, recv_message);
+		table.library_version = "Cyclone DDS " CYCLONEDDS_VERSION;
+		table.cancel = cancel;
+		return table;
+	}();
+	return &plugin;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// On which a receiver sleeps until a thread of its library rings, in the function that the library calls back as soon as there are data.
+#include "transports/ring_wait.h"
+
+namespace icepath::middleware {
+
+class DataBell {
+public:
+	DataBell() { bell_.hang(transports::BellMake::Futex, shared_, -1); }
+	DataBell(const DataBell &) = delete;
+	DataBell &operator=(const DataBell &) = delete;
+
+	// By any thread.
+	void ring()
+	{
+		has_rung_.store(true, std::memory_order_release);
+		if (bell_.is_awaited())
+			bell_.ring();
+	}
+	// Until it has rung since this came back last, or a signal comes. When it came back; 0: it didn't sleep.
+	uint64_t sleep()
+	{
+		return bell_.sleep_unless([this] { return has_rung_.exchange(false, std::memory_order_acquire); });
+	}
+
+private:
+	transports::SharedBell shared_{};
+	transports::Bell bell_;
+	std::atomic<bool> has_rung_{false};
+};
+
+} // namespace icepath::middleware

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A participant of Fast DDS at one end of a channel, with a topic for each direction, and how it is set up.
+//
+// Reliable, and all is kept: a writer whose history is full waits until the reader has acknowledged, at most for
+// max_blocking_time, after which it looks whether it was cancelled.
+//
+// Participants of one process hand over to each other directly unless that is switched off, which it is here: `between threads`
+// is to compare transports.
+#include <memory>
+#include <string>
+
+#include "middleware_adapters/discovery.h"
+#include "middleware_adapters/fastdds/octets.h"
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/log/Log.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
+#include <fastrtps/xmlparser/XMLProfileManager.h>
+
+namespace icepath::middleware {
+
+namespace fast = eprosima::fastdds::dds;
+using eprosima::fastrtps::types::ReturnCode_t;
+
+struct FastSetup {
+	bool by_udp; // or by its shared-memory transport
+	bool shares_data; // payloads stay in the writer's history, which the reader maps
+	uint64_t payload_bytes;
+	int queue; // messages in a history
+	fast::DataReaderListener *listener; // nullptr: none
+};
+
+class FastParticipant {
+public:
+	FastParticipant() = default;
+	~FastParticipant()
+	{
+		if (!participant_)
+			return;
+		try {
+			participant_->delete_contained_entities();
+			fast::DomainParticipantFactory::get_instance()->delete_participant(participant_);
+		} catch (const std::exception &) {
+			// Who was killed had a lock in shared memory: it stays as it is until this process ends.
+		}
+	}
+	FastParticipant(const FastParticipant &) = delete;
+	FastParticipant &operator=(const FastParticipant &) = delete;
+
+	fast::DataWriter *writer = nullptr;
+	fast::DataReader *reader = nullptr;
+
+	// Once for a process, before there is a participant.
+	static void set_up_library()
+	{
+		static const bool done = [] {
+			fast::Log::SetVerbosity(fast::Log::Error);
+			fast::Log::ClearConsumers();
+			eprosima::fastrtps::LibrarySettingsAttributes settings;
+			settings.intraprocess_delivery = eprosima::fastrtps::INTRAPROCESS_OFF;
+			eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings(settings);
+			return true;
+		}();
+		static_cast<void>(done);
+	}
+
+	int join(transports::ChannelEnd &end, const std::string &channel, const FastSetup &setup)
+	{
+		const auto none = [&](const char *what) {
+			return end.sentence.tell(ICEPATH_FAILED, "%s: no %s for %llu bytes can be made", end.target, what,
+									 static_cast<unsigned long long>(setup.payload_bytes));
+		};
+		participant_ = fast::DomainParticipantFactory::get_instance()->create_participant(kDomain, transport_of(setup));
+		if (!participant_)
+			return none("participant");
+		const fast::TypeSupport type(new Octets(setup.payload_bytes));
+		type.register_type(participant_);
+		const auto topic = [&](uint32_t from) {
+			return participant_->create_topic(topic_of(channel, from), type.get_type_name(), fast::TOPIC_QOS_DEFAULT);
+		};
+		if (end.sends && !make_writer(topic(end.side), setup))
+			return none("DataWriter");
+		if (end.receives && !make_reader(topic(1 - end.side), setup))
+			return none("DataReader");
+		return ICEPATH_OK;
+	}
+
+	bool is_matched() const
+	{
+		fast::PublicationMatchedStatus readers;
+		fast::SubscriptionMatchedStatus writers;
+		return (!writer || (writer->get_publication_matched_status(readers) == ReturnCode_t::RETCODE_OK &&
+							readers.current_count > 0)) &&
+			   (!reader || (reader->get_subscription_matched_status(writers) == ReturnCode_t::RETCODE_OK &&
+							writers.current_count > 0));
+	}
+
+private:
+	static constexpr uint32_t kSegmentBytes = 32 * 1024 * 1024;
+	static constexpr uint32_t kSocketBytes = 4 * 1024 * 1024; // or what net.core.rmem_max allows
+	static constexpr uint32_t kDomain = 1; // another than that of other implementations of DDS here
+
+	static fast::DomainParticipantQos transport_of(const FastSetup &setup)
+	{
+		fast::DomainParticipantQos qos;
+		qos.transport().use_builtin_transports = false;
+		if (setup.by_udp) {
+			auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
+			udp->interfaceWhiteList = {"127.0.0.1"};
+			udp->receiveBufferSize =
+				kSocketBytes; // the participant's listen_socket_buffer_size is for built-in transports only
+			qos.transport().user_transports.push_back(udp);
+			return qos;
+		}
+		auto memory = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
+		if (!setup.shares_data) { // else it carries acknowledgements only
+			memory->segment_size(kSegmentBytes);
+			memory->max_message_size(static_cast<uint32_t>(setup.payload_bytes) + 4096); // in one part
+		}
+		qos.transport().user_transports.push_back(memory);
+		return qos;
+	}
+
+	// What a writer and a reader have in common.
+	template <class Qos> static void set_up(Qos &qos, const FastSetup &setup)
+	{
+		qos.reliability().kind = fast::RELIABLE_RELIABILITY_QOS;
+		qos.durability().kind = fast::VOLATILE_DURABILITY_QOS;
+		qos.history().kind = fast::KEEP_ALL_HISTORY_QOS;
+		qos.resource_limits().max_samples = qos.resource_limits().max_samples_per_instance = setup.queue;
+		qos.resource_limits().max_instances = 1;
+		qos.resource_limits().allocated_samples = setup.queue;
+		qos.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_MEMORY_MODE;
+		if (setup.shares_data)
+			qos.data_sharing().on("");
+		else
+			qos.data_sharing().off();
+	}
+
+	bool make_writer(fast::Topic *topic, const FastSetup &setup)
+	{
+		fast::Publisher *publisher = topic ? participant_->create_publisher(fast::PUBLISHER_QOS_DEFAULT) : nullptr;
+		fast::DataWriterQos qos;
+		set_up(qos, setup);
+		qos.publish_mode().kind = fast::SYNCHRONOUS_PUBLISH_MODE;
+		qos.reliability().max_blocking_time = {0, 100'000'000u};
+		// A message that was lost is asked for after so long. With data-sharing none is, and no acknowledgement is asked for.
+		qos.reliable_writer_qos().times.heartbeatPeriod = setup.shares_data
+															  ? eprosima::fastrtps::Duration_t(3600, 0)
+															  : eprosima::fastrtps::Duration_t(0, 20'000'000u);
+		writer = publisher ? publisher->create_datawriter(topic, qos) : nullptr;
+		return writer;
+	}
+
+	bool make_reader(fast::Topic *topic, const FastSetup &setup)
+	{
+		fast::Subscriber *subscriber = topic ? participant_->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT) : nullptr;
+		fast::DataReaderQos qos;
+		set_up(qos, setup);
+		reader = subscriber
+					 ? subscriber->create_datareader(topic, qos, setup.listener, fast::StatusMask::data_available())
+					 : nullptr;
+		return reader;
+	}
+
+	fast::DomainParticipant *participant_ = nullptr;
+};
+
+} // namespace icepath::middleware
