@@ -34,7 +34,7 @@ namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
-const eprosima::fastrtps::Duration_t kLook(0, 200'000'000u);
+const eprosima::fastrtps::Duration_t kLook(0, 200'000'000u); // for the peer's death, with data-sharing
 constexpr int kBeyondWindow = 2; // an acknowledgement may be lost: the next one is for both
 
 struct Variant {
@@ -207,7 +207,6 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 	return status;
 }
 
-// With data-sharing it looks now and then whether the peer has died: see the head.
 int sleep(icepath_endpoint &end, icepath_recv &message)
 {
 	if (end.variant.calls_back) {
