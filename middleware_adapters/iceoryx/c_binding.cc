@@ -63,10 +63,14 @@ public:
 	}
 	bool has_subscriber() override { return iox_pub_has_subscribers(publisher_); }
 
-	const char *lend(uint32_t bytes, void **chunk) override
+	void *lend(uint32_t bytes, const char *&why_not) override
 	{
-		const iox_AllocationResult result = iox_pub_loan_chunk(publisher_, chunk, bytes);
-		return result == AllocationResult_SUCCESS ? nullptr : why_not_lent(result);
+		void *chunk = nullptr;
+		const iox_AllocationResult result = iox_pub_loan_chunk(publisher_, &chunk, bytes);
+		if (result == AllocationResult_SUCCESS)
+			return chunk;
+		why_not = why_not_lent(result);
+		return nullptr;
 	}
 	void publish(void *chunk) override { iox_pub_publish_chunk(publisher_, chunk); }
 

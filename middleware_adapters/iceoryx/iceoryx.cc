@@ -179,9 +179,10 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", end->target,
 								  static_cast<unsigned long long>(end->payload_bytes),
 								  static_cast<unsigned long long>(bytes));
-	const char *why_not = end->ports->lend(static_cast<uint32_t>(bytes), slot);
-	return why_not ? end->sentence.tell(ICEPATH_FAILED, "%s: no chunk can be lent: %s", end->target, why_not)
-				   : ICEPATH_OK;
+	const char *why_not = nullptr;
+	*slot = end->ports->lend(static_cast<uint32_t>(bytes), why_not);
+	return !*slot ? end->sentence.tell(ICEPATH_FAILED, "%s: no chunk can be lent: %s", end->target, why_not)
+				  : ICEPATH_OK;
 }
 
 int send_lent(icepath_endpoint *end, void *slot, icepath_send *message) { return publish(end, slot, *message); }

@@ -30,7 +30,7 @@ public:
 
 	virtual bool are_joined() = 0; // with those of the peer, by iox-roudi
 	virtual bool has_subscriber() = 0;
-	virtual const char *lend(uint32_t bytes, void **chunk) = 0; // null, or why not
+	virtual void *lend(uint32_t bytes, const char *&why_not) = 0; // null: see `why_not`
 	virtual void publish(void *chunk) = 0;
 	virtual Taking take(const void **chunk, uint64_t &bytes) = 0;
 	virtual void await() = 0; // after NothingThere; no longer than `kLongestWaitMs`

@@ -53,12 +53,12 @@ public:
 	}
 	bool has_subscriber() override { return publisher_->hasSubscribers(); }
 
-	const char *lend(uint32_t bytes, void **chunk) override
+	void *lend(uint32_t bytes, const char *&why_not) override
 	{
 		auto lent = publisher_->loan(bytes);
-		if (lent.has_error())
-			return iox::popo::asStringLiteral(lent.get_error());
-		*chunk = lent.value();
+		if (!lent.has_error())
+			return lent.value();
+		why_not = iox::popo::asStringLiteral(lent.get_error());
 		return nullptr;
 	}
 	void publish(void *chunk) override { publisher_->publish(chunk); }

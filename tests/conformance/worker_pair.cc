@@ -32,6 +32,7 @@ pid_t start(std::initializer_list<int> controls, const run::MiddlewareSpace *spa
 		words.insert(words.end(), {"--control", std::to_string(inherited.back().get())});
 	}
 	std::vector<char *> arguments;
+	arguments.reserve(words.size() + 1);
 	for (std::string &word : words)
 		arguments.push_back(word.data());
 	arguments.push_back(nullptr);
