@@ -9,6 +9,7 @@
 #include <atomic>
 #include <string>
 
+#include "middleware_adapters/cyclonedds/qos.h"
 #include "middleware_adapters/discovery.h"
 
 namespace icepath::middleware {
@@ -17,22 +18,6 @@ inline int failed(transports::ChannelEnd &end, const char *call, dds_return_t co
 {
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, dds_strretcode(code));
 }
-
-// Of writers and readers, reliable and volatile; the history is the caller's to say.
-class CycloneQos {
-public:
-	static constexpr dds_duration_t kLongestWrite = DDS_MSECS(100);
-
-	CycloneQos() : all(dds_create_qos())
-	{
-		dds_qset_reliability(all, DDS_RELIABILITY_RELIABLE, kLongestWrite);
-		dds_qset_durability(all, DDS_DURABILITY_VOLATILE);
-	}
-	~CycloneQos() { dds_delete_qos(all); }
-	CycloneQos(const CycloneQos &) = delete;
-	CycloneQos &operator=(const CycloneQos &) = delete;
-	dds_qos_t *const all;
-};
 
 struct CycloneSetup {
 	const char *config; // XML
@@ -86,6 +71,12 @@ public:
 								readers.current_count > 0)) &&
 			   (reader == 0 ||
 				(dds_get_subscription_matched_status(reader, &writers) == DDS_RETCODE_OK && writers.current_count > 0));
+	}
+
+	void add_granted(icepath_qos &granted) const
+	{
+		CycloneQos::add_granted(writer, granted);
+		CycloneQos::add_granted(reader, granted);
 	}
 
 	// Until there is something to take, or end_wait().

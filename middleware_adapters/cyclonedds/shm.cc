@@ -117,7 +117,8 @@ const icepath_target *target(uint32_t n)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	const CycloneQos qos;
+	const CycloneQos qos({}, 0);
+	dds_qset_resource_limits(qos.all, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
 	dds_qset_history(qos.all, DDS_HISTORY_KEEP_LAST, static_cast<int32_t>(end.window) + kBeyondWindow);
 	dds_listener_t *listener = dds_create_listener(end.in_heard);
 	dds_lset_data_available(listener,
@@ -269,6 +270,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 			end->cancelled = true;
 			end->dds.end_wait();
 		};
+		table.granted = [](const icepath_endpoint *end, icepath_qos *qos) { end->dds.add_granted(*qos); };
 		table.loan = lend;
 		table.send_loaned = send_lent;
 		table.take = take_lent;

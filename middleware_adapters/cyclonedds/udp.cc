@@ -5,7 +5,7 @@
 // a listener, which wakes the receiver here. Acknowledgements are asked for and given by the same threads and by those that serve
 // timed events.
 //
-// Reliable, and all is kept: the reader's history has a limit, at which the receiving thread of the library tries again and again,
+// Reliable, and all is kept, unless something else is asked for: the reader's history has a limit, at which the receiving thread of the library tries again and again,
 // and a writer waits while too many bytes weren't acknowledged, at most for max_blocking_time, after which it looks whether it was
 // cancelled. How many that are is adapted, and begins here with WhcHigh, 500 kB: by default it begins below one message of 64 KiB,
 // and a full channel took another message now and then. cancel() triggers a guard condition in the waitset, or rings as the
@@ -39,8 +39,10 @@ constexpr const char *kListener = "cyclonedds/udp-listener";
 
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: ChannelEnd(how, what), queue(queue_length(how, kQueued)), calls_back(std::strcmp(what.name, kListener) == 0)
+		: ChannelEnd(how, what), asked(how.qos), queue(queue_length(how, kQueued)),
+		  calls_back(std::strcmp(what.name, kListener) == 0)
 	{}
+	const icepath_qos asked;
 	const int queue; // messages
 	const bool calls_back;
 	DataBell bell; // of the listener; outlives the participant
@@ -53,8 +55,10 @@ namespace {
 const icepath_target *target(uint32_t n)
 {
 	const auto described = [](const char *name, const char *summary) {
-		return relayed_target(name, summary, ICEPATH_WAIT_EPOLL, kLargest,
-							  "icepath's readers have room for two messages of 4 MiB");
+		icepath_target it = relayed_target(name, summary, ICEPATH_WAIT_EPOLL, kLargest,
+										   "icepath's readers have room for two messages of 4 MiB");
+		it.qos = kEveryPolicy;
+		return it;
 	};
 	static const icepath_target all[] = {
 		described("cyclonedds/udp", "Cyclone DDS by UDP on the loopback device, reliable"),
@@ -65,9 +69,7 @@ const icepath_target *target(uint32_t n)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	const CycloneQos qos;
-	dds_qset_history(qos.all, DDS_HISTORY_KEEP_ALL, DDS_LENGTH_UNLIMITED);
-	dds_qset_resource_limits(qos.all, end.queue, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
+	const CycloneQos qos(end.asked, end.queue);
 	dds_listener_t *listener = end.calls_back ? dds_create_listener(&end.bell) : nullptr;
 	if (listener)
 		dds_lset_data_available(listener, [](dds_entity_t, void *bell) { static_cast<DataBell *>(bell)->ring(); });
@@ -164,6 +166,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		icepath_plugin table = plugin_table("cyclonedds", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = "Cyclone DDS " CYCLONEDDS_VERSION;
 		table.cancel = cancel;
+		table.granted = [](const icepath_endpoint *end, icepath_qos *qos) { end->dds.add_granted(*qos); };
 		return table;
 	}();
 	return &plugin;

@@ -48,6 +48,7 @@ icepath_target described(const char *name, const char *summary, uint32_t more_me
 									   "icepath's participants have room for two messages of 4 MiB in flight");
 	it.mechanisms |= more_mechanisms;
 	it.capabilities |= more_capabilities;
+	it.qos = more_capabilities & ICEPATH_CAN_LOAN ? 0 : kEveryPolicy; // its window is for a history that keeps all
 	return it;
 }
 
@@ -83,9 +84,12 @@ private:
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
 		: WindowedEnd(how, what), variant(variant_of(what)),
-		  setup{variant.by_udp, variant.shares_data, how.payload_bytes,
+		  setup{variant.by_udp,
+				variant.shares_data,
+				how.payload_bytes,
 				variant.shares_data ? static_cast<int>(window) + kBeyondWindow : queue_length(how, kQueued),
-				variant.calls_back ? &listener : nullptr}
+				variant.calls_back ? &listener : nullptr,
+				how.qos}
 	{}
 	~icepath_endpoint()
 	{
@@ -300,6 +304,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		icepath_plugin table = plugin_table("fastdds", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = "Fast DDS " FASTDDS_VERSION;
 		table.cancel = cancel;
+		table.granted = [](const icepath_endpoint *end, icepath_qos *qos) { end->dds.granted(*qos); };
 		table.loan = lend;
 		table.send_loaned = send_lent;
 		table.take = take_lent;

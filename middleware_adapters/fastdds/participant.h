@@ -2,7 +2,7 @@
 #pragma once
 // A participant of Fast DDS at one end of a channel, with a topic for each direction, and how it is set up.
 //
-// Reliable, and all is kept: a writer whose history is full waits until the reader has acknowledged, at most for
+// Reliable, and all is kept, unless something else is asked for: a writer whose history is full waits until the reader has acknowledged, at most for
 // max_blocking_time, after which it looks whether it was cancelled.
 //
 // Participants of one process hand over to each other directly unless that is switched off, which it is here: `between threads`
@@ -12,6 +12,7 @@
 
 #include "middleware_adapters/discovery.h"
 #include "middleware_adapters/fastdds/octets.h"
+#include "middleware_adapters/fastdds/qos.h"
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/log/Log.hpp>
@@ -35,6 +36,7 @@ struct FastSetup {
 	uint64_t payload_bytes;
 	int queue; // messages in a history
 	fast::DataReaderListener *listener; // nullptr: none
+	icepath_qos asked;
 };
 
 class FastParticipant {
@@ -102,6 +104,14 @@ public:
 							writers.current_count > 0));
 	}
 
+	void granted(icepath_qos &qos) const
+	{
+		if (writer)
+			add_granted(writer->get_qos(), qos);
+		if (reader)
+			add_granted(reader->get_qos(), qos);
+	}
+
 private:
 	static constexpr uint32_t kSegmentBytes = 32 * 1024 * 1024;
 	static constexpr uint32_t kSocketBytes = 4 * 1024 * 1024; // or what net.core.rmem_max allows
@@ -131,12 +141,7 @@ private:
 	// What a writer and a reader have in common.
 	template <class Qos> static void set_up(Qos &qos, const FastSetup &setup)
 	{
-		qos.reliability().kind = fast::RELIABLE_RELIABILITY_QOS;
-		qos.durability().kind = fast::VOLATILE_DURABILITY_QOS;
-		qos.history().kind = fast::KEEP_ALL_HISTORY_QOS;
-		qos.resource_limits().max_samples = qos.resource_limits().max_samples_per_instance = setup.queue;
-		qos.resource_limits().max_instances = 1;
-		qos.resource_limits().allocated_samples = setup.queue;
+		ask_for(qos, setup.asked, setup.queue);
 		qos.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_MEMORY_MODE;
 		if (setup.shares_data)
 			qos.data_sharing().on("");
