@@ -8,10 +8,10 @@
 // signal that comes with cancel(), and the connection with it. NATS doesn't tell that the peer has
 // died. A client whose server is gone would connect anew, and miss messages: here the channel is over then.
 #include <nats/nats.h>
-#include <sys/prctl.h>
 
 #include "middleware_adapters/brokered_end.h"
 #include "middleware_adapters/relayed_target.h"
+#include "middleware_adapters/threads_named.h"
 
 using namespace icepath::transports;
 
@@ -78,22 +78,6 @@ int failed(icepath_endpoint &end, const char *call, natsStatus status)
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, natsStatus_GetText(status));
 }
 
-// The library doesn't name its threads, and a thread begins with the name of the one that makes it.
-class ThreadsNamed {
-public:
-	explicit ThreadsNamed(const char *name)
-	{
-		prctl(PR_GET_NAME, own_);
-		prctl(PR_SET_NAME, name);
-	}
-	~ThreadsNamed() { prctl(PR_SET_NAME, own_); }
-	ThreadsNamed(const ThreadsNamed &) = delete;
-	ThreadsNamed &operator=(const ThreadsNamed &) = delete;
-
-private:
-	char own_[16] = "";
-};
-
 int subscribe(icepath_endpoint &end, const std::string &subject)
 {
 	natsStatus status = natsConnection_SubscribeSync(&end.subscription, end.connection, subject.c_str());
@@ -106,7 +90,7 @@ int subscribe(icepath_endpoint &end, const std::string &subject)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	const ThreadsNamed named("cnats");
+	const icepath::middleware::ThreadsNamed named("cnats");
 	natsStatus status = natsOptions_Create(&end.options);
 	if (status == NATS_OK)
 		status = natsOptions_SetURL(end.options, kUrl);
