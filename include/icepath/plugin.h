@@ -101,6 +101,8 @@ enum icepath_capability {
 	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
 	ICEPATH_CAN_FANIN = 1u << 4,    /* one endpoint may receive from several senders, by `fanin_waits` */
 	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send returns only once the message was taken: not within one thread */
+	ICEPATH_WITHIN_PROCESS = 1u << 6, /* both ends must be in one process */
+	ICEPATH_BETWEEN_PROCESSES = 1u << 7, /* they must not: within one, the library doesn't do what this target is for */
 };
 
 struct icepath_target {

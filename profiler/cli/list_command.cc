@@ -31,7 +31,8 @@ std::string what_it_is(const plan::Target &target)
 	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary +
 		   (target.capabilities & ICEPATH_CAN_LOAN ? "; zero-copy" : "") +
 		   (target.capabilities & ICEPATH_IS_LOSSY ? "; may lose messages" : "") +
-		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "");
+		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "") +
+		   (target.capabilities & ICEPATH_WITHIN_PROCESS ? "; within a process" : "");
 }
 
 } // namespace

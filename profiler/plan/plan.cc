@@ -237,6 +237,19 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 	return false;
 }
 
+// Some go within a process only, some never do.
+bool has_ends_there(const Target &target, rundir::Between between, Plan &plan)
+{
+	const bool in_one_process = between != rundir::Between::Processes;
+	if ((target.capabilities & (in_one_process ? ICEPATH_BETWEEN_PROCESSES : ICEPATH_WITHIN_PROCESS)) == 0)
+		return true;
+	add_once(plan.notices,
+			 in_one_process
+				 ? fmt::format("{} is for two processes: left out within one", target.name)
+				 : fmt::format("{} is for one process: left out between two (--between threads has it)", target.name));
+	return false;
+}
+
 // Those of the wishes that there can be.
 std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
 {
@@ -246,7 +259,8 @@ std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &tar
 			add_once(plan.notices, "cells between threads are left out: " + wishes.no_threads);
 			return true;
 		}
-		return between == rundir::Between::OneThread && !fits_one_thread(target, pattern, plan);
+		return !has_ends_there(target, between, plan) ||
+			   (between == rundir::Between::OneThread && !fits_one_thread(target, pattern, plan));
 	});
 	return possible;
 }

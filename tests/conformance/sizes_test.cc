@@ -52,6 +52,8 @@ plan::Wishes wish_for(const Case &each)
 	wishes.patterns = {each.one_way ? rundir::Pattern::OneWay : rundir::Pattern::PingPong};
 	wishes.sizes = {each.payload_bytes};
 	wishes.waits = {wait_of(each.wait)};
+	if (each.goes_within_process())
+		wishes.between = {rundir::Between::Threads};
 	return wishes;
 }
 

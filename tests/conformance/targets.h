@@ -14,6 +14,7 @@ struct TargetUnderTest {
 	worker::TargetReply told;
 
 	bool is_middleware() const { return told.library_version[0] != 0; }
+	bool goes_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
 	// One that it supports, for what doesn't depend on it.
 	icepath_wait some_wait() const { return static_cast<icepath_wait>(told.waits & -told.waits); }
 };
@@ -33,6 +34,7 @@ struct Case {
 	uint32_t messages() const;
 	double rate_hz() const;
 	bool is_lossy() const { return (told.capabilities & ICEPATH_IS_LOSSY) != 0; }
+	bool goes_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
 	bool uses_mapped_queue() const { return (told.mechanisms & ICEPATH_USES_MAPPED_QUEUE) != 0; }
 	// A middleware makes its own calls, or none: its adapter stamps what it can see.

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,13 @@ namespace icepath::test {
 namespace {
 
 std::unique_ptr<run::Middleware> middleware; // of all pairs
+
+bool goes_within_process(const PairPlan &plan)
+{
+	return std::ranges::any_of(all_targets(), [&](const TargetUnderTest &target) {
+		return target.told.name == plan.target && target.goes_within_process();
+	});
+}
 
 template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 
@@ -48,20 +56,28 @@ void end_daemons() { middleware.reset(); }
 
 std::string channel_name() { return "icepath-test-" + std::to_string(getpid()); }
 
-WorkerUnderTest::WorkerUnderTest(const run::MiddlewareSpace *space)
+WorkerUnderTest::WorkerUnderTest(const run::MiddlewareSpace *space, Fd *second)
 {
-	auto [ours, theirs] = channel::open_pair();
 	const std::string program = run::worker_program();
-	const Fd inherited(dup(theirs.get())); // without close-on-exec
-	const std::string control = std::to_string(inherited.get());
+	std::vector<Fd> inherited; // without close-on-exec
+	std::vector<std::string> words = {program};
+	for (Fd *ours : {&socket_, second}) {
+		if (!ours)
+			continue;
+		auto [near, far] = channel::open_pair();
+		*ours = std::move(near);
+		inherited.emplace_back(dup(far.get()));
+		words.insert(words.end(), {"--control", std::to_string(inherited.back().get())});
+	}
+	std::vector<char *> arguments(words.size() + 1, nullptr);
+	std::ranges::transform(words, arguments.begin(), [](std::string &word) { return word.data(); });
 	pid_ = fork();
 	if (pid_ == 0) {
 		if (space && !space->enter())
 			_exit(126);
-		execl(program.c_str(), program.c_str(), "--control", control.c_str(), nullptr);
+		execv(program.c_str(), arguments.data());
 		_exit(127);
 	}
-	socket_ = std::move(ours);
 }
 
 WorkerUnderTest::~WorkerUnderTest() { kill(); }
@@ -116,7 +132,8 @@ int WorkerUnderTest::wait_end()
 WorkerPair::WorkerPair(const PairPlan &plan) : WorkerPair(plan, space_of(plan.plugin)) {}
 
 WorkerPair::WorkerPair(const PairPlan &plan, const run::MiddlewareSpace *space)
-	: plan_(plan), workers_{{WorkerUnderTest(space), WorkerUnderTest(space)}}
+	: plan_(plan), workers_{{WorkerUnderTest(space, goes_within_process(plan) ? &second_ : nullptr),
+							 second_ ? WorkerUnderTest(std::move(second_)) : WorkerUnderTest(space)}}
 {
 	const size_t bytes = worker::cell_memory_bytes(plan.max_messages, 1);
 	memory_fd_ = Fd(memfd_create("icepath-test-cell", MFD_CLOEXEC));

@@ -17,7 +17,9 @@ namespace icepath::test {
 // One worker. Killed and reaped by its destructor.
 class WorkerUnderTest {
 public:
-	explicit WorkerUnderTest(const run::MiddlewareSpace *space = nullptr); // nullptr: where the suite runs
+	// Without a space: where the suite runs. `second`, if any, gets the socket of another side in the same process.
+	explicit WorkerUnderTest(const run::MiddlewareSpace *space = nullptr, Fd *second = nullptr);
+	explicit WorkerUnderTest(Fd socket) : socket_(std::move(socket)) {} // that other side
 	~WorkerUnderTest();
 	WorkerUnderTest(const WorkerUnderTest &) = delete;
 	WorkerUnderTest &operator=(const WorkerUnderTest &) = delete;
@@ -79,6 +81,7 @@ private:
 	WorkerPair(const PairPlan &plan, const run::MiddlewareSpace *space);
 	std::string open_side(uint32_t side, worker::Reply &reply, std::vector<Fd> &received);
 	PairPlan plan_;
+	Fd second_; // for as long as it takes to make the workers
 	Fd memory_fd_;
 	worker::CellMemory *memory_ = nullptr;
 	std::array<WorkerUnderTest, 2> workers_;

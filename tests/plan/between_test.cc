@@ -105,6 +105,17 @@ TEST(Between, OneThreadCannotWaitForItself)
 								   "where nobody takes it meanwhile"}));
 }
 
+TEST(Between, SomeGoOnlyWithinAProcessAndSomeNever)
+{
+	const Plan plan =
+		make(wish({Between::Processes, Between::Threads, Between::OneThread}),
+			 {target("inside", ICEPATH_WITHIN_PROCESS), target("outside", ICEPATH_BETWEEN_PROCESSES)}, {0, 1});
+	EXPECT_EQ(titles_of(plan), (Texts{"inside 64 B pingpong block threads", "inside 64 B pingpong block one-thread",
+									  "outside 64 B pingpong block"}));
+	EXPECT_EQ(plan.notices, (Texts{"inside is for one process: left out between two (--between threads has it)",
+								   "outside is for two processes: left out within one"}));
+}
+
 TEST(Between, ThreadsThatCannotBeToldApartAreLeftOut)
 {
 	Wishes wishes = wish({Between::Processes, Between::Threads, Between::OneThread});
