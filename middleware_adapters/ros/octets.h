@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 namespace icepath::middleware {
 
@@ -16,6 +17,16 @@ struct Octets {
 	uint8_t *data = nullptr;
 	uint64_t capacity = 0; // of `data`
 	uint64_t bytes = 0; // of the message
+};
+
+// Octets with memory of their own.
+struct Slot : Octets {
+	explicit Slot(uint64_t size) : memory(new uint8_t[size])
+	{
+		data = memory.get();
+		capacity = bytes = size;
+	}
+	const std::unique_ptr<uint8_t[]> memory;
 };
 
 } // namespace icepath::middleware

@@ -12,6 +12,9 @@
 // does by default: in each call it asks rosmaster where the service is, connects, and has both of the library's threads exchange headers,
 // after which its own writes the request.
 //
+// ros/intra: publish() of a message by its boost::shared_ptr, to a subscriber in the same process. The sender's thread puts it into the
+// receiver's queue and wakes the receiver. Nothing is copied, and the library's thread has no part in it.
+//
 // cancel() disables the queue, which wakes callOne(), and drops the connection of a call; the signal that comes with it ends the wait for
 // rosmaster. A topic tells nobody that the peer has died.
 #include <ros/callback_queue.h>
@@ -32,7 +35,7 @@ using icepath::middleware::Octets;
 namespace {
 
 constexpr const char *kUdp = "ros/udpros", *kNoDelay = "ros/tcpros-nodelay", *kPersistent = "ros/service-persistent",
-					 *kService = "ros/service";
+					 *kService = "ros/service", *kIntra = "ros/intra";
 constexpr uint64_t kLargest = 16 * 1024 * 1024, kLargestByUdp = 65536;
 constexpr uint64_t kLongestJoinNs = 5'000'000'000;
 const ros::WallDuration kLongestWait(1.0);
@@ -51,6 +54,8 @@ struct icepath_endpoint : BrokeredEnd {
 	ros::Publisher publisher;
 	ros::Subscriber subscriber;
 	icepath::middleware::Service service;
+	boost::shared_ptr<Octets> lent; // ros/intra: to be sent
+	boost::shared_ptr<const Octets> taken;
 };
 
 namespace {
@@ -65,11 +70,11 @@ const icepath_target *target(uint32_t n)
 		return it;
 	};
 	static const std::vector<icepath_target> targets = {
-		made("ros/tcpros", "a ROS 1 topic over TCP (TCPROS), as roscpp sets it up"),
-		made(kNoDelay, "as ros/tcpros, with TransportHints().tcpNoDelay()"),
+		made("ros/tcpros", "a ROS 1 topic over TCP (TCPROS), as roscpp sets it up", ICEPATH_BETWEEN_PROCESSES),
+		made(kNoDelay, "as ros/tcpros, with TransportHints().tcpNoDelay()", ICEPATH_BETWEEN_PROCESSES),
 		[] {
-			icepath_target it =
-				made(kUdp, "a ROS 1 topic over UDP (UDPROS), in datagrams of 1500 bytes", ICEPATH_IS_LOSSY);
+			icepath_target it = made(kUdp, "a ROS 1 topic over UDP (UDPROS), in datagrams of 1500 bytes",
+									 ICEPATH_IS_LOSSY | ICEPATH_BETWEEN_PROCESSES);
 			it.max_payload_bytes = kLargestByUdp;
 			it.max_payload_why = "icepath's own limit: roscpp sends all datagrams of a message at once, and a receive "
 								 "buffer of net.core.rmem_default has room for those of little more";
@@ -78,6 +83,12 @@ const icepath_target *target(uint32_t n)
 		made(kPersistent, "a call of a ROS 1 service for each message, over one connection", ICEPATH_IS_RENDEZVOUS),
 		made(kService, "a call of a ROS 1 service for each message, which is looked up and connected to each time",
 			 ICEPATH_IS_RENDEZVOUS),
+		[] {
+			icepath_target it = made(kIntra, "a ROS 1 topic within a process: a message is handed over by its pointer",
+									 ICEPATH_CAN_LOAN | ICEPATH_WITHIN_PROCESS);
+			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
+			return it;
+		}(),
 	};
 	return n < targets.size() ? &targets[n] : nullptr;
 }
@@ -96,7 +107,11 @@ void subscribe(icepath_endpoint &end, const std::string &topic)
 {
 	ros::SubscribeOptions wish;
 	wish.initByFullCallbackType<const boost::shared_ptr<const Octets> &>(
-		topic, 0, [&end](const boost::shared_ptr<const Octets> &) { end.came_ns = icepath_now_ns(); },
+		topic, 0,
+		[&end](const boost::shared_ptr<const Octets> &message) {
+			end.came_ns = icepath_now_ns();
+			end.taken = message;
+		},
 		[&end] { return boost::shared_ptr<Octets>(boost::shared_ptr<void>(), &end.incoming); });
 	wish.callback_queue = &end.queue;
 	if (end.is(kUdp))
@@ -172,9 +187,10 @@ int await_peer(icepath_endpoint &end)
 // Side 1 comes first, and finds what side 0 has made.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (!end->has_service() && text_of(*peer).starts_with(std::to_string(getpid()) + "-"))
+	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
+	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra))
 		return end->sentence.tell(ICEPATH_UNSUPPORTED,
-								  "%s: roscpp hands messages over within a process, and never by a socket there",
+								  "%s: roscpp hands messages over by their pointers within a process, and only there",
 								  end->target);
 	const int status = connect_brokered(
 		*end, *peer, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });
@@ -188,15 +204,14 @@ Octets octets_of(const icepath_send &message)
 	return {static_cast<uint8_t *>(const_cast<void *>(message.data)), message.bytes, message.bytes};
 }
 
-int publish(icepath_endpoint &end, icepath_send &message)
+template <class Message> int publish(icepath_endpoint &end, icepath_send &message, const Message &what)
 {
 	const int over = end.is_over() ? end.end_of_call() : ICEPATH_OK;
 	if (const int status = end.is(kUdp) ? over : end.await_room(); status != ICEPATH_OK)
 		return status;
-	const Octets octets = octets_of(message);
 	message.attempts = 1;
 	message.call_ns = icepath_now_ns();
-	end.publisher.publish(octets);
+	end.publisher.publish(what);
 	message.return_ns = icepath_now_ns();
 	return end.end_of_send(message.return_ns);
 }
@@ -219,10 +234,42 @@ int call(icepath_endpoint &end, icepath_send &message)
 	return end.is_cancelled() ? end.end_of_cancelled() : nobody_serves(end, ICEPATH_CLOSED);
 }
 
+int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
+{
+	return run(*end, "a loan", [&] {
+		*slot = nullptr;
+		if (bytes > end->payload_bytes)
+			return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for",
+									  end->target, static_cast<unsigned long long>(end->payload_bytes),
+									  static_cast<unsigned long long>(bytes));
+		end->lent = boost::make_shared<icepath::middleware::Slot>(bytes);
+		*slot = end->lent->data;
+		return +ICEPATH_OK;
+	});
+}
+
+int send_lent(icepath_endpoint *end, void *, icepath_send *message)
+{
+	return run(*end, "a send", [&] {
+		const int status = publish(*end, *message, end->lent);
+		end->lent.reset();
+		return status;
+	});
+}
+
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->call_ns = message->publish_ns = 0;
-	return run(*end, "a send", [&] { return end->has_service() ? call(*end, *message) : publish(*end, *message); });
+	if (end->is(kIntra)) {
+		void *slot = nullptr;
+		if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
+			return status;
+		std::memcpy(end->lent->data, message->data, message->bytes);
+		return send_lent(end, slot, message);
+	}
+	return run(*end, "a send", [&] {
+		return end->has_service() ? call(*end, *message) : publish(*end, *message, octets_of(*message));
+	});
 }
 
 int take(icepath_endpoint &end, icepath_recv &message)
@@ -243,11 +290,36 @@ int take(icepath_endpoint &end, icepath_recv &message)
 	return ICEPATH_OK;
 }
 
+int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
+{
+	*slot = nullptr;
+	message->capacity = end->payload_bytes;
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	if (const int status = run(*end, "a receive", [&] { return take(*end, *message); }); status != ICEPATH_OK)
+		return status;
+	*slot = end->taken->data;
+	message->bytes = end->taken->bytes;
+	return ICEPATH_OK;
+}
+
+int give_back(icepath_endpoint *end, const void *)
+{
+	end->taken.reset();
+	return ICEPATH_OK;
+}
+
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	return run(*end, "a receive", [&] { return take(*end, *message); });
+	if (!end->is(kIntra))
+		return run(*end, "a receive", [&] { return take(*end, *message); });
+	const void *slot = nullptr;
+	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
+		return status;
+	std::memcpy(message->data, slot, message->bytes);
+	return give_back(end, slot);
 }
 
 void cancel(icepath_endpoint *end)
@@ -274,6 +346,10 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		table.library_version = version();
 		table.daemon = &icepath::middleware::kMaster;
 		table.cancel = cancel;
+		table.loan = lend;
+		table.send_loaned = send_lent;
+		table.take = take_lent;
+		table.give_back = give_back;
 		return table;
 	}();
 	return &plugin;
