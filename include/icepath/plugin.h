@@ -103,6 +103,8 @@ enum icepath_capability {
 	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send returns only once the message was taken: not within one thread */
 	/* Both ends are in one process: never between processes, where connect() refuses with the reason. */
 	ICEPATH_WITHIN_PROCESS = 1u << 6,
+	/* Never within one process, where the library doesn't do what this target is for: connect() refuses there with the reason. */
+	ICEPATH_BETWEEN_PROCESSES = 1u << 7,
 };
 
 /*

@@ -42,6 +42,7 @@ std::string what_it_is(const plan::Target &target)
 		   (target.capabilities & ICEPATH_IS_LOSSY ? "; may lose messages" : "") +
 		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "") +
 		   (target.capabilities & ICEPATH_WITHIN_PROCESS ? "; not between processes" : "") +
+		   (target.capabilities & ICEPATH_BETWEEN_PROCESSES ? "; not within one process" : "") +
 		   (target.qos ? fmt::format("; QoS: {}", fmt::join(policies_of(target.qos), ", ")) : "");
 }
 

@@ -224,22 +224,32 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 	return false;
 }
 
+// Some go within a process only, some never do.
+bool has_ends_there(const Target &target, rundir::Between between, Plan &plan)
+{
+	const bool in_one_process = between != rundir::Between::Processes;
+	if ((target.capabilities & (in_one_process ? ICEPATH_BETWEEN_PROCESSES : ICEPATH_WITHIN_PROCESS)) == 0)
+		return true;
+	add_once(
+		plan.notices,
+		in_one_process
+			? fmt::format("{} is for two processes: left out within one", target.name)
+			: fmt::format("{} has both ends in one process: left out between processes (--between threads measures it)",
+						  target.name));
+	return false;
+}
+
 // Those of the wishes that there can be.
 std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
 {
 	std::vector<rundir::Between> possible = each_once(wishes.between);
 	std::erase_if(possible, [&](rundir::Between between) {
-		if (between == rundir::Between::Processes && (target.capabilities & ICEPATH_WITHIN_PROCESS)) {
-			add_once(plan.notices, fmt::format("{} has both ends in one process: left out between processes "
-											   "(--between threads measures it)",
-											   target.name));
-			return true;
-		}
 		if (between == rundir::Between::Threads && !wishes.no_threads.empty()) {
 			add_once(plan.notices, "cells between threads are left out: " + wishes.no_threads);
 			return true;
 		}
-		return between == rundir::Between::OneThread && !fits_one_thread(target, pattern, plan);
+		return !has_ends_there(target, between, plan) ||
+			   (between == rundir::Between::OneThread && !fits_one_thread(target, pattern, plan));
 	});
 	return possible;
 }

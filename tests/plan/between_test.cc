@@ -127,6 +127,14 @@ TEST(Between, ProcessesHaveNothingThatGoesOnlyWithinOne)
 	}
 }
 
+TEST(Between, SomeGoBetweenProcessesOnly)
+{
+	const Plan plan = make(wish({Between::Processes, Between::Threads, Between::OneThread}),
+						   {target("outside", ICEPATH_BETWEEN_PROCESSES)}, {0, 1});
+	EXPECT_EQ(titles_of(plan), (Texts{"outside 64 B pingpong block"}));
+	EXPECT_EQ(plan.notices, (Texts{"outside is for two processes: left out within one"}));
+}
+
 TEST(Between, ThreadsThatCannotBeToldApartAreLeftOut)
 {
 	Wishes wishes = wish({Between::Processes, Between::Threads, Between::OneThread});

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// rosmaster, and the ROS node that a process is.
+#include <ros/console.h>
+#include <ros/ros.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "icepath/plugin.h"
+#include "middleware_adapters/threads_named.h"
+
+namespace icepath::middleware {
+
+// It tells only its log that it is ready: here, stderr is that.
+inline constexpr const char *kLogging = "/tmp/icepath-rosmaster.conf";
+inline constexpr const char *kToStderr = R"([loggers]
+keys=root
+[handlers]
+keys=stderr
+[formatters]
+keys=plain
+[logger_root]
+level=INFO
+handlers=stderr
+[handler_stderr]
+class=StreamHandler
+formatter=plain
+args=(sys.stderr,)
+[formatter_plain]
+format=%(message)s
+)";
+inline const char *const kArguments[] = {"--core", "-p", "11311", nullptr};
+inline constexpr const char *kUri = "http://127.0.0.1:11311";
+inline const icepath_daemon kMaster = {
+	sizeof(icepath_daemon), "rosmaster", "python3-rosmaster", kArguments, kLogging, kToStderr, "Master initialized"};
+
+// Of this process, and of rosmaster where a worker becomes that: whatever the user has set is for another network than the run's,
+// and logs would go to the user's home.
+inline void set_environment()
+{
+	for (const auto &[name, value] : {std::pair{"ROS_MASTER_URI", kUri},
+									  {"ROS_HOSTNAME", "127.0.0.1"},
+									  {"ROS_IP", "127.0.0.1"},
+									  {"ROS_IPV6", "off"},
+									  {"ROS_LOG_DIR", "/tmp/icepath-ros"},
+									  {"ROS_PYTHON_LOG_CONFIG_FILE", kLogging}})
+		setenv(name, value, 1);
+}
+
+// A process can be one node only, and is it until it ends.
+inline ros::NodeHandle &node()
+{
+	static ros::NodeHandle *const only = [] {
+		ros::init(ros::M_string{}, "icepath_" + std::to_string(getpid()),
+				  ros::init_options::NoSigintHandler | ros::init_options::NoRosout);
+		if (ros::console::set_logger_level(ROSCONSOLE_DEFAULT_NAME, ros::console::levels::Fatal))
+			ros::console::notifyLoggerLevelsChanged();
+		const ThreadsNamed named("roscpp");
+		return new ros::NodeHandle;
+	}();
+	return *only;
+}
+
+} // namespace icepath::middleware

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// ROS 1 by roscpp, over TCP and UDP on the loopback device. rosmaster joins publishers and subscribers, and has no part in a
+// message's way.
+//
+// ros/tcpros, ros/udpros: publish() copies the message into a buffer, queues that, and wakes the library's thread by a pipe, which asks
+// epoll whether it may write, and writes. At the receiver such a thread reads the message into a buffer of its own (of UDP, each datagram
+// into another one first), queues that, and wakes the receiver, which sleeps in callOne() of the endpoint's own CallbackQueue
+// and copies the message out there.
+//
+// ros/service-persistent: sending is a call, which ends with an empty answer. The sender itself writes the request; the rest is as above.
+// The receiver's callOne() writes the answer before it comes back, and so before the message is recv()'s. ros/service is what a client
+// does by default: in each call it asks rosmaster where the service is, connects, and has both of the library's threads exchange headers,
+// after which its own writes the request.
+//
+// ros/intra: publish() of a message by its boost::shared_ptr, to a subscriber in the same process. The sender's thread puts it into the
+// receiver's queue and wakes the receiver. Nothing is copied, and the library's thread has no part in it.
+//
+// cancel() disables the queue, which wakes callOne(), and drops the connection of a call; the signal that comes with it ends the wait for
+// rosmaster. A topic tells nobody that the peer has died.
+#include <ros/callback_queue.h>
+#include <ros/ros.h>
+
+#include <vector>
+
+#include "middleware_adapters/brokered_end.h"
+#include "middleware_adapters/relayed_target.h"
+#include "middleware_adapters/ros/node.h"
+#include "middleware_adapters/ros/octets.h"
+#include "middleware_adapters/ros/service.h"
+
+using namespace icepath::transports;
+using icepath::middleware::node;
+using icepath::middleware::Octets;
+
+namespace {
+
+constexpr const char *kUdp = "ros/udpros", *kNoDelay = "ros/tcpros-nodelay", *kPersistent = "ros/service-persistent",
+					 *kService = "ros/service", *kIntra = "ros/intra";
+constexpr uint64_t kLargest = 16 * 1024 * 1024, kLargestByUdp = 65536;
+constexpr uint64_t kLongestJoinNs = 5'000'000'000;
+const ros::WallDuration kLongestWait(1.0);
+
+} // namespace
+
+struct icepath_endpoint : BrokeredEnd {
+	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
+	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
+	bool has_service() const { return is(kService) || is(kPersistent); }
+
+	ros::CallbackQueue queue; // of what comes; ends after what fills it
+	Octets incoming;
+	uint64_t came_ns = 0; // into a callback; 0: not yet
+	std::string forth; // the topic to the peer, or its service
+	ros::Publisher publisher;
+	ros::Subscriber subscriber;
+	icepath::middleware::Service service;
+	boost::shared_ptr<Octets> lent; // ros/intra: to be sent
+	boost::shared_ptr<const Octets> taken;
+};
+
+namespace {
+
+const icepath_target *target(uint32_t n)
+{
+	static const auto made = [](const char *name, const char *summary, uint32_t also = 0) {
+		icepath_target it =
+			relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+						   "icepath's own limit: the library's 1 GB take longer than a block of messages");
+		it.capabilities |= also;
+		return it;
+	};
+	static const std::vector<icepath_target> targets = {
+		made("ros/tcpros", "a ROS 1 topic over TCP (TCPROS), as roscpp sets it up", ICEPATH_BETWEEN_PROCESSES),
+		made(kNoDelay, "as ros/tcpros, with TransportHints().tcpNoDelay()", ICEPATH_BETWEEN_PROCESSES),
+		[] {
+			icepath_target it = made(kUdp, "a ROS 1 topic over UDP (UDPROS), in datagrams of 1500 bytes",
+									 ICEPATH_IS_LOSSY | ICEPATH_BETWEEN_PROCESSES);
+			it.max_payload_bytes = kLargestByUdp;
+			it.max_payload_why = "icepath's own limit: roscpp sends all datagrams of a message at once, and a receive "
+								 "buffer of net.core.rmem_default has room for those of little more";
+			return it;
+		}(),
+		made(kPersistent, "a call of a ROS 1 service for each message, over one connection", ICEPATH_IS_RENDEZVOUS),
+		made(kService, "a call of a ROS 1 service for each message, which is looked up and connected to each time",
+			 ICEPATH_IS_RENDEZVOUS),
+		[] {
+			icepath_target it = made(kIntra, "a ROS 1 topic within a process: a message is handed over by its pointer",
+									 ICEPATH_CAN_LOAN | ICEPATH_WITHIN_PROCESS);
+			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
+			return it;
+		}(),
+	};
+	return n < targets.size() ? &targets[n] : nullptr;
+}
+
+// No exception leaves the plug-in.
+template <class Body> int run(icepath_endpoint &end, const char *doing, Body body)
+{
+	try {
+		return body();
+	} catch (const std::exception &failure) {
+		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
+	}
+}
+
+void subscribe(icepath_endpoint &end, const std::string &topic)
+{
+	ros::SubscribeOptions wish;
+	wish.initByFullCallbackType<const boost::shared_ptr<const Octets> &>(
+		topic, 0,
+		[&end](const boost::shared_ptr<const Octets> &message) {
+			end.came_ns = icepath_now_ns();
+			end.taken = message;
+		},
+		[&end] { return boost::shared_ptr<Octets>(boost::shared_ptr<void>(), &end.incoming); });
+	wish.callback_queue = &end.queue;
+	if (end.is(kUdp))
+		wish.transport_hints.unreliable();
+	if (end.is(kNoDelay))
+		wish.transport_hints.tcpNoDelay();
+	end.subscriber = node().subscribe(wish);
+}
+
+// A queue of length 0 is endless; what finds no room in another is dropped. What is in it can't be more than the window, but over UDP.
+int join(icepath_endpoint &end, const std::string &channel)
+{
+	return run(end, "joining", [&] {
+		end.forth = channel + std::to_string(end.side);
+		const std::string back = channel + std::to_string(1 - end.side);
+		ros::NodeHandle &here = node();
+		if (end.has_service()) {
+			if (end.receives)
+				end.service.serve(back, end.queue, end.incoming, [&end] {
+					end.tell_of_room(); // before there is an answer: see call()
+					end.came_ns = icepath_now_ns();
+				});
+			return ICEPATH_OK;
+		}
+		if (end.sends)
+			end.publisher = here.advertise<Octets>(end.forth, end.is(kUdp) ? end.window : 0);
+		if (end.receives)
+			subscribe(end, back);
+		return ICEPATH_OK;
+	});
+}
+
+// A name of ROS has no hyphen.
+std::string ros_name(std::string channel)
+{
+	std::ranges::replace(channel, '-', '_');
+	return "/icepath/channel_" + channel + "/";
+}
+
+int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
+{
+	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
+		return open_brokered(
+			end, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });
+	});
+}
+
+int nobody_serves(icepath_endpoint &end, int status)
+{
+	return end.sentence.tell(status, "nobody answers a call on %s (%s)", end.target, end.forth.c_str());
+}
+
+int find_service(icepath_endpoint &end)
+{
+	if (!end.sends || end.service.find(end.forth, end.is(kPersistent), kLongestJoinNs / 1e9))
+		return ICEPATH_OK;
+	return nobody_serves(end, ICEPATH_FAILED);
+}
+
+int await_peer(icepath_endpoint &end)
+{
+	const uint64_t give_up_ns = icepath_now_ns() + kLongestJoinNs;
+	while ((end.sends && end.publisher.getNumSubscribers() == 0) ||
+		   (end.receives && end.subscriber.getNumPublishers() == 0)) {
+		if (icepath_now_ns() > give_up_ns)
+			return end.sentence.tell(ICEPATH_FAILED, "%s: publisher and subscriber haven't found each other in 5 s",
+									 end.target);
+		usleep(1000);
+	}
+	return ICEPATH_OK;
+}
+
+// Side 1 comes first, and finds what side 0 has made.
+int connect_end(icepath_endpoint *end, const icepath_address *peer)
+{
+	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
+	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra))
+		return end->sentence.tell(ICEPATH_UNSUPPORTED,
+								  "%s: roscpp hands messages over by their pointers within a process, and only there",
+								  end->target);
+	const int status = connect_brokered(
+		*end, *peer, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });
+	if (status != ICEPATH_OK)
+		return status;
+	return run(*end, "connecting", [&] { return end->has_service() ? find_service(*end) : await_peer(*end); });
+}
+
+Octets octets_of(const icepath_send &message)
+{
+	return {static_cast<uint8_t *>(const_cast<void *>(message.data)), message.bytes, message.bytes};
+}
+
+template <class Message> int publish(icepath_endpoint &end, icepath_send &message, const Message &what)
+{
+	const int over = end.is_over() ? end.end_of_call() : ICEPATH_OK;
+	if (const int status = end.is(kUdp) ? over : end.await_room(); status != ICEPATH_OK)
+		return status;
+	message.attempts = 1;
+	message.call_ns = icepath_now_ns();
+	end.publisher.publish(what);
+	message.return_ns = icepath_now_ns();
+	return end.end_of_send(message.return_ns);
+}
+
+// Without a persistent connection an answer is lost now and then: the server ends the connection behind it, and the client may hear of
+// that end first and drop what it hasn't read (1.15: ros_comm's issue 1976). The message was taken all the same.
+int call(icepath_endpoint &end, icepath_send &message)
+{
+	if (end.is_cancelled())
+		return end.end_of_cancelled();
+	const Octets octets = octets_of(message);
+	message.attempts = 1;
+	message.call_ns = icepath_now_ns();
+	const bool is_answered = end.service.call(octets);
+	message.return_ns = icepath_now_ns();
+	if (is_answered || end.out->taken.load(std::memory_order_acquire) == end.sent + 1) {
+		end.sent++;
+		return ICEPATH_OK;
+	}
+	return end.is_cancelled() ? end.end_of_cancelled() : nobody_serves(end, ICEPATH_CLOSED);
+}
+
+int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
+{
+	return run(*end, "a loan", [&] {
+		*slot = nullptr;
+		if (bytes > end->payload_bytes)
+			return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for",
+									  end->target, static_cast<unsigned long long>(end->payload_bytes),
+									  static_cast<unsigned long long>(bytes));
+		end->lent = boost::make_shared<icepath::middleware::Slot>(bytes);
+		*slot = end->lent->data;
+		return +ICEPATH_OK;
+	});
+}
+
+int send_lent(icepath_endpoint *end, void *, icepath_send *message)
+{
+	return run(*end, "a send", [&] {
+		const int status = publish(*end, *message, end->lent);
+		end->lent.reset();
+		return status;
+	});
+}
+
+int send_message(icepath_endpoint *end, icepath_send *message)
+{
+	message->call_ns = message->publish_ns = 0;
+	if (end->is(kIntra)) {
+		void *slot = nullptr;
+		if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
+			return status;
+		std::memcpy(end->lent->data, message->data, message->bytes);
+		return send_lent(end, slot, message);
+	}
+	return run(*end, "a send", [&] {
+		return end->has_service() ? call(*end, *message) : publish(*end, *message, octets_of(*message));
+	});
+}
+
+int take(icepath_endpoint &end, icepath_recv &message)
+{
+	end.incoming = {static_cast<uint8_t *>(message.data), message.capacity, 0};
+	end.came_ns = 0;
+	message.attempts = 1;
+	message.take_call_ns = icepath_now_ns();
+	while (end.came_ns == 0) {
+		if (end.is_over())
+			return end.end_of_call();
+		end.queue.callOne(kLongestWait);
+	}
+	message.take_return_ns = end.came_ns;
+	message.bytes = std::min(end.incoming.bytes, message.capacity);
+	if (!end.has_service())
+		end.tell_of_room();
+	return ICEPATH_OK;
+}
+
+int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
+{
+	*slot = nullptr;
+	message->capacity = end->payload_bytes;
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	if (const int status = run(*end, "a receive", [&] { return take(*end, *message); }); status != ICEPATH_OK)
+		return status;
+	*slot = end->taken->data;
+	message->bytes = end->taken->bytes;
+	return ICEPATH_OK;
+}
+
+int give_back(icepath_endpoint *end, const void *)
+{
+	end->taken.reset();
+	return ICEPATH_OK;
+}
+
+int recv_message(icepath_endpoint *end, icepath_recv *message)
+{
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
+	if (!end->is(kIntra))
+		return run(*end, "a receive", [&] { return take(*end, *message); });
+	const void *slot = nullptr;
+	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
+		return status;
+	std::memcpy(message->data, slot, message->bytes);
+	return give_back(end, slot);
+}
+
+void cancel(icepath_endpoint *end)
+{
+	end->cancelled = true;
+	end->queue.disable();
+	end->service.cancel();
+}
+
+const char *version()
+{
+	static const std::string text = "roscpp " + std::to_string(ROS_VERSION_MAJOR) + "." +
+									std::to_string(ROS_VERSION_MINOR) + "." + std::to_string(ROS_VERSION_PATCH);
+	return text.c_str();
+}
+
+} // namespace
+
+ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
+{
+	static const icepath_plugin plugin = [] {
+		icepath::middleware::set_environment();
+		icepath_plugin table = plugin_table("ros", target, open_end, connect_end, send_message, recv_message);
+		table.library_version = version();
+		table.daemon = &icepath::middleware::kMaster;
+		table.cancel = cancel;
+		table.loan = lend;
+		table.send_loaned = send_lent;
+		table.take = take_lent;
+		table.give_back = give_back;
+		return table;
+	}();
+	return &plugin;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What an end of a channel serves, and how it calls what the other end serves.
+#include <ros/callback_queue.h>
+#include <ros/connection.h>
+#include <ros/service_manager.h>
+#include <ros/service_server_link.h>
+#include <std_msgs/Empty.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "middleware_adapters/ros/node.h"
+#include "middleware_adapters/ros/octets.h"
+
+namespace icepath::middleware {
+
+class Service {
+public:
+	~Service() { drop_call(); }
+
+	// A request is read to `into`, and answered once `take` is back: both by who calls `queue`.
+	template <class Take> void serve(const std::string &name, ros::CallbackQueue &queue, Octets &into, Take take)
+	{
+		using Spec = ros::ServiceSpec<Octets, std_msgs::Empty>;
+		ros::AdvertiseServiceOptions offer;
+		offer.service = name;
+		offer.datatype = "icepath/Push";
+		offer.md5sum = ros::message_traits::md5sum<Octets>();
+		offer.req_datatype = ros::message_traits::datatype<Octets>();
+		offer.res_datatype = ros::message_traits::datatype<std_msgs::Empty>();
+		offer.helper = boost::make_shared<ros::ServiceCallbackHelperT<Spec>>(
+			[take](Octets &, std_msgs::Empty &) {
+				take();
+				return true;
+			},
+			[&into] { return boost::shared_ptr<Octets>(boost::shared_ptr<void>(), &into); });
+		offer.callback_queue = &queue;
+		server_ = node().advertiseService(offer);
+	}
+
+	// False: nobody serves that.
+	bool find(const std::string &name, bool persistent, double longest_s)
+	{
+		name_ = name;
+		is_persistent_ = persistent;
+		return ros::service::waitForService(name, ros::Duration(longest_s)) && (!persistent || connect());
+	}
+
+	// As ros::ServiceClient::call() does, which has the connection for itself: cancel() must drop it. False: it had no answer.
+	bool call(const Octets &message)
+	{
+		const ros::SerializedMessage request = ros::serialization::serializeMessage(message);
+		ros::SerializedMessage answer;
+		const ros::ServiceServerLinkPtr link = is_persistent_ ? link_ : connect();
+		const bool is_answered = link && link->call(request, answer);
+		if (!is_persistent_) {
+			const std::lock_guard lock(mutex_);
+			link_.reset();
+		}
+		return is_answered;
+	}
+
+	// By another thread: the call under way fails, and so does each one after it.
+	void cancel()
+	{
+		is_cancelled_ = true;
+		drop_call();
+	}
+
+private:
+	// Null: nobody serves it.
+	ros::ServiceServerLinkPtr connect()
+	{
+		const std::string md5sum = ros::message_traits::md5sum<Octets>();
+		const auto link =
+			ros::ServiceManager::instance()->createServiceServerLink(name_, is_persistent_, md5sum, md5sum, {});
+		{
+			const std::lock_guard lock(mutex_);
+			link_ = link;
+		}
+		if (is_cancelled_)
+			drop_call();
+		return link;
+	}
+	void drop_call()
+	{
+		const std::lock_guard lock(mutex_);
+		if (link_)
+			link_->getConnection()->drop(ros::Connection::Destructing);
+	}
+
+	ros::ServiceServer server_;
+	std::string name_; // of the peer's
+	bool is_persistent_ = false;
+	std::atomic<bool> is_cancelled_{false};
+	std::mutex mutex_;
+	ros::ServiceServerLinkPtr link_; // changes with `mutex_` held
+};
+
+} // namespace icepath::middleware
