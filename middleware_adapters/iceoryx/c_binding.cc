@@ -33,7 +33,8 @@ public:
 		if (wanted.sends) {
 			iox_pub_options_t options;
 			iox_pub_options_init(&options);
-			options.subscriberTooSlowPolicy = ConsumerTooSlowPolicy_WAIT_FOR_CONSUMER;
+			options.subscriberTooSlowPolicy =
+				wanted.discards ? ConsumerTooSlowPolicy_DISCARD_OLDEST_DATA : ConsumerTooSlowPolicy_WAIT_FOR_CONSUMER;
 			publisher_ = iox_pub_init(&publisher_storage_, wanted.kService, wanted.channel.c_str(),
 									  wanted.event(wanted.side), &options);
 		}
@@ -41,7 +42,8 @@ public:
 			iox_sub_options_t options;
 			iox_sub_options_init(&options);
 			options.queueCapacity = wanted.queue;
-			options.queueFullPolicy = QueueFullPolicy_BLOCK_PRODUCER;
+			options.queueFullPolicy =
+				wanted.discards ? QueueFullPolicy_DISCARD_OLDEST_DATA : QueueFullPolicy_BLOCK_PRODUCER;
 			subscriber_ = iox_sub_init(&subscriber_storage_, wanted.kService, wanted.channel.c_str(),
 									   wanted.event(1 - wanted.side), &options);
 		}

@@ -18,7 +18,7 @@
 #include "middleware_adapters/channel_name.h"
 #include "middleware_adapters/iceoryx/roudi.h"
 #include "middleware_adapters/iceoryx/untyped.h"
-#include "middleware_adapters/relayed_target.h"
+#include "middleware_adapters/qos_values.h"
 #include "transports/plugin_table.h"
 #include <iceoryx_hoofs/log/logmanager.hpp>
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
@@ -26,8 +26,10 @@
 
 using namespace icepath::transports;
 using icepath::middleware::Ports;
+using icepath::middleware::set_value;
 using icepath::middleware::Taking;
 using icepath::middleware::UntypedPorts;
+using icepath::middleware::value_of;
 using icepath::middleware::WantedPorts;
 
 namespace {
@@ -38,7 +40,8 @@ constexpr uint64_t kLongestQueue = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
 uint64_t queue_of(const icepath_open &how)
 {
 	const uint64_t fits = std::clamp<uint64_t>(kQueuedBytes / how.payload_bytes, 8, kLongestQueue);
-	return how.depth ? std::min<uint64_t>(how.depth, fits) : fits;
+	const uint64_t asked = value_of(how.qos, ICEPATH_QOS_DEPTH).value_or(how.depth);
+	return asked ? std::min(asked, fits) : fits;
 }
 
 std::unique_ptr<Ports> untyped_ports(const WantedPorts &wanted) { return std::make_unique<UntypedPorts>(wanted); }
@@ -77,9 +80,11 @@ void join_runtime()
 
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: ChannelEnd(how, what), queue(queue_of(how))
+		: ChannelEnd(how, what), queue(queue_of(how)),
+		  discards(value_of(how.qos, ICEPATH_QOS_RELIABILITY) == ICEPATH_BEST_EFFORT)
 	{}
 	const uint64_t queue; // chunks
+	const bool discards; // where that is full
 	std::unique_ptr<Ports> ports;
 };
 
@@ -97,6 +102,7 @@ const icepath_target *target(uint32_t n)
 			it.waits = variant.waits;
 			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | variant.mechanisms;
 			it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
+			it.qos = 1u << ICEPATH_QOS_RELIABILITY | 1u << ICEPATH_QOS_DEPTH;
 			it.max_payload_bytes = icepath::middleware::kLargestChunk;
 			it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";
 			targets.push_back(it);
@@ -120,8 +126,8 @@ int make_ports(icepath_endpoint &end, const std::string &channel)
 	const auto *const variant =
 		std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
 	try {
-		end.ports = variant->make(
-			{channel, end.side, end.sends, end.receives, end.wait == ICEPATH_WAIT_EPOLL, end.queue, end.payload_bytes});
+		end.ports = variant->make({channel, end.side, end.sends, end.receives, end.wait == ICEPATH_WAIT_EPOLL,
+								   end.queue, end.discards, end.payload_bytes});
 	} catch (const std::exception &failure) {
 		return end.sentence.tell(ICEPATH_FAILED, "%s: %s", end.target, failure.what());
 	}
@@ -239,6 +245,13 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return give_back(end, chunk);
 }
 
+// The library doesn't tell what its ports have: it is what they were made with.
+void granted(const icepath_endpoint *end, icepath_qos *qos)
+{
+	set_value(*qos, ICEPATH_QOS_RELIABILITY, end->discards ? ICEPATH_BEST_EFFORT : ICEPATH_RELIABLE);
+	set_value(*qos, ICEPATH_QOS_DEPTH, end->queue);
+}
+
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
@@ -247,6 +260,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		icepath_plugin table = plugin_table("iceoryx", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = "iceoryx " ICEORYX_LATEST_RELEASE_VERSION;
 		table.daemon = &icepath::middleware::kRouDi;
+		table.granted = granted;
 		table.cancel = [](icepath_endpoint *end) {
 			end->cancelled.store(true, std::memory_order_relaxed);
 			if (end->ports)

@@ -13,6 +13,7 @@ struct WantedPorts {
 	bool sends, receives;
 	bool in_wait_set; // or else they are asked again and again
 	uint64_t queue; // of the subscriber, in chunks
+	bool discards; // a full one drops its oldest; or else the publisher waits
 	uint64_t payload_bytes;
 
 	static constexpr const char *kService = "icepath";

@@ -30,13 +30,15 @@ public:
 		};
 		if (wanted.sends) {
 			iox::popo::PublisherOptions options;
-			options.subscriberTooSlowPolicy = iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER;
+			options.subscriberTooSlowPolicy = wanted.discards ? iox::popo::ConsumerTooSlowPolicy::DISCARD_OLDEST_DATA
+															  : iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER;
 			publisher_.emplace(service(wanted.side), options);
 		}
 		if (wanted.receives) {
 			iox::popo::SubscriberOptions options;
 			options.queueCapacity = wanted.queue;
-			options.queueFullPolicy = iox::popo::QueueFullPolicy::BLOCK_PRODUCER;
+			options.queueFullPolicy = wanted.discards ? iox::popo::QueueFullPolicy::DISCARD_OLDEST_DATA
+													  : iox::popo::QueueFullPolicy::BLOCK_PRODUCER;
 			subscriber_.emplace(service(1 - wanted.side), options);
 		}
 		if (wanted.receives && wanted.in_wait_set) {

@@ -238,13 +238,11 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 {
 	return run(*end, "a loan", [&] {
 		*slot = nullptr;
-		if (bytes > end->payload_bytes)
-			return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for",
-									  end->target, static_cast<unsigned long long>(end->payload_bytes),
-									  static_cast<unsigned long long>(bytes));
+		if (const int status = end->may_lend(bytes); status != ICEPATH_OK)
+			return status;
 		end->lent = boost::make_shared<icepath::middleware::Slot>(bytes);
 		*slot = end->lent->data;
-		return +ICEPATH_OK;
+		return int{ICEPATH_OK};
 	});
 }
 

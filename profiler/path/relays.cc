@@ -94,28 +94,30 @@ private:
 		return taken;
 	}
 
-	// The last one to this thread that was over by then; one that only ended a wait for a lock where there is no other.
-	const HandOn *last_to(uint32_t tid, uint64_t by_ns) const
+	// The last one to this thread, not by `except`, that was over by then; one that only ended a wait for a lock where there is no
+	// other.
+	const HandOn *last_to(uint32_t tid, uint64_t by_ns, uint32_t except = 0) const
 	{
 		const HandOn *last = nullptr;
 		const auto found = to_.find(tid);
 		if (found == to_.end())
 			return last;
 		for (const HandOn *one : found->second)
-			if (one->had_ns() <= by_ns &&
+			if (one->had_ns() <= by_ns && one->from != except &&
 				(!last || (last->lock && !one->lock) || (last->lock == one->lock && one->had_ns() >= last->had_ns())))
 				last = one;
 		return told_of(found->second, last);
 	}
 
-	// The thread that had it last before then of those with the same memory; false where there is none.
+	// The thread that had it last before then of those with the same memory, but not from the taker; false where there is none.
 	bool step_in_memory(Step &step) const
 	{
 		const uint32_t memory = memory_of(step.to);
 		if (memory == 0)
 			return false;
 		for (const auto &[tid, ons] : to_) {
-			const HandOn *on = tid != step.to && memory_of(tid) == memory ? last_to(tid, step.taken_by_ns) : nullptr;
+			const HandOn *on =
+				tid != step.to && memory_of(tid) == memory ? last_to(tid, step.taken_by_ns, step.to) : nullptr;
 			if (on && on->had_ns() > step.had_ns) {
 				step.from = tid;
 				step.had_ns = on->had_ns();

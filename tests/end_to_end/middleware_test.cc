@@ -129,12 +129,12 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 	const Outcome outcome =
 		run({icepath_program(), "run", "-t",
 			 "iceoryx/listener,zeromq/ipc,zeromq/reqrep,zeromq/pubsub,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,"
-			 "fastdds/shm",
-			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "20", "-o", "out"},
+			 "cyclonedds/shm,fastdds/shm,fastdds/data-sharing,ros/tcpros",
+			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "25", "-o", "out"},
 			folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
-	ASSERT_EQ(json["cells"].size(), 10u);
+	ASSERT_EQ(json["cells"].size(), 13u);
 	for (const auto &cell : json["cells"]) {
 		const std::string target = cell["target"];
 		SCOPED_TRACE(target);
@@ -156,7 +156,10 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 			{"nats", {"nats-server"}}, // and threads that Go and the library choose
 			{"sd-bus", {"dbus-daemon"}},
 			{"cyclonedds/udp", {"recvUC"}},
-			{"fastdds/shm", {}}}; // its threads have no names
+			{"cyclonedds/shm", {"iox listener"}},
+			{"ros/tcpros", {"roscpp", "roscpp"}},
+			{"fastdds/shm", {}}, // its threads have no names
+			{"fastdds/data-sharing", {}}};
 		for (size_t i = 0; i < ways.at(target).size(); i++) {
 			const auto hop = relays.find(static_cast<int>(i) + 1);
 			ASSERT_NE(hop, relays.end()) << i + 1;
@@ -165,10 +168,10 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 			EXPECT_TRUE(mentions(outcome.out, ways.at(target)[i]));
 		}
 		EXPECT_GT(share_of(cell, "relay.user") + share_of(cell, "relay.kernel"), 0);
-		const std::set<std::string> by_network = {"mqtt/qos0", "mqtt/qos2", "nats", "cyclonedds/udp"};
+		const std::set<std::string> by_network = {"mqtt/qos0", "mqtt/qos2", "nats", "cyclonedds/udp", "ros/tcpros"};
 		EXPECT_EQ(share_of(cell, "network") > 0, by_network.contains(target));
-		const bool has_daemon =
-			target == "iceoryx/listener" || target == "sd-bus" || target == "nats" || target.starts_with("mqtt");
+		const bool has_daemon = target == "iceoryx/listener" || target == "cyclonedds/shm" || target == "sd-bus" ||
+								target == "nats" || target.starts_with("mqtt") || target.starts_with("ros");
 		EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), has_daemon);
 		// Of two messages a side's own thread sleeps for one; its library's thread sleeps for both.
 		if (target == "zeromq/ipc" || target.starts_with("mqtt")) {
@@ -204,6 +207,28 @@ TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 	EXPECT_TRUE(mentions(outcome.out, "mqtt/qos1-nagle 64 B pingpong block: network/held: TCP keeps a message for"))
 		<< outcome.out;
 	EXPECT_FALSE(mentions(outcome.out, "mqtt/qos1 64 B pingpong block: network/held"));
+}
+
+// What a client of a service does by default shows in the system calls that a message costs.
+TEST_F(Middleware, ARosServiceThatIsNotPersistentConnectsAnewOnEveryCall)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-t", "ros/service,ros/service-persistent", "-s", "64",
+								 "--patterns", "pingpong", "-d", "8", "-o", "out"},
+								folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	std::map<std::string, std::map<std::string, double>> calls; // per message, by target
+	for (const auto &cell : read_json(folder.path() / "out/run.json")["cells"]) {
+		ASSERT_FALSE(cell["system_calls"].is_null());
+		for (const auto &row : cell["system_calls"])
+			calls[cell["target"]][row["call"]] += row["per_message"].get<double>();
+	}
+	EXPECT_GT(calls["ros/service"]["connect"], 0.99) << "each message is a call";
+	EXPECT_GT(calls["ros/service"]["accept"], 0.99);
+	EXPECT_LT(calls["ros/service-persistent"]["connect"], 0.01);
+	const Outcome report = run({icepath_program(), "report", "-v", "out"}, folder.path());
+	EXPECT_TRUE(mentions(report.out, "system calls per message, of all threads of both sides and of their daemon"))
+		<< report.out;
+	expect_nothing_left();
 }
 
 TEST_F(Middleware, KilledDaemonsEndTheirCellsAndNoOthers)

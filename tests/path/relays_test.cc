@@ -226,6 +226,23 @@ TEST_F(Relayed, InTheMemoryOfAProcess)
 	EXPECT_TRUE(mentions_in_order({"1:relay.user 20~", "2:relay.user 120"})) << capture.text();
 }
 
+// What the taker itself told the thread that has the message isn't that message.
+TEST_F(Relayed, WhoTakesInMemoryDidNotGive)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
+	call(kServer, ICEPATH_CALL_READINESS, 700, 1220);
+	slept(kServer, 710, 1125, 1200, kSender);
+	call(kServer, ICEPATH_CALL_TAKE, 1230, 1240, 0xb1);
+	const std::string expected = capture.text();
+	EXPECT_EQ(expected.find("3:"), std::string::npos) << expected;
+	EXPECT_NE(expected.find("2:"), std::string::npos) << expected;
+	call(kReceiver, ICEPATH_CALL_GIVE, 1300, 1310, 0xe1); // there is room
+	call(kServer, ICEPATH_CALL_TAKE, 1330, 1340, 0xe1);
+	EXPECT_EQ(capture.text().find("3:"), std::string::npos) << capture.text();
+	EXPECT_NE(capture.text().find("2:"), std::string::npos) << capture.text();
+}
+
 TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
