@@ -21,6 +21,7 @@
 #include "middleware_adapters/iceoryx/roudi.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/send_window.h"
+#include "middleware_adapters/threads_named.h"
 
 using namespace icepath::transports;
 using namespace icepath::middleware;
@@ -124,6 +125,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 	dds_lset_data_available(listener,
 							[](dds_entity_t, void *heard) { *static_cast<std::atomic<uint32_t> *>(heard) = 1; });
 	end.listens = end.receives;
+	const ThreadsNamed listener_of_iceoryx("iox listener");
 	const int status = end.dds.join(end, channel, {kConfig, &end.type.type, qos.all, listener});
 	dds_delete_listener(listener);
 	if (status != ICEPATH_OK)

@@ -80,7 +80,9 @@ void add_system_calls(Page &page, const RunResult &result)
 		const std::vector<CallRow> rows = cell.system_calls.of_all_threads();
 		std::string text;
 		for (size_t i = 0; i < std::min(rows.size(), kShown) && rows[i].per_message >= kRare; ++i)
-			text += fmt::format("{}{} {:.2g}", i > 0 ? " · " : "", rows[i].call, rows[i].per_message);
+			text += fmt::format("{}{} {}", i > 0 ? " · " : "", rows[i].call,
+								rows[i].per_message < 99.5 ? fmt::format("{:.2g}", rows[i].per_message)
+														   : amount(rows[i].per_message));
 		if (text.empty())
 			continue;
 		if (!any)

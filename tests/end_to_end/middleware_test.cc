@@ -217,7 +217,8 @@ TEST_F(Middleware, ARosServiceThatIsNotPersistentConnectsAnewOnEveryCall)
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	std::map<std::string, std::map<std::string, double>> calls; // per message, by target
-	for (const auto &cell : read_json(folder.path() / "out/run.json")["cells"]) {
+	const auto json = read_json(folder.path() / "out/run.json");
+	for (const auto &cell : json["cells"]) {
 		ASSERT_FALSE(cell["system_calls"].is_null());
 		for (const auto &row : cell["system_calls"])
 			calls[cell["target"]][row["call"]] += row["per_message"].get<double>();
