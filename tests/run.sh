@@ -14,9 +14,9 @@ owner=$(id -u):$(id -g)
 # Interrupted or not, what sudo made is given back.
 trap : INT
 
-# Two for each CPU, as most sleep most of the time; what polls counts for two (PROCESSORS).
+# Four for each CPU, as those of middleware sleep most of the time; what polls counts for four (PROCESSORS).
 $as_root ctest --test-dir "$build" --output-on-failure --no-tests=error --output-junit "$report" \
-	-j "${JOBS:-$((2 * $(nproc)))}" </dev/null
+	-j "${JOBS:-$((4 * $(nproc)))}" </dev/null
 status=$?
 [ -z "$as_root" ] || $as_root chown -R "$owner" "$build"
 

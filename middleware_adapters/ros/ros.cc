@@ -190,7 +190,9 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
 	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra))
 		return end->sentence.tell(ICEPATH_UNSUPPORTED,
-								  "%s: roscpp hands messages over by their pointers within a process, and only there",
+								  end->is(kIntra) ? "%s goes within one process only, where roscpp hands over pointers"
+												  : "%s goes between processes only: within one, roscpp hands over "
+													"pointers, which is ros/intra",
 								  end->target);
 	const int status = connect_brokered(
 		*end, *peer, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target that goes only within one process says so where its ends are in two.
+// A target that goes only within one process says so where its ends are in two, and one that never does where they are in one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -12,19 +12,33 @@ namespace icepath::test {
 namespace {
 
 class WithinProcess : public testing::TestWithParam<Case> {};
+class BetweenProcesses : public testing::TestWithParam<Case> {};
 
 // A plug-in needn't have one.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WithinProcess);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BetweenProcesses);
+
+void expect_refusal(const PairPlan &plan, const std::string &reason)
+{
+	const uint64_t begin_ns = icepath_now_ns();
+	const std::string refusal = WorkerPair(plan).open();
+	EXPECT_NE(refusal.find(plan.target), std::string::npos) << refusal;
+	EXPECT_NE(refusal.find(reason), std::string::npos) << refusal;
+	EXPECT_LT(icepath_now_ns() - begin_ns, 2'000'000'000u) << "it doesn't wait for what can't come";
+}
 
 TEST_P(WithinProcess, RefusesAPeerInAnother)
 {
 	PairPlan plan = GetParam().plan();
 	plan.threads = false;
-	const uint64_t begin_ns = icepath_now_ns();
-	const std::string refusal = WorkerPair(plan).open();
-	EXPECT_NE(refusal.find(plan.target), std::string::npos) << refusal;
-	EXPECT_NE(refusal.find("within one process"), std::string::npos) << refusal;
-	EXPECT_LT(icepath_now_ns() - begin_ns, 2'000'000'000u) << "it doesn't wait for what can't come";
+	expect_refusal(plan, "within one process");
+}
+
+TEST_P(BetweenProcesses, RefusesAPeerInTheSame)
+{
+	PairPlan plan = GetParam().plan();
+	plan.threads = true;
+	expect_refusal(plan, "between processes");
 }
 
 TEST_P(WithinProcess, EndsBySideAfterSide)
@@ -38,14 +52,16 @@ TEST_P(WithinProcess, EndsBySideAfterSide)
 	EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-std::vector<Case> cases_within_process()
+std::vector<Case> cases_with(uint32_t capability)
 {
 	std::vector<Case> cases = cases_of_size(64);
-	std::erase_if(cases, [](const Case &each) { return !each.is_within_process(); });
+	std::erase_if(cases, [=](const Case &each) { return (each.told.capabilities & capability) == 0; });
 	return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, WithinProcess, testing::ValuesIn(cases_within_process()),
+INSTANTIATE_TEST_SUITE_P(Every, WithinProcess, testing::ValuesIn(cases_with(ICEPATH_WITHIN_PROCESS)),
+						 [](const auto &each) { return each.param.test_name(); });
+INSTANTIATE_TEST_SUITE_P(Every, BetweenProcesses, testing::ValuesIn(cases_with(ICEPATH_BETWEEN_PROCESSES)),
 						 [](const auto &each) { return each.param.test_name(); });
 
 } // namespace
