@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What src/lib.rs gives of iceoryx2, which has no interface for C in its crate. All of it is called by the thread that made the
+// ports, as these have no locks.
+#include <cstdint>
+
+extern "C" {
+
+constexpr uint64_t kIox2WhyBytes = 256; // of a sentence that tells why a call failed
+
+enum Iox2Status : int32_t { kIox2Failed = -1, kIox2Nothing = 0, kIox2Done = 1 };
+
+struct Iox2Wanted {
+	const char *channel;
+	uint32_t side;
+	bool sends, receives;
+	bool tells; // each message by an event, for which the receiver can sleep
+	uint64_t queue; // messages of a subscriber
+	uint64_t payload_bytes;
+	bool (*gives_up)(const void *end); // asked again and again by a send that waits for room
+	const void *end;
+};
+
+struct Iox2Ports;
+
+// Null: see `why`.
+Iox2Ports *iox2_ports_make(const Iox2Wanted *wanted, char *why);
+void iox2_ports_free(Iox2Ports *ports);
+// Joins them with those that the peer has made, as the first message would otherwise.
+Iox2Status iox2_join(Iox2Ports *ports, char *why);
+
+Iox2Status iox2_lend(Iox2Ports *ports, uint64_t bytes, void **slot, char *why);
+// Nothing: nobody is there any more, or the send gave up.
+Iox2Status iox2_send(Iox2Ports *ports, const void *slot, char *why);
+Iox2Status iox2_take(Iox2Ports *ports, const void **slot, uint64_t *bytes, char *why);
+void iox2_give_back(Iox2Ports *ports, const void *slot);
+// Sleeps for an event, a signal, or 100 ms.
+Iox2Status iox2_wait(Iox2Ports *ports, char *why);
+}
