@@ -21,7 +21,11 @@ public:
 	// Until it has rung since this came back last, or a signal comes. When it came back; 0: it didn't sleep.
 	uint64_t sleep()
 	{
-		return bell_.sleep_unless([this] { return has_rung_.exchange(false, std::memory_order_acquire); });
+		const uint64_t back_ns =
+			bell_.sleep_unless([this] { return has_rung_.exchange(false, std::memory_order_acquire); });
+		if (back_ns != 0) // what has rung since then is looked for before it sleeps again
+			has_rung_.store(false, std::memory_order_relaxed);
+		return back_ns;
 	}
 
 private:

@@ -100,7 +100,7 @@ enum icepath_capability {
 	ICEPATH_IS_LOSSY = 1u << 2,     /* messages may be lost without an error (UDP) */
 	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
 	ICEPATH_CAN_FANIN = 1u << 4,    /* one endpoint may receive from several senders, by `fanin_waits` */
-	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send returns only once the message was taken: not within one thread */
+	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send, or the next one, returns only once the message was taken: not within one thread */
 	/* Both ends are in one process: never between processes, where connect() refuses with the reason. */
 	ICEPATH_WITHIN_PROCESS = 1u << 6,
 	/* Never within one process, where the library doesn't do what this target is for: connect() refuses there with the reason. */
@@ -249,8 +249,8 @@ struct icepath_plugin {
 	uint32_t (*sockets)(const struct icepath_endpoint *endpoint, int *fds, uint32_t capacity);
 
 	/*
-	 * What the library says of a connected endpoint's quality of service, asked for or not: of what it receives where it receives, of what
-	 * it sends for the rest. NULL: it has nothing to say.
+	 * A connected endpoint's quality of service, asked for or not, as the library tells it, or, where it doesn't, as its ends were made: of
+	 * what it receives where it receives, of what it sends for the rest. NULL: it isn't known.
 	 */
 	void (*granted)(const struct icepath_endpoint *endpoint, struct icepath_qos *qos);
 

@@ -251,10 +251,10 @@ int give_back(icepath_endpoint *end, const void *)
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	const void *slot = nullptr;
-	const uint64_t capacity = message->capacity;
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
 	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
 		return status;
-	message->bytes = std::min(message->bytes, capacity);
 	std::memcpy(message->data, slot, message->bytes);
 	return give_back(end, slot);
 }

@@ -141,6 +141,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 			message->bytes = sample.octets._length;
 			return ICEPATH_OK;
 		}
+		if (taken == 1) // it tells of its writer; a message may come behind it
+			continue;
 		if (end->calls_back) {
 			if (const uint64_t back_ns = end->bell.sleep())
 				message->wait_return_ns = back_ns;

@@ -48,18 +48,19 @@ std::unique_ptr<Ports> untyped_ports(const WantedPorts &wanted) { return std::ma
 
 struct Variant {
 	const char *name, *summary;
-	uint32_t waits, mechanisms;
+	uint32_t waits, mechanisms, qos;
 	std::unique_ptr<Ports> (*make)(const WantedPorts &);
 };
 constexpr uint32_t kPolledOrInWaitSet = ICEPATH_WAIT_SPIN | ICEPATH_WAIT_EPOLL;
+constexpr uint32_t kDiscards = 1u << ICEPATH_QOS_RELIABILITY, kQueues = 1u << ICEPATH_QOS_DEPTH;
 constexpr Variant kVariants[] = {
 	{"iceoryx", "loaned chunks in shared memory, untyped; polled (spin) or awaited in a WaitSet (epoll)",
-	 kPolledOrInWaitSet, 0, untyped_ports},
+	 kPolledOrInWaitSet, 0, kDiscards | kQueues, untyped_ports},
 	{"iceoryx/listener", "the same, taken by a Listener's thread, which wakes the receiver's", ICEPATH_WAIT_BLOCK,
-	 ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, icepath::middleware::listener_ports},
+	 ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, kDiscards, icepath::middleware::listener_ports},
 #ifdef ICEPATH_HAS_C_BINDING
 	{"iceoryx-c", "loaned chunks by the C binding; polled (spin) or awaited in a wait set (epoll)", kPolledOrInWaitSet,
-	 0, icepath::middleware::c_ports},
+	 0, kDiscards | kQueues, icepath::middleware::c_ports},
 #endif
 };
 
@@ -102,7 +103,7 @@ const icepath_target *target(uint32_t n)
 			it.waits = variant.waits;
 			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | variant.mechanisms;
 			it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
-			it.qos = 1u << ICEPATH_QOS_RELIABILITY | 1u << ICEPATH_QOS_DEPTH;
+			it.qos = variant.qos;
 			it.max_payload_bytes = icepath::middleware::kLargestChunk;
 			it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";
 			targets.push_back(it);
@@ -249,7 +250,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 void granted(const icepath_endpoint *end, icepath_qos *qos)
 {
 	set_value(*qos, ICEPATH_QOS_RELIABILITY, end->discards ? ICEPATH_BEST_EFFORT : ICEPATH_RELIABLE);
-	set_value(*qos, ICEPATH_QOS_DEPTH, end->queue);
+	if (std::string_view(end->target) != "iceoryx/listener") // whose thread takes some ahead
+		set_value(*qos, ICEPATH_QOS_DEPTH, end->queue);
 }
 
 } // namespace

@@ -176,6 +176,8 @@ int await_peer(icepath_endpoint &end)
 	const uint64_t give_up_ns = icepath_now_ns() + kLongestJoinNs;
 	while ((end.sends && end.publisher.getNumSubscribers() == 0) ||
 		   (end.receives && end.subscriber.getNumPublishers() == 0)) {
+		if (end.is_cancelled() || end.a_peer_has_ended())
+			return end.end_of_cancelled();
 		if (icepath_now_ns() > give_up_ns)
 			return end.sentence.tell(ICEPATH_FAILED, "%s: publisher and subscriber haven't found each other in 5 s",
 									 end.target);
@@ -188,12 +190,14 @@ int await_peer(icepath_endpoint &end)
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
-	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra))
+	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra)) {
+		static_cast<void>(connect_memory(end, peer)); // its descriptors are this end's from here on
 		return end->sentence.tell(ICEPATH_UNSUPPORTED,
 								  end->is(kIntra) ? "%s goes within one process only, where roscpp hands over pointers"
 												  : "%s goes between processes only: within one, roscpp hands over "
 													"pointers, which is ros/intra",
 								  end->target);
+	}
 	const int status = connect_brokered(
 		*end, *peer, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });
 	if (status != ICEPATH_OK)

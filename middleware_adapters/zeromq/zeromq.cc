@@ -54,9 +54,9 @@ struct Variant {
 	uint32_t waits, capabilities;
 };
 constexpr Variant kVariants[] = {
-	{"zeromq/ipc", "PAIR sockets over a UNIX socket, each end with an I/O thread", "ipc:///tmp/icepath-", Pattern::Pair,
-	 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, 0},
-	{"zeromq/tcp", "PAIR sockets over TCP on 127.0.0.1, each end with an I/O thread", "tcp://127.0.0.1:*",
+	{"zeromq/ipc", "PAIR sockets over a UNIX socket, each process with an I/O thread", "ipc:///tmp/icepath-",
+	 Pattern::Pair, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, 0},
+	{"zeromq/tcp", "PAIR sockets over TCP on 127.0.0.1, each process with an I/O thread", "tcp://127.0.0.1:*",
 	 Pattern::Pair, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, 0},
 	{"zeromq/inproc", "PAIR sockets of one context, whose queues are in memory", "inproc://", Pattern::Pair,
 	 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, ICEPATH_WITHIN_PROCESS},

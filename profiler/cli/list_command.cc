@@ -72,7 +72,8 @@ ExitCode list(const ListOptions &options)
 									   {"may_lose_messages", (target.capabilities & ICEPATH_IS_LOSSY) != 0},
 									   {"qos", policies_of(target.qos)},
 									   {"by_other_threads", (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS) != 0},
-									   {"between_processes", (target.capabilities & ICEPATH_WITHIN_PROCESS) == 0}});
+									   {"between_processes", (target.capabilities & ICEPATH_WITHIN_PROCESS) == 0},
+									   {"within_process", (target.capabilities & ICEPATH_BETWEEN_PROCESSES) == 0}});
 		for (const run::NotBuilt &adapter : not_built)
 			json["not_built"].push_back({{"name", adapter.name}, {"package", adapter.package}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

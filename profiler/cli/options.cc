@@ -170,7 +170,7 @@ void add_qos(const std::string &text, std::array<std::vector<uint64_t>, ICEPATH_
 	const auto policy =
 		std::ranges::find_if(rundir::kQosPolicies, [&](const auto &one) { return text.substr(0, equals) == one.name; });
 	if (equals == std::string::npos || policy == rundir::kQosPolicies.end())
-		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" names no policy: give one of {}", text,
+		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" is no policy with a value: give one of {}", text,
 												   fmt::join(qos_examples(), ", ")));
 	const auto which = static_cast<icepath_qos_policy>(policy - rundir::kQosPolicies.begin());
 	for (size_t begin = equals + 1, end = 0; end != std::string::npos; begin = end + 1) {

@@ -227,8 +227,10 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		thread.first_cpu = static_cast<uint16_t>(cpu);
 		seen.task_names[tid] = name;
 	};
-	for (const rundir::BlockCompanion &companion : block.companions) // it may have the CPU that somebody waits for
+	for (const rundir::BlockCompanion &companion : block.companions) { // it may have the CPU that somebody waits for
 		add_thread(companion.tid, companion.cpu, companion.name);
+		seen.threads[companion.tid].of_another_cell = true;
+	}
 	for (const rundir::BlockSide &side : block.sides)
 		add_thread(side.tid, side.cpu, side.name);
 	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);

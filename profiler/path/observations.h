@@ -43,6 +43,7 @@ struct Thread {
 	uint32_t process = 0; // whose memory it has; 0: not known
 	bool followed =
 		false; // known from the log alone: what it did after its last record there, or before its first, isn't
+	bool of_another_cell = false; // measured at the same time; so are those of its process
 	std::string name;
 	uint16_t first_cpu = 0; // where it ran when the block began
 	bool pinned = true; // never migrates: a lost record can't have moved it

@@ -84,11 +84,11 @@ private:
 	}
 
 	// Who takes bytes that another thread has told it of has them from that one.
-	const HandOn *told_of(const std::vector<const HandOn *> &to, const HandOn *taken) const
+	const HandOn *told_of(const std::vector<const HandOn *> &to, const HandOn *taken, uint32_t except) const
 	{
 		if (taken && taken->ready && !taken->woken)
 			for (const HandOn *one : to | std::views::reverse)
-				if (one->woken && !one->lock && one->given_ns() > taken->ready->at_ns &&
+				if (one->woken && !one->lock && one->from != except && one->given_ns() > taken->ready->at_ns &&
 					one->had_ns() <= taken->take->begin_ns)
 					return one;
 		return taken;
@@ -106,7 +106,7 @@ private:
 			if (one->had_ns() <= by_ns && one->from != except &&
 				(!last || (last->lock && !one->lock) || (last->lock == one->lock && one->had_ns() >= last->had_ns())))
 				last = one;
-		return told_of(found->second, last);
+		return told_of(found->second, last, except);
 	}
 
 	// The thread that had it last before then of those with the same memory, but not from the taker; false where there is none.
@@ -135,10 +135,12 @@ private:
 	bool find(const Mark &taken)
 	{
 		Step step{.to = delivery_.receiver, .taken_by_ns = taken.at_ns, .taken_by = taken.evidence};
+		uint32_t took_in_memory = 0; // from the thread that is looked at: what that one gave it isn't the message
 		while (step.to != delivery_.sender || steps_.empty()) {
 			if (steps_.size() >= kMostHops)
 				return false;
-			step.on = last_to(step.to, step.taken_by_ns);
+			step.on = last_to(step.to, step.taken_by_ns, took_in_memory);
+			took_in_memory = step.on ? 0 : step.to;
 			if (step.on) {
 				step.from = step.on->from;
 				steps_.push_back(step);
@@ -250,14 +252,19 @@ std::set<uint64_t> overlapping(const Observations &seen)
 }
 
 // Whether a thread that may have been on the way slept and came back while nobody was seen to wake it: a kernel that runs no
-// program while certain tasks are current doesn't tell what interrupts do on top of these.
+// program while certain tasks are current doesn't tell what interrupts do on top of these. Other cells' processes are none of it.
 bool missed_a_waking(const Observations &seen, const Delivery &delivery)
 {
+	std::set<uint32_t> others;
+	for (const auto &[tid, thread] : seen.threads)
+		if (thread.of_another_cell)
+			others.insert(thread.process);
 	return std::ranges::any_of(seen.threads, [&](const auto &thread) {
-		return std::ranges::any_of(thread.second.off, [&](const OffCpu &off) {
-			return !off.preempted && off.waking_ns == 0 && off.in_ns > delivery.send.at_ns &&
-				   off.in_ns <= delivery.recv.at_ns;
-		});
+		return !others.contains(thread.second.process) &&
+			   std::ranges::any_of(thread.second.off, [&](const OffCpu &off) {
+				   return !off.preempted && off.waking_ns == 0 && off.in_ns > delivery.send.at_ns &&
+						  off.in_ns <= delivery.recv.at_ns;
+			   });
 	});
 }
 

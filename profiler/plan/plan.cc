@@ -218,9 +218,10 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 	if ((target.capabilities & ICEPATH_IS_RENDEZVOUS) == 0)
 		return true;
 	add_once(plan.notices,
-			 fmt::format("{} has its sender wait until the message is taken: left out in one thread, where "
-						 "nobody takes it meanwhile",
-						 target.name));
+			 fmt::format(
+				 "{} has its sender wait until the message is taken, at once or before the next one: left out in one "
+				 "thread, where nobody takes it meanwhile",
+				 target.name));
 	return false;
 }
 
@@ -377,7 +378,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 						cell.between = between;
 						for (const rundir::Qos &qos : qos_for(wishes, *target, plan.notices))
 							for (rundir::Cell &made : with_factors(wishes, cell, qos, cpus)) {
-								if (!is_sensible(*target, made, plan))
+								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices))
 									continue;
 								plan.cells.push_back(std::move(made));
 								plan.plugin_of_cell.push_back(target->plugin);

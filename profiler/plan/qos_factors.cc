@@ -47,4 +47,24 @@ std::vector<rundir::Qos> qos_for(const Wishes &wishes, const Target &target, std
 	return all;
 }
 
+bool bears_loss(const rundir::Cell &cell, std::vector<std::string> &notices)
+{
+	if (!rundir::may_lose(cell.qos))
+		return true;
+	constexpr uint64_t kWholeNumber = 8; // of a message: worker::PayloadHead
+	if (cell.payload_bytes < kWholeNumber) {
+		add_once(notices, fmt::format("{} with {} may lose messages, and those of {} bytes don't tell which: left out",
+									  cell.target, rundir::text(cell.qos), cell.payload_bytes));
+		return false;
+	}
+	if (rundir::is_answered(cell.pattern) && cell.responses > 1) {
+		add_once(notices,
+				 fmt::format("{} with {} may lose messages, of which several responses don't wait for each other: left "
+							 "out of {} 1:{}",
+							 cell.target, rundir::text(cell.qos), name(cell.pattern), cell.responses));
+		return false;
+	}
+	return true;
+}
+
 } // namespace icepath::plan

@@ -186,9 +186,9 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 // Second reading: the paths.
 void add_paths(const Block &block, CellResult &cell)
 {
-	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
-		cell.system_calls.add(block);
 	const path::Observations seen = path::decode(block, cell.cell);
+	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
+		cell.system_calls.add(block, cell.cell, seen);
 	for (const path::Delivery &delivery : seen.deliveries) {
 		path::Path path = path::walk(seen, delivery);
 		++cell.probed;

@@ -93,10 +93,12 @@ void add_qos_notice(const CellResult &cell, Notices &told)
 			asked[i] = cell.cell.qos[i];
 			granted[i] = cell.cell.granted[i];
 		}
-	if (asked.any())
+	if (granted.any())
 		tell(told, "quality of service that wasn't granted", cell.cell,
-			 fmt::format("asked for {}, {}", rundir::text(asked),
-						 granted.any() ? "granted " + rundir::text(granted) : "the library doesn't tell it"));
+			 fmt::format("asked for {}, granted {}", rundir::text(asked), rundir::text(granted)));
+	else if (asked.any())
+		tell(told, "quality of service that isn't known", cell.cell,
+			 fmt::format("asked for {}, the library doesn't tell it", rundir::text(asked)));
 }
 
 // What a reader of the layers may not think of.

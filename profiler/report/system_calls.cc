@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -33,16 +33,31 @@ bool lost_records(const rundir::Block &block)
 		   });
 }
 
-std::map<uint32_t, std::string> thread_names(const rundir::Block &block)
+struct Span {
+	uint64_t begin_ns, end_ns;
+};
+
+// When each side's thread was about a message: what it called besides was icepath's own.
+std::map<uint32_t, std::vector<Span>> spans_of(const rundir::Block &block, const rundir::Cell &cell)
 {
-	std::map<uint32_t, std::string> names;
-	for (const rundir::SlotCapture &slot : block.slots)
-		for (const icepath_record &record : slot.records)
-			if (record.type == ICEPATH_RECORD_THREAD)
-				names[record.tid] = {record.thread.comm, strnlen(record.thread.comm, sizeof(record.thread.comm))};
-	for (const rundir::BlockSide &side : block.sides)
-		names[side.tid] = side.name;
-	return names;
+	std::map<uint32_t, std::vector<Span>> spans;
+	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+	for (size_t i = 0; i < block.flows.size() && i < flows.size(); i++) {
+		for (const rundir::SendStamp &sent : block.flows[i].sends)
+			spans[block.sides.at(flows[i].from).tid].push_back({sent.send_ns, sent.return_ns});
+		for (const rundir::RecvStamp &received : block.flows[i].recvs)
+			spans[block.sides.at(flows[i].to).tid].push_back({received.ask_ns, received.recv_ns});
+	}
+	for (auto &[tid, all] : spans)
+		std::ranges::stable_sort(all, {}, &Span::begin_ns);
+	return spans;
+}
+
+// Those of a thread don't overlap.
+bool is_within(const std::vector<Span> &spans, uint64_t at_ns)
+{
+	const auto after = std::ranges::partition_point(spans, [&](const Span &one) { return one.begin_ns <= at_ns; });
+	return after != spans.begin() && at_ns <= std::prev(after)->end_ns;
 }
 
 } // namespace
@@ -54,20 +69,28 @@ SystemCalls::SystemCalls(const rundir::Head &head)
 		architecture_ = seccomp_arch_resolve_name(host["machine"].get<std::string>().c_str());
 }
 
-void SystemCalls::add(const rundir::Block &block)
+void SystemCalls::add(const rundir::Block &block, const rundir::Cell &cell, const path::Observations &seen)
 {
 	if (!block.companions.empty() || lost_records(block))
 		return;
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+	for (const rundir::BlockSide &side : block.sides) {
+		begin_ns = std::min(begin_ns, side.marker_begin_ns);
+		end_ns = std::max(end_ns, side.marker_end_ns);
+	}
 	for (const rundir::BlockFlow &flow : block.flows)
 		messages_ += flow.sends.size();
-	const auto names = thread_names(block);
+	const auto spans = spans_of(block, cell);
 	for (const rundir::SlotCapture &slot : block.slots)
 		for (const icepath_record &record : slot.records) {
-			if (record.type != ICEPATH_RECORD_CALL || record.call.begin_ns < block.sides[0].marker_begin_ns ||
-				record.end_ns > block.sides[0].marker_end_ns)
+			if (record.type != ICEPATH_RECORD_CALL || record.call.begin_ns < begin_ns || record.end_ns > end_ns)
 				continue;
-			const auto name = names.find(record.tid);
-			std::pair key(name == names.end() ? "others" : name->second, record.call.number);
+			if (const auto own = spans.find(record.tid);
+				own != spans.end() && !is_within(own->second, record.call.begin_ns))
+				continue;
+			const auto thread = seen.threads.find(record.tid);
+			std::pair key(thread == seen.threads.end() || thread->second.name.empty() ? "others" : thread->second.name,
+						  record.call.number);
 			if (counts_.size() >= kMaxRows && !counts_.contains(key))
 				key.first = "others";
 			counts_[key]++;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The system calls that a message of a library costs: counted by thread, as `strace -c` counts them, in blocks with probes.
+// The system calls that a message of a library costs: counted by thread, as `strace -c` counts them, in blocks with probes. Those of
+// icepath's own between two messages aren't among them.
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "profiler/path/observations.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::report {
 
 struct CallRow {
-	std::string thread; // of the sides' processes and of the daemon, by name
+	std::string thread; // of the sides' processes and of the daemon, by name: those of one name together
 	std::string call; // "sendmsg"; "system call 600" where it has no name
 	double per_message = 0;
 };
@@ -22,8 +24,9 @@ class SystemCalls {
 public:
 	SystemCalls() = default; // of a machine that isn't known: calls have numbers only
 	explicit SystemCalls(const rundir::Head &head);
-	// Those of the block's message loop. A block that lost records isn't counted, nor one with companions: their calls are in it.
-	void add(const rundir::Block &block);
+	// From the first side's begin of the block's message loop to the last one's end; `seen` names threads. A block that lost records isn't
+	// counted, nor one with companions: their calls are in it.
+	void add(const rundir::Block &block, const rundir::Cell &cell, const path::Observations &seen);
 
 	// Of each message sent, lead-in included. The most frequent first.
 	std::vector<CallRow> by_thread() const;

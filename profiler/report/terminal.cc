@@ -109,7 +109,7 @@ void add_granted(Page &page, const std::vector<CellResult> &cells)
 	}
 	if (by_text.empty())
 		return;
-	page.heading("quality of service, as the libraries granted it");
+	page.heading("quality of service that was granted");
 	for (const auto &[granted, names] : by_text)
 		page.paragraph("", fmt::format("{}: {}", fmt::join(names, ", "), granted), 2);
 	page.line();

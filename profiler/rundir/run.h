@@ -81,7 +81,7 @@ struct Cell {
 	uint32_t mechanisms = 0; // icepath_mechanism bits of the target
 	uint32_t capabilities = 0; // icepath_capability bits
 	Qos qos; // asked for; the rest is the adapter's choice
-	Qos granted; // what the library said of its connected ends; none: it says nothing
+	Qos granted; // what the connected ends have: icepath_plugin::granted; none: it isn't known
 	uint32_t responses = 1; // to each message that is answered; above 0, and 1 in pingpong
 	uint32_t idle_channels = 0; // open between the first two that exchange messages, and never used
 	std::vector<uint32_t> cpus = {0, 1}; // of each side: the senders, then the receivers; at least two

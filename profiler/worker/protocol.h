@@ -44,7 +44,8 @@ struct OpenRequest {
 	uint32_t peers; // icepath_open: above 1 the channels are as many, each with a sender of its own
 	uint32_t sends, receives;
 	uint32_t wait; // icepath_wait
-	uint32_t may_lose; // 1: messages may be lost although the target loses none, by what is asked of it
+	uint32_t
+		may_lose; // 1: messages may be lost without an error: by the target, or by the quality of service asked for
 	uint64_t payload_bytes;
 	uint32_t max_messages; // room in the cell's memory, per direction and block
 	uint32_t depth;

@@ -271,7 +271,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 			break;
 	if (!target)
 		throw Failure(ExitCode::Usage, fmt::format("{} has no target {}", plugin.file(), target_name));
-	lossy_ = (target->capabilities & ICEPATH_IS_LOSSY) != 0 || wish.may_lose;
+	lossy_ = wish.may_lose != 0;
 	lends_ = (target->capabilities & ICEPATH_CAN_LOAN) != 0;
 
 	icepath_open how{};

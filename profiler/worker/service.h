@@ -57,8 +57,8 @@ private:
 	void open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void run_block(const BlockRequest &block, Reply &reply);
-	// Comes back, with false, only where there is none to become.
 	void describe_daemon(const Request &request, Reply &reply);
+	// Comes back, with false, only where there is none to become.
 	bool become_daemon(const Request &request, const std::vector<Fd> &received);
 
 	const Plugin &load(const Request &request);

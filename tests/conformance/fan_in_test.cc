@@ -111,6 +111,7 @@ private:
 		request.open.sends = side == 0;
 		request.open.receives = side == 1;
 		request.open.wait = how_.wait;
+		request.open.may_lose = how_.is_lossy();
 		request.open.payload_bytes = how_.payload_bytes;
 		request.open.max_messages = kMost;
 		const Reply reply = worker.ask(request, {memory_fd_.get()}, told.fds);

@@ -75,6 +75,33 @@ TEST_P(QualityOfService, IsRefusedWhereItIsNot)
 	}
 }
 
+// As fast as they go: whoever keeps but the last one loses some, ends its block all the same, and has every other one whole.
+TEST_P(QualityOfService, LosesMessagesAndEndsItsBlock)
+{
+	rundir::Qos qos;
+	if (GetParam().told.qos & (1u << ICEPATH_QOS_RELIABILITY))
+		qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;
+	if (GetParam().told.qos & (1u << ICEPATH_QOS_HISTORY))
+		qos[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
+	if (GetParam().told.qos & (1u << ICEPATH_QOS_DEPTH))
+		qos[ICEPATH_QOS_DEPTH] = 1;
+	if (!rundir::may_lose(qos))
+		return;
+	PairPlan plan = plan_for(GetParam(), qos);
+	plan.one_way = true;
+	plan.max_messages = 3000;
+	WorkerPair pair(plan);
+	ASSERT_EQ(pair.open(), "") << text(qos);
+	const auto replies = pair.run(pair.block(3000));
+	for (const uint32_t side : {0u, 1u})
+		EXPECT_EQ(replies[side].status, worker::ReplyStatus::Done) << text(qos) << ": " << replies[side].message;
+	EXPECT_EQ(replies[0].block.sends, 3000u);
+	EXPECT_GT(replies[1].block.recvs, 0u);
+	EXPECT_LE(replies[1].block.recvs, 3000u);
+	for (uint32_t i = 0; i < replies[1].block.recvs; i++)
+		EXPECT_EQ(pair.recvs(1)[i].flags & rundir::kStampBadPayload, 0u) << i;
+}
+
 std::vector<TargetUnderTest> targets_that_work()
 {
 	std::vector<TargetUnderTest> targets = all_targets();

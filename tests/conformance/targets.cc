@@ -117,6 +117,13 @@ PairPlan Case::plan() const
 }
 
 // Each of a ping-pong with Nagle's algorithm takes 44 ms.
+bool is_lossy(const std::string &target)
+{
+	return std::ranges::any_of(all_targets(), [&](const TargetUnderTest &one) {
+		return one.told.name == target && (one.told.capabilities & ICEPATH_IS_LOSSY) != 0;
+	});
+}
+
 uint32_t Case::messages() const { return payload_bytes > 65536 || target.ends_with("-nagle") ? 20 : 150; }
 
 double Case::rate_hz() const { return payload_bytes > 4096 ? 1000 : 10'000; }

@@ -19,6 +19,8 @@ struct TargetUnderTest {
 	icepath_wait some_wait() const { return static_cast<icepath_wait>(told.waits & -told.waits); }
 };
 
+bool is_lossy(const std::string &target); // ICEPATH_IS_LOSSY
+
 // Asked once of the plug-ins: of all, or of the one that ICEPATH_CONFORMANCE_PLUGIN names ("uds"); in the folder
 // that ICEPATH_CONFORMANCE_FOLDER names, or that of this build.
 const std::vector<TargetUnderTest> &all_targets();

@@ -179,6 +179,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.open.max_messages = plan_.max_messages;
 	request.open.depth = plan_.depth;
 	request.open.qos = plan_.qos;
+	request.open.may_lose = is_lossy(plan_.target) || rundir::may_lose(rundir::believable(plan_.qos));
 	std::vector<int> fds = {memory_fd_.get()};
 	if (plan_.slots_fd >= 0)
 		fds.push_back(plan_.slots_fd);

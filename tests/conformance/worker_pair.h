@@ -10,6 +10,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/run/middleware_space.h"
+#include "profiler/rundir/qos.h"
 #include "profiler/worker/protocol.h"
 
 namespace icepath::test {

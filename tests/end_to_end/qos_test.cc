@@ -44,7 +44,7 @@ TEST(QualityOfService, IsAFactorAndToldAsItWasGranted)
 											"cyclonedds/udp reliable", "cyclonedds/udp best-effort"}));
 	EXPECT_NE(outcome.out.find("fastdds/udp best-effort keep-last depth 3 lifespan 700ms"), std::string::npos)
 		<< outcome.out;
-	EXPECT_NE(outcome.out.find("as the libraries granted it"), std::string::npos);
+	EXPECT_NE(outcome.out.find("quality of service that was granted"), std::string::npos);
 	EXPECT_EQ(outcome.out.find("wasn't granted"), std::string::npos);
 	EXPECT_NE(outcome.out.find("pipe has no reliability: measured without it"), std::string::npos);
 }

@@ -327,8 +327,6 @@ TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
-// A forward model: messages go one after the other by random ways over random means, while other threads are woken by those that
-// carry them, and write. Whatever way a message took, that is what is found.
 // A kernel that runs no program on top of certain tasks tells nothing of what a softirq announced there.
 TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 {
@@ -347,6 +345,8 @@ TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
+// A forward model: messages go one after the other by random ways over random means, while other threads are woken by those that
+// carry them, and write. Whatever way a message took, that is what is found.
 TEST_F(Relayed, TheWayThatAMessageTookIsFound)
 {
 	std::mt19937 random(7);

@@ -101,8 +101,8 @@ TEST(Between, OneThreadCannotWaitForItself)
 						   {target("a"), target("meeting", ICEPATH_IS_RENDEZVOUS)}, {0, 1});
 	EXPECT_EQ(titles_of(plan), (Texts{"a 64 B pingpong block one-thread", "a 64 B pingpong block threads",
 									  "meeting 64 B pingpong block threads"}));
-	EXPECT_EQ(plan.notices, (Texts{"meeting has its sender wait until the message is taken: left out in one thread, "
-								   "where nobody takes it meanwhile"}));
+	EXPECT_EQ(plan.notices, (Texts{"meeting has its sender wait until the message is taken, at once or before the next "
+								   "one: left out in one thread, where nobody takes it meanwhile"}));
 }
 
 TEST(Between, ProcessesHaveNothingThatGoesOnlyWithinOne)

@@ -85,6 +85,26 @@ TEST(QosFactors, LeaveThoseThatHaveNoneAsTheyAre)
 	EXPECT_EQ(plan.notices, (Texts{"b has no reliability: measured without it"}));
 }
 
+TEST(QosFactors, ThatLoseMessagesAreLeftOutWhereNobodyCouldTell)
+{
+	Wishes wishes = wish();
+	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT};
+	wishes.sizes = {7, 8};
+	wishes.patterns = {rundir::Pattern::ReqRep};
+	wishes.responses = {1, 2};
+	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
+	size_t lossy = 0;
+	for (const rundir::Cell &cell : plan.cells)
+		if (cell.capabilities & ICEPATH_IS_LOSSY) {
+			lossy++;
+			EXPECT_EQ(cell.payload_bytes, 8u);
+			EXPECT_EQ(cell.responses, 1u);
+		}
+	EXPECT_EQ(lossy, 1u);
+	EXPECT_EQ(plan.cells.size(), 5u) << "what is reliable is there with all sizes and responses";
+	EXPECT_EQ(plan.notices.size(), 2u);
+}
+
 TEST(QosFactors, AreRefusedWhereNobodyHasThem)
 {
 	Wishes wishes = wish();

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include <string_view>
-
 #include "tests/report/synthetic_run.h"
 
 namespace icepath::report {
@@ -24,30 +22,35 @@ icepath_record call(uint32_t tid, long number, uint64_t begin_ns, uint64_t end_n
 	return record;
 }
 
-icepath_record named(uint32_t tid, std::string_view name)
-{
-	icepath_record record{};
-	record.type = ICEPATH_RECORD_THREAD;
-	record.tid = tid;
-	name.copy(record.thread.comm, sizeof(record.thread.comm));
-	return record;
-}
+rundir::Cell cell() { return socket_cell(rundir::Pattern::PingPong); }
 
 // One of four messages, whose sender made two calls and a thread of the library one.
 rundir::Block block()
 {
 	rundir::Block block = block_of(2);
-	block.sides[0].tid = kTids[0];
-	block.sides[0].name = "sender";
-	block.sides[0].marker_begin_ns = kBegin;
-	block.sides[0].marker_end_ns = kEnd;
+	for (size_t side = 0; side < 2; side++) {
+		block.sides[side].tid = kTids[side];
+		block.sides[side].marker_begin_ns = kBegin;
+		block.sides[side].marker_end_ns = kEnd;
+	}
 	block.flows[0].sends.resize(3);
+	block.flows[0].sends[2].send_ns = 1500;
+	block.flows[0].sends[2].return_ns = 3200;
 	block.flows[1].sends.resize(1);
 	rundir::SlotCapture &slot = block.slots.emplace_back();
-	slot.records = {named(7, "sixteen bytes of"), call(kTids[0], SYS_sendto, 2000, 2100),
-					call(kTids[0], SYS_futex, 3000, 3100), call(7, SYS_futex, 4000, 4100)};
+	slot.records = {call(kTids[0], SYS_sendto, 2000, 2100), call(kTids[0], SYS_futex, 3000, 3100),
+					call(7, SYS_futex, 4000, 4100)};
 	slot.position = static_cast<uint32_t>(slot.records.size());
 	return block;
+}
+
+path::Observations seen()
+{
+	path::Observations seen;
+	seen.threads[kTids[0]].name = "sender";
+	seen.threads[kTids[1]].name = "receiver";
+	seen.threads[7].name = "sender's library";
+	return seen;
 }
 
 rundir::Head head()
@@ -70,22 +73,41 @@ using Texts = std::vector<std::string>;
 TEST(SystemCalls, AreCountedByThreadAndPerMessage)
 {
 	SystemCalls calls(head());
-	calls.add(block());
+	calls.add(block(), cell(), seen());
 	EXPECT_EQ(texts(calls.by_thread()),
-			  (Texts{"sender sendto 0.25", "sender futex 0.25", "sixteen bytes of futex 0.25"}));
+			  (Texts{"sender sendto 0.25", "sender futex 0.25", "sender's library futex 0.25"}));
 	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.50", " sendto 0.25"}));
-	calls.add(block());
+	calls.add(block(), cell(), seen());
 	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.50", " sendto 0.25"})) << "a mean";
 }
 
-TEST(SystemCalls, OutsideOfTheMessageLoopDontCount)
+TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 {
 	rundir::Block one = block();
-	one.slots[0].records[1].call.begin_ns = kBegin - 1;
+	one.slots[0].records[0].call.begin_ns = 1400; // before it sends
+	one.slots[0].records[1].call.begin_ns = 3300; // after it has sent
+	SystemCalls calls(head());
+	calls.add(one, cell(), seen());
+	EXPECT_EQ(texts(calls.by_thread()), (Texts{"sender's library futex 0.25"}));
+	one.flows[1].recvs.resize(1);
+	one.flows[1].recvs[0].ask_ns = 3250;
+	one.flows[1].recvs[0].recv_ns = 3400;
+	SystemCalls asked(head());
+	asked.add(one, cell(), seen());
+	EXPECT_EQ(texts(asked.by_thread()), (Texts{"sender futex 0.25", "sender's library futex 0.25"}));
+}
+
+TEST(SystemCalls, CountUntilTheLastSideHasEnded)
+{
+	rundir::Block one = block();
 	one.slots[0].records[2].end_ns = kEnd + 1;
 	SystemCalls calls(head());
-	calls.add(one);
-	EXPECT_EQ(texts(calls.by_thread()), (Texts{"sixteen bytes of futex 0.25"}));
+	calls.add(one, cell(), seen());
+	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.25", " sendto 0.25"}));
+	one.sides[1].marker_end_ns = kEnd + 1;
+	SystemCalls later(head());
+	later.add(one, cell(), seen());
+	EXPECT_EQ(texts(later.of_all_threads()), (Texts{" futex 0.50", " sendto 0.25"}));
 }
 
 TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
@@ -96,20 +118,20 @@ TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 	shared.companions.push_back({9, 0, "tcp receiver"});
 	skipped.recursion_misses = 1;
 	for (const rundir::Block &one : {lost, shared, skipped})
-		calls.add(one);
+		calls.add(one, cell(), seen());
 	EXPECT_TRUE(calls.by_thread().empty());
 }
 
 TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
 {
 	rundir::Block one = block();
-	one.slots[0].records[1].call.number = 4000;
+	one.slots[0].records[0].call.number = 4000;
 	one.slots[0].records[2].tid = 12345; // never named
 	SystemCalls calls(head()), elsewhere;
-	calls.add(one);
-	elsewhere.add(one);
-	EXPECT_EQ(texts(calls.by_thread())[1], "sender system call 4000 0.25");
+	calls.add(one, cell(), seen());
+	elsewhere.add(one, cell(), seen());
 	EXPECT_EQ(texts(calls.by_thread())[0], "others futex 0.25");
+	EXPECT_EQ(texts(calls.by_thread())[2], "sender system call 4000 0.25");
 	EXPECT_EQ(texts(elsewhere.by_thread())[0], "others system call 202 0.25");
 }
 
