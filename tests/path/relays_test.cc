@@ -341,6 +341,13 @@ TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 	EXPECT_EQ(capture.text(), "left_path");
 	slept(kOther, 710, 0, 1990, 0); // after the message was received
 	EXPECT_EQ(capture.text(), "left_path");
+	constexpr uint32_t kAnother = 80;
+	capture.add(2, ICEPATH_RECORD_THREAD, 20, kAnother).thread.tgid = kAnother;
+	slept(kAnother, 710, 0, 1200, 0);
+	EXPECT_EQ(capture.text(), "lost_record");
+	capture.block.companions.push_back(
+		{kAnother, 1, "nats receiver"}); // of another cell: it can't have been on the way
+	EXPECT_EQ(capture.text(), "left_path");
 	slept(kServer, 710, 0, 1200, 0);
 	EXPECT_EQ(capture.text(), "lost_record");
 }
