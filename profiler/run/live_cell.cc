@@ -281,11 +281,8 @@ void LiveCell::connect_end(uint32_t endpoint, uint32_t side, const Address &peer
 	// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
 	for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
 		sockets.push_back(std::move(more[i]));
-	// Side 1 comes first: what it receives by. Of what only senders know, side 0's; and whoever has something else than was asked for.
-	const rundir::Qos told = rundir::believable(connected.granted);
-	for (size_t i = 0; i < told.size(); i++)
-		if (!granted_[i] || (told[i] && cell_.qos[i] && told[i] != cell_.qos[i]))
-			granted_[i] = told[i];
+	// Side 1 comes first: what it receives by.
+	rundir::add_granted(cell_.qos, rundir::believable(connected.granted), granted_);
 }
 
 void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)

@@ -68,6 +68,13 @@ std::string text(const Qos &qos)
 	return all;
 }
 
+void add_granted(const Qos &asked, const Qos &told, Qos &granted)
+{
+	for (size_t i = 0; i < told.size(); i++)
+		if (!granted[i] || (told[i] && asked[i] && told[i] != asked[i]))
+			granted[i] = told[i];
+}
+
 icepath_qos for_plugin(const Qos &qos)
 {
 	icepath_qos asked{};

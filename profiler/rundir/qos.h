@@ -50,6 +50,9 @@ bool may_lose(const Qos &qos);
 // "best-effort keep-last depth 1 deadline 10ms", in the order of the policies; empty where none has a value.
 std::string text(const Qos &qos);
 
+// Adds what another end of the same channels was granted: what wasn't known yet, and what isn't as asked.
+void add_granted(const Qos &asked, const Qos &told, Qos &granted);
+
 icepath_qos for_plugin(const Qos &qos);
 // Of what a plug-in said: values that can't be are left out.
 Qos believable(const icepath_qos &said);

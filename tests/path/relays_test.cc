@@ -243,6 +243,22 @@ TEST_F(Relayed, WhoTakesInMemoryDidNotGive)
 	EXPECT_NE(capture.text().find("2:"), std::string::npos) << capture.text();
 }
 
+// Nor where it woke that thread out of the very wait in which the message was announced.
+TEST_F(Relayed, WhoTakesInMemoryDidNotTellOfTheMessage)
+{
+	capture.cell.mechanisms |= ICEPATH_USES_SHARED_MEMORY;
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
+	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
+	call(kReceiver, ICEPATH_CALL_GIVE, 1140, 1170, 0xe1);
+	call(kServer, ICEPATH_CALL_READINESS, 700, 1220);
+	slept(kServer, 710, 1150, 1200, kReceiver);
+	call(kServer, ICEPATH_CALL_TAKE, 1230, 1240, 0xb1);
+	const std::string way = capture.text();
+	EXPECT_TRUE(way.starts_with("0:sender.user 100' | 0:sender.kernel 20' | 1:")) << way;
+	EXPECT_NE(way.find("2:"), std::string::npos) << way;
+	EXPECT_EQ(way.find("3:"), std::string::npos) << way;
+}
+
 TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);

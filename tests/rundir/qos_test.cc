@@ -66,6 +66,24 @@ TEST(Qos, OfAPluginIsBelievedOnlyWhereItCanBe)
 	EXPECT_EQ(believable(said), expected) << "no word has that number";
 }
 
+TEST(Qos, GrantedIsWhatAnyEndHasOtherwiseThanAsked)
+{
+	Qos asked, receiver, sender, granted;
+	asked[ICEPATH_QOS_RELIABILITY] = asked[ICEPATH_QOS_DURABILITY] = 1;
+	receiver[ICEPATH_QOS_RELIABILITY] = 1;
+	receiver[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_ALL;
+	sender = receiver;
+	sender[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;
+	sender[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST; // nobody asked: the receiver's stays
+	sender[ICEPATH_QOS_LIFESPAN] = 7; // which receivers don't have
+	add_granted(asked, receiver, granted);
+	EXPECT_EQ(granted, receiver);
+	add_granted(asked, sender, granted);
+	EXPECT_EQ(text(granted), "best-effort keep-all lifespan 7e-06ms");
+	add_granted(asked, receiver, granted);
+	EXPECT_EQ(text(granted), "best-effort keep-all lifespan 7e-06ms") << "another receiver's doesn't hide it";
+}
+
 TEST(Qos, LosesMessagesWhereItDoesNotKeepThem)
 {
 	EXPECT_FALSE(may_lose(Qos{}));
