@@ -246,7 +246,7 @@ TEST_F(Relayed, WhoTakesInMemoryDidNotGive)
 // Nor where it woke that thread out of the very wait in which the message was announced.
 TEST_F(Relayed, WhoTakesInMemoryDidNotTellOfTheMessage)
 {
-	capture.cell.mechanisms |= ICEPATH_USES_SHARED_MEMORY;
+	capture.add(2, ICEPATH_RECORD_THREAD, 21, kSender).thread.tgid = kReceiver; // between threads
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
 	event(ICEPATH_RECORD_DATA_READY, 1120, kSender, 0xb1);
 	call(kReceiver, ICEPATH_CALL_GIVE, 1140, 1170, 0xe1);
