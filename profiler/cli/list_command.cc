@@ -75,7 +75,8 @@ ExitCode list(const ListOptions &options)
 									   {"between_processes", (target.capabilities & ICEPATH_WITHIN_PROCESS) == 0},
 									   {"within_process", (target.capabilities & ICEPATH_BETWEEN_PROCESSES) == 0}});
 		for (const run::NotBuilt &adapter : not_built)
-			json["not_built"].push_back({{"name", adapter.name}, {"package", adapter.package}});
+			json["not_built"].push_back(
+				{{"name", adapter.name}, {"package", adapter.package}, {"library", adapter.library}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}
@@ -91,8 +92,9 @@ ExitCode list(const ListOptions &options)
 							target.fanin_waits ? fmt::format("{}", fmt::join(waits_of(target.fanin_waits), ",")) : "–",
 							target.max_payload_bytes, what_it_is(target));
 	for (const run::NotBuilt &adapter : not_built)
-		text += fmt::format("{:<{}}  not built: Debian's package {} was missing when icepath was configured\n",
-							adapter.name, width, adapter.package);
+		text += fmt::format("{:<{}}  not built: {} was missing when icepath was configured\n", adapter.name, width,
+							adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
+													: "Debian's package " + adapter.package);
 	print(text);
 	for (const std::string &notice : notices)
 		fmt::print(stderr, "icepath: {}\n", notice);

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace icepath::run {
 namespace {
@@ -175,14 +176,18 @@ std::vector<std::string> plugin_paths()
 	return paths;
 }
 
-// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name and a package.
+// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name, "package" or "library",
+// and what that is called.
 std::vector<NotBuilt> adapters_not_built()
 {
 	std::vector<NotBuilt> all;
 	for (const std::string &folder : plugin_folders()) {
 		std::ifstream list(fs::path(folder) / "not-built");
-		for (NotBuilt one; list >> one.name >> one.package;)
-			all.push_back(one);
+		NotBuilt one;
+		for (std::string kind, missing; list >> one.name >> kind >> std::ws && std::getline(list, missing);) {
+			(kind == "package" ? one.package : one.library) = missing;
+			all.push_back(std::exchange(one, {}));
+		}
 	}
 	return all;
 }

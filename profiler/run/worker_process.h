@@ -85,9 +85,10 @@ std::string worker_program();
 std::vector<std::string> plugin_folders();
 std::vector<std::string> plugin_paths();
 
-// An adapter whose library was missing when icepath was built.
+// An adapter that was missing something when icepath was built: a package of Debian's, or a library that Debian doesn't
+// package; the other is empty.
 struct NotBuilt {
-	std::string name, package;
+	std::string name, package, library;
 };
 std::vector<NotBuilt> adapters_not_built();
 

@@ -116,13 +116,17 @@ public:
 TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 {
 	const KeptFolder folder;
-	std::ofstream(folder.path + "/not-built") << "zeromq libzmq3-dev\nlcm liblcm-dev\n";
+	std::ofstream(folder.path + "/not-built")
+		<< "zeromq package libzmq3-dev\nyarp library YARP 3\nlcm package liblcm-dev\n";
 	setenv("ICEPATH_PLUGIN_PATH", ("/nowhere:" + folder.path).c_str(), 1);
 	const std::vector<NotBuilt> missing = adapters_not_built();
 	unsetenv("ICEPATH_PLUGIN_PATH");
-	ASSERT_EQ(missing.size(), 2u);
+	ASSERT_EQ(missing.size(), 3u);
 	EXPECT_EQ(missing[0].name, "zeromq");
-	EXPECT_EQ(missing[1].package, "liblcm-dev");
+	EXPECT_EQ(missing[0].library, "");
+	EXPECT_EQ(missing[1].package, "");
+	EXPECT_EQ(missing[1].library, "YARP 3");
+	EXPECT_EQ(missing[2].package, "liblcm-dev");
 }
 
 TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)
