@@ -70,16 +70,7 @@ struct WindowedEnd : SharedMemoryEnd {
 	}
 
 	// Before a slot is lent for a message of so many bytes.
-	int may_lend(uint64_t bytes)
-	{
-		if (is_over())
-			return end_of_call();
-		if (bytes > payload_bytes)
-			return sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", target,
-								 static_cast<unsigned long long>(payload_bytes),
-								 static_cast<unsigned long long>(bytes));
-		return ICEPATH_OK;
-	}
+	int may_lend(uint64_t bytes) { return is_over() ? end_of_call() : check_slot(bytes); }
 
 	// After each message, and its stamps.
 	int end_of_send(uint64_t now_ns)

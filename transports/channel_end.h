@@ -88,13 +88,27 @@ struct ChannelEnd {
 		return ICEPATH_OK;
 	}
 
+	// Whether a slot may be lent for so many bytes.
+	int check_slot(uint64_t bytes)
+	{
+		if (bytes > payload_bytes)
+			return sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", target,
+								 static_cast<unsigned long long>(payload_bytes),
+								 static_cast<unsigned long long>(bytes));
+		return ICEPATH_OK;
+	}
+
 	// The beginning of a receive. Asking begins here, and what the last message left in `message` goes.
-	int begin(icepath_recv &message)
+	static void begin_taking(icepath_recv &message)
 	{
 		message.ask_ns = icepath_now_ns();
 		message.wait_return_ns = message.take_call_ns = message.take_return_ns = message.observe_ns = 0;
 		message.attempts = 0;
 		message.bytes = 0;
+	}
+	int begin(icepath_recv &message)
+	{
+		begin_taking(message);
 		if (message.capacity < payload_bytes)
 			return sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", target);
 		return ICEPATH_OK;

@@ -15,11 +15,9 @@ namespace icepath::transports {
 
 inline int loan(icepath_endpoint *end, uint64_t bytes, void **slot)
 {
-	if (bytes > end->payload_bytes)
-		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", end->target,
-								  static_cast<unsigned long long>(end->payload_bytes),
-								  static_cast<unsigned long long>(bytes));
-	int status = ICEPATH_OK;
+	int status = end->check_slot(bytes);
+	if (status != ICEPATH_OK)
+		return status;
 	uint32_t attempts = 0;
 	*slot = end->lent = end->await_room(attempts, status);
 	return status;
@@ -56,10 +54,7 @@ inline int give_back(icepath_endpoint *end, const void *slot)
 template <const RingVariant *(*kVariant)(uint32_t)> icepath_plugin lent_ring_table(const char *name)
 {
 	icepath_plugin table = ring_table<icepath_endpoint, kVariant>(name);
-	table.loan = loan;
-	table.send_loaned = send_loaned;
-	table.take = take;
-	table.give_back = give_back;
+	add_loans(table, loan, send_loaned, take, give_back);
 	return table;
 }
 

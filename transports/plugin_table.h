@@ -105,6 +105,18 @@ icepath_plugin plugin_table(const char *name, const icepath_target *(*target)(ui
 	return table;
 }
 
+// For plug-ins that lend slots out.
+template <class Endpoint>
+void add_loans(icepath_plugin &table, int (*lend)(Endpoint *, uint64_t, void **),
+			   int (*send_lent)(Endpoint *, void *, icepath_send *),
+			   int (*take_lent)(Endpoint *, const void **, icepath_recv *), int (*give_back)(Endpoint *, const void *))
+{
+	table.loan = lend;
+	table.send_loaned = send_lent;
+	table.take = take_lent;
+	table.give_back = give_back;
+}
+
 } // namespace icepath::transports
 
 #define ICEPATH_EXPORT extern "C" __attribute__((visibility("default")))

@@ -19,6 +19,7 @@
 
 #include "middleware_adapters/cyclonedds/participant.h"
 #include "middleware_adapters/iceoryx/roudi.h"
+#include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/send_window.h"
 #include "middleware_adapters/threads_named.h"
@@ -195,21 +196,10 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 	return code == DDS_RETCODE_OK ? end->end_of_send(message->return_ns) : failed(*end, "dds_write", code);
 }
 
-int send_message(icepath_endpoint *end, icepath_send *message)
-{
-	void *slot = nullptr;
-	if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
-		return status;
-	std::memcpy(slot, message->data, message->bytes);
-	return send_lent(end, slot, message);
-}
-
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->capacity = end->payload_bytes;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
-		return status;
+	end->begin_taking(*message);
 	if (end->listens)
 		dds_set_listener(end->dds.reader, nullptr);
 	end->listens = false;
@@ -248,24 +238,13 @@ int give_back(icepath_endpoint *end, const void *)
 	return ICEPATH_OK;
 }
 
-int recv_message(icepath_endpoint *end, icepath_recv *message)
-{
-	const void *slot = nullptr;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
-		return status;
-	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
-		return status;
-	std::memcpy(message->data, slot, message->bytes);
-	return give_back(end, slot);
-}
-
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin = [] {
-		icepath_plugin table =
-			plugin_table("cyclonedds-shm", target, open_end, connect_end, send_message, recv_message);
+		icepath_plugin table = plugin_table("cyclonedds-shm", target, open_end, connect_end, send_copy<lend, send_lent>,
+											recv_copy<take_lent, give_back>);
 		table.library_version = "Cyclone DDS " CYCLONEDDS_VERSION;
 		table.daemon = &kRouDi;
 		table.cancel = [](icepath_endpoint *end) {
@@ -273,10 +252,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 			end->dds.end_wait();
 		};
 		table.granted = [](const icepath_endpoint *end, icepath_qos *qos) { end->dds.add_granted(*qos); };
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;

@@ -265,9 +265,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->capacity = end->payload_bytes;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
-		return status;
+	end->begin_taking(*message);
 	const int status = recv_by(*end, *message, "DataReader::take()", [&](bool &is_message) {
 		const ReturnCode_t taken = end->dds.reader->take(end->in_loan, end->in_infos, 1);
 		if (taken != ReturnCode_t::RETCODE_OK)
@@ -305,10 +303,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		table.library_version = "Fast DDS " FASTDDS_VERSION;
 		table.cancel = cancel;
 		table.granted = [](const icepath_endpoint *end, icepath_qos *qos) { end->dds.granted(*qos); };
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;

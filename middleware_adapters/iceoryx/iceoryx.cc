@@ -15,9 +15,10 @@
 #include <iterator>
 #include <string>
 
-#include "middleware_adapters/channel_name.h"
+#include "middleware_adapters/discovery.h"
 #include "middleware_adapters/iceoryx/roudi.h"
 #include "middleware_adapters/iceoryx/untyped.h"
+#include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/qos_values.h"
 #include "transports/plugin_table.h"
 #include <iceoryx_hoofs/log/logmanager.hpp>
@@ -25,16 +26,11 @@
 #include <iceoryx_versions.hpp>
 
 using namespace icepath::transports;
-using icepath::middleware::Ports;
-using icepath::middleware::set_value;
-using icepath::middleware::Taking;
-using icepath::middleware::UntypedPorts;
-using icepath::middleware::value_of;
-using icepath::middleware::WantedPorts;
+using namespace icepath::middleware;
 
 namespace {
 
-constexpr uint64_t kQueuedBytes = 8 * icepath::middleware::kLargestChunk;
+constexpr uint64_t kQueuedBytes = 8 * kLargestChunk;
 constexpr uint64_t kLongestQueue = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
 
 uint64_t queue_of(const icepath_open &how)
@@ -57,10 +53,10 @@ constexpr Variant kVariants[] = {
 	{"iceoryx", "loaned chunks in shared memory, untyped; polled (spin) or awaited in a WaitSet (epoll)",
 	 kPolledOrInWaitSet, 0, kDiscards | kQueues, untyped_ports},
 	{"iceoryx/listener", "the same, taken by a Listener's thread, which wakes the receiver's", ICEPATH_WAIT_BLOCK,
-	 ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, kDiscards, icepath::middleware::listener_ports},
+	 ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, kDiscards, listener_ports},
 #ifdef ICEPATH_HAS_C_BINDING
 	{"iceoryx-c", "loaned chunks by the C binding; polled (spin) or awaited in a wait set (epoll)", kPolledOrInWaitSet,
-	 0, kDiscards | kQueues, icepath::middleware::c_ports},
+	 0, kDiscards | kQueues, c_ports},
 #endif
 };
 
@@ -104,7 +100,7 @@ const icepath_target *target(uint32_t n)
 			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | variant.mechanisms;
 			it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
 			it.qos = variant.qos;
-			it.max_payload_bytes = icepath::middleware::kLargestChunk;
+			it.max_payload_bytes = kLargestChunk;
 			it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";
 			targets.push_back(it);
 		}
@@ -138,41 +134,28 @@ int make_ports(icepath_endpoint &end, const std::string &channel)
 // Side 0 names the channel, anew each time: iox-roudi goes on to join those that were killed a moment ago.
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
+	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) {
 		join_runtime();
-		if (end.side == 1)
-			return ICEPATH_OK;
-		const std::string channel = new_channel();
-		give_text(end, channel);
-		return make_ports(end, channel);
+		return open_discovered(end, make_ports);
 	});
 }
 
-// iox-roudi joins them within a tenth of a second. Side 1 comes first, and finds the ports of side 0.
+// iox-roudi joins them within a tenth of a second.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	int status = end->meet(*peer, 0);
-	if (status == ICEPATH_OK && end->side == 1)
-		status = make_ports(*end, text_of(*peer));
-	if (status != ICEPATH_OK)
+	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
 	if (end->wait == ICEPATH_WAIT_EPOLL)
 		hold_signals(); // only here: between open() and connect() icepath allows the one that it wakes by
-	const uint64_t give_up_ns = icepath_now_ns() + 3'000'000'000;
-	while (!end->ports->are_joined()) {
-		if (icepath_now_ns() > give_up_ns)
-			return end->sentence.tell(ICEPATH_FAILED, "%s: iox-roudi hasn't joined both ends in 3 s", end->target);
-		usleep(1000);
-	}
-	return ICEPATH_OK;
+	return connect_discovered(*end, *peer, make_ports, [&] { return end->ports->are_joined(); });
 }
 
-int publish(icepath_endpoint *end, void *chunk, icepath_send &message)
+int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 {
-	message.attempts = 1;
-	message.call_ns = icepath_now_ns();
-	end->ports->publish(chunk);
-	message.return_ns = icepath_now_ns();
+	message->attempts = 1;
+	message->call_ns = icepath_now_ns();
+	end->ports->publish(slot);
+	message->return_ns = icepath_now_ns();
 	// Without a queue it went nowhere.
 	return end->is_cancelled() || !end->ports->has_subscriber() ? end->end_of_cancelled() : ICEPATH_OK;
 }
@@ -182,33 +165,18 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 	*slot = nullptr;
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
-	if (bytes > end->payload_bytes)
-		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", end->target,
-								  static_cast<unsigned long long>(end->payload_bytes),
-								  static_cast<unsigned long long>(bytes));
+	if (const int status = end->check_slot(bytes); status != ICEPATH_OK)
+		return status;
 	const char *why_not = nullptr;
 	*slot = end->ports->lend(static_cast<uint32_t>(bytes), why_not);
 	return !*slot ? end->sentence.tell(ICEPATH_FAILED, "%s: no chunk can be lent: %s", end->target, why_not)
 				  : ICEPATH_OK;
 }
 
-int send_lent(icepath_endpoint *end, void *slot, icepath_send *message) { return publish(end, slot, *message); }
-
-int send_message(icepath_endpoint *end, icepath_send *message)
-{
-	void *chunk = nullptr;
-	if (const int status = lend(end, message->bytes, &chunk); status != ICEPATH_OK)
-		return status;
-	std::memcpy(chunk, message->data, message->bytes);
-	return publish(end, chunk, *message);
-}
-
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->ask_ns = icepath_now_ns();
-	message->wait_return_ns = message->observe_ns = 0;
-	message->attempts = 0;
+	end->begin_taking(*message);
 	for (;;) {
 		if (end->is_cancelled())
 			return end->end_of_cancelled();
@@ -234,18 +202,6 @@ int give_back(icepath_endpoint *end, const void *slot)
 	return ICEPATH_OK;
 }
 
-int recv_message(icepath_endpoint *end, icepath_recv *message)
-{
-	const void *chunk = nullptr;
-	if (message->capacity < end->payload_bytes)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end->target);
-	if (const int status = take_lent(end, &chunk, message); status != ICEPATH_OK)
-		return status;
-	message->bytes = std::min(message->bytes, message->capacity);
-	std::memcpy(message->data, chunk, message->bytes);
-	return give_back(end, chunk);
-}
-
 // The library doesn't tell what its ports have: it is what they were made with.
 void granted(const icepath_endpoint *end, icepath_qos *qos)
 {
@@ -259,19 +215,17 @@ void granted(const icepath_endpoint *end, icepath_qos *qos)
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin = [] {
-		icepath_plugin table = plugin_table("iceoryx", target, open_end, connect_end, send_message, recv_message);
+		icepath_plugin table = plugin_table("iceoryx", target, open_end, connect_end, send_copy<lend, send_lent>,
+											recv_copy<take_lent, give_back>);
 		table.library_version = "iceoryx " ICEORYX_LATEST_RELEASE_VERSION;
-		table.daemon = &icepath::middleware::kRouDi;
+		table.daemon = &kRouDi;
 		table.granted = granted;
 		table.cancel = [](icepath_endpoint *end) {
 			end->cancelled.store(true, std::memory_order_relaxed);
 			if (end->ports)
 				end->ports->cancel();
 		};
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;

@@ -11,14 +11,16 @@
 #include <memory>
 #include <string>
 
-#include "middleware_adapters/channel_name.h"
+#include "middleware_adapters/discovery.h"
 #include "middleware_adapters/iceoryx2/shim.h"
+#include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/queue_length.h"
 #include "transports/death_watch.h"
 #include "transports/plugin_table.h"
 #include "transports/spin_pause.h"
 
 using namespace icepath::transports;
+using namespace icepath::middleware;
 
 namespace {
 
@@ -55,7 +57,7 @@ struct FreePorts {
 
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: ChannelEnd(how, what), queue(static_cast<uint64_t>(icepath::middleware::queue_length(how, kQueue)))
+		: ChannelEnd(how, what), queue(static_cast<uint64_t>(queue_length(how, kQueue)))
 	{}
 	const uint64_t queue;
 	std::unique_ptr<Iox2Ports, FreePorts> ports;
@@ -79,13 +81,8 @@ int make_ports(icepath_endpoint &end, const std::string &channel)
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
-	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		if (end.side == 1)
-			return ICEPATH_OK;
-		const std::string channel = new_channel();
-		give_text(end, channel);
-		return make_ports(end, channel);
-	});
+	return open_one_of(how, target, endpoint, address,
+					   [](icepath_endpoint &end) { return open_discovered(end, make_ports); });
 }
 
 // Side 1 comes first, and finds the ports of side 0.
@@ -118,21 +115,10 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 	return sent == kIox2Failed && !end->is_cancelled() ? end->failed_in_library() : end->end_of_cancelled();
 }
 
-int send_message(icepath_endpoint *end, icepath_send *message)
-{
-	void *slot = nullptr;
-	if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
-		return status;
-	std::memcpy(slot, message->data, message->bytes);
-	return send_lent(end, slot, message);
-}
-
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->ask_ns = icepath_now_ns();
-	message->wait_return_ns = message->observe_ns = 0;
-	message->attempts = 0;
+	end->begin_taking(*message);
 	for (;;) {
 		if (end->is_cancelled())
 			return end->end_of_cancelled();
@@ -159,29 +145,15 @@ int give_back(icepath_endpoint *end, const void *slot)
 	return ICEPATH_OK;
 }
 
-int recv_message(icepath_endpoint *end, icepath_recv *message)
-{
-	const void *slot = nullptr;
-	if (message->capacity < end->payload_bytes)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", end->target);
-	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
-		return status;
-	message->bytes = std::min(message->bytes, message->capacity);
-	std::memcpy(message->data, slot, message->bytes);
-	return give_back(end, slot);
-}
-
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin = [] {
-		icepath_plugin table = plugin_table("iceoryx2", target, open_end, connect_end, send_message, recv_message);
+		icepath_plugin table = plugin_table("iceoryx2", target, open_end, connect_end, send_copy<lend, send_lent>,
+											recv_copy<take_lent, give_back>);
 		table.library_version = "iceoryx2 " ICEORYX2_VERSION;
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;

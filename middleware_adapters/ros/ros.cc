@@ -23,14 +23,14 @@
 #include <vector>
 
 #include "middleware_adapters/brokered_end.h"
+#include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros/node.h"
 #include "middleware_adapters/ros/octets.h"
 #include "middleware_adapters/ros/service.h"
 
 using namespace icepath::transports;
-using icepath::middleware::node;
-using icepath::middleware::Octets;
+using namespace icepath::middleware;
 
 namespace {
 
@@ -53,7 +53,7 @@ struct icepath_endpoint : BrokeredEnd {
 	std::string forth; // the topic to the peer, or its service
 	ros::Publisher publisher;
 	ros::Subscriber subscriber;
-	icepath::middleware::Service service;
+	Service service;
 	boost::shared_ptr<Octets> lent; // ros/intra: to be sent
 	boost::shared_ptr<const Octets> taken;
 };
@@ -246,7 +246,7 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 		*slot = nullptr;
 		if (const int status = end->may_lend(bytes); status != ICEPATH_OK)
 			return status;
-		end->lent = boost::make_shared<icepath::middleware::Slot>(bytes);
+		end->lent = boost::make_shared<Slot>(bytes);
 		*slot = end->lent->data;
 		return int{ICEPATH_OK};
 	});
@@ -264,13 +264,8 @@ int send_lent(icepath_endpoint *end, void *, icepath_send *message)
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->call_ns = message->publish_ns = 0;
-	if (end->is(kIntra)) {
-		void *slot = nullptr;
-		if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
-			return status;
-		std::memcpy(end->lent->data, message->data, message->bytes);
-		return send_lent(end, slot, message);
-	}
+	if (end->is(kIntra))
+		return send_copy<lend, send_lent>(end, message);
 	return run(*end, "a send", [&] {
 		return end->has_service() ? call(*end, *message) : publish(*end, *message, octets_of(*message));
 	});
@@ -297,9 +292,7 @@ int take(icepath_endpoint &end, icepath_recv &message)
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->capacity = end->payload_bytes;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
-		return status;
+	end->begin_taking(*message);
 	if (const int status = run(*end, "a receive", [&] { return take(*end, *message); }); status != ICEPATH_OK)
 		return status;
 	*slot = end->taken->data;
@@ -315,15 +308,11 @@ int give_back(icepath_endpoint *end, const void *)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
+	if (end->is(kIntra))
+		return recv_copy<take_lent, give_back>(end, message);
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	if (!end->is(kIntra))
-		return run(*end, "a receive", [&] { return take(*end, *message); });
-	const void *slot = nullptr;
-	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
-		return status;
-	std::memcpy(message->data, slot, message->bytes);
-	return give_back(end, slot);
+	return run(*end, "a receive", [&] { return take(*end, *message); });
 }
 
 void cancel(icepath_endpoint *end)
@@ -345,15 +334,12 @@ const char *version()
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin = [] {
-		icepath::middleware::set_environment();
+		set_environment();
 		icepath_plugin table = plugin_table("ros", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = version();
-		table.daemon = &icepath::middleware::kMaster;
+		table.daemon = &kMaster;
 		table.cancel = cancel;
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;
