@@ -31,8 +31,8 @@ Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
 	: plugin_(plugin), output_(memfd_create("icepath-daemon", MFD_CLOEXEC)),
 	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
 {
-	command_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
-	if (command_.empty())
+	identity_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
+	if (identity_.empty())
 		worker_.reset();
 }
 
@@ -129,7 +129,7 @@ std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
 {
 	auto daemon = std::make_shared<Daemon>(plugin, *space_);
 	for (const auto &[other, running] : daemons_)
-		if (!daemon->command().empty() && running->command() == daemon->command())
+		if (!daemon->identity().empty() && running->identity() == daemon->identity())
 			return running;
 	daemon->start(helper_);
 	return daemon;

@@ -19,8 +19,8 @@ class Daemon {
 public:
 	// Nothing is started yet. Throws WorkerFailed, as start() does.
 	Daemon(const std::string &plugin, const MiddlewareSpace &space);
-	// Its program and arguments; empty: the plug-in needs none, and start() does nothing.
-	const std::string &command() const { return command_; }
+	// See worker::identity_of(); empty: the plug-in needs none, and start() does nothing.
+	const std::string &identity() const { return identity_; }
 	// Returns once it can be used. `helper`, if any, follows its threads. Throws WorkerFailed with what became of it instead.
 	void start(privilege::Helper *helper);
 	// "iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
@@ -33,7 +33,7 @@ private:
 	std::string last_words() const;
 	void await(const std::string &ready) const;
 	const std::string plugin_;
-	std::string command_;
+	std::string identity_;
 	Fd output_; // a memfd: it is never full, and leaves nothing behind
 	std::unique_ptr<Worker> worker_; // none: the plug-in needs no daemon
 	uint32_t family_ = 0;
@@ -60,7 +60,7 @@ private:
 
 	privilege::Helper *helper_;
 	std::optional<MiddlewareSpace> space_; // since it was first needed
-	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those of one command line have one
+	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those with the same daemon share it
 	std::map<std::string, std::string> failures_; // of those that couldn't be started: they aren't tried again
 };
 

@@ -2,6 +2,7 @@
 #include "profiler/worker/daemon.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <vector>
 
 namespace icepath::worker {
@@ -22,6 +24,16 @@ void look_for_daemons_too()
 		   fmt::format("{}:/usr/local/sbin:/usr/sbin:/sbin", path ? path : "/usr/local/bin:/usr/bin:/bin").c_str(), 1);
 }
 
+// With the end of its arguments' list, as execvp() wants it.
+std::vector<char *> words_of(const icepath_daemon &daemon)
+{
+	std::vector<char *> words = {const_cast<char *>(daemon.program)};
+	for (const char *const *word = daemon.arguments; word && *word; word++)
+		words.push_back(const_cast<char *>(*word));
+	words.push_back(nullptr);
+	return words;
+}
+
 } // namespace
 
 std::string become(const icepath_daemon &daemon, const Fd &output)
@@ -32,17 +44,22 @@ std::string become(const icepath_daemon &daemon, const Fd &output)
 		if (!file.good())
 			return fmt::format("{} can't be written for {}: {}", daemon.file, daemon.program, std::strerror(errno));
 	}
-	std::vector<char *> words = {const_cast<char *>(daemon.program)};
-	for (const char *const *word = daemon.arguments; word && *word; word++)
-		words.push_back(const_cast<char *>(*word));
-	words.push_back(nullptr);
 	if (dup2(output.get(), STDOUT_FILENO) < 0 || dup2(output.get(), STDERR_FILENO) < 0)
 		return fmt::format("{} can't print anywhere: {}", daemon.program, std::strerror(errno));
 	signal(SIGPIPE, SIG_DFL); // exec keeps what is ignored
 	look_for_daemons_too();
-	execvp(daemon.program, words.data());
+	execvp(daemon.program, words_of(daemon).data());
 	return fmt::format("{} can't be started: {}; Debian's package {} brings it", daemon.program, std::strerror(errno),
 					   daemon.package);
+}
+
+std::string identity_of(const icepath_daemon &daemon)
+{
+	const std::vector<char *> words = words_of(daemon);
+	std::string all = fmt::format("{}", fmt::join(words.begin(), words.end() - 1, " "));
+	if (daemon.file)
+		all += fmt::format("\n{}\n{}", daemon.file, daemon.file_text);
+	return fmt::format("{} {:016x}", daemon.program, std::hash<std::string>{}(all));
 }
 
 } // namespace icepath::worker

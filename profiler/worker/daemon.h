@@ -12,4 +12,7 @@ namespace icepath::worker {
 // why it can't: a sentence.
 std::string become(const icepath_daemon &daemon, const Fd &output);
 
+// What tells it from others: two plug-ins that say the same of their daemon share one. Its program, and a hash of its arguments and its file.
+std::string identity_of(const icepath_daemon &daemon);
+
 } // namespace icepath::worker

@@ -29,7 +29,7 @@ enum class RequestKind : uint32_t {
 	Connect,
 	RunBlock, // run one block; the reply comes when it has ended
 	Close, // close the endpoint and exit
-	DescribeDaemon, // load `plugin`, reply with its daemon's command line; empty: it has none
+	DescribeDaemon, // load `plugin`, reply with identity_of() its daemon; empty: it has none
 	// Reply with what the daemon prints once it is ready, and become it; fds: what it prints goes there.
 	BecomeDaemon,
 };

@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include "profiler/failure.h"
 #include "profiler/worker/daemon.h"
+#include "profiler/worker/usage.h"
 
 namespace icepath::worker {
 namespace {
@@ -48,45 +46,6 @@ void tell(Reply &reply, const Outcome &outcome)
 
 void mark(int flags) { syscall(SYS_faccessat2, -1, "", kMarkerMode, flags); }
 
-uint64_t to_ns(const timeval &time)
-{
-	return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
-}
-
-rusage usage_now(bool of_process)
-{
-	// The kernel's account of a running thread is as old as its last tick, unless somebody asks by this clock
-	// (task_sched_runtime calls update_curr).
-	timespec unused{};
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &unused);
-	rusage usage{};
-	getrusage(of_process ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
-	return usage;
-}
-
-rundir::Usage usage_between(const rusage &begin, const rusage &end)
-{
-	const auto grown = [](long from, long to) { return static_cast<uint64_t>(to - from); };
-	rundir::Usage usage;
-	usage.user_ns = to_ns(end.ru_utime) - to_ns(begin.ru_utime);
-	usage.system_ns = to_ns(end.ru_stime) - to_ns(begin.ru_stime);
-	usage.voluntary_switches = grown(begin.ru_nvcsw, end.ru_nvcsw);
-	usage.involuntary_switches = grown(begin.ru_nivcsw, end.ru_nivcsw);
-	usage.minor_faults = grown(begin.ru_minflt, end.ru_minflt);
-	usage.major_faults = grown(begin.ru_majflt, end.ru_majflt);
-	usage.max_rss_kib = static_cast<uint64_t>(end.ru_maxrss);
-	usage.block_inputs = grown(begin.ru_inblock, end.ru_inblock);
-	usage.block_outputs = grown(begin.ru_oublock, end.ru_oublock);
-	usage.shared_text = grown(begin.ru_ixrss, end.ru_ixrss);
-	usage.unshared_data = grown(begin.ru_idrss, end.ru_idrss);
-	usage.unshared_stack = grown(begin.ru_isrss, end.ru_isrss);
-	usage.swaps = grown(begin.ru_nswap, end.ru_nswap);
-	usage.messages_sent = grown(begin.ru_msgsnd, end.ru_msgsnd);
-	usage.messages_received = grown(begin.ru_msgrcv, end.ru_msgrcv);
-	usage.signals = grown(begin.ru_nsignals, end.ru_nsignals);
-	return usage;
-}
-
 // Until the other side says that it has come to this block. Yields, because the sides may have been pinned to one CPU; then
 // sleeps, because the other may be long in coming.
 bool await(const std::atomic<uint64_t> &told, const BlockRequest &block)
@@ -106,18 +65,6 @@ bool await(const std::atomic<uint64_t> &told, const BlockRequest &block)
 }
 
 } // namespace
-
-MessageBuffer::MessageBuffer(uint64_t bytes)
-	: bytes_(bytes),
-	  data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0))
-{
-	if (data_ == MAP_FAILED)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("no memory for a message of {} bytes: {}", bytes, std::strerror(errno)));
-	mlock(data_, bytes_); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
-}
-
-MessageBuffer::~MessageBuffer() { munmap(data_, bytes_); }
 
 void Service::run()
 {
@@ -209,12 +156,8 @@ const Plugin &Service::load(const Request &request)
 void Service::describe_daemon(const Request &request, Reply &reply)
 {
 	const icepath_daemon *daemon = load(request).calls().daemon;
-	if (!daemon)
-		return;
-	std::string command = daemon->program;
-	for (const char *const *argument = daemon->arguments; argument && *argument; argument++)
-		command += std::string(" ") + *argument;
-	put(reply.message, command.c_str());
+	if (daemon)
+		put(reply.message, identity_of(*daemon).c_str());
 }
 
 bool Service::become_daemon(const Request &request, const std::vector<Fd> &received)

@@ -9,24 +9,11 @@
 #include "profiler/channel.h"
 #include "profiler/worker/block_loop.h"
 #include "profiler/worker/counters.h"
+#include "profiler/worker/message_buffer.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/watchdog.h"
 
 namespace icepath::worker {
-
-// Memory of a message, page aligned, present and locked where the limits allow.
-class MessageBuffer {
-public:
-	explicit MessageBuffer(uint64_t bytes); // throws Failure(MachineCannot)
-	~MessageBuffer();
-	MessageBuffer(const MessageBuffer &) = delete;
-	MessageBuffer &operator=(const MessageBuffer &) = delete;
-	void *data() const { return data_; }
-
-private:
-	uint64_t bytes_;
-	void *data_;
-};
 
 // One side of a cell. All of it belongs to the thread that measures.
 class Service {

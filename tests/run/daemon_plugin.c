@@ -9,7 +9,7 @@ static const struct icepath_daemon its_daemon = {
 	.package = "of-another-name",
 	.arguments = arguments,
 	.file = "/tmp/of-the-daemon",
-	.file_text = "its file says: ready\n",
+	.file_text = DAEMON_FILE,
 	.ready = "ready",
 };
 

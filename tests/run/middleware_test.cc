@@ -191,7 +191,7 @@ size_t children()
 	return static_cast<size_t>(std::distance(std::istream_iterator<int>(list), {}));
 }
 
-TEST(Middleware, ADaemonOfTheSameCommandLineIsShared)
+TEST(Middleware, ADaemonOfTheSameCommandLineAndFileIsShared)
 {
 	Middleware middleware;
 	middleware.surroundings_of(middleware_cell(), plugin("reads"));
@@ -200,6 +200,8 @@ TEST(Middleware, ADaemonOfTheSameCommandLineIsShared)
 	EXPECT_EQ(children(), before);
 	middleware.surroundings_of(middleware_cell(), plugin("dies"));
 	EXPECT_EQ(children(), before + 1);
+	middleware.surroundings_of(middleware_cell(), plugin("reads-another"));
+	EXPECT_EQ(children(), before + 2);
 }
 
 TEST(Middleware, ADaemonThatDiesIsTold)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/slots_view.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "ebpf/records.h"
+#include "profiler/failure.h"
+
+namespace icepath::run {
+
+SlotsView::SlotsView(Fd map, uint32_t slot_bytes, uint32_t slot_count, const std::vector<uint32_t> &cpus)
+	: map_(std::move(map)), slot_bytes_(slot_bytes), slot_count_(slot_count), cpus_(cpus.begin(), cpus.end())
+{
+	cpus_.push_back(-1);
+	void *memory = mmap(nullptr, size_t{slot_bytes} * slot_count, PROT_READ, MAP_SHARED, map_.get(), 0);
+	if (memory == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
+	memory_ = static_cast<const uint8_t *>(memory);
+}
+
+SlotsView::~SlotsView()
+{
+	if (memory_)
+		munmap(const_cast<uint8_t *>(memory_), size_t{slot_bytes_} * slot_count_);
+}
+
+SlotsView::SlotsView(SlotsView &&other) noexcept { *this = std::move(other); }
+
+SlotsView &SlotsView::operator=(SlotsView &&other) noexcept
+{
+	std::swap(map_, other.map_);
+	std::swap(memory_, other.memory_);
+	std::swap(slot_bytes_, other.slot_bytes_);
+	std::swap(slot_count_, other.slot_count_);
+	std::swap(cpus_, other.cpus_);
+	return *this;
+}
+
+std::vector<rundir::SlotCapture> SlotsView::copy() const
+{
+	std::vector<rundir::SlotCapture> slots(slot_count_);
+	for (uint32_t i = 0; i < slot_count_; i++) {
+		const uint8_t *base = memory_ + size_t{i} * slot_bytes_;
+		icepath_slot head{};
+		std::memcpy(&head, base, sizeof(head));
+		const uint32_t room =
+			(slot_bytes_ - static_cast<uint32_t>(sizeof(head))) / static_cast<uint32_t>(sizeof(icepath_record));
+		slots[i].cpu = cpus_[i];
+		slots[i].position = head.position;
+		slots[i].capacity = std::min(head.capacity, room);
+		slots[i].records.resize(std::min(head.position, slots[i].capacity));
+		std::memcpy(slots[i].records.data(), base + sizeof(head), slots[i].records.size() * sizeof(icepath_record));
+	}
+	return slots;
+}
+
+} // namespace icepath::run

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace icepath::worker {
+
+// Memory of a message, page aligned, present and locked where the limits allow.
+class MessageBuffer {
+public:
+	explicit MessageBuffer(uint64_t bytes); // throws Failure(MachineCannot)
+	~MessageBuffer();
+	MessageBuffer(const MessageBuffer &) = delete;
+	MessageBuffer &operator=(const MessageBuffer &) = delete;
+	void *data() const { return data_; }
+
+private:
+	uint64_t bytes_;
+	void *data_;
+};
+
+} // namespace icepath::worker

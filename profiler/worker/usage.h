@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a block took of the machine, by the kernel's accounts: getrusage(2).
+#include <sys/resource.h>
+
+#include "profiler/rundir/block.h"
+
+namespace icepath::worker {
+
+// Of the calling thread, or of its whole process.
+rusage usage_now(bool of_process);
+rundir::Usage usage_between(const rusage &begin, const rusage &end);
+
+} // namespace icepath::worker
