@@ -213,7 +213,7 @@ struct icepath_recv {
 struct icepath_daemon {
 	uint32_t size;         /* sizeof(struct icepath_daemon) */
 	const char *program;   /* "iox-roudi": found by PATH */
-	const char *package;   /* of Debian, that brings it */
+	const char *package;   /* of Debian, that brings it; NULL: none does */
 	const char *const *arguments; /* after its name; NULL ends them */
 	const char *file;      /* the path of a file that it reads, below /tmp, which is empty before; NULL: none */
 	const char *file_text;

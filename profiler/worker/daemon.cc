@@ -49,8 +49,8 @@ std::string become(const icepath_daemon &daemon, const Fd &output)
 	signal(SIGPIPE, SIG_DFL); // exec keeps what is ignored
 	look_for_daemons_too();
 	execvp(daemon.program, words_of(daemon).data());
-	return fmt::format("{} can't be started: {}; Debian's package {} brings it", daemon.program, std::strerror(errno),
-					   daemon.package);
+	const std::string why = fmt::format("{} can't be started: {}", daemon.program, std::strerror(errno));
+	return daemon.package ? fmt::format("{}; Debian's package {} brings it", why, daemon.package) : why;
 }
 
 std::string identity_of(const icepath_daemon &daemon)

@@ -45,8 +45,7 @@ Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)
 		if (daemon->size != sizeof(icepath_daemon))
 			refuse(fmt::format("{} was built with an icepath_daemon of {} bytes, this icepath has {}: rebuild it",
 							   file_, daemon->size, sizeof(icepath_daemon)));
-		if (!daemon->program || !daemon->package || !daemon->ready || !*daemon->ready ||
-			(daemon->file && !daemon->file_text))
+		if (!daemon->program || !daemon->ready || !*daemon->ready || (daemon->file && !daemon->file_text))
 			refuse(fmt::format("{} doesn't tell all of its daemon", file_));
 	}
 	const icepath_plugin &calls = *plugin_;

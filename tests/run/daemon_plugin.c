@@ -6,7 +6,9 @@ static const char *const arguments[] = {"-c", DAEMON_SCRIPT, NULL};
 static const struct icepath_daemon its_daemon = {
 	.size = sizeof(struct icepath_daemon),
 	.program = DAEMON_PROGRAM,
+#ifndef DAEMON_WITHOUT_PACKAGE
 	.package = "of-another-name",
+#endif
 	.arguments = arguments,
 	.file = "/tmp/of-the-daemon",
 	.file_text = DAEMON_FILE,

@@ -219,11 +219,14 @@ TEST(Middleware, ADaemonThatIsNeverReadySaysWhatItSaidLast)
 	EXPECT_EQ(refusal("ends"), "the daemon of icepath-daemon-ends exited with 3; it said last: oops");
 }
 
-TEST(Middleware, ADaemonThatIsMissingNamesItsPackage)
+TEST(Middleware, ADaemonThatIsMissingNamesItsPackageIfThereIsOne)
 {
 	EXPECT_EQ(refusal("missing"),
 			  "the daemon of icepath-daemon-missing exited with 3; it said last: icepath-no-such-program "
 			  "can't be started: No such file or directory; Debian's package of-another-name brings it");
+	EXPECT_EQ(refusal("missing-everywhere"),
+			  "the daemon of icepath-daemon-missing-everywhere exited with 3; it said last: icepath-no-such-program "
+			  "can't be started: No such file or directory");
 }
 
 TEST(Middleware, ADaemonIsFoundWhereDaemonsAre)
