@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 
 namespace icepath::run {
 namespace {
@@ -44,6 +46,25 @@ TEST(WorkerProcess, ThatIsKilledSaysSo)
 	} catch (const WorkerFailed &failure) {
 		EXPECT_STREQ(failure.what(), "the victim was killed by signal 9 (Killed)");
 	}
+}
+
+ptrdiff_t threads_of(pid_t pid)
+{
+	const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task");
+	return std::distance(begin(tasks), end(tasks));
+}
+
+// Those that it began before icepath follows it wouldn't be followed.
+TEST(WorkerProcess, OfSeveralSidesBeginsNoThreadBeforeItIsAsked)
+{
+	const auto sides = Worker::start(HONEST_WORKER, "worker", {"one side", "other side"}, false, nullptr);
+	const pid_t pid = sides[0]->process().pid();
+	usleep(200'000);
+	EXPECT_EQ(threads_of(pid), 1);
+	sides[1]->send({}, {});
+	for (int tries = 0; tries < 1000 && threads_of(pid) == 1; tries++)
+		usleep(10'000);
+	EXPECT_EQ(threads_of(pid), 2);
 }
 
 TEST(WorkerProcess, LeavesNoProcess)
