@@ -2,11 +2,13 @@
 // icepath-worker --control FD [--control FD]... [--one-thread]: one or several sides of a cell, each steered by icepath over
 // a socket of its own (profiler/worker/protocol.h).
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -68,6 +70,16 @@ void allow_descriptors()
 	}
 }
 
+// Until icepath asks any side for something: by then it follows this process, and with it only the threads that are yet to come.
+void await_request(const std::vector<int> &controls)
+{
+	std::vector<pollfd> waits;
+	for (const int control : controls)
+		waits.push_back({control, POLLIN, 0});
+	while (poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR)
+		;
+}
+
 void serve(const Arguments &given)
 {
 	using icepath::worker::Service;
@@ -77,6 +89,8 @@ void serve(const Arguments &given)
 		Service near(given.controls[0]), far(given.controls[1]);
 		return Service::run_in_one_thread(near, far);
 	}
+	if (given.controls.size() > 1)
+		await_request(given.controls);
 	std::vector<std::thread> others;
 	for (size_t side = 1; side < given.controls.size(); side++)
 		others.emplace_back([control = given.controls[side]]() noexcept { Service(control).run(); });

@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <iterator>
+#include <string>
 
 namespace icepath::run {
 namespace {
@@ -53,6 +57,21 @@ TEST(WorkerProcess, LeavesNoProcess)
 		Worker moved(std::move(running));
 	}
 	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+// Whose threads are followed: they inherit that from the main one, which icepath follows before its first request.
+TEST(WorkerProcess, OfSeveralSidesHasOneThreadUntilItIsAsked)
+{
+	const auto sides = Worker::start(HONEST_WORKER, "worker", {"near", "far"}, false, nullptr);
+	const auto threads = [tasks = "/proc/" + std::to_string(sides[0]->process().pid()) + "/task"] {
+		return std::distance(std::filesystem::directory_iterator(tasks), {});
+	};
+	usleep(200'000); // as busy as the machine may be, it has begun to wait by then, or the test tells nothing
+	EXPECT_EQ(threads(), 1);
+	sides[1]->send({}, {});
+	for (int tries = 0; tries < 1000 && threads() < 2; tries++)
+		usleep(10'000);
+	EXPECT_EQ(threads(), 2);
 }
 
 } // namespace
