@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC over a UNIX socket, by its synchronous API and code that its compiler made (peer.proto).
+// gRPC over a UNIX socket, by its synchronous and its callback API, and code that its compiler made (peer.proto).
 //
 // grpc/stream: side 1 is the server. Side 0 calls its method once, and the call's two streams carry the messages of both directions:
 // sending is Write(), receiving is Read(). The server's handler, in a thread of the library, only lends its stream to the thread of
@@ -10,79 +10,43 @@
 // connection for each direction. Sending is that call, which ends with an empty answer. Receiving is to wait for the handler, which
 // has the message, in a thread of the library; it answers once the message was copied out of it.
 //
+// grpc/callback: the same stream as grpc/stream, but neither end waits within a call of the library (reactor.h). Sending is StartWrite(),
+// once the message before was written. A thread of the library (nexting_thread: each process has at least two) waits for the sockets, reads
+// into a queue, and wakes the endpoint's thread, which sleeps on a condition variable.
+//
 // A thread within a call that waits looks after all of the process's sockets, unless another one does: a server has one or two
 // threads that always do. So a message may be read by another thread (grpcpp_sync_ser), which wakes the one that asked for it. Work
 // for a connection that another thread is at is left to that one, or to a thread that does nothing else (default-executo).
 //
 // No signal brings a call back. cancel() does by TryCancel(), for the client's calls and the server's stream; the handler of
-// grpc/unary is waited for by a condition variable.
+// grpc/unary and the queue of grpc/callback are waited for by a condition variable.
 #include <grpcpp/grpcpp.h>
 
-#include <memory>
-#include <mutex>
 #include <string>
 
-#include "middleware_adapters/grpc/service.h"
+#include "middleware_adapters/grpc/end.h"
+#include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/relayed_target.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
+using icepath::middleware::kCallback;
+using icepath::middleware::kStream;
+using icepath::middleware::kUnary;
 using icepath::middleware::Message;
 using icepath::middleware::Peer;
-using icepath::middleware::Service;
 using icepath::middleware::Taken;
+
+struct icepath_endpoint : icepath::middleware::GrpcEnd {
+	using GrpcEnd::GrpcEnd;
+};
 
 namespace {
 
 constexpr uint64_t kLargest = 32 * 1024 * 1024;
 constexpr int kLargestEncoded = kLargest + 64;
+constexpr int kQueued = 8; // messages that were read for a receiver which is busy
 constexpr auto kConnectTime = std::chrono::seconds(5);
-
-} // namespace
-
-struct icepath_endpoint : ChannelEnd {
-	using ChannelEnd::ChannelEnd;
-	~icepath_endpoint()
-	{
-		cancel();
-		stream.reset();
-		service.close();
-		if (server)
-			server->Shutdown(std::chrono::system_clock::now());
-	}
-
-	bool has_stream() const { return std::strcmp(target, "grpc/stream") == 0; }
-	bool serves() const { return has_stream() ? side == 1 : receives; }
-	bool calls() const { return has_stream() ? side == 0 : sends; }
-	void cancel()
-	{
-		cancelled.store(true, std::memory_order_relaxed);
-		service.end();
-		const std::lock_guard lock(calling);
-		if (call)
-			call->TryCancel();
-	}
-	// A call of the client begins. Before cancel() or after, but not in between.
-	grpc::ClientContext *begin_call()
-	{
-		const std::lock_guard lock(calling);
-		call = std::make_unique<grpc::ClientContext>();
-		if (is_cancelled())
-			call->TryCancel();
-		return call.get();
-	}
-
-	Message outgoing, incoming;
-	Service service;
-	std::unique_ptr<grpc::Server> server;
-	std::unique_ptr<Peer::Stub> stub;
-	std::mutex calling;
-	std::unique_ptr<grpc::ClientContext> call; // changes with `calling` held
-	std::unique_ptr<grpc::ClientReaderWriter<Message, Message>> stream; // of side 0
-	Service::ServerStream *served = nullptr; // of side 1
-};
-
-namespace {
 
 const icepath_target *target(uint32_t n)
 {
@@ -94,9 +58,12 @@ const icepath_target *target(uint32_t n)
 		return it;
 	};
 	static const icepath_target targets[] = {
-		made("grpc/stream", "a bidirectional stream over a UNIX socket, read and written synchronously",
+		made(kStream, "a bidirectional stream over a UNIX socket, read and written synchronously",
 			 ICEPATH_CAN_PINGPONG),
-		made("grpc/unary", "a synchronous call over a UNIX socket for each message, answered once it was taken",
+		made(kCallback,
+			 "a bidirectional stream over a UNIX socket, whose ends are called back by the library's threads",
+			 ICEPATH_CAN_PINGPONG),
+		made(kUnary, "a synchronous call over a UNIX socket for each message, answered once it was taken",
 			 ICEPATH_CAN_PINGPONG | ICEPATH_IS_RENDEZVOUS),
 	};
 	return n < std::size(targets) ? &targets[n] : nullptr;
@@ -132,7 +99,10 @@ int serve(icepath_endpoint &end, const std::string &name)
 	grpc::ServerBuilder builder;
 	builder.AddListeningPort(where, grpc::InsecureServerCredentials());
 	builder.SetMaxReceiveMessageSize(kLargestEncoded);
-	builder.RegisterService(&end.service);
+	if (end.callback_service)
+		builder.RegisterService(&*end.callback_service);
+	else
+		builder.RegisterService(&end.service);
 	end.server = builder.BuildAndStart();
 	if (!end.server)
 		return end.sentence.tell(ICEPATH_FAILED, "%s: gRPC can't listen on %s", end.target, where.c_str());
@@ -141,10 +111,24 @@ int serve(icepath_endpoint &end, const std::string &name)
 	return ICEPATH_OK;
 }
 
+void make_reactor(icepath_endpoint &end, int queue)
+{
+	if (end.side == 0) {
+		end.reactor = &end.calling_reactor.emplace(queue);
+	} else {
+		end.reactor = &end.serving_reactor.emplace(queue);
+		end.callback_service.emplace(*end.serving_reactor);
+	}
+}
+
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
-		return run(end, "serving", [&] { return end.serves() ? serve(end, how->name) : ICEPATH_OK; });
+		return run(end, "serving", [&]() -> int {
+			if (end.is(kCallback))
+				make_reactor(end, icepath::middleware::queue_length(*how, kQueued));
+			return end.serves() ? serve(end, how->name) : ICEPATH_OK;
+		});
 	});
 }
 
@@ -156,7 +140,10 @@ int call_server(icepath_endpoint &end, const std::string &where)
 	if (!channel->WaitForConnected(std::chrono::system_clock::now() + kConnectTime))
 		return end.sentence.tell(ICEPATH_FAILED, "%s: nobody answers on %s", end.target, where.c_str());
 	end.stub = Peer::NewStub(channel);
-	if (end.has_stream()) {
+	if (end.is(kCallback)) {
+		if (!end.calling_reactor->call(*end.stub))
+			return closed(end);
+	} else if (end.has_stream()) {
 		end.stream = end.stub->Exchange(end.begin_call());
 		end.stream->WaitForInitialMetadata(); // from here on the server has the stream, or the call has failed
 	}
@@ -204,6 +191,18 @@ int push(icepath_endpoint &end, icepath_send &message)
 	return status.ok() ? ICEPATH_OK : failed(end, "a call", status);
 }
 
+int start_write(icepath_endpoint &end, icepath_send &message)
+{
+	Message *to_fill = end.reactor->await_room();
+	if (!to_fill)
+		return closed(end);
+	to_fill->set_payload(message.data, message.bytes);
+	message.call_ns = icepath_now_ns();
+	end.reactor->write();
+	message.return_ns = icepath_now_ns();
+	return ICEPATH_OK;
+}
+
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->attempts = 1;
@@ -211,6 +210,8 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
 	return run(*end, "a send", [&] {
+		if (end->is(kCallback))
+			return start_write(*end, *message);
 		end->outgoing.set_payload(message->data, message->bytes);
 		return end->has_stream() ? write(*end, *message) : push(*end, *message);
 	});
@@ -244,6 +245,18 @@ int await_call(icepath_endpoint &end, icepath_recv &message)
 	return is_taken ? ICEPATH_OK : closed(end);
 }
 
+int await_message(icepath_endpoint &end, icepath_recv &message)
+{
+	message.take_call_ns = icepath_now_ns();
+	const Message *came = end.reactor->await_message();
+	message.take_return_ns = icepath_now_ns();
+	if (!came)
+		return closed(end);
+	copy_out(*came, message);
+	end.reactor->give_back();
+	return ICEPATH_OK;
+}
+
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
@@ -251,8 +264,11 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
 	message->attempts = 1;
-	return run(*end, "a receive",
-			   [&] { return end->has_stream() ? read(*end, *message) : await_call(*end, *message); });
+	return run(*end, "a receive", [&] {
+		if (end->is(kCallback))
+			return await_message(*end, *message);
+		return end->has_stream() ? read(*end, *message) : await_call(*end, *message);
+	});
 }
 
 const char *version()

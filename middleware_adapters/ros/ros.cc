@@ -20,10 +20,12 @@
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 
+#include <optional>
 #include <vector>
 
 #include "middleware_adapters/brokered_end.h"
 #include "middleware_adapters/lent_messages.h"
+#include "middleware_adapters/qos_values.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros/node.h"
 #include "middleware_adapters/ros/octets.h"
@@ -38,15 +40,30 @@ constexpr const char *kUdp = "ros/udpros", *kNoDelay = "ros/tcpros-nodelay", *kP
 					 *kService = "ros/service", *kIntra = "ros/intra";
 constexpr uint64_t kLargest = 16 * 1024 * 1024, kLargestByUdp = 65536;
 constexpr uint64_t kLongestJoinNs = 5'000'000'000;
+constexpr uint32_t kQueues = 1u << ICEPATH_QOS_HISTORY | 1u << ICEPATH_QOS_DEPTH;
 const ros::WallDuration kLongestWait(1.0);
+
+uint32_t kept_of(const icepath_qos &asked)
+{
+	const std::optional<uint64_t> depth = value_of(asked, ICEPATH_QOS_DEPTH);
+	if (value_of(asked, ICEPATH_QOS_HISTORY).value_or(depth ? ICEPATH_KEEP_LAST : ICEPATH_KEEP_ALL) == ICEPATH_KEEP_ALL)
+		return 0;
+	return static_cast<uint32_t>(std::min<uint64_t>(depth.value_or(1), UINT32_MAX));
+}
 
 } // namespace
 
 struct icepath_endpoint : BrokeredEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
+	icepath_endpoint(const icepath_open &how, const icepath_target &what)
+		: BrokeredEnd(how, what), kept(kept_of(how.qos))
+	{}
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 	bool has_service() const { return is(kService) || is(kPersistent); }
 
+	// Whose sender waits where too many messages weren't taken yet.
+	bool has_window() const { return !is(kUdp) && kept == 0; }
+
+	const uint32_t kept; // by each queue of a topic: the last ones; 0: all
 	ros::CallbackQueue queue; // of what comes; ends after what fills it
 	Octets incoming;
 	uint64_t came_ns = 0; // into a callback; 0: not yet
@@ -67,6 +84,7 @@ const icepath_target *target(uint32_t n)
 			relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
 						   "icepath's own limit: the library's 1 GB take longer than a block of messages");
 		it.capabilities |= also;
+		it.qos = also & ICEPATH_IS_RENDEZVOUS ? 0 : kQueues;
 		return it;
 	};
 	static const std::vector<icepath_target> targets = {
@@ -75,6 +93,7 @@ const icepath_target *target(uint32_t n)
 		[] {
 			icepath_target it = made(kUdp, "a ROS 1 topic over UDP (UDPROS), in datagrams of 1500 bytes",
 									 ICEPATH_IS_LOSSY | ICEPATH_BETWEEN_PROCESSES);
+			it.qos = 1u << ICEPATH_QOS_DEPTH; // or the sender's, which waits for nobody, would have no end
 			it.max_payload_bytes = kLargestByUdp;
 			it.max_payload_why = "icepath's own limit: roscpp sends all datagrams of a message at once, and a receive "
 								 "buffer of net.core.rmem_default has room for those of little more";
@@ -107,7 +126,7 @@ void subscribe(icepath_endpoint &end, const std::string &topic)
 {
 	ros::SubscribeOptions wish;
 	wish.initByFullCallbackType<const boost::shared_ptr<const Octets> &>(
-		topic, 0,
+		topic, end.kept,
 		[&end](const boost::shared_ptr<const Octets> &message) {
 			end.came_ns = icepath_now_ns();
 			end.taken = message;
@@ -121,7 +140,7 @@ void subscribe(icepath_endpoint &end, const std::string &topic)
 	end.subscriber = node().subscribe(wish);
 }
 
-// A queue of length 0 is endless; what finds no room in another is dropped. What is in it can't be more than the window, but over UDP.
+// A queue of length 0 is endless, and a full one drops its oldest message. There is a window for the former, but over UDP.
 int join(icepath_endpoint &end, const std::string &channel)
 {
 	return run(end, "joining", [&] {
@@ -137,7 +156,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 			return ICEPATH_OK;
 		}
 		if (end.sends)
-			end.publisher = here.advertise<Octets>(end.forth, end.is(kUdp) ? end.window : 0);
+			end.publisher = here.advertise<Octets>(end.forth, end.is(kUdp) && end.kept == 0 ? end.window : end.kept);
 		if (end.receives)
 			subscribe(end, back);
 		return ICEPATH_OK;
@@ -213,7 +232,7 @@ Octets octets_of(const icepath_send &message)
 template <class Message> int publish(icepath_endpoint &end, icepath_send &message, const Message &what)
 {
 	const int over = end.is_over() ? end.end_of_call() : ICEPATH_OK;
-	if (const int status = end.is(kUdp) ? over : end.await_room(); status != ICEPATH_OK)
+	if (const int status = end.has_window() ? end.await_room() : over; status != ICEPATH_OK)
 		return status;
 	message.attempts = 1;
 	message.call_ns = icepath_now_ns();
@@ -322,6 +341,15 @@ void cancel(icepath_endpoint *end)
 	end->service.cancel();
 }
 
+// The library doesn't tell how long its queues are: it is what they were made with.
+void granted(const icepath_endpoint *end, icepath_qos *qos)
+{
+	if (end->kept != 0)
+		set_value(*qos, ICEPATH_QOS_DEPTH, end->kept);
+	if (end->kept != 0 || (!end->is(kUdp) && !end->has_service()))
+		set_value(*qos, ICEPATH_QOS_HISTORY, end->kept != 0 ? ICEPATH_KEEP_LAST : ICEPATH_KEEP_ALL);
+}
+
 const char *version()
 {
 	static const std::string text = "roscpp " + std::to_string(ROS_VERSION_MAJOR) + "." +
@@ -339,6 +367,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		table.library_version = version();
 		table.daemon = &kMaster;
 		table.cancel = cancel;
+		table.granted = granted;
 		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();

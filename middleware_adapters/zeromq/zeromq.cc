@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <string>
 
+#include "middleware_adapters/qos_values.h"
 #include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/zeromq/socket.h"
@@ -37,7 +38,9 @@
 
 using namespace icepath::transports;
 using icepath::middleware::Option;
+using icepath::middleware::set_value;
 using icepath::middleware::Socket;
+using icepath::middleware::value_of;
 
 namespace {
 
@@ -93,6 +96,7 @@ const icepath_target *target(uint32_t n)
 			icepath_target it = relayed_target(variant.name, variant.summary, variant.waits, kLargest,
 											   "icepath's own limit: a queue has at least two messages");
 			it.capabilities |= variant.capabilities;
+			it.qos = variant.pattern == Pattern::ReqRep ? 0 : 1u << ICEPATH_QOS_DEPTH;
 			if (variant.capabilities & ICEPATH_WITHIN_PROCESS)
 				it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
 			targets.push_back(it);
@@ -147,7 +151,10 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
 		end.variant = std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
 		end.where = address_of(end, how->name);
-		if (const int status = make_sockets(end, icepath::middleware::queue_length(*how, kLibrarysQueue));
+		icepath_open wish = *how;
+		if (const auto depth = value_of(how->qos, ICEPATH_QOS_DEPTH))
+			wish.depth = static_cast<uint32_t>(std::min<uint64_t>(*depth, UINT32_MAX));
+		if (const int status = make_sockets(end, icepath::middleware::queue_length(wish, kLibrarysQueue));
 			status != ICEPATH_OK || !end.binds())
 			return status;
 		const char *failure = end.out->bind(end.where, end.given);
@@ -295,6 +302,17 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return status;
 }
 
+// The high-water mark of an end, at which whoever fills the queue waits.
+void granted(const icepath_endpoint *end, icepath_qos *qos)
+{
+	int mark = 0;
+	size_t bytes = sizeof(mark);
+	void *socket = (end->receives ? end->in : end->out)->get();
+	if (!end->is(Pattern::ReqRep) &&
+		zmq_getsockopt(socket, end->receives ? ZMQ_RCVHWM : ZMQ_SNDHWM, &mark, &bytes) == 0)
+		set_value(*qos, ICEPATH_QOS_DEPTH, static_cast<uint64_t>(mark));
+}
+
 } // namespace
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
@@ -303,6 +321,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("zeromq", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = version.c_str();
+		table.granted = granted;
 		return table;
 	}();
 	return &plugin;

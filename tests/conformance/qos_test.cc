@@ -30,6 +30,7 @@ PairPlan plan_for(const TargetUnderTest &target, const rundir::Qos &qos)
 	PairPlan plan;
 	plan.plugin = target.plugin;
 	plan.target = target.told.name;
+	plan.threads = target.is_within_process();
 	plan.wait = target.some_wait();
 	plan.qos = rundir::for_plugin(qos);
 	return plan;

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A stream of peer.proto by the callback API: threads of the library call a reactor back, which mustn't wait for anything. What came
+// is read into a queue, out of which the endpoint's own thread takes it.
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "peer.grpc.pb.h"
+
+namespace icepath::middleware {
+
+class CallbackStream {
+public:
+	virtual ~CallbackStream() = default;
+
+	// The message to fill and write(), once the one before is written; null: the stream is over.
+	Message *await_room()
+	{
+		std::unique_lock lock(mutex_);
+		room_.wait(lock, [this] { return (has_begun_ && !is_writing_) || is_over_; });
+		return is_over_ ? nullptr : &outgoing_;
+	}
+	void write()
+	{
+		is_writing_ = true; // before any thread of the library could look
+		start_write(&outgoing_);
+	}
+
+	// The next message, to be given back; null: the stream is over, and none is left.
+	const Message *await_message()
+	{
+		std::unique_lock lock(mutex_);
+		came_.wait(lock, [this] { return read_ != taken_ || is_over_; });
+		return read_ != taken_ ? &place(taken_) : nullptr;
+	}
+	void give_back()
+	{
+		std::unique_lock lock(mutex_);
+		const bool was_full = read_ - taken_++ == queue_.size();
+		const bool reads_on = was_full && !is_over_;
+		lock.unlock();
+		if (reads_on)
+			start_read(&place(read_));
+	}
+
+	void end()
+	{
+		const std::lock_guard lock(mutex_);
+		is_over_ = true;
+		room_.notify_all();
+		came_.notify_all();
+	}
+	// The last call: no thread of the library comes after it.
+	virtual void close() = 0;
+
+protected:
+	explicit CallbackStream(int queue) : queue_(static_cast<size_t>(queue)) {}
+
+	virtual void start_read(Message *into) = 0;
+	virtual void start_write(const Message *what) = 0;
+
+	// With the lock held.
+	void has_begun()
+	{
+		has_begun_ = true;
+		room_.notify_all();
+	}
+	void read_first() { start_read(&place(0)); }
+	void has_read(bool is_read)
+	{
+		if (!is_read)
+			return end();
+		std::unique_lock lock(mutex_);
+		const bool reads_on = ++read_ - taken_ < queue_.size() && !is_over_;
+		lock.unlock(); // or who is woken would have to wait for it
+		came_.notify_one();
+		if (reads_on)
+			start_read(&place(read_));
+	}
+	void has_written(bool is_written)
+	{
+		if (!is_written)
+			return end();
+		std::unique_lock lock(mutex_);
+		is_writing_ = false;
+		lock.unlock();
+		room_.notify_one();
+	}
+	void has_finished()
+	{
+		const std::lock_guard lock(mutex_);
+		is_done_ = true;
+		done_.notify_one(); // with the lock held: who waits for it destroys this
+	}
+	void await_done()
+	{
+		std::unique_lock lock(mutex_);
+		done_.wait(lock, [this] { return is_done_; });
+	}
+
+	std::mutex mutex_;
+	bool is_over_ = false;
+
+private:
+	Message &place(uint64_t n) { return queue_[n % queue_.size()]; }
+
+	std::condition_variable room_, came_, done_;
+	bool has_begun_ = false, is_writing_ = false, is_done_ = false;
+	uint64_t read_ = 0, taken_ = 0;
+	std::vector<Message> queue_;
+	Message outgoing_;
+};
+
+template <class Reactor> class ReactorStream : public CallbackStream, public Reactor {
+protected:
+	using CallbackStream::CallbackStream;
+
+private:
+	void start_read(Message *into) final { Reactor::StartRead(into); }
+	void start_write(const Message *what) final { Reactor::StartWrite(what); }
+	void OnReadDone(bool is_read) final { has_read(is_read); }
+	void OnWriteDone(bool is_written) final { has_written(is_written); }
+};
+
+class ClientStream final : public ReactorStream<grpc::ClientBidiReactor<Message, Message>> {
+public:
+	explicit ClientStream(int queue) : ReactorStream(queue) {}
+
+	// Until the server has it. False: the call failed, or is over.
+	bool call(Peer::Stub &stub)
+	{
+		stub.async()->Exchange(&context_, this);
+		AddHold(); // what the endpoint's own thread starts is none of the library's
+		is_called_ = true;
+		read_first();
+		StartCall();
+		return await_room();
+	}
+	void close() override
+	{
+		end();
+		if (!is_called_)
+			return;
+		context_.TryCancel();
+		RemoveHold();
+		await_done();
+	}
+
+private:
+	void OnReadInitialMetadataDone(bool is_read) override
+	{
+		const std::lock_guard lock(mutex_);
+		if (is_read) // or there is nothing to be read either, which is told, too
+			has_begun();
+	}
+	void OnDone(const grpc::Status &) override { has_finished(); }
+
+	grpc::ClientContext context_;
+	bool is_called_ = false;
+};
+
+class ServerStream final : public ReactorStream<grpc::ServerBidiReactor<Message, Message>> {
+public:
+	explicit ServerStream(int queue) : ReactorStream(queue) {}
+
+	// By a thread of the library. False: a channel has one stream.
+	bool serve(grpc::CallbackServerContext *context)
+	{
+		{
+			const std::lock_guard lock(mutex_);
+			if (context_ || is_over_)
+				return false;
+			context_ = context;
+			has_begun();
+		}
+		StartSendInitialMetadata(); // connect() of side 0 waits for it
+		read_first();
+		return true;
+	}
+	void close() override
+	{
+		end();
+		if (!context_)
+			return;
+		context_->TryCancel();
+		Finish(grpc::Status::CANCELLED);
+		await_done();
+	}
+
+private:
+	void OnDone() override { has_finished(); }
+
+	grpc::CallbackServerContext *context_ = nullptr; // stays once it is over
+};
+
+class CallbackService final : public Peer::CallbackService {
+public:
+	explicit CallbackService(ServerStream &stream) : stream_(stream) {}
+
+private:
+	class Refusal final : public grpc::ServerBidiReactor<Message, Message> {
+	public:
+		Refusal() { Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "a channel has one stream"}); }
+		void OnDone() override { delete this; }
+	};
+
+	grpc::ServerBidiReactor<Message, Message> *Exchange(grpc::CallbackServerContext *context) override
+	{
+		if (stream_.serve(context))
+			return &stream_;
+		return new Refusal;
+	}
+
+	ServerStream &stream_;
+};
+
+} // namespace icepath::middleware
