@@ -9,7 +9,7 @@ namespace icepath::end_to_end {
 
 WholenessOfCells measure_until_enough(const std::string &targets, int seconds, const std::vector<std::string> &options,
 									  const std::filesystem::path &folder,
-									  const std::function<void(const nlohmann::json &)> &look)
+									  const std::function<void(const nlohmann::json &, const std::string &)> &look)
 {
 	constexpr int kRuns = 5;
 	WholenessOfCells cells;
@@ -27,11 +27,12 @@ WholenessOfCells measure_until_enough(const std::string &targets, int seconds, c
 		if (outcome.exit_code != 0)
 			break;
 		const nlohmann::json json = read_json(folder / out / "run.json");
-		look(json);
+		look(json, outcome.out);
 		for (const auto &cell : json["cells"]) {
 			Wholeness &sum = cells[{cell["target"].get<std::string>(), cell["wait"].get<std::string>()}];
 			sum.probed += cell["messages"]["probed"].get<double>();
 			sum.complete += cell["messages"]["complete"].get<double>();
+			sum.has_unprobed |= !cell["rusage"].is_null();
 		}
 		std::set<std::string> lacking;
 		for (const auto &[cell, sum] : cells)

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/end_to_end/command.h"
+#include "tests/end_to_end/measured_again.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -123,62 +124,87 @@ double share_of(const nlohmann::json &cell, const std::string &name)
 	return share;
 }
 
-// By every thread and daemon on its way, each of which the tables name.
+// The threads and daemons on a message's way, by target, as the tables are to name them.
+using Ways = std::map<std::string, std::vector<std::string>>;
+
+void expect_way(const nlohmann::json &cell, const std::vector<std::string> &way, const std::string &report)
+{
+	const std::string target = cell["target"];
+	const auto relays = relays_of(cell);
+	for (size_t i = 0; i < way.size(); i++) {
+		const auto hop = relays.find(static_cast<int>(i) + 1);
+		ASSERT_NE(hop, relays.end()) << i + 1;
+		const auto most = std::ranges::max_element(hop->second, {}, [](const auto &one) { return one.second; });
+		EXPECT_EQ(most->first, way[i]) << "hop " << i + 1;
+		EXPECT_TRUE(mentions(report, way[i]));
+	}
+	EXPECT_GT(share_of(cell, "relay.user") + share_of(cell, "relay.kernel"), 0);
+	const std::set<std::string> by_network = {"mqtt/qos0", "mqtt/qos2", "nats", "cyclonedds/udp", "ros/tcpros"};
+	EXPECT_EQ(share_of(cell, "network") > 0, by_network.contains(target));
+	const bool has_daemon = target == "iceoryx/listener" || target == "cyclonedds/shm" || target == "sd-bus" ||
+							target == "nats" || target.starts_with("mqtt") || target.starts_with("ros");
+	EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), has_daemon);
+	// Of two messages a side's own thread sleeps for one; its library's thread sleeps for both.
+	if (target == "zeromq/ipc" || target.starts_with("mqtt")) {
+		const auto &usage = cell["rusage"];
+		EXPECT_GT(usage["sender"]["voluntary_switches"].get<double>(), 0.8 * usage["messages"].get<double>());
+	}
+}
+
+void expect_followed(const Ways &ways, int seconds, const std::filesystem::path &folder)
+{
+	std::string targets;
+	for (const auto &[target, way] : ways)
+		targets += (targets.empty() ? "" : ",") + target;
+	std::set<std::string> seen;
+	const auto look = [&](const nlohmann::json &json, const std::string &report) {
+		for (const auto &cell : json["cells"]) {
+			const std::string target = cell["target"];
+			SCOPED_TRACE(target);
+			EXPECT_EQ(cell["messages"]["sent"], cell["messages"]["received"]);
+			EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+			constexpr double kEnoughToTell = 200; // one in so many is the two hundredth part that may lack evidence
+			const double probed = cell["messages"]["probed"], complete = cell["messages"]["complete"];
+			if (probed >= kEnoughToTell) {
+				EXPECT_GE(complete, 0.995 * probed) << cell["messages"].dump();
+			}
+			if (complete == 0 || cell["rusage"].is_null())
+				continue; // an emulated machine was too slow for blocks with or without probes: measured again
+			seen.insert(target);
+			expect_way(cell, ways.at(target), report);
+		}
+	};
+	const auto cells =
+		measure_until_enough(targets, seconds, {"-w", "block", "-s", "64", "--patterns", "pingpong"}, folder, look);
+	for (const auto &[cell, sum] : cells)
+		EXPECT_TRUE(sum.is_enough()) << cell.first << ": " << sum.complete << " of " << sum.probed;
+	EXPECT_EQ(seen.size(), ways.size());
+}
+
 TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 {
-	const Outcome outcome =
-		run({icepath_program(), "run", "-t",
-			 "iceoryx/listener,zeromq/ipc,zeromq/reqrep,zeromq/pubsub,mqtt/qos0,mqtt/qos2,nats,sd-bus,cyclonedds/udp,"
-			 "cyclonedds/shm,fastdds/shm,fastdds/data-sharing,ros/tcpros",
-			 "-w", "block", "-s", "64", "--patterns", "pingpong", "-d", "25", "-o", "out"},
-			folder.path());
-	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-	const auto json = read_json(folder.path() / "out/run.json");
-	ASSERT_EQ(json["cells"].size(), 13u);
-	for (const auto &cell : json["cells"]) {
-		const std::string target = cell["target"];
-		SCOPED_TRACE(target);
-		const auto &messages = cell["messages"];
-		EXPECT_EQ(messages["sent"], messages["received"]);
-		EXPECT_GT(messages["probed"], 0);
-		EXPECT_GE(messages["complete"].get<double>(), 0.995 * messages["probed"].get<double>()) << messages.dump();
-		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
-		const auto relays = relays_of(cell);
-		const std::map<std::string, std::vector<std::string>> ways = {
-			{"iceoryx/listener", {"iox listener"}},
-			{"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
-			{"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
-			{"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
-			{"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
-			{"mqtt/qos2",
-			 {"mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto",
-			  "mosquitto loop"}},
-			{"nats", {"nats-server"}}, // and threads that Go and the library choose
-			{"sd-bus", {"dbus-daemon"}},
-			{"cyclonedds/udp", {"recvUC"}},
-			{"cyclonedds/shm", {"iox listener"}},
-			{"ros/tcpros", {"roscpp", "roscpp"}},
-			{"fastdds/shm", {}}, // its threads have no names
-			{"fastdds/data-sharing", {}}};
-		for (size_t i = 0; i < ways.at(target).size(); i++) {
-			const auto hop = relays.find(static_cast<int>(i) + 1);
-			ASSERT_NE(hop, relays.end()) << i + 1;
-			const auto most = std::ranges::max_element(hop->second, {}, [](const auto &one) { return one.second; });
-			EXPECT_EQ(most->first, ways.at(target)[i]) << "hop " << i + 1;
-			EXPECT_TRUE(mentions(outcome.out, ways.at(target)[i]));
-		}
-		EXPECT_GT(share_of(cell, "relay.user") + share_of(cell, "relay.kernel"), 0);
-		const std::set<std::string> by_network = {"mqtt/qos0", "mqtt/qos2", "nats", "cyclonedds/udp", "ros/tcpros"};
-		EXPECT_EQ(share_of(cell, "network") > 0, by_network.contains(target));
-		const bool has_daemon = target == "iceoryx/listener" || target == "cyclonedds/shm" || target == "sd-bus" ||
-								target == "nats" || target.starts_with("mqtt") || target.starts_with("ros");
-		EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), has_daemon);
-		// Of two messages a side's own thread sleeps for one; its library's thread sleeps for both.
-		if (target == "zeromq/ipc" || target.starts_with("mqtt")) {
-			const auto &usage = cell["rusage"];
-			EXPECT_GT(usage["sender"]["voluntary_switches"].get<double>(), 0.8 * usage["messages"].get<double>());
-		}
-	}
+	expect_followed({{"iceoryx/listener", {"iox listener"}},
+					 {"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+					 {"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+					 {"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+					 {"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
+					 {"mqtt/qos2",
+					  {"mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto", "mosquitto loop", "mosquitto",
+					   "mosquitto loop"}},
+					 {"nats", {"nats-server"}}, // and threads that Go and the library choose
+					 {"sd-bus", {"dbus-daemon"}},
+					 {"cyclonedds/udp", {"recvUC"}},
+					 {"cyclonedds/shm", {"iox listener"}},
+					 {"fastdds/shm", {}}, // its threads have no names
+					 {"fastdds/data-sharing", {}}},
+					25, folder.path());
+	expect_nothing_left();
+}
+
+// By itself, as rosmaster is a Python program, which small systems haven't.
+TEST_F(Middleware, RosMessagesAreFollowedThroughItsThreads)
+{
+	expect_followed({{"ros/tcpros", {"roscpp", "roscpp"}}}, 4, folder.path());
 	expect_nothing_left();
 }
 
