@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// yarpserver, and the YARP network that a process is part of.
+#include <yarp/os/Network.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "icepath/plugin.h"
+
+namespace icepath::middleware {
+
+// --write: it tells the workers by a file where it listens. The line that says it is ready stays in a buffer; this one is the last before.
+inline const char *const kArguments[] = {"--ip", "127.0.0.1", "--socket", "10000", "--write", nullptr};
+inline const icepath_daemon kServer = {sizeof(icepath_daemon), YARPSERVER, nullptr, kArguments, nullptr, nullptr,
+									   "Port /root active at"};
+
+// Of this process, and of yarpserver where a worker becomes that. Nothing is to be looked for, or left, in the user's home.
+inline void set_environment()
+{
+	for (const auto &[name, value] : {std::pair{"YARP_CONFIG_HOME", "/tmp/icepath-yarp"},
+									  {"YARP_DATA_HOME", "/tmp/icepath-yarp"},
+									  {"YARP_RUNTIME_DIR", "/tmp/icepath-yarp"},
+									  {"YARP_DATA_DIRS", YARP_DATA}}) // where it finds the carriers that are plug-ins
+		setenv(name, value, 1);
+	for (const char *name : {"YARP_PORT_PREFIX", "YARP_CLOCK", "YARP_QUIET"})
+		unsetenv(name);
+}
+
+// Until the process ends.
+inline void join_network()
+{
+	static const yarp::os::Network *const only = [] {
+		// It tells of each port and connection there, at levels that were settled when the library was loaded.
+		std::cout.rdbuf(nullptr);
+		std::cerr.rdbuf(nullptr);
+		return new yarp::os::Network(yarp::os::YARP_CLOCK_SYSTEM);
+	}();
+	static_cast<void>(only);
+}
+
+} // namespace icepath::middleware
