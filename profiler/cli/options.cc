@@ -5,114 +5,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <sstream>
 
+#include "profiler/cli/option_values.h"
 #include "profiler/cli/output.h"
+#include "profiler/cli/qos_option.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
 
 namespace icepath::cli {
 namespace {
-
-constexpr double kShortestRunS = 2, kLongestRunS = 86400;
-constexpr uint64_t kLargestSize = 1ull << 30;
-
-// "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
-uint64_t bytes_of(const std::string &text)
-{
-	size_t digits = 0;
-	uint64_t number = 0;
-	for (; digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) && number < kLargestSize;
-		 digits++)
-		number = number * 10 + static_cast<uint64_t>(text[digits] - '0');
-	std::string unit = text.substr(digits);
-	if (unit.ends_with("iB"))
-		unit.resize(unit.size() - 2);
-	else if (unit.ends_with("B"))
-		unit.resize(unit.size() - 1);
-	const uint64_t factor = unit.empty() ? 1 : unit == "k" || unit == "K" ? 1024 : unit == "M" ? 1024 * 1024 : 0;
-	if (digits == 0 || factor == 0 || number == 0 || number * factor > kLargestSize)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--sizes: \"{}\" is no size: give bytes from 1 to 1024M, as 64, 4k or 1M", text));
-	return number * factor;
-}
-
-struct Unit {
-	std::string_view name;
-	double factor;
-};
-
-// A number of decimal digits and its unit; nothing for anything else. `bare` is the factor of a number without a unit, 0
-// where it must have one; nought is nought in every unit.
-std::optional<double> quantity(const std::string &text, std::initializer_list<Unit> units, double bare)
-{
-	double number = 0;
-	const char *end = text.data() + text.size();
-	const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-	if (error != std::errc() || !std::isfinite(number) || number < 0)
-		return std::nullopt;
-	const std::string_view unit(rest, static_cast<size_t>(end - rest));
-	if (unit.empty())
-		return bare == 0 && number != 0 ? std::nullopt : std::optional(number * bare);
-	for (const auto &[name, factor] : units)
-		if (unit == name)
-			return number * factor;
-	return std::nullopt;
-}
-
-// "20us", "1ms", "0.2s".
-uint64_t nanoseconds_of(const std::string &option, const std::string &text)
-{
-	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}, 0);
-	if (!ns || *ns > 1e9)
-		throw Failure(
-			ExitCode::Usage,
-			fmt::format("{}: \"{}\" is no time up to 1s: give it with its unit, as 500ns, 20us or 1ms", option, text));
-	return static_cast<uint64_t>(*ns);
-}
-
-// "60", "60s", "5m", "1h".
-double seconds_of(const std::string &text)
-{
-	const auto seconds = quantity(text, {{"s", 1}, {"m", 60}, {"h", 3600}}, 1);
-	if (!seconds)
-		throw Failure(
-			ExitCode::Usage,
-			fmt::format("--duration: \"{}\" is no duration: give seconds, or a unit, as 60, 90s, 5m or 1h", text));
-	if (*seconds < kShortestRunS || *seconds > kLongestRunS)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--duration: {} is outside of {:g} to {:g} s", text, kShortestRunS, kLongestRunS));
-	return *seconds;
-}
-
-// "0.1%", "0.001".
-double loss_of(const std::string &text)
-{
-	const auto share = quantity(text, {{"%", 0.01}}, 1);
-	if (!share || *share > 0.5)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--max-loss: \"{}\" is no share up to 50%: give it as 0.1% or 0.001", text));
-	return *share;
-}
-
-// Words to values; `names` has the word of each value of the enum.
-template <typename Value, size_t N>
-std::vector<Value> words(const std::string &option, const std::vector<std::string> &texts,
-						 const char *const (&names)[N])
-{
-	std::vector<Value> values;
-	for (const std::string &text : texts) {
-		const auto found = std::find(std::begin(names), std::end(names), text);
-		if (found == std::end(names))
-			throw Failure(ExitCode::Usage,
-						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
-		values.push_back(static_cast<Value>(found - std::begin(names)));
-	}
-	return values;
-}
 
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
@@ -123,61 +25,6 @@ struct RunTexts {
 				sparse_period = "200ms", tier;
 	int64_t messages = 1000;
 };
-
-// Each policy with what it may be.
-std::vector<std::string> qos_examples()
-{
-	std::vector<std::string> examples;
-	for (const rundir::QosPolicy &policy : rundir::kQosPolicies)
-		examples.push_back(fmt::format("{}={}", policy.name,
-									   policy.kind == rundir::QosPolicy::Kind::Word
-										   ? fmt::format("{}", fmt::join(policy.words, "|"))
-									   : policy.kind == rundir::QosPolicy::Kind::Count ? "N"
-																					   : "TIME"));
-	return examples;
-}
-
-uint64_t qos_value(icepath_qos_policy which, const std::string &text)
-{
-	const rundir::QosPolicy &policy = rundir::kQosPolicies[which];
-	const std::string option = fmt::format("--qos {}", policy.name);
-	if (policy.kind == rundir::QosPolicy::Kind::Word) {
-		const auto word = std::ranges::find(policy.words, text);
-		if (word == policy.words.end())
-			throw Failure(ExitCode::Usage,
-						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(policy.words, ", ")));
-		return static_cast<uint64_t>(word - policy.words.begin());
-	}
-	if (policy.kind == rundir::QosPolicy::Kind::Time && text == "infinite")
-		return ICEPATH_QOS_INFINITE;
-	uint64_t value = 0;
-	if (policy.kind == rundir::QosPolicy::Kind::Time)
-		value = nanoseconds_of(option, text);
-	else if (const char *end = text.data() + text.size(); std::from_chars(text.data(), end, value).ptr != end)
-		value = 0;
-	if (!rundir::is_possible(which, value))
-		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" can't be: give {}", option, text,
-												   policy.kind == rundir::QosPolicy::Kind::Time
-													   ? "a time above 0, as 10ms, or \"infinite\""
-													   : "a number from 1"));
-	return value;
-}
-
-// "reliability=reliable,best-effort"
-void add_qos(const std::string &text, std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> &qos)
-{
-	const size_t equals = text.find('=');
-	const auto policy =
-		std::ranges::find_if(rundir::kQosPolicies, [&](const auto &one) { return text.substr(0, equals) == one.name; });
-	if (equals == std::string::npos || policy == rundir::kQosPolicies.end())
-		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" is no policy with a value: give one of {}", text,
-												   fmt::join(qos_examples(), ", ")));
-	const auto which = static_cast<icepath_qos_policy>(policy - rundir::kQosPolicies.begin());
-	for (size_t begin = equals + 1, end = 0; end != std::string::npos; begin = end + 1) {
-		end = text.find(',', begin);
-		qos[which].push_back(qos_value(which, text.substr(begin, end - begin)));
-	}
-}
 
 void add_tier(CLI::App &app, std::string &tier)
 {
@@ -191,7 +38,7 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 {
 	if (text.empty())
 		return std::nullopt;
-	return words<capture::Tier>("--tier", {text}, capture::kTierNames).front();
+	return values_of<capture::Tier>("--tier", {text}, capture::kTierNames).front();
 }
 
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
@@ -271,9 +118,9 @@ void check(RunOptions &run, const RunTexts &texts)
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
 	run.tier = tier_of(texts.tier);
-	run.wishes.patterns = words<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
-	run.wishes.waits = words<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
-	run.wishes.between = words<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
+	run.wishes.patterns = values_of<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
+	run.wishes.waits = values_of<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
+	run.wishes.between = values_of<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
 	for (const std::string &qos : texts.qos)
 		add_qos(qos, run.wishes.qos);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
@@ -390,7 +237,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	} else if (app.got_subcommand("flamegraph")) {
 		line.command = flamegraph;
 	} else if (app.got_subcommand("export")) {
-		exported.formats = words<report::ExportFormat>("--format", formats, report::kExportFormatNames);
+		exported.formats = values_of<report::ExportFormat>("--format", formats, report::kExportFormatNames);
 		line.command = exported;
 	} else if (app.got_subcommand("calibrate")) {
 		line.command = calibrate;

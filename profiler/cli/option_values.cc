@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/option_values.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+namespace icepath::cli {
+namespace {
+
+constexpr double kShortestRunS = 2, kLongestRunS = 86400;
+constexpr uint64_t kLargestSize = 1ull << 30;
+
+struct Unit {
+	std::string_view name;
+	double factor;
+};
+
+// A number of decimal digits and its unit; nothing for anything else. `bare` is the factor of a number without a unit, 0
+// where it must have one; nought is nought in every unit.
+std::optional<double> quantity(const std::string &text, std::initializer_list<Unit> units, double bare)
+{
+	double number = 0;
+	const char *end = text.data() + text.size();
+	const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+	if (error != std::errc() || !std::isfinite(number) || number < 0)
+		return std::nullopt;
+	const std::string_view unit(rest, static_cast<size_t>(end - rest));
+	if (unit.empty())
+		return bare == 0 && number != 0 ? std::nullopt : std::optional(number * bare);
+	for (const auto &[name, factor] : units)
+		if (unit == name)
+			return number * factor;
+	return std::nullopt;
+}
+
+} // namespace
+
+// "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
+uint64_t bytes_of(const std::string &text)
+{
+	size_t digits = 0;
+	uint64_t number = 0;
+	for (; digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) && number < kLargestSize;
+		 digits++)
+		number = number * 10 + static_cast<uint64_t>(text[digits] - '0');
+	std::string unit = text.substr(digits);
+	if (unit.ends_with("iB"))
+		unit.resize(unit.size() - 2);
+	else if (unit.ends_with("B"))
+		unit.resize(unit.size() - 1);
+	const uint64_t factor = unit.empty() ? 1 : unit == "k" || unit == "K" ? 1024 : unit == "M" ? 1024 * 1024 : 0;
+	if (digits == 0 || factor == 0 || number == 0 || number * factor > kLargestSize)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--sizes: \"{}\" is no size: give bytes from 1 to 1024M, as 64, 4k or 1M", text));
+	return number * factor;
+}
+
+// "20us", "1ms", "0.2s".
+uint64_t nanoseconds_of(const std::string &option, const std::string &text)
+{
+	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}, 0);
+	if (!ns || *ns > 1e9)
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("{}: \"{}\" is no time up to 1s: give it with its unit, as 500ns, 20us or 1ms", option, text));
+	return static_cast<uint64_t>(*ns);
+}
+
+// "60", "60s", "5m", "1h".
+double seconds_of(const std::string &text)
+{
+	const auto seconds = quantity(text, {{"s", 1}, {"m", 60}, {"h", 3600}}, 1);
+	if (!seconds)
+		throw Failure(
+			ExitCode::Usage,
+			fmt::format("--duration: \"{}\" is no duration: give seconds, or a unit, as 60, 90s, 5m or 1h", text));
+	if (*seconds < kShortestRunS || *seconds > kLongestRunS)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--duration: {} is outside of {:g} to {:g} s", text, kShortestRunS, kLongestRunS));
+	return *seconds;
+}
+
+// "0.1%", "0.001".
+double loss_of(const std::string &text)
+{
+	const auto share = quantity(text, {{"%", 0.01}}, 1);
+	if (!share || *share > 0.5)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--max-loss: \"{}\" is no share up to 50%: give it as 0.1% or 0.001", text));
+	return *share;
+}
+
+} // namespace icepath::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What stands behind an option, as a value. Each throws Failure(Usage) with a sentence that names the option.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "profiler/failure.h"
+
+namespace icepath::cli {
+
+uint64_t bytes_of(const std::string &text); // of --sizes: 1 to 1 GiB
+uint64_t nanoseconds_of(const std::string &option, const std::string &text); // up to 1 s
+double seconds_of(const std::string &text); // of --duration
+double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
+
+// Words to values; `names` has the word of each value of the enum.
+template <typename Value, size_t N>
+std::vector<Value> values_of(const std::string &option, const std::vector<std::string> &texts,
+							 const char *const (&names)[N])
+{
+	std::vector<Value> values;
+	for (const std::string &text : texts) {
+		const auto found = std::find(std::begin(names), std::end(names), text);
+		if (found == std::end(names))
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
+		values.push_back(static_cast<Value>(found - std::begin(names)));
+	}
+	return values;
+}
+
+} // namespace icepath::cli
