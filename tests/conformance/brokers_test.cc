@@ -71,7 +71,7 @@ TEST_P(Brokers, WhenOneIsFrozenBothEndsAreCancelled)
 
 std::vector<Case> cases_through_brokers()
 {
-	const std::set<std::string> plugins = {"mqtt", "sd-bus", "libdbus", "nats"};
+	const std::set<std::string> plugins = {"mqtt", "sd-bus", "libdbus", "nats", "moos"};
 	std::vector<Case> cases = cases_of_size(64);
 	std::erase_if(cases, [&](const Case &each) { return !plugins.contains(each.plugin); });
 	return cases;

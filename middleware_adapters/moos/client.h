@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A client of MOOSDB that ends with its connection: MOOS's own would connect anew, and miss messages.
+#include <MOOS/libMOOS/Comms/MOOSAsyncCommClient.h>
+#include <MOOS/libMOOS/Comms/XPCTcpSocket.h>
+#include <MOOS/libMOOS/Utils/MOOSUtilityFunctions.h>
+#include <sys/socket.h>
+
+#include <mutex>
+#include <utility>
+
+namespace icepath::middleware {
+
+class Client : public MOOS::MOOSAsyncCommClient {
+public:
+	Client()
+	{
+		SetQuiet(true);
+		SetOnConnectCallBack(
+			[](void *) {
+				keep_quiet();
+				return true;
+			},
+			nullptr);
+	}
+	// By each of the library's two threads: it would print that a connection has ended.
+	static void keep_quiet()
+	{
+		static thread_local bool is_quiet = false;
+		if (!std::exchange(is_quiet, true))
+			InhibitMOOSTraceInThisThread();
+	}
+	// MOOS would wait until its thread has read something, which it doesn't from a MOOSDB that does nothing any more.
+	~Client() override
+	{
+		{
+			const std::lock_guard lock(mutex_);
+			m_bQuit = true;
+			if (IsConnected())
+				shutdown(m_pSocket->iGetSocketFd(), SHUT_RDWR);
+		}
+		Close();
+	}
+
+protected:
+	bool OnCloseConnection() override
+	{
+		const std::lock_guard lock(mutex_);
+		m_bQuit = true;
+		return MOOSAsyncCommClient::OnCloseConnection();
+	}
+
+private:
+	std::mutex mutex_; // m_pSocket goes with it held
+};
+
+} // namespace icepath::middleware
