@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adapters that cargo builds a part of, from what it fetches. None by default: nothing looks for cargo then.
-set(ICEPATH_WITH_CARGO OFF CACHE STRING "Adapters to build by cargo: ON for all, or some of iceoryx2;zenoh")
-set(cargo_adapters iceoryx2 zenoh)
+set(ICEPATH_WITH_CARGO OFF CACHE STRING "Adapters to build by cargo: ON for all, or some of iceoryx2;ros2-client;zenoh")
+set(cargo_adapters iceoryx2 ros2-client zenoh)
 if(NOT ICEPATH_WITH_CARGO)
   set(with_cargo "")
 elseif(ICEPATH_WITH_CARGO MATCHES "^(1|ON|YES|TRUE|Y)$")
