@@ -62,7 +62,7 @@ struct icepath_endpoint : ChannelEnd {
 	const uint64_t queue;
 	std::unique_ptr<Iox2Ports, FreePorts> ports;
 	DeathWatch death;
-	char why[kIox2WhyBytes] = "";
+	char why[kShimWhyBytes] = "";
 
 	bool sleeps() const { return wait == ICEPATH_WAIT_BLOCK; }
 	int failed_in_library() { return sentence.tell(ICEPATH_FAILED, "%s: iceoryx2 failed: %s", target, why); }
@@ -93,7 +93,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		status = make_ports(*end, text_of(*peer));
 	if (status != ICEPATH_OK)
 		return status;
-	return iox2_join(end->ports.get(), end->why) == kIox2Done ? ICEPATH_OK : end->failed_in_library();
+	return iox2_join(end->ports.get(), end->why) == kShimDone ? ICEPATH_OK : end->failed_in_library();
 }
 
 int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
@@ -101,18 +101,18 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 	*slot = nullptr;
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
-	return iox2_lend(end->ports.get(), bytes, slot, end->why) == kIox2Done ? ICEPATH_OK : end->failed_in_library();
+	return iox2_lend(end->ports.get(), bytes, slot, end->why) == kShimDone ? ICEPATH_OK : end->failed_in_library();
 }
 
 int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 {
 	message->attempts = 1;
 	message->call_ns = icepath_now_ns();
-	const Iox2Status sent = iox2_send(end->ports.get(), slot, end->why);
+	const ShimStatus sent = iox2_send(end->ports.get(), slot, end->why);
 	message->return_ns = icepath_now_ns();
-	if (sent == kIox2Done)
+	if (sent == kShimDone)
 		return end->death.look(*end, message->return_ns);
-	return sent == kIox2Failed && !end->is_cancelled() ? end->failed_in_library() : end->end_of_cancelled();
+	return sent == kShimFailed && !end->is_cancelled() ? end->failed_in_library() : end->end_of_cancelled();
 }
 
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
@@ -124,15 +124,15 @@ int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 			return end->end_of_cancelled();
 		message->attempts++;
 		message->take_call_ns = icepath_now_ns();
-		const Iox2Status taken = iox2_take(end->ports.get(), slot, &message->bytes, end->why);
+		const ShimStatus taken = iox2_take(end->ports.get(), slot, &message->bytes, end->why);
 		message->take_return_ns = icepath_now_ns();
-		if (taken == kIox2Done)
+		if (taken == kShimDone)
 			return ICEPATH_OK;
-		if (taken == kIox2Failed)
+		if (taken == kShimFailed)
 			return end->failed_in_library();
 		if (!end->sleeps())
 			pause_spin();
-		else if (iox2_wait(end->ports.get(), end->why) == kIox2Failed)
+		else if (iox2_wait(end->ports.get(), end->why) == kShimFailed)
 			return end->failed_in_library();
 		else
 			message->wait_return_ns = icepath_now_ns();

@@ -4,11 +4,9 @@
 // ports, as these have no locks.
 #include <cstdint>
 
+#include "middleware_adapters/shim_status.h"
+
 extern "C" {
-
-constexpr uint64_t kIox2WhyBytes = 256; // of a sentence that tells why a call failed
-
-enum Iox2Status : int32_t { kIox2Failed = -1, kIox2Nothing = 0, kIox2Done = 1 };
 
 struct Iox2Wanted {
 	const char *channel;
@@ -27,13 +25,13 @@ struct Iox2Ports;
 Iox2Ports *iox2_ports_make(const Iox2Wanted *wanted, char *why);
 void iox2_ports_free(Iox2Ports *ports);
 // Joins them with those that the peer has made, as the first message would otherwise.
-Iox2Status iox2_join(Iox2Ports *ports, char *why);
+ShimStatus iox2_join(Iox2Ports *ports, char *why);
 
-Iox2Status iox2_lend(Iox2Ports *ports, uint64_t bytes, void **slot, char *why);
+ShimStatus iox2_lend(Iox2Ports *ports, uint64_t bytes, void **slot, char *why);
 // Nothing: nobody is there any more, or the send gave up.
-Iox2Status iox2_send(Iox2Ports *ports, const void *slot, char *why);
-Iox2Status iox2_take(Iox2Ports *ports, const void **slot, uint64_t *bytes, char *why);
+ShimStatus iox2_send(Iox2Ports *ports, const void *slot, char *why);
+ShimStatus iox2_take(Iox2Ports *ports, const void **slot, uint64_t *bytes, char *why);
 void iox2_give_back(Iox2Ports *ports, const void *slot);
 // Sleeps for an event, a signal, or 100 ms.
-Iox2Status iox2_wait(Iox2Ports *ports, char *why);
+ShimStatus iox2_wait(Iox2Ports *ports, char *why);
 }

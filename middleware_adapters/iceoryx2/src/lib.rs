@@ -2,10 +2,8 @@
 //! iceoryx2 by functions of C: shim.h says what each is for.
 #![allow(clippy::missing_safety_doc)]
 use core::ffi::{CStr, c_char, c_void};
-use core::fmt::Display;
 use core::mem::MaybeUninit;
 use core::time::Duration;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use iceoryx2::config::Config;
 use iceoryx2::port::listener::{Listener, ListenerWaitError};
@@ -18,17 +16,16 @@ use iceoryx2::prelude::*;
 use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 
-const WHY_BYTES: usize = 256;
+#[path = "../../c_calls.rs"]
+mod c_calls;
+use c_calls::{DONE, FAILED, NOTHING, Told, guarded, guarded_alone};
+
 const HELD_AT_ONCE: usize = 2; // messages that one end has lent, and has taken
 
 /// A wait without a limit may never end (0.10.0). A listener that clears its socket may take away the datagram of an event whose
 /// notifier hasn't noted yet that it sent one. Where that notes it once the listener sleeps again, later events need no datagram,
 /// as it thinks, and nothing wakes the listener but the end of its time, which sets this right.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
-
-const FAILED: i32 = -1;
-const NOTHING: i32 = 0;
-const DONE: i32 = 1;
 
 #[repr(C)]
 pub struct Wanted {
@@ -74,31 +71,6 @@ impl Asked {
             false => BackpressureAction::Retry,
         }
     }
-}
-
-/// A failure as a sentence: of what, and why.
-trait Told<T> {
-    fn told(self, what: &str) -> Result<T, String>;
-}
-impl<T, E: Display> Told<T> for Result<T, E> {
-    fn told(self, what: &str) -> Result<T, String> {
-        self.map_err(|error| format!("{what}: {error}"))
-    }
-}
-
-/// No panic leaves by C.
-fn guarded<T>(why: *mut c_char, failed: T, act: impl FnOnce() -> Result<T, String>) -> T {
-    let sentence = match catch_unwind(AssertUnwindSafe(act)) {
-        Ok(Ok(value)) => return value,
-        Ok(Err(sentence)) => sentence,
-        Err(_) => "the library panicked".to_string(),
-    };
-    let length = sentence.len().min(WHY_BYTES - 1);
-    unsafe {
-        why.copy_from_nonoverlapping(sentence.as_ptr().cast(), length);
-        *why.add(length) = 0;
-    }
-    failed
 }
 
 fn make(wanted: &Wanted) -> Result<Ports, String> {
@@ -269,11 +241,7 @@ pub unsafe extern "C" fn iox2_ports_make(wanted: *const Wanted, why: *mut c_char
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn iox2_ports_free(ports: *mut Ports) {
-    let mut why = [0; WHY_BYTES];
-    guarded(why.as_mut_ptr(), (), || {
-        drop(unsafe { Box::from_raw(ports) });
-        Ok(())
-    });
+    guarded_alone(|| drop(unsafe { Box::from_raw(ports) }));
 }
 
 #[unsafe(no_mangle)]
@@ -321,11 +289,7 @@ pub unsafe extern "C" fn iox2_take(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn iox2_give_back(ports: *mut Ports, slot: *const c_void) {
-    let mut why = [0; WHY_BYTES];
-    guarded(why.as_mut_ptr(), (), || {
-        unsafe { &mut *ports }.give_back(slot);
-        Ok(())
-    });
+    guarded_alone(|| unsafe { &mut *ports }.give_back(slot));
 }
 
 #[unsafe(no_mangle)]
