@@ -105,6 +105,8 @@ enum icepath_capability {
 	ICEPATH_WITHIN_PROCESS = 1u << 6,
 	/* Never within one process, where the library doesn't do what this target is for: connect() refuses there with the reason. */
 	ICEPATH_BETWEEN_PROCESSES = 1u << 7,
+	/* A message goes only once the one before was answered, or the receiver asks for the next: within one thread with answers only. */
+	ICEPATH_HAS_TURNS = 1u << 8,
 };
 
 /*

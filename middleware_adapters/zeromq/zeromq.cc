@@ -64,7 +64,7 @@ constexpr Variant kVariants[] = {
 	{"zeromq/inproc", "PAIR sockets of one context, whose queues are in memory", "inproc://", Pattern::Pair,
 	 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, ICEPATH_WITHIN_PROCESS},
 	{"zeromq/reqrep", "REQ and REP sockets over a UNIX socket: requests there, replies back", "ipc:///tmp/icepath-",
-	 Pattern::ReqRep, ICEPATH_WAIT_BLOCK, ICEPATH_IS_RENDEZVOUS},
+	 Pattern::ReqRep, ICEPATH_WAIT_BLOCK, ICEPATH_HAS_TURNS},
 	{"zeromq/pubsub", "XPUB and SUB sockets over a UNIX socket, published once there is room", "ipc:///tmp/icepath-",
 	 Pattern::PubSub, ICEPATH_WAIT_BLOCK, 0},
 };

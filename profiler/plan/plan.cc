@@ -215,14 +215,21 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 										   name(pattern)));
 		return false;
 	}
-	if ((target.capabilities & ICEPATH_IS_RENDEZVOUS) == 0)
-		return true;
-	add_once(plan.notices,
-			 fmt::format(
-				 "{} has its sender wait until the message is taken, at once or before the next one: left out in one "
-				 "thread, where nobody takes it meanwhile",
-				 target.name));
-	return false;
+	if (target.capabilities & ICEPATH_IS_RENDEZVOUS) {
+		add_once(plan.notices,
+				 fmt::format("{} has its sender wait until the message is taken, at once or before the next one: left "
+							 "out in one thread, where nobody takes it meanwhile",
+							 target.name));
+		return false;
+	}
+	if ((target.capabilities & ICEPATH_HAS_TURNS) && pattern != Pattern::PingPong) {
+		add_once(plan.notices,
+				 fmt::format("{} has its sender wait for an answer, or until the next message is asked for: left out "
+							 "of {} in one thread, where nobody asks meanwhile",
+							 target.name, name(pattern)));
+		return false;
+	}
+	return true;
 }
 
 // Some go within a process only, some never do.

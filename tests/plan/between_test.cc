@@ -105,6 +105,17 @@ TEST(Between, OneThreadCannotWaitForItself)
 								   "one: left out in one thread, where nobody takes it meanwhile"}));
 }
 
+TEST(Between, OneThreadTakesTurnsByAnswersOnly)
+{
+	const Plan plan = make(wish({Between::OneThread}, {Pattern::PingPong, Pattern::OneWay, Pattern::Sparse}),
+						   {target("turns", ICEPATH_HAS_TURNS)}, {0, 1});
+	EXPECT_EQ(titles_of(plan), (Texts{"turns 64 B pingpong block one-thread"}));
+	EXPECT_EQ(plan.notices, (Texts{"turns has its sender wait for an answer, or until the next message is asked for: "
+								   "left out of oneway in one thread, where nobody asks meanwhile",
+								   "turns has its sender wait for an answer, or until the next message is asked for: "
+								   "left out of sparse in one thread, where nobody asks meanwhile"}));
+}
+
 TEST(Between, ProcessesHaveNothingThatGoesOnlyWithinOne)
 {
 	const std::vector<Target> targets = {target("a"), target("inside", ICEPATH_WITHIN_PROCESS)};
