@@ -12,6 +12,7 @@
 // listener does. The death of a participant is known only by its lease, which takes seconds: here the process is watched.
 #include "message.h"
 #include "middleware_adapters/cyclonedds/participant.h"
+#include "middleware_adapters/cyclonedds/udp_config.h"
 #include "middleware_adapters/data_bell.h"
 #include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/relayed_target.h"
@@ -25,14 +26,7 @@ namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
-// Another domain than that of other implementations of DDS here. Only discovery is by multicast.
-constexpr const char *kConfig = R"(<CycloneDDS><Domain>
-<General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
-<Discovery><ExternalDomainId>2</ExternalDomainId></Discovery>
-<Internal><Watermarks><WhcHighInit>500kB</WhcHighInit></Watermarks></Internal>
-<Tracing><Verbosity>none</Verbosity></Tracing>
-</Domain></CycloneDDS>)";
-
+constexpr uint32_t kDomain = 2;
 constexpr const char *kListener = "cyclonedds/udp-listener";
 
 } // namespace
@@ -69,11 +63,12 @@ const icepath_target *target(uint32_t n)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
+	static const std::string config = cyclone_by_udp(kDomain);
 	const CycloneQos qos(end.asked, end.queue);
 	dds_listener_t *listener = end.calls_back ? dds_create_listener(&end.bell) : nullptr;
 	if (listener)
 		dds_lset_data_available(listener, [](dds_entity_t, void *bell) { static_cast<DataBell *>(bell)->ring(); });
-	const int status = end.dds.join(end, channel, {kConfig, &icepath_Message_desc, qos.all, listener});
+	const int status = end.dds.join(end, channel, {config.c_str(), &icepath_Message_desc, qos.all, listener});
 	dds_delete_listener(listener);
 	return status;
 }
