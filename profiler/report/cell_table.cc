@@ -165,6 +165,14 @@ std::string cell_text(const Column &column, const std::string &text, const Page 
 						: pad_right(page.spelled(text), width_of(column, page));
 }
 
+std::string layers_text(const CellResult &cell, size_t width, const Look &look)
+{
+	if (cell.tells_where())
+		return layer_bar(cell.layers.rows(), width, look);
+	const double share = static_cast<double>(cell.complete()) / static_cast<double>(cell.probed);
+	return pad_right(fmt::format("{:.0f} % known", share * 100), width);
+}
+
 void add_rows(Page &page, const std::vector<const CellResult *> &cells, const std::vector<const Column *> &before,
 			  const std::vector<const Column *> &after)
 {
@@ -188,14 +196,15 @@ void add_rows(Page &page, const std::vector<const CellResult *> &cells, const st
 	};
 	row(pad_right("layers", bar), [](const Column &column) { return column.head; });
 	for (size_t i = 0; i < cells.size(); ++i)
-		row(layer_bar(cells[i]->layers.rows(), bar, page.look()),
-			[&](const Column &column) { return column.cells[i]; });
+		row(layers_text(*cells[i], bar, page.look()), [&](const Column &column) { return column.cells[i]; });
 }
 
 void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 {
 	std::array<bool, path::kLayerCount> used{};
 	for (const CellResult *cell : cells) {
+		if (!cell->tells_where())
+			continue;
 		const auto sums = by_layer(cell->layers.rows());
 		for (size_t i = 0; i < sums.size(); ++i)
 			used[i] = used[i] || sums[i] > 0;
@@ -319,6 +328,9 @@ void add_cell_table(Page &page, const RunResult &result)
 			before.push_back(column);
 			reading += meaning;
 		}
+	if (!std::ranges::all_of(cells, &CellResult::tells_where))
+		reading +=
+			"% known: of so few messages the way is known that their mean isn't that of all (see the notices) · ";
 	const bool has_daemon =
 		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
 	reading +=

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 // C has one name for the function and another for the struct; C++ sees one hide the other.
 #pragma GCC diagnostic push
@@ -32,6 +33,12 @@ void add_head(Page &page, const RunResult &result)
 	page.heading(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc),
 							 printable(head.command_line)));
 	add_machine(page, head);
+	std::set<std::string> libraries;
+	for (const CellResult &cell : result.cells)
+		if (!cell.cell.library.empty())
+			libraries.insert(printable(cell.cell.library));
+	if (!libraries.empty())
+		page.paragraph("", fmt::format("{}", fmt::join(libraries, " · ")), 0);
 	if (const std::string why = unfinished(result); !why.empty())
 		page.heading("partial: " + why);
 	page.line();
@@ -60,12 +67,44 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 							   hop.role == Role::Relay ? printable(hop.threads)
 													   : std::string(kRoleNames[static_cast<size_t>(hop.role)]),
 							   microseconds(hop.mean_ns));
-		if (way.empty())
+		if (way.empty() || !cell.tells_where())
 			continue;
 		if (!any)
 			page.heading("the way of a message by threads: mean µs at each, and on the way to it, with probes");
 		any = true;
 		page.paragraph("", fmt::format("{}: {}", rundir::title(cell.cell), way), 2);
+	}
+	if (any)
+		page.line();
+}
+
+// What the bars show, as numbers, of every cell: the longest first.
+void add_layers(Page &page, const std::vector<CellResult> &cells)
+{
+	constexpr double kLeastShare = 0.005;
+	bool any = false;
+	for (const CellResult &cell : cells) {
+		if (cell.complete() == 0)
+			continue;
+		const auto sums = by_layer(cell.layers.rows());
+		std::vector<std::pair<uint64_t, path::Layer>> longest;
+		for (size_t i = 0; i < sums.size(); ++i)
+			if (static_cast<double>(sums[i]) >= kLeastShare * static_cast<double>(cell.layers.total_ns()))
+				longest.emplace_back(sums[i], static_cast<path::Layer>(i));
+		std::ranges::stable_sort(longest, std::ranges::greater(), [](const auto &one) { return one.first; });
+		const auto mean_us = [&](uint64_t ns) {
+			return microseconds(static_cast<double>(ns) / static_cast<double>(cell.complete()));
+		};
+		std::string text;
+		for (const auto &[ns, layer] : longest)
+			text += fmt::format(" · {} {}", path::name(layer), mean_us(ns));
+		if (!any)
+			page.heading("layers of a message: mean µs, with probes");
+		any = true;
+		page.paragraph("",
+					   fmt::format("{}: {} of {} messages, mean {}{}", rundir::title(cell.cell), count(cell.complete()),
+								   count(cell.probed), mean_us(cell.layers.total_ns()), text),
+					   2);
 	}
 	if (any)
 		page.line();
@@ -182,8 +221,10 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	add_head(page, result);
 	add_cell_table(page, result);
 	add_hops(page, result.cells);
-	if (style.verbose)
+	if (style.verbose) {
+		add_layers(page, result.cells);
 		add_system_calls(page, result);
+	}
 	add_granted(page, result.cells);
 	add_notices(page, result, style.verbose);
 	add_counter_table(page, result.cells);
@@ -192,7 +233,9 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	add_noise(page, result.head, style.verbose);
 	add_probes(page, result.head, style.verbose);
 	if (!style.verbose)
-		page.paragraph("more", "icepath report --verbose: what the noise does and what mends it, every notice");
+		page.paragraph(
+			"more",
+			"icepath report --verbose: each cell's layers in µs, what the noise does and what mends it, every notice");
 	return page.take();
 }
 

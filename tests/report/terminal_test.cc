@@ -58,7 +58,7 @@ who took time from messages on their way
 noise     timer_tick: 250 Hz on both CPUs
 probes    tracepoint: sender.kernel ← sk_data_ready · wakeup ← sched_waking · runqueue ← sched_switch · interrupt ←
           softirq_entry, softirq_exit
-more      icepath report --verbose: what the noise does and what mends it, every notice
+more      icepath report --verbose: each cell's layers in µs, what the noise does and what mends it, every notice
 )";
 
 TEST_F(TerminalTest, IsExactlyThis)
@@ -122,6 +122,33 @@ TEST_F(TerminalTest, VerboseTellsWhatTheNoiseDoesAndEachProbe)
 	EXPECT_NE(all.find("to mend it: nohz_full=1"), std::string::npos);
 	EXPECT_NE(all.find("          runqueue ← sched_switch (tracepoint)\n"), std::string::npos);
 	EXPECT_EQ(all.find("--verbose"), std::string::npos) << "it is that already";
+}
+
+TEST_F(TerminalTest, VerboseHasTheLayersOfEachCellAsNumbers)
+{
+	const std::string all = text({.unicode = true, .width = 400, .verbose = true});
+	EXPECT_NE(all.find("uds-stream 64 B pingpong block: 2400 of 2400 messages, mean 5.73 · runqueue "),
+			  std::string::npos)
+		<< all;
+}
+
+// Those whose way is known are no sample of the others.
+TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
+{
+	const std::string run = temporary.path("few");
+	write_small_run(run);
+	RunResult result = analyse(run);
+	const Style style{.unicode = true, .width = 120};
+	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos);
+	for (CellResult &cell : result.cells)
+		cell.probed = cell.complete() * 10 / 9;
+	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos) << "nine of ten stand for all";
+	for (CellResult &cell : result.cells)
+		cell.probed = cell.complete() * 50;
+	const std::string few = terminal_report(result, style);
+	EXPECT_NE(few.find("  2 % known "), std::string::npos) << few;
+	EXPECT_EQ(few.find("▒▒▒"), std::string::npos);
+	EXPECT_NE(few.find("% known: of so few"), std::string::npos);
 }
 
 TEST_F(TerminalTest, AnUnfinishedRunSaysSoBeforeItsTable)
