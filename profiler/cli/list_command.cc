@@ -43,7 +43,18 @@ std::string what_it_is(const plan::Target &target)
 		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "") +
 		   (target.capabilities & ICEPATH_WITHIN_PROCESS ? "; not between processes" : "") +
 		   (target.capabilities & ICEPATH_BETWEEN_PROCESSES ? "; not within one process" : "") +
+		   (target.daemon.empty() ? "" : fmt::format("; daemon {}", target.daemon)) +
+		   (target.why_no_daemon.empty() ? "" : fmt::format(", which {}", target.why_no_daemon)) +
 		   (target.qos ? fmt::format("; QoS: {}", fmt::join(policies_of(target.qos), ", ")) : "");
+}
+
+// Only a receiver of several senders takes an end of its own.
+std::vector<std::string> patterns_of(const plan::Target &target)
+{
+	std::vector<std::string> names(std::begin(rundir::kPatternNames), std::end(rundir::kPatternNames));
+	if ((target.capabilities & ICEPATH_CAN_FANIN) == 0)
+		std::erase(names, rundir::name(rundir::Pattern::FanIn));
+	return names;
 }
 
 } // namespace
@@ -67,7 +78,10 @@ ExitCode list(const ListOptions &options)
 									   {"max_payload_bytes", target.max_payload_bytes},
 									   {"max_payload_why", target.max_payload_why},
 									   {"why_not", target.why_not},
+									   {"patterns", patterns_of(target)},
 									   {"library_version", target.library_version},
+									   {"daemon", target.daemon},
+									   {"why_no_daemon", target.why_no_daemon},
 									   {"zero_copy", (target.capabilities & ICEPATH_CAN_LOAN) != 0},
 									   {"may_lose_messages", (target.capabilities & ICEPATH_IS_LOSSY) != 0},
 									   {"qos", policies_of(target.qos)},
@@ -92,9 +106,7 @@ ExitCode list(const ListOptions &options)
 							target.fanin_waits ? fmt::format("{}", fmt::join(waits_of(target.fanin_waits), ",")) : "–",
 							target.max_payload_bytes, what_it_is(target));
 	for (const run::NotBuilt &adapter : not_built)
-		text += fmt::format("{:<{}}  not built: {} was missing when icepath was configured\n", adapter.name, width,
-							adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
-													: "Debian's package " + adapter.package);
+		text += fmt::format("{:<{}}  not built: {}\n", adapter.name, width, run::why_not_built(adapter));
 	print(text);
 	for (const std::string &notice : notices)
 		fmt::print(stderr, "icepath: {}\n", notice);

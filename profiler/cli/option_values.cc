@@ -61,13 +61,13 @@ uint64_t bytes_of(const std::string &text)
 }
 
 // "20us", "1ms", "0.2s".
-uint64_t nanoseconds_of(const std::string &option, const std::string &text)
+uint64_t nanoseconds_of(const std::string &option, const std::string &text, double most_s)
 {
 	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}, 0);
-	if (!ns || *ns > 1e9)
-		throw Failure(
-			ExitCode::Usage,
-			fmt::format("{}: \"{}\" is no time up to 1s: give it with its unit, as 500ns, 20us or 1ms", option, text));
+	if (!ns || *ns > most_s * 1e9)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: \"{}\" is no time up to {}s: give it with its unit, as 500ns, 20us or 1ms",
+								  option, text, most_s));
 	return static_cast<uint64_t>(*ns);
 }
 

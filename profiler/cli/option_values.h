@@ -15,7 +15,7 @@
 namespace icepath::cli {
 
 uint64_t bytes_of(const std::string &text); // of --sizes: 1 to 1 GiB
-uint64_t nanoseconds_of(const std::string &option, const std::string &text); // up to 1 s
+uint64_t nanoseconds_of(const std::string &option, const std::string &text, double most_s = 1); // up to `most_s`
 double seconds_of(const std::string &text); // of --duration
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
 

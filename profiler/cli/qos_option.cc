@@ -13,6 +13,8 @@
 namespace icepath::cli {
 namespace {
 
+constexpr double kLongestS = 3600;
+
 uint64_t qos_value(icepath_qos_policy which, const std::string &text)
 {
 	const rundir::QosPolicy &policy = rundir::kQosPolicies[which];
@@ -28,7 +30,7 @@ uint64_t qos_value(icepath_qos_policy which, const std::string &text)
 		return ICEPATH_QOS_INFINITE;
 	uint64_t value = 0;
 	if (policy.kind == rundir::QosPolicy::Kind::Time)
-		value = nanoseconds_of(option, text);
+		value = nanoseconds_of(option, text, kLongestS);
 	else if (const char *end = text.data() + text.size(); std::from_chars(text.data(), end, value).ptr != end)
 		value = 0;
 	if (!rundir::is_possible(which, value))

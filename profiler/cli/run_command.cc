@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <ctime>
@@ -91,6 +92,16 @@ cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &mac
 	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 }
 
+// What isn't built isn't unknown.
+void check_built(const std::vector<std::string> &wanted, const std::vector<plan::Target> &targets)
+{
+	for (const run::NotBuilt &adapter : run::adapters_not_built())
+		for (const std::string &name : wanted)
+			if ((name == adapter.name || name.starts_with(adapter.name + "/")) &&
+				std::ranges::find(targets, name, &plan::Target::name) == targets.end())
+				throw Failure(ExitCode::Usage, fmt::format("{} isn't built: {}", name, run::why_not_built(adapter)));
+}
+
 // Sparse messages are usual, but take seconds a block: without being asked for, they come only where there is time for the
 // blocks that an interval needs.
 plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<plan::Target> &targets,
@@ -131,6 +142,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const std::vector<plan::Target> targets = run::describe_targets(notices);
 	plan::Wishes wishes = options.wishes;
 	wishes.no_threads = capture::thread_pidfds_missing();
+	check_built(wishes.targets, targets);
 	plan::Plan plan = make_plan(options, wishes, targets, cpuset::measuring_cpus(cpus));
 	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
 	const std::string host = run::describe_host(user);
@@ -183,6 +195,10 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		fmt::print(stderr, "icepath: made the folder {} here\n", kResults);
 	if (result.interrupted)
 		return ExitCode::Interrupted;
+	if (!result.has_data) {
+		fmt::print(stderr, "icepath: nothing could be measured: the notices say why\n");
+		return ExitCode::Invalid;
+	}
 	if (!options.strict || (report.flaws.empty() && result.failed_cells == 0))
 		return ExitCode::Ok;
 	if (report.flaws.empty())

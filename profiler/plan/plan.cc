@@ -81,6 +81,11 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 		}
 		const auto found =
 			std::find_if(targets.begin(), targets.end(), [&](const Target &target) { return target.name == wanted; });
+		const auto is_of_group = [&](const Target &target) { return target.name.starts_with(wanted + "/"); };
+		if (found == targets.end() && std::ranges::any_of(targets, is_of_group)) {
+			choose_all(targets, is_of_group, chosen, plan);
+			continue;
+		}
 		if (found == targets.end()) {
 			std::vector<std::string> names;
 			for (const Target &target : targets)

@@ -22,6 +22,8 @@ struct Target {
 	uint32_t fanin_waits = 0; // 0 without ICEPATH_CAN_FANIN
 	uint64_t fanin_max_bytes = 0; // as in plugin.h
 	uint32_t qos = 0; // bits 1u << icepath_qos_policy
+	std::string daemon; // the program that must run beside; empty: none
+	std::string why_no_daemon; // "isn't installed: Debian's package iceoryx brings it"
 };
 
 struct Wishes {

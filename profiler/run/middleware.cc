@@ -34,6 +34,8 @@ Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
 	identity_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
 	if (identity_.empty())
 		worker_.reset();
+	else
+		worker_->call_it("daemon " + identity_.substr(0, identity_.find(' ')));
 }
 
 worker::Reply Daemon::ask(worker::RequestKind kind, const std::vector<int> &fds)
@@ -45,22 +47,24 @@ worker::Reply Daemon::ask(worker::RequestKind kind, const std::vector<int> &fds)
 	return worker_->ask(request, fds, none);
 }
 
-void Daemon::start(privilege::Helper *helper)
+void Daemon::start(privilege::Helper *helper, const std::atomic<bool> *interrupted)
 {
 	if (!worker_)
 		return;
 	if (helper)
 		family_ = helper->follow(worker_->process().pidfd());
-	await(text(ask(worker::RequestKind::BecomeDaemon, {output_.get()}).message));
+	await(text(ask(worker::RequestKind::BecomeDaemon, {output_.get()}).message), interrupted);
 }
 
-void Daemon::await(const std::string &ready) const
+void Daemon::await(const std::string &ready, const std::atomic<bool> *interrupted) const
 {
 	const uint64_t give_up_ns = icepath_now_ns() + kReadyNs;
 	std::string all;
 	while (all.find(ready) == std::string::npos) {
 		if (const auto why = end())
 			throw WorkerFailed(*why);
+		if (interrupted && *interrupted)
+			throw WorkerFailed(fmt::format("interrupted before the {} was ready", worker_->what()));
 		if (icepath_now_ns() > give_up_ns)
 			throw WorkerFailed(fmt::format("the {} isn't ready after {} s{}", worker_->what(), kReadyNs / 1'000'000'000,
 										   last_words()));
@@ -131,7 +135,7 @@ std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
 	for (const auto &[other, running] : daemons_)
 		if (!daemon->identity().empty() && running->identity() == daemon->identity())
 			return running;
-	daemon->start(helper_);
+	daemon->start(helper_, interrupted_);
 	return daemon;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a run's middleware needs beside its workers: the space in which they run, and its daemons. One thread.
+#include <atomic>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -22,7 +23,7 @@ public:
 	// See worker::identity_of(); empty: the plug-in needs none, and start() does nothing.
 	const std::string &identity() const { return identity_; }
 	// Returns once it can be used. `helper`, if any, follows its threads. Throws WorkerFailed with what became of it instead.
-	void start(privilege::Helper *helper);
+	void start(privilege::Helper *helper, const std::atomic<bool> *interrupted);
 	// "iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
 	std::optional<std::string> end() const;
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
@@ -31,7 +32,7 @@ public:
 private:
 	worker::Reply ask(worker::RequestKind kind, const std::vector<int> &fds);
 	std::string last_words() const;
-	void await(const std::string &ready) const;
+	void await(const std::string &ready, const std::atomic<bool> *interrupted) const;
 	const std::string plugin_;
 	std::string identity_;
 	Fd output_; // a memfd: it is never full, and leaves nothing behind
@@ -49,7 +50,10 @@ struct Surroundings {
 class Middleware {
 public:
 	// `helper`, if any, follows the threads of daemons; it is the caller's, and has loaded its programs.
-	explicit Middleware(privilege::Helper *helper = nullptr) : helper_(helper) {}
+	// Once it is `interrupted`, no daemon is waited for.
+	explicit Middleware(privilege::Helper *helper = nullptr, const std::atomic<bool> *interrupted = nullptr)
+		: helper_(helper), interrupted_(interrupted)
+	{}
 	// Where workers of this plug-in run; its daemon is started before the first. Nothing for kernel transports. Throws Failure.
 	Surroundings surroundings_of(const rundir::Cell &cell, const std::string &plugin);
 	// Why the plug-in's daemon is no more.
@@ -59,6 +63,7 @@ private:
 	std::shared_ptr<Daemon> daemon_for(const std::string &plugin);
 
 	privilege::Helper *helper_;
+	const std::atomic<bool> *interrupted_;
 	std::optional<MiddlewareSpace> space_; // since it was first needed
 	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those with the same daemon share it
 	std::map<std::string, std::string> failures_; // of those that couldn't be started: they aren't tried again

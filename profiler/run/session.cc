@@ -89,7 +89,9 @@ public:
 		tail.rounds = round;
 		tail.notices = notices_;
 		writer_->finish(tail);
-		return {interrupted, round, failed_};
+		const bool has_data = std::ranges::any_of(
+			counted_, [](const std::array<uint64_t, 2> &messages) { return messages[0] + messages[1] > 0; });
+		return {interrupted, round, failed_, has_data};
 	}
 
 private:
@@ -413,7 +415,7 @@ private:
 	SlotsView slots_;
 	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
 	const std::vector<std::string> plugins_; // beside head_.cells
-	Middleware middleware_{&helper_}; // its daemons end after the cells
+	Middleware middleware_{&helper_, &interrupted}; // its daemons end after the cells
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
 	std::vector<std::optional<rate::RateSearch>> searches_; // beside cells_: of max-rate
 	Progress progress_;

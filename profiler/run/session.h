@@ -29,6 +29,7 @@ struct SessionResult {
 	bool interrupted = false;
 	uint32_t rounds = 0;
 	size_t failed_cells = 0; // ended early, or came out without data
+	bool has_data = false; // any message of any cell
 };
 
 // How far a run has come, for a progress line.

@@ -53,8 +53,7 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	if (pid_ == 0) {
-		signal(SIGINT, SIG_IGN); // the terminal signals the whole group; icepath ends its workers itself
-		signal(SIGQUIT, SIG_IGN);
+		setsid(); // a group of its own, with whatever it starts; the terminal's signals are icepath's to answer
 		for (const Fd &socket : sockets)
 			fcntl(socket.get(), F_SETFD, 0);
 		if (space && !space->enter())
@@ -70,6 +69,7 @@ WorkerProcess::~WorkerProcess()
 	if (!pidfd_)
 		return;
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+	kill(-pid_, SIGKILL); // what it started: the number stays its group's until it was waited for
 	waitpid(pid_, nullptr, 0);
 }
 
@@ -118,6 +118,12 @@ std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, c
 	for (size_t side = 0; side < sides.size(); side++)
 		workers.emplace_back(new Worker(process, std::move(ours[side]), sides[side]));
 	return workers;
+}
+
+void Worker::call_it(const std::string &what)
+{
+	process_->call_it(what);
+	what_ = what;
 }
 
 void Worker::fail() const { throw WorkerFailed(process_->end().value_or(fmt::format("the {} doesn't answer", what_))); }
@@ -192,6 +198,13 @@ std::vector<NotBuilt> adapters_not_built()
 	return all;
 }
 
+std::string why_not_built(const NotBuilt &adapter)
+{
+	return (adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
+									: "Debian's package " + adapter.package) +
+		   " was missing when icepath was configured";
+}
+
 std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 {
 	const std::vector<std::string> paths = plugin_paths();
@@ -219,7 +232,7 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits,
 								   told.mechanisms, told.capabilities, told.max_payload_bytes, told.max_part_bytes,
 								   text(told.max_payload_why), text(told.why_not), told.fanin_waits,
-								   told.fanin_max_bytes, told.qos});
+								   told.fanin_max_bytes, told.qos, text(told.daemon), text(told.why_no_daemon)});
 			}
 		} catch (const WorkerFailed &failure) {
 			notices.push_back(failure.what());

@@ -32,7 +32,7 @@ public:
 	// where icepath does.
 	WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets, bool one_thread,
 				  const MiddlewareSpace *space);
-	~WorkerProcess(); // ends it, by its pidfd, and reaps it
+	~WorkerProcess(); // ends it, by its pidfd, and what it started, by its process group, and reaps it
 	WorkerProcess(const WorkerProcess &) = delete;
 	WorkerProcess &operator=(const WorkerProcess &) = delete;
 
@@ -41,6 +41,7 @@ public:
 	std::optional<std::string> end() const;
 	int pidfd() const { return pidfd_.get(); }
 	pid_t pid() const { return pid_; }
+	void call_it(const std::string &what) { what_ = what; }
 
 private:
 	Fd pidfd_;
@@ -66,6 +67,8 @@ public:
 	int socket() const { return socket_.get(); }
 	const WorkerProcess &process() const { return *process_; }
 	const std::string &what() const { return what_; }
+	// Names a program that is one side anew: what it has become.
+	void call_it(const std::string &what);
 
 private:
 	Worker(std::shared_ptr<WorkerProcess> process, Fd socket, std::string what)
@@ -91,6 +94,8 @@ struct NotBuilt {
 	std::string name, package, library;
 };
 std::vector<NotBuilt> adapters_not_built();
+std::string
+why_not_built(const NotBuilt &adapter); // "Debian's package liblcm-dev was missing when icepath was configured"
 
 // Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`. Throws
 // Failure(MachineCannot) where there is no plug-in at all.

@@ -21,7 +21,8 @@ std::string time_text(uint64_t ns)
 {
 	if (ns == ICEPATH_QOS_INFINITE)
 		return "infinite";
-	return fmt::format("{:g}ms", static_cast<double>(ns) / 1e6);
+	return ns < 1'000'000 ? fmt::format("{:g}us", static_cast<double>(ns) / 1e3)
+						  : fmt::format("{:g}ms", static_cast<double>(ns) / 1e6);
 }
 
 } // namespace

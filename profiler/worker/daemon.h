@@ -12,6 +12,9 @@ namespace icepath::worker {
 // why it can't: a sentence.
 std::string become(const icepath_daemon &daemon, const Fd &output);
 
+std::string name_of(const icepath_daemon &daemon); // of its program, without a path
+// "isn't installed: Debian's package iceoryx brings it"; empty: it is.
+std::string why_not_there(const icepath_daemon &daemon);
 // What tells it from others: two plug-ins that say the same of their daemon share one. Its program, and a hash of its arguments and its file.
 std::string identity_of(const icepath_daemon &daemon);
 

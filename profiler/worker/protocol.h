@@ -96,6 +96,7 @@ struct TargetReply { // icepath_target without pointers
 	uint32_t waits, mechanisms, capabilities, fanin_waits;
 	uint64_t max_payload_bytes, max_part_bytes, fanin_max_bytes;
 	uint32_t qos;
+	char daemon[64], why_no_daemon[128]; // icepath_daemon: its name, and why it can't be started
 };
 
 struct BlockReply {

@@ -195,6 +195,10 @@ void Service::describe(const Request &request, Reply &reply)
 	told.fanin_waits = target->fanin_waits;
 	told.fanin_max_bytes = target->fanin_max_bytes;
 	told.qos = target->qos;
+	if (const icepath_daemon *daemon = plugin.calls().daemon) {
+		put(told.daemon, name_of(*daemon).c_str());
+		put(told.why_no_daemon, why_not_there(*daemon).c_str());
+	}
 }
 
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)

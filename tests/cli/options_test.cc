@@ -94,11 +94,11 @@ TEST(RunOptions, TakeQualityOfServiceByItsPolicies)
 {
 	EXPECT_TRUE(run_of({}).wishes.qos[ICEPATH_QOS_RELIABILITY].empty());
 	const auto qos = run_of({"--qos", "reliability=reliable,best-effort", "--qos", "depth=1,16",
-							 "--qos=lease=infinite,10ms", "-t", "pipe"})
+							 "--qos=lease=infinite,10ms,10s", "-t", "pipe"})
 						 .wishes.qos;
 	EXPECT_EQ(qos[ICEPATH_QOS_RELIABILITY], (std::vector<uint64_t>{ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT}));
 	EXPECT_EQ(qos[ICEPATH_QOS_DEPTH], (std::vector<uint64_t>{1, 16}));
-	EXPECT_EQ(qos[ICEPATH_QOS_LEASE], (std::vector<uint64_t>{ICEPATH_QOS_INFINITE, 10'000'000}));
+	EXPECT_EQ(qos[ICEPATH_QOS_LEASE], (std::vector<uint64_t>{ICEPATH_QOS_INFINITE, 10'000'000, 10'000'000'000}));
 	expect_values_refused("--qos", {"speed=1", "reliability", "=", "reliable"}, "is no policy with a value");
 	expect_values_refused("--qos", {"reliability=perfect", "reliability=reliable,", "reliability="}, "--qos");
 	expect_values_refused("--qos", {"depth=0", "depth=", "depth=1,", "depth=x", "depth=4294967296", "depth=1.5"},

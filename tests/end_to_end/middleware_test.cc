@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
@@ -272,8 +273,8 @@ TEST_F(Middleware, KilledDaemonsEndTheirCellsAndNoOthers)
 	}
 	const Outcome outcome = running.wait(40s);
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-	for (const char *plugin : {"iceoryx", "mqtt"})
-		EXPECT_TRUE(mentions(outcome.out, std::string("the daemon of icepath-") + plugin + " was killed by signal 9"))
+	for (const char *program : {"iox-roudi", "mosquitto"})
+		EXPECT_TRUE(mentions(outcome.out, std::string("the daemon ") + program + " was killed by signal 9"))
 			<< outcome.out;
 	const auto json = read_json(folder.path() / "out/run.json");
 	std::map<std::string, uint64_t> blocks;
@@ -293,7 +294,25 @@ TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 	EXPECT_TRUE(mentions(outcome.out, "iox-roudi can't be started: No such file or directory; Debian's package iceoryx "
 									  "brings it"))
 		<< outcome.out;
+	const Outcome list = run({icepath_program(), "list"}, folder.path(), 60s, {{"PATH", "/nowhere"}});
+	EXPECT_TRUE(mentions(list.out, "daemon iox-roudi, which isn't installed: Debian's package iceoryx brings it"))
+		<< list.out;
 	expect_nothing_left();
+}
+
+TEST_F(Middleware, WhatIsNotBuiltIsNotUnknown)
+{
+	const std::filesystem::path plugins =
+		std::filesystem::path(icepath_program()).parent_path().parent_path() / "lib/icepath";
+	std::filesystem::copy(plugins / "icepath-pipe.so", folder.path());
+	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\n";
+	const Outcome outcome = run({icepath_program(), "run", "-t", "pipe,fastdds/udp"}, folder.path(), 60s,
+								{{"ICEPATH_PLUGIN_PATH", folder.path()}});
+	EXPECT_EQ(outcome.exit_code, 2);
+	EXPECT_TRUE(mentions(outcome.err,
+						 "fastdds/udp isn't built: Debian's package libfastrtps-dev was missing when icepath "
+						 "was configured"))
+		<< outcome.err;
 }
 
 TEST_F(Middleware, KilledItselfItLeavesNothing)

@@ -78,6 +78,27 @@ TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
 				}
 }
 
+TEST(Targets, ANameBeforeTheStrokeStandsForAllOfThem)
+{
+	Wishes wishes;
+	wishes.targets = {"zeromq", "pipe"};
+	wishes.patterns = {Pattern::PingPong};
+	std::vector<Target> targets = kTargets;
+	for (const char *name : {"zeromq/ipc", "zeromq/tcp", "zeromqish/ipc"})
+		targets.push_back(target(name, ICEPATH_WAIT_BLOCK));
+	targets.push_back(target("zeromq/absent", ICEPATH_WAIT_BLOCK));
+	targets.back().why_not = "it isn't here";
+	const Plan plan = make(wishes, targets, {0, 1});
+	std::vector<std::string> chosen;
+	for (const rundir::Cell &cell : plan.cells)
+		if (std::ranges::find(chosen, cell.target) == chosen.end())
+			chosen.push_back(cell.target);
+	EXPECT_EQ(chosen, (std::vector<std::string>{"zeromq/ipc", "zeromq/tcp", "pipe"}));
+	EXPECT_NE(std::ranges::find(plan.notices, "zeromq/absent left out: it isn't here"), plan.notices.end());
+	wishes.targets = {"zero"};
+	EXPECT_THROW(make(wishes, targets, {0, 1}), Failure);
+}
+
 TEST(Waits, TheFloorOfTheStampsIsMeasuredWithItsOwnAndThatIsTold)
 {
 	const Plan plan = plan_of({"null"}, {Wait::Block}, {Pattern::PingPong});

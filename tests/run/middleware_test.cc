@@ -204,6 +204,42 @@ TEST(Middleware, ADaemonOfTheSameCommandLineAndFileIsShared)
 	EXPECT_EQ(children(), before + 2);
 }
 
+size_t processes_with(const std::string &word)
+{
+	size_t found = 0;
+	std::error_code gone;
+	for (const auto &entry : fs::directory_iterator("/proc")) {
+		std::ifstream file(entry.path() / "cmdline");
+		const std::string line{std::istreambuf_iterator<char>(file), {}};
+		found += line.starts_with("sleep") && line.find(word) != std::string::npos;
+	}
+	return found;
+}
+
+TEST(Middleware, WhatADaemonStartsEndsWithIt)
+{
+	{
+		Middleware middleware;
+		middleware.surroundings_of(middleware_cell(), plugin("forks"));
+		EXPECT_EQ(processes_with("91357"), 1u);
+	}
+	for (int i = 0; i < 500 && processes_with("91357") != 0; i++)
+		usleep(10'000);
+	EXPECT_EQ(processes_with("91357"), 0u);
+}
+
+TEST(Middleware, NoDaemonIsWaitedForOnceARunIsInterrupted)
+{
+	const std::atomic<bool> interrupted{true};
+	Middleware middleware(nullptr, &interrupted);
+	try {
+		middleware.surroundings_of(middleware_cell(), plugin("silent"));
+		ADD_FAILURE() << "it waited for what never comes";
+	} catch (const WorkerFailed &failure) {
+		EXPECT_STREQ(failure.what(), "interrupted before the daemon sh was ready");
+	}
+}
+
 TEST(Middleware, ADaemonThatDiesIsTold)
 {
 	Middleware middleware;
@@ -211,21 +247,21 @@ TEST(Middleware, ADaemonThatDiesIsTold)
 	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("dies")); i++)
 		usleep(10'000);
 	EXPECT_EQ(middleware.daemon_end(plugin("dies")).value_or("it lives"),
-			  "the daemon of icepath-daemon-dies was killed by signal 9 (Killed); it said last: almost gone");
+			  "the daemon sh was killed by signal 9 (Killed); it said last: almost gone");
 }
 
 TEST(Middleware, ADaemonThatIsNeverReadySaysWhatItSaidLast)
 {
-	EXPECT_EQ(refusal("ends"), "the daemon of icepath-daemon-ends exited with 3; it said last: oops");
+	EXPECT_EQ(refusal("ends"), "the daemon sh exited with 3; it said last: oops");
 }
 
 TEST(Middleware, ADaemonThatIsMissingNamesItsPackageIfThereIsOne)
 {
 	EXPECT_EQ(refusal("missing"),
-			  "the daemon of icepath-daemon-missing exited with 3; it said last: icepath-no-such-program "
+			  "the daemon icepath-no-such-program exited with 3; it said last: icepath-no-such-program "
 			  "can't be started: No such file or directory; Debian's package of-another-name brings it");
 	EXPECT_EQ(refusal("missing-everywhere"),
-			  "the daemon of icepath-daemon-missing-everywhere exited with 3; it said last: icepath-no-such-program "
+			  "the daemon icepath-no-such-program exited with 3; it said last: icepath-no-such-program "
 			  "can't be started: No such file or directory");
 }
 

@@ -30,7 +30,7 @@ TEST(Qos, IsToldInWords)
 	EXPECT_EQ(text(Qos{}), "");
 	EXPECT_EQ(text(full()),
 			  "reliable transient-local keep-last depth 3 deadline infinite lifespan 20ms manual-by-topic "
-			  "lease 1e-06ms");
+			  "lease 0.001us");
 }
 
 TEST(Qos, ComesBackFromJsonAndFromAPlugin)
@@ -79,9 +79,9 @@ TEST(Qos, GrantedIsWhatAnyEndHasOtherwiseThanAsked)
 	add_granted(asked, receiver, granted);
 	EXPECT_EQ(granted, receiver);
 	add_granted(asked, sender, granted);
-	EXPECT_EQ(text(granted), "best-effort keep-all lifespan 7e-06ms");
+	EXPECT_EQ(text(granted), "best-effort keep-all lifespan 0.007us");
 	add_granted(asked, receiver, granted);
-	EXPECT_EQ(text(granted), "best-effort keep-all lifespan 7e-06ms") << "another receiver's doesn't hide it";
+	EXPECT_EQ(text(granted), "best-effort keep-all lifespan 0.007us") << "another receiver's doesn't hide it";
 }
 
 TEST(Qos, LosesMessagesWhereItDoesNotKeepThem)
