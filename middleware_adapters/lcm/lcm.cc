@@ -15,10 +15,10 @@
 #include <lcm/lcm.h>
 #include <poll.h>
 
-#include <climits>
 #include <string>
 
 #include "middleware_adapters/queue_length.h"
+#include "middleware_adapters/receive_buffer.h"
 #include "middleware_adapters/relayed_target.h"
 #include "transports/death_watch.h"
 #include "transports/loopback_address.h"
@@ -31,19 +31,6 @@ namespace {
 constexpr const char *kGroup = "239.255.76.67"; // the library's own
 constexpr uint64_t kLibrarysQueue = 30; // messages
 constexpr uint64_t kDatagram = 65487; // bytes of a message, and of its channel's name
-constexpr uint64_t kDefaultReceiveBuffer = 212992;
-
-// /proc/sys/net/core/rmem_max, which not every kernel shows in a network namespace: what a socket gets that asks for more.
-uint64_t receive_buffer()
-{
-	const int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int room = INT_MAX / 2;
-	socklen_t bytes = sizeof(room);
-	const bool told = probe >= 0 && setsockopt(probe, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) == 0 &&
-					  getsockopt(probe, SOL_SOCKET, SO_RCVBUF, &room, &bytes) == 0;
-	close_all({probe});
-	return told ? static_cast<uint64_t>(room) / 2 : kDefaultReceiveBuffer;
-}
 
 // Of the network that the two ends of a channel have for themselves.
 const char *name_from(uint32_t side) { return side == 0 ? "forth" : "back"; }
@@ -74,7 +61,7 @@ const icepath_target *target(uint32_t n)
 {
 	static const icepath_target only = [] {
 		static char why[160];
-		const uint64_t datagrams = std::max<uint64_t>(2, receive_buffer() / 65536);
+		const uint64_t datagrams = std::max<uint64_t>(2, icepath::middleware::receive_buffer() / 65536);
 		std::snprintf(
 			why, sizeof(why),
 			"/proc/sys/net/core/rmem_max lets the receive buffer hold %llu datagrams, half of them the peer's",
@@ -101,7 +88,7 @@ void copy_out(const lcm_recv_buf_t *from, const char *, void *to)
 int join(icepath_endpoint &end, const sockaddr_in &where)
 {
 	const std::string network = std::string("udpm://") + kGroup + ":" + std::to_string(ntohs(where.sin_port)) +
-								"?ttl=0&recv_buf_size=" + std::to_string(receive_buffer());
+								"?ttl=0&recv_buf_size=" + std::to_string(icepath::middleware::receive_buffer());
 	end.lcm = lcm_create(network.c_str());
 	if (!end.lcm)
 		return end.sentence.tell(ICEPATH_FAILED, "lcm: lcm_create with %s failed", network.c_str());

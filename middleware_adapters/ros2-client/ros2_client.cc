@@ -7,12 +7,14 @@
 // ("ros2 spinner"); no message passes it.
 //
 // What a topic keeps are its last so many messages, reliable or not, and what is over is dropped before its receiver has seen it: so
-// there is a window (send_window.h). publish() waits for room for a tenth of a second at a time.
+// there is a window (send_window.h). It is of no more than a socket has room for, as datagrams that are lost take long to come again.
+// publish() waits for room for a tenth of a second at a time.
 //
 // cancel() completes the future that async_take() is raced against.
 #include <memory>
 
 #include "middleware_adapters/discovery.h"
+#include "middleware_adapters/receive_buffer.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2-client/shim.h"
 #include "middleware_adapters/send_window.h"
@@ -24,11 +26,15 @@ namespace {
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr uint16_t kDomain = 4; // another one than that of other implementations of DDS here
 
+// Of the sockets of RustDDS.
+uint64_t socket_bytes() { return std::min<uint64_t>(8 * 1024 * 1024, icepath::middleware::receive_buffer()); }
+
 const icepath_target *target(uint32_t n)
 {
 	static const icepath_target only = relayed_target(
-		"ros2-client", "a topic of ROS 2 by ros2-client and RustDDS, reliable, over UDP", ICEPATH_WAIT_BLOCK, kLargest,
-		"icepath's own limit: a window has at least two messages, and a lost part is sent again");
+		"ros2-client", "a topic of ROS 2 by ros2-client and RustDDS, reliable, over UDP", ICEPATH_WAIT_BLOCK,
+		std::min(kLargest, socket_bytes() / 2),
+		"a socket should hold two messages (net.core.rmem_max): what it has no room for comes again by 8 KiB in 10 ms");
 	return n == 0 ? &only : nullptr;
 }
 
@@ -39,7 +45,9 @@ struct FreeEnd {
 } // namespace
 
 struct icepath_endpoint : WindowedEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what) {}
+	icepath_endpoint(const icepath_open &how, const icepath_target &what)
+		: WindowedEnd(how, what, std::clamp<uint64_t>(socket_bytes() / how.payload_bytes, 2, kLongestWindow))
+	{}
 	std::unique_ptr<Ros2End, FreeEnd> ros;
 	std::atomic<bool> asking{false}; // for a message
 	char why[kShimWhyBytes] = "";
