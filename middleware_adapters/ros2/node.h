@@ -36,8 +36,8 @@ inline const std::string &rmw_name()
 inline const char *why_no_rmw()
 {
 	return rmw_name().empty()
-			   ? "ROS 2 has no RMW that it can load: the environment's RMW_IMPLEMENTATION names another than "
-				 "one that is installed"
+			   ? "ROS 2 can't load an RMW: it finds them by LD_LIBRARY_PATH, which its setup.bash sets and sudo drops; "
+				 "sudo env LD_LIBRARY_PATH=\"$LD_LIBRARY_PATH\" icepath ... hands it on"
 			   : nullptr;
 }
 
