@@ -18,20 +18,15 @@
 // cancel() triggers a guard condition in the wait set.
 #include <rclcpp/rclcpp.hpp>
 
-#include <optional>
-
 #include "middleware_adapters/discovery.h"
 #include "middleware_adapters/iceoryx/roudi.h"
 #include "middleware_adapters/relayed_target.h"
+#include "middleware_adapters/ros2/loan_topics.h"
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/qos.h"
 #include "middleware_adapters/ros2/wait.h"
 #include "middleware_adapters/send_window.h"
 #include "middleware_adapters/threads_named.h"
-#include <icepath_ros2/msg/octets1048576.hpp>
-#include <icepath_ros2/msg/octets128.hpp>
-#include <icepath_ros2/msg/octets4096.hpp>
-#include <icepath_ros2/msg/octets65536.hpp>
 
 using namespace icepath::transports;
 using namespace icepath::middleware;
@@ -48,66 +43,6 @@ constexpr const char *kCycloneDds = R"(<CycloneDDS><Domain>
 </Domain></CycloneDDS>)";
 
 bool is_by_cyclone() { return rmw_name() == "rmw_cyclonedds_cpp"; }
-
-// A publisher and a subscription, of whichever type.
-class Topics {
-public:
-	virtual ~Topics() = default;
-	virtual void publish_on(rclcpp::Node &node, const std::string &topic, const rclcpp::QoS &qos) = 0;
-	virtual void subscribe_to(rclcpp::Node &node, const std::string &topic, const rclcpp::QoS &qos) = 0;
-	virtual rclcpp::PublisherBase *publisher() const = 0; // nullptr: none
-	virtual rclcpp::SubscriptionBase::SharedPtr subscription() const = 0;
-	virtual void *lend() = 0; // the same one until it is sent
-	virtual void send(uint64_t bytes) = 0;
-	virtual const void *octets_in(const void *message, uint64_t &bytes) const = 0;
-};
-
-template <class Message> class TopicsOf : public Topics {
-	void publish_on(rclcpp::Node &node, const std::string &topic, const rclcpp::QoS &qos) override
-	{
-		publisher_ = node.create_publisher<Message>(topic, qos);
-	}
-	void subscribe_to(rclcpp::Node &node, const std::string &topic, const rclcpp::QoS &qos) override
-	{
-		subscription_ = node.create_subscription<Message>(topic, qos, [](typename Message::ConstSharedPtr) {});
-	}
-	rclcpp::PublisherBase *publisher() const override { return publisher_.get(); }
-	rclcpp::SubscriptionBase::SharedPtr subscription() const override { return subscription_; }
-	void *lend() override
-	{
-		if (!lent_)
-			lent_.emplace(publisher_->borrow_loaned_message());
-		return lent_->get().octets.data();
-	}
-	void send(uint64_t bytes) override
-	{
-		lent_->get().bytes = bytes;
-		publisher_->publish(std::move(*lent_));
-		lent_.reset();
-	}
-	const void *octets_in(const void *message, uint64_t &bytes) const override
-	{
-		const auto *it = static_cast<const Message *>(message);
-		bytes = it->bytes;
-		return it->octets.data();
-	}
-
-	typename rclcpp::Publisher<Message>::SharedPtr publisher_;
-	typename rclcpp::Subscription<Message>::SharedPtr subscription_;
-	std::optional<rclcpp::LoanedMessage<Message>> lent_;
-};
-
-std::unique_ptr<Topics> topics_for(uint64_t bytes)
-{
-	using namespace icepath_ros2::msg;
-	if (bytes <= 128)
-		return std::make_unique<TopicsOf<Octets128>>();
-	if (bytes <= 4096)
-		return std::make_unique<TopicsOf<Octets4096>>();
-	if (bytes <= 65536)
-		return std::make_unique<TopicsOf<Octets65536>>();
-	return std::make_unique<TopicsOf<Octets1048576>>();
-}
 
 // Of one direction, in shared memory, which begins as zeros.
 struct Way {

@@ -17,32 +17,22 @@
 // cancel() triggers a guard condition: the executor's, by its cancel(), or one in the wait set; or it rings as the callback does. ROS 2
 // tells nobody that a peer has died: here the process is watched.
 #include <rclcpp/rclcpp.hpp>
-#include <std_msgs/msg/u_int8_multi_array.hpp>
 
-#include <deque>
-#include <mutex>
-#include <thread>
-
-#include "middleware_adapters/data_bell.h"
 #include "middleware_adapters/discovery.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/qos.h"
-#include "middleware_adapters/ros2/wait.h"
+#include "middleware_adapters/ros2/taking.h"
 #include "middleware_adapters/send_window.h"
-#include "middleware_adapters/threads_named.h"
 
 using namespace icepath::transports;
 using namespace icepath::middleware;
 
 namespace {
 
-using Message = std_msgs::msg::UInt8MultiArray;
-
 constexpr const char *kSingle = "ros2/single", *kStatic = "ros2/static", *kMulti = "ros2/multi",
 					 *kWaitSet = "ros2/waitset", *kIntra = "ros2/intra";
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
-constexpr size_t kThreads = 2; // of ros2/multi; by default, one for each CPU
 // But for the watermark as the RMW sets it up: a publisher waits while more bytes than that weren't acknowledged, and of a peer that
 // has died only learns after 10 s. A window's messages are fewer. Only discovery is by multicast.
 constexpr const char *kCycloneDds = R"(<CycloneDDS><Domain>
@@ -64,13 +54,6 @@ struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
 		: WindowedEnd(how, what), asked(how.qos), has_window(!may_lose(how.qos))
 	{}
-	~icepath_endpoint()
-	{
-		if (spinning.joinable()) {
-			executor->cancel();
-			spinning.join();
-		}
-	}
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 
 	const icepath_qos asked;
@@ -78,17 +61,9 @@ struct icepath_endpoint : WindowedEnd {
 	rclcpp::Node::SharedPtr node;
 	rclcpp::Publisher<Message>::SharedPtr publisher;
 	rclcpp::Subscription<Message>::SharedPtr subscription;
-	Message outgoing, incoming;
+	std::unique_ptr<Taking> taking; // ends before what calls it back
+	Message outgoing;
 	Message::UniquePtr lent; // ros2/intra: to be sent
-	Message::ConstSharedPtr taken; // of a callback
-	uint64_t came_ns = 0; // into it; 0: not yet
-	std::unique_ptr<rclcpp::Executor> executor;
-	std::unique_ptr<SubscriptionWait> wait_set;
-	// ros2/multi
-	DataBell bell;
-	std::mutex mutex;
-	std::deque<Message::ConstSharedPtr> arrivals; // with `mutex` held
-	std::thread spinning;
 };
 
 namespace {
@@ -121,41 +96,15 @@ const icepath_target *target(uint32_t n)
 	return n < std::size(targets) ? &targets[n] : nullptr;
 }
 
-void on_message(icepath_endpoint &end, const Message::ConstSharedPtr &message)
+std::unique_ptr<Taking> taking_for(const icepath_endpoint &end)
 {
-	if (end.is(kMulti)) {
-		{
-			const std::lock_guard lock(end.mutex);
-			end.arrivals.push_back(message);
-		}
-		end.bell.ring();
-	} else {
-		end.came_ns = icepath_now_ns();
-		end.taken = message;
-	}
-}
-
-void make_receiver(icepath_endpoint &end)
-{
-	if (end.is(kWaitSet)) {
-		end.wait_set = std::make_unique<SubscriptionWait>(end.subscription);
-		return;
-	}
-	rclcpp::ExecutorOptions options;
-	options.context = context();
-	if (end.is(kStatic))
-		end.executor = std::make_unique<rclcpp::executors::StaticSingleThreadedExecutor>(options);
-	else if (end.is(kMulti))
-		end.executor = std::make_unique<rclcpp::executors::MultiThreadedExecutor>(options, kThreads);
-	else
-		end.executor = std::make_unique<rclcpp::executors::SingleThreadedExecutor>(options);
-	end.executor->add_node(end.node);
-	if (!end.is(kMulti))
-		return;
-	const ThreadsNamed named("executor");
-	end.spinning = std::thread([&end] { end.executor->spin(); });
-	while (!end.executor->is_spinning()) // or a cancel() would come before that
-		usleep(100);
+	if (end.is(kWaitSet))
+		return std::make_unique<ByWaitSet>();
+	if (end.is(kMulti))
+		return std::make_unique<FromThreads>();
+	return std::make_unique<BySpinning>(end.is(kStatic)
+											? make_executor<rclcpp::executors::StaticSingleThreadedExecutor>()
+											: make_executor<rclcpp::executors::SingleThreadedExecutor>());
 }
 
 int join(icepath_endpoint &end, const std::string &channel)
@@ -171,10 +120,11 @@ int join(icepath_endpoint &end, const std::string &channel)
 		if (end.sends)
 			end.publisher = end.node->create_publisher<Message>(topic_of(channel, end.side), qos);
 		if (end.receives) {
+			end.taking = taking_for(end);
 			end.subscription = end.node->create_subscription<Message>(
 				topic_of(channel, 1 - end.side), qos,
-				[&end](const Message::ConstSharedPtr &message) { on_message(end, message); });
-			make_receiver(end);
+				[&end](const Message::ConstSharedPtr &message) { end.taking->call_back(message); });
+			end.taking->begin(end.node, end.subscription);
 		}
 		return ICEPATH_OK;
 	});
@@ -259,94 +209,39 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	});
 }
 
-int take_by_executor(icepath_endpoint &end, icepath_recv &message)
+int take(icepath_endpoint &end, icepath_recv &message)
 {
-	end.came_ns = 0;
-	message.take_call_ns = icepath_now_ns();
-	while (end.came_ns == 0) {
-		if (end.is_over())
-			return end.end_of_call();
-		message.attempts++;
-		end.executor->spin_once();
-	}
-	message.take_return_ns = end.came_ns;
-	return ICEPATH_OK;
-}
-
-int take_from_queue(icepath_endpoint &end, icepath_recv &message)
-{
-	for (;;) {
-		if (end.is_over())
-			return end.end_of_call();
-		message.attempts++;
-		message.take_call_ns = icepath_now_ns();
-		{
-			const std::lock_guard lock(end.mutex);
-			if (!end.arrivals.empty()) {
-				end.taken = std::move(end.arrivals.front());
-				end.arrivals.pop_front();
-				message.take_return_ns = icepath_now_ns();
-				return ICEPATH_OK;
-			}
-		}
-		if (const uint64_t back_ns = end.bell.sleep())
-			message.wait_return_ns = back_ns;
-	}
-}
-
-int take_by_wait_set(icepath_endpoint &end, icepath_recv &message)
-{
-	for (;;) {
-		if (end.is_over())
-			return end.end_of_call();
-		rclcpp::MessageInfo info;
-		message.attempts++;
-		message.take_call_ns = icepath_now_ns();
-		const bool is_message = end.subscription->take(end.incoming, info);
-		message.take_return_ns = icepath_now_ns();
-		if (is_message)
-			return ICEPATH_OK;
-		end.wait_set->sleep();
-		message.wait_return_ns = icepath_now_ns();
-	}
+	if (const int status = end.begin(message); status != ICEPATH_OK)
+		return status;
+	return guarded(end, "a receive", [&] { return end.taking->take(end, message); });
 }
 
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
 	message->capacity = end->payload_bytes;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
+	if (const int status = take(*end, *message); status != ICEPATH_OK)
 		return status;
-	if (const int status = guarded(*end, "spin_once()", [&] { return take_by_executor(*end, *message); });
-		status != ICEPATH_OK)
-		return status;
-	*slot = end->taken->data.data();
-	message->bytes = end->taken->data.size();
+	*slot = end->taking->taken->data.data();
+	message->bytes = end->taking->taken->data.size();
 	return ICEPATH_OK;
 }
 
 int give_back(icepath_endpoint *end, const void *)
 {
-	end->taken.reset();
+	end->taking->taken.reset();
 	end->tell_of_room();
 	return ICEPATH_OK;
 }
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
+	if (const int status = take(*end, *message); status != ICEPATH_OK)
 		return status;
-	const int status = guarded(*end, "a receive", [&] {
-		return end->is(kWaitSet) ? take_by_wait_set(*end, *message)
-			   : end->is(kMulti) ? take_from_queue(*end, *message)
-								 : take_by_executor(*end, *message);
-	});
-	if (status != ICEPATH_OK)
-		return status;
-	const Message &came = end->is(kWaitSet) ? end->incoming : *end->taken;
+	const Message &came = *end->taking->taken;
 	message->bytes = std::min<uint64_t>(came.data.size(), message->capacity);
 	std::memcpy(message->data, came.data.data(), message->bytes);
-	end->taken.reset();
+	end->taking->taken.reset();
 	if (end->has_window)
 		end->tell_of_room();
 	return ICEPATH_OK;
@@ -355,14 +250,9 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 void cancel(icepath_endpoint *end)
 {
 	end->cancelled = true;
-	end->bell.ring();
-	if (end->is(kMulti)) // its threads may go on
-		return;
 	try {
-		if (end->executor)
-			end->executor->cancel();
-		if (end->wait_set)
-			end->wait_set->end();
+		if (end->taking)
+			end->taking->cancel();
 	} catch (const std::exception &) { // of the RMW's; the call looks at `cancelled` all the same
 	}
 }
