@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The ROS 2 context that a process has, and its nodes. ROS 2 sends by one of several libraries, an RMW: RMW_IMPLEMENTATION names it.
+#include <rclcpp/rclcpp.hpp>
+#include <rclcpp/version.h>
+#include <rmw/rmw.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "icepath/plugin.h"
+
+namespace icepath::middleware {
+
+// Whatever the user has set is for another network than the run's. `cyclone`: the configuration, where Cyclone DDS is the RMW's library.
+inline void set_environment(const char *cyclone)
+{
+	for (const auto &[name, value] :
+		 {std::pair{"ROS_LOCALHOST_ONLY", "1"}, {"ROS_SECURITY_ENABLE", "false"}, {"CYCLONEDDS_URI", cyclone}})
+		setenv(name, value, 1);
+}
+
+// "rmw_cyclonedds_cpp"; empty: none could be loaded.
+inline const std::string &rmw_name()
+{
+	static const std::string name = [] {
+		const char *const told = rmw_get_implementation_identifier();
+		if (!told)
+			rcutils_reset_error();
+		return std::string(told ? told : "");
+	}();
+	return name;
+}
+
+inline const char *why_no_rmw()
+{
+	return rmw_name().empty()
+			   ? "ROS 2 can't load an RMW: it finds them by LD_LIBRARY_PATH, which its setup.bash sets and sudo drops; "
+				 "sudo env LD_LIBRARY_PATH=\"$LD_LIBRARY_PATH\" icepath ... hands it on"
+			   : nullptr;
+}
+
+inline const char *rclcpp_version()
+{
+	static const std::string text =
+		"rclcpp " RCLCPP_VERSION_STR + (rmw_name().empty() ? std::string() : " with " + rmw_name());
+	return text.c_str();
+}
+
+// Both ends within one process must have it in common for intra-process communication. Without nodes it has no threads.
+inline const rclcpp::Context::SharedPtr &context()
+{
+	static const auto *const only = new rclcpp::Context::SharedPtr([] {
+		constexpr size_t kDomain = 4; // another than that of other implementations of DDS here
+		rclcpp::InitOptions options;
+		options.auto_initialize_logging(false); // no files
+		options.shutdown_on_signal = false;
+		options.set_domain_id(kDomain);
+		auto made = std::make_shared<rclcpp::Context>();
+		made->init(0, nullptr, options);
+		return made;
+	}());
+	return *only;
+}
+
+// With a topic or two, and without the rest of what a node has.
+inline rclcpp::Node::SharedPtr make_node(const std::string &name, bool hands_over_pointers)
+{
+	return std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions()
+													.context(context())
+													.use_intra_process_comms(hands_over_pointers)
+													.start_parameter_services(false)
+													.start_parameter_event_publisher(false)
+													.enable_rosout(false)
+													.use_global_arguments(false));
+}
+
+// No exception leaves the plug-in.
+template <class Endpoint, class Body> int guarded(Endpoint &end, const char *doing, Body body)
+{
+	try {
+		return body();
+	} catch (const std::exception &failure) {
+		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
+	}
+}
+
+} // namespace icepath::middleware

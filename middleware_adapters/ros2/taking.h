@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How a receiver gets the messages of its subscription: in spin_once() of an executor, from an executor that spins in threads of its own, or
+// after a wait set.
+#include <rclcpp/rclcpp.hpp>
+#include <std_msgs/msg/u_int8_multi_array.hpp>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "middleware_adapters/data_bell.h"
+#include "middleware_adapters/ros2/node.h"
+#include "middleware_adapters/ros2/wait.h"
+#include "middleware_adapters/send_window.h"
+#include "middleware_adapters/threads_named.h"
+
+namespace icepath::middleware {
+
+using Message = std_msgs::msg::UInt8MultiArray;
+
+class Taking {
+public:
+	virtual ~Taking() = default;
+	// What the subscription calls.
+	virtual void call_back(const Message::ConstSharedPtr &) {}
+	virtual void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &from) = 0;
+	// Waits for a message, and has it in `taken` then.
+	virtual int take(transports::WindowedEnd &end, icepath_recv &message) = 0;
+	// By another thread, once the end is cancelled: take() comes back.
+	virtual void cancel() = 0;
+
+	Message::ConstSharedPtr taken;
+};
+
+template <class Executor, class... Settings> std::unique_ptr<rclcpp::Executor> make_executor(Settings... settings)
+{
+	rclcpp::ExecutorOptions options;
+	options.context = context();
+	return std::make_unique<Executor>(options, settings...);
+}
+
+class BySpinning : public Taking {
+public:
+	explicit BySpinning(std::unique_ptr<rclcpp::Executor> executor) : executor_(std::move(executor)) {}
+	void call_back(const Message::ConstSharedPtr &message) override
+	{
+		came_ns_ = icepath_now_ns();
+		taken = message;
+	}
+	void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &) override
+	{
+		executor_->add_node(node);
+	}
+	int take(transports::WindowedEnd &end, icepath_recv &message) override
+	{
+		came_ns_ = 0;
+		message.take_call_ns = icepath_now_ns();
+		while (came_ns_ == 0) {
+			if (end.is_over())
+				return end.end_of_call();
+			message.attempts++;
+			executor_->spin_once();
+		}
+		message.take_return_ns = came_ns_;
+		return ICEPATH_OK;
+	}
+	void cancel() override { executor_->cancel(); }
+
+private:
+	const std::unique_ptr<rclcpp::Executor> executor_;
+	uint64_t came_ns_ = 0; // into the callback; 0: not yet
+};
+
+class FromThreads : public Taking {
+public:
+	~FromThreads() override
+	{
+		if (!spinning_.joinable())
+			return;
+		executor_->cancel();
+		spinning_.join();
+	}
+	void call_back(const Message::ConstSharedPtr &message) override
+	{
+		{
+			const std::lock_guard lock(mutex_);
+			arrivals_.push_back(message);
+		}
+		bell_.ring();
+	}
+	void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &) override
+	{
+		executor_->add_node(node);
+		const ThreadsNamed named("executor");
+		spinning_ = std::thread([this] { executor_->spin(); });
+		while (!executor_->is_spinning()) // or its cancel() could come before that
+			usleep(100);
+	}
+	int take(transports::WindowedEnd &end, icepath_recv &message) override
+	{
+		for (;;) {
+			if (end.is_over())
+				return end.end_of_call();
+			message.attempts++;
+			message.take_call_ns = icepath_now_ns();
+			const bool is_message = take_next();
+			message.take_return_ns = icepath_now_ns();
+			if (is_message)
+				return ICEPATH_OK;
+			if (const uint64_t back_ns = bell_.sleep())
+				message.wait_return_ns = back_ns;
+		}
+	}
+	void cancel() override { bell_.ring(); } // its threads may go on
+
+private:
+	static constexpr size_t kThreads = 2; // by default, one for each CPU
+
+	bool take_next()
+	{
+		const std::lock_guard lock(mutex_);
+		if (arrivals_.empty())
+			return false;
+		taken = std::move(arrivals_.front());
+		arrivals_.pop_front();
+		return true;
+	}
+
+	const std::unique_ptr<rclcpp::Executor> executor_ =
+		make_executor<rclcpp::executors::MultiThreadedExecutor>(kThreads);
+	DataBell bell_;
+	std::mutex mutex_;
+	std::deque<Message::ConstSharedPtr> arrivals_; // with `mutex_` held
+	std::thread spinning_;
+};
+
+class ByWaitSet : public Taking {
+public:
+	void begin(const rclcpp::Node::SharedPtr &, const rclcpp::SubscriptionBase::SharedPtr &from) override
+	{
+		from_ = from;
+		wait_ = std::make_unique<SubscriptionWait>(from);
+	}
+	int take(transports::WindowedEnd &end, icepath_recv &message) override
+	{
+		for (;;) {
+			if (end.is_over())
+				return end.end_of_call();
+			rclcpp::MessageInfo info;
+			message.attempts++;
+			message.take_call_ns = icepath_now_ns();
+			const bool is_message = from_->take_type_erased(incoming_.get(), info);
+			message.take_return_ns = icepath_now_ns();
+			if (is_message) {
+				taken = incoming_;
+				return ICEPATH_OK;
+			}
+			wait_->sleep();
+			message.wait_return_ns = icepath_now_ns();
+		}
+	}
+	void cancel() override
+	{
+		if (wait_)
+			wait_->end();
+	}
+
+private:
+	rclcpp::SubscriptionBase::SharedPtr from_;
+	std::unique_ptr<SubscriptionWait> wait_;
+	const std::shared_ptr<Message> incoming_ = std::make_shared<Message>();
+};
+
+} // namespace icepath::middleware

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// On which a receiver sleeps that takes by itself: an rclcpp::WaitSet of its subscription.
+#include <rclcpp/wait_set.hpp>
+
+#include <memory>
+
+#include "middleware_adapters/ros2/node.h"
+
+namespace icepath::middleware {
+
+class SubscriptionWait {
+public:
+	explicit SubscriptionWait(const rclcpp::SubscriptionBase::SharedPtr &subscription)
+		: over_(std::make_shared<rclcpp::GuardCondition>(context())), all_({}, {}, {}, {}, {}, {}, context())
+	{
+		rclcpp::SubscriptionWaitSetMask messages_only;
+		messages_only.include_events = messages_only.include_intra_process_waitable = false;
+		all_.add_subscription(subscription, messages_only);
+		all_.add_guard_condition(over_);
+	}
+
+	// Until there is something to take, or end().
+	void sleep() { [[maybe_unused]] const auto woken_by = all_.wait(); }
+	// By any thread.
+	void end() { over_->trigger(); }
+
+private:
+	const rclcpp::GuardCondition::SharedPtr over_;
+	rclcpp::WaitSet all_;
+};
+
+} // namespace icepath::middleware
