@@ -4,7 +4,7 @@ set(ICEPATH_WITH_CARGO OFF CACHE STRING "Adapters to build by cargo: ON for all,
 set(cargo_adapters iceoryx2 ros2-client zenoh)
 if(NOT ICEPATH_WITH_CARGO)
   set(with_cargo "")
-elseif(ICEPATH_WITH_CARGO MATCHES "^(1|ON|YES|TRUE|Y)$")
+elseif(ICEPATH_WITH_CARGO MATCHES "^(1|[Oo][Nn]|[Yy][Ee][Ss]|[Tt][Rr][Uu][Ee]|[Yy])$")
   set(with_cargo ${cargo_adapters})
 else()
   set(with_cargo ${ICEPATH_WITH_CARGO})
@@ -19,7 +19,7 @@ endforeach()
 # of that, the only one that Cargo.toml pins, is `version_macro` in `source`.
 function(icepath_cargo_plugin name source version_macro)
   if(NOT name IN_LIST with_cargo)
-    file(REMOVE ${ICEPATH_PLUGIN_OUTPUT}/icepath-${name}.so) # of an earlier configuration that had it
+    icepath_not_built(${name} cargo -DICEPATH_WITH_CARGO=${name})
     return()
   endif()
   find_program(CARGO cargo REQUIRED)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // send() and recv() of a plug-in whose library lends its memory out: a copy into what is lent, and out of what is taken.
+#include <algorithm>
 #include <cstring>
 
 #include "transports/channel_end.h"
@@ -19,7 +20,7 @@ template <auto kLend, auto kSendLent, class Endpoint> int send_copy(Endpoint *en
 template <auto kTakeLent, auto kGiveBack, class Endpoint> int recv_copy(Endpoint *end, icepath_recv *message)
 {
 	const void *slot = nullptr;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
+	if (const int status = end->check_capacity(*message); status != ICEPATH_OK)
 		return status;
 	if (const int status = kTakeLent(end, &slot, message); status != ICEPATH_OK)
 		return status;

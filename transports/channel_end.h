@@ -109,6 +109,10 @@ struct ChannelEnd {
 	int begin(icepath_recv &message)
 	{
 		begin_taking(message);
+		return check_capacity(message);
+	}
+	int check_capacity(const icepath_recv &message)
+	{
 		if (message.capacity < payload_bytes)
 			return sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", target);
 		return ICEPATH_OK;

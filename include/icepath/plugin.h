@@ -210,7 +210,8 @@ struct icepath_recv {
 /*
  * A program that has to run while endpoints are open. icepath starts it before the first is, in the namespaces in which the
  * plug-in's workers run (see icepath_plugin::library_version), watches it, and kills it by SIGKILL at the end of the run: its
- * files go with the namespaces. Plug-ins whose daemons have the same program and arguments share one.
+ * files go with the namespaces. Plug-ins whose daemons have the same
+ * program, arguments and file share one. What a daemon starts itself ends with it where it stays in its process group.
  */
 struct icepath_daemon {
 	uint32_t size;         /* sizeof(struct icepath_daemon) */

@@ -65,7 +65,9 @@ const icepath_target *target(uint32_t n)
 
 int failed(icepath_endpoint &end, const char *what)
 {
-	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, what, aeron_errmsg());
+	const char *why = aeron_errmsg();
+	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, what,
+							 *why ? why : "the driver gave no answer in time, or its thread here told of an error");
 }
 
 // In poll().

@@ -26,7 +26,7 @@ public:
 	AeronClient(const AeronClient &) = delete;
 	AeronClient &operator=(const AeronClient &) = delete;
 
-	// False: aeron_errmsg() tells why, as of the others.
+	// False, as of the others: aeron_errmsg() tells why, unless the driver didn't answer in 5 s.
 	bool start(const char *folder)
 	{
 		return aeron_context_init(&context_) == 0 && aeron_context_set_dir(context_, folder) == 0 &&

@@ -20,6 +20,7 @@
 
 #include "middleware_adapters/discovery.h"
 #include "middleware_adapters/iceoryx/roudi.h"
+#include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2/loan_topics.h"
 #include "middleware_adapters/ros2/node.h"
@@ -56,6 +57,11 @@ struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(one_at_a_time(how), what) {}
 	~icepath_endpoint()
 	{
+		try {
+			if (listens) // then no hear() is under way any more
+				subscription->clear_on_new_message_callback();
+		} catch (const std::exception &) { // of the RMW's
+		}
 		if (taken)
 			give_taken_back();
 	}
@@ -223,15 +229,6 @@ int send_lent(icepath_endpoint *end, void *, icepath_send *message)
 	});
 }
 
-int send_message(icepath_endpoint *end, icepath_send *message)
-{
-	void *slot = nullptr;
-	if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
-		return status;
-	std::memcpy(slot, message->data, message->bytes);
-	return send_lent(end, slot, message);
-}
-
 int take(icepath_endpoint &end, const void **slot, icepath_recv &message)
 {
 	if (end.listens)
@@ -263,9 +260,7 @@ int take(icepath_endpoint &end, const void **slot, icepath_recv &message)
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->capacity = end->payload_bytes;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
-		return status;
+	end->begin_taking(*message);
 	return guarded(*end, "a receive", [&] { return take(*end, slot, *message); });
 }
 
@@ -275,17 +270,6 @@ int give_back(icepath_endpoint *end, const void *)
 		return failed(*end, "rcl_return_loaned_message_from_subscription()");
 	end->tell_of_room();
 	return ICEPATH_OK;
-}
-
-int recv_message(icepath_endpoint *end, icepath_recv *message)
-{
-	const void *slot = nullptr;
-	if (const int status = end->begin(*message); status != ICEPATH_OK)
-		return status;
-	if (const int status = take_lent(end, &slot, message); status != ICEPATH_OK)
-		return status;
-	std::memcpy(message->data, slot, message->bytes);
-	return give_back(end, slot);
 }
 
 void cancel(icepath_endpoint *end)
@@ -311,16 +295,14 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		set_environment(kCycloneDds);
 		setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1); // as they are for subscriptions by default
-		icepath_plugin table = plugin_table("ros2-loaned", target, open_end, connect_end, send_message, recv_message);
+		icepath_plugin table = plugin_table("ros2-loaned", target, open_end, connect_end, send_copy<lend, send_lent>,
+											recv_copy<take_lent, give_back>);
 		table.library_version = rclcpp_version();
 		if (is_by_cyclone())
 			table.daemon = &kRouDi;
 		table.cancel = cancel;
 		table.granted = granted;
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;

@@ -19,6 +19,8 @@ inline void set_environment(const char *cyclone)
 	for (const auto &[name, value] :
 		 {std::pair{"ROS_LOCALHOST_ONLY", "1"}, {"ROS_SECURITY_ENABLE", "false"}, {"CYCLONEDDS_URI", cyclone}})
 		setenv(name, value, 1);
+	for (const char *name : {"ROS_DISCOVERY_SERVER", "FASTRTPS_DEFAULT_PROFILES_FILE"})
+		unsetenv(name);
 }
 
 // "rmw_cyclonedds_cpp"; empty: none could be loaded.
@@ -52,7 +54,7 @@ inline const char *rclcpp_version()
 inline const rclcpp::Context::SharedPtr &context()
 {
 	static const auto *const only = new rclcpp::Context::SharedPtr([] {
-		constexpr size_t kDomain = 4; // another than that of other implementations of DDS here
+		constexpr size_t kDomain = 6; // another than that of other implementations of DDS here
 		rclcpp::InitOptions options;
 		options.auto_initialize_logging(false); // no files
 		options.shutdown_on_signal = false;

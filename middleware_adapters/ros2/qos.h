@@ -26,8 +26,6 @@ inline rclcpp::QoS ros_qos(const icepath_qos &asked)
 		qos.keep_last(value_of(asked, ICEPATH_QOS_DEPTH).value_or(1));
 	is(ICEPATH_QOS_RELIABILITY, ICEPATH_BEST_EFFORT) ? qos.best_effort() : qos.reliable();
 	is(ICEPATH_QOS_DURABILITY, ICEPATH_TRANSIENT_LOCAL) ? qos.transient_local() : qos.durability_volatile();
-	if (is(ICEPATH_QOS_LIVELINESS, ICEPATH_MANUAL_BY_TOPIC))
-		qos.liveliness(rclcpp::LivelinessPolicy::ManualByTopic);
 	if (const auto ns = value_of(asked, ICEPATH_QOS_DEADLINE))
 		qos.deadline(rmw_time_of(*ns));
 	if (const auto ns = value_of(asked, ICEPATH_QOS_LIFESPAN))

@@ -19,6 +19,7 @@
 #include <rclcpp/rclcpp.hpp>
 
 #include "middleware_adapters/discovery.h"
+#include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/qos.h"
@@ -73,7 +74,7 @@ const icepath_target *target(uint32_t n)
 	static const auto made = [](const char *name, const char *summary, uint32_t wait) {
 		icepath_target it = relayed_target(name, summary, wait, kLargest,
 										   "icepath's own limit: a window has room for two messages of 4 MiB");
-		it.qos = kEveryPolicy & ~(1u << ICEPATH_QOS_LIVELINESS); // that has a value less than DDS's
+		it.qos = kEveryPolicy & ~(1u << ICEPATH_QOS_LIVELINESS); // ROS 2 has no manual-by-participant
 		it.why_not = why_no_rmw();
 		return it;
 	};
@@ -196,11 +197,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->call_ns = message->publish_ns = 0;
 	if (end->is(kIntra)) {
-		void *slot = nullptr;
-		if (const int status = lend(end, message->bytes, &slot); status != ICEPATH_OK)
-			return status;
-		std::memcpy(slot, message->data, message->bytes);
-		return send_lent(end, slot, message);
+		return send_copy<lend, send_lent>(end, message);
 	}
 	return guarded(*end, "publish()", [&] {
 		const auto *octets = static_cast<const uint8_t *>(message->data);
@@ -211,15 +208,13 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 
 int take(icepath_endpoint &end, icepath_recv &message)
 {
-	if (const int status = end.begin(message); status != ICEPATH_OK)
-		return status;
 	return guarded(end, "a receive", [&] { return end.taking->take(end, message); });
 }
 
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
-	message->capacity = end->payload_bytes;
+	end->begin_taking(*message);
 	if (const int status = take(*end, *message); status != ICEPATH_OK)
 		return status;
 	*slot = end->taking->taken->data.data();
@@ -236,6 +231,8 @@ int give_back(icepath_endpoint *end, const void *)
 
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
+	if (const int status = end->begin(*message); status != ICEPATH_OK)
+		return status;
 	if (const int status = take(*end, *message); status != ICEPATH_OK)
 		return status;
 	const Message &came = *end->taking->taken;
@@ -272,10 +269,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		table.library_version = rclcpp_version();
 		table.cancel = cancel;
 		table.granted = granted;
-		table.loan = lend;
-		table.send_loaned = send_lent;
-		table.take = take_lent;
-		table.give_back = give_back;
+		add_loans(table, lend, send_lent, take_lent, give_back);
 		return table;
 	}();
 	return &plugin;

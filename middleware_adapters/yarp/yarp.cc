@@ -250,8 +250,10 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
 	end->asking = true;
-	if (end->is_over())
+	if (end->is_over()) {
+		end->asking = false; // or who cancels would go on to interrupt the port
 		return end->end_of_call();
+	}
 	message->attempts = 1;
 	message->take_call_ns = icepath_now_ns();
 	const int status = end->way.ports == Ports::Buffered ? take_buffered(*end, *message) : take(*end, *message);

@@ -89,8 +89,10 @@ ExitCode list(const ListOptions &options)
 									   {"between_processes", (target.capabilities & ICEPATH_WITHIN_PROCESS) == 0},
 									   {"within_process", (target.capabilities & ICEPATH_BETWEEN_PROCESSES) == 0}});
 		for (const run::NotBuilt &adapter : not_built)
-			json["not_built"].push_back(
-				{{"name", adapter.name}, {"package", adapter.package}, {"library", adapter.library}});
+			json["not_built"].push_back({{"name", adapter.name},
+										 {"package", adapter.package},
+										 {"library", adapter.library},
+										 {"cargo", adapter.cargo}});
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}

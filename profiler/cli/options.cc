@@ -44,7 +44,8 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
 	app.add_option("-t,--targets,--transports", run.wishes.targets,
-				   "transports and middleware to measure, by their names (icepath list), or all, all-transports, "
+				   "transports and middleware to measure, by their names (icepath list); fastdds for all of "
+				   "fastdds/...; or all, all-transports, "
 				   "all-installed, which "
 				   "is all middleware; the usual transports without it")
 		->delimiter(',');

@@ -92,13 +92,15 @@ cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &mac
 	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 }
 
-// What isn't built isn't unknown.
+// What this icepath was built without isn't unknown.
 void check_built(const std::vector<std::string> &wanted, const std::vector<plan::Target> &targets)
 {
 	for (const run::NotBuilt &adapter : run::adapters_not_built())
 		for (const std::string &name : wanted)
 			if ((name == adapter.name || name.starts_with(adapter.name + "/")) &&
-				std::ranges::find(targets, name, &plan::Target::name) == targets.end())
+				std::ranges::none_of(targets, [&](const plan::Target &target) {
+					return target.name == name || target.name.starts_with(name + "/"); // by another folder of plug-ins
+				}))
 				throw Failure(ExitCode::Usage, fmt::format("{} isn't built: {}", name, run::why_not_built(adapter)));
 }
 

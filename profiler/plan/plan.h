@@ -27,7 +27,7 @@ struct Target {
 };
 
 struct Wishes {
-	// Names, and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
+	// Names; what stands before "/" in names, for all of them; and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
 	// Empty: the usual ones.
 	std::vector<std::string> targets;
 	std::vector<rundir::Pattern> patterns; // at least one

@@ -96,8 +96,8 @@ struct CellResult {
 	CounterTotals counters; // blocks without probes that didn't fail; the hardware's from counted ones
 
 	uint64_t complete() const { return layers.deliveries(); }
-	// Whether enough ways are known for their mean to stand for all: those that aren't are no sample of them. Messages that
-	// overlap on the way through other threads are the ones that waited.
+	// Whether enough ways are known for their mean to stand for all. Those that aren't are no sample of them: mostly they are of
+	// messages that overlapped on their way through other threads, which are the ones that waited.
 	bool tells_where() const { return complete() * 10 >= probed * 9; }
 };
 

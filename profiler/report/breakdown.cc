@@ -77,9 +77,17 @@ void Breakdown::add(const path::Path &path, const path::Observations &seen)
 					  segment.part};
 		sums_[key][static_cast<size_t>(segment.provenance())] += ns;
 	}
+	for (uint16_t relay = 1; !path.segments.empty() && relay < path.segments.back().hop; ++relay)
+		++passed_[relay];
 	++deliveries_;
 	total_ns_ += latency;
 	sum_error_ns_ += std::max(sum, latency) - std::min(sum, latency);
+}
+
+uint64_t Breakdown::passed(uint16_t relay) const
+{
+	const auto found = passed_.find(relay);
+	return found == passed_.end() ? 0 : found->second;
 }
 
 std::vector<LayerRow> Breakdown::rows() const

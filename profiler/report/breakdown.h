@@ -38,11 +38,13 @@ public:
 	uint64_t total_ns() const { return total_ns_; } // recv - send, over all deliveries
 	// Sum over the deliveries of |sum of the segments - (recv - send)|: zero, or the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
+	uint64_t passed(uint16_t relay) const; // how many deliveries came by that hop, which isn't their receiver
 	std::vector<LayerRow> rows() const; // those with time, in the order of path::Layer, then hop, part, thread
 
 private:
 	using Key = std::tuple<path::Layer, uint16_t, Role, std::string, path::Part>;
 	std::map<Key, std::array<uint64_t, path::kProvenanceNames.size()>> sums_;
+	std::map<uint16_t, uint64_t> passed_; // by hop
 	uint64_t deliveries_ = 0, total_ns_ = 0, sum_error_ns_ = 0;
 };
 

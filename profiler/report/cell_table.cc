@@ -2,6 +2,7 @@
 #include "profiler/report/cell_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "icepath/plugin.h"
@@ -170,7 +171,7 @@ std::string layers_text(const CellResult &cell, size_t width, const Look &look)
 	if (cell.tells_where())
 		return layer_bar(cell.layers.rows(), width, look);
 	const double share = static_cast<double>(cell.complete()) / static_cast<double>(cell.probed);
-	return pad_right(fmt::format("{:.0f} % known", share * 100), width);
+	return pad_right(fmt::format("{:.0f} % known", std::floor(share * 100)), width);
 }
 
 void add_rows(Page &page, const std::vector<const CellResult *> &cells, const std::vector<const Column *> &before,
@@ -330,7 +331,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		}
 	if (!std::ranges::all_of(cells, &CellResult::tells_where))
 		reading +=
-			"% known: of so few messages the way is known that their mean isn't that of all (see the notices) · ";
+			"% known: of too few messages the way is known for their mean to be that of all (see the notices) · ";
 	const bool has_daemon =
 		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
 	reading +=

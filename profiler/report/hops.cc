@@ -8,6 +8,8 @@ namespace icepath::report {
 namespace {
 
 constexpr size_t kNames = 3; // of one hop
+constexpr double kLeastNamed = 0.05; // of a hop's time
+constexpr double kRare = 0.05; // of deliveries
 
 struct Sum {
 	uint64_t ns = 0;
@@ -22,7 +24,8 @@ Hop hop_of(Role role, const Sum &sum, uint64_t deliveries)
 	std::ranges::stable_sort(names, std::ranges::greater(), &std::pair<uint64_t, std::string>::first);
 	Hop hop{role, "", static_cast<double>(sum.ns) / static_cast<double>(deliveries)};
 	for (size_t i = 0; i < std::min(names.size(), kNames); ++i)
-		hop.threads += (i > 0 ? "/" : "") + names[i].second;
+		if (i == 0 || static_cast<double>(names[i].first) >= kLeastNamed * static_cast<double>(sum.ns))
+			hop.threads += (i > 0 ? "/" : "") + names[i].second;
 	return hop;
 }
 
@@ -38,8 +41,15 @@ std::vector<Hop> hops(const Breakdown &layers)
 	}
 	std::vector<Hop> way;
 	if (std::ranges::any_of(sums, [](const auto &one) { return one.first.first == Role::Relay; }))
-		for (const auto &[place, sum] : sums)
-			way.push_back(hop_of(place.first, sum, layers.deliveries()));
+		for (const auto &[place, sum] : sums) {
+			const Hop hop = hop_of(place.first, sum, layers.deliveries());
+			const bool is_rare = hop.role == Role::Relay && static_cast<double>(layers.passed(place.second)) <
+																kRare * static_cast<double>(layers.deliveries());
+			if (is_rare && !way.empty() && way.back().threads == kRareHops)
+				way.back().mean_ns += hop.mean_ns;
+			else
+				way.push_back({hop.role, is_rare ? kRareHops : hop.threads, hop.mean_ns});
+		}
 	return way;
 }
 

@@ -12,9 +12,12 @@ namespace icepath::report {
 // One step of the way. What it took to reach a thread counts to it.
 struct Hop {
 	Role role = Role::Sender;
-	std::string threads; // their names, those with most time first: messages may go by different ones
+	std::string threads; // their names, those with most time first: messages may go by different ones. See kRareHops
 	double mean_ns = 0; // over all deliveries: those that didn't come by took no time there
 };
+
+// Stands for all hops by which but few deliveries came: the longest ways' last ones, before the receiver.
+inline constexpr const char *kRareHops = "…";
 
 // From the sender to the receiver, whichever hop that was; nothing where no message passed a thread between the two.
 std::vector<Hop> hops(const Breakdown &layers);

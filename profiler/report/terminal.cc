@@ -102,8 +102,10 @@ void add_layers(Page &page, const std::vector<CellResult> &cells)
 			page.heading("layers of a message: mean µs, with probes");
 		any = true;
 		page.paragraph("",
-					   fmt::format("{}: {} of {} messages, mean {}{}", rundir::title(cell.cell), count(cell.complete()),
-								   count(cell.probed), mean_us(cell.layers.total_ns()), text),
+					   fmt::format("{}: {} of {} messages{}, mean {}{}", rundir::title(cell.cell),
+								   count(cell.complete()), count(cell.probed),
+								   cell.tells_where() ? "" : ", no sample of all", mean_us(cell.layers.total_ns()),
+								   text),
 					   2);
 	}
 	if (any)

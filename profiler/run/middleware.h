@@ -24,7 +24,7 @@ public:
 	const std::string &identity() const { return identity_; }
 	// Returns once it can be used. `helper`, if any, follows its threads. Throws WorkerFailed with what became of it instead.
 	void start(privilege::Helper *helper, const std::atomic<bool> *interrupted);
-	// "iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
+	// "the daemon iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
 	std::optional<std::string> end() const;
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
 	std::optional<clockid_t> clock() const; // see Surroundings

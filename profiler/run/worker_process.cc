@@ -53,7 +53,7 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	if (pid_ == 0) {
-		setsid(); // a group of its own, with whatever it starts; the terminal's signals are icepath's to answer
+		setsid(); // a group of its own, with whatever it starts; the terminal interrupts icepath, which ends its workers itself
 		for (const Fd &socket : sockets)
 			fcntl(socket.get(), F_SETFD, 0);
 		if (space && !space->enter())
@@ -182,7 +182,7 @@ std::vector<std::string> plugin_paths()
 	return paths;
 }
 
-// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name, "package" or "library",
+// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name, "package", "library" or "cargo",
 // and what that is called.
 std::vector<NotBuilt> adapters_not_built()
 {
@@ -191,7 +191,7 @@ std::vector<NotBuilt> adapters_not_built()
 		std::ifstream list(fs::path(folder) / "not-built");
 		NotBuilt one;
 		for (std::string kind, missing; list >> one.name >> kind >> std::ws && std::getline(list, missing);) {
-			(kind == "package" ? one.package : one.library) = missing;
+			(kind == "package" ? one.package : kind == "cargo" ? one.cargo : one.library) = missing;
 			all.push_back(std::exchange(one, {}));
 		}
 	}
@@ -200,6 +200,8 @@ std::vector<NotBuilt> adapters_not_built()
 
 std::string why_not_built(const NotBuilt &adapter)
 {
+	if (!adapter.cargo.empty())
+		return fmt::format("cargo builds it on demand (cmake {})", adapter.cargo);
 	return (adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
 									: "Debian's package " + adapter.package) +
 		   " was missing when icepath was configured";

@@ -89,9 +89,9 @@ std::vector<std::string> plugin_folders();
 std::vector<std::string> plugin_paths();
 
 // An adapter that was missing something when icepath was built: a package of Debian's, or a library that Debian doesn't
-// package; the other is empty.
+// package; or that wasn't asked for, with the option that has cargo build it. The others are empty.
 struct NotBuilt {
-	std::string name, package, library;
+	std::string name, package, library, cargo;
 };
 std::vector<NotBuilt> adapters_not_built();
 std::string

@@ -295,6 +295,18 @@ TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 									  "brings it"))
 		<< outcome.out;
 	const Outcome list = run({icepath_program(), "list"}, folder.path(), 60s, {{"PATH", "/nowhere"}});
+	const Outcome as_json = run({icepath_program(), "list", "--json"}, folder.path(), 60s, {{"PATH", "/nowhere"}});
+	const auto listed = nlohmann::json::parse(as_json.out);
+	for (const auto &target : listed["targets"]) {
+		SCOPED_TRACE(target["name"].get<std::string>());
+		EXPECT_EQ(target["patterns"].size(), target["fanin_waits"].empty() ? 8 : 9);
+		if (target["name"] == "iceoryx") {
+			EXPECT_EQ(target["daemon"], "iox-roudi");
+			EXPECT_EQ(target["why_no_daemon"], "isn't installed: Debian's package iceoryx brings it");
+		} else if (target["name"] == "pipe") {
+			EXPECT_EQ(target["daemon"], "");
+		}
+	}
 	EXPECT_TRUE(mentions(list.out, "daemon iox-roudi, which isn't installed: Debian's package iceoryx brings it"))
 		<< list.out;
 	expect_nothing_left();
@@ -302,17 +314,20 @@ TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 
 TEST_F(Middleware, WhatIsNotBuiltIsNotUnknown)
 {
-	const std::filesystem::path plugins =
-		std::filesystem::path(icepath_program()).parent_path().parent_path() / "lib/icepath";
-	std::filesystem::copy(plugins / "icepath-pipe.so", folder.path());
-	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\n";
-	const Outcome outcome = run({icepath_program(), "run", "-t", "pipe,fastdds/udp"}, folder.path(), 60s,
-								{{"ICEPATH_PLUGIN_PATH", folder.path()}});
-	EXPECT_EQ(outcome.exit_code, 2);
-	EXPECT_TRUE(mentions(outcome.err,
-						 "fastdds/udp isn't built: Debian's package libfastrtps-dev was missing when icepath "
-						 "was configured"))
-		<< outcome.err;
+	const auto plugins = std::filesystem::path(icepath_program()).parent_path().parent_path() / "lib/icepath";
+	for (const char *plugin : {"icepath-pipe.so", "icepath-zeromq.so"})
+		std::filesystem::copy(plugins / plugin, folder.path());
+	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\nzeromq package libzmq3-dev\n";
+	const auto run_of = [&](const std::string &targets) {
+		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},
+				   folder.path(), 60s, {{"ICEPATH_PLUGIN_PATH", folder.path()}});
+	};
+	const Outcome missing = run_of("pipe,fastdds/udp");
+	EXPECT_EQ(missing.exit_code, 2);
+	EXPECT_TRUE(mentions(missing.err, "fastdds/udp isn't built: Debian's package libfastrtps-dev was missing"))
+		<< missing.err;
+	EXPECT_EQ(run_of("zeromq").exit_code, 0) << "the list is of one folder, the plug-in of another";
+	expect_nothing_left();
 }
 
 TEST_F(Middleware, KilledItselfItLeavesNothing)

@@ -166,5 +166,27 @@ TEST(Hops, AWayByThreadsHasThemInOrder)
 	EXPECT_DOUBLE_EQ(way[2].mean_ns, 40);
 }
 
+TEST(Hops, ThoseOfFewMessagesStandTogether)
+{
+	Breakdown breakdown;
+	for (int i = 0; i < 99; i++)
+		breakdown.add(path_of({{Layer::SenderUser, 0, 10}, {Layer::RelayUser, 1, 20}, {Layer::ReceiverUser, 2, 30}}),
+					  threads());
+	breakdown.add(path_of({{Layer::SenderUser, 0, 10},
+						   {Layer::RelayUser, 1, 20},
+						   {Layer::RelayUser, 2, 200},
+						   {Layer::RelayUser, 3, 300},
+						   {Layer::ReceiverUser, 4, 30}}),
+				  threads());
+	const std::vector<Hop> way = hops(breakdown);
+	ASSERT_EQ(way.size(), 4u);
+	EXPECT_EQ(way[1].threads, "broker");
+	EXPECT_EQ(way[2].threads, kRareHops);
+	EXPECT_DOUBLE_EQ(way[2].mean_ns, 5) << "of all, as at the others";
+	EXPECT_EQ(way[3].role, Role::Receiver);
+	breakdown.add(path_of({{Layer::SenderUser, 0, 10}, {Layer::ReceiverUser, 1, 30}}), threads());
+	EXPECT_EQ(hops(breakdown).back().threads, "rx") << "the broker received one of a hundred";
+}
+
 } // namespace
 } // namespace icepath::report

@@ -148,7 +148,7 @@ TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 	const std::string few = terminal_report(result, style);
 	EXPECT_NE(few.find("  2 % known "), std::string::npos) << few;
 	EXPECT_EQ(few.find("▒▒▒"), std::string::npos);
-	EXPECT_NE(few.find("% known: of so few"), std::string::npos);
+	EXPECT_NE(few.find("% known: of too few"), std::string::npos);
 }
 
 TEST_F(TerminalTest, AnUnfinishedRunSaysSoBeforeItsTable)

@@ -117,16 +117,20 @@ TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 {
 	const KeptFolder folder;
 	std::ofstream(folder.path + "/not-built")
-		<< "zeromq package libzmq3-dev\nyarp library YARP 3\nlcm package liblcm-dev\n";
+		<< "zeromq package libzmq3-dev\nyarp library YARP 3\nzenoh cargo -DX=zenoh\nlcm package liblcm-dev\n";
 	setenv("ICEPATH_PLUGIN_PATH", ("/nowhere:" + folder.path).c_str(), 1);
 	const std::vector<NotBuilt> missing = adapters_not_built();
 	unsetenv("ICEPATH_PLUGIN_PATH");
-	ASSERT_EQ(missing.size(), 3u);
+	ASSERT_EQ(missing.size(), 4u);
 	EXPECT_EQ(missing[0].name, "zeromq");
 	EXPECT_EQ(missing[0].library, "");
 	EXPECT_EQ(missing[1].package, "");
 	EXPECT_EQ(missing[1].library, "YARP 3");
-	EXPECT_EQ(missing[2].package, "liblcm-dev");
+	EXPECT_EQ(missing[2].cargo, "-DX=zenoh");
+	EXPECT_EQ(missing[3].package, "liblcm-dev");
+	EXPECT_EQ(why_not_built(missing[1]),
+			  "YARP 3, which Debian doesn't package, was missing when icepath was configured");
+	EXPECT_EQ(why_not_built(missing[2]), "cargo builds it on demand (cmake -DX=zenoh)");
 }
 
 TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)

@@ -95,6 +95,7 @@ protected:
 	void expect_rest_is_kept(const SessionResult &result)
 	{
 		EXPECT_FALSE(result.interrupted);
+		EXPECT_TRUE(result.has_data);
 		EXPECT_GE(result.rounds, 2u);
 		ASSERT_EQ(blocks[1].size(), result.rounds);
 		for (uint32_t round = 0; round < result.rounds; round++) {
@@ -158,6 +159,11 @@ TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
 TEST_F(SessionWithALiar, EndsTheCellThatCountsWhatCannotBe)
 {
 	expect_liar_is_over(1, "counts beyond its memory", "can't be true");
+}
+
+TEST_F(SessionWithALiar, HasNoDataWhereThatWasAll)
+{
+	EXPECT_FALSE(run(1, "counts beyond its memory", {cell("liar")}).has_data);
 }
 
 TEST_F(SessionWithALiar, EndsTheCellThatNeverAnswers) { expect_liar_is_over(0, "silent", "sender of liar"); }
