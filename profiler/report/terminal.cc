@@ -235,9 +235,7 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	add_noise(page, result.head, style.verbose);
 	add_probes(page, result.head, style.verbose);
 	if (!style.verbose)
-		page.paragraph(
-			"more",
-			"icepath report --verbose: each cell's layers in µs, what the noise does and what mends it, every notice");
+		page.paragraph("more", "icepath report --verbose: layers in µs, the noise and what mends it, every notice");
 	return page.take();
 }
 

@@ -58,7 +58,7 @@ who took time from messages on their way
 noise     timer_tick: 250 Hz on both CPUs
 probes    tracepoint: sender.kernel ← sk_data_ready · wakeup ← sched_waking · runqueue ← sched_switch · interrupt ←
           softirq_entry, softirq_exit
-more      icepath report --verbose: each cell's layers in µs, what the noise does and what mends it, every notice
+more      icepath report --verbose: layers in µs, the noise and what mends it, every notice
 )";
 
 TEST_F(TerminalTest, IsExactlyThis)
