@@ -12,6 +12,8 @@ namespace {
 
 using path::Segment;
 
+constexpr size_t kMostRows = 60; // of a path: who yields its CPU again and again has thousands of pieces
+
 std::string layer_name(const Segment &segment)
 {
 	std::string text(path::name(segment.layer));
@@ -87,9 +89,20 @@ std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &
 								duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
 	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
+	const size_t left_out = segments.size() > kMostRows ? segments.size() - kMostRows : 0;
+	const size_t first_left_out = left_out > 0 ? kMostRows / 2 : segments.size();
+	uint64_t between_ns = 0, between_share = 0;
 	for (size_t i = 0; i < segments.size(); ++i) {
 		const std::string who = blame(worst, segments[i]);
 		sums[{layer_name(segments[i]), who}] += times[i];
+		if (i >= first_left_out && i < first_left_out + left_out) {
+			between_ns += times[i];
+			between_share += shares[i];
+			if (i + 1 == first_left_out + left_out)
+				lines.push_back(
+					row(" ", "…", "", exact_us(between_ns), tenths(between_share), count(left_out) + " pieces more"));
+			continue;
+		}
 		lines.push_back(row(layer_symbol(segments[i].layer, 1, look), layer_name(segments[i]),
 							thread_name(worst, segments[i].thread), exact_us(times[i]), tenths(shares[i]),
 							certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));

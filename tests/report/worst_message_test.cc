@@ -55,6 +55,22 @@ TEST(Explain, AddsUpToAHundredPercent)
 		EXPECT_EQ(lines[i], expected[i]);
 }
 
+// A sender that yields its CPU until there is room has two pieces for each time.
+TEST(Explain, OfThousandsOfPiecesShowsTheFirstAndTheLast)
+{
+	WorstMessage worst = example();
+	const path::Segment piece = worst.path.segments[0]; // 333 ns
+	worst.path.segments.assign(1000, piece);
+	worst.path.segments.back().layer = Layer::ReceiverUser;
+	worst.path.recv_ns = worst.path.send_ns + 333'000;
+	const auto lines = explain(worst, socket_cell(rundir::Pattern::PingPong), {false, true});
+	ASSERT_EQ(lines.size(), 2u + 60 + 1 + 2);
+	EXPECT_EQ(lines[2 + 30], "    …                      313.020   94.0 %  940 pieces more");
+	EXPECT_NE(lines[2 + 60].find("receiver.user"), std::string::npos) << "the last of all";
+	EXPECT_NE(lines[2 + 61].find("333.000  100.0 %"), std::string::npos);
+	EXPECT_NE(lines.back().find("mostly sender.kernel: 99.9 %"), std::string::npos) << "of all pieces";
+}
+
 TEST(Explain, StatesTheBoundOfWhatIsInferred)
 {
 	WorstMessage worst = example();
