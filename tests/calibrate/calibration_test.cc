@@ -3,6 +3,7 @@
 #include "profiler/calibrate/calibration.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -46,7 +47,8 @@ protected:
 		}
 		return "it was taken";
 	}
-	std::string path_ = testing::TempDir() + "icepath-calibration.json";
+	// Of this process alone: tests run side by side.
+	std::string path_ = testing::TempDir() + "icepath-calibration-" + std::to_string(getpid()) + ".json";
 };
 
 TEST_F(CalibrationFile, ComesBackAsItWas)
