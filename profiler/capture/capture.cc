@@ -243,19 +243,27 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
-	misses_at_begin_ = misses();
+	const uint64_t now_ns = icepath_now_ns();
+	skips_.begin(now_ns, misses());
 	block_workers_ = worker_pidfds;
 	__atomic_store_n(&bpf_->bss->capturing, 1u, __ATOMIC_SEQ_CST);
 }
 
-uint64_t Capture::end_block()
+void Capture::look_for_skipped()
+{
+	const uint64_t begin_ns = icepath_now_ns(), sum = misses();
+	skips_.look(begin_ns, icepath_now_ns(), sum);
+}
+
+std::vector<rundir::SkippedPrograms> Capture::end_block()
 {
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
+	look_for_skipped();
 	log_still_off();
 	watch_families(false);
 	for (const int pidfd : block_workers_)
 		(void)mark(pidfd, false);
-	return misses() - misses_at_begin_;
+	return skips_.skipped();
 }
 
 // A worker that was switched in unseen, and ran to the end of the block, shows only here.

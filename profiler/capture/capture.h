@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/capture/selection.h"
+#include "profiler/capture/skip_times.h"
 
 struct capture_bpf;
 struct bpf_link;
@@ -38,8 +39,10 @@ public:
 
 	// Empties the slots and the state that earlier blocks left of these workers and families, and starts logging.
 	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {});
-	// Stops logging. Returns how many programs the kernel skipped during the block because they were running already.
-	uint64_t end_block();
+	// Looks whether the kernel has skipped programs since the last look, or since the block began; some 100 us.
+	void look_for_skipped();
+	// Stops logging. Returns what was skipped during the block, in time; looks are what narrows it down.
+	std::vector<rundir::SkippedPrograms> end_block();
 
 	// Whoever has it can also write: the kernel maps no map by a read-only descriptor (bpf_map_mmap() wants VM_SHARED, which
 	// mmap drops for one). So nothing that is read back from the slots bounds anything here.
@@ -65,7 +68,7 @@ private:
 	ProbeSet available_ = 0;
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
-	uint64_t misses_at_begin_ = 0;
+	SkipTimes skips_; // of the block
 	std::vector<int> block_workers_; // pidfds, the caller's
 	std::vector<uint32_t> block_families_;
 	uint32_t families_ = 0; // that are followed

@@ -248,10 +248,10 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		for (auto &[tid, thread] : seen.threads)
 			make_disjoint(thread.calls);
 	}
-	// A program that the kernel skipped leaves no gap: any record of the block may be missing.
-	if (block.recursion_misses != 0)
+	// A program that the kernel skipped leaves no gap: any record of that time may be missing.
+	for (const rundir::SkippedPrograms &some : block.skipped)
 		seen.lost.push_back(
-			{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(block.recursion_misses, UINT32_MAX))});
+			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
 	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
 	for (const rundir::BlockSide &side : block.sides)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;

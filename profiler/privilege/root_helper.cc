@@ -121,7 +121,7 @@ capture::ProbeSet Helper::attach(capture::ProbeSet probes)
 	return ask(request, {}, none).available;
 }
 
-void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families)
+void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::BeginBlock;
@@ -132,16 +132,18 @@ void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector
 													  families.size(), request.families.size()));
 	request.family_count = static_cast<uint32_t>(families.size());
 	std::copy_n(families.begin(), request.family_count, request.families.begin());
+	request.looks = looks;
 	std::vector<Fd> none;
 	ask(request, {}, none);
 }
 
-uint64_t Helper::end_block()
+std::vector<rundir::SkippedPrograms> Helper::end_block()
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::EndBlock;
 	std::vector<Fd> none;
-	return ask(request, {}, none).recursion_misses;
+	const HelperReply reply = ask(request, {}, none);
+	return {reply.skipped.begin(), reply.skipped.begin() + std::min<size_t>(reply.skipped_count, reply.skipped.size())};
 }
 
 } // namespace icepath::privilege

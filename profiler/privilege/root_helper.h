@@ -18,6 +18,8 @@
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/identity.h"
+#include "profiler/rundir/block.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::privilege {
 
@@ -32,7 +34,7 @@ enum class HelperRequestKind : uint32_t {
 	AddSocket, // fd: socket; key
 	Follow, // fd: pidfd of a process with one thread, whose threads to come are followed as well. Replies with its family
 	Attach, // probes
-	BeginBlock, // workers: numbers; families
+	BeginBlock, // workers: numbers; families; looks
 	EndBlock,
 };
 
@@ -49,6 +51,7 @@ struct HelperRequest {
 	std::array<uint32_t, kMaxBlockWorkers> workers;
 	uint32_t family_count;
 	std::array<uint32_t, kMaxBlockWorkers + kMaxBlockDaemons> families;
+	bool looks; // for skipped programs, now and then in the block, and not at its end alone
 };
 
 // What became of a probe, as capture::Trial has it.
@@ -64,7 +67,8 @@ struct HelperReply {
 	uint32_t slot_bytes, slot_count; // Load
 	capture::ProbeSet available; // Load, Attach
 	std::array<ToldProbe, capture::kProbes.size()> told; // Load
-	uint64_t recursion_misses; // EndBlock
+	uint32_t skipped_count; // EndBlock
+	std::array<rundir::SkippedPrograms, rundir::kMaxSkipped> skipped;
 };
 
 // The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper is gone
@@ -93,9 +97,10 @@ public:
 	void add_socket(int fd, uint64_t key);
 	uint32_t follow(int pidfd);
 	capture::ProbeSet attach(capture::ProbeSet probes);
-	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more.
-	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families);
-	uint64_t end_block();
+	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more. `looks`: the helper wakes ten times a second and looks for
+	// skipped programs, so that one doesn't spoil all of a long block.
+	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks);
+	std::vector<rundir::SkippedPrograms> end_block();
 	pid_t pid() const { return pid_; }
 
 private:

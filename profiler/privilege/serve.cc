@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper's side: runs as root, so it checks everything that it is asked.
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,10 +20,18 @@
 namespace icepath::privilege {
 namespace {
 
+constexpr int kLookEveryMs = 100;
+
 template <size_t N> void put(std::array<char, N> &field, std::string_view text)
 {
 	field.fill(0);
 	text.copy(field.data(), N - 1);
+}
+
+void put_skipped(const std::vector<rundir::SkippedPrograms> &skipped, HelperReply &reply)
+{
+	reply.skipped_count = static_cast<uint32_t>(std::min(skipped.size(), reply.skipped.size()));
+	std::copy_n(skipped.begin(), reply.skipped_count, reply.skipped.begin());
 }
 
 // A field of a file under /proc that holds one number after its name.
@@ -77,15 +86,25 @@ public:
 			capture().begin_block(
 				pidfds, {request.families.begin(),
 						 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())});
+			looks_ = request.looks;
 			break;
 		}
 		case HelperRequestKind::EndBlock:
-			reply.recursion_misses = capture().end_block();
+			looks_ = false;
+			put_skipped(capture().end_block(), reply);
 			break;
 		default:
 			throw Failure(ExitCode::Internal, "the root helper was asked for something that it doesn't know");
 		}
 		return reply;
+	}
+
+	// The next request is there, or the peer is gone.
+	void await(int socket)
+	{
+		pollfd next{socket, POLLIN, 0};
+		while (looks_ && poll(&next, 1, kLookEveryMs) == 0)
+			capture().look_for_skipped();
 	}
 
 private:
@@ -160,6 +179,7 @@ private:
 	const uid_t user_;
 	std::optional<capture::Capture> capture_;
 	std::vector<Fd> workers_;
+	bool looks_ = false; // in this block
 };
 
 } // namespace
@@ -171,6 +191,7 @@ void serve(int socket, pid_t icepath, uid_t user)
 	for (;;) {
 		std::vector<Fd> fds;
 		std::vector<int> to_send;
+		server.await(socket);
 		if (!channel::receive(socket, &request, sizeof(request), fds))
 			return;
 		HelperReply reply{};

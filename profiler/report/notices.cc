@@ -71,7 +71,7 @@ void add_capture_notices(const CellResult &cell, Notices &told)
 						 count(cell.capture.dropped)));
 	if (cell.capture.recursion_misses > 0)
 		tell(told, "skipped probes", cell.cell,
-			 fmt::format("the kernel skipped {} probe runs; blocks with one have no breakdown",
+			 fmt::format("the kernel skipped {} probe runs; messages of that time have no breakdown",
 						 count(cell.capture.recursion_misses)));
 	if (cell.layers.sum_error_ns() > 0)
 		tell(told, "layers that miss the latency", cell.cell,

@@ -28,9 +28,9 @@ std::string call_name(uint32_t architecture, uint32_t number)
 
 bool lost_records(const rundir::Block &block)
 {
-	return block.recursion_misses > 0 || std::ranges::any_of(block.slots, [](const rundir::SlotCapture &slot) {
-			   return slot.position > slot.records.size();
-		   });
+	return !block.skipped.empty() || std::ranges::any_of(block.slots, [](const rundir::SlotCapture &slot) {
+		return slot.position > slot.records.size();
+	});
 }
 
 struct Span {

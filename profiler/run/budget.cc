@@ -25,9 +25,41 @@ constexpr double kStartS = 0.25, kStartOfCellS = 0.015;
 // A sender sets out a millisecond after it was asked to, and a loaded machine is late.
 constexpr double kLate = 1.05, kSetOutNs = 3e6;
 
+// What rate and delays make a message take at least.
+double planned_message_ns(const rundir::Cell &cell)
+{
+	const rundir::Injection &injected = cell.injection;
+	const double sender_ns = static_cast<double>(injected.sender_user_ns),
+				 receiver_ns = static_cast<double>(injected.receiver_busy_ns);
+	if (rundir::is_answered(cell.pattern))
+		return sender_ns + receiver_ns;
+	const std::optional<double> due_hz = rundir::due_hz(cell);
+	const double message_ns = cell.between == rundir::Between::OneThread
+								  ? sender_ns + receiver_ns
+								  // the sides work at the same time
+								  : std::max(sender_ns, receiver_ns * static_cast<double>(rundir::senders_of(cell)));
+	return std::max(message_ns, due_hz ? 1e9 / *due_hz : 0);
+}
+
 uint64_t messages_needed(uint32_t lead_in, uint32_t count) { return lead_in + std::min(count, kUsefulMessages); }
 
 } // namespace
+
+uint32_t lead_in_of(const rundir::Cell &cell, uint64_t message_ns)
+{
+	// Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
+	if (cell.pattern == rundir::Pattern::Sparse)
+		return 1;
+	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
+	const bool takes_many_records = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) && cell.payload_bytes > (256u << 10);
+	const uint64_t in_time = kLeadInNs / std::max<uint64_t>(1, message_ns);
+	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kLeadIn / 4 : kLeadIn));
+}
+
+uint32_t lead_in_of(const rundir::Cell &cell)
+{
+	return lead_in_of(cell, static_cast<uint64_t>(planned_message_ns(cell)));
+}
 
 uint64_t searching_block_ns(const rundir::Cell &cell, double hz)
 {
@@ -39,16 +71,7 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 {
 	if (cell.limits)
 		return searching_block_ns(cell, rate::RateSearch(rate::terms_of(cell)).next_hz());
-	const rundir::Injection &injected = cell.injection;
-	const std::optional<double> due_hz = rundir::due_hz(cell);
-	double message_ns = static_cast<double>(injected.sender_user_ns + injected.receiver_busy_ns);
-	if (!rundir::is_answered(cell.pattern)) {
-		if (cell.between != rundir::Between::OneThread) // the sides work at the same time
-			message_ns = std::max(static_cast<double>(injected.sender_user_ns),
-								  static_cast<double>(injected.receiver_busy_ns) *
-									  static_cast<double>(rundir::senders_of(cell)));
-		message_ns = std::max(message_ns, due_hz ? 1e9 / *due_hz : 0);
-	}
+	const double message_ns = planned_message_ns(cell);
 	// Whole bursts: the lead-in may take a part of the first.
 	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
 	const uint64_t messages = (messages_needed(lead_in_of(cell), count) + burst - 1) / burst * burst;
@@ -65,13 +88,11 @@ uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cel
 	return longest_ns;
 }
 
-uint64_t least_block_ns(const rundir::Cell &cell, uint64_t messages, uint64_t took_ns, uint32_t count)
+uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count)
 {
 	constexpr double kMargin = 1.2;
-	const double message_ns = static_cast<double>(took_ns) / static_cast<double>(std::max<uint64_t>(1, messages));
-	return std::max(
-		kShortestBlockNs,
-		static_cast<uint64_t>(static_cast<double>(messages_needed(lead_in_of(cell), count)) * message_ns * kMargin));
+	return std::max(kShortestBlockNs, static_cast<uint64_t>(static_cast<double>(messages_needed(lead_in, count)) *
+															static_cast<double>(message_ns) * kMargin));
 }
 
 uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
@@ -81,8 +102,8 @@ uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t cou
 	const uint64_t message_ns = cell.injection.receiver_busy_ns * rundir::senders_of(cell);
 	if (rundir::is_answered(cell.pattern) || message_ns == 0)
 		return count;
-	const uint64_t fit = block_ns / message_ns;
-	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > kLeadIn ? fit - kLeadIn : 1));
+	const uint64_t fit = block_ns / message_ns, lead_in = lead_in_of(cell);
+	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > lead_in ? fit - lead_in : 1));
 }
 
 double needed_s(const std::vector<rundir::Cell> &cells, uint32_t count, uint32_t pairs)

@@ -14,13 +14,10 @@ namespace icepath::run {
 
 inline constexpr uint32_t kLeadIn = 32; // uncounted messages at a block's begin, at most
 static_assert(kLeadIn <= rundir::kMaxLeadIn);
-// Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
-inline uint32_t lead_in_of(const rundir::Cell &cell)
-{
-	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
-	const bool takes_many_records = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) && cell.payload_bytes > (256u << 10);
-	return cell.pattern == rundir::Pattern::Sparse ? 1 : takes_many_records ? kLeadIn / 4 : kLeadIn;
-}
+inline constexpr uint64_t kLeadInNs = 100'000'000; // what it warms up is warm after this, too
+// Of a cell whose messages take so long, one after the other; 0: that isn't known. Without it: as the cell's own pace tells.
+uint32_t lead_in_of(const rundir::Cell &cell, uint64_t message_ns);
+uint32_t lead_in_of(const rundir::Cell &cell);
 inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::supported()
 
 // Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
@@ -32,8 +29,8 @@ uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cel
 // Of a cell that seeks its highest rate: what a block at that rate takes. It always has its whole count.
 uint64_t searching_block_ns(const rundir::Cell &cell, double hz);
 
-// The same once the cell's pace is known: so many messages took so long.
-uint64_t least_block_ns(const rundir::Cell &cell, uint64_t messages, uint64_t took_ns, uint32_t count);
+// The same once it is known how long a message takes.
+uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count);
 
 // How many of `count` counted messages a block of that length takes: sparse ones no more than are useful, and a sender mustn't
 // get so far ahead of a receiver with a delay put in that this one is cut off at the block's end.

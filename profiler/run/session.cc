@@ -58,6 +58,8 @@ public:
 		  counted_(plan.cells.size())
 	{
 		head_.cells = plan.cells;
+		for (const rundir::Cell &cell : plan.cells)
+			lead_ins_.push_back(lead_in_of(cell));
 		head_.budget_s = options.budget_s;
 		load_capture();
 		rundir::check_head(head_);
@@ -208,7 +210,7 @@ private:
 			const char *where =
 				counted_[i][0] ? "with probes, so there is no breakdown" : "without probes, so there is no latency";
 			tell_once(fmt::format("{}: nothing behind its {} lead-in messages was received {}: measure longer (-d)",
-								  cells_[i]->title(), lead_in_of(head_.cells[i]), where));
+								  cells_[i]->title(), lead_ins_[i], where));
 			failed_++;
 		}
 	}
@@ -304,7 +306,7 @@ private:
 	{
 		BlockWish wish;
 		wish.number = ++begun_;
-		wish.lead_in = lead_in_of(head_.cells[i]);
+		wish.lead_in = lead_ins_[i];
 		wish.duration_ns = duration_ns;
 		wish.count = most_messages(head_.cells[i], wish.duration_ns, options_.messages);
 		wish.at_least = kUsefulMessages;
@@ -341,7 +343,9 @@ private:
 		const auto &sends = block.flows[0].sends;
 		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
 		const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
-		budget_.needs(v, least_block_ns(head_.cells[i], sends.size(), took_ns, options_.messages));
+		const uint64_t message_ns = took_ns / std::max<uint64_t>(1, sends.size());
+		lead_ins_[i] = lead_in_of(head_.cells[i], message_ns);
+		budget_.needs(v, least_block_ns(message_ns, lead_ins_[i], options_.messages));
 		if (budget_.fits(v, icepath_now_ns()))
 			return true;
 		const double needed_s = static_cast<double>(budget_.block_ns(v)) / 1e9;
@@ -417,6 +421,7 @@ private:
 	const std::vector<std::string> plugins_; // beside head_.cells
 	Middleware middleware_{&helper_, &interrupted}; // its daemons end after the cells
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null once a cell is over
+	std::vector<uint32_t> lead_ins_; // beside cells_: of the blocks to come
 	std::vector<std::optional<rate::RateSearch>> searches_; // beside cells_: of max-rate
 	Progress progress_;
 	std::vector<std::array<uint64_t, 2>> counted_; // messages in unprobed and in probed blocks, beside cells_

@@ -71,6 +71,13 @@ void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 	}
 }
 
+// Where messages are slow a block is long, and each is dear. Sparse ones shall find everybody asleep.
+bool shall_look(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes)
+{
+	constexpr uint64_t kLongNs = 200'000'000;
+	return cells.front()->cell().pattern != rundir::Pattern::Sparse && wishes.front().duration_ns > kLongNs;
+}
+
 std::vector<rundir::BlockCompanion> companions_of(const LiveCell &cell, const std::vector<LiveCell *> &cells)
 {
 	std::vector<rundir::BlockCompanion> companions;
@@ -96,17 +103,17 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 			workers.insert(workers.end(), cell->helper_numbers().begin(), cell->helper_numbers().end());
 			families.insert(cell->families().begin(), cell->families().end());
 		}
-		helper->begin_block(workers, {families.begin(), families.end()});
+		helper->begin_block(workers, {families.begin(), families.end()}, shall_look(cells, wishes));
 	}
 	// Emptying the slots takes its time, which isn't the blocks'.
 	const uint64_t now_ns = icepath_now_ns();
 	for (size_t i = 0; i < cells.size(); i++)
 		cells[i]->begin(wishes[i], slots, now_ns);
 	await(cells, stop);
-	uint64_t recursion_misses = 0;
+	std::vector<rundir::SkippedPrograms> skipped;
 	std::vector<rundir::SlotCapture> captured;
 	if (probed) {
-		recursion_misses = helper->end_block();
+		skipped = helper->end_block();
 		captured = slots.copy();
 	}
 	const rundir::ClockPair finish = read_clocks();
@@ -115,7 +122,7 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 		rundir::Block &block = blocks.emplace_back(cell->end());
 		block.begin = begin;
 		block.finish = finish;
-		block.recursion_misses = recursion_misses;
+		block.skipped = skipped;
 		block.slots = captured;
 		block.companions = companions_of(*cell, cells);
 		if (cells.size() > 1)

@@ -87,6 +87,12 @@ struct SlotCapture {
 	std::vector<icepath_record> records; // min(position, capacity) of them, in the order of `seq`
 };
 
+// BPF programs that the kernel skipped because they were running already, sometime within this.
+struct SkippedPrograms {
+	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
+	uint64_t count = 0;
+};
+
 enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
 
 struct Block {
@@ -102,7 +108,7 @@ struct Block {
 	std::vector<BlockCompanion> companions; // whose records are in `slots` as well
 	std::vector<SlotCapture> slots; // empty in an unprobed block
 	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
-	uint64_t recursion_misses = 0; // BPF programs that the kernel skipped during the block
+	std::vector<SkippedPrograms> skipped;
 };
 
 // Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no
@@ -110,6 +116,14 @@ struct Block {
 inline bool is_counted(const Block &block)
 {
 	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);
+}
+
+inline uint64_t recursion_misses(const Block &block)
+{
+	uint64_t sum = 0;
+	for (const SkippedPrograms &some : block.skipped)
+		sum += some.count;
+	return sum;
 }
 
 } // namespace icepath::rundir

@@ -129,11 +129,27 @@ int32_t slot_cpu(const Json &json)
 	return static_cast<int32_t>(unsigned_field(json, "cpu", 65535));
 }
 
+std::vector<SkippedPrograms> skipped_from_json(const Json &json)
+{
+	std::vector<SkippedPrograms> skipped;
+	const uint64_t count = unsigned_field(json, "recursion_misses");
+	if (!json.contains("skipped")) // not written by versions that looked at a block's end alone
+		return count ? std::vector{SkippedPrograms{.count = count}} : skipped;
+	for (const Json &some : array_field(json, "skipped", kMaxSkipped)) {
+		skipped.push_back(
+			{unsigned_field(some, "begin_ns"), unsigned_field(some, "end_ns"), unsigned_field(some, "count")});
+		if (skipped.back().begin_ns > skipped.back().end_ns)
+			wrong("skipped", "ends before it begins");
+	}
+	return skipped;
+}
+
 } // namespace
 
 Json to_json(const Block &block)
 {
 	Json sides = Json::array(), flows = Json::array(), slots = Json::array(), companions = Json::array();
+	Json skipped = Json::array();
 	for (const BlockSide &side : block.sides)
 		sides.push_back(to_json(side));
 	for (const BlockFlow &flow : block.flows)
@@ -145,6 +161,8 @@ Json to_json(const Block &block)
 						 {"position", slot.position},
 						 {"capacity", slot.capacity},
 						 {"records", slot.records.size()}});
+	for (const SkippedPrograms &some : block.skipped)
+		skipped.push_back({{"begin_ns", some.begin_ns}, {"end_ns", some.end_ns}, {"count", some.count}});
 	return {{"cell", block.cell},
 			{"round", block.round},
 			{"probed", block.probed},
@@ -158,7 +176,8 @@ Json to_json(const Block &block)
 			{"slots", slots},
 			{"companions", companions},
 			{"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)},
-			{"recursion_misses", block.recursion_misses}};
+			{"recursion_misses", recursion_misses(block)},
+			{"skipped", skipped}};
 }
 
 BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
@@ -179,7 +198,7 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	block.failure = text_field(json, "failure");
 	block.begin = clock_from_json(object_field(json, "begin"));
 	block.finish = clock_from_json(object_field(json, "finish"));
-	block.recursion_misses = unsigned_field(json, "recursion_misses");
+	block.skipped = skipped_from_json(json);
 
 	uint64_t stamps = 0, records = 0;
 	const auto count = [](const Json &object, const char *key, uint64_t &sum, uint64_t limit) {

@@ -31,6 +31,7 @@ inline constexpr uint32_t kMaxResponses = 1000; // to one message
 inline constexpr uint32_t kMaxIdleChannels = 256; // of one cell
 inline constexpr size_t kMaxSides = 65; // of one cell: a sender and 64 receivers, or the other way round
 inline constexpr size_t kMaxCompanions = 64; // of one block
+inline constexpr size_t kMaxSkipped = 16; // times within which programs were skipped, of one block
 
 // Messages of one block and flow. Each leaves a stamp where it was sent and one where it came in.
 inline constexpr uint32_t kMaxMessages = 1'000'000; // counted ones

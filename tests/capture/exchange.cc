@@ -97,7 +97,7 @@ Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<std::op
 	first.await();
 	for (const auto &capture : captures) {
 		Seen one;
-		one.misses = capture->end_block();
+		one.skipped = capture->end_block();
 		one.records = copy_slots(*capture, one.heads);
 		one.selection = capture->selection();
 		seen.push_back(std::move(one));

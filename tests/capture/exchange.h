@@ -21,7 +21,7 @@ struct Seen {
 	std::vector<icepath_record> records;
 	std::vector<icepath_slot> heads;
 	Selection selection;
-	uint64_t misses = 0;
+	std::vector<rundir::SkippedPrograms> skipped;
 };
 
 struct Exchange {

@@ -87,8 +87,18 @@ TEST(Decode, WhatTheKernelSkippedSpoilsTheBlock)
 	Capture capture(kUnixSocket);
 	capture.ready(1150);
 	capture.slept(850, 1160, 1200, 1250);
-	capture.block.recursion_misses = 1;
+	capture.block.skipped = {{.count = 1}};
 	EXPECT_EQ(capture.text(), "lost_record");
+}
+
+TEST(Decode, WhatTheKernelSkippedSpoilsItsTime)
+{
+	Capture capture(kUnixSocket, 2);
+	capture.ready(1150);
+	capture.ready(2150);
+	capture.block.skipped = {{2100, 2300, 1}};
+	EXPECT_NE(capture.text(0), "lost_record");
+	EXPECT_EQ(capture.text(1), "lost_record");
 }
 
 TEST(Decode, UnseenSwitchesAreAWindow)

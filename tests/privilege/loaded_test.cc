@@ -6,6 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <string>
+#include <string_view>
+
 #include "ebpf/records.h"
 #include "profiler/failure.h"
 #include "tests/privilege/raw_helper.h"
@@ -158,6 +162,45 @@ TEST_F(LoadedHelper, BeginsAndEndsBlocksWithoutWorkersThatHaveEnded)
 		const auto ended = helper.ask(request_of(HelperRequestKind::EndBlock));
 		EXPECT_TRUE(ended && ended->exit_code == 0);
 	}
+}
+
+uint64_t waits_of(pid_t pid)
+{
+	constexpr std::string_view kName = "voluntary_ctxt_switches:";
+	std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+	for (std::string line; std::getline(file, line);)
+		if (line.starts_with(kName))
+			return std::stoull(line.substr(kName.size()));
+	return 0;
+}
+
+TEST_F(LoadedHelper, WakesWithinABlockOnlyToLookForSkippedPrograms)
+{
+	load();
+	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	for (const bool looks : {true, false, true}) {
+		request.looks = looks;
+		ASSERT_TRUE(helper.ask(request));
+		usleep(50'000); // it waits by now
+		const uint64_t before = waits_of(helper.pid());
+		for (int i = 0; i < 100 && (i < 4 || (looks && waits_of(helper.pid()) < before + 2)); i++)
+			usleep(100'000);
+		if (looks) {
+			EXPECT_GE(waits_of(helper.pid()), before + 2);
+		} else {
+			EXPECT_EQ(waits_of(helper.pid()), before);
+		}
+		const auto ended = helper.ask(request_of(HelperRequestKind::EndBlock));
+		ASSERT_TRUE(ended && ended->exit_code == 0);
+		EXPECT_LE(ended->skipped_count, ended->skipped.size());
+		const uint64_t after = waits_of(helper.pid());
+		usleep(300'000);
+		EXPECT_LE(waits_of(helper.pid()), after + 1) << "no block, nothing to look for";
+	}
+	request.looks = true;
+	ASSERT_TRUE(helper.ask(request));
+	helper.hang_up();
+	EXPECT_EQ(helper.wait_end(), 0);
 }
 
 TEST_F(LoadedHelper, AttachesNothingThatItDoesNotHave)

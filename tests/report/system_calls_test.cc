@@ -116,7 +116,7 @@ TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 	rundir::Block lost = block(), shared = block(), skipped = block();
 	lost.slots[0].position++;
 	shared.companions.push_back({9, 0, "tcp receiver"});
-	skipped.recursion_misses = 1;
+	skipped.skipped = {{.count = 1}};
 	for (const rundir::Block &one : {lost, shared, skipped})
 		calls.add(one, cell(), seen());
 	EXPECT_TRUE(calls.by_thread().empty());

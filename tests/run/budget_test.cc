@@ -35,8 +35,8 @@ std::string refusal(double budget_s, const std::vector<rundir::Cell> &cells)
 
 TEST(LeastBlock, HoldsTheLeadInAndUsefulMessagesAtTheCellsRate)
 {
-	for (const double rate_hz : {1.0, 100.0, 2000.0, 1e6}) {
-		const double needed_ns = (kLeadIn + kUsefulMessages) * 1e9 / rate_hz;
+	for (const auto &[rate_hz, lead_in] : {std::pair{1.0, 1u}, {100.0, 10u}, {2000.0, kLeadIn}, {1e6, kLeadIn}}) {
+		const double needed_ns = (lead_in + kUsefulMessages) * 1e9 / rate_hz;
 		EXPECT_GT(static_cast<double>(least_block_ns(one_way(rate_hz), 1000)), needed_ns) << rate_hz;
 		EXPECT_LT(static_cast<double>(least_block_ns(one_way(rate_hz), 1000)), 1.2 * needed_ns + 10e6) << rate_hz;
 	}
@@ -53,8 +53,21 @@ TEST(LeastBlock, OfAFanInHoldsWhatEachSenderSends)
 
 TEST(LeastBlock, HoldsNoMoreThanTheMessagesThatAreAskedFor)
 {
-	EXPECT_GT(least_block_ns(one_way(10), 5), (kLeadIn + 5) * 100 * kMs);
-	EXPECT_LT(least_block_ns(one_way(10), 5), (kLeadIn + 10) * 100 * kMs);
+	EXPECT_GT(least_block_ns(one_way(100), 5), (10 + 5) * 10 * kMs);
+	EXPECT_LT(least_block_ns(one_way(100), 5), (10 + 10) * 10 * kMs);
+}
+
+TEST(LeadIn, IsLimitedByNumberAndTime)
+{
+	EXPECT_EQ(lead_in_of(one_way(2000)), kLeadIn);
+	EXPECT_EQ(lead_in_of(one_way(100)), 10u) << "100 ms of them";
+	EXPECT_EQ(lead_in_of(one_way(1)), 1u);
+	rundir::Cell pingpong; // has a pace only once it was measured
+	EXPECT_EQ(lead_in_of(pingpong), kLeadIn);
+	EXPECT_EQ(lead_in_of(pingpong, 88 * kMs), 1u);
+	EXPECT_EQ(lead_in_of(pingpong, 50'000), kLeadIn);
+	pingpong.injection.receiver_busy_ns = 20 * kMs;
+	EXPECT_EQ(lead_in_of(pingpong), 5u);
 }
 
 TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
@@ -62,7 +75,7 @@ TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 	rundir::Cell sparse = one_way(5);
 	sparse.pattern = rundir::Pattern::Sparse;
 	EXPECT_EQ(lead_in_of(sparse), 1u);
-	rundir::Cell large = one_way(10);
+	rundir::Cell large = one_way(1000);
 	large.payload_bytes = 1u << 20;
 	EXPECT_EQ(lead_in_of(large), kLeadIn);
 	large.mechanisms = ICEPATH_USES_LIBRARY_CALLS; // each takes many records
@@ -102,14 +115,15 @@ TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 {
 	rundir::Cell pingpong;
 	pingpong.injection = {2 * kMs, 3 * kMs};
-	EXPECT_GT(least_block_ns(pingpong, 1000), (kLeadIn + kUsefulMessages) * 5 * kMs);
+	EXPECT_GT(least_block_ns(pingpong, 1000), (20 + kUsefulMessages) * 5 * kMs);
+	EXPECT_LT(least_block_ns(pingpong, 1000), (25 + kUsefulMessages) * 5 * kMs);
 	rundir::Cell busy_receiver = one_way(10'000);
 	busy_receiver.injection.receiver_busy_ns = 3 * kMs;
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
 	busy_receiver.injection.sender_user_ns = 2 * kMs;
 	EXPECT_LT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 4 * kMs) << "at the same time";
 	busy_receiver.between = rundir::Between::OneThread;
-	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 5 * kMs) << "one after the other";
+	EXPECT_GT(least_block_ns(busy_receiver, 1000), (20 + kUsefulMessages) * 5 * kMs) << "one after the other";
 }
 
 TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
@@ -117,16 +131,16 @@ TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
 	rundir::Cell cell = one_way(2000);
 	EXPECT_EQ(most_messages(cell, 500 * kMs, 1000), 1000u);
 	cell.injection.receiver_busy_ns = 10 * kMs;
-	EXPECT_EQ(most_messages(cell, 2 * kSecond, 1000), 200 - kLeadIn);
+	EXPECT_EQ(most_messages(cell, 2 * kSecond, 1000), 200u - 10);
 	EXPECT_EQ(most_messages(cell, 100 * kSecond, 1000), 1000u);
 	EXPECT_GE(most_messages(cell, least_block_ns(cell, 1000), 1000), kUsefulMessages);
 }
 
 TEST(LeastBlock, FollowsTheMeasuredPace)
 {
-	EXPECT_GT(least_block_ns(one_way(10), 4, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 100 * kMs);
-	EXPECT_GT(least_block_ns(one_way(10), 0, 400 * kMs, 1000), (kLeadIn + kUsefulMessages) * 400 * kMs)
-		<< "not one message came through";
+	EXPECT_GT(least_block_ns(100 * kMs, 1, 1000), (1 + kUsefulMessages) * 100 * kMs);
+	EXPECT_LT(least_block_ns(100 * kMs, 1, 1000), 30 * 100 * kMs);
+	EXPECT_GT(least_block_ns(100 * kMs, kLeadIn, 5), (kLeadIn + 5) * 100 * kMs) << "no more than were asked for";
 }
 
 TEST(CheckBudget, RefusesWhatCannotHoldOnePairOfRoundsAndNamesWhatDoes)

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "profiler/rundir/limits.h"
 #include "tests/rundir/example_run.h"
 
 namespace icepath::rundir {
@@ -37,6 +38,34 @@ TEST(BlockJson, TakesNoOtherUsageThanItWrites)
 	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 	json["sides"][0]["usage"].erase("max_rss_kib");
 	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
+}
+
+TEST(BlockJson, OlderBlocksDontTellWhenProgramsWereSkipped)
+{
+	nlohmann::ordered_json json = to_json(example_block(0, false));
+	EXPECT_EQ(json["recursion_misses"], 9);
+	json.erase("skipped");
+	const auto skipped = [&] { return block_from_json(json, example_head().cells).block.skipped; };
+	ASSERT_EQ(skipped().size(), 1u);
+	EXPECT_EQ(skipped()[0].begin_ns, 0u);
+	EXPECT_EQ(skipped()[0].end_ns, UINT64_MAX);
+	EXPECT_EQ(skipped()[0].count, 9u);
+	json["recursion_misses"] = 0u;
+	EXPECT_TRUE(skipped().empty());
+}
+
+TEST(BlockJson, RefusesTimesOfSkippedProgramsThatCannotBe)
+{
+	const nlohmann::ordered_json sound = to_json(example_block(0, false));
+	const auto refused = [&](const nlohmann::ordered_json &skipped) {
+		nlohmann::ordered_json json = sound;
+		json["skipped"] = skipped;
+		EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error) << skipped;
+	};
+	refused(7);
+	refused({{{"begin_ns", 2}, {"end_ns", 1}, {"count", 1}}});
+	refused({{{"begin_ns", 2}, {"end_ns", 3}}});
+	refused(nlohmann::ordered_json(kMaxSkipped + 1, {{"begin_ns", 2}, {"end_ns", 3}, {"count", 1}}));
 }
 
 TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)

@@ -84,7 +84,7 @@ Block example_block(uint32_t round, bool probed)
 	block.flows = {{UINT64_MAX, 7, {}, {}}};
 	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
 	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
-	block.recursion_misses = 9;
+	block.skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
 	block.daemon_cpu_ns = 4711;
 	block.companions = {{300, 3, "tcp receiver"}};
 	if (!probed)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Within what time programs were skipped, by looks at the kernel's counts.
+#include "profiler/capture/skip_times.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/rundir/limits.h"
+
+namespace icepath::capture {
+namespace {
+
+TEST(SkipTimes, LieBetweenTwoLooks)
+{
+	SkipTimes times;
+	times.begin(1000, 7);
+	times.look(1100, 1110, 7);
+	EXPECT_TRUE(times.skipped().empty());
+	times.look(1200, 1210, 9);
+	times.look(1300, 1310, 9);
+	times.look(1400, 1410, 10);
+	ASSERT_EQ(times.skipped().size(), 2u);
+	EXPECT_EQ(times.skipped()[0].begin_ns, 1100u) << "the counts were still being read then";
+	EXPECT_EQ(times.skipped()[0].end_ns, 1210u);
+	EXPECT_EQ(times.skipped()[0].count, 2u);
+	EXPECT_EQ(times.skipped()[1].begin_ns, 1300u);
+	EXPECT_EQ(times.skipped()[1].count, 1u);
+	times.begin(2000, 10);
+	EXPECT_TRUE(times.skipped().empty());
+}
+
+TEST(SkipTimes, WithoutLooksAreTheWholeBlock)
+{
+	SkipTimes times;
+	times.begin(1000, 0);
+	times.look(9000, 9010, 1);
+	ASSERT_EQ(times.skipped().size(), 1u);
+	EXPECT_EQ(times.skipped()[0].begin_ns, 1000u);
+	EXPECT_EQ(times.skipped()[0].end_ns, 9010u);
+}
+
+TEST(SkipTimes, OfManyTheLastHasTheRest)
+{
+	SkipTimes times;
+	times.begin(0, 0);
+	for (uint64_t i = 1; i <= 100; i++)
+		times.look(100 * i, 100 * i + 10, 2 * i);
+	ASSERT_EQ(times.skipped().size(), rundir::kMaxSkipped);
+	EXPECT_EQ(times.skipped().back().begin_ns, 100 * (rundir::kMaxSkipped - 1));
+	EXPECT_EQ(times.skipped().back().end_ns, 10'010u);
+	uint64_t sum = 0;
+	for (const rundir::SkippedPrograms &some : times.skipped())
+		sum += some.count;
+	EXPECT_EQ(sum, 200u);
+}
+
+} // namespace
+} // namespace icepath::capture
