@@ -105,9 +105,13 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 	const Player player(two_cpus().first, [&](int turn) { return family.play(turn); });
 	const uint32_t number = capture->follow(player.pidfd);
 	EXPECT_GT(number, 0u);
-	block(player, {number}); // the family comes to be
+	std::vector<icepath_record> records = block(player, {number}); // the family comes to be
 	for (int again = 0; again < 2; again++) {
-		const std::vector<icepath_record> records = block(player, {number});
+		// Who gave last may not have come back to its own call yet.
+		for (const auto &[tid, record] : threads_of(records))
+			while (!is_asleep(static_cast<pid_t>(tid)))
+				usleep(100);
+		records = block(player, {number});
 		const auto threads = threads_of(records);
 		ASSERT_EQ(threads.size(), 3u);
 		std::set<uint32_t> processes;
