@@ -29,9 +29,11 @@ inline bool operator!=(const char *one, const StringPtr &other) { return !(other
 
 #include "channel.capnp.h"
 #include "middleware_adapters/capnproto/wire.h"
+#include "middleware_adapters/guarded.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
+using icepath::middleware::guarded;
 
 namespace {
 
@@ -137,18 +139,18 @@ int closed(icepath_endpoint &end)
 	return end.sentence.tell(ICEPATH_CLOSED, "the other end of %s is closed", end.target);
 }
 
-// No exception of the library leaves the plug-in.
 template <class Body> int run(icepath_endpoint &end, const char *doing, Body body)
 {
-	try {
-		return body();
-	} catch (const kj::Exception &failure) {
-		if (failure.getType() == kj::Exception::Type::DISCONNECTED)
-			return closed(end);
-		return end.sentence.tell(ICEPATH_FAILED, "capnproto: %s failed: %s", doing, failure.getDescription().cStr());
-	} catch (const std::exception &failure) {
-		return end.sentence.tell(ICEPATH_FAILED, "capnproto: %s failed: %s", doing, failure.what());
-	}
+	return guarded(end, doing, [&]() -> int {
+		try {
+			return body();
+		} catch (const kj::Exception &failure) {
+			if (failure.getType() == kj::Exception::Type::DISCONNECTED)
+				return closed(end);
+			return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing,
+									 failure.getDescription().cStr());
+		}
+	});
 }
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)

@@ -16,6 +16,7 @@
 #include "middleware_adapters/cyclonedds/udp_config.h"
 #include "middleware_adapters/data_bell.h"
 #include "middleware_adapters/discovery.h"
+#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/relayed_target.h"
 #include "transports/death_watch.h"
@@ -64,19 +65,9 @@ const icepath_target *target(uint32_t n)
 	return n < std::size(all) ? &all[n] : nullptr;
 }
 
-// No exception leaves the plug-in.
-template <class Body> int run(icepath_endpoint &end, const char *doing, Body body)
-{
-	try {
-		return body();
-	} catch (const std::exception &failure) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
-	}
-}
-
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	return run(end, "joining", [&] {
+	return guarded(end, "joining", [&] {
 		const CycloneQos qos(end.asked, end.queue);
 		const auto topic = [&](bool is_used, uint32_t from) {
 			return is_used ? topic_of(channel, from) : std::string();
@@ -93,7 +84,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		const int status = run(end, "opening", [&] {
+		const int status = guarded(end, "opening", [&] {
 			end.dds.emplace();
 			return ICEPATH_OK;
 		});
@@ -105,15 +96,15 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
-	return run(*end, "connecting",
-			   [&] { return connect_discovered(*end, *peer, join, [&] { return end->dds->is_matched(); }); });
+	return guarded(*end, "connecting",
+				   [&] { return connect_discovered(*end, *peer, join, [&] { return end->dds->is_matched(); }); });
 }
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->attempts = 0;
 	message->call_ns = 0;
-	return run(*end, "DataWriter::write()", [&]() -> int {
+	return guarded(*end, "DataWriter::write()", [&]() -> int {
 		const auto *data = static_cast<const uint8_t *>(message->data);
 		end->dds->outgoing().assign(data, data + message->bytes);
 		for (;;) {
@@ -146,7 +137,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	return run(*end, "a receive", [&]() -> int {
+	return guarded(*end, "a receive", [&]() -> int {
 		for (;;) {
 			if (end->is_cancelled())
 				return end->end_of_cancelled();

@@ -25,11 +25,13 @@
 #include <string>
 
 #include "middleware_adapters/grpc/end.h"
+#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/relayed_target.h"
 #include "transports/plugin_table.h"
 
 using namespace icepath::transports;
+using icepath::middleware::guarded;
 using icepath::middleware::kCallback;
 using icepath::middleware::kStream;
 using icepath::middleware::kUnary;
@@ -67,16 +69,6 @@ const icepath_target *target(uint32_t n)
 			 ICEPATH_CAN_PINGPONG | ICEPATH_IS_RENDEZVOUS),
 	};
 	return n < std::size(targets) ? &targets[n] : nullptr;
-}
-
-// No exception leaves the plug-in: there may be no memory, or no thread.
-template <class Body> int run(icepath_endpoint &end, const char *doing, Body body)
-{
-	try {
-		return body();
-	} catch (const std::exception &failure) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
-	}
 }
 
 int closed(icepath_endpoint &end)
@@ -124,7 +116,7 @@ void make_reactor(icepath_endpoint &end, int queue)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
-		return run(end, "serving", [&]() -> int {
+		return guarded(end, "serving", [&]() -> int {
 			if (end.is(kCallback))
 				make_reactor(end, icepath::middleware::queue_length(*how, kQueued));
 			return end.serves() ? serve(end, how->name) : ICEPATH_OK;
@@ -158,7 +150,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		return ICEPATH_OK;
 	if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes))
 		return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end->target);
-	return run(*end, "connecting", [&] {
+	return guarded(*end, "connecting", [&] {
 		return call_server(*end, std::string(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used));
 	});
 }
@@ -209,7 +201,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	message->call_ns = message->publish_ns = 0;
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
-	return run(*end, "a send", [&] {
+	return guarded(*end, "a send", [&] {
 		if (end->is(kCallback))
 			return start_write(*end, *message);
 		end->outgoing.set_payload(message->data, message->bytes);
@@ -264,7 +256,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
 	message->attempts = 1;
-	return run(*end, "a receive", [&] {
+	return guarded(*end, "a receive", [&] {
 		if (end->is(kCallback))
 			return await_message(*end, *message);
 		return end->has_stream() ? read(*end, *message) : await_call(*end, *message);

@@ -23,6 +23,7 @@
 #include <string>
 
 #include "middleware_adapters/channel_name.h"
+#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/openrtm/ways.h"
 #include "middleware_adapters/send_window.h"
 
@@ -63,16 +64,16 @@ struct icepath_endpoint : WindowedEnd {
 
 namespace {
 
-// No exception leaves the plug-in.
-template <class Step> int run(icepath_endpoint &end, const char *what, Step step)
+// CORBA's exceptions are no std::exception.
+template <class Step> int run(icepath_endpoint &end, const char *doing, Step step)
 {
-	try {
-		return step();
-	} catch (const CORBA::Exception &error) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: CORBA's %s", end.target, what, error._name());
-	} catch (const std::exception &error) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, what, error.what());
-	}
+	return guarded(end, doing, [&]() -> int {
+		try {
+			return step();
+		} catch (const CORBA::Exception &error) {
+			return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: CORBA's %s", end.target, doing, error._name());
+		}
+	});
 }
 
 int make_ports(icepath_endpoint &end)

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "middleware_adapters/brokered_end.h"
+#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/qos_values.h"
 #include "middleware_adapters/relayed_target.h"
@@ -112,16 +113,6 @@ const icepath_target *target(uint32_t n)
 	return n < targets.size() ? &targets[n] : nullptr;
 }
 
-// No exception leaves the plug-in.
-template <class Body> int run(icepath_endpoint &end, const char *doing, Body body)
-{
-	try {
-		return body();
-	} catch (const std::exception &failure) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
-	}
-}
-
 void subscribe(icepath_endpoint &end, const std::string &topic)
 {
 	ros::SubscribeOptions wish;
@@ -143,7 +134,7 @@ void subscribe(icepath_endpoint &end, const std::string &topic)
 // A queue of length 0 is endless, and a full one drops its oldest message. There is a window for the former, but over UDP.
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	return run(end, "joining", [&] {
+	return guarded(end, "joining", [&] {
 		end.forth = channel + std::to_string(end.side);
 		const std::string back = channel + std::to_string(1 - end.side);
 		ros::NodeHandle &here = node();
@@ -221,7 +212,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		*end, *peer, [](icepath_endpoint &it, const std::string &channel) { return join(it, ros_name(channel)); });
 	if (status != ICEPATH_OK)
 		return status;
-	return run(*end, "connecting", [&] { return end->has_service() ? find_service(*end) : await_peer(*end); });
+	return guarded(*end, "connecting", [&] { return end->has_service() ? find_service(*end) : await_peer(*end); });
 }
 
 Octets octets_of(const icepath_send &message)
@@ -261,7 +252,7 @@ int call(icepath_endpoint &end, icepath_send &message)
 
 int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 {
-	return run(*end, "a loan", [&] {
+	return guarded(*end, "a loan", [&] {
 		*slot = nullptr;
 		if (const int status = end->may_lend(bytes); status != ICEPATH_OK)
 			return status;
@@ -273,7 +264,7 @@ int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
 
 int send_lent(icepath_endpoint *end, void *, icepath_send *message)
 {
-	return run(*end, "a send", [&] {
+	return guarded(*end, "a send", [&] {
 		const int status = publish(*end, *message, end->lent);
 		end->lent.reset();
 		return status;
@@ -285,7 +276,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	message->call_ns = message->publish_ns = 0;
 	if (end->is(kIntra))
 		return send_copy<lend, send_lent>(end, message);
-	return run(*end, "a send", [&] {
+	return guarded(*end, "a send", [&] {
 		return end->has_service() ? call(*end, *message) : publish(*end, *message, octets_of(*message));
 	});
 }
@@ -312,7 +303,7 @@ int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	*slot = nullptr;
 	end->begin_taking(*message);
-	if (const int status = run(*end, "a receive", [&] { return take(*end, *message); }); status != ICEPATH_OK)
+	if (const int status = guarded(*end, "a receive", [&] { return take(*end, *message); }); status != ICEPATH_OK)
 		return status;
 	*slot = end->taken->data;
 	message->bytes = end->taken->bytes;
@@ -331,7 +322,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		return recv_copy<take_lent, give_back>(end, message);
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	return run(*end, "a receive", [&] { return take(*end, *message); });
+	return guarded(*end, "a receive", [&] { return take(*end, *message); });
 }
 
 void cancel(icepath_endpoint *end)

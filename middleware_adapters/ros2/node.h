@@ -78,14 +78,4 @@ inline rclcpp::Node::SharedPtr make_node(const std::string &name, bool hands_ove
 													.use_global_arguments(false));
 }
 
-// No exception leaves the plug-in.
-template <class Endpoint, class Body> int guarded(Endpoint &end, const char *doing, Body body)
-{
-	try {
-		return body();
-	} catch (const std::exception &failure) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, doing, failure.what());
-	}
-}
-
 } // namespace icepath::middleware

@@ -19,6 +19,7 @@
 #include <rclcpp/rclcpp.hpp>
 
 #include "middleware_adapters/discovery.h"
+#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/lent_messages.h"
 #include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2/node.h"
