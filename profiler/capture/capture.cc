@@ -255,7 +255,7 @@ void Capture::look_for_skipped()
 	skips_.look(begin_ns, icepath_now_ns(), sum);
 }
 
-std::vector<rundir::SkippedPrograms> Capture::end_block()
+std::vector<SkippedPrograms> Capture::end_block()
 {
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
 	look_for_skipped();

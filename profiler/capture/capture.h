@@ -42,7 +42,7 @@ public:
 	// Looks whether the kernel has skipped programs since the last look, or since the block began; some 100 us.
 	void look_for_skipped();
 	// Stops logging. Returns what was skipped during the block, in time; looks are what narrows it down.
-	std::vector<rundir::SkippedPrograms> end_block();
+	std::vector<SkippedPrograms> end_block();
 
 	// Whoever has it can also write: the kernel maps no map by a read-only descriptor (bpf_map_mmap() wants VM_SHARED, which
 	// mmap drops for one). So nothing that is read back from the slots bounds anything here.

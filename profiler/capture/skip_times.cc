@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/capture/skip_times.h"
 
-#include "profiler/rundir/limits.h"
-
 namespace icepath::capture {
 
 void SkipTimes::begin(uint64_t now_ns, uint64_t misses)
@@ -15,7 +13,7 @@ void SkipTimes::begin(uint64_t now_ns, uint64_t misses)
 void SkipTimes::look(uint64_t begin_ns, uint64_t end_ns, uint64_t misses)
 {
 	const uint64_t more = misses - misses_;
-	if (more > 0 && skipped_.size() == rundir::kMaxSkipped) {
+	if (more > 0 && skipped_.size() == kMostSkipTimes) {
 		skipped_.back().end_ns = end_ns;
 		skipped_.back().count += more;
 	} else if (more > 0) {

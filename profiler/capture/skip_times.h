@@ -6,20 +6,24 @@
 #include <vector>
 
 #include "profiler/rundir/block.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::capture {
+
+using rundir::SkippedPrograms;
+inline constexpr size_t kMostSkipTimes = rundir::kMaxSkipped; // of one block
 
 class SkipTimes {
 public:
 	void begin(uint64_t now_ns, uint64_t misses);
 	// The counts were read within this time, one after the other, and are `misses` in sum.
 	void look(uint64_t begin_ns, uint64_t end_ns, uint64_t misses);
-	// Since begin(), at most rundir::kMaxSkipped: the last one has all that came after it.
-	const std::vector<rundir::SkippedPrograms> &skipped() const { return skipped_; }
+	// Since begin(), at most kMostSkipTimes: the last one has all that came after it.
+	const std::vector<SkippedPrograms> &skipped() const { return skipped_; }
 
 private:
 	uint64_t looked_ns_ = 0, misses_ = 0;
-	std::vector<rundir::SkippedPrograms> skipped_;
+	std::vector<SkippedPrograms> skipped_;
 };
 
 } // namespace icepath::capture

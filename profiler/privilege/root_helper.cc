@@ -137,7 +137,7 @@ void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector
 	ask(request, {}, none);
 }
 
-std::vector<rundir::SkippedPrograms> Helper::end_block()
+std::vector<capture::SkippedPrograms> Helper::end_block()
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::EndBlock;

@@ -15,11 +15,10 @@
 #include <vector>
 
 #include "profiler/capture/selection.h"
+#include "profiler/capture/skip_times.h"
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/identity.h"
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/limits.h"
 
 namespace icepath::privilege {
 
@@ -68,7 +67,7 @@ struct HelperReply {
 	capture::ProbeSet available; // Load, Attach
 	std::array<ToldProbe, capture::kProbes.size()> told; // Load
 	uint32_t skipped_count; // EndBlock
-	std::array<rundir::SkippedPrograms, rundir::kMaxSkipped> skipped;
+	std::array<capture::SkippedPrograms, capture::kMostSkipTimes> skipped;
 };
 
 // The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper is gone
@@ -100,7 +99,7 @@ public:
 	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more. `looks`: the helper wakes ten times a second and looks for
 	// skipped programs, so that one doesn't spoil all of a long block.
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks);
-	std::vector<rundir::SkippedPrograms> end_block();
+	std::vector<capture::SkippedPrograms> end_block();
 	pid_t pid() const { return pid_; }
 
 private:

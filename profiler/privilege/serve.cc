@@ -28,7 +28,7 @@ template <size_t N> void put(std::array<char, N> &field, std::string_view text)
 	text.copy(field.data(), N - 1);
 }
 
-void put_skipped(const std::vector<rundir::SkippedPrograms> &skipped, HelperReply &reply)
+void put_skipped(const std::vector<capture::SkippedPrograms> &skipped, HelperReply &reply)
 {
 	reply.skipped_count = static_cast<uint32_t>(std::min(skipped.size(), reply.skipped.size()));
 	std::copy_n(skipped.begin(), reply.skipped_count, reply.skipped.begin());

@@ -21,7 +21,7 @@ struct Seen {
 	std::vector<icepath_record> records;
 	std::vector<icepath_slot> heads;
 	Selection selection;
-	std::vector<rundir::SkippedPrograms> skipped;
+	std::vector<SkippedPrograms> skipped;
 };
 
 struct Exchange {

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/rundir/limits.h"
-
 namespace icepath::capture {
 namespace {
 
@@ -44,11 +42,11 @@ TEST(SkipTimes, OfManyTheLastHasTheRest)
 	times.begin(0, 0);
 	for (uint64_t i = 1; i <= 100; i++)
 		times.look(100 * i, 100 * i + 10, 2 * i);
-	ASSERT_EQ(times.skipped().size(), rundir::kMaxSkipped);
-	EXPECT_EQ(times.skipped().back().begin_ns, 100 * (rundir::kMaxSkipped - 1));
+	ASSERT_EQ(times.skipped().size(), kMostSkipTimes);
+	EXPECT_EQ(times.skipped().back().begin_ns, 100 * (kMostSkipTimes - 1));
 	EXPECT_EQ(times.skipped().back().end_ns, 10'010u);
 	uint64_t sum = 0;
-	for (const rundir::SkippedPrograms &some : times.skipped())
+	for (const SkippedPrograms &some : times.skipped())
 		sum += some.count;
 	EXPECT_EQ(sum, 200u);
 }
