@@ -16,6 +16,7 @@ const volatile __u8 call_kinds[CALL_NUMBERS];
 #define S_IFMT 00170000
 #define S_IFSOCK 0140000
 #define S_IFIFO 0010000
+#define MQUEUE_MAGIC 0x19800202 /* ipc/mqueue.c */
 
 /* What a file descriptor of the current task stands for, as CALL.object has it; 0: it can't be told. */
 static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
@@ -27,7 +28,8 @@ static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
 		return 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	__u16 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
-	if (type == S_IFIFO)
+	/* Each end of a message queue has opened it by itself. */
+	if (type == S_IFIFO || BPF_CORE_READ(inode, i_sb, s_magic) == MQUEUE_MAGIC)
 		return name_of((__u64)inode);
 	if (type != S_IFSOCK)
 		return name_of((__u64)file);

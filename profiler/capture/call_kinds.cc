@@ -10,9 +10,11 @@ namespace icepath::capture {
 CallKinds call_kinds()
 {
 	CallKinds kinds{};
-	for (const int number : {SYS_write, SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_sendto, SYS_sendmsg, SYS_sendmmsg})
+	for (const int number :
+		 {SYS_write, SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_mq_timedsend})
 		kinds[number] = ICEPATH_CALL_GIVE;
-	for (const int number : {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg})
+	for (const int number :
+		 {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_mq_timedreceive})
 		kinds[number] = ICEPATH_CALL_TAKE;
 	for (const int number : {
 			 SYS_ppoll,

@@ -87,6 +87,13 @@ void add_threads(const std::vector<rundir::SlotCapture> &slots, Observations &se
 		}
 }
 
+// Who takes nothing has found the end. Who gives nothing may have given an empty message, and mq_timedsend(2) tells no number.
+bool has_moved(const icepath_record &record)
+{
+	const auto result = static_cast<int64_t>(record.call.result);
+	return result > 0 || (result == 0 && record.call.kind == ICEPATH_CALL_GIVE);
+}
+
 void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
 {
 	switch (record.type) {
@@ -152,7 +159,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 												  kind_of(record.call.kind),
 												  {Evidence::Source::Record, index},
 												  record.call.object,
-												  static_cast<int64_t>(record.call.result) > 0});
+												  has_moved(record)});
 		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});

@@ -35,7 +35,7 @@ struct Call {
 	Kind kind = Kind::Send;
 	Evidence evidence;
 	uint64_t object = 0; // by probes: what its bytes went into or came out of; 0: not told
-	bool moved = false; // by probes: bytes did
+	bool moved = false; // by probes: bytes did, or a message
 };
 
 struct Thread {

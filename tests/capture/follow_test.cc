@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Followed processes on the real kernel: threads that begin later are watched, only in the blocks that name their family.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <mqueue.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <map>
 #include <set>
 #include <thread>
@@ -152,6 +157,48 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 				<< "what is announced is where the receiver takes it from";
 		}
 	}
+}
+
+// Each end opens it by itself, and is named by what both have in common.
+TEST_F(FollowTest, AQueueIsOneThingHoweverOftenItIsOpened)
+{
+	const std::string name = "/icepath-follow-" + std::to_string(getpid());
+	mq_attr shape{};
+	shape.mq_maxmsg = 1;
+	shape.mq_msgsize = 8;
+	std::array<mqd_t, 4> ends{}; // two of each queue
+	for (size_t i = 0; i < ends.size(); i++) {
+		const std::string queue = name + (i < 2 ? "a" : "b");
+		ends[i] = mq_open(queue.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600, &shape);
+		ASSERT_NE(ends[i], -1) << std::strerror(errno);
+		if (i % 2 == 1)
+			mq_unlink(queue.c_str());
+	}
+	const Player player(two_cpus().first, [&](int) {
+		char bytes[8];
+		for (const size_t queue : {size_t{0}, size_t{2}})
+			if (mq_send(ends[queue], "x", 1, 0) || mq_receive(ends[queue + 1], bytes, sizeof(bytes), nullptr) != 1)
+				return false;
+		return true;
+	});
+	const uint32_t number = capture->follow(player.pidfd);
+	std::vector<icepath_record> calls;
+	for (const icepath_record &record : block(player, {number}))
+		if (record.type == ICEPATH_RECORD_CALL &&
+			(record.call.number == SYS_mq_timedsend || record.call.number == SYS_mq_timedreceive))
+			calls.push_back(record);
+	std::ranges::sort(calls, {}, &icepath_record::end_ns);
+	for (const mqd_t end : ends)
+		mq_close(end);
+	ASSERT_EQ(calls.size(), 4u);
+	for (const size_t first : {size_t{0}, size_t{2}}) {
+		EXPECT_EQ(calls[first].call.kind, ICEPATH_CALL_GIVE);
+		EXPECT_EQ(calls[first].call.result, 0u);
+		EXPECT_EQ(calls[first + 1].call.kind, ICEPATH_CALL_TAKE);
+		EXPECT_NE(calls[first].call.object, 0u);
+		EXPECT_EQ(calls[first].call.object, calls[first + 1].call.object);
+	}
+	EXPECT_NE(calls[0].call.object, calls[2].call.object);
 }
 
 TEST_F(FollowTest, InABlockOfOthersTheyAreTasksLikeAnyOther)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <random>
@@ -280,6 +281,28 @@ TEST_F(Relayed, WhoTakesHandsNothingOn)
 	slept(kReceiver, 830, 1420, 1480, kClient);
 	EXPECT_EQ(capture.text(), "left_path");
 }
+
+// A queue whose mq_timedsend(2) tells this. Nobody slept, so the queue is all that tells of the hand-over.
+class Queued : public Relayed {
+protected:
+	std::string given_with(int64_t result)
+	{
+		call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xe1).call.result = static_cast<uint64_t>(result);
+		call(kBroker, ICEPATH_CALL_TAKE, 1110, 1115, 0xe1).call.result = 0;
+		call(kBroker, ICEPATH_CALL_TAKE, 1160, 1180, 0xe1);
+		woken_by_futex(kBroker, kReceiver, 1420);
+		return capture.text();
+	}
+};
+
+TEST_F(Queued, WhatTellsNoNumberHasGivenAll)
+{
+	const std::string text = given_with(0);
+	EXPECT_TRUE(text.starts_with("0:sender.user 100' | 0:sender.kernel ")) << text;
+	EXPECT_NE(text.find("relay.user"), std::string::npos) << text;
+}
+
+TEST_F(Queued, WhatFailedHasGivenNothing) { EXPECT_EQ(given_with(-EAGAIN), "left_path"); }
 
 TEST_F(Relayed, WhatComesFromElsewhereOrTooLateIsNotTheMessage)
 {
