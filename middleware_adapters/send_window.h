@@ -35,7 +35,8 @@ struct WindowedEnd : SharedMemoryEnd {
 
 	static uint32_t window_of(const icepath_open &how, uint64_t longest)
 	{
-		const uint64_t fits = std::clamp<uint64_t>(kWindowBytes / how.payload_bytes, 2, longest);
+		const uint64_t fits =
+			std::clamp<uint64_t>(kWindowBytes / how.payload_bytes, std::min<uint64_t>(longest, 2), longest);
 		return static_cast<uint32_t>(how.depth ? std::min<uint64_t>(how.depth, fits) : fits);
 	}
 	uint64_t memory_bytes() const { return 2 * sizeof(SendWindow); }
