@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// No exception of a library's leaves its plug-in.
+// No std::exception of a library's leaves its plug-in. What a library throws besides is its adapter's to catch within the body.
 #include <exception>
 
 #include "icepath/plugin.h"

@@ -30,6 +30,7 @@
 #include "middleware_adapters/discovery.h"
 #include "middleware_adapters/ecal/arrivals.h"
 #include "middleware_adapters/ecal/ways.h"
+#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/queue_length.h"
 #include "middleware_adapters/threads_named.h"
 
@@ -138,7 +139,7 @@ void make_ends(icepath_endpoint &end, const std::string &channel)
 int join(icepath_endpoint &end, const std::string &channel)
 {
 	const ThreadsNamed named("ecal");
-	try {
+	return guarded(end, "joining", [&]() -> int {
 		const Library *const library = Library::of(Library::port_of(channel));
 		if (!library)
 			return end.sentence.tell(ICEPATH_FAILED, "%s: eCAL::Initialize() failed", end.target);
@@ -146,10 +147,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 			return end.sentence.tell(ICEPATH_FAILED, "%s: eCAL is for the channels of another process in this one",
 									 end.target);
 		make_ends(end, channel);
-	} catch (const std::exception &failure) {
-		return end.sentence.tell(ICEPATH_FAILED, "%s: eCAL failed: %s", end.target, failure.what());
-	}
-	return ICEPATH_OK;
+		return ICEPATH_OK;
+	});
 }
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)

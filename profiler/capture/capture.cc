@@ -251,8 +251,9 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 
 void Capture::look_for_skipped()
 {
-	const uint64_t begin_ns = icepath_now_ns(), sum = misses();
-	skips_.look(begin_ns, icepath_now_ns(), sum);
+	const uint64_t begin_ns = icepath_now_ns();
+	const Misses now = misses();
+	skips_.look(begin_ns, icepath_now_ns(), now);
 }
 
 std::vector<SkippedPrograms> Capture::end_block()
@@ -290,12 +291,13 @@ void Capture::log_still_off()
 	}
 }
 
-uint64_t Capture::misses() const
+Misses Capture::misses() const
 {
-	uint64_t misses = 0;
+	Misses misses;
 	for (size_t i = 0; i < kProbes.size(); i++)
 		if (links_[i])
-			misses += misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
+			(is_of_an_instant(kProbes[i]) ? misses.of_an_instant : misses.lasting) +=
+				misses_of(program_of(bpf_, selection_[i].candidate), links_[i]);
 	return misses;
 }
 

@@ -57,7 +57,7 @@ private:
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);
 	ProbeSet refused_when_attached();
-	uint64_t misses() const;
+	Misses misses() const;
 	void log_still_off();
 	bool mark(int pidfd, bool in_block); // false: the task has ended
 	void watch_families(bool in_block);

@@ -171,6 +171,15 @@ constexpr bool is_essential(const Probe &probe)
 	return probe.name == "sched_switch" || probe.name == "sched_waking" || probe.name == "sched_wakeup";
 }
 
+// Whether a run of its program that the kernel skips is missed at that instant only. The others keep something from one run to
+// the next, of a task, a CPU or a thread to follow, so that what they tell later may be wrong as well. A waking is kept too,
+// until its task is switched in, but what that tells has the waking's time, so that it can be told (path/decode.cc).
+constexpr bool is_of_an_instant(const Probe &probe)
+{
+	return probe.group == Group::SocketReady || probe.group == Group::SocketTaken || probe.group == Group::LocalQueue ||
+		   probe.group == Group::TcpQueue || probe.name == "sched_waking" || probe.name == "sched_wakeup";
+}
+
 // The candidates of a probe in the order in which they are tried. A forced tier puts its own first and then leaves only the
 // tracepoint; where neither is there, nothing.
 Candidates in_order(const Probe &probe, std::optional<Tier> forced);

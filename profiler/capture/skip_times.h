@@ -13,16 +13,25 @@ namespace icepath::capture {
 using rundir::SkippedPrograms;
 inline constexpr size_t kMostSkipTimes = rundir::kMaxSkipped; // of one block
 
+// Runs that were skipped since the programs were loaded.
+struct Misses {
+	uint64_t of_an_instant = 0; // is_of_an_instant()
+	uint64_t lasting = 0; // of the other probes
+};
+
 class SkipTimes {
 public:
-	void begin(uint64_t now_ns, uint64_t misses);
-	// The counts were read within this time, one after the other, and are `misses` in sum.
-	void look(uint64_t begin_ns, uint64_t end_ns, uint64_t misses);
-	// Since begin(), at most kMostSkipTimes: the last one has all that came after it.
+	void begin(uint64_t now_ns, Misses misses);
+	// The counts were read within this time, one after the other.
+	void look(uint64_t begin_ns, uint64_t end_ns, Misses misses);
+	// Since begin(), at most kMostSkipTimes, disjoint: what was lasting lasts to the end of all times, and of too many the last
+	// has all that came after it.
 	const std::vector<SkippedPrograms> &skipped() const { return skipped_; }
 
 private:
-	uint64_t looked_ns_ = 0, misses_ = 0;
+	void add(uint64_t count, uint64_t end_ns);
+	uint64_t looked_ns_ = 0;
+	Misses misses_;
 	std::vector<SkippedPrograms> skipped_;
 };
 

@@ -209,6 +209,24 @@ void name_library_threads(const rundir::Block &block, Observations &seen)
 				seen.task_names[tid] = thread.name = side.name + "'s library";
 }
 
+// Where a part of a wake was skipped, the rest of it stays with its task, and the next period has it for its own.
+void distrust_stale_wakes(const std::vector<rundir::SkippedPrograms> &skipped, Observations &seen)
+{
+	for (const auto &[tid, thread] : seen.threads)
+		for (const OffCpu &off : thread.off) {
+			const auto is_stale = [&](uint64_t wake_ns) {
+				return wake_ns != 0 && wake_ns < off.out_ns &&
+					   std::ranges::any_of(
+						   skipped,
+						   [&](const rundir::SkippedPrograms &some) {
+							   return some.begin_ns <= off.out_ns && some.end_ns >= wake_ns;
+						   });
+			};
+			if (is_stale(off.waking_ns) || is_stale(off.wakeup_ns))
+				seen.lost.push_back({off.out_ns, off.in_ns, 1});
+		}
+}
+
 } // namespace
 
 uint64_t message_at(const MessagePlace &place) { return (uint64_t{place.flow} << kSeqBits) | place.seq; }
@@ -252,6 +270,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	for (const rundir::SkippedPrograms &some : block.skipped)
 		seen.lost.push_back(
 			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
+	distrust_stale_wakes(block.skipped, seen);
 	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
 	for (const rundir::BlockSide &side : block.sides)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;

@@ -24,8 +24,9 @@
 //    instant carry it (Transfer::matched_since_ns).
 //  - Where a thread isn't pinned, the CPU on which it runs is known from its last switch-in, so the check goes back to it.
 //
-// What isn't in the log at all (a program that the kernel skipped) has no gap; the decoder makes all of the block a
-// window where the kernel counted that.
+// What isn't in the log at all (a program that the kernel skipped) has no gap; the decoder makes the time a window in which the
+// kernel counted that. A program that keeps something for its next run makes all of a window that comes after it
+// (capture/probes.h, is_of_an_instant), but for wakings, which are told by their times (decode.cc).
 
 namespace icepath::path {
 

@@ -50,7 +50,7 @@ struct HelperRequest {
 	std::array<uint32_t, kMaxBlockWorkers> workers;
 	uint32_t family_count;
 	std::array<uint32_t, kMaxBlockWorkers + kMaxBlockDaemons> families;
-	bool looks; // for skipped programs, now and then in the block, and not at its end alone
+	uint32_t looks; // not 0: for skipped programs, now and then in the block, and not at its end alone
 };
 
 // What became of a probe, as capture::Trial has it.
@@ -96,8 +96,8 @@ public:
 	void add_socket(int fd, uint64_t key);
 	uint32_t follow(int pidfd);
 	capture::ProbeSet attach(capture::ProbeSet probes);
-	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more. `looks`: the helper wakes ten times a second and looks for
-	// skipped programs, so that one doesn't spoil all of a long block.
+	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more. `looks`: in a block that lasts, the helper wakes ten times
+	// a second and looks for skipped programs, so that one doesn't spoil all of it.
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks);
 	std::vector<capture::SkippedPrograms> end_block();
 	pid_t pid() const { return pid_; }

@@ -20,7 +20,8 @@
 namespace icepath::privilege {
 namespace {
 
-constexpr int kLookEveryMs = 100;
+// Most blocks are over before the first look, which takes some 100 us of a CPU.
+constexpr int kFirstLookMs = 200, kLookEveryMs = 100;
 
 template <size_t N> void put(std::array<char, N> &field, std::string_view text)
 {
@@ -86,7 +87,7 @@ public:
 			capture().begin_block(
 				pidfds, {request.families.begin(),
 						 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())});
-			looks_ = request.looks;
+			looks_ = request.looks != 0;
 			break;
 		}
 		case HelperRequestKind::EndBlock:
@@ -103,7 +104,7 @@ public:
 	void await(int socket)
 	{
 		pollfd next{socket, POLLIN, 0};
-		while (looks_ && poll(&next, 1, kLookEveryMs) == 0)
+		for (int wait_ms = kFirstLookMs; looks_ && poll(&next, 1, wait_ms) == 0; wait_ms = kLookEveryMs)
 			capture().look_for_skipped();
 	}
 
@@ -124,7 +125,7 @@ private:
 						 request.records_per_slot,
 						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
 											 : std::nullopt);
-		// The helper wakes only between blocks, and then elsewhere, where there is an elsewhere.
+		// The helper wakes between blocks and in long ones, and then elsewhere, where there is an elsewhere.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {
 			return std::find(request.cpus.begin(), request.cpus.begin() + request.cpu_count, cpu) !=

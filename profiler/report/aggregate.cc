@@ -58,7 +58,7 @@ void add_capture(const Block &block, CaptureCounts &capture)
 		capture.bytes += slot.records.size() * sizeof(icepath_record);
 		capture.dropped += slot.position - slot.records.size();
 	}
-	capture.recursion_misses += rundir::recursion_misses(block);
+	capture.recursion_misses += rundir::sum_of(block.skipped);
 	capture.beside = std::max(capture.beside, block.companions.size() / 2); // only cells of two sides take turns
 }
 

@@ -52,7 +52,8 @@ uint32_t lead_in_of(const rundir::Cell &cell, uint64_t message_ns)
 		return 1;
 	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
 	const bool takes_many_records = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) && cell.payload_bytes > (256u << 10);
-	const uint64_t in_time = kLeadInNs / std::max<uint64_t>(1, message_ns);
+	// Those of a burst come one after the other, however long the next burst takes to come.
+	const uint64_t in_time = cell.burst ? kLeadIn : kLeadInNs / std::max<uint64_t>(1, message_ns);
 	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kLeadIn / 4 : kLeadIn));
 }
 

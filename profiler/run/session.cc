@@ -209,8 +209,8 @@ private:
 				continue;
 			const char *where =
 				counted_[i][0] ? "with probes, so there is no breakdown" : "without probes, so there is no latency";
-			tell_once(fmt::format("{}: nothing behind its {} lead-in messages was received {}: measure longer (-d)",
-								  cells_[i]->title(), lead_ins_[i], where));
+			tell_once(fmt::format("{}: nothing behind a block's lead-in was received {}: measure longer (-d)",
+								  cells_[i]->title(), where));
 			failed_++;
 		}
 	}

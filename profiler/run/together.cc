@@ -71,13 +71,6 @@ void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 	}
 }
 
-// Where messages are slow a block is long, and each is dear. Sparse ones shall find everybody asleep.
-bool shall_look(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes)
-{
-	constexpr uint64_t kLongNs = 200'000'000;
-	return cells.front()->cell().pattern != rundir::Pattern::Sparse && wishes.front().duration_ns > kLongNs;
-}
-
 std::vector<rundir::BlockCompanion> companions_of(const LiveCell &cell, const std::vector<LiveCell *> &cells)
 {
 	std::vector<rundir::BlockCompanion> companions;
@@ -103,7 +96,9 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 			workers.insert(workers.end(), cell->helper_numbers().begin(), cell->helper_numbers().end());
 			families.insert(cell->families().begin(), cell->families().end());
 		}
-		helper->begin_block(workers, {families.begin(), families.end()}, shall_look(cells, wishes));
+		// Sparse messages shall find everybody asleep.
+		const bool are_sparse = cells.front()->cell().pattern == rundir::Pattern::Sparse;
+		helper->begin_block(workers, {families.begin(), families.end()}, !are_sparse);
 	}
 	// Emptying the slots takes its time, which isn't the blocks'.
 	const uint64_t now_ns = icepath_now_ns();

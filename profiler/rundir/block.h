@@ -93,6 +93,14 @@ struct SkippedPrograms {
 	uint64_t count = 0;
 };
 
+inline uint64_t sum_of(const std::vector<SkippedPrograms> &skipped)
+{
+	uint64_t sum = 0;
+	for (const SkippedPrograms &some : skipped)
+		sum += some.count;
+	return sum;
+}
+
 enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
 
 struct Block {
@@ -116,14 +124,6 @@ struct Block {
 inline bool is_counted(const Block &block)
 {
 	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);
-}
-
-inline uint64_t recursion_misses(const Block &block)
-{
-	uint64_t sum = 0;
-	for (const SkippedPrograms &some : block.skipped)
-		sum += some.count;
-	return sum;
 }
 
 } // namespace icepath::rundir

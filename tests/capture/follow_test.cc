@@ -113,9 +113,11 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 	std::vector<icepath_record> records = block(player, {number}); // the family comes to be
 	for (int again = 0; again < 2; again++) {
 		// Who gave last may not have come back to its own call yet.
-		for (const auto &[tid, record] : threads_of(records))
-			while (!is_asleep(static_cast<pid_t>(tid)))
+		for (const auto &[tid, record] : threads_of(records)) {
+			for (int i = 0; i < 100'000 && !is_asleep(static_cast<pid_t>(tid)); i++)
 				usleep(100);
+			ASSERT_TRUE(is_asleep(static_cast<pid_t>(tid))) << tid;
+		}
 		records = block(player, {number});
 		const auto threads = threads_of(records);
 		ASSERT_EQ(threads.size(), 3u);

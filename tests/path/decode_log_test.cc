@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
 namespace icepath::path {
 namespace {
 
@@ -93,12 +96,31 @@ TEST(Decode, WhatTheKernelSkippedSpoilsTheBlock)
 
 TEST(Decode, WhatTheKernelSkippedSpoilsItsTime)
 {
-	Capture capture(kUnixSocket, 2);
+	Capture capture(kUnixSocket, 3);
 	capture.ready(1150);
 	capture.ready(2150);
+	capture.ready(3150);
+	std::array<std::string, 3> whole;
+	for (unsigned i = 0; i < 3; i++)
+		whole[i] = capture.text(i);
+	EXPECT_NE(whole[1].find("receiver.user"), std::string::npos) << whole[1];
 	capture.block.skipped = {{2100, 2300, 1}};
-	EXPECT_NE(capture.text(0), "lost_record");
+	EXPECT_EQ(capture.text(0), whole[0]);
 	EXPECT_EQ(capture.text(1), "lost_record");
+	EXPECT_EQ(capture.text(2), whole[2]);
+}
+
+// Its waking was seen before it slept, its wakeup was skipped, and what woke it then has neither.
+TEST(Decode, AWakeThatWasSkippedInPartSpoilsTheNextPeriod)
+{
+	for (const bool is_skipped : {false, true}) {
+		Capture capture(kUnixSocket, 2);
+		capture.ready(1150);
+		capture.ready(2150);
+		capture.slept(1850, 1750, 2200, 2250);
+		capture.block.skipped = {{1740, is_skipped ? 1760u : 1745u, 1}};
+		EXPECT_EQ(capture.text(1) == "lost_record", is_skipped) << capture.text(1);
+	}
 }
 
 TEST(Decode, UnseenSwitchesAreAWindow)

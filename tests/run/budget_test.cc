@@ -68,6 +68,9 @@ TEST(LeadIn, IsLimitedByNumberAndTime)
 	EXPECT_EQ(lead_in_of(pingpong, 50'000), kLeadIn);
 	pingpong.injection.receiver_busy_ns = 20 * kMs;
 	EXPECT_EQ(lead_in_of(pingpong), 5u);
+	rundir::Cell bursts = one_way(1);
+	bursts.burst.emplace();
+	EXPECT_EQ(lead_in_of(bursts), kLeadIn);
 }
 
 TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)

@@ -63,9 +63,14 @@ TEST(BlockJson, RefusesTimesOfSkippedProgramsThatCannotBe)
 		EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error) << skipped;
 	};
 	refused(7);
-	refused({{{"begin_ns", 2}, {"end_ns", 1}, {"count", 1}}});
-	refused({{{"begin_ns", 2}, {"end_ns", 3}}});
-	refused(nlohmann::ordered_json(kMaxSkipped + 1, {{"begin_ns", 2}, {"end_ns", 3}, {"count", 1}}));
+	refused(nlohmann::ordered_json::array()); // and 9 misses
+	refused({{{"begin_ns", 2u}, {"end_ns", 1u}, {"count", 9u}}});
+	refused({{{"begin_ns", 2u}, {"end_ns", 3u}}});
+	refused({{{"begin_ns", 2u}, {"end_ns", 3u}, {"count", 8u}}});
+	nlohmann::ordered_json many = nlohmann::ordered_json::array();
+	for (size_t i = 0; i <= kMaxSkipped; i++)
+		many.push_back({{"begin_ns", 2u}, {"end_ns", 3u}, {"count", i < 9 ? 1u : 0u}});
+	refused(many);
 }
 
 TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)
