@@ -24,6 +24,7 @@ public:
 		block.begin.monotonic_ns = 900;
 		block.finish.monotonic_ns = model_.machine.now();
 		block.slots = slots(damage, lost);
+		block.skipped = skipped_;
 		for (unsigned side = 0; side < 2; ++side) {
 			block.sides.emplace_back().tid = model_.chain()[side]->tid;
 			block.sides.back().cpu = model_.chain()[side]->cpu;
@@ -63,6 +64,8 @@ public:
 			thread.first_cpu = task->cpu;
 		}
 		path::read_log(slots(damage, lost), seen);
+		for (const rundir::SkippedPrograms &some : skipped_)
+			seen.lost.push_back({some.begin_ns, some.end_ns, 1});
 		for (const Link &link : model_.links) {
 			if (link.edge != Edge::Wake || !model_.scenario.calls_known)
 				continue;
@@ -144,6 +147,7 @@ private:
 				for (size_t i = 0; i < numbers.size(); ++i)
 					numbers[i] = keyed[i].second;
 			}
+			std::erase_if(numbers, [&](size_t number) { return is_skipped(number, damage, lost); });
 			size_t capacity =
 				damage.tail && model_.machine.chance(0.5) ? model_.machine.between(0, numbers.size()) : numbers.size();
 			for (size_t i = 0; i < numbers.size(); ++i) {
@@ -161,6 +165,20 @@ private:
 				std::ranges::shuffle(all[slot].records, model_.machine.random);
 		}
 		return all;
+	}
+
+	// Its program was, which leaves no gap: the kernel's counts told of it some time before and after.
+	bool is_skipped(size_t number, const Damage &damage, std::set<size_t> &lost)
+	{
+		const icepath_record &record = model_.machine.records[number];
+		const bool is_of_an_instant = record.type == ICEPATH_RECORD_DATA_READY || record.type == ICEPATH_RECORD_TAKEN ||
+									  record.type == ICEPATH_RECORD_ENQUEUED;
+		if (!is_of_an_instant || damage.skip == 0 || !model_.machine.chance(damage.skip))
+			return false;
+		lost.insert(number);
+		skipped_.push_back(
+			{record.end_ns - model_.machine.between(0, 500), record.end_ns + model_.machine.between(0, 500), 1});
+		return true;
 	}
 
 	static std::optional<path::Mark> mark(uint64_t at_ns)
@@ -183,6 +201,7 @@ private:
 	}
 
 	Model &model_;
+	std::vector<rundir::SkippedPrograms> skipped_;
 };
 
 } // namespace

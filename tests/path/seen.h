@@ -11,6 +11,7 @@ namespace icepath::simulator {
 // What is taken away from what the capture would have seen.
 struct Damage {
 	double lose = 0; // share of records
+	double skip = 0; // share of those whose program tells of an instant
 	bool tail = false; // a log was full
 	bool shuffle = false, delay = false;
 };

@@ -141,5 +141,15 @@ TEST(Simulator, WithRecordsLostTheWalkIsNeverWrong)
 		EXPECT_GT(tally.share(), 0.25) << feature;
 }
 
+TEST(Simulator, WithProgramsSkippedTheWalkIsNeverWrong)
+{
+	std::printf("seed %lu\n", first_seed());
+	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t seed) {
+		return Damage{.skip = seed % 2 == 0 ? 0.02 : 0.1, .shuffle = seed % 3 == 0};
+	});
+	for (auto &[feature, tally] : tallies)
+		EXPECT_GT(tally.share(), 0.25) << feature;
+}
+
 } // namespace
 } // namespace icepath::simulator
