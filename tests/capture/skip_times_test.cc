@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
+#include "profiler/capture/probes.h"
+
 namespace icepath::capture {
 namespace {
 
@@ -47,6 +52,17 @@ TEST(SkipTimes, OfProgramsThatKeepSomethingDoNotEnd)
 	EXPECT_EQ(times.skipped()[0].begin_ns, 1100u);
 	EXPECT_EQ(times.skipped()[0].end_ns, UINT64_MAX);
 	EXPECT_EQ(times.skipped()[0].count, 4u);
+}
+
+// Whose programs keep nothing but a waking's time (ebpf/): a probe that is new is none of them until somebody looked.
+TEST(SkipTimes, EndOnlyForTheseProbes)
+{
+	std::set<std::string_view> names;
+	for (const Probe &probe : kProbes)
+		if (is_of_an_instant(probe))
+			names.insert(probe.name);
+	EXPECT_EQ(names, (std::set<std::string_view>{"sched_waking", "sched_wakeup", "sk_data_ready",
+												 "skb_copy_datagram_iovec", "skb_queue_tail", "tcp_queue_rcv"}));
 }
 
 TEST(SkipTimes, WaitForTheNextLookWhereACountCouldNotBeRead)
