@@ -58,8 +58,9 @@ deps:
 middleware-deps:
 	$(Q)cmake/install-packages.sh build middleware
 
+# Tests run what `make bench` runs, for seconds.
 test-deps:
-	$(Q)cmake/install-packages.sh build middleware test
+	$(Q)cmake/install-packages.sh build middleware test bench
 
 run: deps
 	$(Q)$(MAKE) all
@@ -73,10 +74,9 @@ vmtest: test-deps
 	$(Q)$(MAKE) configure all
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
 
-# What the capture costs, beside bpftrace and perf; how fast the transports are, beside sockperf, fio and bare ping-pongs.
-# ARGS goes to both: --rounds N.
-bench:
-	$(Q)cmake/install-packages.sh build middleware test bench
+# What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and bare
+# ping-pongs. ARGS goes to both: --rounds N, or --short to see whether all of it runs.
+bench: test-deps
 	$(Q)$(MAKE) configure all
 	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
 	$(Q)$(SUDO) $(BUILD)/bin/bench-transports --json results/transports.json $(ARGS)

@@ -44,12 +44,9 @@ static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
 	return used.name;
 }
 
-static __always_inline __u8 kind_of(__u32 number, __u64 second)
+static __always_inline __u8 kind_of_futex(__u8 operation)
 {
-	__u8 kind = number < CALL_NUMBERS ? call_kinds[number] : ICEPATH_CALL_OTHER;
-	if (kind != ICEPATH_CALL_FUTEX_WAIT)
-		return kind;
-	switch (second & 0x7f) { /* include/uapi/linux/futex.h */
+	switch (operation) { /* include/uapi/linux/futex.h */
 	case 9: /* FUTEX_WAIT_BITSET */
 	case 11: /* FUTEX_WAIT_REQUEUE_PI */
 		return ICEPATH_CALL_FUTEX_WAIT;
@@ -70,12 +67,19 @@ int BPF_PROG(on_sys_enter, struct pt_regs *registers, long number)
 	if (!task)
 		return 0;
 	__u64 first = PT_REGS_PARM1_CORE_SYSCALL(registers);
-	__u8 kind = kind_of(number, PT_REGS_PARM2_CORE_SYSCALL(registers));
+	__u8 kind = (__u64)number < CALL_NUMBERS ? call_kinds[number] : ICEPATH_CALL_OTHER;
+	task->call_object = 0;
+	task->call_operation = 0;
+	if (kind == ICEPATH_CALL_FUTEX_WAIT) {
+		task->call_operation = PT_REGS_PARM2_CORE_SYSCALL(registers) & 0x7f; /* FUTEX_CMD_MASK */
+		kind = kind_of_futex(task->call_operation);
+		task->call_object = first;
+	} else if (kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE || kind == ICEPATH_CALL_GIVE_MESSAGES ||
+			   kind == ICEPATH_CALL_TAKE_MESSAGES) {
+		task->call_object = object_of(current_task, first);
+	}
 	task->call_kind = kind;
 	task->call_number = number;
-	task->call_object = kind == ICEPATH_CALL_GIVE || kind == ICEPATH_CALL_TAKE ? object_of(current_task, first)
-						: kind >= ICEPATH_CALL_FUTEX_WAIT                       ? first
-																				: 0;
 	task->call_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -90,8 +94,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 		return 0;
 	__u64 begin_ns = task->call_ns;
 	task->call_ns = 0;
-	struct icepath_record *record = begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_CALL, ICEPATH_CONTEXT_TASK,
-												 current_task->pid, now);
+	struct icepath_record *record =
+		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_CALL, ICEPATH_CONTEXT_TASK, current_task->pid, now);
 	if (!record)
 		return 0;
 	record->call.begin_ns = begin_ns;
@@ -99,8 +103,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *registers, long result)
 	record->call.result = result;
 	record->call.number = task->call_number;
 	record->call.kind = task->call_kind;
-	__builtin_memset(record->call.reserved, 0, sizeof(record->call.reserved));
-	record->call.reserved_too = 0;
+	record->call.operation = task->call_operation;
 	return 0;
 }
 

@@ -25,10 +25,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "slots.bpf.h" /* which the others use */
 
+#include "faults.bpf.h" /* before the next, which asks it */
 #include "scheduling.bpf.h"
 
+#include "sockets.bpf.h" /* before the others, which use what it logs and names sockets with */
+
 #include "interrupts.bpf.h"
-#include "sockets.bpf.h" /* before the next, which uses what it logs with */
 
 #include "calls.bpf.h"
 #include "queues.bpf.h"

@@ -2,25 +2,26 @@
 #ifndef ICEPATH_EBPF_INTERRUPTS_BPF_H
 #define ICEPATH_EBPF_INTERRUPTS_BPF_H
 /*
- * Interrupts on workers' CPUs, and with them the context of every other event. Part of capture.bpf.c.
+ * Interrupts on watched CPUs, whose packets they handle, and with them the context of every other event. Part of capture.bpf.c.
  *
  * How the context of a waking is known: the interrupt and softirq probes keep it per CPU. preempt_count would say the
  * same, but its symbol isn't in kallsyms everywhere, and a program that names it doesn't load there.
  */
 
-static __always_inline void log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind, __u32 vector, __u8 context)
+static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind,
+															__u32 vector, __u8 context)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	/* On an idle CPU an interrupt delays nobody, unless it is long enough to delay a wakeup. */
-	if (!begin_ns || !is_worker_cpu(cpu) || (!tid && now - begin_ns < 1000))
-		return;
+	if (!begin_ns || !is_watched(cpu) || (!tid && now - begin_ns < 1000))
+		return NULL;
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_INTERRUPT, context, tid, now);
 	if (!record)
-		return;
+		return NULL;
 	record->interrupt.begin_ns = begin_ns;
 	record->interrupt.vector = vector;
 	record->interrupt.kind = kind;
-	record->words[2] = 0;
+	return record;
 }
 
 static __always_inline int enter_hardirq(__u8 kind, __u32 vector)
@@ -61,6 +62,10 @@ int BPF_PROG(on_softirq_entry, unsigned int vector)
 	state->softirq_begin_ns = bpf_ktime_get_ns();
 	state->softirq_vector = vector;
 	state->in_softirq = 1;
+	state->packets = 0;
+	state->run_packets = 0;
+	state->packet_sockets[0] = 0;
+	state->packet_sockets[1] = 0;
 	return 0;
 }
 
@@ -74,8 +79,56 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 	__u64 begin_ns = state->softirq_begin_ns;
 	state->in_softirq = 0;
 	state->softirq_begin_ns = 0;
-	if (capturing)
+	if (!capturing)
+		return 0;
+	struct icepath_record *record =
 		log_interrupt(cpu, begin_ns, bpf_ktime_get_ns(), ICEPATH_INTERRUPT_SOFTIRQ, vector, ICEPATH_CONTEXT_SOFTIRQ);
+	if (!record || !state->packets)
+		return 0;
+	record->flags = ICEPATH_FLAG_PACKETS;
+	record->interrupt.sockets[0] = state->packet_sockets[0];
+	record->interrupt.sockets[1] = state->packet_sockets[1];
+	record->interrupt.packets = state->packets;
+	record->interrupt.run_packets = state->run_packets;
+	return 0;
+}
+
+/*
+ * Whose packets a softirq handles: netif_receive_skb counts all, tcp_probe (first in tcp_rcv_established()) names the socket of
+ * those that belong to an established connection. A packet for a socket that its owner has locked waits for him
+ * (tcp_add_backlog()), so it is counted and not named.
+ */
+static __always_inline struct icepath_cpu_state *receiving(void)
+{
+	__u32 cpu;
+	struct icepath_cpu_state *state = capturing ? this_cpu(&cpu) : NULL;
+	return state && state->in_softirq && !state->in_hardirq ? state : NULL;
+}
+
+SEC("?tp_btf/netif_receive_skb")
+int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
+{
+	struct icepath_cpu_state *state = receiving();
+	if (state)
+		state->packets++;
+	return 0;
+}
+
+SEC("?tp_btf/tcp_probe")
+int BPF_PROG(on_tcp_probe, struct sock *sk)
+{
+	struct icepath_cpu_state *state = receiving();
+	__u64 key = state ? key_of(sk) : 0;
+	if (!key)
+		return 0;
+	__u64 *seen = state->packet_sockets;
+	if (!seen[0] || seen[0] == key)
+		seen[0] = key;
+	else if (!seen[1] || seen[1] == key)
+		seen[1] = key;
+	else
+		return 0; /* of a third one: counts as somebody else's */
+	state->run_packets++;
 	return 0;
 }
 

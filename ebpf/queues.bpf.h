@@ -12,7 +12,7 @@
 static __always_inline int log_enqueued(enum icepath_tier tier)
 {
 	if (by_worker())
-		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, 0, false, 0);
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, false, 0);
 	return 0;
 }
 
@@ -30,7 +30,7 @@ static __always_inline int log_queue_tail(enum icepath_tier tier, __u64 queue)
 						  (void *)(sk + bpf_core_field_offset(struct sock, __sk_common.skc_family)));
 	__u64 key = family == 1 /* AF_UNIX */ ? key_at(sk) : 0;
 	if (key)
-		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, 0, false, 0);
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, false, 0);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static __always_inline int log_segment(enum icepath_tier tier, __u64 key, struct
 	if (key && !bpf_probe_read_kernel(&end, sizeof(end),
 									  (void *)((__u64)skb + bpf_core_field_offset(struct sk_buff, cb) +
 											   bpf_core_field_offset(struct tcp_skb_cb, end_seq))))
-		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, (__u64)skb, 0, true, end);
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, key, 0, true, end);
 	return 0;
 }
 
@@ -73,14 +73,11 @@ int BPF_KPROBE(kprobe_tcp_queue_rcv, struct sock *sk, struct sk_buff *skb)
 SEC("?fexit/__skb_recv_udp")
 int BPF_PROG(fexit_skb_recv_udp, struct sock *sk, unsigned int flags, int *off, int *err, struct sk_buff *skb)
 {
-	return skb ? log_taken(ICEPATH_TIER_FENTRY, (__u64)skb, 0) : 0;
+	return skb ? log_taken(ICEPATH_TIER_FENTRY, 0) : 0;
 }
 
 SEC("?kretprobe/__skb_recv_udp")
-int BPF_KRETPROBE(kretprobe_skb_recv_udp, struct sk_buff *skb)
-{
-	return skb ? log_taken(ICEPATH_TIER_KPROBE, (__u64)skb, 0) : 0;
-}
+int BPF_KRETPROBE(kretprobe_skb_recv_udp, struct sk_buff *skb) { return skb ? log_taken(ICEPATH_TIER_KPROBE, 0) : 0; }
 
 /*
  * Pipes: pipe_write() holds the pipe's mutex until all is in it, and wakes after that; a full one lets go of it to wait for
@@ -108,7 +105,7 @@ static __always_inline int log_unlock(enum icepath_tier tier, __u64 lock)
 {
 	struct icepath_task *task = capturing ? worker_of(bpf_get_current_task_btf()) : NULL;
 	if (task && task->pipe_lock == lock)
-		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, 0, false, 0);
+		log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, false, 0);
 	return 0;
 }
 
@@ -126,7 +123,7 @@ static __always_inline int log_handed_over(enum icepath_tier tier, struct task_s
 {
 	if (!by_worker())
 		return 0;
-	struct icepath_record *record = log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, 0, false, 0);
+	struct icepath_record *record = log_socket(ICEPATH_RECORD_ENQUEUED, tier, 0, 0, false, 0);
 	if (record)
 		record->socket.woken_tid = BPF_CORE_READ(sleeper, pid);
 	return 0;
@@ -155,13 +152,13 @@ int BPF_KPROBE(kprobe_wake_q_add_safe, struct wake_q_head *queue, struct task_st
 SEC("?fentry/store_msg")
 int BPF_PROG(fentry_store_msg, void *to, struct msg_msg *message, size_t bytes)
 {
-	return log_taken(ICEPATH_TIER_FENTRY, (__u64)message, bytes);
+	return log_taken(ICEPATH_TIER_FENTRY, bytes);
 }
 
 SEC("?kprobe/store_msg")
 int BPF_KPROBE(kprobe_store_msg, void *to, struct msg_msg *message, size_t bytes)
 {
-	return log_taken(ICEPATH_TIER_KPROBE, (__u64)message, bytes);
+	return log_taken(ICEPATH_TIER_KPROBE, bytes);
 }
 
 #endif

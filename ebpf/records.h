@@ -4,7 +4,8 @@
 /*
  * The one record layout, shared by the BPF programs and user space.
  *
- * Records go to *slots*: one slot for each CPU that runs a worker, and one more, the last, for every other CPU together.
+ * Records go to *slots*: one slot for each CPU that runs a worker, and one more, the last, for every other CPU together. What is
+ * recorded of a worker's CPU is recorded of any other, too, once a thread of a followed process runs there.
  * A slot is a header and an array of 64-byte records that user space maps. `seq` counts the records of a slot from 0
  * without a gap, so a missing one is seen, and `position` goes on counting when the slot is full, so that what was
  * dropped is known.
@@ -34,8 +35,8 @@ enum icepath_record_type {
 	ICEPATH_RECORD_NONE = 0,
 	ICEPATH_RECORD_OFF_CPU = 1,    /* a worker thread was off its CPU; written when it is switched in */
 	ICEPATH_RECORD_WAKE = 2,       /* a waking of a worker thread that ended no off-CPU period (spurious or early) */
-	ICEPATH_RECORD_FOREIGN_RUN = 3, /* another task ran on a worker's CPU; written when it is switched out */
-	ICEPATH_RECORD_INTERRUPT = 4,  /* hard interrupt or softirq on a worker's CPU; written at its exit */
+	ICEPATH_RECORD_FOREIGN_RUN = 3, /* another task ran on a watched CPU; written when it is switched out */
+	ICEPATH_RECORD_INTERRUPT = 4,  /* hard interrupt or softirq on a watched CPU; written at its exit */
 	ICEPATH_RECORD_DATA_READY = 5, /* sk_data_ready on a socket of the run */
 	ICEPATH_RECORD_DEVICE_QUEUE = 6, /* net_dev_queue of a packet of a socket of the run */
 	ICEPATH_RECORD_TAKEN = 7,      /* skb_copy_datagram_iovec by a worker */
@@ -49,6 +50,16 @@ enum icepath_record_type {
 
 /* OFF_CPU: the switch-in itself was seen by no program; end_ns is an instant soon after it. */
 #define ICEPATH_FLAG_IN_LATE 1u
+/* OFF_CPU: the thread went to sleep within a page fault; within reclaim of memory; as one that waits for storage (in_iowait). */
+#define ICEPATH_FLAG_IN_FAULT 2u
+#define ICEPATH_FLAG_IN_RECLAIM 4u
+#define ICEPATH_FLAG_IO_WAIT 8u
+/* OFF_CPU, FOREIGN_RUN, on a worker's CPU: the CPU was idle when it was switched in, and no task that no program saw ran before. */
+#define ICEPATH_FLAG_FROM_IDLE 16u
+/* OFF_CPU: the CPU of the switch-in went idle although the thread was runnable already. */
+#define ICEPATH_FLAG_WENT_IDLE 32u
+/* INTERRUPT: a softirq that handled packets; `packets` and what stands beside it tell whose. */
+#define ICEPATH_FLAG_PACKETS 64u
 /* Which kind of probe wrote it: an icepath_tier, where a boundary has several candidates. */
 #define ICEPATH_FLAG_TIER_SHIFT 8
 #define ICEPATH_FLAG_TIER_MASK 0x0300u
@@ -72,6 +83,12 @@ enum icepath_off_reason {
 	ICEPATH_OFF_PREEMPTED = 1, /* sched_switch's preempt flag, or switched out while runnable */
 };
 
+/* What kind of task woke, where its context is a task's. */
+enum icepath_waker {
+	ICEPATH_WAKER_THREAD = 0,
+	ICEPATH_WAKER_KERNEL_THREAD = 1, /* PF_KTHREAD: a kworker, ksoftirqd */
+};
+
 /* INTERRUPT: which kind `vector` counts. */
 enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_SOFTIRQ = 0, /* vector: the softirq's number (NET_RX is 3) */
@@ -89,9 +106,11 @@ enum icepath_call_kind {
 	ICEPATH_CALL_GIVE = 1, /* write, send and their like: puts bytes into `object` */
 	ICEPATH_CALL_TAKE = 2, /* read, recv and their like: takes bytes out of `object` */
 	ICEPATH_CALL_READINESS = 3, /* poll, select, epoll_wait: sleeps until something can be taken or given */
-	ICEPATH_CALL_FUTEX_WAIT = 4, /* FUTEX_WAIT_BITSET: a condition variable or semaphore (glibc's) */
-	ICEPATH_CALL_FUTEX_LOCK = 5, /* FUTEX_WAIT, FUTEX_LOCK_PI: mostly a mutex (glibc's) */
+	ICEPATH_CALL_FUTEX_WAIT = 4, /* FUTEX_WAIT_BITSET and its like */
+	ICEPATH_CALL_FUTEX_LOCK = 5, /* FUTEX_WAIT, FUTEX_LOCK_PI: `operation` tells them apart */
 	ICEPATH_CALL_FUTEX_WAKE = 6,
+	ICEPATH_CALL_GIVE_MESSAGES = 7, /* sendmmsg: GIVE whose `result` counts messages */
+	ICEPATH_CALL_TAKE_MESSAGES = 8, /* recvmmsg: likewise */
 };
 
 /*
@@ -120,7 +139,7 @@ struct icepath_record {
 			ICEPATH_U32 idle_after_ns; /* from waking_ns to this CPU's leaving idle; 0: it was not idle */
 			ICEPATH_U16 out_cpu;
 			ICEPATH_U8 reason;     /* icepath_off_reason */
-			ICEPATH_U8 waker_vector; /* of the softirq or interrupt that woke, where context says so */
+			ICEPATH_U8 waker_vector; /* of the softirq that woke; of an interrupt its kind; of a task: icepath_waker */
 		} off;
 		struct { /* FOREIGN_RUN */
 			ICEPATH_U64 in_ns;
@@ -133,6 +152,9 @@ struct icepath_record {
 			ICEPATH_U32 vector;
 			ICEPATH_U8 kind; /* icepath_interrupt_kind */
 			ICEPATH_U8 reserved[3];
+			ICEPATH_U64 sockets[2]; /* keys of those of the run whose packets it handled; 0: none, or no second one */
+			ICEPATH_U32 packets; /* of anybody's */
+			ICEPATH_U32 run_packets; /* of them, those of `sockets` */
 		} interrupt;
 		struct { /* DATA_READY, DEVICE_QUEUE, TAKEN, ENQUEUED: instants */
 			/*
@@ -140,12 +162,13 @@ struct icepath_record {
 			 * what is no socket: 0.
 			 */
 			ICEPATH_U64 socket;
-			ICEPATH_U64 buffer;  /* address of the skb; 0 where it isn't told */
+			ICEPATH_U64 buffer;  /* 0: the address of a buffer is the kernel's own */
 			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
 			ICEPATH_U32 bytes;   /* payload bytes of this packet or copy; 0 where it isn't told */
 			ICEPATH_U8 has_stream_end;
 			ICEPATH_U8 reserved[3];
-			ICEPATH_U32 woken_tid; /* ENQUEUED by who then wakes this thread: the one that sleeps for the message, or with it */
+			ICEPATH_U32
+			woken_tid; /* ENQUEUED by who then wakes this thread: the one that sleeps for the message, or with it */
 		} socket;
 		struct { /* CALL: end_ns is sys_exit */
 			ICEPATH_U64 begin_ns; /* sys_enter */
@@ -154,10 +177,11 @@ struct icepath_record {
 			 * in all records of a run. Of FUTEX_…: the word's address in its process. Else 0.
 			 */
 			ICEPATH_U64 object;
-			ICEPATH_U64 result;   /* as the kernel returned it: -errno where it failed */
-			ICEPATH_U32 number;   /* which call, by this machine's table */
-			ICEPATH_U8 kind;      /* icepath_call_kind */
-			ICEPATH_U8 reserved[3];
+			ICEPATH_U64 result; /* as the kernel returned it: -errno where it failed */
+			ICEPATH_U32 number; /* which call, by this machine's table */
+			ICEPATH_U8 kind; /* icepath_call_kind */
+			ICEPATH_U8 operation; /* FUTEX_…: FUTEX_CMD_MASK of what it was asked to do */
+			ICEPATH_U8 reserved[2];
 			ICEPATH_U64 reserved_too;
 		} call;
 		struct { /* THREAD */
@@ -179,11 +203,13 @@ struct icepath_slot {
 /* Value of the task storage: what is known of a worker's thread that is off-CPU or about to be. */
 struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;
-	ICEPATH_U64 in_ns;  /* last switched in; 0: not yet in this block */
+	ICEPATH_U64 in_ns; /* last switched in; 0: not yet in this block */
 	ICEPATH_U64 pipe_lock; /* address of the mutex of the pipe that it wrote to last */
 	ICEPATH_U64 call_ns; /* the system call that it is in began; 0: none, or not seen */
 	ICEPATH_U64 call_object;
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
+	ICEPATH_U64 fault_registers; /* of the page fault that it had last: where they lie, and two of what they were; 0: it is over */
+	ICEPATH_U64 fault_ip, fault_count;
 	ICEPATH_U32 call_number;
 	ICEPATH_U32 waker_tid;
 	ICEPATH_U32 block; /* of a followed process's thread: in which this was last true */
@@ -192,7 +218,10 @@ struct icepath_task {
 	ICEPATH_U8 reason, context, vector;
 	ICEPATH_U8 in_block; /* 0: a worker of another cell, to this block a task like any other */
 	ICEPATH_U8 call_kind;
-	ICEPATH_U8 reserved[3];
+	ICEPATH_U8 call_operation;
+	ICEPATH_U8 reclaims; /* memory, now */
+	ICEPATH_U8 reserved;
+	ICEPATH_U16 off_flags; /* of the OFF_CPU to come */
 };
 
 /* Families that can be followed: numbers from 1 to one less. */
@@ -205,15 +234,19 @@ struct icepath_socket {
 
 /* The programs' own: what a CPU is in the middle of. Only programs on that CPU touch it. */
 struct icepath_cpu_state {
-	ICEPATH_U64 foreign_in_ns;    /* a task without a worker's storage runs since */
-	ICEPATH_U64 idle_exit_ns;     /* left idle last */
+	ICEPATH_U64 foreign_in_ns; /* a task without a worker's storage runs since */
+	ICEPATH_U64 idle_exit_ns; /* left idle last */
+	ICEPATH_U64 idle_enter_ns; /* went idle last */
 	ICEPATH_U64 softirq_begin_ns;
 	ICEPATH_U64 hardirq_begin_ns;
 	ICEPATH_U32 hardirq_vector;
 	ICEPATH_U8 hardirq_kind;
 	ICEPATH_U8 in_hardirq, in_softirq;
 	ICEPATH_U8 softirq_vector;
-	ICEPATH_U8 reserved[24];
+	ICEPATH_U8 foreign_from_idle; /* the task of foreign_in_ns came in on an idle CPU */
+	ICEPATH_U8 watched; /* a thread of a followed process ran here in this block, or was moved here */
+	ICEPATH_U64 packet_sockets[2]; /* these and the next: of the softirq at hand, as in its record */
+	ICEPATH_U32 packets, run_packets;
 } __attribute__((aligned(64)));
 
 #ifdef __cplusplus

@@ -17,6 +17,8 @@
  * as UNSEEN with the time in between, which is then lost.
  */
 
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+
 static __always_inline void log_wake(__u32 cpu, __u32 tid, const struct icepath_task *task, __u64 end_ns)
 {
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_WAKE, task->context, tid, end_ns);
@@ -55,6 +57,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *wakee)
 		wake.vector = state->softirq_vector;
 	else if (wake.context == ICEPATH_CONTEXT_HARDIRQ)
 		wake.vector = state->hardirq_kind;
+	else if (bpf_get_current_task_btf()->flags & PF_KTHREAD)
+		wake.vector = ICEPATH_WAKER_KERNEL_THREAD;
 	if (task->wakeup_ns && !task->out_ns) { /* a wake that found it running still: it ended no period, and is over */
 		log_wake(cpu, wakee->pid, task, task->wakeup_ns);
 		task->wakeup_ns = 0;
@@ -115,6 +119,7 @@ static __always_inline void switched_out(struct icepath_task *task, struct task_
 	task->out_ns = now;
 	task->out_cpu = cpu;
 	task->reason = preempted ? ICEPATH_OFF_PREEMPTED : ICEPATH_OFF_BLOCKED;
+	task->off_flags = preempted ? 0 : sleeps_in(task, prev);
 }
 
 /* From the waking to an event after it, as records.h wants it; 0 where it came before or is too far to be told. */
@@ -130,7 +135,7 @@ static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_OFF_CPU, task->context, tid, now);
 	if (!record)
 		return;
-	record->flags = flags;
+	record->flags = flags | task->off_flags;
 	record->off.out_ns = task->out_ns;
 	record->off.waking_ns = task->waking_ns;
 	record->off.wakeup_ns = task->wakeup_ns;
@@ -142,20 +147,35 @@ static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __
 	record->off.waker_vector = task->vector;
 }
 
+/*
+ * A CPU goes idle where it has nobody to run. Beside a thread that is runnable that is so while its control group is throttled; a
+ * thread that was woken just now makes the idle loop leave (TIF_NEED_RESCHED) and not begin again.
+ */
+static __always_inline __u16 idle_flags(const struct icepath_task *task, const struct icepath_cpu_state *state,
+										bool from_idle)
+{
+	__u64 runnable_ns = task->reason == ICEPATH_OFF_PREEMPTED ? task->out_ns : task->wakeup_ns;
+	__u16 flags = from_idle ? ICEPATH_FLAG_FROM_IDLE : 0;
+	if (runnable_ns && state->idle_enter_ns > runnable_ns)
+		flags |= ICEPATH_FLAG_WENT_IDLE;
+	return flags;
+}
+
 static __always_inline void begin_period(struct icepath_task *task, __u64 now)
 {
 	task->out_ns = 0;
 	task->waking_ns = 0;
 	task->wakeup_ns = 0;
 	task->ipi_ns = 0;
+	task->off_flags = 0;
 	task->in_ns = now;
 }
 
 static __always_inline void switched_in(struct icepath_task *task, struct task_struct *next, __u32 cpu,
-										const struct icepath_cpu_state *state, __u64 now)
+										const struct icepath_cpu_state *state, __u64 now, bool from_idle)
 {
 	if (task->out_ns)
-		log_off_cpu(task, next->pid, cpu, state, now, 0);
+		log_off_cpu(task, next->pid, cpu, state, now, idle_flags(task, state, from_idle));
 	else if (task->in_ns)
 		log_unseen(cpu, next->pid, task->in_ns, now);
 	begin_period(task, now);
@@ -172,12 +192,16 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
 		return 0;
-	/* Two tests apart: clang would or the pointers, which the verifier refuses. */
-	bool concerns_run = is_worker_cpu(cpu) || in;
-	barrier_var(concerns_run);
-	if (!out && !concerns_run)
+	/* Tests apart: clang would or the pointers, which the verifier refuses. */
+	bool is_of_run = out;
+	barrier_var(is_of_run);
+	if (is_of_run || in)
+		watch(cpu);
+	if (!is_watched(cpu))
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
+	/* A foreign task whose switch-out no program saw had it for nobody knows how long. */
+	bool from_idle = !prev->pid && !state->foreign_in_ns && is_worker_cpu(cpu);
 	if (out) {
 		/* Runnable without the preempt flag: sched_yield(), or woken between its going to sleep and __schedule(). */
 		switched_out(out, prev, cpu, now, preempt || prev_state == 0);
@@ -185,15 +209,16 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		struct icepath_record *record =
 			begin_record(cpu, ICEPATH_RECORD_FOREIGN_RUN, ICEPATH_CONTEXT_TASK, prev->pid, now);
 		if (record) {
+			record->flags = state->foreign_from_idle ? ICEPATH_FLAG_FROM_IDLE : 0;
 			record->run.in_ns = state->foreign_in_ns;
 			__builtin_memcpy(record->run.comm, prev->comm, sizeof(record->run.comm));
 			record->run.tgid = prev->tgid;
-			record->run.reserved = 0;
 		}
 	}
 	if (in)
-		switched_in(in, next, cpu, state, now);
-	state->foreign_in_ns = !in && next->pid && is_worker_cpu(cpu) ? now : 0;
+		switched_in(in, next, cpu, state, now, from_idle);
+	state->foreign_from_idle = from_idle;
+	state->foreign_in_ns = !in && next->pid && is_watched(cpu) ? now : 0;
 	return 0;
 }
 
@@ -230,11 +255,12 @@ int BPF_PROG(on_task_newtask, struct task_struct *child)
 }
 
 SEC("?tp_btf/sched_migrate_task")
-int BPF_PROG(on_sched_migrate_task, struct task_struct *moved)
+int BPF_PROG(on_sched_migrate_task, struct task_struct *moved, int to)
 {
 	__u32 cpu;
 	if (!capturing || !worker_of(moved))
 		return 0;
+	watch(to);
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
 		return 0;
@@ -249,8 +275,12 @@ int BPF_PROG(on_cpu_idle, unsigned int idle_state, unsigned int cpu_id)
 	if (!capturing)
 		return 0;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
-	if (state && idle_state == 0xffffffffu) /* PWR_EVENT_EXIT */
+	if (!state)
+		return 0;
+	if (idle_state == 0xffffffffu) /* PWR_EVENT_EXIT */
 		state->idle_exit_ns = bpf_ktime_get_ns();
+	else
+		state->idle_enter_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -10,7 +10,11 @@
 
 /* Set before loading. Addresses of the kernel leave it by name_of(): names say what is the same, and not where it is. */
 const volatile __u64 name_offset = 0, name_factor = 1; /* random; the factor is odd */
-static __always_inline __u64 name_of(__u64 address) { return (address ^ name_offset) * name_factor; }
+/* Without the highest bit, which all addresses of the kernel have: so that no name looks like one of them. */
+static __always_inline __u64 name_of(__u64 address)
+{
+	return ((address ^ name_offset) * name_factor) & 0x7fffffffffffffff;
+}
 
 const volatile __u32 slot_capacity = 1;
 const volatile __u32 slot_count = 1; /* the last slot is that of the CPUs without a worker */
@@ -79,7 +83,21 @@ static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
 	return *cpu < MAX_CPUS ? &cpu_states[*cpu] : NULL;
 }
 
+/* From the block's begin to its end; other CPUs are watched from when a followed thread comes. */
 static __always_inline bool is_worker_cpu(__u32 cpu) { return cpu < MAX_CPUS && slot_of_cpu[cpu] + 1 < slot_count; }
+
+/* Whether interrupts and other tasks on this CPU are recorded. */
+static __always_inline bool is_watched(__u32 cpu)
+{
+	return is_worker_cpu(cpu) || (cpu < MAX_CPUS && cpu_states[cpu].watched);
+}
+
+/* A thread of a followed process may have any CPU: a worker is pinned to its own. */
+static __always_inline void watch(__u32 cpu)
+{
+	if (cpu < MAX_CPUS && !cpu_states[cpu].watched)
+		cpu_states[cpu].watched = 1;
+}
 
 static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
 {
@@ -109,6 +127,7 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 	record->cpu = cpu;
 	record->flags = 0;
 	record->end_ns = end_ns;
+	__builtin_memset(record->words, 0, sizeof(record->words)); /* what the slot held in an earlier block */
 	return record;
 }
 
@@ -126,11 +145,13 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	thread->in_ns = 0;
 	thread->call_ns = 0;
 	thread->ipi_ns = 0;
+	thread->fault_registers = 0;
+	thread->reclaims = 0;
+	thread->off_flags = 0;
 	struct icepath_record *record =
 		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
 	if (!record)
 		return;
-	__builtin_memset(record->words, 0, sizeof(record->words));
 	__builtin_memcpy(record->thread.comm, task->comm, sizeof(record->thread.comm));
 	record->thread.tgid = task->tgid;
 }

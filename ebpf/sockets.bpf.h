@@ -3,8 +3,8 @@
 #define ICEPATH_EBPF_SOCKETS_BPF_H
 /* What sockets of the run announce, queue and hand out. Part of capture.bpf.c. */
 
-static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u64 buffer, __u32 bytes,
-									   bool has_stream_end, __u32 stream_end)
+static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u32 bytes,
+														 bool has_stream_end, __u32 stream_end)
 {
 	__u32 cpu;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
@@ -16,11 +16,9 @@ static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath
 		return NULL;
 	record->flags = tier << ICEPATH_FLAG_TIER_SHIFT;
 	record->socket.socket = key;
-	record->socket.buffer = buffer;
 	record->socket.stream_end = stream_end;
 	record->socket.bytes = bytes;
-	record->words[3] = has_stream_end;
-	record->words[4] = 0;
+	record->socket.has_stream_end = has_stream_end;
 	return record;
 }
 
@@ -56,7 +54,7 @@ static __always_inline void log_arrival(__u8 type, enum icepath_tier tier, __u64
 	if (!key)
 		return;
 	bool is_tcp = BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP;
-	log_socket(type, tier, key, 0, 0, is_tcp, is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
+	log_socket(type, tier, key, 0, is_tcp, is_tcp ? BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt) : 0);
 }
 
 SEC("?tp_btf/sk_data_ready")
@@ -103,41 +101,41 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 			return 0;
 		__u32 bytes = skb->len - before - tcp.doff * 4u;
 		if (bytes) /* not a bare acknowledgement */
-			log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, (__u64)skb, bytes, true,
+			log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, bytes, true,
 					   bpf_ntohl(tcp.seq) + bytes);
 	} else {
-		log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, (__u64)skb,
-				   skb->len - before - sizeof(struct udphdr), false, 0);
+		log_socket(ICEPATH_RECORD_DEVICE_QUEUE, ICEPATH_TIER_TRACEPOINT, key, skb->len - before - sizeof(struct udphdr),
+				   false, 0);
 	}
 	return 0;
 }
 
 static __always_inline bool by_worker(void) { return capturing && worker_of(bpf_get_current_task_btf()); }
 
-static __always_inline int log_taken(enum icepath_tier tier, __u64 buffer, __u32 bytes)
+static __always_inline int log_taken(enum icepath_tier tier, __u32 bytes)
 {
 	if (by_worker())
-		log_socket(ICEPATH_RECORD_TAKEN, tier, 0, buffer, bytes, false, 0);
+		log_socket(ICEPATH_RECORD_TAKEN, tier, 0, bytes, false, 0);
 	return 0;
 }
 
 SEC("?tp_btf/skb_copy_datagram_iovec")
 int BPF_PROG(on_skb_copy_datagram_iovec, const struct sk_buff *skb, int bytes)
 {
-	return log_taken(ICEPATH_TIER_TRACEPOINT, (__u64)skb, bytes);
+	return log_taken(ICEPATH_TIER_TRACEPOINT, bytes);
 }
 
 /* The tracepoint is its first statement. */
 SEC("?fentry/skb_copy_datagram_iter")
 int BPF_PROG(fentry_skb_copy_datagram_iter, const struct sk_buff *skb, int offset, struct iov_iter *to, int bytes)
 {
-	return log_taken(ICEPATH_TIER_FENTRY, (__u64)skb, bytes);
+	return log_taken(ICEPATH_TIER_FENTRY, bytes);
 }
 
 SEC("?kprobe/skb_copy_datagram_iter")
 int BPF_KPROBE(kprobe_skb_copy_datagram_iter, const struct sk_buff *skb, int offset, struct iov_iter *to, int bytes)
 {
-	return log_taken(ICEPATH_TIER_KPROBE, (__u64)skb, bytes);
+	return log_taken(ICEPATH_TIER_KPROBE, bytes);
 }
 
 #endif

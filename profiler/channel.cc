@@ -102,6 +102,11 @@ bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int 
 		for (size_t i = 0; i < count; i++)
 			fds.emplace_back(numbers[i]);
 	}
+	// The kernel drops what it has no number for (scm_detach_fds()), and also what there is no room for: that is the peer's fault.
+	if ((header.msg_flags & MSG_CTRUNC) != 0 && fds.size() < kMaxFds)
+		throw Failure(ExitCode::MachineCannot,
+					  "icepath can't open more files: raise the limit (ulimit -n) or measure fewer "
+					  "cells at once");
 	return got == static_cast<ssize_t>(bytes) && (header.msg_flags & MSG_TRUNC) == 0;
 }
 

@@ -37,7 +37,8 @@ std::pair<Fd, Fd> open_pair();
 bool send(int socket, const void *message, size_t bytes, const std::vector<int> &fds = {});
 
 // Receives exactly one message of exactly `bytes`; waits at most `timeout_ms` (-1: for ever). False where the peer is gone,
-// time is up or the message has another size. Descriptors beyond kMaxFds are closed.
+// time is up or the message has another size. Descriptors beyond kMaxFds are closed. Throws Failure(MachineCannot) where this
+// process may open no more files.
 bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms = -1);
 
 } // namespace channel

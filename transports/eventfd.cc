@@ -70,7 +70,7 @@ const icepath_target *target(uint32_t n)
 		it.name = "eventfd";
 		it.summary = "slots in shared memory, and an eventfd that is written and read for each message";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
-		it.mechanisms = ICEPATH_USES_USER_SLOT;
+		it.mechanisms = ICEPATH_USES_USER_SLOT | ICEPATH_USES_BELL; // see listen()
 		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a queue has at least two slots of the payload's size";

@@ -197,8 +197,10 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (status != ICEPATH_OK)
 		return status;
 	end->in->read.fetch_add(1, std::memory_order_release);
-	if (end->wait != ICEPATH_WAIT_POLL && end->in_bell.is_awaited())
+	if (end->wait != ICEPATH_WAIT_POLL && end->in_bell.is_awaited()) {
 		end->in_bell.ring();
+		message->take_return_ns = icepath_now_ns(); // the receipt is of the taking, and a call of its own
+	}
 	return ICEPATH_OK;
 }
 

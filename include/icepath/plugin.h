@@ -92,6 +92,11 @@ enum icepath_mechanism {
 	ICEPATH_USES_LIBRARY_THREADS = 1u << 10,
 	/* With it: they may hand a message on in memory that processes share, without a call where its reader is awake. */
 	ICEPATH_USES_SHARED_MEMORY = 1u << 11,
+	/*
+	 * With ICEPATH_USES_USER_SLOT: the receiver looks at a slot only once the sender has rung for it (an eventfd), in the call from
+	 * call_ns to return_ns. Before that call no message is there for it, whatever the memory holds: publish_ns isn't looked at.
+	 */
+	ICEPATH_USES_BELL = 1u << 12,
 };
 
 enum icepath_capability {

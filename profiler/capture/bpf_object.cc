@@ -49,6 +49,41 @@ BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
 	return bpf;
 }
 
+std::string verdict_of(std::string_view verifier_log)
+{
+	constexpr size_t kMostLines = 2, kMostBytes = 240;
+	std::string verdict;
+	for (size_t lines = 0; lines < kMostLines && !verifier_log.empty();) {
+		const size_t before = verifier_log.find_last_of('\n');
+		const std::string_view line = verifier_log.substr(before == std::string_view::npos ? 0 : before + 1);
+		verifier_log = before == std::string_view::npos ? "" : verifier_log.substr(0, before);
+		// "processed 12 insns (limit 1000000) …", "verification time 40 usec", "stack depth 0"
+		if (line.empty() || line.starts_with("processed ") || line.starts_with("verification time") ||
+			line.starts_with("stack depth"))
+			continue;
+		verdict = std::string(line) + (verdict.empty() ? "" : "; ") + verdict;
+		lines++;
+	}
+	return verdict.substr(0, kMostBytes);
+}
+
+std::string why_not_loaded(capture_bpf *bpf, const Candidate &only)
+{
+	// As large as a kernel before 6.4 allows: where the log doesn't fit, it has ENOSPC for a reason. Only what is written takes memory.
+	constexpr size_t kMostBytes = UINT32_MAX >> 8;
+	const std::unique_ptr<char[]> log(new char[kMostBytes]);
+	log[0] = '\0';
+	// libbpf loads without a log first, and again with it where that fails.
+	bpf_program__set_log_buf(program_of(bpf, only), log.get(), kMostBytes);
+	const int error = capture_bpf__load(bpf);
+	bpf_program__set_log_buf(program_of(bpf, only), nullptr, 0);
+	if (!error)
+		return {};
+	const std::string verdict = verdict_of(log.get());
+	return fmt::format("loading: {}{}", std::strerror(-error),
+					   verdict.empty() ? "" : fmt::format(" (verifier: {})", verdict));
+}
+
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate)
 {
 	return bpf_object__find_program_by_name(bpf->obj, std::string(candidate.program).c_str());

@@ -4,6 +4,8 @@
 #include <bpf/libbpf.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ebpf/records.h" // before the skeleton, which uses its types
@@ -21,6 +23,12 @@ using BpfObject = std::unique_ptr<capture_bpf, CloseBpfObject>;
 // Opened, not loaded; its other programs won't be. libbpf says nothing of its own from here on: the user gets one sentence.
 // Throws Failure(Internal).
 BpfObject open_bpf_object(const std::vector<Candidate> &wanted);
+
+// Loads an object of which `only` is the one program. Why the kernel refuses it, with the verifier's last words, or empty.
+std::string why_not_loaded(capture_bpf *bpf, const Candidate &only);
+
+// The last lines of a verifier's log but its statistics, as one: what it found wrong. Empty where it said nothing.
+std::string verdict_of(std::string_view verifier_log);
 
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes
 

@@ -182,16 +182,18 @@ void Capture::add_worker(int pidfd)
 		throw not_marked();
 }
 
-uint32_t Capture::follow(int pidfd)
+uint32_t Capture::follow(int pidfd, uint32_t family)
 {
 	if (!(available_ & bit(number_of("task_newtask"))))
 		throw Failure(ExitCode::MachineCannot, "the threads of a process can't be followed here: " +
 												   selection_[number_of("task_newtask")].why_not);
-	if (families_ + 1 >= ICEPATH_FAMILIES)
+	if (family > families_)
+		throw Failure(ExitCode::Internal, "a process was to join others that were never followed");
+	if (family == 0 && families_ + 1 >= ICEPATH_FAMILIES)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("more than {} processes can't be followed in one run", ICEPATH_FAMILIES - 1));
 	icepath_task state{};
-	state.family = static_cast<uint16_t>(++families_);
+	state.family = static_cast<uint16_t>(family ? family : ++families_);
 	attach(attached_);
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY))
 		throw not_marked();

@@ -34,8 +34,9 @@ public:
 	void add_worker(int pidfd);
 	void add_socket(int socket_fd, uint64_t key);
 	// Marks a process that has one thread yet, and all threads and processes that it will begin: a family, by whose number it is
-	// watched. Their first record of a block is a THREAD. Throws Failure where threads can't be followed, or there are too many.
-	uint32_t follow(int pidfd);
+	// watched. Their first record of a block is a THREAD. `family`: one that there is, whose process this one replaces; 0: a new
+	// one. Throws Failure where threads can't be followed, there are too many families, or none of that number.
+	uint32_t follow(int pidfd, uint32_t family = 0);
 
 	// Empties the slots and the state that earlier blocks left of these workers and families, and starts logging.
 	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {});

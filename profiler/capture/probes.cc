@@ -29,6 +29,7 @@ ProbeSet needed_by(const rundir::Cell &cell)
 		switch (group) {
 		case Group::Scheduling:
 		case Group::Interrupts:
+		case Group::Blocking:
 			return true;
 		case Group::SocketReady:
 			return uses(ICEPATH_USES_SOCKET) || relayed;
@@ -39,6 +40,7 @@ ProbeSet needed_by(const rundir::Cell &cell)
 		case Group::LocalQueue:
 			return uses(ICEPATH_USES_SOCKET) && !on_device;
 		case Group::TcpQueue:
+		case Group::TcpPackets:
 			return uses(ICEPATH_USES_SOCKET) && on_device && stream;
 		case Group::UdpTaken:
 			return uses(ICEPATH_USES_SOCKET) && on_device && !stream && polls;

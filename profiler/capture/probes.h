@@ -26,12 +26,14 @@ enum class Group : uint8_t {
 	SocketTaken, // only where a receiver polls: it may take a message before sk_data_ready is called
 	LocalQueue, // messages get into the receive queues of UNIX sockets
 	TcpQueue,
+	TcpPackets, // whose packets a softirq handles
 	UdpTaken, // where a receiver polls, as SocketTaken
 	PipeQueue,
 	MessageQueue, // POSIX
 	MessageTaken,
 	Calls, // of a library, whose plug-in can't stamp them
 	Threads, // of followed processes: attached as long as there are any, also between blocks
+	Blocking, // every probed cell: what a thread slept for, where it wasn't a message
 };
 
 // One way to learn of it.
@@ -60,6 +62,8 @@ inline constexpr std::string_view kCallsInstead = "the waking, if the receiver s
 												  "call came back";
 inline constexpr std::string_view kAnnouncementInstead = "its announcement (sk_data_ready), which comes later";
 inline constexpr std::string_view kReturnInstead = "the call's return";
+inline constexpr std::string_view kBlockedInstead = "blocked, without a part";
+inline constexpr std::string_view kInterruptInstead = "nothing: such a softirq counts as an interrupt";
 inline constexpr std::string_view kUserInstead = "nothing: all of the library's calls counts as the user's";
 
 // Its only candidate is the tracepoint of its name.
@@ -80,7 +84,13 @@ constexpr Probe on_function(std::string_view function, std::string_view fentry, 
 			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
 }
 
-inline constexpr std::array<Probe, 35> kProbes = {{
+// What a thread was in the middle of as it went to sleep.
+constexpr Probe on_blocking(std::string_view program, std::string_view tracepoint, std::string_view layers)
+{
+	return {tracepoint, Group::Blocking, layers, kBlockedInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
+}
+
+inline constexpr std::array<Probe, 43> kProbes = {{
 	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
 				  "wakeup, sender.kernel/notify, network/notify, relay.user, relay.kernel"),
 	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"),
@@ -152,8 +162,24 @@ inline constexpr std::array<Probe, 35> kProbes = {{
 	 "sender.kernel, receiver.kernel (of a library's calls)",
 	 kUserInstead,
 	 {Candidate{Tier::Tracepoint, "on_sys_exit", "sys_exit"}}},
+	{"netif_receive_skb",
+	 Group::TcpPackets,
+	 "sender.kernel/softirq, relay.kernel/softirq, receiver.kernel/softirq (TCP's acknowledgements)",
+	 kInterruptInstead,
+	 {Candidate{Tier::Tracepoint, "on_netif_receive_skb", "netif_receive_skb"}}},
+	{"tcp_probe",
+	 Group::TcpPackets,
+	 "sender.kernel/softirq, relay.kernel/softirq, receiver.kernel/softirq (TCP's acknowledgements)",
+	 kInterruptInstead,
+	 {Candidate{Tier::Tracepoint, "on_tcp_probe", "tcp_probe"}}},
 	on_tracepoint("on_task_newtask", "task_newtask", Group::Threads,
 				  "relay.user, relay.kernel (threads of libraries and daemons)"),
+	on_blocking("on_page_fault_user", "page_fault_user", "blocked/fault"),
+	on_blocking("on_page_fault_kernel", "page_fault_kernel", "blocked/fault"),
+	on_blocking("on_mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_begin", "blocked/reclaim"),
+	on_blocking("on_mm_vmscan_direct_reclaim_end", "mm_vmscan_direct_reclaim_end", "blocked/reclaim"),
+	on_blocking("on_mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_begin", "blocked/reclaim"),
+	on_blocking("on_mm_vmscan_memcg_reclaim_end", "mm_vmscan_memcg_reclaim_end", "blocked/reclaim"),
 }};
 
 // Its place in kProbes; kProbes.size() where none has this name.

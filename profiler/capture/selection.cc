@@ -30,8 +30,8 @@ std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 std::string try_candidate(const Candidate &candidate)
 {
 	const BpfObject bpf = open_bpf_object({candidate});
-	if (const int error = capture_bpf__load(bpf.get()))
-		return fmt::format("loading: {}", std::strerror(-error));
+	if (const std::string refusal = why_not_loaded(bpf.get(), candidate); !refusal.empty())
+		return refusal;
 	return try_attach(bpf.get(), candidate);
 }
 

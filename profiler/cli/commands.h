@@ -22,6 +22,8 @@ ExitCode report(const ReportOptions &options, const Style &style);
 ExitCode flamegraph(const FlamegraphOptions &options);
 ExitCode export_files(const ExportOptions &options);
 ExitCode calibrate(const CalibrateOptions &options);
+ExitCode selftest(const SelftestOptions &options, const std::string &command_line, uint64_t started_ns,
+				  const Style &style);
 ExitCode doctor(const DoctorOptions &options, const Style &style);
 ExitCode list(const ListOptions &options);
 

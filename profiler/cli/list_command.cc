@@ -111,7 +111,7 @@ ExitCode list(const ListOptions &options)
 		text += fmt::format("{:<{}}  not built: {}\n", adapter.name, width, run::why_not_built(adapter));
 	print(text);
 	for (const std::string &notice : notices)
-		fmt::print(stderr, "icepath: {}\n", notice);
+		complain(fmt::format("icepath: {}\n", notice));
 	return ExitCode::Ok;
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <clocale>
-#include <cstdio>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -15,6 +15,7 @@
 #include "profiler/cli/output.h"
 #include "profiler/doctor/doctor.h"
 #include "profiler/privilege/identity.h"
+#include "profiler/run/descriptor_limit.h"
 
 namespace icepath::cli {
 
@@ -43,17 +44,35 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 
 namespace {
 
+// Of a command that reads a run and writes beside it, or nowhere.
+const std::string *run_that_is_read(const Command &command)
+{
+	if (const auto *options = std::get_if<ReportOptions>(&command))
+		return &options->run;
+	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
+		return options->output.empty() ? &options->run : nullptr;
+	if (const auto *options = std::get_if<ExportOptions>(&command))
+		return options->output.empty() ? &options->run : nullptr;
+	return nullptr;
+}
+
 ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 {
 	const Style style = style_of_terminal(line.no_colour);
 	if (const auto *options = std::get_if<RunOptions>(&line.command))
 		return run(*options, line.text, started_ns, style);
+	if (const auto *options = std::get_if<SelftestOptions>(&line.command))
+		return selftest(*options, line.text, started_ns, style);
 	if (const auto *options = std::get_if<DoctorOptions>(&line.command))
 		return doctor(*options, style); // tries probes, writes nothing
 	if (const auto *options = std::get_if<CalibrateOptions>(&line.command))
 		return calibrate(*options); // watches as root, writes as the invoking user
-	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins.
-	privilege::become(privilege::invoking_user());
+	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins. Root without an invoking user reads
+	// a run as its owner, unless it names another place to write to.
+	privilege::Identity user = privilege::invoking_user();
+	if (const auto *read = run_that_is_read(line.command); read && !read->empty())
+		user = privilege::reader_of(*read, user);
+	privilege::become(user);
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
@@ -70,16 +89,19 @@ int main(int argc, char **argv)
 {
 	using icepath::ExitCode;
 	const uint64_t started_ns = icepath_now_ns();
+	icepath::cli::open_standard_streams();
+	icepath::run::raise_descriptor_limit();
+	signal(SIGXFSZ, SIG_IGN); // a file too large for RLIMIT_FSIZE is an error of write(2), which says what is kept
 	std::setlocale(LC_CTYPE, ""); // numbers stay as in the C locale
 	ExitCode code = ExitCode::Internal;
 	try {
 		const auto line = icepath::cli::parse(argc, argv);
 		code = line ? icepath::cli::dispatch(*line, started_ns) : ExitCode::Ok;
 	} catch (const icepath::Failure &failure) {
-		fmt::print(stderr, "icepath: {}\n", failure.what());
+		icepath::cli::complain(fmt::format("icepath: {}\n", failure.what()));
 		code = failure.code();
 	} catch (const std::exception &error) {
-		fmt::print(stderr, "icepath: internal error: {}\n", error.what());
+		icepath::cli::complain(fmt::format("icepath: internal error: {}\n", error.what()));
 	}
 	return static_cast<int>(code);
 }

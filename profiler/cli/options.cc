@@ -41,6 +41,17 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 	return values_of<capture::Tier>("--tier", {text}, capture::kTierNames).front();
 }
 
+void add_selftest(CLI::App &app, SelftestOptions &selftest, std::string &duration, std::string &tier)
+{
+	app.add_option("--only", selftest.only, "injections to make; all of them without it")->delimiter(',');
+	app.add_option("-d,--duration", duration, "time for everything: seconds, or 90s, 5m, 1h")->capture_default_str();
+	app.add_option("--cpus", selftest.cpus, "SENDER,RECEIVER: CPUs to pin the sides to");
+	add_tier(app, tier);
+	app.add_option("--json", selftest.json, "file to write the matrix to, as JSON");
+	app.add_option("-o,--output", selftest.output, "run directory to make and keep");
+	app.add_flag("-q,--quiet", selftest.quiet, "no progress");
+}
+
 void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 {
 	app.add_option("-t,--targets,--transports", run.wishes.targets,
@@ -190,6 +201,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	ExportOptions exported;
 	std::vector<std::string> formats = {"hgrm"};
 	CalibrateOptions calibrate;
+	SelftestOptions selftest;
+	std::string selftest_duration = "60", selftest_tier;
 	DoctorOptions doctor;
 	ListOptions list;
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), run, texts);
@@ -211,6 +224,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		"calibrate", "where within its calls a queue has a message, by hardware watchpoints; needs root");
 	calibrate_app->add_option("-o,--output", calibrate.output, "file to write")->capture_default_str();
 	calibrate_app->add_option("--cpu", calibrate.cpu, "CPU to run on")->default_str("a run's receiver's");
+	add_selftest(*app.add_subcommand("selftest", "whether delays put into known layers are found there; needs root"),
+				 selftest, selftest_duration, selftest_tier);
 	CLI::App *doctor_app = app.add_subcommand("doctor", "what this machine can do, by trying");
 	doctor_app->add_flag("--json", doctor.json, "as JSON");
 	std::string doctor_tier;
@@ -242,6 +257,10 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		line.command = exported;
 	} else if (app.got_subcommand("calibrate")) {
 		line.command = calibrate;
+	} else if (app.got_subcommand("selftest")) {
+		selftest.duration_s = seconds_of(selftest_duration);
+		selftest.tier = tier_of(selftest_tier);
+		line.command = selftest;
 	} else if (app.got_subcommand("doctor")) {
 		doctor.tier = tier_of(doctor_tier);
 		line.command = doctor;

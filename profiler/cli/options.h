@@ -47,6 +47,16 @@ struct CalibrateOptions {
 	std::optional<uint32_t> cpu; // none: choose
 };
 
+struct SelftestOptions {
+	std::vector<std::string> only; // injections; empty: all
+	double duration_s = 60;
+	std::optional<capture::Tier> tier;
+	std::string json; // file; empty: none
+	std::string output; // run directory to keep; empty: none is kept
+	std::string cpus; // empty: choose
+	bool quiet = false;
+};
+
 struct DoctorOptions {
 	bool json = false;
 	std::optional<capture::Tier> tier;
@@ -57,7 +67,7 @@ struct ListOptions {
 };
 
 using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, ExportOptions, CalibrateOptions,
-							 DoctorOptions, ListOptions>;
+							 SelftestOptions, DoctorOptions, ListOptions>;
 
 struct CommandLine {
 	Command command;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/output.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +11,14 @@
 #include "profiler/failure.h"
 
 namespace icepath::cli {
+
+void open_standard_streams()
+{
+	for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			// The lowest number that is free: this one. A stdout that can't be written to stays one.
+			(void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
 
 // Without stdio: its buffer forgets an error's reason, and after a failed fflush() the error too.
 void print(const std::string &text)
@@ -21,6 +30,18 @@ void print(const std::string &text)
 		if (n < 0)
 			throw Failure(ExitCode::MachineCannot,
 						  fmt::format("the output can't be written: {}; see where stdout leads", std::strerror(errno)));
+		done += static_cast<size_t>(n);
+	}
+}
+
+void complain(const std::string &text)
+{
+	for (size_t done = 0; done < text.size();) {
+		const ssize_t n = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
 		done += static_cast<size_t>(n);
 	}
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,8 @@
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/cli/progress_line.h"
+#include "profiler/cli/signals.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/aggregate.h"
@@ -36,56 +37,10 @@ namespace {
 
 constexpr const char *kResults = "results";
 
-void on_signal(int number)
-{
-	run::interrupt_session();
-	signal(number, SIG_DFL); // the second one ends icepath at once
-}
-
 std::string default_directory(const std::string &name)
 {
 	return fmt::format("{}/{:%Y-%m-%dT%H%M%S}-{}", kResults, fmt::localtime(std::time(nullptr)), name);
 }
-
-// Before anything that takes time: whenever Ctrl-C comes, the run ends in order.
-void handle_signals()
-{
-	struct sigaction action{};
-	action.sa_handler = on_signal;
-	sigaction(SIGINT, &action, nullptr);
-	sigaction(SIGTERM, &action, nullptr);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-// One line that is written over where the terminal can do that; one line a round elsewhere.
-class ProgressLine {
-public:
-	explicit ProgressLine(bool line_control) : line_control_(line_control) {}
-	~ProgressLine()
-	{
-		if (line_control_ && shown_)
-			fmt::print(stderr, "\r\033[K");
-	}
-	void show(const run::Progress &progress)
-	{
-		const std::string rounds = fmt::format("{} of about {}", progress.round, progress.rounds_expected);
-		if (line_control_) {
-			fmt::print(stderr, "\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds,
-					   progress.probed ? "probed" : "unprobed", progress.cell,
-					   progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "",
-					   progress.seconds_left);
-			shown_ = true;
-		} else if (progress.round != last_round_) {
-			fmt::print(stderr, "round {} ({}), {:.0f} s left\n", rounds, progress.probed ? "probed" : "unprobed",
-					   progress.seconds_left);
-		}
-		last_round_ = progress.round;
-	}
-
-private:
-	bool line_control_, shown_ = false;
-	uint32_t last_round_ = 0;
-};
 
 cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &machine)
 {
@@ -194,18 +149,22 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	print(report.text);
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
-		fmt::print(stderr, "icepath: made the folder {} here\n", kResults);
+		complain(fmt::format("icepath: made the folder {} here\n", kResults));
 	if (result.interrupted)
 		return ExitCode::Interrupted;
+	if (!result.broken_off.empty()) {
+		complain(fmt::format("icepath: {}\n", result.broken_off));
+		return ExitCode::MachineCannot;
+	}
 	if (!result.has_data) {
-		fmt::print(stderr, "icepath: nothing could be measured: the notices say why\n");
+		complain("icepath: nothing could be measured: the notices say why\n");
 		return ExitCode::Invalid;
 	}
 	if (!options.strict || (report.flaws.empty() && result.failed_cells == 0))
 		return ExitCode::Ok;
 	if (report.flaws.empty())
 		report.flaws.push_back("a cell failed");
-	fmt::print(stderr, "icepath: --strict: {}\n", fmt::join(report.flaws, "; "));
+	complain(fmt::format("icepath: --strict: {}\n", fmt::join(report.flaws, "; ")));
 	return ExitCode::Invalid;
 }
 

@@ -84,7 +84,8 @@ Check layer_check(path::Layer layer, const capture::Selection &tried)
 		append(check.effect, fmt::format("for want of {}: told by {}", probes, instead), "; ");
 	if (!missing.empty())
 		check.remedy = "see what is said of these probes";
-	if (check.found.empty())
+	// Probes of parts tell nothing without those of the layer.
+	if (check.found.empty() || (check.verdict == Verdict::Fail && stamps_of(layer).empty()))
 		check.found = "nothing tells it here";
 	return check;
 }

@@ -52,7 +52,8 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 		transfer.shares = cell.calibrated;
 	transfer.in_library = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) != 0;
 	transfer.carried = (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD) != 0;
-	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+	transfer.room_in_memory = (cell.mechanisms & ICEPATH_USES_USER_SLOT) != 0;
+	if (transfer.room_in_memory && !(cell.mechanisms & ICEPATH_USES_BELL))
 		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
 	return transfer;
 }
@@ -127,6 +128,8 @@ Direction direction_of(const rundir::Block &block, const rundir::Cell &cell, siz
 						.parts = cell.parts,
 						.begin_ns = block.begin.monotonic_ns,
 						.exchanges = {}};
+	constexpr uint32_t kTcp = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM;
+	const bool by_packets = (cell.mechanisms & kTcp) == kTcp;
 	const auto sends = by_seq(flow.sends), recvs = by_seq(flow.recvs);
 	const auto first = first_in_read(flow.recvs);
 	auto next = recvs.begin();
@@ -137,6 +140,8 @@ Direction direction_of(const rundir::Block &block, const rundir::Cell &cell, siz
 		exchange.transfer = transfer_of(message_at({number, exchange.seq}), *exchange.sent, sent, cell);
 		exchange.transfer.from = sender.tid;
 		exchange.transfer.to = receiver.tid;
+		if (by_packets)
+			exchange.transfer.connection = {flow.sender_key, flow.receiver_key};
 		while (next != recvs.end() && flow.recvs[*next].seq < exchange.seq)
 			++next;
 		if (next != recvs.end() && flow.recvs[*next].seq == exchange.seq) {
@@ -176,6 +181,30 @@ void match(const rundir::Cell &cell, const SocketEvents &events, const Observati
 	}
 	if (in_one_socket && (cell.mechanisms & ICEPATH_USES_NETDEV) && !(cell.mechanisms & ICEPATH_USES_BYTE_STREAM))
 		match_gathered_datagrams(events, seen, directions);
+}
+
+// A thread that stamps again has done what it did before: its store into a slot, too.
+void tell_stores(const rundir::Block &block, const std::vector<rundir::Flow> &flows, std::vector<Direction> &directions)
+{
+	std::map<uint32_t, std::vector<uint64_t>> stamps; // by tid
+	for (size_t i = 0; i < flows.size(); ++i) {
+		std::vector<uint64_t> &gave = stamps[directions[i].sender];
+		for (const SendStamp &one : block.flows[i].sends)
+			gave.insert(gave.end(), {one.send_ns, one.call_ns, one.publish_ns, one.return_ns});
+		std::vector<uint64_t> &took = stamps[directions[i].receiver];
+		for (const RecvStamp &one : block.flows[i].recvs)
+			took.insert(took.end(), {one.ask_ns, one.wait_return_ns, one.take_call_ns, one.take_return_ns,
+									 one.observe_ns, one.recv_ns});
+	}
+	for (auto &[tid, times] : stamps)
+		std::ranges::sort(times);
+	for (Direction &direction : directions)
+		for (Exchange &exchange : direction.exchanges) {
+			Transfer &transfer = exchange.transfer;
+			const std::vector<uint64_t> &times = stamps[transfer.from];
+			const auto next = transfer.publish ? std::ranges::upper_bound(times, transfer.publish->at_ns) : times.end();
+			transfer.stored_by_ns = next == times.end() ? 0 : *next;
+		}
 }
 
 void add_deliveries(const rundir::BlockFlow &flow, const Direction &direction, Observations &seen)
@@ -238,6 +267,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	Observations seen;
 	seen.begin_ns = block.begin.monotonic_ns;
 	seen.end_ns = block.finish.monotonic_ns;
+	seen.throttled = block.times_throttled.value_or(0) > 0;
 	const auto add_thread = [&](uint32_t tid, uint32_t cpu, const std::string &name) {
 		Thread &thread = seen.threads[tid];
 		thread.tid = tid;
@@ -280,10 +310,12 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	for (size_t i = 0; i < flows.size(); ++i)
 		directions.push_back(direction_of(block, cell, i, flows[i]));
 	match(cell, events, seen, directions);
+	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+		tell_stores(block, flows, directions);
 	for (size_t i = 0; i < flows.size(); ++i)
 		add_deliveries(block.flows[i], directions[i], seen);
 	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
-		find_relays(events, (cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, seen);
+		find_relays(events, {(cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, cell.payload_bytes}, seen);
 	return seen;
 }
 

@@ -47,8 +47,14 @@ void set_ready(const SocketEvent &event, Provenance provenance, const Observatio
 	transfer.ready_tid = event.tid;
 	transfer.ready_context = event.context;
 	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
-	if (seen && transfer.ready_in_softirq)
-		transfer.ready_interrupt = interrupt_around(*seen, event.cpu, event.at_ns);
+	transfer.ready_interrupt_end_ns = 0;
+	if (!seen || !transfer.ready_in_softirq)
+		return;
+	const Interrupt *around = outermost_around(*seen, event.cpu, event.at_ns);
+	if (around) {
+		transfer.ready_interrupt = around->record;
+		transfer.ready_interrupt_end_ns = around->end_ns;
+	}
 }
 
 void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer)

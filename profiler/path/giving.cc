@@ -22,12 +22,6 @@ bool relayed_asleep(const Transfer *out, const OffCpu &off, uint64_t begin_ns, c
 
 } // namespace
 
-const Call *call_at(const Thread &thread, uint64_t at_ns)
-{
-	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= at_ns; });
-	return call != thread.calls.end() && call->begin_ns <= at_ns ? &*call : nullptr;
-}
-
 void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts)
 {
 	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= begin_ns; });
@@ -47,12 +41,12 @@ Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &wi
 	return at_record(stretch.end_ns, next->record); // it ran until it was switched out: that period exists
 }
 
-void tile_off(const OffCpu &off, const Boundary &end, const Place &place, Part blocked, Tiling &tiling)
+void tile_off(const OffCpu &off, const Boundary &end, const Place &place, const Transfer *out, Tiling &tiling)
 {
 	tiling.refuse(flaw(off));
 	if (off.preempted)
 		return tiling.preempted(off, end, place, {Layer::Preempted});
-	tiling.blocked(off, end, place, blocked);
+	tiling.blocked(off, end, place, blocked_part(tiling.seen(), *place.thread, off, out));
 }
 
 void tile_holding(const Place &place, const Boundary &end, const Holding &how, const OwnInterrupts &own, Tiling &tiling)
@@ -85,9 +79,7 @@ void tile_holding(const Place &place, const Boundary &end, const Holding &how, c
 			tiling.until(stretch_end, place, {Layer::RelayKernel}, {Culprit::Kind::Task, how.out->ready_tid, 0});
 			continue;
 		}
-		const Call *call = how.calls ? call_at(thread, stretch.begin_ns) : nullptr;
-		bool sending = in_sending_call(how.out, stretch.begin_ns) || (call && call->kind == Call::Kind::Send);
-		tile_off(*stretch.off, stretch_end, place, sending ? Part::Backpressure : blocked_part(*stretch.off), tiling);
+		tile_off(*stretch.off, stretch_end, place, how.out, tiling);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A thread that has the message: the sender, a relay between taking and giving, the receiver between taking and `recv`.
+#include "profiler/path/blocking.h"
 #include "profiler/path/tiling.h"
 
 namespace icepath::path {
@@ -8,13 +9,11 @@ namespace icepath::path {
 // Where a stretch of the thread ends, with what it rests on: its record, or the window's end.
 Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window);
 
-// The thread's call at this instant, or nullptr.
-const Call *call_at(const Thread &thread, uint64_t at_ns);
 // Where its calls within [begin, end) begin and end.
 void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts);
 
-// An off-CPU period of a thread that wasn't waiting for this message.
-void tile_off(const OffCpu &off, const Boundary &end, const Place &place, Part blocked, Tiling &tiling);
+// An off-CPU period of a thread that wasn't waiting for this message. `out`: the transfer by which it gives the message on, if it does.
+void tile_off(const OffCpu &off, const Boundary &end, const Place &place, const Transfer *out, Tiling &tiling);
 
 // Tiles the thread's time up to `end`. `out`: the transfer by which it gives the message on, if it does. `calls`: calls of
 // the thread count as kernel time; not so where an earlier message of the same read kept it busy (`backlog`).

@@ -3,8 +3,7 @@
 // What the threads of a block handed to each other, by their system calls and wakings: what a message may have gone by.
 #include <vector>
 
-#include "profiler/path/log.h"
-#include "profiler/path/observations.h"
+#include "profiler/path/takings.h"
 
 namespace icepath::path {
 
@@ -15,14 +14,16 @@ struct HandOn {
 	const Call *take = nullptr; // the call that took it, or that slept for it
 	const Call *wait = nullptr; // the readiness wait by which the taker asked; nullptr: the taking call
 	const OffCpu *woken = nullptr; // by a waking; nullptr: by bytes that were taken
+	uint64_t bytes = 0; // those
 	const SocketEvent *ready = nullptr, *device = nullptr; // of a socket
-	bool lock = false; // what ended was a wait for a lock
+	bool through_device = false;
 
 	uint64_t given_ns() const { return give->begin_ns; }
 	uint64_t had_ns() const { return take->end_ns; }
 };
 
-// All of a block, in the order in which they were given.
+// All of a block, in the order in which they were given. The end of a wait for a lock hands nothing on, nor does a waking out of a
+// taking call, which tells of room in a queue.
 std::vector<HandOn> hand_ons(const SocketEvents &events, const Observations &seen);
 
 } // namespace icepath::path

@@ -6,14 +6,12 @@
 #include <ranges>
 
 #include "ebpf/records.h"
+#include "profiler/path/blocking.h"
 #include "profiler/path/tiling.h"
 
 namespace icepath::path {
 
 namespace {
-
-// Softirqs that carry packets (include/linux/interrupt.h).
-constexpr uint8_t kNetTx = 2, kNetRx = 3;
 
 // Each present mark no later than the next present one.
 bool ordered(std::initializer_list<std::optional<Mark>> marks)
@@ -78,6 +76,8 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 {
 	const Mark &lower = transfer.device ? *transfer.device : *transfer.call;
 	uint64_t earliest = lower.at_ns, latest = taken_by_ns;
+	if (transfer.ready_since_ns != 0)
+		earliest = std::min(earliest, transfer.ready_since_ns);
 	Evidence at_latest = taken_by;
 	if (!transfer.device && !transfer.carried && transfer.call_return && transfer.call_return->at_ns < latest) {
 		latest = transfer.call_return->at_ns;
@@ -122,9 +122,44 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	return Reason::None;
 }
 
+// When a slot had the message.
+Boundary stored(const Observations &seen, const Transfer &transfer, const Thread &giver)
+{
+	Boundary ready = at_mark(*transfer.publish);
+	const uint64_t published_ns = transfer.publish->at_ns;
+	uint64_t latest_ns = transfer.taken->at_ns;
+	if (transfer.stored_by_ns != 0)
+		latest_ns = std::min(latest_ns, transfer.stored_by_ns);
+	// Of what kept it from running: after one that is over in time it may have stored, and in one that isn't it can't have.
+	const auto kept = [&](uint64_t begin_ns, uint64_t end_ns, uint32_t record) {
+		if (begin_ns >= published_ns && end_ns <= latest_ns)
+			ready = inferred(end_ns, {Evidence::Source::Record, record}, published_ns, latest_ns);
+	};
+	for (const Stretch &stretch : stretches(giver, published_ns, latest_ns)) {
+		if (stretch.off) {
+			// Who goes to sleep by itself is past its store in the program.
+			const OffCpu &off = *stretch.off;
+			if (!off.preempted && !off.in_fault && !off.in_reclaim) {
+				if (is_inferred(ready.provenance))
+					ready.latest_ns = std::min(ready.latest_ns, off.out_ns);
+				break;
+			}
+			kept(stretch.off->out_ns, stretch.off->in_ns, stretch.off->record);
+			continue;
+		}
+		const auto cpu = seen.cpus.find(stretch.cpu);
+		if (cpu == seen.cpus.end())
+			continue;
+		for (const Carved &one : outermost_interrupts(cpu->second, stretch.begin_ns, stretch.end_ns))
+			kept(one.whole->begin_ns, one.whole->end_ns, one.whole->record);
+	}
+	return ready;
+}
+
 } // namespace
 
-Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &taker, Handover &out)
+Reason resolve(const Observations &seen, const Transfer &transfer, const Thread &giver, const Thread &taker,
+			   Handover &out)
 {
 	out = {};
 	out.transfer = &transfer;
@@ -144,6 +179,8 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	if (!end || (transfer.through_device && !transfer.device))
 		return Reason::NoEvidence;
 	out.taken = at_mark(*end);
+	if (transfer.taken_since_ns != 0 && transfer.taken_since_ns < out.taken.at_ns)
+		out.taken = inferred(out.taken.at_ns, out.taken.evidence, transfer.taken_since_ns, out.taken.at_ns);
 	std::optional<Mark> ask = transfer.ask;
 	if (!ordered({transfer.call, transfer.call_return}) || !ordered({transfer.call, transfer.device}) ||
 		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
@@ -159,7 +196,7 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
 		return Reason::InvertedTime;
 	if (out.slot) {
-		out.ready = at_mark(*transfer.publish);
+		out.ready = stored(seen, transfer, giver);
 		return Reason::None;
 	}
 	const auto &by = transfer.taken && transfer.taken->at_ns < end->at_ns ? transfer.taken : end;
@@ -173,6 +210,9 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 			transfer.ready->at_ns > transfer.call_return->at_ns)
 			return Reason::NoEvidence;
 		out.ready = at_mark(*transfer.ready);
+		if (transfer.ready_since_ns != 0)
+			out.ready = inferred(out.ready.at_ns, out.ready.evidence,
+								 std::min(transfer.ready_since_ns, out.ready.at_ns), out.ready.at_ns);
 		return Reason::None;
 	}
 	if (!transfer.call)
@@ -180,9 +220,13 @@ Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &take
 	return infer(transfer, giver, taker, by->at_ns, by->evidence, out);
 }
 
-bool is_of_packets(const OffCpu &off)
+uint64_t announced_until(const Transfer &transfer)
 {
-	return off.waker_context == ICEPATH_CONTEXT_SOFTIRQ && (off.waker_vector == kNetTx || off.waker_vector == kNetRx);
+	if (!transfer.ready)
+		return 0;
+	if (transfer.ready_in_softirq)
+		return transfer.ready_interrupt_end_ns;
+	return transfer.ready_tid == transfer.from && transfer.call_return ? transfer.call_return->at_ns : 0;
 }
 
 bool carries(const Handover &handover, const OffCpu &off)
@@ -193,6 +237,9 @@ bool carries(const Handover &handover, const OffCpu &off)
 	if (by_giver_in_call(transfer, off))
 		return true;
 	if (!transfer.ready || off.waking_ns < transfer.ready->at_ns)
+		return false;
+	const uint64_t until_ns = announced_until(transfer);
+	if (until_ns != 0 && off.waking_ns > until_ns)
 		return false;
 	if (transfer.ready_in_softirq)
 		return off.waker_tid == transfer.ready_tid &&

@@ -20,13 +20,18 @@ struct Handover {
 // receiver out of the sending call tells it. If the giver slept in its call after that wake, more of the message came
 // after it, and the wake is only a lower bound. Else ready lies between the sending call's begin (or the device queue) and
 // the earliest of: the call's return (unless a device queue lies between), the taking.
-Reason resolve(const Transfer &transfer, const Thread &giver, const Thread &taker, Handover &out);
+//
+// A slot is stamped before its store. Where the giver lost its CPU or was interrupted between its stamp and the next sign of life, the
+// store may have come after that: ready lies between the stamp and the earlier of that sign and the taking, and is placed where the
+// giver ran again.
+Reason resolve(const Observations &seen, const Transfer &transfer, const Thread &giver, const Thread &taker,
+			   Handover &out);
 
 // Whether this waking delivers the message: by the giver in its sending call, or out of the very context that announced
-// it (same task, same kind of context: an interrupt can't have switched tasks between the two).
+// it (same task, same kind of context, no later than that was over: an interrupt can't have switched tasks between the two).
 bool carries(const Handover &handover, const OffCpu &off);
 
-// Whether this waking came out of a softirq that carries packets.
-bool is_of_packets(const OffCpu &off);
+// When whoever announced the message had done with it: who sleeps for it was woken by then. 0: not known.
+uint64_t announced_until(const Transfer &transfer);
 
 } // namespace icepath::path

@@ -38,24 +38,33 @@ enum class Part : uint8_t {
 	IdleExit,     // wakeup, runqueue: until the target CPU had left idle
 	Backlog,      // receiver.user: earlier messages of the same read
 	Backpressure, // blocked: inside the sending call, for room
-	Lock,         // blocked: in user code, woken by another thread
+	Lock,         // blocked: in a futex wait of user code, woken by another thread
 	Timer,        // blocked: woken by a timer
-	Fault,        // blocked: a page
+	Fault,        // blocked: within a page fault
 	Spurious,     // wakeup, runqueue, receiver.kernel: a wake that delivered no message
 	Host,         // taken by the hypervisor, on evidence
+	Softirq, // sender.kernel, relay.kernel, receiver.kernel: packets of its own connection, handled in the middle of its call
+	Storage, // blocked: I/O of a storage device
+	Reclaim, // blocked: memory had to be freed first
 };
-inline constexpr size_t kPartCount = 15;
+inline constexpr size_t kPartCount = 18;
 
 inline constexpr std::array<std::string_view, kLayerCount> kLayerNames = {
 	"sender.user",     "sender.kernel", "network",   "queue",     "propagation", "wakeup",     "runqueue",
 	"receiver.kernel", "receiver.user", "preempted", "interrupt", "blocked",     "relay.user", "relay.kernel",
 };
 inline constexpr std::array<std::string_view, kPartCount> kPartNames = {
-	"",        "notify",       "held", "busy",  "preempted", "blocked",  "ipi",  "idle_exit",
-	"backlog", "backpressure", "lock", "timer", "fault",     "spurious", "host",
+	"",     "notify", "held",  "busy",     "preempted", "blocked", "ipi",     "idle_exit", "backlog", "backpressure",
+	"lock", "timer",  "fault", "spurious", "host",      "softirq", "storage", "reclaim",
 };
 
 constexpr std::string_view name(Layer layer) { return kLayerNames[static_cast<size_t>(layer)]; }
 constexpr std::string_view name(Part part) { return kPartNames[static_cast<size_t>(part)]; }
+
+// Whether the thread could have run, had it had a CPU.
+constexpr bool waits_for_cpu(Layer layer, Part part)
+{
+	return layer == Layer::Runqueue || layer == Layer::Preempted || (layer == Layer::Queue && part == Part::Preempted);
+}
 
 } // namespace icepath::path

@@ -2,8 +2,10 @@
 #include "profiler/path/log.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <ranges>
+#include <set>
 
 #include "profiler/path/timeline.h"
 
@@ -15,9 +17,9 @@ namespace {
 // order by as many records as it nests. A gap's window is widened by this many neighbours. The slot of all other CPUs is
 // shared between them, so that any number of theirs may come between: more.
 constexpr size_t kNeighbours = 4;
-constexpr size_t kNeighboursShared = 16;
+constexpr size_t kNeighboursShared = 16; // and for each CPU that has written there
 
-// What is wrong with a record, if anything: then it counts as lost.
+// Whether a record can be read and may be true.
 bool usable(const icepath_record &record, const Observations &seen)
 {
 	if (record.version != ICEPATH_RECORD_VERSION || record.bytes != sizeof(record) || record.end_ns == 0)
@@ -47,19 +49,24 @@ bool usable(const icepath_record &record, const Observations &seen)
 	}
 }
 
-Call::Kind kind_of(uint8_t told)
+// Whether a wait is for a lock is told by the kernel only of those that it knows to be locks: see locks.h.
+Call::Kind kind_of(const icepath_record &record)
 {
-	switch (told) {
+	constexpr uint8_t kLockPi = 6, kLockPi2 = 13; // include/uapi/linux/futex.h
+	switch (record.call.kind) {
 	case ICEPATH_CALL_GIVE:
+	case ICEPATH_CALL_GIVE_MESSAGES:
 		return Call::Kind::Send;
 	case ICEPATH_CALL_TAKE:
+	case ICEPATH_CALL_TAKE_MESSAGES:
 		return Call::Kind::Receive;
 	case ICEPATH_CALL_READINESS:
 		return Call::Kind::ReadinessWait;
 	case ICEPATH_CALL_FUTEX_WAIT:
 		return Call::Kind::FutexWait;
 	case ICEPATH_CALL_FUTEX_LOCK:
-		return Call::Kind::FutexLock;
+		return record.call.operation == kLockPi || record.call.operation == kLockPi2 ? Call::Kind::FutexLock
+																					 : Call::Kind::FutexWait;
 	case ICEPATH_CALL_FUTEX_WAKE:
 		return Call::Kind::FutexWake;
 	default:
@@ -94,6 +101,26 @@ bool has_moved(const icepath_record &record)
 	return result > 0 || (result == 0 && record.call.kind == ICEPATH_CALL_GIVE);
 }
 
+// Of a softirq that handled others' packets as well nothing tells how long it was at those.
+std::array<uint64_t, 2> only_sockets(const icepath_record &record)
+{
+	const auto &of = record.interrupt;
+	if (!(record.flags & ICEPATH_FLAG_PACKETS) || of.run_packets == 0 || of.run_packets != of.packets)
+		return {};
+	return {of.sockets[0], of.sockets[1]};
+}
+
+Call call_of(const icepath_record &record, uint32_t index)
+{
+	Call call{record.call.begin_ns, record.end_ns,    kind_of(record), {Evidence::Source::Record, index},
+			  record.call.object,   has_moved(record)};
+	const auto result = static_cast<int64_t>(record.call.result);
+	if (result > 0 && (record.call.kind == ICEPATH_CALL_GIVE || record.call.kind == ICEPATH_CALL_TAKE))
+		call.bytes = static_cast<uint64_t>(result);
+	call.found_nothing = call.kind == Call::Kind::Receive && result == -EAGAIN;
+	return call;
+}
+
 void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
 {
 	switch (record.type) {
@@ -114,19 +141,27 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		off.out_cpu = record.off.out_cpu;
 		off.in_cpu = record.cpu;
 		off.in_late = (record.flags & ICEPATH_FLAG_IN_LATE) != 0;
+		off.in_fault = (record.flags & ICEPATH_FLAG_IN_FAULT) != 0;
+		off.in_reclaim = (record.flags & ICEPATH_FLAG_IN_RECLAIM) != 0;
+		off.io_wait = (record.flags & ICEPATH_FLAG_IO_WAIT) != 0;
+		off.from_idle = (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0;
+		off.went_idle = (record.flags & ICEPATH_FLAG_WENT_IDLE) != 0;
 		off.record = index;
 		seen.threads[record.tid].off.push_back(off);
+		if (off.from_idle)
+			seen.cpus.try_emplace(record.cpu); // since when it is known matters
 		break;
 	}
 	case ICEPATH_RECORD_FOREIGN_RUN: {
-		seen.cpus[record.cpu].runs.push_back({record.run.in_ns, record.end_ns, record.tid, index});
+		seen.cpus[record.cpu].runs.push_back(
+			{record.run.in_ns, record.end_ns, record.tid, index, (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0});
 		size_t length = strnlen(record.run.comm, sizeof(record.run.comm));
 		seen.task_names.try_emplace(record.tid, record.run.comm, length);
 		break;
 	}
 	case ICEPATH_RECORD_INTERRUPT:
-		seen.cpus[record.cpu].interrupts.push_back(
-			{record.interrupt.begin_ns, record.end_ns, record.interrupt.kind, record.interrupt.vector, index});
+		seen.cpus[record.cpu].interrupts.push_back({record.interrupt.begin_ns, record.end_ns, record.interrupt.kind,
+													record.interrupt.vector, index, only_sockets(record)});
 		break;
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:
@@ -152,14 +187,10 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 	case ICEPATH_RECORD_MIGRATE:
 		seen.threads[record.tid].pinned = false;
+		seen.threads[record.tid].moved_ns.push_back(record.end_ns);
 		break;
 	case ICEPATH_RECORD_CALL:
-		seen.threads[record.tid].calls.push_back({record.call.begin_ns,
-												  record.end_ns,
-												  kind_of(record.call.kind),
-												  {Evidence::Source::Record, index},
-												  record.call.object,
-												  has_moved(record)});
+		seen.threads[record.tid].calls.push_back(call_of(record, index));
 		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
@@ -190,11 +221,34 @@ std::vector<const icepath_record *> in_order(const rundir::SlotCapture &slot, co
 	return once;
 }
 
+// How many CPUs wrote these; at least one.
+size_t cpus_of(const std::vector<const icepath_record *> &records)
+{
+	std::set<uint16_t> cpus;
+	for (const icepath_record *record : records)
+		cpus.insert(record->cpu);
+	return std::max<size_t>(cpus.size(), 1);
+}
+
+// The numbers of records that were written and aren't usable. One that was begun and never finished isn't among them: its
+// program was interrupted by the end of the block, and nothing of it is there.
+std::set<uint64_t> unreadable_in(const rundir::SlotCapture &slot, const Observations &seen)
+{
+	std::set<uint64_t> numbers;
+	for (const icepath_record &record : slot.records)
+		if (!usable(record, seen) && record.bytes != 0)
+			numbers.insert(record.seq);
+	return numbers;
+}
+
 void find_gaps(const rundir::SlotCapture &slot, const std::vector<const icepath_record *> &records, Observations &seen)
 {
-	const size_t neighbours = slot.cpu < 0 ? kNeighboursShared : kNeighbours;
-	auto gap = [&](size_t next, uint64_t missing) { // before records[next]
-		LossWindow window{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(missing, UINT32_MAX))};
+	const size_t neighbours = slot.cpu < 0 ? kNeighboursShared * cpus_of(records) : kNeighbours;
+	const std::set<uint64_t> unreadable = unreadable_in(slot, seen);
+	auto gap = [&](size_t next, uint64_t first, uint64_t after) { // before records[next]
+		LossWindow window{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(after - first, UINT32_MAX))};
+		const auto known = std::distance(unreadable.lower_bound(first), unreadable.lower_bound(after));
+		window.unreadable = static_cast<uint64_t>(known) == after - first;
 		// With fewer neighbours than it may be out of place by, nothing bounds it on that side.
 		auto ends = [&](size_t from, size_t to) {
 			auto ends_ns = records | std::views::drop(from) | std::views::take(to - from) |
@@ -210,11 +264,11 @@ void find_gaps(const rundir::SlotCapture &slot, const std::vector<const icepath_
 	uint64_t expected = 0;
 	for (size_t i = 0; i < records.size(); ++i) {
 		if (records[i]->seq != expected)
-			gap(i, records[i]->seq - expected);
+			gap(i, expected, records[i]->seq);
 		expected = records[i]->seq + 1ull;
 	}
 	if (slot.position > expected)
-		gap(records.size(), slot.position - expected);
+		gap(records.size(), expected, slot.position);
 }
 
 // Periods of one thread can't overlap, nor can two tasks have one CPU: where they do, nothing of that time is known.
@@ -234,6 +288,24 @@ void drop_overlaps(std::vector<Item> &items, Begin begin, End end, Observations 
 	items = std::move(disjoint);
 }
 
+// A task that had the CPU as the block began leaves no record of that.
+uint64_t first_switch(uint16_t number, const Cpu &cpu, const Observations &seen)
+{
+	uint64_t first_ns = UINT64_MAX;
+	for (const Run &run : cpu.runs)
+		first_ns = std::min(first_ns, run.in_ns);
+	for (const auto &[tid, thread] : seen.threads)
+		for (const OffCpu &off : thread.off) {
+			if (off.out_cpu == number)
+				first_ns = std::min(first_ns, off.out_ns);
+			if (off.in_cpu == number)
+				first_ns = std::min(first_ns, off.in_ns);
+			if (off.out_ns >= first_ns)
+				break;
+		}
+	return first_ns;
+}
+
 } // namespace
 
 SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observations &seen)
@@ -250,10 +322,12 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 	for (auto &[tid, thread] : seen.threads) {
 		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
 		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
+		std::ranges::sort(thread.moved_ns);
 		if (!thread.pinned && !thread.off.empty())
 			thread.first_cpu = thread.off.front().out_cpu;
 	}
 	for (auto &[number, cpu] : seen.cpus) {
+		cpu.known_since_ns = first_switch(number, cpu, seen);
 		drop_overlaps(cpu.runs, &Run::in_ns, &Run::out_ns, seen);
 		std::ranges::stable_sort(cpu.interrupts, {}, &Interrupt::begin_ns);
 		uint64_t reach = 0;
@@ -265,13 +339,27 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 	return events;
 }
 
-std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)
+const Interrupt *outermost_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)
 {
 	auto found = seen.cpus.find(cpu);
 	if (found == seen.cpus.end() || at_ns == UINT64_MAX)
-		return {};
+		return nullptr;
 	auto around = outermost_interrupts(found->second, at_ns, at_ns + 1);
-	return around.empty() ? std::nullopt : std::optional(around.front().whole->record);
+	return around.empty() ? nullptr : around.front().whole;
+}
+
+std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)
+{
+	const Interrupt *around = outermost_around(seen, cpu, at_ns);
+	return around ? std::optional(around->record) : std::nullopt;
+}
+
+uint64_t unreadable_records(const Observations &seen)
+{
+	uint64_t sum = 0;
+	for (const LossWindow &lost : seen.lost)
+		sum += lost.unreadable ? lost.count : 0;
+	return sum;
 }
 
 bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns)

@@ -28,11 +28,15 @@ struct SocketEvents {
 };
 
 // Fills threads' off-CPU periods (of the tids that `seen.threads` has already), CPUs, task names and loss windows. Records
-// of an unknown type, version or size, of an unknown thread, or that contradict themselves count as lost.
+// of an unknown type, version or size, of an unknown thread, or that contradict themselves are unreadable: windows of their own.
 SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observations &seen);
 
-// The record of the outermost interrupt on a CPU that holds an instant, if there is one.
+// The outermost interrupt on a CPU that holds an instant, or nullptr; and its record.
+const Interrupt *outermost_around(const Observations &seen, uint16_t cpu, uint64_t at_ns);
 std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns);
+
+// How many records were captured that can't be read, as far as no other is missing beside them.
+uint64_t unreadable_records(const Observations &seen);
 
 // Whether a loss window touches [begin, end].
 bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns);

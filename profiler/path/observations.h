@@ -2,6 +2,7 @@
 #pragma once
 // What the walk starts from: everything that was seen of one block, sorted per thread and CPU, with no trace left of how
 // it was captured. The decoder makes it from records and stamps; the simulator makes the same from a known truth.
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,9 +22,12 @@ struct OffCpu {
 	uint64_t ipi_ns = 0, idle_exit_ns = 0; // on the CPU of switch-in; 0: not seen
 	uint32_t waker_tid = 0; // current at the waking; acted only if waker_context is a task
 	uint8_t waker_context = 0; // icepath_context
-	uint8_t waker_vector = 0;
+	uint8_t waker_vector = 0; // icepath_record.off.waker_vector
 	bool preempted = false;
+	bool in_fault = false, in_reclaim = false, io_wait = false; // what it was in the middle of as it went to sleep
 	bool in_late = false; // in_ns is soon after the switch-in, which wasn't seen itself
+	bool from_idle = false; // its CPU was idle until in_ns
+	bool went_idle = false; // that CPU went idle after the thread was runnable
 	uint16_t out_cpu = 0, in_cpu = 0;
 	uint32_t record = 0; // for Evidence
 };
@@ -36,6 +40,8 @@ struct Call {
 	Evidence evidence;
 	uint64_t object = 0; // by probes: what its bytes went into or came out of; 0: not told
 	bool moved = false; // by probes: bytes did, or a message
+	uint64_t bytes = 0; // that did; 0: not told
+	bool found_nothing = false; // would have had to wait for something to take
 };
 
 struct Thread {
@@ -49,6 +55,7 @@ struct Thread {
 	bool pinned = true; // never migrates: a lost record can't have moved it
 	uint64_t still_off_since_ns = 0; // off its CPU at the block's end, by the log; 0: it ran
 	std::vector<OffCpu> off; // by out_ns; disjoint
+	std::vector<uint64_t> moved_ns; // when it got to another CPU's queue, in order
 	std::vector<Call> calls; // by begin_ns; disjoint
 };
 
@@ -57,6 +64,7 @@ struct Run {
 	uint64_t in_ns = 0, out_ns = 0;
 	uint32_t tid = 0;
 	uint32_t record = 0;
+	bool from_idle = false; // the CPU was idle until in_ns
 };
 
 struct Interrupt {
@@ -64,9 +72,12 @@ struct Interrupt {
 	uint8_t kind = 0; // icepath_interrupt_kind
 	uint32_t vector = 0;
 	uint32_t record = 0;
+	// Of a softirq that handled packets of one or two sockets of the run, and no others: their keys.
+	std::array<uint64_t, 2> sockets{};
 };
 
 struct Cpu {
+	uint64_t known_since_ns = 0; // who had it before isn't known
 	std::vector<Run> runs; // by in_ns
 	std::vector<Interrupt> interrupts; // by begin_ns; may nest
 	// The latest end_ns of interrupts[0..i]: finds those that overlap an instant without a search from the first. Where
@@ -78,6 +89,7 @@ struct Cpu {
 struct LossWindow {
 	uint64_t begin_ns = 0, end_ns = 0;
 	uint32_t count = 0;
+	bool unreadable = false; // they were captured, and can't be read
 };
 
 // An instant with what it rests on.
@@ -96,15 +108,24 @@ struct Transfer {
 	std::optional<Mark> call; // the sending call begins; none: published without a call
 	std::optional<Mark> call_return;
 	std::optional<Mark> publish; // user-space slot
+	// The giver's next stamp after `publish`: the store lies before it. 0: none.
+	uint64_t stored_by_ns = 0;
+	bool room_in_memory =
+		false; // before `publish`, or before `call`, the giver waits for room in memory, not in the call
 	std::optional<Mark> device; // the (last part of the) message reached a device queue
+	std::array<uint64_t, 2> connection{}; // keys of its two sockets, where packets are told by sockets
 	bool through_device = false; // it passes one: without `device` it can't be told until when the sender had it
 	std::optional<rundir::CallShares> shares; // of its calls, where nothing else tells
 	bool in_library = false; // `call` to `call_return`, `take_call` to `take_return`: a library's, in user mode
 	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
 	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred
+	// Since when it may have been ready where another part, or something after the message, came with it; 0: `ready` is of its last part.
+	uint64_t ready_since_ns = 0;
+	uint64_t taken_since_ns = 0; // likewise of `take_return`
 	// Handed over between two threads of a process without a call: then, within its bounds. Nothing else is told of the giving side.
 	std::optional<Boundary> in_memory;
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
+	uint64_t ready_interrupt_end_ns = 0; // when that context was over: it woke nobody after that. 0: not known
 	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
 	uint32_t ready_tid = 0; // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle
 	uint8_t ready_context = 0; // icepath_context
@@ -138,6 +159,8 @@ struct Observations {
 	std::vector<Transfer> transfers; // by message, then in the order of the path
 	std::vector<Delivery> deliveries;
 	std::vector<LossWindow> lost;
+	bool throttled =
+		false; // meanwhile the kernel kept threads of the cell from running: their control group had used up its time
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 

@@ -32,9 +32,10 @@ enum class Reason : uint8_t {
 	AmbiguousRelay, // several messages could be the one that a relay forwarded
 	InvertedTime, // two pieces of evidence contradict each other in order
 	NoEvidence, // a stamp or record that must exist isn't there
+	UnreadableRecord, // overlaps the time of a record that was captured, and that this program can't read
 };
-inline constexpr std::array<std::string_view, 6> kReasonNames = {"complete",        "lost_record",   "left_path",
-																 "ambiguous_relay", "inverted_time", "no_evidence"};
+inline constexpr std::array<std::string_view, 7> kReasonNames = {
+	"complete", "lost_record", "left_path", "ambiguous_relay", "inverted_time", "no_evidence", "unreadable_record"};
 
 // What a boundary rests on. `index` counts: for stamps, the message's place in its side's stamps; for records, the place
 // in the block's records as `Observations` numbers them.
@@ -52,12 +53,21 @@ struct Boundary {
 	uint64_t earliest_ns = 0, latest_ns = 0; // both at_ns unless is_inferred()
 };
 
-// Who or what a segment blames: the task that had the CPU, the waker, the interrupt. `None` where nobody is to blame.
+// Whom or what time is blamed on: who had the CPU, who woke. The last three are of time in which a thread waited for a CPU that
+// nobody had, as far as records tell. `None` where nobody is to blame.
 struct Culprit {
-	enum class Kind : uint8_t { None, Task, Interrupt };
+	enum class Kind : uint8_t {
+		None,
+		Task,
+		Interrupt,
+		IdleCpu, // the CPU was idle, or leaving idle
+		Throttled, // likewise, and the thread's control group had used up its time
+		Unknown, // no record tells
+	};
 	Kind kind = Kind::None;
 	uint32_t id = 0; // Task: tid. Interrupt: vector
 	uint8_t interrupt = 0; // Interrupt: icepath_interrupt_kind
+	friend bool operator==(const Culprit &, const Culprit &) = default;
 };
 
 struct Segment {
@@ -66,16 +76,25 @@ struct Segment {
 	uint16_t hop = 0; // 0 is the sender; a transfer belongs to the hop downstream of it
 	uint32_t thread = 0; // tid of the hop
 	Boundary begin, end; // begin of a segment is the end of the one before it
+	// Where it waited for a CPU: who had it for at least half of that, if anybody. `Unknown` is no culprit of a segment.
 	Culprit culprit;
 	uint64_t duration_ns() const { return end.at_ns - begin.at_ns; }
 	// A segment is as well known as the worse of its ends.
 	Provenance provenance() const { return begin.provenance > end.provenance ? begin.provenance : end.provenance; }
 };
 
+// What of a segment in which its thread waited for a CPU (waits_for_cpu()) one culprit had. Those of a segment add up to it.
+struct Share {
+	uint32_t segment = 0; // index into Path::segments
+	Culprit who; // never None
+	uint64_t ns = 0; // never 0
+};
+
 struct Path {
 	Reason reason = Reason::None;
 	uint64_t send_ns = 0, recv_ns = 0;
 	std::vector<Segment> segments; // in time order; empty unless complete
+	std::vector<Share> shares; // by segment; each culprit once in it
 	bool complete() const { return reason == Reason::None; }
 };
 

@@ -88,7 +88,7 @@ private:
 			return Sleep::None;
 		if (off->preempted)
 			return Sleep::Preempted;
-		if (!waiting(off->out_ns))
+		if (!waiting(off->out_ns) || is_for_memory(*off))
 			return Sleep::Other;
 		// Once it has the message, or was woken for it, it doesn't sleep for it; nor if the message was there as it asked. A
 		// slot is stamped before its store, which may be much later; and who fills it wakes after that.
@@ -102,6 +102,10 @@ private:
 		}
 		if (delivered_ || was_there || (handover_.slot && !transfer_.wait_return))
 			return Sleep::Other;
+		// Whoever announced it had woken it before, had it slept for this.
+		const uint64_t until_ns = announced_until(transfer_);
+		if (until_ns != 0 && off->waking_ns > until_ns && !waits_for_else(*off))
+			return Sleep::Unknown;
 		if (off->out_ns < handover_.ready.at_ns || transfer_.taken)
 			return Sleep::Spurious;
 		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
@@ -120,7 +124,7 @@ private:
 			--after;
 			if (after->out_ns < transfer_.ask.at_ns)
 				break;
-			if (!after->preempted && waiting(after->out_ns))
+			if (!after->preempted && !is_for_memory(*after) && waiting(after->out_ns))
 				return &*after;
 		}
 		return nullptr;
@@ -166,7 +170,7 @@ private:
 		case Sleep::Preempted:
 			return tiling_.preempted(off, end, taker_, {Layer::Preempted});
 		case Sleep::Other:
-			return tiling_.blocked(off, end, taker_, blocked_part(off));
+			return tiling_.blocked(off, end, taker_, blocked_part(seen_, *taker_.thread, off, nullptr));
 		case Sleep::Unknown:
 			return tiling_.refuse(Reason::NoEvidence);
 		case Sleep::Delivered:
@@ -196,7 +200,7 @@ private:
 			if (!stretch.off)
 				tile_notify(stretch, end, label);
 			else
-				tile_off(*stretch.off, end, giver_, blocked_part(*stretch.off), tiling_);
+				tile_off(*stretch.off, end, giver_, &transfer_, tiling_);
 		}
 	}
 
@@ -210,8 +214,11 @@ private:
 				if (own_.hold(one))
 					continue;
 				tiling_.until(at_record(carved.begin_ns, one.record), taker_, label);
-				tiling_.until(sooner(at_record(one.end_ns, one.record), end), giver_, {Layer::Interrupt},
-							  {Culprit::Kind::Interrupt, one.vector, one.kind});
+				const Boundary over = sooner(at_record(one.end_ns, one.record), end);
+				if (own_.serve(one) && is_kernel(label.layer))
+					tiling_.until(over, giver_, {label.layer, Part::Softirq});
+				else
+					tiling_.until(over, giver_, {Layer::Interrupt}, {Culprit::Kind::Interrupt, one.vector, one.kind});
 			}
 		tiling_.until(end, taker_, label);
 	}

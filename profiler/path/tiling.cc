@@ -19,6 +19,11 @@ Layer kernel_layer(Role role)
 								 : Layer::ReceiverKernel;
 }
 
+bool is_kernel(Layer layer)
+{
+	return layer == Layer::SenderKernel || layer == Layer::RelayKernel || layer == Layer::ReceiverKernel;
+}
+
 Boundary at_mark(const Mark &mark) { return {mark.at_ns, mark.evidence, mark.provenance, mark.at_ns, mark.at_ns}; }
 
 Boundary at_record(uint64_t at_ns, uint32_t record, Provenance provenance)
@@ -29,21 +34,10 @@ Boundary at_record(uint64_t at_ns, uint32_t record, Provenance provenance)
 bool continues(const Segment &last, const Segment &next)
 {
 	return last.layer == next.layer && last.part == next.part && last.hop == next.hop && last.thread == next.thread &&
-		   last.culprit.kind == next.culprit.kind && last.culprit.id == next.culprit.id &&
-		   last.culprit.interrupt == next.culprit.interrupt;
+		   last.culprit == next.culprit;
 }
 
-const Boundary &sooner(const Boundary &one, const Boundary &other) { return other.at_ns < one.at_ns ? other : one; }
-
-Part blocked_part(const OffCpu &off)
-{
-	constexpr uint8_t kTimerSoftirq = 1, kHrtimerSoftirq = 8; // include/linux/interrupt.h
-	if (off.waker_context == ICEPATH_CONTEXT_TASK)
-		return Part::Lock;
-	if (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ)
-		return off.waker_vector == kTimerSoftirq || off.waker_vector == kHrtimerSoftirq ? Part::Timer : Part::None;
-	return off.waker_vector == ICEPATH_INTERRUPT_TIMER ? Part::Timer : Part::None;
-}
+const Boundary &sooner(const Boundary &one, const Boundary &other) { return other.at_ns <= one.at_ns ? other : one; }
 
 void Tiling::refuse(Reason reason)
 {
@@ -51,19 +45,51 @@ void Tiling::refuse(Reason reason)
 		reason_ = reason;
 }
 
+void Tiles::add(const Segment &segment, std::span<const Share> its_shares)
+{
+	size_t first_of_last = shares.size();
+	if (!segments.empty() && continues(segments.back(), segment)) {
+		segments.back().end = segment.end;
+		while (first_of_last > 0 && shares[first_of_last - 1].segment + 1 == segments.size())
+			--first_of_last;
+	} else {
+		segments.push_back(segment);
+	}
+	const auto index = static_cast<uint32_t>(segments.size() - 1);
+	for (const Share &one : its_shares) {
+		const auto same = std::find_if(shares.begin() + static_cast<ptrdiff_t>(first_of_last), shares.end(),
+									   [&](const Share &other) { return other.who == one.who; });
+		if (same != shares.end())
+			same->ns += one.ns;
+		else
+			shares.push_back({index, one.who, one.ns});
+	}
+}
+
+void Tiling::add(const Boundary &end, const Place &place, Label label, const Culprit &culprit,
+				 std::span<const Share> shares)
+{
+	const uint32_t tid = place.thread ? place.thread->tid : 0;
+	tiles_.add({label.layer, label.part, place.hop, tid, cursor_, end, culprit}, shares);
+	cursor_ = end;
+}
+
 void Tiling::until(const Boundary &end, const Place &place, Label label, Culprit culprit)
+{
+	if (end.at_ns < cursor_.at_ns)
+		return refuse(Reason::InvertedTime);
+	if (end.at_ns > cursor_.at_ns)
+		add(end, place, label, culprit, {});
+}
+
+void Tiling::wait_until(const Boundary &end, const Place &place, Label label, const OffCpu &off)
 {
 	if (end.at_ns < cursor_.at_ns)
 		return refuse(Reason::InvertedTime);
 	if (end.at_ns == cursor_.at_ns)
 		return;
-	uint32_t tid = place.thread ? place.thread->tid : 0;
-	Segment segment{label.layer, label.part, place.hop, tid, cursor_, end, culprit};
-	if (!segments_.empty() && continues(segments_.back(), segment))
-		segments_.back().end = end;
-	else
-		segments_.push_back(segment);
-	cursor_ = end;
+	const std::span<const Share> shares = sharing_out_.of(*place.thread, off, cursor_.at_ns, end.at_ns);
+	add(end, place, label, culprit_of(shares), shares);
 }
 
 void Tiling::running(const Stretch &stretch, const Boundary &end, const Place &place, std::span<const Boundary> cuts,
@@ -86,8 +112,11 @@ void Tiling::running(const Stretch &stretch, const Boundary &end, const Place &p
 		if (own.hold(one))
 			continue;
 		run_until(at_record(carved.begin_ns, one.record));
-		until(sooner(at_record(one.end_ns, one.record), end), place, {Layer::Interrupt},
-			  {Culprit::Kind::Interrupt, one.vector, one.kind});
+		const Boundary over = sooner(at_record(one.end_ns, one.record), end);
+		if (const Label inside = label(carved.begin_ns); own.serve(one) && is_kernel(inside.layer))
+			until(over, place, {inside.layer, Part::Softirq});
+		else
+			until(over, place, {Layer::Interrupt}, {Culprit::Kind::Interrupt, one.vector, one.kind});
 	}
 	run_until(end);
 }
@@ -109,6 +138,10 @@ void Tiling::wakeup(const OffCpu &off, const Boundary &end, const Place &place, 
 		if (part == Part::None && at_ns > cursor_.at_ns && at_ns <= wakeup.at_ns)
 			until(at_record(at_ns, off.record), place, {Layer::Wakeup, piece});
 	};
+	// A CPU may tell that it leaves idle before it takes the interrupt that made it (cpuidle_enter_state() has interrupts off),
+	// or from within it.
+	if (off.idle_exit_ns < off.ipi_ns)
+		piece_until(off.idle_exit_ns, Part::IdleExit);
 	piece_until(off.ipi_ns, Part::Ipi);
 	piece_until(off.idle_exit_ns, Part::IdleExit);
 	if (wakeup.at_ns > cursor_.at_ns)
@@ -118,15 +151,14 @@ void Tiling::wakeup(const OffCpu &off, const Boundary &end, const Place &place, 
 void Tiling::runqueue(const OffCpu &off, const Boundary &end, const Place &place, Part part)
 {
 	Boundary in = sooner(switch_in(off), end);
-	if (part == Part::None && off.idle_exit_ns > cursor_.at_ns && off.idle_exit_ns < in.at_ns)
-		until(at_record(off.idle_exit_ns, off.record), place, {Layer::Runqueue, Part::IdleExit});
-	until(in, place, {Layer::Runqueue, part}, busiest(seen_, off.in_cpu, cursor_.at_ns, in.at_ns, place.thread->tid));
+	if (off.idle_exit_ns > cursor_.at_ns && off.idle_exit_ns < in.at_ns)
+		wait_until(at_record(off.idle_exit_ns, off.record), place, {Layer::Runqueue, Part::IdleExit}, off);
+	wait_until(in, place, {Layer::Runqueue, part}, off);
 }
 
 void Tiling::preempted(const OffCpu &off, const Boundary &end, const Place &place, Label label)
 {
-	Boundary in = sooner(switch_in(off), end);
-	until(in, place, label, busiest(seen_, off.out_cpu, cursor_.at_ns, in.at_ns, place.thread->tid));
+	wait_until(sooner(switch_in(off), end), place, label, off);
 }
 
 void Tiling::blocked(const OffCpu &off, const Boundary &end, const Place &place, Part part)

@@ -17,12 +17,6 @@ std::vector<OffCpu>::const_iterator first_off_after(const Thread &thread, uint64
 								[&](const OffCpu &off) { return off.in_ns <= at_ns; });
 }
 
-uint64_t overlap(uint64_t begin_ns, uint64_t end_ns, uint64_t other_begin_ns, uint64_t other_end_ns)
-{
-	uint64_t begin = std::max(begin_ns, other_begin_ns), end = std::min(end_ns, other_end_ns);
-	return begin < end ? end - begin : 0;
-}
-
 } // namespace
 
 std::vector<Stretch> stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
@@ -96,54 +90,6 @@ bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 	auto run =
 		std::partition_point(cpu.runs.begin(), cpu.runs.end(), [&](const Run &one) { return one.out_ns <= begin_ns; });
 	return run != cpu.runs.end() && run->in_ns < end_ns && begin_ns < end_ns;
-}
-
-namespace {
-
-// Between which instants a thread ran whenever no period tells that it didn't. A period is told once it is over: a thread that the
-// end of the block finds asleep has none of that sleep, unless it is a worker.
-std::pair<uint64_t, uint64_t> known_to_run(const Thread &thread)
-{
-	if (thread.followed)
-		return thread.off.empty() ? std::pair<uint64_t, uint64_t>{0, 0}
-								  : std::pair{thread.off.front().out_ns, thread.off.back().in_ns};
-	return {0, thread.still_off_since_ns ? thread.still_off_since_ns : UINT64_MAX};
-}
-
-} // namespace
-
-Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint64_t end_ns, uint32_t except_tid)
-{
-	std::vector<std::pair<Culprit, uint64_t>> shares;
-	auto blame = [&](const Culprit &who, uint64_t ns) {
-		if (ns == 0)
-			return;
-		for (auto &[culprit, sum] : shares)
-			if (culprit.kind == who.kind && culprit.id == who.id && culprit.interrupt == who.interrupt) {
-				sum += ns;
-				return;
-			}
-		shares.emplace_back(who, ns);
-	};
-	if (auto found = seen.cpus.find(cpu); found != seen.cpus.end()) {
-		const auto &runs = found->second.runs;
-		auto run =
-			std::partition_point(runs.begin(), runs.end(), [&](const Run &one) { return one.out_ns <= begin_ns; });
-		for (; run != runs.end() && run->in_ns < end_ns; ++run)
-			blame({Culprit::Kind::Task, run->tid, 0}, overlap(begin_ns, end_ns, run->in_ns, run->out_ns));
-		for (const Carved &one : outermost_interrupts(found->second, begin_ns, end_ns))
-			blame({Culprit::Kind::Interrupt, one.whole->vector, one.whole->kind}, one.end_ns - one.begin_ns);
-	}
-	for (const auto &[tid, thread] : seen.threads) {
-		if (tid == except_tid)
-			continue;
-		const auto [from_ns, until_ns] = known_to_run(thread);
-		for (const Stretch &stretch : stretches(thread, std::max(begin_ns, from_ns), std::min(end_ns, until_ns)))
-			if (!stretch.off && stretch.cpu == cpu)
-				blame({Culprit::Kind::Task, tid, 0}, stretch.end_ns - stretch.begin_ns);
-	}
-	auto most = std::max_element(shares.begin(), shares.end(), [](auto &a, auto &b) { return a.second < b.second; });
-	return most == shares.end() ? Culprit{} : most->first;
 }
 
 Culprit waker_of(const OffCpu &off)

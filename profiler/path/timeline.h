@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A thread's states over an interval, and who had a CPU meanwhile.
+// A thread's states over an interval, and what else went on on its CPU.
 #include "profiler/path/observations.h"
 
 namespace icepath::path {
@@ -28,9 +28,6 @@ std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint
 
 // Whether a task that is no worker ran on the CPU at some time in (begin, end).
 bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns);
-
-// Who had the CPU longest during [begin, end): a foreign task, another worker's thread or an interrupt. None: it was idle.
-Culprit busiest(const Observations &seen, uint16_t cpu, uint64_t begin_ns, uint64_t end_ns, uint32_t except_tid);
 
 // Whom a waking names.
 Culprit waker_of(const OffCpu &off);

@@ -55,12 +55,16 @@ public:
 	Path run()
 	{
 		path_.reason = walk_back();
-		if (path_.send_ns <= path_.recv_ns && lost_overlaps())
+		if (path_.send_ns <= path_.recv_ns && lost_overlaps(true))
+			path_.reason = Reason::UnreadableRecord;
+		if (path_.send_ns <= path_.recv_ns && lost_overlaps(false))
 			path_.reason = Reason::LostRecord;
 		if (path_.reason == Reason::None)
 			path_.reason = assemble();
-		if (path_.reason != Reason::None)
+		if (path_.reason != Reason::None) {
 			path_.segments.clear();
+			path_.shares.clear();
+		}
 		return std::move(path_);
 	}
 
@@ -76,10 +80,10 @@ private:
 		return hop == 0 ? Role::Receiver : tid == delivery_.sender ? Role::Sender : Role::Relay;
 	}
 
-	bool lost_overlaps() const
+	bool lost_overlaps(bool unreadable) const
 	{
 		return std::ranges::any_of(seen_.lost, [&](const LossWindow &lost) {
-			return lost.begin_ns <= loss_end_ns_ && lost.end_ns >= loss_begin_ns_;
+			return lost.unreadable == unreadable && lost.begin_ns <= loss_end_ns_ && lost.end_ns >= loss_begin_ns_;
 		});
 	}
 
@@ -216,7 +220,7 @@ private:
 
 	static OwnInterrupts own(const Transfer *out)
 	{
-		return out ? OwnInterrupts{out->ready_interrupt, out->device_interrupt} : OwnInterrupts{};
+		return out ? OwnInterrupts{out->ready_interrupt, out->device_interrupt, out->connection} : OwnInterrupts{};
 	}
 
 	// The message edge: from a thread that took the message to the one that gave it.
@@ -230,7 +234,7 @@ private:
 		if (in.call && !in.publish)
 			loss_end_ns_ = std::max(loss_end_ns_, in.call_return ? in.call_return->at_ns : seen_.end_ns);
 		Handover handover;
-		if (Reason reason = resolve(in, *from, *place.thread, handover); reason != Reason::None)
+		if (Reason reason = resolve(seen_, in, *from, *place.thread, handover); reason != Reason::None)
 			return reason;
 		if (handover.taken.at_ns > end.at_ns || gives_too_soon(out, handover.taken.at_ns))
 			return Reason::InvertedTime;
@@ -323,17 +327,22 @@ private:
 	// Hops counted from the sender, windows in the order of time; refuses whatever doesn't tile.
 	Reason assemble()
 	{
-		std::vector<Segment> &all = path_.segments;
-		for (const auto &window : windows_ | std::views::reverse)
-			for (Segment segment : window) {
+		Tiles all;
+		for (const Tiles &window : windows_ | std::views::reverse) {
+			auto share = window.shares.begin();
+			for (uint32_t i = 0; i < window.segments.size(); ++i) {
+				Segment segment = window.segments[i];
 				segment.hop = static_cast<uint16_t>(last_hop_ - segment.hop);
-				if (!all.empty() && continues(all.back(), segment))
-					all.back().end = segment.end;
-				else
-					all.push_back(segment);
+				const auto first = share;
+				while (share != window.shares.end() && share->segment == i)
+					++share;
+				all.add(segment, {first, share});
 			}
+		}
+		path_.segments = std::move(all.segments);
+		path_.shares = std::move(all.shares);
 		uint64_t at_ns = path_.send_ns;
-		for (const Segment &segment : all) {
+		for (const Segment &segment : path_.segments) {
 			if (segment.begin.at_ns != at_ns || segment.end.at_ns <= at_ns)
 				return Reason::InvertedTime;
 			at_ns = segment.end.at_ns;
@@ -346,7 +355,7 @@ private:
 	std::ranges::subrange<std::vector<Transfer>::const_iterator> transfers_;
 	size_t left_of_chain_ = 0;
 	uint64_t loss_begin_ns_ = 0, loss_end_ns_ = 0;
-	std::vector<std::vector<Segment>> windows_;
+	std::vector<Tiles> windows_;
 	uint16_t last_hop_ = 0;
 	Path path_;
 };

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,6 +30,15 @@ uid_t number_in(const char *variable, const char *text)
 	return number;
 }
 
+// doas(1) gives the name alone.
+uid_t user_named(const char *variable, const char *name)
+{
+	const passwd *entry = getpwnam(name);
+	if (!entry)
+		throw Failure(ExitCode::Usage, fmt::format("{}=\"{}\" is no user of this machine: unset it", variable, name));
+	return entry->pw_uid;
+}
+
 } // namespace
 
 Identity invoking_user()
@@ -40,6 +50,8 @@ Identity invoking_user()
 		const char *variable = std::getenv("SUDO_UID") ? "SUDO_UID" : "PKEXEC_UID";
 		if (const char *text = std::getenv(variable))
 			user.uid = number_in(variable, text);
+		else if (const char *name = std::getenv("DOAS_USER"))
+			user.uid = user_named("DOAS_USER", name);
 	}
 	user.stays_root = user.was_root && user.uid == 0;
 	const passwd *entry = getpwuid(user.uid);
@@ -50,6 +62,20 @@ Identity invoking_user()
 	user.gid = entry ? entry->pw_gid : getgid();
 	user.name = entry ? entry->pw_name : std::to_string(user.uid);
 	return user;
+}
+
+Identity reader_of(const std::string &path, const Identity &user)
+{
+	struct stat status{};
+	if (!user.stays_root || stat(path.c_str(), &status) || status.st_uid == 0)
+		return user;
+	const passwd *entry = getpwuid(status.st_uid);
+	if (!entry)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{} belongs to user {}, who doesn't exist here: chown it first, or write "
+								  "elsewhere with -o",
+								  path, status.st_uid));
+	return {status.st_uid, entry->pw_gid, entry->pw_name, true, false};
 }
 
 void become(const Identity &user)
@@ -63,7 +89,7 @@ void become(const Identity &user)
 	must(initgroups(user.name.c_str(), user.gid) == 0, "initgroups");
 	must(setresgid(user.gid, user.gid, user.gid) == 0, "setresgid");
 	must(setresuid(user.uid, user.uid, user.uid) == 0, "setresuid"); // clears all capability sets: capabilities(7)
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 	if (setresuid(0, 0, 0) == 0)
 		throw Failure(ExitCode::Internal, "root could be had back after giving it up: refusing to run");
 	if (const passwd *entry = getpwuid(user.uid)) {

@@ -15,9 +15,13 @@ struct Identity {
 	bool stays_root = false;  // root without an invoking user, as in CI: nothing to become
 };
 
-// From SUDO_UID/SUDO_GID or PKEXEC_UID where the process is root, else the process's own. Throws Failure(Usage) where
+// From SUDO_UID, PKEXEC_UID or DOAS_USER where the process is root, else the process's own. Throws Failure(Usage) where
 // those variables don't name a user.
 Identity invoking_user();
+
+// Who reads a run: `user`, or, where that is root without an invoking user, the owner of `path`. So what a run directory holds is
+// read, and written beside, with no more rights than its owner's. Throws Failure(Usage) where the owner isn't a known user.
+Identity reader_of(const std::string &path, const Identity &user);
 
 // Gives up every privilege for good: supplementary groups, group, user, capabilities, ambient set. Throws
 // Failure(Internal) where the kernel refuses or where privileges could be had back.

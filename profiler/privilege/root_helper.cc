@@ -2,7 +2,9 @@
 #include "profiler/privilege/root_helper.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +13,18 @@
 #include <cstring>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/helper_rights.h"
 
 namespace icepath::privilege {
+
+HelperDied::HelperDied(pid_t stuck)
+	: Failure(ExitCode::MachineCannot,
+			  fmt::format(
+				  "the root helper (process {0}) doesn't answer and its probes may still be attached, so nothing is "
+				  "measured from here on; end it as root: kill -9 {0}",
+				  stuck)),
+	  stuck_(true)
+{}
 
 Helper::Helper(const Identity &user)
 {
@@ -29,17 +41,34 @@ Helper::Helper(const Identity &user)
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
 		prctl(PR_SET_NAME, "icepath-helper");
+		keep_rights_for_capturing();
 		serve(theirs.get(), icepath, user.uid);
 		_exit(0);
 	}
 	socket_ = std::move(ours);
+	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }
 
-Helper::~Helper()
+Helper::~Helper() { end(); }
+
+// Its socket is closed, which ends it unless it hangs; then it is killed where icepath may do that, as plain root may. True: it is
+// gone, and its probes are.
+bool Helper::end()
 {
+	constexpr int kPatienceMs = 2000;
 	socket_.reset();
-	if (pid_ > 0)
-		waitpid(pid_, nullptr, 0);
+	for (const bool kill_it : {false, true}) {
+		if (pid_ <= 0)
+			return true;
+		if (kill_it && (!pidfd_ || syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0)))
+			return false;
+		pollfd ended{pidfd_.get(), POLLIN, 0};
+		if (pidfd_ && poll(&ended, 1, kPatienceMs) <= 0)
+			continue;
+		waitpid(pid_, nullptr, pidfd_ ? WNOHANG : 0);
+		pid_ = -1;
+	}
+	return pid_ <= 0;
 }
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
@@ -49,7 +78,7 @@ HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fd
 	const int timeout_ms = request.kind == HelperRequestKind::Load ? 120'000 : 10'000;
 	if (!channel::send(socket_.get(), &request, sizeof(request), fds) ||
 		!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
-		throw HelperDied();
+		throw end() ? HelperDied() : HelperDied(pid_);
 	if (reply.exit_code != 0)
 		throw Failure(static_cast<ExitCode>(reply.exit_code),
 					  std::string(reply.message.data(), strnlen(reply.message.data(), reply.message.size())));
@@ -104,10 +133,11 @@ void Helper::add_socket(int fd, uint64_t key)
 	ask(request, {fd}, none);
 }
 
-uint32_t Helper::follow(int pidfd)
+uint32_t Helper::follow(int pidfd, uint32_t family)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::Follow;
+	request.key = family;
 	std::vector<Fd> none;
 	return ask(request, {pidfd}, none).worker;
 }

@@ -4,8 +4,8 @@
 // dropped, holds the capture, pins workers, and answers the requests below over a socket pair, one reply each.
 //
 // What it believes: nothing. A worker is named by a pidfd, and taken only if it is a child of the icepath that forked the
-// helper, or a thread of such a child, and runs as the invoking user. It opens no path that a request names. It ends when the socket closes, and its
-// BPF programs with it.
+// helper, or a thread of such a child, and runs as the invoking user. It opens no path that a request names. It ends when the socket
+// closes or when that icepath has ended, and its BPF programs with it. Of root it keeps what capturing needs (helper_rights.h).
 #include <sys/types.h>
 
 #include <array>
@@ -22,16 +22,20 @@
 
 namespace icepath::privilege {
 
-inline constexpr size_t kMaxWorkers = 1024;
+inline constexpr size_t kMaxWorkers = 1024; // at a time
 inline constexpr size_t kMaxBlockWorkers = 65; // of one block
 inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
 	Load, // cpus, records_per_slot; replies with the slots' map as a file descriptor
-	AddWorker, // fd: pidfd of a process, whose main thread it is, or of a thread; cpu: where to pin it. Replies with its number
+	// fd: pidfd of a process, whose main thread it is, or of a thread; cpu: where to pin it. Replies with its number, which may be
+	// that of one which has ended
+	AddWorker,
 	AddSocket, // fd: socket; key
-	Follow, // fd: pidfd of a process with one thread, whose threads to come are followed as well. Replies with its family
+	// fd: pidfd of a process with one thread, whose threads to come are followed as well; key: the family that it joins, 0: a new
+	// one. Replies with its family
+	Follow,
 	Attach, // probes
 	BeginBlock, // workers: numbers; families; looks
 	EndBlock,
@@ -56,7 +60,7 @@ struct HelperRequest {
 // What became of a probe, as capture::Trial has it.
 struct ToldProbe {
 	uint32_t candidate; // index into the probe's candidates, where it works
-	std::array<char, 256> why_not;
+	std::array<char, 512> why_not; // of several candidates, with the verifier's words
 };
 
 struct HelperReply {
@@ -70,18 +74,25 @@ struct HelperReply {
 	std::array<capture::SkippedPrograms, capture::kMostSkipTimes> skipped;
 };
 
-// The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper is gone
+// The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper doesn't answer
 // it throws HelperDied.
 class HelperDied : public Failure {
 public:
 	HelperDied() : Failure(ExitCode::MachineCannot, "the root helper died: no probes from here on") {}
+	// It doesn't answer and can't be ended either, so its probes may still be attached.
+	explicit HelperDied(pid_t stuck);
+	// Whether nothing that is measured from now on is known to be free of probes.
+	bool probes_may_be_attached() const { return stuck_; }
+
+private:
+	bool stuck_ = false;
 };
 
 class Helper {
 public:
 	// Forks the helper, which stays root; the caller then calls become(). Throws Failure(MachineCannot) without root.
 	explicit Helper(const Identity &user);
-	~Helper(); // closes the socket and reaps the helper
+	~Helper(); // closes the socket and reaps the helper, if that ends within 2 s
 	Helper(const Helper &) = delete;
 	Helper &operator=(const Helper &) = delete;
 
@@ -94,7 +105,8 @@ public:
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
 	uint32_t add_worker(int pidfd, uint32_t cpu);
 	void add_socket(int fd, uint64_t key);
-	uint32_t follow(int pidfd);
+	uint32_t follow(int pidfd,
+					uint32_t family = 0); // 0: a new one; else one that it has told, whose process this one replaces
 	capture::ProbeSet attach(capture::ProbeSet probes);
 	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more. `looks`: in a block that lasts, the helper wakes ten times
 	// a second and looks for skipped programs, so that one doesn't spoil all of it.
@@ -104,8 +116,9 @@ public:
 
 private:
 	HelperReply ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received);
-	Fd socket_;
-	pid_t pid_ = -1;
+	bool end();
+	Fd socket_, pidfd_;
+	pid_t pid_ = -1; // -1: it is reaped
 };
 
 // The helper's own loop; returns when the socket closes.

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper's side: runs as root, so it checks everything that it is asked.
-#include <fmt/format.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "cpuset/affinity.h"
 #include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
 #include "profiler/failure.h"
+#include "profiler/privilege/own_child.h"
 #include "profiler/privilege/root_helper.h"
 
 namespace icepath::privilege {
@@ -35,23 +34,17 @@ void put_skipped(const std::vector<capture::SkippedPrograms> &skipped, HelperRep
 	std::copy_n(skipped.begin(), reply.skipped_count, reply.skipped.begin());
 }
 
-// A field of a file under /proc that holds one number after its name.
-std::optional<int64_t> proc_field(const std::string &path, std::string_view field)
+bool has_ended(const Fd &pidfd)
 {
-	std::ifstream file(path);
-	for (std::string line; std::getline(file, line);) {
-		if (!line.starts_with(field))
-			continue;
-		std::istringstream rest(line.substr(field.size()));
-		if (int64_t number = 0; rest >> number)
-			return number;
-	}
-	return std::nullopt;
+	pollfd look{pidfd.get(), POLLIN, 0};
+	return poll(&look, 1, 0) == 1;
 }
 
 class Server {
 public:
-	Server(pid_t icepath, uid_t user) : icepath_(icepath), user_(user) {}
+	Server(pid_t icepath, uid_t user)
+		: icepath_(icepath), user_(user), icepath_pidfd_(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)))
+	{}
 
 	HelperReply answer(const HelperRequest &request, std::vector<Fd> &fds, std::vector<int> &to_send)
 	{
@@ -70,7 +63,8 @@ public:
 			break;
 		case HelperRequestKind::Follow:
 			check_is_ours(fds);
-			reply.worker = capture().follow(fds[0].get());
+			reply.worker =
+				capture().follow(fds[0].get(), static_cast<uint32_t>(std::min<uint64_t>(request.key, UINT32_MAX)));
 			break;
 		case HelperRequestKind::Attach:
 			capture().attach(request.probes);
@@ -100,12 +94,19 @@ public:
 		return reply;
 	}
 
-	// The next request is there, or the peer is gone.
-	void await(int socket)
+	// The next request is there, or the socket is closed. False: icepath has ended, whoever else may hold its end of the socket.
+	bool await(int socket)
 	{
-		pollfd next{socket, POLLIN, 0};
-		for (int wait_ms = kFirstLookMs; looks_ && poll(&next, 1, wait_ms) == 0; wait_ms = kLookEveryMs)
-			capture().look_for_skipped();
+		std::array<pollfd, 2> next = {pollfd{socket, POLLIN, 0}, pollfd{icepath_pidfd_.get(), POLLIN, 0}};
+		for (int wait_ms = kFirstLookMs;; wait_ms = kLookEveryMs) {
+			const int ready = poll(next.data(), next.size(), looks_ ? wait_ms : -1);
+			if (ready > 0)
+				return next[1].revents == 0;
+			if (ready == 0)
+				capture().look_for_skipped();
+			else if (errno != EINTR)
+				return false;
+		}
 	}
 
 private:
@@ -151,33 +152,31 @@ private:
 	{
 		if (fds.size() != 1)
 			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent");
-		// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell. That of a
-		// thread is free as soon as it has ended: whose pidfd still tells the number when all is read had it all along.
-		// A thread has its process's parent (copy_process, CLONE_THREAD).
-		const std::string of_pidfd = fmt::format("/proc/self/fdinfo/{}", fds[0].get());
-		const auto pid = proc_field(of_pidfd, "Pid:");
-		const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
-		if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath_ ||
-			proc_field(status, "Uid:") != int64_t{user_} || proc_field(of_pidfd, "Pid:") != pid)
-			throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
-		return static_cast<pid_t>(*pid);
+		return check_own_child(fds[0].get(), icepath_, user_);
 	}
 
 	uint32_t add_worker(uint32_t cpu, std::vector<Fd> &fds)
 	{
-		if (workers_.size() >= kMaxWorkers)
+		// Cells are opened anew in fresh processes: those that have ended make room.
+		const auto ended = std::ranges::find_if(workers_, has_ended);
+		if (ended == workers_.end() && workers_.size() >= kMaxWorkers)
 			throw Failure(ExitCode::Internal, "there are more workers than can be marked");
 		const pid_t pid = check_is_ours(fds);
 		if (const auto problem = cpuset::pin(pid, cpu))
 			throw Failure(ExitCode::MachineCannot, *problem);
 		if (capture_)
 			capture_->add_worker(fds[0].get());
-		workers_.push_back(std::move(fds[0]));
-		return static_cast<uint32_t>(workers_.size() - 1);
+		const auto number = static_cast<uint32_t>(ended - workers_.begin());
+		if (ended == workers_.end())
+			workers_.push_back(std::move(fds[0]));
+		else
+			*ended = std::move(fds[0]);
+		return number;
 	}
 
 	const pid_t icepath_;
 	const uid_t user_;
+	const Fd icepath_pidfd_;
 	std::optional<capture::Capture> capture_;
 	std::vector<Fd> workers_;
 	bool looks_ = false; // in this block
@@ -192,9 +191,12 @@ void serve(int socket, pid_t icepath, uid_t user)
 	for (;;) {
 		std::vector<Fd> fds;
 		std::vector<int> to_send;
-		server.await(socket);
-		if (!channel::receive(socket, &request, sizeof(request), fds))
-			return;
+		try {
+			if (!server.await(socket) || !channel::receive(socket, &request, sizeof(request), fds))
+				return;
+		} catch (const Failure &) {
+			return; // it may open no more files, so that it can't go on
+		}
 		HelperReply reply{};
 		try {
 			reply = server.answer(request, fds, to_send);

@@ -16,13 +16,20 @@ struct Attempt {
 };
 
 struct Outcome {
-	std::vector<Attempt> attempts; // blocks that were judged, in their order
+	std::vector<Attempt> attempts; // blocks that the search rests on, in their order
 	FoundRate found;
+	// Blocks at the rate found, after the search. They chose nothing: that a rate was chosen for holding makes it look better in
+	// the blocks that it was chosen by.
+	std::vector<Attempt> confirmations;
 
-	// Whether a block is of those that statistics are made of: at found.statistics_hz, or one level below it.
-	// Faster ones are left out: mixed with those that hold, what doesn't would tell of neither.
+	// Statistics are of blocks that confirm, where there are enough for an interval, and else of the search's.
+	bool confirmed_by_enough() const { return confirmations.size() >= kProof; }
+	size_t held_again() const;
+
+	// Whether a block is of those that statistics are made of; without enough confirmations: at found.statistics_hz, or one level
+	// below it. Faster ones are left out: mixed with those that hold, what doesn't would tell of neither.
 	bool tells_of(double hz) const;
-	bool tells_of(const rundir::Block &block) const { return block.rate_hz && tells_of(*block.rate_hz); }
+	bool tells_of(const rundir::Block &block) const;
 };
 
 // Collects it block by block.

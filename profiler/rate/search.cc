@@ -75,6 +75,12 @@ FoundRate found_rate(const Tallies &tallies, const Terms &terms)
 	return found;
 }
 
+bool is_time_to_confirm(uint32_t pairs_done, uint32_t expected)
+{
+	const uint32_t confirming = std::max(kProof, expected / 3);
+	return expected >= 3 * kProof && pairs_done + confirming >= expected;
+}
+
 RateSearch::RateSearch(const Terms &terms)
 	: terms_(terms), next_hz_(hz_of(level_below(estimate({}, terms).median, terms)))
 {}

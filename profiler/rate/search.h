@@ -26,6 +26,10 @@ struct FoundRate {
 };
 inline constexpr uint32_t kProof = 3;
 
+// Of `expected` pairs of rounds the last third, and kProof at least, confirm what the others found, in blocks that chose nothing;
+// none where that would leave the search fewer than them.
+bool is_time_to_confirm(uint32_t pairs_done, uint32_t expected);
+
 FoundRate found_rate(const Tallies &tallies, const Terms &terms);
 
 class RateSearch {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "icepath/plugin.h"
 #include "profiler/path/decode.h"
@@ -18,9 +19,11 @@ using rundir::Block;
 // Latencies of a cell, one list for each block.
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
-	Blocks latency, round_trip, first_response, pacing, to_all, send_call, latency_probed;
+	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed;
 	std::vector<Blocks> by_flow;
-	std::vector<stats::BlockValue> medians;
+	std::vector<uint32_t> opening, opening_probed; // beside latency and what is beside it, and beside latency_probed
+	OpeningsOf openings;
+	ObservedBlocks observed;
 	std::vector<double> sent_per_s, received_per_s; // by block
 	Jitter jitter;
 	UsageTotals usage;
@@ -73,6 +76,7 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
 	++(block.probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
+	cell.blocks_log_full += block.end == rundir::BlockEnd::LogFull;
 	if (block.end == rundir::BlockEnd::Failed) {
 		++cell.blocks_failed;
 		cell.failure = block.failure;
@@ -91,21 +95,25 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		return;
 	BlockLatencies &times = seen.latencies;
 	std::vector<uint64_t> all = times.all();
+	samples.observed.add(block.round, block.probed, all);
 	if (stats::supported(all.size(), stats::kP50)) {
 		std::vector<uint64_t> sorted = all;
 		std::ranges::sort(sorted);
-		samples.medians.push_back(
-			{block.round, block.probed, static_cast<double>(stats::percentile(sorted, stats::kP50))});
+		samples.openings.add_p50(block, static_cast<double>(stats::percentile(sorted, stats::kP50)));
 	}
 	if (block.probed) {
 		samples.latency_probed.push_back(std::move(all));
+		samples.opening_probed.push_back(block.opening);
 		return;
 	}
 	if (const auto rate = seen.sent.per_s())
 		samples.sent_per_s.push_back(*rate);
 	if (const auto rate = seen.received.per_s())
 		samples.received_per_s.push_back(*rate);
+	if (!all.empty())
+		samples.openings.add_latencies(block);
 	samples.latency.push_back(std::move(all));
+	samples.opening.push_back(block.opening);
 	samples.by_flow.resize(times.by_flow.size());
 	for (size_t flow = 0; flow < times.by_flow.size(); ++flow) {
 		samples.jitter.add(times.by_flow[flow]);
@@ -115,34 +123,64 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	samples.first_response.push_back(std::move(times.first_response));
 	samples.round_trip.push_back(std::move(times.round_trip));
 	samples.pacing.push_back(std::move(times.pacing));
+	samples.from_due.push_back(std::move(times.from_due));
 	samples.send_call.push_back(std::move(times.send_call));
 	if (block.end != rundir::BlockEnd::Failed)
 		add_usage(block, cell.cell, samples);
 }
 
+// Which latencies are typical, and which the tail.
+void set_ranges(CellResult &cell, const Samples::Blocks &probed)
+{
+	std::vector<uint64_t> all;
+	for (const auto &block : probed)
+		all.insert(all.end(), block.begin(), block.end());
+	if (all.empty())
+		return;
+	std::ranges::sort(all);
+	cell.probed_ns = std::accumulate(all.begin(), all.end(), 0.0);
+	const auto between = [&](uint64_t from_ns, uint64_t to_ns) {
+		LatencyRange range{from_ns, to_ns, 0, {}};
+		range.messages =
+			static_cast<uint64_t>(std::ranges::upper_bound(all, to_ns) - std::ranges::lower_bound(all, from_ns));
+		return range;
+	};
+	constexpr stats::Percentile kP40{40000}, kP60{60000};
+	static_assert(stats::kReported[0] == stats::kP50 && stats::kReported[2] == stats::kP99);
+	if (stats::supported(all.size(), stats::kP50))
+		cell.typical = between(stats::percentile(all, kP40), stats::percentile(all, kP60));
+	if (const auto &p99 = cell.latency_probed.percentiles[2])
+		cell.tail = between(*p99, UINT64_MAX);
+}
+
 void describe(CellResult &cell, const Samples &samples)
 {
-	cell.latency = stats::describe(samples.latency);
-	cell.latency_probed = stats::describe(samples.latency_probed);
+	cell.openings = samples.openings.take();
+	const bool by_opening = cell.openings.carry_intervals();
+	const std::vector<uint32_t> opening = by_opening ? samples.opening : std::vector<uint32_t>();
+	cell.latency = stats::describe(samples.latency, opening);
+	cell.latency_probed =
+		stats::describe(samples.latency_probed, by_opening ? samples.opening_probed : std::vector<uint32_t>());
 	if (samples.by_flow.size() > 1)
 		for (const Samples::Blocks &flow : samples.by_flow)
-			cell.by_flow.push_back(stats::describe(flow));
+			cell.by_flow.push_back(stats::describe(flow, opening));
 	if (rundir::is_answered(cell.cell.pattern))
-		cell.round_trip = stats::describe(samples.round_trip);
-	else if (rundir::is_paced(cell.cell))
-		cell.pacing = stats::describe(samples.pacing);
-	cell.first_response = stats::describe(samples.first_response);
-	cell.to_all = stats::describe(samples.to_all);
-	cell.send_call = stats::describe(samples.send_call);
+		cell.round_trip = stats::describe(samples.round_trip, opening);
+	else if (rundir::is_paced(cell.cell)) {
+		cell.pacing = stats::describe(samples.pacing, opening);
+		cell.from_due = stats::describe(samples.from_due, opening);
+	}
+	cell.first_response = stats::describe(samples.first_response, opening);
+	cell.to_all = stats::describe(samples.to_all, opening);
+	cell.send_call = stats::describe(samples.send_call, opening);
 	if (samples.jitter.count > 0)
 		cell.jitter_ns = samples.jitter.sum_ns / static_cast<double>(samples.jitter.count);
 	if (!samples.sent_per_s.empty())
 		cell.throughput.sent_per_s = stats::median(samples.sent_per_s);
 	if (!samples.received_per_s.empty())
 		cell.throughput.received_per_s = stats::median(samples.received_per_s);
-	cell.tail_from_ns = cell.latency_probed.percentiles[2];
-	static_assert(stats::kReported[2] == stats::kP99);
-	cell.observer_effect = stats::paired_difference(stats::neighbours(samples.medians));
+	set_ranges(cell, samples.latency_probed);
+	cell.observer_effect = samples.observed.effect();
 	if (samples.usage.messages == 0)
 		return;
 	cell.usage = samples.usage;
@@ -179,6 +217,9 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 		if (segment.culprit.kind == path::Culprit::Kind::Task)
 			remember(segment.culprit.id);
 	}
+	for (const path::Share &share : path.shares)
+		if (share.who.kind == path::Culprit::Kind::Task)
+			remember(share.who.id);
 	worst.path = std::move(path);
 	return worst;
 }
@@ -187,6 +228,7 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 void add_paths(const Block &block, CellResult &cell)
 {
 	const path::Observations seen = path::decode(block, cell.cell);
+	const uint64_t complete_before = cell.complete();
 	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
 		cell.system_calls.add(block, cell.cell, seen);
 	for (const path::Delivery &delivery : seen.deliveries) {
@@ -199,16 +241,30 @@ void add_paths(const Block &block, CellResult &cell)
 		cell.layers.add(path, seen);
 		cell.culprits.add(path, seen);
 		const uint64_t latency = path.recv_ns - path.send_ns;
-		if (cell.tail_from_ns && latency >= *cell.tail_from_ns) {
-			cell.tail.add(path, seen);
+		if (cell.typical && cell.typical->holds(latency))
+			cell.typical->layers.add(path, seen);
+		if (cell.tail && cell.tail->holds(latency)) {
+			cell.tail->layers.add(path, seen);
 			cell.tail_culprits.add(path, seen);
 		}
 		if (!cell.worst || latency > cell.worst->latency_ns())
 			cell.worst = tell(std::move(path), delivery, seen, block, cell.cell);
 	}
+	const uint64_t complete = cell.complete() - complete_before;
+	cell.layers.end_block(complete);
+	for (auto *range : {&cell.typical, &cell.tail})
+		if (*range)
+			(*range)->layers.end_block(complete);
 }
 
 } // namespace
+
+double CellResult::share_known() const
+{
+	const auto share = [](double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 1; };
+	return std::min(share(static_cast<double>(complete()), static_cast<double>(probed)),
+					share(static_cast<double>(layers.total_ns()), probed_ns));
+}
 
 bool cpu_split_is_exact(const rundir::Head &head)
 {
@@ -242,6 +298,8 @@ RunResult analyse(const std::string &run)
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
 			describe(result.cells[i], samples[i]);
+		for (size_t i = 0; result.tail && i < std::min(result.cells.size(), result.tail->failed_openings.size()); ++i)
+			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}
 	rundir::Reader again(run);
 	// No further than the first time: the run may still be going on.

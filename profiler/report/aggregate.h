@@ -11,13 +11,14 @@
 #include "profiler/path/path.h"
 #include "profiler/rate/outcome.h"
 #include "profiler/report/breakdown.h"
+#include "profiler/report/cell_openings.h"
 #include "profiler/report/counters.h"
 #include "profiler/report/messages.h"
+#include "profiler/report/observer_effect.h"
 #include "profiler/report/system_calls.h"
 #include "profiler/rundir/block.h"
 #include "profiler/rundir/run.h"
 #include "profiler/stats/block_interval.h"
-#include "profiler/stats/paired_blocks.h"
 
 namespace icepath::report {
 
@@ -59,6 +60,21 @@ struct UsageTotals {
 	std::array<rundir::Usage, 2> ends;
 };
 
+// Some of the deliveries in probed blocks, by their latency: from `from_ns` to `to_ns`, both included.
+struct LatencyRange {
+	uint64_t from_ns = 0, to_ns = UINT64_MAX;
+	uint64_t messages = 0; // with such a latency
+	Breakdown layers; // of those of them whose path is complete
+
+	bool holds(uint64_t latency_ns) const { return from_ns <= latency_ns && latency_ns <= to_ns; }
+	// See CellResult::tells_where().
+	double share_known() const
+	{
+		return messages > 0 ? static_cast<double>(layers.deliveries()) / static_cast<double>(messages) : 1;
+	}
+	bool tells_where() const { return share_known() >= 0.9; }
+};
+
 struct CellResult {
 	rundir::Cell cell;
 	// max-rate: what the search came to. Every number below but blocks, capture and what its attempts lost is then of the blocks
@@ -66,11 +82,13 @@ struct CellResult {
 	std::optional<rate::Outcome> search;
 	// A failed one is also in one of the others. A counted one is in neither: it is for `counters` alone.
 	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_counted = 0, blocks_failed = 0;
+	uint64_t blocks_log_full = 0; // of blocks_probed: ended early, as a CPU's log was nearly full
 	std::string failure; // of the last block that failed
 	MessageCounts messages; // every block
 	uint64_t probed = 0; // deliveries in probed blocks: complete() + all of `incomplete`
 	std::array<uint64_t, path::kReasonNames.size()> incomplete{}; // by path::Reason; [None] stays 0
-	stats::Distribution latency, round_trip, pacing; // unprobed blocks
+	CellOpenings openings; // in fresh processes
+	stats::Distribution latency, round_trip, pacing, from_due; // unprobed blocks
 	std::vector<stats::Distribution> by_flow; // latency, where there are several flows; as rundir::flows_of()
 	stats::Distribution first_response; // several responses: see BlockLatencies
 	stats::Distribution to_all; // several receivers: see BlockLatencies
@@ -78,12 +96,14 @@ struct CellResult {
 	stats::Distribution latency_probed; // probed blocks
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
 	Throughput throughput;
+	double probed_ns = 0; // latencies of all deliveries in probed blocks
 	Breakdown layers;
-	std::optional<uint64_t> tail_from_ns; // p99 of latency_probed, where there is one
-	Breakdown tail; // complete deliveries at or above it
+	// From p40 to p60 of latency_probed, where there is a p50, and from its p99 on, where there is one. Each is a mean over the same messages for
+	// every layer, so it adds up to their latency; percentiles of layers don't.
+	std::optional<LatencyRange> typical, tail;
 	Culprits culprits, tail_culprits;
 	std::optional<WorstMessage> worst;
-	std::optional<stats::Effect> observer_effect; // of the p50, nanoseconds
+	ObserverEffect observer_effect;
 	CaptureCounts capture;
 	// Nothing without an unprobed block.
 	std::optional<UsageTotals> usage;
@@ -96,9 +116,11 @@ struct CellResult {
 	CounterTotals counters; // blocks without probes that didn't fail; the hardware's from counted ones
 
 	uint64_t complete() const { return layers.deliveries(); }
-	// Whether enough ways are known for their mean to stand for all. Those that aren't are no sample of them: mostly they are of
-	// messages that overlapped on their way through other threads, which are the ones that waited.
-	bool tells_where() const { return complete() * 10 >= probed * 9; }
+	// How much of the messages and of their time is in paths that are known, the lesser of the two. Those that aren't are no sample of
+	// them: mostly they are of messages that overlapped on their way through other threads, which are the ones that waited.
+	double share_known() const;
+	bool tells_where() const { return share_known() >= 0.9; } // enough that their mean stands for all
+	bool tells_typical() const { return tells_where() && typical && typical->tells_where(); }
 };
 
 struct RunResult {
@@ -114,8 +136,8 @@ struct RunResult {
 // the kernel shares out the exact sum by these samples (cputime_adjust()): a block of some milliseconds has none or few.
 bool cpu_split_is_exact(const rundir::Head &head);
 
-// Reads the container twice: the tail's layers can only be added up when its threshold is known. Memory grows with the
-// latencies and send calls (8 bytes each), not with the paths. Throws Failure(Usage) as rundir::Reader does.
+// Reads the container twice: the layers of some latencies can only be added up when these are known. Memory grows with the
+// latencies and send calls (8 bytes each) and with the blocks, not with the paths. Throws Failure(Usage) as rundir::Reader does.
 RunResult analyse(const std::string &run);
 
 } // namespace icepath::report

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <numeric>
 
 #include "ebpf/records.h"
@@ -56,8 +57,19 @@ Role role_of(const path::Path &path, const path::Segment &segment)
 
 std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, std::string> &task_names)
 {
-	if (culprit.kind == path::Culprit::Kind::Interrupt)
+	switch (culprit.kind) {
+	case path::Culprit::Kind::Interrupt:
 		return interrupt_name(culprit.interrupt, culprit.id);
+	case path::Culprit::Kind::IdleCpu:
+		return "idle CPU";
+	case path::Culprit::Kind::Throttled:
+		return "throttled";
+	case path::Culprit::Kind::Unknown:
+		return "unknown";
+	case path::Culprit::Kind::None:
+	case path::Culprit::Kind::Task:
+		break;
+	}
 	if (culprit.id == 0)
 		return "idle task";
 	const auto at = task_names.find(culprit.id);
@@ -67,6 +79,7 @@ std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, 
 void Breakdown::add(const path::Path &path, const path::Observations &seen)
 {
 	const uint64_t latency = path.recv_ns - path.send_ns;
+	Block &block = present_block();
 	uint64_t sum = 0;
 	for (const path::Segment &segment : path.segments) {
 		const uint64_t ns = segment.duration_ns();
@@ -75,10 +88,16 @@ void Breakdown::add(const path::Path &path, const path::Observations &seen)
 			continue;
 		const Key key{segment.layer, segment.hop, role_of(path, segment), thread_name(seen, segment.thread),
 					  segment.part};
-		sums_[key][static_cast<size_t>(segment.provenance())] += ns;
+		Sum &of_key = sums_[key];
+		of_key.ns[static_cast<size_t>(segment.provenance())] += ns;
+		if (of_key.by_block.empty() || of_key.by_block.back().first != blocks_.size() - 1)
+			of_key.by_block.emplace_back(blocks_.size() - 1, 0);
+		of_key.by_block.back().second += ns;
 	}
 	for (uint16_t relay = 1; !path.segments.empty() && relay < path.segments.back().hop; ++relay)
 		++passed_[relay];
+	++block.deliveries;
+	block.ns += latency;
 	++deliveries_;
 	total_ns_ += latency;
 	sum_error_ns_ += std::max(sum, latency) - std::min(sum, latency);
@@ -90,38 +109,128 @@ uint64_t Breakdown::passed(uint16_t relay) const
 	return found == passed_.end() ? 0 : found->second;
 }
 
+void LayerRow::add(const LayerRow &more)
+{
+	total_ns += more.total_ns;
+	mean_ns += more.mean_ns;
+	std::ranges::transform(provenance_ns, more.provenance_ns, provenance_ns.begin(), std::plus());
+	std::ranges::transform(by_block, more.by_block, by_block.begin(), std::plus());
+}
+
 std::vector<LayerRow> Breakdown::rows() const
 {
+	const std::vector<double> of_one = weights(), counts = deliveries_by_block();
+	const double all = std::reduce(counts.begin(), counts.end());
 	std::vector<LayerRow> rows;
-	for (const auto &[key, ns] : sums_) {
+	for (const auto &[key, sum] : sums_) {
 		const auto &[layer, hop, role, thread, part] = key;
-		rows.push_back({layer, part, hop, role, thread, std::reduce(ns.begin(), ns.end()), ns});
+		std::vector<double> by_block = spread_out(sum, of_one);
+		const double mean_ns = std::reduce(by_block.begin(), by_block.end()) / all;
+		rows.push_back({layer, part, hop, role, thread, std::reduce(sum.ns.begin(), sum.ns.end()), sum.ns, mean_ns,
+						std::move(by_block)});
 	}
 	return rows;
 }
 
+void Breakdown::end_block(uint64_t complete)
+{
+	if (complete > 0)
+		present_block().complete = complete;
+	in_block_ = false;
+}
+
+Breakdown::Block &Breakdown::present_block()
+{
+	if (!in_block_)
+		blocks_.emplace_back();
+	in_block_ = true;
+	return blocks_.back();
+}
+
+double Breakdown::mean_ns() const
+{
+	const std::vector<double> of_one = weights();
+	double ns = 0, count = 0;
+	for (size_t b = 0; b < blocks_.size(); ++b) {
+		ns += of_one[b] * static_cast<double>(blocks_[b].ns);
+		count += of_one[b] * static_cast<double>(blocks_[b].deliveries);
+	}
+	return count > 0 ? ns / count : 0;
+}
+
+std::vector<double> Breakdown::deliveries_by_block() const
+{
+	std::vector<double> counts = weights();
+	for (size_t b = 0; b < blocks_.size(); ++b)
+		counts[b] *= static_cast<double>(blocks_[b].deliveries);
+	return counts;
+}
+
+// 1 where all blocks have as many: then the means are those of messages to the last digit.
+std::vector<double> Breakdown::weights() const
+{
+	const auto complete = [](const Block &block) {
+		return static_cast<double>(block.complete > 0 ? block.complete : block.deliveries);
+	};
+	double all = 0;
+	for (const Block &block : blocks_)
+		all += complete(block);
+	std::vector<double> weights;
+	for (const Block &block : blocks_)
+		weights.push_back(all / static_cast<double>(blocks_.size()) / complete(block));
+	return weights;
+}
+
+std::vector<double> Breakdown::spread_out(const Sum &sum, const std::vector<double> &weights)
+{
+	std::vector<double> by_block(weights.size(), 0);
+	for (const auto &[block, ns] : sum.by_block)
+		by_block[block] = weights[block] * static_cast<double>(ns);
+	return by_block;
+}
+
+Culprits::Sums &Culprits::Sums::operator+=(const Sums &other)
+{
+	waiting_ns += other.waiting_ns;
+	interrupted_ns += other.interrupted_ns;
+	asleep_ns += other.asleep_ns;
+	return *this;
+}
+
+void Culprits::book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen)
+{
+	Key key{culprit_name(who, seen.task_names), who.kind, segment.layer, segment.part};
+	if (by_key_.size() >= kMaxNames && !by_key_.contains(key)) {
+		std::get<0>(key) = "others";
+		std::get<1>(key) = path::Culprit::Kind::None;
+	}
+	auto &[sum_ns, segments] = by_key_[key];
+	sum_ns += ns;
+	++segments;
+}
+
 void Culprits::add(const path::Path &path, const path::Observations &seen)
 {
+	for (const path::Share &share : path.shares) {
+		book(share.who, path.segments.at(share.segment), share.ns, seen);
+		sums_.waiting_ns += share.ns;
+	}
 	for (const path::Segment &segment : path.segments) {
-		if (segment.culprit.kind == path::Culprit::Kind::None || segment.duration_ns() == 0)
+		const uint64_t ns = segment.duration_ns();
+		if (segment.culprit.kind == path::Culprit::Kind::None || ns == 0 ||
+			path::waits_for_cpu(segment.layer, segment.part))
 			continue;
-		std::string name = culprit_name(segment.culprit, seen.task_names);
-		const bool interrupt = segment.culprit.kind == path::Culprit::Kind::Interrupt;
-		Key key{std::move(name), interrupt, segment.layer, segment.part};
-		if (sums_.size() >= kMaxNames && !sums_.contains(key))
-			std::get<0>(key) = "others";
-		auto &[ns, segments] = sums_[key];
-		ns += segment.duration_ns();
-		++segments;
+		book(segment.culprit, segment, ns, seen);
+		(segment.layer == path::Layer::Interrupt ? sums_.interrupted_ns : sums_.asleep_ns) += ns;
 	}
 }
 
 std::vector<CulpritRow> Culprits::top(size_t count) const
 {
 	std::vector<CulpritRow> rows;
-	for (const auto &[key, sum] : sums_) {
-		const auto &[name, interrupt, layer, part] = key;
-		rows.push_back({interrupt, name, layer, part, sum.first, sum.second});
+	for (const auto &[key, sum] : by_key_) {
+		const auto &[name, kind, layer, part] = key;
+		rows.push_back({kind, name, layer, part, sum.first, sum.second});
 	}
 	std::ranges::stable_sort(rows, std::ranges::greater(), &CulpritRow::total_ns);
 	rows.resize(std::min(rows.size(), count));

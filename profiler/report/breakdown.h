@@ -17,8 +17,8 @@ namespace icepath::report {
 enum class Role : uint8_t { Sender, Relay, Receiver };
 inline constexpr std::array<std::string_view, 3> kRoleNames = {"sender", "relay", "receiver"};
 
-// Rows tile: the sum of `total_ns` over the rows of a breakdown is the latency of its deliveries. A layer with parts has
-// one row for each and one, Part::None, for the rest.
+// Rows tile: the sum of `total_ns` over the rows of a breakdown is the latency of its deliveries, that of `mean_ns` their mean
+// latency. A layer with parts has one row for each and one, Part::None, for the rest.
 struct LayerRow {
 	path::Layer layer = path::Layer::SenderUser;
 	path::Part part = path::Part::None;
@@ -27,45 +27,81 @@ struct LayerRow {
 	std::string thread;
 	uint64_t total_ns = 0;
 	std::array<uint64_t, path::kProvenanceNames.size()> provenance_ns{}; // by path::Provenance; sums to total_ns
+	double mean_ns = 0; // over all deliveries, those without it included; see Breakdown
+	std::vector<double> by_block{}; // its nanoseconds in each block, weighted as the means are
+
+	void add(const LayerRow &more); // of the same breakdown
 };
 
+// Means count each block the same, however many of its messages they are over: what fills a CPU's log ends a block early, and a mean
+// by messages would hear less of that than of quiet blocks. A delivery counts by the share that it is of its block's complete ones.
 class Breakdown {
 public:
 	// `path` is complete.
 	void add(const path::Path &path, const path::Observations &seen);
+	// What is added from here on is of another block. `complete`: complete deliveries of the one that ends, those that aren't in
+	// here included; what was added and not ended yet is a block of its own.
+	void end_block(uint64_t complete);
 
 	uint64_t deliveries() const { return deliveries_; }
 	uint64_t total_ns() const { return total_ns_; } // recv - send, over all deliveries
+	double mean_ns() const; // of recv - send
 	// Sum over the deliveries of |sum of the segments - (recv - send)|: zero, or the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
 	uint64_t passed(uint16_t relay) const; // how many deliveries came by that hop, which isn't their receiver
 	std::vector<LayerRow> rows() const; // those with time, in the order of path::Layer, then hop, part, thread
+	std::vector<double> deliveries_by_block() const; // weighted as LayerRow::by_block
 
 private:
 	using Key = std::tuple<path::Layer, uint16_t, Role, std::string, path::Part>;
-	std::map<Key, std::array<uint64_t, path::kProvenanceNames.size()>> sums_;
+	struct Sum {
+		std::array<uint64_t, path::kProvenanceNames.size()> ns{};
+		std::vector<std::pair<size_t, uint64_t>> by_block; // of those that have any
+	};
+	struct Block {
+		uint64_t deliveries = 0, complete = 0, ns = 0;
+	};
+	Block &present_block();
+	std::vector<double> weights() const; // of one delivery of each block
+	static std::vector<double> spread_out(const Sum &sum, const std::vector<double> &weights);
+
+	std::map<Key, Sum> sums_;
 	std::map<uint16_t, uint64_t> passed_; // by hop
+	std::vector<Block> blocks_;
+	bool in_block_ = false; // the last of blocks_ goes on
 	uint64_t deliveries_ = 0, total_ns_ = 0, sum_error_ns_ = 0;
 };
 
 struct CulpritRow {
-	bool interrupt = false; // else a task
-	std::string name; // "kworker/1:2", "interrupt 24", "NET_RX softirq"
+	path::Culprit::Kind kind = path::Culprit::Kind::Task; // None: several, which are too many to be told apart
+	std::string name; // "kworker/1:2", "interrupt 24", "NET_RX softirq", "idle CPU"
 	path::Layer layer = path::Layer::Preempted;
 	path::Part part = path::Part::None;
 	uint64_t total_ns = 0;
-	uint64_t segments = 0;
+	uint64_t segments = 0; // in which it had a share
 };
 
-// Who took time from the messages on their way, by name: short-lived tasks of one name are one culprit.
+// Who took time from the messages on their way, by name: short-lived tasks of one name are one culprit. The rows add up to what
+// the messages waited for a CPU, of which each one has what it had of it, to the time in which they were interrupted, and to the
+// time in which threads that had to go on with them slept, which is that of who woke them.
 class Culprits {
 public:
+	// What the rows add up to.
+	struct Sums {
+		uint64_t waiting_ns = 0, interrupted_ns = 0, asleep_ns = 0;
+		uint64_t total_ns() const { return waiting_ns + interrupted_ns + asleep_ns; }
+		Sums &operator+=(const Sums &other);
+	};
 	void add(const path::Path &path, const path::Observations &seen);
 	std::vector<CulpritRow> top(size_t count) const; // by time
+	const Sums &sums() const { return sums_; }
 
 private:
-	using Key = std::tuple<std::string, bool, path::Layer, path::Part>;
-	std::map<Key, std::pair<uint64_t, uint64_t>> sums_;
+	using Key = std::tuple<std::string, path::Culprit::Kind, path::Layer, path::Part>;
+	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen);
+
+	std::map<Key, std::pair<uint64_t, uint64_t>> by_key_;
+	Sums sums_;
 };
 
 std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, std::string> &task_names);

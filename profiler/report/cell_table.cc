@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "icepath/plugin.h"
+#include "profiler/report/interval_text.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
+#include "profiler/stats/far_tail.h"
 
 namespace icepath::report {
 namespace {
@@ -18,32 +20,6 @@ struct Column {
 	bool right = true;
 	std::vector<std::string> cells = {};
 };
-
-// What stands behind "±" is worth its digits only where it is smaller than the value.
-std::string latency_interval(double ns, const stats::Interval &interval)
-{
-	const double half = (interval.high - interval.low) / 2;
-	return half < ns ? " ±" + microseconds_beside(half, ns) : " ±>100%";
-}
-
-std::string percentile_text(const stats::Distribution &d, size_t which, bool interval = false)
-{
-	if (!d.percentiles[which])
-		return "–";
-	const auto ns = static_cast<double>(*d.percentiles[which]);
-	if (!interval)
-		return microseconds(ns);
-	return microseconds(ns) + (d.intervals[which] ? latency_interval(ns, *d.intervals[which]) : " ±?");
-}
-
-std::string probe_cost(const CellResult &cell)
-{
-	if (!cell.observer_effect)
-		return "–";
-	const auto &[mean, pairs, interval] = *cell.observer_effect;
-	return (mean < 0 ? "" : "+") + microseconds(mean) +
-		   (interval ? " ±" + microseconds_beside((interval->high - interval->low) / 2, mean) : " ±?");
-}
 
 std::string cpu_text(const CellResult &cell)
 {
@@ -135,12 +111,15 @@ std::string rate_reading(const std::vector<const CellResult *> &cells)
 	if (search == cells.end())
 		return reading;
 	const rundir::RateLimits &limits = *(*search)->cell.limits;
+	const bool confirmed = std::ranges::all_of(
+		cells, [](const auto *cell) { return !cell->search || cell->search->confirmed_by_enough(); });
 	return reading +
 		   fmt::format("msg/s{}: the highest rate that most blocks held, with {} and a p99 of {} at most from when "
-					   "a message was due; the other columns are of that rate · ",
+					   "a message was due; the other columns are of that rate, latency from when it was sent, of {} · ",
 					   reading.empty() ? "" : " of max-rate",
 					   limits.max_loss > 0 ? percent(limits.max_loss) + " lost" : "nothing lost",
-					   duration(static_cast<double>(limits.max_p99_ns)));
+					   duration(static_cast<double>(limits.max_p99_ns)),
+					   confirmed ? "fresh blocks after the search" : "the search's own blocks, too few came after it");
 }
 
 std::vector<const CellResult *> measured(const RunResult &result)
@@ -166,11 +145,14 @@ std::string cell_text(const Column &column, const std::string &text, const Page 
 						: pad_right(page.spelled(text), width_of(column, page));
 }
 
+// Of the messages around the p50, which stands beside it.
 std::string layers_text(const CellResult &cell, size_t width, const Look &look)
 {
-	if (cell.tells_where())
-		return layer_bar(cell.layers.rows(), width, look);
-	const double share = static_cast<double>(cell.complete()) / static_cast<double>(cell.probed);
+	if (cell.probed == 0 || cell.tells_typical())
+		return layer_bar(cell.typical ? cell.typical->layers.rows() : std::vector<LayerRow>(), width, look);
+	if (cell.tells_where() && !cell.typical)
+		return pad_right("–", width);
+	const double share = cell.tells_where() ? cell.typical->share_known() : cell.share_known();
 	return pad_right(fmt::format("{:.0f} % known", std::floor(share * 100)), width);
 }
 
@@ -204,9 +186,9 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 {
 	std::array<bool, path::kLayerCount> used{};
 	for (const CellResult *cell : cells) {
-		if (!cell->tells_where())
+		if (!cell->tells_typical())
 			continue;
-		const auto sums = by_layer(cell->layers.rows());
+		const auto sums = by_layer(cell->typical->layers.rows());
 		for (size_t i = 0; i < sums.size(); ++i)
 			used[i] = used[i] || sums[i] > 0;
 	}
@@ -286,8 +268,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		pattern.cells.emplace_back(rundir::name(cell->cell.pattern));
 		wait.cells.emplace_back(rundir::name(cell->cell.wait));
 		size.cells.push_back(size_text(cell->cell));
-		p50.cells.push_back(percentile_text(cell->latency, 0, true));
-		p99.cells.push_back(percentile_text(cell->latency, 2, true));
+		p50.cells.push_back(percentile_text(cell->latency, 0));
+		p99.cells.push_back(percentile_text(cell->latency, 2));
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));
 		trip.cells.push_back(percentile_text(cell->round_trip, 0));
 		to_all.cells.push_back(percentile_text(cell->to_all, 0));
@@ -296,7 +278,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		taken.cells.push_back(rate_text(*cell));
 		cpu.cells.push_back(cpu_text(*cell));
 		lost.cells.push_back(count(cell->messages.lost));
-		probes.cells.push_back(probe_cost(*cell));
+		probes.cells.push_back(effect_text(cell->observer_effect.p50));
 	}
 	size_t beside = 0;
 	for (const CellResult *cell : cells)
@@ -309,16 +291,21 @@ void add_cell_table(Page &page, const RunResult &result)
 		else
 			before.push_back(column);
 	}
-	before.insert(before.end(), {&size, &p50, &p99, &p99_9});
+	before.insert(before.end(), {&size, &p50, &p99});
+	const bool has_far = std::ranges::any_of(p99_9.cells, [](const std::string &cell) { return cell != "–"; });
+	if (has_far)
+		before.push_back(&p99_9);
 	// See stats/block_interval.h for what simulated runs say of them.
-	std::string reading = "±: half of the 95 % interval over blocks; p99's is too narrow for rare events · ";
+	const bool by_opening =
+		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->openings.carry_intervals(); });
+	std::string reading = fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events · ",
+									  by_opening ? "openings" : "blocks");
 	const std::string rate_meaning = rate_reading(cells);
 	if (beside > 0)
 		reading += fmt::format("sparse: {} cells take turns within each period · ", beside + 1);
 	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
-	if (std::ranges::any_of(p50.cells, untold) || std::ranges::any_of(p99.cells, untold) ||
-		std::ranges::any_of(probes.cells, untold))
-		reading += "±?: too few blocks to tell, or they differ too much · ";
+	if (std::ranges::any_of(probes.cells, untold))
+		reading += "±?: too few blocks to tell · ";
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
 		  {&to_all, "to all: p50 of the time until the last receiver had it · "},
@@ -330,14 +317,18 @@ void add_cell_table(Page &page, const RunResult &result)
 			reading += meaning;
 		}
 	if (!std::ranges::all_of(cells, &CellResult::tells_where))
-		reading +=
-			"% known: of too few messages the way is known for their mean to be that of all (see the notices) · ";
+		reading += "% known: of too few messages, or of too little of their time, the way is known for their mean to "
+				   "be that of "
+				   "all (see the notices) · ";
+	const std::string far_needs = fmt::format("{0}000 messages in {0} blocks", stats::kFarBeyond);
+	if (!has_far)
+		reading += fmt::format("p99.9 is left out: it needs {} · ", far_needs);
 	const bool has_daemon =
 		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
-	reading +=
-		fmt::format("layers: where the mean goes, with probes · CPU: of both sides{} per message · probes: what they "
-					"added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)",
-					has_daemon ? " and their daemon" : "");
+	reading += fmt::format(
+		"layers: where the time of typical messages goes (p40 to p60), with probes · CPU: of both sides{} per "
+		"message · probes: what they added to the p50 · –: not measured, or too few messages or blocks{}",
+		has_daemon ? " and their daemon" : "", has_far ? fmt::format(" (p99.9 needs {})", far_needs) : "");
 
 	page.heading(heading);
 	add_rows(page, cells, before, {&cpu, &lost, &probes});

@@ -7,8 +7,11 @@
 #include <map>
 #include <memory>
 
+#include "profiler/path/decode.h"
+#include "profiler/path/walk.h"
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
+#include "profiler/report/path_lines.h"
 #include "profiler/report/searches.h"
 #include "profiler/report/written_file.h"
 #include "profiler/rundir/cell_title.h"
@@ -172,6 +175,35 @@ private:
 	WrittenFile file_;
 };
 
+class Paths : public Export {
+public:
+	explicit Paths(const fs::path &folder) : path_(folder / "paths.jsonl"), file_(path_) {}
+
+	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	{
+		const uint64_t number = blocks_++;
+		if (!block.probed)
+			return;
+		file_.add(block_line(block, cell, number));
+		const path::Observations seen = path::decode(block, cell);
+		for (const path::Delivery &delivery : seen.deliveries)
+			file_.add(path_line(path::walk(seen, delivery), delivery, seen, cell, number));
+	}
+
+	std::vector<std::string> done() override
+	{
+		file_.done();
+		return {path_.string()};
+	}
+
+	bool is_of_every_block() const override { return true; }
+
+private:
+	fs::path path_;
+	WrittenFile file_;
+	uint64_t blocks_ = 0;
+};
+
 std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const rundir::Head &head)
 {
 	switch (format) {
@@ -181,6 +213,8 @@ std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const 
 		return std::make_unique<Hlog>(folder);
 	case ExportFormat::Csv:
 		return std::make_unique<Csv>(folder);
+	case ExportFormat::Paths:
+		return std::make_unique<Paths>(folder);
 	}
 	return nullptr;
 }

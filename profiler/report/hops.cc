@@ -12,19 +12,19 @@ constexpr double kLeastNamed = 0.05; // of a hop's time
 constexpr double kRare = 0.05; // of deliveries
 
 struct Sum {
-	uint64_t ns = 0;
-	std::map<std::string, uint64_t> by_name;
+	double mean_ns = 0;
+	std::map<std::string, double> by_name;
 };
 
-Hop hop_of(Role role, const Sum &sum, uint64_t deliveries)
+Hop hop_of(Role role, const Sum &sum)
 {
-	std::vector<std::pair<uint64_t, std::string>> names;
+	std::vector<std::pair<double, std::string>> names;
 	for (const auto &[name, ns] : sum.by_name)
 		names.emplace_back(ns, name);
-	std::ranges::stable_sort(names, std::ranges::greater(), &std::pair<uint64_t, std::string>::first);
-	Hop hop{role, "", static_cast<double>(sum.ns) / static_cast<double>(deliveries)};
+	std::ranges::stable_sort(names, std::ranges::greater(), &std::pair<double, std::string>::first);
+	Hop hop{role, "", sum.mean_ns};
 	for (size_t i = 0; i < std::min(names.size(), kNames); ++i)
-		if (i == 0 || static_cast<double>(names[i].first) >= kLeastNamed * static_cast<double>(sum.ns))
+		if (i == 0 || names[i].first >= kLeastNamed * sum.mean_ns)
 			hop.threads += (i > 0 ? "/" : "") + names[i].second;
 	return hop;
 }
@@ -36,13 +36,13 @@ std::vector<Hop> hops(const Breakdown &layers)
 	std::map<std::pair<Role, uint16_t>, Sum> sums; // the receiver is one, however many were before it
 	for (const LayerRow &row : layers.rows()) {
 		Sum &sum = sums[{row.role, row.role == Role::Relay ? row.hop : uint16_t{0}}];
-		sum.ns += row.total_ns;
-		sum.by_name[row.thread] += row.total_ns;
+		sum.mean_ns += row.mean_ns;
+		sum.by_name[row.thread] += row.mean_ns;
 	}
 	std::vector<Hop> way;
 	if (std::ranges::any_of(sums, [](const auto &one) { return one.first.first == Role::Relay; }))
 		for (const auto &[place, sum] : sums) {
-			const Hop hop = hop_of(place.first, sum, layers.deliveries());
+			const Hop hop = hop_of(place.first, sum);
 			const bool is_rare = hop.role == Role::Relay && static_cast<double>(layers.passed(place.second)) <
 																kRare * static_cast<double>(layers.deliveries());
 			if (is_rare && !way.empty() && way.back().threads == kRareHops)

@@ -2,6 +2,7 @@
 #include "profiler/report/layer_bar.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -29,11 +30,11 @@ std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t t
 	return parts;
 }
 
-std::array<uint64_t, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows)
+std::array<double, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows)
 {
-	std::array<uint64_t, path::kLayerCount> sums{};
+	std::array<double, path::kLayerCount> sums{};
 	for (const LayerRow &row : rows)
-		sums[static_cast<size_t>(row.layer)] += row.total_ns;
+		sums[static_cast<size_t>(row.layer)] += row.mean_ns;
 	return sums;
 }
 
@@ -48,8 +49,11 @@ std::string layer_symbol(path::Layer layer, size_t times, const Look &look)
 
 std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look)
 {
-	const auto sums = by_layer(rows);
-	const auto columns = apportion({sums.begin(), sums.end()}, width);
+	constexpr double kPicoseconds = 1e3;
+	std::vector<uint64_t> weights;
+	for (const double mean_ns : by_layer(rows))
+		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
+	const auto columns = apportion(weights, width);
 	std::string bar;
 	for (size_t i = 0; i < columns.size(); ++i)
 		bar += layer_symbol(static_cast<path::Layer>(i), columns[i], look);

@@ -19,8 +19,8 @@ struct Look {
 // largest remainders, the earlier one first. All zero where the weights are.
 std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total);
 
-// Nanoseconds of each layer, parts included.
-std::array<uint64_t, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
+// Mean nanoseconds of each layer, parts included.
+std::array<double, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
 
 // `width` columns, every one of a layer; spaces where there is no time at all.
 std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "icepath/plugin.h"
 #include "profiler/report/messages.h"
 
 namespace icepath::report {
@@ -115,6 +116,21 @@ Json throughput_json(const CellResult &cell)
 	return json;
 }
 
+Json observer_json(const ObserverEffect &effect)
+{
+	const auto value = [](const std::optional<stats::Effect> &added) {
+		return added ? Json(rounded(added->mean)) : Json(nullptr);
+	};
+	const auto interval = [](const std::optional<stats::Effect> &added) {
+		return added ? interval_json(added->interval) : Json(nullptr);
+	};
+	const auto pairs = [](const std::optional<stats::Effect> &added) { return added ? added->pairs : 0; };
+	return {{"p50_added_ns", value(effect.p50)},  {"ci95", interval(effect.p50)},
+			{"pairs", pairs(effect.p50)},         {"mean_added_ns", value(effect.mean)},
+			{"mean_ci95", interval(effect.mean)}, {"p99_added_ns", value(effect.p99)},
+			{"p99_ci95", interval(effect.p99)},   {"p99_pairs", pairs(effect.p99)}};
+}
+
 Json limits_json(const CellResult &cell)
 {
 	const auto &limits = cell.cell.limits;
@@ -127,19 +143,86 @@ Json max_rate_json(const CellResult &cell)
 		return nullptr;
 	const auto rate = [](const std::optional<double> &hz) { return hz ? Json(rounded(*hz)) : Json(nullptr); };
 	const rate::FoundRate &found = cell.search->found;
-	Json attempts = Json::array();
-	for (const rate::Attempt &attempt : cell.search->attempts)
-		attempts.push_back({{"round", attempt.round},
+	const auto list = [&](const std::vector<rate::Attempt> &blocks) {
+		Json json = Json::array();
+		for (const rate::Attempt &attempt : blocks)
+			json.push_back({{"round", attempt.round},
 							{"rate_hz", rate(attempt.hz)},
 							{"held", attempt.verdict.held},
 							{"sent", attempt.verdict.sent},
 							{"lost", attempt.verdict.lost},
 							{"p99_ns", attempt.verdict.p99_ns ? Json(*attempt.verdict.p99_ns) : Json(nullptr)}});
+		return json;
+	};
 	return {{"rate_hz", rate(found.hz)},
 			{"ci95", {rate(found.low_hz), rate(found.high_hz)}},
 			{"failed_hz", rate(found.failed_hz)},
 			{"statistics_hz", rate(found.statistics_hz)},
-			{"attempts", attempts}};
+			{"statistics_from", cell.search->confirmed_by_enough() ? "confirmations" : "search"},
+			{"held_again", cell.search->held_again()},
+			{"attempts", list(cell.search->attempts)},
+			{"confirmations", list(cell.search->confirmations)}};
+}
+
+Json openings_json(const CellResult &cell)
+{
+	const CellOpenings &openings = cell.openings;
+	Json p50s = Json::array(), modes = Json::array();
+	for (const double p50 : openings.p50s.values)
+		p50s.push_back(rounded(p50));
+	for (const stats::Mode &mode : openings.p50s.modes)
+		modes.push_back({{"p50", rounded(mode.value)}, {"openings", mode.openings}});
+	const auto &difference = openings.p50s.difference;
+	return {{"count", openings.count},
+			{"failed", openings.failed},
+			{"intervals_over", openings.carry_intervals() ? "openings" : "blocks"},
+			{"p50_ns", p50s},
+			{"differ", openings.p50s.differ()},
+			{"f", difference ? Json(difference->f) : Json(nullptr)},
+			{"p_value", difference ? Json(difference->p) : Json(nullptr)},
+			{"between_share", difference ? Json(difference->between_sd) : Json(nullptr)},
+			{"within_share", difference ? Json(difference->within_sd) : Json(nullptr)},
+			{"modes", modes}};
+}
+
+Json drift_json(const CellResult &cell, size_t cells)
+{
+	const auto &drift = cell.openings.drift;
+	if (!drift)
+		return nullptr;
+	return {{"p50_ratio", drift->ratio},
+			{"ci95", {drift->interval.low, drift->interval.high}},
+			{"p_value", drift->p},
+			{"values", drift->values},
+			{"told", cell.openings.drifted(cells)}};
+}
+
+Json machine_state_json(const RunResult &result)
+{
+	Json wakes = Json::array(), floors = Json::array();
+	const auto told = [](const rundir::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
+	for (const rundir::CpuWake &wake : result.head.wakes) {
+		Json one = {{"cpu", wake.cpu}, {"begin", told(wake)}, {"end", nullptr}};
+		if (result.tail)
+			for (const rundir::CpuWake &later : result.tail->wakes)
+				if (later.cpu == wake.cpu)
+					one["end"] = told(later);
+		wakes.push_back(std::move(one));
+	}
+	for (const CellResult &cell : result.cells)
+		if ((cell.cell.capabilities & ICEPATH_NOT_IPC) && !cell.cell.injection.any() && cell.latency.percentiles[0])
+			floors.push_back({{"target", cell.cell.target},
+							  {"pattern", rundir::name(cell.cell.pattern)},
+							  {"payload_bytes", cell.cell.payload_bytes},
+							  {"p50", *cell.latency.percentiles[0]},
+							  {"ci95", interval_json(cell.latency.intervals[0])}});
+	Json steal = nullptr;
+	if (result.tail && result.tail->steal && result.tail->steal->of_ns > 0)
+		steal = {
+			{"ns", result.tail->steal->ns},
+			{"of_ns", result.tail->steal->of_ns},
+			{"share", static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)}};
+	return {{"floor_ns", floors}, {"wake_ns", wakes}, {"steal", steal}};
 }
 
 Json system_calls_json(const CellResult &cell)

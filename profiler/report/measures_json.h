@@ -16,8 +16,12 @@ nlohmann::ordered_json distribution_json(const stats::Distribution &distribution
 nlohmann::ordered_json messages_json(const CellResult &cell);
 nlohmann::ordered_json lateness_json(const CellResult &cell);
 nlohmann::ordered_json throughput_json(const CellResult &cell);
+nlohmann::ordered_json observer_json(const ObserverEffect &effect);
 nlohmann::ordered_json limits_json(const CellResult &cell);
 nlohmann::ordered_json max_rate_json(const CellResult &cell);
+nlohmann::ordered_json openings_json(const CellResult &cell);
+nlohmann::ordered_json drift_json(const CellResult &cell, size_t cells); // `cells`: of the run
+nlohmann::ordered_json machine_state_json(const RunResult &result);
 nlohmann::ordered_json system_calls_json(const CellResult &cell); // by thread; null where none were counted
 nlohmann::ordered_json usage_json(const CellResult &cell);
 nlohmann::ordered_json counters_json(const CellResult &cell);

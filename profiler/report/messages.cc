@@ -26,22 +26,22 @@ class Direction {
 public:
 	explicit Direction(const std::vector<SendStamp> &sends) : sends_(by_seq(sends)), received_(sends_.size()) {}
 
-	// The latency of the message, where it has one.
-	std::optional<uint64_t> receive(const RecvStamp &recv, MessageCounts &counts)
+	// The message's send, where it has a latency: recv.recv_ns - send_ns.
+	const SendStamp *receive(const RecvStamp &recv, MessageCounts &counts)
 	{
 		const auto found =
 			std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
 		const bool known = found != sends_.end() && (*found)->seq == recv.seq;
 		if ((recv.flags & rundir::kStampLeadIn) || (known && ((*found)->flags & rundir::kStampLeadIn)))
-			return std::nullopt;
+			return nullptr;
 		if (!known || (recv.flags & rundir::kStampBadPayload))
 			++counts.bad_payload;
 		if (!known)
-			return std::nullopt;
+			return nullptr;
 		const auto index = static_cast<size_t>(found - sends_.begin());
 		if (received_[index]) {
 			++counts.duplicate;
-			return std::nullopt;
+			return nullptr;
 		}
 		received_[index] = true;
 		++counts.received;
@@ -50,9 +50,9 @@ public:
 		furthest_ = std::max(furthest_, index);
 		if (recv.recv_ns < (*found)->send_ns) {
 			++counts.inverted;
-			return std::nullopt;
+			return nullptr;
 		}
-		return recv.recv_ns - (*found)->send_ns;
+		return *found;
 	}
 
 	void look_at_sends(BlockMessages &told) const
@@ -86,8 +86,8 @@ std::vector<uint64_t> times_to_response(const rundir::Block &block, const rundir
 		if (recv.seq % cell.responses != which)
 			continue;
 		recv.seq /= cell.responses;
-		if (const auto ns = trips.receive(recv, already_counted))
-			times.push_back(*ns);
+		if (const SendStamp *send = trips.receive(recv, already_counted))
+			times.push_back(recv.recv_ns - send->send_ns);
 	}
 	return times;
 }
@@ -104,10 +104,10 @@ std::vector<uint64_t> times_to_all(const rundir::Block &block)
 		Direction direction(flow.sends);
 		MessageCounts already_counted;
 		for (const RecvStamp &recv : flow.recvs)
-			if (const auto ns = direction.receive(recv, already_counted)) {
+			if (const SendStamp *send = direction.receive(recv, already_counted)) {
 				Reached &message = reached[recv.seq];
 				message.receivers++;
-				message.longest_ns = std::max(message.longest_ns, *ns);
+				message.longest_ns = std::max(message.longest_ns, recv.recv_ns - send->send_ns);
 			}
 	}
 	std::vector<uint64_t> times;
@@ -179,11 +179,14 @@ BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &c
 		Direction direction(flow.sends);
 		std::vector<uint64_t> &latencies = result.latencies.by_flow.emplace_back();
 		for (const RecvStamp &recv : flow.recvs)
-			if (const auto ns = direction.receive(recv, result.counts)) {
-				latencies.push_back(*ns);
+			if (const SendStamp *send = direction.receive(recv, result.counts)) {
+				const uint64_t ns = recv.recv_ns - send->send_ns;
+				latencies.push_back(ns);
 				result.received.add(recv.recv_ns);
-				if (*ns > lateness.late_ns)
-					++(*ns > lateness.too_late_ns ? result.counts.too_late : result.counts.late);
+				if (ns > lateness.late_ns)
+					++(ns > lateness.too_late_ns ? result.counts.too_late : result.counts.late);
+				if (rundir::is_paced(cell) && send->intended_ns != 0 && send->send_ns >= send->intended_ns)
+					result.latencies.from_due.push_back(recv.recv_ns - send->intended_ns);
 			}
 		direction.look_at_sends(result);
 	}

@@ -41,6 +41,7 @@ struct BlockLatencies {
 	std::vector<uint64_t> round_trip; // where it is answered: side 0's recv of the last response - its send
 	std::vector<uint64_t> first_response; // likewise of the first, where there are several
 	std::vector<uint64_t> pacing; // open loop: send - intended
+	std::vector<uint64_t> from_due; // open loop: recv - intended, of every flow
 	std::vector<uint64_t> to_all; // several receivers: send -> the last one's recv, of messages that all of them got
 	std::vector<uint64_t> send_call; // return - call, of every message; none where no call was made
 

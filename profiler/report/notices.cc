@@ -2,6 +2,7 @@
 #include "profiler/report/notices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@
 
 namespace icepath::report {
 namespace {
+
+constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
 bool lossy(const CellResult &cell) { return cell.cell.capabilities & ICEPATH_IS_LOSSY; }
 bool measured(const CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; }
@@ -125,6 +128,10 @@ void add_search_notices(const rate::Outcome &search, const CellResult &cell, Not
 	const rate::FoundRate &found = search.found;
 	const auto blocks = [](size_t number) { return fmt::format("{} block{}", number, number == 1 ? "" : "s"); };
 	const auto rate_of = [](double hz) { return per_second(hz) + " msg/s"; };
+	if (found.hz && search.confirmed_by_enough() && 2 * search.held_again() <= search.confirmations.size())
+		tell(told, "rates that didn't hold again", cell.cell,
+			 fmt::format("{} held in {} of {} fresh blocks after the search that had found it: measure longer (-d)",
+						 rate_of(*found.hz), search.held_again(), search.confirmations.size()));
 	if (found.hz) {
 		if (!found.failed_hz)
 			tell(told, "rates without an upper end", cell.cell,
@@ -149,11 +156,36 @@ uint64_t lost_in(const CellResult &cell)
 	uint64_t lost = cell.messages.lost;
 	if (cell.search)
 		for (const rate::Attempt &attempt : cell.search->attempts)
-			lost += cell.search->tells_of(attempt.hz) ? 0 : attempt.verdict.lost;
+			if (cell.search->confirmed_by_enough() || !cell.search->tells_of(attempt.hz))
+				lost += attempt.verdict.lost;
 	return lost;
 }
 
-void add_cell_notices(const CellResult &cell, Notices &told)
+// What fresh processes showed, that an interval alone doesn't say.
+void add_opening_notices(const CellResult &cell, size_t cells, Notices &told)
+{
+	const stats::Openings &openings = cell.openings.p50s;
+	if (openings.modes.size() == 2)
+		tell(told, "p50s with two modes", cell.cell,
+			 fmt::format("modes: {} and {}, in {} and {} openings of fresh processes",
+						 duration(openings.modes[0].value), duration(openings.modes[1].value),
+						 openings.modes[0].openings, openings.modes[1].openings));
+	else if (openings.differ() && openings.difference->between_sd >= kWorthTellingOfLuck) {
+		const auto [low, high] = std::ranges::minmax(openings.values);
+		tell(told, "p50s that differ between fresh processes", cell.cell,
+			 fmt::format("from {} to {} in {} openings, which differ by more than their blocks do", duration(low),
+						 duration(high), openings.values.size()));
+	}
+	if (!cell.openings.drifted(cells))
+		return;
+	const stats::Trend &drift = *cell.openings.drift;
+	tell(told, "drift", cell.cell,
+		 fmt::format("p50 {} by {} from the run's begin to its end, between {:+.1f} and {:+.1f} %",
+					 drift.ratio > 1 ? "rose" : "fell", percent(std::abs(drift.ratio - 1)),
+					 100 * (drift.interval.low - 1), 100 * (drift.interval.high - 1)));
+}
+
+void add_cell_notices(const CellResult &cell, size_t cells, Notices &told)
 {
 	if (!measured(cell)) {
 		tell(told, "nothing measured", cell.cell, "not measured");
@@ -169,6 +201,7 @@ void add_cell_notices(const CellResult &cell, Notices &told)
 	add_layer_notices(cell, told);
 	if (cell.search)
 		add_search_notices(*cell.search, cell, told);
+	add_opening_notices(cell, cells, told);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
 		tell(told, "too few blocks", cell.cell,
 			 fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
@@ -193,7 +226,7 @@ Notices notices(const RunResult &result)
 		told.of_run = result.tail->notices;
 	add_host_notices(result, told.of_run);
 	for (const CellResult &cell : result.cells)
-		add_cell_notices(cell, told);
+		add_cell_notices(cell, result.cells.size(), told);
 	return told;
 }
 

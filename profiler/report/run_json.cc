@@ -6,6 +6,7 @@
 
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
+#include "profiler/stats/block_ratio.h"
 
 namespace icepath::report {
 namespace {
@@ -22,10 +23,8 @@ std::string layer_id(path::Layer layer, path::Part part)
 									: fmt::format("{}/{}", path::name(layer), path::name(part));
 }
 
-Json layer_json(const LayerRow &row, const Breakdown &breakdown)
+Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &blocks)
 {
-	const double deliveries = static_cast<double>(breakdown.deliveries()),
-				 all = static_cast<double>(breakdown.total_ns());
 	const double total = static_cast<double>(row.total_ns);
 	const auto share = [&](path::Provenance provenance) {
 		return static_cast<double>(row.provenance_ns[static_cast<size_t>(provenance)]) / total;
@@ -41,9 +40,10 @@ Json layer_json(const LayerRow &row, const Breakdown &breakdown)
 			{"hop", row.hop},
 			{"role", kRoleNames[static_cast<size_t>(row.role)]},
 			{"thread", row.thread},
-			{"mean_ns", total / deliveries},
+			{"mean_ns", row.mean_ns},
+			{"ci95", interval_json(blocks.interval(row.by_block))},
 			{"total_ns", row.total_ns},
-			{"share", all > 0 ? total / all : 0},
+			{"share", all_ns > 0 ? row.mean_ns / all_ns : 0},
 			{"provenance", provenance}};
 }
 
@@ -52,6 +52,8 @@ Json layer_json(const LayerRow &row, const Breakdown &breakdown)
 Json layers_json(const Breakdown &breakdown)
 {
 	const std::vector<LayerRow> rows = breakdown.rows();
+	const stats::RedrawnMeans blocks(breakdown.deliveries_by_block());
+	const double all_ns = breakdown.mean_ns();
 	const auto same_layer = [](const LayerRow &a, const LayerRow &b) {
 		return a.layer == b.layer && a.hop == b.hop && a.role == b.role && a.thread == b.thread;
 	};
@@ -60,28 +62,87 @@ Json layers_json(const Breakdown &breakdown)
 		LayerRow whole = rows[i];
 		whole.part = path::Part::None;
 		size_t end = i + 1;
-		for (; end < rows.size() && same_layer(rows[i], rows[end]); ++end) {
-			whole.total_ns += rows[end].total_ns;
-			for (size_t p = 0; p < whole.provenance_ns.size(); ++p)
-				whole.provenance_ns[p] += rows[end].provenance_ns[p];
-		}
-		json.push_back(layer_json(whole, breakdown));
+		for (; end < rows.size() && same_layer(rows[i], rows[end]); ++end)
+			whole.add(rows[end]);
+		json.push_back(layer_json(whole, all_ns, blocks));
 		for (; i < end; ++i)
 			if (rows[i].part != path::Part::None)
-				json.push_back(layer_json(rows[i], breakdown));
+				json.push_back(layer_json(rows[i], all_ns, blocks));
 	}
 	return json;
 }
 
+Json range_layers_json(const std::optional<LatencyRange> &range)
+{
+	return range ? layers_json(range->layers) : Json::array();
+}
+
+Json range_messages_json(const std::optional<LatencyRange> &range)
+{
+	return range ? Json{{"of", range->messages}, {"known", range->layers.deliveries()}} : Json(nullptr);
+}
+
+std::string_view culprit_kind(path::Culprit::Kind kind)
+{
+	switch (kind) {
+	case path::Culprit::Kind::Task:
+		return "task";
+	case path::Culprit::Kind::Interrupt:
+		return "interrupt";
+	case path::Culprit::Kind::IdleCpu:
+		return "idle_cpu";
+	case path::Culprit::Kind::Throttled:
+		return "throttled";
+	case path::Culprit::Kind::Unknown:
+		return "unknown";
+	case path::Culprit::Kind::None:
+		break;
+	}
+	return "others";
+}
+
+// With a row for all that aren't shown, so that the rows add up to their sums.
 Json culprits_json(const Culprits &culprits)
 {
 	Json json = Json::array();
-	for (const CulpritRow &row : culprits.top(kCulprits))
-		json.push_back({{"kind", row.interrupt ? "interrupt" : "task"},
-						{"name", row.name},
-						{"layer", layer_id(row.layer, row.part)},
-						{"total_ns", row.total_ns},
-						{"segments", row.segments}});
+	const std::vector<CulpritRow> rows = culprits.top(SIZE_MAX);
+	uint64_t rest_ns = 0, rest_segments = 0;
+	for (size_t i = 0; i < rows.size(); ++i)
+		if (i < kCulprits) {
+			json.push_back({{"kind", culprit_kind(rows[i].kind)},
+							{"name", rows[i].name},
+							{"layer", layer_id(rows[i].layer, rows[i].part)},
+							{"total_ns", rows[i].total_ns},
+							{"segments", rows[i].segments}});
+		} else {
+			rest_ns += rows[i].total_ns;
+			rest_segments += rows[i].segments;
+		}
+	if (rest_ns > 0)
+		json.push_back({{"kind", culprit_kind(path::Culprit::Kind::None)},
+						{"name", "others"},
+						{"layer", nullptr},
+						{"total_ns", rest_ns},
+						{"segments", rest_segments}});
+	return json;
+}
+
+Json sums_json(const Culprits::Sums &sums)
+{
+	return {{"waiting_for_cpu", sums.waiting_ns},
+			{"interrupted", sums.interrupted_ns},
+			{"asleep", sums.asleep_ns},
+			{"total", sums.total_ns()}};
+}
+
+Json shares_json(const WorstMessage &worst, size_t segment)
+{
+	Json json = Json::array();
+	for (const path::Share &share : worst.path.shares)
+		if (share.segment == segment)
+			json.push_back({{"kind", culprit_kind(share.who.kind)},
+							{"name", culprit_name(share.who, worst.task_names)},
+							{"ns", share.ns}});
 	return json;
 }
 
@@ -108,6 +169,7 @@ Json worst_json(const WorstMessage &worst)
 		one["culprit"] = segment.culprit.kind == path::Culprit::Kind::None
 							 ? Json(nullptr)
 							 : Json(culprit_name(segment.culprit, worst.task_names));
+		one["shares"] = shares_json(worst, segments.size());
 		segments.push_back(std::move(one));
 	}
 	return {{"latency_ns", worst.latency_ns()},
@@ -134,7 +196,7 @@ Json channels_json(const CellResult &cell, size_t many)
 	return json;
 }
 
-Json cell_json(const CellResult &cell, bool exact_split)
+Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 {
 	const rundir::Cell &what = cell.cell;
 	const bool pingpong = rundir::is_answered(what.pattern);
@@ -171,7 +233,10 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		 {{"probed", cell.blocks_probed},
 		  {"unprobed", cell.blocks_unprobed},
 		  {"counted", cell.blocks_counted},
+		  {"log_full", cell.blocks_log_full},
 		  {"failed", cell.blocks_failed}}},
+		{"openings", openings_json(cell)},
+		{"drift", drift_json(cell, cells)},
 		{"messages", messages_json(cell)},
 		{"latency_ns", distribution_json(cell.latency)},
 		{"latency_probed_ns", distribution_json(cell.latency_probed)},
@@ -183,20 +248,25 @@ Json cell_json(const CellResult &cell, bool exact_split)
 		{"to_all_ns", where_measured(cell.to_all)},
 		{"round_trip_ns", where_measured(cell.round_trip)},
 		{"pacing_ns", where_measured(cell.pacing)},
+		{"latency_from_due_ns", where_measured(cell.from_due)},
 		{"send_call_ns", where_measured(cell.send_call)},
 		{"jitter_ns", cell.jitter_ns ? Json(rounded(*cell.jitter_ns)) : Json(nullptr)},
 		{"lateness_ns", lateness_json(cell)},
 		{"throughput", throughput_json(cell)},
 		{"layers", layers_json(cell.layers)},
 		{"layers_sum_error_ns", cell.layers.sum_error_ns()},
-		{"tail_from_ns", cell.tail_from_ns ? Json(*cell.tail_from_ns) : Json(nullptr)},
-		{"tail_layers", layers_json(cell.tail)},
+		{"typical_from_ns", cell.typical ? Json(cell.typical->from_ns) : Json(nullptr)},
+		{"typical_to_ns", cell.typical ? Json(cell.typical->to_ns) : Json(nullptr)},
+		{"typical_messages", range_messages_json(cell.typical)},
+		{"typical_layers", range_layers_json(cell.typical)},
+		{"tail_from_ns", cell.tail ? Json(cell.tail->from_ns) : Json(nullptr)},
+		{"tail_messages", range_messages_json(cell.tail)},
+		{"tail_layers", range_layers_json(cell.tail)},
 		{"culprits", culprits_json(cell.culprits)},
-		{"tail_culprits", culprits_json(cell.tail_culprits)}};
-	json["observer_effect"] = {
-		{"p50_added_ns", cell.observer_effect ? Json(rounded(cell.observer_effect->mean)) : Json(nullptr)},
-		{"ci95", cell.observer_effect ? interval_json(cell.observer_effect->interval) : Json(nullptr)},
-		{"pairs", cell.observer_effect ? cell.observer_effect->pairs : 0}};
+		{"culprits_sum_ns", sums_json(cell.culprits.sums())},
+		{"tail_culprits", culprits_json(cell.tail_culprits)},
+		{"tail_culprits_sum_ns", sums_json(cell.tail_culprits.sums())}};
+	json["observer_effect"] = observer_json(cell.observer_effect);
 	json["capture"] = {{"records", cell.capture.records},
 					   {"dropped", cell.capture.dropped},
 					   {"bytes", cell.capture.bytes},
@@ -233,7 +303,7 @@ Json run_json(const RunResult &result)
 	for (const rundir::ProbeUse &use : head.probes)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
 	for (const CellResult &cell : result.cells)
-		cells.push_back(cell_json(cell, exact_split));
+		cells.push_back(cell_json(cell, exact_split, result.cells.size()));
 	Json icepath = {{"version", head.icepath_version},
 					{"command_line", head.command_line},
 					{"started_utc", head.started_utc},
@@ -249,6 +319,7 @@ Json run_json(const RunResult &result)
 			{"host", object_or_empty(head.host_json)},
 			{"isolation", object_or_empty(head.isolation_json)},
 			{"probes", probes},
+			{"machine_state", machine_state_json(result)},
 			{"notices", notices_json(result)},
 			{"cells", cells}};
 }

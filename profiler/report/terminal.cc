@@ -11,6 +11,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
 #pragma GCC diagnostic pop
+#include "profiler/report/cell_lines.h"
 #include "profiler/report/cell_table.h"
 #include "profiler/report/counter_table.h"
 #include "profiler/report/environment.h"
@@ -18,6 +19,7 @@
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
 #include "profiler/report/quantity.h"
+#include "profiler/report/run_state.h"
 #include "profiler/report/worst_message.h"
 #include "profiler/rundir/cell_title.h"
 
@@ -73,40 +75,6 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 			page.heading("the way of a message by threads: mean µs at each, and on the way to it, with probes");
 		any = true;
 		page.paragraph("", fmt::format("{}: {}", rundir::title(cell.cell), way), 2);
-	}
-	if (any)
-		page.line();
-}
-
-// What the bars show, as numbers, of every cell: the longest first.
-void add_layers(Page &page, const std::vector<CellResult> &cells)
-{
-	constexpr double kLeastShare = 0.005;
-	bool any = false;
-	for (const CellResult &cell : cells) {
-		if (cell.complete() == 0)
-			continue;
-		const auto sums = by_layer(cell.layers.rows());
-		std::vector<std::pair<uint64_t, path::Layer>> longest;
-		for (size_t i = 0; i < sums.size(); ++i)
-			if (static_cast<double>(sums[i]) >= kLeastShare * static_cast<double>(cell.layers.total_ns()))
-				longest.emplace_back(sums[i], static_cast<path::Layer>(i));
-		std::ranges::stable_sort(longest, std::ranges::greater(), [](const auto &one) { return one.first; });
-		const auto mean_us = [&](uint64_t ns) {
-			return microseconds(static_cast<double>(ns) / static_cast<double>(cell.complete()));
-		};
-		std::string text;
-		for (const auto &[ns, layer] : longest)
-			text += fmt::format(" · {} {}", path::name(layer), mean_us(ns));
-		if (!any)
-			page.heading("layers of a message: mean µs, with probes");
-		any = true;
-		page.paragraph("",
-					   fmt::format("{}: {} of {} messages{}, mean {}{}", rundir::title(cell.cell),
-								   count(cell.complete()), count(cell.probed),
-								   cell.tells_where() ? "" : ", no sample of all", mean_us(cell.layers.total_ns()),
-								   text),
-					   2);
 	}
 	if (any)
 		page.line();
@@ -180,38 +148,64 @@ void add_worst(Page &page, const RunResult &result)
 	page.line();
 }
 
-void add_culprits(Page &page, const std::vector<CellResult> &cells)
+struct CulpritSum {
+	std::string name, layer;
+	uint64_t ns = 0, segments = 0;
+};
+
+// Of all cells together, the longest first; what is left of them in a row of its own, so that all rows add up to the heading.
+std::vector<CulpritSum> longest_culprits(const std::vector<CellResult> &cells)
 {
-	struct Sum {
-		std::string name, layer;
-		uint64_t ns = 0, segments = 0;
-	};
-	std::map<std::pair<std::string, std::string>, Sum> by_name; // all cells together
+	std::map<std::pair<std::string, std::string>, CulpritSum> by_name;
 	for (const CellResult &cell : cells)
 		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
 			const std::string name = printable(row.name), layer(path::name(row.layer));
-			Sum &sum = by_name.try_emplace({name, layer}, Sum{name, layer, 0, 0}).first->second;
+			CulpritSum &sum = by_name.try_emplace({name, layer}, CulpritSum{name, layer, 0, 0}).first->second;
 			sum.ns += row.total_ns;
 			sum.segments += row.segments;
 		}
-	if (by_name.empty())
-		return;
-	std::vector<Sum> sums;
+	std::vector<CulpritSum> sums;
 	for (const auto &[key, sum] : by_name)
 		sums.push_back(sum);
-	std::ranges::stable_sort(sums, std::ranges::greater(), &Sum::ns);
-	sums.resize(std::min(sums.size(), kCulprits));
+	std::ranges::stable_sort(sums, std::ranges::greater(), &CulpritSum::ns);
+	if (sums.size() > kCulprits + 1) {
+		CulpritSum rest{fmt::format("{} others", sums.size() - kCulprits), "", 0, 0};
+		for (size_t i = kCulprits; i < sums.size(); ++i) {
+			rest.ns += sums[i].ns;
+			rest.segments += sums[i].segments;
+		}
+		sums.resize(kCulprits);
+		sums.push_back(rest);
+	}
+	return sums;
+}
+
+void add_culprits(Page &page, const std::vector<CellResult> &cells)
+{
+	const std::vector<CulpritSum> sums = longest_culprits(cells);
+	if (sums.empty())
+		return;
+	Culprits::Sums of;
+	for (const CellResult &cell : cells)
+		of += cell.culprits.sums();
+	const auto text = [](uint64_t ns) { return duration(static_cast<double>(ns)); };
+	std::string parts;
+	for (const auto &[ns, what] : {std::pair{of.waiting_ns, "waiting for a CPU"},
+								   {of.interrupted_ns, "interrupted"},
+								   {of.asleep_ns, "asleep until woken"}})
+		if (ns > 0)
+			parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text(ns), what);
+	page.heading("who took time from messages on their way");
+	page.paragraph("", fmt::format("{} in all: {}", text(of.total_ns()), parts), 2);
 	size_t name_width = 0, layer_width = 0;
-	for (const Sum &sum : sums) {
+	for (const CulpritSum &sum : sums) {
 		name_width = std::max(name_width, columns(sum.name));
 		layer_width = std::max(layer_width, columns(sum.layer));
 	}
-	page.heading("who took time from messages on their way");
-	for (const Sum &sum : sums)
+	for (const CulpritSum &sum : sums)
 		page.line(page.spelled(fmt::format("  {}  {}  {}, {} {}", pad_right(sum.name, name_width),
-										   pad_right(sum.layer, layer_width),
-										   pad_left(duration(static_cast<double>(sum.ns)), 8), count(sum.segments),
-										   sum.segments == 1 ? "time" : "times")));
+										   pad_right(sum.layer, layer_width), pad_left(text(sum.ns), 8),
+										   count(sum.segments), sum.segments == 1 ? "time" : "times")));
 	page.line();
 }
 
@@ -222,9 +216,10 @@ std::string terminal_report(const RunResult &result, const Style &style)
 	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 	add_head(page, result);
 	add_cell_table(page, result);
+	add_run_state(page, result);
 	add_hops(page, result.cells);
 	if (style.verbose) {
-		add_layers(page, result.cells);
+		add_cell_lines(page, result.cells);
 		add_system_calls(page, result);
 	}
 	add_granted(page, result.cells);

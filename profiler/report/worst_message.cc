@@ -47,17 +47,27 @@ std::string certainty(const Segment &segment)
 
 std::string blame(const WorstMessage &worst, const Segment &segment)
 {
-	if (segment.culprit.kind == path::Culprit::Kind::None)
+	using Kind = path::Culprit::Kind;
+	if (segment.culprit.kind == Kind::None)
 		return "";
 	const std::string name = printable(culprit_name(segment.culprit, worst.task_names));
-	if (segment.culprit.kind == path::Culprit::Kind::Interrupt)
+	const auto cpu = worst.cpus.find(segment.thread);
+	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
+	switch (segment.culprit.kind) {
+	case Kind::Interrupt:
 		return segment.layer == path::Layer::Blocked ? "woken by " + name : name;
+	case Kind::IdleCpu:
+		return its_cpu + " was idle";
+	case Kind::Throttled:
+		return "throttled: its control group had used up its time";
+	default:
+		break;
+	}
 	// Two threads may share a name; the number tells them apart where the reader may want to look further.
 	const std::string task = segment.culprit.id == 0 ? name : fmt::format("{} ({})", name, segment.culprit.id);
 	if (segment.layer == path::Layer::Blocked || segment.part == path::Part::Blocked)
 		return "woken by " + task;
-	const auto cpu = worst.cpus.find(segment.thread);
-	return cpu == worst.cpus.end() ? "its CPU ran " + task : fmt::format("CPU {} ran {}", cpu->second, task);
+	return fmt::format("{} ran {}", its_cpu, task);
 }
 
 std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &cell, const Look &look)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/written_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "profiler/failure.h"
@@ -12,11 +17,22 @@ namespace icepath::report {
 
 namespace fs = std::filesystem;
 
-WrittenFile::WrittenFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial")
+// A name that nobody could know before, made anew: a link that somebody planted there isn't followed (open(2), O_EXCL). What already
+// has the final name is replaced by rename(2), and if it is a link, that is and not what it leads to.
+WrittenFile::WrittenFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".XXXXXX")
 {
-	file_ = std::fopen(partial_.c_str(), "we");
-	if (!file_)
+	const int fd = mkostemp(partial_.data(), O_CLOEXEC);
+	if (fd < 0)
 		fail(errno);
+	const mode_t mask = umask(0);
+	umask(mask);
+	file_ = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "w") : nullptr;
+	if (!file_) {
+		const int why = errno;
+		close(fd);
+		std::remove(partial_.c_str());
+		fail(why);
+	}
 }
 
 WrittenFile::~WrittenFile()

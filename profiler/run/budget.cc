@@ -15,7 +15,15 @@ namespace {
 
 constexpr uint64_t kLongestBlockNs = 150'000'000;
 constexpr uint64_t kShortestBlockNs = 10'000'000;
-constexpr uint32_t kWantedPairs = 4; // if that leaves blocks of a useful length
+// If that leaves blocks of a useful length: as many as a p99 takes (stats::kBlocksBeyond), and one for hardware counters.
+constexpr uint32_t kWantedPairs = 6;
+
+// Openings: no more of a visit's time than this, unless there would be too few of them for a useful interval (Student's t is
+// 2.8 with 4 degrees of freedom), and then no more than that.
+constexpr double kOpeningShare = 0.2, kMostOpeningShare = 0.6;
+constexpr uint32_t kWantedOpenings = 5, kLeastOpenings = 3; // the latter: stats::kMinBlocks
+// Two pairs, in which drift cancels, are an opening where that leaves so many.
+constexpr uint32_t kManyOpenings = 8;
 
 // Guesses that hold until something was measured; for check_budget they are all there is.
 constexpr double kReportShare = 0.1;
@@ -161,7 +169,43 @@ double Budget::pair_ns(uint64_t limit_ns) const
 		const uint64_t allowed_ns = block_ns(visit, limit_ns);
 		blocks_ns += static_cast<double>(visit.took_ns ? std::min(visit.took_ns, allowed_ns) : allowed_ns);
 	}
-	return 2 * blocks_ns + overhead_ns_;
+	return 2 * blocks_ns + overhead_ns_ + openings_ns();
+}
+
+// Of a pair in the mean.
+double Budget::openings_ns() const
+{
+	double sum = 0;
+	for (const Pace &visit : visits_)
+		if (!visit.over && !visit.rests && visit.pairs_each > 0)
+			sum += static_cast<double>(visit.open_ns) / visit.pairs_each;
+	return sum;
+}
+
+double Budget::own_ns(const Pace &visit) const
+{
+	const uint64_t allowed_ns = block_ns(visit, limit_ns_);
+	const auto share = std::ranges::count_if(visits_, [](const Pace &one) { return !one.over && !one.rests; });
+	return 2 * static_cast<double>(visit.took_ns ? std::min(visit.took_ns, allowed_ns) : allowed_ns) +
+		   overhead_ns_ / static_cast<double>(std::max<int64_t>(1, share));
+}
+
+uint32_t Budget::pairs_each(const Pace &visit) const
+{
+	// Who rests in some has fewer.
+	const auto pairs = static_cast<uint32_t>(uint64_t{pairs_expected_} * visit.pairs / (pairs_ + 1));
+	const uint32_t group = pairs >= 2 * kManyOpenings ? 2 : 1;
+	const double open_ns = static_cast<double>(visit.open_ns), own = own_ns(visit);
+	const auto affordable = [&](double share) {
+		return std::max<double>(group, std::ceil(open_ns * (1 - share) / (share * own)));
+	};
+	const uint32_t most = std::max(group, pairs / kWantedOpenings);
+	if (affordable(kOpeningShare) <= most)
+		return (static_cast<uint32_t>(affordable(kOpeningShare)) + group - 1) / group * group;
+	const double dear = affordable(kMostOpeningShare);
+	if (visit.openings < kLeastOpenings && dear * kLeastOpenings > pairs)
+		return 0;
+	return std::max(most, static_cast<uint32_t>(std::min<double>(dear, pairs)));
 }
 
 uint64_t Budget::limit_for(double wanted_ns) const
@@ -207,17 +251,47 @@ bool Budget::begin_pair(uint64_t now_ns)
 		return false;
 	limit_ns_ = fit ? limit_for(left / fit) : kShortestBlockNs;
 	pair_began_ns_ = now_ns;
+	opened_ns_ = 0;
+	for (Pace &visit : visits_) {
+		if (!visit.over && !visit.rests)
+			visit.pairs++, visit.pairs_opened++;
+		visit.pairs_each = pairs_each(visit);
+	}
+	in_pair_ = true;
 	return true;
+}
+
+void Budget::opened(size_t visit, uint64_t took_ns)
+{
+	Pace &pace = visits_[visit];
+	pace.open_ns = took_ns;
+	pace.openings++;
+	pace.pairs_opened = in_pair_ ? 1 : 0;
+	opened_ns_ += took_ns;
+}
+
+void Budget::warmed_up(size_t visit, uint64_t took_ns)
+{
+	visits_[visit].open_ns += took_ns;
+	opened_ns_ += took_ns;
+}
+
+bool Budget::opening_is_due(size_t visit) const
+{
+	const Pace &pace = visits_[visit];
+	const bool between_groups = pace.pairs_each < 2 || pairs_ % 2 == 0;
+	return !pace.over && !pace.rests && pace.pairs_each > 0 && pace.pairs_opened > pace.pairs_each && between_groups;
 }
 
 void Budget::end_pair(uint64_t now_ns)
 {
-	const uint64_t took_ns = now_ns - pair_began_ns_;
+	const uint64_t all_ns = now_ns - pair_began_ns_, took_ns = all_ns - std::min(all_ns, opened_ns_);
 	captured_ns_ += took_ns;
-	const double blocks_ns = pair_ns(limit_ns_) - overhead_ns_;
+	const double blocks_ns = pair_ns(limit_ns_) - overhead_ns_ - openings_ns();
 	const double overhead_ns = std::max(0.0, static_cast<double>(took_ns) - blocks_ns);
 	overhead_ns_ = pairs_ ? (overhead_ns_ + overhead_ns) / 2 : overhead_ns;
 	pairs_++;
+	in_pair_ = false;
 }
 
 void Budget::block_took(size_t visit, uint64_t took_ns, bool to_deadline)

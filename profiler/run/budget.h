@@ -58,6 +58,13 @@ public:
 	// is measured no more.
 	void block_took(size_t visit, uint64_t took_ns, bool to_deadline);
 	void needs(size_t visit, uint64_t least_ns);
+	// Cells are measured by fresh processes now and then, so that a process's luck is in the spread of what was measured: how
+	// long it took to begin those of a visit anew, and whether that is due in the pair that has begun. Not where fewer openings
+	// than an interval needs would fit: those would only cost time.
+	void opened(size_t visit, uint64_t took_ns);
+	void warmed_up(size_t visit, uint64_t took_ns); // which is a part of it
+	bool opening_is_due(size_t visit) const;
+
 	// Whether the visit still fits. Only what turned out to be slower than planned may not.
 	bool fits(size_t visit, uint64_t now_ns) const;
 	void is_over(size_t visit);
@@ -78,8 +85,17 @@ private:
 	struct Pace {
 		uint64_t least_ns = 0, took_ns = 0; // took_ns 0: only deadlines have ended its blocks
 		bool over = false, rests = false, slow = false; // slow: it needs more than was planned
+		uint64_t open_ns = 0; // what its last opening took
+		uint32_t openings = 0;
+		uint32_t pairs = 0,
+				 pairs_opened = 0; // that it took part in: of all, and since the last opening; with the present one
+		uint32_t pairs_each = 1; // of an opening; 0: one opening has to do
 	};
 	uint64_t block_ns(const Pace &visit, uint64_t limit_ns) const;
+	// What the visit's share of a pair is, its openings left out.
+	double own_ns(const Pace &visit) const;
+	double openings_ns() const;
+	uint32_t pairs_each(const Pace &visit) const;
 	// What a pair takes whose blocks are limited so, and the longest limit with which a pair takes no more than that.
 	double pair_ns(uint64_t limit_ns) const;
 	uint64_t limit_for(double pair_ns) const;
@@ -91,7 +107,9 @@ private:
 	uint64_t nominal_ns_ = 0, limit_ns_ = 0; // of blocks: what was meant at first; in this pair
 	uint64_t pair_began_ns_ = 0, captured_ns_ = 0;
 	double left_at_begin_ns_ = 0; // of the pair
-	double overhead_ns_ = 0; // of a pair: what isn't blocks
+	double overhead_ns_ = 0; // of a pair: what isn't blocks, and not openings
+	bool in_pair_ = false;
+	uint64_t opened_ns_ = 0; // in this pair, for openings
 	double report_share_; // of captured_ns_
 };
 

@@ -26,6 +26,9 @@ static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 // Workers are cancelled a second after the deadline: see worker::BlockRequest. Who hasn't answered by then hangs.
 constexpr uint64_t kGraceNs = 3'000'000'000;
 
+// Of all workers of a cell that is opened anew: longer than a library's own threads need to end.
+constexpr uint64_t kLeaveNs = 500'000'000;
+
 std::vector<int> numbers(const std::vector<Fd> &fds)
 {
 	std::vector<int> result;
@@ -55,7 +58,8 @@ bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, bool
 } // namespace
 
 LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around)
+				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
+				   const std::vector<uint32_t> &replaced)
 	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), flows_(rundir::flows_of(cell)),
 	  socket_keys_(rundir::channels_of(cell))
 {
@@ -76,7 +80,7 @@ LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t
 	try {
 		start_workers(around.space);
 		if (slots.mapped() && (cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS))
-			follow_threads(around.daemon_family, helper);
+			follow_threads(around.daemon_family, replaced, helper);
 		open(plugin, slots, helper);
 	} catch (...) {
 		munmap(memory_, bytes);
@@ -107,12 +111,13 @@ void LiveCell::start_workers(const MiddlewareSpace *space)
 }
 
 // Before their plug-in is loaded: a library begins threads early.
-void LiveCell::follow_threads(uint32_t daemon_family, privilege::Helper &helper)
+void LiveCell::follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper)
 {
 	std::set<pid_t> followed; // sides may share a process
 	for (const auto &worker : workers_)
 		if (followed.insert(worker->process().pid()).second)
-			families_.push_back(helper.follow(worker->process().pidfd()));
+			families_.push_back(helper.follow(worker->process().pidfd(),
+											  families_.size() < replaced.size() ? replaced[families_.size()] : 0));
 	if (daemon_family)
 		families_.push_back(daemon_family);
 }
@@ -326,6 +331,7 @@ void LiveCell::look(const pollfd *answers)
 				(failed.knows_why && !block_.knows_why)) {
 				block_.failure = failed.what();
 				block_.knows_why = failed.knows_why;
+				block_.may_pass = failed.may_pass;
 			}
 			block_.replies[side] = worker::Reply{};
 			block_.give_up_ns = std::min(block_.give_up_ns, now_ns + 2'000'000'000);
@@ -346,6 +352,7 @@ rundir::Block LiveCell::end()
 	rundir::Block block;
 	block.probed = block_.wish.probed;
 	block.rate_hz = block_.wish.rate_hz;
+	block.confirms = block_.wish.confirms;
 	block.failure = block_.failure;
 	if (const auto now_ns = daemon_cpu_ns(); now_ns && block_.daemon_cpu_ns)
 		block.daemon_cpu_ns = *now_ns - *block_.daemon_cpu_ns;
@@ -368,6 +375,32 @@ rundir::Block LiveCell::end()
 	if (!block.failure.empty())
 		block.end = rundir::BlockEnd::Failed;
 	return block;
+}
+
+bool LiveCell::failure_may_pass() const
+{
+	return block_.may_pass &&
+		   std::ranges::none_of(workers_, [](const auto &worker) { return worker->process().has_ended(); });
+}
+
+std::optional<std::string> LiveCell::death() const
+{
+	for (const auto &worker : workers_)
+		if (worker->process().has_ended())
+			return worker->process().end().value_or(fmt::format("the {} is gone", worker->what()));
+	return std::nullopt;
+}
+
+void LiveCell::close()
+{
+	for (const auto &worker : workers_)
+		worker->hang_up();
+	const uint64_t give_up_ns = icepath_now_ns() + kLeaveNs;
+	for (const auto &worker : workers_) {
+		pollfd end{worker->process().pidfd(), POLLIN, 0};
+		const uint64_t now_ns = icepath_now_ns();
+		poll(&end, 1, now_ns < give_up_ns ? static_cast<int>((give_up_ns - now_ns) / 1'000'000) : 0);
+	}
 }
 
 void LiveCell::collect(rundir::Block &block, const Replies &replies) const

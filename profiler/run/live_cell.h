@@ -29,6 +29,7 @@ struct BlockWish {
 		0; // so long after its begin message 0 is due, where the cell has a rate; 0: as soon as can be
 	bool probed = false;
 	std::optional<double> rate_hz; // of this block alone: max-rate
+	bool confirms = false; // rundir::Block
 	bool count_hardware = false; // never with `probed`
 };
 
@@ -36,9 +37,11 @@ class LiveCell {
 public:
 	// Starts the workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
 	// Blocks have at most `max_messages` messages and rundir::most_counted() of its flows. Throws WorkerFailed.
+	// `number` is the opening's own: names that a transport needs have it. `replaced`: families() of the cell's opening before.
 	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-			 const SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {});
-	~LiveCell();
+			 const SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {},
+			 const std::vector<uint32_t> &replaced = {});
+	~LiveCell(); // ends its workers at once
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
 
@@ -53,6 +56,13 @@ public:
 	std::vector<pollfd> awaited() const;
 	void look(const pollfd *answers);
 	rundir::Block end();
+
+	// Whether a block that failed may have done so for a passing reason: a worker said why, and all of them live.
+	bool failure_may_pass() const;
+	// "the sender of … was killed by signal 9", of a worker that has ended by itself.
+	std::optional<std::string> death() const;
+	// Has the workers leave in order, which libraries may need to tell their peers. Those that don't in some time are ended.
+	void close();
 
 	const std::vector<uint32_t> &tids() const { return tids_; } // by side
 	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; } // by thread: privilege::Helper's
@@ -71,7 +81,7 @@ private:
 		worker::BlockRequest request{};
 		Replies replies;
 		std::string failure; // the first one's that knows why, if any does
-		bool knows_why = false;
+		bool knows_why = false, may_pass = false;
 		uint64_t give_up_ns = 0;
 		std::optional<uint64_t> daemon_cpu_ns; // at its begin
 		bool over = true;
@@ -79,7 +89,7 @@ private:
 
 	uint64_t memory_bytes() const;
 	void start_workers(const MiddlewareSpace *space);
-	void follow_threads(uint32_t daemon_family, privilege::Helper &helper);
+	void follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper);
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
 	// Of the side's thread, for the helper: pinned and marked by it.
 	Fd pidfd_of(size_t side) const;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -110,6 +111,13 @@ void raise_loopback()
 	check(ioctl(socket.get(), SIOCADDRT, &route) == 0, "routing multicast to the loopback device");
 }
 
+void close_all_but(int kept)
+{
+	const auto first = static_cast<unsigned>(STDERR_FILENO + 1), number = static_cast<unsigned>(kept);
+	check((number == first || close_range(first, number - 1, 0) == 0) && close_range(number + 1, ~0u, 0) == 0,
+		  "closing descriptors");
+}
+
 // In a child, whose namespaces live on in the descriptors that it sends.
 void make_namespaces(int socket, const std::vector<std::string> &kept)
 {
@@ -119,6 +127,9 @@ void make_namespaces(int socket, const std::vector<std::string> &kept)
 		const gid_t group = getegid();
 		check(unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) == 0, "unshare");
 		// Who changed its user, as icepath did under sudo, has its /proc/self files owned by root until it says otherwise.
+		// Then its other descriptors, the root helper's socket among them, could be had by any process of the same user
+		// (pidfd_getfd(2)): they are closed first.
+		close_all_but(socket);
 		prctl(PR_SET_DUMPABLE, 1);
 		map_user(user, group);
 		empty_folders(kept);
@@ -152,6 +163,7 @@ MiddlewareSpace::MiddlewareSpace(const std::vector<std::string> &kept)
 	if (child > 0) {
 		if (!channel::receive(ours.get(), &refusal, sizeof(refusal), spaces, 5000))
 			refusal = {ETIMEDOUT, "making them"};
+		kill(child, SIGKILL); // it has nothing left to do, or hangs
 		waitpid(child, nullptr, 0);
 	}
 	if (spaces.size() != 3)

@@ -21,12 +21,18 @@ struct SessionOptions {
 	uint32_t messages = 1000; // counted ones per block and direction, at most
 	uint32_t records_per_slot = 1u << 16;
 	std::optional<capture::Tier> forced_tier; // of probes: capture::in_order()
+	bool always_probed = false; // no round without probes: for who asks for layers alone
+	// Called around each block, with its cell's number and the measuring threads by side: what puts an injection from outside
+	// in, and what takes it away, which throws nothing. May be empty where no cell has one.
+	std::function<void(size_t cell, const std::vector<uint32_t> &tids)> begin_injection;
+	std::function<void()> end_injection;
 	// Makes a report of what is in `directory` so far, so that the session learns how long that takes; may be empty.
 	std::function<void()> rehearse_report;
 };
 
 struct SessionResult {
 	bool interrupted = false;
+	std::string broken_off; // why nothing could be measured any more; empty: it could
 	uint32_t rounds = 0;
 	size_t failed_cells = 0; // ended early, or came out without data
 	bool has_data = false; // any message of any cell

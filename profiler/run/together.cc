@@ -8,7 +8,11 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
+#include <optional>
 #include <set>
+
+#include "profiler/run/throttling.h"
 
 namespace icepath::run {
 namespace {
@@ -88,6 +92,11 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 										const std::atomic<bool> *stop)
 {
 	const bool probed = wishes.front().probed;
+	std::vector<uint32_t> tids;
+	for (const LiveCell *cell : cells)
+		tids.insert(tids.end(), cell->tids().begin(), cell->tids().end());
+	const std::vector<std::filesystem::path> throttling = throttling_files(tids);
+	const std::optional<uint64_t> throttled_before = times_throttled(throttling);
 	const rundir::ClockPair begin = read_clocks();
 	if (probed) {
 		std::vector<uint32_t> workers;
@@ -112,12 +121,15 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 		captured = slots.copy();
 	}
 	const rundir::ClockPair finish = read_clocks();
+	const std::optional<uint64_t> throttled_after = times_throttled(throttling);
 	std::vector<rundir::Block> blocks;
 	for (LiveCell *cell : cells) {
 		rundir::Block &block = blocks.emplace_back(cell->end());
 		block.begin = begin;
 		block.finish = finish;
 		block.skipped = skipped;
+		if (throttled_before && throttled_after)
+			block.times_throttled = *throttled_after - std::min(*throttled_before, *throttled_after);
 		block.slots = captured;
 		block.companions = companions_of(*cell, cells);
 		if (cells.size() > 1)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include "profiler/failure.h"
+#include "profiler/run/descriptor_limit.h"
 
 namespace icepath::run {
 namespace {
@@ -53,6 +57,7 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	if (pid_ == 0) {
+		restore_descriptor_limit();
 		setsid(); // a group of its own, with whatever it starts; the terminal interrupts icepath, which ends its workers itself
 		for (const Fd &socket : sockets)
 			fcntl(socket.get(), F_SETFD, 0);
@@ -140,8 +145,9 @@ worker::Reply Worker::receive(std::vector<Fd> &received, int timeout_ms)
 	if (!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
 		fail();
 	if (reply.status != worker::ReplyStatus::Done)
-		throw WorkerFailed(fmt::format("{}: {}", what_, text(reply.message)),
-						   reply.status == worker::ReplyStatus::Cancelled);
+		throw WorkerFailed(
+			fmt::format("{}: {}", what_, text(reply.message)), reply.status == worker::ReplyStatus::Cancelled,
+			reply.status == worker::ReplyStatus::Failed || reply.status == worker::ReplyStatus::Cancelled);
 	return reply;
 }
 
@@ -166,6 +172,24 @@ std::vector<std::string> plugin_folders()
 	return folders;
 }
 
+namespace {
+
+// What root loads shall be nobody else's to change: a plug-in's code runs as who loads it.
+void check_not_others(const std::string &path)
+{
+	struct stat status{};
+	if (geteuid() != 0 || stat(path.c_str(), &status))
+		return;
+	const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
+	if (status.st_uid != 0 || by_group || (status.st_mode & S_IWOTH) != 0)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("root loads no plug-in from {}, which others can change: run icepath by sudo "
+								  "from an ordinary user, or chown root and chmod go-w it",
+								  path));
+}
+
+} // namespace
+
 std::vector<std::string> plugin_paths()
 {
 	std::vector<std::string> paths;
@@ -173,8 +197,11 @@ std::vector<std::string> plugin_paths()
 		std::error_code none;
 		for (const auto &entry : fs::directory_iterator(folder, none)) {
 			const std::string file = entry.path().filename();
-			if (file.starts_with("icepath-") && file.ends_with(".so"))
-				paths.push_back(fs::weakly_canonical(entry.path()));
+			if (!file.starts_with("icepath-") || !file.ends_with(".so"))
+				continue;
+			check_not_others(folder);
+			check_not_others(entry.path());
+			paths.push_back(fs::weakly_canonical(entry.path()));
 		}
 	}
 	std::sort(paths.begin(), paths.end());
@@ -215,6 +242,11 @@ std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
 					  fmt::format("there is no transport: no icepath-<name>.so in {}; ICEPATH_PLUGIN_PATH=FOLDER names "
 								  "another folder to look in",
 								  fmt::join(plugin_folders(), ", ")));
+	return describe_plugins(paths, notices);
+}
+
+std::vector<plan::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices)
+{
 	std::vector<plan::Target> targets;
 	for (const std::string &path : paths) {
 		const std::string file = fs::path(path).filename();

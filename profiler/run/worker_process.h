@@ -19,10 +19,11 @@ namespace icepath::run {
 // A worker died, hung or answered nonsense: its cell is over, the others go on.
 class WorkerFailed : public Failure {
 public:
-	explicit WorkerFailed(const std::string &sentence, bool waited_in_vain = false)
-		: Failure(ExitCode::Invalid, sentence), knows_why(!waited_in_vain)
+	explicit WorkerFailed(const std::string &sentence, bool waited_in_vain = false, bool passes = false)
+		: Failure(ExitCode::Invalid, sentence), knows_why(!waited_in_vain), may_pass(passes)
 	{}
 	const bool knows_why; // false: what another worker says is better
+	const bool may_pass; // the worker itself said it, and lives: another try may do
 };
 
 // A program that was started with a control socket for each side that it is. It ends with the last of them.
@@ -64,6 +65,9 @@ public:
 	void send(const worker::Request &request, const std::vector<int> &fds);
 	worker::Reply receive(std::vector<Fd> &received, int timeout_ms);
 
+	// Asks it to leave in order; its process has ended once its pidfd says so.
+	void hang_up() { socket_ = Fd(); }
+
 	int socket() const { return socket_.get(); }
 	const WorkerProcess &process() const { return *process_; }
 	const std::string &what() const { return what_; }
@@ -100,5 +104,7 @@ why_not_built(const NotBuilt &adapter); // "Debian's package liblcm-dev was miss
 // Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`. Throws
 // Failure(MachineCannot) where there is no plug-in at all.
 std::vector<plan::Target> describe_targets(std::vector<std::string> &notices);
+// The same of plug-ins that are no transports of a run.
+std::vector<plan::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices);
 
 } // namespace icepath::run

@@ -106,7 +106,11 @@ enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
 struct Block {
 	uint32_t cell = 0; // index into the run's cells
 	uint32_t round = 0; // which visit of the plan
+	// Which of the cell's processes measured it: each time they are begun anew the number is one more. What the luck of a
+	// process decides (addresses, page colours, hash seeds) is the same in all blocks of an opening.
+	uint32_t opening = 0;
 	bool probed = false;
+	bool confirms = false; // max-rate: after the search, at the rate that it found; it chose nothing
 	std::optional<double> rate_hz; // max-rate: of this block; the other patterns' rates are their cells'
 	BlockEnd end = BlockEnd::Count;
 	std::string failure; // the sentence, where end == Failed
@@ -117,6 +121,8 @@ struct Block {
 	std::vector<SlotCapture> slots; // empty in an unprobed block
 	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
 	std::vector<SkippedPrograms> skipped;
+	// How often meanwhile control groups of its workers, or groups above them, had used up their time: nr_throttled of cpu.stat.
+	std::optional<uint64_t> times_throttled; // nothing where none could be read
 };
 
 // Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no

@@ -167,7 +167,9 @@ Json to_json(const Block &block)
 		skipped.push_back({{"begin_ns", some.begin_ns}, {"end_ns", some.end_ns}, {"count", some.count}});
 	return {{"cell", block.cell},
 			{"round", block.round},
+			{"opening", block.opening},
 			{"probed", block.probed},
+			{"confirms", block.confirms},
 			{"rate_hz", block.rate_hz ? Json(*block.rate_hz) : Json(nullptr)},
 			{"end", kEnds[static_cast<size_t>(block.end)]},
 			{"failure", block.failure},
@@ -179,7 +181,8 @@ Json to_json(const Block &block)
 			{"companions", companions},
 			{"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)},
 			{"recursion_misses", sum_of(block.skipped)},
-			{"skipped", skipped}};
+			{"skipped", skipped},
+			{"times_throttled", block.times_throttled ? Json(*block.times_throttled) : Json(nullptr)}};
 }
 
 BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
@@ -190,7 +193,11 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	if (block.cell >= cells.size())
 		wrong("cell", "names a cell that the run doesn't have");
 	block.round = u32_field(json, "round");
+	if (json.contains("opening")) // not written by versions whose processes lived for the whole run
+		block.opening = u32_field(json, "opening");
 	block.probed = bool_field(json, "probed");
+	if (json.contains("confirms")) // not written by versions that confirmed nothing
+		block.confirms = bool_field(json, "confirms");
 	if (!field(json, "rate_hz").is_null()) {
 		block.rate_hz = number_field(json, "rate_hz");
 		if (!(*block.rate_hz >= 1 && *block.rate_hz <= 1e9))
@@ -201,6 +208,8 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	block.begin = clock_from_json(object_field(json, "begin"));
 	block.finish = clock_from_json(object_field(json, "finish"));
 	block.skipped = skipped_from_json(json);
+	if (json.contains("times_throttled") && !json["times_throttled"].is_null()) // not written by earlier versions
+		block.times_throttled = unsigned_field(json, "times_throttled");
 
 	uint64_t stamps = 0, records = 0;
 	const auto count = [](const Json &object, const char *key, uint64_t &sum, uint64_t limit) {

@@ -112,6 +112,24 @@ Cell cell_from_json(const Json &json)
 	return cell;
 }
 
+Json to_json(const std::vector<CpuWake> &wakes)
+{
+	Json json = Json::array();
+	for (const CpuWake &wake : wakes)
+		json.push_back({{"cpu", wake.cpu}, {"p50_ns", wake.p50_ns}, {"p90_ns", wake.p90_ns}});
+	return json;
+}
+
+// Not written by versions that didn't look.
+std::vector<CpuWake> wakes_from_json(const Json &json)
+{
+	std::vector<CpuWake> wakes;
+	if (json.contains("wakes"))
+		for (const Json &one : array_field(json, "wakes", kMaxSlots))
+			wakes.push_back({u32_field(one, "cpu"), unsigned_field(one, "p50_ns"), unsigned_field(one, "p90_ns")});
+	return wakes;
+}
+
 } // namespace
 
 Json to_json(const Head &head)
@@ -129,7 +147,8 @@ Json to_json(const Head &head)
 			{"isolation", free_form(head.isolation_json, "isolation")},
 			{"probes", probes},
 			{"cells", cells},
-			{"budget_s", head.budget_s}};
+			{"budget_s", head.budget_s},
+			{"wakes", to_json(head.wakes)}};
 }
 
 Head head_from_json(const Json &json)
@@ -151,6 +170,7 @@ Head head_from_json(const Json &json)
 	for (const Json &cell : array_field(json, "cells", kMaxCells))
 		head.cells.push_back(cell_from_json(cell));
 	head.budget_s = number_field(json, "budget_s");
+	head.wakes = wakes_from_json(json);
 	return head;
 }
 
@@ -159,7 +179,10 @@ Json to_json(const Tail &tail)
 	return {{"finished_utc", tail.finished_utc},
 			{"interrupted", tail.interrupted},
 			{"rounds", tail.rounds},
-			{"notices", tail.notices}};
+			{"notices", tail.notices},
+			{"wakes", to_json(tail.wakes)},
+			{"steal", tail.steal ? Json{{"ns", tail.steal->ns}, {"of_ns", tail.steal->of_ns}} : Json(nullptr)},
+			{"failed_openings", tail.failed_openings}};
 }
 
 Tail tail_from_json(const Json &json)
@@ -173,6 +196,15 @@ Tail tail_from_json(const Json &json)
 			wrong("notices", "has an item that isn't a text");
 		tail.notices.push_back(notice.get<std::string>());
 	}
+	tail.wakes = wakes_from_json(json);
+	if (json.contains("steal") && !json["steal"].is_null())
+		tail.steal = Steal{unsigned_field(json["steal"], "ns"), unsigned_field(json["steal"], "of_ns")};
+	if (json.contains("failed_openings"))
+		for (const Json &failed : array_field(json, "failed_openings", kMaxCells)) {
+			if (!failed.is_number_unsigned() || failed.get<uint64_t>() > UINT32_MAX)
+				wrong("failed_openings", "has an item that is no number of openings");
+			tail.failed_openings.push_back(failed.get<uint32_t>());
+		}
 	return tail;
 }
 

@@ -137,6 +137,20 @@ struct ProbeUse {
 	std::string layer, probe, tier;
 };
 
+// How late a thread that slept on a CPU ran again, by a timer that was due, with nothing of the run going on: what a CPU that halts
+// needs to come back is in every latency of who waits asleep, and differs between machines and between hours.
+struct CpuWake {
+	uint32_t cpu = 0;
+	uint64_t p50_ns = 0, p90_ns = 0;
+	friend bool operator==(const CpuWake &, const CpuWake &) = default;
+};
+
+// What a hypervisor took from the run's CPUs, all of them together, while blocks went on, by the kernel's account.
+struct Steal {
+	uint64_t ns = 0, of_ns = 0;
+	friend bool operator==(const Steal &, const Steal &) = default;
+};
+
 // Of the container: 2 has sides and flows of any number.
 inline constexpr uint32_t kFormatVersion = 2;
 
@@ -150,6 +164,7 @@ struct Head {
 	std::vector<ProbeUse> probes;
 	std::vector<Cell> cells;
 	double budget_s = 60;
+	std::vector<CpuWake> wakes = {}; // of the run's CPUs, before the first block
 };
 
 // Written last; its absence marks a partial run.
@@ -158,6 +173,10 @@ struct Tail {
 	bool interrupted = false;
 	uint32_t rounds = 0;
 	std::vector<std::string> notices; // what the user must know: failed cells, loss, dropped storage
+	std::vector<CpuWake> wakes = {}; // of the run's CPUs, after the last block
+	std::optional<Steal> steal = {};
+	std::vector<uint32_t> failed_openings =
+		{}; // by cell: fresh processes that weren't ready to measure; tried again or given up
 };
 
 } // namespace icepath::rundir

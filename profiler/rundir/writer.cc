@@ -92,7 +92,9 @@ struct Writer::State {
 
 	[[noreturn]] void fail(const char *what) const
 	{
-		throw Failure(ExitCode::Internal, fmt::format("{}: {}: {}", partial, what, std::strerror(errno)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("{}: {}: {}; what was measured before is kept: make room, then `icepath report {}`",
+								  partial, what, std::strerror(errno), directory.string()));
 	}
 
 	// All of it or nothing: what was written before stays readable when the disk is full.

@@ -9,8 +9,8 @@
 //
 //     exp(log q ± t(0.975, B-1) · s · sqrt(B / (B-1)))
 //
-// for B blocks. One that leaves more than a factor of kWidest on either side isn't told: blocks that differ so much know
-// only that they do, and an exponential of their spread is far beyond anything that was measured.
+// for B blocks. It is told however wide it is: to leave out the wide ones would leave those that are narrow by luck. Percentiles
+// beyond p99 are told by other means (far_tail.h).
 //
 // Student's t and the factor mend what makes plain percentile intervals too narrow for few blocks
 // (Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015); the logarithm
@@ -25,35 +25,34 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/stats/interval.h"
 #include "profiler/stats/percentile.h"
 
 namespace icepath::stats {
 
 inline constexpr size_t kMinBlocks = 3; // below: no interval
-inline constexpr unsigned kReplicates = 400; // s is then known within 3.5 %
-inline constexpr double kWidest = 10;
-
-struct Interval {
-	double low = 0, high = 0; // 95 %
-};
 
 struct Distribution {
 	uint64_t count = 0;
 	uint64_t blocks = 0; // with at least one value
+	uint64_t clusters = 0; // of these blocks, which the intervals rest on
 	uint64_t min = 0, max = 0; // 0 where count is 0
 	double mean = 0;
 	// Over n - 1; missing below two values. One slow message in a thousand may be most of it.
 	std::optional<double> standard_deviation;
-	// Median of |value - p50|: how far from the p50 a message commonly is. Missing where `count` doesn't support a p50.
+	// Median of |value - p50|: how far from the p50 a message commonly is. Missing where p50 is.
 	std::optional<uint64_t> median_deviation;
-	// By kReported. A percentile is missing where `count` doesn't support it, an interval also below kMinBlocks, or
-	// where it would be wider than kWidest allows.
+	// By kReported. Both are there or neither: they are missing where `count` doesn't support them, below kMinBlocks clusters, and
+	// where too few blocks or messages lie beyond them (far_tail.h).
 	std::array<std::optional<uint64_t>, kReported.size()> percentiles;
 	std::array<std::optional<Interval>, kReported.size()> intervals;
 	std::optional<Interval> standard_deviation_interval, median_deviation_interval;
 };
 
 // The values of each block, in any order. O(n log n) once, then O(B log n) per draw.
-Distribution describe(const std::vector<std::vector<uint64_t>> &blocks);
+// `clusters`, beside `blocks`: blocks with the same number are drawn together, and are one of B; without it each is alone.
+// Blocks that the same processes measured share their luck: only where these were begun anew is the interval one for another
+// run, too.
+Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &clusters = {});
 
 } // namespace icepath::stats

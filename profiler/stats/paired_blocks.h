@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Two conditions measured in turns (ABBA): each pair of neighbouring blocks shares the state of the machine, so what they
-// differ by is the condition. Used for what probes add, and for comparing two builds.
+// differ by is the condition, and the drift from one block to the next. That counts for the condition in pairs that have it last and
+// against it in the others, so the mean of either kind is taken, and the mean of the two: linear drift cancels however many
+// pairs of a kind fell out. Used for what probes add, and for comparing two builds.
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,20 +19,28 @@ struct BlockValue {
 	double value = 0; // a percentile of the block
 };
 
-// {untreated, treated} of rounds that follow each other; each block is in one pair at most. `blocks` in any order, one
-// of each round.
-std::vector<std::pair<double, double>> neighbours(std::vector<BlockValue> blocks);
+struct BlockPair {
+	double untreated = 0, treated = 0;
+	bool treated_last = true;
+	double at = 0; // between its two rounds
+	friend bool operator==(const BlockPair &, const BlockPair &) = default;
+};
+
+// Rounds that follow each other; each block is in one pair at most. `blocks` in any order, one of each round.
+std::vector<BlockPair> neighbours(std::vector<BlockValue> blocks);
 
 struct Effect {
 	double mean = 0;
 	size_t pairs = 0;
-	std::optional<Interval> interval; // missing below kMinBlocks pairs
+	std::optional<Interval>
+		interval; // missing below kMinBlocks pairs. Student's, with two degrees of freedom less than pairs
 };
 
-// Mean of treated - untreated, with Student's t interval over the pairs. Nothing without a pair.
-std::optional<Effect> paired_difference(const std::vector<std::pair<double, double>> &pairs);
+// Mean of treated - untreated without linear drift. Where all pairs have one order, the drift is that of the pairs' own levels, which
+// costs precision; a single pair can't tell it. Nothing without a pair.
+std::optional<Effect> paired_difference(const std::vector<BlockPair> &pairs);
 
-// Geometric mean of treated / untreated, its interval likewise, on the logarithms. Pairs with a value <= 0 are left out.
-std::optional<Effect> paired_ratio(const std::vector<std::pair<double, double>> &pairs);
+// Geometric mean of treated / untreated, and its interval, likewise on the logarithms. Pairs with a value <= 0 are left out.
+std::optional<Effect> paired_ratio(const std::vector<BlockPair> &pairs);
 
 } // namespace icepath::stats

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace icepath::stats {
 namespace {
@@ -10,6 +12,29 @@ namespace {
 constexpr size_t kStride = 64; // at least
 
 } // namespace
+
+Clusters numbered(const std::vector<uint32_t> &numbers, size_t blocks)
+{
+	std::map<uint32_t, size_t> known;
+	Clusters clusters;
+	for (size_t i = 0; i < blocks; ++i) {
+		const size_t cluster =
+			numbers.empty() ? clusters.count : known.emplace(numbers.at(i), clusters.count).first->second;
+		clusters.of_block.push_back(cluster);
+		clusters.count = std::max(clusters.count, cluster + 1);
+	}
+	return clusters;
+}
+
+const Weights &Redraw::next()
+{
+	std::ranges::fill(drawn_, 0);
+	for (size_t i = 0; i < drawn_.size(); ++i)
+		++drawn_[static_cast<size_t>(uint64_t{random_()} * drawn_.size() >> 32)];
+	for (size_t block = 0; block < weights_.size(); ++block)
+		weights_[block] = drawn_[of_block_[block]];
+	return weights_;
+}
 
 RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 {
@@ -19,7 +44,7 @@ RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 		Moments moments;
 		double seen = 0;
 		for (const uint64_t value : block) {
-			values_.push_back({value, static_cast<uint32_t>(sizes_.size())});
+			values_.push_back({value, static_cast<uint32_t>(sizes_.size()), static_cast<uint32_t>(seen)});
 			// Welford's update.
 			const double number = static_cast<double>(value), away = number - moments.mean;
 			moments.mean += away / ++seen;
@@ -28,7 +53,10 @@ RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 		sizes_.push_back(block.size());
 		moments_.push_back(moments);
 	}
-	std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) { return a.value < b.value; });
+	// Equal values of all blocks lie mixed: none of them is the block that has the largest.
+	std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) {
+		return std::tie(a.value, a.place, a.block) < std::tie(b.value, b.place, b.block);
+	});
 	// As many values apart as there are blocks: the table is then no larger than the values.
 	stride_ = std::max<size_t>(kStride, sizes_.size());
 	std::vector<uint32_t> before(sizes_.size(), 0);

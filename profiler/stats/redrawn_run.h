@@ -6,6 +6,7 @@
 // is rounded.
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "profiler/stats/percentile.h"
@@ -15,6 +16,32 @@ namespace icepath::stats {
 // How often each block was drawn: those with at least one value, in their order. At least one weight isn't 0.
 using Weights = std::vector<uint32_t>;
 
+inline constexpr unsigned kReplicates = 400; // a statistic's spread is then known within 3.5 %
+
+// Blocks that are drawn together: of each its cluster, from 0 on.
+struct Clusters {
+	std::vector<size_t> of_block;
+	size_t count = 0;
+};
+
+// Of so many blocks: those with the same number are one cluster; without numbers each is alone.
+Clusters numbered(const std::vector<uint32_t> &numbers, size_t blocks);
+
+// The runs of a bootstrap, the same on every machine.
+class Redraw {
+public:
+	explicit Redraw(const Clusters &clusters)
+		: of_block_(clusters.of_block), drawn_(clusters.count), weights_(of_block_.size())
+	{}
+	const Weights &next(); // as many draws as there are clusters
+
+private:
+	// The standard fixes mt19937's numbers but not those of its distributions, so the draw is by multiplication.
+	std::mt19937 random_{20010101};
+	std::vector<size_t> of_block_;
+	Weights drawn_, weights_;
+};
+
 class RedrawnRun {
 public:
 	explicit RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks);
@@ -22,6 +49,8 @@ public:
 	size_t values() const { return values_.size(); }
 	size_t blocks() const { return sizes_.size(); }
 	uint64_t at(size_t index) const { return values_[index].value; } // in ascending order
+	uint32_t block_at(size_t index) const { return values_[index].block; } // likewise
+	uint64_t values_of(size_t block) const { return sizes_[block]; }
 	double mean() const; // of all values, each once; at least one
 
 	uint64_t percentile(const Weights &weights, Percentile p) const;
@@ -36,7 +65,7 @@ public:
 private:
 	struct Value {
 		uint64_t value;
-		uint32_t block;
+		uint32_t block, place; // place: within its block
 	};
 	struct Moments {
 		double mean = 0, squares = 0; // squares: sum of (value - mean)^2

@@ -12,4 +12,9 @@ namespace icepath::stats {
 
 double t_975(double degrees) { return boost::math::quantile(boost::math::students_t(degrees), 0.975); }
 
+double t_beyond(double t, double degrees)
+{
+	return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(degrees), t));
+}
+
 } // namespace icepath::stats

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the capture costs: a blocking 64 B ping-pong over a UNIX socket, both sides on one CPU, with nothing attached, with
-// icepath's capture as `run` uses it, with bpftrace and with perf record storing time and task of the same events. All
-// four take turns in one go, and every figure is a ratio of a segment to the bare ones around it.
+// icepath's capture as `run` uses it, and with other tracers, each in the forms that its users know (tracer_kinds()). All
+// take turns in one go, and every figure is a ratio of a segment to the bare ones around it.
 //
-//   bench-capture-cost [--rounds N] [--cpu N] [--json FILE]
+//   bench-capture-cost [--rounds N | --short] [--cpu N] [--json FILE]
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cpuset/topology.h"
 #include "profiler/failure.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/stats/paired_blocks.h"
+#include "tests/bench/child_program.h"
 #include "tests/bench/external_tracer.h"
 #include "tests/bench/round_trips.h"
 #include "tests/bench/told_ratio.h"
@@ -26,11 +32,16 @@
 namespace icepath::bench {
 namespace {
 
-constexpr uint32_t kTrips = 2000, kBlocksPerSegment = 6;
+constexpr uint32_t kTrips = 2000;
+
+struct Extent {
+	uint32_t rounds, blocks_per_segment;
+};
 
 class Bench {
 public:
-	Bench(uint32_t cpu, const std::string &script) : cpu_(cpu), script_(script), helper_(as_oneself())
+	Bench(uint32_t cpu, uint32_t blocks_per_segment)
+		: cpu_(cpu), blocks_per_segment_(blocks_per_segment), helper_(as_oneself())
 	{
 		enter_tracing_namespace(); // after the helper was forked: it needs none
 		std::vector<std::string> notices;
@@ -50,17 +61,13 @@ public:
 		return result;
 	}
 
-	double with_bpftrace()
+	double with(const TracerKind &kind)
 	{
-		const auto tracer = start_bpftrace(script_, cell_->tids());
-		return segment_under(*tracer);
+		const std::unique_ptr<ExternalTracer> tracer = kind.start(kind.command, traced());
+		return segment_under(*tracer, kind.name);
 	}
 
-	double with_perf_of_tasks()
-	{
-		return segment_under(*start_perf_record({"-p", fmt::format("{},{}", cell_->tids()[0], cell_->tids()[1])}));
-	}
-	double with_perf_of_cpu() { return segment_under(*start_perf_record({"-C", std::to_string(cpu_)})); }
+	Traced traced() const { return {cell_->tids(), cpu_}; }
 
 	// What one probe hit costs, from the kernel's own accounting, which adds a few tens of ns of its own to each; and how
 	// many of them, and records, a round trip takes.
@@ -110,22 +117,26 @@ private:
 		return run::run_alone(*cell_, wish, slots_, &helper_);
 	}
 
-	double segment_under(const ExternalTracer &tracer)
+	double segment_under(ExternalTracer &tracer, const std::string &name)
 	{
-		constexpr int kMostBlocks = 1000;
-		for (int i = 0; !tracer.recording(); i++) {
-			if (i == kMostBlocks)
-				throw Failure(ExitCode::MachineCannot,
-							  "bpftrace records nothing (is it installed, is tracefs mounted?)");
-			run_block(false);
+		constexpr std::chrono::milliseconds kLookEvery(20), kMost(30'000);
+		for (auto waited = kLookEvery; !tracer.recording(); waited += kLookEvery) {
+			if (waited > kMost)
+				throw Failure(ExitCode::MachineCannot, name + " doesn't begin to record");
+			std::this_thread::sleep_for(kLookEvery);
 		}
-		return segment(false);
+		const double result = segment(false);
+		const uint64_t trips = uint64_t{blocks_per_segment_} * kTrips, events = tracer.end();
+		if (events < trips) // it would seem to cost nothing
+			throw Failure(ExitCode::Invalid,
+						  fmt::format("{} tells of {} events in {} round trips", name, events, trips));
+		return result;
 	}
 
 	double segment(bool probed)
 	{
 		std::vector<double> blocks;
-		for (uint32_t i = 0; i < kBlocksPerSegment; i++)
+		for (uint32_t i = 0; i < blocks_per_segment_; i++)
 			blocks.push_back(median(round_trips_ns(run_block(probed))));
 		return median(blocks);
 	}
@@ -175,78 +186,130 @@ private:
 		return name;
 	}
 
-	uint32_t cpu_;
-	std::string script_;
+	uint32_t cpu_, blocks_per_segment_;
 	privilege::Helper helper_;
 	run::SlotsView slots_;
 	std::unique_ptr<run::LiveCell> cell_;
 	uint64_t blocks_ = 0;
 };
 
-struct Variant {
-	std::string name;
-	double (Bench::*measure)();
-	std::vector<std::pair<double, double>>
-		pairs; // the mean of the bare segments before and after, and the one in between
+// The mean of the bare segments before and after, and the one in between.
+using Pairs = std::vector<std::pair<double, double>>;
+
+struct Contender {
+	TracerKind kind;
+	std::string version, cannot_run;
+	Pairs pairs;
 };
 
 // A ratio of pairs; throws where none is usable, because the tracer seemed to cost nothing at all.
-stats::Effect ratio_of(const std::vector<std::pair<double, double>> &pairs)
+stats::Effect ratio_of(const Pairs &pairs)
 {
-	const auto ratio = stats::paired_ratio(pairs);
+	const auto ratio = stats::paired_ratio(without_order(pairs));
 	if (!ratio)
 		throw Failure(ExitCode::Invalid,
 					  "no pair of blocks shows a cost: the machine is too noisy, give more --rounds");
 	return *ratio;
 }
 
-void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::string &file)
+std::string version_of(const TracerKind &kind)
 {
-	Bench bench(cpu, script);
-	stay_off(cpu); // what is compared is what tracing costs the traced, not who shares its CPU
-	std::vector<Variant> variants = {{"icepath", &Bench::with_icepath, {}},
-									 {"bpftrace", &Bench::with_bpftrace, {}},
-									 {"perf record -p", &Bench::with_perf_of_tasks, {}},
-									 {"perf record -C", &Bench::with_perf_of_cpu, {}}};
-	std::vector<double> bare_ns;
-	bench.bare(); // warm
-	for (uint32_t round = 0; round < rounds; round++) {
-		for (Variant &variant : variants) {
-			const double before = bench.bare();
-			const double with = (bench.*variant.measure)();
-			const double after = bench.bare();
-			variant.pairs.emplace_back((before + after) / 2, with);
-			bare_ns.push_back(before);
-			fmt::print(stderr, "round {} {}: {:.2f} us bare, {:.2f} us with\n", round + 1, variant.name, before / 1e3,
-					   with / 1e3);
+	constexpr int kMostMs = 10000;
+	if (kind.version_command.empty())
+		return "";
+	const std::string told = run_to_end(kind.version_command, {}, kMostMs).output;
+	const size_t word = told.find_first_not_of(" \n");
+	return word == std::string::npos ? "" : told.substr(word, told.find('\n', word) - word);
+}
+
+void run_round(uint32_t round, Bench &bench, Pairs &icepath, std::vector<Contender> &contenders)
+{
+	const auto take_turn = [&](const std::string &name, Pairs &pairs, const std::function<double()> &measure) {
+		const double before = bench.bare(), with = measure(), after = bench.bare();
+		pairs.emplace_back((before + after) / 2, with);
+		fmt::print(stderr, "round {} {}: {:.2f} us bare, {:.2f} us with\n", round + 1, name, before / 1e3, with / 1e3);
+	};
+	take_turn("icepath", icepath, [&] { return bench.with_icepath(); });
+	for (Contender &contender : contenders) {
+		if (!contender.cannot_run.empty())
+			continue;
+		try {
+			take_turn(contender.kind.name, contender.pairs, [&] { return bench.with(contender.kind); });
+		} catch (const Failure &failure) {
+			if (!contender.pairs.empty())
+				throw;
+			contender.cannot_run = failure.what();
+			fmt::print(stderr, "{} can't run here: {}\n", contender.kind.name, failure.what());
 		}
 	}
+}
+
+// What icepath adds as a share of what a rival adds, in each round against nothing: a mean that keeps rounds in which noise
+// made icepath's cost negative.
+stats::Effect share_of(const Pairs &icepath, const Pairs &rival)
+{
+	Pairs added;
+	for (size_t i = 0; i < icepath.size(); i++)
+		added.emplace_back(0.0, (icepath[i].second / icepath[i].first - 1) / (rival[i].second / rival[i].first - 1));
+	return *stats::paired_difference(without_order(added));
+}
+
+void tell(const Contender &contender, const Pairs &icepath, nlohmann::ordered_json &json)
+{
+	const TracerKind &kind = contender.kind;
+	auto &rival = json["rivals"][kind.name];
+	rival = {{"records", kind.records}};
+	if (!kind.command.empty())
+		rival["command"] = fmt::format("{}", fmt::join(kind.command, " "));
+	if (!contender.version.empty())
+		rival["version"] = contender.version;
+	if (!contender.cannot_run.empty()) {
+		rival["cannot_run"] = contender.cannot_run;
+		fmt::print("{:<34} can't run here: {}\n", kind.name, contender.cannot_run);
+		return;
+	}
+	const stats::Effect ratio = ratio_of(contender.pairs), share = share_of(icepath, contender.pairs);
+	json["ratio_to_bare"][kind.name] = as_json(ratio);
+	auto &entry = json["icepath_adds_of_what_is_added_by"][kind.name];
+	entry = as_json(share);
+	if (kind.aim)
+		entry["aim"] = *kind.aim;
+	fmt::print("{:<34} x {} of the bare round trip; icepath adds {} of what it adds{}\n", kind.name, as_text(ratio),
+			   as_text(share), kind.aim ? fmt::format(" (aim: at most {:.3f})", *kind.aim) : "");
+}
+
+void bench(const Extent &extent, uint32_t cpu, const std::string &scripts, const std::string &file)
+{
+	Bench bench(cpu, extent.blocks_per_segment);
+	stay_off(cpu); // what is compared is what tracing costs the traced, not who shares its CPU
+	Pairs icepath;
+	std::vector<Contender> contenders;
+	for (TracerKind &kind : tracer_kinds(scripts, bench.traced())) {
+		std::string version = version_of(kind);
+		contenders.push_back({std::move(kind), std::move(version), "", {}});
+	}
+	bench.bare(); // warm
+	for (uint32_t round = 0; round < extent.rounds; round++)
+		run_round(round, bench, icepath, contenders);
+	std::vector<double> bare_ns;
+	for (const auto &[bare, with] : icepath)
+		bare_ns.push_back(bare);
 	const nlohmann::ordered_json floor = bench.floor();
+	utsname kernel{};
+	uname(&kernel);
+	const stats::Effect own = ratio_of(icepath);
 	nlohmann::ordered_json json = {
 		{"command", "make bench"},
 		{"what", "round trip p50 of a blocking 64 B uds-stream ping-pong on one CPU; ratio to nothing attached"},
-		{"rounds", rounds},
-		{"blocks_per_segment", kBlocksPerSegment},
+		{"kernel", kernel.release},
+		{"rounds", extent.rounds},
+		{"blocks_per_segment", extent.blocks_per_segment},
 		{"round_trips_per_block", kTrips},
-		{"bare_round_trip_ns", median(bare_ns)}};
-	for (const Variant &variant : variants) {
-		const stats::Effect ratio = ratio_of(variant.pairs);
-		json["ratio_to_bare"][variant.name] = as_json(ratio);
-		fmt::print("{:<15} x {} of the bare round trip\n", variant.name, as_text(ratio));
-	}
-	for (const auto &[other, aim] : {std::pair{size_t{1}, 1.0 / 3}, {size_t{2}, 1.0 / 6}, {size_t{3}, 1.0 / 6}}) {
-		// The share of each round against nothing: a mean that keeps rounds in which noise made icepath's cost negative.
-		std::vector<std::pair<double, double>> added;
-		for (size_t i = 0; i < rounds; i++)
-			added.emplace_back(0.0, (variants[0].pairs[i].second / variants[0].pairs[i].first - 1) /
-										(variants[other].pairs[i].second / variants[other].pairs[i].first - 1));
-		const stats::Effect share = *stats::paired_difference(added);
-		auto &entry = json["icepath_adds_of_what_is_added_by"][variants[other].name];
-		entry = as_json(share);
-		entry["aim"] = aim;
-		fmt::print("icepath adds {} of what {} adds (aim: at most {:.3f})\n", as_text(share), variants[other].name,
-				   aim);
-	}
+		{"bare_round_trip_ns", median(bare_ns)},
+		{"ratio_to_bare", {{"icepath", as_json(own)}}}};
+	fmt::print("{:<34} x {} of the bare round trip\n", "icepath", as_text(own));
+	for (const Contender &contender : contenders)
+		tell(contender, icepath, json);
 	json["floor"] = floor;
 	fmt::print("floor: {:.1f} probe hits of {:.0f} ns and {:.1f} records a round trip: {:.0f} ns\n",
 			   floor["probe_hits_per_round_trip"].get<double>(), floor["ns_per_probe_hit"].get<double>(),
@@ -260,17 +323,22 @@ void bench(uint32_t rounds, uint32_t cpu, const std::string &script, const std::
 
 int main(int argc, char **argv)
 {
-	CLI::App app("what icepath's capture costs, beside bpftrace and perf");
-	uint32_t rounds = 10;
+	CLI::App app("what icepath's capture costs, beside bpftrace, perf and trace-cmd");
+	icepath::bench::Extent extent{10, 6};
 	uint32_t cpu = icepath::cpuset::read_permission().affinity.back();
-	std::string script = "tools/record.bt", file;
-	app.add_option("--rounds", rounds)->check(CLI::Range(2, 1000));
+	std::string scripts = "tools", file;
+	auto *rounds = app.add_option("--rounds", extent.rounds)->check(CLI::Range(2, 1000));
+	bool is_short = false;
+	app.add_flag("--short", is_short, "one round, which shows that all of it runs and measures little")
+		->excludes(rounds);
 	app.add_option("--cpu", cpu);
-	app.add_option("--script", script);
+	app.add_option("--scripts", scripts, "the folder of tools/*.bt");
 	app.add_option("--json", file);
 	CLI11_PARSE(app, argc, argv);
+	if (is_short)
+		extent = {1, 2};
 	try {
-		icepath::bench::bench(rounds, cpu, script, file);
+		icepath::bench::bench(extent, cpu, scripts, file);
 	} catch (const icepath::Failure &failure) {
 		fmt::print(stderr, "bench: {}\n", failure.what());
 		return static_cast<int>(failure.code());

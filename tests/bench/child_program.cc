@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "cpuset/affinity.h"
 
@@ -28,6 +29,8 @@ constexpr int kNotFound = 127; // as a shell has it
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	if (how.with_children)
+		setpgid(0, 0);
 	if (how.cpu && cpuset::pin(0, *how.cpu))
 		_exit(1);
 	for (const int fd : how.keep)
@@ -58,18 +61,27 @@ ChildProgram::ChildProgram(std::vector<std::string> arguments, How how)
 		become(arguments, how, parent);
 	if (pid_ < 0)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot start {}: {}", name_, std::strerror(errno)));
+	if (how.with_children) {
+		group_ = pid_;
+		setpgid(pid_, pid_); // whoever of both comes first
+	}
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }
 
-ChildProgram::~ChildProgram()
+ChildProgram::~ChildProgram() { end(); }
+
+void ChildProgram::end()
 {
-	if (pid_ < 0)
-		return;
-	kill(pid_, end_signal_);
-	if (!wait(kEndMs)) {
-		kill(pid_, SIGKILL);
-		waitpid(pid_, nullptr, 0);
+	if (pid_ >= 0) {
+		kill(pid_, end_signal_);
+		if (!wait(kEndMs)) {
+			kill(pid_, SIGKILL);
+			waitpid(pid_, nullptr, 0);
+			pid_ = -1;
+		}
 	}
+	if (const pid_t group = std::exchange(group_, -1); group > 0)
+		kill(-group, SIGKILL);
 }
 
 std::optional<int> ChildProgram::wait(int timeout_ms)

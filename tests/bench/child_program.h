@@ -20,6 +20,7 @@ public:
 		int output = -1; // where stdout and stderr go; -1: nowhere
 		std::vector<int> keep; // descriptors that it inherits under the same numbers
 		int end_signal = SIGINT; // what ends it, as a user would
+		bool with_children = false; // what it leaves running when it ends is killed
 	};
 	// arguments[0] is looked for in PATH; where it isn't there, the program ends with 127. Throws Failure.
 	ChildProgram(std::vector<std::string> arguments, How how);
@@ -27,13 +28,17 @@ public:
 	ChildProgram(const ChildProgram &) = delete;
 	ChildProgram &operator=(const ChildProgram &) = delete;
 
+	pid_t pid() const { return pid_; } // -1: it was reaped
+	// Ends it as its destructor does, so that its last words can be read.
+	void end();
+
 	// Its exit code once it has ended by itself (128 and more: by a signal), nothing where it hasn't within the time.
 	std::optional<int> wait(int timeout_ms);
 
 private:
 	std::string name_;
 	int end_signal_;
-	pid_t pid_ = -1;
+	pid_t pid_ = -1, group_ = -1;
 	Fd pidfd_;
 };
 

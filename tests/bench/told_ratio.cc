@@ -5,6 +5,14 @@
 
 namespace icepath::bench {
 
+std::vector<stats::BlockPair> without_order(const std::vector<std::pair<double, double>> &pairs)
+{
+	std::vector<stats::BlockPair> all;
+	for (const auto &[untreated, treated] : pairs)
+		all.push_back({untreated, treated, all.size() % 2 == 0, static_cast<double>(all.size())});
+	return all;
+}
+
 nlohmann::ordered_json as_json(const stats::Effect &ratio)
 {
 	nlohmann::ordered_json json = {{"ratio", ratio.mean}, {"pairs", ratio.pairs}, {"ci95", nullptr}};

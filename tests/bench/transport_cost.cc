@@ -3,7 +3,7 @@
 // 64 B between the same two CPUs, with the same wait, in turns. A round has a segment of each; icepath's comes first in
 // one round and last in the next.
 //
-//   bench-transports [--rounds N] [--cpus A,B] [--only TARGET,...] [--may-halt-only] [--json FILE]
+//   bench-transports [--rounds N | --short] [--cpus A,B] [--only TARGET,...] [--may-halt-only] [--json FILE]
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -155,7 +155,7 @@ std::string verdict(const stats::Effect &ratio, double aim)
 
 nlohmann::ordered_json tell(const Contest &contest, const Rival &rival)
 {
-	const auto ratio = stats::paired_ratio(rival.pairs);
+	const auto ratio = stats::paired_ratio(without_order(rival.pairs));
 	if (!ratio)
 		throw Failure(ExitCode::Invalid, contest.target + ": no round measured anything");
 	std::vector<double> own, others;
@@ -189,6 +189,14 @@ double clock_read_ns()
 	return static_cast<double>(icepath_now_ns() - begin_ns) / kReads;
 }
 
+// Leaves one of those that come twice.
+void shorten(std::vector<Contest> &all)
+{
+	const auto kept_awake = [](const Contest &contest) { return contest.kept_awake; };
+	if (const auto first = std::ranges::find_if(all, kept_awake); first != all.end())
+		all.erase(std::remove_if(first + 1, all.end(), kept_awake), all.end());
+}
+
 void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, bool may_halt_only,
 		   const std::string &file)
 {
@@ -199,6 +207,8 @@ void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, 
 		return (may_halt_only && contest.kept_awake) ||
 			   (!only.empty() && std::find(only.begin(), only.end(), contest.target) == only.end());
 	});
+	if (rounds == 1)
+		shorten(all);
 	for (const Contest &contest : all)
 		if (contest.wait == rundir::Wait::Spin && cpus.initiator == cpus.responder)
 			throw Failure(ExitCode::Usage,
@@ -240,13 +250,18 @@ int main(int argc, char **argv)
 	uint32_t rounds = 20;
 	std::string cpus, file;
 	std::vector<std::string> only;
-	app.add_option("--rounds", rounds)->check(CLI::Range(2, 1000));
+	auto *of_rounds = app.add_option("--rounds", rounds)->check(CLI::Range(2, 1000));
+	bool is_short = false;
+	app.add_flag("--short", is_short, "one round, which shows that all of it runs and measures little")
+		->excludes(of_rounds);
 	app.add_option("--cpus", cpus, "SENDER,RECEIVER; the best pair without it");
 	app.add_option("--only", only, "targets, as shm-ring,udp")->delimiter(',');
 	bool may_halt_only = false;
 	app.add_flag("--may-halt-only", may_halt_only, "leave out what keeps the CPUs awake");
 	app.add_option("--json", file);
 	CLI11_PARSE(app, argc, argv);
+	if (is_short)
+		rounds = 1;
 	try {
 		icepath::bench::bench(rounds, icepath::bench::cpu_pair(cpus), only, may_halt_only, file);
 	} catch (const icepath::Failure &failure) {

@@ -153,8 +153,8 @@ protected:
 				EXPECT_EQ(record.tid, actor) << "message " << i;
 				EXPECT_EQ(record.context, ICEPATH_CONTEXT_TASK) << "message " << i;
 			}
+			EXPECT_EQ(record.socket.buffer, 0u);
 			if (boundary.type == ICEPATH_RECORD_TAKEN) {
-				EXPECT_NE(record.socket.buffer, 0u);
 				EXPECT_EQ(record.socket.bytes, boundary.probe == "__skb_recv_udp" ? 0 : kPayloadBytes);
 			}
 			EXPECT_EQ(record.socket.has_stream_end, boundary.mechanism == Mechanism::Tcp && of_socket);

@@ -18,6 +18,7 @@
 #include <set>
 #include <thread>
 
+#include "icepath/plugin.h"
 #include "profiler/failure.h"
 #include "tests/capture/exchange.h"
 #include "tests/capture/player.h"
@@ -104,6 +105,26 @@ protected:
 	std::unique_ptr<Capture> capture;
 	Family family;
 };
+
+// It is no worker's CPU, so that nothing of it is recorded unless one of the family runs there.
+TEST_F(FollowTest, EachCpuThatTheyRunOnIsWatched)
+{
+	const uint32_t cpu = two_cpus().second;
+	const Player player(cpu, [](int) {
+		for (const uint64_t until_ns = icepath_now_ns() + 200'000'000; icepath_now_ns() < until_ns;) {
+		}
+		return true;
+	});
+	const uint32_t number = capture->follow(player.pidfd);
+	const auto recorded_there = [&](const std::vector<icepath_record> &records) {
+		return std::ranges::count_if(records, [&](const icepath_record &record) {
+			return record.cpu == cpu &&
+				   (record.type == ICEPATH_RECORD_INTERRUPT || record.type == ICEPATH_RECORD_FOREIGN_RUN);
+		});
+	};
+	EXPECT_EQ(recorded_there(block(player, {})), 0);
+	EXPECT_GT(recorded_there(block(player, {number})), 0);
+}
 
 TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 {

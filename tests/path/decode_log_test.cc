@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaps in the log, and records that can't be true: what is lost is known with its window.
+#include "profiler/path/log.h"
 #include "tests/path/capture_by_hand.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +29,24 @@ TEST(Decode, AGapBecomesAWindow)
 	EXPECT_NE(capture.text(25), "lost_record");
 }
 
+// The slot that CPUs share: the more of them write there, the further from its number's place a record's time may be.
+TEST(Decode, AWindowOfASharedSlotSpansMoreForEachCpu)
+{
+	for (const unsigned cpus : {1u, 3u}) {
+		Capture capture(kUnixSocket);
+		for (unsigned i = 0; i < 200; ++i) {
+			icepath_record &record = capture.add(2, ICEPATH_RECORD_FOREIGN_RUN, 1000 + 10 * i, kForeign);
+			record.run.in_ns = record.end_ns - 5;
+			record.cpu = static_cast<uint16_t>(2 + i % cpus);
+		}
+		capture.block.slots[2].records.erase(capture.block.slots[2].records.begin() + 100);
+		const Observations seen = capture.decoded();
+		ASSERT_EQ(seen.lost.size(), 1u);
+		EXPECT_EQ(seen.lost[0].begin_ns, 1000 + 10 * (100 - 16 * cpus));
+		EXPECT_EQ(seen.lost[0].end_ns, 1000 + 10 * (100 + 16 * cpus));
+	}
+}
+
 TEST(Decode, AFullLogLosesTheRestOfTheBlock)
 {
 	Capture capture(kUnixSocket, 40);
@@ -53,7 +72,7 @@ TEST(Decode, WithoutEnoughNeighboursTheWindowIsOpen)
 	EXPECT_EQ(capture.decoded().lost.at(0).end_ns, UINT64_MAX);
 }
 
-TEST(Decode, UnknownRecordsCountAsLost)
+TEST(Decode, RecordsThatCantBeReadAreAReasonOfTheirOwn)
 {
 	for (auto spoil : std::initializer_list<void (*)(icepath_record &)>{
 			 [](icepath_record &record) { record.type = 77; }, [](icepath_record &record) { record.type = 0; },
@@ -63,8 +82,30 @@ TEST(Decode, UnknownRecordsCountAsLost)
 		Capture capture(kUnixSocket);
 		capture.ready(1150);
 		spoil(capture.slept(850, 1160, 1200, 1250));
-		EXPECT_EQ(capture.text(), "lost_record");
+		EXPECT_EQ(capture.text(), "unreadable_record");
+		EXPECT_EQ(unreadable_records(capture.decoded()), 1u);
 	}
+}
+
+TEST(Decode, ARecordThatWasNeverFinishedIsLost)
+{
+	Capture capture(kUnixSocket);
+	capture.ready(1150);
+	capture.slept(850, 1160, 1200, 1250) = {};
+	EXPECT_EQ(capture.text(), "lost_record");
+	EXPECT_EQ(unreadable_records(capture.decoded()), 0u);
+}
+
+// Which of both had the path isn't known: the one that nobody can look at any more counts.
+TEST(Decode, AGapWithARecordThatCantBeReadIsLost)
+{
+	Capture capture(kUnixSocket);
+	capture.ready(1150);
+	capture.slept(850, 1160, 1200, 1250);
+	capture.slept(1260, 1262, 1264, 1270).type = 77;
+	auto &records = capture.block.slots[1].records;
+	records.erase(records.begin());
+	EXPECT_EQ(capture.text(), "lost_record");
 }
 
 TEST(Decode, TwoRecordsOfOneNumberCountAsLost)

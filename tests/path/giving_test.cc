@@ -2,6 +2,8 @@
 // The giving side: what the sender did between `send` and "ready", and the network.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/path/scene.h"
 
 namespace icepath::path {
@@ -54,6 +56,107 @@ TEST(Giving, BackpressureNamesWhoMadeRoomAndStaysOnItsThread)
 								  "0:runqueue 10 by 99 | 0:sender.kernel 20");
 }
 
+// What the sender sleeps for in its call, by what is known of a sleep from 210 to 250.
+std::string asleep_in_call(const std::function<void(OffCpu &)> &how)
+{
+	Scene scene = polled();
+	how(scene.sleep(kSender, 210, 240, 250, 260, kForeign));
+	const std::string text = before_tail(scene), head = "0:sender.user 100 | 0:sender.kernel 10 | 0:",
+					  tail = " | 0:runqueue 10 | 0:sender.kernel 20";
+	return text.starts_with(head) && text.ends_with(tail)
+			   ? text.substr(head.size(), text.size() - head.size() - tail.size())
+			   : text;
+}
+
+void by_softirq(OffCpu &off, uint8_t vector)
+{
+	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	off.waker_vector = vector;
+	off.waker_tid = 0;
+}
+
+TEST(Giving, OnlyRoomIsBackpressure)
+{
+	EXPECT_EQ(asleep_in_call([](OffCpu &) {}), "blocked 40 by 99") << "a lock of the kernel's, perhaps";
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { off.waker_tid = kReceiver; }), "blocked/backpressure 40 by 20");
+	for (const uint8_t packets : std::initializer_list<uint8_t>{2, 3}) // NET_TX, NET_RX
+		EXPECT_EQ(asleep_in_call([&](OffCpu &off) { by_softirq(off, packets); }),
+				  "blocked/backpressure 40 by irq 0." + std::to_string(packets));
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { by_softirq(off, 9); }), "blocked 40 by irq 0.9") << "RCU";
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { by_softirq(off, 1); }), "blocked/timer 40 by irq 0.1");
+}
+
+TEST(Giving, APageIsAFaultWhoeverBringsIt)
+{
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { off.in_fault = true; }), "blocked/fault 40 by 99") << "userfaultfd";
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) {
+				  off.in_fault = off.io_wait = true;
+				  by_softirq(off, 4); // BLOCK
+			  }),
+			  "blocked/fault 40 by irq 0.4");
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) {
+				  off.in_fault = true;
+				  off.waker_tid = kReceiver;
+			  }),
+			  "blocked/fault 40 by 20")
+		<< "the receiver had the page's lock";
+}
+
+TEST(Giving, StorageAndReclaimHaveNames)
+{
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { by_softirq(off, 4); }), "blocked/storage 40 by irq 0.4");
+	const auto waits_for_io = [](uint8_t waker) {
+		return asleep_in_call([&](OffCpu &off) {
+			off.io_wait = true;
+			off.waker_vector = waker;
+		});
+	};
+	EXPECT_EQ(waits_for_io(ICEPATH_WAKER_KERNEL_THREAD), "blocked/storage 40 by 99");
+	EXPECT_EQ(waits_for_io(ICEPATH_WAKER_THREAD), "blocked 40 by 99") << "as io_uring waits for anything";
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { off.waker_vector = ICEPATH_WAKER_KERNEL_THREAD; }), "blocked 40 by 99");
+	EXPECT_EQ(asleep_in_call([](OffCpu &off) { off.in_reclaim = true; }), "blocked/reclaim 40 by 99");
+}
+
+// A thread that takes from the sender's queue on its own, such as a library's, makes room for it.
+TEST(Giving, WhoeverIsInATakingCallMakesRoom)
+{
+	Scene scene = polled();
+	scene.add_thread(kForeign, 5);
+	scene.thread(kForeign).calls.push_back({230, 245, Call::Kind::Receive, {}, 7, true});
+	scene.sleep(kSender, 210, 240, 250, 260, kForeign);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 10 | 0:blocked/backpressure 40 by 99 | "
+								  "0:runqueue 10 | 0:sender.kernel 20");
+	scene.thread(kForeign).calls.front().kind = Call::Kind::ReadinessWait;
+	EXPECT_EQ(before_tail(scene), "0:sender.user 100 | 0:sender.kernel 10 | 0:blocked 40 by 99 | "
+								  "0:runqueue 10 | 0:sender.kernel 20");
+}
+
+// A queue in memory has no call that waits for room.
+TEST(Giving, RoomInMemoryIsWaitedForBeforeTheCall)
+{
+	Scene scene = polled();
+	scene.transfer().room_in_memory = true;
+	scene.sleep(kSender, 110, 120, 125, 130, kReceiver);
+	scene.sleep(kSender, 140, 150, 155, 160, kForeign);
+	EXPECT_EQ(before_tail(scene), "0:sender.user 10 | 0:blocked/backpressure 15 by 20 | 0:runqueue 5 | "
+								  "0:sender.user 10 | 0:blocked 15 by 99 | 0:runqueue 5 | 0:sender.user 40 | "
+								  "0:sender.kernel 80");
+}
+
+// That a task woke it is no evidence of a lock: a call that waits for one is.
+TEST(Giving, ALockIsSleptForInAFutexCall)
+{
+	for (const auto kind : {Call::Kind::FutexLock, Call::Kind::FutexWait, Call::Kind::Untold}) {
+		Scene scene = polled();
+		scene.thread(kSender).calls.push_back({108, 132, kind, {}});
+		scene.sleep(kSender, 110, 120, 125, 130, kForeign);
+		const std::string part = kind == Call::Kind::Untold ? "" : "/lock";
+		EXPECT_EQ(before_tail(scene), "0:sender.user 8 | 0:sender.kernel 2 | 0:blocked" + part +
+										  " 15 by 99 | 0:runqueue 5 | 0:sender.kernel 2 | 0:sender.user 68 | "
+										  "0:sender.kernel 80");
+	}
+}
+
 TEST(Giving, BlockedBeforeTheCall)
 {
 	Scene scene = polled();
@@ -62,7 +165,7 @@ TEST(Giving, BlockedBeforeTheCall)
 	timer.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	timer.waker_vector = 8; // HRTIMER
 	EXPECT_EQ(before_tail(scene),
-			  "0:sender.user 10 | 0:blocked/lock 15 by 99 | 0:runqueue 5 | 0:sender.user 10 | "
+			  "0:sender.user 10 | 0:blocked 15 by 99 | 0:runqueue 5 | 0:sender.user 10 | "
 			  "0:blocked/timer 15 by irq 0.8 | 0:runqueue 5 | 0:sender.user 40 | 0:sender.kernel 80");
 }
 

@@ -45,12 +45,30 @@ void Machine::start(Task &thread, Co program)
 		return;
 	}
 	cpu.current = &thread;
+	note_turn(thread.cpu);
 	go(thread.cpu);
 }
 
 Execution *Machine::top(Cpu &cpu)
 {
 	return cpu.interrupts.empty() ? static_cast<Execution *>(cpu.current) : cpu.interrupts.back().get();
+}
+
+void Machine::note_turn(uint16_t number)
+{
+	Cpu &cpu = cpus_[number];
+	Turn turn{now_, current_tid(number)};
+	if (!cpu.interrupts.empty()) {
+		const Interrupt &outermost = *cpu.interrupts.front();
+		turn.interrupt = outermost.id;
+		turn.kind = outermost.kind;
+		turn.vector = outermost.vector;
+	}
+	if (!cpu.turns.empty() && cpu.turns.back().interrupt >= 0 && cpu.turns.back().interrupt != turn.interrupt)
+		cpu.turns.back().interrupted_ns = now_ - cpu.turns.back().begin_ns;
+	if (!cpu.turns.empty() && cpu.turns.back().interrupt >= 0 && cpu.turns.back().interrupt == turn.interrupt)
+		return;
+	cpu.turns.push_back(turn);
 }
 
 void Machine::pause(Cpu &cpu)
@@ -94,6 +112,7 @@ void Machine::step(uint16_t number)
 				interrupt_record[last.id] = emit(number, record);
 			}
 			cpu.interrupts.pop_back();
+			note_turn(number);
 			if (cpu.interrupts.empty() && cpu.current && !cpu.current->foreign)
 				log(*cpu.current, State::Running);
 		}

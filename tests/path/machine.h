@@ -49,6 +49,7 @@ public:
 	Work work(Execution &by, uint64_t least, uint64_t most) { return {by, between(least, most)}; }
 	Co wait_until(Task &thread, std::function<bool()> condition, SleepFor kind, std::optional<Doing> after_sleep = {});
 	Co sleep_other(Task &thread, SleepFor kind);
+	SleepFor any_wait_of_the_kernel(); // what may hold a thread up in any call
 	Co wake(Execution &by, Task &target, uint64_t message);
 	void doing(Task &thread, Doing what);
 	size_t mark(Task &thread); // begins a span; returns its index
@@ -59,6 +60,8 @@ public:
 	void softirq_now(uint16_t cpu, uint32_t vector, std::function<Co(Interrupt &)> program);
 	// A task that is no worker becomes runnable; it preempts, or waits for the CPU.
 	void foreign(uint16_t cpu, uint32_t tid, std::function<Co(Task &)> program);
+	// The kernel keeps the task on this CPU from running for a while: its control group has used up its time.
+	void throttle(uint16_t cpu);
 	// A wake from a CPU that isn't modelled.
 	void wake_from_outside(Task &target, Waker waker);
 
@@ -69,8 +72,11 @@ public:
 		return cpus_[cpu].interrupts.empty() ? -1 : cpus_[cpu].interrupts.front()->id;
 	}
 	Cpu &cpu(uint16_t number) { return cpus_[number]; }
+	const Cpu &cpu(uint16_t number) const { return cpus_[number]; }
 	size_t emit(uint16_t cpu, icepath_record record); // end_ns, cpu and header are filled in; returns its number
 
+	bool exits_idle_first = false; // a CPU tells that it leaves idle before it takes the interrupt that made it
+	bool ever_throttled = false;
 	std::mt19937_64 random;
 	std::vector<icepath_record> records; // in the order of writing
 	std::vector<std::optional<size_t>> interrupt_record; // by interrupt id
@@ -86,6 +92,7 @@ private:
 		}
 	};
 	static Execution *top(Cpu &cpu);
+	void note_turn(uint16_t number);
 	void pause(Cpu &cpu);
 	void go(uint16_t number);
 	void step(uint16_t number);

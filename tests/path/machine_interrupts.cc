@@ -46,6 +46,7 @@ void Machine::push_interrupt(uint16_t number, uint8_t kind, uint32_t vector,
 	if (cpu.interrupts.empty() && cpu.current && !cpu.current->foreign)
 		log(*cpu.current, State::Interrupted, -1, added->id);
 	cpu.interrupts.push_back(std::move(added));
+	note_turn(number);
 	Interrupt &one = *cpu.interrupts.back();
 	auto made = std::make_shared<std::function<Co(Interrupt &)>>(program); // a lambda's captures live in it
 	one.keeps = made;

@@ -4,16 +4,42 @@
 
 namespace icepath::simulator {
 
+namespace {
+
+uint16_t flags_of(const Sleep &sleep)
+{
+	if (sleep.preempted)
+		return 0;
+	switch (sleep.kind) {
+	case SleepFor::Page:
+		return ICEPATH_FLAG_IN_FAULT | ICEPATH_FLAG_IO_WAIT;
+	case SleepFor::Storage:
+		return ICEPATH_FLAG_IO_WAIT;
+	case SleepFor::Reclaim:
+		return ICEPATH_FLAG_IN_RECLAIM;
+	case SleepFor::Message:
+	case SleepFor::Room:
+		return sleep.counts_as_io ? ICEPATH_FLAG_IO_WAIT : 0;
+	default:
+		return 0;
+	}
+}
+
+} // namespace
+
 void Machine::switch_out(uint16_t number, bool preempted)
 {
 	Cpu &cpu = cpus_[number];
 	Task &task = *cpu.current;
 	cpu.current = nullptr;
+	cpu.left_ns = now_;
+	note_turn(number);
 	if (task.foreign) {
 		if (cpu.of_worker) {
 			icepath_record record{};
 			record.type = ICEPATH_RECORD_FOREIGN_RUN;
 			record.tid = task.tid;
+			record.flags = task.in_from_idle ? ICEPATH_FLAG_FROM_IDLE : 0;
 			record.run.in_ns = task.in_ns;
 			record.run.comm[0] = 'f';
 			emit(number, record);
@@ -23,6 +49,7 @@ void Machine::switch_out(uint16_t number, bool preempted)
 		return;
 	}
 	if (!preempted && !task.leaves_cpu) { // its program ended
+		task.out_ns = now_;
 		log(task, State::Gone);
 		return;
 	}
@@ -33,10 +60,11 @@ void Machine::switch_out(uint16_t number, bool preempted)
 	task.out_ns = now_;
 	task.out_cpu = number;
 	task.was_preempted = preempted;
-	task.sleeps.push_back({task.sleep_for, preempted, 0, 0, task.waking_ns, task.waker});
+	task.sleeps.push_back({task.sleep_for, preempted, 0, 0, task.waking_ns, task.waker, chance(0.3)});
 	int sleep = static_cast<int>(task.sleeps.size()) - 1;
 	if (preempted) {
-		cpu.queue.push_back(&task);
+		if (!task.is_throttled)
+			cpu.queue.push_back(&task);
 		log(task, State::Preempted, sleep);
 		return;
 	}
@@ -48,8 +76,10 @@ void Machine::switch_out(uint16_t number, bool preempted)
 void Machine::switch_to_next(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];
-	if (cpu.queue.empty())
+	if (cpu.queue.empty()) {
+		cpu.idle_enter_ns = now_ + 1;
 		return;
+	}
 	Task *next = cpu.queue.front();
 	cpu.queue.pop_front();
 	switch_in(number, next);
@@ -58,9 +88,15 @@ void Machine::switch_to_next(uint16_t number)
 void Machine::switch_in(uint16_t number, Task *task)
 {
 	Cpu &cpu = cpus_[number];
+	const bool from_idle = cpu.left_ns != now_;
 	cpu.current = task;
+	cpu.left_idle = false;
+	note_turn(number);
+	if (!task->foreign && !task->throttled.empty() && task->throttled.back().second == 0)
+		task->throttled.back().second = now_;
 	if (task->foreign) {
 		task->in_ns = now_;
+		task->in_from_idle = from_idle;
 		return;
 	}
 	if (task->out_ns != 0) {
@@ -68,10 +104,14 @@ void Machine::switch_in(uint16_t number, Task *task)
 			return task->waking_ns && event_ns > task->waking_ns ? static_cast<uint32_t>(event_ns - task->waking_ns)
 																 : 0;
 		};
+		const uint64_t runnable_ns = task->was_preempted ? task->out_ns : task->wakeup_ns;
 		icepath_record record{};
 		record.type = ICEPATH_RECORD_OFF_CPU;
+		record.flags = static_cast<uint16_t>((from_idle ? ICEPATH_FLAG_FROM_IDLE : 0) |
+											 (cpu.idle_enter_ns > runnable_ns ? ICEPATH_FLAG_WENT_IDLE : 0));
 		record.context = task->waker.context;
 		record.tid = task->tid;
+		record.flags |= flags_of(task->sleeps.back());
 		record.off.out_ns = task->out_ns;
 		record.off.waking_ns = task->waking_ns;
 		record.off.wakeup_ns = task->wakeup_ns;
@@ -108,6 +148,10 @@ void Machine::kick(uint16_t number, bool soon)
 	if (cpu.leaving_idle)
 		return;
 	cpu.leaving_idle = true;
+	if (cpu.left_idle) {
+		after(between(5, 60), [this, number] { preempt(number); });
+		return;
+	}
 	after(between(5, 120), [this, number] {
 		cpus_[number].idle_exit_ns = now_;
 		after(between(5, 60), [this, number] { preempt(number); });
@@ -134,6 +178,26 @@ void Machine::preempt(uint16_t number)
 	go(number);
 	if (!cpu.queue.empty())
 		kick(number, false);
+}
+
+void Machine::throttle(uint16_t number)
+{
+	Cpu &cpu = cpus_[number];
+	Task *task = cpu.current;
+	if (!task || task->foreign || task->leaves_cpu || task->deactivated || task->irqs_off || !cpu.interrupts.empty())
+		return;
+	ever_throttled = true;
+	pause(cpu);
+	task->is_throttled = true;
+	task->throttled.emplace_back(now_, 0);
+	switch_out(number, true);
+	switch_to_next(number);
+	go(number);
+	after(between(100, 3000), [this, task, number] {
+		task->is_throttled = false;
+		cpus_[number].queue.push_back(task);
+		kick(number, true);
+	});
 }
 
 void Machine::foreign(uint16_t number, uint32_t tid, std::function<Co(Task &)> program)

@@ -67,6 +67,14 @@ Co Machine::wake(Execution &by, Task &target, uint64_t message)
 			finish_wakeup(target, self.cpu);
 			co_await work(self, 3, 40);
 		};
+		Cpu &idle = cpus_[target.cpu];
+		if (exits_idle_first && !idle.current && idle.interrupts.empty() && !idle.leaving_idle && idle.queue.empty()) {
+			co_await work(by, 2, 10);
+			if (!idle.current && !idle.leaving_idle) {
+				idle.idle_exit_ns = now_;
+				idle.left_idle = true;
+			}
+		}
 		interrupt(target.cpu, ICEPATH_INTERRUPT_CALL_FUNCTION, 251, handler);
 		co_await work(by, 3, 30);
 		by.irqs_off = false;
@@ -125,6 +133,12 @@ Co Machine::wait_until(Task &thread, std::function<bool()> condition, SleepFor k
 	}
 }
 
+SleepFor Machine::any_wait_of_the_kernel()
+{
+	constexpr SleepFor kWaits[] = {SleepFor::Page, SleepFor::Storage, SleepFor::Reclaim, SleepFor::Lock};
+	return kWaits[between(0, std::size(kWaits) - 1)];
+}
+
 Co Machine::sleep_other(Task &thread, SleepFor kind)
 {
 	auto over = std::make_shared<bool>(false);
@@ -142,10 +156,13 @@ Co Machine::sleep_other(Task &thread, SleepFor kind)
 			return;
 		}
 		*over = true;
-		bool page = kind == SleepFor::Page;
-		Waker waker{page ? 0u : 901u, static_cast<uint8_t>(page ? ICEPATH_CONTEXT_SOFTIRQ : ICEPATH_CONTEXT_TASK),
-					static_cast<uint8_t>(page ? 4 : 0), kNoMessage};
-		wake_from_outside(thread, waker);
+		constexpr Waker kThread{901, ICEPATH_CONTEXT_TASK, ICEPATH_WAKER_THREAD, kNoMessage};
+		constexpr Waker kKworker{902, ICEPATH_CONTEXT_TASK, ICEPATH_WAKER_KERNEL_THREAD, kNoMessage};
+		constexpr Waker kBlockSoftirq{0, ICEPATH_CONTEXT_SOFTIRQ, 4, kNoMessage};
+		const bool by_storage = kind == SleepFor::Page || kind == SleepFor::Storage;
+		wake_from_outside(thread, by_storage && chance(0.5)                                ? kBlockSoftirq
+								  : by_storage || (kind != SleepFor::Futex && chance(0.3)) ? kKworker
+																						   : kThread);
 	});
 	co_await wait_until(thread, condition, kind);
 }

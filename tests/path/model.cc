@@ -14,8 +14,20 @@ constexpr uint32_t kFirstTid = 10, kForeignTid = 800, kStranger = 950;
 Co Model::dawdle(Task &self, double probability)
 {
 	if (scenario.locks && machine.chance(probability)) {
-		bool timer = machine.chance(0.4);
-		co_await machine.sleep_other(self, timer ? SleepFor::Timer : SleepFor::Lock);
+		// Calls of a relay's threads, and of who sends to one.
+		const bool is_known = scenario.calls_known && scenario.edges.size() > 1 && &self != threads.back();
+		if (machine.chance(0.4)) {
+			co_await machine.sleep_other(self, SleepFor::Timer);
+		} else if (is_known) {
+			const Doing before = self.doing;
+			const uint64_t begin = machine.now();
+			machine.doing(self, Doing::InCall);
+			co_await machine.sleep_other(self, SleepFor::Futex);
+			futex_calls[self.tid].push_back({begin, machine.now(), path::Call::Kind::FutexLock, {}});
+			machine.doing(self, before);
+		} else {
+			co_await machine.sleep_other(self, machine.chance(0.5) ? SleepFor::Lock : machine.any_wait_of_the_kernel());
+		}
 	}
 	co_await machine.work(self, 5, 120);
 }
@@ -129,6 +141,9 @@ void Model::arm()
 		disturb(100, 2500, [=, this] {
 			machine.foreign(worker_cpu(), kForeignTid + static_cast<uint32_t>(machine.between(0, 3)), some_work);
 		});
+	machine.exits_idle_first = scenario.exits_idle_first;
+	if (scenario.throttled)
+		disturb(300, 5000, [=, this] { machine.throttle(worker_cpu()); });
 	disturb(300, 3000, [=, this] { machine.foreign(outside(), kForeignTid + 9, some_work); });
 	if (scenario.interrupts)
 		disturb(30, 1200, [=, this] {
@@ -214,6 +229,14 @@ void Model::run()
 	// The last call comes back, too.
 	uint64_t until = machine.now() + 5000;
 	machine.run([&] { return machine.now() > until; });
+	for (const Task *thread : threads)
+		if (thread->out_ns != 0) {
+			icepath_record record{};
+			record.type = ICEPATH_RECORD_STILL_OFF;
+			record.tid = thread->tid;
+			record.off.out_ns = thread->out_ns;
+			machine.emit(thread->cpu, record);
+		}
 }
 
 } // namespace icepath::simulator

@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -63,6 +64,7 @@ public:
 	std::deque<Link> links; // of direction 0, then the one of direction 1
 	std::deque<Message> messages;
 	std::array<std::vector<Message *>, 2> sent, received; // by direction
+	std::map<uint32_t, std::vector<path::Call>> futex_calls; // by tid: those that are known
 
 private:
 	static unsigned thread_count(const Scenario &scenario)
@@ -80,6 +82,7 @@ private:
 	Co give_network(Link &link, Message &message);
 	void flush_later(Link &link);
 	Co give_slot(Link &link, Message &message);
+	Co give_bell(Link &link, Message &message);
 	Co give(Link &link, Message &message);
 	Co give_by_wake(Link &link, Message &message);
 

@@ -154,7 +154,8 @@ Co Model::give_slot(Link &link, Message &message)
 	Task &self = *link.from;
 	Leg &leg = message.legs[link.index];
 	leg.publish = machine.now();
-	co_await machine.work(self, 1, 15);
+	// Two instructions: longer, so that it often loses its CPU or is interrupted between them.
+	co_await machine.work(self, 1, machine.chance(0.3) ? 300 : 15);
 	enqueue(link, message);
 	co_await machine.work(self, 2, 30);
 	if (!link.to_waits)
@@ -168,18 +169,43 @@ Co Model::give_slot(Link &link, Message &message)
 	leg.call_return = machine.now();
 }
 
+// An eventfd: the slot is filled before the call, and nobody looks at it before the kernel has counted.
+Co Model::give_bell(Link &link, Message &message)
+{
+	Task &self = *link.from;
+	Leg &leg = message.legs[link.index];
+	leg.publish = machine.now();
+	co_await machine.work(self, 1, 15);
+	leg.call = machine.now();
+	machine.doing(self, Doing::SendCall);
+	co_await machine.work(self, 5, 120);
+	enqueue(link, message);
+	co_await machine.work(self, 2, 40);
+	if (link.to_waits)
+		co_await machine.wake(self, *link.to, message.id);
+	co_await machine.work(self, 5, 100);
+	leg.call_return = machine.now();
+}
+
 Co Model::give(Link &link, Message &message)
 {
 	Task &self = *link.from;
 	Leg &leg = message.legs[link.index];
-	if (scenario.transport == Transport::Slot) {
-		co_await give_slot(link, message);
+	if (scenario.transport == Transport::Slot || scenario.transport == Transport::Bell) {
+		if (scenario.transport == Transport::Slot)
+			co_await give_slot(link, message);
+		else
+			co_await give_bell(link, message);
 		machine.doing(self, Doing::Busy);
 		co_return;
 	}
 	leg.call = machine.now();
 	machine.doing(self, Doing::SendCall);
 	co_await machine.work(self, 10, 150);
+	if (scenario.locks && machine.chance(0.2)) {
+		co_await machine.sleep_other(self, machine.any_wait_of_the_kernel());
+		co_await machine.work(self, 5, 40);
+	}
 	const bool network = scenario.transport == Transport::Stream || scenario.transport == Transport::Datagram;
 	if (network) {
 		co_await give_network(link, message);

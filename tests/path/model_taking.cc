@@ -39,6 +39,8 @@ Co Model::receive_slot(Link &link, std::vector<Message *> &got)
 		machine.doing(self, Doing::Looking);
 		co_await machine.work(self, 2, 20);
 	}
+	if (scenario.transport == Transport::Bell && scenario.wait != Wait::Poll && wait_return == 0)
+		wait_return = machine.now(); // it had rung already
 	Message &message = dequeue(link);
 	co_await machine.work(self, 1, 6);
 	Leg &leg = message.legs[link.index];
@@ -51,7 +53,7 @@ Co Model::receive_slot(Link &link, std::vector<Message *> &got)
 
 Co Model::receive(Link &link, std::vector<Message *> &got)
 {
-	if (scenario.transport == Transport::Slot) {
+	if (scenario.transport == Transport::Slot || scenario.transport == Transport::Bell) {
 		co_await receive_slot(link, got);
 		co_return;
 	}
@@ -112,7 +114,7 @@ Co Model::receive(Link &link, std::vector<Message *> &got)
 		co_await machine.work(self, 3, 30);
 	} while (scenario.batches && !link.queue.empty() && machine.chance(0.7));
 	if (scenario.locks && machine.chance(0.15))
-		co_await machine.sleep_other(self, SleepFor::Page);
+		co_await machine.sleep_other(self, machine.any_wait_of_the_kernel());
 	co_await machine.work(self, 5, 80);
 	for (Message *message : got) {
 		Leg &leg = message->legs[link.index];

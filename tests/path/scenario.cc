@@ -16,7 +16,7 @@ Scenario Scenario::random(uint64_t seed)
 	auto pick = [&](unsigned most) { return std::uniform_int_distribution<unsigned>(0, most)(random); };
 	Scenario scenario;
 	scenario.seed = seed;
-	scenario.transport = static_cast<Transport>(pick(4));
+	scenario.transport = static_cast<Transport>(pick(5));
 	scenario.wait = static_cast<Wait>(pick(2));
 	scenario.edges.clear();
 	for (unsigned relays = chance(0.6) ? 0 : 1 + pick(2); scenario.edges.size() <= relays;)
@@ -44,30 +44,35 @@ Scenario Scenario::random(uint64_t seed)
 	if (scenario.one_thread)
 		scenario.shared_cpu = scenario.busy_receiver = scenario.batches = false;
 	scenario.calibrated = chance(0.3);
+	scenario.throttled = chance(0.2);
+	scenario.exits_idle_first = chance(0.2);
 	return scenario;
 }
 
 std::string Scenario::text() const
 {
-	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
+	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot", "bell"};
 	std::string line =
 		fmt::format("seed {}: {} {}", seed, kTransports[static_cast<int>(transport)], rundir::name(wait));
 	for (Edge edge : edges)
 		line += edge == Edge::Transfer ? " -transfer" : " -wake";
-	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{{pingpong, "pingpong"},
-																				  {shared_cpu, "shared_cpu"},
-																				  {preemption, "preemption"},
-																				  {interrupts, "interrupts"},
-																				  {spurious, "spurious"},
-																				  {locks, "locks"},
-																				  {batches, "batches"},
-																				  {held, "held"},
-																				  {calls_known, "calls_known"},
-																				  {busy_receiver, "busy_receiver"},
-																				  {eager_sender, "eager_sender"},
-																				  {nmis, "nmis"},
-																				  {one_thread, "one_thread"},
-																				  {calibrated, "calibrated"}})
+	for (auto [flag, name] :
+		 std::initializer_list<std::pair<bool, const char *>>{{pingpong, "pingpong"},
+															  {shared_cpu, "shared_cpu"},
+															  {preemption, "preemption"},
+															  {interrupts, "interrupts"},
+															  {spurious, "spurious"},
+															  {locks, "locks"},
+															  {batches, "batches"},
+															  {held, "held"},
+															  {calls_known, "calls_known"},
+															  {busy_receiver, "busy_receiver"},
+															  {eager_sender, "eager_sender"},
+															  {nmis, "nmis"},
+															  {one_thread, "one_thread"},
+															  {throttled, "throttled"},
+															  {exits_idle_first, "exits_idle_first"},
+															  {calibrated, "calibrated"}})
 		if (flag)
 			line += fmt::format(" {}", name);
 	return line;

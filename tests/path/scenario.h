@@ -15,6 +15,7 @@ enum class Transport : uint8_t {
 	Datagram, // UDP
 	Queue, // a message queue: no ready event
 	Slot, // user-space slot, with a futex where the reader sleeps
+	Bell, // likewise, and the reader looks at it only once a call has told it to
 };
 enum class Edge : uint8_t { Transfer, Wake };
 
@@ -32,6 +33,8 @@ struct Scenario {
 	bool busy_receiver = false, eager_sender = false;
 	bool nmis = false;
 	bool one_thread = false; // has both ends
+	bool throttled = false; // the kernel keeps threads from running now and then
+	bool exits_idle_first = false; // CPUs tell that they leave idle before they take the interrupt
 	bool calibrated = false; // shares of the calls' time are known, true or not: bounds hold all the same
 
 	static Scenario random(uint64_t seed);

@@ -72,6 +72,47 @@ uint32_t Scene::interrupt(uint16_t cpu, uint64_t begin, uint64_t end, uint8_t ki
 
 std::string Scene::text() const { return text_of(path()); }
 
+namespace {
+
+std::string name_of(const Culprit &who)
+{
+	switch (who.kind) {
+	case Culprit::Kind::None:
+		return "nobody";
+	case Culprit::Kind::Task:
+		return fmt::format("{}", who.id);
+	case Culprit::Kind::Interrupt:
+		return fmt::format("irq {}.{}", who.interrupt, who.id);
+	case Culprit::Kind::IdleCpu:
+		return "idle";
+	case Culprit::Kind::Throttled:
+		return "throttled";
+	case Culprit::Kind::Unknown:
+		return "unknown";
+	}
+	return "?";
+}
+
+} // namespace
+
+std::string shares_of(const Path &path)
+{
+	std::string text;
+	uint32_t last = UINT32_MAX;
+	for (const Share &one : path.shares) {
+		if (one.segment != last) {
+			const Segment &segment = path.segments.at(one.segment);
+			text += fmt::format("{}{}", text.empty() ? "" : " | ", name(segment.layer));
+			if (segment.part != Part::None)
+				text += fmt::format("/{}", name(segment.part));
+			text += ":";
+		}
+		text += fmt::format("{} {} {}", one.segment == last ? "," : "", name_of(one.who), one.ns);
+		last = one.segment;
+	}
+	return text;
+}
+
 std::string text_of(const Path &path)
 {
 	if (!path.complete())
@@ -86,6 +127,8 @@ std::string text_of(const Path &path)
 			text += fmt::format(" by {}", segment.culprit.id);
 		if (segment.culprit.kind == Culprit::Kind::Interrupt)
 			text += fmt::format(" by irq {}.{}", segment.culprit.interrupt, segment.culprit.id);
+		if (segment.culprit.kind > Culprit::Kind::Interrupt)
+			text += fmt::format(" by {}", name_of(segment.culprit));
 		if (is_inferred(segment.end.provenance))
 			text += "~";
 		if (segment.end.provenance == Provenance::Paired)

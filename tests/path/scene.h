@@ -42,5 +42,7 @@ private:
 
 Mark at(uint64_t ns);
 std::string text_of(const Path &path);
+// "runqueue: 99 5, idle 30": of each segment with shares who had how much of it.
+std::string shares_of(const Path &path);
 
 } // namespace icepath::path

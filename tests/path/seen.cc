@@ -25,6 +25,7 @@ public:
 		block.finish.monotonic_ns = model_.machine.now();
 		block.slots = slots(damage, lost);
 		block.skipped = skipped_;
+		block.times_throttled = model_.machine.ever_throttled ? 1 : 0;
 		for (unsigned side = 0; side < 2; ++side) {
 			block.sides.emplace_back().tid = model_.chain()[side]->tid;
 			block.sides.back().cpu = model_.chain()[side]->cpu;
@@ -63,9 +64,12 @@ public:
 			thread.tid = task->tid;
 			thread.first_cpu = task->cpu;
 		}
+		seen.throttled = model_.machine.ever_throttled;
 		path::read_log(slots(damage, lost), seen);
 		for (const rundir::SkippedPrograms &some : skipped_)
 			seen.lost.push_back({some.begin_ns, some.end_ns, 1});
+		for (const auto &[tid, calls] : model_.futex_calls)
+			seen.threads[tid].calls.insert(seen.threads[tid].calls.end(), calls.begin(), calls.end());
 		for (const Link &link : model_.links) {
 			if (link.edge != Edge::Wake || !model_.scenario.calls_known)
 				continue;
@@ -95,7 +99,11 @@ public:
 				transfer.through_device =
 					model_.scenario.transport == Transport::Stream || model_.scenario.transport == Transport::Datagram;
 				transfer.call_return = mark(leg.call_return);
-				transfer.publish = mark(leg.publish);
+				const bool in_slot = model_.scenario.transport == Transport::Slot;
+				if (in_slot) {
+					transfer.publish = mark(leg.publish);
+					transfer.stored_by_ns = leg.call;
+				}
 				if (!lost.contains(leg.device_record))
 					transfer.device = mark(leg.device);
 				if (!lost.contains(leg.ready_record)) {
@@ -104,6 +112,9 @@ public:
 					transfer.ready_context = leg.ready_context;
 					transfer.ready_in_softirq = leg.ready_context != ICEPATH_CONTEXT_TASK;
 					transfer.ready_interrupt = number_of(seen, leg.ready_interrupt, lost);
+					if (transfer.ready_interrupt)
+						transfer.ready_interrupt_end_ns =
+							model_.machine.records[*model_.machine.interrupt_record[leg.ready_interrupt]].end_ns;
 				}
 				transfer.device_interrupt = number_of(seen, leg.device_interrupt, lost);
 				transfer.ask = *mark(leg.ask);
@@ -111,9 +122,9 @@ public:
 				transfer.wait_return = mark(leg.wait_return);
 				transfer.take_call = mark(leg.take_call);
 				transfer.take_return = mark(leg.take_return);
-				transfer.taken = mark(model_.scenario.transport == Transport::Slot ? leg.observe
-									  : lost.contains(leg.taken_record)            ? 0
-																				   : leg.taken);
+				transfer.taken = mark(in_slot || model_.scenario.transport == Transport::Bell ? leg.observe
+									  : lost.contains(leg.taken_record)                       ? 0
+																							  : leg.taken);
 				transfer.follows_in_read = leg.follows;
 				if (model_.scenario.calibrated)
 					transfer.shares = {static_cast<double>(message->id % 5) / 4,
@@ -231,6 +242,9 @@ rundir::Cell cell_of(const Scenario &scenario)
 		break;
 	case Transport::Slot:
 		cell.mechanisms = ICEPATH_USES_USER_SLOT;
+		break;
+	case Transport::Bell:
+		cell.mechanisms = ICEPATH_USES_USER_SLOT | ICEPATH_USES_BELL;
 		break;
 	}
 	return cell;

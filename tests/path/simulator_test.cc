@@ -36,7 +36,7 @@ struct Tally {
 
 std::vector<std::string> features(const Scenario &scenario)
 {
-	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot"};
+	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot", "bell"};
 	std::vector<std::string> found{kTransports[static_cast<int>(scenario.transport)],
 								   std::string(rundir::name(scenario.wait))};
 	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{
@@ -54,6 +54,8 @@ std::vector<std::string> features(const Scenario &scenario)
 			 {scenario.eager_sender, "eager_sender"},
 			 {scenario.nmis, "nmis"},
 			 {scenario.one_thread, "one_thread"},
+			 {scenario.throttled, "throttled"},
+			 {scenario.exits_idle_first, "exits_idle_first"},
 			 {scenario.calibrated, "calibrated"}})
 		if (flag)
 			found.emplace_back(name);
@@ -67,6 +69,7 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 	std::map<path::Reason, uint64_t> reasons;
 	std::map<path::Layer, uint64_t> layers;
 	std::map<path::Part, uint64_t> parts;
+	std::map<path::Culprit::Kind, uint64_t> shares_ns;
 	unsigned failures = 0;
 	for (uint64_t i = 0; i < count && failures < 5; ++i) {
 		const Scenario scenario = Scenario::random(seed + i);
@@ -92,6 +95,16 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 							std::string(path::kReasonNames[static_cast<size_t>(walked.reason)]).c_str(),
 							text(truth.segments, truth.send_ns).c_str());
 			++reasons[walked.reason];
+			for (const path::Share &share : walked.shares) {
+				shares_ns[share.who.kind] += share.ns;
+				Tally &known = tallies["culprits_known"]; // in time
+				known.all += share.ns;
+				known.complete += share.who.kind != path::Culprit::Kind::Unknown ? share.ns : 0;
+				if (share.who.kind == path::Culprit::Kind::Throttled) {
+					++tallies["throttled_waits"].all;
+					++tallies["throttled_waits"].complete;
+				}
+			}
 			for (const path::Segment &one : walked.segments) {
 				++layers[one.layer];
 				++parts[one.part];
@@ -111,9 +124,15 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 	for (auto [part, number] : parts)
 		std::printf("/%s %lu  ", std::string(name(part)).c_str(), number);
 	std::printf("\n");
+	for (auto [kind, ns] : shares_ns)
+		std::printf("culprits of kind %d: %lu ns  ", static_cast<int>(kind), ns);
+	std::printf("\n");
 	for (auto &[feature, tally] : tallies)
 		std::printf("%s %.3f (%lu)  ", feature.c_str(), tally.share(), tally.all);
 	std::printf("\n");
+	for (const path::Part part : {path::Part::Backpressure, path::Part::Lock, path::Part::Timer, path::Part::Fault,
+								  path::Part::Storage, path::Part::Reclaim})
+		EXPECT_GT(parts[part], 0u) << name(part);
 	return tallies;
 }
 
@@ -123,7 +142,7 @@ TEST(Simulator, WithNothingLostTheWalkReturnsTheTruth)
 	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t) { return Damage{}; });
 	for (auto &[feature, tally] : tallies)
 		EXPECT_GT(tally.share(), 0.9) << feature;
-	EXPECT_GE(tallies.size(), 22u);
+	EXPECT_GE(tallies.size(), 27u);
 }
 
 TEST(Simulator, WithRecordsLostTheWalkIsNeverWrong)

@@ -51,6 +51,59 @@ TEST(Slot, ThatWaitsForTheReaderToComeBack)
 	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:queue/busy 80 | 1:propagation 50 | 1:receiver.user 10");
 }
 
+// It waits for the next message's time, and the reader is slow.
+TEST(Slot, WhoWentToSleepHadStored)
+{
+	Scene scene = slot(120, 50, 5000, 5010);
+	scene.transfer().polls = true;
+	scene.sleep(kSender, 200, 4000, 4010, 4020, kReceiver);
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 4880 | 1:receiver.user 10");
+}
+
+// Preempted from 122 to 5000: after its stamp, and before its store or after it.
+Scene delayed_after_publishing(uint64_t observe)
+{
+	Scene scene = slot(120, 50, observe, observe + 10);
+	scene.transfer().polls = true;
+	scene.preempt(kSender, 122, 5000);
+	scene.foreign_run(kSenderCpu, 122, 5000);
+	return scene;
+}
+
+TEST(Slot, WhoLostItsCpuBeforeTheStoreIsNoPropagation)
+{
+	const Scene scene = delayed_after_publishing(5010);
+	EXPECT_EQ(scene.text(), "0:sender.user 22 | 0:preempted 4878 by 99~ | 1:propagation 10 | 1:receiver.user 10");
+	const Boundary ready = scene.path().segments.at(1).end;
+	EXPECT_EQ(ready.earliest_ns, 120u);
+	EXPECT_EQ(ready.latest_ns, 5010u);
+}
+
+TEST(Slot, ThatWasSeenMeanwhileHadBeenStored)
+{
+	EXPECT_EQ(delayed_after_publishing(150).text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");
+}
+
+TEST(Slot, WhoHadStampedAgainHadStored)
+{
+	Scene scene = delayed_after_publishing(5010);
+	scene.transfer().stored_by_ns = 121;
+	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 4890 | 1:receiver.user 10");
+	scene.transfer().stored_by_ns = 5005;
+	EXPECT_EQ(scene.path().segments.at(1).end.latest_ns, 5005u);
+}
+
+TEST(Slot, AnInterruptBeforeTheStoreIsTheSenders)
+{
+	Scene scene = slot(120, 50, 900, 910);
+	scene.transfer().polls = true;
+	scene.interrupt(kSenderCpu, 125, 800);
+	EXPECT_EQ(scene.text(),
+			  "0:sender.user 25 | 0:interrupt 675 by irq 2.236~ | 1:propagation 100 | 1:receiver.user 10");
+	scene.seen.cpus.at(kSenderCpu).interrupts.front().begin_ns = 110; // a stamp isn't read in an interrupt
+	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:interrupt 10 by irq 2.236 | 1:propagation 780 | 1:receiver.user 10");
+}
+
 // The kernel put it into memory that the receiver maps, in the sender's call: nothing but its bounds tells when.
 Scene mapped_queue(uint64_t ask, uint64_t observe, uint64_t recv)
 {
@@ -140,6 +193,10 @@ TEST(LibraryQueue, WhoSleepsInItsCallIsHeldUp)
 	scene.sleep(kSender, 120, 125, 128, 130, kReceiver);
 	EXPECT_EQ(scene.text(), "0:sender.user 20 | 0:blocked/backpressure 8 by 20 | 0:runqueue 2 | 0:sender.user 20~ | "
 							"1:propagation 10 | 1:receiver.user 15");
+	scene.thread(kSender).calls.push_back({115, 135, Call::Kind::FutexLock, {}});
+	EXPECT_EQ(scene.text(), "0:sender.user 15 | 0:sender.kernel 5 | 0:blocked/lock 8 by 20 | 0:runqueue 2 | "
+							"0:sender.kernel 5 | 0:sender.user 15~ | 1:propagation 10 | 1:receiver.user 15")
+		<< "the receiver had the queue's mutex";
 }
 
 } // namespace

@@ -63,7 +63,7 @@ TEST(Taking, WakeupIsCutAtTheInterruptAndAtTheExitFromIdle)
 	off.ipi_ns = 160;
 	off.idle_exit_ns = 190;
 	EXPECT_EQ(after_head(scene),
-			  "1:sender.kernel/notify 5' | 1:wakeup/ipi 15 | 1:wakeup 20 | 1:runqueue/idle_exit 10 | "
+			  "1:sender.kernel/notify 5' | 1:wakeup/ipi 15 | 1:wakeup 20 | 1:runqueue/idle_exit 10 by idle | "
 			  "1:runqueue 10 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
@@ -213,27 +213,38 @@ TEST(Taking, WakeOutOfTheSendersOtherCallDeliversNothing)
 			  "1:wakeup/spurious 5 | 1:runqueue/spurious 55 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
-TEST(Taking, BlockedOnAPageAfterTheWake)
+TEST(Taking, BlockedOnStorageAfterTheWake)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
 	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
 	OffCpu &off = scene.sleep(kReceiver, 210, 230, 235, 240, kForeign);
 	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	off.waker_vector = 4; // BLOCK
-	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 10 | "
-								 "1:blocked 25 by irq 0.4 | 1:runqueue 5 | 1:receiver.kernel 20 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene),
+			  "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 10 | "
+			  "1:blocked/storage 25 by irq 0.4 | 1:runqueue 5 | 1:receiver.kernel 20 | 1:receiver.user 10");
+}
+
+// In its wait, which would be for the message, but for the page: no datagram tells when it was copied.
+TEST(Taking, APageIsNoWaitForTheMessage)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.sleep(kReceiver, 150, 180, 185, 190, kForeign).in_fault = true;
+	EXPECT_EQ(after_head(scene), "1:receiver.kernel 10 | 1:blocked/fault 35 by 99 | 1:runqueue 5 | "
+								 "1:receiver.kernel 70 | 1:receiver.user 10");
+	scene.thread(kReceiver).off.front().in_fault = false;
+	EXPECT_EQ(scene.text(), "no_evidence");
 }
 
 TEST(Taking, AMessageThatWasThereIsNotSleptFor)
 {
 	Scene scene = taken(sent_at_100(), 145, 146, 260, 270);
 	scene.sleep(kReceiver, 160, 180, 185, 190, kForeign);
-	EXPECT_EQ(after_head(scene),
-			  "1:queue/busy 5 | 1:receiver.user 1 | 1:receiver.kernel 14 | 1:blocked/lock 25 by 99 | "
-			  "1:runqueue 5 | 1:receiver.kernel 70 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene), "1:queue/busy 5 | 1:receiver.user 1 | 1:receiver.kernel 14 | 1:blocked 25 by 99 | "
+								 "1:runqueue 5 | 1:receiver.kernel 70 | 1:receiver.user 10");
 }
 
-TEST(Taking, BlockedAfterTakingNamesLockAndTimer)
+TEST(Taking, BlockedAfterTakingNamesTheTimer)
 {
 	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
 	scene.sleep(kReceiver, 170, 180, 185, 190, kForeign);
@@ -243,11 +254,10 @@ TEST(Taking, BlockedAfterTakingNamesLockAndTimer)
 	OffCpu &softirq = scene.sleep(kReceiver, 240, 250, 255, 260, 0);
 	softirq.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	softirq.waker_vector = 1;
-	EXPECT_EQ(
-		after_head(scene),
-		"1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user 10 | 1:blocked/lock 15 by 99 | 1:runqueue 5 | "
-		"1:receiver.user 10 | 1:blocked/timer 25 by irq 2.0 | 1:runqueue 5 | 1:receiver.user 10 | "
-		"1:blocked/timer 15 by irq 0.1 | 1:runqueue 5 | 1:receiver.user 140");
+	EXPECT_EQ(after_head(scene),
+			  "1:receiver.user 5 | 1:receiver.kernel 15 | 1:receiver.user 10 | 1:blocked 15 by 99 | 1:runqueue 5 | "
+			  "1:receiver.user 10 | 1:blocked/timer 25 by irq 2.0 | 1:runqueue 5 | 1:receiver.user 10 | "
+			  "1:blocked/timer 15 by irq 0.1 | 1:runqueue 5 | 1:receiver.user 140");
 }
 
 TEST(Taking, BacklogOfAnEarlierMessageOfTheRead)
@@ -317,6 +327,40 @@ TEST(Taking, NotifyFromSoftirqOnTopOfAThirdTask)
 			  "1:runqueue/spurious 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
+// Asleep from after the message was ready, and woken long after the sending call came back: whatever that was, it wasn't this message.
+TEST(Taking, AWakingAfterTheSendingCallIsNoneForTheMessage)
+{
+	for (const bool copied : {false, true}) {
+		Scene scene = taken(sent_at_100(), 50, 52, 6000, 6010);
+		if (copied)
+			scene.transfer().taken = at(5990);
+		scene.sleep(kReceiver, 148, 4980, 4990, 5000, kSender); // the sender's next call, or a futex of its
+		EXPECT_EQ(scene.text(), "no_evidence");
+		scene.thread(kReceiver).off.front().waking_ns = 150;
+		EXPECT_EQ(after_head(scene),
+				  "1:receiver.kernel 8 | 1:sender.kernel/notify 2' | 1:wakeup 4840 | 1:runqueue 10 | "
+				  "1:receiver.kernel 1000 | 1:receiver.user 10");
+	}
+}
+
+TEST(Taking, AWakingAfterTheSoftirqIsNoneForTheMessage)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 6000, 6010);
+	Transfer &transfer = scene.transfer();
+	transfer.device = at(130);
+	transfer.ready_in_softirq = true;
+	transfer.ready_context = ICEPATH_CONTEXT_SOFTIRQ;
+	transfer.ready_tid = kForeign;
+	transfer.ready_interrupt = scene.interrupt(kSenderCpu, 132, 170, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	transfer.ready_interrupt_end_ns = 170;
+	OffCpu &off = scene.sleep(kReceiver, 60, 165, 180, 200, kForeign);
+	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
+	off.waker_vector = 3;
+	EXPECT_TRUE(scene.path().complete());
+	off.waking_ns = 175; // by the next one, of another message
+	EXPECT_EQ(scene.text(), "no_evidence");
+}
+
 TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 360, 370);
@@ -336,7 +380,7 @@ TEST(Taking, PollingReceiverThatSleepsIsBlocked)
 	Scene scene = taken(sent_at_100(), 50, 260, 280, 290);
 	scene.transfer().polls = true;
 	scene.sleep(kReceiver, 150, 200, 210, 220, kForeign);
-	EXPECT_EQ(after_head(scene), "1:propagation 10 | 1:blocked/lock 60 by 99 | 1:runqueue 10 | 1:propagation 40 | "
+	EXPECT_EQ(after_head(scene), "1:propagation 10 | 1:blocked 60 by 99 | 1:runqueue 10 | 1:propagation 40 | "
 								 "1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
@@ -383,6 +427,38 @@ TEST(Taking, AWakeForTheFirstPartIsOnlyALowerBound)
 	ASSERT_NE(ready, path.segments.end());
 	EXPECT_EQ(ready->end.earliest_ns, 145u);
 	EXPECT_EQ(ready->end.latest_ns, 350u);
+}
+
+// TCP acknowledges in the middle of the call that takes, on loopback by a softirq there: that is what the call does.
+TEST(Taking, TheAcknowledgementOfItsOwnCallIsTheCalls)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.transfer().connection = {7, 8};
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	scene.interrupt(kReceiverCpu, 220, 250, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	Interrupt &softirq = scene.seen.cpus[kReceiverCpu].interrupts.back();
+	constexpr const char *kBefore = "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 20 | ";
+	const std::string foreign =
+		std::string(kBefore) + "1:interrupt 30 by irq 0.3 | 1:receiver.kernel 10 | 1:receiver.user 10";
+	EXPECT_EQ(after_head(scene), foreign) << "nothing tells whose packets";
+	softirq.sockets = {8, 0};
+	EXPECT_EQ(after_head(scene),
+			  std::string(kBefore) + "1:receiver.kernel/softirq 30 | 1:receiver.kernel 10 | 1:receiver.user 10");
+	softirq.sockets = {8, 9};
+	EXPECT_EQ(after_head(scene), foreign) << "another connection's as well";
+	softirq.sockets = {9, 0};
+	EXPECT_EQ(after_head(scene), foreign);
+}
+
+TEST(Taking, OutsideItsCallsEvenItsOwnPacketsInterruptIt)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
+	scene.transfer().connection = {7, 8};
+	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
+	scene.interrupt(kReceiverCpu, 262, 266, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	scene.seen.cpus[kReceiverCpu].interrupts.back().sockets = {7, 8};
+	EXPECT_TRUE(after_head(scene).ends_with("1:receiver.user 2 | 1:interrupt 4 by irq 0.3 | 1:receiver.user 4"))
+		<< after_head(scene);
 }
 
 } // namespace

@@ -24,7 +24,16 @@ enum class Doing : uint8_t {
 	SendCall,
 };
 
-enum class SleepFor : uint8_t { Message, Room, Lock, Timer, Page };
+enum class SleepFor : uint8_t {
+	Message,
+	Room,
+	Lock, // of the kernel's, or of user code whose calls nobody traces
+	Futex, // in a call that is known
+	Timer,
+	Page,
+	Storage,
+	Reclaim,
+};
 
 enum class State : uint8_t { Running, Interrupted, Preempted, Asleep, Waking, Runnable, Gone };
 
@@ -49,6 +58,7 @@ struct Sleep {
 	bool preempted = false;
 	uint64_t idle_exit_ns = 0, ipi_ns = 0, waking_ns = 0;
 	Waker waker; // of the first waking
+	bool counts_as_io = false; // io_uring's waits do, whatever they are for
 };
 
 struct Execution {
@@ -66,6 +76,8 @@ struct Task : Execution {
 	uint32_t tid = 0;
 	bool foreign = false;
 	uint64_t in_ns = 0; // foreign
+	bool in_from_idle = false; // likewise
+	bool is_throttled = false;
 	// Kernel state of a thread.
 	bool state_set = false; // about to sleep, still runnable
 	bool deactivated = false; // in schedule(), not yet switched out
@@ -80,6 +92,7 @@ struct Task : Execution {
 	SleepFor sleep_for = SleepFor::Message;
 	std::vector<Span> log;
 	std::vector<Sleep> sleeps;
+	std::vector<std::pair<uint64_t, uint64_t>> throttled; // from losing its CPU until having it again
 	size_t spans_at_in = 0; // of the last sleep that wasn't a preemption
 };
 
@@ -91,13 +104,25 @@ struct Interrupt : Execution {
 	int outermost = 0; // id of the interrupt at the bottom
 };
 
+// Who had a CPU from `begin_ns` until the next one's begin: a task, or the outermost of the interrupts on top of it.
+struct Turn {
+	uint64_t begin_ns = 0;
+	uint32_t tid = 0; // 0: idle
+	int interrupt = -1; // which, where one had it
+	uint8_t kind = 0;
+	uint32_t vector = 0;
+	uint64_t interrupted_ns = 0; // how long that lasted in all
+};
+
 struct Cpu {
 	bool of_worker = false;
 	Task *current = nullptr; // nullptr: idle
 	std::vector<std::unique_ptr<Interrupt>> interrupts;
 	std::deque<Task *> queue;
-	uint64_t since_ns = 0, version = 0, idle_exit_ns = 0;
-	bool leaving_idle = false;
+	uint64_t since_ns = 0, version = 0, idle_exit_ns = 0, idle_enter_ns = 0;
+	uint64_t left_ns = 0; // a task left it last
+	bool leaving_idle = false, left_idle = false;
+	std::vector<Turn> turns;
 };
 
 } // namespace icepath::simulator

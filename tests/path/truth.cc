@@ -2,6 +2,7 @@
 #include "tests/path/truth.h"
 
 #include <algorithm>
+#include <array>
 
 namespace icepath::simulator {
 namespace {
@@ -12,7 +13,7 @@ using rundir::Wait;
 
 class Teller {
 public:
-	explicit Teller(const Model &model) : scenario_(model.scenario), threads_(model.chain()) {}
+	explicit Teller(const Model &model) : model_(model), scenario_(model.scenario), threads_(model.chain()) {}
 
 	Truth truth_of(const Message &message, unsigned direction) const
 	{
@@ -20,6 +21,8 @@ public:
 		truth.message = message.id;
 		truth.send_ns = message.send;
 		truth.recv_ns = message.recv;
+		for (const Task *thread : threads_)
+			truth.cpus[thread->tid] = {&model_.machine.cpu(thread->cpu).turns, &thread->throttled};
 		Segments &out = truth.segments;
 		std::vector<const Task *> chain(threads_.begin(), threads_.end());
 		if (direction == 1)
@@ -43,7 +46,7 @@ public:
 				continue;
 			}
 			bool inferred = false;
-			uint64_t ready = ready_of(leg, message, taker, inferred);
+			uint64_t ready = ready_of(leg, message, giver, taker, inferred);
 			truth.ready_ns.push_back(ready);
 			if (inferred)
 				truth.inferred_ns.push_back(ready);
@@ -97,8 +100,14 @@ private:
 		switch (kind) {
 		case SleepFor::Room:
 			return {Layer::Blocked, Part::Backpressure};
-		case SleepFor::Lock:
+		case SleepFor::Futex:
 			return {Layer::Blocked, Part::Lock};
+		case SleepFor::Page:
+			return {Layer::Blocked, Part::Fault};
+		case SleepFor::Storage:
+			return {Layer::Blocked, Part::Storage};
+		case SleepFor::Reclaim:
+			return {Layer::Blocked, Part::Reclaim};
 		case SleepFor::Timer:
 			return {Layer::Blocked, Part::Timer};
 		default:
@@ -121,26 +130,26 @@ private:
 		return !leg || (span.interrupt != leg->ready_interrupt && span.interrupt != leg->device_interrupt);
 	}
 
-	void runnable(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from,
-				  uint64_t until) const
+	void runnable(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from, uint64_t until,
+				  Part part = Part::None) const
 	{
 		if (sleep.idle_exit_ns > from && sleep.idle_exit_ns < until) {
 			add(out, Layer::Runqueue, Part::IdleExit, hop, thread, from, sleep.idle_exit_ns);
 			from = sleep.idle_exit_ns;
 		}
-		add(out, Layer::Runqueue, Part::None, hop, thread, from, until);
+		add(out, Layer::Runqueue, part, hop, thread, from, until);
 	}
 
 	void waking(Segments &out, const Sleep &sleep, size_t hop, const Task &thread, uint64_t from, uint64_t until) const
 	{
-		if (sleep.ipi_ns > from && sleep.ipi_ns <= until) {
-			add(out, Layer::Wakeup, Part::Ipi, hop, thread, from, sleep.ipi_ns);
-			from = sleep.ipi_ns;
-		}
-		if (sleep.idle_exit_ns > from && sleep.idle_exit_ns <= until) {
-			add(out, Layer::Wakeup, Part::IdleExit, hop, thread, from, sleep.idle_exit_ns);
-			from = sleep.idle_exit_ns;
-		}
+		std::array<std::pair<uint64_t, Part>, 2> cuts = {
+			{{sleep.ipi_ns, Part::Ipi}, {sleep.idle_exit_ns, Part::IdleExit}}};
+		std::ranges::sort(cuts);
+		for (const auto &[at, part] : cuts)
+			if (at > from && at <= until) {
+				add(out, Layer::Wakeup, part, hop, thread, from, at);
+				from = at;
+			}
 		add(out, Layer::Wakeup, Part::None, hop, thread, from, until);
 	}
 
@@ -220,7 +229,8 @@ private:
 			if (span.state == State::Asleep)
 				return notify(out, message, leg, sleep, giver, thread, hop, from, until);
 			if (!delivers)
-				return put(span.state == State::Waking ? Layer::Wakeup : Layer::Runqueue, Part::Spurious);
+				return span.state == State::Waking ? put(Layer::Wakeup, Part::Spurious)
+												   : runnable(out, sleep, hop, thread, from, until, Part::Spurious);
 			if (span.state == State::Waking)
 				return waking(out, sleep, hop, thread, from, until);
 			runnable(out, sleep, hop, thread, from, until);
@@ -236,20 +246,26 @@ private:
 		return found;
 	}
 
-	uint64_t ready_of(const Leg &leg, const Message &message, const Task &taker, bool &inferred) const
+	uint64_t ready_of(const Leg &leg, const Message &message, const Task &giver, const Task &taker,
+					  bool &inferred) const
 	{
-		if (scenario_.transport == Transport::Slot)
-			return leg.publish;
-		uint64_t by = leg.taken ? std::min(leg.taken, leg.take_return) : leg.take_return;
+		if (scenario_.transport == Transport::Slot) {
+			spans(giver, leg.publish, leg.enqueue,
+				  [&](const Span &span, uint64_t, uint64_t) { inferred |= span.state != State::Running; });
+			return inferred ? leg.enqueue : leg.publish; // the stamp counts where nothing came between the two
+		}
+		uint64_t by = leg.observe ? leg.observe : leg.taken ? std::min(leg.taken, leg.take_return) : leg.take_return;
 		if (leg.ready != 0 && leg.ready <= by)
 			return leg.ready;
-		if (scenario_.transport == Transport::Queue && scenario_.wait != Wait::Poll)
+		const bool untold = scenario_.transport == Transport::Queue || scenario_.transport == Transport::Bell;
+		if (untold && scenario_.wait != Wait::Poll)
 			if (const Sleep *sleep = woken_for(taker, message.id); sleep && sleep->waking_ns <= by)
 				return sleep->waking_ns;
 		inferred = true;
 		return leg.enqueue;
 	}
 
+	const Model &model_;
 	const Scenario &scenario_;
 	const std::vector<Task *> threads_;
 };

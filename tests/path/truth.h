@@ -2,6 +2,7 @@
 #pragma once
 // The true path of each message, from the logs of what the threads really did. It doesn't use the walk's code.
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "profiler/path/layers.h"
@@ -18,12 +19,19 @@ struct TrueSegment {
 	friend bool operator==(const TrueSegment &, const TrueSegment &) = default;
 };
 
+// Who really had the CPU of a thread, and when it was really throttled.
+struct TrueCpu {
+	const std::vector<Turn> *turns = nullptr;
+	const std::vector<std::pair<uint64_t, uint64_t>> *throttled = nullptr;
+};
+
 struct Truth {
 	uint64_t message = 0, send_ns = 0, recv_ns = 0;
 	bool tellable = true; // false: no evidence could tell it; the walk has to say so
 	std::vector<uint64_t> ready_ns; // of each transfer
 	std::vector<uint64_t> inferred_ns; // those of them that no event tells
 	std::vector<TrueSegment> segments;
+	std::map<uint32_t, TrueCpu> cpus; // by thread; valid as long as the model
 };
 
 // Of the counted messages that were received.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace icepath::simulator {
 namespace {
@@ -54,6 +55,82 @@ Segments of(const path::Path &walked)
 	return all;
 }
 
+using Shares = std::map<std::string, uint64_t>;
+
+std::string name_of(const path::Culprit &who)
+{
+	switch (who.kind) {
+	case path::Culprit::Kind::Task:
+		return fmt::format("task {}", who.id);
+	case path::Culprit::Kind::Interrupt:
+		return fmt::format("interrupt {}.{}", who.interrupt, who.id);
+	case path::Culprit::Kind::IdleCpu:
+	case path::Culprit::Kind::Throttled:
+		return "idle";
+	default:
+		return "unknown";
+	}
+}
+
+// The capture leaves short interrupts of an idle CPU out.
+constexpr uint64_t kShortInterruptNs = 1000;
+
+Shares true_shares(const TrueCpu &cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	Shares shares;
+	for (size_t i = 0; i < cpu.turns->size(); ++i) {
+		const Turn &turn = (*cpu.turns)[i];
+		const uint64_t from_ns = std::max(turn.begin_ns, begin_ns);
+		const uint64_t until_ns = std::min(i + 1 < cpu.turns->size() ? (*cpu.turns)[i + 1].begin_ns : end_ns, end_ns);
+		if (from_ns >= until_ns)
+			continue;
+		const bool interrupt = turn.interrupt >= 0 && (turn.tid != 0 || turn.interrupted_ns >= kShortInterruptNs);
+		shares[interrupt       ? name_of({path::Culprit::Kind::Interrupt, turn.vector, turn.kind})
+			   : turn.tid != 0 ? name_of({path::Culprit::Kind::Task, turn.tid, 0})
+							   : "idle"] += until_ns - from_ns;
+	}
+	return shares;
+}
+
+bool was_throttled(const TrueCpu &cpu, const path::Segment &segment)
+{
+	return std::ranges::any_of(*cpu.throttled, [&](const auto &one) {
+		return one.first <= segment.begin.at_ns && (one.second == 0 || segment.end.at_ns <= one.second);
+	});
+}
+
+// Nobody is said to have had more of a wait than he had, each wait is shared out to the end, and who is named had half of it.
+std::string wrong_shares(const path::Path &walked, const Truth &truth)
+{
+	std::vector<Shares> told(walked.segments.size());
+	for (const path::Share &one : walked.shares)
+		told.at(one.segment)[name_of(one.who)] += one.ns;
+	for (size_t i = 0; i < told.size(); ++i) {
+		const path::Segment &segment = walked.segments[i];
+		if (!path::waits_for_cpu(segment.layer, segment.part))
+			continue;
+		const TrueCpu &cpu = truth.cpus.at(segment.thread);
+		const Shares real = true_shares(cpu, segment.begin.at_ns, segment.end.at_ns);
+		uint64_t sum_ns = 0;
+		for (const auto &[who, ns] : told[i]) {
+			sum_ns += ns;
+			const auto had = real.find(who);
+			if (who != "unknown" && ns > (had == real.end() ? 0 : had->second))
+				return fmt::format("{} has {} of [{},{}), and had {}", who, ns, segment.begin.at_ns - truth.send_ns,
+								   segment.end.at_ns - truth.send_ns, had == real.end() ? 0 : had->second);
+		}
+		if (sum_ns != segment.duration_ns())
+			return fmt::format("{} of {} ns are shared out", sum_ns, segment.duration_ns());
+		if (segment.culprit.kind != path::Culprit::Kind::None && told[i][name_of(segment.culprit)] * 2 < sum_ns)
+			return fmt::format("{} is named for {} of {} ns", name_of(segment.culprit),
+							   told[i][name_of(segment.culprit)], sum_ns);
+		for (const path::Share &one : walked.shares)
+			if (one.segment == i && one.who.kind == path::Culprit::Kind::Throttled && !was_throttled(cpu, segment))
+				return "a thread that wasn't throttled is said to have been";
+	}
+	return {};
+}
+
 } // namespace
 
 std::string text(const Segments &segments, uint64_t zero)
@@ -87,7 +164,7 @@ std::string wrong(const path::Path &walked, const Truth &truth)
 							   bound.second - truth.send_ns, text(truth.segments, truth.send_ns));
 	Segments told = outside(of(walked), bounds), real = outside(truth.segments, bounds);
 	if (told == real)
-		return {};
+		return wrong_shares(walked, truth);
 	return fmt::format("walked {}\n  truth  {}", text(told, truth.send_ns), text(real, truth.send_ns));
 }
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,10 +16,27 @@
 #include <fstream>
 #include <thread>
 
+#include "profiler/failure.h"
+
 namespace icepath {
 namespace {
 
 using Message = std::array<char, 64>;
+
+// The kernel drops descriptors that the process has no numbers for, and says so; the message isn't the peer's fault.
+TEST(Descriptors, ThatCannotBeHadAreNamed)
+{
+	auto [one, other] = channel::open_pair();
+	Message message{};
+	ASSERT_TRUE(channel::send(one.get(), message.data(), message.size(), {STDIN_FILENO}));
+	rlimit before{};
+	ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	const rlimit none{0, before.rlim_max};
+	ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	std::vector<Fd> received;
+	EXPECT_THROW(channel::receive(other.get(), message.data(), message.size(), received), Failure);
+	ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
 
 std::atomic<int> signals_handled{0};
 

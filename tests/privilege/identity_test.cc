@@ -36,8 +36,33 @@ protected:
 	{
 		unsetenv("SUDO_UID");
 		unsetenv("PKEXEC_UID");
+		unsetenv("DOAS_USER");
 	}
 };
+
+TEST_F(OfRoot, DoasNamesTheUserByName)
+{
+	setenv("DOAS_USER", "nobody", 1);
+	EXPECT_EQ(invoking_user().uid, kNobody);
+	setenv("DOAS_USER", "nobody of this name", 1);
+	EXPECT_THROW(invoking_user(), Failure);
+	setenv("SUDO_UID", "0", 1); // a doas within a sudo, or the other way round: sudo's number is exact
+	EXPECT_EQ(invoking_user().uid, 0u);
+}
+
+TEST_F(OfRoot, PlainRootReadsARunAsItsOwner)
+{
+	char folder[] = "/tmp/icepath-reader-XXXXXX";
+	ASSERT_NE(mkdtemp(folder), nullptr);
+	EXPECT_TRUE(reader_of(folder, invoking_user()).stays_root) << "root's own";
+	ASSERT_EQ(chown(folder, kNobody, kNobody), 0);
+	const Identity reader = reader_of(folder, invoking_user());
+	EXPECT_EQ(reader.uid, kNobody);
+	EXPECT_FALSE(reader.stays_root);
+	setenv("SUDO_UID", "65534", 1);
+	EXPECT_EQ(reader_of("/", invoking_user()).uid, kNobody) << "who came by sudo stays who he is";
+	rmdir(folder);
+}
 
 TEST_F(OfRoot, PlainRootStaysRoot)
 {

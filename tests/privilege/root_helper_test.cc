@@ -88,5 +88,20 @@ TEST(HelperOfIcepath, ItsDeathIsTold)
 	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it wasn't reaped";
 }
 
+// This test's process may kill it, so its probes are gone for sure. Under sudo that isn't so: see tests/end_to_end/stalled_test.cc.
+TEST(HelperOfIcepath, OneThatDoesNotAnswerIsEnded)
+{
+	Helper helper(self());
+	const pid_t pid = helper.pid();
+	kill(pid, SIGSTOP);
+	try {
+		helper.attach(0);
+		ADD_FAILURE() << "a stopped process answered";
+	} catch (const HelperDied &died) {
+		EXPECT_FALSE(died.probes_may_be_attached()) << died.what();
+	}
+	EXPECT_EQ(kill(pid, 0), -1) << "it is still there";
+}
+
 } // namespace
 } // namespace icepath::privilege

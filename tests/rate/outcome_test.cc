@@ -62,5 +62,53 @@ TEST(Outcome, StatisticsAreOfTheRateAndOneLevelBelowIt)
 	EXPECT_FALSE(OutcomeOf(what).take().tells_of(block(20, 10))) << "nothing was tried";
 }
 
+TEST(Outcome, BlocksThatConfirmChooseNothingAndMakeTheStatistics)
+{
+	const rundir::Cell what = cell();
+	OutcomeOf collected(what);
+	for (int i = 0; i < 3; ++i)
+		collected.add(block(20, 500'000));
+	const auto confirming = [](uint64_t latency_ns, bool probed = false) {
+		rundir::Block one = block(20, latency_ns, probed);
+		one.confirms = true;
+		return one;
+	};
+	for (const uint64_t latency_ns : {1'500'000, 1'600'000, 400'000, 1'700'000})
+		collected.add(confirming(latency_ns));
+	const Outcome outcome = collected.take();
+	EXPECT_EQ(outcome.found.hz, hz_of(20)) << "as the search found it";
+	EXPECT_EQ(outcome.attempts.size(), 3u);
+	ASSERT_EQ(outcome.confirmations.size(), 4u);
+	EXPECT_TRUE(outcome.confirmed_by_enough());
+	EXPECT_EQ(outcome.held_again(), 1u);
+	EXPECT_TRUE(outcome.tells_of(confirming(10)));
+	EXPECT_TRUE(outcome.tells_of(confirming(10, true)));
+	EXPECT_FALSE(outcome.tells_of(block(20, 10))) << "it was chosen for holding";
+}
+
+TEST(Outcome, TooFewConfirmationsLeaveItToTheSearch)
+{
+	const rundir::Cell what = cell();
+	OutcomeOf collected(what);
+	for (int i = 0; i < 5; ++i) {
+		rundir::Block one = block(20, 10);
+		one.confirms = i >= 3;
+		collected.add(one);
+	}
+	const Outcome outcome = collected.take();
+	EXPECT_FALSE(outcome.confirmed_by_enough());
+	EXPECT_TRUE(outcome.tells_of(block(20, 10)));
+}
+
+TEST(Confirming, TakesTheLastThird)
+{
+	EXPECT_FALSE(is_time_to_confirm(19, 30));
+	EXPECT_TRUE(is_time_to_confirm(20, 30));
+	EXPECT_FALSE(is_time_to_confirm(5, 9));
+	EXPECT_TRUE(is_time_to_confirm(6, 9));
+	for (uint32_t done = 0; done < 8; ++done)
+		EXPECT_FALSE(is_time_to_confirm(done, 8)) << "the search needs them";
+}
+
 } // namespace
 } // namespace icepath::rate

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "ebpf/records.h"
 #include "profiler/report/hops.h"
 
@@ -110,27 +112,48 @@ TEST(Breakdown, SegmentsWithoutTimeHaveNoRow)
 	EXPECT_EQ(breakdown.rows().size(), 1u);
 }
 
-TEST(Culprits, AreAddedUpByNameAndLayer)
+constexpr path::Culprit kHog{path::Culprit::Kind::Task, 9, 0}, kIdle{path::Culprit::Kind::IdleCpu, 0, 0},
+	kUnknown{path::Culprit::Kind::Unknown, 0, 0}, kTick{path::Culprit::Kind::Interrupt, 236, ICEPATH_INTERRUPT_TIMER};
+
+Path delayed()
 {
-	const path::Culprit hog{path::Culprit::Kind::Task, 9, 0},
-		tick{path::Culprit::Kind::Interrupt, 236, ICEPATH_INTERRUPT_TIMER};
-	const Path path = path_of({{Layer::SenderKernel, 0, 5, Part::None, Provenance::Exact, tick},
-							   {Layer::Runqueue, 1, 30, Part::None, Provenance::Exact, hog},
-							   {Layer::Preempted, 1, 10, Part::None, Provenance::Exact, hog}});
+	Path path = path_of({{Layer::SenderKernel, 0, 5},
+						 {Layer::Interrupt, 0, 4, Part::None, Provenance::Exact, kTick},
+						 {Layer::Blocked, 1, 7, Part::Lock, Provenance::Exact, kHog},
+						 {Layer::Runqueue, 1, 40, Part::None, Provenance::Exact, kHog},
+						 {Layer::Preempted, 1, 10}});
+	path.shares = {{3, kHog, 30}, {3, kTick, 1}, {3, kIdle, 9}, {4, kHog, 4}, {4, kUnknown, 6}};
+	return path;
+}
+
+TEST(Culprits, HaveWhatTheyHadOfAWaitAndAllOfAnInterruptOrASleep)
+{
 	Culprits culprits;
-	culprits.add(path, threads());
-	culprits.add(path, threads());
-	const auto top = culprits.top(2);
-	ASSERT_EQ(top.size(), 2u);
-	EXPECT_EQ(top[0].name, "hog");
-	EXPECT_EQ(top[0].layer, Layer::Runqueue);
-	EXPECT_EQ(top[0].total_ns, 60u);
-	EXPECT_EQ(top[0].segments, 2u);
-	EXPECT_EQ(top[1].layer, Layer::Preempted);
-	const auto all = culprits.top(99);
-	ASSERT_EQ(all.size(), 3u);
-	EXPECT_EQ(all[2].name, "timer interrupt");
-	EXPECT_TRUE(all[2].interrupt);
+	culprits.add(delayed(), threads());
+	culprits.add(delayed(), threads());
+	std::vector<std::string> rows;
+	for (const CulpritRow &row : culprits.top(99))
+		rows.push_back(fmt::format("{} {} {} in {}", row.name, path::name(row.layer), row.total_ns, row.segments));
+	EXPECT_EQ(rows,
+			  (std::vector<std::string>{"hog runqueue 60 in 2", "idle CPU runqueue 18 in 2", "hog blocked 14 in 2",
+										"unknown preempted 12 in 2", "hog preempted 8 in 2",
+										"timer interrupt interrupt 8 in 2", "timer interrupt runqueue 2 in 2"}));
+	EXPECT_EQ(culprits.top(2).size(), 2u);
+	EXPECT_EQ(culprits.top(99).back().kind, path::Culprit::Kind::Interrupt);
+}
+
+TEST(Culprits, AddUpToTheLayersOfDelay)
+{
+	Culprits culprits;
+	culprits.add(delayed(), threads());
+	const Culprits::Sums sums = culprits.sums();
+	EXPECT_EQ(sums.waiting_ns, 50u) << "runqueue and preempted";
+	EXPECT_EQ(sums.interrupted_ns, 4u);
+	EXPECT_EQ(sums.asleep_ns, 7u);
+	uint64_t rows_ns = 0;
+	for (const CulpritRow &row : culprits.top(99))
+		rows_ns += row.total_ns;
+	EXPECT_EQ(rows_ns, sums.total_ns());
 }
 
 TEST(Culprits, HaveTheKernelsNames)

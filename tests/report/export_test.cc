@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "profiler/failure.h"
@@ -72,6 +73,49 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 18) << line;
 	EXPECT_TRUE(lines[0].ends_with(",between")) << lines[0];
 	EXPECT_TRUE(lines[1].ends_with(",processes")) << lines[1];
+}
+
+TEST_F(ExportTest, EachPathFollowsItsBlockAndTilesItsTime)
+{
+	const auto paths = export_run((folder / "run").string(), {ExportFormat::Paths}, "");
+	ASSERT_EQ(paths, std::vector<std::string>{(folder / "run/paths.jsonl").string()});
+	uint64_t blocks = 0, of_a_block = 0, delayed = 0;
+	nlohmann::json block;
+	for (const std::string &line : lines_of(paths[0])) {
+		const auto json = nlohmann::json::parse(line);
+		if (json.at("type") == "block") {
+			++blocks;
+			block = json;
+			of_a_block = 0;
+			EXPECT_LT(json.at("begin_ns"), json.at("end_ns"));
+			EXPECT_EQ(json.at("workers").at(0).at("tid"), kTids[0]);
+			EXPECT_EQ(json.at("workers").at(1).at("role"), "receiver");
+			continue;
+		}
+		++of_a_block;
+		EXPECT_EQ(json.at("block"), block.at("block"));
+		EXPECT_EQ(json.at("reason"), "complete");
+		nlohmann::json at = json.at("send_ns");
+		for (const auto &segment : json.at("segments")) {
+			EXPECT_EQ(segment.at("begin_ns"), at) << line;
+			EXPECT_EQ(segment.contains("begin_bounds_ns") || segment.contains("end_bounds_ns"),
+					  segment.at("known") == "inferred");
+			at = segment.at("end_ns");
+			if (segment.at("end_ns").get<uint64_t>() - segment.at("begin_ns").get<uint64_t>() > 300'000) {
+				++delayed;
+				EXPECT_EQ(segment.at("layer"), "runqueue");
+				EXPECT_EQ(segment.at("culprit").at("kind"), "task");
+				EXPECT_EQ(segment.at("culprit").at("id"), kHog);
+				EXPECT_EQ(json.at("back"), true);
+			}
+		}
+		EXPECT_EQ(at, json.at("recv_ns"));
+		EXPECT_EQ(json.at("segments").back().at("layer"), "receiver.user");
+		EXPECT_EQ(json.at("segments").back().at("tid"), kTids[json.at("back") ? 0 : 1]);
+	}
+	EXPECT_EQ(blocks, 8u);
+	EXPECT_GT(of_a_block, 0u);
+	EXPECT_EQ(delayed, 1u);
 }
 
 TEST_F(ExportTest, AFileThatCannotBeWrittenIsTold)

@@ -39,6 +39,7 @@ TEST_F(OneWay, LatencyIsRecvMinusSend)
 	recv(1, 250);
 	EXPECT_EQ(look().latencies.by_flow[0], (Times{30, 50}));
 	EXPECT_EQ(look().latencies.pacing, (Times{5, 5}));
+	EXPECT_EQ(look().latencies.from_due, (Times{35, 55}));
 	EXPECT_TRUE(look().latencies.round_trip.empty());
 }
 
@@ -261,6 +262,7 @@ TEST(FanIn, HasThePacingOfEverySenderAndLatenessOfItsOwnPeriod)
 	const BlockMessages seen = look_at_messages(block, cell);
 	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{40}, {30}}));
 	EXPECT_EQ(seen.latencies.pacing, (Times{10, 20}));
+	EXPECT_EQ(seen.latencies.from_due, (Times{50, 50}));
 	EXPECT_TRUE(seen.latencies.to_all.empty());
 	EXPECT_EQ(seen.counts.sent, 2u);
 }
@@ -278,6 +280,7 @@ TEST(PingPong, HasBothWaysAndTheRoundTrip)
 	EXPECT_EQ(seen.latencies.by_flow[1], Times(3, kPlainNs + 40));
 	EXPECT_EQ(seen.latencies.round_trip, Times(3, 2 * kPlainNs + 40 + 500));
 	EXPECT_TRUE(seen.latencies.pacing.empty());
+	EXPECT_TRUE(seen.latencies.from_due.empty());
 	EXPECT_EQ(seen.latencies.send_call, Times(6, 1700));
 	EXPECT_EQ(seen.sent.count, 6u);
 	EXPECT_EQ(seen.received.count, 6u);

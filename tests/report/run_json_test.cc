@@ -23,7 +23,7 @@ protected:
 
 	json whole()
 	{
-		write_small_run(run);
+		write_small_run(run, true, kEnoughRounds);
 		return json::parse(run_json_text(analyse(run)));
 	}
 };
@@ -44,7 +44,7 @@ TEST_F(RunJsonTest, WholeLayersAddUpToTheMeanLatency)
 {
 	const json run_json = whole();
 	for (const json &cell : run_json["cells"])
-		for (const char *which : {"layers", "tail_layers"}) {
+		for (const char *which : {"layers", "typical_layers", "tail_layers"}) {
 			double share = 0, mean = 0;
 			uint64_t total = 0;
 			for (const json &layer : cell[which])
@@ -83,7 +83,8 @@ TEST_F(RunJsonTest, EntriesThatArePartOfNothingAddUpToTheWholeLatency)
 	for (size_t i = 0; i < result.cells.size(); ++i)
 		for (const auto &[key, breakdown] :
 			 {std::pair<const char *, const Breakdown *>{"layers", &result.cells[i].layers},
-			  {"tail_layers", &result.cells[i].tail}}) {
+			  {"typical_layers", &result.cells[i].typical->layers},
+			  {"tail_layers", &result.cells[i].tail->layers}}) {
 			uint64_t layers = 0, all = 0;
 			for (const json &entry : run_json["cells"][i][key]) {
 				all += entry["total_ns"].get<uint64_t>();
@@ -142,6 +143,34 @@ TEST(RunJson, AWholeLayerHoldsItsParts)
 	EXPECT_EQ(layers[2]["layer"], "wakeup/idle_exit");
 }
 
+// Where a block of its time is one piece of evidence, a layer has an interval, and parts have theirs.
+TEST_F(RunJsonTest, LayersHaveIntervals)
+{
+	const json run_json = whole();
+	for (const json &cell : run_json["cells"]) {
+		for (const char *which : {"layers", "tail_layers"})
+			for (const json &layer : cell[which]) {
+				ASSERT_EQ(layer["ci95"].size(), 2u) << layer.dump();
+				EXPECT_LE(layer["ci95"][0].get<double>(), layer["mean_ns"].get<double>() + 0.001);
+				EXPECT_GE(layer["ci95"][1].get<double>(), layer["mean_ns"].get<double>() - 0.001);
+			}
+		EXPECT_TRUE(cell["typical_layers"][0]["ci95"].is_null()) << "they are of two blocks";
+		for (const char *which : {"typical_messages", "tail_messages"}) {
+			EXPECT_GT(cell[which]["of"], 0);
+			EXPECT_EQ(cell[which]["of"], cell[which]["known"]);
+		}
+		EXPECT_LE(cell["typical_from_ns"], cell["latency_probed_ns"]["p50"]);
+		EXPECT_GE(cell["typical_to_ns"], cell["latency_probed_ns"]["p50"]);
+		EXPECT_EQ(cell["blocks"]["log_full"], 0);
+	}
+	EXPECT_TRUE(run_json["cells"][0]["latency_from_due_ns"].is_null()) << "nothing is due in a pingpong";
+	EXPECT_EQ(run_json["cells"][1]["latency_from_due_ns"], run_json["cells"][1]["latency_ns"]) << "sent when due";
+	const json &effect = run_json["cells"][1]["observer_effect"];
+	EXPECT_EQ(effect["mean_added_ns"], 200);
+	EXPECT_EQ(effect["mean_ci95"].size(), 2u);
+	EXPECT_TRUE(effect["p99_added_ns"].is_null() && effect["p99_ci95"].is_null()) << "300 messages of a block";
+}
+
 TEST_F(RunJsonTest, CountsAddUp)
 {
 	const json run_json = whole();
@@ -158,7 +187,7 @@ TEST_F(RunJsonTest, CountsAddUp)
 TEST_F(RunJsonTest, PercentilesThatNDoesntAllowAreNull)
 {
 	const json run_json = whole();
-	const json &latency = run_json["cells"][1]["latency_ns"]; // 1200 messages
+	const json &latency = run_json["cells"][1]["latency_ns"]; // 1800 messages
 	EXPECT_TRUE(latency["p50"].is_number());
 	EXPECT_TRUE(latency["p99"].is_number());
 	EXPECT_TRUE(latency["p99_9"].is_null());
@@ -176,13 +205,13 @@ TEST_F(RunJsonTest, EveryCellHasItsMeasures)
 			for (const char *of : {"p99_99", "p99_999", "sd", "mad"})
 				EXPECT_TRUE(cell[which].contains(of) && cell[which]["ci95"].contains(of)) << of;
 			for (const char *far : {"p99_99", "p99_999"})
-				EXPECT_TRUE(cell[which][far].is_null() && cell[which]["ci95"][far].is_null()) << "2400 messages";
+				EXPECT_TRUE(cell[which][far].is_null() && cell[which]["ci95"][far].is_null()) << "3600 messages";
 		}
 		EXPECT_EQ(cell["send_call_ns"]["p50"], 1700);
 		EXPECT_EQ(cell["send_call_ns"]["p99"], 1700);
 		EXPECT_EQ(cell["send_call_ns"]["mean"], 1700);
-		// Per block and direction, 6 of 300 messages take 2000 ns longer than those before and behind them.
-		EXPECT_NEAR(cell["jitter_ns"].get<double>(), 2.0 * 6 * 2000 / 299, 0.001);
+		// Per block and direction, 6 of 300 messages take 2000 to 3000 ns longer than those before and behind them.
+		EXPECT_NEAR(cell["jitter_ns"].get<double>(), 2.0 * 6 * 2500 / 299, 0.001);
 		const json &throughput = cell["throughput"];
 		EXPECT_GT(throughput["sent_per_s"].get<double>(), 50'000);
 		EXPECT_NEAR(throughput["received_bytes_per_s"].get<double>(), 64 * throughput["received_per_s"].get<double>(),
@@ -223,8 +252,8 @@ TEST_F(RunJsonTest, UsageIsOfBothEnds)
 {
 	const json first = whole();
 	const json &usage = first["cells"][1]["rusage"];
-	EXPECT_EQ(usage["messages"], 4 * 302);
-	EXPECT_EQ(usage["sender"]["user_ns"], 4 * 302 * 1000);
+	EXPECT_EQ(usage["messages"], 6 * 302);
+	EXPECT_EQ(usage["sender"]["user_ns"], 6 * 302 * 1000);
 	EXPECT_EQ(usage["sender"]["voluntary_switches"], 0);
 	RunResult result = analyse(run);
 	result.cells[1].usage->ends[1].max_rss_kib = 1234;
@@ -306,6 +335,28 @@ TEST_F(RunJsonTest, TheWorstMessagesSegmentsTileItsLatency)
 	}
 	EXPECT_EQ(at, worst["latency_ns"].get<uint64_t>());
 	EXPECT_TRUE(named);
+}
+
+TEST_F(RunJsonTest, CulpritsAddUpToTheirSums)
+{
+	const json run_json = whole();
+	for (const char *list : {"culprits", "tail_culprits"}) {
+		uint64_t rows_ns = 0;
+		for (const json &row : run_json["cells"][0][list])
+			rows_ns += row["total_ns"].get<uint64_t>();
+		const json &sums = run_json["cells"][0][std::string(list) + "_sum_ns"];
+		EXPECT_EQ(rows_ns, sums["total"]) << list;
+		EXPECT_GT(rows_ns, 0u) << list;
+		EXPECT_EQ(sums["total"], sums["waiting_for_cpu"].get<uint64_t>() + sums["interrupted"].get<uint64_t>() +
+									 sums["asleep"].get<uint64_t>());
+	}
+	for (const json &segment : run_json["cells"][0]["worst"]["segments"]) {
+		uint64_t shares_ns = 0;
+		for (const json &share : segment["shares"])
+			shares_ns += share["ns"].get<uint64_t>();
+		const bool waits = segment["layer"].get<std::string>().starts_with("runqueue");
+		EXPECT_EQ(shares_ns, waits ? segment["duration_ns"].get<uint64_t>() : 0u);
+	}
 }
 
 TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)

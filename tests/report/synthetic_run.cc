@@ -150,11 +150,11 @@ rundir::Head small_head()
 	return head;
 }
 
-void write_small_run(const std::string &directory, bool finish)
+void write_small_run(const std::string &directory, bool finish, uint32_t rounds)
 {
 	const rundir::Head head = small_head();
 	rundir::Writer writer(directory, head);
-	for (uint32_t round = 0; round < 8; ++round)
+	for (uint32_t round = 0; round < rounds; ++round)
 		for (uint32_t cell = 0; cell < 2; ++cell) {
 			BlockPlan plan;
 			plan.cell = cell;
@@ -165,12 +165,13 @@ void write_small_run(const std::string &directory, bool finish)
 				if (round == 6 && cell == 0 && seq == 150 && from == 1)
 					return 381'000;
 				// Blocks differ a little, probed ones by 200 ns more, and one message in 50 waits longer.
-				return round * 10 + (plan.probed ? 200 : 0) + (seq % 50 == 7 ? 2000 : 0);
+				const uint64_t slow = 2000 + (rounds > 8 ? 200 * (seq / 50) : 0); // the slowest are in all blocks
+				return round * 10 + (plan.probed ? 200 : 0) + (seq % 50 == 7 ? slow : 0);
 			};
 			writer.add(make_block(head.cells[cell], plan));
 		}
 	if (finish)
-		writer.finish({"2026-01-02T03:04:15Z", false, 8, {}});
+		writer.finish({"2026-01-02T03:04:15Z", false, rounds, {}});
 }
 
 } // namespace icepath::report

@@ -32,9 +32,10 @@ rundir::Cell socket_cell(rundir::Pattern pattern);
 rundir::Block block_of(size_t flows);
 rundir::Block make_block(const rundir::Cell &cell, const BlockPlan &plan);
 
-// Two cells, pingpong and oneway of uds-stream, four probed and four unprobed blocks each in ABBA order. The last probed
-// block of the pingpong cell has one answer that the hog delayed by 381 µs.
+// Two cells, pingpong and oneway of uds-stream, as many probed as unprobed blocks each in ABBA order. The probed block of round 6 of
+// the pingpong cell has one answer that the hog delayed by 381 µs. Fewer than five blocks tell no p99: that takes kEnoughRounds.
 rundir::Head small_head();
-void write_small_run(const std::string &directory, bool finish = true);
+inline constexpr uint32_t kEnoughRounds = 12;
+void write_small_run(const std::string &directory, bool finish = true, uint32_t rounds = 8);
 
 } // namespace icepath::report

@@ -21,7 +21,7 @@ protected:
 	{
 		const std::string run = temporary.path("run");
 		if (!std::filesystem::exists(run))
-			write_small_run(run);
+			write_small_run(run, true, kEnoughRounds);
 		return terminal_report(analyse(run), style);
 	}
 };
@@ -32,13 +32,17 @@ box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hype
 CPUs 0 and 1: two cores under one last-level cache
 
 one-way latency in µs, wait block
-target      pattern   size         p50         p99  p99.9  trip  pacing  layers                 CPU  lost         probes
-uds-stream  pingpong  64 B  5.34 ±0.06  7.33 ±0.06      –  11.2       –  ▀█████░░░▒▒▒▒▒▒▒▙▙▙▄  4.00     0  +0.200 ±0.018
-uds-stream  oneway    64 B  5.34 ±0.06  7.33 ±0.06      –     –   0.000  ▀█████░░░░▒▒▒▒▒▒▙▙▙▄  8.00     0  +0.200 ±0.018
+target      pattern   size         p50         p99       trip        pacing  layers             CPU  lost         probes
+uds-stream  pingpong  64 B  5.37 ±0.06  7.81 ±0.05  11.2 ±0.1             –  ████░░░▒▒▒▒▒▙▙▙▄  4.00     0  +0.200 ±0.000
+uds-stream  oneway    64 B  5.37 ±0.06  7.81 ±0.05          –  0.000 ±0.000  ████░░░▒▒▒▒▒▙▙▙▄  8.00     0  +0.200 ±0.000
 ▀ sender.user  █ sender.kernel  ░ wakeup  ▒ runqueue  ▙ receiver.kernel  ▄ receiver.user
 ±: half of the 95 % interval over blocks; p99's is too narrow for rare events · trip: p50 of the round trip · pacing:
-p99 of intended → real send, beside the latency · layers: where the mean goes, with probes · CPU: of both sides per
-message · probes: what they added to the p50 · –: not measured, or fewer than 10 messages beyond it (p99.9 needs 10000)
+p99 of intended → real send, beside the latency · p99.9 is left out: it needs 75000 messages in 75 blocks · layers:
+where the time of typical messages goes (p40 to p60), with probes · CPU: of both sides per message · probes: what they
+added to the p50 · –: not measured, or too few messages or blocks
+
+openings  each cell was measured in fresh processes once · intervals are over blocks of the same processes: another run
+          may differ by more
 
 worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
     layer                 thread          µs    share  known
@@ -53,7 +57,9 @@ worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
   mostly runqueue: 99.0 % of it, CPU 0 ran kworker/1:2 (4711)
 
 who took time from messages on their way
-  kworker/1:2  runqueue   6.77 ms, 3600 times
+  10.1 ms in all: 10.1 ms waiting for a CPU
+  kworker/1:2  runqueue   9.05 ms, 5400 times
+  unknown      runqueue   1.08 ms, 5400 times
 
 noise     timer_tick: 250 Hz on both CPUs
 probes    tracepoint: sender.kernel ← sk_data_ready · wakeup ← sched_waking · runqueue ← sched_switch · interrupt ←
@@ -127,8 +133,14 @@ TEST_F(TerminalTest, VerboseTellsWhatTheNoiseDoesAndEachProbe)
 TEST_F(TerminalTest, VerboseHasTheLayersOfEachCellAsNumbers)
 {
 	const std::string all = text({.unicode = true, .width = 400, .verbose = true});
-	EXPECT_NE(all.find("uds-stream 64 B pingpong block: 2400 of 2400 messages, mean 5.73 · runqueue "),
-			  std::string::npos)
+	EXPECT_NE(all.find("uds-stream 64 B pingpong block: 3600 of 3600 messages, mean 5."), std::string::npos) << all;
+	EXPECT_NE(all.find("typical, p40 to p60: 1175 of 1175 messages, mean 5.55 · runqueue 1.75 ±?"), std::string::npos)
+		<< all;
+	EXPECT_NE(all.find("tail, from p99 on: 19 of 19 messages, mean 8.34 · runqueue 4.54 ±0.04"), std::string::npos)
+		<< all;
+	EXPECT_NE(all.find(" · sender.kernel 1.30 ±0.00"), std::string::npos) << all;
+	EXPECT_NE(all.find("oneway block: p50 +0.200 ±0.000 · mean +0.200 ±0.000 · p99 –"), std::string::npos) << all;
+	EXPECT_NE(all.find("  uds-stream 64 B oneway block: p50 5.37 ±0.06 · p99 7.81 ±0.05 · p99.9 –"), std::string::npos)
 		<< all;
 }
 
@@ -136,7 +148,7 @@ TEST_F(TerminalTest, VerboseHasTheLayersOfEachCellAsNumbers)
 TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 {
 	const std::string run = temporary.path("few");
-	write_small_run(run);
+	write_small_run(run, true, kEnoughRounds);
 	RunResult result = analyse(run);
 	const Style style{.unicode = true, .width = 120};
 	EXPECT_EQ(terminal_report(result, style).find("% known"), std::string::npos);
@@ -205,8 +217,30 @@ TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)
 	EXPECT_EQ(out.find("±?"), std::string::npos);
 	cell.latency.intervals[2] = std::nullopt;
 	const std::string untold = terminal_report(result, {.unicode = true, .width = 400});
-	EXPECT_NE(untold.find("9.00 ±? "), std::string::npos) << untold;
-	EXPECT_NE(untold.find("±?: too few blocks to tell"), std::string::npos) << untold;
+	EXPECT_EQ(untold.find("9.00"), std::string::npos) << "none without its interval" << untold;
+	cell.observer_effect.p50 = stats::Effect{120, 2, std::nullopt};
+	const std::string unsure = terminal_report(result, {.unicode = true, .width = 400});
+	EXPECT_NE(unsure.find("+0.120 ±?"), std::string::npos) << unsure;
+	EXPECT_NE(unsure.find("±?: too few blocks to tell"), std::string::npos) << unsure;
+}
+
+TEST_F(TerminalTest, AFarPercentileHasAColumnWhereSomeCellTellsIt)
+{
+	RunResult result;
+	CellResult &cell = result.cells.emplace_back();
+	cell.blocks_unprobed = 100;
+	cell.latency.percentiles = {5000, 6000, 9000, std::nullopt};
+	cell.latency.intervals = {stats::Interval{4900, 5100}, stats::Interval{5900, 6100}, stats::Interval{8000, 10'000}};
+	const Style style{.unicode = true, .width = 400};
+	const std::string without = terminal_report(result, style);
+	EXPECT_EQ(without.find("  p99.9  "), std::string::npos) << without;
+	EXPECT_NE(without.find("p99.9 is left out: it needs 75000 messages in 75 blocks"), std::string::npos) << without;
+	cell.latency.percentiles[3] = 40'000;
+	cell.latency.intervals[3] = stats::Interval{30'000, 60'000};
+	const std::string with = terminal_report(result, style);
+	EXPECT_NE(with.find("  p99.9  "), std::string::npos) << with;
+	EXPECT_NE(with.find("40.0 ±15.0"), std::string::npos) << with;
+	EXPECT_NE(with.find("(p99.9 needs 75000 messages in 75 blocks)"), std::string::npos) << with;
 }
 
 TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)

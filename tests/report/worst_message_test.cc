@@ -102,6 +102,11 @@ TEST(Blame, SaysWhatTheCulpritDid)
 	EXPECT_EQ(blame(worst, segment), "woken by timer interrupt");
 	segment.layer = Layer::Interrupt;
 	EXPECT_EQ(blame(worst, segment), "timer interrupt");
+	segment.layer = Layer::Runqueue;
+	segment.culprit = {path::Culprit::Kind::IdleCpu, 0, 0};
+	EXPECT_EQ(blame(worst, segment), "CPU 1 was idle");
+	segment.culprit = {path::Culprit::Kind::Throttled, 0, 0};
+	EXPECT_EQ(blame(worst, segment), "throttled: its control group had used up its time");
 	segment.culprit = {};
 	EXPECT_EQ(blame(worst, segment), "");
 }

@@ -299,5 +299,67 @@ TEST(Budget, ACellThatIsOverTakesNoTime)
 	EXPECT_GT(rounds(true), 5 * rounds(false));
 }
 
+// A run of pairs whose visits take what they are said to; when each was opened, by pair.
+struct Opened {
+	std::vector<uint32_t> at;
+	uint32_t pairs = 0;
+	uint64_t end_ns = 0;
+};
+Opened openings_of_a_run(uint64_t budget_ns, uint64_t block_ns, uint64_t open_ns)
+{
+	Opened opened;
+	Budget budget(budget_ns, {10 * kMs});
+	budget.opened(0, open_ns);
+	uint64_t now_ns = open_ns;
+	while (budget.begin_pair(now_ns)) {
+		if (budget.opening_is_due(0)) {
+			opened.at.push_back(opened.pairs);
+			now_ns += open_ns;
+			budget.opened(0, open_ns);
+		}
+		for (int block = 0; block < 2; block++) {
+			const uint64_t took_ns = std::min(block_ns, budget.block_ns(0));
+			now_ns += took_ns;
+			budget.block_took(0, took_ns, took_ns < block_ns);
+		}
+		budget.end_pair(now_ns);
+		opened.pairs++;
+	}
+	opened.end_ns = now_ns;
+	return opened;
+}
+
+TEST(Openings, AreOfTwoPairsWhereThereAreMany)
+{
+	const Opened run = openings_of_a_run(20 * kSecond, 50 * kMs, 10 * kMs);
+	EXPECT_GT(run.pairs, 100u);
+	EXPECT_GT(run.at.size(), run.pairs / 2 - 3);
+	for (const uint32_t pair : run.at)
+		EXPECT_EQ(pair % 2, 0u);
+	EXPECT_LE(run.end_ns, 20 * kSecond);
+}
+
+TEST(Openings, AreOfOnePairWhereThereAreFew)
+{
+	const Opened run = openings_of_a_run(2 * kSecond, 200 * kMs, 10 * kMs);
+	EXPECT_GE(run.pairs, 4u);
+	EXPECT_EQ(run.at.size(), run.pairs - 1);
+}
+
+TEST(Openings, AreFewerWhereTheyTakeLong)
+{
+	const Opened run = openings_of_a_run(60 * kSecond, 50 * kMs, 2 * kSecond);
+	EXPECT_GE(run.at.size() + 1, 4u) << "enough for an interval";
+	EXPECT_LE(run.at.size() + 1, 8u);
+	EXPECT_LE(run.end_ns, 60 * kSecond);
+}
+
+TEST(Openings, AreOneWhereMoreWouldOnlyTakeTime)
+{
+	const Opened run = openings_of_a_run(10 * kSecond, 50 * kMs, 5 * kSecond);
+	EXPECT_TRUE(run.at.empty());
+	EXPECT_GT(run.pairs, 20u);
+}
+
 } // namespace
 } // namespace icepath::run

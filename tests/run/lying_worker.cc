@@ -2,6 +2,7 @@
 // A worker that lies. The plug-in that it is asked to load is its part: "lie:SIDE:WHAT" makes side SIDE do WHAT, 2 both; the
 // other side, and every WHAT up to where it tells, plays an honest block without a transport. Any other plug-in is the honest
 // worker's, which takes this program's place.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -54,6 +55,14 @@ private:
 		channel::send(control_, &reply, sizeof(reply), fds);
 	}
 
+	// Of all processes that one icepath begins: the test takes the mark away.
+	static bool happens_once()
+	{
+		const std::string mark = "/tmp/icepath-lying-worker-" + std::to_string(getppid());
+		return close(open_file(mark)) == 0;
+	}
+	static int open_file(const std::string &path) { return ::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600); }
+
 	[[noreturn]] static void be_silent()
 	{
 		for (;;)
@@ -86,6 +95,10 @@ private:
 		if (plays("unspeakable refusal")) { // no end, and no text
 			reply.status = ReplyStatus::Failed;
 			std::memset(reply.message, 0xff, sizeof(reply.message));
+		}
+		if (plays("no address at first") && happens_once()) {
+			reply.status = ReplyStatus::Failed;
+			std::strcpy(reply.message, "the address is in use");
 		}
 		if (plays("more sockets than it sends"))
 			reply.sockets = UINT32_MAX;
@@ -155,7 +168,7 @@ private:
 			reply.block.counters.instructions = {INT32_MAX, 0, 0, 0};
 			reply.block.counters.branches = {0, 5, 9, 7};
 		}
-		if (plays("nothing comes at first") && ++blocks_ == 1)
+		if (plays("nothing comes at first") && ++blocks_ == 2) // after the block that warms up
 			reply.block.recvs = 0;
 		if (plays("an end that nobody knows"))
 			reply.block.end = 200;
@@ -164,6 +177,10 @@ private:
 		if (plays("unspeakable failure")) {
 			reply.status = ReplyStatus::Failed;
 			std::memset(reply.message, 0xff, sizeof(reply.message));
+		}
+		if (plays("nobody answers at first") && happens_once()) {
+			reply.status = ReplyStatus::Failed;
+			std::strcpy(reply.message, "nobody answers");
 		}
 		if (plays("one fails, one waits in vain")) {
 			reply.status = side_ == 0 ? ReplyStatus::Failed : ReplyStatus::Cancelled;
@@ -183,7 +200,7 @@ private:
 			return;
 		}
 		say(reply);
-		if (plays("ends after its fourth block") && ++blocks_ == 4)
+		if (plays("ends after its second block, an unprobed one") && ++blocks_ == 2 && block.slot_bytes == 0)
 			_exit(3);
 	}
 

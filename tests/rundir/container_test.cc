@@ -28,6 +28,8 @@ void expect_same(const Block &a, const Block &b)
 	EXPECT_EQ(std::memcmp(&a.begin, &b.begin, sizeof a.begin), 0);
 	EXPECT_EQ(std::memcmp(&a.finish, &b.finish, sizeof a.finish), 0);
 	EXPECT_EQ(a.rate_hz, b.rate_hz);
+	EXPECT_EQ(a.opening, b.opening);
+	EXPECT_EQ(a.confirms, b.confirms);
 	ASSERT_EQ(a.skipped.size(), b.skipped.size());
 	for (size_t i = 0; i < a.skipped.size(); ++i)
 		EXPECT_EQ(std::tie(a.skipped[i].begin_ns, a.skipped[i].end_ns, a.skipped[i].count),

@@ -55,6 +55,7 @@ Head example_head()
 	head.cells = {Cell(), cell};
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;
+	head.wakes = {{2, 21'000, 35'000}, {3, 1'200, 2'000}};
 	return head;
 }
 
@@ -63,7 +64,9 @@ Block example_block(uint32_t round, bool probed)
 	Block block;
 	block.cell = 1;
 	block.round = round;
+	block.opening = round / 2 + 1;
 	block.probed = probed;
+	block.confirms = probed;
 	if (probed)
 		block.rate_hz = 10'507.5;
 	block.end = BlockEnd::Failed;
@@ -100,7 +103,11 @@ Block example_block(uint32_t round, bool probed)
 	return block;
 }
 
-Tail example_tail() { return {"2026-01-02T03:05:00Z", true, 4, {"cell pipe failed: no room", "lost 3"}}; }
+Tail example_tail()
+{
+	return {"2026-01-02T03:05:00Z",           true,  4, {"cell pipe failed: no room", "lost 3"}, {{2, 20'000, 30'000}},
+			Steal{40'000'000, 9'000'000'000}, {0, 3}};
+}
 
 std::string file_bytes(const std::string &path)
 {

@@ -7,10 +7,11 @@
 #include <optional>
 #include <random>
 
+#include "profiler/stats/far_tail.h"
+#include "tests/stats/simulated_runs.h"
+
 namespace icepath::stats {
 namespace {
-
-using Blocks = std::vector<std::vector<uint64_t>>;
 
 double normal_below(double z) { return std::erfc(-z / std::sqrt(2)) / 2; }
 
@@ -73,13 +74,17 @@ TEST(BlockInterval, DescribesAllMessages)
 TEST(BlockInterval, PercentilesAreThoseOfAllValuesTogether)
 {
 	std::mt19937_64 random(3);
-	const Blocks blocks = simulated(random, 7, 150'000, 0.1);
+	const Blocks blocks = simulated(random, 80, 10'000, 0.1);
 	std::vector<uint64_t> all;
 	for (const auto &block : blocks)
 		all.insert(all.end(), block.begin(), block.end());
 	std::sort(all.begin(), all.end());
 	const Distribution d = describe(blocks);
 	for (size_t q = 0; q < kReported.size(); ++q) {
+		if (kReported[q] == kP99_999) { // has 8 values beyond it
+			EXPECT_FALSE(d.percentiles[q].has_value() || d.intervals[q].has_value());
+			continue;
+		}
 		ASSERT_TRUE(d.percentiles[q].has_value());
 		EXPECT_EQ(*d.percentiles[q], percentile(all, kReported[q]));
 		ASSERT_TRUE(d.intervals[q].has_value());
@@ -128,7 +133,9 @@ TEST(BlockInterval, OneSlowMessageIsMuchToTheOneDeviationAndNothingToTheOther)
 	EXPECT_GT(describe(slow).standard_deviation.value(), 50'000);
 	EXPECT_EQ(describe(steady).median_deviation.value(), 10u);
 	EXPECT_EQ(describe(slow).median_deviation.value(), 10u);
-	EXPECT_FALSE(describe(slow).standard_deviation_interval.has_value()) << "one block of three has all of it";
+	const auto wide = describe(slow).standard_deviation_interval;
+	ASSERT_TRUE(wide.has_value());
+	EXPECT_GT(wide->high / wide->low, 1e6) << "one block of three has all of it";
 }
 
 // A worker's stamps may be anything.
@@ -140,18 +147,19 @@ TEST(BlockInterval, HugeValuesHaveDeviationsToo)
 	EXPECT_EQ(d.percentiles[0], 0u);
 	EXPECT_EQ(d.median_deviation, 0u);
 	block[60] = UINT64_MAX;
-	EXPECT_EQ(describe({block}).percentiles[0], UINT64_MAX);
-	EXPECT_EQ(describe({block}).median_deviation, 0u);
+	EXPECT_EQ(describe({block, block, block}).percentiles[0], UINT64_MAX);
+	EXPECT_EQ(describe({block, block, block}).median_deviation, 0u);
 	std::vector<uint64_t> thirds;
 	for (int i = 0; i < 30; ++i)
 		thirds.insert(thirds.end(), {0, UINT64_MAX / 2, UINT64_MAX});
-	EXPECT_EQ(describe({thirds}).median_deviation, UINT64_MAX / 2);
+	EXPECT_EQ(describe({thirds, thirds, thirds}).median_deviation, UINT64_MAX / 2);
 }
 
 TEST(BlockInterval, TwoBlocksGiveNoInterval)
 {
 	const std::vector<uint64_t> block(1000, 5);
 	EXPECT_FALSE(describe({block, block}).intervals[0].has_value());
+	EXPECT_FALSE(describe({block, block}).percentiles[0].has_value()) << "none without its interval";
 	EXPECT_TRUE(describe({block, block, block}).intervals[0].has_value());
 	EXPECT_FALSE(describe({block, block, {}}).intervals[0].has_value()) << "an empty block is none";
 	EXPECT_FALSE(describe({block, block, block}).intervals[3].has_value()) << "p99.9 needs 10000 messages";
@@ -169,25 +177,27 @@ TEST(BlockInterval, BlocksThatAreAllAlikeGiveAPoint)
 	EXPECT_EQ(d.median_deviation_interval->high, 0);
 }
 
-// Four blocks of a paced sender, of which one was late throughout: the spread of its p90 is exp(±10) of anything measured.
-TEST(BlockInterval, BlocksThatTellNothingGiveNoInterval)
+// Four blocks of a paced sender, of which one was late throughout: the spread of its p50 is far beyond anything measured. To leave such
+// intervals out would leave those that are narrow by luck.
+TEST(BlockInterval, BlocksThatTellLittleGiveAWideInterval)
 {
 	std::vector<uint64_t> early(100, 150), late(100, 40'000'000);
-	const Distribution d = describe({early, early, early, late});
-	ASSERT_TRUE(d.percentiles[1].has_value());
-	EXPECT_FALSE(d.intervals[1].has_value());
-	for (const auto &interval : d.intervals)
-		if (interval) {
-			EXPECT_LE(interval->high / interval->low, kWidest * kWidest * 1.001);
-		}
-	std::fill(late.begin(), late.end(), 300);
-	EXPECT_TRUE(describe({early, early, early, late}).intervals[0].has_value()) << "twice as late can be told";
+	const Distribution d = describe({early, late, early, late});
+	ASSERT_TRUE(d.percentiles[0] && d.intervals[0]);
+	EXPECT_LT(d.intervals[0]->low, 15);
+	EXPECT_GT(d.intervals[0]->high, 40'000'000);
+	EXPECT_TRUE(std::isfinite(d.intervals[0]->high));
+	for (size_t q = 0; q < kReported.size(); ++q)
+		EXPECT_EQ(d.percentiles[q].has_value(), d.intervals[q].has_value());
 }
 
 TEST(BlockInterval, NothingIsOnlyCertainWhereAllBlocksSayIt)
 {
-	const std::vector<uint64_t> zeros(100, 0), some(100, 2);
-	EXPECT_FALSE(describe({zeros, zeros, zeros, some}).intervals[0].has_value());
+	const std::vector<uint64_t> zeros(100, 0), some(100, 20);
+	const Distribution unsure = describe({zeros, zeros, zeros, some});
+	ASSERT_TRUE(unsure.intervals[0].has_value());
+	EXPECT_EQ(unsure.intervals[0]->low, 0);
+	EXPECT_GT(unsure.intervals[0]->high, 1);
 	const Distribution d = describe({zeros, zeros, zeros});
 	ASSERT_TRUE(d.intervals[0].has_value());
 	EXPECT_EQ(d.intervals[0]->high, 0);
@@ -232,11 +242,12 @@ TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 	const auto holds = [](const std::optional<Interval> &interval, double truth) {
 		return interval && interval->low <= truth && truth <= interval->high;
 	};
-	int p50 = 0, p99 = 0, sd = 0, mad = 0;
+	int p50 = 0, p99 = 0, p99_shown = 0, sd = 0, mad = 0;
 	for (int run = 0; run < kRuns; ++run) {
 		const Distribution d = describe(simulated(random, blocks, std::max<size_t>(400, 1000 / blocks + 1), between));
 		p50 += holds(d.intervals[0], truth(between, 0));
 		p99 += holds(d.intervals[2], truth(between, 2.3263));
+		p99_shown += d.percentiles[2].has_value();
 		sd += holds(d.standard_deviation_interval, true_standard_deviation(between));
 		mad += holds(d.median_deviation_interval, true_median_deviation(between));
 	}
@@ -246,7 +257,9 @@ TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 	RecordProperty("p99", p99);
 	EXPECT_GE(p50, kRuns * 90 / 100);
 	EXPECT_LE(p50, kRuns * 99 / 100);
-	EXPECT_GE(p99, kRuns * tail_at_least / 100);
+	std::printf("%zu blocks: p99 shown %d, held %d of %d\n", blocks, p99_shown, p99, kRuns);
+	EXPECT_GE(p99, p99_shown * tail_at_least / 100);
+	EXPECT_EQ(p99_shown > 0, blocks >= kBlocksBeyond);
 	EXPECT_GE(sd, kRuns * tail_at_least / 100);
 	EXPECT_LE(sd, kRuns * 99 / 100);
 	EXPECT_GE(mad, kRuns * 84 / 100);

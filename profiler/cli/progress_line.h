@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How far a session has come, on stderr.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/cli/output.h"
+#include "profiler/run/session.h"
+
+namespace icepath::cli {
+
+// One line that is written over where the terminal can do that; one line a round elsewhere.
+class ProgressLine {
+public:
+	explicit ProgressLine(bool line_control) : line_control_(line_control) {}
+	~ProgressLine()
+	{
+		if (line_control_ && shown_)
+			complain("\r\033[K");
+	}
+	void show(const run::Progress &progress)
+	{
+		const std::string rounds = fmt::format("{} of about {}", progress.round, progress.rounds_expected);
+		if (line_control_) {
+			complain(fmt::format(
+				"\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds, progress.probed ? "probed" : "unprobed",
+				progress.cell,
+				progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "",
+				progress.seconds_left));
+			shown_ = true;
+		} else if (progress.round != last_round_) {
+			complain(fmt::format("round {} ({}), {:.0f} s left\n", rounds, progress.probed ? "probed" : "unprobed",
+								 progress.seconds_left));
+		}
+		last_round_ = progress.round;
+	}
+
+private:
+	bool line_control_, shown_ = false;
+	uint32_t last_round_ = 0;
+};
+
+} // namespace icepath::cli

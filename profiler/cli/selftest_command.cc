@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cpuset/affinity.h"
+#include "cpuset/choose.h"
+#include "cpuset/isolation.h"
+#include "cpuset/topology.h"
+#include "profiler/cli/commands.h"
+#include "profiler/cli/output.h"
+#include "profiler/cli/progress_line.h"
+#include "profiler/cli/signals.h"
+#include "profiler/privilege/ipc_namespace.h"
+#include "profiler/privilege/root_helper.h"
+#include "profiler/report/written_file.h"
+#include "profiler/run/cpu_claim.h"
+#include "profiler/run/host.h"
+#include "profiler/run/run_folder.h"
+#include "profiler/selftest/matrix_text.h"
+#include "profiler/selftest/measure.h"
+
+namespace icepath::cli {
+namespace {
+
+// A folder of the invoking user's that goes with the command.
+class TemporaryFolder {
+public:
+	TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "icepath-selftest-XXXXXX").string())
+	{
+		if (!mkdtemp(path_.data()))
+			throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be made: set TMPDIR to a folder that you may "
+															   "write",
+															   path_));
+	}
+	~TemporaryFolder()
+	{
+		std::error_code ignored;
+		std::filesystem::remove_all(path_, ignored);
+	}
+	TemporaryFolder(const TemporaryFolder &) = delete;
+	TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+	const std::string &path() const { return path_; }
+
+private:
+	std::string path_;
+};
+
+rundir::Head head_of(const std::string &command_line, const privilege::Identity &user, const cpuset::Machine &machine,
+					 const cpuset::Choice &cpus)
+{
+	rundir::Head head;
+	head.icepath_version = ICEPATH_VERSION;
+	head.command_line = command_line;
+	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+	head.host_json = run::describe_host(user);
+	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
+	return head;
+}
+
+void tell(const selftest::Measured &measured, const rundir::Head &head, const SelftestOptions &options)
+{
+	print(selftest::text_of(measured.matrix));
+	for (const std::string &notice : measured.notices)
+		print("notice: " + notice + "\n");
+	if (options.json.empty())
+		return;
+	report::WrittenFile file(options.json);
+	file.add(
+		selftest::json_of(measured.matrix, {head.icepath_version, head.started_utc, head.host_json,
+											options.tier ? capture::kTierNames[static_cast<size_t>(*options.tier)] : "",
+											measured.notices}));
+	file.done();
+}
+
+} // namespace
+
+ExitCode selftest(const SelftestOptions &options, const std::string &command_line, uint64_t started_ns,
+				  const Style &style)
+{
+	const std::vector<const selftest::Injection *> injections = selftest::injections_named(options.only);
+	handle_signals();
+	const privilege::Identity user = privilege::invoking_user();
+	if (!user.was_root)
+		throw Failure(ExitCode::MachineCannot, "tracing and injecting need root: run `sudo icepath selftest`");
+	// Both are forked before anything else is done with root's rights, and they are given up right after.
+	privilege::Helper helper(user);
+	selftest::InjectorProcess injector(user);
+	const auto shared_ipc = privilege::enter_own_ipc_namespace();
+	privilege::become(user);
+
+	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
+	const cpuset::Choice cpus =
+		options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
+	if (!options.output.empty())
+		run::check_run_folder(options.output);
+	std::optional<TemporaryFolder> temporary;
+	if (options.output.empty())
+		temporary.emplace();
+	const run::CpuClaim claim(cpuset::measuring_cpus(cpus));
+	selftest::MeasureOptions measure;
+	measure.injections = injections;
+	measure.cpus = cpuset::measuring_cpus(cpus);
+	measure.directory = temporary ? temporary->path() + "/run" : options.output;
+	measure.duration_s = options.duration_s;
+	measure.started_ns = started_ns;
+	measure.tier = options.tier;
+	const rundir::Head head = head_of(command_line, user, machine, cpus);
+	const auto confined = cpuset::confine_process(cpus.housekeeping);
+
+	selftest::Measured measured;
+	{
+		ProgressLine line(style.line_control);
+		measured = selftest::measure(measure, head, helper, injector, [&](const run::Progress &progress) {
+			if (!options.quiet)
+				line.show(progress);
+		});
+	}
+	for (const auto &problem : {shared_ipc, confined})
+		if (problem)
+			measured.notices.push_back(*problem);
+	if (!injector.why_not_awake().empty())
+		measured.notices.push_back("CPUs can't be kept from idling deeply, so waking varies more: " +
+								   injector.why_not_awake());
+	tell(measured, head, options);
+	return measured.interrupted ? ExitCode::Interrupted : selftest::exit_code(measured.matrix);
+}
+
+} // namespace icepath::cli

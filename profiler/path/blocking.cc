@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/blocking.h"
+
+#include <algorithm>
+
+#include "ebpf/records.h"
+
+namespace icepath::path {
+
+namespace {
+
+// Softirqs by number (include/linux/interrupt.h).
+constexpr uint8_t kTimer = 1, kNetTx = 2, kNetRx = 3, kBlock = 4, kHrtimer = 8;
+
+bool by_kernel_thread(const OffCpu &off)
+{
+	return off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_vector == ICEPATH_WAKER_KERNEL_THREAD;
+}
+
+bool by_timer(const OffCpu &off)
+{
+	if (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ)
+		return off.waker_vector == kTimer || off.waker_vector == kHrtimer;
+	return off.waker_context == ICEPATH_CONTEXT_HARDIRQ && off.waker_vector == ICEPATH_INTERRUPT_TIMER;
+}
+
+// Whoever completes I/O: the device's interrupt, the softirq after it, or a kernel thread (a file system's, a loop device's). io_uring
+// counts a wait for any request as one for I/O (io_cqring_wait()), so that being woken has to say it as well.
+bool by_storage(const OffCpu &off)
+{
+	if (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ)
+		return off.waker_vector == kBlock;
+	if (off.waker_context == ICEPATH_CONTEXT_HARDIRQ)
+		return off.io_wait && off.waker_vector == ICEPATH_INTERRUPT_DEVICE;
+	return off.io_wait && by_kernel_thread(off);
+}
+
+// Room is made by who takes from the queue, or by the softirq that frees what was sent (sock_wfree(), an acknowledgement).
+bool by_room(const Observations &seen, const OffCpu &off, const Transfer *out)
+{
+	if (off.waker_context != ICEPATH_CONTEXT_TASK)
+		return is_of_packets(off);
+	if (out && (off.waker_tid == out->to || (out->carried && by_kernel_thread(off))))
+		return true;
+	const auto waker = seen.threads.find(off.waker_tid);
+	const Call *call = waker == seen.threads.end() ? nullptr : call_at(waker->second, off.waking_ns);
+	return call && call->kind == Call::Kind::Receive && call->moved;
+}
+
+} // namespace
+
+const Call *call_at(const Thread &thread, uint64_t at_ns)
+{
+	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= at_ns; });
+	return call != thread.calls.end() && call->begin_ns <= at_ns ? &*call : nullptr;
+}
+
+bool is_sending(const Transfer *out, uint64_t at_ns)
+{
+	if (!out)
+		return false;
+	if (out->call && at_ns >= out->call->at_ns)
+		return !out->call_return || at_ns < out->call_return->at_ns;
+	return out->room_in_memory && !(out->publish && at_ns >= out->publish->at_ns);
+}
+
+Part blocked_part(const Observations &seen, const Thread &thread, const OffCpu &off, const Transfer *out)
+{
+	if (off.in_reclaim)
+		return Part::Reclaim;
+	if (off.in_fault)
+		return Part::Fault;
+	const Call *call = call_at(thread, off.out_ns);
+	const bool by_task = off.waker_context == ICEPATH_CONTEXT_TASK;
+	if (call && call->kind == Call::Kind::FutexLock && by_task) // who takes has a queue's lock, too
+		return Part::Lock;
+	const bool sends = is_sending(out, off.out_ns) || (call && call->kind == Call::Kind::Send);
+	if (sends && by_room(seen, off, out))
+		return Part::Backpressure;
+	if (by_storage(off))
+		return Part::Storage;
+	if (by_timer(off))
+		return Part::Timer;
+	return call && call->kind == Call::Kind::FutexWait && by_task ? Part::Lock : Part::None;
+}
+
+bool is_of_packets(const OffCpu &off)
+{
+	return off.waker_context == ICEPATH_CONTEXT_SOFTIRQ && (off.waker_vector == kNetTx || off.waker_vector == kNetRx);
+}
+
+} // namespace icepath::path

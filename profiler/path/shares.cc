@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/path/shares.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "profiler/path/log.h"
+#include "profiler/path/timeline.h"
+
+namespace icepath::path {
+
+namespace {
+
+// Until when a thread ran whenever no period tells that it didn't. A period is told once it is over: of a thread that the end of the
+// block finds asleep that is known only of a worker.
+uint64_t known_to_run_until(const Thread &thread)
+{
+	if (thread.followed)
+		return thread.off.back().in_ns;
+	return thread.still_off_since_ns ? thread.still_off_since_ns : UINT64_MAX;
+}
+
+} // namespace
+
+void SharingOut::add(const Culprit &who, uint64_t ns)
+{
+	if (ns == 0)
+		return;
+	const auto same = std::ranges::find(shares_, who, &Share::who);
+	if (same != shares_.end())
+		same->ns += ns;
+	else
+		shares_.push_back({0, who, ns});
+}
+
+void SharingOut::add_without_interrupts(const Culprit &who, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (begin_ns >= end_ns)
+		return;
+	uint64_t ns = end_ns - begin_ns;
+	for (const auto &[from_ns, until_ns] : interrupted_) {
+		const uint64_t from = std::max(from_ns, begin_ns), until = std::min(until_ns, end_ns);
+		if (from < until)
+			ns -= until - from;
+	}
+	add(who, ns);
+}
+
+// Who had it from `begin_ns` until the waiter, or somebody else, came in at last: what follows a gap tells whose it was.
+void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
+{
+	busy_.clear();
+	if (off.in_cpu == cpu)
+		busy_.push_back({off.in_ns, UINT64_MAX, waiter.tid, off.from_idle});
+	if (const auto found = seen_.cpus.find(cpu); found != seen_.cpus.end()) {
+		const auto &runs = found->second.runs;
+		auto run = std::ranges::partition_point(runs, [&](const Run &one) { return one.out_ns <= begin_ns; });
+		for (; run != runs.end() && run->in_ns < off.in_ns; ++run)
+			busy_.push_back({run->in_ns, run->out_ns, run->tid, run->from_idle});
+	}
+	for (const auto &[tid, thread] : seen_.threads) {
+		if (tid == waiter.tid || (thread.pinned && thread.first_cpu != cpu) || thread.off.empty())
+			continue;
+		const uint64_t known_until_ns = known_to_run_until(thread);
+		// It runs from the end of each period until the next one begins.
+		auto came = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= begin_ns; });
+		came = came == thread.off.begin() ? came : std::prev(came);
+		for (; came != thread.off.end() && came->in_ns < off.in_ns; ++came) {
+			const auto next = std::next(came);
+			const uint64_t end_ns = std::min(next == thread.off.end() ? UINT64_MAX : next->out_ns, known_until_ns);
+			// What it did until then was written as it came back, which may be long after the waiter did.
+			if (came->in_cpu == cpu && came->in_ns < end_ns && end_ns > begin_ns)
+				busy_.push_back({came->in_ns, end_ns, tid, came->from_idle, !lost_within(seen_, came->in_ns, end_ns)});
+		}
+	}
+	add_first_runs(cpu, begin_ns, waiter, off);
+	std::ranges::sort(busy_, {}, &Busy::begin_ns);
+}
+
+// When a thread came in before its first period isn't recorded: here it was after the last one that is known to have had the CPU,
+// which doesn't go idle while somebody waits for it.
+void SharingOut::add_first_runs(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
+{
+	for (const auto &[tid, thread] : seen_.threads) {
+		if (tid == waiter.tid || thread.followed || thread.off.empty())
+			continue;
+		const OffCpu &first = thread.off.front();
+		if (first.out_cpu != cpu || first.out_ns <= begin_ns || first.out_ns > off.in_ns)
+			continue;
+		uint64_t from_ns = begin_ns;
+		if (cpu == off.in_cpu && off.idle_exit_ns < first.out_ns)
+			from_ns = std::max(from_ns, off.idle_exit_ns);
+		for (const Busy &other : busy_)
+			if (other.begin_ns < first.out_ns)
+				from_ns = std::max(from_ns, other.end_ns);
+		if (from_ns < first.out_ns)
+			busy_.push_back({from_ns, first.out_ns, tid});
+	}
+}
+
+void SharingOut::share_gap(const OffCpu &off, uint64_t idle_until_ns, uint64_t begin_ns, uint64_t end_ns)
+{
+	const Culprit idle{off.went_idle && seen_.throttled ? Culprit::Kind::Throttled : Culprit::Kind::IdleCpu, 0, 0};
+	add_without_interrupts(idle, begin_ns, idle_until_ns);
+	add_without_interrupts({Culprit::Kind::Unknown, 0, 0}, idle_until_ns, end_ns);
+}
+
+void SharingOut::share_cpu(uint16_t cpu, const Thread &waiter, const OffCpu &off, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (begin_ns >= end_ns)
+		return;
+	interrupted_.clear();
+	uint64_t known_since_ns = 0;
+	if (const auto found = seen_.cpus.find(cpu); found != seen_.cpus.end()) {
+		known_since_ns = found->second.known_since_ns;
+		for (const Carved &one : outermost_interrupts(found->second, begin_ns, end_ns)) {
+			interrupted_.emplace_back(one.begin_ns, one.end_ns);
+			add({Culprit::Kind::Interrupt, one.whole->vector, one.whole->kind}, one.end_ns - one.begin_ns);
+		}
+	}
+	find_busy(cpu, begin_ns, waiter, off);
+	uint64_t at_ns = begin_ns;
+	for (const Busy &one : busy_) {
+		const uint64_t from_ns = std::clamp(one.begin_ns, at_ns, end_ns);
+		uint64_t idle_until_ns = at_ns;
+		if (one.from_idle && at_ns >= known_since_ns)
+			idle_until_ns = from_ns;
+		else if (cpu == off.in_cpu && off.idle_exit_ns > at_ns &&
+				 off.idle_exit_ns <= from_ns) // whatever came after that
+			idle_until_ns = off.idle_exit_ns;
+		share_gap(off, idle_until_ns, at_ns, from_ns);
+		const uint64_t until_ns = std::clamp(one.end_ns, from_ns, end_ns);
+		const Culprit task{Culprit::Kind::Task, one.tid, 0}, unknown{Culprit::Kind::Unknown, 0, 0};
+		add_without_interrupts(one.is_sure ? task : unknown, from_ns, until_ns);
+		at_ns = until_ns;
+	}
+	share_gap(off, at_ns, at_ns, end_ns);
+}
+
+std::span<const Share> SharingOut::of(const Thread &waiter, const OffCpu &off, uint64_t begin_ns, uint64_t end_ns)
+{
+	shares_.clear();
+	// On which CPU's queue it was: where it had been until it was moved first, and where it came in since it was moved last.
+	const uint64_t runnable_ns = off.preempted ? off.out_ns : off.wakeup_ns;
+	const auto first = std::ranges::upper_bound(waiter.moved_ns, runnable_ns);
+	const auto last = std::ranges::lower_bound(waiter.moved_ns, off.in_ns);
+	uint64_t left_ns = begin_ns, came_ns = begin_ns;
+	if (first < last) {
+		left_ns = off.preempted ? *first : begin_ns;
+		came_ns = *std::prev(last);
+	} else if (off.preempted && off.out_cpu != off.in_cpu) {
+		came_ns = end_ns;
+	}
+	left_ns = std::clamp(left_ns, begin_ns, end_ns);
+	came_ns = std::clamp(came_ns, left_ns, end_ns);
+	share_cpu(off.out_cpu, waiter, off, begin_ns, left_ns);
+	interrupted_.clear();
+	add_without_interrupts({Culprit::Kind::Unknown, 0, 0}, left_ns, came_ns);
+	share_cpu(off.in_cpu, waiter, off, came_ns, end_ns);
+	return shares_;
+}
+
+Culprit culprit_of(std::span<const Share> shares)
+{
+	uint64_t sum_ns = 0;
+	for (const Share &one : shares)
+		sum_ns += one.ns;
+	const auto most = std::ranges::max_element(shares, {}, &Share::ns);
+	if (most == shares.end() || most->ns < sum_ns - most->ns || most->who.kind == Culprit::Kind::Unknown)
+		return {};
+	return most->who;
+}
+
+} // namespace icepath::path

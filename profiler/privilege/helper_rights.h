@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace icepath::privilege {
+
+// Of the calling process, which is the root helper: takes away what of root it doesn't need. It keeps the capabilities for BPF,
+// for perf events, for pinning others' tasks and for reading their /proc (helper_rights.cc), gets no new ones by executing
+// anything, and has a session, a working directory and an environment of nobody's. What can't be taken away stays: a helper that isn't root has
+// none of it.
+void keep_rights_for_capturing();
+
+} // namespace icepath::privilege

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/privilege/own_child.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "profiler/failure.h"
+
+namespace icepath::privilege {
+namespace {
+
+// A field of a file under /proc that holds one number after its name.
+std::optional<int64_t> proc_field(const std::string &path, std::string_view field)
+{
+	std::ifstream file(path);
+	for (std::string line; std::getline(file, line);) {
+		if (!line.starts_with(field))
+			continue;
+		std::istringstream rest(line.substr(field.size()));
+		if (int64_t number = 0; rest >> number)
+			return number;
+	}
+	return std::nullopt;
+}
+
+} // namespace
+
+pid_t check_own_child(int pidfd, pid_t icepath, uid_t user)
+{
+	// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell. That of a
+	// thread is free as soon as it has ended: whose pidfd still tells the number when all is read had it all along.
+	// A thread has its process's parent (copy_process, CLONE_THREAD).
+	const std::string of_pidfd = fmt::format("/proc/self/fdinfo/{}", pidfd);
+	const auto pid = proc_field(of_pidfd, "Pid:");
+	const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
+	if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath || proc_field(status, "Uid:") != int64_t{user} ||
+		proc_field(of_pidfd, "Pid:") != pid)
+		throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
+	return static_cast<pid_t>(*pid);
+}
+
+} // namespace icepath::privilege

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/cell_lines.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "profiler/report/interval_text.h"
+#include "profiler/report/layer_bar.h"
+#include "profiler/report/quantity.h"
+#include "profiler/rundir/cell_title.h"
+#include "profiler/stats/block_ratio.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr double kLeastShare = 0.005;
+
+// Each layer with its interval, the longest first.
+std::string layers_text(const Breakdown &breakdown)
+{
+	std::map<path::Layer, LayerRow> layers;
+	for (const LayerRow &row : breakdown.rows()) {
+		const auto [at, is_first] = layers.try_emplace(row.layer, row);
+		if (!is_first)
+			at->second.add(row);
+	}
+	std::vector<LayerRow> longest;
+	for (const auto &[layer, row] : layers)
+		if (row.mean_ns >= kLeastShare * breakdown.mean_ns())
+			longest.push_back(row);
+	std::ranges::stable_sort(longest, std::ranges::greater(), &LayerRow::mean_ns);
+	const stats::RedrawnMeans blocks(breakdown.deliveries_by_block());
+	std::string text = microseconds(breakdown.mean_ns());
+	for (const LayerRow &row : longest) {
+		const auto interval = blocks.interval(row.by_block);
+		text += fmt::format(" · {} {}{}", path::name(row.layer), microseconds(row.mean_ns),
+							interval ? interval_text(row.mean_ns, *interval) : " ±?");
+	}
+	return text;
+}
+
+std::string range_text(const LatencyRange &range)
+{
+	return fmt::format("{} of {} messages{}, mean {}", count(range.layers.deliveries()), count(range.messages),
+					   range.tells_where() ? "" : ", no sample of all", layers_text(range.layers));
+}
+
+void add_layers(Page &page, const CellResult &cell)
+{
+	const auto add = [&](const std::string &what, const std::string &text) {
+		page.paragraph("", fmt::format("{}: {}", what, text), 4);
+	};
+	page.paragraph("",
+				   fmt::format("{}: {} of {} messages{}, mean {}", rundir::title(cell.cell), count(cell.complete()),
+							   count(cell.probed), cell.tells_where() ? "" : ", no sample of all",
+							   layers_text(cell.layers)),
+				   2);
+	if (cell.typical && cell.typical->layers.deliveries() > 0)
+		add("typical, p40 to p60", range_text(*cell.typical));
+	if (cell.tail && cell.tail->layers.deliveries() > 0)
+		add("tail, from p99 on", range_text(*cell.tail));
+	if (cell.blocks_log_full > 0)
+		add("ended early", fmt::format("{} of {} blocks with probes, as a CPU's log was nearly full",
+									   count(cell.blocks_log_full), count(cell.blocks_probed)));
+}
+
+void add_probe_cost(Page &page, const CellResult &cell)
+{
+	const ObserverEffect &effect = cell.observer_effect;
+	page.paragraph("",
+				   fmt::format("{}: p50 {} · mean {} · p99 {}", rundir::title(cell.cell), effect_text(effect.p50),
+							   effect_text(effect.mean), effect_text(effect.p99)),
+				   2);
+}
+
+void add_from_due(Page &page, const CellResult &cell)
+{
+	page.paragraph("",
+				   fmt::format("{}: p50 {} · p99 {} · p99.9 {}", rundir::title(cell.cell),
+							   percentile_text(cell.from_due, 0), percentile_text(cell.from_due, 2),
+							   percentile_text(cell.from_due, 3)),
+				   2);
+}
+
+template <typename Has, typename Add>
+void add_section(Page &page, const std::string &heading, const std::vector<CellResult> &cells, Has has, Add add)
+{
+	if (std::ranges::none_of(cells, has))
+		return;
+	page.heading(heading);
+	for (const CellResult &cell : cells)
+		if (has(cell))
+			add(page, cell);
+	page.line();
+}
+
+} // namespace
+
+void add_cell_lines(Page &page, const std::vector<CellResult> &cells)
+{
+	add_section(
+		page, "layers of a message: mean µs, with probes", cells,
+		[](const CellResult &cell) { return cell.complete() > 0; }, add_layers);
+	add_section(
+		page, "what probes added to a latency, in µs", cells,
+		[](const CellResult &cell) { return cell.observer_effect.p50.has_value(); }, add_probe_cost);
+	add_section(
+		page, "latency from when a message was due, in µs", cells,
+		[](const CellResult &cell) { return cell.from_due.count > 0; }, add_from_due);
+}
+
+} // namespace icepath::report

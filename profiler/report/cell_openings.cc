@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/cell_openings.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace icepath::report {
+
+bool CellOpenings::drifted(size_t cells) const
+{
+	constexpr double kByChance = 0.01;
+	return drift && drift->p * static_cast<double>(cells) < kByChance;
+}
+
+void OpeningsOf::add_latencies(const rundir::Block &block) { unprobed_.push_back(block.opening); }
+
+void OpeningsOf::add_p50(const rundir::Block &block, double p50_ns)
+{
+	p50s_.push_back({block.opening, block.probed, p50_ns});
+	begin_ns_.push_back(block.begin.monotonic_ns);
+}
+
+CellOpenings OpeningsOf::take() const
+{
+	CellOpenings told;
+	told.count = std::set<uint32_t>(unprobed_.begin(), unprobed_.end()).size();
+	told.p50s = stats::look_at_openings(p50s_);
+	// Blocks of one opening are more alike than those of two, so they are one value.
+	struct Mean {
+		double count = 0, log = 0, at_ns = 0;
+	};
+	std::map<uint64_t, Mean> means; // by opening, or by block
+	const bool by_opening = told.count >= stats::kLeastOfTrend;
+	for (size_t i = 0; i < p50s_.size(); ++i) {
+		if (p50s_[i].treated || p50s_[i].value <= 0)
+			continue;
+		Mean &mean = means[by_opening ? p50s_[i].opening : i];
+		mean.log += std::log(p50s_[i].value);
+		mean.at_ns += static_cast<double>(begin_ns_[i]);
+		++mean.count;
+	}
+	std::vector<stats::TimedValue> values;
+	for (const auto &[key, mean] : means)
+		values.push_back({static_cast<uint64_t>(mean.at_ns / mean.count), std::exp(mean.log / mean.count)});
+	told.drift = stats::trend_of(values);
+	return told;
+}
+
+} // namespace icepath::report

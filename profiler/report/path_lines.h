@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Every path of a run as lines of JSON, for programs that look at single messages: one for each probed block, and after it one
+// for each of its deliveries. docs/usage.md describes them.
+#include <cstdint>
+#include <string>
+
+#include "profiler/path/observations.h"
+#include "profiler/path/path.h"
+#include "profiler/rundir/block.h"
+#include "profiler/rundir/run.h"
+
+namespace icepath::report {
+
+// Each ends with a line feed. `number` counts a run's blocks, unprobed ones as well, from 0.
+std::string block_line(const rundir::Block &block, const rundir::Cell &cell, uint64_t number);
+std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
+					  const rundir::Cell &cell, uint64_t block_number);
+
+} // namespace icepath::report

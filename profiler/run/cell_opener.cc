@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/cell_opener.h"
+
+#include <algorithm>
+
+#include "profiler/rate/search.h"
+#include "profiler/run/budget.h"
+
+namespace icepath::run {
+
+std::unique_ptr<LiveCell> CellOpener::open(size_t cell, std::unique_ptr<LiveCell> before)
+{
+	// A failure that took longer isn't worth the time of another try.
+	constexpr uint64_t kAtOnceNs = 2'000'000'000;
+	// Daemons live for the whole run.
+	const Surroundings around = middleware_.surroundings_of(plan_.cells[cell], plan_.plugin_of_cell[cell]);
+	Openings &told = openings_[cell];
+	const uint64_t begin_ns = icepath_now_ns();
+	if (before) {
+		families_[cell] = before->families();
+		before->close();
+		before.reset();
+	}
+	std::unique_ptr<LiveCell> opened;
+	try {
+		opened = try_to_open(cell, around);
+	} catch (const WorkerFailed &failed) {
+		told.failed++;
+		told.why_failed = failed.what();
+		if (!failed.may_pass || icepath_now_ns() - begin_ns > kAtOnceNs)
+			throw;
+		opened = try_to_open(cell, around);
+	}
+	told.done++;
+	told.took_ns = icepath_now_ns() - begin_ns;
+	return opened;
+}
+
+std::unique_ptr<LiveCell> CellOpener::try_to_open(size_t cell, const Surroundings &around)
+{
+	uint32_t max_messages = messages_ + kLeadIn;
+	if (plan_.cells[cell].limits) {
+		const rate::Terms terms = rate::terms_of(plan_.cells[cell]);
+		max_messages = std::max(max_messages, kLeadIn + rate::messages_at(terms, rate::hz_of(terms.highest)));
+	}
+	return std::make_unique<LiveCell>(plan_.cells[cell], plan_.plugin_of_cell[cell], number_++, max_messages, slots_,
+									  helper_, around, families_[cell]);
+}
+
+BlockWish warm_up(const rundir::Cell &cell, uint64_t number)
+{
+	constexpr uint32_t kMessages = 64;
+	constexpr uint64_t kLongestNs = 50'000'000;
+	constexpr double kHz = 2000; // of a cell whose blocks have rates of their own
+	BlockWish wish;
+	wish.number = number;
+	wish.lead_in = lead_in_of(cell);
+	wish.count = kMessages;
+	wish.duration_ns = kLongestNs;
+	if (cell.limits)
+		wish.rate_hz = kHz;
+	return wish;
+}
+
+} // namespace icepath::run

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/added_time.h"
+
+#include <map>
+#include <optional>
+
+#include "profiler/path/decode.h"
+#include "profiler/path/walk.h"
+#include "profiler/report/breakdown.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::selftest {
+namespace {
+
+constexpr uint64_t kFewestPaths = 8; // in a block
+
+uint64_t blamed_ns(const path::Path &path, size_t segment, const path::Observations &seen, const Injection &injection)
+{
+	uint64_t ns = 0;
+	bool is_shared = false;
+	for (const path::Share &share : path.shares) {
+		if (share.segment != segment)
+			continue;
+		is_shared = true;
+		if (report::culprit_name(share.who, seen.task_names) == injection.culprit)
+			ns += share.ns;
+	}
+	const path::Segment &whole = path.segments[segment];
+	if (is_shared || whole.culprit.kind == path::Culprit::Kind::None)
+		return ns;
+	return report::culprit_name(whole.culprit, seen.task_names) == injection.culprit ? whole.duration_ns() : 0;
+}
+
+} // namespace
+
+BlockMeans means_of(const path::Observations &seen, const std::vector<path::Path> &paths, uint32_t sender,
+					const Injection &injection)
+{
+	BlockMeans means;
+	for (size_t i = 0; i < paths.size(); i++) {
+		const path::Path &path = paths[i];
+		if (seen.deliveries[i].sender != sender)
+			continue;
+		means.messages++;
+		if (!path.complete())
+			continue;
+		means.complete++;
+		means.latency_ns += static_cast<double>(path.recv_ns - path.send_ns);
+		for (size_t s = 0; s < path.segments.size(); s++) {
+			const path::Segment &segment = path.segments[s];
+			means.layers_ns[static_cast<size_t>(segment.layer)][static_cast<size_t>(segment.part)] +=
+				static_cast<double>(segment.duration_ns());
+			if (lands_in(injection, segment.layer, segment.part))
+				means.named_ns += static_cast<double>(blamed_ns(path, s, seen, injection));
+		}
+	}
+	const double count = means.complete ? static_cast<double>(means.complete) : 1;
+	means.latency_ns /= count;
+	means.named_ns /= count;
+	for (auto &parts : means.layers_ns)
+		for (double &ns : parts)
+			ns /= count;
+	return means;
+}
+
+std::vector<std::vector<BlockPair>> read_pairs(const std::string &run, const std::vector<const Injection *> &measured)
+{
+	rundir::Reader reader(run);
+	std::vector<std::map<uint32_t, std::array<std::optional<BlockMeans>, 2>>> rounds(measured.size());
+	while (const auto block = reader.next()) {
+		const size_t which = block->cell / 2;
+		if (!block->probed || block->end == rundir::BlockEnd::Failed || which >= measured.size())
+			continue;
+		const path::Observations seen = path::decode(*block, reader.head().cells.at(block->cell));
+		std::vector<path::Path> paths;
+		for (const path::Delivery &delivery : seen.deliveries)
+			paths.push_back(path::walk(seen, delivery));
+		rounds[which][block->round][block->cell % 2] = means_of(seen, paths, block->sides[0].tid, *measured[which]);
+	}
+	std::vector<std::vector<BlockPair>> pairs(measured.size());
+	for (size_t which = 0; which < measured.size(); which++)
+		for (const auto &[round, both] : rounds[which])
+			if (both[0] && both[1] && both[0]->complete >= kFewestPaths && both[1]->complete >= kFewestPaths)
+				pairs[which].push_back({*both[0], *both[1]});
+	return pairs;
+}
+
+} // namespace icepath::selftest

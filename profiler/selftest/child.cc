@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "cpuset/affinity.h"
+#include "profiler/failure.h"
+
+namespace icepath::selftest {
+namespace {
+
+[[noreturn]] void run_child(const char *name, uint32_t cpu, pid_t parent, int told,
+							const std::function<bool()> &prepare, const std::function<void()> &work)
+{
+	prctl(PR_SET_NAME, name);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	errno = 0;
+	int error = cpuset::pin(0, cpu) || !prepare() ? (errno ? errno : EINVAL) : 0;
+	if (write(told, &error, sizeof(error)) == sizeof(error) && error == 0)
+		work();
+	_exit(0);
+}
+
+} // namespace
+
+Child::Child(const char *name, uint32_t cpu, const std::function<bool()> &prepare, const std::function<void()> &work)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be started: {}", name, std::strerror(errno)));
+	Fd tells(ends[0]), told(ends[1]);
+	const pid_t parent = getpid();
+	pid_ = fork();
+	if (pid_ < 0)
+		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be started: {}", name, std::strerror(errno)));
+	if (pid_ == 0)
+		run_child(name, cpu, parent, told.get(), prepare, work);
+	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	told.reset();
+	int error = ESRCH;
+	if (read(tells.get(), &error, sizeof(error)) == sizeof(error) && error == 0)
+		return;
+	waitpid(pid_, nullptr, 0); // it has ended by itself
+	throw Failure(ExitCode::MachineCannot, fmt::format("{} can't run on CPU {}: {}", name, cpu, std::strerror(error)));
+}
+
+Child::~Child()
+{
+	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+	waitpid(pid_, nullptr, 0);
+}
+
+} // namespace icepath::selftest

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The delays that `icepath selftest` knows: what each is, in which cells it is put, and where its time must be found. The one
+// definition: the injectors, the matrix and the command take their names from here.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/path/layers.h"
+#include "profiler/rundir/run.h"
+
+namespace icepath::selftest {
+
+struct Landing {
+	path::Layer layer;
+	std::optional<path::Part> part{}; // none: all of the layer
+};
+
+// What is measured with it and without it.
+struct Traffic {
+	const char *target;
+	double rate_hz = 0; // one way
+	std::optional<rundir::Burst> burst{}; // instead
+	const char *target_without = nullptr; // the same one
+	// Its workers run by SCHED_FIFO, so that no task but those of the kernel and of the injection takes their CPUs.
+	bool shielded = true;
+};
+
+struct Injection {
+	const char *name;
+	const char *what; // one line
+	Traffic traffic;
+	rundir::Injection without, with; // what the workers put in themselves
+	std::vector<Landing> lands; // where the difference must be found
+	// Who must be named for it, as reports name culprits; empty: nobody is to blame.
+	const char *culprit = "";
+	// Whether, instead, the injector of its name (injector.h) puts it into the blocks with it.
+	bool from_outside = false;
+};
+
+const std::vector<Injection> &injections();
+
+// Those of the names, in the table's order; all of them without names. Throws Failure(Usage) where there is no such name.
+std::vector<const Injection *> injections_named(const std::vector<std::string> &names);
+
+bool lands_in(const Injection &injection, path::Layer layer, path::Part part);
+std::string text_of(const std::vector<Landing> &landings); // "runqueue, queue/preempted"
+
+} // namespace icepath::selftest

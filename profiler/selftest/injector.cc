@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/injector.h"
+
+#include <fmt/format.h>
+
+#include "profiler/failure.h"
+#include "profiler/selftest/deep_idle.h"
+#include "profiler/selftest/device_delay.h"
+#include "profiler/selftest/hog.h"
+#include "profiler/selftest/interrupt_storm.h"
+#include "profiler/selftest/throttle.h"
+
+namespace icepath::selftest {
+namespace {
+
+struct Injector {
+	const char *name;
+	std::unique_ptr<Effect> (*put_in)(const Subject &);
+};
+
+constexpr Injector kInjectors[] = {
+	{"hog", put_in_hog},
+	{"fifo-hog", put_in_fifo_hog},
+	{"throttle", put_in_throttle},
+	{"interrupt-storm", put_in_interrupt_storm},
+	{"deep-idle", put_in_deep_idle},
+	{"device-delay", put_in_device_delay},
+};
+
+} // namespace
+
+std::unique_ptr<Effect> put_in(std::string_view name, const Subject &subject)
+{
+	for (const Injector &injector : kInjectors)
+		if (injector.name == name)
+			return injector.put_in(subject);
+	throw Failure(ExitCode::Internal, fmt::format("there is no injector \"{}\"", name));
+}
+
+} // namespace icepath::selftest

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The process that injects: like the root helper it is forked before icepath gives root up and keeps it, and answers a small
+// fixed set of requests over a socket pair: what injector.cc lists, by name, one at a time, on CPUs that it is given. It opens no
+// path that it was given, runs no program, and touches no process but children of the icepath that forked it, of the invoking user. It ends when the socket closes, and what it put in with it.
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "profiler/channel.h"
+#include "profiler/privilege/identity.h"
+
+namespace icepath::selftest {
+
+class InjectorProcess {
+public:
+	// Forks; the caller then gives root up. Throws Failure(MachineCannot).
+	explicit InjectorProcess(const privilege::Identity &user);
+	~InjectorProcess();
+	InjectorProcess(const InjectorProcess &) = delete;
+	InjectorProcess &operator=(const InjectorProcess &) = delete;
+
+	// Keeps CPUs from deep idle, as long as nothing is injected that is about them: waking varies by more than what is injected.
+	// From its beginning on. Why not, where this machine doesn't let it; empty: done.
+	const std::string &why_not_awake() const { return why_not_awake_; }
+
+	// Puts an injection in and takes it away again at once: why that can't be done here; empty: it can.
+	std::string try_it(const std::string &name, const std::vector<uint32_t> &cpus);
+
+	// For one block: shields the workers if that is wanted, and puts in the injection of that name, if it isn't empty. `tids`: by side,
+	// each a process of its own. Throws Failure.
+	void begin(const std::string &name, bool shielded, const std::vector<uint32_t> &cpus,
+			   const std::vector<uint32_t> &tids);
+	void end() noexcept;
+
+private:
+	// Why it couldn't be done; empty: it is.
+	std::string ask(const struct InjectorRequest &request, const std::vector<int> &fds = {}) const;
+	Fd socket_;
+	pid_t pid_ = -1;
+	std::string why_not_awake_;
+};
+
+} // namespace icepath::selftest

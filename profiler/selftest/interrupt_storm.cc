@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/interrupt_storm.h"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "profiler/failure.h"
+#include "profiler/selftest/spinning_program.h"
+
+namespace icepath::selftest {
+namespace {
+
+constexpr uint64_t kEveryNs = 1'000'000;
+constexpr uint32_t kLastsNs = 250'000;
+
+class InterruptStorm : public Effect {
+public:
+	// perf_swevent_hrtimer() runs in the timer's hard interrupt, and the program in it (bpf_overflow_handler).
+	explicit InterruptStorm(uint32_t cpu) : program_(load_spinning_program(BPF_PROG_TYPE_PERF_EVENT, kLastsNs, 0))
+	{
+		perf_event_attr attributes{};
+		attributes.size = sizeof(attributes);
+		attributes.type = PERF_TYPE_SOFTWARE;
+		attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+		attributes.sample_period = kEveryNs;
+		attributes.disabled = 1;
+		event_ = Fd(static_cast<int>(
+			syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!event_ || ioctl(event_.get(), PERF_EVENT_IOC_SET_BPF, program_.get()) ||
+			ioctl(event_.get(), PERF_EVENT_IOC_ENABLE, 0))
+			throw Failure(ExitCode::MachineCannot, fmt::format("no perf event's timer on CPU {} with a BPF program: {}",
+															   cpu, std::strerror(errno)));
+	}
+
+private:
+	Fd program_, event_;
+};
+
+} // namespace
+
+std::unique_ptr<Effect> put_in_interrupt_storm(const Subject &subject)
+{
+	return std::make_unique<InterruptStorm>(subject.sender_cpu);
+}
+
+} // namespace icepath::selftest

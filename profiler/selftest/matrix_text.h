@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The matrix for people and for programs.
+#include <string>
+#include <vector>
+
+#include "profiler/selftest/matrix.h"
+
+namespace icepath::selftest {
+
+std::string text_of(const std::vector<Row> &matrix);
+
+// What is known of the run besides: its head's.
+struct Circumstances {
+	std::string icepath_version, started_utc, host_json, tier;
+	std::vector<std::string> notices;
+};
+std::string json_of(const std::vector<Row> &matrix, const Circumstances &circumstances);
+
+} // namespace icepath::selftest

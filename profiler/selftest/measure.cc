@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "profiler/plan/plan.h"
+#include "profiler/run/budget.h"
+#include "profiler/run/worker_process.h"
+#include "profiler/rundir/container.h"
+#include "profiler/selftest/plugin/fixed_work.h"
+
+namespace icepath::selftest {
+namespace {
+
+constexpr uint32_t kMessages = run::kUsefulMessages; // counted ones of a block at most: more blocks tell more
+constexpr uint64_t kWorkNs = 1'000'000; // of a sender that does fixed work
+
+// One cell of an injection, without or with it.
+void add_cell(const Injection &injection, bool with, const std::vector<plan::Target> &targets,
+			  const std::vector<uint32_t> &cpus, plan::Plan &plan)
+{
+	plan::Wishes wishes;
+	const bool differs = !with && injection.traffic.target_without;
+	wishes.targets = {differs ? injection.traffic.target_without : injection.traffic.target};
+	wishes.sizes = {64};
+	wishes.patterns = {injection.traffic.burst ? rundir::Pattern::Burst : rundir::Pattern::OneWay};
+	wishes.rate_hz = injection.traffic.rate_hz;
+	if (injection.traffic.burst) {
+		wishes.demands = {injection.traffic.burst->demand};
+		wishes.recoveries_ns = {injection.traffic.burst->recovery_ns};
+	}
+	const plan::Plan one = plan::make(wishes, targets, cpus);
+	plan.cells.push_back(one.cells.at(0));
+	plan.cells.back().injection = with ? injection.with : injection.without;
+	plan.plugin_of_cell.push_back(one.plugin_of_cell.at(0));
+}
+
+// Why it can't be put in here; empty: it can.
+std::string why_not(const Injection &injection, const std::vector<plan::Target> &targets,
+					const std::vector<uint32_t> &cpus, InjectorProcess &injector)
+{
+	const auto target = std::ranges::find(targets, injection.traffic.target, &plan::Target::name);
+	if (target == targets.end())
+		return fmt::format("there is no {} here: is icepath installed whole?", injection.traffic.target);
+	if (!target->why_not.empty())
+		return target->why_not;
+	return injection.from_outside ? injector.try_it(injection.name, cpus) : "";
+}
+
+std::vector<plan::Target> targets_of(std::vector<std::string> &notices)
+{
+	std::vector<plan::Target> targets = run::describe_targets(notices);
+	std::vector<std::string> own;
+	for (const std::string &folder : run::plugin_folders())
+		for (const char *plugin : {"icepath-selftest.so", "icepath-selftest-network.so"})
+			own.push_back(folder + "/selftest/" + plugin);
+	for (plan::Target &target : run::describe_plugins(own, notices))
+		targets.push_back(std::move(target));
+	return targets;
+}
+
+} // namespace
+
+Measured measure(const MeasureOptions &options, rundir::Head head, privilege::Helper &helper, InjectorProcess &injector,
+				 const std::function<void(const run::Progress &)> &tell)
+{
+	Measured measured;
+	setenv(kWorkVariable, std::to_string(rounds_of_work(kWorkNs)).c_str(), 1); // workers inherit it
+	const std::vector<plan::Target> targets = targets_of(measured.notices);
+	std::vector<const Injection *> possible;
+	std::vector<std::string> why(options.injections.size());
+	plan::Plan plan;
+	for (size_t i = 0; i < options.injections.size(); i++) {
+		const Injection &injection = *options.injections[i];
+		if (why[i] = why_not(injection, targets, options.cpus, injector); !why[i].empty())
+			continue;
+		possible.push_back(&injection);
+		for (const bool with : {false, true})
+			add_cell(injection, with, targets, options.cpus, plan);
+	}
+	std::vector<std::vector<BlockPair>> pairs;
+	if (!possible.empty()) {
+		run::check_budget(options.duration_s, plan.cells, kMessages);
+		run::SessionOptions session;
+		session.directory = options.directory;
+		session.budget_s = options.duration_s;
+		session.started_ns = options.started_ns;
+		session.messages = kMessages;
+		session.forced_tier = options.tier;
+		session.always_probed = true;
+		session.begin_injection = [&](size_t cell, const std::vector<uint32_t> &tids) {
+			const Injection &injection = *possible[cell / 2];
+			const bool puts_in = injection.from_outside && cell % 2 == 1;
+			injector.begin(puts_in ? injection.name : "", injection.traffic.shielded, plan.cells[cell].cpus, tids);
+		};
+		session.end_injection = [&] { injector.end(); };
+		measured.interrupted = run::run_session(plan, head, session, helper, tell).interrupted;
+		pairs = read_pairs(options.directory, possible);
+	}
+	for (size_t i = 0, next = 0; i < options.injections.size(); i++)
+		measured.matrix.push_back(why[i].empty() ? row_of(*options.injections[i], pairs[next++])
+												 : not_injected(*options.injections[i], why[i]));
+	if (!possible.empty()) {
+		rundir::Reader reader(options.directory);
+		while (reader.next()) {
+		}
+		if (reader.tail())
+			measured.notices.insert(measured.notices.end(), reader.tail()->notices.begin(),
+									reader.tail()->notices.end());
+	}
+	return measured;
+}
+
+} // namespace icepath::selftest

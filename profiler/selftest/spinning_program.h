@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A BPF program that does nothing but let time pass, wherever it is attached.
+#include <linux/bpf.h>
+
+#include <cstdint>
+
+#include "profiler/channel.h"
+
+namespace icepath::selftest {
+
+// It returns `result` after so long. Throws Failure(MachineCannot).
+Fd load_spinning_program(bpf_prog_type type, uint32_t ns, int32_t result);
+
+} // namespace icepath::selftest

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/throttle.h"
+
+#include <sched.h>
+
+#include "profiler/selftest/child.h"
+#include "profiler/selftest/cpu_group.h"
+
+namespace icepath::selftest {
+namespace {
+
+// What is used beyond the quota is seen by the tick, and paid for in the periods that follow: of ticks that are 4 ms apart a
+// shorter quota would let the group run through several.
+constexpr uint64_t kQuotaUs = 5'000, kPeriodUs = 20'000;
+
+class Throttle : public Effect {
+public:
+	explicit Throttle(const Subject &subject)
+		: group_(kQuotaUs, kPeriodUs),
+		  // It gives way to the receiver at once, as long as either may run.
+		  spender_(
+			  "selftest-spend", subject.receiver_cpu,
+			  [] {
+				  const sched_param none{0};
+				  return sched_setscheduler(0, SCHED_IDLE, &none) == 0;
+			  },
+			  [] {
+				  for (;;)
+					  asm volatile("" ::: "memory");
+			  })
+	{
+		group_.add(spender_.pid());
+		if (subject.receiver > 0)
+			group_.add(subject.receiver);
+	}
+
+private:
+	CpuGroup group_; // outlives who is in it
+	Child spender_;
+};
+
+} // namespace
+
+std::unique_ptr<Effect> put_in_throttle(const Subject &subject) { return std::make_unique<Throttle>(subject); }
+
+} // namespace icepath::selftest

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The segment checker on a recording made by hand: it believes the true path, and finds each lie that is planted into it."""
+import copy
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import check_segments
+
+SENDER, RECEIVER, HOG = 100, 200, 4711
+NAMES = {0: "swapper/1", SENDER: "the sender", RECEIVER: "receiver", HOG: "hog"}
+MESSAGES, PERIOD = 20, 1_000_000
+START = 5_000_000_000
+
+
+def line(at, cpu, tid, event, text):
+    return f"{NAMES[tid]:>16} {tid:5} [{cpu:03}] {at // 1000000000}.{at % 1000000000:09}: {event:>32}: {text}\n"
+
+
+def switch(at, cpu, out, state, into):
+    return line(at, cpu, out, "sched:sched_switch", f"prev_comm={NAMES[out]} prev_pid={out} prev_prio=120 prev_state={state} ==> "
+                f"next_comm={NAMES[into]} next_pid={into} next_prio=120")
+
+
+def recording(with_receivers_switch_in=True, more=()):
+    """The receiver sleeps in its call; the sender's call wakes it; a hog has its CPU from 20 to 60 µs, a timer interrupt in it."""
+    lines = []
+    for i in range(-1, MESSAGES):
+        t = START + i * PERIOD
+        lines += [
+            line(t - 50_000, 1, RECEIVER, "raw_syscalls:sys_enter", "NR 45 (7, 7f7ba0e2c000, 40, 0, 0, 0)"),
+            switch(t - 40_000, 1, RECEIVER, "S", 0), switch(t - 20_000, 1, 0, "R", HOG),
+            line(t + 10_000, 0, SENDER, "raw_syscalls:sys_enter", "NR 44 (7, 7f7ba0e2d000, 40, 4000, 0, 0)"),
+            line(t + 20_000, 0, SENDER, "sched:sched_waking", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001"),
+            line(t + 30_000, 0, SENDER, "sched:sched_wakeup", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001"),
+            line(t + 35_000, 1, HOG, "irq_vectors:local_timer_entry", "vector=236"),
+            line(t + 37_000, 1, HOG, "irq_vectors:local_timer_exit", "vector=236"),
+            line(t + 40_000, 0, SENDER, "raw_syscalls:sys_exit", "NR 44 = 64"),
+        ]
+        if with_receivers_switch_in:
+            lines.append(switch(t + 60_000, 1, HOG, "R", RECEIVER))
+        lines += [
+            line(t + 70_000, 1, RECEIVER, "irq:softirq_entry", "vec=9 [action=RCU]"),
+            line(t + 80_000, 1, RECEIVER, "irq:softirq_exit", "vec=9 [action=RCU]"),
+            line(t + 100_000, 1, RECEIVER, "raw_syscalls:sys_exit", "NR 45 = 64"),
+        ]
+    return sorted([*lines, *more], key=lambda one: one.split("]", 1)[1].split(":")[0].strip())
+
+
+def true_path(i):
+    zero = START + i * PERIOD
+    segments, at = [], zero
+
+    def until(ns, layer, part="", tid=RECEIVER, **more):
+        nonlocal at
+        segments.append({"layer": layer, "part": part, "hop": int(tid == RECEIVER), "role": "", "tid": tid, "thread": NAMES[tid],
+                         "begin_ns": at, "end_ns": zero + ns, "known": "exact", **more})
+        at = zero + ns
+    hog = {"kind": "task", "id": HOG, "name": "hog"}
+    until(10_000, "sender.user", tid=SENDER)
+    until(18_000, "sender.kernel", tid=SENDER)
+    until(20_000, "sender.kernel", "notify")
+    until(30_000, "wakeup")
+    until(60_000, "runqueue", culprit=hog, shares=[dict(hog, ns=28_000),
+                                                   {"kind": "interrupt", "id": 236, "name": "timer interrupt", "ns": 2_000}])
+    until(70_000, "receiver.kernel")
+    until(80_000, "interrupt", culprit={"kind": "interrupt", "id": 9, "name": "RCU softirq"})
+    until(100_000, "receiver.kernel")
+    until(110_000, "receiver.user")
+    return {"type": "path", "block": 0, "flow": 0, "seq": i, "back": False, "send_ns": zero, "recv_ns": at, "reason": "complete",
+            "segments": segments}
+
+
+class SegmentCheck(unittest.TestCase):
+    def check(self, lie=lambda segments: None, **how):
+        block = {"type": "block", "block": 0, "cell": 0, "title": "by hand", "target": "by hand", "round": 0,
+                 "begin_ns": START - PERIOD // 2, "end_ns": START + MESSAGES * PERIOD - PERIOD // 2,
+                 "workers": [{"side": 0, "role": "sender", "tid": SENDER, "name": "sender", "cpu": 0},
+                             {"side": 1, "role": "receiver", "tid": RECEIVER, "name": "receiver", "cpu": 1}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write(json.dumps(block, separators=(",", ":")) + "\n")
+            for i in range(MESSAGES):
+                path = copy.deepcopy(true_path(i))
+                if i == MESSAGES // 2:
+                    lie({check_segments.label(one) + str(k): one for k, one in enumerate(path["segments"])})
+                file.write(json.dumps(path, separators=(",", ":")) + "\n")
+            file.flush()
+            return check_segments.check(file.name, iter(recording(**how)), None, 1000)
+
+    def false(self, result):
+        return [(one["what"], one["layer"]) for one in result["worst"]]
+
+    def test_the_truth_holds(self):
+        result = self.check()
+        self.assertEqual(self.false(result), [])
+        self.assertTrue(result["good"], result)
+        self.assertEqual(result["segments"]["checked"], 9 * MESSAGES)
+        self.assertEqual(result["segments"].get("uncheckable", 0), 0)
+        self.assertEqual(result["culprits"], {"holds": MESSAGES})
+        self.assertEqual(result["conservation"]["adds up"], 2)
+        self.assertEqual({(row["who"], row["agrees"]) for row in result["culprit_sums"]},
+                         {(f"task {HOG}", "yes"), ("timer interrupt", "yes")})
+
+    def test_a_wrong_layer_is_found(self):
+        for wrong in ("wakeup", "receiver.kernel", "blocked", "receiver.user", "propagation"):
+            result = self.check(lambda segments: segments["runqueue4"].update(layer=wrong))
+            self.assertIn(("segment", wrong), self.false(result), wrong)
+            self.assertFalse(result["good"])
+
+    def test_user_code_called_kernel_is_found(self):
+        result = self.check(lambda segments: segments["sender.user0"].update(layer="sender.kernel"))
+        self.assertEqual(self.false(result), [("segment", "sender.kernel")])
+
+    def test_kernel_code_called_user_is_found(self):
+        for where, wrong in (("receiver.kernel7", "receiver.user"), ("sender.kernel1", "sender.user")):
+            result = self.check(lambda segments: segments[where].update(layer=wrong))
+            self.assertEqual(self.false(result), [("segment", wrong)])
+
+    def test_a_wrong_waker_is_found(self):
+        def blocked_by(culprit):
+            return self.check(lambda segments: segments["wakeup3"].update(layer="blocked", culprit=culprit))
+        self.assertEqual(self.false(blocked_by({"kind": "task", "id": SENDER, "name": "sender"})), [])
+        for wrong in ({"kind": "task", "id": HOG, "name": "hog"}, {"kind": "interrupt", "id": 1, "name": "TIMER softirq"}):
+            self.assertEqual(self.false(blocked_by(wrong)), [("culprit", "blocked")])
+
+    def test_a_boundary_that_is_ten_microseconds_off_is_found(self):
+        def lie(segments):
+            segments["wakeup3"]["end_ns"] += 10_000
+            segments["runqueue4"]["begin_ns"] += 10_000
+        self.assertEqual(self.false(self.check(lie)), [("segment", "wakeup")])
+
+    def test_a_waking_that_never_was_is_found(self):
+        def lie(segments):
+            segments["sender.kernel/notify2"]["end_ns"] -= 1_500
+            segments["wakeup3"]["begin_ns"] -= 1_500
+        self.assertIn(("segment", "sender.kernel/notify"), self.false(self.check(lie)))
+
+    def test_a_wrong_culprit_is_found(self):
+        timer = {"kind": "interrupt", "id": 236, "name": "timer interrupt"}
+        for wrong in ({"kind": "task", "id": SENDER, "name": "sender"}, timer, {"kind": "idle_cpu", "id": 0, "name": "idle CPU"}):
+            result = self.check(lambda segments: segments["runqueue4"].update(culprit=wrong))
+            self.assertEqual(self.false(result), [("culprit", "runqueue")], wrong)
+            self.assertFalse(result["good"])
+
+    def test_a_wrong_interrupt_is_found(self):
+        result = self.check(lambda segments: segments["interrupt6"]["culprit"].update(name="NET_RX softirq"))
+        self.assertEqual(self.false(result), [("segment", "interrupt")])
+
+    def test_shares_that_add_up_to_something_else_are_found(self):
+        def lie(segments):
+            segments["runqueue4"]["shares"] = [{"kind": "interrupt", "id": 236, "name": "timer interrupt", "ns": 90_000}]
+        result = self.check(lie)
+        self.assertIn("no", {row["agrees"] for row in result["culprit_sums"]})
+        self.assertFalse(result["good"])
+
+    def test_bounds_excuse_only_what_lies_within_them(self):
+        def lie(segments):
+            segments["wakeup3"].update(end_ns=segments["wakeup3"]["end_ns"] + 10_000, known="inferred",
+                                       end_bounds_ns=[segments["wakeup3"]["begin_ns"] + 9_000, segments["wakeup3"]["end_ns"] + 10_000])
+            segments["runqueue4"].update(begin_ns=segments["wakeup3"]["end_ns"], begin_bounds_ns=segments["wakeup3"]["end_bounds_ns"])
+        result = self.check(lie)
+        self.assertEqual(self.false(result), [])
+        self.assertEqual(result["layers"]["wakeup"]["by bounds"], 1)
+
+    def test_what_perf_did_not_see_is_uncheckable_and_not_true(self):
+        result = self.check(with_receivers_switch_in=False)
+        self.assertEqual(self.false(result), [])
+        self.assertEqual(result["layers"]["receiver.kernel"]["uncheckable"], MESSAGES)
+        self.assertEqual(result["perf"]["switches_hidden_from_it"], {1: MESSAGES + 1})
+
+    def test_where_perf_lost_events_nothing_is_checked(self):
+        at = START + 3 * PERIOD + 15_000
+        lost = f"            perf     1 [001]  {at // 1000000000}.{at % 1000000000:09}: PERF_RECORD_LOST lost 17\n"
+        result = self.check(more=[lost])
+        self.assertEqual(result["perf"]["lost"], 17)
+        self.assertEqual(result["uncheckable"], {"perf lost events of that time": 9})
+        self.assertEqual(result["segments"]["checked"], 9 * (MESSAGES - 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

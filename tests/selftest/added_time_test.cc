@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/selftest/added_time.h"
+
+#include <gtest/gtest.h>
+
+namespace icepath::selftest {
+namespace {
+
+using path::Layer;
+
+constexpr uint32_t kSender = 10, kReceiver = 20, kHog = 99;
+
+const Injection kInjection = {"hog", "", {"uds-stream", 100}, {}, {}, {{Layer::Runqueue}}, "the-hog"};
+
+path::Segment segment(Layer layer, uint64_t begin, uint64_t end, uint32_t culprit = 0)
+{
+	path::Segment one;
+	one.layer = layer;
+	one.begin.at_ns = begin;
+	one.end.at_ns = end;
+	if (culprit)
+		one.culprit = {path::Culprit::Kind::Task, culprit, 0};
+	return one;
+}
+
+struct Block {
+	path::Observations seen;
+	std::vector<path::Path> paths;
+
+	void add(uint32_t sender, std::vector<path::Segment> segments)
+	{
+		path::Delivery delivery;
+		delivery.sender = sender;
+		seen.deliveries.push_back(delivery);
+		path::Path path;
+		path.send_ns = segments.front().begin.at_ns;
+		path.recv_ns = segments.back().end.at_ns;
+		path.segments = std::move(segments);
+		paths.push_back(path);
+	}
+};
+
+TEST(AddedTime, IsOfTheMessagesOfOneSideWithACompletePath)
+{
+	Block block;
+	block.seen.task_names[kHog] = "the-hog";
+	block.add(kSender, {segment(Layer::SenderUser, 0, 100), segment(Layer::Runqueue, 100, 400, kHog)});
+	block.add(kSender, {segment(Layer::SenderUser, 1000, 1200)});
+	block.add(kReceiver, {segment(Layer::Blocked, 0, 90'000)}); // an answer
+	block.add(kSender, {segment(Layer::SenderUser, 2000, 2300)});
+	block.paths.back().reason = path::Reason::LostRecord;
+	const BlockMeans means = means_of(block.seen, block.paths, kSender, kInjection);
+	EXPECT_EQ(means.messages, 3u);
+	EXPECT_EQ(means.complete, 2u);
+	EXPECT_EQ(means.latency_ns, 300);
+	EXPECT_EQ(means.layers_ns[static_cast<size_t>(Layer::SenderUser)][0], 150);
+	EXPECT_EQ(means.layers_ns[static_cast<size_t>(Layer::Runqueue)][0], 150);
+	EXPECT_EQ(means.named_ns, 150);
+}
+
+// Where a wait is shared out, the shares count and not who had the most of it.
+TEST(AddedTime, IsNamedByShares)
+{
+	Block block;
+	block.seen.task_names[kHog] = "the-hog";
+	block.add(kSender, {segment(Layer::Runqueue, 0, 1000, kHog), segment(Layer::Blocked, 1000, 1500, kHog)});
+	block.paths.back().shares = {{0, {path::Culprit::Kind::Task, kHog, 0}, 600},
+								 {0, {path::Culprit::Kind::IdleCpu, 0, 0}, 400}};
+	EXPECT_EQ(means_of(block.seen, block.paths, kSender, kInjection).named_ns, 600);
+}
+
+} // namespace
+} // namespace icepath::selftest

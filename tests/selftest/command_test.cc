@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command as a user calls it. How much of each delay lands where is what a quiet machine shows (results/): here the quick
+// ones must be found for the greater part.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/end_to_end/command.h"
+
+namespace icepath::selftest {
+namespace {
+
+using namespace std::chrono_literals;
+using end_to_end::Folder;
+using end_to_end::icepath_program;
+using end_to_end::Outcome;
+using end_to_end::run;
+
+TEST(SelftestCommand, FindsWhatItPutIn)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const auto before = end_to_end::traces_on_this_machine();
+	const Outcome outcome = run({icepath_program(), "selftest", "-q", "-d", "20", "--only",
+								 "sender-busy,receiver-busy,fifo-hog", "--json", "matrix.json"},
+								folder.path(), 90s);
+	ASSERT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 1) << outcome.err;
+	const auto json = end_to_end::read_json(folder.path() / "matrix.json");
+	EXPECT_EQ(json["passed"], outcome.exit_code == 0);
+	ASSERT_EQ(json["injections"].size(), 3u);
+	for (const auto &row : json["injections"]) {
+		SCOPED_TRACE(row.dump());
+		EXPECT_GE(row["pairs"].get<int>(), 6);
+		EXPECT_GE(row["in_place"]["median"].get<double>(), 0.8);
+		EXPECT_GT(row["added_ns"]["ci95"][0].get<double>(), 0);
+		EXPECT_NE(outcome.out.find(row["name"].get<std::string>()), std::string::npos);
+	}
+	EXPECT_EQ(json["injections"][2]["name"], "fifo-hog");
+	EXPECT_GE(json["injections"][2]["named"].get<double>(), 0.8) << "who took the CPU";
+	EXPECT_EQ(end_to_end::traces_on_this_machine(), before);
+}
+
+TEST(SelftestCommand, RefusesWhatItDoesntKnow)
+{
+	const Folder folder;
+	const Outcome outcome = run({icepath_program(), "selftest", "--only", "nothing"}, folder.path(), 20s);
+	EXPECT_EQ(outcome.exit_code, 2);
+	EXPECT_NE(outcome.err.find("interrupt-storm"), std::string::npos) << outcome.err;
+}
+
+} // namespace
+} // namespace icepath::selftest

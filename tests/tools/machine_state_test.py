@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two stored runs: what of the machine was another one, and in how many pairs intervals contradict each other."""
+import copy
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+import identical_runs  # noqa: E402
+import machine_state  # noqa: E402
+
+
+def run_of(wakes=((20000, 21000), (22000, 20500)), steal=0.001, floor=135, floor_interval=(130, 140)):
+    return {"machine_state": {
+        "wake_ns": [{"cpu": cpu, "begin": {"p50": begin, "p90": begin}, "end": {"p50": end, "p90": end}}
+                    for cpu, (begin, end) in enumerate(wakes)],
+        "steal": None if steal is None else {"ns": 1, "of_ns": 1, "share": steal},
+        "floor_ns": [{"target": "null", "pattern": "pingpong", "payload_bytes": 64, "p50": floor,
+                      "ci95": list(floor_interval) if floor_interval else None}]}}
+
+
+class MachineState(unittest.TestCase):
+    def test_nothing_differs(self):
+        self.assertEqual(machine_state.differences(run_of(), run_of()), [])
+        self.assertEqual(machine_state.differences(run_of(), run_of(wakes=((22000, 24000), (25000, 21000)))), [])
+        self.assertEqual(machine_state.differences({}, run_of()), [], "runs of older versions tell nothing")
+
+    def test_cpus_that_halt_and_cpus_that_do_not(self):
+        found = machine_state.differences(run_of(), run_of(wakes=((2000, 2100), (2000, 21000))))
+        self.assertEqual(len(found), 1)
+        self.assertIn("CPU 0 ran a sleeping thread again after 20 µs to 21 µs in the one run, 2 µs to 2.1 µs", found[0])
+
+    def test_an_end_that_is_missing_is_none(self):
+        partial = run_of()
+        partial["machine_state"]["wake_ns"][0]["end"] = None
+        self.assertEqual(machine_state.differences(run_of(), partial), [])
+
+    def test_steal(self):
+        self.assertEqual(len(machine_state.differences(run_of(), run_of(steal=0.05))), 1)
+        self.assertEqual(machine_state.differences(run_of(), run_of(steal=None)), [])
+
+    def test_floor(self):
+        self.assertEqual(len(machine_state.differences(run_of(), run_of(floor=180, floor_interval=(170, 190)))), 1)
+        self.assertEqual(machine_state.differences(run_of(), run_of(floor=145, floor_interval=(144, 146))), [], "below 10 %")
+        self.assertEqual(machine_state.differences(run_of(), run_of(floor=180, floor_interval=None)), [])
+
+
+def facts(p50, probes, machine=None):
+    cell = {"p50": {"value": sum(p50) / 2, "ci95": list(p50)}, "p99": {"value": None, "ci95": None},
+            "probes": {"value": sum(probes) / 2, "ci95": list(probes)}, "openings": None, "drift": None}
+    return {"started_utc": "", "cells": {"pipe": cell}, **(machine or run_of())}
+
+
+class IdenticalRuns(unittest.TestCase):
+    def row(self, table, name):
+        return next(row for row in table if row["measure"] == name)
+
+    def test_pairs_are_counted(self):
+        runs = [facts((10, 12), (1, 2)), facts((11, 13), (1, 2)), facts((12.5, 14), (1, 2))]
+        table, changed = identical_runs.compare(runs)
+        self.assertEqual(changed, [])
+        self.assertEqual((self.row(table, "p50")["pairs"], self.row(table, "p50")["disjoint"]), (3, 1))
+        self.assertEqual(self.row(table, "probes")["disjoint"], 0)
+        self.assertEqual(self.row(table, "p99")["without_interval"], 3)
+        self.assertAlmostEqual(identical_runs.totals_of(table)["p50"]["share"], 1 / 3)
+        self.assertIsNone(identical_runs.totals_of(table)["p99"]["share"])
+
+    def test_pairs_of_another_machine_stand_aside(self):
+        other = run_of(steal=0.2)
+        runs = [facts((10, 12), (1, 2)), facts((20, 21), (1, 2), copy.deepcopy(other)), facts((20, 22), (1, 2), other)]
+        table, changed = identical_runs.compare(runs)
+        self.assertEqual([pair["runs"] for pair in changed], [[0, 1], [0, 2]])
+        row = self.row(table, "p50")
+        self.assertEqual((row["pairs"], row["disjoint"], row["aside"], row["disjoint_aside"]), (1, 0, 2, 2))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks every segment of every path of a run against perf's own recording of the same time.
+
+    sudo tools/check_segments.py [OPTIONS] -- -t uds-stream,tcp -d 10     records while `icepath run` has these options
+    tools/check_segments.py --paths paths.jsonl --script script.txt       what was recorded before
+
+icepath's paths rest on its own probes. Here a reducer that shares nothing with them makes timelines from perf's sched, irq,
+irq_vectors, raw_syscalls, net and sock events, and asks of each segment whether its thread was in the state that its layer claims
+for 95 % of it, and of each culprit whether he had that CPU for half of it. Ends of short segments are the matter of some hundred
+nanoseconds between two programs at one tracepoint: perf's events are moved by the median of that, and what holds only when both
+ends may move by --slack as well is counted by itself. Where
+perf has no event, a segment is uncheckable, with the reason. Exits with 1 unless 99.9 % of what could be checked holds, no culprit
+is false, the culprits' table is right within 1 %, and each worker's time adds up, by `perf sched timehist` too; with 2 where
+nothing could be checked.
+
+Needs Python 3 and linux-perf.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from segment_check import conservation, trace
+from segment_check.claims import UNCHECKABLE, Checker, Verdict, label
+from segment_check.lag import Lag
+from segment_check.tally import Tally, table
+from segment_check.timelines import Timelines
+
+MARGIN_NS = 5_000_000  # before and after a block: states are known by then
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--icepath", default="icepath", help="the program")
+    parser.add_argument("--keep", metavar="DIR", help="where the run and the recording stay; else they are taken away")
+    parser.add_argument("--slack", type=int, default=1000, metavar="NS", help="how far an end may be off (%(default)s)")
+    parser.add_argument("--without-syscalls", action="store_true", help="user and kernel layers are then only checked for running")
+    parser.add_argument("--without-culprits", action="store_true", help="they are checked and told, and don't decide how it exits")
+    parser.add_argument("--spare", type=int, default=0, metavar="N", help="so many segments may be false beside one in a thousand: a"
+                        " host that stops a CPU between a stamp and its system call makes one")
+    parser.add_argument("--json", metavar="FILE", help="the result for programs")
+    parser.add_argument("--paths", metavar="FILE", help="of `icepath export -f paths`: nothing is run")
+    parser.add_argument("--script", metavar="FILE", help="of `perf script --ns -F comm,tid,cpu,time,event,trace --show-lost-events`")
+    parser.add_argument("--timehist", metavar="FILE", help="of `perf sched timehist`")
+    parser.add_argument("run", nargs="*", metavar="OPTION", help="of icepath run")
+    chosen = parser.parse_args()
+    if bool(chosen.paths) != bool(chosen.script):
+        parser.error("--paths and --script go together")
+    return chosen
+
+
+def record(chosen, folder):
+    """Runs icepath under perf. tracefs may not be mounted here: it is, in a mount namespace of our own."""
+    events = ["-e", trace.EVENTS]
+    if not chosen.without_syscalls:
+        events += ["-e", trace.SYSCALLS, "--exclude-perf"]
+    perf = ["perf", "record", "-q", "-k", "CLOCK_MONOTONIC", "-a", "-m", "32M", "-o", f"{folder}/perf.data", *events, "--"]
+    run = [chosen.icepath, "run", "-q", "-o", f"{folder}/run", *chosen.run]
+    mounted = "test -d /sys/kernel/tracing/events || mount -t tracefs none /sys/kernel/tracing; exec \"$@\""
+    done = subprocess.run(["unshare", "-m", "sh", "-c", mounted, "sh", *perf, *run], stdout=sys.stderr, check=False)
+    if done.returncode:
+        sys.exit(f"check_segments.py: {' '.join(run)} under perf record ended with {done.returncode}")
+
+
+def read_recording(chosen, folder):
+    subprocess.run([chosen.icepath, "export", "-f", "paths", f"{folder}/run"], stdout=subprocess.DEVNULL, check=True)
+    data = f"{folder}/perf.data"
+    script = subprocess.Popen(["perf", "script", "-i", data, "--ns", "-F", "comm,tid,cpu,time,event,trace", "--show-lost-events"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
+    with subprocess.Popen(["perf", "sched", "timehist", "-i", data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          errors="replace") as timehist:
+        runs = conservation.runs_of_timehist(timehist.stdout)
+    return f"{folder}/run/paths.jsonl", script.stdout, runs
+
+
+def groups(path):
+    """Blocks that overlap, with their offsets in the file, in the order of time: sparse cells share a time."""
+    blocks = []
+    with open(path, "rb") as file:
+        at = 0
+        for line in file:
+            if line.startswith(b'{"type":"block"'):
+                blocks.append((json.loads(line), at + len(line)))
+            at += len(line)
+    together = []
+    for block, offset in sorted(blocks, key=lambda one: one[0]["begin_ns"]):
+        if together and block["begin_ns"] < together[-1][-1][0]["end_ns"]:
+            together[-1].append((block, offset))
+        else:
+            together.append([(block, offset)])
+    return together
+
+
+def paths_of(file, offset):
+    file.seek(offset)
+    for line in file:
+        if not line.startswith(b'{"type":"path"'):
+            return
+        yield json.loads(line)
+
+
+def check_path(path, block, lines, checker, tally, lost):
+    tally.paths[path["reason"]] += 1
+    for segment in path["segments"]:
+        if lost:
+            tally.segment(Verdict(UNCHECKABLE, "perf lost events of that time"), segment, path, block, lines)
+            continue
+        tally.segment(checker.segment(segment), segment, path, block, lines)
+        tally.culprit(checker.culprit(segment), segment, path, block, lines)
+        if segment["layer"] in ("runqueue", "preempted", "queue"):
+            tally.shares(segment, checker.shares(segment, segment["begin_ns"], segment["end_ns"]))
+
+
+def timelines(events, begin, end, lag, paths):
+    if not lag.known():
+        lag.learn(paths, Timelines(events, begin, end))
+    return Timelines(events, begin, end, lag.ns)
+
+
+def check(path, script, runs, slack_ns, spare=0):
+    tally, told = Tally(), trace.Trace(script)
+    hidden, lag = {}, Lag()
+    with open(path, "rb") as file:
+        for group in groups(path):
+            begin = group[0][0]["begin_ns"] - MARGIN_NS
+            end = max(block["end_ns"] for block, _ in group) + MARGIN_NS
+            lines = timelines(told.between(begin, end), begin, end, lag, [one for _, at in group for one in paths_of(file, at)])
+            checker = Checker(lines, slack_ns)
+            for cpu, count in lines.hidden.items():
+                hidden[cpu] = hidden.get(cpu, 0) + count
+            for block, offset in group:
+                conservation.check(lines, block, runs, tally)
+                for one in paths_of(file, offset):
+                    check_path(one, block, lines, checker, tally, told.lost_in(one["send_ns"], one["recv_ns"]))
+    told.to_the_end()
+    result = tally.result(slack_ns, spare)
+    result["perf"] = {"first_by_ns": lag.ns, "lost": told.lost, "switches_hidden_from_it": hidden, "lines_not_understood": told.unread}
+    return result
+
+
+def main():
+    chosen = arguments()
+    with tempfile.TemporaryDirectory(prefix="icepath-segments-") as temporary:
+        if chosen.paths:
+            path, script = chosen.paths, open(chosen.script, errors="replace")
+            runs = conservation.runs_of_timehist(open(chosen.timehist, errors="replace")) if chosen.timehist else None
+        else:
+            folder = chosen.keep or temporary
+            os.makedirs(folder, exist_ok=True)
+            record(chosen, folder)
+            path, script, runs = read_recording(chosen, folder)
+        result = check(path, script, runs, chosen.slack, chosen.spare)
+    print(table(result))
+    print(f"perf's stamp of an event is {result['perf']['first_by_ns']} ns before icepath's, as a rule: its events are moved by that")
+    print(f"perf: {result['perf']['lost']} events lost; switches that it didn't see, by CPU: {result['perf']['switches_hidden_from_it']}")
+    if chosen.json:
+        with open(chosen.json, "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+    if not result["segments"]["checked"]:
+        print("check_segments.py: nothing could be checked", file=sys.stderr)
+        return 2
+    return 0 if result["good" if not chosen.without_culprits else "good_but_for_culprits"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

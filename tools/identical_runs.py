@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the same several times, and counts in how many pairs of runs the intervals contradict each other.
+
+    python3 tools/identical_runs.py --icepath build/bin/icepath --runs 12 --seconds 20 --output results/identical-runs.json
+
+An interval of 95 % that holds for another run overlaps that run's in nearly all pairs: two such intervals of one value are
+disjoint in less than one pair of a hundred, where both are as wide as they must be. Counted are the intervals of p50, of p99, and
+of what the probes added to the p50. Pairs whose reports say that the machine was another one (tools/machine_state.py) stand aside.
+
+The CPUs are kept awake by holding /dev/cpu_dma_latency at 0 where that can be had (root): else a run measures how long a CPU
+takes to come back from a halt, which on virtual machines differs by the hour. Everything else is icepath's own default. The
+machine should be quiet. Exits with 0 if it could measure; what it found is in the table and in the file.
+"""
+import argparse
+import itertools
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import machine_state  # noqa: E402
+
+MEASURES = {
+    "p50": lambda cell: (cell["latency_ns"]["p50"], cell["latency_ns"]["ci95"]["p50"]),
+    "p99": lambda cell: (cell["latency_ns"]["p99"], cell["latency_ns"]["ci95"]["p99"]),
+    "probes": lambda cell: (cell["observer_effect"]["p50_added_ns"], cell["observer_effect"]["ci95"]),
+}
+
+
+class CpusAwake:
+    """Holds /dev/cpu_dma_latency at 0 µs: the kernel then lets no CPU enter a state that takes time to leave."""
+
+    def __enter__(self):
+        self.file = None
+        try:
+            self.file = os.open("/dev/cpu_dma_latency", os.O_WRONLY)
+            os.write(self.file, struct.pack("i", 0))
+        except OSError:
+            if self.file is not None:
+                os.close(self.file)
+            self.file = None
+        return self.file is not None
+
+    def __exit__(self, *_):
+        if self.file is not None:
+            os.close(self.file)
+
+
+def measure(args, number, folder):
+    run = os.path.join(folder, f"run-{number}")
+    command = [args.icepath, "run", "-q", "-t", args.targets, "-s", "64", "--patterns", "pingpong", "-w", "block",
+               "-d", str(args.seconds), "-o", run]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} exited with {done.returncode}: {done.stderr.strip()[-400:]}")
+    return machine_state.load(run)
+
+
+def told(cell, measure_of):
+    value, interval = measure_of(cell)
+    return {"value": value, "ci95": interval}
+
+
+def facts_of(run):
+    """What is kept of a run: its cells' values and intervals, how they were found, and the machine's state."""
+    cells = {}
+    for cell in run["cells"]:
+        cells[cell["target"]] = {name: told(cell, measure_of) for name, measure_of in MEASURES.items()}
+        cells[cell["target"]]["openings"] = cell.get("openings")
+        cells[cell["target"]]["drift"] = cell.get("drift")
+    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "machine_state": run.get("machine_state")}
+
+
+def compare(runs):
+    """By target and measure: how many pairs of runs have disjoint intervals, of those whose machine was the same."""
+    changed = []
+    for a, b in itertools.combinations(range(len(runs)), 2):
+        why = machine_state.differences(runs[a], runs[b])
+        if why:
+            changed.append({"runs": [a, b], "why": why})
+    aside = {tuple(pair["runs"]) for pair in changed}
+    table = []
+    for target in runs[0]["cells"]:
+        for name in MEASURES:
+            row = {"target": target, "measure": name, "pairs": 0, "disjoint": 0, "aside": 0, "without_interval": 0,
+                   "disjoint_aside": 0}
+            for a, b in itertools.combinations(range(len(runs)), 2):
+                one, other = (runs[i]["cells"][target][name]["ci95"] for i in (a, b))
+                apart = machine_state.disjoint(one, other)
+                if one is None or other is None:
+                    row["without_interval"] += 1
+                elif (a, b) in aside:
+                    row["aside"] += 1
+                    row["disjoint_aside"] += apart
+                else:
+                    row["pairs"] += 1
+                    row["disjoint"] += apart
+            values = [run["cells"][target][name]["value"] for run in runs]
+            values = [value for value in values if value is not None]
+            row["lowest"], row["highest"] = (min(values), max(values)) if values else (None, None)
+            halves = [(high - low) / 2 for low, high in
+                      (run["cells"][target][name]["ci95"] for run in runs if run["cells"][target][name]["ci95"])]
+            row["median_half_width"] = statistics.median(halves) if halves else None
+            table.append(row)
+    return table, changed
+
+
+def totals_of(table):
+    totals = {}
+    for name in MEASURES:
+        rows = [row for row in table if row["measure"] == name]
+        pairs, apart = sum(row["pairs"] for row in rows), sum(row["disjoint"] for row in rows)
+        totals[name] = {"pairs": pairs, "disjoint": apart, "share": apart / pairs if pairs else None}
+    return totals
+
+
+def show(result):
+    def number(ns):
+        return "–" if ns is None else f"{ns / 1000:.2f}"
+
+    print(f"{result['runs']} runs of {result['seconds']:g} s, CPUs {'kept awake' if result['cpus_kept_awake'] else 'free to halt'}; "
+          f"in µs")
+    print(f"{'target':<14}{'of':<8}{'lowest':>9}{'highest':>9}{'± (middle)':>12}{'disjoint':>10}{'pairs':>7}{'aside':>7}{'no interval':>13}")
+    for row in result["table"]:
+        print(f"{row['target']:<14}{row['measure']:<8}{number(row['lowest']):>9}{number(row['highest']):>9}"
+              f"{number(row['median_half_width']):>12}{row['disjoint']:>10}{row['pairs']:>7}{row['aside']:>7}"
+              f"{row['without_interval']:>13}")
+    for name, total in result["totals"].items():
+        share = "–" if total["share"] is None else f"{total['share']:.1%}"
+        print(f"{name}: {total['disjoint']} of {total['pairs']} pairs are disjoint ({share})")
+    print(f"pairs whose reports say that the machine was another one: {len(result['machine_changed'])}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--icepath", default="build/bin/icepath")
+    parser.add_argument("--runs", type=int, default=12, help="at least 2")
+    parser.add_argument("--seconds", type=float, default=20, help="of each")
+    parser.add_argument("--targets", default="uds-stream,mqueue,pipe,tcp", help="as icepath run -t takes them")
+    parser.add_argument("--output", help="where the figures go, as JSON")
+    args = parser.parse_args()
+    if args.runs < 2:
+        parser.error("--runs: one run has nothing to be compared with: give 2 or more")
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    with CpusAwake() as awake, tempfile.TemporaryDirectory(prefix="icepath-identical-") as folder:
+        if not awake:
+            print("identical_runs.py: /dev/cpu_dma_latency can't be held: CPUs may halt", file=sys.stderr)
+        runs = []
+        for number in range(args.runs):
+            try:
+                runs.append(facts_of(measure(args, number, folder)))
+            except (RuntimeError, OSError) as error:
+                sys.exit(f"identical_runs.py: {error}")
+            print(f"run {number + 1} of {args.runs}", file=sys.stderr)
+    table, changed = compare(runs)
+    result = {"description": "Identical runs, and how many pairs of their 95 % intervals are disjoint: tools/identical_runs.py",
+              "started_utc": started, "runs": args.runs, "seconds": args.seconds, "targets": args.targets.split(","),
+              "cpus_kept_awake": awake, "totals": totals_of(table), "table": table, "machine_changed": changed,
+              "each": runs}
+    show(result)
+    if args.output:
+        with open(args.output, "w", encoding="utf-8") as file:
+            json.dump(result, file, indent="\t", ensure_ascii=False)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

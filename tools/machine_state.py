@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Says whether the machine was another one in two stored runs: machine_state.py A B, each a run.json or its folder.
+
+By `machine_state` in run.json: how long a sleeping CPU takes to run a thread again, what the hypervisor took while blocks went on,
+and what the stamps alone cost (the cells of null). Prints what differs, and exits with 1 where anything does.
+"""
+import json
+import os
+import sys
+
+# Within a run, before its first block and after its last, the middle of 45 wakes differs by less than this unless the machine
+# changed meanwhile, and then both ends are told.
+WAKE_RATIO = 1.25
+STEAL_SHARE = 0.01  # more, in absolute terms
+FLOOR_RATIO = 1.1  # and the intervals are disjoint
+
+
+def load(run):
+    """The run.json of a run directory, or the file itself."""
+    path = os.path.join(run, "run.json") if os.path.isdir(run) else run
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def disjoint(a, b):
+    """Whether two intervals [low, high] have nothing in common. One that wasn't told overlaps everything."""
+    return a is not None and b is not None and (a[1] < b[0] or b[1] < a[0])
+
+
+def us(ns):
+    return f"{ns / 1000:.3g} µs"
+
+
+def wake_range(wake):
+    values = [end["p50"] for end in (wake["begin"], wake["end"]) if end]
+    return min(values), max(values)
+
+
+def wake_differences(a, b):
+    of_b = {wake["cpu"]: wake for wake in b["wake_ns"]}
+    for wake in a["wake_ns"]:
+        if wake["cpu"] not in of_b:
+            continue
+        (low_a, high_a), (low_b, high_b) = wake_range(wake), wake_range(of_b[wake["cpu"]])
+        if low_b > high_a * WAKE_RATIO or low_a > high_b * WAKE_RATIO:
+            yield (f"CPU {wake['cpu']} ran a sleeping thread again after {us(low_a)} to {us(high_a)} in the one run, "
+                   f"{us(low_b)} to {us(high_b)} in the other")
+
+
+def steal_differences(a, b):
+    shares = [run["steal"]["share"] if run["steal"] else None for run in (a, b)]
+    if None not in shares and abs(shares[0] - shares[1]) > STEAL_SHARE:
+        yield f"the hypervisor took {shares[0]:.1%} of the CPUs' time in the one run, {shares[1]:.1%} in the other"
+
+
+def floor_differences(a, b):
+    def key(floor):
+        return floor["target"], floor["pattern"], floor["payload_bytes"]
+
+    of_b = {key(floor): floor for floor in b["floor_ns"]}
+    for floor in a["floor_ns"]:
+        other = of_b.get(key(floor))
+        if not other or not disjoint(floor["ci95"], other["ci95"]):
+            continue
+        if max(floor["p50"], other["p50"]) > FLOOR_RATIO * min(floor["p50"], other["p50"]):
+            yield (f"{floor['target']} {floor['pattern']} {floor['payload_bytes']} B took {floor['p50']} ns in the one run, "
+                   f"{other['p50']} ns in the other")
+
+
+def differences(a, b):
+    """Sentences, one for each thing that was another one; none where the runs tell of none. a, b: what load() gave."""
+    a, b = a.get("machine_state"), b.get("machine_state")
+    if not a or not b:
+        return []
+    return [*wake_differences(a, b), *steal_differences(a, b), *floor_differences(a, b)]
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: machine_state.py RUN RUN, each a run.json or the folder that has it")
+    try:
+        found = differences(load(sys.argv[1]), load(sys.argv[2]))
+    except (OSError, ValueError) as error:
+        sys.exit(f"machine_state.py: {error}: give a run's folder or its run.json")
+    for sentence in found:
+        print(sentence)
+    if not found:
+        print("nothing that the runs tell of the machine differs")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

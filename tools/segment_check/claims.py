@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each layer claims of its thread, and whether the timelines bear it out."""
+import bisect
+from collections import namedtuple
+
+from .timelines import ASLEEP, EDGE, KERNEL, NOBODY_KNOWS, RUNNABLE, RUNNING, USER, WAKING
+
+SHARE = 0.95  # of a segment must be as claimed
+LONGEST_STALL_NS = 1_000_000
+STALL = "a CPU stood still between perf's and icepath's stamps of one event"
+
+HOLDS, BY_EDGE, BY_SLACK, BY_BOUNDS, UNCHECKABLE, FALSE = "holds", "by edge", "by slack", "by bounds", "uncheckable", "false"
+HOLD = (HOLDS, BY_EDGE, BY_SLACK)
+Verdict = namedtuple("Verdict", "what why")
+
+_RUNS = USER | KERNEL | EDGE
+_STATES = {  # by layer, then part; a part without a row is as the layer
+    "sender.user": {"": USER}, "receiver.user": {"": USER}, "relay.user": {"": USER},
+    "sender.kernel": {"": KERNEL, "notify": ASLEEP}, "receiver.kernel": {"": KERNEL}, "relay.kernel": {"": KERNEL, "notify": ASLEEP},
+    "network": {"notify": ASLEEP},
+    "queue": {"busy": _RUNS, "preempted": RUNNABLE, "blocked": ASLEEP | WAKING},
+    "propagation": {"": _RUNS},
+    "wakeup": {"": WAKING}, "runqueue": {"": RUNNABLE}, "preempted": {"": RUNNABLE},
+    "blocked": {"": ASLEEP | WAKING}, "interrupt": {"": _RUNS},
+}
+
+
+def waits_for_cpu(segment):
+    return segment["layer"] in ("runqueue", "preempted") or (segment["layer"], segment["part"]) == ("queue", "preempted")
+
+
+def label(segment):
+    return segment["layer"] + ("/" + segment["part"] if segment["part"] else "")
+
+
+def _claimed_state(segment):
+    parts = _STATES.get(segment["layer"], {})
+    if segment["layer"] == "relay.kernel" and segment.get("culprit", {}).get("kind") == "task":
+        return ASLEEP | WAKING  # a kernel thread sends for it
+    return parts.get(segment["part"], parts.get(""))
+
+
+def _measure(intervals, begin, end, yes):
+    """How long it surely was, and how long it may have been. `yes` tells of a value: True, False, or None."""
+    sure = possible = covered = 0
+    for first, last, value, cpu in intervals.within(begin, end):
+        told = yes(value, cpu)
+        covered += last - first
+        sure += (last - first) if told else 0
+        possible += 0 if told is False else last - first
+    return sure, possible + (end - begin) - covered
+
+
+class Checker:
+    def __init__(self, timelines, slack_ns):
+        self.lines, self.slack = timelines, slack_ns
+
+    def segment(self, segment):
+        """Whether the thread was in the state that the segment claims."""
+        if segment["layer"] == "network" and segment["part"] != "notify":
+            return self._network(segment)
+        verdict = self._state(segment, segment["begin_ns"], segment["end_ns"])
+        if verdict.what == FALSE and ("begin_bounds_ns" in segment or "end_bounds_ns" in segment):
+            begin = segment.get("begin_bounds_ns", [0, segment["begin_ns"]])[1]
+            end = segment.get("end_bounds_ns", [segment["end_ns"]])[0]
+            if begin >= end:
+                return Verdict(UNCHECKABLE, "inferred, and its bounds leave nothing that is sure")
+            if self._state(segment, begin, end).what in HOLD:
+                return Verdict(BY_BOUNDS, "")
+        if verdict.what == FALSE and self._holds_but_for_a_stall(segment):
+            return Verdict(UNCHECKABLE, STALL)
+        if verdict.what in HOLD:
+            further = self._further(segment)
+            if further:
+                return further
+        return verdict
+
+    def _places(self, at_ns):
+        found = [at_ns]
+        for times in self.lines.times.values():
+            at = bisect.bisect_right(times, at_ns) - 1
+            if at >= 0 and self.slack < at_ns - times[at] < LONGEST_STALL_NS:
+                found.append(times[at])
+        return found
+
+    def _holds_but_for_a_stall(self, segment):
+        """An interrupt of the host between two handlers of one tracepoint sets their stamps apart: a boundary may as well lie at
+        the last event before it on a CPU on which nothing was seen from there to it."""
+        begin, end = segment["begin_ns"], segment["end_ns"]
+        return any(first < last and self._state(segment, first, last).what in HOLD
+                   for first in self._places(begin) for last in self._places(end) if (first == begin) != (last == end))
+
+    def _state(self, segment, begin, end):
+        state = _claimed_state(segment)
+        if state is None:
+            return Verdict(UNCHECKABLE, "the layer claims no state of a thread")
+        if segment["layer"] == "interrupt":
+            return self._interrupt(segment, begin, end)
+        line = self.lines.thread(segment["tid"])
+
+        def exactly(value, _):
+            return True if value and not value & ~state else None if value & state else False
+
+        def nearly(value, _):
+            allowed = state | (EDGE if state & _RUNS else 0)
+            return True if value and not value & ~allowed else None if value & allowed else False
+        return self._by_share(begin, end, lambda a, b: _measure(line, a, b, exactly), lambda a, b: _measure(line, a, b, nearly))
+
+    def _by_share(self, begin, end, exactly, nearly):
+        needed = SHARE * (end - begin)
+        if exactly(begin, end)[0] >= needed:
+            return Verdict(HOLDS, "")
+        if nearly(begin, end)[0] >= needed:
+            return Verdict(BY_EDGE, "")
+        # Both ends may move, so some of it may be missing: never more than half.
+        needed = max(needed - self.slack, (end - begin) / 2)
+        sure, possible = nearly(begin - self.slack, end + self.slack)
+        if sure >= needed:
+            return Verdict(BY_SLACK, "")
+        if possible >= needed:
+            return Verdict(UNCHECKABLE, "perf saw no event that tells")
+        return Verdict(FALSE, f"as claimed for {sure} of {end - begin} ns")
+
+    def _interrupt(self, segment, begin, end):
+        name = segment["culprit"]["name"]
+        if name in ("irq work interrupt", "NMI"):
+            return Verdict(UNCHECKABLE, f"perf can't record the end of: {name}")
+        cpu = self._cpu_of(segment, begin, end)
+        if cpu is None:
+            return Verdict(UNCHECKABLE, "the thread's CPU isn't known")
+        served = self.lines.interrupts[cpu][name]
+
+        def measured(a, b):
+            sure, _ = _measure(served, a, b, lambda *_: True)
+            return sure, sure
+        return self._by_share(begin, end, measured, measured)
+
+    def _cpu_of(self, segment, begin, end):
+        """Where the thread ran, or was about to run."""
+        for _, _, state, cpu in self.lines.thread(segment["tid"]).within(begin, end):
+            if state & RUNNING and not state & ~RUNNING and cpu is not None:
+                return cpu
+        for _, _, state, cpu in self.lines.thread(segment["tid"]).within(end, self.lines.end):
+            if state & RUNNING and not state & ~RUNNING and cpu is not None:
+                return cpu
+        return None
+
+    def _network(self, segment):
+        if "begin_bounds_ns" in segment or "end_bounds_ns" in segment:
+            return Verdict(UNCHECKABLE, "inferred, and no thread has it meanwhile")
+        held = segment["part"] == "held"
+        ends = [("net_dev_queue", segment["end_ns"] if held else segment["begin_ns"])]
+        if not held:
+            ends.append(("sk_data_ready", segment["end_ns"]))
+        missing = [name for name, at_ns in ends if not self._is_one_of(self.lines.instants.get(name, []), at_ns)]
+        return Verdict(FALSE, "no " + " and no ".join(missing)) if missing else Verdict(HOLDS, "")
+
+    def _is_one_of(self, events, at_ns):
+        """Whether an instant is that of an event: within the slack, or nothing was seen on a CPU from the event to it. Programs that
+        run one after the other at one tracepoint are further apart where their code is in no cache."""
+        for place in self._places(at_ns):
+            at = bisect.bisect_left(events, place - self.slack)
+            if at < len(events) and events[at] <= place + self.slack:
+                return True
+        return False
+
+    def _further(self, segment):
+        """A part that ends with an event ends with it in the other reading, too."""
+        if segment["part"] == "notify" and "end_bounds_ns" not in segment and not self._interrupt_begins(segment["end_ns"]):
+            if not self._is_one_of([ns for ns, _, _ in self.lines.wakings[segment["tid"]]], segment["end_ns"]):
+                return Verdict(FALSE, "no waking of its thread as it ends")
+        return None
+
+    def _interrupt_begins(self, at_ns):
+        return any(abs(first - at_ns) <= self.slack for line in self.lines.outermost.values()
+                   for first, _, _, _ in line.within(at_ns - self.slack, at_ns + self.slack))
+
+    # Culprits
+
+    def culprit(self, segment):
+        """Whether who is named was there. None: nobody is, or the segment's own verdict is about him."""
+        culprit = segment.get("culprit")
+        if not culprit or segment["layer"] in ("interrupt", "relay.kernel"):
+            return None
+        if not waits_for_cpu(segment):
+            return self._waker(segment, culprit)
+        begin, end = segment["begin_ns"], segment["end_ns"]
+        had = {}
+        for slack in (0, self.slack):
+            shares = self.shares(segment, begin - slack, end + slack)
+            if shares is None:
+                return Verdict(UNCHECKABLE, "the thread's CPU isn't known")
+            had[slack] = shares.get(name_of(culprit), 0), shares.get("?", 0)
+        needed = (end - begin) / 2
+        if had[0][0] >= needed:
+            return Verdict(HOLDS, "")
+        if had[self.slack][0] >= needed:
+            return Verdict(BY_SLACK, "")
+        if sum(had[self.slack]) >= needed:
+            return Verdict(UNCHECKABLE, "perf saw no event that tells")
+        return Verdict(FALSE, f"{name_of(culprit)} had {had[0][0]} of {end - begin} ns")
+
+    def _waker(self, segment, culprit):
+        # The waking of a sleep is the first one in it; it may come before its thread is switched out.
+        begin, end = segment["begin_ns"] - self.slack, segment["end_ns"] + self.slack
+        wakings = [one for one in self.lines.wakings[segment["tid"]] if begin <= one[0] <= end]
+        if not wakings:
+            return Verdict(UNCHECKABLE, "perf saw no waking")
+        for _, tid, context in wakings:
+            if culprit["kind"] == "task" and context is None and tid == culprit["id"]:
+                return Verdict(HOLDS, "")
+            if culprit["kind"] == "interrupt" and context is not None and same_interrupt(context, culprit["name"]):
+                return Verdict(HOLDS, "")
+        return Verdict(FALSE, f"woken by {wakings[0][2] or 'task ' + str(wakings[0][1])}, not by {name_of(culprit)}")
+
+    def shares(self, segment, begin, end):
+        """Who had the CPU that the thread came in on: nanoseconds by name_of(); '?' what isn't known. An interrupt on top of a
+        task has its time."""
+        cpu = self._cpu_of(segment, end, end + 1)
+        if cpu is None:
+            return None
+        shares, cuts = {}, []
+        for first, last, name, _ in self.lines.outermost[cpu].within(begin, end):
+            shares[name] = shares.get(name, 0) + last - first
+            cuts.append((first, last))
+        for first, last, tid, _ in self.lines.cpus[cpu].within(begin, end):
+            ns = last - first - sum(max(0, min(last, b) - max(first, a)) for a, b in cuts)
+            who = "?" if tid == NOBODY_KNOWS else "idle CPU" if tid == 0 else f"task {tid}"
+            shares[who] = shares.get(who, 0) + ns
+        return shares
+
+
+def same_interrupt(seen, told):
+    # A hard interrupt that woke is told by its kind, a device's without its number.
+    return seen == told or (seen.startswith("interrupt ") and told.startswith("interrupt "))
+
+
+def name_of(culprit):
+    if culprit["kind"] == "task":
+        return f"task {culprit['id']}"
+    return {"idle_cpu": "idle CPU", "throttled": "idle CPU", "unknown": "?"}.get(culprit["kind"], culprit["name"])
