@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A front for CMake. V=1 shows every command; BUILD=folder builds elsewhere.
 #
-#   make             build                            make test         build and run every test
+#   make             build, but no test               make test         build and run every test
 #   make run         measure with the default plan    make bench        compare with others' tools
 #   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
 #   make install     honours DESTDIR and PREFIX       make format       lay out the source; make check-format
@@ -37,9 +37,14 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
-# Ninja runs cmake again by itself when a CMake file changes; packages that came since take a `make configure`.
-$(BUILD)/build.ninja:
+.PHONY: all-with-tests
+all-with-tests: $(BUILD)/build.ninja
+	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS) all tests
+
+# Ninja runs cmake again by itself when a CMake file changes; a package that came since may be a library that was missing.
+$(BUILD)/build.ninja: $(wildcard /var/lib/dpkg/status)
 	$(Q)$(MAKE) configure
+	$(Q)touch $@
 
 .PHONY: configure
 configure: tools-present
@@ -67,17 +72,17 @@ run: deps
 	$(Q)$(SUDO) $(BUILD)/bin/icepath run $(ARGS)
 
 test: test-deps
-	$(Q)$(MAKE) configure all
+	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/run.sh $(BUILD)
 
 vmtest: test-deps
-	$(Q)$(MAKE) configure all
+	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
 
 # What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and bare
 # ping-pongs. ARGS goes to both: --rounds N, or --short to see whether all of it runs.
 bench: test-deps
-	$(Q)$(MAKE) configure all
+	$(Q)$(MAKE) configure all-with-tests
 	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
 	$(Q)$(SUDO) $(BUILD)/bin/bench-transports --json results/transports.json $(ARGS)
 	$(Q)echo "the figures are in results/bench.json and results/transports.json"
@@ -86,7 +91,7 @@ install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
 
 sanitize: test-deps
-	$(Q)$(MAKE) all BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
+	$(Q)$(MAKE) all-with-tests BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
 	$(Q)ctest --test-dir build-sanitize --output-on-failure --label-exclude machine -j $(JOBS)
 
 .PHONY: develop-deps
@@ -99,7 +104,7 @@ format: develop-deps
 check-format: develop-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 --dry-run --Werror
 
-tidy: develop-deps all
+tidy: develop-deps all-with-tests
 	$(Q)git ls-files '*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
 
 clean:
