@@ -63,10 +63,40 @@ public:
 		return found == reached_.end() ? nullptr : &events_[found - reached_.begin()];
 	}
 
+	uint64_t reached_before(uint64_t at_ns) const
+	{
+		const auto first =
+			std::ranges::partition_point(events_, [&](const SocketEvent &one) { return one.at_ns < at_ns; });
+		return first == events_.begin() ? 0 : static_cast<uint64_t>(reached_[first - events_.begin() - 1]);
+	}
+
 private:
 	const std::vector<SocketEvent> &events_;
 	std::vector<int64_t> reached_;
 };
+
+// The sequence number of message 0's first byte: the block's first packet begins with it, in the sending call or, where that
+// left it to be held (TCP_CORK), after it. Nothing where a packet before it may have been lost, or where it is one of an earlier
+// message that was sent again: then more has gone out before some later call than had been given.
+std::optional<uint32_t> first_byte(const std::vector<SocketEvent> &device, const Observations &seen,
+								   const Direction &direction)
+{
+	if (device.empty() || direction.exchanges.empty() || direction.payload_bytes == 0)
+		return {};
+	const Exchange &first = direction.exchanges.front();
+	const SocketEvent &packet = device.front();
+	if (first.seq != 0 || !has_call(first.transfer) || packet.at_ns < first.transfer.call->at_ns ||
+		!packet.has_stream_end || packet.bytes == 0 || lost_within(seen, direction.begin_ns, packet.at_ns))
+		return {};
+	const uint32_t base = packet.stream_end - packet.bytes;
+	const Stream sent(device, base);
+	for (const Exchange &exchange : direction.exchanges) {
+		const uint64_t before = exchange.transfer.call ? sent.reached_before(exchange.transfer.call->at_ns) : 0;
+		if (before != 0 && (before - 1) / direction.payload_bytes >= exchange.seq)
+			return {};
+	}
+	return base;
+}
 
 } // namespace
 
@@ -142,18 +172,10 @@ void match_stream(const SocketEvents &events, const Observations &seen, Directio
 	const auto device = of_socket(events.device, direction.sender_key);
 	const auto ready = of_socket(events.ready, direction.receiver_key);
 	const auto enqueued = of_socket(events.enqueued, direction.receiver_key);
-	if (device.empty() || direction.exchanges.empty() || direction.payload_bytes == 0)
+	const std::optional<uint32_t> base = first_byte(device, seen, direction);
+	if (!base)
 		return;
-	// The block's first packet carries the first byte of message 0. Were a packet before it lost, every offset would be
-	// wrong.
-	const Exchange &first = direction.exchanges.front();
-	const SocketEvent &packet = device.front();
-	if (first.seq != 0 || !has_call(first.transfer) || packet.at_ns < first.transfer.call->at_ns ||
-		packet.at_ns > first.transfer.call_return->at_ns || !packet.has_stream_end || packet.bytes == 0 ||
-		lost_within(seen, direction.begin_ns, packet.at_ns))
-		return;
-	const uint32_t base = packet.stream_end - packet.bytes;
-	const Stream queued(device, base), announced(ready, base), arrived(enqueued, base);
+	const Stream queued(device, *base), announced(ready, *base), arrived(enqueued, *base);
 	for (Exchange &exchange : direction.exchanges) {
 		if (exchange.seq >= static_cast<uint64_t>(INT64_MAX) / direction.payload_bytes)
 			continue;

@@ -43,6 +43,35 @@ TEST(Decode, TcpHeldBytesLeaveWithALaterPacket)
 							   "1:propagation 130 | 1:receiver.kernel 100 | 1:receiver.user 100");
 }
 
+// A corked socket holds the first message as it holds the others.
+TEST(Decode, TcpEachMessageMayBeHeld)
+{
+	Capture capture(kTcp, 2);
+	capture.cell.wait = rundir::Wait::Poll;
+	for (unsigned i = 0; i < 2; ++i) {
+		const uint64_t t = Capture::start(i);
+		Capture::stream(capture.device(t + 350, 100), 600 + 100 * i);
+		Capture::stream(capture.ready(t + 370), 600 + 100 * i);
+		capture.block.flows[0].recvs[i].take_call_ns = t + 500;
+	}
+	for (unsigned i = 0; i < 2; ++i)
+		EXPECT_EQ(capture.text(i), "0:sender.user 100 | 0:sender.kernel 100 | 1:network/held 150 | 1:network 20 | "
+								   "1:propagation 130 | 1:receiver.kernel 100 | 1:receiver.user 100");
+}
+
+// A packet of before the block is sent again: by it the second message would have gone out before it was given.
+TEST(Decode, TcpThatBeginsWithAnOlderPacketHasNoPath)
+{
+	Capture capture(kTcp, 3);
+	Capture::stream(capture.device(1110, 100), 500);
+	for (unsigned i = 0; i < 3; ++i) {
+		Capture::stream(capture.device(Capture::start(i) + 130, 100), 600 + i * 100);
+		Capture::stream(capture.ready(Capture::start(i) + 150), 600 + i * 100);
+	}
+	for (unsigned i = 0; i < 3; ++i)
+		EXPECT_EQ(capture.text(i), "no_evidence") << i;
+}
+
 // Without the first packet no offset is known, and a wrong one would be worse than none.
 TEST(Decode, TcpWithoutItsFirstPacketHasNoPath)
 {
