@@ -70,6 +70,12 @@ public:
 	int fd() const { return ring_.ring_fd; }
 	bool has_thread() const { return has_thread_; } // that submits, and completes, without a call
 
+	// Then handing in is a system call that wakes it.
+	bool thread_sleeps() const
+	{
+		return (__atomic_load_n(ring_.sq.kflags, __ATOMIC_ACQUIRE) & IORING_SQ_NEED_WAKEUP) != 0;
+	}
+
 	// A request to fill in; `id` comes back with its completions. Never null: few are ever in flight.
 	io_uring_sqe *request() { return io_uring_get_sqe(&ring_); }
 	bool is_submitted() const { return io_uring_sq_ready(&ring_) == 0; }

@@ -114,13 +114,16 @@ private:
 		// Waiting by epoll is about messages; for room, a sender that may sleep sleeps in the call.
 		const bool may_sleep = wait != ICEPATH_WAIT_POLL;
 		const bool calls = hand_in || may_sleep || (out.has_work() && !out.has_completion());
+		// A thread that is awake takes requests out of memory. Should it fall asleep just now, the call that wakes it isn't told.
+		const bool in_memory = out.has_thread() && !may_sleep && !out.thread_sleeps();
 		if (!calls)
 			pause_spin();
 		else if (!(hand_in || may_sleep ? out.submit(may_sleep) : out.do_work()))
 			return failed("io_uring_enter");
-		if (calls && message.attempts++ == 0)
+		if (calls && message.attempts++ == 0 && !in_memory)
 			message.call_ns = out.call_ns;
-		message.return_ns = out.has_thread() ? icepath_now_ns() : out.return_ns;
+		if (calls && !in_memory)
+			message.return_ns = out.return_ns;
 		while (out.has_completion()) {
 			const io_uring_cqe done = out.take();
 			const uint64_t buffer = 1ull << (done.user_data - kSending);

@@ -98,6 +98,29 @@ std::optional<uint32_t> first_byte(const std::vector<SocketEvent> &device, const
 	return base;
 }
 
+// The sender announced nothing, but one other task did: a kernel thread that sends for it (io_uring's SQPOLL). Several of
+// them within [begin, end] tell nothing.
+bool match_kernel_thread(const std::vector<SocketEvent> &others, uint64_t begin_ns, uint64_t end_ns, Transfer &transfer)
+{
+	const auto within = all_within(others, begin_ns, end_ns);
+	auto of_another = [&](const SocketEvent &one) { return one.tid != within.back().tid; };
+	if (within.empty() || std::ranges::any_of(within, of_another))
+		return false;
+	set_ready(within.back(), Provenance::Paired, nullptr, transfer);
+	return true;
+}
+
+// A sender that polls sees that its message was sent before it sends the next one. 0: nobody has it.
+uint64_t sent_by(const Direction &direction, size_t index)
+{
+	const Exchange &exchange = direction.exchanges[index];
+	if (!exchange.received)
+		return 0;
+	const bool is_last = index + 1 == direction.exchanges.size();
+	return is_last ? exchange.received->recv_ns
+				   : std::min(exchange.received->recv_ns, direction.exchanges[index + 1].sent->send_ns);
+}
+
 } // namespace
 
 void match_local(const SocketEvents &events, const Observations &seen, Direction &direction)
@@ -112,8 +135,11 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 		std::erase_if(*own, [&](const SocketEvent &one) { return one.tid != direction.sender; });
 	// Another thread of the cell sends for itself.
 	std::erase_if(others, [&](const SocketEvent &one) { return seen.threads.contains(one.tid); });
-	for (Exchange &exchange : direction.exchanges) {
-		Transfer &transfer = exchange.transfer;
+	for (size_t i = 0; i < direction.exchanges.size(); i++) {
+		Transfer &transfer = direction.exchanges[i].transfer;
+		const uint64_t sent_by_ns = transfer.polls ? sent_by(direction, i) : 0;
+		if (!transfer.call) // handed to a kernel thread that was awake
+			match_kernel_thread(others, direction.exchanges[i].sent->send_ns, sent_by_ns, transfer);
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;
@@ -127,16 +153,13 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 			set_ready(*last, Provenance::Exact, nullptr, transfer);
 			continue;
 		}
-		// The sender announced nothing in its call, but one other task did: a kernel thread that sends for it (io_uring's
-		// SQPOLL). The call lasts until that has sent. Where no event announces, the receiver's waking by it does.
-		const auto within = all_within(others, begin_ns, end_ns);
-		auto of_another = [&](const SocketEvent &one) { return one.tid != within.back().tid; };
-		if (within.empty()) {
-			if (const OffCpu *woken = woken_by_another(seen, transfer, begin_ns, end_ns))
-				set_ready(*woken, transfer);
-		} else if (std::ranges::none_of(within, of_another)) {
-			set_ready(within.back(), Provenance::Paired, nullptr, transfer);
-		}
+		// A call that may sleep lasts until a kernel thread has sent. Where no event announces, the receiver's waking by it does.
+		if (!all_within(others, begin_ns, end_ns).empty())
+			match_kernel_thread(others, begin_ns, end_ns, transfer);
+		else if (const OffCpu *woken = woken_by_another(seen, transfer, begin_ns, end_ns))
+			set_ready(*woken, transfer);
+		else // or it only woke that thread
+			transfer.carried = match_kernel_thread(others, begin_ns, sent_by_ns, transfer);
 	}
 }
 

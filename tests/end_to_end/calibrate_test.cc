@@ -14,9 +14,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Of typical messages: over all of them, a call takes 5 ms, of which one interruption of the sender has a tenth.
 double calibrated_share(const nlohmann::json &cell)
 {
-	for (const auto &layer : cell["layers"])
+	for (const auto &layer : cell["typical_layers"])
 		if (layer["layer"] == "sender.kernel") {
 			EXPECT_LE(layer["provenance"]["inferred_calibrated"], layer["provenance"]["inferred"]) << layer;
 			return layer["provenance"]["inferred_calibrated"];

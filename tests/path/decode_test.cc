@@ -50,6 +50,22 @@ TEST(Decode, AKernelThreadAnnouncesWhatTheSenderGaveIt)
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 }
 
+// A sender that polls hands it over in memory, and spins in its own code until it was sent; or it makes a call to wake the thread.
+TEST(Decode, AKernelThreadHasWhatASenderThatPollsGaveIt)
+{
+	Capture capture(kUnixSocket);
+	capture.cell.wait = rundir::Wait::Poll;
+	rundir::SendStamp &sent = capture.block.flows[0].sends[0];
+	sent.return_ns = 1130;
+	capture.ready(1150, kForeign);
+	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 30~ | 1:network 20' | 1:receiver.kernel 450 | "
+							  "1:receiver.user 100");
+	sent.call_ns = 0;
+	EXPECT_EQ(capture.text(), "0:sender.user 150' | 1:receiver.kernel 450 | 1:receiver.user 100");
+	capture.ready(1155, kForeign + 1);
+	EXPECT_EQ(capture.text(), "no_evidence");
+}
+
 TEST(Decode, AKernelThreadsWakingTellsWhereNothingIsAnnounced)
 {
 	Capture capture(kUnixSocket);
