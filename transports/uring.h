@@ -153,8 +153,10 @@ public:
 		if (!on)
 			return;
 		std::atomic_thread_fence(std::memory_order_seq_cst);
-		if (has_work())
+		if (has_work()) {
 			eventfd_write(event_, 1);
+			return_ns = icepath_now_ns(); // a call more
+		}
 	}
 
 private:

@@ -77,6 +77,9 @@ def true_path(i):
 
 class SegmentCheck(unittest.TestCase):
     def check(self, lie=lambda segments: None, **how):
+        return self.check_each(lambda i, segments: lie(segments) if i == MESSAGES // 2 else None, **how)
+
+    def check_each(self, lie, **how):
         block = {"type": "block", "block": 0, "cell": 0, "title": "by hand", "target": "by hand", "round": 0,
                  "begin_ns": START - PERIOD // 2, "end_ns": START + MESSAGES * PERIOD - PERIOD // 2,
                  "workers": [{"side": 0, "role": "sender", "tid": SENDER, "name": "sender", "cpu": 0},
@@ -85,8 +88,7 @@ class SegmentCheck(unittest.TestCase):
             file.write(json.dumps(block, separators=(",", ":")) + "\n")
             for i in range(MESSAGES):
                 path = copy.deepcopy(true_path(i))
-                if i == MESSAGES // 2:
-                    lie({check_segments.label(one) + str(k): one for k, one in enumerate(path["segments"])})
+                lie(i, {check_segments.label(one) + str(k): one for k, one in enumerate(path["segments"])})
                 file.write(json.dumps(path, separators=(",", ":")) + "\n")
             file.flush()
             return check_segments.check(file.name, iter(recording(**how)), None, 1000)
@@ -119,6 +121,21 @@ class SegmentCheck(unittest.TestCase):
         for where, wrong in (("receiver.kernel7", "receiver.user"), ("sender.kernel1", "sender.user")):
             result = self.check(lambda segments: segments[where].update(layer=wrong))
             self.assertEqual(self.false(result), [("segment", wrong)])
+
+    # The sender stamps its call's begin at 10 µs and calls at once. Here its CPU stands still in between.
+    def stalled(self, count):
+        def lie(i, segments):
+            if i < count:
+                segments["sender.user0"]["end_ns"] -= 9_000
+                segments["sender.kernel1"]["begin_ns"] -= 9_000
+        return lie
+
+    def test_a_stall_of_the_host_excuses_few_segments(self):
+        few = self.check_each(self.stalled(3))
+        self.assertEqual((few["false"], few["uncheckable"]), ({}, {"a CPU stood still beside one of its ends": 3}))
+        many = self.check_each(self.stalled(4))
+        self.assertEqual(many["layers"]["sender.kernel"]["false"], 4)
+        self.assertFalse(many["good"])
 
     def test_a_wrong_waker_is_found(self):
         def blocked_by(culprit):

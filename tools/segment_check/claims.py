@@ -7,7 +7,7 @@ from .timelines import ASLEEP, EDGE, KERNEL, NOBODY_KNOWS, RUNNABLE, RUNNING, US
 
 SHARE = 0.95  # of a segment must be as claimed
 LONGEST_STALL_NS = 1_000_000
-STALL = "a CPU stood still between perf's and icepath's stamps of one event"
+STALL = "a CPU stood still beside one of its ends"
 
 HOLDS, BY_EDGE, BY_SLACK, BY_BOUNDS, UNCHECKABLE, FALSE = "holds", "by edge", "by slack", "by bounds", "uncheckable", "false"
 HOLD = (HOLDS, BY_EDGE, BY_SLACK)
@@ -76,6 +76,8 @@ class Checker:
         return verdict
 
     def _places(self, at_ns):
+        """Where a boundary may lie as well if the host stopped a CPU between two handlers of one tracepoint: at the last event before
+        it on a CPU on which nothing was seen from there to it."""
         found = [at_ns]
         for times in self.lines.times.values():
             at = bisect.bisect_right(times, at_ns) - 1
@@ -83,12 +85,26 @@ class Checker:
                 found.append(times[at])
         return found
 
-    def _holds_but_for_a_stall(self, segment):
-        """An interrupt of the host between two handlers of one tracepoint sets their stamps apart: a boundary may as well lie at
-        the last event before it on a CPU on which nothing was seen from there to it."""
+    def _entry_after(self, segment, at_ns):
+        """A thread stamps, and then calls: where its CPU was stopped between the two, the boundary lies at the call. Interrupts that
+        were due come first then."""
+        entries = self.lines.entries[segment["tid"]]
+        at = bisect.bisect_left(entries, (at_ns,))
+        if at == len(entries) or entries[at][0] - at_ns >= LONGEST_STALL_NS:
+            return []
+        ns, cpu = entries[at]
+        times = self.lines.times[cpu]
+        return [ns] if times[bisect.bisect_right(times, at_ns)] - at_ns >= 0.9 * (ns - at_ns) else []
+
+    def _shifted(self, segment):
         begin, end = segment["begin_ns"], segment["end_ns"]
-        return any(first < last and self._state(segment, first, last).what in HOLD
-                   for first in self._places(begin) for last in self._places(end) if (first == begin) != (last == end))
+        begins, ends = self._places(begin), self._places(end)
+        if segment["layer"].endswith(".kernel"):
+            begins += self._entry_after(segment, begin)
+        return ((first, last) for first in begins for last in ends if first < last and (first == begin) != (last == end))
+
+    def _holds_but_for_a_stall(self, segment):
+        return any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
 
     def _state(self, segment, begin, end):
         state = _claimed_state(segment)
@@ -198,6 +214,10 @@ class Checker:
             return Verdict(BY_SLACK, "")
         if sum(had[self.slack]) >= needed:
             return Verdict(UNCHECKABLE, "perf saw no event that tells")
+        for first, last in self._shifted(segment):
+            shares = self.shares(segment, first, last)
+            if shares and shares.get(name_of(culprit), 0) >= (last - first) / 2:
+                return Verdict(UNCHECKABLE, STALL)
         return Verdict(FALSE, f"{name_of(culprit)} had {had[0][0]} of {end - begin} ns")
 
     def _waker(self, segment, culprit):

@@ -3,11 +3,13 @@
 import heapq
 from collections import Counter, defaultdict
 
-from .claims import BY_BOUNDS, BY_EDGE, BY_SLACK, FALSE, HOLDS, UNCHECKABLE, label, name_of, waits_for_cpu
+from .claims import BY_BOUNDS, BY_EDGE, BY_SLACK, FALSE, HOLDS, STALL, UNCHECKABLE, label, name_of, waits_for_cpu
 
 WORST = 20
 HOLD_SHARE = 0.999
 CULPRIT_SHARE = 0.01
+# A host stops a CPU here and there. What would need that more often, within a layer of a cell, is false.
+STALLED_SHARE, FEW_STALLS = 0.01, 3
 
 
 class Tally:
@@ -17,9 +19,11 @@ class Tally:
         self.why = Counter()
         self.paths = Counter()
         self.false = Counter()
-        self.worst = []
+        self.worst = {"culprit": [], "segment": []}
         self.sums = defaultdict(lambda: [0, 0, 0])  # by (layer, who): told, found, segments
         self.conservation = Counter()
+        self.seen = Counter()  # segments and culprits by layer and cell, and of these
+        self.stalled = Counter()
         self._order = 0
 
     def segment(self, verdict, segment, path, block, lines):
@@ -33,18 +37,21 @@ class Tally:
         self._tell(verdict, "culprit", segment, path, block, lines)
 
     def _tell(self, verdict, of, segment, path, block, lines):
+        self.seen[of, label(segment), block["title"]] += 1
         if verdict.what == UNCHECKABLE:
             self.why[verdict.why] += 1
+            self.stalled[of, label(segment), block["title"]] += verdict.why == STALL
         if verdict.what != FALSE:
             return
         self._order += 1
         self.false[f"{of} {label(segment)}, {block['title']}"] += 1
         ns = segment["end_ns"] - segment["begin_ns"]
         entry = (ns, self._order, of, verdict, segment, path, block, lines)
-        if len(self.worst) < WORST:
-            heapq.heappush(self.worst, entry[:2] + (self._told(*entry[2:]),))
-        elif ns > self.worst[0][0]:
-            heapq.heapreplace(self.worst, entry[:2] + (self._told(*entry[2:]),))
+        worst = self.worst[of]
+        if len(worst) < WORST:
+            heapq.heappush(worst, entry[:2] + (self._told(*entry[2:]),))
+        elif ns > worst[0][0]:
+            heapq.heapreplace(worst, entry[:2] + (self._told(*entry[2:]),))
 
     @staticmethod
     def _told(of, verdict, segment, path, block, lines):
@@ -87,7 +94,18 @@ class Tally:
             rows.append({"layer": layer, "who": who, "told_ns": told, "found_ns": found, "segments": segments, "agrees": agrees})
         return rows
 
+    def refuse_too_many_stalls(self):
+        for (of, layer, title), count in self.stalled.items():
+            if count <= max(FEW_STALLS, STALLED_SHARE * self.seen[of, layer, title]):
+                continue
+            counts = self.layers[layer] if of == "segment" else self.culprits
+            counts[UNCHECKABLE] -= count
+            counts[FALSE] += count
+            self.why[STALL] -= count
+            self.false[f"{of} {layer}, {title}"] += count
+
     def result(self, slack_ns, spare=0):
+        self.refuse_too_many_stalls()
         total = Counter()
         for counts in self.layers.values():
             total.update(counts)
@@ -102,7 +120,7 @@ class Tally:
                 "layers": {name: dict(counts) for name, counts in sorted(self.layers.items())},
                 "culprits": dict(self.culprits), "culprit_sums": rows, "false": dict(self.false.most_common()), "uncheckable": dict(self.why.most_common()),
                 "paths": dict(self.paths), "conservation": dict(self.conservation),
-                "worst": [told for _, _, told in sorted(self.worst, key=lambda entry: -entry[0])]}
+                "worst": [told for worst in self.worst.values() for _, _, told in sorted(worst, key=lambda entry: -entry[0])]}
 
 
 def _words(state):

@@ -77,6 +77,7 @@ class Timelines:
         self.interrupts = defaultdict(lambda: defaultdict(Intervals))  # by CPU, name
         self.outermost = defaultdict(Intervals)  # by CPU; value: name
         self.wakings = defaultdict(list)  # by tid: (ns, current tid, interrupt's name or None)
+        self.entries = defaultdict(list)  # of system calls by tid: (ns, cpu)
         self.instants = defaultdict(list)  # by event's name: ns
         self.hidden = defaultdict(int)  # by CPU: switches that no event told
         self._current, self._since, self._last, self._nest = {}, {}, {}, defaultdict(list)
@@ -210,6 +211,7 @@ class Timelines:
             thread.until(max(self._on_its_way_in_since(event), thread.since), EDGE)
             thread.until(event.ns, KERNEL)
             thread.entered = event.ns
+            self.entries[event.tid].append((event.ns, event.cpu))
         else:
             thread.until(event.ns, USER)
             thread.at_door_until = event.ns + EDGE_NS
