@@ -25,7 +25,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from segment_check import conservation, trace
-from segment_check.claims import UNCHECKABLE, Checker, Verdict, label
+from segment_check.claims import STALL, UNCHECKABLE, Checker, Verdict, label
 from segment_check.lag import Lag
 from segment_check.tally import Tally, table
 from segment_check.timelines import Timelines
@@ -110,7 +110,10 @@ def check_path(path, block, lines, checker, tally, lost):
             tally.segment(Verdict(UNCHECKABLE, "perf lost events of that time"), segment, path, block, lines)
             continue
         tally.segment(checker.segment(segment), segment, path, block, lines)
-        tally.culprit(checker.culprit(segment), segment, path, block, lines)
+        culprit = checker.culprit(segment)
+        tally.culprit(culprit, segment, path, block, lines)
+        if culprit and culprit.why == STALL:
+            continue
         if segment["layer"] in ("runqueue", "preempted", "queue"):
             tally.shares(segment, checker.shares(segment, segment["begin_ns"], segment["end_ns"]))
 

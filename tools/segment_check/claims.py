@@ -214,11 +214,18 @@ class Checker:
             return Verdict(BY_SLACK, "")
         if sum(had[self.slack]) >= needed:
             return Verdict(UNCHECKABLE, "perf saw no event that tells")
-        for first, last in self._shifted(segment):
-            shares = self.shares(segment, first, last)
-            if shares and shares.get(name_of(culprit), 0) >= (last - first) / 2:
-                return Verdict(UNCHECKABLE, STALL)
+        if had[self.slack][0] + self._longest_gap(self._cpu_of(segment, end, end + 1), begin, end) >= needed or any(
+                (self.shares(segment, first, last) or {}).get(name_of(culprit), 0) >= (last - first) / 2
+                for first, last in self._shifted(segment)):
+            return Verdict(UNCHECKABLE, STALL)
         return Verdict(FALSE, f"{name_of(culprit)} had {had[0][0]} of {end - begin} ns")
+
+    def _longest_gap(self, cpu, begin, end):
+        """Between two events of a CPU: of one in which it stood still, either program at the event beside it may say that it was his."""
+        times = self.lines.times[cpu]
+        inside = times[bisect.bisect_right(times, begin):bisect.bisect_left(times, end)]
+        longest = max((b - a for a, b in zip([begin, *inside], [*inside, end])), default=0)
+        return longest if longest < LONGEST_STALL_NS and inside else 0
 
     def _waker(self, segment, culprit):
         # The waking of a sleep is the first one in it; it may come before its thread is switched out.

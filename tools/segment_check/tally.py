@@ -8,8 +8,8 @@ from .claims import BY_BOUNDS, BY_EDGE, BY_SLACK, FALSE, HOLDS, STALL, UNCHECKAB
 WORST = 20
 HOLD_SHARE = 0.999
 CULPRIT_SHARE = 0.01
-# A host stops a CPU here and there. What would need that more often, within a layer of a cell, is false.
-STALLED_SHARE, FEW_STALLS = 0.01, 3
+# A host stops a CPU here and there. What would need that more often is false: segments by layer and cell, culprits in all.
+STALLED_SHARE, FEW_STALLS = {"segment": 0.01, "culprit": 0.001}, {"segment": 3, "culprit": 0}
 
 
 class Tally:
@@ -37,10 +37,11 @@ class Tally:
         self._tell(verdict, "culprit", segment, path, block, lines)
 
     def _tell(self, verdict, of, segment, path, block, lines):
-        self.seen[of, label(segment), block["title"]] += 1
+        group = (of, label(segment), block["title"]) if of == "segment" else (of, "", "of any cell")
+        self.seen[group] += 1
         if verdict.what == UNCHECKABLE:
             self.why[verdict.why] += 1
-            self.stalled[of, label(segment), block["title"]] += verdict.why == STALL
+            self.stalled[group] += verdict.why == STALL
         if verdict.what != FALSE:
             return
         self._order += 1
@@ -96,7 +97,7 @@ class Tally:
 
     def refuse_too_many_stalls(self):
         for (of, layer, title), count in self.stalled.items():
-            if count <= max(FEW_STALLS, STALLED_SHARE * self.seen[of, layer, title]):
+            if count <= max(FEW_STALLS[of], STALLED_SHARE[of] * self.seen[of, layer, title]):
                 continue
             counts = self.layers[layer] if of == "segment" else self.culprits
             counts[UNCHECKABLE] -= count
