@@ -9,6 +9,8 @@ SHARE = 0.95  # of a segment must be as claimed
 LONGEST_STALL_NS = 1_000_000
 STALL = "a CPU stood still beside one of its ends"
 
+UNSEEN = ("irq work interrupt", "NMI")
+
 HOLDS, BY_EDGE, BY_SLACK, BY_BOUNDS, UNCHECKABLE, FALSE = "holds", "by edge", "by slack", "by bounds", "uncheckable", "false"
 HOLD = (HOLDS, BY_EDGE, BY_SLACK)
 Verdict = namedtuple("Verdict", "what why")
@@ -139,7 +141,7 @@ class Checker:
 
     def _interrupt(self, segment, begin, end):
         name = segment["culprit"]["name"]
-        if name in ("irq work interrupt", "NMI"):
+        if name in UNSEEN:
             return Verdict(UNCHECKABLE, f"perf can't record the end of: {name}")
         cpu = self._cpu_of(segment, begin, end)
         if cpu is None:
@@ -200,6 +202,8 @@ class Checker:
             return None
         if not waits_for_cpu(segment):
             return self._waker(segment, culprit)
+        if culprit["name"] in UNSEEN:
+            return Verdict(UNCHECKABLE, f"perf can't record the end of: {culprit['name']}")
         begin, end = segment["begin_ns"], segment["end_ns"]
         had = {}
         for slack in (0, self.slack):
@@ -210,8 +214,8 @@ class Checker:
         needed = (end - begin) / 2
         if had[0][0] >= needed:
             return Verdict(HOLDS, "")
-        if had[self.slack][0] >= needed:
-            return Verdict(BY_SLACK, "")
+        if had[self.slack][0] + self.slack >= needed and had[self.slack][0] > 0:
+            return Verdict(BY_SLACK, "")  # his own ends may be off as well
         if sum(had[self.slack]) >= needed:
             return Verdict(UNCHECKABLE, "perf saw no event that tells")
         if had[self.slack][0] + self._longest_gap(self._cpu_of(segment, end, end + 1), begin, end) >= needed or any(
@@ -242,19 +246,24 @@ class Checker:
 
     def shares(self, segment, begin, end):
         """Who had the CPU that the thread came in on: nanoseconds by name_of(); '?' what isn't known. An interrupt on top of a
-        task has its time."""
+        task has its time; a softirq that ksoftirqd runs is both's."""
         cpu = self._cpu_of(segment, end, end + 1)
         if cpu is None:
             return None
         shares, cuts = {}, []
         for first, last, name, _ in self.lines.outermost[cpu].within(begin, end):
             shares[name] = shares.get(name, 0) + last - first
-            cuts.append((first, last))
+            if not (name.endswith(" softirq") and self._is_ksoftirqd(cpu, first)):
+                cuts.append((first, last))
         for first, last, tid, _ in self.lines.cpus[cpu].within(begin, end):
             ns = last - first - sum(max(0, min(last, b) - max(first, a)) for a, b in cuts)
             who = "?" if tid == NOBODY_KNOWS else "idle CPU" if tid == 0 else f"task {tid}"
             shares[who] = shares.get(who, 0) + ns
         return shares
+
+
+    def _is_ksoftirqd(self, cpu, at_ns):
+        return any(tid in self.lines.ksoftirqd for _, _, tid, _ in self.lines.cpus[cpu].within(at_ns, at_ns + 1))
 
 
 def same_interrupt(seen, told):

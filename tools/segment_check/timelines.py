@@ -76,6 +76,7 @@ class Timelines:
         self.cpus = defaultdict(Intervals)  # value: tid of who has it
         self.interrupts = defaultdict(lambda: defaultdict(Intervals))  # by CPU, name
         self.outermost = defaultdict(Intervals)  # by CPU; value: name
+        self.ksoftirqd = set()  # tids: they run softirqs
         self.wakings = defaultdict(list)  # by tid: (ns, current tid, interrupt's name or None)
         self.entries = defaultdict(list)  # of system calls by tid: (ns, cpu)
         self.instants = defaultdict(list)  # by event's name: ns
@@ -157,6 +158,8 @@ class Timelines:
         if not found:
             return
         prev, state, following = int(found.group(1)), found.group(2), int(found.group(3))
+        if "next_comm=ksoftirqd/" in event.text:
+            self.ksoftirqd.add(following)
         cpu, ns = event.cpu, event.ns
         if prev != 0:
             thread = self._threads[prev]
