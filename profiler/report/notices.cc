@@ -170,7 +170,7 @@ void add_opening_notices(const CellResult &cell, size_t cells, Notices &told)
 			 fmt::format("modes: {} and {}, in {} and {} openings of fresh processes",
 						 duration(openings.modes[0].value), duration(openings.modes[1].value),
 						 openings.modes[0].openings, openings.modes[1].openings));
-	else if (openings.differ() && openings.difference->between_sd >= kWorthTellingOfLuck) {
+	else if (openings.differ() && openings.difference->between_sd >= kWorthTellingOfLuck && !openings.values.empty()) {
 		const auto [low, high] = std::ranges::minmax(openings.values);
 		tell(told, "p50s that differ between fresh processes", cell.cell,
 			 fmt::format("from {} to {} in {} openings, which differ by more than their blocks do", duration(low),
