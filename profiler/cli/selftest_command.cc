@@ -6,7 +6,6 @@
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cpuset/affinity.h"
 #include "cpuset/choose.h"
@@ -99,14 +98,13 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 		options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
-	std::optional<TemporaryFolder> temporary;
-	if (options.output.empty())
-		temporary.emplace();
+	const TemporaryFolder temporary;
 	const run::CpuClaim claim(cpuset::measuring_cpus(cpus));
 	selftest::MeasureOptions measure;
 	measure.injections = injections;
 	measure.cpus = cpuset::measuring_cpus(cpus);
-	measure.directory = temporary ? temporary->path() + "/run" : options.output;
+	measure.directory = options.output.empty() ? temporary.path() + "/run" : options.output;
+	measure.workspace = temporary.path();
 	measure.duration_s = options.duration_s;
 	measure.started_ns = started_ns;
 	measure.tier = options.tier;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/selftest/added_time.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -63,9 +64,35 @@ BlockMeans means_of(const path::Observations &seen, const std::vector<path::Path
 	return means;
 }
 
+bool goes_by(const path::Path &path, const path::Delivery &delivery, const std::vector<RelayStamps> &relays)
+{
+	const path::Segment *first = nullptr, *last = nullptr; // of the relay's user mode
+	for (const path::Segment &segment : path.segments) {
+		if (segment.hop > 2 || (segment.hop == 0 && segment.thread != delivery.sender) ||
+			(segment.hop == 2 && segment.thread != delivery.receiver))
+			return false;
+		if (segment.hop != 1)
+			continue;
+		if (first && segment.thread != first->thread)
+			return false;
+		if (segment.layer == path::Layer::RelayUser) {
+			first = first ? first : &segment;
+			last = &segment;
+		}
+	}
+	const auto relay =
+		std::ranges::find_if(relays, [&](const RelayStamps &one) { return first && one.tid == first->thread; });
+	if (relay == relays.end())
+		return false;
+	return 1 == std::ranges::count_if(relay->stamps, [&](const RelayStamp &stamp) {
+			   return stamp.taken_ns >= first->begin.at_ns && stamp.given_ns <= last->end.at_ns;
+		   });
+}
+
 std::vector<std::vector<BlockPair>> read_pairs(const std::string &run, const std::vector<const Injection *> &measured)
 {
 	rundir::Reader reader(run);
+	const std::vector<RelayStamps> relays = read_relay_stamps(run + "/" + kStampsFolder);
 	std::vector<std::map<uint32_t, std::array<std::optional<BlockMeans>, 2>>> rounds(measured.size());
 	while (const auto block = reader.next()) {
 		const size_t which = block->cell / 2;
@@ -75,7 +102,11 @@ std::vector<std::vector<BlockPair>> read_pairs(const std::string &run, const std
 		std::vector<path::Path> paths;
 		for (const path::Delivery &delivery : seen.deliveries)
 			paths.push_back(path::walk(seen, delivery));
-		rounds[which][block->round][block->cell % 2] = means_of(seen, paths, block->sides[0].tid, *measured[which]);
+		BlockMeans means = means_of(seen, paths, block->sides[0].tid, *measured[which]);
+		if (measured[which]->stamped_relay)
+			for (size_t i = 0; i < paths.size(); i++)
+				means.contradicted += paths[i].complete() && !goes_by(paths[i], seen.deliveries[i], relays);
+		rounds[which][block->round][block->cell % 2] = means;
 	}
 	std::vector<std::vector<BlockPair>> pairs(measured.size());
 	for (size_t which = 0; which < measured.size(); which++)

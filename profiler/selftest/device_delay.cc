@@ -68,8 +68,8 @@ class DeviceDelay : public Effect {
 public:
 	explicit DeviceDelay(int pidfd) : pidfd_(pidfd)
 	{
-		const Fd program = load_spinning_program(BPF_PROG_TYPE_SCHED_CLS, kLateNs, TC_ACT_OK);
-		if (const int error = in_network_of(pidfd, [&] { return attach(program.get()); }))
+		const int program = spinning_program(BPF_PROG_TYPE_SCHED_CLS, kLateNs, TC_ACT_OK);
+		if (const int error = in_network_of(pidfd, [&] { return attach(program); }))
 			throw Failure(ExitCode::MachineCannot,
 						  fmt::format("the loopback device takes no BPF program for what it receives (clsact): {}",
 									  std::strerror(error)));

@@ -5,7 +5,7 @@
 
 namespace icepath::selftest {
 
-std::unique_ptr<Effect> put_in_hog(const Subject &subject); // the default policy, never sleeps
+std::unique_ptr<Effect> put_in_hog(const Subject &subject); // the default policy
 std::unique_ptr<Effect> put_in_fifo_hog(const Subject &subject);
 
 } // namespace icepath::selftest

@@ -18,7 +18,7 @@ constexpr uint64_t kUs = 1000, kMs = 1'000'000;
 
 // One message in flight at a time, so that no delay passes itself on to the next message as queueing.
 constexpr double kAlone = 400;
-constexpr double kAloneAmongThrottled = 200;
+constexpr double kAloneAmongThrottled = 200, kAloneAmongSleepers = 100;
 
 // Of two messages that are sent at once the second one waits for a receiver that is busy with the first.
 constexpr rundir::Burst kTwoAtOnce = {2, 4 * kMs};
@@ -44,7 +44,8 @@ const std::vector<Injection> &injections()
 		 {0, 600 * kUs},
 		 {{Layer::Queue, Part::Busy}}},
 		{"hog",
-		 "a task that never sleeps, with the scheduler's default policy, on the receiver's CPU",
+		 "a task of the scheduler's default policy and of nice -20 on the receiver's CPU that runs for 1.5 ms of every "
+		 "2",
 		 {"uds-stream", kAlone, {}, nullptr, false},
 		 {},
 		 {},
@@ -68,13 +69,15 @@ const std::vector<Injection> &injections()
 		 "throttled",
 		 true},
 		{"deep-idle",
-		 "CPUs may idle as deeply as they like, which they mayn't otherwise",
-		 {"uds-stream", kAlone},
+		 "the receiver's CPU may idle as deeply as it likes, which it mayn't otherwise; it comes back with cold caches",
+		 {"uds-stream", kAloneAmongSleepers, {}, nullptr, true, true},
 		 {},
 		 {},
-		 {{Layer::Wakeup}, {Layer::Runqueue}},
+		 {{Layer::Wakeup}, {Layer::Runqueue}, {Layer::ReceiverKernel}},
 		 "",
-		 true},
+		 true,
+		 false,
+		 "CPUs here come back from deep idle as fast as from any, or others kept the receiver's from idling"},
 		{"receiver-asleep",
 		 "the receiver sleeps for 600 µs instead of 100 µs before it asks, and the second of two messages comes "
 		 "meanwhile",
@@ -96,6 +99,12 @@ const std::vector<Injection> &injections()
 		 {{Layer::Network}},
 		 "",
 		 true},
+		{"device-queue",
+		 "each packet waits for 450 µs instead of 50 µs in a device's queue, on its way to another network namespace",
+		 {"selftest-queue/late", kAlone, {}, "selftest-queue/soon"},
+		 {},
+		 {},
+		 {{Layer::Network}}},
 		{"full-queue",
 		 "the pipe is full, and the receiver makes room after 1000 µs instead of 100 µs",
 		 {"selftest/full-queue", kAlone, {}, "selftest/full-queue-briefly"},
@@ -115,8 +124,17 @@ const std::vector<Injection> &injections()
 		 {},
 		 {},
 		 {{Layer::Blocked, Part::Fault}}},
+		{"relay",
+		 "a relay holds each message for 600 µs instead of 100 µs, and takes and answers heartbeats meanwhile",
+		 {"selftest-relay/late", kAlone, {}, "selftest-relay/soon"},
+		 {},
+		 {},
+		 {{Layer::RelayUser}},
+		 "",
+		 false,
+		 true},
 		{"interrupt-storm",
-		 "interrupts of 250 µs, one each millisecond, on the CPU of a sender that computes before it sends",
+		 "interrupts of 1.6 ms, one every 5 ms, on the CPU of a sender that computes before it sends",
 		 {"selftest/work", kAlone},
 		 {},
 		 {},

@@ -25,6 +25,8 @@ struct Traffic {
 	const char *target_without = nullptr; // the same one
 	// Its workers run by SCHED_FIFO, so that no task but those of the kernel and of the injection takes their CPUs.
 	bool shielded = true;
+	// A task that gives way to all others keeps the sender's CPU from idling, without the injection and with it.
+	bool sender_awake = false;
 };
 
 struct Injection {
@@ -37,6 +39,10 @@ struct Injection {
 	const char *culprit = "";
 	// Whether, instead, the injector of its name (injector.h) puts it into the blocks with it.
 	bool from_outside = false;
+	// Whether a relay of the project's own stamps each message that it hands on (relay_stamps.h).
+	bool stamped_relay = false;
+	// Why it may add nothing here; empty: where it is put in, it adds something.
+	const char *why_nothing = "";
 };
 
 const std::vector<Injection> &injections();

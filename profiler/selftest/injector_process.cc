@@ -16,6 +16,7 @@
 #include "profiler/failure.h"
 #include "profiler/privilege/own_child.h"
 #include "profiler/selftest/injector.h"
+#include "profiler/selftest/spender.h"
 
 namespace icepath::selftest {
 
@@ -23,7 +24,7 @@ struct InjectorRequest {
 	enum class Kind : uint32_t { Awake, Begin, End } kind;
 	std::array<char, 32> name;
 	uint32_t sender_cpu, receiver_cpu;
-	uint32_t shielded; // Begin
+	uint32_t shielded, sender_awake; // Begin
 };
 
 namespace {
@@ -33,7 +34,7 @@ struct InjectorReply {
 	std::array<char, 384> why;
 };
 
-constexpr int kAnswerMs = 20'000;
+constexpr int kAnswerMs = 120'000; // the verifier follows a spinning program, on an emulated CPU too
 
 class Server {
 public:
@@ -53,6 +54,7 @@ public:
 			return;
 		case InjectorRequest::Kind::End:
 			effect_.reset();
+			spender_.reset();
 			return;
 		}
 		throw Failure(ExitCode::Internal, "the injecting process was asked for something that it doesn't know");
@@ -62,6 +64,7 @@ private:
 	void begin(const InjectorRequest &request, std::vector<Fd> &processes)
 	{
 		effect_.reset();
+		spender_.reset();
 		Subject subject;
 		subject.sender_cpu = request.sender_cpu;
 		subject.receiver_cpu = request.receiver_cpu;
@@ -76,6 +79,8 @@ private:
 			receiver_ = std::move(processes.back());
 			subject.receiver_pidfd = receiver_.get();
 		}
+		if (request.sender_awake)
+			spender_ = std::make_unique<Spender>("selftest-awake", request.sender_cpu);
 		if (const size_t length = strnlen(request.name.data(), request.name.size()))
 			effect_ = put_in({request.name.data(), length}, subject);
 	}
@@ -92,6 +97,7 @@ private:
 	const uid_t user_;
 	std::optional<cpuset::KeptAwake> awake_;
 	Fd receiver_; // outlives what is done to it
+	std::unique_ptr<Spender> spender_; // on the sender's CPU
 	std::unique_ptr<Effect> effect_;
 };
 
@@ -172,16 +178,15 @@ std::string InjectorProcess::try_it(const std::string &name, const std::vector<u
 	return why_not;
 }
 
-void InjectorProcess::begin(const std::string &name, bool shielded, const std::vector<uint32_t> &cpus,
+void InjectorProcess::begin(const std::string &name, const Traffic &traffic, const std::vector<uint32_t> &cpus,
 							const std::vector<uint32_t> &tids)
 {
-	if (!shielded && name.empty())
-		return;
 	std::vector<Fd> workers;
 	for (const uint32_t tid : tids)
 		workers.emplace_back(static_cast<int>(syscall(SYS_pidfd_open, tid, 0)));
 	InjectorRequest request = request_for(InjectorRequest::Kind::Begin, name, cpus);
-	request.shielded = shielded;
+	request.shielded = traffic.shielded;
+	request.sender_awake = traffic.sender_awake;
 	const std::string why_not = ask(request, {workers.front().get(), workers.back().get()});
 	if (!why_not.empty())
 		throw Failure(ExitCode::MachineCannot, name.empty() ? why_not : name + ": " + why_not);

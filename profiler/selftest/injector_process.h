@@ -10,6 +10,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/privilege/identity.h"
+#include "profiler/selftest/injections.h"
 
 namespace icepath::selftest {
 
@@ -28,9 +29,9 @@ public:
 	// Puts an injection in and takes it away again at once: why that can't be done here; empty: it can.
 	std::string try_it(const std::string &name, const std::vector<uint32_t> &cpus);
 
-	// For one block: shields the workers if that is wanted, and puts in the injection of that name, if it isn't empty. `tids`: by side,
-	// each a process of its own. Throws Failure.
-	void begin(const std::string &name, bool shielded, const std::vector<uint32_t> &cpus,
+	// For one block: does for the workers what their traffic wants (Traffic::shielded, Traffic::sender_awake), and puts in the
+	// injection of that name, if it isn't empty. `tids`: by side, each a process of its own. Throws Failure.
+	void begin(const std::string &name, const Traffic &traffic, const std::vector<uint32_t> &cpus,
 			   const std::vector<uint32_t> &tids);
 	void end() noexcept;
 

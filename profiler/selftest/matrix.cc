@@ -72,6 +72,26 @@ void judge(Row &row)
 	row.verdict = is_proved ? Verdict::Strays : is_off ? Verdict::Undecided : Verdict::Lands;
 }
 
+// The verdict of a row that has figures.
+void decide(Row &row)
+{
+	if (row.contradicted.value_or(0) > 0) {
+		row.verdict = Verdict::Strays;
+		row.why = fmt::format("{} paths whole that the relay's own stamps contradict", *row.contradicted);
+	} else if (row.pairs < kFewestPairs) {
+		row.why = fmt::format("{} pairs of blocks are too few: measure longer (-d)", row.pairs);
+	} else if (!is_above(*row.added_ns, 0)) {
+		const char *why_nothing = row.injection->why_nothing;
+		row.why = fmt::format("it added nothing that stands out{}{}", *why_nothing ? ": " : "", why_nothing);
+		if (*why_nothing)
+			row.verdict = Verdict::NotInjected;
+	} else if (row.known < kLeastKnown) {
+		row.why = fmt::format("only {} of the messages that it met have a complete path", percent(row.known));
+	} else {
+		judge(row);
+	}
+}
+
 } // namespace
 
 Row row_of(const Injection &injection, const std::vector<BlockPair> &pairs)
@@ -84,12 +104,13 @@ Row row_of(const Injection &injection, const std::vector<BlockPair> &pairs)
 		return row;
 	}
 	std::vector<double> added;
-	uint64_t complete = 0, messages = 0;
+	uint64_t complete = 0, messages = 0, contradicted = 0;
 	double landed = 0, named = 0;
 	for (const BlockPair &pair : pairs) {
 		added.push_back(added_ns(pair));
 		complete += pair.with.complete;
 		messages += pair.with.messages;
+		contradicted += pair.without.contradicted + pair.with.contradicted;
 		landed += all_in_place_ns(pair.with, injection);
 		named += pair.with.named_ns;
 	}
@@ -104,14 +125,9 @@ Row row_of(const Injection &injection, const std::vector<BlockPair> &pairs)
 	}
 	if (*injection.culprit && landed > 0)
 		row.named = named / landed;
-	if (row.pairs < kFewestPairs)
-		row.why = fmt::format("{} pairs of blocks are too few: measure longer (-d)", row.pairs);
-	else if (!is_above(*row.added_ns, 0))
-		row.why = "it added nothing that stands out";
-	else if (row.known < kLeastKnown)
-		row.why = fmt::format("only {} of the messages that it met have a complete path", percent(row.known));
-	else
-		judge(row);
+	if (injection.stamped_relay)
+		row.contradicted = contradicted;
+	decide(row);
 	return row;
 }
 

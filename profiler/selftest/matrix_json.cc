@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "profiler/selftest/matrix_text.h"
@@ -36,6 +37,7 @@ Json row_json(const Row &row)
 			{"added_ns", middle_json(row.added_ns)},
 			{"in_place", middle_json(row.in_place)},
 			{"named", row.named ? Json(*row.named) : Json(nullptr)},
+			{"contradicted_by_relay", row.contradicted ? Json(*row.contradicted) : Json(nullptr)},
 			{"layers", layers}};
 }
 
@@ -43,6 +45,10 @@ Json row_json(const Row &row)
 
 std::string json_of(const std::vector<Row> &matrix, const Circumstances &circumstances)
 {
+	Json verdicts = Json::object();
+	for (size_t verdict = 0; verdict < kVerdictNames.size(); verdict++)
+		verdicts[std::string(kVerdictNames[verdict])] =
+			std::ranges::count(matrix, static_cast<Verdict>(verdict), &Row::verdict);
 	Json json = {{"schema_version", 1},
 				 {"icepath", circumstances.icepath_version},
 				 {"started_utc", circumstances.started_utc},
@@ -50,6 +56,7 @@ std::string json_of(const std::vector<Row> &matrix, const Circumstances &circums
 				 {"tier", circumstances.tier},
 				 {"limits", {{"least_in_place", kLeastInPlace}, {"most_elsewhere", kMostElsewhere}}},
 				 {"passed", exit_code(matrix) == ExitCode::Ok},
+				 {"verdicts", verdicts},
 				 {"injections", Json::array()},
 				 {"notices", circumstances.notices}};
 	for (const Row &row : matrix)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace icepath::selftest {
@@ -53,17 +54,38 @@ void add_shares(const std::vector<Row> &matrix, std::string &text)
 	}
 }
 
+// Of the other layers the one that has most: "network 0.4 [0.1, 0.8]".
+std::string most_elsewhere(const Row &row)
+{
+	const auto most = std::ranges::max_element(row.elsewhere, {},
+											   [](const auto &share) { return share ? share->median : -HUGE_VAL; });
+	return *most ? fmt::format("{} {}", path::name(static_cast<path::Layer>(most - row.elsewhere.begin())),
+							   with_interval(**most))
+				 : "–";
+}
+
 void add_verdicts(const std::vector<Row> &matrix, std::string &text)
 {
-	text += fmt::format("\n{:<16} {:<12} {:>5} {:>7}  {:<23} {}\n", "", "verdict", "pairs", "named", "in place, %",
-						"where it belongs");
+	text += fmt::format("\n{:<16} {:<12} {:>5} {:>7}  {:<23} {:<34} {}\n", "", "verdict", "pairs", "named",
+						"in place, %", "most elsewhere, %", "where it belongs");
 	for (const Row &row : matrix) {
-		text += fmt::format("{:<16} {:<12} {:>5} {:>7}  {:<23} {}\n", row.injection->name, name(row.verdict), row.pairs,
-							row.named ? percent(*row.named) : "–", row.in_place ? with_interval(*row.in_place) : "–",
+		text += fmt::format("{:<16} {:<12} {:>5} {:>7}  {:<23} {:<34} {}\n", row.injection->name, name(row.verdict),
+							row.pairs, row.named ? percent(*row.named) : "–",
+							row.in_place ? with_interval(*row.in_place) : "–", most_elsewhere(row),
 							text_of(row.injection->lands));
 		if (!row.why.empty())
 			text += fmt::format("{:<16} {}\n", "", row.why);
 	}
+}
+
+// "13 land, 1 strays, 0 undecided, 1 not injected".
+std::string summary_of(const std::vector<Row> &matrix)
+{
+	std::string summary;
+	for (const Verdict verdict : {Verdict::Lands, Verdict::Strays, Verdict::Undecided, Verdict::NotInjected})
+		summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ",
+							   std::ranges::count(matrix, verdict, &Row::verdict), name(verdict));
+	return fmt::format("of {}: {}", matrix.size(), summary);
 }
 
 } // namespace
@@ -73,7 +95,7 @@ std::string text_of(const std::vector<Row> &matrix)
 	std::string text = "share in % of the added time, by the layer in which it was found\n";
 	add_shares(matrix, text);
 	add_verdicts(matrix, text);
-	return text +
+	return text + "\n" + summary_of(matrix) + "\n" +
 		   fmt::format(
 			   "\nMedians over pairs of blocks, without and with the injection. An injection lands where at least "
 			   "{:.0f} % of its time is\nin place and at most {:.0f} % in each other layer. In brackets: the "

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "profiler/plan/plan.h"
 #include "profiler/run/budget.h"
@@ -50,12 +51,20 @@ std::string why_not(const Injection &injection, const std::vector<plan::Target> 
 	return injection.from_outside ? injector.try_it(injection.name, cpus) : "";
 }
 
+std::string make_stamps_folder(const std::string &workspace)
+{
+	const std::filesystem::path folder = std::filesystem::path(workspace) / kStampsFolder;
+	std::filesystem::create_directory(folder);
+	return folder;
+}
+
 std::vector<plan::Target> targets_of(std::vector<std::string> &notices)
 {
 	std::vector<plan::Target> targets = run::describe_targets(notices);
 	std::vector<std::string> own;
 	for (const std::string &folder : run::plugin_folders())
-		for (const char *plugin : {"icepath-selftest.so", "icepath-selftest-network.so"})
+		for (const char *plugin : {"icepath-selftest.so", "icepath-selftest-network.so", "icepath-selftest-relay.so",
+								   "icepath-selftest-queue.so"})
 			own.push_back(folder + "/selftest/" + plugin);
 	for (plan::Target &target : run::describe_plugins(own, notices))
 		targets.push_back(std::move(target));
@@ -68,6 +77,8 @@ Measured measure(const MeasureOptions &options, rundir::Head head, privilege::He
 				 const std::function<void(const run::Progress &)> &tell)
 {
 	Measured measured;
+	const std::string stamps = make_stamps_folder(options.workspace);
+	setenv(kStampsVariable, stamps.c_str(), 1);
 	setenv(kWorkVariable, std::to_string(rounds_of_work(kWorkNs)).c_str(), 1); // workers inherit it
 	const std::vector<plan::Target> targets = targets_of(measured.notices);
 	std::vector<const Injection *> possible;
@@ -94,10 +105,11 @@ Measured measure(const MeasureOptions &options, rundir::Head head, privilege::He
 		session.begin_injection = [&](size_t cell, const std::vector<uint32_t> &tids) {
 			const Injection &injection = *possible[cell / 2];
 			const bool puts_in = injection.from_outside && cell % 2 == 1;
-			injector.begin(puts_in ? injection.name : "", injection.traffic.shielded, plan.cells[cell].cpus, tids);
+			injector.begin(puts_in ? injection.name : "", injection.traffic, plan.cells[cell].cpus, tids);
 		};
 		session.end_injection = [&] { injector.end(); };
 		measured.interrupted = run::run_session(plan, head, session, helper, tell).interrupted;
+		std::filesystem::copy(stamps, std::filesystem::path(options.directory) / kStampsFolder);
 		pairs = read_pairs(options.directory, possible);
 	}
 	for (size_t i = 0, next = 0; i < options.injections.size(); i++)

@@ -19,6 +19,7 @@ struct MeasureOptions {
 	std::vector<const Injection *> injections;
 	std::vector<uint32_t> cpus; // the sender's, the receiver's
 	std::string directory; // of the run
+	std::string workspace; // a folder of the invoking user's that outlives the run
 	double duration_s = 60;
 	uint64_t started_ns = 0;
 	std::optional<capture::Tier> tier;

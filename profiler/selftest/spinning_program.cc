@@ -7,8 +7,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <tuple>
 #include <vector>
 
+#include "profiler/channel.h"
 #include "profiler/failure.h"
 
 namespace icepath::selftest {
@@ -17,7 +20,7 @@ namespace {
 // The verifier follows every round, and keeps the way out of each until it has seen them all: 8192 at most
 // (BPF_COMPLEXITY_LIMIT_JMP_SEQ). The clock takes 10 ns or more to read (bpf_ktime_get_ns).
 constexpr int32_t kMostLooks = 8'000;
-constexpr int kReadings = 8; // of the clock, for each look at what it says
+constexpr int kReadings = 24; // of the clock, for each look at what it says
 
 constexpr bpf_insn insn(int code, int to, int from, int offset, int32_t value)
 {
@@ -30,9 +33,7 @@ constexpr bpf_insn insn(int code, int to, int from, int offset, int32_t value)
 	return one;
 }
 
-} // namespace
-
-Fd load_spinning_program(bpf_prog_type type, uint32_t ns, int32_t result)
+Fd load(bpf_prog_type type, uint32_t ns, int32_t result)
 {
 	constexpr int kCall = BPF_JMP | BPF_CALL, kMove = BPF_ALU64 | BPF_MOV, kSubtract = BPF_ALU64 | BPF_SUB;
 	std::vector<bpf_insn> program = {
@@ -52,6 +53,17 @@ Fd load_spinning_program(bpf_prog_type type, uint32_t ns, int32_t result)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("the kernel doesn't take a BPF program that lets time pass: {}", std::strerror(-fd)));
 	return Fd(fd);
+}
+
+} // namespace
+
+int spinning_program(bpf_prog_type type, uint32_t ns, int32_t result)
+{
+	static std::map<std::tuple<bpf_prog_type, uint32_t, int32_t>, Fd> loaded;
+	Fd &program = loaded[{type, ns, result}];
+	if (!program)
+		program = load(type, ns, result);
+	return program.get();
 }
 
 } // namespace icepath::selftest

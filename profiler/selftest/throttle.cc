@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/selftest/throttle.h"
 
-#include <sched.h>
-
-#include "profiler/selftest/child.h"
 #include "profiler/selftest/cpu_group.h"
+#include "profiler/selftest/spender.h"
 
 namespace icepath::selftest {
 namespace {
@@ -16,18 +14,7 @@ constexpr uint64_t kQuotaUs = 5'000, kPeriodUs = 20'000;
 class Throttle : public Effect {
 public:
 	explicit Throttle(const Subject &subject)
-		: group_(kQuotaUs, kPeriodUs),
-		  // It gives way to the receiver at once, as long as either may run.
-		  spender_(
-			  "selftest-spend", subject.receiver_cpu,
-			  [] {
-				  const sched_param none{0};
-				  return sched_setscheduler(0, SCHED_IDLE, &none) == 0;
-			  },
-			  [] {
-				  for (;;)
-					  asm volatile("" ::: "memory");
-			  })
+		: group_(kQuotaUs, kPeriodUs), spender_("selftest-spend", subject.receiver_cpu)
 	{
 		group_.add(spender_.pid());
 		if (subject.receiver > 0)
@@ -36,7 +23,7 @@ public:
 
 private:
 	CpuGroup group_; // outlives who is in it
-	Child spender_;
+	Spender spender_;
 };
 
 } // namespace

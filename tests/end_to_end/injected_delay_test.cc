@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A known delay is put into a known layer, and the breakdown must find it there: over interleaved pairs of blocks, without
-// and with the delay, the change of the layer over the change of recv - send.
+// and with the delay, the change of the layer over the change of recv - send. Over transports that `icepath selftest` has no
+// such injection for: over UNIX sockets, and with more kinds of delay, it is that command's test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -137,10 +138,8 @@ const std::vector<std::string> kBusyReceiver = {"--patterns",        "oneway", "
 												"--inject-receiver", "200us"};
 
 INSTANTIATE_TEST_SUITE_P(Cases, InjectedDelay,
-						 testing::Values(Injected{"BusySenderUds", "uds-stream", kBusySender, Layer::SenderUser},
-										 Injected{"BusySenderTcp", "tcp", kBusySender, Layer::SenderUser},
+						 testing::Values(Injected{"BusySenderTcp", "tcp", kBusySender, Layer::SenderUser},
 										 Injected{"BusySenderShmRing", "shm-ring", kBusySender, Layer::SenderUser},
-										 Injected{"BusyReceiverUds", "uds-stream", kBusyReceiver, Layer::Queue},
 										 Injected{"BusyReceiverTcp", "tcp", kBusyReceiver, Layer::Queue},
 										 Injected{"BusyReceiverShmRing", "shm-ring", kBusyReceiver, Layer::Queue}),
 						 [](const auto &which) { return std::string(which.param.name); });

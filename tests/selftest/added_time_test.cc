@@ -69,5 +69,69 @@ TEST(AddedTime, IsNamedByShares)
 	EXPECT_EQ(means_of(block.seen, block.paths, kSender, kInjection).named_ns, 600);
 }
 
+// A relay's hop, between its taking call and its giving one.
+struct Relayed {
+	static constexpr uint32_t kRelay = 15;
+	path::Path path;
+	path::Delivery delivery;
+	std::vector<RelayStamps> relays{{kRelay, {{1'250, 1'750}, {91'250, 91'750}}}};
+
+	Relayed()
+	{
+		delivery.sender = kSender;
+		delivery.receiver = kReceiver;
+		const auto add = [&](Layer layer, uint64_t begin, uint64_t end, uint16_t hop, uint32_t thread) {
+			path.segments.push_back(segment(layer, begin, end));
+			path.segments.back().hop = hop;
+			path.segments.back().thread = thread;
+		};
+		add(Layer::SenderUser, 1'000, 1'100, 0, kSender);
+		add(Layer::Runqueue, 1'100, 1'200, 1, kRelay);
+		add(Layer::RelayUser, 1'200, 1'500, 1, kRelay);
+		add(Layer::RelayKernel, 1'500, 1'600, 1, kRelay);
+		add(Layer::RelayUser, 1'600, 1'800, 1, kRelay);
+		add(Layer::RelayKernel, 1'800, 1'900, 1, kRelay);
+		add(Layer::ReceiverKernel, 1'900, 2'000, 2, kReceiver);
+	}
+	bool holds() const { return goes_by(path, delivery, relays); }
+};
+
+TEST(AddedTime, APathThroughTheRelayHoldsByItsStamps) { EXPECT_TRUE(Relayed().holds()); }
+
+TEST(AddedTime, APathIsContradictedByTheRelaysStamps)
+{
+	Relayed earlier;
+	earlier.relays[0].stamps[0].taken_ns = 1'190; // it had it before the path says so
+	EXPECT_FALSE(earlier.holds());
+	Relayed later;
+	later.relays[0].stamps[0].given_ns = 1'810;
+	EXPECT_FALSE(later.holds());
+	Relayed another;
+	another.relays[0].tid = 16;
+	EXPECT_FALSE(another.holds());
+	Relayed none;
+	none.relays.clear();
+	EXPECT_FALSE(none.holds());
+	Relayed twice; // two messages while the path has one
+	twice.relays[0].stamps[1] = {1'760, 1'780};
+	EXPECT_FALSE(twice.holds());
+}
+
+TEST(AddedTime, APathThroughMoreThanTheRelayIsContradicted)
+{
+	Relayed heartbeat; // of another thread of the sender's process
+	heartbeat.path.segments[0].thread = 11;
+	EXPECT_FALSE(heartbeat.holds());
+	Relayed longer;
+	longer.path.segments.back().hop = 3;
+	EXPECT_FALSE(longer.holds());
+	Relayed two;
+	two.path.segments[4].thread = 16;
+	EXPECT_FALSE(two.holds());
+	Relayed direct;
+	direct.path.segments.erase(direct.path.segments.begin() + 1, direct.path.segments.end() - 1);
+	EXPECT_FALSE(direct.holds());
+}
+
 } // namespace
 } // namespace icepath::selftest

@@ -21,13 +21,13 @@ TEST(SelftestCommand, FindsWhatItPutIn)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	const auto before = end_to_end::traces_on_this_machine();
-	const Outcome outcome = run({icepath_program(), "selftest", "-q", "-d", "20", "--only",
-								 "sender-busy,receiver-busy,fifo-hog", "--json", "matrix.json"},
-								folder.path(), 90s);
+	const Outcome outcome = run({icepath_program(), "selftest", "-q", "-d", "30", "--only",
+								 "sender-busy,receiver-busy,hog,fifo-hog,relay", "--json", "matrix.json", "-o", "out"},
+								folder.path(), 120s);
 	ASSERT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 1) << outcome.err;
 	const auto json = end_to_end::read_json(folder.path() / "matrix.json");
 	EXPECT_EQ(json["passed"], outcome.exit_code == 0);
-	ASSERT_EQ(json["injections"].size(), 3u);
+	ASSERT_EQ(json["injections"].size(), 5u);
 	for (const auto &row : json["injections"]) {
 		SCOPED_TRACE(row.dump());
 		EXPECT_GE(row["pairs"].get<int>(), 6);
@@ -35,8 +35,14 @@ TEST(SelftestCommand, FindsWhatItPutIn)
 		EXPECT_GT(row["added_ns"]["ci95"][0].get<double>(), 0);
 		EXPECT_NE(outcome.out.find(row["name"].get<std::string>()), std::string::npos);
 	}
-	EXPECT_EQ(json["injections"][2]["name"], "fifo-hog");
-	EXPECT_GE(json["injections"][2]["named"].get<double>(), 0.8) << "who took the CPU";
+	for (const int hog : {2, 3})
+		EXPECT_GE(json["injections"][hog]["named"].get<double>(), 0.8) << "who took the CPU";
+	EXPECT_EQ(json["injections"][3]["name"], "fifo-hog");
+	EXPECT_EQ(json["injections"][4]["name"], "relay");
+	EXPECT_EQ(json["injections"][4]["contradicted_by_relay"], 0);
+	const Outcome report = run({icepath_program(), "report", "out"}, folder.path(), 60s);
+	EXPECT_EQ(report.exit_code, 0) << report.err;
+	EXPECT_NE(report.out.find("selftest-fifo"), std::string::npos) << "the report names it, too";
 	EXPECT_EQ(end_to_end::traces_on_this_machine(), before);
 }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What injectors leave on the machine: nothing.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "profiler/selftest/child.h"
 #include "profiler/selftest/injections.h"
 #include "profiler/selftest/injector_process.h"
 #include "tests/end_to_end/command.h"
@@ -23,6 +28,21 @@ TEST(InjectorProcess, TakesAwayWhatItPutIn)
 		EXPECT_NE(process.try_it("rm -rf", {0, 1}), "") << "it does what is listed and nothing else";
 	}
 	EXPECT_EQ(end_to_end::traces_on_this_machine(), before);
+}
+
+// What the injecting process holds open, such as the wish that CPUs stay awake, ends with it and not with its children.
+TEST(Child, KeepsNoDescriptor)
+{
+	const Fd held(memfd_create("icepath-held", MFD_CLOEXEC));
+	const auto holds = [](pid_t process) {
+		return std::ranges::any_of(
+			std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd"), [](const auto &entry) {
+				return std::filesystem::read_symlink(entry).string().find("icepath-held") != std::string::npos;
+			});
+	};
+	const Child child("selftest-child", 0, [] { return true; }, [] { pause(); });
+	EXPECT_TRUE(holds(getpid()));
+	EXPECT_FALSE(holds(child.pid()));
 }
 
 } // namespace

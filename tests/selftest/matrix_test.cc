@@ -122,13 +122,41 @@ TEST(Matrix, PathsThatAreUnknownProveNothing)
 	EXPECT_NE(row.why.find("complete path"), std::string::npos) << row.why;
 }
 
+TEST(Matrix, WhatMayAddNothingWasntInjectedWhereItDoes)
+{
+	Injection idle = kHog;
+	idle.why_nothing = "CPUs don't idle";
+	const Row nothing = row_of(idle, pairs_with({}));
+	EXPECT_EQ(nothing.verdict, Verdict::NotInjected);
+	EXPECT_NE(nothing.why.find("CPUs don't idle"), std::string::npos) << nothing.why;
+	EXPECT_EQ(exit_code({nothing}), ExitCode::MachineCannot);
+	EXPECT_EQ(row_of(idle, pairs_with({{Layer::Blocked, Part::None, 500'000}})).verdict, Verdict::Strays);
+}
+
+TEST(Matrix, APathThatARelaysStampsContradictIsProof)
+{
+	std::vector<BlockPair> pairs = pairs_with({{Layer::Runqueue, Part::None, 500'000}});
+	Injection relayed = kHog;
+	relayed.stamped_relay = true;
+	EXPECT_EQ(row_of(relayed, pairs).contradicted, 0u);
+	EXPECT_EQ(row_of(relayed, pairs).verdict, Verdict::Lands);
+	EXPECT_EQ(row_of(kHog, pairs).contradicted, std::nullopt);
+	pairs[3].without.contradicted = 1;
+	const Row row = row_of(relayed, pairs);
+	EXPECT_EQ(row.verdict, Verdict::Strays);
+	EXPECT_NE(row.why.find("contradict"), std::string::npos) << row.why;
+	EXPECT_EQ(exit_code({row}), ExitCode::TargetMissed);
+}
+
 TEST(Matrix, WhatCantBeInjectedNeitherPassesNorFails)
 {
 	const Row not_here = not_injected(kHog, "no such thing here");
 	const Row landed = row_of(kHog, pairs_with({{Layer::Runqueue, Part::None, 500'000}}));
 	EXPECT_EQ(exit_code({landed, not_here}), ExitCode::Ok);
 	EXPECT_EQ(exit_code({not_here}), ExitCode::MachineCannot);
-	EXPECT_NE(text_of({landed, not_here}).find("no such thing here"), std::string::npos);
+	const std::string text = text_of({landed, not_here});
+	EXPECT_NE(text.find("no such thing here"), std::string::npos) << text;
+	EXPECT_NE(text.find("of 2: 1 lands, 0 strays, 0 undecided, 1 not injected"), std::string::npos) << text;
 }
 
 TEST(Matrix, ItsJsonHasEveryLayerAndTheVerdict)
@@ -137,6 +165,8 @@ TEST(Matrix, ItsJsonHasEveryLayerAndTheVerdict)
 	const auto json =
 		nlohmann::json::parse(json_of({row, not_injected(kHog, "why not")}, {"0", "now", "{}", "", {"one"}}));
 	EXPECT_TRUE(json["passed"]);
+	EXPECT_EQ(json["verdicts"]["lands"], 1);
+	EXPECT_EQ(json["verdicts"]["not injected"], 1);
 	const auto &first = json["injections"][0];
 	EXPECT_EQ(first["verdict"], "lands");
 	EXPECT_EQ(first["layers"].size(), path::kLayerCount);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <climits>
 
+#include "profiler/selftest/plugin/beside.h"
 #include "profiler/selftest/plugin/own_delay.h"
 
 namespace icepath::selftest {
@@ -24,7 +25,7 @@ void futex(std::atomic<uint32_t> &word, int operation, uint32_t value)
 }
 
 // The process that has the lock.
-void hold(void *with)
+void hold(void *with, std::span<const int>)
 {
 	Shared &shared = *static_cast<Shared *>(with);
 	for (uint32_t seen = 0;; seen++) {
@@ -48,14 +49,15 @@ public:
 	bool before_send() override
 	{
 		// Not before: by now this thread has the policy and the CPU that the other one inherits.
-		if (holder_ < 0 && (holder_ = start_beside(hold, shared_, -1)) < 0)
+		if (holder_ < 0 && (holder_ = start_beside("selftest-holder", hold, shared_, {})) < 0)
 			return false;
 		shared_->lock.store(1); // for the other one
 		shared_->told.fetch_add(1);
 		futex(shared_->told, FUTEX_WAKE, 1);
 		while (shared_->lock.exchange(2) != 0)
 			futex(shared_->lock, FUTEX_WAIT, 2);
-		shared_->lock.store(0);
+		if (shared_->lock.exchange(0) == 2) // it was marked as contended above
+			futex(shared_->lock, FUTEX_WAKE, 1);
 		return true;
 	}
 

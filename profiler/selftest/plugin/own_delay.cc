@@ -5,16 +5,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstdlib>
-#include <ctime>
 
+#include "profiler/selftest/plugin/beside.h"
 #include "profiler/selftest/plugin/fixed_work.h"
 
 namespace icepath::selftest {
@@ -75,36 +72,6 @@ private:
 };
 
 } // namespace
-
-bool sleep_for(uint64_t ns)
-{
-	const timespec pause{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-	return ns == 0 || nanosleep(&pause, nullptr) == 0 || errno == EINTR;
-}
-
-pid_t start_beside(void (*work)(void *), void *with, int fd)
-{
-	const pid_t parent = getpid(), process = fork();
-	if (process != 0)
-		return process;
-	prctl(PR_SET_NAME, "selftest-beside");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-	if (fd >= 0 && fd != 3)
-		dup3(fd, 3, O_CLOEXEC);
-	syscall(SYS_close_range, fd >= 0 ? 4u : 3u, ~0u, 0u); // a worker's descriptors would hide its end from its peers
-	work(with);
-	_exit(0);
-}
-
-void end_beside(pid_t process)
-{
-	if (process <= 0)
-		return;
-	kill(process, SIGKILL); // not reaped yet: the number is still its
-	waitpid(process, nullptr, 0);
-}
 
 std::unique_ptr<OwnDelay> own_delay(Own own, uint64_t ns, const transports::ChannelEnd &end, int fd)
 {

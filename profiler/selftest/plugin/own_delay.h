@@ -31,12 +31,6 @@ public:
 // Of one end, which has messages go by `fd`. Null with errno set where it can't be had here.
 std::unique_ptr<OwnDelay> own_delay(Own own, uint64_t ns, const transports::ChannelEnd &end, int fd);
 
-// A process that does `work` until this end's thread ends; it keeps no descriptor but `fd`, if that isn't -1. -1 with errno set.
-pid_t start_beside(void (*work)(void *), void *with, int fd);
-void end_beside(pid_t process);
-
-bool sleep_for(uint64_t ns);
-
 std::unique_ptr<OwnDelay> lock_of_another(uint64_t ns);
 std::unique_ptr<OwnDelay> page_of_another(uint64_t ns);
 

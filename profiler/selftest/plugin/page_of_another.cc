@@ -8,27 +8,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profiler/selftest/plugin/beside.h"
 #include "profiler/selftest/plugin/own_delay.h"
 
 namespace icepath::selftest {
 namespace {
 
-constexpr int kFaultsFd = 3; // where start_beside() puts it
-
 uint64_t page_bytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
 // The process that brings the page.
-void bring(void *with)
+void bring(void *with, std::span<const int> kept)
 {
 	const uint64_t ns = *static_cast<uint64_t *>(with);
-	for (uffd_msg fault; read(kFaultsFd, &fault, sizeof(fault)) == sizeof(fault);) {
+	for (uffd_msg fault; read(kept[0], &fault, sizeof(fault)) == sizeof(fault);) {
 		if (fault.event != UFFD_EVENT_PAGEFAULT)
 			continue;
 		sleep_for(ns);
 		uffdio_zeropage page{};
 		page.range.start = fault.arg.pagefault.address & ~(page_bytes() - 1);
 		page.range.len = page_bytes();
-		ioctl(kFaultsFd, UFFDIO_ZEROPAGE, &page);
+		ioctl(kept[0], UFFDIO_ZEROPAGE, &page);
 	}
 }
 
@@ -44,7 +43,7 @@ public:
 	bool before_send() override
 	{
 		// Not before: by now this thread has the policy and the CPU that the other one inherits.
-		if (bringer_ < 0 && (bringer_ = start_beside(bring, &ns_, faults_)) < 0)
+		if (bringer_ < 0 && (bringer_ = start_beside("selftest-bringer", bring, &ns_, {&faults_, 1})) < 0)
 			return false;
 		*page_ = 1;
 		return true;

@@ -55,6 +55,8 @@ Kind kind(const char *name, const char *summary, By by, Own own, uint64_t ns)
 	it.summary = summary;
 	it.waits = ICEPATH_WAIT_BLOCK;
 	it.mechanisms = mechanisms_of(by);
+	if (own == Own::Lock)
+		it.mechanisms |= ICEPATH_USES_LIBRARY_CALLS; // a lock is told by the futex calls around it
 	it.capabilities = ICEPATH_NOT_IPC;
 	it.max_payload_bytes = kLargest;
 	it.max_payload_why = "the selftest's own limit";
