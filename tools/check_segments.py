@@ -118,10 +118,13 @@ def check_path(path, block, lines, checker, tally, lost):
             tally.shares(segment, checker.shares(segment, segment["begin_ns"], segment["end_ns"]))
 
 
-def timelines(events, begin, end, lag, paths):
-    if not lag.known():
-        lag.learn(paths, Timelines(events, begin, end))
-    return Timelines(events, begin, end, lag.ns)
+def timelines(events, begin, end, lag, title, paths):
+    if not lag.known() or title not in lag.calls_ns:
+        lines = Timelines(events, begin, end)
+        lag.learn_calls(title, paths, lines)
+        if not lag.known():
+            lag.learn(paths, lines)
+    return Timelines(events, begin, end, lag.ns, lag.calls_ns[title])
 
 
 def check(path, script, runs, slack_ns, spare=0):
@@ -131,7 +134,8 @@ def check(path, script, runs, slack_ns, spare=0):
         for group in groups(path):
             begin = group[0][0]["begin_ns"] - MARGIN_NS
             end = max(block["end_ns"] for block, _ in group) + MARGIN_NS
-            lines = timelines(told.between(begin, end), begin, end, lag, [one for _, at in group for one in paths_of(file, at)])
+            title = " beside ".join(block["title"] for block, _ in group)
+            lines = timelines(told.between(begin, end), begin, end, lag, title, [one for _, at in group for one in paths_of(file, at)])
             checker = Checker(lines, slack_ns)
             for cpu, count in lines.hidden.items():
                 hidden[cpu] = hidden.get(cpu, 0) + count

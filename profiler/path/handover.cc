@@ -122,18 +122,27 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	return Reason::None;
 }
 
-// When a slot had the message.
-Boundary stored(const Observations &seen, const Transfer &transfer, const Thread &giver)
+// When a slot had the message. The giver's store follows its publish stamp at once, unless something kept it from running. Who ran
+// and asked meanwhile would have seen it: so it came after that.
+Boundary stored(const Observations &seen, const Transfer &transfer, const Thread &giver, const Thread &taker)
 {
 	Boundary ready = at_mark(*transfer.publish);
 	const uint64_t published_ns = transfer.publish->at_ns;
 	uint64_t latest_ns = transfer.taken->at_ns;
 	if (transfer.stored_by_ns != 0)
 		latest_ns = std::min(latest_ns, transfer.stored_by_ns);
+	const auto looked = [&](uint64_t begin_ns, uint64_t end_ns) {
+		return std::ranges::any_of(stretches(taker, std::max(begin_ns, transfer.ask.at_ns), end_ns),
+								   [](const Stretch &one) { return !one.off; });
+	};
 	// Of what kept it from running: after one that is over in time it may have stored, and in one that isn't it can't have.
 	const auto kept = [&](uint64_t begin_ns, uint64_t end_ns, uint32_t record) {
-		if (begin_ns >= published_ns && end_ns <= latest_ns)
+		if (begin_ns < published_ns || end_ns > latest_ns)
+			return;
+		if (looked(begin_ns, end_ns))
 			ready = inferred(end_ns, {Evidence::Source::Record, record}, published_ns, latest_ns);
+		else
+			ready = inferred(ready.at_ns, ready.evidence, published_ns, latest_ns);
 	};
 	for (const Stretch &stretch : stretches(giver, published_ns, latest_ns)) {
 		if (stretch.off) {
@@ -196,7 +205,7 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
 		return Reason::InvertedTime;
 	if (out.slot) {
-		out.ready = stored(seen, transfer, giver);
+		out.ready = stored(seen, transfer, giver, taker);
 		return Reason::None;
 	}
 	const auto &by = transfer.taken && transfer.taken->at_ns < end->at_ns ? transfer.taken : end;

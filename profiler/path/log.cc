@@ -296,7 +296,7 @@ uint64_t first_switch(uint16_t number, const Cpu &cpu, const Observations &seen)
 		first_ns = std::min(first_ns, run.in_ns);
 	for (const auto &[tid, thread] : seen.threads)
 		for (const OffCpu &off : thread.off) {
-			if (off.out_cpu == number)
+			if (off.out_cpu == number && off.out_ns != 0)
 				first_ns = std::min(first_ns, off.out_ns);
 			if (off.in_cpu == number)
 				first_ns = std::min(first_ns, off.in_ns);
@@ -304,6 +304,15 @@ uint64_t first_switch(uint16_t number, const Cpu &cpu, const Observations &seen)
 				break;
 		}
 	return first_ns;
+}
+
+// A thread that was met as it was woken (on_sched_waking) hadn't run in this block: what its record calls the begin is its waking.
+void asleep_all_along(Thread &thread)
+{
+	if (thread.off.empty() || thread.off.front().preempted)
+		return;
+	if (OffCpu &first = thread.off.front(); first.out_ns == first.waking_ns)
+		first.out_ns = 0;
 }
 
 } // namespace
@@ -321,6 +330,7 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 	}
 	for (auto &[tid, thread] : seen.threads) {
 		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
+		asleep_all_along(thread);
 		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
 		std::ranges::sort(thread.moved_ns);
 		if (!thread.pinned && !thread.off.empty())

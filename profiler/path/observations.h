@@ -16,7 +16,7 @@ namespace icepath::path {
 
 // A period that a thread spent off its CPU. [out, in), with out < in.
 struct OffCpu {
-	uint64_t out_ns = 0, in_ns = 0;
+	uint64_t out_ns = 0, in_ns = 0; // out 0: since before the block
 	// The first waking of the period (0: none, as when preempted). It may come before `out_ns`.
 	uint64_t waking_ns = 0, wakeup_ns = 0;
 	uint64_t ipi_ns = 0, idle_exit_ns = 0; // on the CPU of switch-in; 0: not seen

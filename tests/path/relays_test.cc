@@ -301,6 +301,18 @@ TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
 	}
 }
 
+// The program meets it as it is woken, and takes that for the begin: it hadn't run before.
+TEST_F(Relayed, AThreadThatWasMetAsItWasWokenHadSleptAllAlong)
+{
+	slept(kClient, 1130, 1130, 1190, kSender);
+	slept(kClient, 1230, 1230, 1290, kSender);
+	slept(kServer, 1120, 1130, 1190, kSender);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(seen.threads.at(kClient).off[0].out_ns, 0u);
+	EXPECT_EQ(seen.threads.at(kClient).off[1].out_ns, 1230u);
+	EXPECT_EQ(seen.threads.at(kServer).off[0].out_ns, 1120u);
+}
+
 TEST_F(Relayed, TwoInFlightCannotBeToldApart)
 {
 	between_threads();

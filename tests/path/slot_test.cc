@@ -79,6 +79,16 @@ TEST(Slot, WhoLostItsCpuBeforeTheStoreIsNoPropagation)
 	EXPECT_EQ(ready.latest_ns, 5010u);
 }
 
+// A receiver that hasn't the CPU can't miss it: the store isn't put off then, only its bounds are wide.
+TEST(Slot, WhoDidNotLookProvesNothing)
+{
+	Scene scene = delayed_after_publishing(5010);
+	scene.preempt(kReceiver, 110, 5005);
+	scene.foreign_run(kReceiverCpu, 110, 5005, 98);
+	EXPECT_EQ(scene.text(), "0:sender.user 20~ | 1:preempted 4885 by 98 | 1:propagation 5 | 1:receiver.user 10");
+	EXPECT_EQ(scene.path().segments.at(0).end.latest_ns, 5010u);
+}
+
 TEST(Slot, ThatWasSeenMeanwhileHadBeenStored)
 {
 	EXPECT_EQ(delayed_after_publishing(150).text(), "0:sender.user 20 | 1:propagation 30 | 1:receiver.user 10");

@@ -105,8 +105,22 @@ class Checker:
             begins += self._entry_after(segment, begin)
         return ((first, last) for first in begins for last in ends if first < last and (first == begin) != (last == end))
 
+    def _begins_a_call(self, segment):
+        """Its thread's last event is a system call's, and interrupts came before icepath had seen that."""
+        if not segment["layer"].endswith(".user"):
+            return False
+        entries = self.lines.entries[segment["tid"]]
+        at = bisect.bisect_right(entries, (segment["begin_ns"],)) - 1
+        if at < 0 or segment["end_ns"] - entries[at][0] >= LONGEST_STALL_NS:
+            return False
+        entry_ns, cpu = entries[at]
+        times = self.lines.times[cpu]
+        next_ns = times[bisect.bisect_right(times, entry_ns):][:1]
+        since = list(self.lines.thread(segment["tid"]).within(entry_ns, segment["end_ns"]))
+        return bool(next_ns) and next_ns[0] - entry_ns > self.slack and all(state & (KERNEL | EDGE) for _, _, state, _ in since)
+
     def _holds_but_for_a_stall(self, segment):
-        return any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
+        return self._begins_a_call(segment) or any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
 
     def _state(self, segment, begin, end):
         state = _claimed_state(segment)

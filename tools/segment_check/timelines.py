@@ -69,8 +69,8 @@ class _Thread:
 
 
 class Timelines:
-    def __init__(self, events, begin_ns, end_ns, lag_ns=0):
-        self.begin, self.end, self._lag = begin_ns, end_ns, lag_ns
+    def __init__(self, events, begin_ns, end_ns, lag_ns=0, calls_lag_ns=0):
+        self.begin, self.end, self._lag, self._calls_lag = begin_ns, end_ns, lag_ns, calls_lag_ns
         self.times = defaultdict(list)  # by CPU: when anything was seen there
         self._threads = defaultdict(lambda: _Thread(begin_ns))
         self.cpus = defaultdict(Intervals)  # value: tid of who has it
@@ -90,7 +90,7 @@ class Timelines:
             self.cpus[cpu].add(self._since[cpu], end_ns, tid, cpu)
 
     def _at_other_handler(self, event):
-        return event if event.name in ("sys_enter", "sys_exit") else event._replace(ns=event.ns + self._lag)
+        return event._replace(ns=event.ns + (self._calls_lag if event.name in ("sys_enter", "sys_exit") else self._lag))
 
     def thread(self, tid):
         """Its states; nothing is known of one that no event names."""
