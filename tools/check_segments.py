@@ -39,7 +39,6 @@ def arguments():
     parser.add_argument("--keep", metavar="DIR", help="where the run and the recording stay; else they are taken away")
     parser.add_argument("--slack", type=int, default=1000, metavar="NS", help="how far an end may be off (%(default)s)")
     parser.add_argument("--without-syscalls", action="store_true", help="user and kernel layers are then only checked for running")
-    parser.add_argument("--without-culprits", action="store_true", help="they are checked and told, and don't decide how it exits")
     parser.add_argument("--spare", type=int, default=0, metavar="N", help="so many segments may be false beside one in a thousand: a"
                         " host that stops a CPU between a stamp and its system call makes one")
     parser.add_argument("--json", metavar="FILE", help="the result for programs")
@@ -171,7 +170,7 @@ def main():
     if not result["segments"]["checked"]:
         print("check_segments.py: nothing could be checked", file=sys.stderr)
         return 2
-    return 0 if result["good" if not chosen.without_culprits else "good_but_for_culprits"] else 1
+    return 0 if result["good"] else 1
 
 
 if __name__ == "__main__":

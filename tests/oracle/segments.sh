@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Every segment of a short run is borne out by perf's own recording of it. segments.sh ICEPATH PYTHON3
-# Without culprits: of several tasks that had a CPU in turn, a segment names the one that had it longest, half of it or not.
 set -eu
 icepath=$1 python=$2
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
 command -v perf >/dev/null || { echo "skipped: linux-perf isn't installed"; exit 77; }
 exec "$python" "$(dirname "$0")/../../tools/check_segments.py" --icepath "$icepath" \
-	--without-culprits --spare 5 \
+	 --spare 5 \
 	-- -t uds-stream,tcp,process-vm -s 64 --patterns pingpong -d 6

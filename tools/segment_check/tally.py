@@ -115,7 +115,7 @@ class Tally:
         rows = self.culprit_rows(slack_ns)
         segments_good = checked > 0 and hold + spare >= HOLD_SHARE * checked and not self.conservation["differs"]
         good = segments_good and not self.culprits[FALSE] and not any(row["agrees"] == "no" for row in rows)
-        return {"good": good, "good_but_for_culprits": segments_good, "slack_ns": slack_ns, "segments": {"checked": checked, "hold": hold, **dict(total)},
+        return {"good": good, "slack_ns": slack_ns, "segments": {"checked": checked, "hold": hold, **dict(total)},
                 "hold_share": hold / checked if checked else None,
                 "slack_share": total[BY_SLACK] / checked if checked else None,
                 "layers": {name: dict(counts) for name, counts in sorted(self.layers.items())},
