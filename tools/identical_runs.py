@@ -4,6 +4,8 @@
 
     python3 tools/identical_runs.py --icepath build/bin/icepath --runs 12 --seconds 20 --output results/identical-runs.json
 
+Where the machine is quiet for some minutes only, the same with --runs 4 --continue, as often as it takes.
+
 An interval of 95 % that holds for another run overlaps that run's in nearly all pairs: two such intervals of one value are
 disjoint in less than one pair of a hundred, where both are as wide as they must be. Counted are the intervals of p50, of p99, and
 of what the probes added to the p50. Pairs whose reports say that the machine was another one (tools/machine_state.py) stand aside.
@@ -21,7 +23,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import machine_state  # noqa: E402
@@ -74,7 +75,9 @@ def facts_of(run):
         cells[cell["target"]] = {name: told(cell, measure_of) for name, measure_of in MEASURES.items()}
         cells[cell["target"]]["openings"] = cell.get("openings")
         cells[cell["target"]]["drift"] = cell.get("drift")
-    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "machine_state": run.get("machine_state")}
+    changes = [notice for notice in run["notices"] if notice.startswith("the machine changed")]
+    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "machine_state": run.get("machine_state"),
+            "told_of_changes": changes}
 
 
 def compare(runs):
@@ -137,6 +140,21 @@ def show(result):
     print(f"pairs whose reports say that the machine was another one: {len(result['machine_changed'])}")
 
 
+def runs_before(args, parser):
+    """Those in --output, where they are to be continued."""
+    if not args.resume:
+        return []
+    if not args.output:
+        parser.error("--continue: give the file that has the runs before (--output)")
+    if not os.path.exists(args.output):
+        return []
+    with open(args.output, encoding="utf-8") as file:
+        before = json.load(file)
+    if before["seconds"] != args.seconds or before["targets"] != args.targets.split(","):
+        parser.error(f"--continue: {args.output} has runs of {before['seconds']:g} s over {','.join(before['targets'])}: they aren't identical")
+    return before["each"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--icepath", default="build/bin/icepath")
@@ -144,14 +162,17 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="of each")
     parser.add_argument("--targets", default="uds-stream,mqueue,pipe,tcp", help="as icepath run -t takes them")
     parser.add_argument("--output", help="where the figures go, as JSON")
+    parser.add_argument("--continue", action="store_true", dest="resume",
+                        help="add --runs to those that --output has already, instead of beginning anew: for a machine that is quiet for "
+                             "some minutes only")
     args = parser.parse_args()
-    if args.runs < 2:
+    before = runs_before(args, parser)
+    if args.runs + len(before) < 2:
         parser.error("--runs: one run has nothing to be compared with: give 2 or more")
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     with CpusAwake() as awake, tempfile.TemporaryDirectory(prefix="icepath-identical-") as folder:
         if not awake:
             print("identical_runs.py: /dev/cpu_dma_latency can't be held: CPUs may halt", file=sys.stderr)
-        runs = []
+        runs = list(before)
         for number in range(args.runs):
             try:
                 runs.append(facts_of(measure(args, number, folder)))
@@ -160,8 +181,8 @@ def main():
             print(f"run {number + 1} of {args.runs}", file=sys.stderr)
     table, changed = compare(runs)
     result = {"description": "Identical runs, and how many pairs of their 95 % intervals are disjoint: tools/identical_runs.py",
-              "started_utc": started, "runs": args.runs, "seconds": args.seconds, "targets": args.targets.split(","),
-              "cpus_kept_awake": awake, "totals": totals_of(table), "table": table, "machine_changed": changed,
+              "started_utc": runs[0]["started_utc"], "runs": len(runs), "seconds": args.seconds, "targets": args.targets.split(","),
+              "cpus_kept_awake": bool(awake), "totals": totals_of(table), "table": table, "machine_changed": changed,
               "each": runs}
     show(result)
     if args.output:

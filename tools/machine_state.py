@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says whether the machine was another one in two stored runs: machine_state.py A B, each a run.json or its folder.
 
-By `machine_state` in run.json: how long a sleeping CPU takes to run a thread again, what the hypervisor took while blocks went on,
-and what the stamps alone cost (the cells of null). Prints what differs, and exits with 1 where anything does.
+By `machine_state` in run.json: how long a cache line takes between the CPUs, how long a sleeping CPU takes to run a thread again, what
+the hypervisor took while blocks went on, and what the stamps alone cost (the cells of null). Prints what differs, and exits with 1 where anything does.
 """
 import json
 import os
@@ -14,6 +14,7 @@ import sys
 WAKE_RATIO = 1.25
 STEAL_SHARE = 0.01  # more, in absolute terms
 FLOOR_RATIO = 1.1  # and the intervals are disjoint
+LINE_RATIO = 1.5  # by which a report tells two levels apart: report/line_levels.h
 
 
 def load(run):
@@ -48,6 +49,28 @@ def wake_differences(a, b):
                    f"{us(low_b)} to {us(high_b)} in the other")
 
 
+def line_times(line):
+    times = [level["round_trip_ns"] for level in line["levels"]]
+    return min(times), max(times)
+
+
+def line_text(line):
+    return ", then ".join(us(level["round_trip_ns"]) for level in line["levels"])
+
+
+def line_differences(a, b):
+    """Runs whose CPUs were as far apart at times as the other's never were."""
+    of_b = {(line["from_cpu"], line["to_cpu"]): line for line in b.get("cache_line", []) if line["levels"]}
+    for line in a.get("cache_line", []):
+        other = of_b.get((line["from_cpu"], line["to_cpu"]))
+        if not other or not line["levels"]:
+            continue
+        ends = zip(line_times(line), line_times(other))
+        if any(max(one, another) > LINE_RATIO * min(one, another) for one, another in ends):
+            yield (f"a cache line took {line_text(line)} from CPU {line['from_cpu']} to CPU {line['to_cpu']} and back in the one run, "
+                   f"{line_text(other)} in the other")
+
+
 def steal_differences(a, b):
     shares = [run["steal"]["share"] if run["steal"] else None for run in (a, b)]
     if None not in shares and abs(shares[0] - shares[1]) > STEAL_SHARE:
@@ -73,7 +96,7 @@ def differences(a, b):
     a, b = a.get("machine_state"), b.get("machine_state")
     if not a or not b:
         return []
-    return [*wake_differences(a, b), *steal_differences(a, b), *floor_differences(a, b)]
+    return [*line_differences(a, b), *wake_differences(a, b), *steal_differences(a, b), *floor_differences(a, b)]
 
 
 def main():

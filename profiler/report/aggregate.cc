@@ -7,6 +7,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/path/decode.h"
+#include "profiler/path/log.h"
 #include "profiler/path/walk.h"
 #include "profiler/report/searches.h"
 #include "profiler/rundir/container.h"
@@ -54,17 +55,6 @@ void add_usage(const Block &block, const rundir::Cell &cell, Samples &samples)
 		}
 }
 
-void add_capture(const Block &block, CaptureCounts &capture)
-{
-	for (const rundir::SlotCapture &slot : block.slots) {
-		capture.records += slot.records.size();
-		capture.bytes += slot.records.size() * sizeof(icepath_record);
-		capture.dropped += slot.position - slot.records.size();
-	}
-	capture.recursion_misses += rundir::sum_of(block.skipped);
-	capture.beside = std::max(capture.beside, block.companions.size() / 2); // only cells of two sides take turns
-}
-
 // At a rate that the report isn't about, losing messages is no flaw; these are.
 void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 {
@@ -81,7 +71,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		++cell.blocks_failed;
 		cell.failure = block.failure;
 	}
-	add_capture(block, cell.capture);
+	cell.capture.add(block);
 	if (cell.search && !cell.search->tells_of(block)) {
 		add_what_may_never_be(look_at_messages(block, cell.cell).counts, cell.messages);
 		return;
@@ -95,7 +85,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		return;
 	BlockLatencies &times = seen.latencies;
 	std::vector<uint64_t> all = times.all();
-	samples.observed.add(block.round, block.probed, all);
+	samples.observed.add(block, all);
 	if (stats::supported(all.size(), stats::kP50)) {
 		std::vector<uint64_t> sorted = all;
 		std::ranges::sort(sorted);
@@ -180,7 +170,7 @@ void describe(CellResult &cell, const Samples &samples)
 	if (!samples.received_per_s.empty())
 		cell.throughput.received_per_s = stats::median(samples.received_per_s);
 	set_ranges(cell, samples.latency_probed);
-	cell.observer_effect = samples.observed.effect();
+	cell.observer_effect = samples.observed.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
 	if (samples.usage.messages == 0)
 		return;
 	cell.usage = samples.usage;
@@ -224,10 +214,11 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 	return worst;
 }
 
-// Second reading: the paths.
-void add_paths(const Block &block, CellResult &cell)
+// Second reading: the paths. `captured` is the block's.
+void add_paths(const Block &block, CellResult &cell, BlockCapture &captured)
 {
 	const path::Observations seen = path::decode(block, cell.cell);
+	captured.unreadable = path::unreadable_records(seen);
 	const uint64_t complete_before = cell.complete();
 	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
 		cell.system_calls.add(block, cell.cell, seen);
@@ -251,10 +242,13 @@ void add_paths(const Block &block, CellResult &cell)
 			cell.worst = tell(std::move(path), delivery, seen, block, cell.cell);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
-	cell.layers.end_block(complete);
+	// As those of percentiles, intervals are over openings where there are enough of them.
+	const auto number = static_cast<uint32_t>(&captured - cell.capture.by_block.data());
+	const uint32_t cluster = cell.openings.carry_intervals() ? block.opening : number;
+	cell.layers.end_block(complete, cluster);
 	for (auto *range : {&cell.typical, &cell.tail})
 		if (*range)
-			(*range)->layers.end_block(complete);
+			(*range)->layers.end_block(complete, cluster);
 }
 
 } // namespace
@@ -302,14 +296,16 @@ RunResult analyse(const std::string &run)
 			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}
 	rundir::Reader again(run);
+	std::vector<size_t> read_again(result.cells.size(), 0); // blocks, by cell
 	// No further than the first time: the run may still be going on.
 	for (; blocks > 0; --blocks) {
 		const auto block = again.next();
 		if (!block)
 			break;
-		const auto &search = result.cells[block->cell].search;
-		if (block->probed && (!search || search->tells_of(*block)))
-			add_paths(*block, result.cells[block->cell]);
+		CellResult &cell = result.cells[block->cell];
+		BlockCapture &captured = cell.capture.by_block.at(read_again[block->cell]++);
+		if (block->probed && (!cell.search || cell.search->tells_of(*block)))
+			add_paths(*block, cell, captured);
 	}
 	return result;
 }

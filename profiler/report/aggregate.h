@@ -11,6 +11,7 @@
 #include "profiler/path/path.h"
 #include "profiler/rate/outcome.h"
 #include "profiler/report/breakdown.h"
+#include "profiler/report/capture_counts.h"
 #include "profiler/report/cell_openings.h"
 #include "profiler/report/counters.h"
 #include "profiler/report/messages.h"
@@ -31,13 +32,6 @@ struct WorstMessage {
 	std::map<uint32_t, std::string> task_names; // of its threads and culprits
 	std::map<uint32_t, uint32_t> cpus;          // where its threads were pinned
 	uint64_t latency_ns() const { return path.recv_ns - path.send_ns; }
-};
-
-struct CaptureCounts {
-	uint64_t records = 0, dropped = 0, bytes = 0; // bytes: before packing
-	uint64_t recursion_misses = 0;
-	// Cells that were measured at the same time, in the same capture: each of them counts all of it.
-	size_t beside = 0;
 };
 
 // Both together are the scheduler's own account of the thread, sum_exec_runtime; how they share it may be a guess: see

@@ -132,17 +132,19 @@ std::vector<LayerRow> Breakdown::rows() const
 	return rows;
 }
 
-void Breakdown::end_block(uint64_t complete)
+void Breakdown::end_block(uint64_t complete, uint32_t cluster)
 {
 	if (complete > 0)
 		present_block().complete = complete;
+	if (in_block_)
+		blocks_.back().cluster = cluster;
 	in_block_ = false;
 }
 
 Breakdown::Block &Breakdown::present_block()
 {
 	if (!in_block_)
-		blocks_.emplace_back();
+		blocks_.push_back({.cluster = UINT32_MAX - static_cast<uint32_t>(blocks_.size())});
 	in_block_ = true;
 	return blocks_.back();
 }
@@ -156,6 +158,14 @@ double Breakdown::mean_ns() const
 		count += of_one[b] * static_cast<double>(blocks_[b].deliveries);
 	}
 	return count > 0 ? ns / count : 0;
+}
+
+stats::RedrawnMeans Breakdown::means() const
+{
+	std::vector<uint32_t> clusters;
+	for (const Block &block : blocks_)
+		clusters.push_back(block.cluster);
+	return stats::RedrawnMeans(deliveries_by_block(), clusters);
 }
 
 std::vector<double> Breakdown::deliveries_by_block() const

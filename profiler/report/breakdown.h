@@ -10,6 +10,7 @@
 
 #include "profiler/path/observations.h"
 #include "profiler/path/path.h"
+#include "profiler/stats/block_ratio.h"
 
 namespace icepath::report {
 
@@ -40,8 +41,8 @@ public:
 	// `path` is complete.
 	void add(const path::Path &path, const path::Observations &seen);
 	// What is added from here on is of another block. `complete`: complete deliveries of the one that ends, those that aren't in
-	// here included; what was added and not ended yet is a block of its own.
-	void end_block(uint64_t complete);
+	// here included; what was added and not ended yet is a block of its own. Blocks of one `cluster` are one piece of evidence.
+	void end_block(uint64_t complete, uint32_t cluster);
 
 	uint64_t deliveries() const { return deliveries_; }
 	uint64_t total_ns() const { return total_ns_; } // recv - send, over all deliveries
@@ -50,7 +51,7 @@ public:
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
 	uint64_t passed(uint16_t relay) const; // how many deliveries came by that hop, which isn't their receiver
 	std::vector<LayerRow> rows() const; // those with time, in the order of path::Layer, then hop, part, thread
-	std::vector<double> deliveries_by_block() const; // weighted as LayerRow::by_block
+	stats::RedrawnMeans means() const; // of what LayerRow::by_block has
 
 private:
 	using Key = std::tuple<path::Layer, uint16_t, Role, std::string, path::Part>;
@@ -60,9 +61,11 @@ private:
 	};
 	struct Block {
 		uint64_t deliveries = 0, complete = 0, ns = 0;
+		uint32_t cluster = 0;
 	};
 	Block &present_block();
 	std::vector<double> weights() const; // of one delivery of each block
+	std::vector<double> deliveries_by_block() const; // weighted as LayerRow::by_block
 	static std::vector<double> spread_out(const Sum &sum, const std::vector<double> &weights);
 
 	std::map<Key, Sum> sums_;

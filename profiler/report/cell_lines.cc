@@ -9,7 +9,6 @@
 #include "profiler/report/layer_bar.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
-#include "profiler/stats/block_ratio.h"
 
 namespace icepath::report {
 namespace {
@@ -30,7 +29,7 @@ std::string layers_text(const Breakdown &breakdown)
 		if (row.mean_ns >= kLeastShare * breakdown.mean_ns())
 			longest.push_back(row);
 	std::ranges::stable_sort(longest, std::ranges::greater(), &LayerRow::mean_ns);
-	const stats::RedrawnMeans blocks(breakdown.deliveries_by_block());
+	const stats::RedrawnMeans blocks = breakdown.means();
 	std::string text = microseconds(breakdown.mean_ns());
 	for (const LayerRow &row : longest) {
 		const auto interval = blocks.interval(row.by_block);

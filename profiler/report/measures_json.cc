@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "icepath/plugin.h"
+#include "profiler/report/line_levels.h"
 #include "profiler/report/messages.h"
 
 namespace icepath::report {
@@ -197,6 +198,52 @@ Json drift_json(const CellResult &cell, size_t cells)
 			{"told", cell.openings.drifted(cells)}};
 }
 
+Json captures_json(const CaptureCounts &capture)
+{
+	const auto list = [&](const auto &value_of) {
+		Json json = Json::array();
+		for (const BlockCapture &block : capture.by_block)
+			json.push_back(value_of(block));
+		return json;
+	};
+	const auto counts = [&](uint64_t BlockCapture::*value) {
+		return list([&](const BlockCapture &block) { return Json(block.*value); });
+	};
+	const auto if_told = [&](std::optional<uint64_t> BlockCapture::*value) {
+		return list([&](const BlockCapture &block) { return block.*value ? Json(*(block.*value)) : Json(nullptr); });
+	};
+	return {{"round", list([](const BlockCapture &block) { return Json(block.round); })},
+			{"probed", list([](const BlockCapture &block) { return Json(block.probed); })},
+			{"records", counts(&BlockCapture::records)},
+			{"dropped", counts(&BlockCapture::dropped)},
+			{"recursion_misses", counts(&BlockCapture::recursion_misses)},
+			{"unreadable", if_told(&BlockCapture::unreadable)},
+			{"steal_ns", if_told(&BlockCapture::steal_ns)},
+			{"own_cpu_ns", if_told(&BlockCapture::own_cpu_ns)}};
+}
+
+Json cache_lines_json(const RunResult &result)
+{
+	Json json = Json::array();
+	for (const rundir::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<rundir::CacheLine>()) {
+		const auto seconds = [](uint64_t ns) { return rounded(static_cast<double>(ns) / 1e9); };
+		Json at = Json::array(), took = Json::array(), levels = Json::array();
+		for (const rundir::LineTime &time : line.times) {
+			at.push_back(seconds(time.at_ns - line.times[0].at_ns));
+			took.push_back(time.round_trip_ns);
+		}
+		for (const LineLevel &level : levels_of(line))
+			levels.push_back(
+				{{"from_s", seconds(level.from_ns)}, {"round_trip_ns", level.round_trip_ns}, {"looks", level.looks}});
+		json.push_back({{"from_cpu", line.from_cpu},
+						{"to_cpu", line.to_cpu},
+						{"levels", levels},
+						{"at_s", at},
+						{"round_trip_ns", took}});
+	}
+	return json;
+}
+
 Json machine_state_json(const RunResult &result)
 {
 	Json wakes = Json::array(), floors = Json::array();
@@ -222,7 +269,7 @@ Json machine_state_json(const RunResult &result)
 			{"ns", result.tail->steal->ns},
 			{"of_ns", result.tail->steal->of_ns},
 			{"share", static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)}};
-	return {{"floor_ns", floors}, {"wake_ns", wakes}, {"steal", steal}};
+	return {{"floor_ns", floors}, {"wake_ns", wakes}, {"steal", steal}, {"cache_line", cache_lines_json(result)}};
 }
 
 Json system_calls_json(const CellResult &cell)

@@ -21,6 +21,7 @@ nlohmann::ordered_json limits_json(const CellResult &cell);
 nlohmann::ordered_json max_rate_json(const CellResult &cell);
 nlohmann::ordered_json openings_json(const CellResult &cell);
 nlohmann::ordered_json drift_json(const CellResult &cell, size_t cells); // `cells`: of the run
+nlohmann::ordered_json captures_json(const CaptureCounts &capture); // one list for each key, beside each other
 nlohmann::ordered_json machine_state_json(const RunResult &result);
 nlohmann::ordered_json system_calls_json(const CellResult &cell); // by thread; null where none were counted
 nlohmann::ordered_json usage_json(const CellResult &cell);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "icepath/plugin.h"
+#include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
 
@@ -28,6 +29,15 @@ void add_host_notices(const RunResult &result, std::vector<std::string> &told)
 	const auto host = nlohmann::json::parse(result.head.host_json, nullptr, false);
 	if (!result.tail && host.is_object() && host.contains("plain_root") && host["plain_root"] == true)
 		told.push_back("started by root itself: workers and files are root's");
+}
+
+void add_machine_notices(const RunResult &result, std::vector<std::string> &told)
+{
+	for (const rundir::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<rundir::CacheLine>())
+		if (const std::vector<LineLevel> levels = levels_of(line); levels.size() > 1)
+			told.push_back(fmt::format("the machine changed during this run: a cache line {}. Figures mix what was "
+									   "measured before and after that",
+									   levels_text(line, levels)));
 }
 
 void tell(Notices &told, const std::string &kind, const rundir::Cell &cell, const std::string &detail)
@@ -225,6 +235,7 @@ Notices notices(const RunResult &result)
 	if (result.tail)
 		told.of_run = result.tail->notices;
 	add_host_notices(result, told.of_run);
+	add_machine_notices(result, told.of_run);
 	for (const CellResult &cell : result.cells)
 		add_cell_notices(cell, result.cells.size(), told);
 	return told;

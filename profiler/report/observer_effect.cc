@@ -8,12 +8,14 @@
 
 namespace icepath::report {
 
-std::optional<double> ObservedBlocks::add(uint32_t round, bool probed, std::vector<uint64_t> latencies)
+std::optional<double> ObservedBlocks::add(const rundir::Block &block, std::vector<uint64_t> latencies)
 {
 	if (!stats::supported(latencies.size(), stats::kP50))
 		return std::nullopt;
 	std::ranges::sort(latencies);
-	const auto of_block = [&](double value) { return stats::BlockValue{round, probed, value}; };
+	const auto of_block = [&](double value) {
+		return stats::BlockValue{block.round, block.probed, value, block.opening};
+	};
 	const auto percentile = [&](stats::Percentile p) {
 		return of_block(static_cast<double>(stats::percentile(latencies, p)));
 	};
@@ -25,10 +27,10 @@ std::optional<double> ObservedBlocks::add(uint32_t round, bool probed, std::vect
 	return p50_.back().value;
 }
 
-ObserverEffect ObservedBlocks::effect() const
+ObserverEffect ObservedBlocks::effect(stats::Over over) const
 {
-	const auto of = [](const std::vector<stats::BlockValue> &blocks) {
-		return stats::paired_difference(stats::neighbours(blocks));
+	const auto of = [over](const std::vector<stats::BlockValue> &blocks) {
+		return stats::paired_difference(stats::neighbours(blocks), over);
 	};
 	return {of(p50_), of(mean_), of(p99_)};
 }

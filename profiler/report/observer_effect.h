@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/rundir/block.h"
 #include "profiler/stats/paired_blocks.h"
 
 namespace icepath::report {
@@ -17,8 +18,8 @@ struct ObserverEffect {
 class ObservedBlocks {
 public:
 	// One block of a round. Its p50, where its messages support one.
-	std::optional<double> add(uint32_t round, bool probed, std::vector<uint64_t> latencies);
-	ObserverEffect effect() const;
+	std::optional<double> add(const rundir::Block &block, std::vector<uint64_t> latencies);
+	ObserverEffect effect(stats::Over over) const;
 
 private:
 	std::vector<stats::BlockValue> p50_, mean_, p99_;

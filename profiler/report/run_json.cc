@@ -6,7 +6,6 @@
 
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
-#include "profiler/stats/block_ratio.h"
 
 namespace icepath::report {
 namespace {
@@ -52,7 +51,7 @@ Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &b
 Json layers_json(const Breakdown &breakdown)
 {
 	const std::vector<LayerRow> rows = breakdown.rows();
-	const stats::RedrawnMeans blocks(breakdown.deliveries_by_block());
+	const stats::RedrawnMeans blocks = breakdown.means();
 	const double all_ns = breakdown.mean_ns();
 	const auto same_layer = [](const LayerRow &a, const LayerRow &b) {
 		return a.layer == b.layer && a.hop == b.hop && a.role == b.role && a.thread == b.thread;
@@ -270,7 +269,8 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 	json["capture"] = {{"records", cell.capture.records},
 					   {"dropped", cell.capture.dropped},
 					   {"bytes", cell.capture.bytes},
-					   {"recursion_misses", cell.capture.recursion_misses}};
+					   {"recursion_misses", cell.capture.recursion_misses},
+					   {"by_block", captures_json(cell.capture)}};
 	json["cpu_ns_per_message"] = cpu_json(cell, exact_split);
 	json["rusage"] = usage_json(cell);
 	json["system_calls"] = system_calls_json(cell);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/cell_title.h"
 
@@ -61,6 +62,9 @@ void add_machine_state(Page &page, const RunResult &result)
 		text += fmt::format(
 			"{}the hypervisor took {} of the CPUs' time in blocks", text.empty() ? "" : " · ",
 			percent(static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)));
+	for (const rundir::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<rundir::CacheLine>())
+		if (const std::vector<LineLevel> levels = levels_of(line); levels.size() == 1)
+			text += fmt::format("{}a cache line {}", text.empty() ? "" : " · ", levels_text(line, levels));
 	if (!text.empty())
 		page.paragraph("machine", text);
 }

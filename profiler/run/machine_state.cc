@@ -2,7 +2,6 @@
 #include "profiler/run/machine_state.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -15,24 +14,13 @@
 #include <thread>
 
 #include "icepath/plugin.h"
+#include "profiler/run/stay_on.h"
 
 namespace icepath::run {
 namespace {
 
 constexpr uint64_t kSleepNs = 1'000'000; // long enough for a CPU to halt
 constexpr size_t kSamples = 45;
-
-bool stay_on(uint32_t cpu)
-{
-	cpu_set_t *set = CPU_ALLOC(cpu + 1);
-	if (!set)
-		return false;
-	CPU_ZERO_S(CPU_ALLOC_SIZE(cpu + 1), set);
-	CPU_SET_S(cpu, CPU_ALLOC_SIZE(cpu + 1), set);
-	const bool stays = sched_setaffinity(0, CPU_ALLOC_SIZE(cpu + 1), set) == 0;
-	CPU_FREE(set);
-	return stays;
-}
 
 std::optional<rundir::CpuWake> wake_of(uint32_t cpu)
 {

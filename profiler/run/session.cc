@@ -19,8 +19,10 @@
 #include "icepath/plugin.h"
 #include "profiler/rate/search.h"
 #include "profiler/rate/verdict.h"
+#include "profiler/run/block_cost.h"
 #include "profiler/run/block_glance.h"
 #include "profiler/run/budget.h"
+#include "profiler/run/cache_line.h"
 #include "profiler/run/cell_opener.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/run/machine_state.h"
@@ -104,6 +106,7 @@ public:
 		head_.budget_s = options.budget_s;
 		load_capture();
 		head_.wakes = measure_wakes(cpus_);
+		lines_.emplace(cpus_, options.budget_s).look();
 		rundir::check_head(head_);
 		open_cells();
 	}
@@ -112,6 +115,7 @@ public:
 	{
 		uint32_t round = 0;
 		while (goes_on() && begin_pair()) {
+			lines_->look_if_due();
 			open_anew();
 			for (const uint32_t end = round + 2; round < end && goes_on(); round++) {
 				progress_.round = round + 1;
@@ -136,6 +140,8 @@ public:
 		tail.interrupted = interrupted || !broken_off_.empty();
 		tail.rounds = round;
 		tail.notices = notices_;
+		lines_->look();
+		tail.cache_lines = lines_->told();
 		tail.wakes = measure_wakes(cpus_);
 		tail.steal = steal_;
 		for (size_t i = 0; i < cells_.size(); i++)
@@ -443,12 +449,14 @@ private:
 		std::list<Injected> injected;
 		for (size_t n = 0; n < visit.size(); n++)
 			injected.emplace_back(options_, visit[n], *cells[n]);
-		const auto steal_before_ns = steal_ns(cpus_);
+		const BlockCost cost(cpus_, helper_.pid());
 		std::vector<rundir::Block> blocks = run_together(cells, wishes, slots_, &helper_, &interrupted);
 		injected.clear();
-		if (const auto after_ns = steal_ns(cpus_); steal_before_ns && after_ns && *after_ns >= *steal_before_ns) {
+		for (rundir::Block &block : blocks)
+			cost.tell(block);
+		if (blocks[0].steal_ns) {
 			steal_ = steal_.value_or(rundir::Steal{});
-			steal_->ns += *after_ns - *steal_before_ns;
+			steal_->ns += *blocks[0].steal_ns;
 			steal_->of_ns += cpus_.size() * (blocks[0].finish.monotonic_ns - blocks[0].begin.monotonic_ns);
 		}
 		for (size_t n = 0; n < visit.size(); n++) {
@@ -586,6 +594,7 @@ private:
 	capture::ProbeSet available_ = 0;
 	std::vector<uint32_t> cpus_; // of all cells
 	std::optional<rundir::Steal> steal_;
+	std::optional<CacheLines> lines_; // once the CPUs are known
 };
 
 } // namespace

@@ -121,6 +121,9 @@ struct Block {
 	std::vector<SlotCapture> slots; // empty in an unprobed block
 	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
 	std::vector<SkippedPrograms> skipped;
+	// What meanwhile a hypervisor took from the run's CPUs, all of them together, by the kernel's account (ticks of 10 ms), and what
+	// icepath and its helper used themselves; programs that the kernel runs for the probes are in no account.
+	std::optional<uint64_t> steal_ns, own_cpu_ns;
 	// How often meanwhile control groups of its workers, or groups above them, had used up their time: nr_throttled of cpu.stat.
 	std::optional<uint64_t> times_throttled; // nothing where none could be read
 };

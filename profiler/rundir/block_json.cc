@@ -146,6 +146,16 @@ std::vector<SkippedPrograms> skipped_from_json(const Json &json)
 	return skipped;
 }
 
+Json or_null(const std::optional<uint64_t> &value) { return value ? Json(*value) : Json(nullptr); }
+
+// Nothing as well where an earlier version didn't write it.
+std::optional<uint64_t> if_told(const Json &json, const char *key)
+{
+	if (!json.contains(key) || json[key].is_null())
+		return std::nullopt;
+	return unsigned_field(json, key);
+}
+
 } // namespace
 
 Json to_json(const Block &block)
@@ -179,10 +189,12 @@ Json to_json(const Block &block)
 			{"flows", flows},
 			{"slots", slots},
 			{"companions", companions},
-			{"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)},
+			{"daemon_cpu_ns", or_null(block.daemon_cpu_ns)},
 			{"recursion_misses", sum_of(block.skipped)},
 			{"skipped", skipped},
-			{"times_throttled", block.times_throttled ? Json(*block.times_throttled) : Json(nullptr)}};
+			{"steal_ns", or_null(block.steal_ns)},
+			{"own_cpu_ns", or_null(block.own_cpu_ns)},
+			{"times_throttled", or_null(block.times_throttled)}};
 }
 
 BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
@@ -208,8 +220,9 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	block.begin = clock_from_json(object_field(json, "begin"));
 	block.finish = clock_from_json(object_field(json, "finish"));
 	block.skipped = skipped_from_json(json);
-	if (json.contains("times_throttled") && !json["times_throttled"].is_null()) // not written by earlier versions
-		block.times_throttled = unsigned_field(json, "times_throttled");
+	block.steal_ns = if_told(json, "steal_ns");
+	block.own_cpu_ns = if_told(json, "own_cpu_ns");
+	block.times_throttled = if_told(json, "times_throttled");
 
 	uint64_t stamps = 0, records = 0;
 	const auto count = [](const Json &object, const char *key, uint64_t &sum, uint64_t limit) {
@@ -231,8 +244,7 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	}
 	if (block.flows.size() != flows_of(cell).size())
 		wrong("flows", "has another number of items than its cell has flows");
-	if (json.contains("daemon_cpu_ns") && !json["daemon_cpu_ns"].is_null()) // not written before daemons were watched
-		block.daemon_cpu_ns = unsigned_field(json, "daemon_cpu_ns");
+	block.daemon_cpu_ns = if_told(json, "daemon_cpu_ns");
 	if (json.contains("companions")) // not written by versions that measured every cell alone
 		block.companions = companions_from_json(json);
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/head_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -130,6 +131,25 @@ std::vector<CpuWake> wakes_from_json(const Json &json)
 	return wakes;
 }
 
+Json to_json(const CacheLine &line)
+{
+	Json times = Json::array();
+	for (const LineTime &time : line.times)
+		times.push_back({time.at_ns, time.round_trip_ns});
+	return {{"from_cpu", line.from_cpu}, {"to_cpu", line.to_cpu}, {"times", times}};
+}
+
+CacheLine line_from_json(const Json &json)
+{
+	CacheLine line{u32_field(json, "from_cpu"), u32_field(json, "to_cpu")};
+	for (const Json &time : array_field(json, "times", kMaxLineTimes)) {
+		if (!time.is_array() || time.size() != 2 || !std::ranges::all_of(time, &Json::is_number_unsigned))
+			wrong("times", "has an item that isn't two whole numbers");
+		line.times.push_back({time[0].get<uint64_t>(), time[1].get<uint64_t>()});
+	}
+	return line;
+}
+
 } // namespace
 
 Json to_json(const Head &head)
@@ -176,12 +196,16 @@ Head head_from_json(const Json &json)
 
 Json to_json(const Tail &tail)
 {
+	Json lines = Json::array();
+	for (const CacheLine &line : tail.cache_lines)
+		lines.push_back(to_json(line));
 	return {{"finished_utc", tail.finished_utc},
 			{"interrupted", tail.interrupted},
 			{"rounds", tail.rounds},
 			{"notices", tail.notices},
 			{"wakes", to_json(tail.wakes)},
 			{"steal", tail.steal ? Json{{"ns", tail.steal->ns}, {"of_ns", tail.steal->of_ns}} : Json(nullptr)},
+			{"cache_lines", lines},
 			{"failed_openings", tail.failed_openings}};
 }
 
@@ -199,6 +223,9 @@ Tail tail_from_json(const Json &json)
 	tail.wakes = wakes_from_json(json);
 	if (json.contains("steal") && !json["steal"].is_null())
 		tail.steal = Steal{unsigned_field(json["steal"], "ns"), unsigned_field(json["steal"], "of_ns")};
+	if (json.contains("cache_lines")) // not written by versions that didn't look
+		for (const Json &line : array_field(json, "cache_lines", kMaxSlots))
+			tail.cache_lines.push_back(line_from_json(line));
 	if (json.contains("failed_openings"))
 		for (const Json &failed : array_field(json, "failed_openings", kMaxCells)) {
 			if (!failed.is_number_unsigned() || failed.get<uint64_t>() > UINT32_MAX)

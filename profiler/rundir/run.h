@@ -151,6 +151,19 @@ struct Steal {
 	friend bool operator==(const Steal &, const Steal &) = default;
 };
 
+// How long a cache line takes from one CPU to another and back, between two threads that spin, with nothing of the run going on.
+// It is longer the less the CPUs share: a core, a cache, a socket. Where a hypervisor moves its CPUs it changes, and all latencies
+// between them with it.
+struct LineTime {
+	uint64_t at_ns = 0, round_trip_ns = 0; // at: CLOCK_MONOTONIC
+	friend bool operator==(const LineTime &, const LineTime &) = default;
+};
+struct CacheLine {
+	uint32_t from_cpu = 0, to_cpu = 1;
+	std::vector<LineTime> times = {}; // before the first block, now and then between blocks, and after the last
+	friend bool operator==(const CacheLine &, const CacheLine &) = default;
+};
+
 // Of the container: 2 has sides and flows of any number.
 inline constexpr uint32_t kFormatVersion = 2;
 
@@ -175,6 +188,7 @@ struct Tail {
 	std::vector<std::string> notices; // what the user must know: failed cells, loss, dropped storage
 	std::vector<CpuWake> wakes = {}; // of the run's CPUs, after the last block
 	std::optional<Steal> steal = {};
+	std::vector<CacheLine> cache_lines = {}; // from the run's first CPU to each of the others
 	std::vector<uint32_t> failed_openings =
 		{}; // by cell: fresh processes that weren't ready to measure; tried again or given up
 };

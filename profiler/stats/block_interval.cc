@@ -6,16 +6,16 @@
 
 #include "profiler/stats/far_tail.h"
 #include "profiler/stats/redrawn_run.h"
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 namespace {
 
 // How far one statistic of the redrawn runs is spread, on a logarithmic scale.
-class Spread {
+class Redrawn {
 public:
 	// Below `least`, a value isn't told from it: zero has no logarithm.
-	explicit Spread(double least) : least_(least) {}
+	explicit Redrawn(double least) : least_(least) {}
 
 	void add(double value)
 	{
@@ -25,12 +25,15 @@ public:
 		squares_ += delta * (log - mean_);
 	}
 
-	// Of so many clusters, of which `effective` made the value what it is.
-	Interval around(double value, size_t clusters, double effective) const
+	// Of runs that were redrawn by so many clusters. 0 of none.
+	double variance(size_t clusters) const
 	{
 		const double count = static_cast<double>(clusters);
-		const double factor = t_975(std::max(1.0, effective - 1)) * std::sqrt(count / (count - 1));
-		const double half = factor * std::sqrt(squares_ / (count_ - 1));
+		return count_ > 1 ? squares_ / (count_ - 1) * count / (count - 1) : 0;
+	}
+
+	Interval around(double value, double half) const
+	{
 		if (half == 0)
 			return {value, value};
 		return {value * std::exp(-half), std::max(value, least_) * std::exp(half)};
@@ -56,34 +59,56 @@ Clusters clusters_of(const std::vector<std::vector<uint64_t>> &blocks, const std
 constexpr size_t kNear = 3;
 static_assert(!is_far(kReported[kNear - 1]) && is_far(kReported[kNear]));
 
-void add_redrawn_intervals(Distribution &result, const RedrawnRun &pool, const Clusters &clusters)
+// What an interval is found for by redrawing.
+struct RedrawnStatistics {
+	std::array<Redrawn, kNear> percentiles{Redrawn(kNanosecond), Redrawn(kNanosecond), Redrawn(kNanosecond)};
+	Redrawn standard_deviation{kPicosecond}, median_deviation{kNanosecond};
+};
+
+// `told` has the statistics of the run itself.
+RedrawnStatistics redraw(const RedrawnRun &pool, const Clusters &clusters, const Distribution &told)
 {
-	std::array<Spread, kNear> percentiles{Spread(kNanosecond), Spread(kNanosecond), Spread(kNanosecond)};
-	Spread standard_deviation(kPicosecond), median_deviation(kNanosecond);
+	RedrawnStatistics found;
+	if (clusters.count == 0)
+		return found;
 	Redraw redraw(clusters);
 	for (unsigned replicate = 0; replicate < kReplicates; ++replicate) {
 		const Weights &weights = redraw.next();
 		std::array<uint64_t, kNear> values{};
-		for (size_t q = 0; q < kNear && result.percentiles[q]; ++q) {
+		for (size_t q = 0; q < kNear && told.percentiles[q]; ++q) {
 			values[q] = pool.percentile(weights, kReported[q]);
-			percentiles[q].add(static_cast<double>(values[q]));
+			found.percentiles[q].add(static_cast<double>(values[q]));
 		}
-		standard_deviation.add(pool.standard_deviation(weights));
+		found.standard_deviation.add(pool.standard_deviation(weights));
 		static_assert(kReported[0] == kP50);
-		if (result.median_deviation)
-			median_deviation.add(
-				static_cast<double>(pool.median_deviation(weights, values[0], *result.median_deviation)));
+		if (told.median_deviation)
+			found.median_deviation.add(
+				static_cast<double>(pool.median_deviation(weights, values[0], *told.median_deviation)));
 	}
+	return found;
+}
+
+void add_redrawn_intervals(Distribution &result, const RedrawnRun &pool, const Clusters &clusters)
+{
+	const Clusters stretches = stretches_of(clusters);
+	const RedrawnStatistics found = redraw(pool, clusters, result), slow = redraw(pool, stretches, result);
+	// Of so many clusters `effective` made the value what it is.
+	const auto interval = [&](const Redrawn &by_cluster, const Redrawn &by_stretch, double value, double effective) {
+		const Spread spread = with_slow_changes(by_cluster.variance(clusters.count), effective - 1, clusters.count,
+												by_stretch.variance(stretches.count), stretches.count);
+		return by_cluster.around(value, spread.half_width());
+	};
 	const auto all = static_cast<double>(clusters.count);
 	for (size_t q = 0; q < kNear && result.percentiles[q]; ++q) // ascending: none comes after a missing one
 		result.intervals[q] =
-			percentiles[q].around(static_cast<double>(*result.percentiles[q]), clusters.count,
-								  kReported[q] == kP50 ? all : effective_clusters(pool, kReported[q], clusters));
+			interval(found.percentiles[q], slow.percentiles[q], static_cast<double>(*result.percentiles[q]),
+					 kReported[q] == kP50 ? all : effective_clusters(pool, kReported[q], clusters));
 	if (result.standard_deviation)
-		result.standard_deviation_interval = standard_deviation.around(*result.standard_deviation, clusters.count, all);
+		result.standard_deviation_interval =
+			interval(found.standard_deviation, slow.standard_deviation, *result.standard_deviation, all);
 	if (result.median_deviation)
 		result.median_deviation_interval =
-			median_deviation.around(static_cast<double>(*result.median_deviation), clusters.count, all);
+			interval(found.median_deviation, slow.median_deviation, static_cast<double>(*result.median_deviation), all);
 }
 
 void add_percentiles(Distribution &result, const RedrawnRun &pool, const Clusters &clusters)

@@ -9,7 +9,7 @@
 //
 //     exp(log q ± t(0.975, B-1) · s · sqrt(B / (B-1)))
 //
-// for B blocks. It is told however wide it is: to leave out the wide ones would leave those that are narrow by luck. Percentiles
+// for B blocks, to which comes what changes more slowly than blocks follow each other (slow_changes.h). It is told however wide it is: to leave out the wide ones would leave those that are narrow by luck. Percentiles
 // beyond p99 are told by other means (far_tail.h).
 //
 // Student's t and the factor mend what makes plain percentile intervals too narrow for few blocks

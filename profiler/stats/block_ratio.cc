@@ -7,7 +7,7 @@
 
 #include "profiler/stats/block_interval.h"
 #include "profiler/stats/far_tail.h"
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 namespace {
@@ -25,10 +25,35 @@ RedrawnMeans::RedrawnMeans(std::vector<double> weights, const std::vector<uint32
 {
 	if (clusters_.count < kMinBlocks)
 		return;
-	Redraw redraw(clusters_);
+	draws_ = redrawn(clusters_);
+	stretches_ = stretches_of(clusters_);
+	if (stretches_.count > 0)
+		draws_of_stretches_ = redrawn(stretches_);
+}
+
+std::vector<Weights> RedrawnMeans::redrawn(const Clusters &clusters) const
+{
+	std::vector<Weights> draws;
+	Redraw redraw(clusters);
 	for (unsigned replicate = 0; replicate < kReplicates; ++replicate)
 		if (const Weights &drawn = redraw.next(); sum_of(weights_, drawn) > 0)
-			draws_.push_back(drawn);
+			draws.push_back(drawn);
+	return draws;
+}
+
+double RedrawnMeans::variance(const std::vector<double> &sums, const std::vector<Weights> &draws, size_t clusters) const
+{
+	if (draws.size() < 2)
+		return 0;
+	double centre = 0, squares = 0, seen = 0;
+	for (const Weights &drawn : draws) {
+		// Welford's update.
+		const double mean = sum_of(sums, drawn) / sum_of(weights_, drawn), away = mean - centre;
+		centre += away / ++seen;
+		squares += away * (mean - centre);
+	}
+	const auto count = static_cast<double>(clusters);
+	return squares / (seen - 1) * count / (count - 1);
 }
 
 double RedrawnMeans::effective_clusters(const std::vector<double> &sums) const
@@ -50,16 +75,10 @@ std::optional<Interval> RedrawnMeans::interval(const std::vector<double> &sums) 
 	const auto having = static_cast<size_t>(std::ranges::count_if(sums, [](double sum) { return sum > 0; }));
 	if (having < kBlocksBeyond || draws_.size() < 2)
 		return std::nullopt;
-	double centre = 0, squares = 0, seen = 0;
-	for (const Weights &drawn : draws_) {
-		// Welford's update.
-		const double redrawn = sum_of(sums, drawn) / sum_of(weights_, drawn), away = redrawn - centre;
-		centre += away / ++seen;
-		squares += away * (redrawn - centre);
-	}
-	const double measured = mean(sums), clusters = static_cast<double>(clusters_.count);
-	const double deviation = std::sqrt(squares / (seen - 1) * clusters / (clusters - 1));
-	const double half = t_975(std::max(1.0, effective_clusters(sums) - 1)) * deviation / measured;
+	const Spread spread =
+		with_slow_changes(variance(sums, draws_, clusters_.count), effective_clusters(sums) - 1, clusters_.count,
+						  variance(sums, draws_of_stretches_, stretches_.count), stretches_.count);
+	const double measured = mean(sums), half = spread.half_width() / measured;
 	return Interval{measured * std::exp(-half), measured * std::exp(half)};
 }
 

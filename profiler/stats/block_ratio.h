@@ -7,7 +7,7 @@
 //
 //     exp(log m ± t(0.975, max(1, K-1)) · s/m · sqrt(B / (B-1)))
 //
-// for B blocks (or clusters of them) that have as much of the sum between them as K equal ones: Kish's effective number, the sum squared
+// with what changes slowly beside it (slow_changes.h), for B blocks (or clusters of them) that have as much of the sum between them as K equal ones: Kish's effective number, the sum squared
 // over the sum of squares. What few blocks have, or one has most of, varies as those few do. Zeros, of which there are many
 // then, have no logarithm, so it is the mean's that is taken. What fewer than kBlocksBeyond blocks have is no more than the luck of having
 // met it, and has no interval.
@@ -33,12 +33,15 @@ public:
 	std::optional<Interval> interval(const std::vector<double> &sums) const;
 
 private:
+	std::vector<Weights> redrawn(const Clusters &clusters) const;
+	double variance(const std::vector<double> &sums, const std::vector<Weights> &draws, size_t clusters) const;
 	double effective_clusters(const std::vector<double> &sums) const;
 
 	std::vector<double> weights_;
 	Clusters clusters_;
 	double all_ = 0; // of weights_
-	std::vector<Weights> draws_; // those with any weight
+	Clusters stretches_;
+	std::vector<Weights> draws_, draws_of_stretches_; // those with any weight
 };
 
 } // namespace icepath::stats

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/redrawn_run.h"
+#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 namespace {
@@ -21,16 +23,22 @@ struct Moments {
 	}
 };
 
-// An estimate and its variance; the variance counts for nothing without two pairs more than were needed.
+// A linear estimate: its value, and by how much each pair, beside them, has pushed it away from what the others say. The pushes' squares
+// add up to its variance, those of a cluster's pairs taken together first (a sandwich: Liang and Zeger, Biometrika 73, 1986).
 struct Estimate {
-	double value = 0, variance = 0;
+	double value = 0;
+	std::vector<double> pushes;
 };
 
 // The drift from one round to the next is half of what the two orders differ by.
-Estimate of_both_orders(const Moments &last, const Moments &first)
+Estimate of_both_orders(const std::vector<BlockPair> &pairs, const Moments &last, const Moments &first)
 {
-	const double residual = (last.squares + first.squares) / (last.count + first.count - 2);
-	return {(last.mean + first.mean) / 2, residual * (1 / last.count + 1 / first.count) / 4};
+	Estimate estimate{(last.mean + first.mean) / 2, {}};
+	for (const BlockPair &pair : pairs) {
+		const Moments &order = pair.treated_last ? last : first;
+		estimate.pushes.push_back((pair.treated - pair.untreated - order.mean) / order.count / 2);
+	}
+	return estimate;
 }
 
 // Here it is the slope of the pairs' levels over their rounds.
@@ -38,31 +46,60 @@ Estimate of_one_order(const std::vector<BlockPair> &pairs, const Moments &differ
 {
 	Moments rounds, levels;
 	double products = 0;
+	const auto level_of = [](const BlockPair &pair) { return (pair.untreated + pair.treated) / 2; };
 	for (const BlockPair &pair : pairs) {
-		const double level = (pair.untreated + pair.treated) / 2, before = pair.at - rounds.mean;
+		const double before = pair.at - rounds.mean;
 		rounds.add(pair.at);
-		levels.add(level);
-		products += before * (level - levels.mean);
+		levels.add(level_of(pair));
+		products += before * (level_of(pair) - levels.mean);
 	}
-	const double slope = rounds.squares > 0 ? products / rounds.squares : 0;
-	const double residual = std::max(0.0, levels.squares - slope * products) / (differences.count - 2);
-	return {differences.mean + (pairs[0].treated_last ? -slope : slope),
-			differences.squares / (differences.count - 1) / differences.count + residual / rounds.squares};
+	const double slope = rounds.squares > 0 ? products / rounds.squares : 0, sign = pairs[0].treated_last ? -1 : 1;
+	Estimate estimate{differences.mean + sign * slope, {}};
+	for (const BlockPair &pair : pairs) {
+		const double away = pair.at - rounds.mean, residual = level_of(pair) - levels.mean - slope * away;
+		const double of_slope = rounds.squares > 0 ? away * residual / rounds.squares : 0;
+		estimate.pushes.push_back((pair.treated - pair.untreated - differences.mean) / differences.count +
+								  sign * of_slope);
+	}
+	return estimate;
 }
 
-std::optional<Effect> without_drift(const std::vector<BlockPair> &pairs)
+double squared_pushes(const Estimate &estimate, const Clusters &clusters)
+{
+	std::vector<double> sums(clusters.count, 0);
+	for (size_t i = 0; i < estimate.pushes.size(); ++i)
+		sums[clusters.of_block[i]] += estimate.pushes[i];
+	return std::inner_product(sums.begin(), sums.end(), sums.begin(), 0.0);
+}
+
+double half_width(const Estimate &estimate, const Clusters &clusters)
+{
+	const auto all = static_cast<double>(clusters.count);
+	const Clusters stretches = stretches_of(clusters);
+	const auto few = static_cast<double>(stretches.count);
+	const double of_stretches = stretches.count ? squared_pushes(estimate, stretches) * few / (few - 1) : 0;
+	return with_slow_changes(squared_pushes(estimate, clusters) * all / (all - 2), all - 2, clusters.count,
+							 of_stretches, stretches.count)
+		.half_width();
+}
+
+std::optional<Effect> without_drift(const std::vector<BlockPair> &pairs, Over over)
 {
 	if (pairs.empty())
 		return std::nullopt;
 	Moments last, first;
-	for (const BlockPair &pair : pairs)
+	std::vector<uint32_t> openings;
+	for (const BlockPair &pair : pairs) {
 		(pair.treated_last ? last : first).add(pair.treated - pair.untreated);
-	const Estimate estimate = last.count > 0 && first.count > 0 ? of_both_orders(last, first)
+		openings.push_back(pair.opening);
+	}
+	const Estimate estimate = last.count > 0 && first.count > 0 ? of_both_orders(pairs, last, first)
 																: of_one_order(pairs, last.count > 0 ? last : first);
 	Effect effect{estimate.value, pairs.size(), std::nullopt};
-	if (pairs.size() < kMinBlocks)
+	const Clusters clusters = numbered(over == Over::Openings ? openings : std::vector<uint32_t>(), pairs.size());
+	if (clusters.count < kMinBlocks)
 		return effect;
-	const double half = t_975(static_cast<double>(pairs.size()) - 2) * std::sqrt(estimate.variance);
+	const double half = half_width(estimate, clusters);
 	effect.interval = Interval{effect.mean - half, effect.mean + half};
 	return effect;
 }
@@ -76,23 +113,28 @@ std::vector<BlockPair> neighbours(std::vector<BlockValue> blocks)
 	std::vector<BlockPair> pairs;
 	for (size_t i = 0; i + 1 < blocks.size(); ++i) {
 		const BlockValue &a = blocks[i], &b = blocks[i + 1];
-		if (a.treated == b.treated || b.round - a.round > 1)
+		if (a.treated == b.treated || b.round - a.round > 1 || a.opening != b.opening)
 			continue;
-		pairs.push_back({a.treated ? b.value : a.value, a.treated ? a.value : b.value, b.treated, a.round + 0.5});
+		pairs.push_back(
+			{a.treated ? b.value : a.value, a.treated ? a.value : b.value, b.treated, a.round + 0.5, a.opening});
 		++i;
 	}
 	return pairs;
 }
 
-std::optional<Effect> paired_difference(const std::vector<BlockPair> &pairs) { return without_drift(pairs); }
+std::optional<Effect> paired_difference(const std::vector<BlockPair> &pairs, Over over)
+{
+	return without_drift(pairs, over);
+}
 
 std::optional<Effect> paired_ratio(const std::vector<BlockPair> &pairs)
 {
 	std::vector<BlockPair> logs;
 	for (const BlockPair &pair : pairs)
 		if (pair.untreated > 0 && pair.treated > 0)
-			logs.push_back({std::log(pair.untreated), std::log(pair.treated), pair.treated_last, pair.at});
-	std::optional<Effect> effect = without_drift(logs);
+			logs.push_back(
+				{std::log(pair.untreated), std::log(pair.treated), pair.treated_last, pair.at, pair.opening});
+	std::optional<Effect> effect = without_drift(logs, Over::Pairs);
 	if (!effect)
 		return effect;
 	effect->mean = std::exp(effect->mean);

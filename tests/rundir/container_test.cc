@@ -35,6 +35,8 @@ void expect_same(const Block &a, const Block &b)
 		EXPECT_EQ(std::tie(a.skipped[i].begin_ns, a.skipped[i].end_ns, a.skipped[i].count),
 				  std::tie(b.skipped[i].begin_ns, b.skipped[i].end_ns, b.skipped[i].count));
 	EXPECT_EQ(a.daemon_cpu_ns, b.daemon_cpu_ns);
+	EXPECT_EQ(a.steal_ns, b.steal_ns);
+	EXPECT_EQ(a.own_cpu_ns, b.own_cpu_ns);
 	ASSERT_EQ(a.companions.size(), b.companions.size());
 	for (size_t i = 0; i < a.companions.size(); ++i)
 		EXPECT_EQ(std::tie(a.companions[i].tid, a.companions[i].cpu, a.companions[i].name),
@@ -117,6 +119,10 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_TRUE(reader.tail()->interrupted);
 	EXPECT_EQ(reader.tail()->rounds, 4u);
 	EXPECT_EQ(reader.tail()->notices, example_tail().notices);
+	EXPECT_EQ(reader.tail()->wakes, example_tail().wakes);
+	EXPECT_EQ(reader.tail()->steal, example_tail().steal);
+	EXPECT_EQ(reader.tail()->cache_lines, example_tail().cache_lines);
+	EXPECT_EQ(reader.tail()->failed_openings, example_tail().failed_openings);
 	EXPECT_FALSE(reader.truncated());
 }
 

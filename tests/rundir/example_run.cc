@@ -89,6 +89,8 @@ Block example_block(uint32_t round, bool probed)
 	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
 	block.skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
 	block.daemon_cpu_ns = 4711;
+	block.steal_ns = 20'000'000;
+	block.own_cpu_ns = 12'345;
 	block.companions = {{300, 3, "tcp receiver"}};
 	if (!probed)
 		return block;
@@ -105,8 +107,14 @@ Block example_block(uint32_t round, bool probed)
 
 Tail example_tail()
 {
-	return {"2026-01-02T03:05:00Z",           true,  4, {"cell pipe failed: no room", "lost 3"}, {{2, 20'000, 30'000}},
-			Steal{40'000'000, 9'000'000'000}, {0, 3}};
+	return {"2026-01-02T03:05:00Z",
+			true,
+			4,
+			{"cell pipe failed: no room", "lost 3"},
+			{{2, 20'000, 30'000}},
+			Steal{40'000'000, 9'000'000'000},
+			{{2, 3, {{1000, 51}, {251'000'000, 340}}}, {2, 4}},
+			{0, 3}};
 }
 
 std::string file_bytes(const std::string &path)

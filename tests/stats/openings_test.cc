@@ -192,23 +192,26 @@ TEST(IntervalsOverOpenings, HoldForAnotherRun)
 TEST(IntervalsOverOpenings, OfBlocksOfOneOpeningDoNot)
 {
 	const Tally one = another_run(1, 16, 0.1, false);
-	EXPECT_LT(one.truth, kRuns / 3);
+	EXPECT_LT(one.truth, kRuns / 2);
 	EXPECT_GT(one.disjoint, kRuns / 2 / 3);
-	EXPECT_LT(another_run(4, 8, 0.1, false).truth, kRuns * 85 / 100) << "blocks aren't the openings' evidence";
+	// Where there are several, what an opening's blocks have in common changes slowly for them: slow_changes.h. Too few for that are
+	// told as if they were openings.
+	EXPECT_GE(another_run(4, 8, 0.1, false).truth, kRuns * 93 / 100);
+	EXPECT_LT(another_run(3, 2, 0.1, false).truth, kRuns * 92 / 100) << "blocks aren't the openings' evidence";
 }
 
 TEST(IntervalsOverOpenings, BlocksOfAnOpeningCountAsOne)
 {
 	std::mt19937_64 random(7);
-	const auto run = run_of(random, 4, 3, 0.1);
-	const Distribution by_block = describe(run), by_opening = describe(run, {7, 7, 7, 3, 3, 3, 5, 5, 5, 0, 0, 0});
-	EXPECT_EQ(by_block.clusters, 12u);
-	EXPECT_EQ(by_opening.clusters, 4u);
-	EXPECT_EQ(by_opening.blocks, 12u);
+	const auto run = run_of(random, 3, 2, 0.1); // too few to be cut into stretches
+	const Distribution by_block = describe(run), by_opening = describe(run, {7, 7, 3, 3, 5, 5});
+	EXPECT_EQ(by_block.clusters, 6u);
+	EXPECT_EQ(by_opening.clusters, 3u);
+	EXPECT_EQ(by_opening.blocks, 6u);
 	EXPECT_EQ(by_opening.percentiles[0], by_block.percentiles[0]);
 	EXPECT_GT(by_opening.intervals[0]->high - by_opening.intervals[0]->low,
 			  by_block.intervals[0]->high - by_block.intervals[0]->low);
-	EXPECT_FALSE(describe(run, {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2}).intervals[0]) << "two openings give no interval";
+	EXPECT_FALSE(describe(run, {1, 1, 1, 2, 2, 2}).intervals[0]) << "two openings give no interval";
 	// Blocks without a value take their cluster's number with them.
 	const std::vector<uint64_t> some(100, 5), more(100, 6);
 	EXPECT_EQ(describe({some, {}, more, some, more}, {0, 1, 0, 2, 3}).clusters, 3u);

@@ -11,8 +11,9 @@ import identical_runs  # noqa: E402
 import machine_state  # noqa: E402
 
 
-def run_of(wakes=((20000, 21000), (22000, 20500)), steal=0.001, floor=135, floor_interval=(130, 140)):
+def run_of(wakes=((20000, 21000), (22000, 20500)), steal=0.001, floor=135, floor_interval=(130, 140), lines=(80,)):
     return {"machine_state": {
+        "cache_line": [{"from_cpu": 0, "to_cpu": 1, "levels": [{"from_s": 0, "round_trip_ns": ns, "looks": 9} for ns in lines]}],
         "wake_ns": [{"cpu": cpu, "begin": {"p50": begin, "p90": begin}, "end": {"p50": end, "p90": end}}
                     for cpu, (begin, end) in enumerate(wakes)],
         "steal": None if steal is None else {"ns": 1, "of_ns": 1, "share": steal},
@@ -30,6 +31,16 @@ class MachineState(unittest.TestCase):
         found = machine_state.differences(run_of(), run_of(wakes=((2000, 2100), (2000, 21000))))
         self.assertEqual(len(found), 1)
         self.assertIn("CPU 0 ran a sleeping thread again after 20 µs to 21 µs in the one run, 2 µs to 2.1 µs", found[0])
+
+    def test_cpus_that_were_moved(self):
+        self.assertEqual(machine_state.differences(run_of(), run_of(lines=(100,))), [])
+        found = machine_state.differences(run_of(), run_of(lines=(320,)))
+        self.assertEqual(found, ["a cache line took 0.08 µs from CPU 0 to CPU 1 and back in the one run, 0.32 µs in the other"])
+        found = machine_state.differences(run_of(), run_of(lines=(90, 320)))
+        self.assertEqual(len(found), 1, "it was the same at first only")
+        self.assertIn("0.09 µs, then 0.32 µs in the other", found[0])
+        self.assertEqual(machine_state.differences(run_of(lines=(320, 90)), run_of(lines=(90, 320))), [], "both were both")
+        self.assertEqual(machine_state.differences(run_of(lines=()), run_of(lines=(320,))), [], "one didn't look")
 
     def test_an_end_that_is_missing_is_none(self):
         partial = run_of()

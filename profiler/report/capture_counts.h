@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the capture of a cell came to, in all and of each block.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/rundir/block.h"
+
+namespace icepath::report {
+
+struct BlockCapture {
+	uint32_t round = 0;
+	bool probed = false;
+	uint64_t records = 0, dropped = 0, recursion_misses = 0;
+	std::optional<uint64_t> unreadable; // records; nothing where the block's paths weren't looked at
+	std::optional<uint64_t> steal_ns, own_cpu_ns; // rundir::Block
+};
+
+struct CaptureCounts {
+	uint64_t records = 0, dropped = 0, bytes = 0; // bytes: before packing
+	uint64_t recursion_misses = 0;
+	// Cells that were measured at the same time, in the same capture: each of them counts all of it.
+	size_t beside = 0;
+	std::vector<BlockCapture> by_block; // in the order in which they were measured
+
+	void add(const rundir::Block &block);
+};
+
+} // namespace icepath::report

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/cache_line.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "icepath/plugin.h"
+#include "profiler/run/block_cost.h"
+
+namespace icepath::run {
+namespace {
+
+std::vector<uint32_t> own_cpus()
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof set, &set);
+	std::vector<uint32_t> cpus;
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			cpus.push_back(cpu);
+	return cpus;
+}
+
+TEST(CacheLine, GoesThereAndBackInLessThanAMicrosecondOrSo)
+{
+	const std::vector<uint32_t> cpus = own_cpus();
+	if (cpus.size() < 2)
+		GTEST_SKIP() << "needs two CPUs";
+	std::optional<uint64_t> took_ns;
+	for (int tries = 0; tries < 20 && !took_ns; tries++) // others may have a CPU for longer than it waits
+		took_ns = round_trip_ns(cpus[0], cpus[1]);
+	ASSERT_TRUE(took_ns);
+	EXPECT_GT(*took_ns, 5u) << "no line is that fast";
+	EXPECT_LT(*took_ns, kLongestLineNs);
+}
+
+TEST(CacheLine, WhereItMayNotRunItTellsNothingAndTakesNoLongerThanItMay)
+{
+	constexpr uint32_t kNone = 100'000;
+	EXPECT_FALSE(round_trip_ns(own_cpus()[0], kNone));
+	EXPECT_FALSE(round_trip_ns(kNone, own_cpus()[0]));
+	EXPECT_FALSE(round_trip_ns(own_cpus()[0], own_cpus()[0])) << "threads of one CPU take turns";
+}
+
+TEST(CacheLines, AreLookedAtNowAndThen)
+{
+	const uint32_t cpu = own_cpus()[0];
+	EXPECT_TRUE(CacheLines({cpu}, 60).told().empty());
+	CacheLines lines({cpu, cpu + 1, cpu + 2}, 1e6);
+	ASSERT_EQ(lines.told().size(), 2u);
+	EXPECT_EQ(lines.told()[1].from_cpu, cpu);
+	EXPECT_EQ(lines.told()[1].to_cpu, cpu + 2);
+	lines.look();
+	const auto before = lines.told();
+	lines.look_if_due();
+	EXPECT_EQ(lines.told(), before) << "a run of a million seconds has no room for that";
+}
+
+TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
+{
+	const std::vector<uint32_t> cpus = own_cpus();
+	rundir::Block block;
+	const BlockCost cost(cpus, getpid()); // counts itself twice
+	const uint64_t begin_ns = icepath_now_ns();
+	while (icepath_now_ns() < begin_ns + 20'000'000) {
+	}
+	cost.tell(block);
+	ASSERT_TRUE(block.own_cpu_ns && block.steal_ns);
+	EXPECT_GT(*block.own_cpu_ns, 1'000'000u);
+	rundir::Block other;
+	BlockCost(cpus, -1).tell(other);
+	EXPECT_FALSE(other.own_cpu_ns) << "a helper that isn't there";
+}
+
+} // namespace
+} // namespace icepath::run
