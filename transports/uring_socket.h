@@ -120,10 +120,11 @@ private:
 			pause_spin();
 		else if (!(hand_in || may_sleep ? out.submit(may_sleep) : out.do_work()))
 			return failed("io_uring_enter");
-		if (calls && message.attempts++ == 0 && !in_memory)
-			message.call_ns = out.call_ns;
-		if (calls && !in_memory)
+		message.attempts += calls;
+		if (calls && !in_memory) {
+			message.call_ns = message.call_ns ? message.call_ns : out.call_ns;
 			message.return_ns = out.return_ns;
+		}
 		while (out.has_completion()) {
 			const io_uring_cqe done = out.take();
 			const uint64_t buffer = 1ull << (done.user_data - kSending);

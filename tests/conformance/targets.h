@@ -39,6 +39,8 @@ struct Case {
 	bool is_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
 	bool uses_mapped_queue() const { return (told.mechanisms & ICEPATH_USES_MAPPED_QUEUE) != 0; }
+	// To a kernel thread that polls for it: a sender that polls as well need make no call.
+	bool hands_over_in_memory() const { return target == "io-uring/sqpoll" && wait == ICEPATH_WAIT_POLL; }
 	// A middleware makes its own calls, or none: its adapter stamps what it can see.
 	bool is_middleware() const { return told.library_version[0] != 0; }
 	std::string test_name() const;
