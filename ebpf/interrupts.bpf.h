@@ -8,22 +8,6 @@
  * same, but its symbol isn't in kallsyms everywhere, and a program that names it doesn't load there.
  */
 
-static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind,
-															__u32 vector, __u8 context)
-{
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	/* On an idle CPU an interrupt delays nobody, unless it is long enough to delay a wakeup. */
-	if (!begin_ns || !is_watched(cpu) || (!tid && now - begin_ns < 1000))
-		return NULL;
-	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_INTERRUPT, context, tid, now);
-	if (!record)
-		return NULL;
-	record->interrupt.begin_ns = begin_ns;
-	record->interrupt.vector = vector;
-	record->interrupt.kind = kind;
-	return record;
-}
-
 static __always_inline int enter_hardirq(__u8 kind, __u32 vector)
 {
 	__u32 cpu;

@@ -60,6 +60,9 @@ enum icepath_record_type {
 #define ICEPATH_FLAG_WENT_IDLE 32u
 /* INTERRUPT: a softirq that handled packets; `packets` and what stands beside it tell whose. */
 #define ICEPATH_FLAG_PACKETS 64u
+/* INTERRUPT: a softirq lost its CPU in the middle (PREEMPT_RT). What it did when it had it again is in the next records of its kind, with
+ * the same tid, on this CPU. */
+#define ICEPATH_FLAG_GOES_ON 128u
 /* Which kind of probe wrote it: an icepath_tier, where a boundary has several candidates. */
 #define ICEPATH_FLAG_TIER_SHIFT 8
 #define ICEPATH_FLAG_TIER_MASK 0x0300u
@@ -79,7 +82,7 @@ enum icepath_context {
 
 /* Why a thread went off its CPU. */
 enum icepath_off_reason {
-	ICEPATH_OFF_BLOCKED = 0,   /* it went to sleep */
+	ICEPATH_OFF_BLOCKED = 0, /* it went to sleep */
 	ICEPATH_OFF_PREEMPTED = 1, /* sched_switch's preempt flag, or switched out while runnable */
 };
 
@@ -92,8 +95,8 @@ enum icepath_waker {
 /* INTERRUPT: which kind `vector` counts. */
 enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_SOFTIRQ = 0, /* vector: the softirq's number (NET_RX is 3) */
-	ICEPATH_INTERRUPT_DEVICE = 1,  /* vector: the irq number */
-	ICEPATH_INTERRUPT_TIMER = 2,   /* local APIC timer */
+	ICEPATH_INTERRUPT_DEVICE = 1, /* vector: the irq number */
+	ICEPATH_INTERRUPT_TIMER = 2, /* local APIC timer */
 	ICEPATH_INTERRUPT_RESCHEDULE = 3,
 	ICEPATH_INTERRUPT_CALL_FUNCTION = 4, /* of one CPU or of several */
 	ICEPATH_INTERRUPT_IRQ_WORK = 5,
@@ -120,25 +123,25 @@ enum icepath_call_kind {
  * initial pid namespace.
  */
 struct icepath_record {
-	ICEPATH_U8 type;     /* icepath_record_type */
-	ICEPATH_U8 version;  /* ICEPATH_RECORD_VERSION */
-	ICEPATH_U8 bytes;    /* 64 */
-	ICEPATH_U8 context;  /* icepath_context: of the waker (OFF_CPU, WAKE), else of the event */
-	ICEPATH_U32 seq;     /* counts this slot's records, from 0 in each block */
+	ICEPATH_U8 type; /* icepath_record_type */
+	ICEPATH_U8 version; /* ICEPATH_RECORD_VERSION */
+	ICEPATH_U8 bytes; /* 64 */
+	ICEPATH_U8 context; /* icepath_context: of the waker (OFF_CPU, WAKE), else of the event */
+	ICEPATH_U32 seq; /* counts this slot's records, from 0 in each block */
 	ICEPATH_U32 tid;
-	ICEPATH_U16 cpu;     /* where the record was written */
-	ICEPATH_U16 flags;   /* ICEPATH_FLAG_* */
-	ICEPATH_U64 end_ns;  /* when what it tells ended */
+	ICEPATH_U16 cpu; /* where the record was written */
+	ICEPATH_U16 flags; /* ICEPATH_FLAG_* */
+	ICEPATH_U64 end_ns; /* when what it tells ended */
 	union {
 		struct { /* OFF_CPU: end_ns is the switch-in, cpu is where. WAKE: end_ns is the wakeup */
-			ICEPATH_U64 out_ns;    /* switched out (WAKE: 0) */
+			ICEPATH_U64 out_ns; /* switched out (WAKE: 0) */
 			ICEPATH_U64 waking_ns; /* sched_waking, in the waker */
 			ICEPATH_U64 wakeup_ns; /* sched_wakeup, runnable */
 			ICEPATH_U32 waker_tid; /* current at sched_waking */
-			ICEPATH_U32 ipi_after_ns;  /* from waking_ns to the IPI's handler on this CPU; 0: none seen */
+			ICEPATH_U32 ipi_after_ns; /* from waking_ns to the IPI's handler on this CPU; 0: none seen */
 			ICEPATH_U32 idle_after_ns; /* from waking_ns to this CPU's leaving idle; 0: it was not idle */
 			ICEPATH_U16 out_cpu;
-			ICEPATH_U8 reason;     /* icepath_off_reason */
+			ICEPATH_U8 reason; /* icepath_off_reason */
 			ICEPATH_U8 waker_vector; /* of the softirq that woke; of an interrupt its kind; of a task: icepath_waker */
 		} off;
 		struct { /* FOREIGN_RUN */
@@ -162,9 +165,9 @@ struct icepath_record {
 			 * what is no socket: 0.
 			 */
 			ICEPATH_U64 socket;
-			ICEPATH_U64 buffer;  /* 0: the address of a buffer is the kernel's own */
+			ICEPATH_U64 buffer; /* 0: the address of a buffer is the kernel's own */
 			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
-			ICEPATH_U32 bytes;   /* payload bytes of this packet or copy; 0 where it isn't told */
+			ICEPATH_U32 bytes; /* payload bytes of this packet or copy; 0 where it isn't told */
 			ICEPATH_U8 has_stream_end;
 			ICEPATH_U8 reserved[3];
 			ICEPATH_U32
@@ -208,7 +211,8 @@ struct icepath_task {
 	ICEPATH_U64 call_ns; /* the system call that it is in began; 0: none, or not seen */
 	ICEPATH_U64 call_object;
 	ICEPATH_U64 ipi_ns; /* begin of the interrupt in which the wakeup ran on the target CPU */
-	ICEPATH_U64 fault_registers; /* of the page fault that it had last: where they lie, and two of what they were; 0: it is over */
+	ICEPATH_U64
+	fault_registers; /* of the page fault that it had last: where they lie, and two of what they were; 0: it is over */
 	ICEPATH_U64 fault_ip, fault_count;
 	ICEPATH_U32 call_number;
 	ICEPATH_U32 waker_tid;
@@ -222,6 +226,17 @@ struct icepath_task {
 	ICEPATH_U8 reclaims; /* memory, now */
 	ICEPATH_U8 reserved;
 	ICEPATH_U16 off_flags; /* of the OFF_CPU to come */
+	ICEPATH_U64 moved_ns; /* last, to another CPU's queue */
+};
+
+/* Value of a task's storage: the softirq that it was in the middle of as it lost its CPU, as its CPU's state had it. */
+struct icepath_softirq {
+	ICEPATH_U64 packet_sockets[2];
+	ICEPATH_U32 packets, run_packets;
+	ICEPATH_U32 block; /* in which that was */
+	ICEPATH_U8 vector;
+	ICEPATH_U8 is_on; /* 0: none */
+	ICEPATH_U8 reserved[2];
 };
 
 /* Families that can be followed: numbers from 1 to one less. */
@@ -243,6 +258,7 @@ struct icepath_cpu_state {
 	ICEPATH_U8 hardirq_kind;
 	ICEPATH_U8 in_hardirq, in_softirq;
 	ICEPATH_U8 softirq_vector;
+	ICEPATH_U32 foreign_tid; /* which task that is */
 	ICEPATH_U8 foreign_from_idle; /* the task of foreign_in_ns came in on an idle CPU */
 	ICEPATH_U8 watched; /* a thread of a followed process ran here in this block, or was moved here */
 	ICEPATH_U64 packet_sockets[2]; /* these and the next: of the softirq at hand, as in its record */

@@ -149,14 +149,21 @@ static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __
 
 /*
  * A CPU goes idle where it has nobody to run. Beside a thread that is runnable that is so while its control group is throttled; a
- * thread that was woken just now makes the idle loop leave (TIF_NEED_RESCHED) and not begin again.
+ * thread that came just now makes the idle loop leave (TIF_NEED_RESCHED) and not begin again. Who came after the loop's last look at that
+ * was there before cpu_idle tells that the CPU is idle: a few instructions.
  */
+#define LONGEST_IDLE_ENTRY_NS 10000
+
 static __always_inline __u16 idle_flags(const struct icepath_task *task, const struct icepath_cpu_state *state,
 										bool from_idle)
 {
-	__u64 runnable_ns = task->reason == ICEPATH_OFF_PREEMPTED ? task->out_ns : task->wakeup_ns;
+	bool preempted = task->reason == ICEPATH_OFF_PREEMPTED;
 	__u16 flags = from_idle ? ICEPATH_FLAG_FROM_IDLE : 0;
-	if (runnable_ns && state->idle_enter_ns > runnable_ns)
+	__u64 came_ns = preempted ? 0 : task->wakeup_ns;
+	if (task->moved_ns > came_ns)
+		came_ns = task->moved_ns;
+	if ((preempted || task->wakeup_ns) && state->idle_enter_ns > task->out_ns &&
+		state->idle_enter_ns > came_ns + LONGEST_IDLE_ENTRY_NS)
 		flags |= ICEPATH_FLAG_WENT_IDLE;
 	return flags;
 }
@@ -197,15 +204,17 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	barrier_var(is_of_run);
 	if (is_of_run || in)
 		watch(cpu);
-	if (!is_watched(cpu))
+	if (!is_watched(cpu) && !state->in_softirq && softirqs_away <= 0)
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
+	put_softirq_away(state, cpu, prev, now);
+	bring_softirq_back(state, next, now);
 	/* A foreign task whose switch-out no program saw had it for nobody knows how long. */
 	bool from_idle = !prev->pid && !state->foreign_in_ns && is_worker_cpu(cpu);
 	if (out) {
 		/* Runnable without the preempt flag: sched_yield(), or woken between its going to sleep and __schedule(). */
 		switched_out(out, prev, cpu, now, preempt || prev_state == 0);
-	} else if (state->foreign_in_ns && prev->pid) {
+	} else if (state->foreign_in_ns && prev->pid && state->foreign_tid == (__u32)prev->pid) {
 		struct icepath_record *record =
 			begin_record(cpu, ICEPATH_RECORD_FOREIGN_RUN, ICEPATH_CONTEXT_TASK, prev->pid, now);
 		if (record) {
@@ -219,6 +228,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		switched_in(in, next, cpu, state, now, from_idle);
 	state->foreign_from_idle = from_idle;
 	state->foreign_in_ns = !in && next->pid && is_watched(cpu) ? now : 0;
+	state->foreign_tid = next->pid;
 	return 0;
 }
 
@@ -258,8 +268,10 @@ SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(on_sched_migrate_task, struct task_struct *moved, int to)
 {
 	__u32 cpu;
-	if (!capturing || !worker_of(moved))
+	struct icepath_task *task = capturing ? worker_of(moved) : NULL;
+	if (!task)
 		return 0;
+	task->moved_ns = bpf_ktime_get_ns();
 	watch(to);
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)

@@ -148,6 +148,9 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	thread->fault_registers = 0;
 	thread->reclaims = 0;
 	thread->off_flags = 0;
+	thread->moved_ns = 0;
+	if (task == bpf_get_current_task_btf()) /* it has had this CPU since before the block, and wasn't seen to come */
+		watch(bpf_get_smp_processor_id());
 	struct icepath_record *record =
 		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);
 	if (!record)

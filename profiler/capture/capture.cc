@@ -245,6 +245,7 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
+	bpf_->bss->softirqs_away = 0;
 	const uint64_t now_ns = icepath_now_ns();
 	skips_.begin(now_ns, misses());
 	block_workers_ = worker_pidfds;

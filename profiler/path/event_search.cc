@@ -48,13 +48,24 @@ void set_ready(const SocketEvent &event, Provenance provenance, const Observatio
 	transfer.ready_context = event.context;
 	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
 	transfer.ready_interrupt_end_ns = 0;
+	transfer.announcer_lost_cpu = false;
 	if (!seen || !transfer.ready_in_softirq)
 		return;
 	const Interrupt *around = outermost_around(*seen, event.cpu, event.at_ns);
 	if (around) {
 		transfer.ready_interrupt = around->record;
-		transfer.ready_interrupt_end_ns = around->end_ns;
+		transfer.ready_interrupt_end_ns = end_of(*seen, event.cpu, *around);
+		transfer.announcer_lost_cpu = around->goes_on;
 	}
+}
+
+void clear_ready(Transfer &transfer)
+{
+	transfer.ready.reset();
+	transfer.ready_tid = 0;
+	transfer.ready_in_softirq = transfer.announcer_lost_cpu = false;
+	transfer.ready_interrupt.reset();
+	transfer.ready_interrupt_end_ns = 0;
 }
 
 void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer)

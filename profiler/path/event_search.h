@@ -25,6 +25,7 @@ std::span<const SocketEvent> all_within(const std::vector<SocketEvent> &events, 
 bool has_call(const Transfer &transfer);
 
 // What announced or queued it. With `seen`, an interrupt around the event is told to be this message's own.
+void clear_ready(Transfer &transfer);
 void set_ready(const SocketEvent &event, Provenance provenance, const Observations *seen, Transfer &transfer);
 void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer);
 

@@ -49,16 +49,31 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 {
 	std::deque<const Queued *> waiting;
 	uint64_t chain_begin_ns = 0; // since when the order decides
+	std::vector<Transfer *> chain; // the messages since then
+	bool is_untold =
+		false; // one of them was taken without having been announced: nothing tells which announcement was whose
+	const auto end_chain = [&] {
+		if (is_untold && chain.size() > 1)
+			for (Transfer *transfer : chain)
+				clear_ready(*transfer);
+		chain.clear();
+		is_untold = false;
+	};
 	auto next = queued.begin();
 	for (const SocketEvent &announced : ready) {
 		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
 			// What was taken by now had been announced: that record is lost.
-			while (!waiting.empty() && taken_by(*waiting.front()->exchange) <= next->event.at_ns)
+			while (!waiting.empty() && taken_by(*waiting.front()->exchange) <= next->event.at_ns) {
 				waiting.pop_front();
-			if (waiting.empty())
+				is_untold = true;
+			}
+			if (waiting.empty()) {
+				end_chain();
 				chain_begin_ns = next->event.at_ns;
-			else
+			} else {
 				next->exchange->transfer.matched_since_ns = chain_begin_ns;
+			}
+			chain.push_back(&next->exchange->transfer);
 			waiting.push_back(&*next);
 		}
 		if (waiting.empty())
@@ -69,6 +84,8 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 		const bool in_call = announced.at_ns <= transfer.call_return->at_ns;
 		set_ready(announced, alone && in_call ? Provenance::Exact : Provenance::Paired, &seen, transfer);
 	}
+	is_untold |= !waiting.empty();
+	end_chain();
 	return true;
 }
 
@@ -101,13 +118,8 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 	if (in_order)
 		return;
 	for (Direction &direction : directions)
-		for (Exchange &exchange : direction.exchanges) {
-			Transfer &transfer = exchange.transfer;
-			transfer.ready.reset();
-			transfer.ready_tid = 0;
-			transfer.ready_in_softirq = false;
-			transfer.ready_interrupt.reset();
-		}
+		for (Exchange &exchange : direction.exchanges)
+			clear_ready(exchange.transfer);
 }
 
 } // namespace icepath::path

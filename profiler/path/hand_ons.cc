@@ -14,9 +14,9 @@ namespace icepath::path {
 
 namespace {
 
-class HandOns {
+class Finder {
 public:
-	HandOns(const SocketEvents &events, const Observations &seen) : seen_(seen), moved_(moved(events, seen))
+	Finder(const SocketEvents &events, const Observations &seen) : seen_(seen), moved_(moved(events, seen))
 	{
 		for (const Announcement &one : moved_.announcements)
 			announced_by_[{one.ready->tid, one.ready->context}].push_back(&one);
@@ -28,12 +28,14 @@ public:
 			for (const OffCpu &off : thread.off)
 				add_waking(thread, off);
 		for (const Taking &taking : moved_.takings)
+			takes_[{taking.give, taking.to}].push_back(taking.take);
+		for (const Taking &taking : moved_.takings)
 			if (taking.from != taking.to)
 				add_taking(taking);
 		std::ranges::stable_sort(all_, {}, &HandOn::given_ns);
 	}
 
-	std::vector<HandOn> take() { return std::move(all_); }
+	HandOns take() { return {std::move(all_), moved_.untold}; }
 
 private:
 	const Thread *thread(uint32_t tid) const
@@ -85,7 +87,11 @@ private:
 		on.ready = taking.ready;
 		on.device = taking.device;
 		on.through_device = taking.through_device;
-		on.wait = wait_for(taking.to, *taking.take, on.ready ? on.ready->at_ns : on.given_ns());
+		const uint64_t since_ns = on.ready ? on.ready->at_ns : on.given_ns();
+		for (const Call *take : takes_.at({taking.give, taking.to}))
+			if (take->end_ns >= since_ns && (!on.first_take || take->begin_ns < on.first_take->begin_ns))
+				on.first_take = take;
+		on.wait = wait_for(taking.to, on.first_take ? *on.first_take : *taking.take, since_ns);
 		all_.push_back(on);
 	}
 
@@ -105,14 +111,13 @@ private:
 	const Moved moved_;
 	std::map<std::pair<uint32_t, uint8_t>, std::vector<const Announcement *>> announced_by_; // by tid and context
 	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // readiness waits, by tid
+	std::map<std::pair<const Call *, uint32_t>, std::vector<const Call *>>
+		takes_; // of what a call gave, by who took it
 	std::vector<HandOn> all_;
 };
 
 } // namespace
 
-std::vector<HandOn> hand_ons(const SocketEvents &events, const Observations &seen)
-{
-	return HandOns(events, seen).take();
-}
+HandOns hand_ons(const SocketEvents &events, const Observations &seen) { return Finder(events, seen).take(); }
 
 } // namespace icepath::path

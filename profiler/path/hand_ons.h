@@ -12,7 +12,9 @@ struct HandOn {
 	uint32_t from = 0, to = 0; // tids
 	const Call *give = nullptr; // never nullptr
 	const Call *take = nullptr; // the call that took it, or that slept for it
-	const Call *wait = nullptr; // the readiness wait by which the taker asked; nullptr: the taking call
+	// By bytes: the calls by which the taker asked for them, since they were there. It may have taken them in several calls.
+	const Call *first_take = nullptr; // nullptr: `take`
+	const Call *wait = nullptr; // a readiness wait before that; nullptr: none
 	const OffCpu *woken = nullptr; // by a waking; nullptr: by bytes that were taken
 	uint64_t bytes = 0; // those
 	const SocketEvent *ready = nullptr, *device = nullptr; // of a socket
@@ -20,10 +22,16 @@ struct HandOn {
 
 	uint64_t given_ns() const { return give->begin_ns; }
 	uint64_t had_ns() const { return take->end_ns; }
+	const Call &asked() const { return wait ? *wait : first_take ? *first_take : *take; }
 };
 
-// All of a block, in the order in which they were given. The end of a wait for a lock hands nothing on, nor does a waking out of a
+struct HandOns {
+	std::vector<HandOn> all; // in the order in which they were given
+	std::vector<Untold> untold; // when nothing tells which bytes went where
+};
+
+// All of a block. The end of a wait for a lock hands nothing on, nor does a waking out of a
 // taking call, which tells of room in a queue.
-std::vector<HandOn> hand_ons(const SocketEvents &events, const Observations &seen);
+HandOns hand_ons(const SocketEvents &events, const Observations &seen);
 
 } // namespace icepath::path

@@ -42,12 +42,11 @@ enum class Part : uint8_t {
 	Timer,        // blocked: woken by a timer
 	Fault,        // blocked: within a page fault
 	Spurious,     // wakeup, runqueue, receiver.kernel: a wake that delivered no message
-	Host,         // taken by the hypervisor, on evidence
 	Softirq, // sender.kernel, relay.kernel, receiver.kernel: packets of its own connection, handled in the middle of its call
 	Storage, // blocked: I/O of a storage device
 	Reclaim, // blocked: memory had to be freed first
 };
-inline constexpr size_t kPartCount = 18;
+inline constexpr size_t kPartCount = 17;
 
 inline constexpr std::array<std::string_view, kLayerCount> kLayerNames = {
 	"sender.user",     "sender.kernel", "network",   "queue",     "propagation", "wakeup",     "runqueue",
@@ -55,7 +54,7 @@ inline constexpr std::array<std::string_view, kLayerCount> kLayerNames = {
 };
 inline constexpr std::array<std::string_view, kPartCount> kPartNames = {
 	"",     "notify", "held",  "busy",     "preempted", "blocked", "ipi",     "idle_exit", "backlog", "backpressure",
-	"lock", "timer",  "fault", "spurious", "host",      "softirq", "storage", "reclaim",
+	"lock", "timer",  "fault", "spurious", "softirq",   "storage", "reclaim",
 };
 
 constexpr std::string_view name(Layer layer) { return kLayerNames[static_cast<size_t>(layer)]; }

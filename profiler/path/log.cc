@@ -148,8 +148,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		off.went_idle = (record.flags & ICEPATH_FLAG_WENT_IDLE) != 0;
 		off.record = index;
 		seen.threads[record.tid].off.push_back(off);
-		if (off.from_idle)
-			seen.cpus.try_emplace(record.cpu); // since when it is known matters
+		seen.cpus.try_emplace(off.in_cpu); // since when it is known matters
+		seen.cpus.try_emplace(off.out_cpu);
 		break;
 	}
 	case ICEPATH_RECORD_FOREIGN_RUN: {
@@ -161,7 +161,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 	case ICEPATH_RECORD_INTERRUPT:
 		seen.cpus[record.cpu].interrupts.push_back({record.interrupt.begin_ns, record.end_ns, record.interrupt.kind,
-													record.interrupt.vector, index, only_sockets(record)});
+													record.interrupt.vector, index, only_sockets(record), record.tid,
+													(record.flags & ICEPATH_FLAG_GOES_ON) != 0});
 		break;
 	case ICEPATH_RECORD_DATA_READY:
 	case ICEPATH_RECORD_DEVICE_QUEUE:
@@ -189,9 +190,13 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		seen.threads[record.tid].pinned = false;
 		seen.threads[record.tid].moved_ns.push_back(record.end_ns);
 		break;
-	case ICEPATH_RECORD_CALL:
-		seen.threads[record.tid].calls.push_back(call_of(record, index));
+	case ICEPATH_RECORD_CALL: {
+		Thread &thread = seen.threads[record.tid];
+		thread.calls.push_back(call_of(record, index));
+		if (thread.followed) // where all of them are if it never left its CPU
+			thread.first_cpu = record.cpu;
 		break;
+	}
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
 		break;
@@ -347,6 +352,17 @@ SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observation
 	for (auto *list : {&events.ready, &events.device, &events.taken, &events.enqueued})
 		std::ranges::stable_sort(*list, {}, &SocketEvent::at_ns);
 	return events;
+}
+
+uint64_t end_of(const Observations &seen, uint16_t cpu, const Interrupt &one)
+{
+	if (!one.goes_on)
+		return one.end_ns;
+	const auto &all = seen.cpus.at(cpu).interrupts;
+	for (auto next = std::ranges::lower_bound(all, one.end_ns, {}, &Interrupt::begin_ns); next != all.end(); ++next)
+		if (next->kind == one.kind && next->vector == one.vector && next->tid == one.tid && !next->goes_on)
+			return next->end_ns;
+	return 0;
 }
 
 const Interrupt *outermost_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)

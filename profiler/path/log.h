@@ -31,6 +31,9 @@ struct SocketEvents {
 // of an unknown type, version or size, of an unknown thread, or that contradict themselves are unreadable: windows of their own.
 SocketEvents read_log(const std::vector<rundir::SlotCapture> &slots, Observations &seen);
 
+// When an interrupt on a CPU was over, in all of its pieces. 0: that isn't known.
+uint64_t end_of(const Observations &seen, uint16_t cpu, const Interrupt &one);
+
 // The outermost interrupt on a CPU that holds an instant, or nullptr; and its record.
 const Interrupt *outermost_around(const Observations &seen, uint16_t cpu, uint64_t at_ns);
 std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns);

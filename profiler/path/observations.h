@@ -74,6 +74,8 @@ struct Interrupt {
 	uint32_t record = 0;
 	// Of a softirq that handled packets of one or two sockets of the run, and no others: their keys.
 	std::array<uint64_t, 2> sockets{};
+	uint32_t tid = 0; // current meanwhile
+	bool goes_on = false; // it lost its CPU: what it did after that is an interrupt of its own
 };
 
 struct Cpu {
@@ -126,6 +128,7 @@ struct Transfer {
 	std::optional<Boundary> in_memory;
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
 	uint64_t ready_interrupt_end_ns = 0; // when that context was over: it woke nobody after that. 0: not known
+	bool announcer_lost_cpu = false; // that context did, after `ready` and before it was over
 	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
 	uint32_t ready_tid = 0; // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle
 	uint8_t ready_context = 0; // icepath_context

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -24,11 +25,13 @@ struct Crossing {
 	const HandOn *whole_since = nullptr; // as in Step
 	Memory from = 0, to = 0;
 	uint64_t begun_ns = 0; // the call that gave the first of its bytes, at the latest
+	std::vector<const HandOn *> parts; // from that on
 };
 
 struct Given {
 	const Call *call = nullptr;
 	uint64_t bytes = 0; // of it that were taken so far
+	std::vector<const HandOn *> taken; // by which
 };
 
 Mark mark_of(const Call &call, uint64_t at_ns) { return {at_ns, call.evidence, Provenance::Paired}; }
@@ -94,23 +97,23 @@ private:
 	}
 
 	// Whether the message may end with the last of these, which one thread gave on one way. Its parts are given one after the other:
-	// where their giver went for something else although all of the payload had gone, what follows is of another. Returns where it
-	// begins at the latest.
-	const Call *first_of_message(uint32_t tid, const std::vector<Given> &gives) const
+	// where their giver went for something else although all of the payload had gone, what follows is of another. Returns in which of
+	// them it begins at the latest.
+	std::optional<size_t> first_of_message(uint32_t tid, const std::vector<Given> &gives) const
 	{
 		uint64_t sum = 0;
 		size_t first = gives.size();
 		while (first > 0 && (sum < means_.payload_bytes || first == gives.size()))
 			sum += gives[--first].bytes;
 		if (sum < means_.payload_bytes)
-			return nullptr;
+			return {};
 		uint64_t before = 0;
 		for (size_t i = first; i + 1 < gives.size(); ++i) {
 			before += gives[i].bytes;
 			if (before >= means_.payload_bytes && paused(tid, gives[i].call->end_ns, gives[i + 1].call->begin_ns))
-				return nullptr;
+				return {};
 		}
-		return gives[first].call;
+		return first;
 	}
 
 	// What one thread gave another in one go is one way, whichever of its calls gave the last of the message.
@@ -123,6 +126,7 @@ private:
 				!paused(one.on->from, other.on->give->end_ns, one.on->given_ns())) {
 				other.whole_since = other.whole_since ? other.whole_since : other.on;
 				other.on = one.on;
+				other.parts.insert(other.parts.end(), one.parts.begin(), one.parts.end());
 				return;
 			}
 		crossings_.push_back(one);
@@ -144,14 +148,18 @@ private:
 				continue;
 			std::vector<Given> &gives = ways[{on->from, on->give->object, on->take->object}];
 			if (gives.empty() || gives.back().call != on->give)
-				gives.push_back({on->give, 0});
+				gives.push_back({on->give, 0, {}});
+			gives.back().taken.push_back(on);
 			gives.back().bytes += on->bytes != 0 ? on->bytes : means_.payload_bytes;
 			if (gives.back().bytes < on->give->bytes)
 				continue; // there is more of it to take
-			const Call *first = first_of_message(on->from, gives);
+			const std::optional<size_t> first = first_of_message(on->from, gives);
 			if (!first)
 				continue;
-			add_crossing({on, nullptr, from, to, first->begin_ns});
+			Crossing crossing{on, nullptr, from, to, gives[*first].call->begin_ns, {}};
+			for (size_t i = *first; i < gives.size(); ++i)
+				crossing.parts.insert(crossing.parts.end(), gives[i].taken.begin(), gives[i].taken.end());
+			add_crossing(crossing);
 			const auto had = has.try_emplace(to, on->had_ns()).first;
 			had->second = std::min(had->second, on->had_ns());
 		}
@@ -186,7 +194,7 @@ private:
 			const HandOn &on = *one->on;
 			if (!connect(who, had, on.from, mark_of(*on.give, one->begun_ns)))
 				return {{}, Reason::AmbiguousRelay};
-			cross(on, one->whole_since);
+			cross(*one);
 			who = on.to;
 			had = mark_of(*on.take, on.had_ns());
 		}
@@ -198,8 +206,9 @@ private:
 	}
 
 	// Who takes bytes that another thread of its process was woken for, and told it of, has them by that one.
-	void cross(const HandOn &on, const HandOn *whole_since)
+	void cross(const Crossing &crossing)
 	{
+		const HandOn &on = *crossing.on;
 		const HandOn *announced = nullptr, *told = nullptr;
 		size_t count = 0;
 		for (const HandOn *first : within_) {
@@ -218,14 +227,11 @@ private:
 			add(*announced);
 			add(*told);
 		} else {
-			add(on, whole_since);
+			steps_.push_back({&on, crossing.whole_since, crossing.parts, on.from, on.to, {}, {}});
 		}
 	}
 
-	void add(const HandOn &on, const HandOn *whole_since = nullptr)
-	{
-		steps_.push_back({&on, whole_since, on.from, on.to, {}, {}});
-	}
+	void add(const HandOn &on) { steps_.push_back({&on, nullptr, {}, on.from, on.to, {}, {}}); }
 
 	// Of what threads of one memory handed to each other: what may be of a way from one of them, which has the message, to another. Who
 	// has it needn't get it, and who has it in the end doesn't give it away before.
@@ -273,7 +279,9 @@ private:
 			if (on->to != tid || on->had_ns() > by_ns || on->given_ns() < had_ns ||
 				memory_of(on->from) != memory_of(tid) || !on->woken)
 				continue;
-			if (found || on->woken->out_ns > had_ns)
+			const bool is_part =
+				on->give->kind == Call::Kind::Send && on->give->bytes != 0 && on->give->bytes < means_.payload_bytes;
+			if (found || on->woken->out_ns > had_ns || is_part) // the rest of it came later
 				return nullptr;
 			found = on;
 		}
@@ -336,7 +344,7 @@ private:
 			begin = mark_of(*first->give, first_ns);
 			end = mark_of(*last->take, last_ns);
 		}
-		steps_.push_back({nullptr, nullptr, from, to, begin, end});
+		steps_.push_back({nullptr, nullptr, {}, from, to, begin, end});
 		return true;
 	}
 

@@ -14,6 +14,7 @@ struct Step {
 	const HandOn *on = nullptr; // nullptr: in memory
 	const HandOn *whole_since =
 		nullptr; // the first one by which all of it may have gone, where `on` is the last; nullptr: that, too
+	std::vector<const HandOn *> parts = {}; // that it may have gone in, `on` among them
 	uint32_t from = 0, to = 0; // tids
 	Mark had, taken_by; // in memory
 };

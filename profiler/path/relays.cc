@@ -8,13 +8,23 @@
 
 #include "profiler/path/event_search.h"
 #include "profiler/path/hand_ons.h"
-#include "profiler/path/locks.h"
 #include "profiler/path/relay_search.h"
 #include "profiler/path/tiling.h"
 
 namespace icepath::path {
 
 namespace {
+
+// The first call by which the taker asked for the message that was still on when all of it was there: it may have been for another part.
+const Call &asked_by(const Step &step, uint64_t since_ns)
+{
+	const Call *first = &step.on->asked();
+	for (const HandOn *part : step.parts)
+		for (const Call *call : {part->wait, part->take})
+			if (call && call->end_ns >= since_ns && call->begin_ns < first->begin_ns)
+				first = call;
+	return *first;
+}
 
 Transfer transfer_of(const Step &step, uint64_t message, const Observations &seen)
 {
@@ -46,7 +56,7 @@ Transfer transfer_of(const Step &step, uint64_t message, const Observations &see
 								  : since->ready ? since->ready->at_ns
 												 : since->given_ns();
 	}
-	const Call &asked = on.wait ? *on.wait : *on.take;
+	const Call &asked = asked_by(step, transfer.ready ? transfer.ready->at_ns : on.given_ns());
 	transfer.ask = mark(asked.begin_ns, asked);
 	if (on.wait)
 		transfer.wait_return = mark(on.wait->end_ns, *on.wait);
@@ -134,8 +144,7 @@ bool missed_a_waking(const Observations &seen, const Delivery &delivery)
 
 void find_relays(const SocketEvents &events, const Means &means, Observations &seen)
 {
-	tell_locks(seen);
-	const std::vector<HandOn> all = hand_ons(events, seen);
+	const HandOns handed_on = hand_ons(events, seen);
 	const std::set<uint64_t> overlap = overlapping(seen);
 	std::map<uint64_t, const Transfer *> direct;
 	for (const Transfer &transfer : seen.transfers)
@@ -154,7 +163,13 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 		Mark taken = stamps.take_return.value_or(delivery.recv);
 		if (taken.at_ns > delivery.recv.at_ns) // it can't be true: the walk will say so
 			taken = delivery.recv;
-		const Way way = way_of(seen, all, delivery, taken, means);
+		if (std::ranges::any_of(handed_on.untold, [&](const Untold &one) {
+				return one.begin_ns <= taken.at_ns && one.end_ns >= delivery.send.at_ns;
+			})) {
+			delivery.unresolved = Reason::AmbiguousRelay;
+			continue;
+		}
+		const Way way = way_of(seen, handed_on.all, delivery, taken, means);
 		if (way.reason != Reason::None) {
 			delivery.unresolved =
 				way.reason == Reason::LeftPath && missed_a_waking(seen, delivery) ? Reason::LostRecord : way.reason;

@@ -68,33 +68,47 @@ void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter
 		for (; came != thread.off.end() && came->in_ns < off.in_ns; ++came) {
 			const auto next = std::next(came);
 			const uint64_t end_ns = std::min(next == thread.off.end() ? UINT64_MAX : next->out_ns, known_until_ns);
+			if (came->in_cpu != cpu)
+				continue;
 			// What it did until then was written as it came back, which may be long after the waiter did.
-			if (came->in_cpu == cpu && came->in_ns < end_ns && end_ns > begin_ns)
+			if (came->in_ns < end_ns && end_ns > begin_ns)
 				busy_.push_back({came->in_ns, end_ns, tid, came->from_idle, !lost_within(seen_, came->in_ns, end_ns)});
+			if (came->in_ns >= end_ns)
+				busy_.push_back({came->in_ns, UINT64_MAX, tid, came->from_idle, false, true});
 		}
 	}
 	add_first_runs(cpu, begin_ns, waiter, off);
 	std::ranges::sort(busy_, {}, &Busy::begin_ns);
+	for (size_t i = 0; i + 1 < busy_.size(); ++i)
+		if (busy_[i].ends_untold)
+			busy_[i].end_ns = busy_[i + 1].begin_ns;
 }
 
 // When a thread came in before its first period isn't recorded: here it was after the last one that is known to have had the CPU,
 // which doesn't go idle while somebody waits for it.
 void SharingOut::add_first_runs(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
 {
+	std::vector<std::pair<uint64_t, uint32_t>> left; // when, and which thread: in this order they had it
 	for (const auto &[tid, thread] : seen_.threads) {
-		if (tid == waiter.tid || thread.followed || thread.off.empty())
+		if (tid == waiter.tid)
 			continue;
-		const OffCpu &first = thread.off.front();
-		if (first.out_cpu != cpu || first.out_ns <= begin_ns || first.out_ns > off.in_ns)
-			continue;
+		// It may not have come back until the block's end.
+		const bool came_back = !thread.off.empty();
+		const uint16_t its_cpu = came_back ? thread.off.front().out_cpu : thread.first_cpu;
+		const uint64_t out_ns = came_back ? thread.off.front().out_ns : thread.still_off_since_ns;
+		if (its_cpu == cpu && out_ns > begin_ns && out_ns <= off.in_ns)
+			left.emplace_back(out_ns, tid);
+	}
+	std::ranges::sort(left);
+	for (const auto &[out_ns, tid] : left) {
 		uint64_t from_ns = begin_ns;
-		if (cpu == off.in_cpu && off.idle_exit_ns < first.out_ns)
+		if (cpu == off.in_cpu && off.idle_exit_ns < out_ns)
 			from_ns = std::max(from_ns, off.idle_exit_ns);
 		for (const Busy &other : busy_)
-			if (other.begin_ns < first.out_ns)
+			if (other.begin_ns < out_ns)
 				from_ns = std::max(from_ns, other.end_ns);
-		if (from_ns < first.out_ns)
-			busy_.push_back({from_ns, first.out_ns, tid});
+		if (from_ns < out_ns) // a followed one may have come from anywhere
+			busy_.push_back({from_ns, out_ns, tid, false, !seen_.threads.at(tid).followed});
 	}
 }
 
@@ -125,7 +139,7 @@ void SharingOut::share_cpu(uint16_t cpu, const Thread &waiter, const OffCpu &off
 		uint64_t idle_until_ns = at_ns;
 		if (one.from_idle && at_ns >= known_since_ns)
 			idle_until_ns = from_ns;
-		else if (cpu == off.in_cpu && off.idle_exit_ns > at_ns &&
+		else if (cpu == off.in_cpu && at_ns >= known_since_ns && off.idle_exit_ns > at_ns &&
 				 off.idle_exit_ns <= from_ns) // whatever came after that
 			idle_until_ns = off.idle_exit_ns;
 		share_gap(off, idle_until_ns, at_ns, from_ns);
@@ -142,8 +156,9 @@ std::span<const Share> SharingOut::of(const Thread &waiter, const OffCpu &off, u
 	shares_.clear();
 	// On which CPU's queue it was: where it had been until it was moved first, and where it came in since it was moved last.
 	const uint64_t runnable_ns = off.preempted ? off.out_ns : off.wakeup_ns;
-	const auto first = std::ranges::upper_bound(waiter.moved_ns, runnable_ns);
-	const auto last = std::ranges::lower_bound(waiter.moved_ns, off.in_ns);
+	const auto first = off.preempted ? std::ranges::lower_bound(waiter.moved_ns, runnable_ns)
+									 : std::ranges::upper_bound(waiter.moved_ns, runnable_ns);
+	const auto last = std::ranges::upper_bound(waiter.moved_ns, off.in_ns);
 	uint64_t left_ns = begin_ns, came_ns = begin_ns;
 	if (first < last) {
 		left_ns = off.preempted ? *first : begin_ns;

@@ -23,7 +23,8 @@ private:
 		uint64_t begin_ns = 0, end_ns = 0;
 		uint32_t tid = 0;
 		bool from_idle = false; // the CPU was idle until it began
-		bool is_sure = true; // no record is missing that could have ended it earlier
+		bool is_sure = true; // no record is missing that could have ended it earlier, and it is known when it began
+		bool ends_untold = false; // no later than the next one begins
 	};
 	void add(const Culprit &who, uint64_t ns);
 	void add_without_interrupts(const Culprit &who, uint64_t begin_ns, uint64_t end_ns);

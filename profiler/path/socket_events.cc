@@ -146,7 +146,10 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 		// The part that arrives last decides. It gets into the queue before it is announced, unless the sender lost its CPU on
 		// the way there.
 		const SocketEvent *last = last_within(ready, begin_ns, end_ns);
+		// Each part enters and is announced: where another announcement lies between the two, the last part's entering isn't told.
 		const SocketEvent *entered = last_within(queued, begin_ns, end_ns);
+		if (entered && last && all_within(ready, entered->at_ns, last->at_ns).size() > 1)
+			entered = nullptr;
 		if (entered && (!last || !was_off_between(seen, direction.sender, entered->at_ns, last->at_ns)))
 			last = entered;
 		if (last) {
@@ -214,8 +217,31 @@ void match_stream(const SocketEvents &events, const Observations &seen, Directio
 	}
 }
 
+namespace {
+
+// Messages of which several were in flight, told apart by the order in which they were announced.
+struct Chain {
+	uint64_t begin_ns = 0;
+	size_t announced = 0; // parts
+	std::vector<Transfer *> later; // those after the first, which was alone
+};
+
+// Where not as much was announced as was queued nothing tells which was whose.
+void check_chains(const std::vector<Chain> &chains, const std::vector<SocketEvent> &ready)
+{
+	for (size_t i = 0; i < chains.size(); ++i) {
+		const uint64_t end_ns = i + 1 < chains.size() ? chains[i + 1].begin_ns - 1 : UINT64_MAX;
+		if (all_within(ready, chains[i].begin_ns, end_ns).size() != chains[i].announced)
+			for (Transfer *transfer : chains[i].later)
+				clear_ready(*transfer);
+	}
+}
+
+} // namespace
+
 void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction)
 {
+	std::vector<Chain> chains;
 	auto device = of_socket(events.device, direction.sender_key);
 	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != direction.sender; });
 	const auto ready = of_socket(events.ready, direction.receiver_key);
@@ -244,10 +270,14 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, Direc
 			continue;
 		}
 		const bool alone = begin_ns >= in_flight_until_ns;
-		if (alone)
+		if (alone) {
 			chain_begin_ns = begin_ns;
-		else
+			chains.push_back({begin_ns, 0, {}});
+		} else {
 			transfer.matched_since_ns = chain_begin_ns;
+			chains.back().later.push_back(&transfer);
+		}
+		chains.back().announced += parts.size();
 		// A polling receiver may take it before it is announced: it's in flight until both have happened.
 		in_flight_until_ns = std::max(in_flight_until_ns, by_ns);
 		const SocketEvent *last = nullptr;
@@ -273,6 +303,7 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, Direc
 		}
 		set_ready(*last, in_calls ? Provenance::Exact : Provenance::Paired, &seen, transfer);
 	}
+	check_chains(chains, ready);
 }
 
 void match_queue(const SocketEvents &events, Direction &direction)

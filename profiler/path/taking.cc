@@ -91,9 +91,11 @@ private:
 		if (!waiting(off->out_ns) || is_for_memory(*off))
 			return Sleep::Other;
 		// Once it has the message, or was woken for it, it doesn't sleep for it; nor if the message was there as it asked. A
-		// slot is stamped before its store, which may be much later; and who fills it wakes after that.
+		// slot is stamped before its store, which may be much later; and who fills it wakes after that. So does a softirq that tells
+		// of a message as it enters the function that queues it, and loses its CPU there.
 		const bool has_it = transfer_.taken && !handover_.slot && transfer_.taken->at_ns <= off->out_ns;
-		const bool was_there = !handover_.inferred && !handover_.slot && handover_.ready.at_ns <= transfer_.ask.at_ns;
+		const bool was_there = !handover_.inferred && !handover_.slot && !transfer_.announcer_lost_cpu &&
+							   handover_.ready.at_ns <= transfer_.ask.at_ns;
 		if (has_it)
 			return Sleep::Other;
 		if (carries(handover_, *off) && (by_giver(*off) || !was_there)) {

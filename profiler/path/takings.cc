@@ -151,7 +151,7 @@ public:
 	{
 		Moved moved;
 		for (auto &[object, takes] : takes_)
-			match(object, takes, moved.takings);
+			match(object, takes, moved);
 		moved.announcements = announcements_;
 		return moved;
 	}
@@ -238,6 +238,26 @@ private:
 		return all;
 	}
 
+	// What two threads gave at the same time; until the object is seen to be empty again, nothing tells what of it was taken.
+	static void find_concurrent(const std::vector<Happening> &all, std::vector<Untold> &out)
+	{
+		const Happening *last = nullptr; // of those that were given, the one that came back last
+		for (auto one = all.begin(); one != all.end(); ++one) {
+			if (one->kind != Happening::Kind::Give)
+				continue;
+			if (last && last->tid != one->tid && one->call->begin_ns < last->call->end_ns) {
+				const uint64_t end_ns = std::max(last->call->end_ns, one->call->end_ns);
+				const auto empty = std::find_if(one, all.end(), [&](const Happening &later) {
+					return later.kind == Happening::Kind::Empty && later.at_ns >= end_ns;
+				});
+				out.push_back({std::min(last->call->begin_ns, one->call->begin_ns),
+							   empty == all.end() ? UINT64_MAX : empty->at_ns});
+			}
+			if (!last || one->call->end_ns > last->call->end_ns)
+				last = &*one;
+		}
+	}
+
 	static Queue::Counts counts_of(const std::vector<Happening> &all, bool is_socket)
 	{
 		bool may_add_up = !is_socket;
@@ -251,7 +271,7 @@ private:
 		return may_add_up ? Queue::Counts::All : Queue::Counts::Bytes;
 	}
 
-	void match(uint64_t object, const std::vector<Happening> &takes, std::vector<Taking> &out)
+	void match(uint64_t object, const std::vector<Happening> &takes, Moved &out)
 	{
 		std::vector<Happening> all = given_to(object);
 		if (all.empty())
@@ -261,12 +281,14 @@ private:
 			for (const uint64_t at_ns : {lost.begin_ns, lost.end_ns})
 				all.push_back({at_ns, Happening::Kind::Unknown, 0, nullptr, 0});
 		std::ranges::stable_sort(all, {}, &Happening::at_ns);
-		const size_t first = out.size();
-		Queue(counts_of(all, at_.contains(object)), out).run(all);
-		announce(object, {out.begin() + static_cast<std::ptrdiff_t>(first), out.end()});
+		find_concurrent(all, out.untold);
+		const size_t first = out.takings.size();
+		Queue(counts_of(all, at_.contains(object)), out.takings).run(all);
+		announce(object, {out.takings.begin() + static_cast<std::ptrdiff_t>(first), out.takings.end()});
 	}
 
-	// Each by the last announcement of its call before it was taken; else by the first one after its call began, which has it as well.
+	// Each by the last announcement of its call before it was taken. Of packets, else by the first one after its call began, which has it
+	// as well: of others, whose call announces them, it was taken before that.
 	void announce(uint64_t object, std::ranges::subrange<std::vector<Taking>::iterator> takings) const
 	{
 		const auto found = at_.find(object);
@@ -280,7 +302,7 @@ private:
 				found->second, [&](const Announcement *one) { return one->ready->at_ns < taking.give->begin_ns; });
 			const Announcement *at = nullptr;
 			for (auto one = begin; one != found->second.end() && (*one)->ready->at_ns <= taking.take->end_ns; ++one)
-				if (!at || (*one)->give == taking.give)
+				if ((*one)->give == taking.give || (!at && (by_device || !(*one)->give)))
 					at = *one;
 			if (!at)
 				continue;

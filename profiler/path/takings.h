@@ -6,6 +6,8 @@
 // the front. An object whose calls all move 8 bytes may be an eventfd: one read takes all that was added. Datagrams that several sockets
 // send to one, and those that one sends to several, are in the order of their announcements.
 //
+// What two threads gave to one object at the same time may have got into it in either order: then that time is `untold`.
+//
 // What was in it before the first record, or before one that was lost, is as much as was taken beyond what was given. It is over where
 // the object was seen to be empty: a taking call found nothing, or slept. Where the sums contradict that, nothing is told.
 #include <vector>
@@ -32,9 +34,15 @@ struct Announcement {
 	uint32_t from = 0;
 };
 
+// Threads gave to one object at the same time, and it isn't known anew before the end.
+struct Untold {
+	uint64_t begin_ns = 0, end_ns = 0;
+};
+
 struct Moved {
 	std::vector<Announcement> announcements; // by time
 	std::vector<Taking> takings; // by object, then by time
+	std::vector<Untold> untold;
 };
 
 Moved moved(const SocketEvents &events, const Observations &seen);

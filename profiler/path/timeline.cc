@@ -17,6 +17,12 @@ std::vector<OffCpu>::const_iterator first_off_after(const Thread &thread, uint64
 								[&](const OffCpu &off) { return off.in_ns <= at_ns; });
 }
 
+// Softirqs are interrupted by hard interrupts, and these by NMIs.
+int nests(const Interrupt &one)
+{
+	return one.kind == ICEPATH_INTERRUPT_SOFTIRQ ? 0 : one.kind == ICEPATH_INTERRUPT_NMI ? 2 : 1;
+}
+
 } // namespace
 
 std::vector<Stretch> stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
@@ -68,9 +74,9 @@ std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint
 			continue;
 		if (outer && one->begin_ns < covered && one->end_ns <= covered && one->begin_ns > outer->begin_ns)
 			continue;
-		// Of two that begin together the longer is outside.
+		// Of two that begin together the longer is outside; of two that end together as well, the one that the other can interrupt.
 		if (outer && one->begin_ns == outer->begin_ns) {
-			if (one->end_ns <= outer->end_ns)
+			if (one->end_ns < outer->end_ns || (one->end_ns == outer->end_ns && nests(*one) >= nests(*outer)))
 				continue;
 			if (!found.empty() && found.back().whole == outer)
 				found.pop_back();

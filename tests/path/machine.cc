@@ -19,7 +19,8 @@ void Machine::run(const std::function<bool()> &done)
 	for (uint64_t count = 0; !events_.empty() && count < kMostEvents && !done(); ++count) {
 		auto event = events_.top();
 		events_.pop();
-		now_ = std::max(now_ + 1, event.at_ns); // no two events at one time: the order is never in doubt
+		now_ = tick_ns != 0 ? (std::max(now_, event.at_ns) + tick_ns - 1) / tick_ns * tick_ns
+							: std::max(now_ + 1, event.at_ns);
 		event.act();
 	}
 }
@@ -29,7 +30,18 @@ Task &Machine::add_thread(uint32_t tid, uint16_t cpu)
 	Task &thread = threads.emplace_back();
 	thread.tid = tid;
 	thread.cpu = cpu;
-	cpus_[cpu].of_worker = true;
+	thread.queued_on.emplace_back(0, cpu);
+	cpus_[cpu].of_worker = cpus_[cpu].watched = true;
+	return thread;
+}
+
+Task &Machine::add_library_thread(uint32_t tid, uint16_t cpu)
+{
+	Task &thread = threads.emplace_back();
+	thread.tid = tid;
+	thread.cpu = cpu;
+	thread.pinned = false;
+	thread.queued_on.emplace_back(0, cpu);
 	return thread;
 }
 
@@ -102,15 +114,7 @@ void Machine::step(uint16_t number)
 	if (!cpu.interrupts.empty()) {
 		Interrupt &last = *cpu.interrupts.back();
 		if (last.program.done()) {
-			if (cpu.of_worker && (current_tid(number) != 0 || now_ - last.begin_ns >= 1000)) {
-				icepath_record record{};
-				record.type = ICEPATH_RECORD_INTERRUPT;
-				record.tid = current_tid(number);
-				record.interrupt.begin_ns = last.begin_ns;
-				record.interrupt.vector = last.vector;
-				record.interrupt.kind = last.kind;
-				interrupt_record[last.id] = emit(number, record);
-			}
+			end_piece(number, last, false);
 			cpu.interrupts.pop_back();
 			note_turn(number);
 			if (cpu.interrupts.empty() && cpu.current && !cpu.current->foreign)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ebpf/records.h"
+#include "tests/path/scenario.h"
 #include "tests/path/task.h"
 
 namespace icepath::simulator {
@@ -22,6 +23,7 @@ public:
 	Machine(uint64_t seed, unsigned cpus) : random(seed), cpus_(cpus) {}
 
 	Task &add_thread(uint32_t tid, uint16_t cpu);
+	Task &add_library_thread(uint32_t tid, uint16_t cpu); // which may be moved, and whose CPU is no worker's
 	void start(Task &thread, Co program); // runs, or waits for its CPU
 	// Runs events until none is left, `done`, or too many of them.
 	void run(const std::function<bool()> &done);
@@ -58,8 +60,12 @@ public:
 	void interrupt(uint16_t cpu, uint8_t kind, uint32_t vector, std::function<Co(Interrupt &)> program);
 	// A softirq in the middle of a program's work on this CPU.
 	void softirq_now(uint16_t cpu, uint32_t vector, std::function<Co(Interrupt &)> program);
+	// In the kernel's thread for them, once that has the CPU.
+	void softirqd(uint16_t cpu, uint32_t vector, std::function<Co(Interrupt &)> program);
 	// A task that is no worker becomes runnable; it preempts, or waits for the CPU.
 	void foreign(uint16_t cpu, uint32_t tid, std::function<Co(Task &)> program);
+	// A thread that waits for a CPU gets onto another one's queue, if there is one that may.
+	void balance();
 	// The kernel keeps the task on this CPU from running for a while: its control group has used up its time.
 	void throttle(uint16_t cpu);
 	// A wake from a CPU that isn't modelled.
@@ -77,6 +83,10 @@ public:
 
 	bool exits_idle_first = false; // a CPU tells that it leaves idle before it takes the interrupt that made it
 	bool ever_throttled = false;
+	uint64_t tick_ns = 0; // see Scenario
+	bool preemptible_softirqs = false;
+	Mutant mutant = Mutant::None;
+	bool mutates(Mutant one) { return mutant == one && chance(0.3); }
 	std::mt19937_64 random;
 	std::vector<icepath_record> records; // in the order of writing
 	std::vector<std::optional<size_t>> interrupt_record; // by interrupt id
@@ -94,13 +104,18 @@ private:
 	static Execution *top(Cpu &cpu);
 	void note_turn(uint16_t number);
 	void pause(Cpu &cpu);
+	bool can_switch(uint16_t number) const;
+	void end_piece(uint16_t number, const Interrupt &one, bool goes_on);
 	void go(uint16_t number);
 	void step(uint16_t number);
 	void switch_to_next(uint16_t number);
+	void enter_idle(uint16_t number);
+	bool went_idle(const Task &task, const Cpu &cpu) const;
 	void switch_out(uint16_t number, bool preempted);
 	void switch_in(uint16_t number, Task *task);
 	void kick(uint16_t number, bool soon);
 	void preempt(uint16_t number);
+	void move(Task &task, uint16_t to, uint16_t by);
 	void push_interrupt(uint16_t number, uint8_t kind, uint32_t vector, const std::function<Co(Interrupt &)> &program);
 	void try_interrupt(uint16_t number, uint8_t kind, uint32_t vector, const std::function<Co(Interrupt &)> &program);
 	static bool can_be_woken(const Task &target)

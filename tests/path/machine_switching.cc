@@ -2,9 +2,14 @@
 // Who has the CPU: switches, preemption, idling, and their records.
 #include "tests/path/machine.h"
 
+#include <algorithm>
+
 namespace icepath::simulator {
 
 namespace {
+
+// From the last look at whether somebody is to run; the capture allows for it (ebpf/scheduling.bpf.h).
+constexpr uint64_t kLongestIdleEntryNs = 10;
 
 uint16_t flags_of(const Sleep &sleep)
 {
@@ -31,11 +36,15 @@ void Machine::switch_out(uint16_t number, bool preempted)
 {
 	Cpu &cpu = cpus_[number];
 	Task &task = *cpu.current;
+	cpu.watched |= !task.foreign;
+	for (const auto &one : cpu.interrupts)
+		end_piece(number, *one, true);
+	task.softirqs = std::move(cpu.interrupts);
+	cpu.interrupts.clear();
 	cpu.current = nullptr;
-	cpu.left_ns = now_;
 	note_turn(number);
 	if (task.foreign) {
-		if (cpu.of_worker) {
+		if (cpu.watched && task.in_ns != 0) {
 			icepath_record record{};
 			record.type = ICEPATH_RECORD_FOREIGN_RUN;
 			record.tid = task.tid;
@@ -77,7 +86,8 @@ void Machine::switch_to_next(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];
 	if (cpu.queue.empty()) {
-		cpu.idle_enter_ns = now_ + 1;
+		cpu.is_idle = true;
+		after(between(1, 40), [this, number] { enter_idle(number); });
 		return;
 	}
 	Task *next = cpu.queue.front();
@@ -85,17 +95,45 @@ void Machine::switch_to_next(uint16_t number)
 	switch_in(number, next);
 }
 
+// do_idle(): who is woken after the last look at need_resched is runnable before the CPU tells that it is idle.
+void Machine::enter_idle(uint16_t number)
+{
+	const Cpu &cpu = cpus_[number];
+	if (!cpu.is_idle || cpu.leaving_idle || !cpu.queue.empty())
+		return;
+	after(between(1, kLongestIdleEntryNs - 1), [this, number] {
+		if (cpus_[number].is_idle)
+			cpus_[number].idle_enter_ns = now_;
+	});
+}
+
+// idle_flags() of the capture.
+bool Machine::went_idle(const Task &task, const Cpu &cpu) const
+{
+	const uint64_t came_ns = std::max(task.was_preempted ? 0 : task.wakeup_ns, task.moved_ns);
+	return cpu.idle_enter_ns > std::max(task.out_ns, came_ns + kLongestIdleEntryNs + tick_ns);
+}
+
 void Machine::switch_in(uint16_t number, Task *task)
 {
 	Cpu &cpu = cpus_[number];
-	const bool from_idle = cpu.left_ns != now_;
+	const bool from_idle = cpu.is_idle && cpu.of_worker;
+	cpu.watched |= !task->foreign;
+	cpu.is_idle = false;
 	cpu.current = task;
 	cpu.left_idle = false;
+	cpu.interrupts = std::move(task->softirqs);
+	task->softirqs.clear();
+	for (const auto &one : cpu.interrupts) { // another piece of it, of which a record of its own will tell
+		one->begin_ns = now_;
+		one->id = static_cast<int>(interrupt_record.size());
+		interrupt_record.emplace_back();
+	}
 	note_turn(number);
 	if (!task->foreign && !task->throttled.empty() && task->throttled.back().second == 0)
 		task->throttled.back().second = now_;
 	if (task->foreign) {
-		task->in_ns = now_;
+		task->in_ns = cpu.watched ? now_ : 0;
 		task->in_from_idle = from_idle;
 		return;
 	}
@@ -104,11 +142,10 @@ void Machine::switch_in(uint16_t number, Task *task)
 			return task->waking_ns && event_ns > task->waking_ns ? static_cast<uint32_t>(event_ns - task->waking_ns)
 																 : 0;
 		};
-		const uint64_t runnable_ns = task->was_preempted ? task->out_ns : task->wakeup_ns;
 		icepath_record record{};
 		record.type = ICEPATH_RECORD_OFF_CPU;
 		record.flags = static_cast<uint16_t>((from_idle ? ICEPATH_FLAG_FROM_IDLE : 0) |
-											 (cpu.idle_enter_ns > runnable_ns ? ICEPATH_FLAG_WENT_IDLE : 0));
+											 (went_idle(*task, cpu) ? ICEPATH_FLAG_WENT_IDLE : 0));
 		record.context = task->waker.context;
 		record.tid = task->tid;
 		record.flags |= flags_of(task->sleeps.back());
@@ -121,6 +158,10 @@ void Machine::switch_in(uint16_t number, Task *task)
 		record.off.out_cpu = task->out_cpu;
 		record.off.reason = task->was_preempted ? ICEPATH_OFF_PREEMPTED : ICEPATH_OFF_BLOCKED;
 		record.off.waker_vector = task->waker.vector;
+		if (mutates(Mutant::WakesUntold)) {
+			record.off.waking_ns = record.off.wakeup_ns = 0;
+			record.off.waker_tid = 0;
+		}
 		emit(number, record);
 		Sleep &sleep = task->sleeps.back();
 		sleep.ipi_ns = record.off.ipi_after_ns ? task->ipi_ns : 0;
@@ -132,7 +173,19 @@ void Machine::switch_in(uint16_t number, Task *task)
 		task->spans_at_in = task->log.size();
 	task->out_ns = task->waking_ns = task->wakeup_ns = task->ipi_ns = 0;
 	task->waker = {};
-	log(*task, State::Running);
+	if (cpu.interrupts.empty())
+		log(*task, State::Running);
+	else
+		log(*task, State::Interrupted, -1, outermost_interrupt(number));
+}
+
+bool Machine::can_switch(uint16_t number) const
+{
+	const Cpu &cpu = cpus_[number];
+	const auto is_in_the_way = [&](const auto &one) {
+		return !preemptible_softirqs || one->kind != ICEPATH_INTERRUPT_SOFTIRQ || one->irqs_off;
+	};
+	return std::ranges::none_of(cpu.interrupts, is_in_the_way) && !(cpu.current && cpu.current->irqs_off);
 }
 
 // Something became runnable on this CPU.
@@ -161,9 +214,11 @@ void Machine::kick(uint16_t number, bool soon)
 void Machine::preempt(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];
-	if (cpu.queue.empty())
+	if (cpu.queue.empty()) { // who was to run was moved away
+		cpu.leaving_idle = false;
 		return;
-	if (!cpu.interrupts.empty() || (cpu.current && cpu.current->irqs_off)) {
+	}
+	if (!can_switch(number)) {
 		after(between(5, 25), [this, number] { preempt(number); });
 		return;
 	}
@@ -180,11 +235,39 @@ void Machine::preempt(uint16_t number)
 		kick(number, false);
 }
 
+void Machine::move(Task &task, uint16_t to, uint16_t by)
+{
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_MIGRATE;
+	record.context = context(by);
+	record.tid = task.tid;
+	cpus_[to].watched = true;
+	emit(by, record);
+	task.cpu = to;
+	task.moved_ns = now_;
+	task.queued_on.emplace_back(now_, to);
+}
+
+void Machine::balance()
+{
+	const auto to = static_cast<uint16_t>(between(0, cpus_.size() - 1));
+	for (uint16_t from = 0; from < cpus_.size(); ++from)
+		for (auto one = cpus_[from].queue.begin(); from != to && one != cpus_[from].queue.end(); ++one) {
+			Task &task = **one;
+			if (task.foreign || task.pinned || !task.softirqs.empty())
+				continue;
+			cpus_[from].queue.erase(one);
+			move(task, to, to);
+			cpus_[to].queue.push_back(&task);
+			return kick(to, true);
+		}
+}
+
 void Machine::throttle(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];
 	Task *task = cpu.current;
-	if (!task || task->foreign || task->leaves_cpu || task->deactivated || task->irqs_off || !cpu.interrupts.empty())
+	if (!task || task->foreign || task->leaves_cpu || task->deactivated || !can_switch(number))
 		return;
 	ever_throttled = true;
 	pause(cpu);
@@ -193,10 +276,10 @@ void Machine::throttle(uint16_t number)
 	switch_out(number, true);
 	switch_to_next(number);
 	go(number);
-	after(between(100, 3000), [this, task, number] {
+	after(between(100, 3000), [this, task] {
 		task->is_throttled = false;
-		cpus_[number].queue.push_back(task);
-		kick(number, true);
+		cpus_[task->cpu].queue.push_back(task);
+		kick(task->cpu, true);
 	});
 }
 

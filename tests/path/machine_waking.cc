@@ -61,6 +61,9 @@ Co Machine::wake(Execution &by, Task &target, uint64_t message)
 																 : stack.back()->kind;
 	by.irqs_off = true;
 	on_waking(target, {current_tid(by.cpu), context(by.cpu), vector, message}, by.cpu);
+	if (!target.pinned && target.asleep && chance(0.4))
+		if (const auto to = static_cast<uint16_t>(between(0, cpus_.size() - 1)); to != target.cpu)
+			move(target, to, by.cpu);
 	if (target.asleep && target.cpu != by.cpu && chance(0.5)) {
 		std::function<Co(Interrupt &)> handler = [this, &target](Interrupt &self) -> Co {
 			co_await work(self, 3, 20);

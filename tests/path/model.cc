@@ -8,6 +8,7 @@ namespace icepath::simulator {
 namespace {
 
 constexpr uint32_t kFirstTid = 10, kForeignTid = 800, kStranger = 950;
+constexpr uint64_t kSenderKey = 11, kReceiverKey = 22; // the first sender's
 
 } // namespace
 
@@ -34,7 +35,7 @@ Co Model::dawdle(Task &self, double probability)
 
 Co Model::send_one(Task &self, Link &link)
 {
-	Message &message = *sent[link.direction][next_[link.direction]++];
+	Message &message = *sent[link.flow][next_[link.flow]++];
 	co_await machine.work(self, 1, 5);
 	message.send = machine.now();
 	machine.doing(self, Doing::SendUser);
@@ -63,20 +64,20 @@ Co Model::deliver(Task &self, Link &link)
 		co_await machine.work(self, 3, 80);
 		co_await dawdle(self, 0.15);
 		message->recv = machine.now();
-		received[link.direction].push_back(message);
+		received[message->flow].push_back(message);
 		--open_;
 	}
 	machine.doing(self, Doing::Busy);
 	co_await machine.work(self, 3, 20);
 }
 
-Co Model::sender(Task &self)
+Co Model::sender(Task &self, Link &link)
 {
 	for (unsigned i = 0; i < scenario.messages; ++i) {
 		co_await machine.work(self, 10, scenario.eager_sender ? 100 : 1500);
 		if (!scenario.eager_sender)
 			co_await dawdle(self, 0.4);
-		co_await send_one(self, links[0]);
+		co_await send_one(self, link);
 		if (scenario.pingpong)
 			co_await deliver(self, links[1]);
 	}
@@ -141,10 +142,11 @@ void Model::arm()
 		disturb(100, 2500, [=, this] {
 			machine.foreign(worker_cpu(), kForeignTid + static_cast<uint32_t>(machine.between(0, 3)), some_work);
 		});
-	machine.exits_idle_first = scenario.exits_idle_first;
 	if (scenario.throttled)
 		disturb(300, 5000, [=, this] { machine.throttle(worker_cpu()); });
 	disturb(300, 3000, [=, this] { machine.foreign(outside(), kForeignTid + 9, some_work); });
+	if (scenario.library)
+		disturb(100, 1000, [this] { machine.balance(); });
 	if (scenario.interrupts)
 		disturb(30, 1200, [=, this] {
 			bool soft = machine.chance(0.4), device = machine.chance(0.3);
@@ -172,65 +174,100 @@ void Model::arm()
 		});
 }
 
-std::vector<Task *> Model::chain() const
+std::vector<Task *> Model::chain(unsigned flow) const
 {
-	return scenario.one_thread ? std::vector<Task *>{threads[0], threads[0]} : threads;
+	if (scenario.one_thread)
+		return {threads[0], threads[0]};
+	if (scenario.pingpong && flow == 1)
+		return {threads[1], threads[0]};
+	if (scenario.senders > 1)
+		return {threads[flow], threads.back()};
+	return threads;
+}
+
+void Model::add_links()
+{
+	for (unsigned flow = 0; flow < flows(); ++flow) {
+		const std::vector<Task *> way = chain(flow);
+		for (size_t leg = 0; leg + 1 < way.size(); ++leg) {
+			if (flow == 0 || scenario.senders == 1)
+				inboxes.emplace_back();
+			Link &link = links.emplace_back(inboxes.back());
+			link.edge = scenario.edges[leg];
+			link.index = leg;
+			link.flow = flow;
+			link.from = way[leg];
+			link.to = way[leg + 1];
+			link.sender_key = scenario.pingpong && flow == 1 ? kReceiverKey : kSenderKey + flow;
+			link.receiver_key = scenario.pingpong && flow == 1 ? kSenderKey : kReceiverKey;
+			link.base = UINT32_MAX - static_cast<uint32_t>(machine.between(0, 3 * kPayload));
+		}
+	}
+}
+
+void Model::add_messages()
+{
+	sent.resize(flows());
+	received.resize(flows());
+	next_.resize(flows());
+	for (unsigned flow = 0; flow < flows(); ++flow)
+		for (unsigned i = 0; i < scenario.messages; ++i) {
+			Message &message = messages.emplace_back();
+			message.seq = i;
+			message.flow = flow;
+			message.id = path::message_at({flow, i});
+			message.lead_in = i < scenario.lead_in;
+			message.dropped = scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 &&
+							  machine.chance(0.05) && !scenario.one_thread; // which would wait for it for good
+			message.legs.resize(scenario.edges.size());
+			sent[flow].push_back(&message);
+			open_ += !message.dropped;
+		}
+}
+
+Co Model::program_of(size_t thread)
+{
+	Task &self = *threads[thread];
+	const bool is_last = thread + 1 == threads.size();
+	if (scenario.one_thread)
+		return both(self);
+	if (scenario.library)
+		return thread == 0 ? library_sender(self, links[0])
+			   : is_last   ? library_receiver(self, links.back())
+						   : library_relay(self, links[thread - 1], links[thread]);
+	if (thread < scenario.senders)
+		return sender(self, links[scenario.pingpong ? 0 : thread]);
+	return is_last ? receiver(self, scenario.pingpong ? links[0] : links.back())
+				   : relay(self, links[thread - 1], links[thread]);
 }
 
 void Model::run()
 {
+	machine.exits_idle_first = scenario.exits_idle_first;
+	machine.tick_ns = scenario.tick_ns;
+	machine.preemptible_softirqs = scenario.preemptible_softirqs;
+	machine.mutant = scenario.mutant;
 	const size_t count = thread_count(scenario);
 	for (size_t i = 0; i < count; ++i) {
-		bool shares = scenario.shared_cpu && i + 1 == count;
-		threads.push_back(
-			&machine.add_thread(kFirstTid + static_cast<uint32_t>(i), static_cast<uint16_t>(shares ? 0 : i)));
+		const bool shares = (scenario.shared_cpu && i + 1 == count) || (scenario.senders_share && i + 1 < count);
+		const auto tid = kFirstTid + static_cast<uint32_t>(i);
+		const auto cpu = static_cast<uint16_t>(shares ? 0 : i);
+		const bool is_worker = !scenario.library || i == 0 || i + 1 == count;
+		threads.push_back(is_worker ? &machine.add_thread(tid, cpu) : &machine.add_library_thread(tid, cpu));
 	}
-	const std::vector<Task *> way = chain();
-	for (size_t i = 0; i + 1 < way.size(); ++i) {
-		Link &link = links.emplace_back();
-		link.edge = scenario.edges[i];
-		link.index = i;
-		link.from = way[i];
-		link.to = way[i + 1];
-	}
-	if (scenario.pingpong) {
-		Link &back = links.emplace_back();
-		back.direction = 1;
-		back.from = way[1];
-		back.to = way[0];
-	}
-	for (Link &link : links)
-		link.base = UINT32_MAX - static_cast<uint32_t>(machine.between(0, 3 * kPayload));
-	for (unsigned direction = 0; direction < (scenario.pingpong ? 2u : 1u); ++direction)
-		for (unsigned i = 0; i < scenario.messages; ++i) {
-			Message &message = messages.emplace_back();
-			message.seq = i;
-			message.id = path::message_at({direction, i});
-			message.lead_in = i < scenario.lead_in;
-			message.dropped = scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 &&
-							  machine.chance(0.05) && !scenario.one_thread; // which would wait for it for good
-			message.legs.resize(links.size() > 1 && !scenario.pingpong ? links.size() : 1);
-			sent[direction].push_back(&message);
-			open_ += !message.dropped;
-		}
-	for (size_t i = count; i-- > 0;) {
-		Task &self = *threads[i];
-		if (scenario.one_thread)
-			machine.start(self, both(self));
-		else if (i == 0)
-			machine.start(self, sender(self));
-		else if (i + 1 == count)
-			machine.start(self, receiver(self, links[i - 1]));
-		else
-			machine.start(self, relay(self, links[i - 1], links[i]));
-	}
+	add_links();
+	add_messages();
+	if (scenario.library)
+		add_library();
+	for (size_t i = count; i-- > 0;)
+		machine.start(*threads[i], program_of(i));
 	arm();
 	machine.run([this] { return open_ == 0; });
 	// The last call comes back, too.
 	uint64_t until = machine.now() + 5000;
 	machine.run([&] { return machine.now() > until; });
 	for (const Task *thread : threads)
-		if (thread->out_ns != 0) {
+		if (thread->out_ns != 0 && thread->pinned) {
 			icepath_record record{};
 			record.type = ICEPATH_RECORD_STILL_OFF;
 			record.tid = thread->tid;

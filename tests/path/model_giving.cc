@@ -4,11 +4,7 @@
 
 namespace icepath::simulator {
 
-namespace {
-
-constexpr uint32_t kSoftirqdTid = 700;
-
-} // namespace
+namespace {} // namespace
 
 void Model::enqueue(Link &link, Message &message)
 {
@@ -22,7 +18,7 @@ void Model::device(Link &link, Message &message, uint16_t cpu, bool part)
 	record.type = ICEPATH_RECORD_DEVICE_QUEUE;
 	record.context = machine.context(cpu);
 	record.tid = machine.current_tid(cpu);
-	record.socket.socket = kKeys[link.direction];
+	record.socket.socket = link.sender_key;
 	record.socket.bytes = part ? kPayload / 2 : kPayload;
 	if (scenario.transport == Transport::Stream) {
 		record.socket.has_stream_end = 1;
@@ -35,7 +31,7 @@ void Model::device(Link &link, Message &message, uint16_t cpu, bool part)
 	leg.device = machine.now();
 	leg.device_record = number;
 	leg.device_interrupt = record.context == ICEPATH_CONTEXT_TASK ? -1 : machine.outermost_interrupt(cpu);
-	link.backlog.push_back(&message);
+	backlog_of(link, cpu).queue.emplace_back(&link, &message);
 }
 
 void Model::ready(Link &link, Message &message, uint16_t cpu, bool part)
@@ -44,15 +40,15 @@ void Model::ready(Link &link, Message &message, uint16_t cpu, bool part)
 	record.type = ICEPATH_RECORD_DATA_READY;
 	record.context = machine.context(cpu);
 	record.tid = machine.current_tid(cpu);
-	record.socket.socket = kKeys[1 - link.direction];
+	record.socket.socket = link.receiver_key;
 	if (scenario.transport == Transport::Stream) {
 		record.socket.has_stream_end = 1;
 		record.socket.stream_end = static_cast<uint32_t>(link.base + (message.seq + 1) * kPayload);
 	}
 	size_t number = machine.emit(cpu, record);
-	if (part)
-		return;
 	Leg &leg = message.legs[link.index];
+	if (part || (leg.queued != 0 && scenario.transport == Transport::Stream)) // that it is in the queue told it before
+		return;
 	leg.ready = machine.now();
 	leg.ready_record = number;
 	leg.ready_tid = record.tid;
@@ -60,51 +56,95 @@ void Model::ready(Link &link, Message &message, uint16_t cpu, bool part)
 	leg.ready_interrupt = record.context == ICEPATH_CONTEXT_TASK ? -1 : machine.outermost_interrupt(cpu);
 }
 
+// A function of the kernel that puts messages into a queue is entered.
+void Model::queued(Link &link, Message &message, uint16_t cpu, bool part)
+{
+	if (!scenario.enqueued || machine.mutates(Mutant::LosesEnqueued))
+		return;
+	const bool is_stream = scenario.transport == Transport::Stream;
+	icepath_record record{};
+	record.type = ICEPATH_RECORD_ENQUEUED;
+	record.context = machine.context(cpu);
+	record.tid = machine.current_tid(cpu);
+	record.flags = message.id % 2 ? ICEPATH_TIER_KPROBE << ICEPATH_FLAG_TIER_SHIFT : 0;
+	if (scenario.transport == Transport::Queue)
+		record.socket.woken_tid = link.to_waits && machine.chance(0.5) ? link.to->tid : 0;
+	else
+		record.socket.socket = link.receiver_key;
+	if (is_stream) {
+		record.socket.has_stream_end = 1;
+		record.socket.stream_end = static_cast<uint32_t>(link.base + (message.seq + 1) * kPayload);
+	}
+	const size_t number = machine.emit(cpu, record);
+	if (part)
+		return;
+	Leg &leg = message.legs[link.index];
+	leg.queued = machine.now();
+	leg.queued_record = number;
+	if (!is_stream)
+		return;
+	leg.ready = machine.now();
+	leg.ready_record = number;
+	leg.ready_interrupt = machine.outermost_interrupt(cpu);
+}
+
 // The receive softirq: whatever is in the backlog, in order, by one CPU at a time.
-Co Model::process(Interrupt &self, Link &link)
+Co Model::process(Interrupt &self, Backlog &backlog)
 {
 	co_await machine.work(self, 3, 25);
-	if (!link.processing) {
-		link.processing = true;
-		while (!link.backlog.empty()) {
-			Message &message = *link.backlog.front();
-			link.backlog.pop_front();
+	if (!backlog.processing) {
+		backlog.processing = true;
+		std::vector<std::pair<Link *, Message *>> unannounced; // by a mutant
+		while (!backlog.queue.empty()) {
+			Link &link = *backlog.queue.front().first;
+			Message &message = *backlog.queue.front().second;
+			backlog.queue.pop_front();
 			co_await machine.work(self, 5, 60);
 			if (message.dropped)
 				continue;
+			if (scenario.transport == Transport::Stream && scenario.enqueued) {
+				queued(link, message, self.cpu);
+				co_await machine.work(self, 1, 8);
+			}
 			enqueue(link, message);
 			co_await machine.work(self, 3, 40);
+			if (!backlog.queue.empty() && machine.mutates(Mutant::AnnouncesSeveral)) {
+				unannounced.emplace_back(&link, &message);
+				continue;
+			}
 			ready(link, message, self.cpu);
+			for (const auto &[of, before] : unannounced)
+				of->told_with(*before, message);
+			unannounced.clear();
+			if (machine.mutates(Mutant::AnnouncesTwice)) {
+				co_await machine.work(self, 2, 20);
+				ready(link, message, self.cpu, true);
+			}
 			co_await machine.work(self, 2, 20);
 			if (link.to_waits)
 				co_await machine.wake(self, *link.to, message.id);
 			co_await machine.work(self, 3, 30);
 		}
-		link.processing = false;
+		backlog.processing = false;
 	}
 	co_await machine.work(self, 3, 20);
 }
 
-std::function<Co(Interrupt &)> Model::processing(Link &link)
+std::function<Co(Interrupt &)> Model::processing(Backlog &backlog)
 {
-	return [this, &link](Interrupt &self) { return process(self, link); };
+	return [this, &backlog](Interrupt &self) { return process(self, backlog); };
 }
 
 void Model::raise(Link &link, uint16_t cpu, bool in_task)
 {
-	unsigned where = static_cast<unsigned>(machine.between(0, 9));
+	Backlog &backlog = backlog_of(link, cpu);
+	const bool stays = scenario.senders > 1 && !machine.mutates(Mutant::MovesPackets);
+	const auto where = static_cast<unsigned>(machine.between(0, stays ? 6 : 9));
 	if (where < 6 && in_task)
-		return machine.softirq_now(cpu, 3, processing(link));
-	if (where < 7) {
-		std::function<Co(Task &)> softirqd = [this, &link](Task &self) -> Co {
-			co_await machine.work(self, 5, 60);
-			machine.softirq_now(self.cpu, 3, processing(link));
-			co_await machine.work(self, 5, 60);
-		};
-		machine.after(1, [this, cpu, softirqd] { machine.foreign(cpu, kSoftirqdTid + cpu, softirqd); });
-		return;
-	}
-	machine.interrupt(where < 9 ? outside() : link.to->cpu, ICEPATH_INTERRUPT_SOFTIRQ, 3, processing(link));
+		return machine.softirq_now(cpu, 3, processing(backlog));
+	if (where < 7)
+		return machine.softirqd(cpu, 3, processing(backlog));
+	machine.interrupt(where < 9 ? outside() : link.to->cpu, ICEPATH_INTERRUPT_SOFTIRQ, 3, processing(backlog));
 }
 
 Co Model::give_network(Link &link, Message &message)
@@ -187,6 +227,36 @@ Co Model::give_bell(Link &link, Message &message)
 	leg.call_return = machine.now();
 }
 
+// Into a UNIX socket, or another queue of the kernel's that announces nothing.
+Co Model::give_local(Link &link, Message &message)
+{
+	Task &self = *link.from;
+	const bool announces = scenario.transport == Transport::Local;
+	std::function<bool()> room = [this, &link] { return link.queue.size() < scenario.capacity; };
+	if (!room()) {
+		link.from_waits = true;
+		co_await machine.wait_until(self, room, SleepFor::Room);
+		link.from_waits = false;
+	}
+	if (announces && machine.chance(0.2)) {
+		queued(link, message, self.cpu, true);
+		co_await machine.work(self, 1, 8);
+		ready(link, message, self.cpu, true);
+		co_await machine.work(self, 10, 60);
+	}
+	queued(link, message, self.cpu);
+	if (announces && scenario.enqueued)
+		co_await machine.work(self, 1, 8);
+	enqueue(link, message);
+	co_await machine.work(self, 2, 40);
+	if (announces) {
+		ready(link, message, self.cpu);
+		co_await machine.work(self, 2, 30);
+	}
+	if (link.to_waits)
+		co_await machine.wake(self, *link.to, message.id);
+}
+
 Co Model::give(Link &link, Message &message)
 {
 	Task &self = *link.from;
@@ -210,24 +280,7 @@ Co Model::give(Link &link, Message &message)
 	if (network) {
 		co_await give_network(link, message);
 	} else {
-		std::function<bool()> room = [this, &link] { return link.queue.size() < scenario.capacity; };
-		if (!room()) {
-			link.from_waits = true;
-			co_await machine.wait_until(self, room, SleepFor::Room);
-			link.from_waits = false;
-		}
-		if (scenario.transport == Transport::Local && machine.chance(0.2)) {
-			ready(link, message, self.cpu, true);
-			co_await machine.work(self, 10, 60);
-		}
-		enqueue(link, message);
-		co_await machine.work(self, 2, 40);
-		if (scenario.transport == Transport::Local) {
-			ready(link, message, self.cpu);
-			co_await machine.work(self, 2, 30);
-		}
-		if (link.to_waits)
-			co_await machine.wake(self, *link.to, message.id);
+		co_await give_local(link, message);
 	}
 	co_await machine.work(self, 10, 120);
 	leg.call_return = machine.now();

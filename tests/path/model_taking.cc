@@ -109,8 +109,9 @@ Co Model::receive(Link &link, std::vector<Message *> &got)
 			}
 			machine.emit(self.cpu, record);
 		}
-		if (link.from_waits)
-			co_await machine.wake(self, *link.from, kNoMessage);
+		for (Link &other : links)
+			if (&other.queue == &link.queue && other.from_waits)
+				co_await machine.wake(self, *other.from, kNoMessage);
 		co_await machine.work(self, 3, 30);
 	} while (scenario.batches && !link.queue.empty() && machine.chance(0.7));
 	if (scenario.locks && machine.chance(0.15))

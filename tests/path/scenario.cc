@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 
 namespace icepath::simulator {
@@ -25,7 +26,7 @@ Scenario Scenario::random(uint64_t seed)
 									 : Edge::Transfer);
 	if (scenario.edges.size() == 1)
 		scenario.edges[0] = Edge::Transfer;
-	bool alone = scenario.edges.size() == 1;
+	const bool alone = scenario.alone();
 	scenario.pingpong = alone && chance(0.4);
 	scenario.messages = 4 + pick(6);
 	scenario.capacity = 1 + pick(3);
@@ -46,16 +47,30 @@ Scenario Scenario::random(uint64_t seed)
 	scenario.calibrated = chance(0.3);
 	scenario.throttled = chance(0.2);
 	scenario.exits_idle_first = chance(0.2);
+	const bool into_one_queue = scenario.transport == Transport::Local || scenario.transport == Transport::Datagram ||
+								scenario.transport == Transport::Queue;
+	if (alone && into_one_queue && !scenario.pingpong && !scenario.one_thread && !scenario.batches && chance(0.4)) {
+		scenario.senders = 2 + pick(1);
+		scenario.senders_share = chance(0.4);
+	}
+	scenario.enqueued = alone && chance(0.4);
+	scenario.tick_ns = chance(0.7) ? 0 : chance(0.5) ? 1 : 8 + pick(30);
+	scenario.preemptible_softirqs = chance(0.25);
+	scenario.library = !scenario.pingpong && !scenario.one_thread && scenario.senders == 1 && chance(0.4);
+	if (scenario.library) {
+		scenario.transport = Transport::Local;
+		scenario.process_changes = pick(15);
+		scenario.chatters = chance(0.5);
+		scenario.in_parts = chance(0.3);
+		scenario.enqueued = scenario.spurious = false;
+	}
 	return scenario;
 }
 
-std::string Scenario::text() const
+std::vector<std::string> Scenario::features() const
 {
 	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot", "bell"};
-	std::string line =
-		fmt::format("seed {}: {} {}", seed, kTransports[static_cast<int>(transport)], rundir::name(wait));
-	for (Edge edge : edges)
-		line += edge == Edge::Transfer ? " -transfer" : " -wake";
+	std::vector<std::string> found{kTransports[static_cast<int>(transport)], std::string(rundir::name(wait))};
 	for (auto [flag, name] :
 		 std::initializer_list<std::pair<bool, const char *>>{{pingpong, "pingpong"},
 															  {shared_cpu, "shared_cpu"},
@@ -65,6 +80,8 @@ std::string Scenario::text() const
 															  {locks, "locks"},
 															  {batches, "batches"},
 															  {held, "held"},
+															  {!alone(), "relays"},
+															  {std::ranges::count(edges, Edge::Wake) > 0, "wake_edges"},
 															  {calls_known, "calls_known"},
 															  {busy_receiver, "busy_receiver"},
 															  {eager_sender, "eager_sender"},
@@ -72,9 +89,29 @@ std::string Scenario::text() const
 															  {one_thread, "one_thread"},
 															  {throttled, "throttled"},
 															  {exits_idle_first, "exits_idle_first"},
-															  {calibrated, "calibrated"}})
+															  {calibrated, "calibrated"},
+															  {senders > 1, "fan_in"},
+															  {senders_share, "senders_share"},
+															  {enqueued, "enqueued"},
+															  {tick_ns != 0, "equal_times"},
+															  {library, "library"},
+															  {chatters, "chatters"},
+															  {in_parts, "in_parts"},
+															  {preemptible_softirqs, "preemptible_softirqs"}})
 		if (flag)
-			line += fmt::format(" {}", name);
+			found.emplace_back(name);
+	return found;
+}
+
+std::string Scenario::text() const
+{
+	std::string line = fmt::format("seed {}:", seed);
+	for (Edge edge : edges)
+		line += edge == Edge::Transfer ? " -transfer" : " -wake";
+	if (mutant != Mutant::None)
+		line += fmt::format(" mutant {}", static_cast<int>(mutant));
+	for (const std::string &feature : features())
+		line += " " + feature;
 	return line;
 }
 

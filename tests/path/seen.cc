@@ -26,27 +26,38 @@ public:
 		block.slots = slots(damage, lost);
 		block.skipped = skipped_;
 		block.times_throttled = model_.machine.ever_throttled ? 1 : 0;
-		for (unsigned side = 0; side < 2; ++side) {
-			block.sides.emplace_back().tid = model_.chain()[side]->tid;
-			block.sides.back().cpu = model_.chain()[side]->cpu;
+		std::vector<Task *> sides = model_.scenario.senders > 1 ? model_.threads : model_.chain(0);
+		if (model_.scenario.library)
+			sides = {sides.front(), sides.back()};
+		for (const Task *side : sides) {
+			block.sides.emplace_back().tid = side->tid;
+			block.sides.back().cpu = side->cpu;
 		}
-		for (unsigned direction = 0; direction < 2; ++direction) {
-			block.flows.push_back({kKeys[direction], kKeys[1 - direction], {}, {}});
-			for (const Message *message : model_.sent[direction]) {
+		for (unsigned flow = 0; flow < model_.flows(); ++flow) {
+			block.flows.push_back({model_.links[flow].sender_key, model_.links[flow].receiver_key, {}, {}});
+			const bool library = model_.scenario.library;
+			for (const Message *message : model_.sent[flow]) {
 				if (message->send == 0)
 					continue;
 				const Leg &leg = message->legs[0];
-				block.flows[direction].sends.push_back({message->seq, message->send, message->send, leg.call,
-														leg.publish, leg.call_return, 1,
-														message->lead_in ? rundir::kStampLeadIn : 0, 0});
+				block.flows[flow].sends.push_back({message->seq, message->send, message->send,
+												   library ? message->library_call : leg.call, leg.publish,
+												   library ? message->library_return : leg.call_return, 1,
+												   message->lead_in ? rundir::kStampLeadIn : 0, 0});
 			}
 			uint64_t last_recv = 0;
-			for (const Message *message : model_.received[direction]) {
+			for (const Message *message : model_.received[flow]) {
 				const Leg &leg = message->legs[0];
+				if (library) {
+					block.flows[flow].recvs.push_back({message->seq, message->library_ask, 0, message->library_ask,
+													   message->library_took, 0, message->recv, 1,
+													   message->lead_in ? rundir::kStampLeadIn : 0});
+					continue;
+				}
 				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it has already
-				block.flows[direction].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return,
-														leg.take_call, leg.take_return, leg.observe, message->recv, 1,
-														message->lead_in ? rundir::kStampLeadIn : 0});
+				block.flows[flow].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return, leg.take_call,
+												   leg.take_return, leg.observe, message->recv, 1,
+												   message->lead_in ? rundir::kStampLeadIn : 0});
 				last_recv = message->recv;
 			}
 		}
@@ -113,8 +124,7 @@ public:
 					transfer.ready_in_softirq = leg.ready_context != ICEPATH_CONTEXT_TASK;
 					transfer.ready_interrupt = number_of(seen, leg.ready_interrupt, lost);
 					if (transfer.ready_interrupt)
-						transfer.ready_interrupt_end_ns =
-							model_.machine.records[*model_.machine.interrupt_record[leg.ready_interrupt]].end_ns;
+						tell_announcer(seen, leg, transfer);
 				}
 				transfer.device_interrupt = number_of(seen, leg.device_interrupt, lost);
 				transfer.ask = *mark(leg.ask);
@@ -197,6 +207,16 @@ private:
 		return at_ns ? std::optional(path::Mark{at_ns, {}, path::Provenance::Exact}) : std::nullopt;
 	}
 
+	void tell_announcer(const path::Observations &seen, const Leg &leg, path::Transfer &transfer) const
+	{
+		const uint16_t cpu = model_.machine.records[leg.ready_record].cpu;
+		const path::Interrupt *around = path::outermost_around(seen, cpu, leg.ready);
+		if (!around)
+			return;
+		transfer.ready_interrupt_end_ns = path::end_of(seen, cpu, *around);
+		transfer.announcer_lost_cpu = around->goes_on;
+	}
+
 	// The walk's number of an interrupt, as the log's reader gave it.
 	std::optional<uint32_t> number_of(const path::Observations &seen, int interrupt, const std::set<size_t> &lost) const
 	{
@@ -224,10 +244,17 @@ path::Observations chain_of(Model &model, const Damage &damage) { return Capture
 rundir::Cell cell_of(const Scenario &scenario)
 {
 	rundir::Cell cell;
-	cell.pattern = scenario.pingpong ? rundir::Pattern::PingPong : rundir::Pattern::OneWay;
+	cell.pattern = scenario.pingpong      ? rundir::Pattern::PingPong
+				   : scenario.senders > 1 ? rundir::Pattern::FanIn
+										  : rundir::Pattern::OneWay;
 	cell.wait = scenario.wait;
 	cell.between = scenario.one_thread ? rundir::Between::OneThread : rundir::Between::Processes;
 	cell.payload_bytes = kPayload;
+	cell.cpus.resize(scenario.senders + 1);
+	if (scenario.library) {
+		cell.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+		return cell;
+	}
 	switch (scenario.transport) {
 	case Transport::Local:
 		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
@@ -239,6 +266,7 @@ rundir::Cell cell_of(const Scenario &scenario)
 		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
 		break;
 	case Transport::Queue:
+		cell.mechanisms = ICEPATH_USES_MESSAGE_QUEUE;
 		break;
 	case Transport::Slot:
 		cell.mechanisms = ICEPATH_USES_USER_SLOT;

@@ -7,8 +7,7 @@ namespace icepath::simulator {
 
 path::Observations Simulation::observe(const Damage &damage)
 {
-	const std::vector<Edge> &edges = model_.scenario.edges;
-	if (edges.size() > 1 || edges[0] == Edge::Wake)
+	if (!model_.scenario.alone() && !model_.scenario.library)
 		return chain_of(model_, damage);
 	return path::decode(block(damage), cell());
 }

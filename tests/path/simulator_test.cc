@@ -34,36 +34,9 @@ struct Tally {
 	double share() const { return all ? static_cast<double>(complete) / static_cast<double>(all) : 1; }
 };
 
-std::vector<std::string> features(const Scenario &scenario)
-{
-	constexpr const char *kTransports[] = {"local", "stream", "datagram", "queue", "slot", "bell"};
-	std::vector<std::string> found{kTransports[static_cast<int>(scenario.transport)],
-								   std::string(rundir::name(scenario.wait))};
-	for (auto [flag, name] : std::initializer_list<std::pair<bool, const char *>>{
-			 {scenario.pingpong, "pingpong"},
-			 {scenario.shared_cpu, "shared_cpu"},
-			 {scenario.preemption, "preemption"},
-			 {scenario.interrupts, "interrupts"},
-			 {scenario.spurious, "spurious"},
-			 {scenario.locks, "locks"},
-			 {scenario.batches, "batches"},
-			 {scenario.held, "held"},
-			 {scenario.edges.size() > 1, "relays"},
-			 {std::ranges::count(scenario.edges, Edge::Wake) > 0, "wake_edges"},
-			 {scenario.busy_receiver, "busy_receiver"},
-			 {scenario.eager_sender, "eager_sender"},
-			 {scenario.nmis, "nmis"},
-			 {scenario.one_thread, "one_thread"},
-			 {scenario.throttled, "throttled"},
-			 {scenario.exits_idle_first, "exits_idle_first"},
-			 {scenario.calibrated, "calibrated"}})
-		if (flag)
-			found.emplace_back(name);
-	return found;
-}
-
 // Walks every delivery of many scenarios; returns how many were complete by feature.
-std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::function<Damage(uint64_t)> &damage_of)
+std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::function<Damage(uint64_t)> &damage_of,
+									 Mutant mutant = Mutant::None)
 {
 	std::map<std::string, Tally> tallies;
 	std::map<path::Reason, uint64_t> reasons;
@@ -72,7 +45,8 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 	std::map<path::Culprit::Kind, uint64_t> shares_ns;
 	unsigned failures = 0;
 	for (uint64_t i = 0; i < count && failures < 5; ++i) {
-		const Scenario scenario = Scenario::random(seed + i);
+		Scenario scenario = Scenario::random(seed + i);
+		scenario.mutant = mutant;
 		Simulation simulation(scenario);
 		simulation.run();
 		const path::Observations seen = simulation.observe(damage_of(seed + i));
@@ -110,9 +84,10 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 				++parts[one.part];
 			}
 			if (truth.tellable)
-				for (const std::string &feature : features(scenario)) {
-					++tallies[feature].all;
-					tallies[feature].complete += walked.complete();
+				for (const std::string &feature : scenario.features()) {
+					Tally &tally = tallies[(scenario.library ? "library/" : "") + feature];
+					++tally.all;
+					tally.complete += walked.complete();
 				}
 		}
 	}
@@ -140,9 +115,10 @@ TEST(Simulator, WithNothingLostTheWalkReturnsTheTruth)
 {
 	std::printf("seed %lu\n", first_seed());
 	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t) { return Damage{}; });
+	// A library's messages that overlap, or whose bytes were given at the same time as others, can't be told: see relays.h.
 	for (auto &[feature, tally] : tallies)
-		EXPECT_GT(tally.share(), 0.9) << feature;
-	EXPECT_GE(tallies.size(), 27u);
+		EXPECT_GT(tally.share(), feature.starts_with("library/") ? 0.6 : 0.9) << feature;
+	EXPECT_GE(tallies.size(), 50u);
 }
 
 TEST(Simulator, WithRecordsLostTheWalkIsNeverWrong)
@@ -168,6 +144,15 @@ TEST(Simulator, WithProgramsSkippedTheWalkIsNeverWrong)
 	});
 	for (auto &[feature, tally] : tallies)
 		EXPECT_GT(tally.share(), 0.25) << feature;
+}
+
+TEST(Simulator, OfAMutantTheWalkReturnsTheTruthOrNothing)
+{
+	std::printf("seed %lu\n", first_seed());
+	for (unsigned mutant = 1; mutant < kMutants; ++mutant) {
+		std::printf("mutant %u: ", mutant);
+		try_all(first_seed(), scenario_count() / 4, [](uint64_t) { return Damage{}; }, static_cast<Mutant>(mutant));
+	}
 }
 
 } // namespace

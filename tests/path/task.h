@@ -72,18 +72,29 @@ struct Execution {
 	Co program;
 };
 
+struct Interrupt : Execution {
+	uint8_t kind = 0;
+	uint32_t vector = 0;
+	uint64_t begin_ns = 0;
+	int id = 0;
+	int outermost = 0; // id of the interrupt at the bottom
+};
+
 struct Task : Execution {
 	uint32_t tid = 0;
 	bool foreign = false;
-	uint64_t in_ns = 0; // foreign
+	bool pinned = true;
+	uint64_t in_ns = 0; // foreign; 0: its CPU wasn't watched then
 	bool in_from_idle = false; // likewise
 	bool is_throttled = false;
+	std::vector<std::unique_ptr<Interrupt>> softirqs; // that it was in the middle of as it lost its CPU
 	// Kernel state of a thread.
 	bool state_set = false; // about to sleep, still runnable
 	bool deactivated = false; // in schedule(), not yet switched out
 	bool asleep = false, wake_pending = false, leaves_cpu = false;
 	// The capture's task storage.
 	uint64_t out_ns = 0, waking_ns = 0, wakeup_ns = 0, ipi_ns = 0;
+	uint64_t moved_ns = 0;
 	uint16_t out_cpu = 0;
 	bool was_preempted = false;
 	Waker waker;
@@ -93,15 +104,8 @@ struct Task : Execution {
 	std::vector<Span> log;
 	std::vector<Sleep> sleeps;
 	std::vector<std::pair<uint64_t, uint64_t>> throttled; // from losing its CPU until having it again
+	std::vector<std::pair<uint64_t, uint16_t>> queued_on; // whose queue it was on, or which CPU it had, since when
 	size_t spans_at_in = 0; // of the last sleep that wasn't a preemption
-};
-
-struct Interrupt : Execution {
-	uint8_t kind = 0;
-	uint32_t vector = 0;
-	uint64_t begin_ns = 0;
-	int id = 0;
-	int outermost = 0; // id of the interrupt at the bottom
 };
 
 // Who had a CPU from `begin_ns` until the next one's begin: a task, or the outermost of the interrupts on top of it.
@@ -116,11 +120,12 @@ struct Turn {
 
 struct Cpu {
 	bool of_worker = false;
+	bool watched = false; // what happens on it is recorded
 	Task *current = nullptr; // nullptr: idle
 	std::vector<std::unique_ptr<Interrupt>> interrupts;
 	std::deque<Task *> queue;
 	uint64_t since_ns = 0, version = 0, idle_exit_ns = 0, idle_enter_ns = 0;
-	uint64_t left_ns = 0; // a task left it last
+	bool is_idle = true; // nobody has had it since the last task left
 	bool leaving_idle = false, left_idle = false;
 	std::vector<Turn> turns;
 };

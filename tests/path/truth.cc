@@ -13,20 +13,20 @@ using rundir::Wait;
 
 class Teller {
 public:
-	explicit Teller(const Model &model) : model_(model), scenario_(model.scenario), threads_(model.chain()) {}
+	explicit Teller(const Model &model) : model_(model), scenario_(model.scenario) {}
 
-	Truth truth_of(const Message &message, unsigned direction) const
+	Truth truth_of(const Message &message) const
 	{
 		Truth truth;
 		truth.message = message.id;
 		truth.send_ns = message.send;
 		truth.recv_ns = message.recv;
-		for (const Task *thread : threads_)
-			truth.cpus[thread->tid] = {&model_.machine.cpu(thread->cpu).turns, &thread->throttled};
+		const std::vector<Task *> chain = model_.chain(message.flow);
+		for (const Task *thread : chain)
+			truth.cpus[thread->tid] = {&model_.machine, thread};
 		Segments &out = truth.segments;
-		std::vector<const Task *> chain(threads_.begin(), threads_.end());
-		if (direction == 1)
-			std::ranges::reverse(chain);
+		if (scenario_.library)
+			return of_library(message, chain, std::move(truth));
 		uint64_t since = message.send;
 		bool backlog = false;
 		const Leg *own = nullptr;
@@ -67,6 +67,38 @@ public:
 
 private:
 	using Segments = std::vector<TrueSegment>;
+
+	// It is had by the thread that takes it as its call comes back, the last one as the library's function does.
+	Truth of_library(const Message &message, const std::vector<Task *> &chain, Truth truth) const
+	{
+		truth.counts_hops = false;
+		uint64_t since = message.send;
+		for (size_t hop = 0; hop < scenario_.edges.size(); ++hop) {
+			Leg leg = message.legs[hop];
+			const Task &giver = *chain[hop], &taker = *chain[hop + 1];
+			const bool is_last = hop + 1 == scenario_.edges.size();
+			// Who takes it without having slept may be woken for it later.
+			const Sleep *sleep = scenario_.edges[hop] == Edge::Wake ? woken_for(taker, message.id) : nullptr;
+			if (sleep && sleep->waking_ns > message.legs[hop].take_return)
+				sleep = nullptr;
+			const bool in_memory = scenario_.edges[hop] == Edge::Wake && !sleep;
+			const bool is_announced = leg.ready != 0 && leg.ready <= leg.take_return;
+			const uint64_t ready = sleep ? sleep->waking_ns : is_announced ? leg.ready : leg.enqueue;
+			truth.ready_ns.push_back(ready);
+			if (!sleep && !is_announced)
+				truth.inferred_ns.push_back(ready);
+			holding(truth.segments, giver, hop, since, ready, false, nullptr);
+			if (is_last) {
+				leg.ask = message.library_ask;
+				leg.take_return = message.library_took;
+			}
+			since = in_memory && !is_last ? ready : std::max(ready, leg.take_return);
+			if (since > ready)
+				taking(truth.segments, message, leg, giver, taker, hop + 1, ready, since);
+		}
+		holding(truth.segments, *chain.back(), scenario_.edges.size(), since, message.recv, false, nullptr);
+		return truth;
+	}
 
 	static void add(Segments &segments, Layer layer, Part part, size_t hop, const Task &thread, uint64_t begin,
 					uint64_t end)
@@ -186,7 +218,8 @@ private:
 				const Task &thread, size_t hop, uint64_t from, uint64_t until) const
 	{
 		Layer layer = leg.device ? Layer::Network : kernel(hop - 1);
-		bool by_giver = sleep.waker.message == message.id && sleep.waker.context == ICEPATH_CONTEXT_TASK;
+		bool by_giver = sleep.waker.message == message.id && sleep.waker.context == ICEPATH_CONTEXT_TASK &&
+						sleep.waker.tid == giver.tid;
 		if (!by_giver)
 			return add(out, layer, Part::Notify, hop, thread, from, until);
 		spans(giver, from, until, [&](const Span &span, uint64_t a, uint64_t b) {
@@ -212,6 +245,8 @@ private:
 					return put(Layer::Queue, Part::Busy);
 				if (span.doing == Doing::Looking)
 					return put(Layer::Propagation);
+				if (scenario_.library)
+					return put(span.doing == Doing::InCall ? kernel(hop) : user(hop), part);
 				return put(span.doing == Doing::WaitUser ? user(hop) : kernel(hop), part);
 			}
 			const Sleep &sleep = thread.sleeps[span.sleep];
@@ -225,7 +260,8 @@ private:
 				auto [layer, part] = slept(sleep.kind);
 				return put(layer, part);
 			}
-			bool delivers = sleep.waker.message == message.id;
+			const bool delivers = sleep.waker.message == message.id ||
+								  (leg.announced_with != kNoMessage && sleep.waker.message == leg.announced_with);
 			if (span.state == State::Asleep)
 				return notify(out, message, leg, sleep, giver, thread, hop, from, until);
 			if (!delivers)
@@ -255,6 +291,14 @@ private:
 			return inferred ? leg.enqueue : leg.publish; // the stamp counts where nothing came between the two
 		}
 		uint64_t by = leg.observe ? leg.observe : leg.taken ? std::min(leg.taken, leg.take_return) : leg.take_return;
+		// Who lost its CPU after the record, and before it announced the message, may have put it there after that.
+		bool lost_cpu = false;
+		if (leg.queued != 0 && leg.ready != 0 && scenario_.transport == Transport::Local)
+			spans(giver, leg.queued, leg.ready, [&](const Span &span, uint64_t, uint64_t) {
+				lost_cpu |= span.state != State::Running && span.state != State::Interrupted;
+			});
+		if (leg.queued != 0 && !lost_cpu && leg.queued <= by)
+			return leg.queued;
 		if (leg.ready != 0 && leg.ready <= by)
 			return leg.ready;
 		const bool untold = scenario_.transport == Transport::Queue || scenario_.transport == Transport::Bell;
@@ -267,7 +311,6 @@ private:
 
 	const Model &model_;
 	const Scenario &scenario_;
-	const std::vector<Task *> threads_;
 };
 
 } // namespace
@@ -276,10 +319,10 @@ std::vector<Truth> truths_of(const Model &model)
 {
 	const Teller teller(model);
 	std::vector<Truth> all;
-	for (unsigned direction = 0; direction < 2; ++direction)
-		for (const Message *message : model.received[direction])
+	for (const auto &received : model.received)
+		for (const Message *message : received)
 			if (!message->lead_in)
-				all.push_back(teller.truth_of(*message, direction));
+				all.push_back(teller.truth_of(*message));
 	return all;
 }
 

@@ -19,14 +19,15 @@ struct TrueSegment {
 	friend bool operator==(const TrueSegment &, const TrueSegment &) = default;
 };
 
-// Who really had the CPU of a thread, and when it was really throttled.
+// On which CPUs a thread really was, who had them, and when it was really throttled.
 struct TrueCpu {
-	const std::vector<Turn> *turns = nullptr;
-	const std::vector<std::pair<uint64_t, uint64_t>> *throttled = nullptr;
+	const Machine *machine = nullptr;
+	const Task *thread = nullptr;
 };
 
 struct Truth {
 	uint64_t message = 0, send_ns = 0, recv_ns = 0;
+	bool counts_hops = true; // false: what was handed on in memory may have passed more threads than the walk can tell
 	bool tellable = true; // false: no evidence could tell it; the walk has to say so
 	std::vector<uint64_t> ready_ns; // of each transfer
 	std::vector<uint64_t> inferred_ns; // those of them that no event tells

@@ -75,13 +75,12 @@ std::string name_of(const path::Culprit &who)
 // The capture leaves short interrupts of an idle CPU out.
 constexpr uint64_t kShortInterruptNs = 1000;
 
-Shares true_shares(const TrueCpu &cpu, uint64_t begin_ns, uint64_t end_ns)
+void share(const std::vector<Turn> &turns, uint64_t begin_ns, uint64_t end_ns, Shares &shares)
 {
-	Shares shares;
-	for (size_t i = 0; i < cpu.turns->size(); ++i) {
-		const Turn &turn = (*cpu.turns)[i];
+	for (size_t i = 0; i < turns.size(); ++i) {
+		const Turn &turn = turns[i];
 		const uint64_t from_ns = std::max(turn.begin_ns, begin_ns);
-		const uint64_t until_ns = std::min(i + 1 < cpu.turns->size() ? (*cpu.turns)[i + 1].begin_ns : end_ns, end_ns);
+		const uint64_t until_ns = std::min(i + 1 < turns.size() ? turns[i + 1].begin_ns : end_ns, end_ns);
 		if (from_ns >= until_ns)
 			continue;
 		const bool interrupt = turn.interrupt >= 0 && (turn.tid != 0 || turn.interrupted_ns >= kShortInterruptNs);
@@ -89,14 +88,29 @@ Shares true_shares(const TrueCpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 			   : turn.tid != 0 ? name_of({path::Culprit::Kind::Task, turn.tid, 0})
 							   : "idle"] += until_ns - from_ns;
 	}
+}
+
+Shares true_shares(const TrueCpu &cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	Shares shares;
+	const auto &queues = cpu.thread->queued_on;
+	for (size_t i = 0; i < queues.size(); ++i) {
+		const uint64_t until_ns = i + 1 < queues.size() ? std::min(queues[i + 1].first, end_ns) : end_ns;
+		share(cpu.machine->cpu(queues[i].second).turns, std::max(queues[i].first, begin_ns), until_ns, shares);
+	}
 	return shares;
 }
 
-bool was_throttled(const TrueCpu &cpu, const path::Segment &segment)
+// For how long of a segment.
+uint64_t throttled_ns(const TrueCpu &cpu, const path::Segment &segment)
 {
-	return std::ranges::any_of(*cpu.throttled, [&](const auto &one) {
-		return one.first <= segment.begin.at_ns && (one.second == 0 || segment.end.at_ns <= one.second);
-	});
+	uint64_t sum_ns = 0;
+	for (const auto &[begin_ns, end_ns] : cpu.thread->throttled) {
+		const uint64_t from_ns = std::max(begin_ns, segment.begin.at_ns);
+		const uint64_t until_ns = std::min(end_ns == 0 ? UINT64_MAX : end_ns, segment.end.at_ns);
+		sum_ns += from_ns < until_ns ? until_ns - from_ns : 0;
+	}
+	return sum_ns;
 }
 
 // Nobody is said to have had more of a wait than he had, each wait is shared out to the end, and who is named had half of it.
@@ -125,8 +139,10 @@ std::string wrong_shares(const path::Path &walked, const Truth &truth)
 			return fmt::format("{} is named for {} of {} ns", name_of(segment.culprit),
 							   told[i][name_of(segment.culprit)], sum_ns);
 		for (const path::Share &one : walked.shares)
-			if (one.segment == i && one.who.kind == path::Culprit::Kind::Throttled && !was_throttled(cpu, segment))
-				return "a thread that wasn't throttled is said to have been";
+			if (one.segment == i && one.who.kind == path::Culprit::Kind::Throttled &&
+				one.ns > throttled_ns(cpu, segment))
+				return fmt::format("a thread is said to have been throttled for {} ns, and was for {}", one.ns,
+								   throttled_ns(cpu, segment));
 	}
 	return {};
 }
@@ -158,11 +174,24 @@ std::string wrong(const path::Path &walked, const Truth &truth)
 		if (std::ranges::none_of(bounds, [&](auto bound) { return within(ready, bound); }))
 			return fmt::format("no bound holds {}: {}\n  truth {}", ready - truth.send_ns,
 							   text(of(walked), truth.send_ns), text(truth.segments, truth.send_ns));
+	// What was handed on in memory is had at an instant that is chosen: it lies within the bounds of that.
 	for (auto bound : bounds)
-		if (std::ranges::none_of(truth.ready_ns, [&](uint64_t ready) { return within(ready, bound); }))
-			return fmt::format("a bound [{},{}] holds nothing; truth {}", bound.first - truth.send_ns,
-							   bound.second - truth.send_ns, text(truth.segments, truth.send_ns));
+		if (bound.first < bound.second &&
+			std::ranges::none_of(truth.ready_ns, [&](uint64_t ready) { return within(ready, bound); }))
+			return fmt::format("a bound [{},{}] holds nothing: {}\n  truth {}", bound.first - truth.send_ns,
+							   bound.second - truth.send_ns, text(of(walked), truth.send_ns),
+							   text(truth.segments, truth.send_ns));
 	Segments told = outside(of(walked), bounds), real = outside(truth.segments, bounds);
+	if (!truth.counts_hops)
+		for (Segments *both : {&told, &real}) {
+			for (TrueSegment &one : *both) {
+				one.hop = 0;
+				// A wake that told of a heartbeat delivered no message; the thread took it nevertheless.
+				if (one.part == path::Part::Spurious && !path::waits_for_cpu(one.layer, one.part))
+					one.part = path::Part::None;
+			}
+			*both = merged(*both);
+		}
 	if (told == real)
 		return wrong_shares(walked, truth);
 	return fmt::format("walked {}\n  truth  {}", text(told, truth.send_ns), text(real, truth.send_ns));

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_SOFTIRQS_BPF_H
+#define ICEPATH_EBPF_SOFTIRQS_BPF_H
+/*
+ * Records of interrupts, and softirqs that lose their CPU in the middle. Part of capture.bpf.c, before scheduling.bpf.h, which tells
+ * when.
+ *
+ * Under PREEMPT_RT a softirq runs in a task and loses its CPU as that does, and since 6.18 two of them may be at it on one CPU. So what a
+ * CPU has of a softirq goes with its task: sched_switch puts it into the task's storage and writes what was done so far as an INTERRUPT
+ * that GOES_ON. Elsewhere no switch ever finds a softirq, and this costs a look at one byte.
+ */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct icepath_softirq);
+} softirqs SEC(".maps");
+
+/* How many softirqs have lost their CPU since the block began and not come back: mostly 0. */
+__s64 softirqs_away = 0;
+
+static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind,
+															__u32 vector, __u8 context)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	/* On an idle CPU an interrupt delays nobody, unless it is long enough to delay a wakeup. */
+	if (!begin_ns || !is_watched(cpu) || (!tid && now - begin_ns < 1000))
+		return NULL;
+	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_INTERRUPT, context, tid, now);
+	if (!record)
+		return NULL;
+	record->interrupt.begin_ns = begin_ns;
+	record->interrupt.vector = vector;
+	record->interrupt.kind = kind;
+	return record;
+}
+
+/* In sched_switch, as the task that leaves. */
+static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __u32 cpu, struct task_struct *prev,
+											 __u64 now)
+{
+	if (!state->in_softirq)
+		return;
+	struct icepath_softirq *away = bpf_task_storage_get(&softirqs, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct icepath_record *record = log_interrupt(cpu, state->softirq_begin_ns, now, ICEPATH_INTERRUPT_SOFTIRQ,
+												  state->softirq_vector, ICEPATH_CONTEXT_SOFTIRQ);
+	if (record)
+		record->flags = ICEPATH_FLAG_GOES_ON;
+	state->in_softirq = 0;
+	state->softirq_begin_ns = 0;
+	if (!away)
+		return;
+	away->packet_sockets[0] = state->packet_sockets[0];
+	away->packet_sockets[1] = state->packet_sockets[1];
+	away->packets = state->packets;
+	away->run_packets = state->run_packets;
+	away->vector = state->softirq_vector;
+	away->block = block;
+	away->is_on = 1;
+	__sync_fetch_and_add(&softirqs_away, 1);
+}
+
+static __always_inline void bring_softirq_back(struct icepath_cpu_state *state, struct task_struct *next, __u64 now)
+{
+	if (softirqs_away <= 0)
+		return;
+	struct icepath_softirq *away = bpf_task_storage_get(&softirqs, next, 0, 0);
+	if (!away || !away->is_on || away->block != block)
+		return;
+	away->is_on = 0;
+	__sync_fetch_and_add(&softirqs_away, -1);
+	state->packet_sockets[0] = away->packet_sockets[0];
+	state->packet_sockets[1] = away->packet_sockets[1];
+	state->packets = away->packets;
+	state->run_packets = away->run_packets;
+	state->softirq_vector = away->vector;
+	state->softirq_begin_ns = now;
+	state->in_softirq = 1;
+}
+
+#endif
