@@ -77,26 +77,37 @@ struct {
 	__uint(value_size, 4096);
 } slots SEC(".maps");
 
+/* Bounded where it is used: the verifier of 6.1 forgets what was compared once clang has put the number on the stack. */
+static __always_inline __u32 index_of(__u32 cpu)
+{
+	barrier_var(cpu);
+	return cpu & (MAX_CPUS - 1);
+}
+
 static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
-	return *cpu < MAX_CPUS ? &cpu_states[*cpu] : NULL;
+	return *cpu < MAX_CPUS ? &cpu_states[index_of(*cpu)] : NULL;
 }
 
 /* From the block's begin to its end; other CPUs are watched from when a followed thread comes. */
-static __always_inline bool is_worker_cpu(__u32 cpu) { return cpu < MAX_CPUS && slot_of_cpu[cpu] + 1 < slot_count; }
+static __always_inline bool is_worker_cpu(__u32 cpu)
+{
+	return cpu < MAX_CPUS && slot_of_cpu[index_of(cpu)] + 1 < slot_count;
+}
 
 /* Whether interrupts and other tasks on this CPU are recorded. */
 static __always_inline bool is_watched(__u32 cpu)
 {
-	return is_worker_cpu(cpu) || (cpu < MAX_CPUS && cpu_states[cpu].watched);
+	return is_worker_cpu(cpu) || (cpu < MAX_CPUS && cpu_states[index_of(cpu)].watched);
 }
 
 /* A thread of a followed process may have any CPU: a worker is pinned to its own. */
 static __always_inline void watch(__u32 cpu)
 {
-	if (cpu < MAX_CPUS && !cpu_states[cpu].watched)
-		cpu_states[cpu].watched = 1;
+	struct icepath_cpu_state *state = &cpu_states[index_of(cpu)];
+	if (cpu < MAX_CPUS && !state->watched)
+		state->watched = 1;
 }
 
 static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
@@ -109,7 +120,7 @@ static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
 /* The next record of this CPU's slot with its header filled, or NULL where the slot is full. */
 static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type, __u8 context, __u32 tid, __u64 end_ns)
 {
-	__u32 slot_index = cpu < MAX_CPUS ? slot_of_cpu[cpu] : slot_count - 1;
+	__u32 slot_index = cpu < MAX_CPUS ? slot_of_cpu[index_of(cpu)] : slot_count - 1;
 	struct icepath_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
 	if (!slot)
 		return NULL;

@@ -170,6 +170,7 @@ void match(const rundir::Cell &cell, const SocketEvents &events, const Observati
 			return direction.receiver_key == directions.front().receiver_key;
 		});
 	for (Direction &direction : directions) {
+		match_taken(events, direction);
 		if (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD)
 			match_carried(events, seen, direction);
 		else if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
@@ -178,7 +179,6 @@ void match(const rundir::Cell &cell, const SocketEvents &events, const Observati
 			match_stream(events, seen, direction);
 		else if (!in_one_socket)
 			match_datagrams(events, seen, direction);
-		match_taken(events, direction);
 	}
 	if (in_one_socket && (cell.mechanisms & ICEPATH_USES_NETDEV) && !(cell.mechanisms & ICEPATH_USES_BYTE_STREAM))
 		match_gathered_datagrams(events, seen, directions);

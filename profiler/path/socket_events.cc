@@ -110,15 +110,28 @@ bool match_kernel_thread(const std::vector<SocketEvent> &others, uint64_t begin_
 	return true;
 }
 
-// A sender that polls sees that its message was sent before it sends the next one. 0: nobody has it.
+// A sender that polls sees that its message was sent before it sends the next one.
 uint64_t sent_by(const Direction &direction, size_t index)
 {
-	const Exchange &exchange = direction.exchanges[index];
-	if (!exchange.received)
-		return 0;
 	const bool is_last = index + 1 == direction.exchanges.size();
-	return is_last ? exchange.received->recv_ns
-				   : std::min(exchange.received->recv_ns, direction.exchanges[index + 1].sent->send_ns);
+	return is_last ? UINT64_MAX : direction.exchanges[index + 1].sent->send_ns;
+}
+
+// Handed in memory to a kernel thread that was awake. Where nothing announces it before a receiver that polls has it, it was
+// ready by then.
+void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by_ns, Exchange &exchange)
+{
+	Transfer &transfer = exchange.transfer;
+	const uint64_t begin_ns = exchange.sent->send_ns;
+	if (!match_kernel_thread(others, begin_ns, sent_by_ns, transfer) &&
+		!all_within(others, begin_ns, sent_by_ns).empty())
+		return;
+	// Its dequeuing, where that was seen: an announcement may come between that and the return.
+	const auto &had = transfer.taken ? transfer.taken : transfer.take_return;
+	if (!had || (transfer.ready && transfer.ready->at_ns <= had->at_ns))
+		return;
+	transfer.ready = had;
+	transfer.ready_since_ns = begin_ns;
 }
 
 } // namespace
@@ -138,8 +151,8 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 	for (size_t i = 0; i < direction.exchanges.size(); i++) {
 		Transfer &transfer = direction.exchanges[i].transfer;
 		const uint64_t sent_by_ns = transfer.polls ? sent_by(direction, i) : 0;
-		if (!transfer.call) // handed to a kernel thread that was awake
-			match_kernel_thread(others, direction.exchanges[i].sent->send_ns, sent_by_ns, transfer);
+		if (!transfer.call && transfer.polls)
+			match_without_call(others, sent_by_ns, direction.exchanges[i]);
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;

@@ -62,6 +62,15 @@ TEST(Decode, AKernelThreadHasWhatASenderThatPollsGaveIt)
 							  "1:receiver.user 100");
 	sent.call_ns = 0;
 	EXPECT_EQ(capture.text(), "0:sender.user 150' | 1:receiver.kernel 450 | 1:receiver.user 100");
+	capture.block.slots[0].records.back().end_ns = 1650; // announced after a receiver that polls had it
+	EXPECT_EQ(capture.text(), "0:sender.user 600~ | 1:receiver.user 100");
+	capture.block.slots[0].records.back().socket.socket++; // nobody announced it
+	EXPECT_EQ(capture.text(), "0:sender.user 600~ | 1:receiver.user 100");
+	capture.block.slots[0].records.back().socket.socket--;
+	capture.block.slots[0].records.back().end_ns = 1580; // or between its dequeuing and the return of the taking call
+	capture.add(1, ICEPATH_RECORD_TAKEN, 1550, kReceiver).socket.socket = kReceiverKey;
+	EXPECT_EQ(capture.text(), "0:sender.user 550~ | 1:receiver.kernel 50 | 1:receiver.user 100");
+	capture.block.slots[0].records.back().end_ns = 1150;
 	capture.ready(1155, kForeign + 1);
 	EXPECT_EQ(capture.text(), "no_evidence");
 }
