@@ -21,13 +21,21 @@ status=$?
 [ -z "$as_root" ] || $as_root chown -R "$owner" "$build"
 
 [ -f "$report" ] || exit 1
-awk '
+# What failed is said once more, by the last of its lines: a log of thousands of lines is cut somewhere.
+awk -v most=25 '
 	function attribute(name,    at) {
 		at = match($0, " " name "=\"[^\"]*\"")
 		return at ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : ""
 	}
+	function plain(text)
+	{
+		sub(/^.*<system-out>/, "", text); sub(/<\/system-out>.*/, "", text)
+		gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\"", text); gsub(/&apos;/, "\047", text)
+		gsub(/&amp;/, "\\&", text)
+		return text
+	}
 	/<testsuite/ { sub(/.*<testsuite/, "<testsuite") }
-	/<testcase / { test = attribute("name"); sub(/ *# GetParam.*/, "", test); state = attribute("status"); count[state]++; total++; reason = ""; take = 0 }
+	/<testcase / { test = attribute("name"); sub(/ *# GetParam.*/, "", test); state = attribute("status"); count[state]++; total++; reason = ""; take = 0; lines = 0 }
 	# A test whose program is missing is "notrun" as well.
 	/<skipped message="/ && !/message="SKIP_/ { count["notrun"]--; count["fail"]++; state = "fail" }
 	# GoogleTest prints the reason in the line after "file:line: Skipped"; a script prints "skipped: reason".
@@ -36,11 +44,16 @@ awk '
 	sub(/^(.*<system-out>)?skipped: /, "") { reason = $0; sub(/<\/system-out>/, "", reason) }
 	/<\/testcase>/ && state == "notrun" {
 		if (reason == "") reason = "no reason given"
-		gsub(/&lt;/, "<", reason); gsub(/&gt;/, ">", reason); gsub(/&quot;/, "\"", reason); gsub(/&apos;/, "\047", reason)
-		gsub(/&amp;/, "\\&", reason)
+		reason = plain(reason)
 		skipped[reason] = skipped[reason] "\n    " test; times[reason]++
 	}
+	state == "fail" && !/^[ \t]*<\/?(testcase|failure|propert|system-err)/ { said[lines++ % most] = plain($0) }
+	/<\/testcase>/ && state == "fail" {
+		failed = failed "\nfailed: " test "\n"
+		for (i = lines > most ? lines - most : 0; i < lines; i++) failed = failed "    " said[i % most] "\n"
+	}
 	END {
+		printf "%s", failed
 		for (reason in skipped) printf "\nskipped (%d): %s%s\n", times[reason], reason, skipped[reason]
 		printf "\ntests: %d, passed: %d, failed: %d, skipped: %d\n", total, count["run"], count["fail"],
 			count["notrun"] + count["disabled"]

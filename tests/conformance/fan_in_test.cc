@@ -58,7 +58,7 @@ public:
 		return {};
 	}
 
-	worker::BlockRequest block(uint32_t count, int deadline_ms = 20'000)
+	worker::BlockRequest block(uint32_t count, int deadline_ms = WorkerPair::kAmpleMs)
 	{
 		worker::BlockRequest request{};
 		request.responses = 1;

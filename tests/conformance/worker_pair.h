@@ -69,8 +69,10 @@ public:
 	// Opens and connects both sides. Returns the first sentence that one of them refused with, or nothing.
 	std::string open();
 
+	// Two sides that poll on one CPU take a scheduler's turn for each of 4 MiB's hundreds of parts; beside other suites, many.
+	static constexpr int kAmpleMs = 200'000;
 	// A block of `count` messages that must end within `deadline_ms`.
-	worker::BlockRequest block(uint32_t count, int deadline_ms = 20'000);
+	worker::BlockRequest block(uint32_t count, int deadline_ms = kAmpleMs);
 	void start(uint32_t side, const worker::BlockRequest &block);
 	worker::Reply finish(uint32_t side, int timeout_ms = 30'000);
 	std::array<worker::Reply, 2> run(const worker::BlockRequest &block);
