@@ -7,8 +7,7 @@
 
 namespace icepath::selftest {
 
-// It returns `result` after so long. Loaded once in a process, since the verifier takes long to follow it; the descriptor stays. Throws
-// Failure(MachineCannot). One thread.
-int spinning_program(bpf_prog_type type, uint32_t ns, int32_t result);
+// It returns `result` after so long. Loaded once in a process, whose descriptor it is. Throws Failure(MachineCannot). One thread.
+int spinning_program(bpf_prog_type type, uint64_t ns, int32_t result);
 
 } // namespace icepath::selftest
