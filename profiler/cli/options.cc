@@ -12,6 +12,7 @@
 #include "profiler/cli/qos_option.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
+#include "profiler/selftest/plugin/stretch.h"
 
 namespace icepath::cli {
 namespace {
@@ -47,6 +48,9 @@ void add_selftest(CLI::App &app, SelftestOptions &selftest, std::string &duratio
 	app.add_option("-d,--duration", duration, "time for everything: seconds, or 90s, 5m, 1h")->capture_default_str();
 	app.add_option("--cpus", selftest.cpus, "SENDER,RECEIVER: CPUs to pin the sides to");
 	add_tier(app, tier);
+	app.add_option("--stretch", selftest.stretch, "how many times longer delays are, and rarer messages")
+		->check(CLI::Range(1, selftest::kMostStretch))
+		->capture_default_str();
 	app.add_option("--json", selftest.json, "file to write the matrix to, as JSON");
 	app.add_option("-o,--output", selftest.output, "run directory to make and keep");
 	app.add_flag("-q,--quiet", selftest.quiet, "no progress");

@@ -54,6 +54,7 @@ struct SelftestOptions {
 	std::string json; // file; empty: none
 	std::string output; // run directory to keep; empty: none is kept
 	std::string cpus; // empty: choose
+	int stretch = 1; // of all delays
 	bool quiet = false;
 };
 

@@ -23,6 +23,7 @@
 #include "profiler/run/run_folder.h"
 #include "profiler/selftest/matrix_text.h"
 #include "profiler/selftest/measure.h"
+#include "profiler/selftest/plugin/stretch.h"
 
 namespace icepath::cli {
 namespace {
@@ -65,6 +66,9 @@ rundir::Head head_of(const std::string &command_line, const privilege::Identity 
 void tell(const selftest::Measured &measured, const rundir::Head &head, const SelftestOptions &options)
 {
 	print(selftest::text_of(measured.matrix));
+	if (options.stretch != 1)
+		print(fmt::format("\nAll delays were {0} times longer than listed, and messages {0} times rarer (--stretch).\n",
+						  options.stretch));
 	for (const std::string &notice : measured.notices)
 		print("notice: " + notice + "\n");
 	if (options.json.empty())
@@ -73,7 +77,7 @@ void tell(const selftest::Measured &measured, const rundir::Head &head, const Se
 	file.add(
 		selftest::json_of(measured.matrix, {head.icepath_version, head.started_utc, head.host_json,
 											options.tier ? capture::kTierNames[static_cast<size_t>(*options.tier)] : "",
-											measured.notices}));
+											options.stretch, measured.notices}));
 	file.done();
 }
 
@@ -87,6 +91,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	const privilege::Identity user = privilege::invoking_user();
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "tracing and injecting need root: run `sudo icepath selftest`");
+	setenv(selftest::kStretchVariable, std::to_string(options.stretch).c_str(), 1);
 	// Both are forked before anything else is done with root's rights, and they are given up right after.
 	privilege::Helper helper(user);
 	selftest::InjectorProcess injector(user);

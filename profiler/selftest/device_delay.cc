@@ -13,12 +13,13 @@
 #include <functional>
 
 #include "profiler/failure.h"
+#include "profiler/selftest/plugin/stretch.h"
 #include "profiler/selftest/spinning_program.h"
 
 namespace icepath::selftest {
 namespace {
 
-constexpr uint32_t kLateNs = 300'000;
+constexpr uint64_t kLateNs = 300'000;
 constexpr int kLoopback = 1; // LOOPBACK_IFINDEX
 
 // Runs `work` in that network namespace, or in a new one without a process; 0, or what it failed with.
@@ -68,7 +69,7 @@ class DeviceDelay : public Effect {
 public:
 	explicit DeviceDelay(int pidfd) : pidfd_(pidfd)
 	{
-		const int program = spinning_program(BPF_PROG_TYPE_SCHED_CLS, kLateNs, TC_ACT_OK);
+		const int program = spinning_program(BPF_PROG_TYPE_SCHED_CLS, stretched(kLateNs), TC_ACT_OK);
 		if (const int error = in_network_of(pidfd, [&] { return attach(program); }))
 			throw Failure(ExitCode::MachineCannot,
 						  fmt::format("the loopback device takes no BPF program for what it receives (clsact): {}",

@@ -9,13 +9,14 @@
 
 #include "icepath/plugin.h"
 #include "profiler/selftest/child.h"
+#include "profiler/selftest/plugin/stretch.h"
 
 namespace icepath::selftest {
 namespace {
 
 // Below the share that the kernel leaves to other tasks (sched_rt_runtime_us, 95 %), which would end it for a while.
 constexpr uint64_t kRunsNs = 1'500'000;
-constexpr long kSleepsNs = 500'000;
+constexpr uint64_t kSleepsNs = 500'000;
 // By the default policy who slept comes before who ran, unless the latter weighs more: 87 times as much.
 constexpr int kHeaviest = -20;
 
@@ -24,9 +25,9 @@ public:
 	Hog(const char *name, uint32_t cpu, const std::function<bool()> &prepare)
 		: child_(name, cpu, prepare, [] {
 			  for (;;) {
-				  for (const uint64_t end_ns = icepath_now_ns() + kRunsNs; icepath_now_ns() < end_ns;) {
+				  for (const uint64_t end_ns = icepath_now_ns() + stretched(kRunsNs); icepath_now_ns() < end_ns;) {
 				  }
-				  const timespec pause{0, kSleepsNs};
+				  const timespec pause{0, static_cast<long>(stretched(kSleepsNs))};
 				  nanosleep(&pause, nullptr);
 			  }
 		  })

@@ -77,7 +77,8 @@ const std::vector<Injection> &injections()
 		 "",
 		 true,
 		 false,
-		 "CPUs here come back from deep idle as fast as from any, or others kept the receiver's from idling"},
+		 "either CPUs here come back from deep idle as fast as from any, or others kept the receiver's from idling, or "
+		 "noise hides it"},
 		{"receiver-asleep",
 		 "the receiver sleeps for 600 µs instead of 100 µs before it asks, and the second of two messages comes "
 		 "meanwhile",

@@ -12,27 +12,29 @@
 
 #include "profiler/channel.h"
 #include "profiler/failure.h"
+#include "profiler/selftest/plugin/stretch.h"
 #include "profiler/selftest/spinning_program.h"
 
 namespace icepath::selftest {
 namespace {
 
 // A hypervisor needs 10 µs and more to bring an interrupt, before anything in the kernel sees it: the sender's user mode has these.
-// They mustn't weigh beside what each lasts.
-constexpr uint64_t kEveryNs = 5'000'000;
-constexpr uint32_t kLastsNs = 1'600'000;
+// They mustn't weigh beside what each lasts. Messages are sent each 2.5 ms, and are met at another time by each interrupt: of two
+// periods that fit each other either all blocks or none would be late, by how the two happened to begin.
+constexpr uint64_t kEveryNs = 4'045'000;
+constexpr uint64_t kLastsNs = 1'600'000;
 
 class InterruptStorm : public Effect {
 public:
 	// perf_swevent_hrtimer() runs in the timer's hard interrupt, and the program in it (bpf_overflow_handler).
 	explicit InterruptStorm(uint32_t cpu)
 	{
-		const int program = spinning_program(BPF_PROG_TYPE_PERF_EVENT, kLastsNs, 0);
+		const int program = spinning_program(BPF_PROG_TYPE_PERF_EVENT, stretched(kLastsNs), 0);
 		perf_event_attr attributes{};
 		attributes.size = sizeof(attributes);
 		attributes.type = PERF_TYPE_SOFTWARE;
 		attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-		attributes.sample_period = kEveryNs;
+		attributes.sample_period = stretched(kEveryNs);
 		attributes.disabled = 1;
 		event_ = Fd(static_cast<int>(
 			syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));

@@ -54,6 +54,7 @@ std::string json_of(const std::vector<Row> &matrix, const Circumstances &circums
 				 {"started_utc", circumstances.started_utc},
 				 {"host", Json::parse(circumstances.host_json, nullptr, false)},
 				 {"tier", circumstances.tier},
+				 {"stretch", circumstances.stretch},
 				 {"limits", {{"least_in_place", kLeastInPlace}, {"most_elsewhere", kMostElsewhere}}},
 				 {"passed", exit_code(matrix) == ExitCode::Ok},
 				 {"verdicts", verdicts},

@@ -13,6 +13,7 @@ std::string text_of(const std::vector<Row> &matrix);
 // What is known of the run besides: its head's.
 struct Circumstances {
 	std::string icepath_version, started_utc, host_json, tier;
+	int stretch = 1;
 	std::vector<std::string> notices;
 };
 std::string json_of(const std::vector<Row> &matrix, const Circumstances &circumstances);

@@ -12,6 +12,7 @@
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/container.h"
 #include "profiler/selftest/plugin/fixed_work.h"
+#include "profiler/selftest/plugin/stretch.h"
 
 namespace icepath::selftest {
 namespace {
@@ -28,14 +29,16 @@ void add_cell(const Injection &injection, bool with, const std::vector<plan::Tar
 	wishes.targets = {differs ? injection.traffic.target_without : injection.traffic.target};
 	wishes.sizes = {64};
 	wishes.patterns = {injection.traffic.burst ? rundir::Pattern::Burst : rundir::Pattern::OneWay};
-	wishes.rate_hz = injection.traffic.rate_hz;
+	wishes.rate_hz = injection.traffic.rate_hz / static_cast<double>(stretched(1));
 	if (injection.traffic.burst) {
 		wishes.demands = {injection.traffic.burst->demand};
-		wishes.recoveries_ns = {injection.traffic.burst->recovery_ns};
+		wishes.recoveries_ns = {stretched(injection.traffic.burst->recovery_ns)};
 	}
 	const plan::Plan one = plan::make(wishes, targets, cpus);
 	plan.cells.push_back(one.cells.at(0));
-	plan.cells.back().injection = with ? injection.with : injection.without;
+	rundir::Injection &delays = plan.cells.back().injection = with ? injection.with : injection.without;
+	delays.sender_user_ns = stretched(delays.sender_user_ns);
+	delays.receiver_busy_ns = stretched(delays.receiver_busy_ns);
 	plan.plugin_of_cell.push_back(one.plugin_of_cell.at(0));
 }
 
@@ -79,7 +82,7 @@ Measured measure(const MeasureOptions &options, rundir::Head head, privilege::He
 	Measured measured;
 	const std::string stamps = make_stamps_folder(options.workspace);
 	setenv(kStampsVariable, stamps.c_str(), 1);
-	setenv(kWorkVariable, std::to_string(rounds_of_work(kWorkNs)).c_str(), 1); // workers inherit it
+	setenv(kWorkVariable, std::to_string(rounds_of_work(stretched(kWorkNs))).c_str(), 1); // workers inherit it
 	const std::vector<plan::Target> targets = targets_of(measured.notices);
 	std::vector<const Injection *> possible;
 	std::vector<std::string> why(options.injections.size());

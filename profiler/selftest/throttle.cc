@@ -2,6 +2,7 @@
 #include "profiler/selftest/throttle.h"
 
 #include "profiler/selftest/cpu_group.h"
+#include "profiler/selftest/plugin/stretch.h"
 #include "profiler/selftest/spender.h"
 
 namespace icepath::selftest {
@@ -14,7 +15,7 @@ constexpr uint64_t kQuotaUs = 5'000, kPeriodUs = 20'000;
 class Throttle : public Effect {
 public:
 	explicit Throttle(const Subject &subject)
-		: group_(kQuotaUs, kPeriodUs), spender_("selftest-spend", subject.receiver_cpu)
+		: group_(stretched(kQuotaUs), stretched(kPeriodUs)), spender_("selftest-spend", subject.receiver_cpu)
 	{
 		group_.add(spender_.pid());
 		if (subject.receiver > 0)

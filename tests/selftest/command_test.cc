@@ -46,6 +46,22 @@ TEST(SelftestCommand, FindsWhatItPutIn)
 	EXPECT_EQ(end_to_end::traces_on_this_machine(), before);
 }
 
+TEST(SelftestCommand, StretchesWhatItPutsIn)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const Outcome outcome = run({icepath_program(), "selftest", "-q", "-d", "20", "--stretch", "4", "--only",
+								 "sender-busy,device-delay,full-queue,relay", "--json", "matrix.json"},
+								folder.path(), 120s);
+	ASSERT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 1) << outcome.err;
+	const auto json = end_to_end::read_json(folder.path() / "matrix.json");
+	EXPECT_EQ(json["stretch"], 4);
+	ASSERT_EQ(json["injections"].size(), 4u);
+	for (const auto &row : json["injections"]) // what isn't stretched adds 1000 us at most
+		EXPECT_GT(row["added_ns"]["median"].get<double>(), 1'100'000) << row.dump();
+}
+
 TEST(SelftestCommand, RefusesWhatItDoesntKnow)
 {
 	const Folder folder;

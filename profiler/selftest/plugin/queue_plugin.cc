@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "profiler/selftest/plugin/stretch.h"
 #include "profiler/selftest/plugin/two_networks.h"
 #include "transports/byte_transfer.h"
 #include "transports/plugin_table.h"
@@ -62,7 +63,7 @@ int set_up(icepath_endpoint &end)
 	if (end.side == 1)
 		return ICEPATH_OK;
 	const Kind *kind = kind_at(0)->target.name == end.target ? kind_at(0) : kind_at(1);
-	const TwoNetworks networks = make_two_networks(kind->wait_ns);
+	const TwoNetworks networks = make_two_networks(stretched(kind->wait_ns));
 	if (!networks.why_not.empty())
 		return end.sentence.tell(ICEPATH_FAILED, "%s: %s", end.target, networks.why_not.c_str());
 	end.socket = networks.sender;

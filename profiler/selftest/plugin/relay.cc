@@ -16,6 +16,7 @@
 #include "icepath/plugin.h"
 #include "profiler/selftest/plugin/beside.h"
 #include "profiler/selftest/plugin/relay_file.h"
+#include "profiler/selftest/plugin/stretch.h"
 
 namespace icepath::selftest {
 namespace {
@@ -129,7 +130,7 @@ Heartbeats::~Heartbeats()
 
 void Heartbeats::go_on()
 {
-	until_ns_.store(icepath_now_ns() + kBeatsForNs);
+	until_ns_.store(icepath_now_ns() + stretched(kBeatsForNs));
 	until_ns_.notify_one();
 }
 

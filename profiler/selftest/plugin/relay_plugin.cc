@@ -9,6 +9,7 @@
 
 #include "profiler/selftest/plugin/beside.h"
 #include "profiler/selftest/plugin/relay.h"
+#include "profiler/selftest/plugin/stretch.h"
 #include "transports/byte_transfer.h"
 #include "transports/plugin_table.h"
 
@@ -113,7 +114,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 
 int begin_relay(icepath_endpoint &end)
 {
-	end.relay = start_relay(end.relays, end.payload_bytes, hold_of(end));
+	end.relay = start_relay(end.relays, end.payload_bytes, stretched(hold_of(end)));
 	if (end.relay < 0)
 		return end.failed("fork");
 	close_all({end.relays.in, end.relays.beats, end.relays.out}); // they would hide the relay's end

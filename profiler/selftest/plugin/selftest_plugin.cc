@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "profiler/selftest/plugin/own_delay.h"
+#include "profiler/selftest/plugin/stretch.h"
 #include "transports/byte_transfer.h"
 #include "transports/plugin_table.h"
 #include "transports/tcp_connection.h"
@@ -95,7 +96,7 @@ const Kind &kind_of(const icepath_endpoint &end)
 int begin_own(icepath_endpoint &end)
 {
 	const Kind &kind = kind_of(end);
-	end.own = own_delay(kind.own, kind.ns, end, end.socket);
+	end.own = own_delay(kind.own, stretched(kind.ns), end, end.socket);
 	return end.own ? ICEPATH_OK : end.failed("what it shall be delayed by");
 }
 
