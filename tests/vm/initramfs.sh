@@ -12,7 +12,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 find_program() { PATH=$PATH:$fetched/unpacked/bin:$fetched/unpacked/usr/bin command -v "$1"; }
 
-mkdir -p "$root"/{bin,proc,sys,dev,tmp,etc,run,"$build/bin","$build/lib/icepath","$source"}
+mkdir -p "$root"/{bin,proc,sys,dev,tmp,etc,run,"$build/bin","$build/lib/icepath/selftest","$source"}
 chmod 1777 "$root/tmp"
 cp "$(find_program busybox)" "$root/bin/busybox"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
@@ -27,7 +27,7 @@ for program in icepath icepath-worker test_conformance test_transports test_end_
 	test_watchpoints; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done
-for plugin in "$build"/lib/icepath/*.so; do
+for plugin in "$build"/lib/icepath/*.so "$build"/lib/icepath/selftest/*.so; do
 	strip --strip-debug -o "$root$plugin" "$plugin"
 done
 find "$build/tests" -name 'icepath-*.so' -exec cp --parents {} "$root" \;
@@ -42,10 +42,9 @@ find "$root" -type f \( -perm -u+x -o -name '*.so' \) -exec ldd {} \; 2>/dev/nul
 	cp -L "$library" "$root$library"
 done
 
-# Modules of both kernels: what the vsock target needs.
-for name in vsock vmw_vsock_virtio_transport_common vsock_loopback; do
-	for module in "$fetched"/unpacked/lib/modules/*/kernel/net/vmw_vsock/"$name".ko*; do
-		[ -f "$module" ] || continue
+# Modules of both kernels: what the vsock target and the selftest's network devices need.
+for name in vsock vmw_vsock_virtio_transport_common vsock_loopback veth sch_tbf sch_ingress cls_bpf; do
+	find "$fetched"/unpacked/lib/modules -name "$name.ko*" | while read -r module; do
 		folder=$root/lib/modules/$(basename "${module%/kernel/*}")
 		mkdir -p "$folder"
 		cp "$module" "$folder"

@@ -42,6 +42,13 @@ for kernel in $kernels; do
 	while read -r line; do
 		boot "$kernel" 3 "-- $line"
 	done <<<"$steps"
+	[ "$length" = short ] || for tier in fentry kprobe tracepoint; do
+		# No CPU more: its ticks would take time from the two, of a host that has two as well.
+		boot "$kernel" 2 "-- selftest-$tier"
+		for form in txt json; do
+			sed -n "s/^$form: //p" "$fetched/console-$kernel-selftest-$tier.log" >"$fetched/selftest-$kernel-$tier.$form"
+		done
+	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
 	boot "$kernel" 4 "-- isolated-by-partition"
 done
