@@ -16,8 +16,10 @@
 #include "cpuset/choose.h"
 #include "cpuset/isolation.h"
 #include "cpuset/topology.h"
+#include "profiler/capture/preempt_rt.h"
 #include "profiler/capture/selection.h"
 #include "profiler/capture/thread_pidfd.h"
+#include "profiler/capture/untraced_interrupts.h"
 #include "profiler/doctor/clock.h"
 #include "profiler/doctor/counters.h"
 #include "profiler/doctor/layers.h"
@@ -107,6 +109,30 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 			"Debian's has, or let `icepath calibrate` place what they would tell; sched_exit_tp came with 6.16"};
 }
 
+// Whether softirqs lose their CPU decides how an interrupt is told.
+Check preemption_check()
+{
+	utsname kernel{};
+	uname(&kernel);
+	if (!capture::is_preempt_rt(kernel))
+		return {"softirqs", Verdict::Ok, "not preemptible: each has its CPU until its end", "", ""};
+	return {"softirqs", Verdict::Ok, "preemptible (PREEMPT_RT): each is told with the task that it runs in", "", ""};
+}
+
+// Since the machine began: what never came will hardly come during a run.
+Check interrupts_check(const cpuset::Choice &choice)
+{
+	std::string came;
+	for (const rundir::InterruptCount &row :
+		 capture::counted_since({}, capture::untraced_interrupts({choice.sender, choice.receiver})))
+		came += fmt::format("{}{} ({}) {} times", came.empty() ? "" : ", ", row.name, row.label, row.count);
+	if (came.empty())
+		return {"interrupts", Verdict::Ok, "each kind that came to these CPUs since boot has a probe", "", ""};
+	return {"interrupts", Verdict::Warn, "no probe tells, since boot: " + came,
+			"what they take stands in the layers that they interrupt; a run says how many came meanwhile",
+			"none: the kernel has no tracepoint that icepath could use"};
+}
+
 Check threads_check()
 {
 	const std::string missing = capture::thread_pidfds_missing();
@@ -153,6 +179,8 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 	for (const cpuset::IsolationItem &item : cpuset::look_at_isolation(machine, choice).items)
 		checks.push_back(
 			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
+	checks.push_back(preemption_check());
+	checks.push_back(interrupts_check(choice));
 	checks.push_back(clock_check(choice));
 	checks.push_back(counters_check(try_counters()));
 	checks.push_back(threads_check());

@@ -33,7 +33,8 @@ std::string machine_of(const json &host)
 			append(machine, what + value);
 	};
 	add("", text_of(host, "hostname"));
-	add("kernel ", text_of(host, "kernel"));
+	const bool preempt_rt = host.is_object() && host.contains("preempt_rt") && host["preempt_rt"] == true;
+	add("kernel ", text_of(host, "kernel") + (preempt_rt ? " PREEMPT_RT" : ""));
 	add("", text_of(host, "cpu_model"));
 	if (host.is_object() && host.contains("cpus_online") && host["cpus_online"].is_number_unsigned())
 		add("", fmt::format("{} CPUs", host["cpus_online"].get<uint64_t>()));

@@ -269,7 +269,15 @@ Json machine_state_json(const RunResult &result)
 			{"ns", result.tail->steal->ns},
 			{"of_ns", result.tail->steal->of_ns},
 			{"share", static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)}};
-	return {{"floor_ns", floors}, {"wake_ns", wakes}, {"steal", steal}, {"cache_line", cache_lines_json(result)}};
+	Json untraced = Json::array();
+	if (result.tail)
+		for (const rundir::InterruptCount &row : result.tail->untraced_interrupts)
+			untraced.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
+	return {{"floor_ns", floors},
+			{"wake_ns", wakes},
+			{"steal", steal},
+			{"cache_line", cache_lines_json(result)},
+			{"untraced_interrupts", untraced}};
 }
 
 Json system_calls_json(const CellResult &cell)

@@ -38,6 +38,19 @@ void add_machine_notices(const RunResult &result, std::vector<std::string> &told
 			told.push_back(fmt::format("the machine changed during this run: a cache line {}. Figures mix what was "
 									   "measured before and after that",
 									   levels_text(line, levels)));
+	uint64_t untraced = 0;
+	std::string which;
+	for (const rundir::InterruptCount &row :
+		 result.tail ? result.tail->untraced_interrupts : std::vector<rundir::InterruptCount>()) {
+		untraced += row.count;
+		which += fmt::format("{}{} {}", which.empty() ? "" : ", ", printable(row.name.empty() ? row.label : row.name),
+							 count(row.count));
+	}
+	if (untraced > 0)
+		told.push_back(
+			fmt::format("no probe tells {} of the interrupts of the measured CPUs ({}): what they took stands in "
+						"the layers that they interrupted",
+						count(untraced), which));
 }
 
 void tell(Notices &told, const std::string &kind, const rundir::Cell &cell, const std::string &detail)

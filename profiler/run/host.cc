@@ -8,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "profiler/capture/preempt_rt.h"
+
 namespace icepath::run {
 namespace {
 
@@ -48,6 +50,7 @@ std::string describe_host(const privilege::Identity &user)
 		{"hostname", kernel.nodename},
 		{"kernel", kernel.release},
 		{"kernel_version", kernel.version},
+		{"preempt_rt", capture::is_preempt_rt(kernel)},
 		{"machine", kernel.machine},
 		{"cpu_model", cpuinfo("model name")},
 		{"cpus_online", sysconf(_SC_NPROCESSORS_ONLN)},

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "icepath/plugin.h"
+#include "profiler/capture/untraced_interrupts.h"
 #include "profiler/rate/search.h"
 #include "profiler/rate/verdict.h"
 #include "profiler/run/block_cost.h"
@@ -106,6 +107,7 @@ public:
 		head_.budget_s = options.budget_s;
 		load_capture();
 		head_.wakes = measure_wakes(cpus_);
+		untraced_ = capture::untraced_interrupts(cpus_);
 		lines_.emplace(cpus_, options.budget_s).look();
 		rundir::check_head(head_);
 		open_cells();
@@ -144,6 +146,7 @@ public:
 		tail.cache_lines = lines_->told();
 		tail.wakes = measure_wakes(cpus_);
 		tail.steal = steal_;
+		tail.untraced_interrupts = capture::counted_since(untraced_, capture::untraced_interrupts(cpus_));
 		for (size_t i = 0; i < cells_.size(); i++)
 			tail.failed_openings.push_back(opener_.of(i).failed);
 		writer_->finish(tail);
@@ -594,6 +597,7 @@ private:
 	capture::ProbeSet available_ = 0;
 	std::vector<uint32_t> cpus_; // of all cells
 	std::optional<rundir::Steal> steal_;
+	std::vector<rundir::InterruptCount> untraced_; // before the first block
 	std::optional<CacheLines> lines_; // once the CPUs are known
 };
 

@@ -199,12 +199,16 @@ Json to_json(const Tail &tail)
 	Json lines = Json::array();
 	for (const CacheLine &line : tail.cache_lines)
 		lines.push_back(to_json(line));
+	Json untraced = Json::array();
+	for (const InterruptCount &row : tail.untraced_interrupts)
+		untraced.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
 	return {{"finished_utc", tail.finished_utc},
 			{"interrupted", tail.interrupted},
 			{"rounds", tail.rounds},
 			{"notices", tail.notices},
 			{"wakes", to_json(tail.wakes)},
 			{"steal", tail.steal ? Json{{"ns", tail.steal->ns}, {"of_ns", tail.steal->of_ns}} : Json(nullptr)},
+			{"untraced_interrupts", untraced},
 			{"cache_lines", lines},
 			{"failed_openings", tail.failed_openings}};
 }
@@ -226,6 +230,10 @@ Tail tail_from_json(const Json &json)
 	if (json.contains("cache_lines")) // not written by versions that didn't look
 		for (const Json &line : array_field(json, "cache_lines", kMaxSlots))
 			tail.cache_lines.push_back(line_from_json(line));
+	if (json.contains("untraced_interrupts"))
+		for (const Json &row : array_field(json, "untraced_interrupts", kMaxInterruptRows))
+			tail.untraced_interrupts.push_back(
+				{text_field(row, "label"), text_field(row, "name"), unsigned_field(row, "count")});
 	if (json.contains("failed_openings"))
 		for (const Json &failed : array_field(json, "failed_openings", kMaxCells)) {
 			if (!failed.is_number_unsigned() || failed.get<uint64_t>() > UINT32_MAX)

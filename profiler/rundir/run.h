@@ -164,6 +164,13 @@ struct CacheLine {
 	friend bool operator==(const CacheLine &, const CacheLine &) = default;
 };
 
+// A row of /proc/interrupts, over the run's CPUs.
+struct InterruptCount {
+	std::string label, name; // "HYP", "Hypervisor callback interrupts"
+	uint64_t count = 0;
+	friend bool operator==(const InterruptCount &, const InterruptCount &) = default;
+};
+
 // Of the container: 2 has sides and flows of any number.
 inline constexpr uint32_t kFormatVersion = 2;
 
@@ -188,6 +195,8 @@ struct Tail {
 	std::vector<std::string> notices; // what the user must know: failed cells, loss, dropped storage
 	std::vector<CpuWake> wakes = {}; // of the run's CPUs, after the last block
 	std::optional<Steal> steal = {};
+	// Of what no probe tells, from before the first block to after the last.
+	std::vector<InterruptCount> untraced_interrupts = {};
 	std::vector<CacheLine> cache_lines = {}; // from the run's first CPU to each of the others
 	std::vector<uint32_t> failed_openings =
 		{}; // by cell: fresh processes that weren't ready to measure; tried again or given up

@@ -119,8 +119,31 @@ TEST_F(RunStateTest, AMachineThatStayedIsTold)
 	tail.cache_lines = {line_of({51, 50, 52})};
 	const RunResult result = of({0, 0, 0});
 	EXPECT_EQ(notices_of(result).find("machine changed"), std::string::npos);
+	EXPECT_EQ(notices_of(result).find("no probe tells"), std::string::npos);
 	EXPECT_NE(terminal_report(result, {.unicode = true}).find("a cache line took 51 ns from CPU 0 to CPU 1"),
 			  std::string::npos);
+}
+
+TEST_F(RunStateTest, InterruptsThatNoProbeTellsAreCounted)
+{
+	tail.untraced_interrupts = {{"HVS", "Hyper-V stimer0 interrupts", 1200}, {"XYZ", "", 34}};
+	const RunResult result = of({0, 0, 0});
+	EXPECT_NE(notices_of(result).find("no probe tells 1234 of the interrupts of the measured CPUs (Hyper-V stimer0 "
+									  "interrupts 1200, XYZ 34)"),
+			  std::string::npos)
+		<< notices_of(result);
+	const json told = run_json(result)["machine_state"]["untraced_interrupts"];
+	EXPECT_EQ(told, (json{{{"label", "HVS"}, {"name", "Hyper-V stimer0 interrupts"}, {"count", 1200}},
+						  {{"label", "XYZ"}, {"name", ""}, {"count", 34}}}));
+}
+
+TEST_F(RunStateTest, ARealTimeKernelIsNamed)
+{
+	const RunResult result = of({0, 0, 0});
+	EXPECT_EQ(terminal_report(result, {.unicode = true}).find("PREEMPT_RT"), std::string::npos);
+	RunResult other = result;
+	other.head.host_json = R"({"kernel":"6.12.1-rt-amd64","preempt_rt":true})";
+	EXPECT_NE(terminal_report(other, {.unicode = true}).find("kernel 6.12.1-rt-amd64 PREEMPT_RT"), std::string::npos);
 }
 
 TEST_F(RunStateTest, TwoModesAreTold)

@@ -121,6 +121,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(reader.tail()->notices, example_tail().notices);
 	EXPECT_EQ(reader.tail()->wakes, example_tail().wakes);
 	EXPECT_EQ(reader.tail()->steal, example_tail().steal);
+	EXPECT_EQ(reader.tail()->untraced_interrupts, example_tail().untraced_interrupts);
 	EXPECT_EQ(reader.tail()->cache_lines, example_tail().cache_lines);
 	EXPECT_EQ(reader.tail()->failed_openings, example_tail().failed_openings);
 	EXPECT_FALSE(reader.truncated());

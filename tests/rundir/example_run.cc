@@ -113,6 +113,7 @@ Tail example_tail()
 			{"cell pipe failed: no room", "lost 3"},
 			{{2, 20'000, 30'000}},
 			Steal{40'000'000, 9'000'000'000},
+			{{"HYP", "Hypervisor callback interrupts", 7}},
 			{{2, 3, {{1000, 51}, {251'000'000, 340}}}, {2, 4}},
 			{0, 3}};
 }

@@ -1,13 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Fetches Debian's stock kernels, a qemu that runs them and what an initramfs needs, and unpacks them below a folder:
-# nothing is installed. FOLDER/kernels/ gets a file for each kernel: 6.1, and the backports suite's. Kept for a week.
+# nothing is installed. FOLDER/kernels/ gets a file for each KERNEL: 6.1, and 6.12 of the backports suite; 6.1-rt and 6.12-rt
+# are the same with PREEMPT_RT. Kept for a week.
 #
-#   tests/vm/fetch.sh FOLDER
+#   tests/vm/fetch.sh FOLDER KERNEL...
 set -eu
 folder=$(realpath -m "$1")
+shift
 done=$folder/fetched
-[ -z "$(find "$done" -mtime -7 2>/dev/null)" ] || exit 0
+if [ -n "$(find "$done" -mtime -7 2>/dev/null)" ]; then
+	missing=
+	for kernel; do
+		[ -f "$folder/kernels/$kernel" ] || missing=1
+	done
+	[ -n "$missing" ] || exit 0
+	# With what is there already, or the next who wants that fetches everything again.
+	# shellcheck disable=SC2046
+	set -- $( (ls "$folder/kernels"; printf '%s\n' "$@") | sort -u)
+fi
 # Only what it made itself is removed.
 if [ -n "$(ls -A "$folder" 2>/dev/null)" ] && [ ! -f "$folder/made-by-fetch.sh" ]; then
 	echo "vm: $folder isn't empty and not of an earlier fetch" >&2
@@ -50,18 +61,19 @@ for deb in *.deb; do
 	dpkg-deb -x "$deb" "$folder/unpacked"
 done
 
-# The newest version of linux-image-cloud-amd64 that begins with $1 names the package with the kernel.
+# The newest version of the flavour's package that begins with the number names the package with the kernel.
 fetch_kernel() {
-	local version package
-	version=$(apt-cache "${apt_options[@]}" madison linux-image-cloud-amd64 | awk -v begin="$1." \
+	local number=${1%-rt} flavour=linux-image-cloud-amd64 version package
+	[ "$number" = "$1" ] || flavour=linux-image-rt-amd64
+	version=$(apt-cache "${apt_options[@]}" madison $flavour | awk -v begin="$number." \
 		'index($3, begin) == 1 && $4 != "Sources" { print $3; exit }')
-	package=$(apt-cache "${apt_options[@]}" show "linux-image-cloud-amd64=$version" |
-		grep -o 'linux-image-[0-9][^ ,]*' | head -n 1)
-	[ -n "$package" ] || { echo "vm: the archive has no kernel $1 (linux-image-cloud-amd64)" >&2; exit 1; }
+	package=$(apt-cache "${apt_options[@]}" show "$flavour=$version" | grep -o 'linux-image-[0-9][^ ,]*' | head -n 1)
+	[ -n "$package" ] || { echo "vm: the archive has no kernel $1 ($flavour)" >&2; exit 1; }
 	quietly apt-get "${apt_options[@]}" download "$package"
 	dpkg-deb -x "$package"_*.deb "$folder/unpacked"
 	mv "$folder/unpacked/boot/vmlinuz-${package#linux-image-}" "$folder/kernels/$1"
 }
-fetch_kernel 6.1
-fetch_kernel 6.12
+for kernel; do
+	fetch_kernel "$kernel"
+done
 touch "$done"

@@ -30,7 +30,10 @@ says() { # FILE PATTERN...: each is in the file
 
 doctor_can_run() {
 	"$bin/icepath" doctor --json >/tmp/doctor.json || { cat /tmp/doctor.json; return 1; }
-	says /tmp/doctor.json '"can_run": true'
+	case $(uname -v) in
+	*PREEMPT_RT*) says /tmp/doctor.json '"can_run": true' '"preemptible (PREEMPT_RT)' ;;
+	*) says /tmp/doctor.json '"can_run": true' '"not preemptible' ;;
+	esac
 }
 
 gtest() { # BINARY FILTER: all of it passes, and none is skipped

@@ -12,12 +12,14 @@ if [ "$(uname -m)" != x86_64 ] || ! command -v apt-get >/dev/null; then
 fi
 source=$(realpath "$1") build=$(realpath "$2") length=$3
 shift 3
-kernels=${*:-6.1 6.12}
 # A CPU more than the two that may both be polled on, for the kernel's threads that carry messages (vsock, SQPOLL).
 # Each line is a boot of its own: what the emulator stumbles over is begun again from there.
 case $length in
-short) steps='doctor capture-tiers renamed-function fentry kprobe' seconds=600 programs= ;;
+short)
+	kernels=${*:-6.1 6.12}
+	steps='doctor capture-tiers renamed-function fentry kprobe' seconds=600 programs= ;;
 full)
+	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
 	steps='doctor doctor-tiers capture memory watchpoints renamed
 fentry every-fentry
 kprobe every-kprobe
@@ -32,13 +34,14 @@ esac
 fetched=$build/vm
 failed=0
 
-"$source/tests/vm/fetch.sh" "$fetched" || exit
+# shellcheck disable=SC2086
+"$source/tests/vm/fetch.sh" "$fetched" $kernels || exit
 # shellcheck disable=SC2086
 "$source/tests/vm/initramfs.sh" "$source" "$build" "$fetched" "$fetched/initramfs" $programs
 boot() { "$source/tests/vm/boot.sh" "$fetched" "$1" "$fetched/initramfs" "$seconds" "$2" "$3" || failed=1; }
 for kernel in $kernels; do
 	# The witness looks at sk_data_ready, which came with 6.3.
-	[ "$length-$kernel" = full-6.1 ] || [ "$length" = short ] || boot "$kernel" 2 "-- witness"
+	[ "$length-${kernel%-rt}" = full-6.1 ] || [ "$length" = short ] || boot "$kernel" 2 "-- witness"
 	while read -r line; do
 		boot "$kernel" 3 "-- $line"
 	done <<<"$steps"

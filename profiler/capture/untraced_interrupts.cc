@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/capture/untraced_interrupts.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+namespace icepath::capture {
+namespace {
+
+// Rows of arch/x86/kernel/irq.c that pass a tracepoint of kProbes: local_timer, reschedule, call_function (TLB: a part of it), irq_work
+// and nmi_handler (PMI: a part of it); and those that count something else than interrupts of a CPU.
+constexpr std::array<std::string_view, 11> kTold = {"LOC", "RES", "CAL", "TLB", "IWI", "NMI",
+													"PMI", "RTR", "MCP", "ERR", "MIS"};
+
+// A device's row begins with its number, and passes irq_handler_entry.
+bool is_told(std::string_view label)
+{
+	return label.find_first_not_of("0123456789") == std::string_view::npos ||
+		   std::ranges::find(kTold, label) != kTold.end();
+}
+
+bool is_number(const std::string &word)
+{
+	return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// "           CPU0       CPU2": those that are online, in this order.
+std::vector<uint32_t> columns(const std::string &heading)
+{
+	std::istringstream words(heading);
+	std::vector<uint32_t> cpus;
+	for (std::string word; words >> word;)
+		if (word.starts_with("CPU") && is_number(word.substr(3)) && word.size() < 10)
+			cpus.push_back(static_cast<uint32_t>(std::stoul(word.substr(3))));
+	return cpus;
+}
+
+} // namespace
+
+std::vector<rundir::InterruptCount> untraced_interrupts(std::string_view table, const std::vector<uint32_t> &cpus)
+{
+	std::istringstream lines{std::string(table)};
+	std::string line;
+	std::getline(lines, line);
+	const std::vector<uint32_t> online = columns(line);
+	std::vector<rundir::InterruptCount> found;
+	while (std::getline(lines, line)) {
+		std::istringstream words(line);
+		rundir::InterruptCount row;
+		if (!(words >> row.label) || !row.label.ends_with(':'))
+			continue;
+		row.label.pop_back();
+		if (is_told(row.label))
+			continue;
+		std::string word;
+		for (size_t i = 0; i < online.size() && words >> word && is_number(word) && word.size() < 20; i++)
+			if (std::ranges::find(cpus, online[i]) != cpus.end())
+				row.count += std::stoull(word);
+		std::getline(words >> std::ws, row.name);
+		found.push_back(std::move(row));
+	}
+	return found;
+}
+
+std::vector<rundir::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus)
+{
+	std::ifstream file("/proc/interrupts");
+	const std::string table{std::istreambuf_iterator<char>(file), {}};
+	return untraced_interrupts(table, cpus);
+}
+
+std::vector<rundir::InterruptCount> counted_since(const std::vector<rundir::InterruptCount> &before,
+												  std::vector<rundir::InterruptCount> now)
+{
+	for (rundir::InterruptCount &row : now) {
+		const auto then = std::ranges::find(before, row.label, &rundir::InterruptCount::label);
+		row.count -= then == before.end() ? 0 : std::min(then->count, row.count);
+	}
+	std::erase_if(now, [](const rundir::InterruptCount &row) { return row.count == 0; });
+	return now;
+}
+
+} // namespace icepath::capture
