@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ebpf/records.h"
+#include "profiler/path/log.h"
 
 namespace icepath::path {
 
@@ -35,19 +36,42 @@ bool by_storage(const OffCpu &off)
 	return off.io_wait && by_kernel_thread(off);
 }
 
+// Whether what is given to one object may be what is taken from the other: both ends of a pipe are one, those of a socket are two.
+bool may_be_one_queue(const Observations &seen, uint64_t given_to, uint64_t taken_from)
+{
+	if (given_to == 0 || taken_from == 0 || given_to == taken_from)
+		return true;
+	const auto reached = seen.reached.find(given_to);
+	return reached != seen.reached.end() && reached->second.contains(taken_from);
+}
+
 // Room is made by who takes from the queue, or by the softirq that frees what was sent (sock_wfree(), an acknowledgement).
-bool by_room(const Observations &seen, const OffCpu &off, const Transfer *out)
+bool by_room(const Observations &seen, const Call *sending, const OffCpu &off, const Transfer *out)
 {
 	if (off.waker_context != ICEPATH_CONTEXT_TASK)
 		return is_of_packets(off);
-	if (out && (off.waker_tid == out->to || (out->carried && by_kernel_thread(off))))
-		return true;
 	const auto waker = seen.threads.find(off.waker_tid);
 	const Call *call = waker == seen.threads.end() ? nullptr : call_at(waker->second, off.waking_ns);
-	return call && call->kind == Call::Kind::Receive && call->moved;
+	const bool takes = call && call->kind == Call::Kind::Receive && call->moved;
+	const bool gives = sending && sending->kind == Call::Kind::Send;
+	if (takes && gives && !may_be_one_queue(seen, sending->object, call->object))
+		return false;
+	return takes || (out && (off.waker_tid == out->to || (out->carried && by_kernel_thread(off))));
 }
 
 } // namespace
+
+void tell_reached(const SocketEvents &events, Observations &seen)
+{
+	for (const SocketEvent &event : events.ready) {
+		const auto giver = seen.threads.find(event.tid);
+		if (event.context != ICEPATH_CONTEXT_TASK || giver == seen.threads.end())
+			continue;
+		const Call *call = call_at(giver->second, event.at_ns);
+		if (call && call->kind == Call::Kind::Send && call->object != 0)
+			seen.reached[call->object].insert(event.socket);
+	}
+}
 
 const Call *call_at(const Thread &thread, uint64_t at_ns)
 {
@@ -75,7 +99,7 @@ Part blocked_part(const Observations &seen, const Thread &thread, const OffCpu &
 	if (call && call->kind == Call::Kind::FutexLock && by_task) // who takes has a queue's lock, too
 		return Part::Lock;
 	const bool sends = is_sending(out, off.out_ns) || (call && call->kind == Call::Kind::Send);
-	if (sends && by_room(seen, off, out))
+	if (sends && by_room(seen, call, off, out))
 		return Part::Backpressure;
 	if (by_storage(off))
 		return Part::Storage;

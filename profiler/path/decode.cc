@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "icepath/plugin.h"
+#include "profiler/path/blocking.h"
 #include "profiler/path/locks.h"
 #include "profiler/path/relays.h"
 #include "profiler/path/socket_events.h"
@@ -317,6 +318,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 		add_deliveries(block.flows[i], directions[i], seen);
 	if (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
 		tell_locks(seen);
+	tell_reached(events, seen);
 	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
 		find_relays(events, {(cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, cell.payload_bytes}, seen);
 	return seen;

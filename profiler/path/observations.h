@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,8 @@ struct Observations {
 	std::map<uint32_t, Thread> threads; // by tid: the threads that may be on a path
 	std::map<uint16_t, Cpu> cpus;
 	std::map<uint32_t, std::string> task_names; // of culprits
+	// Of what calls gave to an object (Call::object): at which sockets it was announced in that call. The ends of a UNIX socket are two.
+	std::map<uint64_t, std::set<uint64_t>> reached;
 	std::vector<Transfer> transfers; // by message, then in the order of the path
 	std::vector<Delivery> deliveries;
 	std::vector<LossWindow> lost;

@@ -131,6 +131,34 @@ TEST(Giving, WhoeverIsInATakingCallMakesRoom)
 								  "0:runqueue 10 | 0:sender.kernel 20");
 }
 
+// Who takes from something else made no room, though it woke the sender: with a lock that both need, perhaps.
+TEST(Giving, WhoTakesFromAnotherObjectMakesNoRoom)
+{
+	for (const uint32_t waker : {kForeign, kReceiver}) {
+		Scene scene = polled();
+		if (waker == kForeign)
+			scene.add_thread(kForeign, 5);
+		scene.thread(waker).calls.push_back({230, 245, Call::Kind::Receive, {}, 7, true});
+		scene.thread(kSender).calls.push_back({200, 300, Call::Kind::Send, {}, 8, true});
+		scene.sleep(kSender, 210, 240, 250, 260, waker);
+		const auto sleeps_for = [&] {
+			const std::string text = before_tail(scene);
+			const size_t at = text.find("blocked");
+			return at == std::string::npos ? text : text.substr(at, text.find(' ', at) - at);
+		};
+		EXPECT_EQ(sleeps_for(), "blocked") << waker;
+		scene.thread(kSender).calls.front().object = 7; // both ends of a pipe
+		EXPECT_EQ(sleeps_for(), "blocked/backpressure") << waker;
+		scene.thread(kSender).calls.front().object = 8;
+		scene.seen.reached[8] = {7}; // the ends of a UNIX socket
+		EXPECT_EQ(sleeps_for(), "blocked/backpressure") << waker;
+		scene.seen.reached[8] = {9};
+		EXPECT_EQ(sleeps_for(), "blocked") << waker;
+		scene.thread(kSender).calls.front().object = 0; // not told
+		EXPECT_EQ(sleeps_for(), "blocked/backpressure") << waker;
+	}
+}
+
 // A queue in memory has no call that waits for room.
 TEST(Giving, RoomInMemoryIsWaitedForBeforeTheCall)
 {

@@ -385,5 +385,22 @@ TEST(Decode, ALockIsToldInAnyLibrarysCall)
 	EXPECT_EQ(text(0x98).find("blocked/lock"), std::string::npos) << text(0x98);
 }
 
+// What a UNIX socket's calls gave is announced at its other end: who takes there makes room, and nobody else.
+TEST(Decode, TheOtherEndOfASocketIsKnownByWhatWasAnnouncedThere)
+{
+	Capture capture(ICEPATH_USES_LIBRARY_CALLS);
+	icepath_record &call = capture.add(0, ICEPATH_RECORD_CALL, 1180, kSender);
+	call.call.begin_ns = 1110;
+	call.call.kind = ICEPATH_CALL_GIVE;
+	call.call.object = kSenderKey;
+	capture.ready(1150);
+	capture.ready(1190).socket.socket = kReceiverKey + 1; // not in that call
+	icepath_record &packet = capture.ready(1160);
+	packet.context = ICEPATH_CONTEXT_SOFTIRQ;
+	packet.socket.socket = kReceiverKey + 2;
+	const std::map<uint64_t, std::set<uint64_t>> reached = capture.decoded().reached;
+	EXPECT_EQ(reached, (std::map<uint64_t, std::set<uint64_t>>{{kSenderKey, {kReceiverKey}}}));
+}
+
 } // namespace
 } // namespace icepath::path
