@@ -252,7 +252,8 @@ bool carries(const Handover &handover, const OffCpu &off)
 		return false;
 	if (transfer.ready_in_softirq)
 		return off.waker_tid == transfer.ready_tid &&
-			   (off.waker_context == ICEPATH_CONTEXT_HARDIRQ || is_of_packets(off));
+			   (is_of_packets(off) ||
+				(off.waker_context == ICEPATH_CONTEXT_HARDIRQ && transfer.ready_context == ICEPATH_CONTEXT_HARDIRQ));
 	return transfer.ready_tid != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.ready_tid;
 }
 

@@ -361,6 +361,22 @@ TEST(Taking, AWakingAfterTheSoftirqIsNoneForTheMessage)
 	EXPECT_EQ(scene.text(), "no_evidence");
 }
 
+// A timer's interrupt, say, in the middle of the softirq and on top of the same task.
+TEST(Taking, AWakingByAnInterruptWithinTheSoftirqIsNoneForTheMessage)
+{
+	Scene scene = taken(sent_at_100(), 50, 52, 6000, 6010);
+	Transfer &transfer = scene.transfer();
+	transfer.device = at(130);
+	transfer.ready_in_softirq = true;
+	transfer.ready_context = ICEPATH_CONTEXT_SOFTIRQ;
+	transfer.ready_tid = kForeign;
+	OffCpu &off = scene.sleep(kReceiver, 60, 165, 180, 200, kForeign);
+	off.waker_context = ICEPATH_CONTEXT_HARDIRQ;
+	EXPECT_EQ(scene.text().find("1:wakeup 15"), std::string::npos) << scene.text();
+	transfer.ready_context = ICEPATH_CONTEXT_HARDIRQ; // announced by that interrupt itself
+	EXPECT_NE(scene.text().find("1:wakeup 15"), std::string::npos) << scene.text();
+}
+
 TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 360, 370);
