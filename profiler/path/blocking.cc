@@ -103,9 +103,7 @@ Part blocked_part(const Observations &seen, const Thread &thread, const OffCpu &
 		return Part::Backpressure;
 	if (by_storage(off))
 		return Part::Storage;
-	if (by_timer(off))
-		return Part::Timer;
-	return call && call->kind == Call::Kind::FutexWait && by_task ? Part::Lock : Part::None;
+	return by_timer(off) ? Part::Timer : Part::None;
 }
 
 bool is_of_packets(const OffCpu &off)

@@ -38,7 +38,7 @@ enum class Part : uint8_t {
 	IdleExit,     // wakeup, runqueue: until the target CPU had left idle
 	Backlog,      // receiver.user: earlier messages of the same read
 	Backpressure, // blocked: inside the sending call, for room
-	Lock,         // blocked: in a futex wait of user code, woken by another thread
+	Lock,         // blocked: in a futex wait at a word known to be a lock (locks.h), woken by another thread
 	Timer,        // blocked: woken by a timer
 	Fault,        // blocked: within a page fault
 	Spurious,     // wakeup, runqueue, receiver.kernel: a wake that delivered no message

@@ -171,14 +171,14 @@ TEST(Giving, RoomInMemoryIsWaitedForBeforeTheCall)
 								  "0:sender.kernel 80");
 }
 
-// That a task woke it is no evidence of a lock: a call that waits for one is.
-TEST(Giving, ALockIsSleptForInAFutexCall)
+// That a task woke it is no evidence of a lock, nor that it slept in a futex call: a condition variable is one, too.
+TEST(Giving, ALockIsSleptForWhereTheWordIsKnownToBeOne)
 {
 	for (const auto kind : {Call::Kind::FutexLock, Call::Kind::FutexWait, Call::Kind::Untold}) {
 		Scene scene = polled();
 		scene.thread(kSender).calls.push_back({108, 132, kind, {}});
 		scene.sleep(kSender, 110, 120, 125, 130, kForeign);
-		const std::string part = kind == Call::Kind::Untold ? "" : "/lock";
+		const std::string part = kind == Call::Kind::FutexLock ? "/lock" : "";
 		EXPECT_EQ(before_tail(scene), "0:sender.user 8 | 0:sender.kernel 2 | 0:blocked" + part +
 										  " 15 by 99 | 0:runqueue 5 | 0:sender.kernel 2 | 0:sender.user 68 | "
 										  "0:sender.kernel 80");
