@@ -79,12 +79,15 @@ const Call *call_at(const Thread &thread, uint64_t at_ns)
 	return call != thread.calls.end() && call->begin_ns <= at_ns ? &*call : nullptr;
 }
 
+bool in_sending_call(const Transfer *out, uint64_t at_ns)
+{
+	return out && out->call && at_ns >= out->call->at_ns && (!out->call_return || at_ns < out->call_return->at_ns);
+}
+
 bool is_sending(const Transfer *out, uint64_t at_ns)
 {
-	if (!out)
-		return false;
-	if (out->call && at_ns >= out->call->at_ns)
-		return !out->call_return || at_ns < out->call_return->at_ns;
+	if (!out || (out->call && at_ns >= out->call->at_ns))
+		return in_sending_call(out, at_ns);
 	return out->room_in_memory && !(out->publish && at_ns >= out->publish->at_ns);
 }
 

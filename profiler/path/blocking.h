@@ -14,6 +14,8 @@ void tell_reached(const SocketEvents &events, Observations &seen);
 // The thread's call at this instant, or nullptr.
 const Call *call_at(const Thread &thread, uint64_t at_ns);
 
+bool in_sending_call(const Transfer *out, uint64_t at_ns);
+
 // Within its sending call, or where it waits for room in memory before that.
 bool is_sending(const Transfer *out, uint64_t at_ns);
 

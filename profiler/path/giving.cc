@@ -7,11 +7,6 @@ namespace icepath::path {
 
 namespace {
 
-bool in_sending_call(const Transfer *out, uint64_t at_ns)
-{
-	return out && out->call && at_ns >= out->call->at_ns && (!out->call_return || at_ns < out->call_return->at_ns);
-}
-
 // Asleep in its sending call when another task announced the message: a kernel thread that sends for it had it by then.
 bool relayed_asleep(const Transfer *out, const OffCpu &off, uint64_t begin_ns, const Boundary &end)
 {

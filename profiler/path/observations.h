@@ -15,6 +15,9 @@
 
 namespace icepath::path {
 
+// More hops than any middleware has: ends a walk over evidence that goes in circles.
+inline constexpr uint16_t kMostHops = 64;
+
 // A period that a thread spent off its CPU. [out, in), with out < in.
 struct OffCpu {
 	uint64_t out_ns = 0, in_ns = 0; // out 0: since before the block

@@ -11,8 +11,6 @@ namespace icepath::path {
 
 namespace {
 
-// More hops than any middleware has.
-constexpr size_t kMostHops = 64;
 // More calls that may have carried one message are none that can be told apart.
 constexpr size_t kMostCrossings = 256;
 

@@ -32,9 +32,6 @@ namespace icepath::path {
 
 namespace {
 
-// More hops than any middleware has: ends a walk over evidence that goes in circles.
-constexpr uint16_t kMostHops = 64;
-
 class Walk {
 public:
 	Walk(const Observations &seen, const Delivery &delivery) : seen_(seen), delivery_(delivery)
