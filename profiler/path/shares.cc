@@ -5,7 +5,6 @@
 #include <ranges>
 
 #include "profiler/path/log.h"
-#include "profiler/path/timeline.h"
 
 namespace icepath::path {
 
@@ -31,6 +30,28 @@ void SharingOut::add(const Culprit &who, uint64_t ns)
 		same->ns += ns;
 	else
 		shares_.push_back({0, who, ns});
+}
+
+// A softirq has its CPU only where no interrupt has taken it from it.
+void SharingOut::add_interrupt(const Cpu &cpu, const Carved &outer)
+{
+	uint64_t at_ns = outer.begin_ns, own_ns = 0;
+	if (outer.whole->kind == ICEPATH_INTERRUPT_SOFTIRQ) {
+		const auto within = [&](const Interrupt &one) {
+			return one.kind != ICEPATH_INTERRUPT_SOFTIRQ && one.begin_ns >= outer.whole->begin_ns &&
+				   one.end_ns <= outer.whole->end_ns;
+		};
+		auto one = std::ranges::lower_bound(cpu.interrupts, outer.whole->begin_ns, {}, &Interrupt::begin_ns);
+		for (; one != cpu.interrupts.end() && one->begin_ns < outer.end_ns; ++one) {
+			if (!within(*one) || one->end_ns <= at_ns) // an NMI may lie within another interrupt
+				continue;
+			const uint64_t from_ns = std::max(one->begin_ns, at_ns), until_ns = std::min(one->end_ns, outer.end_ns);
+			own_ns += from_ns - at_ns;
+			add({Culprit::Kind::Interrupt, one->vector, one->kind}, until_ns - from_ns);
+			at_ns = until_ns;
+		}
+	}
+	add({Culprit::Kind::Interrupt, outer.whole->vector, outer.whole->kind}, own_ns + (outer.end_ns - at_ns));
 }
 
 void SharingOut::add_without_interrupts(const Culprit &who, uint64_t begin_ns, uint64_t end_ns)
@@ -129,7 +150,7 @@ void SharingOut::share_cpu(uint16_t cpu, const Thread &waiter, const OffCpu &off
 		known_since_ns = found->second.known_since_ns;
 		for (const Carved &one : outermost_interrupts(found->second, begin_ns, end_ns)) {
 			interrupted_.emplace_back(one.begin_ns, one.end_ns);
-			add({Culprit::Kind::Interrupt, one.whole->vector, one.whole->kind}, one.end_ns - one.begin_ns);
+			add_interrupt(found->second, one);
 		}
 	}
 	find_busy(cpu, begin_ns, waiter, off);

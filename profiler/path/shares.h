@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/path/observations.h"
+#include "profiler/path/timeline.h"
 
 namespace icepath::path {
 
@@ -27,6 +28,7 @@ private:
 		bool ends_untold = false; // no later than the next one begins
 	};
 	void add(const Culprit &who, uint64_t ns);
+	void add_interrupt(const Cpu &cpu, const Carved &outer);
 	void add_without_interrupts(const Culprit &who, uint64_t begin_ns, uint64_t end_ns);
 	void find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off);
 	void add_first_runs(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off);

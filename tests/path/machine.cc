@@ -70,15 +70,12 @@ void Machine::note_turn(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];
 	Turn turn{now_, current_tid(number)};
-	if (!cpu.interrupts.empty()) {
-		const Interrupt &outermost = *cpu.interrupts.front();
-		turn.interrupt = outermost.id;
-		turn.kind = outermost.kind;
-		turn.vector = outermost.vector;
+	for (const auto &one : cpu.interrupts) {
+		turn.on.insert(turn.on.begin(), {one->id, one->kind, one->vector});
+		if (one->kind != ICEPATH_INTERRUPT_SOFTIRQ)
+			break;
 	}
-	if (!cpu.turns.empty() && cpu.turns.back().interrupt >= 0 && cpu.turns.back().interrupt != turn.interrupt)
-		cpu.turns.back().interrupted_ns = now_ - cpu.turns.back().begin_ns;
-	if (!cpu.turns.empty() && cpu.turns.back().interrupt >= 0 && cpu.turns.back().interrupt == turn.interrupt)
+	if (!cpu.turns.empty() && !turn.on.empty() && cpu.turns.back().on == turn.on)
 		return;
 	cpu.turns.push_back(turn);
 }

@@ -73,6 +73,18 @@ TEST(Shares, AnInterruptOnTopOfATaskHasItsTime)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: irq 2.236 100, 99 900");
 }
 
+// A softirq that an interrupt comes into, as its probe at the end may be: what it had is what the interrupt left it.
+TEST(Shares, AnInterruptOnTopOfASoftirqHasItsTime)
+{
+	Scene scene = woken();
+	scene.foreign_run(kReceiverCpu, 100, 1220);
+	scene.interrupt(kReceiverCpu, 210, 1000, ICEPATH_INTERRUPT_SOFTIRQ, 3);
+	scene.interrupt(kReceiverCpu, 212, 250);
+	scene.interrupt(kReceiverCpu, 500, 990);
+	scene.interrupt(kReceiverCpu, 600, 700, ICEPATH_INTERRUPT_NMI, 0);
+	EXPECT_EQ(shares_of(scene.path()), "runqueue: irq 2.236 520, irq 0.3 260, 99 220");
+}
+
 // A run that was still going on at the block's end has no record, nor has a task that the kernel hides: no gap is idle for that.
 TEST(Shares, WhatNoRecordTellsIsUnknown)
 {

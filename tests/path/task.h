@@ -108,14 +108,18 @@ struct Task : Execution {
 	size_t spans_at_in = 0; // of the last sleep that wasn't a preemption
 };
 
-// Who had a CPU from `begin_ns` until the next one's begin: a task, or the outermost of the interrupts on top of it.
+// Who had a CPU from `begin_ns` until the next one's begin: a task, or an interrupt on top of it, which may be on top of a softirq.
+// What is on top of another interrupt counts as that one.
 struct Turn {
+	struct On {
+		int interrupt = -1;
+		uint8_t kind = 0;
+		uint32_t vector = 0;
+		friend bool operator==(const On &, const On &) = default;
+	};
 	uint64_t begin_ns = 0;
 	uint32_t tid = 0; // 0: idle
-	int interrupt = -1; // which, where one had it
-	uint8_t kind = 0;
-	uint32_t vector = 0;
-	uint64_t interrupted_ns = 0; // how long that lasted in all
+	std::vector<On> on = {}; // the uppermost first
 };
 
 struct Cpu {

@@ -72,21 +72,25 @@ std::string name_of(const path::Culprit &who)
 	}
 }
 
-// The capture leaves short interrupts of an idle CPU out.
-constexpr uint64_t kShortInterruptNs = 1000;
-
-void share(const std::vector<Turn> &turns, uint64_t begin_ns, uint64_t end_ns, Shares &shares)
+std::string holder_of(const Turn &turn, const Machine &machine)
 {
+	// The capture leaves short interrupts of an idle CPU out.
+	for (const Turn::On &one : turn.on)
+		if (turn.tid != 0 || machine.interrupt_record.at(one.interrupt))
+			return name_of({path::Culprit::Kind::Interrupt, one.vector, one.kind});
+	return turn.tid != 0 ? name_of({path::Culprit::Kind::Task, turn.tid, 0}) : "idle";
+}
+
+void share(const Machine &machine, uint16_t cpu, uint64_t begin_ns, uint64_t end_ns, Shares &shares)
+{
+	const std::vector<Turn> &turns = machine.cpu(cpu).turns;
 	for (size_t i = 0; i < turns.size(); ++i) {
 		const Turn &turn = turns[i];
 		const uint64_t from_ns = std::max(turn.begin_ns, begin_ns);
 		const uint64_t until_ns = std::min(i + 1 < turns.size() ? turns[i + 1].begin_ns : end_ns, end_ns);
 		if (from_ns >= until_ns)
 			continue;
-		const bool interrupt = turn.interrupt >= 0 && (turn.tid != 0 || turn.interrupted_ns >= kShortInterruptNs);
-		shares[interrupt       ? name_of({path::Culprit::Kind::Interrupt, turn.vector, turn.kind})
-			   : turn.tid != 0 ? name_of({path::Culprit::Kind::Task, turn.tid, 0})
-							   : "idle"] += until_ns - from_ns;
+		shares[holder_of(turn, machine)] += until_ns - from_ns;
 	}
 }
 
@@ -96,7 +100,7 @@ Shares true_shares(const TrueCpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 	const auto &queues = cpu.thread->queued_on;
 	for (size_t i = 0; i < queues.size(); ++i) {
 		const uint64_t until_ns = i + 1 < queues.size() ? std::min(queues[i + 1].first, end_ns) : end_ns;
-		share(cpu.machine->cpu(queues[i].second).turns, std::max(queues[i].first, begin_ns), until_ns, shares);
+		share(*cpu.machine, queues[i].second, std::max(queues[i].first, begin_ns), until_ns, shares);
 	}
 	return shares;
 }
