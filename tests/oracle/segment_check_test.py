@@ -26,8 +26,9 @@ def switch(at, cpu, out, state, into):
                 f"next_comm={NAMES[into]} next_pid={into} next_prio=120")
 
 
-def recording(with_receivers_switch_in=True, more=()):
-    """The receiver sleeps in its call; the sender's call wakes it; a hog has its CPU from 20 to 60 µs, a timer interrupt in it."""
+def recording(with_receivers_switch_in=True, more=(), moved=None):
+    """The receiver sleeps in its call; the sender's call wakes it; a hog has its CPU from 20 to 60 µs, a timer interrupt in it.
+    Of message `moved` the receiver is moved to the sender's CPU after it has waited, and comes in there."""
     lines = []
     for i in range(-1, MESSAGES):
         t = START + i * PERIOD
@@ -41,12 +42,19 @@ def recording(with_receivers_switch_in=True, more=()):
             line(t + 37_000, 1, HOG, "irq_vectors:local_timer_exit", "vector=236"),
             line(t + 40_000, 0, SENDER, "raw_syscalls:sys_exit", "NR 44 = 64"),
         ]
-        if with_receivers_switch_in:
+        at = 0 if i == moved else 1
+        if i == moved:
+            move = f"comm=receiver pid={RECEIVER} prio=120 "
+            lines += [line(t + 58_000, 0, SENDER, "sched:sched_migrate_task", move + "orig_cpu=1 dest_cpu=0"),
+                      switch(t + 60_000, 0, SENDER, "R", RECEIVER), switch(t + 120_000, 0, RECEIVER, "R", SENDER),
+                      line(t + 121_000, 1, HOG, "sched:sched_migrate_task", move + "orig_cpu=0 dest_cpu=1"),
+                      switch(t + 125_000, 1, HOG, "R", RECEIVER)]
+        elif with_receivers_switch_in:
             lines.append(switch(t + 60_000, 1, HOG, "R", RECEIVER))
         lines += [
-            line(t + 70_000, 1, RECEIVER, "irq:softirq_entry", "vec=9 [action=RCU]"),
-            line(t + 80_000, 1, RECEIVER, "irq:softirq_exit", "vec=9 [action=RCU]"),
-            line(t + 100_000, 1, RECEIVER, "raw_syscalls:sys_exit", "NR 45 = 64"),
+            line(t + 70_000, at, RECEIVER, "irq:softirq_entry", "vec=9 [action=RCU]"),
+            line(t + 80_000, at, RECEIVER, "irq:softirq_exit", "vec=9 [action=RCU]"),
+            line(t + 100_000, at, RECEIVER, "raw_syscalls:sys_exit", "NR 45 = 64"),
         ]
     return sorted([*lines, *more], key=lambda one: one.split("]", 1)[1].split(":")[0].strip())
 
@@ -166,6 +174,32 @@ class SegmentCheck(unittest.TestCase):
     def test_a_wrong_interrupt_is_found(self):
         result = self.check(lambda segments: segments["interrupt6"]["culprit"].update(name="NET_RX softirq"))
         self.assertEqual(self.false(result), [("segment", "interrupt")])
+
+    def test_who_had_the_cpu_is_asked_where_the_thread_waited(self):
+        result = self.check(moved=MESSAGES // 2)
+        self.assertEqual(self.false(result), [])
+        self.assertEqual(result["culprits"], {"holds": MESSAGES})
+        wrong = {"kind": "task", "id": SENDER, "name": "sender"}
+        result = self.check(lambda segments: segments["runqueue4"].update(culprit=wrong), moved=MESSAGES // 2)
+        self.assertEqual(result["culprits"]["holds"], MESSAGES - 1)
+
+    def test_an_interrupt_on_top_of_a_softirq_has_its_time(self):
+        softirq = {"kind": "interrupt", "id": 9, "name": "RCU softirq"}
+
+        def shares(_, segments):
+            hog, timer = segments["runqueue4"]["shares"]
+            segments["runqueue4"]["shares"] = [dict(hog, ns=25_000), timer, dict(softirq, ns=3_000)]
+        more = [line(START + i * PERIOD + at, 1, HOG, f"irq:softirq_{what}", "vec=9 [action=RCU]")
+                for i in range(MESSAGES) for at, what in ((33_000, "entry"), (38_000, "exit"))]
+        result = self.check_each(shares, more=more)
+        self.assertEqual({(row["who"], row["agrees"]) for row in result["culprit_sums"]},
+                         {(f"task {HOG}", "yes"), ("timer interrupt", "yes"), ("RCU softirq", "yes")})
+
+    def test_who_is_not_known_is_no_claim(self):
+        def nobody(_, segments):
+            segments["runqueue4"]["shares"] = [{"kind": "unknown", "id": 0, "name": "unknown", "ns": 30_000}]
+        rows = {row["who"]: row["agrees"] for row in self.check_each(nobody)["culprit_sums"]}
+        self.assertEqual((rows["?"], rows[f"task {HOG}"]), ("no claim", "no"))
 
     def test_shares_that_add_up_to_something_else_are_found(self):
         def lie(segments):

@@ -7,6 +7,7 @@ from .timelines import ASLEEP, EDGE, KERNEL, NOBODY_KNOWS, RUNNABLE, RUNNING, US
 
 SHARE = 0.95  # of a segment must be as claimed
 LONGEST_STALL_NS = 1_000_000
+MAX_CPU = 1 << 16
 STALL = "a CPU stood still beside one of its ends"
 
 UNSEEN = ("irq work interrupt", "NMI")
@@ -259,13 +260,25 @@ class Checker:
         return Verdict(FALSE, f"woken by {wakings[0][2] or 'task ' + str(wakings[0][1])}, not by {name_of(culprit)}")
 
     def shares(self, segment, begin, end):
-        """Who had the CPU that the thread came in on: nanoseconds by name_of(); '?' what isn't known. An interrupt on top of a
-        task has its time; a softirq that ksoftirqd runs is both's."""
-        cpu = self._cpu_of(segment, end, end + 1)
-        if cpu is None:
+        """Who had the CPU on whose queue the thread was: nanoseconds by name_of(); '?' what isn't known. An interrupt on top of a
+        task, or of a softirq, has its time; a softirq that ksoftirqd runs is both's."""
+        came_in = self._cpu_of(segment, end, end + 1)
+        if came_in is None:
             return None
-        shares, cuts = {}, []
-        for first, last, name, _ in self.lines.outermost[cpu].within(begin, end):
+        shares = {}
+        at = begin
+        moves = self.lines.moves[segment["tid"]]
+        for moved, left, _ in moves[bisect.bisect_right(moves, (begin, MAX_CPU, 0)):]:
+            if moved >= end:
+                break
+            self._add_shares(left, at, moved, shares)
+            at = moved
+        self._add_shares(came_in, at, end, shares)
+        return shares
+
+    def _add_shares(self, cpu, begin, end, shares):
+        cuts = []
+        for first, last, name, _ in self.lines.uppermost[cpu].within(begin, end):
             shares[name] = shares.get(name, 0) + last - first
             if not (name.endswith(" softirq") and self._is_ksoftirqd(cpu, first)):
                 cuts.append((first, last))
@@ -273,7 +286,6 @@ class Checker:
             ns = last - first - sum(max(0, min(last, b) - max(first, a)) for a, b in cuts)
             who = "?" if tid == NOBODY_KNOWS else "idle CPU" if tid == 0 else f"task {tid}"
             shares[who] = shares.get(who, 0) + ns
-        return shares
 
 
     def _is_ksoftirqd(self, cpu, at_ns):

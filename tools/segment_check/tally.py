@@ -91,7 +91,8 @@ class Tally:
             if max(told, found) < CULPRIT_SHARE * whole:
                 continue
             differ = abs(told - found)
-            agrees = "yes" if differ <= CULPRIT_SHARE * found else "by slack" if differ <= 2 * slack_ns * segments else "no"
+            # Where the path says that it doesn't know who, it claims nothing: what it left out is missing in the others' rows.
+            agrees = "no claim" if who == "?" else "yes" if differ <= CULPRIT_SHARE * found else "by slack" if differ <= 2 * slack_ns * segments else "no"
             rows.append({"layer": layer, "who": who, "told_ns": told, "found_ns": found, "segments": segments, "agrees": agrees})
         return rows
 

@@ -17,6 +17,7 @@ ANY = RUNNING | RUNNABLE | ASLEEP | WAKING
 NOBODY_KNOWS = -1  # who has a CPU
 
 _SWITCH = re.compile(r".*prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .*next_pid=(\d+)")
+_MOVE = re.compile(r".* pid=(\d+) prio=-?\d+ orig_cpu=(\d+) dest_cpu=(\d+)")
 _PID = re.compile(r".* pid=(\d+) prio=")
 _SOFTIRQ = re.compile(r"vec=\d+ \[action=(\w+)\]")
 _IRQ = re.compile(r"irq=(\d+)")
@@ -76,12 +77,15 @@ class Timelines:
         self.cpus = defaultdict(Intervals)  # value: tid of who has it
         self.interrupts = defaultdict(lambda: defaultdict(Intervals))  # by CPU, name
         self.outermost = defaultdict(Intervals)  # by CPU; value: name
+        self.uppermost = defaultdict(Intervals)  # likewise: what is on top of another interrupt has its time
+        self.moves = defaultdict(list)  # by tid: (ns, from which CPU's queue, to which)
         self.ksoftirqd = set()  # tids: they run softirqs
         self.wakings = defaultdict(list)  # by tid: (ns, current tid, interrupt's name or None)
         self.entries = defaultdict(list)  # of system calls by tid: (ns, cpu)
         self.instants = defaultdict(list)  # by event's name: ns
         self.hidden = defaultdict(int)  # by CPU: switches that no event told
         self._current, self._since, self._last, self._nest = {}, {}, {}, defaultdict(list)
+        self._upper_since = {}
         for event in sorted((self._at_other_handler(event) for event in events), key=lambda event: event.ns):
             self._see(event)
         for thread in self._threads.values():
@@ -111,6 +115,9 @@ class Timelines:
             self._waking(event)
         elif name in ("sched_wakeup", "sched_wakeup_new"):
             self._wakeup(event)
+        elif name == "sched_migrate_task":
+            if found := _MOVE.match(" " + event.text):
+                self.moves[int(found.group(1))].append((event.ns, int(found.group(2)), int(found.group(3))))
         elif name == "sys_enter":
             self._call(event, True)
         elif name == "sys_exit":
@@ -249,13 +256,19 @@ class Timelines:
         if name == "irq_work":  # see EVENTS: it ends unseen
             self.instants["irq_work"].append(event.ns)
             return
-        self._nest[event.cpu].append((event.ns, called))
+        nest = self._nest[event.cpu]
+        if nest:
+            self.uppermost[event.cpu].add(self._upper_since[event.cpu], event.ns, nest[-1][1], event.cpu)
+        self._upper_since[event.cpu] = event.ns
+        nest.append((event.ns, called))
 
     def _interrupt_ends(self, event):
         nest = self._nest[event.cpu]
         if not nest:
             return
         begin, called = nest.pop()
+        self.uppermost[event.cpu].add(self._upper_since[event.cpu], event.ns, called, event.cpu)
+        self._upper_since[event.cpu] = event.ns
         self.interrupts[event.cpu][called].add(begin, event.ns, called, event.cpu)
         if nest:
             return
