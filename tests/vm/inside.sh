@@ -68,7 +68,7 @@ isolated_by_partition() {
 }
 
 # TIER: each injection but one can be made on this kernel, and is measured by at least six pairs. The matrix is on the console; its
-# verdicts aren't judged: on an emulated CPU a tick takes a twentieth of all time, and a block's first messages have code translated.
+# verdicts aren't judged: an emulated CPU is too uneven for them (results/README.md).
 selftest() {
 	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control # for throttle
 	"$bin/icepath" selftest -q -d "${selftest_seconds:-300}" --stretch "${selftest_stretch:-3}" --tier "$1" \
