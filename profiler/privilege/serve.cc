@@ -97,6 +97,8 @@ public:
 	// The next request is there, or the socket is closed. False: icepath has ended, whoever else may hold its end of the socket.
 	bool await(int socket)
 	{
+		if (icepath_pidfd_.get() < 0) // it had ended before it could be watched
+			return false;
 		std::array<pollfd, 2> next = {pollfd{socket, POLLIN, 0}, pollfd{icepath_pidfd_.get(), POLLIN, 0}};
 		for (int wait_ms = kFirstLookMs;; wait_ms = kLookEveryMs) {
 			const int ready = poll(next.data(), next.size(), looks_ ? wait_ms : -1);

@@ -70,10 +70,11 @@ TEST(HelperRights, EndWithIcepathThoughItsSocketStaysOpen)
 	auto [told, teller] = channel::open_pair();
 	const pid_t icepath = fork();
 	if (icepath == 0) {
+		const pid_t self = getpid(); // the helper may begin after its parent's end
 		const pid_t helper = fork();
 		if (helper == 0) {
 			ours.reset();
-			serve(theirs.get(), getppid(), getuid());
+			serve(theirs.get(), self, getuid());
 			_exit(0);
 		}
 		channel::send(teller.get(), &helper, sizeof(helper));
@@ -88,6 +89,25 @@ TEST(HelperRights, EndWithIcepathThoughItsSocketStaysOpen)
 	waitpid(icepath, nullptr, 0);
 	pollfd end{pidfd.get(), POLLIN, 0};
 	EXPECT_EQ(poll(&end, 1, 10'000), 1) << "it outlived icepath";
+}
+
+TEST(HelperRights, EndAtOnceWhereIcepathHasEndedAlready)
+{
+	auto [ours, theirs] = channel::open_pair();
+	const pid_t icepath = fork();
+	if (icepath == 0)
+		_exit(0);
+	waitpid(icepath, nullptr, 0);
+	const pid_t helper = fork();
+	if (helper == 0) {
+		serve(theirs.get(), icepath, getuid());
+		_exit(0);
+	}
+	const Fd pidfd = pidfd_of(helper);
+	pollfd end{pidfd.get(), POLLIN, 0};
+	EXPECT_EQ(poll(&end, 1, 10'000), 1) << "nobody would ever end it";
+	kill(helper, SIGKILL);
+	waitpid(helper, nullptr, 0);
 }
 
 } // namespace
