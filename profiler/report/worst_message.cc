@@ -59,7 +59,8 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	case Kind::IdleCpu:
 		return its_cpu + " was idle";
 	case Kind::Throttled:
-		return "throttled: its control group had used up its time";
+		return "throttled: the CPU went idle beside it, and a control group of the cell's had used up its time in this "
+			   "block";
 	default:
 		break;
 	}
