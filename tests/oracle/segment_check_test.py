@@ -195,6 +195,13 @@ class SegmentCheck(unittest.TestCase):
         self.assertEqual({(row["who"], row["agrees"]) for row in result["culprit_sums"]},
                          {(f"task {HOG}", "yes"), ("timer interrupt", "yes"), ("RCU softirq", "yes")})
 
+    def test_an_interrupt_whose_end_was_hidden_is_over_with_the_next_switch(self):
+        unended = line(START + 3 * PERIOD - 30_000, 1, 0, "irq:softirq_entry", "vec=9 [action=RCU]")
+        result = self.check(more=[unended])
+        self.assertEqual(self.false(result), [])
+        self.assertEqual(result["culprits"], {"holds": MESSAGES})
+        self.assertNotIn("RCU softirq", {row["who"] for row in result["culprit_sums"]})
+
     def test_who_is_not_known_is_no_claim(self):
         def nobody(_, segments):
             segments["runqueue4"]["shares"] = [{"kind": "unknown", "id": 0, "name": "unknown", "ns": 30_000}]

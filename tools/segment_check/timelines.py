@@ -168,6 +168,7 @@ class Timelines:
         if "next_comm=ksoftirqd/" in event.text:
             self.ksoftirqd.add(following)
         cpu, ns = event.cpu, event.ns
+        self._nest[cpu].clear()  # of an interrupt that was still going on, the end was hidden
         if prev != 0:
             thread = self._threads[prev]
             if state.startswith("R"):
