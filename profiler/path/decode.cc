@@ -5,6 +5,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/path/blocking.h"
+#include "profiler/path/event_search.h"
 #include "profiler/path/locks.h"
 #include "profiler/path/relays.h"
 #include "profiler/path/socket_events.h"
@@ -321,6 +322,7 @@ Observations decode(const rundir::Block &block, const rundir::Cell &cell)
 	tell_reached(events, seen);
 	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
 		find_relays(events, {(cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, cell.payload_bytes}, seen);
+	tell_announcers(events, seen);
 	return seen;
 }
 

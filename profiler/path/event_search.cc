@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "ebpf/records.h"
 #include "profiler/path/timeline.h"
@@ -47,14 +48,14 @@ void set_ready(const SocketEvent &event, Provenance provenance, const Observatio
 	transfer.ready_tid = event.tid;
 	transfer.ready_context = event.context;
 	transfer.ready_in_softirq = event.context != ICEPATH_CONTEXT_TASK;
-	transfer.ready_interrupt_end_ns = 0;
+	transfer.announced_until_ns = 0;
 	transfer.announcer_lost_cpu = false;
 	if (!seen || !transfer.ready_in_softirq)
 		return;
 	const Interrupt *around = outermost_around(*seen, event.cpu, event.at_ns);
 	if (around) {
 		transfer.ready_interrupt = around->record;
-		transfer.ready_interrupt_end_ns = end_of(*seen, event.cpu, *around);
+		transfer.announced_until_ns = end_of(*seen, event.cpu, *around);
 		transfer.announcer_lost_cpu = around->goes_on;
 	}
 }
@@ -65,7 +66,26 @@ void clear_ready(Transfer &transfer)
 	transfer.ready_tid = 0;
 	transfer.ready_in_softirq = transfer.announcer_lost_cpu = false;
 	transfer.ready_interrupt.reset();
-	transfer.ready_interrupt_end_ns = 0;
+	transfer.announced_until_ns = 0;
+}
+
+void tell_announcers(const SocketEvents &events, Observations &seen)
+{
+	std::unordered_map<uint32_t, std::vector<uint64_t>> announced; // by task, in order
+	for (const SocketEvent &event : events.ready)
+		if (event.context == ICEPATH_CONTEXT_TASK)
+			announced[event.tid].push_back(event.at_ns);
+	for (auto &[tid, times] : announced)
+		std::ranges::sort(times);
+	for (Transfer &transfer : seen.transfers) {
+		if (!transfer.ready || transfer.ready_in_softirq)
+			continue;
+		// What was told as it entered the queue is announced after that.
+		const std::vector<uint64_t> &times = announced[transfer.ready_tid];
+		const auto own = std::ranges::lower_bound(times, transfer.ready->at_ns);
+		if (own != times.end() && std::next(own) != times.end())
+			transfer.announced_until_ns = *std::next(own);
+	}
 }
 
 void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer)

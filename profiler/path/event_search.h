@@ -26,6 +26,9 @@ bool has_call(const Transfer &transfer);
 
 // What announced or queued it. With `seen`, an interrupt around the event is told to be this message's own.
 void clear_ready(Transfer &transfer);
+
+// Of what a task announced: until when, which is its next announcement at the latest, since it wakes before it goes on.
+void tell_announcers(const SocketEvents &events, Observations &seen);
 void set_ready(const SocketEvent &event, Provenance provenance, const Observations *seen, Transfer &transfer);
 void set_device(const SocketEvent &event, const Observations &seen, Transfer &transfer);
 

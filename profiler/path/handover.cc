@@ -38,8 +38,12 @@ bool by_giver_in_call(const Transfer &transfer, const OffCpu &off)
 	const auto &begin = transfer.publish && (!transfer.call || transfer.publish->at_ns < transfer.call->at_ns)
 							? transfer.publish
 							: transfer.call;
+	// Of a call that isn't known to have come back nothing tells what was done in it. Without one, it gives until its next stamp.
+	const uint64_t end_ns = transfer.call_return ? transfer.call_return->at_ns
+							: transfer.call      ? 0
+												 : transfer.stored_by_ns;
 	return off.waking_ns != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.from && begin &&
-		   off.waking_ns >= begin->at_ns && (!transfer.call_return || off.waking_ns <= transfer.call_return->at_ns);
+		   off.waking_ns >= begin->at_ns && off.waking_ns <= end_ns;
 }
 
 auto off_between(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
@@ -233,9 +237,10 @@ uint64_t announced_until(const Transfer &transfer)
 {
 	if (!transfer.ready)
 		return 0;
-	if (transfer.ready_in_softirq)
-		return transfer.ready_interrupt_end_ns;
-	return transfer.ready_tid == transfer.from && transfer.call_return ? transfer.call_return->at_ns : 0;
+	const uint64_t until_ns = transfer.announced_until_ns;
+	if (transfer.ready_in_softirq || transfer.ready_tid != transfer.from || !transfer.call_return)
+		return until_ns;
+	return until_ns == 0 ? transfer.call_return->at_ns : std::min(until_ns, transfer.call_return->at_ns);
 }
 
 bool carries(const Handover &handover, const OffCpu &off)

@@ -131,7 +131,9 @@ struct Transfer {
 	// Handed over between two threads of a process without a call: then, within its bounds. Nothing else is told of the giving side.
 	std::optional<Boundary> in_memory;
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
-	uint64_t ready_interrupt_end_ns = 0; // when that context was over: it woke nobody after that. 0: not known
+	// When whoever announced it had done with that, by an interrupt's end or by the task's next announcement: who was woken by it was so by
+	// then. 0: not known.
+	uint64_t announced_until_ns = 0;
 	bool announcer_lost_cpu = false; // that context did, after `ready` and before it was over
 	// Who announced it: a waking from the same context on top of the same task delivers this message. 0: not known.
 	uint32_t ready_tid = 0; // current at `ready`; with ready_in_softirq it was only interrupted, and 0 is idle

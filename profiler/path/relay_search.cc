@@ -148,7 +148,7 @@ private:
 			if (gives.empty() || gives.back().call != on->give)
 				gives.push_back({on->give, 0, {}});
 			gives.back().taken.push_back(on);
-			gives.back().bytes += on->bytes != 0 ? on->bytes : means_.payload_bytes;
+			gives.back().bytes += on->bytes;
 			if (gives.back().bytes < on->give->bytes)
 				continue; // there is more of it to take
 			const std::optional<size_t> first = first_of_message(on->from, gives);

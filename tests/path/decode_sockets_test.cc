@@ -317,6 +317,18 @@ TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatAnnouncesIt)
 							  "1:wakeup 20 | 1:runqueue 70 | 1:receiver.kernel 200 | 1:receiver.user 100");
 }
 
+// It woke the receiver for what it announced elsewhere in the meantime, or for something else again.
+TEST(Decode, WhatAKernelThreadWakesForAfterItsNextAnnouncementIsNotTheMessage)
+{
+	Capture capture(kVsock);
+	capture.ready(1300, kForeign);
+	capture.ready(1305, kForeign).socket.socket = kReceiverKey + 1;
+	capture.slept(850, 1310, 1330, 1400, kForeign);
+	EXPECT_EQ(capture.text(), "no_evidence");
+	capture.block.slots[1].records.back().off.waking_ns = 1304;
+	EXPECT_TRUE(capture.text().starts_with("0:sender.user 100 | ")) << capture.text();
+}
+
 TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatWakesTheReceiver)
 {
 	Capture capture(kVsock);

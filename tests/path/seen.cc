@@ -213,7 +213,7 @@ private:
 		const path::Interrupt *around = path::outermost_around(seen, cpu, leg.ready);
 		if (!around)
 			return;
-		transfer.ready_interrupt_end_ns = path::end_of(seen, cpu, *around);
+		transfer.announced_until_ns = path::end_of(seen, cpu, *around);
 		transfer.announcer_lost_cpu = around->goes_on;
 	}
 

@@ -37,6 +37,18 @@ TEST(Slot, SeenAfterAFutexWake)
 			  "1:propagation 20 | 1:receiver.user 10");
 }
 
+// Without a call, whom it wakes after its next stamp it wakes for something else.
+TEST(Slot, WhomTheGiverWakesLaterItDoesNotWakeForThis)
+{
+	Scene scene = slot(120, 50, 5250, 5260);
+	scene.transfer().wait_return = at(5230);
+	scene.transfer().stored_by_ns = 130;
+	scene.sleep(kReceiver, 60, 128, 5180, 5200, kSender);
+	EXPECT_TRUE(scene.text().starts_with("0:sender.user 20 | 1:sender.kernel/notify 8' | 1:wakeup")) << scene.text();
+	scene.thread(kReceiver).off.front().waking_ns = 140;
+	EXPECT_EQ(scene.text().find("1:wakeup "), std::string::npos) << scene.text();
+}
+
 TEST(Slot, SeenBeforeTheGiverCallsToWake)
 {
 	Scene scene = slot(120, 50, 150, 160);

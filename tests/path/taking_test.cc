@@ -352,7 +352,7 @@ TEST(Taking, AWakingAfterTheSoftirqIsNoneForTheMessage)
 	transfer.ready_context = ICEPATH_CONTEXT_SOFTIRQ;
 	transfer.ready_tid = kForeign;
 	transfer.ready_interrupt = scene.interrupt(kSenderCpu, 132, 170, ICEPATH_INTERRUPT_SOFTIRQ, 3);
-	transfer.ready_interrupt_end_ns = 170;
+	transfer.announced_until_ns = 170;
 	OffCpu &off = scene.sleep(kReceiver, 60, 165, 180, 200, kForeign);
 	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	off.waker_vector = 3;
