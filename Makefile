@@ -29,8 +29,11 @@ Q := @
 NINJA_FLAGS := $(shell test -t 2 || echo --quiet)
 endif
 
+comma := ,
+# Without that, ccache keeps nothing that is compiled with a precompiled header.
 CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
-	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache \
+		-DCMAKE_CXX_COMPILER_LAUNCHER="env;CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;ccache")
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 .PHONY: all deps middleware-deps test-deps run test vmtest bench install sanitize format check-format tidy clean

@@ -144,7 +144,7 @@ TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)
 			  0);
 }
 
-std::string plugin(const char *what) { return std::string(DAEMON_PLUGINS) + "/icepath-daemon-" + what + ".so"; }
+fs::path plugin(const std::string &what) { return fs::path(DAEMON_PLUGINS) / ("icepath-daemon-" + what + ".so"); }
 
 rundir::Cell middleware_cell()
 {
