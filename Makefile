@@ -36,7 +36,7 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 		-DCMAKE_CXX_COMPILER_LAUNCHER="env;CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;ccache")
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps middleware-deps test-deps run test vmtest bench install sanitize format check-format tidy clean
+.PHONY: all deps middleware-deps test-deps run test vmtest bench install sanitize format tidy clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -101,11 +101,8 @@ sanitize: test-deps
 develop-deps:
 	$(Q)cmake/install-packages.sh build middleware test develop
 
-format: develop-deps
+format: test-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
-
-check-format: develop-deps
-	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 --dry-run --Werror
 
 tidy: develop-deps all-with-tests
 	$(Q)git ls-files '*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet

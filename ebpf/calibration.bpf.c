@@ -48,8 +48,7 @@ int find_object(struct bpf_iter__task_file *context)
 	case ICEPATH_WATCH_MESSAGE_COUNT: {
 		if (!bpf_core_type_exists(struct mqueue_inode_info))
 			break;
-		__u64 queue =
-			(__u64)BPF_CORE_READ(file, f_inode) - bpf_core_field_offset(struct mqueue_inode_info, vfs_inode);
+		__u64 queue = (__u64)BPF_CORE_READ(file, f_inode) - bpf_core_field_offset(struct mqueue_inode_info, vfs_inode);
 		word_at = queue + bpf_core_field_offset(struct mqueue_inode_info, attr) +
 				  bpf_core_field_offset(struct mq_attr, mq_curmsgs);
 		break;

@@ -25,8 +25,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "slots.bpf.h" /* which the others use */
 
-#include "faults.bpf.h" /* before the next, which asks it */
-#include "softirqs.bpf.h" /* likewise */
+#include "faults.bpf.h"
+#include "softirqs.bpf.h"
+/* which the next asks */
 #include "scheduling.bpf.h"
 
 #include "sockets.bpf.h" /* before the others, which use what it logs and names sockets with */

@@ -101,11 +101,12 @@ enum icepath_mechanism {
 
 enum icepath_capability {
 	ICEPATH_CAN_PINGPONG = 1u << 0, /* an endpoint may both send and receive */
-	ICEPATH_CAN_LOAN = 1u << 1,     /* loan/send_loaned and take/give_back are real zero-copy */
-	ICEPATH_IS_LOSSY = 1u << 2,     /* messages may be lost without an error (UDP) */
-	ICEPATH_NOT_IPC = 1u << 3,      /* tests icepath itself (null); left out of comparisons */
-	ICEPATH_CAN_FANIN = 1u << 4,    /* one endpoint may receive from several senders, by `fanin_waits` */
-	ICEPATH_IS_RENDEZVOUS = 1u << 5, /* send, or the next one, returns only once the message was taken: not within one thread */
+	ICEPATH_CAN_LOAN = 1u << 1, /* loan/send_loaned and take/give_back are real zero-copy */
+	ICEPATH_IS_LOSSY = 1u << 2, /* messages may be lost without an error (UDP) */
+	ICEPATH_NOT_IPC = 1u << 3, /* tests icepath itself (null); left out of comparisons */
+	ICEPATH_CAN_FANIN = 1u << 4, /* one endpoint may receive from several senders, by `fanin_waits` */
+	ICEPATH_IS_RENDEZVOUS =
+		1u << 5, /* send, or the next one, returns only once the message was taken: not within one thread */
 	/* Both ends are in one process: never between processes, where connect() refuses with the reason. */
 	ICEPATH_WITHIN_PROCESS = 1u << 6,
 	/* Never within one process, where the library doesn't do what this target is for: connect() refuses there with the reason. */
@@ -120,14 +121,14 @@ enum icepath_capability {
  */
 enum icepath_qos_policy {
 	ICEPATH_QOS_RELIABILITY, /* icepath_reliability */
-	ICEPATH_QOS_DURABILITY,  /* icepath_durability */
-	ICEPATH_QOS_HISTORY,     /* icepath_history */
-	ICEPATH_QOS_DEPTH,       /* messages that ICEPATH_KEEP_LAST keeps; at least 1 */
-	ICEPATH_QOS_DEADLINE,    /* the longest time from one message to the next that the ends agreed on */
-	ICEPATH_QOS_LIFESPAN,    /* older messages aren't delivered */
-	ICEPATH_QOS_LIVELINESS,  /* icepath_liveliness */
-	ICEPATH_QOS_LEASE,       /* how long a sender counts as alive that gave no sign of it */
-	ICEPATH_QOS_POLICIES     /* how many there are */
+	ICEPATH_QOS_DURABILITY, /* icepath_durability */
+	ICEPATH_QOS_HISTORY, /* icepath_history */
+	ICEPATH_QOS_DEPTH, /* messages that ICEPATH_KEEP_LAST keeps; at least 1 */
+	ICEPATH_QOS_DEADLINE, /* the longest time from one message to the next that the ends agreed on */
+	ICEPATH_QOS_LIFESPAN, /* older messages aren't delivered */
+	ICEPATH_QOS_LIVELINESS, /* icepath_liveliness */
+	ICEPATH_QOS_LEASE, /* how long a sender counts as alive that gave no sign of it */
+	ICEPATH_QOS_POLICIES /* how many there are */
 };
 enum icepath_reliability { ICEPATH_BEST_EFFORT, ICEPATH_RELIABLE };
 enum icepath_durability { ICEPATH_VOLATILE, ICEPATH_TRANSIENT_LOCAL };
@@ -141,17 +142,17 @@ struct icepath_qos {
 };
 
 struct icepath_target {
-	uint32_t size;            /* sizeof(struct icepath_target) as the plug-in was built */
-	const char *name;         /* "uds-stream"; [a-z0-9-/], at most 31 characters */
-	const char *summary;      /* one line for `icepath list` */
-	uint32_t waits;           /* icepath_wait bits */
-	uint32_t mechanisms;      /* icepath_mechanism bits */
-	uint32_t capabilities;    /* icepath_capability bits */
+	uint32_t size; /* sizeof(struct icepath_target) as the plug-in was built */
+	const char *name; /* "uds-stream"; [a-z0-9-/], at most 31 characters */
+	const char *summary; /* one line for `icepath list` */
+	uint32_t waits; /* icepath_wait bits */
+	uint32_t mechanisms; /* icepath_mechanism bits */
+	uint32_t capabilities; /* icepath_capability bits */
 	uint64_t max_payload_bytes; /* the largest message on this machine now; 0: cannot work here, see `why_not` */
 	const char *max_payload_why; /* where that limit comes from: "/proc/sys/net/core/rmem_max is 212992" */
 	uint64_t max_part_bytes; /* what one call carries at most: a longer message goes in parts; 0: in one always */
-	const char *why_not;      /* NULL, or why this target cannot work here and what mends it */
-	uint32_t fanin_waits;     /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a part of `waits` */
+	const char *why_not; /* NULL, or why this target cannot work here and what mends it */
+	uint32_t fanin_waits; /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a part of `waits` */
 	/* Likewise: the largest message that no other sender's gets in the middle of; 0: all that one call carries. */
 	uint64_t fanin_max_bytes;
 	uint32_t qos; /* bits 1u << icepath_qos_policy: those that icepath_open may ask for */
@@ -169,13 +170,13 @@ struct icepath_address {
 };
 
 struct icepath_open {
-	uint32_t size;             /* sizeof(struct icepath_open) */
-	const char *target;        /* one of the plug-in's targets */
-	const char *name;          /* unique on this machine for this channel, [A-Za-z0-9-], at most 63 characters */
-	uint32_t side;             /* 0 or 1 */
-	uint32_t sends, receives;  /* booleans: what this endpoint will be asked to do */
-	enum icepath_wait wait;    /* the one wait that will be used */
-	uint64_t payload_bytes;    /* every message has this size */
+	uint32_t size; /* sizeof(struct icepath_open) */
+	const char *target; /* one of the plug-in's targets */
+	const char *name; /* unique on this machine for this channel, [A-Za-z0-9-], at most 63 characters */
+	uint32_t side; /* 0 or 1 */
+	uint32_t sends, receives; /* booleans: what this endpoint will be asked to do */
+	enum icepath_wait wait; /* the one wait that will be used */
+	uint64_t payload_bytes; /* every message has this size */
 	uint32_t depth; /* messages that may be in flight where the target has a bounded queue; 0: its default */
 	struct icepath_qos qos; /* of both ends; a policy without a value: the plug-in's choice */
 	uint32_t peers; /* endpoints of side 0 that will be connected to the one of side 1; above 1: a fan-in */
@@ -219,13 +220,13 @@ struct icepath_recv {
  * program, arguments and file share one. What a daemon starts itself ends with it where it stays in its process group.
  */
 struct icepath_daemon {
-	uint32_t size;         /* sizeof(struct icepath_daemon) */
-	const char *program;   /* "iox-roudi": found by PATH */
-	const char *package;   /* of Debian, that brings it; NULL: none does */
+	uint32_t size; /* sizeof(struct icepath_daemon) */
+	const char *program; /* "iox-roudi": found by PATH */
+	const char *package; /* of Debian, that brings it; NULL: none does */
 	const char *const *arguments; /* after its name; NULL ends them */
-	const char *file;      /* the path of a file that it reads, below /tmp, which is empty before; NULL: none */
+	const char *file; /* the path of a file that it reads, below /tmp, which is empty before; NULL: none */
 	const char *file_text;
-	const char *ready;     /* what it prints, on stdout or stderr, as soon as it can be used */
+	const char *ready; /* what it prints, on stdout or stderr, as soon as it can be used */
 };
 
 struct icepath_endpoint; /* the plug-in's own */

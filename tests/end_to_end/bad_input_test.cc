@@ -100,7 +100,8 @@ TEST(NoPlugins, AFolderThatIsNamedIsSearched)
 	const Folder folder;
 	const auto plugins = std::filesystem::path(icepath_program()).parent_path() / "../lib/icepath";
 	std::filesystem::copy_file(plugins / "icepath-pipe.so", folder.path() / "icepath-pipe.so");
-	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755}); // root loads nothing that others can change
+	// Root loads nothing that others can change.
+	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
 	const Outcome outcome = run({icepath_program(), "list"}, folder.path(), std::chrono::seconds(60),
 								{{"ICEPATH_PLUGIN_PATH", "/nowhere:" + folder.path().string()}});
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -208,10 +208,10 @@ TEST_F(Threads, SendSparseMessagesBesideThoseOfOneThread)
 TEST_F(Between, OneThreadCannotSendWhatDoesNotFit)
 {
 	measure({"-t", "pipe,shm-ring", "--between", "one-thread", "--patterns", "pingpong", "-s", "64,1M", "-d", "6"});
-	EXPECT_TRUE(
-		std::regex_search(notices, std::regex("pipe 1 MiB pingpong block one-thread ended in round [0-9]+: both ends of "
-											  "[^:]*: sending message 0 [^:]*: one thread has both ends, so "
-											  "nobody takes a message while it is sent")))
+	EXPECT_TRUE(std::regex_search(notices,
+								  std::regex("pipe 1 MiB pingpong block one-thread ended in round [0-9]+: both ends of "
+											 "[^:]*: sending message 0 [^:]*: one thread has both ends, so "
+											 "nobody takes a message while it is sent")))
 		<< notices;
 	for (const auto &cell : json["cells"]) {
 		const bool fits = cell["target"] != "pipe" || cell["payload_bytes"] == 64;

@@ -184,20 +184,21 @@ void expect_followed(const Ways &ways, int seconds, const std::filesystem::path 
 
 TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 {
-	expect_followed({{"iceoryx/listener", {"iox listener"}},
-					 {"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
-					 {"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
-					 {"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
-					 {"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
-					 // The broker holds it until the sender has released it, and asks and is answered meanwhile: no hops of the message.
-					 {"mqtt/qos2", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
-					 {"nats", {"nats-server"}}, // and threads that Go and the library choose
-					 {"sd-bus", {"dbus-daemon"}},
-					 {"cyclonedds/udp", {"recvUC"}},
-					 {"cyclonedds/shm", {"iox listener"}},
-					 {"fastdds/shm", {}}, // its threads have no names
-					 {"fastdds/data-sharing", {}}},
-					25, folder.path());
+	expect_followed(
+		{{"iceoryx/listener", {"iox listener"}},
+		 {"zeromq/ipc", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+		 {"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+		 {"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
+		 {"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
+		 // The broker holds it until the sender has released it, and asks and is answered meanwhile: no hops of the message.
+		 {"mqtt/qos2", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
+		 {"nats", {"nats-server"}}, // and threads that Go and the library choose
+		 {"sd-bus", {"dbus-daemon"}},
+		 {"cyclonedds/udp", {"recvUC"}},
+		 {"cyclonedds/shm", {"iox listener"}},
+		 {"fastdds/shm", {}}, // its threads have no names
+		 {"fastdds/data-sharing", {}}},
+		25, folder.path());
 	expect_nothing_left();
 }
 
@@ -316,7 +317,8 @@ TEST_F(Middleware, WhatIsNotBuiltIsNotUnknown)
 	const auto plugins = std::filesystem::path(icepath_program()).parent_path().parent_path() / "lib/icepath";
 	for (const char *plugin : {"icepath-pipe.so", "icepath-zeromq.so"})
 		std::filesystem::copy(plugins / plugin, folder.path());
-	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755}); // root loads nothing that others can change
+	// Root loads nothing that others can change.
+	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
 	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\nzeromq package libzmq3-dev\n";
 	const auto run_of = [&](const std::string &targets) {
 		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},

@@ -72,6 +72,12 @@ options() {
 	comm -13 "$build/options.expected" "$build/options.found" | sed 's/$/: in docs\/usage.md, but icepath has no such option/'
 }
 
+# As `make format` lays it out.
+layout() {
+	command -v clang-format-19 >/dev/null || { echo "skipped: clang-format-19 isn't installed"; exit 77; }
+	files | grep -E '\.(h|c|cc)$' | xargs clang-format-19 --dry-run 2>&1 | sed -n -E "s,^($PWD/)?([^ ]*): warning: .*,\\2: make format lays it out otherwise,p"
+}
+
 # What the README shows as a report is one, word by word: the lines of results/report.txt in their order.
 sample() {
 	sed -n '/^<!-- sample: begin -->/,/^<!-- sample: end -->/s/^    //p' README.md >"$build/sample.expected"
@@ -89,7 +95,7 @@ stdout() {
 }
 
 case $rule in
-spdx | names | includes | packages | exit_codes | options | sample | stdout) ;;
+spdx | names | includes | packages | exit_codes | options | layout | sample | stdout) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0
