@@ -152,7 +152,7 @@ public:
 		writer_->finish(tail);
 		const bool has_data = std::ranges::any_of(
 			counted_, [](const std::array<uint64_t, 2> &messages) { return messages[0] + messages[1] > 0; });
-		return {interrupted, broken_off_, round, failed_, has_data};
+		return {interrupted, broken_off_, round, failed_, has_data, selection_};
 	}
 
 private:
@@ -190,6 +190,7 @@ private:
 		privilege::Helper::Loaded loaded = helper_.load(cpus_, options_.records_per_slot, options_.forced_tier);
 		head_.probes = probe_uses(head_.cells, loaded);
 		available_ = loaded.available;
+		selection_ = loaded.selection;
 		slots_ = SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, cpus_);
 	}
 
@@ -594,6 +595,7 @@ private:
 	bool sparse_rests_ = false; // in this pair
 	bool confirms_rates_ = false; // those that were found; the search is over
 	bool helper_works_ = true;
+	capture::Selection selection_;
 	capture::ProbeSet available_ = 0;
 	std::vector<uint32_t> cpus_; // of all cells
 	std::optional<rundir::Steal> steal_;

@@ -38,6 +38,7 @@ struct SessionResult {
 	bool has_data = false; // any message of any cell
 };
 
+	capture::Selection probes; // by which each can be had here
 // How far a run has come, for a progress line.
 struct Progress {
 	uint32_t round = 0, rounds_expected = 0; // from 1; never above what is expected

@@ -133,7 +133,9 @@ const std::vector<Injection> &injections()
 		 {{Layer::RelayUser}},
 		 "",
 		 false,
-		 true},
+		 true,
+		 "",
+		 "sk_data_ready"}, // which other end of a connection the bytes come to
 		{"interrupt-storm",
 		 "interrupts of 1.6 ms, one every 5 ms, on the CPU of a sender that computes before it sends",
 		 {"selftest/work", kAlone},

@@ -43,6 +43,8 @@ struct Injection {
 	bool stamped_relay = false;
 	// Why it may add nothing here; empty: where it is put in, it adds something.
 	const char *why_nothing = "";
+	// The probe without which no path of its messages can be told; empty: none.
+	const char *needs_probe = "";
 };
 
 const std::vector<Injection> &injections();

@@ -131,13 +131,27 @@ Row row_of(const Injection &injection, const std::vector<BlockPair> &pairs)
 	return row;
 }
 
-Row not_injected(const Injection &injection, const std::string &why)
+namespace {
+
+Row without_figures(const Injection &injection, Verdict verdict, const std::string &why)
 {
 	Row row;
 	row.injection = &injection;
-	row.verdict = Verdict::NotInjected;
+	row.verdict = verdict;
 	row.why = why;
 	return row;
+}
+
+} // namespace
+
+Row not_injected(const Injection &injection, const std::string &why)
+{
+	return without_figures(injection, Verdict::NotInjected, why);
+}
+
+Row not_judged(const Injection &injection, const std::string &why)
+{
+	return without_figures(injection, Verdict::NotJudged, why);
 }
 
 ExitCode exit_code(const std::vector<Row> &matrix)

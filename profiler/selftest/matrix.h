@@ -22,8 +22,10 @@ enum class Verdict {
 	Strays, // the intervals show that it isn't so
 	Undecided, // it isn't so, or not known to be, and the intervals don't show more
 	NotInjected, // this machine can't
+	NotJudged, // a probe is missing without which no path of its messages can be told
 };
-inline constexpr std::array<std::string_view, 4> kVerdictNames = {"lands", "strays", "undecided", "not injected"};
+inline constexpr std::array<std::string_view, 5> kVerdictNames = {"lands", "strays", "undecided", "not injected",
+																  "not judged"};
 constexpr std::string_view name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
 
 struct Row {
@@ -44,6 +46,7 @@ struct Row {
 
 Row row_of(const Injection &injection, const std::vector<BlockPair> &pairs);
 Row not_injected(const Injection &injection, const std::string &why);
+Row not_judged(const Injection &injection, const std::string &why);
 
 // Ok where every injection that could be made landed, and one could at all.
 ExitCode exit_code(const std::vector<Row> &matrix);

@@ -78,13 +78,14 @@ void add_verdicts(const std::vector<Row> &matrix, std::string &text)
 	}
 }
 
-// "13 land, 1 strays, 0 undecided, 1 not injected".
+// "of 15: 13 lands, 1 strays, 0 undecided, 1 not injected, 0 not judged".
 std::string summary_of(const std::vector<Row> &matrix)
 {
 	std::string summary;
-	for (const Verdict verdict : {Verdict::Lands, Verdict::Strays, Verdict::Undecided, Verdict::NotInjected})
-		summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ",
-							   std::ranges::count(matrix, verdict, &Row::verdict), name(verdict));
+	for (size_t number = 0; number < kVerdictNames.size(); number++)
+		summary +=
+			fmt::format("{}{} {}", summary.empty() ? "" : ", ",
+						std::ranges::count(matrix, static_cast<Verdict>(number), &Row::verdict), kVerdictNames[number]);
 	return fmt::format("of {}: {}", matrix.size(), summary);
 }
 

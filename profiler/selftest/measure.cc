@@ -74,6 +74,16 @@ std::vector<plan::Target> targets_of(std::vector<std::string> &notices)
 	return targets;
 }
 
+// Why no path of its messages can be told here; empty: it can.
+std::string missing_probe(const Injection &injection, const capture::Selection &probes)
+{
+	if (!*injection.needs_probe)
+		return {};
+	const capture::Trial &trial = probes.at(capture::number_of(injection.needs_probe));
+	return trial.works ? std::string()
+					   : fmt::format("no path can be told without {}: {}", injection.needs_probe, trial.why_not);
+}
+
 } // namespace
 
 Measured measure(const MeasureOptions &options, rundir::Head head, privilege::Helper &helper, InjectorProcess &injector,
@@ -96,6 +106,7 @@ Measured measure(const MeasureOptions &options, rundir::Head head, privilege::He
 			add_cell(injection, with, targets, options.cpus, plan);
 	}
 	std::vector<std::vector<BlockPair>> pairs;
+	capture::Selection probes;
 	if (!possible.empty()) {
 		run::check_budget(options.duration_s, plan.cells, kMessages);
 		run::SessionOptions session;
@@ -111,13 +122,22 @@ Measured measure(const MeasureOptions &options, rundir::Head head, privilege::He
 			injector.begin(puts_in ? injection.name : "", injection.traffic, plan.cells[cell].cpus, tids);
 		};
 		session.end_injection = [&] { injector.end(); };
-		measured.interrupted = run::run_session(plan, head, session, helper, tell).interrupted;
+		const run::SessionResult result = run::run_session(plan, head, session, helper, tell);
+		measured.interrupted = result.interrupted;
+		probes = result.probes;
 		std::filesystem::copy(stamps, std::filesystem::path(options.directory) / kStampsFolder);
 		pairs = read_pairs(options.directory, possible);
 	}
-	for (size_t i = 0, next = 0; i < options.injections.size(); i++)
-		measured.matrix.push_back(why[i].empty() ? row_of(*options.injections[i], pairs[next++])
-												 : not_injected(*options.injections[i], why[i]));
+	for (size_t i = 0, next = 0; i < options.injections.size(); i++) {
+		const Injection &injection = *options.injections[i];
+		if (!why[i].empty()) {
+			measured.matrix.push_back(not_injected(injection, why[i]));
+			continue;
+		}
+		const std::vector<BlockPair> &its_pairs = pairs[next++];
+		const std::string missing = missing_probe(injection, probes);
+		measured.matrix.push_back(missing.empty() ? row_of(injection, its_pairs) : not_judged(injection, missing));
+	}
 	if (!possible.empty()) {
 		rundir::Reader reader(options.directory);
 		while (reader.next()) {

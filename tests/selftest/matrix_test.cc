@@ -7,6 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "profiler/capture/probes.h"
+#include "profiler/selftest/injections.h"
 #include "profiler/selftest/matrix_text.h"
 
 namespace icepath::selftest {
@@ -157,6 +159,25 @@ TEST(Matrix, WhatCantBeInjectedNeitherPassesNorFails)
 	const std::string text = text_of({landed, not_here});
 	EXPECT_NE(text.find("no such thing here"), std::string::npos) << text;
 	EXPECT_NE(text.find("of 2: 1 lands, 0 strays, 0 undecided, 1 not injected"), std::string::npos) << text;
+}
+
+TEST(Matrix, WhatNoProbeTellsNeitherPassesNorFails)
+{
+	const Row untold = not_judged(kHog, "no such probe");
+	const Row landed = row_of(kHog, pairs_with({{Layer::Runqueue, Part::None, 500'000}}));
+	EXPECT_EQ(exit_code({landed, untold}), ExitCode::Ok);
+	EXPECT_EQ(exit_code({untold}), ExitCode::MachineCannot);
+	const std::string text = text_of({landed, untold});
+	EXPECT_NE(text.find("no such probe"), std::string::npos) << text;
+	EXPECT_NE(text.find("0 not injected, 1 not judged"), std::string::npos) << text;
+}
+
+TEST(Injections, NameProbesThatThereAre)
+{
+	for (const Injection &one : injections())
+		if (*one.needs_probe) {
+			EXPECT_LT(capture::number_of(one.needs_probe), capture::kProbes.size()) << one.name;
+		}
 }
 
 TEST(Matrix, ItsJsonHasEveryLayerAndTheVerdict)

@@ -76,7 +76,9 @@ selftest() {
 	result=$?
 	sed 's/^/txt: /' /tmp/matrix.txt >/dev/console
 	sed 's/^/json: /' /tmp/matrix.json >/dev/console
-	[ $result -le 1 ] && says /tmp/matrix.json '"not injected": 1$' && ! grep -q 'too few\|no pair of blocks' /tmp/matrix.txt
+	# sk_data_ready is a tracepoint since 6.3, and without it nothing tells to which socket the bytes of a relay go.
+	case $(uname -r)-$1 in 6.1.*-tracepoint) unjudged=1 ;; *) unjudged=0 ;; esac
+	[ $result -le 1 ] && says /tmp/matrix.json '"not injected": 1,$' && says /tmp/matrix.json "\"not judged\": $unjudged$" && ! grep -q 'too few\|no pair of blocks' /tmp/matrix.txt
 }
 
 for steps; do
