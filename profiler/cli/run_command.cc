@@ -26,6 +26,7 @@
 #include "profiler/report/report.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/cpu_claim.h"
+#include "profiler/run/descriptor_limit.h"
 #include "profiler/run/host.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
@@ -89,6 +90,9 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (user.was_root)
 		helper.emplace(user);
 	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
+	std::optional<privilege::RootSpace> root_space;
+	if (user.was_root)
+		root_space.emplace(user, run::worker_program(), run::restore_descriptor_limit);
 	privilege::become(user);
 
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
@@ -128,6 +132,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
 
 	run::SessionOptions session;
+	session.root_space = root_space ? &*root_space : nullptr;
 	session.directory = options.output.empty() ? default_directory(options.name) : options.output;
 	session.budget_s = options.duration_s;
 	session.started_ns = started_ns;

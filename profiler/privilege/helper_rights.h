@@ -9,4 +9,8 @@ namespace icepath::privilege {
 // none of it.
 void keep_rights_for_capturing();
 
+// Of the process that starts workers in namespaces which it makes: likewise, but it has icepath's environment, working directory and
+// session, as the workers have them from it.
+void keep_rights_for_spaces();
+
 } // namespace icepath::privilege

@@ -2,14 +2,8 @@
 #include "profiler/privilege/root_helper.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 
 #include "profiler/failure.h"
@@ -26,59 +20,32 @@ HelperDied::HelperDied(pid_t stuck)
 	  stuck_(true)
 {}
 
-Helper::Helper(const Identity &user)
+namespace {
+
+uid_t user_of_traced(const Identity &user)
 {
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
-	auto [ours, theirs] = channel::open_pair();
-	const pid_t icepath = getpid();
-	pid_ = fork();
-	if (pid_ < 0)
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork the root helper: {}", std::strerror(errno)));
-	if (pid_ == 0) {
-		ours.reset();
-		// A terminal's Ctrl-C goes to the whole group: icepath decides when the helper ends.
-		signal(SIGINT, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-		prctl(PR_SET_NAME, "icepath-helper");
-		keep_rights_for_capturing();
-		serve(theirs.get(), icepath, user.uid);
-		_exit(0);
-	}
-	socket_ = std::move(ours);
-	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	return user.uid;
 }
 
-Helper::~Helper() { end(); }
+} // namespace
 
-// Its socket is closed, which ends it unless it hangs; then it is killed where icepath may do that, as plain root may. True: it is
-// gone, and its probes are.
-bool Helper::end()
-{
-	constexpr int kPatienceMs = 2000;
-	socket_.reset();
-	for (const bool kill_it : {false, true}) {
-		if (pid_ <= 0)
-			return true;
-		if (kill_it && (!pidfd_ || syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0)))
-			return false;
-		pollfd ended{pidfd_.get(), POLLIN, 0};
-		if (pidfd_ && poll(&ended, 1, kPatienceMs) <= 0)
-			continue;
-		waitpid(pid_, nullptr, pidfd_ ? WNOHANG : 0);
-		pid_ = -1;
-	}
-	return pid_ <= 0;
-}
+Helper::Helper(const Identity &user)
+	: process_("icepath-helper", [user = user_of_traced(user)](int socket, pid_t icepath) {
+		  keep_rights_for_capturing();
+		  serve(socket, icepath, user);
+	  })
+{}
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
 	HelperReply reply{};
 	// Attaching waits for RCU grace periods; loading tries and verifies some thirty programs, on slow machines in half a minute.
 	const int timeout_ms = request.kind == HelperRequestKind::Load ? 120'000 : 10'000;
-	if (!channel::send(socket_.get(), &request, sizeof(request), fds) ||
-		!channel::receive(socket_.get(), &reply, sizeof(reply), received, timeout_ms))
-		throw end() ? HelperDied() : HelperDied(pid_);
+	if (!channel::send(process_.socket(), &request, sizeof(request), fds) ||
+		!channel::receive(process_.socket(), &reply, sizeof(reply), received, timeout_ms))
+		throw process_.end() ? HelperDied() : HelperDied(process_.pid());
 	if (reply.exit_code != 0)
 		throw Failure(static_cast<ExitCode>(reply.exit_code),
 					  std::string(reply.message.data(), strnlen(reply.message.data(), reply.message.size())));

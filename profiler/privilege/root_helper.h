@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The root helper: the only process of icepath that keeps root while a run goes on. It is forked before privileges are
+// The root helper: a process of icepath that keeps root while a run goes on. It is forked before privileges are
 // dropped, holds the capture, pins workers, and answers the requests below over a socket pair, one reply each.
 //
 // What it believes: nothing. A worker is named by a pidfd, and taken only if it is a child of the icepath that forked the
@@ -10,7 +10,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +19,7 @@
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/identity.h"
+#include "profiler/privilege/root_process.h"
 
 namespace icepath::privilege {
 
@@ -92,9 +93,6 @@ class Helper {
 public:
 	// Forks the helper, which stays root; the caller then calls become(). Throws Failure(MachineCannot) without root.
 	explicit Helper(const Identity &user);
-	~Helper(); // closes the socket and reaps the helper, if that ends within 2 s
-	Helper(const Helper &) = delete;
-	Helper &operator=(const Helper &) = delete;
 
 	struct Loaded {
 		Fd slots;
@@ -112,13 +110,11 @@ public:
 	// a second and looks for skipped programs, so that one doesn't spoil all of it.
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks);
 	std::vector<capture::SkippedPrograms> end_block();
-	pid_t pid() const { return pid_; }
+	pid_t pid() const { return process_.pid(); }
 
 private:
 	HelperReply ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received);
-	bool end();
-	Fd socket_, pidfd_;
-	pid_t pid_ = -1; // -1: it is reaped
+	RootProcess process_;
 };
 
 // The helper's own loop; returns when the socket closes.

@@ -112,7 +112,7 @@ Surroundings Middleware::surroundings_of(const rundir::Cell &cell, const std::st
 		std::vector<std::string> kept = plugin_folders();
 		kept.push_back(std::filesystem::path(worker_program()).parent_path());
 		kept.push_back(std::filesystem::path(plugin).parent_path());
-		space_.emplace(kept);
+		space_.emplace(kept, root_);
 	}
 	if (const auto failed = failures_.find(plugin); failed != failures_.end())
 		throw WorkerFailed(failed->second);

@@ -50,9 +50,10 @@ struct Surroundings {
 class Middleware {
 public:
 	// `helper`, if any, follows the threads of daemons; it is the caller's, and has loaded its programs.
-	// Once it is `interrupted`, no daemon is waited for.
-	explicit Middleware(privilege::Helper *helper = nullptr, const std::atomic<bool> *interrupted = nullptr)
-		: helper_(helper), interrupted_(interrupted)
+	// Once it is `interrupted`, no daemon is waited for. `root`, if any: see MiddlewareSpace.
+	explicit Middleware(privilege::Helper *helper = nullptr, const std::atomic<bool> *interrupted = nullptr,
+						privilege::RootSpace *root = nullptr)
+		: helper_(helper), interrupted_(interrupted), root_(root)
 	{}
 	// Where workers of this plug-in run; its daemon is started before the first. Nothing for kernel transports. Throws Failure.
 	Surroundings surroundings_of(const rundir::Cell &cell, const std::string &plugin);
@@ -64,6 +65,7 @@ private:
 
 	privilege::Helper *helper_;
 	const std::atomic<bool> *interrupted_;
+	privilege::RootSpace *root_;
 	std::optional<MiddlewareSpace> space_; // since it was first needed
 	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those with the same daemon share it
 	std::map<std::string, std::string> failures_; // of those that couldn't be started: they aren't tried again

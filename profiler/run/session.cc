@@ -581,7 +581,7 @@ private:
 	Budget budget_; // by visit
 	SlotsView slots_;
 	std::unique_ptr<rundir::Writer> writer_; // nothing before the first block
-	Middleware middleware_{&helper_, &interrupted}; // its daemons end after the cells
+	Middleware middleware_{&helper_, &interrupted, options_.root_space}; // its daemons end after the cells
 	CellOpener opener_;
 	std::vector<std::unique_ptr<LiveCell>> cells_; // beside head_.cells; null while a cell isn't open
 	std::vector<CellState> states_; // beside cells_

@@ -10,6 +10,7 @@
 
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/root_space.h"
 #include "profiler/rundir/run.h"
 
 namespace icepath::run {
@@ -21,6 +22,7 @@ struct SessionOptions {
 	uint32_t messages = 1000; // counted ones per block and direction, at most
 	uint32_t records_per_slot = 1u << 16;
 	std::optional<capture::Tier> forced_tier; // of probes: capture::in_order()
+	privilege::RootSpace *root_space = nullptr; // for middleware, where the user may have no user namespace
 	bool always_probed = false; // no round without probes: for who asks for layers alone
 	// Called around each block, with its cell's number and the measuring threads by side: what puts an injection from outside
 	// in, and what takes it away, which throws nothing. May be empty where no cell has one.
@@ -36,9 +38,9 @@ struct SessionResult {
 	uint32_t rounds = 0;
 	size_t failed_cells = 0; // ended early, or came out without data
 	bool has_data = false; // any message of any cell
+	capture::Selection probes; // by which each can be had here
 };
 
-	capture::Selection probes; // by which each can be had here
 // How far a run has come, for a progress line.
 struct Progress {
 	uint32_t round = 0, rounds_expected = 0; // from 1; never above what is expected

@@ -38,34 +38,45 @@ const fs::path &program_folder()
 	return folder;
 }
 
+pid_t fork_worker(const std::string &program, std::vector<std::string> words, const std::vector<int> &inherited,
+				  const MiddlewareSpace *space)
+{
+	words.insert(words.begin(), program);
+	std::vector<char *> arguments;
+	for (std::string &word : words)
+		arguments.push_back(word.data());
+	arguments.push_back(nullptr);
+	const pid_t pid = fork();
+	if (pid != 0)
+		return pid;
+	restore_descriptor_limit();
+	setsid(); // a group of its own, with whatever it starts; the terminal interrupts icepath, which ends its workers itself
+	for (const int fd : inherited)
+		fcntl(fd, F_SETFD, 0);
+	if (space && !space->enter())
+		_exit(126);
+	execv(program.c_str(), arguments.data());
+	_exit(127);
+}
+
 } // namespace
 
 WorkerProcess::WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets,
 							 bool one_thread, const MiddlewareSpace *space)
 	: what_(std::move(what))
 {
-	std::vector<std::string> words = {program};
-	for (const Fd &socket : sockets)
+	std::vector<std::string> words;
+	std::vector<int> inherited;
+	for (const Fd &socket : sockets) {
+		inherited.push_back(socket.get());
 		words.insert(words.end(), {"--control", std::to_string(socket.get())});
+	}
 	if (one_thread)
 		words.push_back("--one-thread");
-	std::vector<char *> arguments;
-	for (std::string &word : words)
-		arguments.push_back(word.data());
-	arguments.push_back(nullptr);
-	pid_ = fork();
+	pid_ =
+		space && space->root() ? space->root()->start(words, inherited) : fork_worker(program, words, inherited, space);
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
-	if (pid_ == 0) {
-		restore_descriptor_limit();
-		setsid(); // a group of its own, with whatever it starts; the terminal interrupts icepath, which ends its workers itself
-		for (const Fd &socket : sockets)
-			fcntl(socket.get(), F_SETFD, 0);
-		if (space && !space->enter())
-			_exit(126);
-		execv(program.c_str(), arguments.data());
-		_exit(127);
-	}
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }
 

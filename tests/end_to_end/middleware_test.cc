@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Middleware as a user runs it: what its layers must be, and what happens when its daemon dies or isn't there.
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,6 +105,46 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 		for (const char *layer : {"network", "relay.user", "relay.kernel"})
 			EXPECT_FALSE(layers.count(layer)) << layer;
 	}
+}
+
+// In a chroot no user may have a user namespace, as under AppArmor's restriction or in most containers: the root side makes the others.
+TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
+{
+	const passwd *nobody = getpwnam("nobody");
+	ASSERT_TRUE(nobody);
+	const std::string in_chroot = "mkdir root && mount --rbind / root && cd / && exec chroot \"$0/root\" \"$@\"";
+	const Outcome outcome = run({"unshare",
+								 "--mount",
+								 "sh",
+								 "-c",
+								 in_chroot,
+								 folder.path(),
+								 icepath_program(),
+								 "run",
+								 "-t",
+								 "zeromq/ipc,iceoryx",
+								 "-w",
+								 "block,epoll",
+								 "-s",
+								 "64",
+								 "--patterns",
+								 "pingpong",
+								 "-d",
+								 "8",
+								 "-o",
+								 folder.path() / "out"},
+								folder.path(), 60s, {{"SUDO_UID", std::to_string(nobody->pw_uid)}});
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto json = read_json(folder.path() / "out/run.json");
+	std::set<std::string> targets;
+	for (const auto &cell : json["cells"]) {
+		targets.insert(cell["target"]);
+		EXPECT_EQ(cell["messages"]["sent"], cell["messages"]["received"]) << cell["target"];
+		EXPECT_GT(cell["messages"]["complete"], 0) << cell["target"] << " " << json["notices"];
+	}
+	EXPECT_EQ(targets, (std::set<std::string>{"iceoryx", "zeromq/ipc"})) << "one of them has a daemon";
+	expect_nothing_left();
+	EXPECT_EQ(run({"sh", "-c", "rmdir root"}, folder.path()).exit_code, 0) << "nothing is mounted there any more";
 }
 
 // What a cell's ways were by thread: for each hop between sender and receiver the names, with the share of the time.

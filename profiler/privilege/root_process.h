@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A process that keeps root while icepath goes on without: forked before that gives root up, it serves one socket.
+#include <sys/types.h>
+
+#include <functional>
+
+#include "profiler/channel.h"
+
+namespace icepath::privilege {
+
+class RootProcess {
+public:
+	// `name` is what ps(1) shows, and how sentences call it. `serve` runs in it, with its end of the socket and icepath's number, and returns
+	// when the socket closes or icepath has ended; no other descriptor of icepath's but the standard ones is open there. Throws
+	// Failure(MachineCannot).
+	RootProcess(const char *name, const std::function<void(int socket, pid_t icepath)> &serve);
+	~RootProcess(); // end()
+	RootProcess(const RootProcess &) = delete;
+	RootProcess &operator=(const RootProcess &) = delete;
+
+	// Its socket is closed, which ends it unless it hangs for 2 s; then it is killed where icepath may do that, as plain root may. True:
+	// it is gone.
+	bool end();
+
+	int socket() const { return socket_.get(); }
+	pid_t pid() const { return pid_; } // -1: it is gone
+
+private:
+	Fd socket_, pidfd_;
+	pid_t pid_ = -1;
+};
+
+// Closes every descriptor but the standard ones and this one. False: errno says why.
+bool close_all_but(int kept);
+
+} // namespace icepath::privilege

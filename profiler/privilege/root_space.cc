@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/privilege/root_space.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/fsuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "profiler/failure.h"
+#include "profiler/privilege/helper_rights.h"
+#include "profiler/privilege/own_space.h"
+
+namespace icepath::privilege {
+namespace {
+
+constexpr int kAnswerMs = 10'000;
+
+struct Request {
+	enum class Kind : uint32_t {
+		Make, // words: folders to be kept
+		Hand, // descriptors of the worker that is started next, and which numbers they have there
+		Start, // words: its arguments
+	} kind;
+	std::array<int, channel::kMaxFds> numbers;
+	uint32_t word_count;
+	std::array<char, 16384> words; // each ends with 0
+};
+
+struct Reply {
+	Refusal refusal; // error 0: none
+	pid_t pid; // Start
+};
+
+Request request_of(Request::Kind kind, const std::vector<std::string> &words = {})
+{
+	Request request{};
+	request.kind = kind;
+	size_t used = 0;
+	for (const std::string &word : words) {
+		if (used + word.size() + 1 > request.words.size())
+			throw Failure(ExitCode::MachineCannot, "the paths of plug-ins are longer than icepath can hand on");
+		word.copy(request.words.data() + used, word.size());
+		used += word.size() + 1;
+		++request.word_count;
+	}
+	return request;
+}
+
+std::vector<std::string> words_of(const Request &request)
+{
+	std::vector<std::string> words;
+	for (size_t at = 0; words.size() < request.word_count && at < request.words.size();) {
+		words.emplace_back(request.words.data() + at, strnlen(request.words.data() + at, request.words.size() - at));
+		at += words.back().size() + 1;
+	}
+	return words;
+}
+
+class Server {
+public:
+	Server(Identity user, std::string worker, void (*before_it)())
+		: user_(std::move(user)), worker_(std::move(worker)), before_it_(before_it)
+	{}
+
+	pid_t answer(const Request &request, std::vector<Fd> &fds)
+	{
+		switch (request.kind) {
+		case Request::Kind::Make:
+			make(words_of(request));
+			return 0;
+		case Request::Kind::Hand:
+			for (size_t i = 0; i < fds.size(); i++)
+				handed_.emplace_back(std::move(fds[i]), request.numbers.at(i));
+			return 0;
+		case Request::Kind::Start:
+			return start(words_of(request));
+		}
+		errno = EINVAL;
+		throw Refused("an unknown request");
+	}
+
+private:
+	void make(const std::vector<std::string> &folders)
+	{
+		errno = EALREADY;
+		must(!std::exchange(made_, true), "making namespaces twice");
+		must(unshare(CLONE_NEWNS | CLONE_NEWNET) == 0, "unshare");
+		empty_folders(opened_by_user(folders));
+		raise_loopback();
+	}
+
+	std::vector<Kept> opened_by_user(const std::vector<std::string> &folders) const
+	{
+		if (!user_.stays_root) {
+			must(initgroups(user_.name.c_str(), user_.gid) == 0, "initgroups");
+			setfsgid(user_.gid);
+			setfsuid(user_.uid);
+		}
+		std::vector<Kept> kept = open_kept(folders);
+		setfsuid(geteuid());
+		setfsgid(getegid());
+		return kept;
+	}
+
+	pid_t start(std::vector<std::string> words)
+	{
+		const auto handed = std::move(handed_);
+		handed_.clear();
+		errno = EINVAL;
+		must(made_, "a worker before the namespaces");
+		words.insert(words.begin(), worker_);
+		int ends[2];
+		must(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+		const Fd until_exec(ends[0]);
+		Fd in_worker(ends[1]);
+		// A child of icepath's, as if that had forked it.
+		const auto pid = static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0));
+		must(pid >= 0, "clone");
+		if (pid == 0)
+			become_worker(words, handed);
+		in_worker.reset();
+		char nothing = 0;
+		(void)!read(until_exec.get(), &nothing, 1); // it is the user by then, whom the helper takes for a worker
+		return pid;
+	}
+
+	[[noreturn]] void become_worker(std::vector<std::string> &words, const std::vector<std::pair<Fd, int>> &handed)
+	{
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		setsid();
+		int highest = STDERR_FILENO;
+		for (const auto &[fd, number] : handed)
+			highest = std::max({highest, fd.get(), number});
+		std::vector<int> beyond; // so that no number is another's
+		for (const auto &[fd, number] : handed)
+			beyond.push_back(fcntl(fd.get(), F_DUPFD_CLOEXEC, highest + 1));
+		for (size_t i = 0; i < handed.size(); i++)
+			if (handed[i].second <= STDERR_FILENO || dup2(beyond[i], handed[i].second) < 0)
+				_exit(126);
+		before_it_();
+		try {
+			become(user_);
+		} catch (const Failure &) {
+			_exit(126);
+		}
+		std::vector<char *> arguments;
+		for (std::string &word : words)
+			arguments.push_back(word.data());
+		arguments.push_back(nullptr);
+		execv(worker_.c_str(), arguments.data());
+		_exit(127);
+	}
+
+	const Identity user_;
+	const std::string worker_;
+	void (*const before_it_)();
+	bool made_ = false;
+	std::vector<std::pair<Fd, int>> handed_;
+};
+
+void serve(int socket, pid_t icepath, Server server)
+{
+	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
+	std::array<pollfd, 2> next = {pollfd{socket, POLLIN, 0}, pollfd{pidfd.get(), POLLIN, 0}};
+	while (pidfd && (poll(next.data(), next.size(), -1) > 0 || errno == EINTR) && next[1].revents == 0) {
+		Request request{};
+		Reply reply{};
+		std::vector<Fd> fds;
+		try {
+			if (!channel::receive(socket, &request, sizeof(request), fds))
+				return;
+			reply.pid = server.answer(request, fds);
+		} catch (const Refused &refused) {
+			reply.refusal = refused.refusal();
+		} catch (const std::exception &error) {
+			reply.refusal = Refused(error.what()).refusal();
+		}
+		if (!channel::send(socket, &reply, sizeof(reply)))
+			return;
+	}
+}
+
+Reply ask(int socket, const Request &request, const std::vector<int> &fds = {})
+{
+	Reply reply{};
+	std::vector<Fd> none;
+	if (!channel::send(socket, &request, sizeof(request), fds) ||
+		!channel::receive(socket, &reply, sizeof(reply), none, kAnswerMs))
+		throw Failure(ExitCode::MachineCannot, "the process that starts middleware's workers died or doesn't answer");
+	return reply;
+}
+
+} // namespace
+
+RootSpace::RootSpace(const Identity &user, const std::string &worker, void (*before_it)())
+	: process_("icepath-space", [&](int socket, pid_t icepath) {
+		  if (!user.stays_root) // whose workers are root, too
+			  keep_rights_for_spaces();
+		  serve(socket, icepath, Server(user, worker, before_it));
+	  })
+{}
+
+void RootSpace::make(const std::vector<std::string> &kept)
+{
+	const Refusal refusal = ask(process_.socket(), request_of(Request::Kind::Make, kept)).refusal;
+	if (refusal.error != 0)
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("{} failed: {}",
+								  std::string(refusal.what, strnlen(refusal.what, sizeof(refusal.what))),
+								  std::strerror(refusal.error)));
+}
+
+pid_t RootSpace::start(const std::vector<std::string> &arguments, const std::vector<int> &fds)
+{
+	for (size_t at = 0; at < fds.size(); at += channel::kMaxFds) {
+		const std::vector<int> some(fds.begin() + static_cast<ptrdiff_t>(at),
+									fds.begin() + static_cast<ptrdiff_t>(std::min(fds.size(), at + channel::kMaxFds)));
+		Request request = request_of(Request::Kind::Hand);
+		std::ranges::copy(some, request.numbers.begin());
+		ask(process_.socket(), request, some);
+	}
+	const Reply reply = ask(process_.socket(), request_of(Request::Kind::Start, arguments));
+	errno = reply.refusal.error;
+	return reply.refusal.error == 0 ? reply.pid : -1;
+}
+
+} // namespace icepath::privilege

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The root side of middleware's namespaces, with a shell for a worker, which says what it sees.
+#include "profiler/privilege/root_space.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "profiler/failure.h"
+
+namespace icepath::privilege {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Identity kNobody{65534, 65534, "nobody", true, false};
+
+// What the script writes to descriptor 9; its end is waited for as that of any child.
+std::string said_by(RootSpace &space, const std::string &script)
+{
+	int ends[2];
+	EXPECT_EQ(pipe(ends), 0);
+	const Fd out(ends[0]);
+	Fd in(ends[1]);
+	const std::string to_pipe = "exec >&" + std::to_string(in.get()) + "; ";
+	const pid_t pid = space.start({"-c", to_pipe + script}, {in.get()});
+	in.reset();
+	std::string text;
+	char some[4096];
+	for (ssize_t got = 0; (got = read(out.get(), some, sizeof(some))) > 0;)
+		text.append(some, static_cast<size_t>(got));
+	int status = -1;
+	EXPECT_EQ(waitpid(pid, &status, 0), pid) << "it is a child of this process";
+	EXPECT_EQ(status, 0) << script;
+	return text;
+}
+
+std::string mounts_here()
+{
+	std::ifstream file("/proc/self/mountinfo");
+	return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class RootSpaceTest : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+	}
+	RootSpace space_{kNobody, "/bin/sh", [] {}};
+};
+
+TEST_F(RootSpaceTest, AWorkerIsTheUserAndNothingMore)
+{
+	space_.make({});
+	EXPECT_EQ(said_by(space_, "id -u; id -g; echo $PPID; grep -E '^(CapPrm|CapEff|NoNewPrivs)' /proc/self/status"),
+			  "65534\n65534\n" + std::to_string(getpid()) +
+				  "\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n");
+	EXPECT_EQ(said_by(space_, "ls /proc/$$/fd | wc -l"), "4\n") << "standard input, output, error, and the pipe";
+}
+
+TEST_F(RootSpaceTest, IsTheRunsOwn)
+{
+	const fs::path marker = "/tmp/icepath-marker-" + std::to_string(getpid());
+	std::ofstream(marker) << "x";
+	const std::string before = mounts_here();
+	space_.make({});
+	EXPECT_EQ(said_by(space_, "ls -A /tmp /dev/shm; touch /dev/shm/icepath-made && ls /dev/shm"),
+			  "/dev/shm:\n\n/tmp:\nicepath-made\n");
+	EXPECT_FALSE(fs::exists("/dev/shm/icepath-made")) << "what is made there is nobody else's";
+	EXPECT_EQ(said_by(space_, "ls /dev/shm"), "icepath-made\n") << "but another worker's";
+	EXPECT_EQ(said_by(space_, "sed 's/:.*//; 1,2d; s/ //g' /proc/net/dev; cut -f1,2 /proc/net/route | tail -1"),
+			  "lo\nlo\t000000E0\n");
+	EXPECT_EQ(mounts_here(), before);
+	fs::remove(marker);
+}
+
+// Whoever asks what it is, the root helper say, isn't told that it is root.
+TEST_F(RootSpaceTest, AWorkerIsTheUserOnceItIsToldOf)
+{
+	RootSpace slow(kNobody, "/bin/sh", [] { usleep(50'000); });
+	slow.make({});
+	const pid_t pid = slow.start({"-c", "sleep 5"}, {});
+	struct stat process{};
+	EXPECT_EQ(stat(("/proc/" + std::to_string(pid)).c_str(), &process), 0);
+	EXPECT_EQ(process.st_uid, kNobody.uid);
+	kill(pid, SIGKILL);
+	waitpid(pid, nullptr, 0);
+}
+
+TEST_F(RootSpaceTest, StartsNothingBeforeItIsMade)
+{
+	EXPECT_EQ(space_.start({"-c", "true"}, {}), -1);
+	space_.make({});
+	EXPECT_THROW(space_.make({}), Failure) << "and is made once";
+}
+
+TEST_F(RootSpaceTest, KeepsWhatTheUserMayOpenAndNothingElse)
+{
+	char made[] = "/tmp/icepath-kept-XXXXXX";
+	ASSERT_TRUE(mkdtemp(made));
+	const std::string folder = made;
+	fs::create_directory(folder + "/below");
+	std::ofstream(folder + "/below/program") << "x";
+	chmod(folder.c_str(), 0700); // root's
+	EXPECT_THROW(space_.make({folder + "/below"}), Failure);
+	chmod(folder.c_str(), 0755);
+	RootSpace another(kNobody, "/bin/sh", [] {});
+	another.make({folder + "/below", "/usr/bin"});
+	EXPECT_EQ(said_by(another, "ls " + folder + "/below; ls /tmp | wc -l"), "program\n1\n");
+	fs::remove_all(folder);
+}
+
+TEST_F(RootSpaceTest, HandsOverMoreDescriptorsThanOneMessageHolds)
+{
+	space_.make({});
+	std::vector<Fd> all;
+	std::vector<int> numbers;
+	std::string expected, script;
+	for (int i = 0; i < 40; i++) {
+		all.emplace_back(fileno(std::tmpfile()));
+		numbers.push_back(all.back().get());
+		EXPECT_EQ(fchmod(numbers.back(), 0644), 0);
+		const std::string name = std::to_string(i);
+		EXPECT_EQ(write(numbers.back(), name.data(), name.size()), static_cast<ssize_t>(name.size()));
+		script += "test \"$(cat /proc/self/fd/" + std::to_string(numbers.back()) + ")\" = " + name + " && ";
+	}
+	const pid_t pid = space_.start({"-c", script + "exit 5"}, numbers);
+	int status = 0;
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(WEXITSTATUS(status), 5);
+}
+
+// A chroot forbids user namespaces, and its root needn't be a mount.
+TEST(RootSpaceInAChroot, IsTheRunsOwn)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const pid_t child = fork();
+	if (child == 0) {
+		const auto must = [](bool done, const char *what) {
+			if (!done) {
+				std::perror(what);
+				_exit(2);
+			}
+		};
+		must(unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "unshare");
+		must(mount("test", "/mnt", "tmpfs", 0, nullptr) == 0 &&
+				 mount(nullptr, "/mnt", nullptr, MS_SHARED, nullptr) == 0,
+			 "mount");
+		const std::string root = "/mnt/root";
+		for (const std::string folder : {"", "/usr", "/bin", "/lib", "/lib64", "/etc", "/proc", "/dev"}) {
+			fs::create_directory(root + folder);
+			if (!folder.empty() && fs::exists(folder))
+				must(mount(folder.c_str(), (root + folder).c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0, "bind");
+		}
+		fs::create_directory(root + "/tmp");
+		must(chroot(root.c_str()) == 0 && chdir("/") == 0, "chroot");
+		std::ofstream("/tmp/marker") << "x";
+		must(unshare(CLONE_NEWUSER) != 0, "a chroot that forbids user namespaces");
+		try {
+			RootSpace space(kNobody, "/bin/sh", [] {});
+			space.make({});
+			EXPECT_EQ(said_by(space, "ls -A /tmp; pwd"), "/\n");
+		} catch (const Failure &failure) {
+			ADD_FAILURE() << failure.what();
+		}
+		EXPECT_TRUE(fs::exists("/tmp/marker")) << "the chroot's own folder is as it was";
+		std::fflush(stdout);
+		_exit(testing::Test::HasFailure() ? 1 : 0);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace icepath::privilege
