@@ -23,13 +23,15 @@ struct Crossing {
 	const HandOn *whole_since = nullptr; // as in Step
 	Memory from = 0, to = 0;
 	uint64_t begun_ns = 0; // the call that gave the first of its bytes, at the latest
+	uint64_t had_by_ns = 0; // likewise, of those that the thread gave which gave the last one
 	std::vector<const HandOn *> parts; // from that on
 };
 
 struct Given {
 	const Call *call = nullptr;
 	uint64_t bytes = 0; // of it that were taken so far
-	std::vector<const HandOn *> taken; // by which
+	std::vector<const HandOn *> taken; // by which; never empty
+	uint32_t tid() const { return taken.front()->from; }
 };
 
 Mark mark_of(const Call &call, uint64_t at_ns) { return {at_ns, call.evidence, Provenance::Paired}; }
@@ -94,10 +96,10 @@ private:
 		return false;
 	}
 
-	// Whether the message may end with the last of these, which one thread gave on one way. Its parts are given one after the other:
-	// where their giver went for something else although all of the payload had gone, what follows is of another. Returns in which of
-	// them it begins at the latest.
-	std::optional<size_t> first_of_message(uint32_t tid, const std::vector<Given> &gives) const
+	// Whether the message may end with the last of these, which threads of one memory gave on one way. Its parts are given one after the
+	// other: where their giver went for something else although all of the payload had gone, or another thread gave then, what follows is
+	// of another. Returns in which of them it begins at the latest.
+	std::optional<size_t> first_of_message(const std::vector<Given> &gives) const
 	{
 		uint64_t sum = 0;
 		size_t first = gives.size();
@@ -108,7 +110,9 @@ private:
 		uint64_t before = 0;
 		for (size_t i = first; i + 1 < gives.size(); ++i) {
 			before += gives[i].bytes;
-			if (before >= means_.payload_bytes && paused(tid, gives[i].call->end_ns, gives[i + 1].call->begin_ns))
+			if (before >= means_.payload_bytes &&
+				(gives[i].tid() != gives[i + 1].tid() ||
+				 paused(gives[i].tid(), gives[i].call->end_ns, gives[i + 1].call->begin_ns)))
 				return {};
 		}
 		return first;
@@ -138,23 +142,26 @@ private:
 				by_bytes.push_back(on);
 		std::ranges::stable_sort(by_bytes, {}, &HandOn::had_ns);
 		std::map<Memory, uint64_t> has{{sender_, delivery_.send.at_ns}}; // since when it may
-		std::map<std::tuple<uint32_t, uint64_t, uint64_t>, std::vector<Given>> ways; // by giver and both objects
+		std::map<std::tuple<Memory, uint64_t, uint64_t>, std::vector<Given>>
+			ways; // by whose they are, and both objects
 		for (const HandOn *on : by_bytes) {
 			const Memory from = memory_of(on->from), to = memory_of(on->to);
 			const auto since = has.find(from);
 			if (since == has.end() || since->second > on->given_ns())
 				continue;
-			std::vector<Given> &gives = ways[{on->from, on->give->object, on->take->object}];
+			std::vector<Given> &gives = ways[{from, on->give->object, on->take->object}];
 			if (gives.empty() || gives.back().call != on->give)
 				gives.push_back({on->give, 0, {}});
 			gives.back().taken.push_back(on);
 			gives.back().bytes += on->bytes;
 			if (gives.back().bytes < on->give->bytes)
 				continue; // there is more of it to take
-			const std::optional<size_t> first = first_of_message(on->from, gives);
+			const std::optional<size_t> first = first_of_message(gives);
 			if (!first)
 				continue;
-			Crossing crossing{on, nullptr, from, to, gives[*first].call->begin_ns, {}};
+			const auto by_same = std::find_if(gives.begin() + static_cast<std::ptrdiff_t>(*first), gives.end(),
+											  [&](const Given &given) { return given.tid() == on->from; });
+			Crossing crossing{on, nullptr, from, to, gives[*first].call->begin_ns, by_same->call->begin_ns, {}};
 			for (size_t i = *first; i < gives.size(); ++i)
 				crossing.parts.insert(crossing.parts.end(), gives[i].taken.begin(), gives[i].taken.end());
 			add_crossing(crossing);
@@ -190,7 +197,7 @@ private:
 		Mark had = delivery_.send;
 		for (const Crossing *one : crossings) {
 			const HandOn &on = *one->on;
-			if (!connect(who, had, on.from, mark_of(*on.give, one->begun_ns)))
+			if (!connect(who, had, on.from, mark_of(*on.give, one->had_by_ns)))
 				return {{}, Reason::AmbiguousRelay};
 			cross(*one);
 			who = on.to;

@@ -15,14 +15,18 @@ namespace icepath::path {
 
 namespace {
 
-// The first call by which the taker asked for the message that was still on when all of it was there: it may have been for another part.
+// The first call by which the taker asked for the message that was still on when all of it was there: it may have been for another part,
+// of those that it took itself.
 const Call &asked_by(const Step &step, uint64_t since_ns)
 {
 	const Call *first = &step.on->asked();
-	for (const HandOn *part : step.parts)
+	for (const HandOn *part : step.parts) {
+		if (part->to != step.to)
+			continue;
 		for (const Call *call : {part->wait, part->take})
 			if (call && call->end_ns >= since_ns && call->begin_ns < first->begin_ns)
 				first = call;
+	}
 	return *first;
 }
 

@@ -6,9 +6,9 @@
 // the bytes that a call took is known (takings.h). What they hold isn't, so a way is told only where it is the only one that is left.
 //
 // Between processes that share no memory a message goes by calls that move as many bytes as its payload has (no library here compresses):
-// a heartbeat, an acknowledgement or a header by itself is less. It may go in several calls of one thread on one way; where these had
-// moved as much, and the thread then went to wait or took something, what follows is none of it. It doesn't come back to a process that
-// it has left. Where two ways from process to process remain, nothing tells them apart: ambiguous_relay.
+// a heartbeat, an acknowledgement or a header by itself is less. It may go in several calls, of several threads, on one way; where these
+// had moved as much, and the thread then went to wait or took something, or another one gave, what follows is none of it. It goes on
+// from the thread that gave the last part to the one that took that. It doesn't come back to a process that it has left. Where two ways from process to process remain, nothing tells them apart: ambiguous_relay.
 //
 // Within a process, and between all of them where they share memory (ICEPATH_USES_SHARED_MEMORY), a hand-over needs no bytes. From the
 // thread that took the message to the one that gave it on, wakings and bytes between threads make ways. Where there is one,

@@ -6,7 +6,11 @@
 // the front. An object whose calls all move 8 bytes may be an eventfd: one read takes all that was added. Datagrams that several sockets
 // send to one, and those that one sends to several, are in the order of their announcements.
 //
-// What two threads gave to one object at the same time may have got into it in either order: then that time is `untold`.
+// What two threads gave to one object at the same time may have got into it in either order: then that time is `untold`, until all
+// that was given has been taken. What was announced before the other's call began came first.
+//
+// What came by a network device, be it the loopback's, may arrive after its call is back: TCP holds it for its window. So where the other
+// end was seen to be empty, and more is taken then than was given since, that is the last of what was given before.
 //
 // What was in it before the first record, or before one that was lost, is as much as was taken beyond what was given. It is over where
 // the object was seen to be empty: a taking call found nothing, or slept. Where the sums contradict that, nothing is told.

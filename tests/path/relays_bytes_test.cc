@@ -124,6 +124,69 @@ TEST_F(ByBytes, WhatFollowsMayBeTakenByAnotherCall)
 	})) << capture.text();
 }
 
+// Threads of a process take parts of it: what one of them asked by while another took its part is not what the last one did.
+TEST_F(ByBytes, PartsMayBeTakenBySeveralThreads)
+{
+	gives(kSender, 1100, 100, 0xb1);
+	takes(kOther, 1130, 40, 0xb1);
+	call(kBroker, ICEPATH_CALL_FUTEX_WAIT, 800, 1190);
+	slept(kBroker, 810, 1150, 1180, kOther);
+	call(kOther, ICEPATH_CALL_FUTEX_WAKE, 1140, 1160);
+	takes(kBroker, 1200, 60, 0xb1);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// It goes on from the thread that gave the last part, which had it from the sender by then.
+TEST_F(ByBytes, PartsMayBeGivenBySeveralThreads)
+{
+	gives(kSender, 1100, 40, 0xb1);
+	gives(kClient, 1150, 60, 0xb1);
+	takes(kBroker, 1180, 100, 0xb1);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), (std::vector<uint32_t>{kSender, kClient, kBroker, kReceiver})) << capture.text();
+}
+
+// What another thread gives once all of the payload has gone is not of the message.
+TEST_F(ByBytes, WhatAnotherThreadGivesAfterwardsIsNotTheMessage)
+{
+	gives(kSender, 1100, 100, 0xb1);
+	gives(kClient, 1150, 4, 0xb1);
+	takes(kBroker, 1130, 100, 0xb1);
+	takes(kBroker, 1180, 4, 0xb1);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:queue/busy", "1:relay.kernel 5'"})) << capture.text();
+}
+
+// A taker that was woken before it had left its CPU had found nothing before that; what woke it is still there when it leaves.
+TEST_F(ByBytes, WhoIsWokenAsItGoesToSleepHadFoundNothingBefore)
+{
+	gives(kSender, 1100, 100, 0xb1);
+	call(kBroker, ICEPATH_CALL_TAKE, 1040, 1170, 0xb1);
+	icepath_record &sleep = slept(kBroker, 1140, 1115, 1160, kSender);
+	sleep.off.wakeup_ns = 1145;
+	sleep.cpu = sleep.off.out_cpu = 1;
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// Two threads give to it at the same time; once all of that was taken, what is given is told again.
+TEST_F(ByBytes, WhatIsTakenUpIsForgotten)
+{
+	gives(kClient, 500, 10, 0xb1);
+	gives(kSender, 510, 10, 0xb1);
+	takes(kBroker, 600, 20, 0xb1);
+	gives(kSender, 1100, 100, 0xb1);
+	takes(kBroker, 1130, 100, 0xb1);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+	for (icepath_record &record : capture.block.slots[2].records)
+		if (record.type == ICEPATH_RECORD_CALL && record.end_ns == 605)
+			record.call.result = 19; // a byte of it is there
+	EXPECT_EQ(capture.text(), "ambiguous_relay");
+}
+
 // What was in a socket before the block is taken first: more came out than went in.
 TEST_F(ByBytes, WhatWasThereBeforeIsTakenFirst)
 {
