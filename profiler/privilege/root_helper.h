@@ -4,8 +4,9 @@
 // dropped, holds the capture, pins workers, and answers the requests below over a socket pair, one reply each.
 //
 // What it believes: nothing. A worker is named by a pidfd, and taken only if it is a child of the icepath that forked the
-// helper, or a thread of such a child, and runs as the invoking user. It opens no path that a request names. It ends when the socket
-// closes or when that icepath has ended, and its BPF programs with it. Of root it keeps what capturing needs (helper_rights.h).
+// helper, or a thread of such a child, and runs as the invoking user. It opens no path that a request names, and takes no descriptor
+// whose closing might keep it. It ends when the socket closes or when that icepath has ended, and its BPF programs with it. Of root it
+// keeps what capturing needs (helper_rights.h).
 #include <sys/types.h>
 
 #include <array>

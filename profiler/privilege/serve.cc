@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper's side: runs as root, so it checks everything that it is asked.
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,6 +39,18 @@ bool has_ended(const Fd &pidfd)
 {
 	pollfd look{pidfd.get(), POLLIN, 0};
 	return poll(&look, 1, 0) == 1;
+}
+
+// Whether closing it takes no time. That of a file, its file system decides, which may be a program of the user's (FUSE); that of a
+// socket, how long it lingers.
+bool closes_at_once(const Fd &fd)
+{
+	if (syscall(SYS_pidfd_send_signal, fd.get(), 0, nullptr, 0) == 0 || errno != EBADF)
+		return true;
+	linger waits{};
+	socklen_t size = sizeof(waits);
+	return getsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &waits, &size) == 0 &&
+		   (waits.l_onoff == 0 || waits.l_linger == 0);
 }
 
 class Server {
@@ -93,6 +106,9 @@ public:
 		}
 		return reply;
 	}
+
+	// All probes.
+	void detach() { capture_.reset(); }
 
 	// The next request is there, or the socket is closed. False: icepath has ended, whoever else may hold its end of the socket.
 	bool await(int socket)
@@ -198,6 +214,10 @@ void serve(int socket, pid_t icepath, uid_t user)
 				return;
 		} catch (const Failure &) {
 			return; // it may open no more files, so that it can't go on
+		}
+		if (!std::ranges::all_of(fds, closes_at_once)) { // icepath sends none
+			server.detach();
+			return;
 		}
 		HelperReply reply{};
 		try {

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,10 +56,10 @@ TEST(Requests, ThatNobodyKnowsAreRefused)
 TEST(Requests, ToCaptureComeAfterLoad)
 {
 	RawHelper helper;
-	const Fd file(open("/dev/null", O_RDONLY));
+	const auto [socket, other] = channel::open_pair();
 	for (const auto kind : {HelperRequestKind::Attach, HelperRequestKind::EndBlock})
 		expect_refused(helper.ask(request_of(kind)), kInternal, "told to load");
-	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket), {file.get()}), kInternal, "told to load");
+	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket), {socket.get()}), kInternal, "told to load");
 	expect_refused(helper.ask(request_of(HelperRequestKind::BeginBlock)), kInternal, "");
 	const Child child;
 	expect_refused(helper.ask(request_of(HelperRequestKind::Follow), {child.pidfd()}), kInternal, "told to load");
@@ -96,6 +98,24 @@ TEST(Requests, NeedTheDescriptorsThatBelongToThem)
 	EXPECT_TRUE(helper.is_well());
 }
 
+// Its owner would decide how long the helper takes to close it, with all probes attached.
+TEST(Requests, WithAFileEndTheHelper)
+{
+	const Fd file(open("/dev/null", O_RDONLY)), in_memory(memfd_create("file", 0)), folder(open("/", O_PATH));
+	Fd lingers(socket(AF_INET, SOCK_STREAM, 0));
+	const linger an_hour{1, 3600};
+	ASSERT_EQ(setsockopt(lingers.get(), SOL_SOCKET, SO_LINGER, &an_hour, sizeof(an_hour)), 0);
+	for (const int fd : {file.get(), in_memory.get(), folder.get(), lingers.get()})
+		for (const auto kind : {HelperRequestKind::AddSocket, HelperRequestKind::EndBlock}) {
+			RawHelper helper;
+			const HelperRequest request = request_of(kind);
+			const Child child;
+			ASSERT_TRUE(helper.send(&request, sizeof(request), {child.pidfd(), fd}));
+			const int status = helper.wait_end();
+			EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+		}
+}
+
 TEST(AddWorker, PinsAChildOfIcepath)
 {
 	RawHelper helper;
@@ -123,8 +143,9 @@ TEST_P(Marking, TouchesNobodyElse)
 	RawHelper helper;
 	const HelperRequest request = request_of(GetParam());
 	const std::string says = "only workers of the icepath that started it";
-	const Fd file(open("/dev/null", O_RDONLY)), own = pidfd_of(getpid()), init = pidfd_of(1);
-	for (const Fd *fd : {&file, &own, &init}) {
+	const auto [socket, other] = channel::open_pair();
+	const Fd own = pidfd_of(getpid()), init = pidfd_of(1);
+	for (const Fd *fd : {&socket, &own, &init}) {
 		ASSERT_TRUE(*fd);
 		expect_refused(helper.ask(request, {fd->get()}), kInternal, says);
 	}
@@ -325,7 +346,7 @@ TEST(Requests, RandomBytesAreRefused)
 {
 	std::mt19937 random(1);
 	RawHelper helper;
-	const Fd file(open("/dev/null", O_RDONLY));
+	const auto [socket, other] = channel::open_pair();
 	ASSERT_TRUE(helper.is_well());
 	// What came with a request is closed when the next one is read.
 	const HelperRequest next = request_of(HelperRequestKind::EndBlock);
@@ -339,7 +360,7 @@ TEST(Requests, RandomBytesAreRefused)
 		request.kind = static_cast<HelperRequestKind>(random() % 8);
 		if (request.kind == HelperRequestKind::Load) // a sound one would take long
 			request.records_per_slot |= 1u << 31;
-		const auto reply = helper.ask(request, std::vector<int>(random() % 4, file.get()));
+		const auto reply = helper.ask(request, std::vector<int>(random() % 4, socket.get()));
 		ASSERT_TRUE(reply) << "the helper is gone after request " << i;
 		EXPECT_NE(reply->exit_code, 0);
 		EXPECT_EQ(reply->message.back(), 0);
