@@ -68,13 +68,13 @@ template <typename T> void put(std::vector<std::byte> &out, const std::vector<T>
 	out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-void make_directory(const fs::path &path)
+void make_directory(const fs::path &path, mode_t mode)
 {
 	if (!path.has_filename() || fs::is_directory(path))
 		return;
 	if (path.has_parent_path())
-		make_directory(path.parent_path());
-	if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
+		make_directory(path.parent_path(), 0755);
+	if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
 		throw Failure(ExitCode::Usage, fmt::format("the run directory {} can't be made: {}; choose another with -o",
 												   path.string(), std::strerror(errno)));
 }
@@ -136,11 +136,12 @@ Writer::Writer(const std::string &directory, const Head &head) : state_(std::mak
 	state.final = state.directory / kContainerName;
 	state.partial = state.directory / kPartialName;
 	std::error_code ignored;
-	make_directory(state.directory);
+	// Its owner's alone, as perf's recordings are: names of other users' tasks are in it, which /proc may hide (hidepid).
+	make_directory(state.directory, 0700);
 	if (fs::exists(fs::symlink_status(state.final, ignored)))
 		throw Failure(ExitCode::Usage, fmt::format("{} holds a run already; choose another directory with -o",
 												   state.directory.string()));
-	state.fd = ::open(state.partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	state.fd = ::open(state.partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (state.fd < 0 && errno == EEXIST)
 		throw Failure(ExitCode::Usage, fmt::format("{} holds a partial run already; choose another directory with -o",
 												   state.directory.string()));

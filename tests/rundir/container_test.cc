@@ -133,9 +133,9 @@ TEST_F(ContainerTest, TakesThePathOfTheContainerToo)
 	EXPECT_EQ(read_all(whole).blocks.size(), 2u);
 }
 
-TEST_F(ContainerTest, MakesDirectoryAndFileForEverybodyToRead)
+TEST_F(ContainerTest, MakesDirectoryAndFileForItsOwnerAlone)
 {
-	const mode_t before = umask(022);
+	const mode_t before = umask(0);
 	{
 		Writer writer(temporary.path("a/b/run/"), example_head());
 		writer.finish({});
@@ -143,9 +143,11 @@ TEST_F(ContainerTest, MakesDirectoryAndFileForEverybodyToRead)
 	umask(before);
 	struct stat status{};
 	ASSERT_EQ(stat(temporary.path("a/b/run").c_str(), &status), 0);
-	EXPECT_EQ(status.st_mode & 07777, 0755u);
+	EXPECT_EQ(status.st_mode & 07777, 0700u);
+	ASSERT_EQ(stat(temporary.path("a/b").c_str(), &status), 0);
+	EXPECT_EQ(status.st_mode & 07777, 0755u) << "which wasn't there either";
 	ASSERT_EQ(stat(temporary.path("a/b/run/capture.icp").c_str(), &status), 0);
-	EXPECT_EQ(status.st_mode & 07777, 0644u);
+	EXPECT_EQ(status.st_mode & 07777, 0600u);
 	EXPECT_FALSE(std::filesystem::exists(temporary.path("a/b/run/capture.icp.partial")));
 }
 
