@@ -32,18 +32,31 @@ struct Cut {};
 
 bool is_json(ChunkKind kind) { return kind != ChunkKind::Stamps && kind != ChunkKind::Records; }
 
+// Another's run, mostly: a run directory is for its owner alone.
+[[noreturn]] void refuse_unreadable(const fs::path &path, const std::error_code &why)
+{
+	throw Failure(ExitCode::Usage,
+				  fmt::format("{} can't be read: {}; ask its owner, or read it as root", path.string(), why.message()));
+}
+
 fs::path container_of(const std::string &given)
 {
 	std::error_code error;
 	const auto status = fs::status(given, error);
-	if (!fs::exists(status))
+	if (status.type() == fs::file_type::not_found)
 		throw Failure(ExitCode::Usage,
 					  fmt::format("there is no run {}: give a directory that `icepath run` made", given));
+	if (error)
+		refuse_unreadable(given, error);
 	if (!fs::is_directory(status))
 		return given;
-	for (const char *name : {kContainerName, kPartialName})
-		if (fs::exists(fs::path(given) / name, error))
-			return fs::path(given) / name;
+	for (const char *name : {kContainerName, kPartialName}) {
+		const fs::path inside = fs::path(given) / name;
+		if (fs::exists(inside, error))
+			return inside;
+		if (error)
+			refuse_unreadable(inside, error);
+	}
 	throw Failure(ExitCode::Usage, fmt::format("{} isn't a run directory: it has neither {} nor {}", given,
 											   kContainerName, kPartialName));
 }

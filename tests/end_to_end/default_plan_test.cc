@@ -121,9 +121,14 @@ TEST_F(DefaultPlan, TheObserverEffectStandsInEveryCell)
 
 TEST_F(DefaultPlan, ReportPrintsTheSameAgainWithoutRoot)
 {
-	const Outcome again =
-		run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "report", "out"},
-			folder->path());
+	const std::vector<std::string> report{
+		"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", icepath_program(), "report", "out"};
+	const Outcome others = run(report, folder->path());
+	EXPECT_EQ(others.exit_code, 2);
+	EXPECT_NE(others.err.find("out/capture.icp can't be read: Permission denied"), std::string::npos) << others.err;
+	for (const auto &path : {folder->path() / "out", folder->path() / "out/capture.icp"})
+		ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+	const Outcome again = run(report, folder->path());
 	ASSERT_EQ(again.exit_code, 0) << again.err;
 	EXPECT_EQ(outcome->out.substr(0, again.out.size()), again.out);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A helper that has loaded the capture: what it refuses from then on, and that a refused load spoils nothing.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -119,8 +118,9 @@ TEST_F(LoadedHelper, MarksSocketsOnly)
 	load();
 	HelperRequest request = request_of(HelperRequestKind::AddSocket);
 	request.key = 1;
-	const Fd file(open("/dev/null", O_RDONLY)), socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
-	expect_refused(request, {file.get()}, "cannot mark a socket");
+	const Child child;
+	const Fd socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
+	expect_refused(request, {child.pidfd()}, "cannot mark a socket");
 	expect_refused(request, {socket.get(), socket.get()}, "none was sent");
 	const auto reply = helper.ask(request, {socket.get()});
 	EXPECT_TRUE(reply && reply->exit_code == 0);
