@@ -27,7 +27,7 @@ TEST_P(BadInput, OneSentenceAndTheRightExitCode)
 {
 	const Folder folder;
 	std::ofstream(folder.path() / "foreign") << "something else entirely";
-	const Traces before = traces_on_this_machine();
+	const Traces before = traces_before();
 	Arguments arguments = {icepath_program()};
 	arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
 	const Outcome outcome = run(arguments, folder.path());
@@ -35,7 +35,7 @@ TEST_P(BadInput, OneSentenceAndTheRightExitCode)
 	EXPECT_TRUE(std::regex_search(outcome.err, std::regex(GetParam().sentence))) << outcome.err;
 	EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << "one sentence: " << outcome.err;
 	EXPECT_EQ(outcome.out, "");
-	EXPECT_EQ(traces_on_this_machine(), before);
+	EXPECT_EQ(traces_after(before), before);
 	EXPECT_FALSE(std::filesystem::exists(folder.path() / "results")) << "no run directory for a run that never began";
 }
 

@@ -98,6 +98,28 @@ std::vector<std::string> names_in(const fs::path &folder)
 	return names;
 }
 
+Traces traces_on_this_machine()
+{
+	Traces traces;
+	for (const std::string &pid : names_in("/proc"))
+		if (const std::string name = is_pid(pid) ? comm_of(pid) : "";
+			(name.starts_with("icepath") || std::ranges::count(kDaemons, name) > 0) && !is_zombie(pid))
+			traces.processes.push_back(name);
+	traces.shm = names_in("/dev/shm");
+	traces.mqueue = names_in("/dev/mqueue");
+	traces.sysv_queues = sysv_queues();
+	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
+		const int program = bpf_prog_get_fd_by_id(id);
+		bpf_prog_info info{};
+		__u32 size = sizeof(info);
+		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 && is_of_capture(info.name))
+			traces.bpf_programs.emplace_back(info.name);
+		close(program);
+	}
+	std::sort(traces.processes.begin(), traces.processes.end());
+	return traces;
+}
+
 } // namespace
 
 Running::Running(const std::vector<std::string> &arguments, const fs::path &directory,
@@ -203,25 +225,19 @@ bool goes_by_two_threads(const nlohmann::json &target)
 
 nlohmann::json read_json(const fs::path &file) { return nlohmann::json::parse(slurp(file)); }
 
-Traces traces_on_this_machine()
+Traces traces_before()
 {
-	Traces traces;
-	for (const std::string &pid : names_in("/proc"))
-		if (const std::string name = is_pid(pid) ? comm_of(pid) : "";
-			(name.starts_with("icepath") || std::ranges::count(kDaemons, name) > 0) && !is_zombie(pid))
-			traces.processes.push_back(name);
-	traces.shm = names_in("/dev/shm");
-	traces.mqueue = names_in("/dev/mqueue");
-	traces.sysv_queues = sysv_queues();
-	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
-		const int program = bpf_prog_get_fd_by_id(id);
-		bpf_prog_info info{};
-		__u32 size = sizeof(info);
-		if (program >= 0 && bpf_obj_get_info_by_fd(program, &info, &size) == 0 && is_of_capture(info.name))
-			traces.bpf_programs.emplace_back(info.name);
-		close(program);
-	}
-	std::sort(traces.processes.begin(), traces.processes.end());
+	Traces traces = traces_on_this_machine();
+	for (int i = 0; i < 3000 && !traces.bpf_programs.empty(); i++, traces = traces_on_this_machine())
+		std::this_thread::sleep_for(10ms);
+	return traces;
+}
+
+Traces traces_after(const Traces &before)
+{
+	Traces traces = traces_on_this_machine();
+	for (int i = 0; i < 300 && traces != before; i++, traces = traces_on_this_machine())
+		std::this_thread::sleep_for(10ms);
 	return traces;
 }
 

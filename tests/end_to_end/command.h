@@ -68,7 +68,10 @@ struct Traces {
 	std::vector<std::string> processes, shm, mqueue, sysv_queues, bpf_programs;
 	friend bool operator==(const Traces &, const Traces &) = default;
 };
-Traces traces_on_this_machine();
+// Before a test. Programs of an earlier run go only after grace periods of the kernel's: waits 30 s for that, at most.
+Traces traces_before();
+// After it: as before, or what is there 3 s later.
+Traces traces_after(const Traces &before);
 std::ostream &operator<<(std::ostream &out, const Traces &traces);
 
 // Children of a process (direct ones), by their names.

@@ -26,7 +26,7 @@ protected:
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		before = traces_on_this_machine();
+		before = traces_before();
 		running = std::make_unique<Running>(std::vector<std::string>{icepath_program(), "run", "-t",
 																	 "uds-stream,pipe,mqueue,sysv-mq", "-s", "64",
 																	 "--patterns", "pingpong", "-d", "13", "-o", "out"},
@@ -38,12 +38,7 @@ protected:
 	}
 
 	// Everything that icepath left must be gone shortly after its end.
-	void expect_nothing_left() const
-	{
-		for (int i = 0; i < 300 && !(traces_on_this_machine() == before); i++)
-			std::this_thread::sleep_for(10ms);
-		EXPECT_EQ(traces_on_this_machine(), before);
-	}
+	void expect_nothing_left() const { EXPECT_EQ(traces_after(before), before); }
 
 	static uint64_t probed(const nlohmann::json &cell) { return cell["messages"]["probed"]; }
 

@@ -31,16 +31,9 @@ protected:
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		// Programs of a test before this one go only after a grace period of the kernel's.
-		for (int i = 0; i < 300 && !(before = traces_on_this_machine()).bpf_programs.empty(); i++)
-			std::this_thread::sleep_for(10ms);
+		before = traces_before();
 	}
-	void expect_nothing_left() const
-	{
-		for (int i = 0; i < 300 && !(traces_on_this_machine() == before); i++)
-			std::this_thread::sleep_for(10ms);
-		EXPECT_EQ(traces_on_this_machine(), before);
-	}
+	void expect_nothing_left() const { EXPECT_EQ(traces_after(before), before); }
 
 	Folder folder;
 	Traces before;

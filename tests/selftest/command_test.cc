@@ -20,7 +20,7 @@ TEST(SelftestCommand, FindsWhatItPutIn)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
-	const auto before = end_to_end::traces_on_this_machine();
+	const auto before = end_to_end::traces_before();
 	const Outcome outcome = run({icepath_program(), "selftest", "-q", "-d", "30", "--only",
 								 "sender-busy,receiver-busy,hog,fifo-hog,relay", "--json", "matrix.json", "-o", "out"},
 								folder.path(), 120s);
@@ -43,7 +43,7 @@ TEST(SelftestCommand, FindsWhatItPutIn)
 	const Outcome report = run({icepath_program(), "report", "out"}, folder.path(), 60s);
 	EXPECT_EQ(report.exit_code, 0) << report.err;
 	EXPECT_NE(report.out.find("selftest-fifo"), std::string::npos) << "the report names it, too";
-	EXPECT_EQ(end_to_end::traces_on_this_machine(), before);
+	EXPECT_EQ(end_to_end::traces_after(before), before);
 }
 
 TEST(SelftestCommand, StretchesWhatItPutsIn)

@@ -19,7 +19,7 @@ TEST(InjectorProcess, TakesAwayWhatItPutIn)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
-	const auto before = end_to_end::traces_on_this_machine();
+	const auto before = end_to_end::traces_before();
 	{
 		InjectorProcess process(privilege::invoking_user());
 		for (const Injection &injection : injections())
@@ -27,7 +27,7 @@ TEST(InjectorProcess, TakesAwayWhatItPutIn)
 				process.try_it(injection.name, {0, 1});
 		EXPECT_NE(process.try_it("rm -rf", {0, 1}), "") << "it does what is listed and nothing else";
 	}
-	EXPECT_EQ(end_to_end::traces_on_this_machine(), before);
+	EXPECT_EQ(end_to_end::traces_after(before), before);
 }
 
 // What the injecting process holds open, such as the wish that CPUs stay awake, ends with it and not with its children.
