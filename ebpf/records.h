@@ -14,7 +14,7 @@
  * of records. Times are bpf_ktime_get_ns(), which is CLOCK_MONOTONIC. 0 in a time field means "did not happen".
  *
  * Append only: a new record type or field goes to the end of its list, and is wired in three places: here, in the
- * part of capture.bpf.c that writes it, and in profiler/path/log.cc.
+ * part of capture.bpf.c that writes it, and in profiler/decode/log.cc.
  */
 #ifndef __VMLINUX_H__
 #include <stdint.h>

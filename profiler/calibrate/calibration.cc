@@ -42,7 +42,7 @@ Share share_of(const Json &object, const char *key)
 	return share;
 }
 
-rundir::CallShares between(const CalibratedSize &one, const CalibratedSize &other, uint64_t bytes)
+model::CallShares between(const CalibratedSize &one, const CalibratedSize &other, uint64_t bytes)
 {
 	const auto log = [](uint64_t size) { return std::log2(static_cast<double>(size)); };
 	const double weight =
@@ -53,7 +53,7 @@ rundir::CallShares between(const CalibratedSize &one, const CalibratedSize &othe
 			std::lerp(one.taken.value, other.taken.value, weight)};
 }
 
-std::optional<rundir::CallShares> shares_at(const std::vector<CalibratedSize> &sizes, uint64_t bytes)
+std::optional<model::CallShares> shares_at(const std::vector<CalibratedSize> &sizes, uint64_t bytes)
 {
 	const auto above = std::ranges::lower_bound(sizes, bytes, {}, &CalibratedSize::payload_bytes);
 	if (above == sizes.end() || (above == sizes.begin() && above->payload_bytes != bytes))
@@ -137,10 +137,10 @@ Calibration read_calibration(const std::string &path, const Host &host)
 	return calibration;
 }
 
-size_t tell_cells(const Calibration &calibration, std::vector<rundir::Cell> &cells)
+size_t tell_cells(const Calibration &calibration, std::vector<model::Cell> &cells)
 {
 	size_t told = 0;
-	for (rundir::Cell &cell : cells) {
+	for (model::Cell &cell : cells) {
 		const auto target = std::ranges::find(calibration.targets, cell.target, &CalibratedTarget::target);
 		// Where user space publishes, it stamps.
 		if (target == calibration.targets.end() || cell.parts != 1 || (cell.mechanisms & ICEPATH_USES_USER_SLOT))

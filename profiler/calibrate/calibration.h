@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/calibrate/placement.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::calibrate {
 
@@ -47,6 +47,6 @@ Calibration read_calibration(const std::string &path, const Host &host);
 // Tells each cell whose messages go in one call of a calibrated target's where its messages are in the queue and out of it:
 // between calibrated sizes by the logarithm of the payload. What is smaller or larger than all of them isn't told. Returns how
 // many cells were.
-size_t tell_cells(const Calibration &calibration, std::vector<rundir::Cell> &cells);
+size_t tell_cells(const Calibration &calibration, std::vector<model::Cell> &cells);
 
 } // namespace icepath::calibrate

@@ -19,10 +19,10 @@ Candidates in_order(const Probe &probe, std::optional<Tier> forced)
 	return order;
 }
 
-ProbeSet needed_by(const rundir::Cell &cell)
+ProbeSet needed_by(const model::Cell &cell)
 {
 	const auto uses = [&cell](uint32_t mechanisms) { return (cell.mechanisms & mechanisms) == mechanisms; };
-	const bool on_device = uses(ICEPATH_USES_NETDEV), polls = rundir::never_sleeps(cell.wait);
+	const bool on_device = uses(ICEPATH_USES_NETDEV), polls = model::never_sleeps(cell.wait);
 	const bool stream = uses(ICEPATH_USES_BYTE_STREAM);
 	const bool relayed = uses(ICEPATH_USES_LIBRARY_THREADS); // perhaps by sockets
 	const auto needs = [&](Group group) {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::capture {
 
@@ -199,7 +199,7 @@ constexpr bool is_essential(const Probe &probe)
 
 // Whether a run of its program that the kernel skips is missed at that instant only. The others keep something from one run to
 // the next, of a task, a CPU or a thread to follow, so that what they tell later may be wrong as well. A waking is kept too,
-// until its task is switched in, but what that tells has the waking's time, so that it can be told (path/decode.cc).
+// until its task is switched in, but what that tells has the waking's time, so that it can be told (decode/log.cc).
 constexpr bool is_of_an_instant(const Probe &probe)
 {
 	return probe.group == Group::SocketReady || probe.group == Group::SocketTaken || probe.group == Group::LocalQueue ||
@@ -217,6 +217,6 @@ static_assert(kProbes.size() <= 64);
 constexpr ProbeSet bit(size_t probe) { return ProbeSet{1} << probe; }
 
 // The probes that a cell's layers rest on.
-ProbeSet needed_by(const rundir::Cell &cell);
+ProbeSet needed_by(const model::Cell &cell);
 
 } // namespace icepath::capture

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "profiler/rundir/limits.h"
 
 namespace icepath::capture {
 
-using rundir::SkippedPrograms;
+using model::SkippedPrograms;
 inline constexpr size_t kMostSkipTimes = rundir::kMaxSkipped; // of one block
 
 // Runs that were skipped since the programs were loaded.

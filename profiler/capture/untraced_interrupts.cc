@@ -41,16 +41,16 @@ std::vector<uint32_t> columns(const std::string &heading)
 
 } // namespace
 
-std::vector<rundir::InterruptCount> untraced_interrupts(std::string_view table, const std::vector<uint32_t> &cpus)
+std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, const std::vector<uint32_t> &cpus)
 {
 	std::istringstream lines{std::string(table)};
 	std::string line;
 	std::getline(lines, line);
 	const std::vector<uint32_t> online = columns(line);
-	std::vector<rundir::InterruptCount> found;
+	std::vector<model::InterruptCount> found;
 	while (std::getline(lines, line)) {
 		std::istringstream words(line);
-		rundir::InterruptCount row;
+		model::InterruptCount row;
 		if (!(words >> row.label) || !row.label.ends_with(':'))
 			continue;
 		row.label.pop_back();
@@ -66,21 +66,21 @@ std::vector<rundir::InterruptCount> untraced_interrupts(std::string_view table, 
 	return found;
 }
 
-std::vector<rundir::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus)
+std::vector<model::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus)
 {
 	std::ifstream file("/proc/interrupts");
 	const std::string table{std::istreambuf_iterator<char>(file), {}};
 	return untraced_interrupts(table, cpus);
 }
 
-std::vector<rundir::InterruptCount> counted_since(const std::vector<rundir::InterruptCount> &before,
-												  std::vector<rundir::InterruptCount> now)
+std::vector<model::InterruptCount> counted_since(const std::vector<model::InterruptCount> &before,
+												 std::vector<model::InterruptCount> now)
 {
-	for (rundir::InterruptCount &row : now) {
-		const auto then = std::ranges::find(before, row.label, &rundir::InterruptCount::label);
+	for (model::InterruptCount &row : now) {
+		const auto then = std::ranges::find(before, row.label, &model::InterruptCount::label);
 		row.count -= then == before.end() ? 0 : std::min(then->count, row.count);
 	}
-	std::erase_if(now, [](const rundir::InterruptCount &row) { return row.count == 0; });
+	std::erase_if(now, [](const model::InterruptCount &row) { return row.count == 0; });
 	return now;
 }
 

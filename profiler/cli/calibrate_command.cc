@@ -11,10 +11,10 @@
 #include "profiler/calibrate/calibrate.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/report/written_file.h"
 #include "profiler/run/host.h"
-#include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/json_text.h"
 
 namespace icepath::cli {
@@ -32,7 +32,7 @@ std::string text_of(const std::vector<calibrate::CalibratedTarget> &targets)
 								   "is rid of it, of the taking call");
 	for (const calibrate::CalibratedTarget &target : targets) {
 		for (const calibrate::CalibratedSize &size : target.sizes)
-			text += fmt::format("{:<14} {:>8}   {:<28} {}\n", target.target, rundir::payload_text(size.payload_bytes),
+			text += fmt::format("{:<14} {:>8}   {:<28} {}\n", target.target, model::payload_text(size.payload_bytes),
 								text_of(size.ready), text_of(size.taken));
 		if (!target.why_not.empty())
 			text += fmt::format("{:<14} not placed: {}\n", target.target, target.why_not);

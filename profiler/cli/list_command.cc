@@ -17,18 +17,18 @@ namespace {
 std::vector<std::string> waits_of(uint32_t bits)
 {
 	std::vector<std::string> names;
-	for (const rundir::Wait wait : {rundir::Wait::Block, rundir::Wait::Poll, rundir::Wait::Epoll, rundir::Wait::Spin})
+	for (const model::Wait wait : {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll, model::Wait::Spin})
 		if (bits & plan::bit_of(wait))
-			names.emplace_back(rundir::name(wait));
+			names.emplace_back(model::name(wait));
 	return names;
 }
 
 std::vector<std::string> policies_of(uint32_t bits)
 {
 	std::vector<std::string> names;
-	for (size_t i = 0; i < rundir::kQosPolicies.size(); i++)
+	for (size_t i = 0; i < model::kQosPolicies.size(); i++)
 		if (bits & (1u << i))
-			names.emplace_back(rundir::kQosPolicies[i].name);
+			names.emplace_back(model::kQosPolicies[i].name);
 	return names;
 }
 
@@ -51,9 +51,9 @@ std::string what_it_is(const plan::Target &target)
 // Only a receiver of several senders takes an end of its own.
 std::vector<std::string> patterns_of(const plan::Target &target)
 {
-	std::vector<std::string> names(std::begin(rundir::kPatternNames), std::end(rundir::kPatternNames));
+	std::vector<std::string> names(std::begin(model::kPatternNames), std::end(model::kPatternNames));
 	if ((target.capabilities & ICEPATH_CAN_FANIN) == 0)
-		std::erase(names, rundir::name(rundir::Pattern::FanIn));
+		std::erase(names, model::name(model::Pattern::FanIn));
 	return names;
 }
 
@@ -71,7 +71,7 @@ ExitCode list(const ListOptions &options)
 									   {"notices", notices}};
 		for (const plan::Target &target : targets)
 			json["targets"].push_back({{"name", target.name},
-									   {"kind", target.library_version.empty() ? rundir::kTransport : rundir::kAdapter},
+									   {"kind", target.library_version.empty() ? model::kTransport : model::kAdapter},
 									   {"summary", target.summary},
 									   {"waits", waits_of(target.waits)},
 									   {"fanin_waits", waits_of(target.fanin_waits)},

@@ -19,8 +19,8 @@ namespace {
 
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
-	std::vector<std::string> sizes, patterns, qos, waits = {std::string(rundir::name(rundir::Wait::Block))},
-												   between = {std::string(rundir::name(rundir::Between::Processes))},
+	std::vector<std::string> sizes, patterns, qos, waits = {std::string(model::name(model::Wait::Block))},
+												   between = {std::string(model::name(model::Between::Processes))},
 												   recoveries = {"1ms", "10ms"};
 	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms",
 				sparse_period = "200ms", tier;
@@ -65,14 +65,14 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 				   "is all middleware; the usual transports without it")
 		->delimiter(',');
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
-	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(rundir::kPatternNames, ", ")))
+	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(model::kPatternNames, ", ")))
 		->delimiter(',')
 		->default_str("pingpong,oneway, and sparse where the time has room for it");
-	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(rundir::kWaitNames, ", ")))
+	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(model::kWaitNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--between", texts.between,
-				   fmt::format("where sender and receiver are: {}", fmt::join(rundir::kBetweenNames, ", ")))
+				   fmt::format("where sender and receiver are: {}", fmt::join(model::kBetweenNames, ", ")))
 		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz,
@@ -134,9 +134,9 @@ void check(RunOptions &run, const RunTexts &texts)
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
 	run.tier = tier_of(texts.tier);
-	run.wishes.patterns = values_of<rundir::Pattern>("--patterns", texts.patterns, rundir::kPatternNames);
-	run.wishes.waits = values_of<rundir::Wait>("--wait", texts.waits, rundir::kWaitNames);
-	run.wishes.between = values_of<rundir::Between>("--between", texts.between, rundir::kBetweenNames);
+	run.wishes.patterns = values_of<model::Pattern>("--patterns", texts.patterns, model::kPatternNames);
+	run.wishes.waits = values_of<model::Wait>("--wait", texts.waits, model::kWaitNames);
+	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);
 	for (const std::string &qos : texts.qos)
 		add_qos(qos, run.wishes.qos);
 	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);

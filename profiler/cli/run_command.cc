@@ -67,7 +67,7 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 {
 	if (!wishes.patterns.empty())
 		return plan::make(wishes, targets, cpus);
-	wishes.patterns = {rundir::Pattern::PingPong, rundir::Pattern::OneWay, rundir::Pattern::Sparse};
+	wishes.patterns = {model::Pattern::PingPong, model::Pattern::OneWay, model::Pattern::Sparse};
 	plan::Plan usual = plan::make(wishes, targets, cpus);
 	const double needed_s = run::needed_s(usual.cells, options.messages, stats::kMinBlocks);
 	if (needed_s <= options.duration_s)
@@ -124,7 +124,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
 		plan.notices.push_back(*problem);
 
-	rundir::Head head;
+	model::Head head;
 	head.icepath_version = ICEPATH_VERSION;
 	head.command_line = command_line;
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));

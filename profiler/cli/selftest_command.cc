@@ -51,10 +51,10 @@ private:
 	std::string path_;
 };
 
-rundir::Head head_of(const std::string &command_line, const privilege::Identity &user, const cpuset::Machine &machine,
-					 const cpuset::Choice &cpus)
+model::Head head_of(const std::string &command_line, const privilege::Identity &user, const cpuset::Machine &machine,
+					const cpuset::Choice &cpus)
 {
-	rundir::Head head;
+	model::Head head;
 	head.icepath_version = ICEPATH_VERSION;
 	head.command_line = command_line;
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -63,7 +63,7 @@ rundir::Head head_of(const std::string &command_line, const privilege::Identity 
 	return head;
 }
 
-void tell(const selftest::Measured &measured, const rundir::Head &head, const SelftestOptions &options)
+void tell(const selftest::Measured &measured, const model::Head &head, const SelftestOptions &options)
 {
 	print(selftest::text_of(measured.matrix));
 	if (options.stretch != 1)
@@ -113,7 +113,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	measure.duration_s = options.duration_s;
 	measure.started_ns = started_ns;
 	measure.tier = options.tier;
-	const rundir::Head head = head_of(command_line, user, machine, cpus);
+	const model::Head head = head_of(command_line, user, machine, cpus);
 	const auto confined = cpuset::confine_process(cpus.housekeeping);
 
 	selftest::Measured measured;

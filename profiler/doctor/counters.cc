@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "profiler/rundir/counters.h"
+#include "profiler/model/counters.h"
 
 namespace icepath::doctor {
 namespace {
@@ -62,7 +62,7 @@ CounterTrial try_counters()
 Check counters_check(const CounterTrial &trial)
 {
 	const std::string no_migrations =
-		trial.migrations == 0 ? "" : fmt::format("no migrations: {}", rundir::why_absent(trial.migrations, false));
+		trial.migrations == 0 ? "" : fmt::format("no migrations: {}", model::why_absent(trial.migrations, false));
 	Check check{"counters", Verdict::Ok, "", "", ""};
 	if (trial.hardware == 0) {
 		check.found = "cycles, instructions, cache and branch misses, in user and kernel mode";
@@ -73,7 +73,7 @@ Check counters_check(const CounterTrial &trial)
 		check.remedy = "sudo sysctl kernel.perf_event_paranoid=1";
 	} else {
 		check.verdict = Verdict::Warn;
-		check.found = fmt::format("no hardware counters: {}", rundir::why_absent(trial.user_mode, true));
+		check.found = fmt::format("no hardware counters: {}", model::why_absent(trial.user_mode, true));
 		check.effect = "cycles, instructions, cache and branch misses are absent from run.json";
 		if (trial.user_mode == EACCES)
 			check.remedy = "sudo sysctl kernel.perf_event_paranoid=1";

@@ -123,7 +123,7 @@ Check preemption_check()
 Check interrupts_check(const cpuset::Choice &choice)
 {
 	std::string came;
-	for (const rundir::InterruptCount &row :
+	for (const model::InterruptCount &row :
 		 capture::counted_since({}, capture::untraced_interrupts({choice.sender, choice.receiver})))
 		came += fmt::format("{}{} ({}) {} times", came.empty() ? "" : ", ", row.name, row.label, row.count);
 	if (came.empty())

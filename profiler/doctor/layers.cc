@@ -8,23 +8,23 @@
 #include <map>
 #include <optional>
 
-#include "profiler/path/layers.h"
+#include "profiler/model/layers.h"
 
 namespace icepath::doctor {
 namespace {
 
 // What tells a layer beside probes, on every kernel; empty where nothing does.
-constexpr std::string_view stamps_of(path::Layer layer)
+constexpr std::string_view stamps_of(model::Layer layer)
 {
 	switch (layer) {
-	case path::Layer::SenderUser:
-	case path::Layer::SenderKernel:
+	case model::Layer::SenderUser:
+	case model::Layer::SenderKernel:
 		return "the sender's stamps around each call";
-	case path::Layer::Queue:
-	case path::Layer::ReceiverKernel:
-	case path::Layer::ReceiverUser:
+	case model::Layer::Queue:
+	case model::Layer::ReceiverKernel:
+	case model::Layer::ReceiverUser:
 		return "the receiver's stamps around each call";
-	case path::Layer::Propagation:
+	case model::Layer::Propagation:
 		return "the stamps of publishing and observing, in shared memory";
 	default:
 		return "";
@@ -59,7 +59,7 @@ void append(std::string &all, const std::string &one, const char *separator)
 		all += (all.empty() ? "" : separator) + one;
 }
 
-Check layer_check(path::Layer layer, const capture::Selection &tried)
+Check layer_check(model::Layer layer, const capture::Selection &tried)
 {
 	Check check{fmt::format("layer {}", name(layer)), Verdict::Ok, std::string(stamps_of(layer)), "", ""};
 	std::array<std::string, std::size(capture::kTierNames)> by_tier;
@@ -95,8 +95,8 @@ Check layer_check(path::Layer layer, const capture::Selection &tried)
 std::vector<Check> layer_checks(const capture::Selection &tried)
 {
 	std::vector<Check> checks;
-	for (size_t layer = 0; layer < path::kLayerCount; layer++)
-		checks.push_back(layer_check(static_cast<path::Layer>(layer), tried));
+	for (size_t layer = 0; layer < model::kLayerCount; layer++)
+		checks.push_back(layer_check(static_cast<model::Layer>(layer), tried));
 	return checks;
 }
 

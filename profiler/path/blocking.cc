@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ebpf/records.h"
-#include "profiler/path/log.h"
+#include "profiler/path/timeline.h"
 
 namespace icepath::path {
 
@@ -60,18 +60,6 @@ bool by_room(const Observations &seen, const Call *sending, const OffCpu &off, c
 }
 
 } // namespace
-
-void tell_reached(const SocketEvents &events, Observations &seen)
-{
-	for (const SocketEvent &event : events.ready) {
-		const auto giver = seen.threads.find(event.tid);
-		if (event.context != ICEPATH_CONTEXT_TASK || giver == seen.threads.end())
-			continue;
-		const Call *call = call_at(giver->second, event.at_ns);
-		if (call && call->kind == Call::Kind::Send && call->object != 0)
-			seen.reached[call->object].insert(event.socket);
-	}
-}
 
 const Call *call_at(const Thread &thread, uint64_t at_ns)
 {

@@ -6,11 +6,6 @@
 
 namespace icepath::path {
 
-struct SocketEvents;
-
-// Which sockets have what calls gave to others: fills `seen.reached`.
-void tell_reached(const SocketEvents &events, Observations &seen);
-
 // The thread's call at this instant, or nullptr.
 const Call *call_at(const Thread &thread, uint64_t at_ns);
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/cell.h"
 #include "profiler/path/path.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::path {
 
@@ -121,7 +121,7 @@ struct Transfer {
 	std::optional<Mark> device; // the (last part of the) message reached a device queue
 	std::array<uint64_t, 2> connection{}; // keys of its two sockets, where packets are told by sockets
 	bool through_device = false; // it passes one: without `device` it can't be told until when the sender had it
-	std::optional<rundir::CallShares> shares; // of its calls, where nothing else tells
+	std::optional<model::CallShares> shares; // of its calls, where nothing else tells
 	bool in_library = false; // `call` to `call_return`, `take_call` to `take_return`: a library's, in user mode
 	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
 	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred

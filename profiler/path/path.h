@@ -7,9 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/path/layers.h"
+#include "profiler/model/layers.h"
 
 namespace icepath::path {
+
+using model::Layer;
+using model::Part;
 
 // How well a boundary is known. Worse is larger.
 enum class Provenance : uint8_t {

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <ranges>
 
-#include "profiler/path/log.h"
+#include "ebpf/records.h"
+#include "profiler/path/losses.h"
 
 namespace icepath::path {
 

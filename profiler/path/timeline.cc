@@ -123,4 +123,30 @@ Reason flaw(const OffCpu &off)
 	return Reason::None;
 }
 
+uint64_t end_of(const Observations &seen, uint16_t cpu, const Interrupt &one)
+{
+	if (!one.goes_on)
+		return one.end_ns;
+	const auto &all = seen.cpus.at(cpu).interrupts;
+	for (auto next = std::ranges::lower_bound(all, one.end_ns, {}, &Interrupt::begin_ns); next != all.end(); ++next)
+		if (next->kind == one.kind && next->vector == one.vector && next->tid == one.tid && !next->goes_on)
+			return next->end_ns;
+	return 0;
+}
+
+const Interrupt *outermost_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)
+{
+	auto found = seen.cpus.find(cpu);
+	if (found == seen.cpus.end() || at_ns == UINT64_MAX)
+		return nullptr;
+	auto around = outermost_interrupts(found->second, at_ns, at_ns + 1);
+	return around.empty() ? nullptr : around.front().whole;
+}
+
+std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns)
+{
+	const Interrupt *around = outermost_around(seen, cpu, at_ns);
+	return around ? std::optional(around->record) : std::nullopt;
+}
+
 } // namespace icepath::path

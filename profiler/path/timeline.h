@@ -35,4 +35,11 @@ Culprit waker_of(const OffCpu &off);
 // A period that contradicts itself (inverted_time) or a sleep with no waking (no_evidence).
 Reason flaw(const OffCpu &off);
 
+// When an interrupt on a CPU was over, in all of its pieces. 0: that isn't known.
+uint64_t end_of(const Observations &seen, uint16_t cpu, const Interrupt &one);
+
+// The outermost interrupt on a CPU that holds an instant, or nullptr; and its record.
+const Interrupt *outermost_around(const Observations &seen, uint16_t cpu, uint64_t at_ns);
+std::optional<uint32_t> interrupt_around(const Observations &seen, uint16_t cpu, uint64_t at_ns);
+
 } // namespace icepath::path

@@ -17,8 +17,8 @@
 namespace icepath::plan {
 namespace {
 
-using rundir::Pattern;
-using rundir::Wait;
+using model::Pattern;
+using model::Wait;
 
 // What says who sent a message and which one it is: a whole worker::PayloadHead.
 constexpr uint64_t kLeastFanInBytes = 16;
@@ -104,7 +104,7 @@ std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 {
 	if (!wishes.sizes.empty())
 		return each_once(wishes.sizes);
-	return rundir::is_answered(pattern) ? std::vector<uint64_t>{64, 4096} : std::vector<uint64_t>{64};
+	return model::is_answered(pattern) ? std::vector<uint64_t>{64, 4096} : std::vector<uint64_t>{64};
 }
 
 bool supports(const Target &target, Wait wait) { return (target.waits & bit_of(wait)) != 0; }
@@ -163,14 +163,14 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 }
 
 // One for every pattern but burst, which is measured at every demand with every recovery.
-std::vector<std::optional<rundir::Burst>> bursts_for(const Wishes &wishes, Pattern pattern)
+std::vector<std::optional<model::Burst>> bursts_for(const Wishes &wishes, Pattern pattern)
 {
 	if (pattern != Pattern::Burst)
 		return {std::nullopt};
-	std::vector<std::optional<rundir::Burst>> bursts;
+	std::vector<std::optional<model::Burst>> bursts;
 	for (const uint32_t demand : each_once(wishes.demands))
 		for (const uint64_t recovery_ns : each_once(wishes.recoveries_ns))
-			bursts.push_back(rundir::Burst{demand, recovery_ns});
+			bursts.push_back(model::Burst{demand, recovery_ns});
 	return bursts;
 }
 
@@ -238,9 +238,9 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 }
 
 // Some go within a process only, some never do.
-bool has_ends_there(const Target &target, rundir::Between between, Plan &plan)
+bool has_ends_there(const Target &target, model::Between between, Plan &plan)
 {
-	const bool in_one_process = between != rundir::Between::Processes;
+	const bool in_one_process = between != model::Between::Processes;
 	if ((target.capabilities & (in_one_process ? ICEPATH_BETWEEN_PROCESSES : ICEPATH_WITHIN_PROCESS)) == 0)
 		return true;
 	add_once(
@@ -253,25 +253,25 @@ bool has_ends_there(const Target &target, rundir::Between between, Plan &plan)
 }
 
 // Those of the wishes that there can be.
-std::vector<rundir::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
+std::vector<model::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
 {
-	std::vector<rundir::Between> possible = each_once(wishes.between);
-	std::erase_if(possible, [&](rundir::Between between) {
-		if (between == rundir::Between::Threads && !wishes.no_threads.empty()) {
+	std::vector<model::Between> possible = each_once(wishes.between);
+	std::erase_if(possible, [&](model::Between between) {
+		if (between == model::Between::Threads && !wishes.no_threads.empty()) {
 			add_once(plan.notices, "cells between threads are left out: " + wishes.no_threads);
 			return true;
 		}
 		return !has_ends_there(target, between, plan) ||
-			   (between == rundir::Between::OneThread && !fits_one_thread(target, pattern, plan));
+			   (between == model::Between::OneThread && !fits_one_thread(target, pattern, plan));
 	});
 	return possible;
 }
 
 // `base` with each combination of what its pattern has besides, and of what was to be put in.
-std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell &base, const rundir::Qos &qos,
-									   const std::vector<uint32_t> &cpus)
+std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &base, const model::Qos &qos,
+									  const std::vector<uint32_t> &cpus)
 {
-	std::vector<rundir::Cell> cells;
+	std::vector<model::Cell> cells;
 	for (const uint32_t senders : senders_for(wishes, base.pattern))
 		for (const uint32_t receivers : receivers_for(wishes, base.pattern))
 			for (const uint32_t responses : responses_for(wishes, base.pattern))
@@ -279,16 +279,16 @@ std::vector<rundir::Cell> with_factors(const Wishes &wishes, const rundir::Cell 
 					for (const bool injected : {false, true}) {
 						if (injected && !wishes.injection.any())
 							continue;
-						rundir::Cell &cell = cells.emplace_back(base);
+						model::Cell &cell = cells.emplace_back(base);
 						cell.cpus = cpus_for(senders, receivers, cpus);
-						if (cell.between == rundir::Between::OneThread)
+						if (cell.between == model::Between::OneThread)
 							cell.cpus = {cpus.front(), cpus.front()};
 						cell.qos = qos;
-						if (rundir::may_lose(qos))
+						if (model::may_lose(qos))
 							cell.capabilities |= ICEPATH_IS_LOSSY;
 						cell.responses = responses;
 						cell.burst = burst;
-						cell.injection = injected ? wishes.injection : rundir::Injection{};
+						cell.injection = injected ? wishes.injection : model::Injection{};
 					}
 	return cells;
 }
@@ -300,17 +300,16 @@ bool has_company(const std::vector<const Target *> &chosen)
 }
 
 // Receivers that never sleep and have too few CPUs wait for each other's time slices. That is told; a floor isn't one then.
-bool is_sensible(const Target &target, const rundir::Cell &cell, Plan &plan)
+bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 {
-	const std::set<uint32_t> cpus(cell.cpus.begin() + static_cast<ptrdiff_t>(rundir::senders_of(cell)),
-								  cell.cpus.end());
-	if (!rundir::never_sleeps(cell.wait) || cpus.size() == rundir::receivers_of(cell))
+	const std::set<uint32_t> cpus(cell.cpus.begin() + static_cast<ptrdiff_t>(model::senders_of(cell)), cell.cpus.end());
+	if (!model::never_sleeps(cell.wait) || cpus.size() == model::receivers_of(cell))
 		return true;
 	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
 	add_once(plan.notices,
 			 fmt::format("{} receivers that never sleep (wait {}) share fewer CPUs, so they wait for each other's time "
 						 "slices{}: give each its own with --cpus",
-						 rundir::receivers_of(cell), name(cell.wait),
+						 model::receivers_of(cell), name(cell.wait),
 						 floor ? fmt::format("; {} is left out", target.name) : ""));
 	return !floor;
 }
@@ -368,10 +367,10 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
 					if (!carries(wishes, *target, pattern, size, plan))
 						continue;
-					rundir::Cell cell;
+					model::Cell cell;
 					cell.target = target->name;
 					cell.library = target->library_version;
-					cell.kind = is_middleware(*target) ? rundir::kAdapter : rundir::kTransport;
+					cell.kind = is_middleware(*target) ? model::kAdapter : model::kTransport;
 					cell.pattern = pattern;
 					cell.wait = *wait;
 					cell.payload_bytes = size;
@@ -386,10 +385,10 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					cell.mechanisms = target->mechanisms;
 					cell.capabilities = target->capabilities;
 					cell.idle_channels = wishes.idle_channels;
-					for (const rundir::Between between : between_for(wishes, *target, pattern, plan)) {
+					for (const model::Between between : between_for(wishes, *target, pattern, plan)) {
 						cell.between = between;
-						for (const rundir::Qos &qos : qos_for(wishes, *target, plan.notices))
-							for (rundir::Cell &made : with_factors(wishes, cell, qos, cpus)) {
+						for (const model::Qos &qos : qos_for(wishes, *target, plan.notices))
+							for (model::Cell &made : with_factors(wishes, cell, qos, cpus)) {
 								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices))
 									continue;
 								plan.cells.push_back(std::move(made));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "icepath/plugin.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::plan {
 
@@ -30,10 +30,10 @@ struct Wishes {
 	// Names; what stands before "/" in names, for all of them; and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
 	// Empty: the usual ones.
 	std::vector<std::string> targets;
-	std::vector<rundir::Pattern> patterns; // at least one
+	std::vector<model::Pattern> patterns; // at least one
 	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
-	std::vector<rundir::Wait> waits = {rundir::Wait::Block};
-	std::vector<rundir::Between> between = {rundir::Between::Processes};
+	std::vector<model::Wait> waits = {model::Wait::Block};
+	std::vector<model::Between> between = {model::Between::Processes};
 	std::string no_threads; // why threads of one process can't be told apart here; empty: they can
 	double rate_hz = 2000; // oneway, fanout, all senders of fanin together
 	uint64_t sparse_period_ns = 200'000'000; // sparse: from one message to the next
@@ -41,16 +41,16 @@ struct Wishes {
 	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
 	std::vector<uint32_t> receivers = {4}; // fanout: so many, each number in turn
 	std::vector<uint32_t> senders = {4}; // fanin: so many, each number in turn
-	rundir::RateLimits limits; // max-rate
+	model::RateLimits limits; // max-rate
 	std::vector<uint32_t> responses = {1, 10}; // reqrep: so many to each request, each number in turn
 	// By icepath_qos_policy: each value with each of the others, on targets that have the policy. Empty: the adapter's choice.
 	std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> qos;
 	uint32_t idle_channels = 0; // beside those of each cell
-	rundir::Injection injection; // if any: each cell comes twice, without and with it
+	model::Injection injection; // if any: each cell comes twice, without and with it
 };
 
 struct Plan {
-	std::vector<rundir::Cell> cells;
+	std::vector<model::Cell> cells;
 	std::vector<std::string> plugin_of_cell; // path, beside cells
 	std::vector<std::string> notices; // combinations that were left out or measured otherwise, and why; each once
 };
@@ -60,6 +60,6 @@ struct Plan {
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus);
 
 // The one place that ties a cell's wait to a plug-in's.
-icepath_wait bit_of(rundir::Wait wait);
+icepath_wait bit_of(model::Wait wait);
 
 } // namespace icepath::plan

@@ -16,24 +16,24 @@ void check_qos(const Wishes &wishes, const std::vector<const Target *> &chosen)
 		if (!wishes.qos[policy].empty() &&
 			std::ranges::none_of(chosen, [&](const Target *one) { return one->qos & (1u << policy); }))
 			throw Failure(ExitCode::Usage, fmt::format("--qos: none of the targets has {}: icepath list tells which do",
-													   rundir::kQosPolicies[policy].name));
+													   model::kQosPolicies[policy].name));
 }
 
-std::vector<rundir::Qos> qos_for(const Wishes &wishes, const Target &target, std::vector<std::string> &notices)
+std::vector<model::Qos> qos_for(const Wishes &wishes, const Target &target, std::vector<std::string> &notices)
 {
-	std::vector<rundir::Qos> all = {{}};
+	std::vector<model::Qos> all = {{}};
 	for (size_t policy = 0; policy < wishes.qos.size(); policy++) {
 		if (wishes.qos[policy].empty())
 			continue;
 		if ((target.qos & (1u << policy)) == 0) {
 			add_once(notices,
-					 fmt::format("{} has no {}: measured without it", target.name, rundir::kQosPolicies[policy].name));
+					 fmt::format("{} has no {}: measured without it", target.name, model::kQosPolicies[policy].name));
 			continue;
 		}
-		std::vector<rundir::Qos> more;
-		for (const rundir::Qos &before : all)
+		std::vector<model::Qos> more;
+		for (const model::Qos &before : all)
 			for (const uint64_t value : each_once(wishes.qos[policy])) {
-				rundir::Qos qos = before;
+				model::Qos qos = before;
 				// What is kept whole has no depth; who names a depth means the last ones.
 				if (policy == ICEPATH_QOS_DEPTH && (target.qos & (1u << ICEPATH_QOS_HISTORY)) &&
 					!qos[ICEPATH_QOS_HISTORY])
@@ -47,21 +47,21 @@ std::vector<rundir::Qos> qos_for(const Wishes &wishes, const Target &target, std
 	return all;
 }
 
-bool bears_loss(const rundir::Cell &cell, std::vector<std::string> &notices)
+bool bears_loss(const model::Cell &cell, std::vector<std::string> &notices)
 {
-	if (!rundir::may_lose(cell.qos))
+	if (!model::may_lose(cell.qos))
 		return true;
 	constexpr uint64_t kWholeNumber = 8; // of a message: worker::PayloadHead
 	if (cell.payload_bytes < kWholeNumber) {
 		add_once(notices, fmt::format("{} with {} may lose messages, and those of {} bytes don't tell which: left out",
-									  cell.target, rundir::text(cell.qos), cell.payload_bytes));
+									  cell.target, model::text(cell.qos), cell.payload_bytes));
 		return false;
 	}
-	if (rundir::is_answered(cell.pattern) && cell.responses > 1) {
+	if (model::is_answered(cell.pattern) && cell.responses > 1) {
 		add_once(notices,
 				 fmt::format("{} with {} may lose messages, of which several responses don't wait for each other: left "
 							 "out of {} 1:{}",
-							 cell.target, rundir::text(cell.qos), name(cell.pattern), cell.responses));
+							 cell.target, model::text(cell.qos), name(cell.pattern), cell.responses));
 		return false;
 	}
 	return true;

@@ -12,9 +12,9 @@ namespace icepath::plan {
 void check_qos(const Wishes &wishes, const std::vector<const Target *> &chosen);
 
 // Each value of each policy with each of the others, of the policies that the target has; those that it hasn't are told.
-std::vector<rundir::Qos> qos_for(const Wishes &wishes, const Target &target, std::vector<std::string> &notices);
+std::vector<model::Qos> qos_for(const Wishes &wishes, const Target &target, std::vector<std::string> &notices);
 
 // Whether a cell whose quality of service may lose messages can be measured; why it can't is told.
-bool bears_loss(const rundir::Cell &cell, std::vector<std::string> &notices);
+bool bears_loss(const model::Cell &cell, std::vector<std::string> &notices);
 
 } // namespace icepath::plan

@@ -13,7 +13,7 @@ bool Outcome::tells_of(double hz) const
 	return below == 0 || below == 1;
 }
 
-bool Outcome::tells_of(const rundir::Block &block) const
+bool Outcome::tells_of(const model::Block &block) const
 {
 	return block.rate_hz && tells_of(*block.rate_hz) && (block.confirms || !confirmed_by_enough());
 }
@@ -24,7 +24,7 @@ size_t Outcome::held_again() const
 		std::ranges::count_if(confirmations, [](const Attempt &attempt) { return attempt.verdict.held; }));
 }
 
-void OutcomeOf::add(const rundir::Block &block)
+void OutcomeOf::add(const model::Block &block)
 {
 	const std::optional<Verdict> verdict = judge(block, cell_);
 	if (!verdict)

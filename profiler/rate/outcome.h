@@ -29,18 +29,18 @@ struct Outcome {
 	// Whether a block is of those that statistics are made of; without enough confirmations: at found.statistics_hz, or one level
 	// below it. Faster ones are left out: mixed with those that hold, what doesn't would tell of neither.
 	bool tells_of(double hz) const;
-	bool tells_of(const rundir::Block &block) const;
+	bool tells_of(const model::Block &block) const;
 };
 
 // Collects it block by block.
 class OutcomeOf {
 public:
-	explicit OutcomeOf(const rundir::Cell &cell) : cell_(cell), terms_(terms_of(cell)) {}
-	void add(const rundir::Block &block);
+	explicit OutcomeOf(const model::Cell &cell) : cell_(cell), terms_(terms_of(cell)) {}
+	void add(const model::Block &block);
 	Outcome take();
 
 private:
-	const rundir::Cell &cell_;
+	const model::Cell &cell_;
 	Terms terms_;
 	Tallies tallies_;
 	Outcome outcome_;

@@ -25,9 +25,9 @@ double hz_of(int level) { return kBaseHz * std::exp2(static_cast<double>(level) 
 
 int level_of(double hz) { return level_within(hz, std::round); }
 
-Terms terms_of(const rundir::Cell &cell)
+Terms terms_of(const model::Cell &cell)
 {
-	const rundir::RateLimits limits = cell.limits.value_or(rundir::RateLimits{});
+	const model::RateLimits limits = cell.limits.value_or(model::RateLimits{});
 	Terms terms;
 	const double step = std::exp2(1.0 / kLevelsPerOctave) - 1;
 	constexpr double kMargin = 1.1; // 1 % of the messages must be beyond the limit, and not the last one alone

@@ -3,7 +3,7 @@
 // On what terms the highest rate of a cell is sought: which rates are tried, and how long a block must be to judge one.
 #include <cstdint>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::rate {
 
@@ -21,7 +21,7 @@ struct Terms {
 	uint32_t least_messages = 0;
 	int lowest = 0, highest = 0; // levels that may be tried; highest: what there is room for in a block of block_ns
 };
-Terms terms_of(const rundir::Cell &cell); // with limits
+Terms terms_of(const model::Cell &cell); // with limits
 
 uint32_t messages_at(const Terms &terms, double hz); // counted ones of a block
 // What the block of so many messages takes, if the sender keeps to its schedule.

@@ -9,19 +9,19 @@
 
 namespace icepath::rate {
 
-std::optional<Verdict> judge(const rundir::Block &block, const rundir::Cell &cell)
+std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
 {
-	const bool to_its_end = block.end == rundir::BlockEnd::Count, late = block.end == rundir::BlockEnd::Deadline;
+	const bool to_its_end = block.end == model::BlockEnd::Count, late = block.end == model::BlockEnd::Deadline;
 	if (!cell.limits || !block.rate_hz || block.probed || !(to_its_end || late))
 		return std::nullopt;
 	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of what hasn't come yet
-	for (const rundir::SendStamp &send : block.flows[0].sends)
-		if ((send.flags & rundir::kStampLeadIn) == 0)
+	for (const model::SendStamp &send : block.flows[0].sends)
+		if ((send.flags & model::kStampLeadIn) == 0)
 			due_ns.emplace(send.seq, send.intended_ns);
 	Verdict verdict;
 	verdict.sent = due_ns.size();
 	std::vector<uint64_t> latencies;
-	for (const rundir::RecvStamp &recv : block.flows[0].recvs)
+	for (const model::RecvStamp &recv : block.flows[0].recvs)
 		if (const auto due = due_ns.find(recv.seq); due != due_ns.end()) {
 			latencies.push_back(recv.recv_ns > due->second ? recv.recv_ns - due->second : 0);
 			due_ns.erase(due);

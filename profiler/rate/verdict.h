@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/block.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::rate {
 
@@ -18,6 +18,6 @@ struct Verdict {
 
 // Nothing of a block that steers no search: a probed one, one without a rate, one that was ended early or has too few
 // messages. A block that its deadline ended didn't hold: its sender was that far behind.
-std::optional<Verdict> judge(const rundir::Block &block, const rundir::Cell &cell);
+std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell);
 
 } // namespace icepath::rate

@@ -6,16 +6,17 @@
 #include <numeric>
 
 #include "icepath/plugin.h"
-#include "profiler/path/decode.h"
-#include "profiler/path/log.h"
-#include "profiler/path/walk.h"
+#include "profiler/model/graph.h"
+#include "profiler/model/message_place.h"
+#include "profiler/path/losses.h"
 #include "profiler/report/searches.h"
+#include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
 namespace {
 
-using rundir::Block;
+using model::Block;
 
 // Latencies of a cell, one list for each block.
 struct Samples {
@@ -34,12 +35,12 @@ struct Samples {
 uint64_t messages_sent(const Block &block)
 {
 	uint64_t messages = 0;
-	for (const rundir::BlockFlow &flow : block.flows)
+	for (const model::BlockFlow &flow : block.flows)
 		messages += flow.sends.size();
 	return messages;
 }
 
-void add_usage(const Block &block, const rundir::Cell &cell, Samples &samples)
+void add_usage(const Block &block, const model::Cell &cell, Samples &samples)
 {
 	const uint64_t messages = messages_sent(block);
 	if (messages == 0)
@@ -48,10 +49,10 @@ void add_usage(const Block &block, const rundir::Cell &cell, Samples &samples)
 	if (block.daemon_cpu_ns)
 		samples.daemon_ns = samples.daemon_ns.value_or(0) + static_cast<double>(*block.daemon_cpu_ns);
 	for (size_t side = 0; side < block.sides.size(); ++side)
-		for (const rundir::UsageField &field : rundir::kUsageFields) {
-			uint64_t &sum = samples.usage.ends[rundir::begins(cell, side) ? 0 : 1].*field.value;
+		for (const model::UsageField &field : model::kUsageFields) {
+			uint64_t &sum = samples.usage.ends[model::begins(cell, side) ? 0 : 1].*field.value;
 			const uint64_t more = block.sides[side].usage.*field.value;
-			sum = field.value == &rundir::Usage::max_rss_kib ? std::max(sum, more) : sum + more;
+			sum = field.value == &model::Usage::max_rss_kib ? std::max(sum, more) : sum + more;
 		}
 }
 
@@ -66,8 +67,8 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
 	++(block.probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
-	cell.blocks_log_full += block.end == rundir::BlockEnd::LogFull;
-	if (block.end == rundir::BlockEnd::Failed) {
+	cell.blocks_log_full += block.end == model::BlockEnd::LogFull;
+	if (block.end == model::BlockEnd::Failed) {
 		++cell.blocks_failed;
 		cell.failure = block.failure;
 	}
@@ -79,8 +80,8 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
-	if (!block.probed && block.end != rundir::BlockEnd::Failed)
-		cell.counters.add(block, messages_sent(block), rundir::senders_of(cell.cell));
+	if (!block.probed && block.end != model::BlockEnd::Failed)
+		cell.counters.add(block, messages_sent(block), model::senders_of(cell.cell));
 	if (!block.probed && is_counted(block))
 		return;
 	BlockLatencies &times = seen.latencies;
@@ -115,7 +116,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	samples.pacing.push_back(std::move(times.pacing));
 	samples.from_due.push_back(std::move(times.from_due));
 	samples.send_call.push_back(std::move(times.send_call));
-	if (block.end != rundir::BlockEnd::Failed)
+	if (block.end != model::BlockEnd::Failed)
 		add_usage(block, cell.cell, samples);
 }
 
@@ -154,9 +155,9 @@ void describe(CellResult &cell, const Samples &samples)
 	if (samples.by_flow.size() > 1)
 		for (const Samples::Blocks &flow : samples.by_flow)
 			cell.by_flow.push_back(stats::describe(flow, opening));
-	if (rundir::is_answered(cell.cell.pattern))
+	if (model::is_answered(cell.cell.pattern))
 		cell.round_trip = stats::describe(samples.round_trip, opening);
-	else if (rundir::is_paced(cell.cell)) {
+	else if (model::is_paced(cell.cell)) {
 		cell.pacing = stats::describe(samples.pacing, opening);
 		cell.from_due = stats::describe(samples.from_due, opening);
 	}
@@ -179,20 +180,20 @@ void describe(CellResult &cell, const Samples &samples)
 	if (samples.daemon_ns)
 		cell.daemon_cpu_ns_per_message = *samples.daemon_ns / messages;
 	for (size_t side = 0; side < 2; ++side) {
-		const rundir::Usage &used = samples.usage.ends[side];
+		const model::Usage &used = samples.usage.ends[side];
 		(*cell.cpu_per_message)[side] = {static_cast<double>(used.user_ns) / messages,
 										 static_cast<double>(used.system_ns) / messages};
 	}
 }
 
-WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::Observations &seen, const Block &block,
-				  const rundir::Cell &cell)
+WorstMessage tell(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
+				  const Block &block, const model::Cell &cell)
 {
 	WorstMessage worst;
 	worst.cell = block.cell;
 	worst.round = block.round;
-	const path::MessagePlace place = path::place_of(delivery.message);
-	worst.back = !rundir::begins(cell, rundir::flows_of(cell).at(place.flow).from);
+	const model::MessagePlace place = model::place_of(delivery.message);
+	worst.back = !model::begins(cell, model::flows_of(cell).at(place.flow).from);
 	worst.seq = place.seq;
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
@@ -210,20 +211,19 @@ WorstMessage tell(path::Path path, const path::Delivery &delivery, const path::O
 	for (const path::Share &share : path.shares)
 		if (share.who.kind == path::Culprit::Kind::Task)
 			remember(share.who.id);
-	worst.path = std::move(path);
+	worst.path = path;
 	return worst;
 }
 
-// Second reading: the paths. `captured` is the block's.
-void add_paths(const Block &block, CellResult &cell, BlockCapture &captured)
+void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCapture &captured)
 {
-	const path::Observations seen = path::decode(block, cell.cell);
+	const auto &[number, block, seen, paths] = resolved;
 	captured.unreadable = path::unreadable_records(seen);
 	const uint64_t complete_before = cell.complete();
 	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
 		cell.system_calls.add(block, cell.cell, seen);
-	for (const path::Delivery &delivery : seen.deliveries) {
-		path::Path path = path::walk(seen, delivery);
+	for (size_t i = 0; i < paths.size(); ++i) {
+		const path::Path &path = paths[i];
 		++cell.probed;
 		if (!path.complete() || path.segments.empty()) {
 			++cell.incomplete[static_cast<size_t>(path.complete() ? path::Reason::NoEvidence : path.reason)];
@@ -239,17 +239,38 @@ void add_paths(const Block &block, CellResult &cell, BlockCapture &captured)
 			cell.tail_culprits.add(path, seen);
 		}
 		if (!cell.worst || latency > cell.worst->latency_ns())
-			cell.worst = tell(std::move(path), delivery, seen, block, cell.cell);
+			cell.worst = tell(path, seen.deliveries[i], seen, block, cell.cell);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
 	// As those of percentiles, intervals are over openings where there are enough of them.
-	const auto number = static_cast<uint32_t>(&captured - cell.capture.by_block.data());
-	const uint32_t cluster = cell.openings.carry_intervals() ? block.opening : number;
+	const auto place = static_cast<uint32_t>(&captured - cell.capture.by_block.data());
+	const uint32_t cluster = cell.openings.carry_intervals() ? block.opening : place;
 	cell.layers.end_block(complete, cluster);
 	for (auto *range : {&cell.typical, &cell.tail})
 		if (*range)
 			(*range)->layers.end_block(complete, cluster);
 }
+
+// Second reading: the paths.
+class AddPaths : public resolve::Visitor {
+public:
+	// `places`: of each block of the run, which one it is of its cell's.
+	AddPaths(RunResult &result, const std::vector<size_t> &places) : result_(result), places_(places) {}
+	bool wants(const Block &block) override
+	{
+		const auto &search = result_.cells[block.cell].search;
+		return !search || search->tells_of(block);
+	}
+	void visit(const resolve::ResolvedBlock &resolved) override
+	{
+		CellResult &cell = result_.cells[resolved.block.cell];
+		add_paths(resolved, cell, cell.capture.by_block.at(places_[resolved.number]));
+	}
+
+private:
+	RunResult &result_;
+	const std::vector<size_t> &places_;
+};
 
 } // namespace
 
@@ -260,7 +281,7 @@ double CellResult::share_known() const
 					share(static_cast<double>(layers.total_ns()), probed_ns));
 }
 
-bool cpu_split_is_exact(const rundir::Head &head)
+bool cpu_split_is_exact(const model::Head &head)
 {
 	const auto isolation = nlohmann::json::parse(head.isolation_json, nullptr, false);
 	if (!isolation.is_object() || !isolation.contains("items") || !isolation["items"].is_array())
@@ -276,18 +297,20 @@ RunResult analyse(const std::string &run)
 {
 	RunResult result;
 	auto searches = search_outcomes(run);
-	uint64_t blocks = 0;
+	std::vector<size_t> places; // of each block, which one it is of its cell's
 	{
 		rundir::Reader reader(run);
 		result.head = reader.head();
-		for (const rundir::Cell &cell : result.head.cells) {
+		for (const model::Cell &cell : result.head.cells) {
 			result.cells.emplace_back().cell = cell;
 			result.cells.back().system_calls = SystemCalls(result.head);
 			result.cells.back().search = std::move(searches.at(result.cells.size() - 1));
 		}
 		std::vector<Samples> samples(result.cells.size());
-		for (; const auto block = reader.next(); ++blocks)
+		while (const auto block = reader.next()) {
+			places.push_back(result.cells[block->cell].capture.by_block.size());
 			add_stamps(*block, result.cells[block->cell], samples[block->cell]);
+		}
 		result.tail = reader.tail();
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
@@ -295,18 +318,9 @@ RunResult analyse(const std::string &run)
 		for (size_t i = 0; result.tail && i < std::min(result.cells.size(), result.tail->failed_openings.size()); ++i)
 			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}
-	rundir::Reader again(run);
-	std::vector<size_t> read_again(result.cells.size(), 0); // blocks, by cell
-	// No further than the first time: the run may still be going on.
-	for (; blocks > 0; --blocks) {
-		const auto block = again.next();
-		if (!block)
-			break;
-		CellResult &cell = result.cells[block->cell];
-		BlockCapture &captured = cell.capture.by_block.at(read_again[block->cell]++);
-		if (block->probed && (!cell.search || cell.search->tells_of(*block)))
-			add_paths(*block, cell, captured);
-	}
+	AddPaths add_paths(result, places);
+	resolve::resolve(run, add_paths,
+					 {.blocks = places.size()}); // no further than the first time: the run may still be going on
 	return result;
 }
 

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/block.h"
+#include "profiler/model/graph.h"
+#include "profiler/model/run.h"
 #include "profiler/path/path.h"
 #include "profiler/rate/outcome.h"
 #include "profiler/report/breakdown.h"
@@ -17,8 +20,6 @@
 #include "profiler/report/messages.h"
 #include "profiler/report/observer_effect.h"
 #include "profiler/report/system_calls.h"
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
 #include "profiler/stats/block_interval.h"
 
 namespace icepath::report {
@@ -51,7 +52,7 @@ struct Throughput {
 struct UsageTotals {
 	uint64_t messages = 0; // sent in every flow, lead-in included
 	// Of those that begin, and of those that receive: differences added up; max_rss_kib: the largest.
-	std::array<rundir::Usage, 2> ends;
+	std::array<model::Usage, 2> ends;
 };
 
 // Some of the deliveries in probed blocks, by their latency: from `from_ns` to `to_ns`, both included.
@@ -70,7 +71,7 @@ struct LatencyRange {
 };
 
 struct CellResult {
-	rundir::Cell cell;
+	model::Cell cell;
 	// max-rate: what the search came to. Every number below but blocks, capture and what its attempts lost is then of the blocks
 	// that it tells of: blocks of different rates in one statistic would tell of none.
 	std::optional<rate::Outcome> search;
@@ -83,7 +84,7 @@ struct CellResult {
 	std::array<uint64_t, path::kReasonNames.size()> incomplete{}; // by path::Reason; [None] stays 0
 	CellOpenings openings; // in fresh processes
 	stats::Distribution latency, round_trip, pacing, from_due; // unprobed blocks
-	std::vector<stats::Distribution> by_flow; // latency, where there are several flows; as rundir::flows_of()
+	std::vector<stats::Distribution> by_flow; // latency, where there are several flows; as model::flows_of()
 	stats::Distribution first_response; // several responses: see BlockLatencies
 	stats::Distribution to_all; // several receivers: see BlockLatencies
 	stats::Distribution send_call; // unprobed blocks
@@ -118,8 +119,8 @@ struct CellResult {
 };
 
 struct RunResult {
-	rundir::Head head;
-	std::optional<rundir::Tail> tail; // missing: the run is partial
+	model::Head head;
+	std::optional<model::Tail> tail; // missing: the run is partial
 	bool truncated = false;
 	std::vector<CellResult> cells; // as in the head; one that was never measured has no blocks
 	bool partial() const { return !tail || tail->interrupted; }
@@ -128,7 +129,7 @@ struct RunResult {
 // Whether user and system time were measured. They are on CPUs of nohz_full alone, where the kernel looks at its clock
 // whenever it is entered and left (vtime_user_exit()). Elsewhere each tick counts for what it happened to interrupt, and
 // the kernel shares out the exact sum by these samples (cputime_adjust()): a block of some milliseconds has none or few.
-bool cpu_split_is_exact(const rundir::Head &head);
+bool cpu_split_is_exact(const model::Head &head);
 
 // Reads the container twice: the layers of some latencies can only be added up when these are known. Memory grows with the
 // latencies and send calls (8 bytes each) and with the blocks, not with the paths. Throws Failure(Usage) as rundir::Reader does.

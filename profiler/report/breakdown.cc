@@ -228,10 +228,10 @@ void Culprits::add(const path::Path &path, const path::Observations &seen)
 	for (const path::Segment &segment : path.segments) {
 		const uint64_t ns = segment.duration_ns();
 		if (segment.culprit.kind == path::Culprit::Kind::None || ns == 0 ||
-			path::waits_for_cpu(segment.layer, segment.part))
+			model::waits_for_cpu(segment.layer, segment.part))
 			continue;
 		book(segment.culprit, segment, ns, seen);
-		(segment.layer == path::Layer::Interrupt ? sums_.interrupted_ns : sums_.asleep_ns) += ns;
+		(segment.layer == model::Layer::Interrupt ? sums_.interrupted_ns : sums_.asleep_ns) += ns;
 	}
 }
 

@@ -21,8 +21,8 @@ inline constexpr std::array<std::string_view, 3> kRoleNames = {"sender", "relay"
 // Rows tile: the sum of `total_ns` over the rows of a breakdown is the latency of its deliveries, that of `mean_ns` their mean
 // latency. A layer with parts has one row for each and one, Part::None, for the rest.
 struct LayerRow {
-	path::Layer layer = path::Layer::SenderUser;
-	path::Part part = path::Part::None;
+	model::Layer layer = model::Layer::SenderUser;
+	model::Part part = model::Part::None;
 	uint16_t hop = 0;
 	Role role = Role::Sender;
 	std::string thread;
@@ -50,11 +50,11 @@ public:
 	// Sum over the deliveries of |sum of the segments - (recv - send)|: zero, or the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
 	uint64_t passed(uint16_t relay) const; // how many deliveries came by that hop, which isn't their receiver
-	std::vector<LayerRow> rows() const; // those with time, in the order of path::Layer, then hop, part, thread
+	std::vector<LayerRow> rows() const; // those with time, in the order of model::Layer, then hop, part, thread
 	stats::RedrawnMeans means() const; // of what LayerRow::by_block has
 
 private:
-	using Key = std::tuple<path::Layer, uint16_t, Role, std::string, path::Part>;
+	using Key = std::tuple<model::Layer, uint16_t, Role, std::string, model::Part>;
 	struct Sum {
 		std::array<uint64_t, path::kProvenanceNames.size()> ns{};
 		std::vector<std::pair<size_t, uint64_t>> by_block; // of those that have any
@@ -78,8 +78,8 @@ private:
 struct CulpritRow {
 	path::Culprit::Kind kind = path::Culprit::Kind::Task; // None: several, which are too many to be told apart
 	std::string name; // "kworker/1:2", "interrupt 24", "NET_RX softirq", "idle CPU"
-	path::Layer layer = path::Layer::Preempted;
-	path::Part part = path::Part::None;
+	model::Layer layer = model::Layer::Preempted;
+	model::Part part = model::Part::None;
 	uint64_t total_ns = 0;
 	uint64_t segments = 0; // in which it had a share
 };
@@ -100,7 +100,7 @@ public:
 	const Sums &sums() const { return sums_; }
 
 private:
-	using Key = std::tuple<std::string, path::Culprit::Kind, path::Layer, path::Part>;
+	using Key = std::tuple<std::string, path::Culprit::Kind, model::Layer, model::Part>;
 	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen);
 
 	std::map<Key, std::pair<uint64_t, uint64_t>> by_key_;

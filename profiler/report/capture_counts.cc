@@ -5,16 +5,16 @@
 
 namespace icepath::report {
 
-void CaptureCounts::add(const rundir::Block &block)
+void CaptureCounts::add(const model::Block &block)
 {
 	BlockCapture &one = by_block.emplace_back();
 	one.round = block.round;
 	one.probed = block.probed;
-	for (const rundir::SlotCapture &slot : block.slots) {
+	for (const model::SlotCapture &slot : block.slots) {
 		one.records += slot.records.size();
 		one.dropped += slot.position - slot.records.size();
 	}
-	one.recursion_misses = rundir::sum_of(block.skipped);
+	one.recursion_misses = model::sum_of(block.skipped);
 	one.steal_ns = block.steal_ns;
 	one.own_cpu_ns = block.own_cpu_ns;
 	records += one.records;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 
 namespace icepath::report {
 
@@ -15,7 +15,7 @@ struct BlockCapture {
 	bool probed = false;
 	uint64_t records = 0, dropped = 0, recursion_misses = 0;
 	std::optional<uint64_t> unreadable; // records; nothing where the block's paths weren't looked at
-	std::optional<uint64_t> steal_ns, own_cpu_ns; // rundir::Block
+	std::optional<uint64_t> steal_ns, own_cpu_ns; // model::Block
 };
 
 struct CaptureCounts {
@@ -25,7 +25,7 @@ struct CaptureCounts {
 	size_t beside = 0;
 	std::vector<BlockCapture> by_block; // in the order in which they were measured
 
-	void add(const rundir::Block &block);
+	void add(const model::Block &block);
 };
 
 } // namespace icepath::report

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/report/interval_text.h"
 #include "profiler/report/layer_bar.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -18,7 +18,7 @@ constexpr double kLeastShare = 0.005;
 // Each layer with its interval, the longest first.
 std::string layers_text(const Breakdown &breakdown)
 {
-	std::map<path::Layer, LayerRow> layers;
+	std::map<model::Layer, LayerRow> layers;
 	for (const LayerRow &row : breakdown.rows()) {
 		const auto [at, is_first] = layers.try_emplace(row.layer, row);
 		if (!is_first)
@@ -33,7 +33,7 @@ std::string layers_text(const Breakdown &breakdown)
 	std::string text = microseconds(breakdown.mean_ns());
 	for (const LayerRow &row : longest) {
 		const auto interval = blocks.interval(row.by_block);
-		text += fmt::format(" · {} {}{}", path::name(row.layer), microseconds(row.mean_ns),
+		text += fmt::format(" · {} {}{}", model::name(row.layer), microseconds(row.mean_ns),
 							interval ? interval_text(row.mean_ns, *interval) : " ±?");
 	}
 	return text;
@@ -51,7 +51,7 @@ void add_layers(Page &page, const CellResult &cell)
 		page.paragraph("", fmt::format("{}: {}", what, text), 4);
 	};
 	page.paragraph("",
-				   fmt::format("{}: {} of {} messages{}, mean {}", rundir::title(cell.cell), count(cell.complete()),
+				   fmt::format("{}: {} of {} messages{}, mean {}", model::title(cell.cell), count(cell.complete()),
 							   count(cell.probed), cell.tells_where() ? "" : ", no sample of all",
 							   layers_text(cell.layers)),
 				   2);
@@ -68,7 +68,7 @@ void add_probe_cost(Page &page, const CellResult &cell)
 {
 	const ObserverEffect &effect = cell.observer_effect;
 	page.paragraph("",
-				   fmt::format("{}: p50 {} · mean {} · p99 {}", rundir::title(cell.cell), effect_text(effect.p50),
+				   fmt::format("{}: p50 {} · mean {} · p99 {}", model::title(cell.cell), effect_text(effect.p50),
 							   effect_text(effect.mean), effect_text(effect.p99)),
 				   2);
 }
@@ -76,7 +76,7 @@ void add_probe_cost(Page &page, const CellResult &cell)
 void add_from_due(Page &page, const CellResult &cell)
 {
 	page.paragraph("",
-				   fmt::format("{}: p50 {} · p99 {} · p99.9 {}", rundir::title(cell.cell),
+				   fmt::format("{}: p50 {} · p99 {} · p99.9 {}", model::title(cell.cell),
 							   percentile_text(cell.from_due, 0), percentile_text(cell.from_due, 2),
 							   percentile_text(cell.from_due, 3)),
 				   2);

@@ -13,9 +13,9 @@ bool CellOpenings::drifted(size_t cells) const
 	return drift && drift->p * static_cast<double>(cells) < kByChance;
 }
 
-void OpeningsOf::add_latencies(const rundir::Block &block) { unprobed_.push_back(block.opening); }
+void OpeningsOf::add_latencies(const model::Block &block) { unprobed_.push_back(block.opening); }
 
-void OpeningsOf::add_p50(const rundir::Block &block, double p50_ns)
+void OpeningsOf::add_p50(const model::Block &block, double p50_ns)
 {
 	p50s_.push_back({block.opening, block.probed, p50_ns});
 	begin_ns_.push_back(block.begin.monotonic_ns);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "profiler/stats/openings.h"
 #include "profiler/stats/trend.h"
 
@@ -27,8 +27,8 @@ struct CellOpenings {
 class OpeningsOf {
 public:
 	// Every unprobed block with latencies, and every block that has a p50.
-	void add_latencies(const rundir::Block &block);
-	void add_p50(const rundir::Block &block, double p50_ns);
+	void add_latencies(const model::Block &block);
+	void add_p50(const model::Block &block, double p50_ns);
 	CellOpenings take() const;
 
 private:

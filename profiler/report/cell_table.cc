@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "icepath/plugin.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/report/interval_text.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 #include "profiler/stats/far_tail.h"
 
 namespace icepath::report {
@@ -32,26 +32,26 @@ std::string cpu_text(const CellResult &cell)
 	return microseconds(sum);
 }
 
-std::string size_text(const rundir::Cell &cell)
+std::string size_text(const model::Cell &cell)
 {
-	return rundir::payload_text(cell.payload_bytes) + (cell.parts > 1 ? fmt::format(" in {}", cell.parts) : "");
+	return model::payload_text(cell.payload_bytes) + (cell.parts > 1 ? fmt::format(" in {}", cell.parts) : "");
 }
 
-std::string target_text(const rundir::Cell &cell)
+std::string target_text(const model::Cell &cell)
 {
 	std::string text = printable(cell.target);
 	if (cell.burst)
 		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
-	if (cell.between != rundir::Between::Processes)
-		text += fmt::format(" {}", rundir::name(cell.between));
-	if (cell.pattern == rundir::Pattern::FanOut)
-		text += fmt::format(" to {}", rundir::receivers_of(cell));
-	if (cell.pattern == rundir::Pattern::FanIn)
-		text += fmt::format(" from {}", rundir::senders_of(cell));
-	if (cell.pattern == rundir::Pattern::ReqRep)
+	if (cell.between != model::Between::Processes)
+		text += fmt::format(" {}", model::name(cell.between));
+	if (cell.pattern == model::Pattern::FanOut)
+		text += fmt::format(" to {}", model::receivers_of(cell));
+	if (cell.pattern == model::Pattern::FanIn)
+		text += fmt::format(" from {}", model::senders_of(cell));
+	if (cell.pattern == model::Pattern::ReqRep)
 		text += fmt::format(" 1:{}", cell.responses);
 	if (cell.qos.any())
-		text += " " + rundir::text(cell.qos);
+		text += " " + model::text(cell.qos);
 	if (cell.idle_channels > 0)
 		text += fmt::format(" +{} idle", cell.idle_channels);
 	if (cell.injection.sender_user_ns > 0)
@@ -64,7 +64,7 @@ std::string target_text(const rundir::Cell &cell)
 // Whether a fan-in treats its senders alike: the p50 of the one that fares best, and of the one that fares worst.
 std::string senders_text(const CellResult &cell)
 {
-	if (rundir::senders_of(cell.cell) == 1)
+	if (model::senders_of(cell.cell) == 1)
 		return "–";
 	std::optional<uint64_t> best, worst;
 	for (const stats::Distribution &sender : cell.by_flow) {
@@ -96,8 +96,7 @@ std::string rate_text(const CellResult &cell)
 {
 	if (cell.search)
 		return found_text(cell.search->found);
-	const bool is_load =
-		cell.cell.pattern == rundir::Pattern::Throughput || cell.cell.pattern == rundir::Pattern::Burst;
+	const bool is_load = cell.cell.pattern == model::Pattern::Throughput || cell.cell.pattern == model::Pattern::Burst;
 	return is_load && cell.throughput.received_per_s ? per_second(*cell.throughput.received_per_s) : "–";
 }
 
@@ -110,7 +109,7 @@ std::string rate_reading(const std::vector<const CellResult *> &cells)
 		reading = "msg/s: received, of what was sent as fast as it went · ";
 	if (search == cells.end())
 		return reading;
-	const rundir::RateLimits &limits = *(*search)->cell.limits;
+	const model::RateLimits &limits = *(*search)->cell.limits;
 	const bool confirmed = std::ranges::all_of(
 		cells, [](const auto *cell) { return !cell->search || cell->search->confirmed_by_enough(); });
 	return reading +
@@ -184,7 +183,7 @@ void add_rows(Page &page, const std::vector<const CellResult *> &cells, const st
 
 void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 {
-	std::array<bool, path::kLayerCount> used{};
+	std::array<bool, model::kLayerCount> used{};
 	for (const CellResult *cell : cells) {
 		if (!cell->tells_typical())
 			continue;
@@ -197,14 +196,14 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 	for (size_t i = 0; i < used.size(); ++i) {
 		if (!used[i])
 			continue;
-		const auto layer = static_cast<path::Layer>(i);
-		const size_t needed = 2 + path::name(layer).size() + 2;
+		const auto layer = static_cast<model::Layer>(i);
+		const size_t needed = 2 + model::name(layer).size() + 2;
 		if (taken + needed > page.width() + 2) {
 			page.line(out);
 			out.clear();
 			taken = 0;
 		}
-		out += fmt::format("{}{} {}", taken > 0 ? "  " : "", layer_symbol(layer, 1, page.look()), path::name(layer));
+		out += fmt::format("{}{} {}", taken > 0 ? "  " : "", layer_symbol(layer, 1, page.look()), model::name(layer));
 		taken += needed;
 	}
 	if (!out.empty())
@@ -219,32 +218,32 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		return (cell->cell.capabilities & ICEPATH_NOT_IPC) && !cell->cell.injection.any();
 	};
 	std::string target;
-	std::array<std::string, std::size(rundir::kPatternNames)> floors; // by pattern
+	std::array<std::string, std::size(model::kPatternNames)> floors; // by pattern
 	std::array<bool, floors.size()> measured{};
 	for (const CellResult *cell : cells) {
-		const rundir::Pattern pattern = cell->cell.pattern;
+		const model::Pattern pattern = cell->cell.pattern;
 		const auto index = static_cast<size_t>(pattern);
 		measured[index] = true;
 		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
 			return !is_floor(other) && other->cell.pattern == pattern && other->cell.between == cell->cell.between &&
 				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
-		const bool alone = pattern == rundir::Pattern::PingPong || pattern == rundir::Pattern::OneWay;
+		const bool alone = pattern == model::Pattern::PingPong || pattern == model::Pattern::OneWay;
 		if (!is_floor(cell) || !alone || !under_another || !cell->latency.percentiles[0])
 			continue;
 		target = printable(cell->cell.target);
 		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
 									 microseconds(static_cast<double>(*cell->latency.percentiles[0])),
-									 rundir::payload_text(cell->cell.payload_bytes));
-		if (cell->cell.between != rundir::Between::Processes)
-			floors[index] += fmt::format(" {}", rundir::name(cell->cell.between));
+									 model::payload_text(cell->cell.payload_bytes));
+		if (cell->cell.between != model::Between::Processes)
+			floors[index] += fmt::format(" {}", model::name(cell->cell.between));
 	}
 	const bool one_pattern = std::ranges::count(measured, true) == 1;
 	std::string text;
 	for (size_t i = 0; i < floors.size(); ++i)
 		if (!floors[i].empty())
 			text += fmt::format("{}{}{}", text.empty() ? "" : " · ",
-								one_pattern ? "" : fmt::format("{} ", rundir::kPatternNames[i]), floors[i]);
+								one_pattern ? "" : fmt::format("{} ", model::kPatternNames[i]), floors[i]);
 	if (!text.empty())
 		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
 }
@@ -265,8 +264,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
 	for (const CellResult *cell : cells) {
 		target.cells.push_back(target_text(cell->cell));
-		pattern.cells.emplace_back(rundir::name(cell->cell.pattern));
-		wait.cells.emplace_back(rundir::name(cell->cell.wait));
+		pattern.cells.emplace_back(model::name(cell->cell.pattern));
+		wait.cells.emplace_back(model::name(cell->cell.wait));
 		size.cells.push_back(size_text(cell->cell));
 		p50.cells.push_back(percentile_text(cell->latency, 0));
 		p99.cells.push_back(percentile_text(cell->latency, 2));

@@ -5,23 +5,23 @@
 #include <fmt/format.h>
 #include <span>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
 
-using rundir::Counters;
+using model::Counters;
 
 // One thread's is in the first of both.
 std::span<const SideCounters> counted_sides(const CellResult &cell)
 {
 	const std::span all(cell.counters.ends);
-	return cell.cell.between == rundir::Between::OneThread ? all.first(1) : all;
+	return cell.cell.between == model::Between::OneThread ? all.first(1) : all;
 }
 
 // Of both sides, as CPU time is; half of it would be taken for all.
-std::string per_message(const CellResult &cell, rundir::Count Counters::*count)
+std::string per_message(const CellResult &cell, model::Count Counters::*count)
 {
 	double sum = 0;
 	for (const SideCounters &side : counted_sides(cell)) {
@@ -56,7 +56,7 @@ void add_counter_table(Page &page, const std::vector<CellResult> &cells)
 			continue;
 		const auto ipc = counted_sides(cell).size() == 1 ? instructions_per_cycle({&sender})
 														 : instructions_per_cycle({&sender, &receiver});
-		rows.push_back({printable(rundir::title(cell.cell)), per_message(cell, &Counters::instructions),
+		rows.push_back({printable(model::title(cell.cell)), per_message(cell, &Counters::instructions),
 						ipc ? fmt::format("{:.2f}", *ipc) : "–", per_message(cell, &Counters::cache_misses)});
 		user_only = user_only || sender.user_only || receiver.user_only;
 		share = std::min(share, smallest_share(cell));

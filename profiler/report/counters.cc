@@ -5,8 +5,8 @@
 
 namespace icepath::report {
 
-using rundir::Counters;
-using rundir::kCounterFields;
+using model::Counters;
+using model::kCounterFields;
 
 std::optional<double> CounterTotal::per_message() const
 {
@@ -20,9 +20,9 @@ std::optional<double> CounterTotal::running_share() const
 	return static_cast<double>(running_ns) / static_cast<double>(enabled_ns);
 }
 
-const CounterTotal &SideCounters::of(rundir::Count Counters::*count) const
+const CounterTotal &SideCounters::of(model::Count Counters::*count) const
 {
-	const auto *field = std::ranges::find(kCounterFields, count, &rundir::CounterField::count);
+	const auto *field = std::ranges::find(kCounterFields, count, &model::CounterField::count);
 	return totals[static_cast<size_t>(field - kCounterFields)];
 }
 
@@ -48,17 +48,17 @@ std::optional<double> instructions_per_cycle(std::initializer_list<const SideCou
 	return all_cycles > 0 ? std::optional(all_instructions / all_cycles) : std::nullopt;
 }
 
-void CounterTotals::add_to(SideCounters &end, std::span<const rundir::BlockSide> sides, uint64_t messages)
+void CounterTotals::add_to(SideCounters &end, std::span<const model::BlockSide> sides, uint64_t messages)
 {
 	for (size_t i = 0; i < std::size(kCounterFields); ++i) {
 		CounterTotal &total = end.totals[i], block;
 		bool whole = true; // a part of the sides would be taken for all
-		for (const rundir::BlockSide &side : sides) {
-			const rundir::Count &count = side.counters.*kCounterFields[i].count;
-			const auto value = rundir::scaled(count, kCounterFields[i]);
-			if (count.error != rundir::kNotAsked) {
+		for (const model::BlockSide &side : sides) {
+			const model::Count &count = side.counters.*kCounterFields[i].count;
+			const auto value = model::scaled(count, kCounterFields[i]);
+			if (count.error != model::kNotAsked) {
 				told = true;
-				total.absence = rundir::absence(count, kCounterFields[i]);
+				total.absence = model::absence(count, kCounterFields[i]);
 			}
 			whole = whole && value;
 			block.counted += value.value_or(0);
@@ -72,11 +72,11 @@ void CounterTotals::add_to(SideCounters &end, std::span<const rundir::BlockSide>
 		total.enabled_ns += block.enabled_ns;
 		total.running_ns += block.running_ns;
 	}
-	for (const rundir::BlockSide &side : sides)
+	for (const model::BlockSide &side : sides)
 		end.user_only = end.user_only || side.counters.user_only != 0;
 }
 
-void CounterTotals::add(const rundir::Block &block, uint64_t messages, size_t senders)
+void CounterTotals::add(const model::Block &block, uint64_t messages, size_t senders)
 {
 	if (messages == 0)
 		return;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/counters.h"
+#include "profiler/model/block.h"
+#include "profiler/model/counters.h"
 
 namespace icepath::report {
 
@@ -15,7 +15,7 @@ struct CounterTotal {
 	double counted = 0;    // scaled block by block; exact where nothing was multiplexed
 	uint64_t messages = 0; // sent by either side in the blocks that it was counted in; 0: in none
 	uint64_t enabled_ns = 0, running_ns = 0;
-	int32_t absence = rundir::kNotAsked; // where messages == 0: see rundir::absence()
+	int32_t absence = model::kNotAsked; // where messages == 0: see model::absence()
 
 	std::optional<double> per_message() const;
 	// Where it had to share its counter of the CPU with others; below 1.
@@ -23,10 +23,10 @@ struct CounterTotal {
 };
 
 struct SideCounters {
-	std::array<CounterTotal, std::size(rundir::kCounterFields)> totals; // beside kCounterFields
+	std::array<CounterTotal, std::size(model::kCounterFields)> totals; // beside kCounterFields
 	bool user_only = false;
 
-	const CounterTotal &of(rundir::Count rundir::Counters::*count) const;
+	const CounterTotal &of(model::Count model::Counters::*count) const;
 	bool has_hardware() const;
 };
 
@@ -38,10 +38,10 @@ struct CounterTotals {
 	bool told = false; // whether any block was asked
 
 	// `messages`: sent in all flows; `senders`: so many sides begin.
-	void add(const rundir::Block &block, uint64_t messages, size_t senders = 1);
+	void add(const model::Block &block, uint64_t messages, size_t senders = 1);
 
 private:
-	void add_to(SideCounters &end, std::span<const rundir::BlockSide> sides, uint64_t messages);
+	void add_to(SideCounters &end, std::span<const model::BlockSide> sides, uint64_t messages);
 };
 
 } // namespace icepath::report

@@ -60,10 +60,10 @@ struct Purpose {
 	std::string layers, tier, probes;
 };
 
-std::vector<Purpose> purposes(const std::vector<rundir::ProbeUse> &uses)
+std::vector<Purpose> purposes(const std::vector<model::ProbeUse> &uses)
 {
 	std::vector<Purpose> found;
-	for (const rundir::ProbeUse &use : uses) {
+	for (const model::ProbeUse &use : uses) {
 		const auto at = std::ranges::find_if(
 			found, [&](const Purpose &one) { return one.layers == use.layer && one.tier == use.tier; });
 		if (at == found.end())
@@ -76,14 +76,14 @@ std::vector<Purpose> purposes(const std::vector<rundir::ProbeUse> &uses)
 
 } // namespace
 
-void add_machine(Page &page, const rundir::Head &head)
+void add_machine(Page &page, const model::Head &head)
 {
 	page.paragraph("", machine_of(json::parse(head.host_json, nullptr, false)), 0);
 	const std::string why = text_of(json::parse(head.isolation_json, nullptr, false), "why");
 	page.paragraph("", why.empty() ? "unknown CPUs" : why, 0);
 }
 
-void add_noise(Page &page, const rundir::Head &head, bool verbose)
+void add_noise(Page &page, const model::Head &head, bool verbose)
 {
 	const json isolation = json::parse(head.isolation_json, nullptr, false);
 	const std::vector<json> noise = noise_of(isolation);
@@ -108,7 +108,7 @@ void add_noise(Page &page, const rundir::Head &head, bool verbose)
 		page.paragraph(label, all);
 }
 
-void add_probes(Page &page, const rundir::Head &head, bool verbose)
+void add_probes(Page &page, const model::Head &head, bool verbose)
 {
 	std::string label = "probes";
 	std::vector<std::pair<std::string, std::string>> by_tier;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where a run was made and what it rests on: the machine, what may have disturbed it, the probes behind each layer.
+#include "profiler/model/run.h"
 #include "profiler/report/page.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::report {
 
 // Two lines: the machine, and the CPUs with the reason why they were taken.
-void add_machine(Page &page, const rundir::Head &head);
+void add_machine(Page &page, const model::Head &head);
 
 // What wasn't isolated; with `verbose` also what each does to latency and what mends it.
-void add_noise(Page &page, const rundir::Head &head, bool verbose);
+void add_noise(Page &page, const model::Head &head, bool verbose);
 
 // The probe behind each layer, by tier.
-void add_probes(Page &page, const rundir::Head &head, bool verbose);
+void add_probes(Page &page, const model::Head &head, bool verbose);
 
 } // namespace icepath::report

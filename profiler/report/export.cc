@@ -7,29 +7,29 @@
 #include <map>
 #include <memory>
 
-#include "profiler/path/decode.h"
-#include "profiler/path/walk.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/model/graph.h"
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
 #include "profiler/report/path_lines.h"
 #include "profiler/report/searches.h"
 #include "profiler/report/written_file.h"
-#include "profiler/rundir/cell_title.h"
+#include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
 namespace {
 
 namespace fs = std::filesystem;
-using rundir::RecvStamp;
-using rundir::SendStamp;
+using model::RecvStamp;
+using model::SendStamp;
 
 constexpr double kNsPerS = 1e9;
 
 // A cell's title as a name of a file and a tag: letters, digits, '.' and '-' only.
-std::string plain_name(const rundir::Cell &cell)
+std::string plain_name(const model::Cell &cell)
 {
-	std::string name = rundir::title(cell);
+	std::string name = model::title(cell);
 	const auto is_plain = [](char c) {
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
 	};
@@ -40,13 +40,13 @@ std::string plain_name(const rundir::Cell &cell)
 class Export {
 public:
 	virtual ~Export() = default;
-	virtual void add(const rundir::Block &block, const rundir::Cell &cell) = 0;
+	virtual void add(const model::Block &block, const model::Cell &cell) = 0;
 	virtual std::vector<std::string> done() = 0; // the paths
 	// Else blocks of rates that the report isn't about are left out.
 	virtual bool is_of_every_block() const { return false; }
 };
 
-std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundir::Cell &cell)
+std::vector<uint64_t> unprobed_latencies(const model::Block &block, const model::Cell &cell)
 {
 	if (block.probed || is_counted(block))
 		return {};
@@ -55,9 +55,9 @@ std::vector<uint64_t> unprobed_latencies(const rundir::Block &block, const rundi
 
 class Hgrm : public Export {
 public:
-	Hgrm(fs::path folder, const rundir::Head &head) : folder_(std::move(folder)), head_(head) {}
+	Hgrm(fs::path folder, const model::Head &head) : folder_(std::move(folder)), head_(head) {}
 
-	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		for (const uint64_t ns : unprobed_latencies(block, cell))
 			histograms_[block.cell].add(ns);
@@ -78,7 +78,7 @@ public:
 
 private:
 	fs::path folder_;
-	const rundir::Head &head_;
+	const model::Head &head_;
 	std::map<uint32_t, stats::HdrHistogram> histograms_; // by cell
 };
 
@@ -86,7 +86,7 @@ class Hlog : public Export {
 public:
 	explicit Hlog(const fs::path &folder) : path_(folder / "latency.hlog"), file_(path_) {}
 
-	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		if (begin_.monotonic_ns == 0) {
 			begin_ = block.begin;
@@ -116,7 +116,7 @@ public:
 private:
 	fs::path path_;
 	WrittenFile file_;
-	rundir::ClockPair begin_; // of the log
+	model::ClockPair begin_; // of the log
 };
 
 class Csv : public Export {
@@ -127,15 +127,15 @@ public:
 				  "seq,lead_in,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between\n");
 	}
 
-	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		const std::string of_block =
-			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), rundir::name(cell.pattern),
-						rundir::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
+			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), model::name(cell.pattern),
+						model::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
 						cell.injection.receiver_busy_ns, block.round, block.probed);
-		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : rundir::due_hz(cell); // of a sender
+		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of a sender
 		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
-		const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+		const std::vector<model::Flow> flows = model::flows_of(cell);
 		for (size_t i = 0; i < flows.size(); ++i) {
 			std::map<uint64_t, const RecvStamp *> received; // the first of each
 			for (const RecvStamp &recv : block.flows[i].recvs)
@@ -143,14 +143,14 @@ public:
 			for (const SendStamp &send : block.flows[i].sends) {
 				std::string line =
 					fmt::format("{},{},{},{},{:d},{},{},", of_block, flows[i].from, flows[i].to, send.seq,
-								(send.flags & rundir::kStampLeadIn) != 0, send.intended_ns, send.send_ns);
+								(send.flags & model::kStampLeadIn) != 0, send.intended_ns, send.send_ns);
 				const auto found = received.find(send.seq);
 				if (found == received.end())
 					line += ",";
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(fmt::format("{},{:d},{},{}\n", line, is_counted(block), rate, rundir::name(cell.between)));
+				file_.add(fmt::format("{},{:d},{},{}\n", line, is_counted(block), rate, model::name(cell.between)));
 			}
 		}
 	}
@@ -175,36 +175,41 @@ private:
 	WrittenFile file_;
 };
 
-class Paths : public Export {
+class Paths : public resolve::Visitor {
 public:
-	explicit Paths(const fs::path &folder) : path_(folder / "paths.jsonl"), file_(path_) {}
+	explicit Paths(const fs::path &folder, const model::Head &head)
+		: path_(folder / "paths.jsonl"), file_(path_), head_(head)
+	{}
 
-	void add(const rundir::Block &block, const rundir::Cell &cell) override
+	void visit(const resolve::ResolvedBlock &resolved) override
 	{
-		const uint64_t number = blocks_++;
-		if (!block.probed)
-			return;
+		const auto &[number, block, seen, paths] = resolved;
+		const model::Cell &cell = head_.cells.at(block.cell);
 		file_.add(block_line(block, cell, number));
-		const path::Observations seen = path::decode(block, cell);
-		for (const path::Delivery &delivery : seen.deliveries)
-			file_.add(path_line(path::walk(seen, delivery), delivery, seen, cell, number));
+		for (size_t i = 0; i < paths.size(); ++i)
+			file_.add(path_line(paths[i], seen.deliveries[i], seen, cell, number));
 	}
 
-	std::vector<std::string> done() override
+	std::string done()
 	{
 		file_.done();
-		return {path_.string()};
+		return path_.string();
 	}
-
-	bool is_of_every_block() const override { return true; }
 
 private:
 	fs::path path_;
 	WrittenFile file_;
-	uint64_t blocks_ = 0;
+	const model::Head &head_;
 };
 
-std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const rundir::Head &head)
+std::string export_paths(const std::string &run, const fs::path &folder, const model::Head &head)
+{
+	Paths paths(folder, head);
+	resolve::resolve(run, paths);
+	return paths.done();
+}
+
+std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const model::Head &head)
 {
 	switch (format) {
 	case ExportFormat::Hgrm:
@@ -214,7 +219,7 @@ std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const 
 	case ExportFormat::Csv:
 		return std::make_unique<Csv>(folder);
 	case ExportFormat::Paths:
-		return std::make_unique<Paths>(folder);
+		break; // of no block by itself: export_paths()
 	}
 	return nullptr;
 }
@@ -228,9 +233,10 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 	const fs::path folder = output_directory(run, directory);
 	std::vector<std::unique_ptr<Export>> exports;
 	for (const ExportFormat format : formats)
-		exports.push_back(make(format, folder, reader.head()));
+		if (auto made = make(format, folder, reader.head()))
+			exports.push_back(std::move(made));
 	const auto searches = search_outcomes(run);
-	while (const auto block = reader.next())
+	while (const auto block = exports.empty() ? std::nullopt : reader.next())
 		for (const auto &each : exports) {
 			const auto &search = searches.at(block->cell);
 			if (each->is_of_every_block() || !search || search->tells_of(*block))
@@ -240,6 +246,8 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 	for (const auto &each : exports)
 		for (std::string &path : each->done())
 			paths.push_back(std::move(path));
+	if (std::ranges::find(formats, ExportFormat::Paths) != formats.end())
+		paths.push_back(export_paths(run, folder, reader.head()));
 	return paths;
 }
 

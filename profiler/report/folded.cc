@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -19,9 +19,9 @@ std::string frame_name(const std::string &text)
 }
 
 // Cells that differ in more than target and payload aren't the same measurement: their frames say so.
-std::vector<Frame> cell_frames(const rundir::Cell &cell)
+std::vector<Frame> cell_frames(const model::Cell &cell)
 {
-	return {{frame_name(cell.target)}, {frame_name(rundir::variant(cell))}};
+	return {{frame_name(cell.target)}, {frame_name(model::variant(cell))}};
 }
 
 } // namespace
@@ -33,9 +33,9 @@ Stacks stacks(const RunResult &result)
 		for (const LayerRow &row : cell.layers.rows()) {
 			const int layer = static_cast<int>(row.layer);
 			std::vector<Frame> stack = cell_frames(cell.cell);
-			stack.push_back({std::string(path::name(row.layer)), layer});
-			if (row.part != path::Part::None)
-				stack.push_back({std::string(path::name(row.part)), layer});
+			stack.push_back({std::string(model::name(row.layer)), layer});
+			if (row.part != model::Part::None)
+				stack.push_back({std::string(model::name(row.part)), layer});
 			stack.push_back({frame_name(row.thread), layer});
 			all[stack] += row.total_ns;
 		}

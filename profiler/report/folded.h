@@ -13,7 +13,7 @@ namespace icepath::report {
 
 struct Frame {
 	std::string name;
-	int layer = -1; // path::Layer of this frame and what stands on it; -1: above the layers
+	int layer = -1; // model::Layer of this frame and what stands on it; -1: above the layers
 	friend auto operator<=>(const Frame &a, const Frame &b) { return a.name <=> b.name; }
 	friend bool operator==(const Frame &a, const Frame &b) { return a.name == b.name; }
 };

@@ -30,15 +30,15 @@ std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t t
 	return parts;
 }
 
-std::array<double, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows)
+std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows)
 {
-	std::array<double, path::kLayerCount> sums{};
+	std::array<double, model::kLayerCount> sums{};
 	for (const LayerRow &row : rows)
 		sums[static_cast<size_t>(row.layer)] += row.mean_ns;
 	return sums;
 }
 
-std::string layer_symbol(path::Layer layer, size_t times, const Look &look)
+std::string layer_symbol(model::Layer layer, size_t times, const Look &look)
 {
 	const LayerStyle &style = style_of(layer);
 	std::string text;
@@ -56,7 +56,7 @@ std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Loo
 	const auto columns = apportion(weights, width);
 	std::string bar;
 	for (size_t i = 0; i < columns.size(); ++i)
-		bar += layer_symbol(static_cast<path::Layer>(i), columns[i], look);
+		bar += layer_symbol(static_cast<model::Layer>(i), columns[i], look);
 	return rows.empty() ? std::string(width, ' ') : bar;
 }
 

@@ -20,12 +20,12 @@ struct Look {
 std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total);
 
 // Mean nanoseconds of each layer, parts included.
-std::array<double, path::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
+std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
 
 // `width` columns, every one of a layer; spaces where there is no time at all.
 std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);
 
 // What stands for `layer` in a bar, and nothing else.
-std::string layer_symbol(path::Layer layer, size_t times, const Look &look);
+std::string layer_symbol(model::Layer layer, size_t times, const Look &look);
 
 } // namespace icepath::report

@@ -22,7 +22,7 @@ bool are_apart(uint64_t a, uint64_t b)
 
 } // namespace
 
-std::vector<LineLevel> levels_of(const rundir::CacheLine &line)
+std::vector<LineLevel> levels_of(const model::CacheLine &line)
 {
 	const auto &times = line.times;
 	std::vector<LineLevel> levels;
@@ -50,7 +50,7 @@ std::vector<LineLevel> levels_of(const rundir::CacheLine &line)
 	return levels;
 }
 
-std::string levels_text(const rundir::CacheLine &line, const std::vector<LineLevel> &levels)
+std::string levels_text(const model::CacheLine &line, const std::vector<LineLevel> &levels)
 {
 	constexpr size_t kEach = 4;
 	const auto time = [](const LineLevel &level) { return duration(static_cast<double>(level.round_trip_ns)); };

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/machine.h"
 
 namespace icepath::report {
 
@@ -19,9 +19,9 @@ struct LineLevel {
 // share is a core, a cache or a socket, and from one of these to the next a line takes twice as long and more. One look that
 // stands alone met something else.
 inline constexpr double kApart = 1.5;
-std::vector<LineLevel> levels_of(const rundir::CacheLine &line);
+std::vector<LineLevel> levels_of(const model::CacheLine &line);
 
 // "took 0.05 µs from CPU 0 to CPU 1 and back, 0.34 from 4.1 s on". Of as many as are read with ease.
-std::string levels_text(const rundir::CacheLine &line, const std::vector<LineLevel> &levels);
+std::string levels_text(const model::CacheLine &line, const std::vector<LineLevel> &levels);
 
 } // namespace icepath::report

@@ -33,7 +33,7 @@ Json counter_json(const CounterTotal &total)
 Json counter_keys()
 {
 	Json keys = Json::array();
-	for (const rundir::CounterField &field : rundir::kCounterFields)
+	for (const model::CounterField &field : model::kCounterFields)
 		keys.push_back(field.key);
 	return keys;
 }
@@ -45,8 +45,8 @@ Json absent_json(const SideCounters &side)
 	for (size_t i = 0; i < side.totals.size(); ++i) {
 		if (side.totals[i].messages > 0)
 			continue;
-		const rundir::CounterField &field = rundir::kCounterFields[i];
-		const std::string why = rundir::why_absent(side.totals[i].absence, field.hardware);
+		const model::CounterField &field = model::kCounterFields[i];
+		const std::string why = model::why_absent(side.totals[i].absence, field.hardware);
 		const auto same = std::ranges::find(json, Json(why), [](const Json &one) { return one["why"]; });
 		if (same != json.end())
 			(*same)["counters"].push_back(field.key);
@@ -225,10 +225,10 @@ Json captures_json(const CaptureCounts &capture)
 Json cache_lines_json(const RunResult &result)
 {
 	Json json = Json::array();
-	for (const rundir::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<rundir::CacheLine>()) {
+	for (const model::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<model::CacheLine>()) {
 		const auto seconds = [](uint64_t ns) { return rounded(static_cast<double>(ns) / 1e9); };
 		Json at = Json::array(), took = Json::array(), levels = Json::array();
-		for (const rundir::LineTime &time : line.times) {
+		for (const model::LineTime &time : line.times) {
 			at.push_back(seconds(time.at_ns - line.times[0].at_ns));
 			took.push_back(time.round_trip_ns);
 		}
@@ -247,11 +247,11 @@ Json cache_lines_json(const RunResult &result)
 Json machine_state_json(const RunResult &result)
 {
 	Json wakes = Json::array(), floors = Json::array();
-	const auto told = [](const rundir::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
-	for (const rundir::CpuWake &wake : result.head.wakes) {
+	const auto told = [](const model::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
+	for (const model::CpuWake &wake : result.head.wakes) {
 		Json one = {{"cpu", wake.cpu}, {"begin", told(wake)}, {"end", nullptr}};
 		if (result.tail)
-			for (const rundir::CpuWake &later : result.tail->wakes)
+			for (const model::CpuWake &later : result.tail->wakes)
 				if (later.cpu == wake.cpu)
 					one["end"] = told(later);
 		wakes.push_back(std::move(one));
@@ -259,7 +259,7 @@ Json machine_state_json(const RunResult &result)
 	for (const CellResult &cell : result.cells)
 		if ((cell.cell.capabilities & ICEPATH_NOT_IPC) && !cell.cell.injection.any() && cell.latency.percentiles[0])
 			floors.push_back({{"target", cell.cell.target},
-							  {"pattern", rundir::name(cell.cell.pattern)},
+							  {"pattern", model::name(cell.cell.pattern)},
 							  {"payload_bytes", cell.cell.payload_bytes},
 							  {"p50", *cell.latency.percentiles[0]},
 							  {"ci95", interval_json(cell.latency.intervals[0])}});
@@ -271,7 +271,7 @@ Json machine_state_json(const RunResult &result)
 			{"share", static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)}};
 	Json untraced = Json::array();
 	if (result.tail)
-		for (const rundir::InterruptCount &row : result.tail->untraced_interrupts)
+		for (const model::InterruptCount &row : result.tail->untraced_interrupts)
 			untraced.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
 	return {{"floor_ns", floors},
 			{"wake_ns", wakes},
@@ -295,8 +295,8 @@ Json usage_json(const CellResult &cell)
 	Json json;
 	json["messages"] = cell.usage->messages;
 	for (size_t side = 0; side < kSides.size(); ++side) {
-		const rundir::Usage &usage = cell.usage->ends[side];
-		for (const rundir::UsageField &field : rundir::kUsageFields)
+		const model::Usage &usage = cell.usage->ends[side];
+		for (const model::UsageField &field : model::kUsageFields)
 			json[kSides[side]][field.key] = usage.*field.value;
 	}
 	return json;
@@ -311,12 +311,12 @@ Json counters_json(const CellResult &cell)
 		const SideCounters &side = cell.counters.ends[s];
 		Json &told = json[kSides[s]];
 		for (size_t i = 0; i < side.totals.size(); ++i)
-			told[rundir::kCounterFields[i].key] = counter_json(side.totals[i]);
+			told[model::kCounterFields[i].key] = counter_json(side.totals[i]);
 		const auto ipc = instructions_per_cycle({&side});
 		told["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
 		told["hardware_mode"] =
 			!side.has_hardware() ? Json(nullptr) : Json(side.user_only ? "user" : "user_and_kernel");
-		told["absent"] = s == 1 && cell.cell.between == rundir::Between::OneThread
+		told["absent"] = s == 1 && cell.cell.between == model::Between::OneThread
 							 ? Json::array({{{"why", "one thread has both ends: what it counted is the sender's"},
 											 {"counters", counter_keys()}}})
 							 : absent_json(side);

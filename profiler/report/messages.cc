@@ -7,8 +7,8 @@
 namespace icepath::report {
 namespace {
 
-using rundir::RecvStamp;
-using rundir::SendStamp;
+using model::RecvStamp;
+using model::SendStamp;
 
 // By seq, so that each reception finds its message by bisection; a worker's stamps needn't be in order or dense.
 std::vector<const SendStamp *> by_seq(const std::vector<SendStamp> &sends)
@@ -32,9 +32,9 @@ public:
 		const auto found =
 			std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
 		const bool known = found != sends_.end() && (*found)->seq == recv.seq;
-		if ((recv.flags & rundir::kStampLeadIn) || (known && ((*found)->flags & rundir::kStampLeadIn)))
+		if ((recv.flags & model::kStampLeadIn) || (known && ((*found)->flags & model::kStampLeadIn)))
 			return nullptr;
-		if (!known || (recv.flags & rundir::kStampBadPayload))
+		if (!known || (recv.flags & model::kStampBadPayload))
 			++counts.bad_payload;
 		if (!known)
 			return nullptr;
@@ -59,11 +59,11 @@ public:
 	{
 		for (size_t i = 0; i < sends_.size(); ++i) {
 			const SendStamp &send = *sends_[i];
-			if (send.flags & rundir::kStampLeadIn)
+			if (send.flags & model::kStampLeadIn)
 				continue;
 			++told.counts.sent;
 			told.counts.lost += !received_[i];
-			told.counts.copied_after_all += (send.flags & rundir::kStampCopied) != 0;
+			told.counts.copied_after_all += (send.flags & model::kStampCopied) != 0;
 			told.sent.add(send.send_ns);
 			if (send.call_ns != 0 && send.return_ns >= send.call_ns)
 				told.latencies.send_call.push_back(send.return_ns - send.call_ns);
@@ -77,7 +77,7 @@ private:
 };
 
 // The responses to message n have the numbers from n·r on, so that the two ends of a round trip are one more direction.
-std::vector<uint64_t> times_to_response(const rundir::Block &block, const rundir::Cell &cell, uint64_t which)
+std::vector<uint64_t> times_to_response(const model::Block &block, const model::Cell &cell, uint64_t which)
 {
 	Direction trips(block.flows[0].sends);
 	MessageCounts already_counted;
@@ -93,14 +93,14 @@ std::vector<uint64_t> times_to_response(const rundir::Block &block, const rundir
 }
 
 // Of each message that every receiver got: until the last had it.
-std::vector<uint64_t> times_to_all(const rundir::Block &block)
+std::vector<uint64_t> times_to_all(const model::Block &block)
 {
 	struct Reached {
 		size_t receivers = 0;
 		uint64_t longest_ns = 0;
 	};
 	std::map<uint64_t, Reached> reached; // by seq
-	for (const rundir::BlockFlow &flow : block.flows) {
+	for (const model::BlockFlow &flow : block.flows) {
 		Direction direction(flow.sends);
 		MessageCounts already_counted;
 		for (const RecvStamp &recv : flow.recvs)
@@ -133,12 +133,11 @@ void MessageCounts::add(const MessageCounts &more)
 	copied_after_all += more.copied_after_all;
 }
 
-Lateness lateness_of(const rundir::Cell &cell)
+Lateness lateness_of(const model::Cell &cell)
 {
 	Lateness lateness;
 	if (cell.rate_hz || cell.burst) {
-		const double period_ns =
-			cell.burst ? static_cast<double>(cell.burst->recovery_ns) : 1e9 / *rundir::due_hz(cell);
+		const double period_ns = cell.burst ? static_cast<double>(cell.burst->recovery_ns) : 1e9 / *model::due_hz(cell);
 		const auto at_most = [](uint64_t absolute_ns, double ns) {
 			return ns < static_cast<double>(absolute_ns) ? static_cast<uint64_t>(ns) : absolute_ns;
 		};
@@ -171,11 +170,11 @@ void Jitter::add(const std::vector<uint64_t> &latencies)
 	}
 }
 
-BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &cell)
+BlockMessages look_at_messages(const model::Block &block, const model::Cell &cell)
 {
 	BlockMessages result;
 	const Lateness lateness = lateness_of(cell);
-	for (const rundir::BlockFlow &flow : block.flows) {
+	for (const model::BlockFlow &flow : block.flows) {
 		Direction direction(flow.sends);
 		std::vector<uint64_t> &latencies = result.latencies.by_flow.emplace_back();
 		for (const RecvStamp &recv : flow.recvs)
@@ -185,22 +184,22 @@ BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &c
 				result.received.add(recv.recv_ns);
 				if (ns > lateness.late_ns)
 					++(ns > lateness.too_late_ns ? result.counts.too_late : result.counts.late);
-				if (rundir::is_paced(cell) && send->intended_ns != 0 && send->send_ns >= send->intended_ns)
+				if (model::is_paced(cell) && send->intended_ns != 0 && send->send_ns >= send->intended_ns)
 					result.latencies.from_due.push_back(recv.recv_ns - send->intended_ns);
 			}
 		direction.look_at_sends(result);
 	}
-	if (rundir::is_answered(cell.pattern)) {
+	if (model::is_answered(cell.pattern)) {
 		result.latencies.round_trip = times_to_response(block, cell, cell.responses - 1);
 		if (cell.responses > 1)
 			result.latencies.first_response = times_to_response(block, cell, 0);
 	} else {
-		for (size_t sender = 0; sender < rundir::senders_of(cell); ++sender) // of a fan-out all flows are sent at once
+		for (size_t sender = 0; sender < model::senders_of(cell); ++sender) // of a fan-out all flows are sent at once
 			for (const SendStamp &send : block.flows[sender].sends)
-				if (!(send.flags & rundir::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)
+				if (!(send.flags & model::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)
 					result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
 	}
-	if (rundir::receivers_of(cell) > 1)
+	if (model::receivers_of(cell) > 1)
 		result.latencies.to_all = times_to_all(block);
 	return result;
 }

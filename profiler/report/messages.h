@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/block.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::report {
 
@@ -33,7 +33,7 @@ struct MessageCounts {
 struct Lateness {
 	uint64_t late_ns = 5'000'000, too_late_ns = 50'000'000; // a latency above it
 };
-Lateness lateness_of(const rundir::Cell &cell);
+Lateness lateness_of(const model::Cell &cell);
 
 // Nanoseconds, in the order of reception or, what has none, of sending.
 struct BlockLatencies {
@@ -73,6 +73,6 @@ struct BlockMessages {
 	Span sent, received; // of counted messages in both directions; received: those with a latency
 };
 
-BlockMessages look_at_messages(const rundir::Block &block, const rundir::Cell &cell);
+BlockMessages look_at_messages(const model::Block &block, const model::Cell &cell);
 
 } // namespace icepath::report

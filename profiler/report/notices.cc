@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "icepath/plugin.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -33,15 +33,15 @@ void add_host_notices(const RunResult &result, std::vector<std::string> &told)
 
 void add_machine_notices(const RunResult &result, std::vector<std::string> &told)
 {
-	for (const rundir::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<rundir::CacheLine>())
+	for (const model::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<model::CacheLine>())
 		if (const std::vector<LineLevel> levels = levels_of(line); levels.size() > 1)
 			told.push_back(fmt::format("the machine changed during this run: a cache line {}. Figures mix what was "
 									   "measured before and after that",
 									   levels_text(line, levels)));
 	uint64_t untraced = 0;
 	std::string which;
-	for (const rundir::InterruptCount &row :
-		 result.tail ? result.tail->untraced_interrupts : std::vector<rundir::InterruptCount>()) {
+	for (const model::InterruptCount &row :
+		 result.tail ? result.tail->untraced_interrupts : std::vector<model::InterruptCount>()) {
 		untraced += row.count;
 		which += fmt::format("{}{} {}", which.empty() ? "" : ", ", printable(row.name.empty() ? row.label : row.name),
 							 count(row.count));
@@ -53,11 +53,11 @@ void add_machine_notices(const RunResult &result, std::vector<std::string> &told
 						count(untraced), which));
 }
 
-void tell(Notices &told, const std::string &kind, const rundir::Cell &cell, const std::string &detail)
+void tell(Notices &told, const std::string &kind, const model::Cell &cell, const std::string &detail)
 {
 	const auto at = std::ranges::find(told.of_cells, kind, &Notices::Kind::what);
 	(at == told.of_cells.end() ? told.of_cells.emplace_back(Notices::Kind{kind, {}}) : *at)
-		.cells.push_back(printable(rundir::title(cell)) + ": " + detail);
+		.cells.push_back(printable(model::title(cell)) + ": " + detail);
 }
 
 std::string reasons(const CellResult &cell)
@@ -113,7 +113,7 @@ void add_capture_notices(const CellResult &cell, Notices &told)
 
 void add_qos_notice(const CellResult &cell, Notices &told)
 {
-	rundir::Qos asked, granted;
+	model::Qos asked, granted;
 	for (size_t i = 0; i < asked.size(); ++i)
 		if (cell.cell.qos[i] && cell.cell.granted[i] != cell.cell.qos[i]) {
 			asked[i] = cell.cell.qos[i];
@@ -121,10 +121,10 @@ void add_qos_notice(const CellResult &cell, Notices &told)
 		}
 	if (granted.any())
 		tell(told, "quality of service that wasn't granted", cell.cell,
-			 fmt::format("asked for {}, granted {}", rundir::text(asked), rundir::text(granted)));
+			 fmt::format("asked for {}, granted {}", model::text(asked), model::text(granted)));
 	else if (asked.any())
 		tell(told, "quality of service that isn't known", cell.cell,
-			 fmt::format("asked for {}, the library doesn't tell it", rundir::text(asked)));
+			 fmt::format("asked for {}, the library doesn't tell it", model::text(asked)));
 }
 
 // What a reader of the layers may not think of.
@@ -133,7 +133,7 @@ void add_layer_notices(const CellResult &cell, Notices &told)
 	constexpr double kWorthTelling = 0.2; // of the mean latency
 	uint64_t held = 0;
 	for (const LayerRow &row : cell.layers.rows())
-		if (row.layer == path::Layer::Network && row.part == path::Part::Held)
+		if (row.layer == model::Layer::Network && row.part == model::Part::Held)
 			held += row.total_ns;
 	const auto deliveries = static_cast<double>(cell.layers.deliveries());
 	if (held > 0 && static_cast<double>(held) >= kWorthTelling * static_cast<double>(cell.layers.total_ns()))

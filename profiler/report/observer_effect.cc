@@ -8,7 +8,7 @@
 
 namespace icepath::report {
 
-std::optional<double> ObservedBlocks::add(const rundir::Block &block, std::vector<uint64_t> latencies)
+std::optional<double> ObservedBlocks::add(const model::Block &block, std::vector<uint64_t> latencies)
 {
 	if (!stats::supported(latencies.size(), stats::kP50))
 		return std::nullopt;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "profiler/stats/paired_blocks.h"
 
 namespace icepath::report {
@@ -18,7 +18,7 @@ struct ObserverEffect {
 class ObservedBlocks {
 public:
 	// One block of a round. Its p50, where its messages support one.
-	std::optional<double> add(const rundir::Block &block, std::vector<uint64_t> latencies);
+	std::optional<double> add(const model::Block &block, std::vector<uint64_t> latencies);
 	ObserverEffect effect(stats::Over over) const;
 
 private:

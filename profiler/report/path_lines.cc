@@ -6,9 +6,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "profiler/path/decode.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/model/graph.h"
+#include "profiler/model/message_place.h"
 #include "profiler/report/breakdown.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -49,7 +50,7 @@ std::string segment_text(const path::Path &path, size_t index, const path::Obser
 	const auto thread = seen.threads.find(segment.thread);
 	std::string text = fmt::format(
 		R"({{"layer":"{}","part":"{}","hop":{},"role":"{}","tid":{},"thread":{},"begin_ns":{},"end_ns":{},"known":"{}")",
-		path::name(segment.layer), path::name(segment.part), segment.hop,
+		model::name(segment.layer), model::name(segment.part), segment.hop,
 		kRoleNames[static_cast<size_t>(role_of(path, segment))], segment.thread,
 		quoted(thread == seen.threads.end() ? "" : thread->second.name), segment.begin.at_ns, segment.end.at_ns,
 		path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
@@ -68,25 +69,25 @@ std::string segment_text(const path::Path &path, size_t index, const path::Obser
 
 } // namespace
 
-std::string block_line(const rundir::Block &block, const rundir::Cell &cell, uint64_t number)
+std::string block_line(const model::Block &block, const model::Cell &cell, uint64_t number)
 {
 	std::string workers;
 	for (size_t side = 0; side < block.sides.size(); ++side)
 		workers += fmt::format(R"({}{{"side":{},"role":"{}","tid":{},"name":{},"cpu":{}}})", side == 0 ? "" : ",", side,
-							   rundir::begins(cell, side) ? "sender" : "receiver", block.sides[side].tid,
+							   model::begins(cell, side) ? "sender" : "receiver", block.sides[side].tid,
 							   quoted(block.sides[side].name), block.sides[side].cpu);
 	return fmt::format(
 		R"({{"type":"block","block":{},"cell":{},"title":{},"target":{},"round":{},"begin_ns":{},"end_ns":{},"workers":[{}]}})"
 		"\n",
-		number, block.cell, quoted(rundir::title(cell)), quoted(cell.target), block.round, block.begin.monotonic_ns,
+		number, block.cell, quoted(model::title(cell)), quoted(cell.target), block.round, block.begin.monotonic_ns,
 		block.finish.monotonic_ns, workers);
 }
 
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
-					  const rundir::Cell &cell, uint64_t block_number)
+					  const model::Cell &cell, uint64_t block_number)
 {
-	const path::MessagePlace place = path::place_of(delivery.message);
-	const bool back = !rundir::begins(cell, rundir::flows_of(cell).at(place.flow).from);
+	const model::MessagePlace place = model::place_of(delivery.message);
+	const bool back = !model::begins(cell, model::flows_of(cell).at(place.flow).from);
 	const bool complete = path.complete() && !path.segments.empty();
 	const path::Reason reason = complete || !path.complete() ? path.reason : path::Reason::NoEvidence;
 	std::string segments;

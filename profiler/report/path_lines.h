@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <string>
 
+#include "profiler/model/block.h"
+#include "profiler/model/cell.h"
 #include "profiler/path/observations.h"
 #include "profiler/path/path.h"
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::report {
 
 // Each ends with a line feed. `number` counts a run's blocks, unprobed ones as well, from 0.
-std::string block_line(const rundir::Block &block, const rundir::Cell &cell, uint64_t number);
+std::string block_line(const model::Block &block, const model::Cell &cell, uint64_t number);
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
-					  const rundir::Cell &cell, uint64_t block_number);
+					  const model::Cell &cell, uint64_t block_number);
 
 } // namespace icepath::report

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/model/graph.h"
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
+#include "profiler/rundir/qos_json.h"
 
 namespace icepath::report {
 namespace {
@@ -16,10 +18,10 @@ constexpr size_t kCulprits = 20;
 
 Json where_measured(const stats::Distribution &d) { return d.count ? distribution_json(d) : Json(nullptr); }
 
-std::string layer_id(path::Layer layer, path::Part part)
+std::string layer_id(model::Layer layer, model::Part part)
 {
-	return part == path::Part::None ? std::string(path::name(layer))
-									: fmt::format("{}/{}", path::name(layer), path::name(part));
+	return part == model::Part::None ? std::string(model::name(layer))
+									 : fmt::format("{}/{}", model::name(layer), model::name(part));
 }
 
 Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &blocks)
@@ -34,8 +36,8 @@ Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &b
 							 {"inferred", calibrated + share(path::Provenance::Inferred)},
 							 {"inferred_calibrated", calibrated}}; // of `inferred`
 	return {{"layer", layer_id(row.layer, row.part)},
-			{"part", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.part))},
-			{"part_of", row.part == path::Part::None ? Json(nullptr) : Json(path::name(row.layer))},
+			{"part", row.part == model::Part::None ? Json(nullptr) : Json(model::name(row.part))},
+			{"part_of", row.part == model::Part::None ? Json(nullptr) : Json(model::name(row.layer))},
 			{"hop", row.hop},
 			{"role", kRoleNames[static_cast<size_t>(row.role)]},
 			{"thread", row.thread},
@@ -59,13 +61,13 @@ Json layers_json(const Breakdown &breakdown)
 	Json json = Json::array();
 	for (size_t i = 0; i < rows.size();) {
 		LayerRow whole = rows[i];
-		whole.part = path::Part::None;
+		whole.part = model::Part::None;
 		size_t end = i + 1;
 		for (; end < rows.size() && same_layer(rows[i], rows[end]); ++end)
 			whole.add(rows[end]);
 		json.push_back(layer_json(whole, all_ns, blocks));
 		for (; i < end; ++i)
-			if (rows[i].part != path::Part::None)
+			if (rows[i].part != model::Part::None)
 				json.push_back(layer_json(rows[i], all_ns, blocks));
 	}
 	return json;
@@ -190,24 +192,24 @@ Json channels_json(const CellResult &cell, size_t many)
 	if (many == 1)
 		return nullptr;
 	Json json = Json::array();
-	for (size_t flow = 0; flow < rundir::channels_of(cell.cell); ++flow)
+	for (size_t flow = 0; flow < model::channels_of(cell.cell); ++flow)
 		json.push_back(flow_json(cell, flow));
 	return json;
 }
 
 Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 {
-	const rundir::Cell &what = cell.cell;
-	const bool pingpong = rundir::is_answered(what.pattern);
-	const auto first_receiver = what.cpus.begin() + static_cast<ptrdiff_t>(rundir::senders_of(what));
+	const model::Cell &what = cell.cell;
+	const bool pingpong = model::is_answered(what.pattern);
+	const auto first_receiver = what.cpus.begin() + static_cast<ptrdiff_t>(model::senders_of(what));
 	Json json = {
 		{"target", what.target},
 		{"kind", what.kind},
 		{"library", what.library},
-		{"pattern", rundir::name(what.pattern)},
+		{"pattern", model::name(what.pattern)},
 		{"direction", pingpong ? "both" : "forward"},
-		{"wait", rundir::name(what.wait)},
-		{"between", rundir::name(what.between)},
+		{"wait", model::name(what.wait)},
+		{"between", model::name(what.between)},
 		{"payload_bytes", what.payload_bytes},
 		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
@@ -215,8 +217,8 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 		 what.burst ? Json{{"demand", what.burst->demand}, {"recovery_ns", what.burst->recovery_ns}} : Json(nullptr)},
 		{"limits", limits_json(cell)},
 		{"max_rate", max_rate_json(cell)},
-		{"publishers", rundir::senders_of(what)},
-		{"subscribers", rundir::receivers_of(what)},
+		{"publishers", model::senders_of(what)},
+		{"subscribers", model::receivers_of(what)},
 		{"responses", pingpong ? Json(what.responses) : Json(nullptr)},
 		{"qos", {{"asked", rundir::to_json(what.qos)}, {"granted", rundir::to_json(what.granted)}}},
 		{"idle_channels", what.idle_channels},
@@ -241,8 +243,8 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 		{"latency_probed_ns", distribution_json(cell.latency_probed)},
 		{"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
 		{"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
-		{"senders_ns", channels_json(cell, rundir::senders_of(what))},
-		{"receivers_ns", channels_json(cell, rundir::receivers_of(what))},
+		{"senders_ns", channels_json(cell, model::senders_of(what))},
+		{"receivers_ns", channels_json(cell, model::receivers_of(what))},
 		{"first_response_ns", where_measured(cell.first_response)},
 		{"to_all_ns", where_measured(cell.to_all)},
 		{"round_trip_ns", where_measured(cell.round_trip)},
@@ -297,10 +299,10 @@ Json object_or_empty(const std::string &text)
 
 Json run_json(const RunResult &result)
 {
-	const rundir::Head &head = result.head;
+	const model::Head &head = result.head;
 	Json probes = Json::array(), cells = Json::array();
 	const bool exact_split = cpu_split_is_exact(head);
-	for (const rundir::ProbeUse &use : head.probes)
+	for (const model::ProbeUse &use : head.probes)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
 	for (const CellResult &cell : result.cells)
 		cells.push_back(cell_json(cell, exact_split, result.cells.size()));

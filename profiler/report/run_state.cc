@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -24,7 +24,7 @@ void add_openings(Page &page, const RunResult &result)
 		fewest = std::min(fewest, cell.openings.count);
 		most = std::max(most, cell.openings.count);
 		if (!cell.openings.carry_intervals())
-			of_blocks.push_back(printable(rundir::title(cell.cell)));
+			of_blocks.push_back(printable(model::title(cell.cell)));
 	}
 	if (most == 0)
 		return;
@@ -43,9 +43,9 @@ void add_openings(Page &page, const RunResult &result)
 }
 
 // The slower one of the run's CPUs.
-std::string slowest(const std::vector<rundir::CpuWake> &wakes)
+std::string slowest(const std::vector<model::CpuWake> &wakes)
 {
-	const auto wake = std::ranges::max_element(wakes, {}, &rundir::CpuWake::p50_ns);
+	const auto wake = std::ranges::max_element(wakes, {}, &model::CpuWake::p50_ns);
 	return wake == wakes.end() ? "" : duration(static_cast<double>(wake->p50_ns));
 }
 
@@ -62,7 +62,7 @@ void add_machine_state(Page &page, const RunResult &result)
 		text += fmt::format(
 			"{}the hypervisor took {} of the CPUs' time in blocks", text.empty() ? "" : " · ",
 			percent(static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)));
-	for (const rundir::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<rundir::CacheLine>())
+	for (const model::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<model::CacheLine>())
 		if (const std::vector<LineLevel> levels = levels_of(line); levels.size() == 1)
 			text += fmt::format("{}a cache line {}", text.empty() ? "" : " · ", levels_text(line, levels));
 	if (!text.empty())

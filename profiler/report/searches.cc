@@ -10,9 +10,9 @@ namespace icepath::report {
 std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run)
 {
 	rundir::Reader reader(run);
-	const std::vector<rundir::Cell> &cells = reader.head().cells;
+	const std::vector<model::Cell> &cells = reader.head().cells;
 	std::vector<std::optional<rate::Outcome>> outcomes(cells.size());
-	const auto searches = [](const rundir::Cell &cell) { return cell.limits.has_value(); };
+	const auto searches = [](const model::Cell &cell) { return cell.limits.has_value(); };
 	if (std::ranges::none_of(cells, searches))
 		return outcomes;
 	std::vector<rate::OutcomeOf> collected(cells.begin(), cells.end());

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ebpf/records.h"
+#include "profiler/model/graph.h"
 
 namespace icepath::report {
 namespace {
@@ -26,9 +27,9 @@ std::string call_name(uint32_t architecture, uint32_t number)
 	return name ? std::string(name.get()) : fmt::format("system call {}", number);
 }
 
-bool lost_records(const rundir::Block &block)
+bool lost_records(const model::Block &block)
 {
-	return !block.skipped.empty() || std::ranges::any_of(block.slots, [](const rundir::SlotCapture &slot) {
+	return !block.skipped.empty() || std::ranges::any_of(block.slots, [](const model::SlotCapture &slot) {
 		return slot.position > slot.records.size();
 	});
 }
@@ -38,14 +39,14 @@ struct Span {
 };
 
 // When each side's thread was about a message: what it called besides was icepath's own.
-std::map<uint32_t, std::vector<Span>> spans_of(const rundir::Block &block, const rundir::Cell &cell)
+std::map<uint32_t, std::vector<Span>> spans_of(const model::Block &block, const model::Cell &cell)
 {
 	std::map<uint32_t, std::vector<Span>> spans;
-	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+	const std::vector<model::Flow> flows = model::flows_of(cell);
 	for (size_t i = 0; i < block.flows.size() && i < flows.size(); i++) {
-		for (const rundir::SendStamp &sent : block.flows[i].sends)
+		for (const model::SendStamp &sent : block.flows[i].sends)
 			spans[block.sides.at(flows[i].from).tid].push_back({sent.send_ns, sent.return_ns});
-		for (const rundir::RecvStamp &received : block.flows[i].recvs)
+		for (const model::RecvStamp &received : block.flows[i].recvs)
 			spans[block.sides.at(flows[i].to).tid].push_back({received.ask_ns, received.recv_ns});
 	}
 	for (auto &[tid, all] : spans)
@@ -62,26 +63,26 @@ bool is_within(const std::vector<Span> &spans, uint64_t at_ns)
 
 } // namespace
 
-SystemCalls::SystemCalls(const rundir::Head &head)
+SystemCalls::SystemCalls(const model::Head &head)
 {
 	const auto host = nlohmann::json::parse(head.host_json, nullptr, false);
 	if (host.is_object() && host.contains("machine") && host["machine"].is_string())
 		architecture_ = seccomp_arch_resolve_name(host["machine"].get<std::string>().c_str());
 }
 
-void SystemCalls::add(const rundir::Block &block, const rundir::Cell &cell, const path::Observations &seen)
+void SystemCalls::add(const model::Block &block, const model::Cell &cell, const path::Observations &seen)
 {
 	if (!block.companions.empty() || lost_records(block))
 		return;
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-	for (const rundir::BlockSide &side : block.sides) {
+	for (const model::BlockSide &side : block.sides) {
 		begin_ns = std::min(begin_ns, side.marker_begin_ns);
 		end_ns = std::max(end_ns, side.marker_end_ns);
 	}
-	for (const rundir::BlockFlow &flow : block.flows)
+	for (const model::BlockFlow &flow : block.flows)
 		messages_ += flow.sends.size();
 	const auto spans = spans_of(block, cell);
-	for (const rundir::SlotCapture &slot : block.slots)
+	for (const model::SlotCapture &slot : block.slots)
 		for (const icepath_record &record : slot.records) {
 			if (record.type != ICEPATH_RECORD_CALL || record.call.begin_ns < begin_ns || record.end_ns > end_ns)
 				continue;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/model/block.h"
+#include "profiler/model/run.h"
 #include "profiler/path/observations.h"
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::report {
 
@@ -23,10 +23,10 @@ struct CallRow {
 class SystemCalls {
 public:
 	SystemCalls() = default; // of a machine that isn't known: calls have numbers only
-	explicit SystemCalls(const rundir::Head &head);
+	explicit SystemCalls(const model::Head &head);
 	// From the first side's begin of the block's message loop to the last one's end; `seen` names threads. A block that lost records isn't
 	// counted, nor one with companions: their calls are in it.
-	void add(const rundir::Block &block, const rundir::Cell &cell, const path::Observations &seen);
+	void add(const model::Block &block, const model::Cell &cell, const path::Observations &seen);
 
 	// Of each message sent, lead-in included. The most frequent first.
 	std::vector<CallRow> by_thread() const;

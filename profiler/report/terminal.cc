@@ -11,6 +11,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
 #pragma GCC diagnostic pop
+#include "profiler/model/cell_title.h"
 #include "profiler/report/cell_lines.h"
 #include "profiler/report/cell_table.h"
 #include "profiler/report/counter_table.h"
@@ -21,7 +22,6 @@
 #include "profiler/report/quantity.h"
 #include "profiler/report/run_state.h"
 #include "profiler/report/worst_message.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -31,7 +31,7 @@ constexpr size_t kCulprits = 5;
 // The table shall be seen first: who, where, on which CPUs, and whether it is all.
 void add_head(Page &page, const RunResult &result)
 {
-	const rundir::Head &head = result.head;
+	const model::Head &head = result.head;
 	page.heading(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc),
 							 printable(head.command_line)));
 	add_machine(page, head);
@@ -74,7 +74,7 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 		if (!any)
 			page.heading("the way of a message by threads: mean µs at each, and on the way to it, with probes");
 		any = true;
-		page.paragraph("", fmt::format("{}: {}", rundir::title(cell.cell), way), 2);
+		page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), way), 2);
 	}
 	if (any)
 		page.line();
@@ -97,7 +97,7 @@ void add_system_calls(Page &page, const RunResult &result)
 		if (!any)
 			page.heading("system calls per message, of all threads of both sides and of their daemon, with probes");
 		any = true;
-		page.paragraph("", fmt::format("{}: {}", rundir::title(cell.cell), text), 2);
+		page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), text), 2);
 	}
 	if (any)
 		page.line();
@@ -110,9 +110,9 @@ void add_granted(Page &page, const std::vector<CellResult> &cells)
 	for (const CellResult &cell : cells) {
 		if (!cell.cell.granted.any())
 			continue;
-		const std::string asked = rundir::text(cell.cell.qos);
+		const std::string asked = model::text(cell.cell.qos);
 		const std::string who = printable(cell.cell.target) + (asked.empty() ? "" : " " + asked);
-		auto &names = by_text[rundir::text(cell.cell.granted)];
+		auto &names = by_text[model::text(cell.cell.granted)];
 		if (std::ranges::find(names, who) == names.end())
 			names.push_back(who);
 	}
@@ -159,7 +159,7 @@ std::vector<CulpritSum> longest_culprits(const std::vector<CellResult> &cells)
 	std::map<std::pair<std::string, std::string>, CulpritSum> by_name;
 	for (const CellResult &cell : cells)
 		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
-			const std::string name = printable(row.name), layer(path::name(row.layer));
+			const std::string name = printable(row.name), layer(model::name(row.layer));
 			CulpritSum &sum = by_name.try_emplace({name, layer}, CulpritSum{name, layer, 0, 0}).first->second;
 			sum.ns += row.total_ns;
 			sum.segments += row.segments;

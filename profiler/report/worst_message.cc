@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::report {
 namespace {
@@ -16,9 +16,9 @@ constexpr size_t kMostRows = 60; // of a path: who yields its CPU again and agai
 
 std::string layer_name(const Segment &segment)
 {
-	std::string text(path::name(segment.layer));
-	if (segment.part != path::Part::None)
-		text += fmt::format("/{}", path::name(segment.part));
+	std::string text(model::name(segment.layer));
+	if (segment.part != model::Part::None)
+		text += fmt::format("/{}", model::name(segment.part));
 	return text;
 }
 
@@ -55,7 +55,7 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
 	switch (segment.culprit.kind) {
 	case Kind::Interrupt:
-		return segment.layer == path::Layer::Blocked ? "woken by " + name : name;
+		return segment.layer == model::Layer::Blocked ? "woken by " + name : name;
 	case Kind::IdleCpu:
 		return its_cpu + " was idle";
 	case Kind::Throttled:
@@ -66,12 +66,12 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	}
 	// Two threads may share a name; the number tells them apart where the reader may want to look further.
 	const std::string task = segment.culprit.id == 0 ? name : fmt::format("{} ({})", name, segment.culprit.id);
-	if (segment.layer == path::Layer::Blocked || segment.part == path::Part::Blocked)
+	if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
 		return "woken by " + task;
 	return fmt::format("{} ran {}", its_cpu, task);
 }
 
-std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &cell, const Look &look)
+std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &cell, const Look &look)
 {
 	const std::vector<Segment> &segments = worst.path.segments;
 	std::vector<uint64_t> times;
@@ -96,7 +96,7 @@ std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &
 	std::vector<std::string> lines;
 	const char *way = worst.back ? "answer" : "message";
 	lines.push_back(fmt::format("worst message with a whole path: {} {}, {} {} of round {}, {}", printable(cell.target),
-								rundir::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
+								model::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
 								duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
 	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame

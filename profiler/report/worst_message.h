@@ -10,7 +10,7 @@
 namespace icepath::report {
 
 // Lines without line ends, in UTF-8; only layer symbols follow `look`. The last one says what most of the time was.
-std::vector<std::string> explain(const WorstMessage &worst, const rundir::Cell &cell, const Look &look);
+std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &cell, const Look &look);
 
 // "CPU 1 ran kworker/1:2", "woken by initiator", "timer interrupt"; empty where nobody is to blame.
 std::string blame(const WorstMessage &worst, const path::Segment &segment);

@@ -7,11 +7,11 @@
 
 namespace icepath::run {
 
-double block_p50_us(const rundir::Block &block)
+double block_p50_us(const model::Block &block)
 {
 	std::vector<uint64_t> latencies;
 	const auto &sends = block.flows[0].sends;
-	for (const rundir::RecvStamp &recv : block.flows[0].recvs)
+	for (const model::RecvStamp &recv : block.flows[0].recvs)
 		if (recv.seq < sends.size() && sends[recv.seq].seq == recv.seq && recv.recv_ns > sends[recv.seq].send_ns)
 			latencies.push_back(recv.recv_ns - sends[recv.seq].send_ns);
 	if (latencies.empty())
@@ -21,11 +21,11 @@ double block_p50_us(const rundir::Block &block)
 	return static_cast<double>(latencies[latencies.size() / 2]) / 1e3;
 }
 
-uint64_t counted_in(const rundir::Block &block)
+uint64_t counted_in(const model::Block &block)
 {
 	const auto &recvs = block.flows[0].recvs;
-	return static_cast<uint64_t>(std::count_if(recvs.begin(), recvs.end(), [](const rundir::RecvStamp &recv) {
-		return (recv.flags & rundir::kStampLeadIn) == 0;
+	return static_cast<uint64_t>(std::count_if(recvs.begin(), recvs.end(), [](const model::RecvStamp &recv) {
+		return (recv.flags & model::kStampLeadIn) == 0;
 	}));
 }
 

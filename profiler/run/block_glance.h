@@ -3,14 +3,14 @@
 // What the session itself looks at in a block, for its progress and its pace. Results are the report's.
 #include <cstdint>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 
 namespace icepath::run {
 
 // Of the messages from side 0 to side 1, lead-in included; 0: none came.
-double block_p50_us(const rundir::Block &block);
+double block_p50_us(const model::Block &block);
 
 // Messages that side 1 received, without the lead-in.
-uint64_t counted_in(const rundir::Block &block);
+uint64_t counted_in(const model::Block &block);
 
 } // namespace icepath::run

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "profiler/failure.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/rate/search.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::run {
 namespace {
@@ -34,18 +34,18 @@ constexpr double kStartS = 0.25, kStartOfCellS = 0.015;
 constexpr double kLate = 1.05, kSetOutNs = 3e6;
 
 // What rate and delays make a message take at least.
-double planned_message_ns(const rundir::Cell &cell)
+double planned_message_ns(const model::Cell &cell)
 {
-	const rundir::Injection &injected = cell.injection;
+	const model::Injection &injected = cell.injection;
 	const double sender_ns = static_cast<double>(injected.sender_user_ns),
 				 receiver_ns = static_cast<double>(injected.receiver_busy_ns);
-	if (rundir::is_answered(cell.pattern))
+	if (model::is_answered(cell.pattern))
 		return sender_ns + receiver_ns;
-	const std::optional<double> due_hz = rundir::due_hz(cell);
-	const double message_ns = cell.between == rundir::Between::OneThread
+	const std::optional<double> due_hz = model::due_hz(cell);
+	const double message_ns = cell.between == model::Between::OneThread
 								  ? sender_ns + receiver_ns
 								  // the sides work at the same time
-								  : std::max(sender_ns, receiver_ns * static_cast<double>(rundir::senders_of(cell)));
+								  : std::max(sender_ns, receiver_ns * static_cast<double>(model::senders_of(cell)));
 	return std::max(message_ns, due_hz ? 1e9 / *due_hz : 0);
 }
 
@@ -53,10 +53,10 @@ uint64_t messages_needed(uint32_t lead_in, uint32_t count) { return lead_in + st
 
 } // namespace
 
-uint32_t lead_in_of(const rundir::Cell &cell, uint64_t message_ns)
+uint32_t lead_in_of(const model::Cell &cell, uint64_t message_ns)
 {
 	// Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
-	if (cell.pattern == rundir::Pattern::Sparse)
+	if (cell.pattern == model::Pattern::Sparse)
 		return 1;
 	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
 	const bool takes_many_records = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) && cell.payload_bytes > (256u << 10);
@@ -65,18 +65,18 @@ uint32_t lead_in_of(const rundir::Cell &cell, uint64_t message_ns)
 	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kLeadIn / 4 : kLeadIn));
 }
 
-uint32_t lead_in_of(const rundir::Cell &cell)
+uint32_t lead_in_of(const model::Cell &cell)
 {
 	return lead_in_of(cell, static_cast<uint64_t>(planned_message_ns(cell)));
 }
 
-uint64_t searching_block_ns(const rundir::Cell &cell, double hz)
+uint64_t searching_block_ns(const model::Cell &cell, double hz)
 {
 	const uint32_t messages = kLeadIn + rate::messages_at(rate::terms_of(cell), hz);
 	return static_cast<uint64_t>(static_cast<double>(rate::scheduled_ns(messages, hz)) * kLate + kSetOutNs);
 }
 
-uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
+uint64_t least_block_ns(const model::Cell &cell, uint32_t count)
 {
 	if (cell.limits)
 		return searching_block_ns(cell, rate::RateSearch(rate::terms_of(cell)).next_hz());
@@ -88,7 +88,7 @@ uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count)
 	return std::max(kShortestBlockNs, static_cast<uint64_t>(ns));
 }
 
-uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cells, uint32_t count)
+uint64_t least_visit_ns(const Visit &visit, const std::vector<model::Cell> &cells, uint32_t count)
 {
 	uint64_t longest_ns = 0;
 	for (size_t n = 0; n < visit.size(); n++)
@@ -104,18 +104,18 @@ uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count)
 															static_cast<double>(message_ns) * kMargin));
 }
 
-uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count)
+uint32_t most_messages(const model::Cell &cell, uint64_t block_ns, uint32_t count)
 {
-	if (cell.pattern == rundir::Pattern::Sparse)
+	if (cell.pattern == model::Pattern::Sparse)
 		return std::min(count, kUsefulMessages); // more of them are better in a block of their own
-	const uint64_t message_ns = cell.injection.receiver_busy_ns * rundir::senders_of(cell);
-	if (rundir::is_answered(cell.pattern) || message_ns == 0)
+	const uint64_t message_ns = cell.injection.receiver_busy_ns * model::senders_of(cell);
+	if (model::is_answered(cell.pattern) || message_ns == 0)
 		return count;
 	const uint64_t fit = block_ns / message_ns, lead_in = lead_in_of(cell);
 	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > lead_in ? fit - lead_in : 1));
 }
 
-double needed_s(const std::vector<rundir::Cell> &cells, uint32_t count, uint32_t pairs)
+double needed_s(const std::vector<model::Cell> &cells, uint32_t count, uint32_t pairs)
 {
 	double pair_s = 0;
 	for (const Visit &visit : visits_of(cells))
@@ -123,7 +123,7 @@ double needed_s(const std::vector<rundir::Cell> &cells, uint32_t count, uint32_t
 	return kStartS + kStartOfCellS * static_cast<double>(cells.size()) + pairs * pair_s * (1 + kReportShare);
 }
 
-void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count)
+void check_budget(double budget_s, const std::vector<model::Cell> &cells, uint32_t count)
 {
 	const double least_s = needed_s(cells, count, 1);
 	if (least_s <= budget_s)
@@ -131,8 +131,8 @@ void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint3
 	std::pair<uint64_t, size_t> longest;
 	for (const Visit &visit : visits_of(cells))
 		longest = std::max(longest, {least_visit_ns(visit, cells, count), visit.front()});
-	const rundir::Cell &cell = cells[longest.second];
-	const bool sparse = cell.pattern == rundir::Pattern::Sparse;
+	const model::Cell &cell = cells[longest.second];
+	const bool sparse = cell.pattern == model::Pattern::Sparse;
 	const std::string others = cells.size() > 1 ? fmt::format(" and {} other cells", cells.size() - 1) : "";
 	const std::string rate = !cell.rate_hz ? ""
 							 : sparse      ? fmt::format(" at a --sparse-period of {:g} ms", 1000 / *cell.rate_hz)
@@ -141,7 +141,7 @@ void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint3
 		ExitCode::Usage,
 		fmt::format("--duration: {:g} s can't hold one block with and one without probes of {}{}, where {} needs "
 					"{:.2g} s a block{}: give -d {:.0f} or more{}{}",
-					budget_s, rundir::title(cell), others, cells.size() > 1 ? "the first" : "it",
+					budget_s, model::title(cell), others, cells.size() > 1 ? "the first" : "it",
 					static_cast<double>(longest.first) / 1e9, rate, std::ceil(least_s * 1.1),
 					!cell.rate_hz ? ""
 					: sparse      ? ", a shorter --sparse-period"

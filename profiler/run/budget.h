@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "icepath/plugin.h"
+#include "profiler/model/cell.h"
 #include "profiler/run/visits.h"
 #include "profiler/rundir/limits.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
@@ -16,32 +16,32 @@ inline constexpr uint32_t kLeadIn = 32; // uncounted messages at a block's begin
 static_assert(kLeadIn <= rundir::kMaxLeadIn);
 inline constexpr uint64_t kLeadInNs = 100'000'000; // what it warms up is warm after this, too
 // Of a cell whose messages take so long, one after the other; 0: that isn't known. Without it: as the cell's own pace tells.
-uint32_t lead_in_of(const rundir::Cell &cell, uint64_t message_ns);
-uint32_t lead_in_of(const rundir::Cell &cell);
+uint32_t lead_in_of(const model::Cell &cell, uint64_t message_ns);
+uint32_t lead_in_of(const model::Cell &cell);
 inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::supported()
 
 // Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
-uint64_t least_block_ns(const rundir::Cell &cell, uint32_t count);
+uint64_t least_block_ns(const model::Cell &cell, uint32_t count);
 
 // Of all blocks of a visit, which run at the same time.
-uint64_t least_visit_ns(const Visit &visit, const std::vector<rundir::Cell> &cells, uint32_t count);
+uint64_t least_visit_ns(const Visit &visit, const std::vector<model::Cell> &cells, uint32_t count);
 
 // Of a cell that seeks its highest rate: what a block at that rate takes. It always has its whole count.
-uint64_t searching_block_ns(const rundir::Cell &cell, double hz);
+uint64_t searching_block_ns(const model::Cell &cell, double hz);
 
 // The same once it is known how long a message takes.
 uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count);
 
 // How many of `count` counted messages a block of that length takes: sparse ones no more than are useful, and a sender mustn't
 // get so far ahead of a receiver with a delay put in that this one is cut off at the block's end.
-uint32_t most_messages(const rundir::Cell &cell, uint64_t block_ns, uint32_t count);
+uint32_t most_messages(const model::Cell &cell, uint64_t block_ns, uint32_t count);
 
 // Throws Failure(Usage) where `budget_s` can't hold start, one pair of rounds and the report of these cells; the sentence
 // has the cell that needs most of it, and the duration that would do.
-void check_budget(double budget_s, const std::vector<rundir::Cell> &cells, uint32_t count);
+void check_budget(double budget_s, const std::vector<model::Cell> &cells, uint32_t count);
 
 // What start, so many pairs of rounds and the report of these cells take at least.
-double needed_s(const std::vector<rundir::Cell> &cells, uint32_t count, uint32_t pairs);
+double needed_s(const std::vector<model::Cell> &cells, uint32_t count, uint32_t pairs);
 
 class Budget {
 public:

@@ -102,7 +102,7 @@ CacheLines::CacheLines(const std::vector<uint32_t> &cpus, double budget_s)
 void CacheLines::look()
 {
 	last_ns_ = icepath_now_ns();
-	for (rundir::CacheLine &line : lines_)
+	for (model::CacheLine &line : lines_)
 		if (line.times.size() < rundir::kMaxLineTimes)
 			if (const auto took_ns = round_trip_ns(line.from_cpu, line.to_cpu))
 				line.times.push_back({icepath_now_ns(), *took_ns});

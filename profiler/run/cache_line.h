@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/machine.h"
 
 namespace icepath::run {
 
@@ -22,10 +22,10 @@ public:
 	CacheLines(const std::vector<uint32_t> &cpus, double budget_s);
 	void look(); // whatever was there before
 	void look_if_due();
-	const std::vector<rundir::CacheLine> &told() const { return lines_; }
+	const std::vector<model::CacheLine> &told() const { return lines_; }
 
 private:
-	std::vector<rundir::CacheLine> lines_;
+	std::vector<model::CacheLine> lines_;
 	uint64_t period_ns_, last_ns_ = 0;
 };
 

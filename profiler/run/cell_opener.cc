@@ -47,7 +47,7 @@ std::unique_ptr<LiveCell> CellOpener::try_to_open(size_t cell, const Surrounding
 									  helper_, around, families_[cell]);
 }
 
-BlockWish warm_up(const rundir::Cell &cell, uint64_t number)
+BlockWish warm_up(const model::Cell &cell, uint64_t number)
 {
 	constexpr uint32_t kMessages = 64;
 	constexpr uint64_t kLongestNs = 50'000'000;

@@ -38,30 +38,29 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 }
 
 // `first`: the end of a channel that begins.
-bool sends_from(const rundir::Cell &cell, bool first) { return first || rundir::is_answered(cell.pattern); }
-bool receives_at(const rundir::Cell &cell, bool first) { return !first || rundir::is_answered(cell.pattern); }
-bool is_fan_in(const rundir::Cell &cell) { return rundir::senders_of(cell) > 1; }
+bool sends_from(const model::Cell &cell, bool first) { return first || model::is_answered(cell.pattern); }
+bool receives_at(const model::Cell &cell, bool first) { return !first || model::is_answered(cell.pattern); }
+bool is_fan_in(const model::Cell &cell) { return model::senders_of(cell) > 1; }
 
 // Only a lossy target's messages may come twice, and then no more of them than there is room for.
-bool can_be_true(const worker::BlockReply &reply, const rundir::Cell &cell, bool first, uint32_t messages,
-				 uint32_t room)
+bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool first, uint32_t messages, uint32_t room)
 {
 	const uint32_t most_sent = first ? messages : messages * cell.responses;
 	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room
 								   : first                                     ? messages * cell.responses
 																			   : messages;
-	const uint64_t senders = first ? 1 : rundir::senders_of(cell);
+	const uint64_t senders = first ? 1 : model::senders_of(cell);
 	return reply.sends <= (sends_from(cell, first) ? most_sent : 0) &&
 		   reply.recvs <= (receives_at(cell, first) ? senders * most_received : 0);
 }
 
 } // namespace
 
-LiveCell::LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
+LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
 				   const std::vector<uint32_t> &replaced)
-	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), flows_(rundir::flows_of(cell)),
-	  socket_keys_(rundir::channels_of(cell))
+	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), flows_(model::flows_of(cell)),
+	  socket_keys_(model::channels_of(cell))
 {
 	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
 	if (cell_.responses > 1)
@@ -92,20 +91,20 @@ LiveCell::~LiveCell() { munmap(memory_, memory_bytes()); }
 
 uint64_t LiveCell::memory_bytes() const
 {
-	return worker::cell_memory_bytes(capacity_, static_cast<uint32_t>(rundir::channels_of(cell_)));
+	return worker::cell_memory_bytes(capacity_, static_cast<uint32_t>(model::channels_of(cell_)));
 }
 
 void LiveCell::start_workers(const MiddlewareSpace *space)
 {
 	std::vector<std::string> sides;
-	for (size_t side = 0; side < rundir::sides_of(cell_); side++)
-		sides.push_back(fmt::format("{} of {}", rundir::side_name(cell_, side), title()));
-	if (cell_.between == rundir::Between::Processes)
+	for (size_t side = 0; side < model::sides_of(cell_); side++)
+		sides.push_back(fmt::format("{} of {}", model::side_name(cell_, side), title()));
+	if (cell_.between == model::Between::Processes)
 		for (const std::string &side : sides)
 			workers_.push_back(std::make_unique<Worker>(worker_program(), side, space));
 	else
 		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
-								 cell_.between == rundir::Between::OneThread, space);
+								 cell_.between == model::Between::OneThread, space);
 	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
 }
@@ -140,13 +139,13 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 	worker::Request request{};
 	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
 	cell_.target.copy(request.open.target, sizeof(request.open.target) - 1);
-	request.open.channels = static_cast<uint32_t>(rundir::channels_of(cell_));
+	request.open.channels = static_cast<uint32_t>(model::channels_of(cell_));
 	request.open.wait = plan::bit_of(cell_.wait);
 	request.open.payload_bytes = cell_.payload_bytes;
 	request.open.max_messages = capacity_;
 	request.open.may_lose = (cell_.capabilities & ICEPATH_IS_LOSSY) != 0;
-	request.open.qos = rundir::for_plugin(cell_.qos);
-	request.open.peers = static_cast<uint32_t>(rundir::senders_of(cell_));
+	request.open.qos = model::for_plugin(cell_.qos);
+	request.open.peers = static_cast<uint32_t>(model::senders_of(cell_));
 	std::vector<int> shared = {memory_fd_.get()};
 	if (slots.mapped())
 		shared.push_back(slots.fd());
@@ -161,7 +160,7 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 		open_channel(request.open.channels + idle, request, shared, silent);
 	}
 	for (size_t side = 0; side < workers_.size(); side++)
-		if (side == 0 || cell_.between != rundir::Between::OneThread)
+		if (side == 0 || cell_.between != model::Between::OneThread)
 			helper_numbers_.push_back(helper.add_worker(pidfd_of(side).get(), cell_.cpus[side]));
 	if (!slots.mapped())
 		return;
@@ -182,7 +181,7 @@ void LiveCell::open_channel(uint32_t channel, worker::Request request, const std
 							std::array<std::vector<Fd>, 2> &sockets)
 {
 	const uint32_t idle = channel - std::min(channel, request.open.channels - 1); // 1 is the first of these
-	const std::array<uint32_t, 2> sides = rundir::sides_of_channel(cell_, idle ? 0 : channel);
+	const std::array<uint32_t, 2> sides = model::sides_of_channel(cell_, idle ? 0 : channel);
 	std::array<Address, 2> addresses;
 	for (const uint32_t end : {0u, 1u})
 		addresses[end] = open_end(channel, end, sides[end], request, shared, sockets[end]);
@@ -193,7 +192,7 @@ void LiveCell::open_channel(uint32_t channel, worker::Request request, const std
 void LiveCell::open_fan_in(const worker::Request &request, const std::vector<int> &shared,
 						   std::vector<std::array<std::vector<Fd>, 2>> &sockets)
 {
-	const auto receiver = static_cast<uint32_t>(rundir::senders_of(cell_));
+	const auto receiver = static_cast<uint32_t>(model::senders_of(cell_));
 	std::vector<Address> senders;
 	for (uint32_t channel = 0; channel < sockets.size(); channel++)
 		senders.push_back(open_end(channel, 0, channel, request, shared, sockets[channel][0]));
@@ -214,10 +213,10 @@ LiveCell::Address LiveCell::open_end(uint32_t channel, uint32_t end, uint32_t si
 	request.open.side = end;
 	request.open.sends = sends_from(cell_, end == 0);
 	request.open.receives = receives_at(cell_, end == 0);
-	rundir::side_name(cell_, side).copy(request.open.thread, sizeof(request.open.thread) - 1);
+	model::side_name(cell_, side).copy(request.open.thread, sizeof(request.open.thread) - 1);
 	Address address;
 	const worker::Reply opened = worker.ask(request, shared, address.fds);
-	if (cell_.between == rundir::Between::Threads)
+	if (cell_.between == model::Between::Threads)
 		tids_[side] = opened.tid;
 	if (opened.address.fds_used > std::min<size_t>(4, address.fds.size()))
 		throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
@@ -240,7 +239,7 @@ void LiveCell::connect_end(uint32_t endpoint, uint32_t side, const Address &peer
 	for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
 		sockets.push_back(std::move(more[i]));
 	// Side 1 comes first: what it receives by.
-	rundir::add_granted(cell_.qos, rundir::believable(connected.granted), granted_);
+	model::add_granted(cell_.qos, model::believable(connected.granted), granted_);
 }
 
 void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)
@@ -253,17 +252,17 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 		sender.last_seq = UINT64_MAX;
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
-	request.block.one_way = !rundir::is_answered(cell_.pattern);
+	request.block.one_way = !model::is_answered(cell_.pattern);
 	const uint32_t room = capacity_ / cell_.responses;
 	request.block.responses = cell_.responses;
 	request.block.lead_in = std::min(wish.lead_in, room);
 	request.block.count = std::min(wish.count, room - request.block.lead_in);
 	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
-	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : rundir::due_hz(cell_).value_or(0);
+	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : model::due_hz(cell_).value_or(0);
 	request.block.count_hardware = wish.count_hardware;
 	request.block.count_process =
-		(cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS) && cell_.between == rundir::Between::Processes;
+		(cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS) && cell_.between == model::Between::Processes;
 	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
@@ -347,9 +346,9 @@ void LiveCell::look(const pollfd *answers)
 	}
 }
 
-rundir::Block LiveCell::end()
+model::Block LiveCell::end()
 {
-	rundir::Block block;
+	model::Block block;
 	block.probed = block_.wish.probed;
 	block.rate_hz = block_.wish.rate_hz;
 	block.confirms = block_.wish.confirms;
@@ -359,7 +358,7 @@ rundir::Block LiveCell::end()
 	const uint32_t messages = block_.request.lead_in + block_.request.count;
 	for (size_t side = 0; side < workers_.size() && block.failure.empty(); side++) {
 		const worker::BlockReply &reply = block_.replies[side]->block;
-		if (!can_be_true(reply, cell_, rundir::begins(cell_, side), messages, capacity_))
+		if (!can_be_true(reply, cell_, model::begins(cell_, side), messages, capacity_))
 			block.failure =
 				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which can't be true",
 							workers_[side]->what(), reply.sends, reply.recvs, messages);
@@ -371,9 +370,9 @@ rundir::Block LiveCell::end()
 	for (size_t side = 0; side < workers_.size(); side++)
 		if (block_.replies[side])
 			block.sides[side].counters =
-				rundir::believable(block_.replies[side]->block.counters, block_.wish.count_hardware);
+				model::believable(block_.replies[side]->block.counters, block_.wish.count_hardware);
 	if (!block.failure.empty())
-		block.end = rundir::BlockEnd::Failed;
+		block.end = model::BlockEnd::Failed;
 	return block;
 }
 
@@ -403,22 +402,22 @@ void LiveCell::close()
 	}
 }
 
-void LiveCell::collect(rundir::Block &block, const Replies &replies) const
+void LiveCell::collect(model::Block &block, const Replies &replies) const
 {
 	for (size_t side = 0; side < workers_.size(); side++) {
 		const worker::BlockReply reply = replies[side] ? replies[side]->block : worker::BlockReply{};
-		rundir::BlockSide &told = block.sides.emplace_back();
+		model::BlockSide &told = block.sides.emplace_back();
 		told.tid = tids_[side];
 		told.cpu = cell_.cpus[side];
-		told.name = rundir::side_name(cell_, side);
+		told.name = model::side_name(cell_, side);
 		told.usage = reply.usage;
 		told.marker_begin_ns = reply.marker_begin_ns;
 		told.marker_end_ns = reply.marker_end_ns;
 	}
 	const auto *memory = reinterpret_cast<const uint8_t *>(memory_);
-	for (const rundir::Flow &flow : flows_) {
-		const uint32_t first = rundir::begins(cell_, flow.from) ? 0 : 1; // the channel's end that sends
-		rundir::BlockFlow told;
+	for (const model::Flow &flow : flows_) {
+		const uint32_t first = model::begins(cell_, flow.from) ? 0 : 1; // the channel's end that sends
+		model::BlockFlow told;
 		told.sender_key = socket_keys_[flow.channel][first];
 		told.receiver_key = socket_keys_[flow.channel][1 - first];
 		told.sends.resize(std::min(replies[flow.from] ? replies[flow.from]->block.sends : 0, capacity_));
@@ -427,15 +426,15 @@ void LiveCell::collect(rundir::Block &block, const Replies &replies) const
 			recvs = std::min<uint64_t>(recvs, memory_->receivers[flow.channel].received);
 		told.recvs.resize(std::min<uint64_t>(recvs, capacity_));
 		std::memcpy(told.sends.data(), memory + worker::stamps_offset(capacity_, flow.channel, first),
-					told.sends.size() * sizeof(rundir::SendStamp));
+					told.sends.size() * sizeof(model::SendStamp));
 		std::memcpy(told.recvs.data(),
 					memory + worker::stamps_offset(capacity_, flow.channel, 1 - first) +
-						size_t{capacity_} * sizeof(rundir::SendStamp),
-					told.recvs.size() * sizeof(rundir::RecvStamp));
+						size_t{capacity_} * sizeof(model::SendStamp),
+					told.recvs.size() * sizeof(model::RecvStamp));
 		block.flows.push_back(std::move(told));
 	}
-	if (replies[0] && replies[0]->block.end <= static_cast<uint32_t>(rundir::BlockEnd::Interrupted))
-		block.end = static_cast<rundir::BlockEnd>(replies[0]->block.end);
+	if (replies[0] && replies[0]->block.end <= static_cast<uint32_t>(model::BlockEnd::Interrupted))
+		block.end = static_cast<model::BlockEnd>(replies[0]->block.end);
 }
 
 } // namespace icepath::run

@@ -8,15 +8,15 @@
 #include <optional>
 #include <string>
 
+#include "profiler/model/block.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/model/graph.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/middleware.h"
 #include "profiler/run/slots_view.h"
 #include "profiler/run/worker_process.h"
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/cell_title.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
@@ -29,7 +29,7 @@ struct BlockWish {
 		0; // so long after its begin message 0 is due, where the cell has a rate; 0: as soon as can be
 	bool probed = false;
 	std::optional<double> rate_hz; // of this block alone: max-rate
-	bool confirms = false; // rundir::Block
+	bool confirms = false; // model::Block
 	bool count_hardware = false; // never with `probed`
 };
 
@@ -38,7 +38,7 @@ public:
 	// Starts the workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
 	// Blocks have at most `max_messages` messages and rundir::most_counted() of its flows. Throws WorkerFailed.
 	// `number` is the opening's own: names that a transport needs have it. `replaced`: families() of the cell's opening before.
-	LiveCell(const rundir::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
+	LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 			 const SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {},
 			 const std::vector<uint32_t> &replaced = {});
 	~LiveCell(); // ends its workers at once
@@ -55,7 +55,7 @@ public:
 	// What to poll for, one for each worker, and to look at afterwards, also when nothing came.
 	std::vector<pollfd> awaited() const;
 	void look(const pollfd *answers);
-	rundir::Block end();
+	model::Block end();
 
 	// Whether a block that failed may have done so for a passing reason: a worker said why, and all of them live.
 	bool failure_may_pass() const;
@@ -68,9 +68,9 @@ public:
 	const std::vector<uint32_t> &helper_numbers() const { return helper_numbers_; } // by thread: privilege::Helper's
 	// Of the processes whose threads messages may pass through: privilege::Helper's.
 	const std::vector<uint32_t> &families() const { return families_; }
-	const rundir::Cell &cell() const { return cell_; }
-	const rundir::Qos &granted() const { return granted_; } // by the library
-	std::string title() const { return rundir::title(cell_); }
+	const model::Cell &cell() const { return cell_; }
+	const model::Qos &granted() const { return granted_; } // by the library
+	std::string title() const { return model::title(cell_); }
 
 private:
 	using Replies = std::vector<std::optional<worker::Reply>>; // by side
@@ -109,21 +109,21 @@ private:
 	// The side's endpoint of that number.
 	void connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets);
 	std::optional<uint64_t> daemon_cpu_ns() const;
-	void collect(rundir::Block &block, const Replies &replies) const;
+	void collect(model::Block &block, const Replies &replies) const;
 	size_t last_awaited() const; // the last side that hasn't replied; sides_of() the cell: all have
 
-	rundir::Cell cell_;
+	model::Cell cell_;
 	uint32_t number_;
 	std::optional<clockid_t> daemon_clock_;
 	Fd memory_fd_;
 	worker::CellMemory *memory_ = nullptr;
 	uint32_t capacity_ = 0;
-	const std::vector<rundir::Flow> flows_;
+	const std::vector<model::Flow> flows_;
 	std::vector<std::unique_ptr<Worker>> workers_; // by side
 	std::vector<uint32_t> tids_; // by side
 	std::vector<uint32_t> helper_numbers_; // by thread
 	std::vector<uint32_t> families_;
-	rundir::Qos granted_;
+	model::Qos granted_;
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
 	Running block_;
 };

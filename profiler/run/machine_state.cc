@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kSleepNs = 1'000'000; // long enough for a CPU to halt
 constexpr size_t kSamples = 45;
 
-std::optional<rundir::CpuWake> wake_of(uint32_t cpu)
+std::optional<model::CpuWake> wake_of(uint32_t cpu)
 {
 	if (!stay_on(cpu))
 		return std::nullopt;
@@ -38,22 +38,22 @@ std::optional<rundir::CpuWake> wake_of(uint32_t cpu)
 	if (late.empty())
 		return std::nullopt;
 	std::ranges::sort(late);
-	return rundir::CpuWake{cpu, late[late.size() / 2], late[late.size() * 9 / 10]};
+	return model::CpuWake{cpu, late[late.size() / 2], late[late.size() * 9 / 10]};
 }
 
 } // namespace
 
-std::vector<rundir::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus)
+std::vector<model::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus)
 {
 	const std::set<uint32_t> each(cpus.begin(), cpus.end());
-	std::vector<std::optional<rundir::CpuWake>> found(each.size());
+	std::vector<std::optional<model::CpuWake>> found(each.size());
 	std::vector<std::thread> threads;
 	size_t next = 0;
 	for (const uint32_t cpu : each)
 		threads.emplace_back([&one = found[next++], cpu] { one = wake_of(cpu); });
 	for (std::thread &thread : threads)
 		thread.join();
-	std::vector<rundir::CpuWake> wakes;
+	std::vector<model::CpuWake> wakes;
 	for (const auto &one : found)
 		if (one)
 			wakes.push_back(*one);

@@ -5,14 +5,14 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/machine.h"
 
 namespace icepath::run {
 
 inline constexpr uint64_t kWakesNs = 60'000'000; // what measuring them takes
 
 // Of each CPU at once, by a thread pinned to it. CPUs on which icepath may not run are left out.
-std::vector<rundir::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus);
+std::vector<model::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus);
 
 // What a hypervisor has taken from these CPUs since the machine began; the kernel counts ticks of 10 ms (/proc/stat). Nothing
 // where that can't be read.

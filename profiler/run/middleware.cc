@@ -104,9 +104,9 @@ std::optional<std::string> Daemon::end() const
 	return worker_->process().end().value_or(worker_->what() + " is gone") + last_words();
 }
 
-Surroundings Middleware::surroundings_of(const rundir::Cell &cell, const std::string &plugin)
+Surroundings Middleware::surroundings_of(const model::Cell &cell, const std::string &plugin)
 {
-	if (cell.kind != rundir::kAdapter)
+	if (cell.kind != model::kAdapter)
 		return {};
 	if (!space_) {
 		std::vector<std::string> kept = plugin_folders();

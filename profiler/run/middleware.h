@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "profiler/model/cell.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/middleware_space.h"
 #include "profiler/run/worker_process.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
@@ -56,7 +56,7 @@ public:
 		: helper_(helper), interrupted_(interrupted), root_(root)
 	{}
 	// Where workers of this plug-in run; its daemon is started before the first. Nothing for kernel transports. Throws Failure.
-	Surroundings surroundings_of(const rundir::Cell &cell, const std::string &plugin);
+	Surroundings surroundings_of(const model::Cell &cell, const std::string &plugin);
 	// Why the plug-in's daemon is no more.
 	std::optional<std::string> daemon_end(const std::string &plugin) const;
 

@@ -8,13 +8,12 @@
 
 namespace icepath::run {
 
-std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
-										 const privilege::Helper::Loaded &loaded)
+std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, const privilege::Helper::Loaded &loaded)
 {
 	capture::ProbeSet needed = 0;
-	for (const rundir::Cell &cell : cells)
+	for (const model::Cell &cell : cells)
 		needed |= capture::needed_by(cell);
-	std::vector<rundir::ProbeUse> uses;
+	std::vector<model::ProbeUse> uses;
 	for (size_t i = 0; i < capture::kProbes.size(); i++) {
 		if ((needed & capture::bit(i)) == 0)
 			continue;
@@ -33,7 +32,7 @@ std::vector<rundir::ProbeUse> probe_uses(const std::vector<rundir::Cell> &cells,
 		uses.push_back({std::string(probe.layers), by, std::string(name(trial.candidate.tier))});
 	}
 	std::set<std::string> calibrated;
-	for (const rundir::Cell &cell : cells)
+	for (const model::Cell &cell : cells)
 		if (cell.calibrated)
 			calibrated.insert(cell.target);
 	if (!calibrated.empty())

@@ -18,6 +18,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/capture/untraced_interrupts.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/rate/search.h"
 #include "profiler/rate/verdict.h"
 #include "profiler/run/block_cost.h"
@@ -31,7 +32,6 @@
 #include "profiler/run/probe_uses.h"
 #include "profiler/run/together.h"
 #include "profiler/run/visits.h"
-#include "profiler/rundir/cell_title.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::run {
@@ -92,7 +92,7 @@ class Session {
 	};
 
 public:
-	Session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options, privilege::Helper &helper,
+	Session(const plan::Plan &plan, model::Head head, const SessionOptions &options, privilege::Helper &helper,
 			const std::function<void(const Progress &)> &tell)
 		: options_(options), helper_(helper), tell_(tell), plan_(plan), notices_(plan.notices), head_(std::move(head)),
 		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9) - kWakesNs),
@@ -102,7 +102,7 @@ public:
 		  states_(plan.cells.size()), searches_(plan.cells.size()), counted_(plan.cells.size())
 	{
 		head_.cells = plan.cells;
-		for (const rundir::Cell &cell : plan.cells)
+		for (const model::Cell &cell : plan.cells)
 			lead_ins_.push_back(lead_in_of(cell));
 		head_.budget_s = options.budget_s;
 		load_capture();
@@ -137,7 +137,7 @@ public:
 			if (states_[i].now == State::Failed)
 				give_up(i, "there was no time to begin its processes anew");
 		name_cells_without_data();
-		rundir::Tail tail;
+		model::Tail tail;
 		tail.finished_utc = utc_now();
 		tail.interrupted = interrupted || !broken_off_.empty();
 		tail.rounds = round;
@@ -157,14 +157,14 @@ public:
 
 private:
 	// Those with the same probes stand together, so that a probed round attaches little.
-	static std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<rundir::Cell> &cells)
+	static std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells)
 	{
 		std::stable_sort(visits.begin(), visits.end(),
 						 [&](const Visit &a, const Visit &b) { return probes_of(a, cells) < probes_of(b, cells); });
 		return visits;
 	}
 
-	static capture::ProbeSet probes_of(const Visit &visit, const std::vector<rundir::Cell> &cells)
+	static capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &cells)
 	{
 		capture::ProbeSet probes = 0;
 		for (const size_t i : visit)
@@ -172,7 +172,7 @@ private:
 		return probes;
 	}
 
-	static std::vector<uint64_t> least_of(const std::vector<Visit> &visits, const std::vector<rundir::Cell> &cells,
+	static std::vector<uint64_t> least_of(const std::vector<Visit> &visits, const std::vector<model::Cell> &cells,
 										  uint32_t count)
 	{
 		std::vector<uint64_t> least;
@@ -184,7 +184,7 @@ private:
 	void load_capture()
 	{
 		std::set<uint32_t> cpus;
-		for (const rundir::Cell &cell : head_.cells)
+		for (const model::Cell &cell : head_.cells)
 			cpus.insert(cell.cpus.begin(), cell.cpus.end());
 		cpus_.assign(cpus.begin(), cpus.end());
 		privilege::Helper::Loaded loaded = helper_.load(cpus_, options_.records_per_slot, options_.forced_tier);
@@ -223,7 +223,7 @@ private:
 				took_ns += opener_.of(i).took_ns;
 				if (opener_.of(i).failed > failed)
 					tell_once(fmt::format("{}: its processes were begun again after one try in vain: {}",
-										  rundir::title(head_.cells[i]), opener_.of(i).why_failed));
+										  model::title(head_.cells[i]), opener_.of(i).why_failed));
 			} catch (const privilege::HelperDied &died) {
 				give_up(i, died.what());
 				throw;
@@ -250,7 +250,7 @@ private:
 		}
 	}
 
-	bool is_sparse(const Visit &visit) const { return head_.cells[visit.front()].pattern == rundir::Pattern::Sparse; }
+	bool is_sparse(const Visit &visit) const { return head_.cells[visit.front()].pattern == model::Pattern::Sparse; }
 
 	// Sparse blocks are long: beside others they rest while theirs have taken a good half of the time.
 	bool begin_pair()
@@ -283,7 +283,7 @@ private:
 	void give_up(size_t cell, const std::string &why)
 	{
 		failures_.push_back(fmt::format(
-			"{} {}: {}", rundir::title(head_.cells[cell]),
+			"{} {}: {}", model::title(head_.cells[cell]),
 			progress_.round ? fmt::format("ended in round {}", progress_.round) : "couldn't be started", why));
 		tell_once(failures_.back());
 		cells_[cell].reset();
@@ -299,7 +299,7 @@ private:
 	void try_again(size_t cell, const std::string &why)
 	{
 		tell_once(fmt::format("{}: a block failed in round {}, and its processes were begun anew: {}",
-							  rundir::title(head_.cells[cell]), progress_.round, why));
+							  model::title(head_.cells[cell]), progress_.round, why));
 		cells_[cell].reset();
 		states_[cell].now = State::Failed;
 	}
@@ -368,7 +368,7 @@ private:
 	// Cells stay as they are: nobody pins processes that are begun now.
 	void without_helper(const privilege::HelperDied &died, size_t v)
 	{
-		tell_once(fmt::format("round {}, {}: {}", progress_.round, rundir::title(head_.cells[visits_[v].front()]),
+		tell_once(fmt::format("round {}, {}: {}", progress_.round, model::title(head_.cells[visits_[v].front()]),
 							  died.what()));
 		helper_works_ = false;
 		progress_.probed = false;
@@ -413,7 +413,7 @@ private:
 	// steer nothing: what probes cost is no property of the cell.
 	void set_rate(BlockWish &wish, size_t i)
 	{
-		const rundir::Cell &cell = head_.cells[i];
+		const model::Cell &cell = head_.cells[i];
 		const rate::RateSearch &search = *searches_[i];
 		const std::optional<double> best_hz = search.best_hz();
 		wish.confirms = confirms_rates_ && best_hz;
@@ -441,7 +441,7 @@ private:
 		return wish;
 	}
 
-	std::vector<rundir::Block> measure(size_t v, const Visit &visit, uint32_t round)
+	std::vector<model::Block> measure(size_t v, const Visit &visit, uint32_t round)
 	{
 		std::vector<LiveCell *> cells;
 		std::vector<BlockWish> wishes;
@@ -454,12 +454,12 @@ private:
 		for (size_t n = 0; n < visit.size(); n++)
 			injected.emplace_back(options_, visit[n], *cells[n]);
 		const BlockCost cost(cpus_, helper_.pid());
-		std::vector<rundir::Block> blocks = run_together(cells, wishes, slots_, &helper_, &interrupted);
+		std::vector<model::Block> blocks = run_together(cells, wishes, slots_, &helper_, &interrupted);
 		injected.clear();
-		for (rundir::Block &block : blocks)
+		for (model::Block &block : blocks)
 			cost.tell(block);
 		if (blocks[0].steal_ns) {
-			steal_ = steal_.value_or(rundir::Steal{});
+			steal_ = steal_.value_or(model::Steal{});
 			steal_->ns += *blocks[0].steal_ns;
 			steal_->of_ns += cpus_.size() * (blocks[0].finish.monotonic_ns - blocks[0].begin.monotonic_ns);
 		}
@@ -467,14 +467,14 @@ private:
 			blocks[n].cell = static_cast<uint32_t>(visit[n]);
 			blocks[n].round = round;
 			blocks[n].opening = opener_.of(visit[n]).done - 1;
-			if (interrupted && blocks[n].end == rundir::BlockEnd::Failed)
-				blocks[n].end = rundir::BlockEnd::Interrupted;
+			if (interrupted && blocks[n].end == model::BlockEnd::Failed)
+				blocks[n].end = model::BlockEnd::Interrupted;
 		}
 		return blocks;
 	}
 
 	// False: a block of this cell can't be had in the time that is left.
-	bool lengthen(size_t v, size_t i, const rundir::Block &block)
+	bool lengthen(size_t v, size_t i, const model::Block &block)
 	{
 		const auto &sends = block.flows[0].sends;
 		const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
@@ -497,11 +497,11 @@ private:
 		if (std::exchange(states_[i].now, State::Live) == State::Live)
 			return true;
 		const uint64_t begin_ns = icepath_now_ns();
-		rundir::Block block = std::move(
+		model::Block block = std::move(
 			run_together({cells_[i].get()}, {warm_up(head_.cells[i], ++begun_)}, slots_, nullptr, &interrupted)
 				.front());
 		budget_.warmed_up(v, icepath_now_ns() - begin_ns);
-		if (block.end != rundir::BlockEnd::Failed || interrupted)
+		if (block.end != model::BlockEnd::Failed || interrupted)
 			return true;
 		block.cell = static_cast<uint32_t>(i);
 		block.round = round;
@@ -515,9 +515,9 @@ private:
 		if (!is_sparse(visit) && !is_warm(v, visit.front(), round))
 			return;
 		attach_for(visit);
-		std::vector<rundir::Block> blocks = measure(v, visit, round);
+		std::vector<model::Block> blocks = measure(v, visit, round);
 		const auto is_empty = [&] {
-			return blocks.front().end != rundir::BlockEnd::Failed && counted_in(blocks.front()) == 0;
+			return blocks.front().end != model::BlockEnd::Failed && counted_in(blocks.front()) == 0;
 		};
 		// Once it may have been held up by something else; twice it is slow.
 		for (const bool twice : {false, true}) {
@@ -527,18 +527,18 @@ private:
 				return;
 			blocks = measure(v, visit, round);
 		}
-		const auto to_deadline = [&](const rundir::Block &block) {
-			return block.end == rundir::BlockEnd::Deadline && !searches_[block.cell];
+		const auto to_deadline = [&](const model::Block &block) {
+			return block.end == model::BlockEnd::Deadline && !searches_[block.cell];
 		};
 		(is_sparse(visit) ? sparse_ns_ : others_ns_) +=
 			blocks.front().finish.monotonic_ns - blocks.front().begin.monotonic_ns;
 		budget_.block_took(v, blocks.front().finish.monotonic_ns - blocks.front().begin.monotonic_ns,
 						   std::any_of(blocks.begin(), blocks.end(), to_deadline));
-		for (const rundir::Block &block : blocks)
+		for (const model::Block &block : blocks)
 			keep(block);
 	}
 
-	void keep(const rundir::Block &block)
+	void keep(const model::Block &block)
 	{
 		const size_t i = block.cell;
 		if (!writer_)
@@ -550,7 +550,7 @@ private:
 		blocks_++;
 		counted_[i][block.probed] += counted_in(block);
 		const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[i]);
-		if (block.end != rundir::BlockEnd::Failed && !daemon_end) {
+		if (block.end != model::BlockEnd::Failed && !daemon_end) {
 			progress_.latency_p50_us = block_p50_us(block);
 			states_[i].tried_again = false;
 		} else if (!daemon_end && helper_works_ && !states_[i].tried_again && cells_[i]->failure_may_pass()) {
@@ -575,7 +575,7 @@ private:
 	const plan::Plan &plan_;
 	std::vector<std::string> notices_, failures_; // each once
 	std::string broken_off_; // why the run can't go on
-	rundir::Head head_;
+	model::Head head_;
 	const uint64_t end_ns_; // when the report shall stand
 	const std::vector<Visit> visits_; // of a round, forth
 	Budget budget_; // by visit
@@ -598,8 +598,8 @@ private:
 	capture::Selection selection_;
 	capture::ProbeSet available_ = 0;
 	std::vector<uint32_t> cpus_; // of all cells
-	std::optional<rundir::Steal> steal_;
-	std::vector<rundir::InterruptCount> untraced_; // before the first block
+	std::optional<model::Steal> steal_;
+	std::vector<model::InterruptCount> untraced_; // before the first block
 	std::optional<CacheLines> lines_; // once the CPUs are known
 };
 
@@ -613,7 +613,7 @@ void stop_if_interrupted()
 		throw Failure(ExitCode::Interrupted, "interrupted before anything was measured: nothing was kept");
 }
 
-SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options,
+SessionResult run_session(const plan::Plan &plan, model::Head head, const SessionOptions &options,
 						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell)
 {
 	return Session(plan, std::move(head), options, helper, tell).run();

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/privilege/root_space.h"
-#include "profiler/rundir/run.h"
 
 namespace icepath::run {
 
@@ -53,7 +53,7 @@ struct Progress {
 // Runs the plan. `head` comes with host, isolation and command line filled; cells and probes are added here. Throws Failure
 // where nothing could be measured at all: then there is no directory either. It is Failure(Interrupted) where the user
 // wanted it so.
-SessionResult run_session(const plan::Plan &plan, rundir::Head head, const SessionOptions &options,
+SessionResult run_session(const plan::Plan &plan, model::Head head, const SessionOptions &options,
 						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell);
 
 // Asks the session, running or still to come, to stop after its current message. Async-signal-safe.

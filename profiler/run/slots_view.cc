@@ -42,9 +42,9 @@ SlotsView &SlotsView::operator=(SlotsView &&other) noexcept
 	return *this;
 }
 
-std::vector<rundir::SlotCapture> SlotsView::copy() const
+std::vector<model::SlotCapture> SlotsView::copy() const
 {
-	std::vector<rundir::SlotCapture> slots(slot_count_);
+	std::vector<model::SlotCapture> slots(slot_count_);
 	for (uint32_t i = 0; i < slot_count_; i++) {
 		const uint8_t *base = memory_ + size_t{i} * slot_bytes_;
 		icepath_slot head{};

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "profiler/channel.h"
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 
 namespace icepath::run {
 
@@ -16,7 +16,7 @@ public:
 	~SlotsView();
 	SlotsView(SlotsView &&other) noexcept;
 	SlotsView &operator=(SlotsView &&other) noexcept;
-	std::vector<rundir::SlotCapture> copy() const;
+	std::vector<model::SlotCapture> copy() const;
 	bool mapped() const { return memory_ != nullptr; }
 	int fd() const { return map_.get(); }
 	uint32_t slot_bytes() const { return slot_bytes_; }

@@ -17,7 +17,7 @@
 namespace icepath::run {
 namespace {
 
-rundir::ClockPair read_clocks()
+model::ClockPair read_clocks()
 {
 	timespec real{};
 	clock_gettime(CLOCK_REALTIME, &real);
@@ -75,21 +75,20 @@ void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 	}
 }
 
-std::vector<rundir::BlockCompanion> companions_of(const LiveCell &cell, const std::vector<LiveCell *> &cells)
+std::vector<model::BlockCompanion> companions_of(const LiveCell &cell, const std::vector<LiveCell *> &cells)
 {
-	std::vector<rundir::BlockCompanion> companions;
+	std::vector<model::BlockCompanion> companions;
 	for (const LiveCell *other : cells)
 		for (size_t side = 0; other != &cell && side < other->tids().size(); side++)
 			companions.push_back({other->tids()[side], other->cell().cpus[side],
-								  fmt::format("{} {}", other->cell().target, rundir::side_name(other->cell(), side))});
+								  fmt::format("{} {}", other->cell().target, model::side_name(other->cell(), side))});
 	return companions;
 }
 
 } // namespace
 
-std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
-										const SlotsView &slots, privilege::Helper *helper,
-										const std::atomic<bool> *stop)
+std::vector<model::Block> run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
+									   const SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop)
 {
 	const bool probed = wishes.front().probed;
 	std::vector<uint32_t> tids;
@@ -97,7 +96,7 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 		tids.insert(tids.end(), cell->tids().begin(), cell->tids().end());
 	const std::vector<std::filesystem::path> throttling = throttling_files(tids);
 	const std::optional<uint64_t> throttled_before = times_throttled(throttling);
-	const rundir::ClockPair begin = read_clocks();
+	const model::ClockPair begin = read_clocks();
 	if (probed) {
 		std::vector<uint32_t> workers;
 		std::set<uint32_t> families; // cells may share a daemon
@@ -106,7 +105,7 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 			families.insert(cell->families().begin(), cell->families().end());
 		}
 		// Sparse messages shall find everybody asleep.
-		const bool are_sparse = cells.front()->cell().pattern == rundir::Pattern::Sparse;
+		const bool are_sparse = cells.front()->cell().pattern == model::Pattern::Sparse;
 		helper->begin_block(workers, {families.begin(), families.end()}, !are_sparse);
 	}
 	// Emptying the slots takes its time, which isn't the blocks'.
@@ -114,17 +113,17 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 	for (size_t i = 0; i < cells.size(); i++)
 		cells[i]->begin(wishes[i], slots, now_ns);
 	await(cells, stop);
-	std::vector<rundir::SkippedPrograms> skipped;
-	std::vector<rundir::SlotCapture> captured;
+	std::vector<model::SkippedPrograms> skipped;
+	std::vector<model::SlotCapture> captured;
 	if (probed) {
 		skipped = helper->end_block();
 		captured = slots.copy();
 	}
-	const rundir::ClockPair finish = read_clocks();
+	const model::ClockPair finish = read_clocks();
 	const std::optional<uint64_t> throttled_after = times_throttled(throttling);
-	std::vector<rundir::Block> blocks;
+	std::vector<model::Block> blocks;
 	for (LiveCell *cell : cells) {
-		rundir::Block &block = blocks.emplace_back(cell->end());
+		model::Block &block = blocks.emplace_back(cell->end());
 		block.begin = begin;
 		block.finish = finish;
 		block.skipped = skipped;
@@ -138,7 +137,7 @@ std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, co
 	return blocks;
 }
 
-rundir::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper)
+model::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper)
 {
 	return std::move(run_together({&cell}, {wish}, slots, helper, nullptr).front());
 }

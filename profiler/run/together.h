@@ -11,10 +11,10 @@ namespace icepath::run {
 // One wish for each cell, all probed or none; the blocks come in the same order, each with all of what was captured. `helper`
 // is needed for probed ones only. `stop`, where given, ends them before their time, once it is set, which a signal's handler
 // may do. Throws privilege::HelperDied; what a worker does wrong is in its cell's block.
-std::vector<rundir::Block> run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
-										const SlotsView &slots, privilege::Helper *helper,
-										const std::atomic<bool> *stop);
+std::vector<model::Block> run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
+									   const SlotsView &slots, privilege::Helper *helper,
+									   const std::atomic<bool> *stop);
 
-rundir::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
+model::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
 
 } // namespace icepath::run

@@ -14,18 +14,18 @@ constexpr uint64_t kTurnNs = 10'000'000;
 // Before the first message every worker must have been asked, and be ready.
 constexpr uint64_t kSettleNs = 20'000'000;
 
-uint64_t period_ns(const rundir::Cell &cell) { return static_cast<uint64_t>(1e9 / *cell.rate_hz); }
+uint64_t period_ns(const model::Cell &cell) { return static_cast<uint64_t>(1e9 / *cell.rate_hz); }
 
-bool takes_turns(const rundir::Cell &cell)
+bool takes_turns(const model::Cell &cell)
 {
-	return cell.pattern == rundir::Pattern::Sparse && !rundir::never_sleeps(cell.wait);
+	return cell.pattern == model::Pattern::Sparse && !model::never_sleeps(cell.wait);
 }
 
-bool has_room(const Visit &visit, const std::vector<rundir::Cell> &cells, const rundir::Cell &more)
+bool has_room(const Visit &visit, const std::vector<model::Cell> &cells, const model::Cell &more)
 {
-	size_t sides = rundir::sides_of(more);
+	size_t sides = model::sides_of(more);
 	for (const size_t i : visit)
-		sides += rundir::sides_of(cells[i]);
+		sides += model::sides_of(cells[i]);
 	return takes_turns(cells[visit.front()]) && cells[visit.front()].rate_hz == more.rate_hz &&
 		   (visit.size() + 1) * kTurnNs <= period_ns(more) &&
 		   sides <= std::min(privilege::kMaxBlockWorkers, rundir::kMaxCompanions);
@@ -33,7 +33,7 @@ bool has_room(const Visit &visit, const std::vector<rundir::Cell> &cells, const 
 
 } // namespace
 
-std::vector<Visit> visits_of(const std::vector<rundir::Cell> &cells)
+std::vector<Visit> visits_of(const std::vector<model::Cell> &cells)
 {
 	std::vector<Visit> visits;
 	for (size_t i = 0; i < cells.size(); i++) {
@@ -48,7 +48,7 @@ std::vector<Visit> visits_of(const std::vector<rundir::Cell> &cells)
 	return visits;
 }
 
-uint64_t first_after_ns(const rundir::Cell &cell, size_t n, size_t cells)
+uint64_t first_after_ns(const model::Cell &cell, size_t n, size_t cells)
 {
 	return cells > 1 ? kSettleNs + period_ns(cell) * n / cells : 0;
 }

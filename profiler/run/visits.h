@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::run {
 
@@ -15,9 +15,9 @@ using Visit = std::vector<size_t>;
 
 // Each cell once, in their order but for those that join an earlier one. A cell is alone unless it is sparse and its receivers
 // sleep: who polls takes the CPU from the others.
-std::vector<Visit> visits_of(const std::vector<rundir::Cell> &cells);
+std::vector<Visit> visits_of(const std::vector<model::Cell> &cells);
 
 // When the n-th of so many cells of a visit sends its first message, after the visit's begin: evenly over a period.
-uint64_t first_after_ns(const rundir::Cell &cell, size_t n, size_t cells);
+uint64_t first_after_ns(const model::Cell &cell, size_t n, size_t cells);
 
 } // namespace icepath::run

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "profiler/model/graph.h"
 #include "profiler/rundir/json_field.h"
 #include "profiler/rundir/limits.h"
 
@@ -14,35 +15,38 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char *kEnds[] = {"count", "deadline", "log_full", "failed", "interrupted"};
 
-Json to_json(const ClockPair &pair) { return {{"monotonic_ns", pair.monotonic_ns}, {"realtime_ns", pair.realtime_ns}}; }
+Json to_json(const model::ClockPair &pair)
+{
+	return {{"monotonic_ns", pair.monotonic_ns}, {"realtime_ns", pair.realtime_ns}};
+}
 
-ClockPair clock_from_json(const Json &json)
+model::ClockPair clock_from_json(const Json &json)
 {
 	return {unsigned_field(json, "monotonic_ns"), unsigned_field(json, "realtime_ns")};
 }
 
-Json to_json(const Usage &usage)
+Json to_json(const model::Usage &usage)
 {
 	Json json;
-	for (const UsageField &field : kUsageFields)
+	for (const model::UsageField &field : model::kUsageFields)
 		json[field.key] = usage.*field.value;
 	return json;
 }
 
-Usage usage_from_json(const Json &json)
+model::Usage usage_from_json(const Json &json)
 {
-	Usage usage;
-	for (const UsageField &field : kUsageFields)
+	model::Usage usage;
+	for (const model::UsageField &field : model::kUsageFields)
 		usage.*field.value = unsigned_field(json, field.key);
 	return usage;
 }
 
 // A counter is its errno, or [counted, enabled_ns, running_ns]; one that wasn't asked for isn't there.
-Json to_json(const Counters &counters)
+Json to_json(const model::Counters &counters)
 {
 	Json json = Json::object();
-	for (const CounterField &field : kCounterFields) {
-		const Count &count = counters.*field.count;
+	for (const model::CounterField &field : model::kCounterFields) {
+		const model::Count &count = counters.*field.count;
 		if (count.error > 0)
 			json[field.key] = static_cast<uint32_t>(count.error);
 		else if (count.error == 0)
@@ -53,10 +57,10 @@ Json to_json(const Counters &counters)
 	return json;
 }
 
-Count count_from_json(const Json &json, const CounterField &field)
+model::Count count_from_json(const Json &json, const model::CounterField &field)
 {
 	const Json &told = icepath::rundir::field(json, field.key);
-	Count count{.error = 0};
+	model::Count count{.error = 0};
 	if (told.is_array()) {
 		if (told.size() != 3 || !std::ranges::all_of(told, &Json::is_number_unsigned))
 			wrong(field.key, "isn't a list of three whole numbers");
@@ -70,10 +74,10 @@ Count count_from_json(const Json &json, const CounterField &field)
 }
 
 // Those that weren't asked for aren't there.
-Counters counters_from_json(const Json &json)
+model::Counters counters_from_json(const Json &json)
 {
-	Counters counters;
-	for (const CounterField &field : kCounterFields)
+	model::Counters counters;
+	for (const model::CounterField &field : model::kCounterFields)
 		if (json.contains(field.key))
 			counters.*field.count = count_from_json(json, field);
 	if (hardware_was_on(counters))
@@ -81,7 +85,7 @@ Counters counters_from_json(const Json &json)
 	return counters;
 }
 
-Json to_json(const BlockSide &side)
+Json to_json(const model::BlockSide &side)
 {
 	return {{"tid", side.tid},
 			{"cpu", side.cpu},
@@ -92,9 +96,9 @@ Json to_json(const BlockSide &side)
 			{"marker_end_ns", side.marker_end_ns}};
 }
 
-BlockSide side_from_json(const Json &json)
+model::BlockSide side_from_json(const Json &json)
 {
-	BlockSide side;
+	model::BlockSide side;
 	side.tid = u32_field(json, "tid");
 	side.cpu = u32_field(json, "cpu");
 	side.name = text_field(json, "name");
@@ -105,7 +109,7 @@ BlockSide side_from_json(const Json &json)
 	return side;
 }
 
-Json to_json(const BlockFlow &flow)
+Json to_json(const model::BlockFlow &flow)
 {
 	return {{"sender_key", flow.sender_key},
 			{"receiver_key", flow.receiver_key},
@@ -113,9 +117,9 @@ Json to_json(const BlockFlow &flow)
 			{"recv_stamps", flow.recvs.size()}};
 }
 
-std::vector<BlockCompanion> companions_from_json(const Json &json)
+std::vector<model::BlockCompanion> companions_from_json(const Json &json)
 {
-	std::vector<BlockCompanion> companions;
+	std::vector<model::BlockCompanion> companions;
 	for (const Json &one : array_field(json, "companions", kMaxCompanions))
 		companions.push_back({u32_field(one, "tid"), u32_field(one, "cpu"), text_field(one, "name")});
 	return companions;
@@ -129,12 +133,12 @@ int32_t slot_cpu(const Json &json)
 	return static_cast<int32_t>(unsigned_field(json, "cpu", 65535));
 }
 
-std::vector<SkippedPrograms> skipped_from_json(const Json &json)
+std::vector<model::SkippedPrograms> skipped_from_json(const Json &json)
 {
-	std::vector<SkippedPrograms> skipped;
+	std::vector<model::SkippedPrograms> skipped;
 	const uint64_t count = unsigned_field(json, "recursion_misses");
 	if (!json.contains("skipped")) // not written by versions that looked at a block's end alone
-		return count ? std::vector{SkippedPrograms{.count = count}} : skipped;
+		return count ? std::vector{model::SkippedPrograms{.count = count}} : skipped;
 	for (const Json &some : array_field(json, "skipped", kMaxSkipped)) {
 		skipped.push_back(
 			{unsigned_field(some, "begin_ns"), unsigned_field(some, "end_ns"), unsigned_field(some, "count")});
@@ -158,22 +162,22 @@ std::optional<uint64_t> if_told(const Json &json, const char *key)
 
 } // namespace
 
-Json to_json(const Block &block)
+Json to_json(const model::Block &block)
 {
 	Json sides = Json::array(), flows = Json::array(), slots = Json::array(), companions = Json::array();
 	Json skipped = Json::array();
-	for (const BlockSide &side : block.sides)
+	for (const model::BlockSide &side : block.sides)
 		sides.push_back(to_json(side));
-	for (const BlockFlow &flow : block.flows)
+	for (const model::BlockFlow &flow : block.flows)
 		flows.push_back(to_json(flow));
-	for (const BlockCompanion &companion : block.companions)
+	for (const model::BlockCompanion &companion : block.companions)
 		companions.push_back({{"tid", companion.tid}, {"cpu", companion.cpu}, {"name", companion.name}});
-	for (const SlotCapture &slot : block.slots)
+	for (const model::SlotCapture &slot : block.slots)
 		slots.push_back({{"cpu", slot.cpu},
 						 {"position", slot.position},
 						 {"capacity", slot.capacity},
 						 {"records", slot.records.size()}});
-	for (const SkippedPrograms &some : block.skipped)
+	for (const model::SkippedPrograms &some : block.skipped)
 		skipped.push_back({{"begin_ns", some.begin_ns}, {"end_ns", some.end_ns}, {"count", some.count}});
 	return {{"cell", block.cell},
 			{"round", block.round},
@@ -197,10 +201,10 @@ Json to_json(const Block &block)
 			{"times_throttled", or_null(block.times_throttled)}};
 }
 
-BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
+BlockShape block_from_json(const Json &json, const std::vector<model::Cell> &cells)
 {
 	BlockShape shape;
-	Block &block = shape.block;
+	model::Block &block = shape.block;
 	block.cell = u32_field(json, "cell");
 	if (block.cell >= cells.size())
 		wrong("cell", "names a cell that the run doesn't have");
@@ -215,7 +219,7 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 		if (!(*block.rate_hz >= 1 && *block.rate_hz <= 1e9))
 			wrong("rate_hz", "isn't within 1 to 1000000000");
 	}
-	block.end = enum_field<BlockEnd>(json, "end", kEnds);
+	block.end = enum_field<model::BlockEnd>(json, "end", kEnds);
 	block.failure = text_field(json, "failure");
 	block.begin = clock_from_json(object_field(json, "begin"));
 	block.finish = clock_from_json(object_field(json, "finish"));
@@ -232,7 +236,7 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 			wrong(key, "makes the block larger than it can be");
 		return n;
 	};
-	const Cell &cell = cells[block.cell];
+	const model::Cell &cell = cells[block.cell];
 	for (const Json &side : array_field(json, "sides", kMaxSides))
 		block.sides.push_back(side_from_json(side));
 	if (block.sides.size() != sides_of(cell))
@@ -248,7 +252,7 @@ BlockShape block_from_json(const Json &json, const std::vector<Cell> &cells)
 	if (json.contains("companions")) // not written by versions that measured every cell alone
 		block.companions = companions_from_json(json);
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {
-		SlotCapture capture;
+		model::SlotCapture capture;
 		capture.cpu = slot_cpu(slot);
 		capture.position = u32_field(slot, "position");
 		capture.capacity = u32_field(slot, "capacity");

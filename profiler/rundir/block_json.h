@@ -3,21 +3,21 @@
 // BLOCK as JSON: everything of a block but its stamps and records, and how many of those follow.
 #include <nlohmann/json.hpp>
 
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/block.h"
+#include "profiler/model/cell.h"
 
 namespace icepath::rundir {
 
 struct BlockShape {
-	Block block; // stamps and records still empty
+	model::Block block; // stamps and records still empty
 	std::vector<uint64_t> sends, recvs; // by flow
 	std::vector<uint64_t> records; // by slot
 };
 
-nlohmann::ordered_json to_json(const Block &block);
+nlohmann::ordered_json to_json(const model::Block &block);
 
 // Throws std::runtime_error with the key that is wrong, also where sides or flows aren't those of the block's cell, and where
 // stamps or records would be more than limits.h allows.
-BlockShape block_from_json(const nlohmann::ordered_json &json, const std::vector<Cell> &cells);
+BlockShape block_from_json(const nlohmann::ordered_json &json, const std::vector<model::Cell> &cells);
 
 } // namespace icepath::rundir

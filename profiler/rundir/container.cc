@@ -68,8 +68,8 @@ struct Reader::State {
 	int fd = -1;
 	uint64_t size = 0, at = 0;
 	bool partial = false, cut = false, ended = false;
-	Head head;
-	std::optional<Tail> tail;
+	model::Head head;
+	std::optional<model::Tail> tail;
 
 	~State()
 	{
@@ -207,13 +207,13 @@ struct Reader::State {
 		return from + count * sizeof(T);
 	}
 
-	Block read_block(uint64_t offset, const std::vector<std::byte> &bytes)
+	model::Block read_block(uint64_t offset, const std::vector<std::byte> &bytes)
 	{
 		BlockShape shape =
 			interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells); });
 		const uint64_t stamps = std::accumulate(shape.sends.begin(), shape.sends.end(), uint64_t{0}) +
 								std::accumulate(shape.recvs.begin(), shape.recvs.end(), uint64_t{0});
-		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(SendStamp));
+		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(model::SendStamp));
 		const std::byte *from = plain.data();
 		for (size_t i = 0; i < shape.block.flows.size(); ++i) {
 			from = take(shape.block.flows[i].sends, shape.sends[i], from);
@@ -225,7 +225,7 @@ struct Reader::State {
 		return std::move(shape.block);
 	}
 
-	std::optional<Block> next()
+	std::optional<model::Block> next()
 	{
 		const uint64_t offset = at;
 		if (at == size) {
@@ -256,16 +256,16 @@ Reader::Reader(const std::string &directory) : state_(std::make_unique<State>())
 
 Reader::~Reader() = default;
 
-const Head &Reader::head() const { return state_->head; }
-const std::optional<Tail> &Reader::tail() const { return state_->tail; }
+const model::Head &Reader::head() const { return state_->head; }
+const std::optional<model::Tail> &Reader::tail() const { return state_->tail; }
 bool Reader::truncated() const { return state_->cut; }
 
-std::optional<Block> Reader::next()
+std::optional<model::Block> Reader::next()
 {
 	State &state = *state_;
 	if (state.ended)
 		return std::nullopt;
-	std::optional<Block> block;
+	std::optional<model::Block> block;
 	try {
 		block = state.next();
 	} catch (const Cut &) {

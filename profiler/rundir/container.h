@@ -14,8 +14,8 @@
 #include <optional>
 #include <string>
 
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/block.h"
+#include "profiler/model/run.h"
 
 namespace icepath::rundir {
 
@@ -23,20 +23,20 @@ inline constexpr const char *kContainerName = "capture.icp";
 inline constexpr const char *kPartialName = "capture.icp.partial";
 
 // Throws Failure(Usage) where a Writer would, for what the head holds: worth asking before anything is measured.
-void check_head(const Head &head);
+void check_head(const model::Head &head);
 
 // One thread. Throws Failure (Usage where the directory can't be made or the head is larger than limits.h allows, Internal
 // where writing fails or a block is larger); then nothing is written of what was given.
 class Writer {
 public:
 	// Makes `directory` (its parent must exist or be creatable) and writes magic, types and head.
-	Writer(const std::string &directory, const Head &head);
+	Writer(const std::string &directory, const model::Head &head);
 	~Writer(); // leaves a partial container where finish() wasn't called
 	Writer(const Writer &) = delete;
 	Writer &operator=(const Writer &) = delete;
 
-	void add(const Block &block);
-	void finish(const Tail &tail);
+	void add(const model::Block &block);
+	void finish(const model::Tail &tail);
 
 private:
 	struct State;
@@ -51,12 +51,12 @@ public:
 	Reader(const Reader &) = delete;
 	Reader &operator=(const Reader &) = delete;
 
-	const Head &head() const;
+	const model::Head &head() const;
 	// After the last block: the tail, or nothing where the run is partial.
-	const std::optional<Tail> &tail() const;
+	const std::optional<model::Tail> &tail() const;
 	// The next block, in the order of writing; nothing after the last. A truncated last block of a partial run ends the
 	// sequence and is told in `truncated()`.
-	std::optional<Block> next();
+	std::optional<model::Block> next();
 	bool truncated() const;
 
 private:

@@ -10,6 +10,7 @@
 #include "profiler/rundir/json_field.h"
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
+#include "profiler/rundir/qos_json.h"
 
 namespace icepath::rundir {
 namespace {
@@ -28,7 +29,7 @@ Json free_form(const std::string &text, const char *what)
 	throw Failure(ExitCode::Internal, fmt::format("the description of the {} isn't a JSON object", what));
 }
 
-Json to_json(const Cell &cell)
+Json to_json(const model::Cell &cell)
 {
 	return {
 		{"target", cell.target},
@@ -46,7 +47,7 @@ Json to_json(const Cell &cell)
 							   : Json(nullptr)},
 		{"mechanisms", cell.mechanisms},
 		{"capabilities", cell.capabilities},
-		{"qos", {{"asked", to_json(cell.qos)}, {"granted", to_json(cell.granted)}}},
+		{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
 		{"responses", cell.responses},
 		{"idle_channels", cell.idle_channels},
 		{"cpus", cell.cpus},
@@ -56,17 +57,17 @@ Json to_json(const Cell &cell)
 		 cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}} : Json(nullptr)}};
 }
 
-Cell cell_from_json(const Json &json)
+model::Cell cell_from_json(const Json &json)
 {
-	Cell cell;
+	model::Cell cell;
 	cell.target = text_field(json, "target");
 	cell.kind = text_field(json, "kind");
 	if (json.contains("library")) // not written by versions that knew no middleware
 		cell.library = text_field(json, "library");
-	cell.pattern = enum_field<Pattern>(json, "pattern", kPatternNames);
-	cell.wait = enum_field<Wait>(json, "wait", kWaitNames);
+	cell.pattern = enum_field<model::Pattern>(json, "pattern", model::kPatternNames);
+	cell.wait = enum_field<model::Wait>(json, "wait", model::kWaitNames);
 	if (json.contains("between")) // not written by versions that had processes only
-		cell.between = enum_field<Between>(json, "between", kBetweenNames);
+		cell.between = enum_field<model::Between>(json, "between", model::kBetweenNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");
 	cell.parts = u32_field(json, "parts");
 	if (!field(json, "rate_hz").is_null()) {
@@ -76,13 +77,13 @@ Cell cell_from_json(const Json &json)
 	}
 	if (!field(json, "burst").is_null()) {
 		const Json &burst = object_field(json, "burst");
-		cell.burst = Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
+		cell.burst = model::Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
 		if (cell.burst->demand == 0 || cell.burst->recovery_ns == 0)
 			wrong("burst", "has a demand or a recovery of 0");
 	}
 	if (!field(json, "limits").is_null()) {
 		const Json &limits = object_field(json, "limits");
-		cell.limits = RateLimits{number_field(limits, "max_loss"), unsigned_field(limits, "max_p99_ns")};
+		cell.limits = model::RateLimits{number_field(limits, "max_loss"), unsigned_field(limits, "max_p99_ns")};
 		if (!(cell.limits->max_loss >= 0 && cell.limits->max_loss < 1) || cell.limits->max_p99_ns == 0)
 			wrong("limits", "has a loss outside of 0 to 1 or a p99 of 0");
 	}
@@ -109,39 +110,39 @@ Cell cell_from_json(const Json &json)
 	cell.injection.receiver_busy_ns = unsigned_field(injection, "receiver_busy_ns");
 	// Not written by versions that knew no calibration.
 	if (const auto calibrated = json.find("calibrated"); calibrated != json.end() && !calibrated->is_null())
-		cell.calibrated = CallShares{share_field(*calibrated, "ready"), share_field(*calibrated, "taken")};
+		cell.calibrated = model::CallShares{share_field(*calibrated, "ready"), share_field(*calibrated, "taken")};
 	return cell;
 }
 
-Json to_json(const std::vector<CpuWake> &wakes)
+Json to_json(const std::vector<model::CpuWake> &wakes)
 {
 	Json json = Json::array();
-	for (const CpuWake &wake : wakes)
+	for (const model::CpuWake &wake : wakes)
 		json.push_back({{"cpu", wake.cpu}, {"p50_ns", wake.p50_ns}, {"p90_ns", wake.p90_ns}});
 	return json;
 }
 
 // Not written by versions that didn't look.
-std::vector<CpuWake> wakes_from_json(const Json &json)
+std::vector<model::CpuWake> wakes_from_json(const Json &json)
 {
-	std::vector<CpuWake> wakes;
+	std::vector<model::CpuWake> wakes;
 	if (json.contains("wakes"))
 		for (const Json &one : array_field(json, "wakes", kMaxSlots))
 			wakes.push_back({u32_field(one, "cpu"), unsigned_field(one, "p50_ns"), unsigned_field(one, "p90_ns")});
 	return wakes;
 }
 
-Json to_json(const CacheLine &line)
+Json to_json(const model::CacheLine &line)
 {
 	Json times = Json::array();
-	for (const LineTime &time : line.times)
+	for (const model::LineTime &time : line.times)
 		times.push_back({time.at_ns, time.round_trip_ns});
 	return {{"from_cpu", line.from_cpu}, {"to_cpu", line.to_cpu}, {"times", times}};
 }
 
-CacheLine line_from_json(const Json &json)
+model::CacheLine line_from_json(const Json &json)
 {
-	CacheLine line{u32_field(json, "from_cpu"), u32_field(json, "to_cpu")};
+	model::CacheLine line{u32_field(json, "from_cpu"), u32_field(json, "to_cpu")};
 	for (const Json &time : array_field(json, "times", kMaxLineTimes)) {
 		if (!time.is_array() || time.size() != 2 || !std::ranges::all_of(time, &Json::is_number_unsigned))
 			wrong("times", "has an item that isn't two whole numbers");
@@ -152,14 +153,14 @@ CacheLine line_from_json(const Json &json)
 
 } // namespace
 
-Json to_json(const Head &head)
+Json to_json(const model::Head &head)
 {
 	Json probes = Json::array(), cells = Json::array();
-	for (const ProbeUse &use : head.probes)
+	for (const model::ProbeUse &use : head.probes)
 		probes.push_back({{"layer", use.layer}, {"probe", use.probe}, {"tier", use.tier}});
-	for (const Cell &cell : head.cells)
+	for (const model::Cell &cell : head.cells)
 		cells.push_back(to_json(cell));
-	return {{"format_version", head.format_version},
+	return {{"format_version", kFormatVersion},
 			{"icepath_version", head.icepath_version},
 			{"command_line", head.command_line},
 			{"started_utc", head.started_utc},
@@ -171,15 +172,13 @@ Json to_json(const Head &head)
 			{"wakes", to_json(head.wakes)}};
 }
 
-Head head_from_json(const Json &json)
+model::Head head_from_json(const Json &json)
 {
-	Head head;
-	head.format_version = u32_field(json, "format_version");
+	model::Head head;
 	// Before anything else: a newer head may have other keys.
-	if (head.format_version != kFormatVersion)
-		throw std::runtime_error(fmt::format("it has format {}, this icepath reads format {}: use {} icepath",
-											 head.format_version, kFormatVersion,
-											 head.format_version > kFormatVersion ? "a newer" : "an older"));
+	if (const uint32_t version = u32_field(json, "format_version"); version != kFormatVersion)
+		throw std::runtime_error(fmt::format("it has format {}, this icepath reads format {}: use {} icepath", version,
+											 kFormatVersion, version > kFormatVersion ? "a newer" : "an older"));
 	head.icepath_version = text_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
 	head.started_utc = text_field(json, "started_utc");
@@ -194,13 +193,13 @@ Head head_from_json(const Json &json)
 	return head;
 }
 
-Json to_json(const Tail &tail)
+Json to_json(const model::Tail &tail)
 {
 	Json lines = Json::array();
-	for (const CacheLine &line : tail.cache_lines)
+	for (const model::CacheLine &line : tail.cache_lines)
 		lines.push_back(to_json(line));
 	Json untraced = Json::array();
-	for (const InterruptCount &row : tail.untraced_interrupts)
+	for (const model::InterruptCount &row : tail.untraced_interrupts)
 		untraced.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
 	return {{"finished_utc", tail.finished_utc},
 			{"interrupted", tail.interrupted},
@@ -213,9 +212,9 @@ Json to_json(const Tail &tail)
 			{"failed_openings", tail.failed_openings}};
 }
 
-Tail tail_from_json(const Json &json)
+model::Tail tail_from_json(const Json &json)
 {
-	Tail tail;
+	model::Tail tail;
 	tail.finished_utc = text_field(json, "finished_utc");
 	tail.interrupted = bool_field(json, "interrupted");
 	tail.rounds = u32_field(json, "rounds");
@@ -226,7 +225,7 @@ Tail tail_from_json(const Json &json)
 	}
 	tail.wakes = wakes_from_json(json);
 	if (json.contains("steal") && !json["steal"].is_null())
-		tail.steal = Steal{unsigned_field(json["steal"], "ns"), unsigned_field(json["steal"], "of_ns")};
+		tail.steal = model::Steal{unsigned_field(json["steal"], "ns"), unsigned_field(json["steal"], "of_ns")};
 	if (json.contains("cache_lines")) // not written by versions that didn't look
 		for (const Json &line : array_field(json, "cache_lines", kMaxSlots))
 			tail.cache_lines.push_back(line_from_json(line));

@@ -3,14 +3,17 @@
 // HEAD and TAIL as JSON. Reading throws std::runtime_error with the key that is wrong; both have the limits of limits.h.
 #include <nlohmann/json.hpp>
 
-#include "profiler/rundir/run.h"
+#include "profiler/model/run.h"
 
 namespace icepath::rundir {
 
+// Of the container: 2 has sides and flows of any number.
+inline constexpr uint32_t kFormatVersion = 2;
+
 // Throws Failure(Internal) where host_json or isolation_json isn't an object.
-nlohmann::ordered_json to_json(const Head &head);
-nlohmann::ordered_json to_json(const Tail &tail);
-Head head_from_json(const nlohmann::ordered_json &json);
-Tail tail_from_json(const nlohmann::ordered_json &json);
+nlohmann::ordered_json to_json(const model::Head &head);
+nlohmann::ordered_json to_json(const model::Tail &tail);
+model::Head head_from_json(const nlohmann::ordered_json &json);
+model::Tail tail_from_json(const nlohmann::ordered_json &json);
 
 } // namespace icepath::rundir

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "ebpf/records.h"
-#include "profiler/rundir/stamps.h"
+#include "profiler/model/stamps.h"
 
 namespace icepath::rundir {
 
@@ -26,7 +26,7 @@ inline constexpr size_t kMaxLineTimes = 8192; // of one pair of CPUs
 inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can name, one for the others
 
 // Of one block: its stamps are one chunk, the records of each slot another.
-inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(SendStamp);
+inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(model::SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
 
 inline constexpr uint32_t kMaxResponses = 1000; // to one message

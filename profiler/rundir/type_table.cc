@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "ebpf/records.h"
+#include "profiler/model/stamps.h"
 #include "profiler/rundir/json_field.h"
-#include "profiler/rundir/stamps.h"
 
 namespace icepath::rundir {
 
@@ -66,19 +66,25 @@ Json type_table()
 						 UNION_FIELD(call, kind),
 						 UNION_FIELD(thread, comm),
 						 UNION_FIELD(thread, tgid)};
-	const Json send = {FIELD(SendStamp, seq),      FIELD(SendStamp, intended_ns), FIELD(SendStamp, send_ns),
-					   FIELD(SendStamp, call_ns),  FIELD(SendStamp, publish_ns),  FIELD(SendStamp, return_ns),
-					   FIELD(SendStamp, attempts), FIELD(SendStamp, flags)};
-	const Json recv = {
-		FIELD(RecvStamp, seq),          FIELD(RecvStamp, ask_ns),         FIELD(RecvStamp, wait_return_ns),
-		FIELD(RecvStamp, take_call_ns), FIELD(RecvStamp, take_return_ns), FIELD(RecvStamp, observe_ns),
-		FIELD(RecvStamp, recv_ns),      FIELD(RecvStamp, attempts),       FIELD(RecvStamp, flags)};
+	const Json send = {FIELD(model::SendStamp, seq),        FIELD(model::SendStamp, intended_ns),
+					   FIELD(model::SendStamp, send_ns),    FIELD(model::SendStamp, call_ns),
+					   FIELD(model::SendStamp, publish_ns), FIELD(model::SendStamp, return_ns),
+					   FIELD(model::SendStamp, attempts),   FIELD(model::SendStamp, flags)};
+	const Json recv = {FIELD(model::RecvStamp, seq),
+					   FIELD(model::RecvStamp, ask_ns),
+					   FIELD(model::RecvStamp, wait_return_ns),
+					   FIELD(model::RecvStamp, take_call_ns),
+					   FIELD(model::RecvStamp, take_return_ns),
+					   FIELD(model::RecvStamp, observe_ns),
+					   FIELD(model::RecvStamp, recv_ns),
+					   FIELD(model::RecvStamp, attempts),
+					   FIELD(model::RecvStamp, flags)};
 	return {{"byte_order", std::endian::native == std::endian::little ? "little" : "big"},
 			{"types",
 			 {{"icepath_record",
 			   {{"bytes", sizeof(icepath_record)}, {"version", ICEPATH_RECORD_VERSION}, {"fields", record}}},
-			  {"SendStamp", {{"bytes", sizeof(SendStamp)}, {"fields", send}}},
-			  {"RecvStamp", {{"bytes", sizeof(RecvStamp)}, {"fields", recv}}}}}};
+			  {"SendStamp", {{"bytes", sizeof(model::SendStamp)}, {"fields", send}}},
+			  {"RecvStamp", {{"bytes", sizeof(model::RecvStamp)}, {"fields", recv}}}}}};
 }
 
 #undef FIELD

@@ -30,7 +30,7 @@ void append_json(std::vector<std::byte> &out, ChunkKind kind, const nlohmann::or
 	append_chunk(out, kind, std::as_bytes(std::span(text)));
 }
 
-std::vector<std::byte> front(const Head &head)
+std::vector<std::byte> front(const model::Head &head)
 {
 	const auto magic = std::as_bytes(std::span(kMagic));
 	std::vector<std::byte> out(magic.begin(), magic.end());
@@ -48,7 +48,7 @@ std::vector<std::byte> front(const Head &head)
 }
 
 // A run that was measured isn't lost for what is to be said of it.
-Tail with_room(Tail tail)
+model::Tail with_room(model::Tail tail)
 {
 	constexpr uint64_t kRoom = kMaxJsonBytes / 8; // an escaped byte takes six, the rest of the tail little
 	uint64_t bytes = 0;
@@ -81,14 +81,14 @@ void make_directory(const fs::path &path, mode_t mode)
 
 } // namespace
 
-void check_head(const Head &head) { front(head); }
+void check_head(const model::Head &head) { front(head); }
 
 struct Writer::State {
 	fs::path directory;
 	std::string partial, final;
 	int fd = -1;
 	uint64_t written = 0;
-	std::vector<Cell> cells;
+	std::vector<model::Cell> cells;
 
 	[[noreturn]] void fail(const char *what) const
 	{
@@ -123,7 +123,7 @@ struct Writer::State {
 	}
 };
 
-Writer::Writer(const std::string &directory, const Head &head) : state_(std::make_unique<State>())
+Writer::Writer(const std::string &directory, const model::Head &head) : state_(std::make_unique<State>())
 {
 	// First: a head that can't be written shall leave no directory behind.
 	const std::vector<std::byte> out = front(head);
@@ -153,7 +153,7 @@ Writer::Writer(const std::string &directory, const Head &head) : state_(std::mak
 
 Writer::~Writer() = default;
 
-void Writer::add(const Block &block)
+void Writer::add(const model::Block &block)
 {
 	std::vector<std::byte> out, plain;
 	try {
@@ -163,17 +163,17 @@ void Writer::add(const Block &block)
 		throw Failure(ExitCode::Internal,
 					  fmt::format("{}: a block can't be stored: {}", state_->partial, error.what()));
 	}
-	for (const BlockFlow &flow : block.flows) {
+	for (const model::BlockFlow &flow : block.flows) {
 		put(plain, flow.sends);
 		put(plain, flow.recvs);
 	}
 	append_chunk(out, ChunkKind::Stamps, plain);
-	for (const SlotCapture &slot : block.slots)
+	for (const model::SlotCapture &slot : block.slots)
 		append_chunk(out, ChunkKind::Records, std::as_bytes(std::span(slot.records)));
 	state_->write(out);
 }
 
-void Writer::finish(const Tail &tail)
+void Writer::finish(const model::Tail &tail)
 {
 	State &state = *state_;
 	std::vector<std::byte> out;

@@ -5,10 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "profiler/path/decode.h"
-#include "profiler/path/walk.h"
 #include "profiler/report/breakdown.h"
-#include "profiler/rundir/container.h"
+#include "profiler/resolve/resolve.h"
 
 namespace icepath::selftest {
 namespace {
@@ -75,7 +73,7 @@ bool goes_by(const path::Path &path, const path::Delivery &delivery, const std::
 			continue;
 		if (first && segment.thread != first->thread)
 			return false;
-		if (segment.layer == path::Layer::RelayUser) {
+		if (segment.layer == model::Layer::RelayUser) {
 			first = first ? first : &segment;
 			last = &segment;
 		}
@@ -89,31 +87,53 @@ bool goes_by(const path::Path &path, const path::Delivery &delivery, const std::
 		   });
 }
 
+namespace {
+
+class Pairs : public resolve::Visitor {
+public:
+	Pairs(const std::vector<const Injection *> &measured, std::vector<RelayStamps> relays)
+		: measured_(measured), relays_(std::move(relays)), rounds_(measured.size())
+	{}
+
+	bool wants(const model::Block &block) override
+	{
+		return block.end != model::BlockEnd::Failed && block.cell / 2 < measured_.size();
+	}
+
+	void visit(const resolve::ResolvedBlock &resolved) override
+	{
+		const auto &[number, block, seen, paths] = resolved;
+		const size_t which = block.cell / 2;
+		BlockMeans means = means_of(seen, paths, block.sides[0].tid, *measured_[which]);
+		if (measured_[which]->stamped_relay)
+			for (size_t i = 0; i < paths.size(); i++)
+				means.contradicted += paths[i].complete() && !goes_by(paths[i], seen.deliveries[i], relays_);
+		rounds_[which][block.round][block.cell % 2] = means;
+	}
+
+	std::vector<std::vector<BlockPair>> take() const
+	{
+		std::vector<std::vector<BlockPair>> pairs(measured_.size());
+		for (size_t which = 0; which < measured_.size(); which++)
+			for (const auto &[round, both] : rounds_[which])
+				if (both[0] && both[1] && both[0]->complete >= kFewestPaths && both[1]->complete >= kFewestPaths)
+					pairs[which].push_back({*both[0], *both[1]});
+		return pairs;
+	}
+
+private:
+	const std::vector<const Injection *> &measured_;
+	std::vector<RelayStamps> relays_;
+	std::vector<std::map<uint32_t, std::array<std::optional<BlockMeans>, 2>>> rounds_; // by injection, then by round
+};
+
+} // namespace
+
 std::vector<std::vector<BlockPair>> read_pairs(const std::string &run, const std::vector<const Injection *> &measured)
 {
-	rundir::Reader reader(run);
-	const std::vector<RelayStamps> relays = read_relay_stamps(run + "/" + kStampsFolder);
-	std::vector<std::map<uint32_t, std::array<std::optional<BlockMeans>, 2>>> rounds(measured.size());
-	while (const auto block = reader.next()) {
-		const size_t which = block->cell / 2;
-		if (!block->probed || block->end == rundir::BlockEnd::Failed || which >= measured.size())
-			continue;
-		const path::Observations seen = path::decode(*block, reader.head().cells.at(block->cell));
-		std::vector<path::Path> paths;
-		for (const path::Delivery &delivery : seen.deliveries)
-			paths.push_back(path::walk(seen, delivery));
-		BlockMeans means = means_of(seen, paths, block->sides[0].tid, *measured[which]);
-		if (measured[which]->stamped_relay)
-			for (size_t i = 0; i < paths.size(); i++)
-				means.contradicted += paths[i].complete() && !goes_by(paths[i], seen.deliveries[i], relays);
-		rounds[which][block->round][block->cell % 2] = means;
-	}
-	std::vector<std::vector<BlockPair>> pairs(measured.size());
-	for (size_t which = 0; which < measured.size(); which++)
-		for (const auto &[round, both] : rounds[which])
-			if (both[0] && both[1] && both[0]->complete >= kFewestPaths && both[1]->complete >= kFewestPaths)
-				pairs[which].push_back({*both[0], *both[1]});
-	return pairs;
+	Pairs pairs(measured, read_relay_stamps(run + "/" + kStampsFolder));
+	resolve::resolve(run, pairs);
+	return pairs.take();
 }
 
 } // namespace icepath::selftest

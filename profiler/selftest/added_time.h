@@ -17,7 +17,7 @@ namespace icepath::selftest {
 // Means over the messages of one block from side 0 to side 1 whose path is complete, in nanoseconds.
 struct BlockMeans {
 	double latency_ns = 0;
-	std::array<std::array<double, path::kPartCount>, path::kLayerCount> layers_ns{}; // by layer and part
+	std::array<std::array<double, model::kPartCount>, model::kLayerCount> layers_ns{}; // by layer and part
 	double named_ns = 0; // where the injection must land, and blamed on its culprit
 	uint64_t complete = 0, messages = 0;
 	uint64_t contradicted = 0; // of the complete ones: the stamps of the relay in between say something else

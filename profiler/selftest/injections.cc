@@ -11,8 +11,8 @@
 namespace icepath::selftest {
 namespace {
 
-using path::Layer;
-using path::Part;
+using model::Layer;
+using model::Part;
 
 constexpr uint64_t kUs = 1000, kMs = 1'000'000;
 
@@ -21,7 +21,7 @@ constexpr double kAlone = 400;
 constexpr double kAloneAmongThrottled = 200, kAloneAmongSleepers = 100;
 
 // Of two messages that are sent at once the second one waits for a receiver that is busy with the first.
-constexpr rundir::Burst kTwoAtOnce = {2, 4 * kMs};
+constexpr model::Burst kTwoAtOnce = {2, 4 * kMs};
 
 // Where the time of who could run and had no CPU may be: it depends on what it was about to do.
 const std::vector<Landing> kNoCpu = {{Layer::Runqueue}, {Layer::Preempted}, {Layer::Queue, Part::Preempted}};
@@ -164,7 +164,7 @@ std::vector<const Injection *> injections_named(const std::vector<std::string> &
 	return chosen;
 }
 
-bool lands_in(const Injection &injection, path::Layer layer, path::Part part)
+bool lands_in(const Injection &injection, model::Layer layer, model::Part part)
 {
 	return std::ranges::any_of(injection.lands, [&](const Landing &landing) {
 		return landing.layer == layer && landing.part.value_or(part) == part;
@@ -175,8 +175,8 @@ std::string text_of(const std::vector<Landing> &landings)
 {
 	std::vector<std::string> names;
 	for (const Landing &landing : landings)
-		names.push_back(landing.part ? fmt::format("{}/{}", path::name(landing.layer), path::name(*landing.part))
-									 : std::string(path::name(landing.layer)));
+		names.push_back(landing.part ? fmt::format("{}/{}", model::name(landing.layer), model::name(*landing.part))
+									 : std::string(model::name(landing.layer)));
 	return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -7,21 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/path/layers.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/layers.h"
+#include "profiler/model/load.h"
 
 namespace icepath::selftest {
 
 struct Landing {
-	path::Layer layer;
-	std::optional<path::Part> part{}; // none: all of the layer
+	model::Layer layer;
+	std::optional<model::Part> part{}; // none: all of the layer
 };
 
 // What is measured with it and without it.
 struct Traffic {
 	const char *target;
 	double rate_hz = 0; // one way
-	std::optional<rundir::Burst> burst{}; // instead
+	std::optional<model::Burst> burst{}; // instead
 	const char *target_without = nullptr; // the same one
 	// Its workers run by SCHED_FIFO, so that no task but those of the kernel and of the injection takes their CPUs.
 	bool shielded = true;
@@ -33,7 +33,7 @@ struct Injection {
 	const char *name;
 	const char *what; // one line
 	Traffic traffic;
-	rundir::Injection without, with; // what the workers put in themselves
+	model::Injection without, with; // what the workers put in themselves
 	std::vector<Landing> lands; // where the difference must be found
 	// Who must be named for it, as reports name culprits; empty: nobody is to blame.
 	const char *culprit = "";
@@ -52,7 +52,7 @@ const std::vector<Injection> &injections();
 // Those of the names, in the table's order; all of them without names. Throws Failure(Usage) where there is no such name.
 std::vector<const Injection *> injections_named(const std::vector<std::string> &names);
 
-bool lands_in(const Injection &injection, path::Layer layer, path::Part part);
+bool lands_in(const Injection &injection, model::Layer layer, model::Part part);
 std::string text_of(const std::vector<Landing> &landings); // "runqueue, queue/preempted"
 
 } // namespace icepath::selftest

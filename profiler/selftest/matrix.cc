@@ -20,8 +20,8 @@ double layer_ns(const BlockMeans &means, size_t layer)
 double in_place_ns(const BlockMeans &means, size_t layer, const Injection &injection)
 {
 	double sum = 0;
-	for (size_t part = 0; part < path::kPartCount; part++)
-		if (lands_in(injection, static_cast<path::Layer>(layer), static_cast<path::Part>(part)))
+	for (size_t part = 0; part < model::kPartCount; part++)
+		if (lands_in(injection, static_cast<model::Layer>(layer), static_cast<model::Part>(part)))
 			sum += means.layers_ns[layer][part];
 	return sum;
 }
@@ -29,7 +29,7 @@ double in_place_ns(const BlockMeans &means, size_t layer, const Injection &injec
 double all_in_place_ns(const BlockMeans &means, const Injection &injection)
 {
 	double sum = 0;
-	for (size_t layer = 0; layer < path::kLayerCount; layer++)
+	for (size_t layer = 0; layer < model::kLayerCount; layer++)
 		sum += in_place_ns(means, layer, injection);
 	return sum;
 }
@@ -63,10 +63,10 @@ void judge(Row &row)
 	if (row.in_place->median < kLeastInPlace)
 		tell(fmt::format("{} of it in {}", percent(row.in_place->median), text_of(row.injection->lands)),
 			 is_below(*row.in_place, kLeastInPlace));
-	for (size_t layer = 0; layer < path::kLayerCount; layer++)
+	for (size_t layer = 0; layer < model::kLayerCount; layer++)
 		if (row.elsewhere[layer]->median > kMostElsewhere)
 			tell(fmt::format("{} in {}{}", percent(row.elsewhere[layer]->median),
-							 path::name(static_cast<path::Layer>(layer)),
+							 model::name(static_cast<model::Layer>(layer)),
 							 row.elsewhere[layer]->median < row.layers[layer]->median ? " besides" : ""),
 				 is_above(*row.elsewhere[layer], kMostElsewhere));
 	row.verdict = is_proved ? Verdict::Strays : is_off ? Verdict::Undecided : Verdict::Lands;
@@ -117,7 +117,7 @@ Row row_of(const Injection &injection, const std::vector<BlockPair> &pairs)
 	row.added_ns = stats::middle_of(added);
 	row.known = static_cast<double>(complete) / static_cast<double>(messages);
 	row.in_place = share_of(pairs, [&](const BlockMeans &means) { return all_in_place_ns(means, injection); });
-	for (size_t layer = 0; layer < path::kLayerCount; layer++) {
+	for (size_t layer = 0; layer < model::kLayerCount; layer++) {
 		row.layers[layer] = share_of(pairs, [&](const BlockMeans &means) { return layer_ns(means, layer); });
 		row.elsewhere[layer] = share_of(pairs, [&](const BlockMeans &means) {
 			return layer_ns(means, layer) - in_place_ns(means, layer, injection);

@@ -37,8 +37,8 @@ struct Row {
 	// Medians over the pairs, with their intervals. Nothing without a pair.
 	std::optional<stats::Middle> added_ns; // to the mean latency
 	std::optional<stats::Middle> in_place; // share of it
-	std::array<std::optional<stats::Middle>, path::kLayerCount> elsewhere; // likewise, of what isn't in place
-	std::array<std::optional<stats::Middle>, path::kLayerCount> layers; // likewise, of all
+	std::array<std::optional<stats::Middle>, model::kLayerCount> elsewhere; // likewise, of what isn't in place
+	std::array<std::optional<stats::Middle>, model::kLayerCount> layers; // likewise, of all
 	std::optional<uint64_t>
 		contradicted; // paths that the relay's own stamps contradict; nothing where there is no such relay
 	std::optional<double> named; // share of what landed in place that is blamed on the culprit

@@ -21,11 +21,11 @@ Json row_json(const Row &row)
 {
 	Json lands = Json::array();
 	for (const Landing &landing : row.injection->lands)
-		lands.push_back({{"layer", path::name(landing.layer)},
-						 {"part", landing.part ? Json(path::name(*landing.part)) : Json(nullptr)}});
+		lands.push_back({{"layer", model::name(landing.layer)},
+						 {"part", landing.part ? Json(model::name(*landing.part)) : Json(nullptr)}});
 	Json layers = Json::object();
-	for (size_t layer = 0; row.added_ns && layer < path::kLayerCount; layer++)
-		layers[std::string(path::name(static_cast<path::Layer>(layer)))] = {
+	for (size_t layer = 0; row.added_ns && layer < model::kLayerCount; layer++)
+		layers[std::string(model::name(static_cast<model::Layer>(layer)))] = {
 			{"share", middle_json(row.layers[layer])}, {"out_of_place", middle_json(row.elsewhere[layer])}};
 	return {{"name", row.injection->name},
 			{"what", row.injection->what},

@@ -21,7 +21,7 @@ std::string percent(double share)
 std::vector<size_t> columns_of(const std::vector<Row> &matrix)
 {
 	std::vector<size_t> columns;
-	for (size_t layer = 0; layer < path::kLayerCount; layer++)
+	for (size_t layer = 0; layer < model::kLayerCount; layer++)
 		for (const Row &row : matrix)
 			if (row.layers[layer] && std::abs(row.layers[layer]->median) >= kWorthAColumn) {
 				columns.push_back(layer);
@@ -42,7 +42,7 @@ void add_shares(const std::vector<Row> &matrix, std::string &text)
 	const std::vector<size_t> columns = columns_of(matrix);
 	text += fmt::format("{:<16} {:>9}", "", "added µs");
 	for (const size_t layer : columns)
-		text += fmt::format(" {:>15}", path::name(static_cast<path::Layer>(layer)));
+		text += fmt::format(" {:>15}", model::name(static_cast<model::Layer>(layer)));
 	text += "\n";
 	for (const Row &row : matrix) {
 		if (!row.added_ns)
@@ -59,7 +59,7 @@ std::string most_elsewhere(const Row &row)
 {
 	const auto most = std::ranges::max_element(row.elsewhere, {},
 											   [](const auto &share) { return share ? share->median : -HUGE_VAL; });
-	return *most ? fmt::format("{} {}", path::name(static_cast<path::Layer>(most - row.elsewhere.begin())),
+	return *most ? fmt::format("{} {}", model::name(static_cast<model::Layer>(most - row.elsewhere.begin())),
 							   with_interval(**most))
 				 : "–";
 }

@@ -28,7 +28,7 @@ void add_cell(const Injection &injection, bool with, const std::vector<plan::Tar
 	const bool differs = !with && injection.traffic.target_without;
 	wishes.targets = {differs ? injection.traffic.target_without : injection.traffic.target};
 	wishes.sizes = {64};
-	wishes.patterns = {injection.traffic.burst ? rundir::Pattern::Burst : rundir::Pattern::OneWay};
+	wishes.patterns = {injection.traffic.burst ? model::Pattern::Burst : model::Pattern::OneWay};
 	wishes.rate_hz = injection.traffic.rate_hz / static_cast<double>(stretched(1));
 	if (injection.traffic.burst) {
 		wishes.demands = {injection.traffic.burst->demand};
@@ -36,7 +36,7 @@ void add_cell(const Injection &injection, bool with, const std::vector<plan::Tar
 	}
 	const plan::Plan one = plan::make(wishes, targets, cpus);
 	plan.cells.push_back(one.cells.at(0));
-	rundir::Injection &delays = plan.cells.back().injection = with ? injection.with : injection.without;
+	model::Injection &delays = plan.cells.back().injection = with ? injection.with : injection.without;
 	delays.sender_user_ns = stretched(delays.sender_user_ns);
 	delays.receiver_busy_ns = stretched(delays.receiver_busy_ns);
 	plan.plugin_of_cell.push_back(one.plugin_of_cell.at(0));
@@ -86,7 +86,7 @@ std::string missing_probe(const Injection &injection, const capture::Selection &
 
 } // namespace
 
-Measured measure(const MeasureOptions &options, rundir::Head head, privilege::Helper &helper, InjectorProcess &injector,
+Measured measure(const MeasureOptions &options, model::Head head, privilege::Helper &helper, InjectorProcess &injector,
 				 const std::function<void(const run::Progress &)> &tell)
 {
 	Measured measured;

@@ -33,7 +33,7 @@ struct Measured {
 
 // `head` comes with host, isolation and command line filled. Throws Failure as run_session() does, and Failure(MachineCannot) where
 // nothing can be injected here.
-Measured measure(const MeasureOptions &options, rundir::Head head, privilege::Helper &helper, InjectorProcess &injector,
+Measured measure(const MeasureOptions &options, model::Head head, privilege::Helper &helper, InjectorProcess &injector,
 				 const std::function<void(const run::Progress &)> &tell);
 
 } // namespace icepath::selftest

@@ -22,11 +22,11 @@ bool Ending::is_last(uint64_t seq, uint64_t now_ns)
 {
 	const bool too_few = seq + 1 < uint64_t{block_.lead_in} + block_.at_least;
 	if (now_ns >= block_.deadline_ns + (too_few ? kPatienceNs : 0))
-		why_ = rundir::BlockEnd::Deadline;
+		why_ = model::BlockEnd::Deadline;
 	else if (shared_.stop.load(std::memory_order_relaxed) == block_.block + 1)
-		why_ = rundir::BlockEnd::Interrupted;
+		why_ = model::BlockEnd::Interrupted;
 	else if (slots_are_nearly_full(seq, now_ns))
-		why_ = rundir::BlockEnd::LogFull;
+		why_ = model::BlockEnd::LogFull;
 	else
 		return seq + 1 == messages_of(block_);
 	return true;
@@ -67,10 +67,10 @@ uint64_t start_of(const BlockRequest &block, double period_ns)
 	return block.first_due_ns + static_cast<uint64_t>(missed * period_ns);
 }
 
-rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
-						   const BlockRequest &block)
+model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
+						  const BlockRequest &block)
 {
-	rundir::SendStamp stamp{};
+	model::SendStamp stamp{};
 	stamp.seq = seq;
 	stamp.intended_ns = intended_ns;
 	stamp.send_ns = send_ns;
@@ -78,15 +78,15 @@ rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t i
 	stamp.publish_ns = message.publish_ns;
 	stamp.return_ns = message.return_ns;
 	stamp.attempts = message.attempts;
-	stamp.flags = (seq < block.lead_in ? rundir::kStampLeadIn : 0) |
-				  ((message.flags & ICEPATH_SEND_COPIED) ? rundir::kStampCopied : 0);
+	stamp.flags = (seq < block.lead_in ? model::kStampLeadIn : 0) |
+				  ((message.flags & ICEPATH_SEND_COPIED) ? model::kStampCopied : 0);
 	return stamp;
 }
 
-rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
-						   const BlockRequest &block)
+model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
+						  const BlockRequest &block)
 {
-	rundir::RecvStamp stamp{};
+	model::RecvStamp stamp{};
 	stamp.seq = checked.seq;
 	stamp.ask_ns = message.ask_ns;
 	stamp.wait_return_ns = message.wait_return_ns;
@@ -95,14 +95,14 @@ rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked 
 	stamp.observe_ns = message.observe_ns;
 	stamp.recv_ns = recv_ns;
 	stamp.attempts = message.attempts;
-	stamp.flags = (checked.seq < block.lead_in ? rundir::kStampLeadIn : 0) |
-				  (checked.verdict == Payloads::Verdict::Intact ? 0 : rundir::kStampBadPayload);
+	stamp.flags = (checked.seq < block.lead_in ? model::kStampLeadIn : 0) |
+				  (checked.verdict == Payloads::Verdict::Intact ? 0 : model::kStampBadPayload);
 	return stamp;
 }
 
 void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing)
 {
-	outcome.end = rundir::BlockEnd::Failed;
+	outcome.end = model::BlockEnd::Failed;
 	switch (status) {
 	case ICEPATH_CANCELLED:
 		outcome.status = ReplyStatus::Cancelled;

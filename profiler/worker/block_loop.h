@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "profiler/worker/cell_memory.h"
 #include "profiler/worker/payload.h"
 #include "profiler/worker/plugin_loader.h"
@@ -17,8 +17,8 @@ namespace icepath::worker {
 struct ChannelEnd {
 	uint32_t channel;
 	Endpoint *endpoint;
-	rundir::SendStamp *sends;
-	rundir::RecvStamp *recvs;
+	model::SendStamp *sends;
+	model::RecvStamp *recvs;
 };
 
 // What the blocks of a worker need. Buffers hold payload_bytes.
@@ -43,7 +43,7 @@ struct Cell {
 struct Outcome {
 	ReplyStatus status = ReplyStatus::Done;
 	std::string message;
-	rundir::BlockEnd end = rundir::BlockEnd::Count;
+	model::BlockEnd end = model::BlockEnd::Count;
 	uint32_t sends = 0, recvs = 0; // of each channel; recvs of a fan-in: of all
 };
 
@@ -56,7 +56,7 @@ public:
 
 	// Whether message `seq` must be the last; `now_ns` is when it is, or will be, sent.
 	bool is_last(uint64_t seq, uint64_t now_ns);
-	rundir::BlockEnd why() const { return why_; }
+	model::BlockEnd why() const { return why_; }
 
 private:
 	bool slots_are_nearly_full(uint64_t seq, uint64_t now_ns);
@@ -64,7 +64,7 @@ private:
 	const BlockRequest &block_;
 	const SlotsWatch &slots_;
 	const CellMemory &shared_;
-	rundir::BlockEnd why_ = rundir::BlockEnd::Count;
+	model::BlockEnd why_ = model::BlockEnd::Count;
 	uint64_t looked_ns_ = 0;
 };
 
@@ -86,10 +86,10 @@ inline void spin_for(uint64_t ns)
 		spin_until(icepath_now_ns() + ns);
 }
 
-rundir::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
-						   const BlockRequest &block);
-rundir::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
-						   const BlockRequest &block);
+model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
+						  const BlockRequest &block);
+model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
+						  const BlockRequest &block);
 
 // How a block ends whose send or recv returned `status`; `doing` is "sending message 3".
 void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing);

@@ -29,15 +29,15 @@ CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t channels)
 
 CellMap::~CellMap() { munmap(head_, cell_memory_bytes(capacity_, channels_)); }
 
-rundir::SendStamp *CellMap::sends(uint32_t channel, uint32_t side)
+model::SendStamp *CellMap::sends(uint32_t channel, uint32_t side)
 {
-	return reinterpret_cast<rundir::SendStamp *>(reinterpret_cast<uint8_t *>(head_) +
-												 stamps_offset(capacity_, channel, side));
+	return reinterpret_cast<model::SendStamp *>(reinterpret_cast<uint8_t *>(head_) +
+												stamps_offset(capacity_, channel, side));
 }
 
-rundir::RecvStamp *CellMap::recvs(uint32_t channel, uint32_t side)
+model::RecvStamp *CellMap::recvs(uint32_t channel, uint32_t side)
 {
-	return reinterpret_cast<rundir::RecvStamp *>(sends(channel, side) + capacity_);
+	return reinterpret_cast<model::RecvStamp *>(sends(channel, side) + capacity_);
 }
 
 } // namespace icepath::worker

@@ -20,8 +20,8 @@ public:
 	CellMemory &head() { return *head_; }
 	uint32_t capacity() const { return capacity_; }
 	// capacity() of them, of one end of a channel.
-	rundir::SendStamp *sends(uint32_t channel, uint32_t side);
-	rundir::RecvStamp *recvs(uint32_t channel, uint32_t side);
+	model::SendStamp *sends(uint32_t channel, uint32_t side);
+	model::RecvStamp *recvs(uint32_t channel, uint32_t side);
 
 private:
 	uint32_t capacity_, channels_;

@@ -13,9 +13,9 @@
 namespace icepath::worker {
 namespace {
 
-using rundir::Count;
-using rundir::CounterField;
-using rundir::Counters;
+using model::Count;
+using model::CounterField;
+using model::Counters;
 
 // se.nr_migrations is among the first lines (proc_sched_show_task()).
 constexpr size_t kSchedBytes = 4096;
@@ -95,7 +95,7 @@ void BlockCounters::prepare(bool hardware)
 	groups_.clear();
 	if (hardware) {
 		const CounterField *first = nullptr;
-		for (const CounterField &field : rundir::kCounterFields) {
+		for (const CounterField &field : model::kCounterFields) {
 			if (!field.hardware)
 				continue;
 			if (!first) {
@@ -158,7 +158,7 @@ void BlockCounters::stop()
 			ioctl(group.events[0].get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
-rundir::Counters BlockCounters::take()
+model::Counters BlockCounters::take()
 {
 	told_.migrations = migrations_between(migrations_before_, migrations());
 	for (Group &group : groups_) {

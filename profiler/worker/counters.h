@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "profiler/channel.h"
-#include "profiler/rundir/counters.h"
+#include "profiler/model/counters.h"
 
 namespace icepath::worker {
 
 // se.nr_migrations in the text of /proc/PID/sched; `error` ENODATA where it isn't there.
-rundir::Count migrations_in(std::string_view text);
-rundir::Count migrations_between(const rundir::Count &begin, const rundir::Count &end);
+model::Count migrations_in(std::string_view text);
+model::Count migrations_between(const model::Count &begin, const model::Count &end);
 
 inline constexpr size_t kGroupMembers = 2;
 
@@ -33,7 +33,7 @@ struct GroupReading {
 	std::array<uint64_t, kGroupMembers> counted{};
 };
 // Member `which` of a group of `members` of which `bytes` were read.
-rundir::Count count_of(const GroupReading &reading, size_t bytes, size_t members, size_t which);
+model::Count count_of(const GroupReading &reading, size_t bytes, size_t members, size_t which);
 
 class BlockCounters {
 public:
@@ -46,25 +46,25 @@ public:
 	void prepare(bool hardware);
 	void start();
 	void stop();
-	rundir::Counters take();
+	model::Counters take();
 
 private:
 	// Two events that are only worth something together share a group: they are on the CPU's counters at the same time.
 	struct Group {
-		std::array<const rundir::CounterField *, kGroupMembers> fields{};
+		std::array<const model::CounterField *, kGroupMembers> fields{};
 		std::vector<Fd> events; // the leader first
-		std::vector<const rundir::CounterField *> counted; // beside `events`
+		std::vector<const model::CounterField *> counted; // beside `events`
 	};
-	int open(const rundir::CounterField &field, const Group &group, bool user_only) const;
+	int open(const model::CounterField &field, const Group &group, bool user_only) const;
 	void open(Group &group);
-	rundir::Count migrations() const;
+	model::Count migrations() const;
 
 	const uint32_t event_type_;
 	Fd sched_;
 	int32_t sched_error_ = 0;
-	rundir::Count migrations_before_;
+	model::Count migrations_before_;
 	std::vector<Group> groups_; // none: hardware isn't asked for in this block
-	rundir::Counters told_;
+	model::Counters told_;
 };
 
 } // namespace icepath::worker

@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include "icepath/plugin.h"
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
+#include "profiler/model/stamps.h"
 #include "profiler/rundir/limits.h"
-#include "profiler/rundir/stamps.h"
 
 namespace icepath::worker {
 
@@ -37,7 +37,7 @@ enum class RequestKind : uint32_t {
 struct OpenRequest {
 	char target[32];
 	char name[64]; // unique for this channel
-	char thread[16]; // what the measuring thread is called: rundir::side_name
+	char thread[16]; // what the measuring thread is called: model::side_name
 	uint32_t channel,
 		channels; // which of the cell's channels, and how many of them carry messages: those beyond stay idle
 	uint32_t side; // of the channel: 0 or 1
@@ -55,7 +55,7 @@ struct OpenRequest {
 // A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
 inline constexpr uint64_t kPatienceNs = 500'000'000;
 
-// Every message of a side 0 carries seq 0 .. lead_in + count - 1; side 1's as many for each, see rundir::is_answered.
+// Every message of a side 0 carries seq 0 .. lead_in + count - 1; side 1's as many for each, see model::is_answered.
 struct BlockRequest {
 	uint32_t one_way; // 0: pingpong
 	uint32_t lead_in; // messages before the counted ones
@@ -71,7 +71,7 @@ struct BlockRequest {
 	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
 	uint32_t count_process; // 1: the usage is that of the whole process, all of whose threads are this side's
 	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
-	uint64_t sender_user_ns; // rundir::Injection
+	uint64_t sender_user_ns; // model::Injection
 	uint64_t receiver_busy_ns;
 };
 
@@ -100,11 +100,11 @@ struct TargetReply { // icepath_target without pointers
 };
 
 struct BlockReply {
-	uint32_t end; // rundir::BlockEnd
+	uint32_t end; // model::BlockEnd
 	// Stamps written for each channel, lead-in included. Of a fan-in's receiver: for all channels, ReceiverState has each.
 	uint32_t sends, recvs;
-	rundir::Usage usage;
-	rundir::Counters counters;
+	model::Usage usage;
+	model::Counters counters;
 	uint64_t marker_begin_ns, marker_end_ns;
 };
 
@@ -157,7 +157,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 inline constexpr uint64_t stamps_offset(uint32_t capacity, uint32_t channel, uint32_t side)
 {
 	return sizeof(CellMemory) +
-		   (2ull * channel + side) * capacity * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
+		   (2ull * channel + side) * capacity * (sizeof(model::SendStamp) + sizeof(model::RecvStamp));
 }
 inline constexpr uint64_t cell_memory_bytes(uint32_t capacity, uint32_t channels)
 {

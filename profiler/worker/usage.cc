@@ -24,10 +24,10 @@ rusage usage_now(bool of_process)
 	return usage;
 }
 
-rundir::Usage usage_between(const rusage &begin, const rusage &end)
+model::Usage usage_between(const rusage &begin, const rusage &end)
 {
 	const auto grown = [](long from, long to) { return static_cast<uint64_t>(to - from); };
-	rundir::Usage usage;
+	model::Usage usage;
 	usage.user_ns = to_ns(end.ru_utime) - to_ns(begin.ru_utime);
 	usage.system_ns = to_ns(end.ru_stime) - to_ns(begin.ru_stime);
 	usage.voluntary_switches = grown(begin.ru_nvcsw, end.ru_nvcsw);

@@ -3,12 +3,12 @@
 // What a block took of the machine, by the kernel's accounts: getrusage(2).
 #include <sys/resource.h>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 
 namespace icepath::worker {
 
 // Of the calling thread, or of its whole process.
 rusage usage_now(bool of_process);
-rundir::Usage usage_between(const rusage &begin, const rusage &end);
+model::Usage usage_between(const rusage &begin, const rusage &end);
 
 } // namespace icepath::worker

@@ -48,7 +48,7 @@ public:
 		const auto targets = run::describe_targets(notices);
 		auto loaded = helper_.load({cpu}, 1u << 16);
 		slots_ = run::SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, {cpu});
-		cell_ = open_ping_pong(targets, "uds-stream", rundir::Wait::Block, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
+		cell_ = open_ping_pong(targets, "uds-stream", model::Wait::Block, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
 	}
 
 	double bare() { return segment(false); }
@@ -78,12 +78,12 @@ public:
 			throw Failure(ExitCode::MachineCannot, "the kernel doesn't account for BPF run time (BPF_ENABLE_STATS)");
 		const auto before = run_times();
 		helper_.attach(capture::needed_by(cell_->cell()));
-		rundir::Block block = run_block(true);
+		model::Block block = run_block(true);
 		helper_.attach(0);
 		const auto after = run_times();
 		close(enabled);
 		uint64_t records = 0;
-		for (const rundir::SlotCapture &slot : block.slots)
+		for (const model::SlotCapture &slot : block.slots)
 			records += slot.position;
 		const auto trips = static_cast<double>(block.flows[1].recvs.size());
 		double hits = 0, ns = 0;
@@ -107,7 +107,7 @@ public:
 	}
 
 private:
-	rundir::Block run_block(bool probed)
+	model::Block run_block(bool probed)
 	{
 		run::BlockWish wish;
 		wish.number = ++blocks_;

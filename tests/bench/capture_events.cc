@@ -11,9 +11,9 @@ namespace icepath::bench {
 
 std::vector<std::string> captured_tracepoints()
 {
-	rundir::Cell cell;
+	model::Cell cell;
 	cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_SKB_COPY;
-	cell.wait = rundir::Wait::Block;
+	cell.wait = model::Wait::Block;
 	const capture::ProbeSet needed = capture::needed_by(cell);
 	std::vector<std::string> names;
 	for (size_t i = 0; i < capture::kProbes.size(); i++) {

@@ -18,12 +18,12 @@ privilege::Identity as_oneself()
 }
 
 std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &targets, const std::string &target,
-											  rundir::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
+											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
 											  const run::SlotsView &slots, privilege::Helper &helper)
 {
 	plan::Wishes wishes;
 	wishes.targets = {target};
-	wishes.patterns = {rundir::Pattern::PingPong};
+	wishes.patterns = {model::Pattern::PingPong};
 	wishes.sizes = {kPayloadBytes};
 	wishes.waits = {wait};
 	const plan::Plan plan = plan::make(wishes, targets, {cpus.initiator, cpus.responder});
@@ -32,12 +32,12 @@ std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &t
 	return std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], number, max_messages, slots, helper);
 }
 
-std::vector<double> round_trips_ns(const rundir::Block &block)
+std::vector<double> round_trips_ns(const model::Block &block)
 {
 	std::vector<double> trips;
-	const std::vector<rundir::SendStamp> &sends = block.flows[0].sends;
-	for (const rundir::RecvStamp &back : block.flows[1].recvs)
-		if (back.seq < sends.size() && (back.flags & rundir::kStampLeadIn) == 0)
+	const std::vector<model::SendStamp> &sends = block.flows[0].sends;
+	for (const model::RecvStamp &back : block.flows[1].recvs)
+		if (back.seq < sends.size() && (back.flags & model::kStampLeadIn) == 0)
 			trips.push_back(static_cast<double>(back.recv_ns - sends[back.seq].send_ns));
 	if (trips.empty())
 		throw Failure(ExitCode::Invalid, "a block came back empty: " + block.failure);

@@ -22,11 +22,11 @@ struct CpuPair {
 
 // `number`: unique among the cells of this process. Throws Failure.
 std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &targets, const std::string &target,
-											  rundir::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
+											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
 											  const run::SlotsView &slots, privilege::Helper &helper);
 
 // Of the counted messages. Throws Failure where the block has none.
-std::vector<double> round_trips_ns(const rundir::Block &block);
+std::vector<double> round_trips_ns(const model::Block &block);
 
 // Not of nothing.
 double median(std::vector<double> values);

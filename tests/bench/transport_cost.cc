@@ -38,7 +38,7 @@ struct Rival {
 // A cell of icepath and what it is measured against.
 struct Contest {
 	std::string target;
-	rundir::Wait wait;
+	model::Wait wait;
 	uint32_t blocks, trips; // of a segment, beside a first block that warms up; of a block
 	std::vector<Rival> rivals;
 	bool kept_awake = false; // cpuset::KeptAwake, for icepath and its rivals alike
@@ -54,7 +54,7 @@ std::vector<Contest> contests(CpuPair cpus)
 	};
 	std::vector<Contest> all;
 	all.push_back({"shm-ring",
-				   rundir::Wait::Spin,
+				   model::Wait::Spin,
 				   5,
 				   kRingTrips / 5,
 				   {{"line", "a bare cache-line ping-pong, the clock read once for 500 trips", kRingAim,
@@ -67,23 +67,22 @@ std::vector<Contest> contests(CpuPair cpus)
 					 kRingAim, line(Stamps::AsIcepath, Carries::Message)}}});
 	all.push_back(
 		{"uds-stream",
-		 rundir::Wait::Block,
+		 model::Wait::Block,
 		 3,
 		 kSocketTrips / 3,
 		 {{"fio", "fio's net engine, protocol=unix, pingpong=1", kSocketAim, [=] { return fio_over_uds(cpus); }},
 		  {"send and recv", "two processes that do nothing else, the clock read around each trip", kSocketAim,
 		   [=] { return report_of(uds_trips_ns(cpus, kSocketTrips)); }}}});
 	all.push_back(
-		{"tcp", rundir::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong --tcp", kSocketAim, [=] {
-																return sockperf_over_tcp(cpus);
-															}}}});
-	all.push_back(
-		{"udp", rundir::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong", kSocketAim, [=] {
-																return sockperf_over_udp(cpus);
-															}}}});
+		{"tcp", model::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong --tcp", kSocketAim, [=] {
+															   return sockperf_over_tcp(cpus);
+														   }}}});
+	all.push_back({"udp", model::Wait::Block, 3, kSocketTrips / 3, {{"sockperf", "sockperf ping-pong", kSocketAim, [=] {
+																		 return sockperf_over_udp(cpus);
+																	 }}}});
 	// How often a wake meets a halted CPU depends on how soon the next message follows, which isn't the transport's doing.
 	for (size_t i = 0, once = all.size(); i < once; i++)
-		if (all[i].wait == rundir::Wait::Block) {
+		if (all[i].wait == model::Wait::Block) {
 			all.push_back(all[i]);
 			all.back().kept_awake = true;
 		}
@@ -210,7 +209,7 @@ void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, 
 	if (rounds == 1)
 		shorten(all);
 	for (const Contest &contest : all)
-		if (contest.wait == rundir::Wait::Spin && cpus.initiator == cpus.responder)
+		if (contest.wait == model::Wait::Spin && cpus.initiator == cpus.responder)
 			throw Failure(ExitCode::Usage,
 						  contest.target + " spins and needs two CPUs: on one, leave it out with --only");
 	if (all.empty())

@@ -102,19 +102,19 @@ TEST_F(CalibrationFile, WhatIsNoneIsRefusedInASentence)
 TEST(Calibration, TellsCellsWhoseMessagesGoInOneCall)
 {
 	const auto shares_of = [](const std::string &target, uint64_t bytes, uint32_t parts = 1, uint32_t mechanisms = 0) {
-		rundir::Cell cell;
+		model::Cell cell;
 		cell.target = target;
 		cell.payload_bytes = bytes;
 		cell.parts = parts;
 		cell.mechanisms = mechanisms;
-		std::vector<rundir::Cell> cells = {cell};
+		std::vector<model::Cell> cells = {cell};
 		const size_t told = tell_cells(example(), cells);
 		EXPECT_EQ(told, cells[0].calibrated ? 1u : 0u);
 		return cells[0].calibrated;
 	};
-	EXPECT_EQ(shares_of("pipe", 1), (rundir::CallShares{0.25, 0.5}));
-	EXPECT_EQ(shares_of("pipe", 64), (rundir::CallShares{0.5, 0.5}));
-	EXPECT_EQ(shares_of("pipe", 4096), (rundir::CallShares{0.75, 0.125}));
+	EXPECT_EQ(shares_of("pipe", 1), (model::CallShares{0.25, 0.5}));
+	EXPECT_EQ(shares_of("pipe", 64), (model::CallShares{0.5, 0.5}));
+	EXPECT_EQ(shares_of("pipe", 4096), (model::CallShares{0.75, 0.125}));
 	const auto between = shares_of("pipe", 512); // halfway from 64 to 4096 by the logarithm
 	ASSERT_TRUE(between);
 	EXPECT_DOUBLE_EQ(between->ready, 0.625);

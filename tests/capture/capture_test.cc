@@ -136,10 +136,10 @@ INSTANTIATE_TEST_SUITE_P(Cpus, CaptureTest, testing::Bool(),
 
 TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 {
-	rundir::Cell spinning;
+	model::Cell spinning;
 	spinning.mechanisms = ICEPATH_USES_USER_SLOT;
-	spinning.wait = rundir::Wait::Spin;
-	rundir::Cell tcp;
+	spinning.wait = model::Wait::Spin;
+	model::Cell tcp;
 	tcp.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_SKB_COPY | ICEPATH_USES_BYTE_STREAM;
 	const auto has = [](ProbeSet set, std::string_view tracepoint) {
 		for (size_t i = 0; i < kProbes.size(); i++)
@@ -152,11 +152,11 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	EXPECT_FALSE(has(needed_by(spinning), "net_dev_queue"));
 	EXPECT_TRUE(has(needed_by(tcp), "net_dev_queue"));
 	EXPECT_FALSE(has(needed_by(tcp), "sys_enter")) << "its plug-in stamps its calls";
-	rundir::Cell library;
+	model::Cell library;
 	library.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
 	EXPECT_TRUE(has(needed_by(library), "sys_enter") && has(needed_by(library), "sys_exit"));
 	EXPECT_FALSE(has(needed_by(tcp), "skb_copy_datagram_iovec")) << "a sleeping receiver can't take before it is told";
-	tcp.wait = rundir::Wait::Poll;
+	tcp.wait = model::Wait::Poll;
 	EXPECT_TRUE(has(needed_by(tcp), "skb_copy_datagram_iovec"));
 	// What functions tell: each of the queue that the cell's messages pass.
 	const std::map<uint32_t, std::vector<std::string_view>> queues = {
@@ -168,9 +168,9 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 		{ICEPATH_USES_USER_SLOT, {}},
 	};
 	for (const auto &[mechanisms, expected] : queues) {
-		rundir::Cell polling;
+		model::Cell polling;
 		polling.mechanisms = mechanisms;
-		polling.wait = rundir::Wait::Poll;
+		polling.wait = model::Wait::Poll;
 		std::vector<std::string_view> found;
 		for (size_t i = 0; i < kProbes.size(); i++)
 			if ((needed_by(polling) & bit(i)) && kProbes[i].candidates[0].tier != Tier::Tracepoint)

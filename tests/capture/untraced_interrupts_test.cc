@@ -20,7 +20,7 @@ MIS:          0
 PIN:          0          0          0   Posted-interrupt notification event
 )";
 
-using Rows = std::vector<rundir::InterruptCount>;
+using Rows = std::vector<model::InterruptCount>;
 
 TEST(UntracedInterrupts, AreTheRowsThatPassNoTracepointOverTheChosenCpus)
 {

@@ -11,8 +11,8 @@
 namespace icepath::cli {
 namespace {
 
-using rundir::Pattern;
-using rundir::Wait;
+using model::Pattern;
+using model::Wait;
 using Words = std::vector<std::string>;
 
 std::optional<CommandLine> parsed(Words words)
@@ -57,7 +57,7 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	EXPECT_TRUE(run.wishes.patterns.empty()) << "the usual ones, as far as the time allows";
 	EXPECT_EQ(run.wishes.sparse_period_ns, 200'000'000u);
 	EXPECT_EQ(run.wishes.waits, std::vector{Wait::Block});
-	EXPECT_EQ(run.wishes.between, std::vector{rundir::Between::Processes});
+	EXPECT_EQ(run.wishes.between, std::vector{model::Between::Processes});
 	EXPECT_EQ(run.wishes.rate_hz, 2000);
 	EXPECT_FALSE(run.wishes.injection.any());
 	EXPECT_EQ(run.duration_s, 60);
@@ -82,7 +82,7 @@ TEST(RunOptions, TakeLists)
 	EXPECT_EQ(run_of({"--patterns", "oneway"}).wishes.patterns, std::vector{Pattern::OneWay});
 	EXPECT_EQ(run_of({"--demand", "1,50"}).wishes.demands, (std::vector<uint32_t>{1, 50}));
 	EXPECT_EQ(run_of({"--recovery", "500us,2ms"}).wishes.recoveries_ns, (std::vector<uint64_t>{500'000, 2'000'000}));
-	using rundir::Between;
+	using model::Between;
 	EXPECT_EQ(run_of({"--between", "one-thread,processes,threads"}).wishes.between,
 			  (std::vector{Between::OneThread, Between::Processes, Between::Threads}));
 	for (const char *option : {"-w", "--wait"})
@@ -115,7 +115,7 @@ TEST(RunOptions, RefuseBurstsThatAreNone)
 
 TEST(MaxRate, HasItsLimits)
 {
-	EXPECT_EQ(run_of({}).wishes.limits, (rundir::RateLimits{0, 1'000'000}));
+	EXPECT_EQ(run_of({}).wishes.limits, (model::RateLimits{0, 1'000'000}));
 	const RunOptions run = run_of({"--patterns", "max-rate", "--max-loss", "0.1%", "--max-p99", "250us"});
 	EXPECT_EQ(run.wishes.patterns, std::vector{Pattern::MaxRate});
 	EXPECT_DOUBLE_EQ(run.wishes.limits.max_loss, 0.001);

@@ -47,7 +47,7 @@ TEST_P(Absent, SaysWhyInThePlan)
 {
 	plan::Wishes wishes;
 	wishes.targets = {told().name};
-	wishes.patterns = {rundir::Pattern::PingPong};
+	wishes.patterns = {model::Pattern::PingPong};
 	try {
 		plan::make(wishes, {described()}, {0, 1});
 		ADD_FAILURE() << "it was planned";

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "ebpf/records.h"
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "tests/conformance/targets.h"
 #include "tests/conformance/worker_pair.h"
 
 namespace icepath::test {
 namespace {
 
-using rundir::BlockEnd;
+using model::BlockEnd;
 using worker::ReplyStatus;
 
 PairPlan plan_of(const std::string &plugin, const std::string &target)
@@ -176,7 +176,7 @@ TEST(Block, TellsWhatEachSideUsed)
 	ASSERT_EQ(pair.open(), "");
 	const auto replies = pair.run(pair.block(200));
 	for (const worker::Reply &reply : replies) {
-		const rundir::Usage &usage = reply.block.usage;
+		const model::Usage &usage = reply.block.usage;
 		EXPECT_GT(usage.user_ns + usage.system_ns, 0u);
 		EXPECT_GT(usage.voluntary_switches, 0u) << "it slept for its peer";
 		EXPECT_GT(usage.max_rss_kib, 100u);
@@ -218,7 +218,7 @@ TEST_P(Loss, IsCountedAndNoError)
 	EXPECT_EQ(replies[0].block.sends, 5000u);
 	EXPECT_LT(replies[1].block.recvs, 5000u);
 	for (uint32_t i = 0; i < replies[1].block.recvs; i++)
-		EXPECT_EQ(pair.recvs(1)[i].flags & rundir::kStampBadPayload, 0u) << i;
+		EXPECT_EQ(pair.recvs(1)[i].flags & model::kStampBadPayload, 0u) << i;
 
 	worker::BlockRequest calm = pair.block(50);
 	calm.rate_hz = 1000;

@@ -14,7 +14,7 @@
 #include <set>
 #include <thread>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "tests/conformance/targets.h"
 #include "tests/conformance/worker_pair.h"
 
@@ -115,7 +115,7 @@ protected:
 		const Reply reply = pair.finish(1 - killed);
 		EXPECT_EQ(reply.status, ReplyStatus::PeerDied) << reply.message;
 		EXPECT_NE(std::string(reply.message), "");
-		EXPECT_EQ(reply.block.end, static_cast<uint32_t>(rundir::BlockEnd::Failed));
+		EXPECT_EQ(reply.block.end, static_cast<uint32_t>(model::BlockEnd::Failed));
 	}
 };
 

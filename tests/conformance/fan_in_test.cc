@@ -19,8 +19,8 @@
 namespace icepath::test {
 namespace {
 
-using rundir::RecvStamp;
-using rundir::SendStamp;
+using model::RecvStamp;
+using model::SendStamp;
 using worker::Reply;
 using worker::ReplyStatus;
 
@@ -201,7 +201,7 @@ TEST_P(FanIn, EveryMessageComesOnceWholeAndAsItsSenders)
 				}
 				ASSERT_LT(recv.seq, all);
 				EXPECT_TRUE(n == 0 || recv.seq > gathering.recvs(i)[n - 1].seq) << n;
-				ASSERT_EQ(recv.flags, recv.seq < kLeadIn ? rundir::kStampLeadIn : 0u) << n;
+				ASSERT_EQ(recv.flags, recv.seq < kLeadIn ? model::kStampLeadIn : 0u) << n;
 				EXPECT_LT(gathering.sends(i)[recv.seq].send_ns, recv.recv_ns) << n;
 				EXPECT_GE(recv.attempts, 1u);
 			}

@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "tests/conformance/worker_pair.h"
 
 namespace icepath::test {
 namespace {
 
-using rundir::BlockEnd;
+using model::BlockEnd;
 using worker::ReplyStatus;
 
 struct Late {

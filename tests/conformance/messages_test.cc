@@ -10,8 +10,8 @@
 namespace icepath::test {
 namespace {
 
-using rundir::RecvStamp;
-using rundir::SendStamp;
+using model::RecvStamp;
+using model::SendStamp;
 using worker::Reply;
 using worker::ReplyStatus;
 
@@ -52,7 +52,7 @@ void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case 
 	for (uint32_t i = 0; i < reply.block.recvs; i++) {
 		const RecvStamp &stamp = stamps[i];
 		const std::string what = fmt::format("recv {}", i);
-		EXPECT_EQ(stamp.flags & rundir::kStampBadPayload, 0u) << what;
+		EXPECT_EQ(stamp.flags & model::kStampBadPayload, 0u) << what;
 		if (!how.is_lossy()) {
 			EXPECT_EQ(stamp.seq, i) << what;
 		} else if (i > 0) {
@@ -113,8 +113,8 @@ TEST_P(Messages, ComeUnchangedAndInOrder)
 			expect_no_message_before_it_was_sent(replies[side], pair.recvs(side), replies[1 - side],
 												 pair.sends(1 - side));
 		}
-		EXPECT_NE(pair.sends(0)[kLeadIn - 1].flags & rundir::kStampLeadIn, 0u);
-		EXPECT_EQ(pair.sends(0)[kLeadIn].flags & rundir::kStampLeadIn, 0u);
+		EXPECT_NE(pair.sends(0)[kLeadIn - 1].flags & model::kStampLeadIn, 0u);
+		EXPECT_EQ(pair.sends(0)[kLeadIn].flags & model::kStampLeadIn, 0u);
 	}
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "profiler/rundir/qos.h"
+#include "profiler/model/qos.h"
 #include "tests/conformance/targets.h"
 #include "tests/conformance/worker_pair.h"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kHalfSecondNs = 500'000'000;
 
 // Each word, and finite and infinite times, in as few channels as can be.
-constexpr rundir::Qos kSamples[] = {
+constexpr model::Qos kSamples[] = {
 	{{ICEPATH_RELIABLE, ICEPATH_TRANSIENT_LOCAL, ICEPATH_KEEP_LAST, 7, kHalfSecondNs, kHalfSecondNs,
 	  ICEPATH_MANUAL_BY_TOPIC, kHalfSecondNs}},
 	{{ICEPATH_BEST_EFFORT, ICEPATH_VOLATILE, ICEPATH_KEEP_ALL, std::nullopt, ICEPATH_QOS_INFINITE, ICEPATH_QOS_INFINITE,
@@ -25,14 +25,14 @@ constexpr rundir::Qos kSamples[] = {
 	  kHalfSecondNs}},
 };
 
-PairPlan plan_for(const TargetUnderTest &target, const rundir::Qos &qos)
+PairPlan plan_for(const TargetUnderTest &target, const model::Qos &qos)
 {
 	PairPlan plan;
 	plan.plugin = target.plugin;
 	plan.target = target.told.name;
 	plan.threads = target.is_within_process();
 	plan.wait = target.some_wait();
-	plan.qos = rundir::for_plugin(qos);
+	plan.qos = model::for_plugin(qos);
 	return plan;
 }
 
@@ -40,7 +40,7 @@ class QualityOfService : public testing::TestWithParam<TargetUnderTest> {};
 
 TEST_P(QualityOfService, IsGrantedWhereItIsOffered)
 {
-	for (rundir::Qos qos : kSamples) {
+	for (model::Qos qos : kSamples) {
 		for (size_t i = 0; i < qos.size(); i++)
 			if ((GetParam().told.qos & (1u << i)) == 0)
 				qos[i] = std::nullopt;
@@ -49,10 +49,10 @@ TEST_P(QualityOfService, IsGrantedWhereItIsOffered)
 		WorkerPair pair(plan_for(GetParam(), qos));
 		ASSERT_EQ(pair.open(), "") << text(qos);
 		for (const uint32_t side : {0u, 1u}) {
-			const rundir::Qos granted = rundir::believable(pair.granted(side));
+			const model::Qos granted = model::believable(pair.granted(side));
 			for (size_t i = 0; i < qos.size(); i++)
 				if (qos[i]) {
-					EXPECT_EQ(granted[i], qos[i]) << rundir::kQosPolicies[i].name << " of side " << side
+					EXPECT_EQ(granted[i], qos[i]) << model::kQosPolicies[i].name << " of side " << side
 												  << ", asked for " << text(qos) << ", granted " << text(granted);
 				}
 		}
@@ -67,7 +67,7 @@ TEST_P(QualityOfService, IsRefusedWhereItIsNot)
 	for (size_t i = 0; i < kSamples[0].size(); i++) {
 		if (GetParam().told.qos & (1u << i))
 			continue;
-		rundir::Qos qos;
+		model::Qos qos;
 		qos[i] = kSamples[0][i];
 		WorkerPair pair(plan_for(GetParam(), qos));
 		const std::string refusal = pair.open();
@@ -79,14 +79,14 @@ TEST_P(QualityOfService, IsRefusedWhereItIsNot)
 // As fast as they go: whoever keeps but the last one loses some, ends its block all the same, and has every other one whole.
 TEST_P(QualityOfService, LosesMessagesAndEndsItsBlock)
 {
-	rundir::Qos qos;
+	model::Qos qos;
 	if (GetParam().told.qos & (1u << ICEPATH_QOS_RELIABILITY))
 		qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;
 	if (GetParam().told.qos & (1u << ICEPATH_QOS_HISTORY))
 		qos[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
 	if (GetParam().told.qos & (1u << ICEPATH_QOS_DEPTH))
 		qos[ICEPATH_QOS_DEPTH] = 1;
-	if (!rundir::may_lose(qos))
+	if (!model::may_lose(qos))
 		return;
 	PairPlan plan = plan_for(GetParam(), qos);
 	plan.one_way = true;
@@ -100,7 +100,7 @@ TEST_P(QualityOfService, LosesMessagesAndEndsItsBlock)
 	EXPECT_GT(replies[1].block.recvs, 0u);
 	EXPECT_LE(replies[1].block.recvs, 3000u);
 	for (uint32_t i = 0; i < replies[1].block.recvs; i++)
-		EXPECT_EQ(pair.recvs(1)[i].flags & rundir::kStampBadPayload, 0u) << i;
+		EXPECT_EQ(pair.recvs(1)[i].flags & model::kStampBadPayload, 0u) << i;
 }
 
 std::vector<TargetUnderTest> targets_that_work()

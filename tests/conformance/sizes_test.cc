@@ -24,12 +24,12 @@ protected:
 	}
 };
 
-rundir::Wait wait_of(icepath_wait wait)
+model::Wait wait_of(icepath_wait wait)
 {
-	for (const auto each : {rundir::Wait::Block, rundir::Wait::Poll, rundir::Wait::Epoll})
+	for (const auto each : {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll})
 		if (plan::bit_of(each) == wait)
 			return each;
-	return rundir::Wait::Spin;
+	return model::Wait::Spin;
 }
 
 plan::Target described(const Case &each)
@@ -49,11 +49,11 @@ plan::Wishes wish_for(const Case &each)
 {
 	plan::Wishes wishes;
 	wishes.targets = {each.target};
-	wishes.patterns = {each.one_way ? rundir::Pattern::OneWay : rundir::Pattern::PingPong};
+	wishes.patterns = {each.one_way ? model::Pattern::OneWay : model::Pattern::PingPong};
 	wishes.sizes = {each.payload_bytes};
 	wishes.waits = {wait_of(each.wait)};
 	if (each.is_within_process())
-		wishes.between = {rundir::Between::Threads};
+		wishes.between = {model::Between::Threads};
 	return wishes;
 }
 

@@ -67,10 +67,10 @@ const run::MiddlewareSpace *space_of(const std::string &plugin)
 {
 	if (!middleware)
 		middleware = std::make_unique<run::Middleware>();
-	rundir::Cell cell;
+	model::Cell cell;
 	for (const TargetUnderTest &target : all_targets())
 		if (target.plugin == plugin && target.is_middleware())
-			cell.kind = rundir::kAdapter;
+			cell.kind = model::kAdapter;
 	return middleware->surroundings_of(cell, plugin_path(plugin)).space;
 }
 
@@ -179,7 +179,7 @@ std::string WorkerPair::open_side(uint32_t side, worker::Reply &reply, std::vect
 	request.open.max_messages = plan_.max_messages;
 	request.open.depth = plan_.depth;
 	request.open.qos = plan_.qos;
-	request.open.may_lose = is_lossy(plan_.target) || rundir::may_lose(rundir::believable(plan_.qos));
+	request.open.may_lose = is_lossy(plan_.target) || model::may_lose(model::believable(plan_.qos));
 	std::vector<int> fds = {memory_fd_.get()};
 	if (plan_.slots_fd >= 0)
 		fds.push_back(plan_.slots_fd);
@@ -248,16 +248,16 @@ std::array<worker::Reply, 2> WorkerPair::run(const worker::BlockRequest &block)
 	return replies;
 }
 
-const rundir::SendStamp *WorkerPair::sends(uint32_t side) const
+const model::SendStamp *WorkerPair::sends(uint32_t side) const
 {
 	const auto *stamps = reinterpret_cast<const uint8_t *>(memory_ + 1);
-	const size_t per_side = size_t{plan_.max_messages} * (sizeof(rundir::SendStamp) + sizeof(rundir::RecvStamp));
-	return reinterpret_cast<const rundir::SendStamp *>(stamps + side * per_side);
+	const size_t per_side = size_t{plan_.max_messages} * (sizeof(model::SendStamp) + sizeof(model::RecvStamp));
+	return reinterpret_cast<const model::SendStamp *>(stamps + side * per_side);
 }
 
-const rundir::RecvStamp *WorkerPair::recvs(uint32_t side) const
+const model::RecvStamp *WorkerPair::recvs(uint32_t side) const
 {
-	return reinterpret_cast<const rundir::RecvStamp *>(sends(side) + plan_.max_messages);
+	return reinterpret_cast<const model::RecvStamp *>(sends(side) + plan_.max_messages);
 }
 
 } // namespace icepath::test

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "profiler/channel.h"
+#include "profiler/model/qos.h"
 #include "profiler/run/middleware_space.h"
-#include "profiler/rundir/qos.h"
 #include "profiler/worker/protocol.h"
 
 namespace icepath::test {
@@ -77,8 +77,8 @@ public:
 	worker::Reply finish(uint32_t side, int timeout_ms = 30'000);
 	std::array<worker::Reply, 2> run(const worker::BlockRequest &block);
 
-	const rundir::SendStamp *sends(uint32_t side) const;
-	const rundir::RecvStamp *recvs(uint32_t side) const;
+	const model::SendStamp *sends(uint32_t side) const;
+	const model::RecvStamp *recvs(uint32_t side) const;
 	worker::CellMemory &memory() { return *memory_; }
 	const icepath_qos &granted(uint32_t side) const { return granted_[side]; }
 	uint32_t sockets(uint32_t side) const { return sockets_[side]; } // that the side told icepath of

@@ -15,7 +15,7 @@ uint32_t told_as_copied(WorkerPair &pair, uint32_t sends)
 {
 	uint32_t copied = 0;
 	for (uint32_t i = 0; i < sends; i++)
-		copied += (pair.sends(0)[i].flags & rundir::kStampCopied) != 0;
+		copied += (pair.sends(0)[i].flags & model::kStampCopied) != 0;
 	return copied;
 }
 

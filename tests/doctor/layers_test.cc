@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "profiler/path/layers.h"
+#include "profiler/model/layers.h"
 
 namespace icepath::doctor {
 namespace {
@@ -38,9 +38,9 @@ bool has(const std::string &text, const std::string &part) { return text.find(pa
 TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
 {
 	const auto checks = layer_checks(all_work());
-	ASSERT_EQ(checks.size(), path::kLayerCount);
+	ASSERT_EQ(checks.size(), model::kLayerCount);
 	for (size_t i = 0; i < checks.size(); i++) {
-		EXPECT_EQ(checks[i].name, "layer " + std::string(path::kLayerNames[i]));
+		EXPECT_EQ(checks[i].name, "layer " + std::string(model::kLayerNames[i]));
 		EXPECT_EQ(checks[i].verdict, Verdict::Ok);
 		EXPECT_TRUE(has(checks[i].found, "stamps") || has(checks[i].found, "tracepoint ")) << checks[i].name;
 		EXPECT_EQ(checks[i].effect, "");
@@ -51,7 +51,7 @@ TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
 					"; fentry skb_queue_tail (when a UNIX socket has it), pipe_write (when a pipe has it)"));
 }
 
-// Every probe serves some layer by a name of profiler/path/layers.h.
+// Every probe serves some layer by a name of profiler/model/layers.h.
 TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
 {
 	for (size_t i = 0; i < kProbes.size(); i++) {
@@ -62,7 +62,7 @@ TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
 		for (std::string layer; std::getline(list >> std::ws, layer, ',');) {
 			const size_t slash = layer.find('/');
 			if (slash != std::string::npos) {
-				EXPECT_EQ(std::ranges::count(path::kPartNames, layer.substr(slash + 1)), 1) << layer;
+				EXPECT_EQ(std::ranges::count(model::kPartNames, layer.substr(slash + 1)), 1) << layer;
 			}
 			const Check check = check_of(tried, layer.substr(0, slash));
 			EXPECT_NE(check.verdict, Verdict::Ok) << kProbes[i].name;

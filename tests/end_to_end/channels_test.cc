@@ -11,7 +11,7 @@
 #include <set>
 
 #include "icepath/plugin.h"
-#include "profiler/rundir/cell_title.h"
+#include "profiler/model/cell_title.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/resolved_run.h"
 
@@ -117,20 +117,20 @@ TEST_F(FanOut, ReachesEveryReceiverOverEveryTransport)
 // A socket announces each message. A receiver that is awake may take one before that, where its sender lost the CPU in between.
 void expect_known_ways_through_sockets(const std::filesystem::path &run)
 {
-	const ResolvedRun resolved = resolve(run);
+	const ResolvedRun resolved = read_resolved(run);
 	std::map<uint32_t, std::pair<double, double>> known; // by cell: of all paths
-	for (const ResolvedBlock &block : resolved.blocks)
+	for (const resolve::ResolvedBlock &block : resolved.blocks)
 		for (const path::Path &path : block.paths) {
 			known[block.block.cell].first += is_known(path);
 			known[block.block.cell].second++;
 		}
 	size_t cells = 0;
 	for (const auto &[number, counts] : known) {
-		const rundir::Cell &cell = resolved.head.cells[number];
+		const model::Cell &cell = resolved.head.cells[number];
 		if ((cell.mechanisms & ICEPATH_USES_SOCKET) == 0)
 			continue;
 		cells++;
-		EXPECT_GE(counts.first, 0.8 * counts.second) << rundir::title(cell);
+		EXPECT_GE(counts.first, 0.8 * counts.second) << model::title(cell);
 	}
 	EXPECT_GE(cells, 5u) << "UNIX sockets of three kinds, TCP, UDP";
 }

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "profiler/capture/selection.h"
-#include "profiler/path/layers.h"
+#include "profiler/model/layers.h"
 #include "tests/end_to_end/command.h"
 
 namespace icepath::end_to_end {
@@ -29,7 +29,7 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 	for (const auto &check : told["checks"])
 		if (const std::string label = check["name"]; label.starts_with("layer "))
 			layers[label.substr(6)] = check;
-	for (const std::string_view layer : path::kLayerNames) {
+	for (const std::string_view layer : model::kLayerNames) {
 		const auto &check = layers[std::string(layer)];
 		ASSERT_TRUE(check.is_object()) << layer;
 		const std::string found = check["found"], effect = check["effect"];

@@ -19,7 +19,7 @@ namespace icepath::end_to_end {
 namespace {
 
 using namespace std::chrono_literals;
-using path::Layer;
+using model::Layer;
 
 double median(std::vector<double> values)
 {
@@ -33,7 +33,7 @@ struct BlockMeans {
 	std::map<Layer, double> layers;
 };
 
-BlockMeans means_of(const ResolvedBlock &resolved)
+BlockMeans means_of(const resolve::ResolvedBlock &resolved)
 {
 	std::vector<const path::Path *> paths;
 	for (size_t i = 0; i < resolved.paths.size(); i++)
@@ -59,14 +59,14 @@ using Shares = std::map<Layer, std::vector<double>>;
 void add_shares_of_change(const ResolvedRun &run, Shares &shares)
 {
 	std::map<uint32_t, std::map<bool, BlockMeans>> rounds;
-	for (const ResolvedBlock &resolved : run.blocks)
+	for (const resolve::ResolvedBlock &resolved : run.blocks)
 		if (resolved.block.probed && resolved.paths.size() > 20)
 			rounds[resolved.block.round][run.head.cells[resolved.block.cell].injection.any()] = means_of(resolved);
 	for (auto &[round, pair] : rounds) {
 		if (pair.size() != 2)
 			continue;
 		const double change = pair[true].latency_ns - pair[false].latency_ns;
-		for (size_t i = 0; i < path::kLayerCount; i++) {
+		for (size_t i = 0; i < model::kLayerCount; i++) {
 			const auto layer = static_cast<Layer>(i);
 			shares[layer].push_back((pair[true].layers[layer] - pair[false].layers[layer]) / change);
 		}
@@ -110,20 +110,20 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 		arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
 		const Outcome outcome = run(arguments, folder.path(), 60s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-		add_shares_of_change(resolve(folder.path() / "out"), shares);
+		add_shares_of_change(read_resolved(folder.path() / "out"), shares);
 	}
 	ASSERT_GE(shares.at(GetParam().layer).size(), 8u) << "block pairs";
 	std::ostringstream all;
 	for (const auto &[layer, values] : shares)
-		all << path::name(layer) << " " << median(values) << ", ";
+		all << model::name(layer) << " " << median(values) << ", ";
 	SCOPED_TRACE(all.str());
 	for (const auto &[layer, values] : shares) {
 		const double share = median(values);
 		if (layer == GetParam().layer)
-			EXPECT_GE(share, kLeastShare) << path::name(layer);
+			EXPECT_GE(share, kLeastShare) << model::name(layer);
 		else
 			EXPECT_LE(share, 1 - kLeastShare)
-				<< path::name(layer) << " has what belongs to " << path::name(GetParam().layer);
+				<< model::name(layer) << " has what belongs to " << model::name(GetParam().layer);
 	}
 }
 

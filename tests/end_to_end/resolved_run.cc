@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/end_to_end/resolved_run.h"
 
+#include "profiler/rundir/container.h"
+
 namespace icepath::end_to_end {
 
-ResolvedRun resolve(const std::filesystem::path &run)
+namespace {
+
+class Keep : public resolve::Visitor {
+public:
+	explicit Keep(ResolvedRun &run) : run_(run) {}
+	void visit(const resolve::ResolvedBlock &resolved) override { run_.blocks.at(resolved.number) = resolved; }
+
+private:
+	ResolvedRun &run_;
+};
+
+} // namespace
+
+ResolvedRun read_resolved(const std::filesystem::path &run)
 {
 	rundir::Reader reader(run.string());
 	ResolvedRun resolved{reader.head(), {}};
-	while (auto block = reader.next()) {
-		ResolvedBlock one;
-		if (block->probed) {
-			one.seen = path::decode(*block, resolved.head.cells.at(block->cell));
-			for (const path::Delivery &delivery : one.seen.deliveries)
-				one.paths.push_back(path::walk(one.seen, delivery));
-		}
-		one.block = std::move(*block);
-		resolved.blocks.push_back(std::move(one));
-	}
+	while (auto block = reader.next())
+		resolved.blocks.push_back({resolved.blocks.size(), std::move(*block), {}, {}});
+	Keep keep(resolved);
+	resolve::resolve(run.string(), keep);
 	return resolved;
 }
 
-double layer_ns(const path::Path &path, path::Layer layer)
+double layer_ns(const path::Path &path, model::Layer layer)
 {
 	double sum = 0;
 	for (const path::Segment &segment : path.segments)

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run directory with every probed block decoded and every delivery walked, for tests that look at single messages.
+// A run directory with every probed block resolved and kept, for tests that look at single messages.
 #include <filesystem>
-#include <map>
 #include <vector>
 
-#include "profiler/path/decode.h"
-#include "profiler/path/walk.h"
-#include "profiler/rundir/container.h"
+#include "profiler/model/layers.h"
+#include "profiler/model/run.h"
+#include "profiler/resolve/resolve.h"
 
 namespace icepath::end_to_end {
 
-struct ResolvedBlock {
-	rundir::Block block;
-	path::Observations seen; // empty where the block was unprobed
-	std::vector<path::Path> paths; // beside seen.deliveries
-};
-
 struct ResolvedRun {
-	rundir::Head head;
-	std::vector<ResolvedBlock> blocks;
+	model::Head head;
+	std::vector<resolve::ResolvedBlock> blocks; // unprobed ones have nothing but the block
 };
 
-ResolvedRun resolve(const std::filesystem::path &run);
+ResolvedRun read_resolved(const std::filesystem::path &run);
 
 // Sum of a layer's segments, in nanoseconds.
-double layer_ns(const path::Path &path, path::Layer layer);
+double layer_ns(const path::Path &path, model::Layer layer);
 
 } // namespace icepath::end_to_end

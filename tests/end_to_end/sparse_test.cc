@@ -45,8 +45,8 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 
 	// By their schedule, whatever the machine made of it: a message of each cell in a period, and no two at once.
 	std::map<uint64_t, std::vector<uint64_t>> due_in_visit;
-	for (const ResolvedBlock &resolved : resolve(folder.path() / "out").blocks) {
-		const rundir::Block &block = resolved.block;
+	for (const resolve::ResolvedBlock &resolved : read_resolved(folder.path() / "out").blocks) {
+		const model::Block &block = resolved.block;
 		const auto &sends = block.flows[0].sends;
 		for (size_t i = 0; i < sends.size(); i++) {
 			if (i > 0) {

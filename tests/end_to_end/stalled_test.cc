@@ -89,7 +89,7 @@ TEST_F(Stalled, NoRecordHoldsAnAddressOfTheKernel)
 	rundir::Reader reader(folder.path() / "out");
 	size_t records = 0, addresses = 0;
 	while (const auto block = reader.next())
-		for (const rundir::SlotCapture &slot : block->slots)
+		for (const model::SlotCapture &slot : block->slots)
 			for (const icepath_record &record : slot.records) {
 				records++;
 				for (const uint64_t word : record.words)

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "profiler/model/graph.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/resolved_run.h"
 
@@ -88,33 +89,34 @@ struct Window {
 
 // The markers lie between the worker's own stamps of them and the first and last stamp of its loop: an event in between may
 // be on either side of a marker.
-Window outer(const rundir::BlockSide &worker) { return {worker.marker_begin_ns, worker.marker_end_ns}; }
+Window outer(const model::BlockSide &worker) { return {worker.marker_begin_ns, worker.marker_end_ns}; }
 
-Window inner(const rundir::Block &block, const rundir::Cell &cell, size_t side)
+Window inner(const model::Block &block, const model::Cell &cell, size_t side)
 {
 	Window window;
-	const std::vector<rundir::Flow> flows = rundir::flows_of(cell);
+	const std::vector<model::Flow> flows = model::flows_of(cell);
 	for (size_t i = 0; i < flows.size(); i++) {
 		if (flows[i].from == side)
-			for (const rundir::SendStamp &send : block.flows[i].sends)
+			for (const model::SendStamp &send : block.flows[i].sends)
 				window = {std::min(window.begin_ns, send.send_ns), std::max(window.end_ns, send.return_ns)};
 		if (flows[i].to == side)
-			for (const rundir::RecvStamp &recv : block.flows[i].recvs)
+			for (const model::RecvStamp &recv : block.flows[i].recvs)
 				window = {std::min(window.begin_ns, recv.ask_ns), std::max(window.end_ns, recv.recv_ns)};
 	}
 	return window;
 }
 
 // What the capture saw of a worker in a window of its block.
-void count_block(const ResolvedBlock &resolved, size_t side, uint64_t number, const Window &window, Testimony &capture)
+void count_block(const resolve::ResolvedBlock &resolved, size_t side, uint64_t number, const Window &window,
+				 Testimony &capture)
 {
-	const rundir::BlockSide &worker = resolved.block.sides[side];
+	const model::BlockSide &worker = resolved.block.sides[side];
 	const std::pair key{worker.tid, number};
 	const auto inside = [&](uint64_t at_ns) { return at_ns >= window.begin_ns && at_ns <= window.end_ns; };
 	const auto count = [&](const char *name, bool one) { capture.counts[name][key] += one; };
 	for (const char *name : {"@switches_in", "@switches_out", "@wakings", "@wakeups", "@data_readies"})
 		capture.counts[name][key];
-	for (const rundir::SlotCapture &slot : resolved.block.slots) {
+	for (const model::SlotCapture &slot : resolved.block.slots) {
 		for (const icepath_record &record : slot.records) {
 			if (record.tid != worker.tid)
 				continue;
@@ -166,8 +168,9 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 									 "-d", std::to_string(seconds), "-m", "300", "-o", out},
 									folder.path(), 200s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-		seen = resolve(folder.path() / out);
-		if (std::ranges::count_if(seen.blocks, [](const ResolvedBlock &one) { return one.block.probed; }) >= kFewest)
+		seen = read_resolved(folder.path() / out);
+		if (std::ranges::count_if(seen.blocks, [](const resolve::ResolvedBlock &one) { return one.block.probed; }) >=
+			kFewest)
 			break;
 	}
 	witness.signal(SIGINT);
@@ -177,7 +180,7 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	Testimony capture, at_least;
 	std::map<uint32_t, uint64_t> kept; // blocks, by opening
 	int blocks = 0;
-	for (const ResolvedBlock &resolved : seen.blocks) {
+	for (const resolve::ResolvedBlock &resolved : seen.blocks) {
 		// Of one cell. The first block of fresh workers warms them up, and nobody keeps it.
 		const uint64_t number = 1 + ++kept[resolved.block.opening];
 		if (!resolved.block.probed)

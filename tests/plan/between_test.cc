@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "profiler/failure.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/plan/plan.h"
-#include "profiler/rundir/cell_title.h"
 
 namespace icepath::plan {
 namespace {
 
-using rundir::Between;
-using rundir::Pattern;
+using model::Between;
+using model::Pattern;
 
 Target target(const std::string &name, uint32_t capabilities = 0)
 {
@@ -38,8 +38,8 @@ Wishes wish(std::vector<Between> between, std::vector<Pattern> patterns = {Patte
 std::vector<std::string> titles_of(const Plan &plan)
 {
 	std::vector<std::string> titles;
-	for (const rundir::Cell &cell : plan.cells)
-		titles.push_back(rundir::title(cell));
+	for (const model::Cell &cell : plan.cells)
+		titles.push_back(model::title(cell));
 	return titles;
 }
 
@@ -152,7 +152,7 @@ TEST(Between, ThreadsThatCannotBeToldApartAreLeftOut)
 	wishes.no_threads = "needs Linux 6.9";
 	const Plan plan = make(wishes, {target("a"), target("b")}, {0, 1});
 	EXPECT_EQ(plan.cells.size(), 4u);
-	for (const rundir::Cell &cell : plan.cells)
+	for (const model::Cell &cell : plan.cells)
 		EXPECT_NE(cell.between, Between::Threads);
 	EXPECT_EQ(plan.notices, Texts{"cells between threads are left out: needs Linux 6.9"});
 	wishes.between = {Between::Threads};

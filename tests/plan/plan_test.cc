@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cells come of a wish, in which order, and what is refused or left out, always in a sentence that names it.
+#include "profiler/model/cell_title.h"
+#include "profiler/model/graph.h"
 #include "profiler/plan/plan.h"
-#include "profiler/rundir/cell_title.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@
 namespace icepath::plan {
 namespace {
 
-using rundir::Pattern;
-using rundir::Wait;
+using model::Pattern;
+using model::Wait;
 
 constexpr uint32_t kEveryWait = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_SPIN;
 
@@ -59,7 +60,7 @@ Wishes wish(std::vector<std::string> targets = {})
 std::vector<std::string> texts_of(const Plan &plan)
 {
 	std::vector<std::string> texts;
-	for (const rundir::Cell &cell : plan.cells)
+	for (const model::Cell &cell : plan.cells)
 		texts.push_back(fmt::format("{} {} {} {}", cell.target, cell.pattern == Pattern::PingPong ? "pp" : "ow",
 									cell.payload_bytes, name(cell.wait)));
 	return texts;
@@ -95,7 +96,7 @@ TEST(Plan, FanOutGivesReceiversTheirCpusInTurn)
 	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 7, 8}));
 	EXPECT_EQ(plan.cells[1].cpus, (std::vector<uint32_t>{5, 7, 8, 7}));
 	EXPECT_EQ(plan.cells[1].rate_hz, 500);
-	EXPECT_EQ(rundir::title(plan.cells[1]), "a 64 B fanout block to 3");
+	EXPECT_EQ(model::title(plan.cells[1]), "a 64 B fanout block to 3");
 	EXPECT_TRUE(plan.notices.empty());
 	wishes.patterns = {Pattern::OneWay};
 	EXPECT_EQ(make(wishes, {target("a")}, {5, 7, 8}).cells.at(0).cpus, (std::vector<uint32_t>{5, 7}));
@@ -142,7 +143,7 @@ TEST(Plan, FanInGivesTheReceiverTheSecondCpuAndSendersTheOthersInTurn)
 	EXPECT_EQ(plan.cells[1].cpus, (std::vector<uint32_t>{5, 8, 5, 7}));
 	EXPECT_EQ(plan.cells[2].cpus, (std::vector<uint32_t>{5, 7}));
 	EXPECT_EQ(plan.cells[1].rate_hz, 500);
-	EXPECT_EQ(rundir::title(plan.cells[1]), "a 64 B fanin block from 3");
+	EXPECT_EQ(model::title(plan.cells[1]), "a 64 B fanin block from 3");
 	EXPECT_TRUE(plan.notices.empty());
 	EXPECT_EQ(make(wishes, {queue_of_many("a")}, {5, 7}).cells.at(1).cpus, (std::vector<uint32_t>{5, 5, 5, 7}));
 }
@@ -153,8 +154,8 @@ TEST(Plan, WhatCannotFanInIsLeftOutThere)
 	wishes.patterns = {Pattern::OneWay, Pattern::FanIn};
 	wishes.waits = {Wait::Block, Wait::Epoll};
 	const Plan plan = make(wishes, {target("a"), queue_of_many("b", ICEPATH_WAIT_EPOLL)}, {0, 1});
-	EXPECT_EQ(std::ranges::count(plan.cells, Pattern::OneWay, &rundir::Cell::pattern), 4);
-	ASSERT_EQ(std::ranges::count(plan.cells, Pattern::FanIn, &rundir::Cell::pattern), 1);
+	EXPECT_EQ(std::ranges::count(plan.cells, Pattern::OneWay, &model::Cell::pattern), 4);
+	ASSERT_EQ(std::ranges::count(plan.cells, Pattern::FanIn, &model::Cell::pattern), 1);
 	EXPECT_EQ(plan.cells.back().target, "b");
 	EXPECT_EQ(plan.cells.back().wait, Wait::Epoll);
 	EXPECT_TRUE(tells(plan, "a has no end that takes from several senders: left out of fanin"));
@@ -188,7 +189,7 @@ TEST(Plan, RequestsHaveEachNumberOfResponses)
 	ASSERT_EQ(plan.cells.size(), 3u);
 	EXPECT_EQ(plan.cells[0].responses, 1u);
 	EXPECT_EQ(plan.cells[1].responses, 7u);
-	EXPECT_EQ(rundir::title(plan.cells[1]), "a 64 B reqrep block 1:7");
+	EXPECT_EQ(model::title(plan.cells[1]), "a 64 B reqrep block 1:7");
 	EXPECT_EQ(plan.cells[2].responses, 1u) << "a ping has one pong";
 }
 
@@ -196,9 +197,9 @@ TEST(Plan, IdleChannelsAreOfEveryCell)
 {
 	Wishes wishes = wish({"a"});
 	wishes.idle_channels = 3;
-	for (const rundir::Cell &cell : make(wishes, {target("a")}, {0, 1}).cells) {
+	for (const model::Cell &cell : make(wishes, {target("a")}, {0, 1}).cells) {
 		EXPECT_EQ(cell.idle_channels, 3u);
-		EXPECT_NE(rundir::title(cell).find(" 3 idle"), std::string::npos);
+		EXPECT_NE(model::title(cell).find(" 3 idle"), std::string::npos);
 		EXPECT_EQ(flows_of(cell).size(), is_answered(cell.pattern) ? 2u : 1u) << "they carry nothing";
 	}
 }
@@ -270,7 +271,7 @@ TEST(Plan, WithoutNamesTakesTheUsualTargets)
 		targets[i].max_payload_bytes = 4096;
 	}
 	Wishes wishes;
-	wishes.patterns = {rundir::Pattern::OneWay};
+	wishes.patterns = {model::Pattern::OneWay};
 	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 2u);
 	wishes.targets = {"all"};
 	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 3u);
@@ -340,8 +341,8 @@ TEST(Plan, MeasuresBurstsAtEveryDemandWithEveryRecovery)
 	wishes.recoveries_ns = {1'000'000, 4'000'000};
 	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 6u);
-	EXPECT_EQ(plan.cells[0].burst, (rundir::Burst{5, 1'000'000}));
-	EXPECT_EQ(plan.cells[3].burst, (rundir::Burst{50, 4'000'000}));
+	EXPECT_EQ(plan.cells[0].burst, (model::Burst{5, 1'000'000}));
+	EXPECT_EQ(plan.cells[3].burst, (model::Burst{50, 4'000'000}));
 	EXPECT_EQ(due_hz(plan.cells[3]), 12'500);
 	EXPECT_EQ(due_hz(plan.cells[4]), std::nullopt) << "as fast as it goes";
 	EXPECT_EQ(due_hz(plan.cells[5]), wishes.rate_hz);

@@ -28,7 +28,7 @@ Wishes wish()
 {
 	Wishes wishes;
 	wishes.targets = {"all"};
-	wishes.patterns = {rundir::Pattern::PingPong};
+	wishes.patterns = {model::Pattern::PingPong};
 	wishes.sizes = {64};
 	return wishes;
 }
@@ -36,8 +36,8 @@ Wishes wish()
 Texts texts_of(const Plan &plan)
 {
 	Texts texts;
-	for (const rundir::Cell &cell : plan.cells)
-		texts.push_back(cell.target + " " + rundir::text(cell.qos));
+	for (const model::Cell &cell : plan.cells)
+		texts.push_back(cell.target + " " + model::text(cell.qos));
 	return texts;
 }
 
@@ -90,11 +90,11 @@ TEST(QosFactors, ThatLoseMessagesAreLeftOutWhereNobodyCouldTell)
 	Wishes wishes = wish();
 	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT};
 	wishes.sizes = {7, 8};
-	wishes.patterns = {rundir::Pattern::ReqRep};
+	wishes.patterns = {model::Pattern::ReqRep};
 	wishes.responses = {1, 2};
 	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
 	size_t lossy = 0;
-	for (const rundir::Cell &cell : plan.cells)
+	for (const model::Cell &cell : plan.cells)
 		if (cell.capabilities & ICEPATH_IS_LOSSY) {
 			lossy++;
 			EXPECT_EQ(cell.payload_bytes, 8u);

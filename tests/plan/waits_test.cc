@@ -7,13 +7,13 @@
 #include <algorithm>
 
 #include "profiler/failure.h"
-#include "profiler/rundir/cell_title.h"
+#include "profiler/model/cell_title.h"
 
 namespace icepath::plan {
 namespace {
 
-using rundir::Pattern;
-using rundir::Wait;
+using model::Pattern;
+using model::Wait;
 
 Target target(const std::string &name, uint32_t waits, uint32_t capabilities = ICEPATH_CAN_PINGPONG)
 {
@@ -53,7 +53,7 @@ Plan plan_of(std::vector<std::string> names, std::vector<Wait> waits,
 std::vector<Wait> waits_of(const Plan &plan, const std::string &name)
 {
 	std::vector<Wait> waits;
-	for (const rundir::Cell &cell : plan.cells)
+	for (const model::Cell &cell : plan.cells)
 		if (cell.target == name)
 			waits.push_back(cell.wait);
 	return waits;
@@ -71,7 +71,7 @@ TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
 		{Wait::Block}, {Wait::Poll}, {Wait::Epoll}, {Wait::Block, Wait::Epoll}, {Wait::Epoll, Wait::Poll, Wait::Block},
 		{Wait::Spin}};
 	for (const auto &waits : wishes)
-		for (const rundir::Cell &cell : plan_of({"all"}, waits).cells)
+		for (const model::Cell &cell : plan_of({"all"}, waits).cells)
 			for (const Target &one : kTargets)
 				if (one.name == cell.target) {
 					EXPECT_TRUE(one.waits & bit_of(cell.wait)) << title(cell);
@@ -90,7 +90,7 @@ TEST(Targets, ANameBeforeTheStrokeStandsForAllOfThem)
 	targets.back().why_not = "it isn't here";
 	const Plan plan = make(wishes, targets, {0, 1});
 	std::vector<std::string> chosen;
-	for (const rundir::Cell &cell : plan.cells)
+	for (const model::Cell &cell : plan.cells)
 		if (std::ranges::find(chosen, cell.target) == chosen.end())
 			chosen.push_back(cell.target);
 	EXPECT_EQ(chosen, (std::vector<std::string>{"zeromq/ipc", "zeromq/tcp", "pipe"}));
@@ -179,16 +179,16 @@ TEST(Waits, ALibraryHasItsOwnWhereItIsAskedForNoneOfThem)
 	EXPECT_EQ(told(plan, "iceoryx can't wait by block: measured with spin instead"), 1);
 	plan = plan_of({"all-installed"}, {Wait::Spin});
 	ASSERT_EQ(plan.cells.size(), 2u) << "of middleware alone";
-	EXPECT_EQ(plan.cells[0].kind, rundir::kAdapter);
+	EXPECT_EQ(plan.cells[0].kind, model::kAdapter);
 	EXPECT_EQ(plan.cells[0].library, "iceoryx 2");
 	plan = plan_of({"all-transports"}, {Wait::Block});
-	EXPECT_EQ(std::ranges::count(plan.cells, rundir::kAdapter, &rundir::Cell::kind), 0);
+	EXPECT_EQ(std::ranges::count(plan.cells, model::kAdapter, &model::Cell::kind), 0);
 	const size_t transports = plan.cells.size();
 	EXPECT_GT(transports, 2u);
 	EXPECT_EQ(plan_of({"all-transports", "iceoryx", "iceoryx"}, {Wait::Block}).cells.size(), transports + 2);
 	EXPECT_EQ(plan_of({"iceoryx", "all"}, {Wait::Block}).cells.size(), transports + 2);
 	plan = plan_of({"pipe"}, {Wait::Block});
-	EXPECT_EQ(plan.cells[0].kind, rundir::kTransport);
+	EXPECT_EQ(plan.cells[0].kind, model::kTransport);
 	EXPECT_TRUE(plan.cells[0].library.empty());
 }
 

@@ -6,17 +6,17 @@
 namespace icepath::rate {
 namespace {
 
-rundir::Cell cell()
+model::Cell cell()
 {
-	rundir::Cell made;
-	made.pattern = rundir::Pattern::MaxRate;
-	made.limits = rundir::RateLimits{};
+	model::Cell made;
+	made.pattern = model::Pattern::MaxRate;
+	made.limits = model::RateLimits{};
 	return made;
 }
 
-rundir::Block block(int level, uint64_t latency_ns, bool probed = false)
+model::Block block(int level, uint64_t latency_ns, bool probed = false)
 {
-	rundir::Block made;
+	model::Block made;
 	made.rate_hz = hz_of(level);
 	made.probed = probed;
 	made.sides.resize(2);
@@ -30,7 +30,7 @@ rundir::Block block(int level, uint64_t latency_ns, bool probed = false)
 
 TEST(Outcome, IsMadeOfTheBlocksThatWereJudged)
 {
-	const rundir::Cell what = cell();
+	const model::Cell what = cell();
 	OutcomeOf collected(what);
 	for (int i = 0; i < 3; ++i) {
 		collected.add(block(20, 500'000));
@@ -47,7 +47,7 @@ TEST(Outcome, IsMadeOfTheBlocksThatWereJudged)
 
 TEST(Outcome, StatisticsAreOfTheRateAndOneLevelBelowIt)
 {
-	const rundir::Cell what = cell();
+	const model::Cell what = cell();
 	OutcomeOf collected(what);
 	for (int i = 0; i < 3; ++i)
 		collected.add(block(20, 10));
@@ -56,7 +56,7 @@ TEST(Outcome, StatisticsAreOfTheRateAndOneLevelBelowIt)
 	EXPECT_TRUE(outcome.tells_of(block(19, 10, true)));
 	EXPECT_FALSE(outcome.tells_of(block(18, 10)));
 	EXPECT_FALSE(outcome.tells_of(block(21, 10)));
-	rundir::Block of_another_pattern = block(20, 10);
+	model::Block of_another_pattern = block(20, 10);
 	of_another_pattern.rate_hz = std::nullopt;
 	EXPECT_FALSE(outcome.tells_of(of_another_pattern));
 	EXPECT_FALSE(OutcomeOf(what).take().tells_of(block(20, 10))) << "nothing was tried";
@@ -64,12 +64,12 @@ TEST(Outcome, StatisticsAreOfTheRateAndOneLevelBelowIt)
 
 TEST(Outcome, BlocksThatConfirmChooseNothingAndMakeTheStatistics)
 {
-	const rundir::Cell what = cell();
+	const model::Cell what = cell();
 	OutcomeOf collected(what);
 	for (int i = 0; i < 3; ++i)
 		collected.add(block(20, 500'000));
 	const auto confirming = [](uint64_t latency_ns, bool probed = false) {
-		rundir::Block one = block(20, latency_ns, probed);
+		model::Block one = block(20, latency_ns, probed);
 		one.confirms = true;
 		return one;
 	};
@@ -88,10 +88,10 @@ TEST(Outcome, BlocksThatConfirmChooseNothingAndMakeTheStatistics)
 
 TEST(Outcome, TooFewConfirmationsLeaveItToTheSearch)
 {
-	const rundir::Cell what = cell();
+	const model::Cell what = cell();
 	OutcomeOf collected(what);
 	for (int i = 0; i < 5; ++i) {
-		rundir::Block one = block(20, 10);
+		model::Block one = block(20, 10);
 		one.confirms = i >= 3;
 		collected.add(one);
 	}

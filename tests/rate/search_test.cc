@@ -12,8 +12,8 @@ namespace {
 
 Terms usual_terms()
 {
-	rundir::Cell cell;
-	cell.limits = rundir::RateLimits{};
+	model::Cell cell;
+	cell.limits = model::RateLimits{};
 	return terms_of(cell);
 }
 

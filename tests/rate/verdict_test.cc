@@ -6,25 +6,25 @@
 namespace icepath::rate {
 namespace {
 
-using rundir::BlockEnd;
+using model::BlockEnd;
 
 constexpr uint64_t kPeriodNs = 10'000, kLatencyNs = 5'000;
 
 // 100 lead-in messages and 2000 counted ones at 100 kHz, each of which takes 5 µs.
 struct Example {
-	rundir::Cell cell;
-	rundir::Block block;
+	model::Cell cell;
+	model::Block block;
 
 	Example()
 	{
-		cell.pattern = rundir::Pattern::MaxRate;
-		cell.limits = rundir::RateLimits{0.001, 50'000};
+		cell.pattern = model::Pattern::MaxRate;
+		cell.limits = model::RateLimits{0.001, 50'000};
 		block.rate_hz = 100'000;
 		block.sides.resize(2);
 		block.flows.resize(1);
 		for (uint64_t seq = 0; seq < 2100; ++seq) {
 			const uint64_t due = 1'000'000 + seq * kPeriodNs;
-			const uint32_t flags = seq < 100 ? rundir::kStampLeadIn : 0;
+			const uint32_t flags = seq < 100 ? model::kStampLeadIn : 0;
 			block.flows[0].sends.push_back({seq, due, due + 100, due + 200, 0, due + 300, 1, flags, 0});
 			block.flows[0].recvs.push_back({seq, 0, 0, 0, 0, 0, due + kLatencyNs, 1, flags});
 		}

@@ -14,24 +14,24 @@
 namespace icepath::report {
 namespace {
 
-using path::Layer;
-using path::Part;
-using rundir::Pattern;
+using model::Layer;
+using model::Part;
+using model::Pattern;
 
 class AggregateTest : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 
-	RunResult of(const std::vector<rundir::Block> &blocks)
+	RunResult of(const std::vector<model::Block> &blocks)
 	{
 		rundir::Writer writer(run, small_head());
-		for (const rundir::Block &block : blocks)
+		for (const model::Block &block : blocks)
 			writer.add(block);
 		writer.finish({});
 		return analyse(run);
 	}
-	static rundir::Block block(uint32_t round, bool probed, uint64_t messages = 100)
+	static model::Block block(uint32_t round, bool probed, uint64_t messages = 100)
 	{
 		BlockPlan plan;
 		plan.cell = 1;
@@ -70,7 +70,7 @@ TEST_F(AggregateTest, LayersAreThoseOfTheKnownWay)
 			row.layer == Layer::SenderUser || (row.layer == Layer::SenderKernel && row.part == Part::None);
 		if (row.part == Part::Notify)
 			continue;
-		EXPECT_EQ(row.role, sends ? Role::Sender : Role::Receiver) << path::name(row.layer);
+		EXPECT_EQ(row.role, sends ? Role::Sender : Role::Receiver) << model::name(row.layer);
 		EXPECT_EQ(row.hop, sends ? 0 : 1);
 		EXPECT_EQ(row.thread, sends ? "sender" : "receiver");
 		EXPECT_EQ(std::reduce(row.provenance_ns.begin(), row.provenance_ns.end()), row.total_ns);
@@ -170,7 +170,7 @@ TEST_F(AggregateTest, TypicalMessagesAreThoseAroundTheMedian)
 // What fills a log ends a block: a mean by messages would hear little of it.
 TEST_F(AggregateTest, ABlockThatEndedEarlyCountsNoLessInTheLayers)
 {
-	std::vector<rundir::Block> blocks;
+	std::vector<model::Block> blocks;
 	for (uint32_t round = 0; round < 6; ++round) {
 		BlockPlan plan;
 		plan.cell = 1;
@@ -180,7 +180,7 @@ TEST_F(AggregateTest, ABlockThatEndedEarlyCountsNoLessInTheLayers)
 		plan.delay_ns = [&](uint64_t, size_t) { return round == 3 ? 60'000 : 0; };
 		blocks.push_back(make_block(socket_cell(Pattern::OneWay), plan));
 	}
-	blocks[3].end = rundir::BlockEnd::LogFull;
+	blocks[3].end = model::BlockEnd::LogFull;
 	const CellResult cell = of(blocks).cells[1];
 	EXPECT_EQ(cell.blocks_log_full, 1u);
 	EXPECT_NEAR(cell.layers.mean_ns(), kPlainNs + 10'000, 1e-6) << "a sixth of the blocks";
@@ -232,10 +232,10 @@ TEST_F(AggregateTest, RemembersTheWorstMessageAndWhoDelayedIt)
 // Both ends have one number, so it is the flow that tells an answer from a message.
 TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
 {
-	rundir::Head head = small_head();
-	head.cells[0].between = rundir::Between::OneThread;
+	model::Head head = small_head();
+	head.cells[0].between = model::Between::OneThread;
 	head.cells[0].mechanisms = 0;
-	rundir::Block one = block_of(2);
+	model::Block one = block_of(2);
 	one.cell = 0;
 	one.probed = true;
 	one.begin.monotonic_ns = 1;
@@ -257,8 +257,8 @@ TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
 
 TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNotOutOfTheLatency)
 {
-	rundir::Block full = block(0, true);
-	rundir::SlotCapture &slot = full.slots[1];
+	model::Block full = block(0, true);
+	model::SlotCapture &slot = full.slots[1];
 	slot.capacity = 60;
 	slot.records.resize(60);
 	const CellResult cell = of({full}).cells[1];
@@ -276,7 +276,7 @@ TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNo
 
 TEST_F(AggregateTest, InvertedStampsNeverBecomeALatency)
 {
-	rundir::Block bad = block(0, true);
+	model::Block bad = block(0, true);
 	bad.flows[0].recvs[50].recv_ns = 5;
 	const CellResult cell = of({bad}).cells[1];
 	EXPECT_EQ(cell.messages.inverted, 1u);
@@ -287,7 +287,7 @@ TEST_F(AggregateTest, InvertedStampsNeverBecomeALatency)
 
 TEST_F(AggregateTest, CpuTimeIsPerMessageOfUnprobedBlocks)
 {
-	rundir::Block probed = block(1, true);
+	model::Block probed = block(1, true);
 	probed.sides[0].usage.user_ns = 1'000'000'000;
 	const auto cpu = of({block(0, false), probed}).cells[1].cpu_per_message;
 	ASSERT_TRUE(cpu.has_value());
@@ -297,7 +297,7 @@ TEST_F(AggregateTest, CpuTimeIsPerMessageOfUnprobedBlocks)
 
 TEST_F(AggregateTest, ADaemonsCpuTimeIsPerMessageOfUnprobedBlocks)
 {
-	std::vector<rundir::Block> blocks = {block(0, false), block(1, true), block(2, false)};
+	std::vector<model::Block> blocks = {block(0, false), block(1, true), block(2, false)};
 	for (size_t i = 0; i < blocks.size(); ++i)
 		blocks[i].daemon_cpu_ns = (i + 1) * 100 * blocks[i].flows[0].sends.size();
 	const auto per_message = of(blocks).cells[1].daemon_cpu_ns_per_message;
@@ -307,10 +307,10 @@ TEST_F(AggregateTest, ADaemonsCpuTimeIsPerMessageOfUnprobedBlocks)
 
 TEST_F(AggregateTest, UsageIsTheSumOverUnprobedBlocksThatDidntFail)
 {
-	std::vector<rundir::Block> blocks = {block(0, false), block(1, true), block(2, false), block(3, false)};
-	blocks[3].end = rundir::BlockEnd::Failed;
+	std::vector<model::Block> blocks = {block(0, false), block(1, true), block(2, false), block(3, false)};
+	blocks[3].end = model::BlockEnd::Failed;
 	for (size_t i = 0; i < blocks.size(); ++i) {
-		rundir::Usage &usage = blocks[i].sides[1].usage;
+		model::Usage &usage = blocks[i].sides[1].usage;
 		usage.voluntary_switches = 10 + i;
 		usage.minor_faults = 1;
 		usage.block_outputs = 3;
@@ -339,7 +339,7 @@ TEST_F(AggregateTest, WithoutAnUnprobedBlockThereIsNoUsageJitterOrThroughput)
 // Messages of the synthetic run follow each other after 3000 ns of rest, so a delay of one moves the next.
 TEST_F(AggregateTest, ThroughputIsTheMedianOfTheBlocks)
 {
-	std::vector<rundir::Block> blocks;
+	std::vector<model::Block> blocks;
 	for (const uint64_t delay : {0, 1000, 500'000}) {
 		BlockPlan plan;
 		plan.cell = 1;
@@ -355,7 +355,7 @@ TEST_F(AggregateTest, ThroughputIsTheMedianOfTheBlocks)
 
 TEST_F(AggregateTest, JitterIsWithinBlocksAndDirectionsWithoutProbes)
 {
-	std::vector<rundir::Block> blocks;
+	std::vector<model::Block> blocks;
 	for (uint32_t round = 0; round < 3; ++round) {
 		BlockPlan plan;
 		plan.round = round;
@@ -377,7 +377,7 @@ TEST_F(AggregateTest, JitterIsWithinBlocksAndDirectionsWithoutProbes)
 
 TEST_F(AggregateTest, LateMessagesAreOfAllBlocksAndStayInTheLatency)
 {
-	std::vector<rundir::Block> blocks;
+	std::vector<model::Block> blocks;
 	for (const bool probed : {false, true}) {
 		BlockPlan plan;
 		plan.cell = 1;
@@ -395,8 +395,8 @@ TEST_F(AggregateTest, LateMessagesAreOfAllBlocksAndStayInTheLatency)
 
 TEST_F(AggregateTest, FailedBlocksKeepWhatTheyMeasured)
 {
-	rundir::Block failed = block(0, false);
-	failed.end = rundir::BlockEnd::Failed;
+	model::Block failed = block(0, false);
+	failed.end = model::BlockEnd::Failed;
 	failed.failure = "the receiver died";
 	failed.flows[0].recvs.resize(52);
 	const RunResult result = of({failed});
@@ -433,9 +433,9 @@ TEST_F(AggregateTest, WhatIsNoRunIsRefused) { EXPECT_THROW(analyse(temporary.pat
 
 TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 {
-	rundir::Block lossy = block(0, false);
+	model::Block lossy = block(0, false);
 	lossy.flows[0].recvs.resize(60);
-	lossy.flows[0].recvs[10].flags |= rundir::kStampBadPayload;
+	lossy.flows[0].recvs[10].flags |= model::kStampBadPayload;
 	const std::vector<std::string> told = notices(of({lossy})).all();
 	const auto says = [&](const std::string &text) {
 		return std::any_of(told.begin(), told.end(),
@@ -449,9 +449,9 @@ TEST_F(AggregateTest, NoticesTellWhatAReaderMustKnow)
 
 TEST_F(AggregateTest, ANoticeTellsThatTheKernelCopiedAfterAll)
 {
-	rundir::Block copied = block(0, false);
+	model::Block copied = block(0, false);
 	for (size_t i = 0; i < 42; ++i)
-		copied.flows[0].sends[i].flags |= rundir::kStampCopied; // two of them lead-in
+		copied.flows[0].sends[i].flags |= model::kStampCopied; // two of them lead-in
 	const RunResult result = of({copied});
 	EXPECT_EQ(result.cells[1].messages.copied_after_all, 40u);
 	const std::vector<std::string> told = notices(result).all();

@@ -11,8 +11,8 @@
 namespace icepath::report {
 namespace {
 
-using path::Layer;
-using path::Part;
+using model::Layer;
+using model::Part;
 using path::Path;
 using path::Provenance;
 using path::Segment;
@@ -133,7 +133,7 @@ TEST(Culprits, HaveWhatTheyHadOfAWaitAndAllOfAnInterruptOrASleep)
 	culprits.add(delayed(), threads());
 	std::vector<std::string> rows;
 	for (const CulpritRow &row : culprits.top(99))
-		rows.push_back(fmt::format("{} {} {} in {}", row.name, path::name(row.layer), row.total_ns, row.segments));
+		rows.push_back(fmt::format("{} {} {} in {}", row.name, model::name(row.layer), row.total_ns, row.segments));
 	EXPECT_EQ(rows,
 			  (std::vector<std::string>{"hog runqueue 60 in 2", "idle CPU runqueue 18 in 2", "hog blocked 14 in 2",
 										"unknown preempted 12 in 2", "hog preempted 8 in 2",

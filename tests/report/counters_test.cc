@@ -16,8 +16,8 @@
 namespace icepath::report {
 namespace {
 
+using model::Counters;
 using nlohmann::json;
-using rundir::Counters;
 
 Counters counted(uint64_t cycles, uint64_t instructions)
 {
@@ -34,15 +34,15 @@ Counters counted(uint64_t cycles, uint64_t instructions)
 Counters refused(int32_t error)
 {
 	Counters counters;
-	for (const rundir::CounterField &field : rundir::kCounterFields)
+	for (const model::CounterField &field : model::kCounterFields)
 		counters.*field.count = {error, 0, 0, 0};
 	counters.migrations = {0, 0, 0, 0};
 	return counters;
 }
 
-rundir::Block block_with(const Counters &sender, const Counters &receiver)
+model::Block block_with(const Counters &sender, const Counters &receiver)
 {
-	rundir::Block block = block_of(1);
+	model::Block block = block_of(1);
 	block.sides[0].counters = sender;
 	block.sides[1].counters = receiver;
 	return block;
@@ -51,7 +51,7 @@ rundir::Block block_with(const Counters &sender, const Counters &receiver)
 TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
 {
 	CounterTotals totals;
-	rundir::Block block = block_with(counted(1000, 1500), counted(4000, 1000));
+	model::Block block = block_with(counted(1000, 1500), counted(4000, 1000));
 	block.sides.push_back(block.sides[1]);
 	totals.add(block, 10);
 	block.sides[2].counters = refused(EACCES);
@@ -64,7 +64,7 @@ TEST(CounterTotals, ReceiversAddUpWhereAllOfThemCounted)
 TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
 {
 	CounterTotals totals;
-	totals.add(block_with(refused(rundir::kNotAsked), refused(rundir::kNotAsked)), 100);
+	totals.add(block_with(refused(model::kNotAsked), refused(model::kNotAsked)), 100);
 	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), 10);
 	totals.add(block_with(counted(1000, 2500), refused(EACCES)), 30);
 	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
@@ -117,22 +117,22 @@ protected:
 	const std::string run = temporary.path("run");
 
 	// Blocks of the oneway cell, 102 messages each, whose latencies are `delay_ns` longer.
-	static rundir::Block block(uint32_t round, bool probed, uint64_t delay_ns, const Counters &counters)
+	static model::Block block(uint32_t round, bool probed, uint64_t delay_ns, const Counters &counters)
 	{
 		BlockPlan plan;
 		plan.cell = 1;
 		plan.round = round;
 		plan.probed = probed;
 		plan.delay_ns = [=](uint64_t, size_t) { return delay_ns; };
-		rundir::Block made = make_block(socket_cell(rundir::Pattern::OneWay), plan);
-		for (rundir::BlockSide &side : made.sides)
+		model::Block made = make_block(socket_cell(model::Pattern::OneWay), plan);
+		for (model::BlockSide &side : made.sides)
 			side.counters = counters;
 		return made;
 	}
-	RunResult of(const std::vector<rundir::Block> &blocks)
+	RunResult of(const std::vector<model::Block> &blocks)
 	{
 		rundir::Writer writer(run, small_head());
-		for (const rundir::Block &one : blocks)
+		for (const model::Block &one : blocks)
 			writer.add(one);
 		writer.finish({});
 		return analyse(run);
@@ -143,7 +143,7 @@ protected:
 TEST_F(CountedRun, LatenciesAndTimesOfCountedBlocksAreNone)
 {
 	const RunResult result =
-		of({block(0, true, 0, {}), block(1, false, 0, refused(rundir::kNotAsked)),
+		of({block(0, true, 0, {}), block(1, false, 0, refused(model::kNotAsked)),
 			block(2, false, 50'000, counted(102'000, 51'000)), block(3, true, 0, refused(ENOENT))});
 	const CellResult &cell = result.cells[1];
 	EXPECT_EQ(cell.blocks_unprobed, 1u);
@@ -168,7 +168,7 @@ TEST_F(CountedRun, ARefusalCostsNoBlock)
 TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
 {
 	const json written = json::parse(run_json_text(
-		of({block(1, false, 0, refused(rundir::kNotAsked)), block(2, false, 0, counted(102'000, 51'000))})));
+		of({block(1, false, 0, refused(model::kNotAsked)), block(2, false, 0, counted(102'000, 51'000))})));
 	for (const std::string &complaint : schema_complaints(schema(), written))
 		ADD_FAILURE() << complaint;
 	EXPECT_EQ(written["cells"][1]["blocks"]["counted"], 1);
@@ -184,7 +184,7 @@ TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
 		EXPECT_TRUE(told["branches"].is_null());
 		ASSERT_EQ(told["absent"].size(), 2u);
 		EXPECT_EQ(told["absent"][0]["counters"], json({"branches"}));
-		EXPECT_EQ(told["absent"][0]["why"], rundir::why_absent(ENOENT, true));
+		EXPECT_EQ(told["absent"][0]["why"], model::why_absent(ENOENT, true));
 	}
 	EXPECT_TRUE(written["cells"][0]["counters"].is_null());
 }
@@ -192,12 +192,12 @@ TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
 // Its worker tells nothing for the other side.
 TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 {
-	rundir::Block with = block(2, false, 0, counted(1'020'000, 510'000));
+	model::Block with = block(2, false, 0, counted(1'020'000, 510'000));
 	with.sides[1].counters = {};
 	with.sides[1].usage = {};
 	RunResult result = of({block(1, false, 0, {}), with});
 	EXPECT_EQ(terminal_report(result, {}).find(" 0.50 "), std::string::npos) << "of two sides one would be missing";
-	result.cells[1].cell.between = rundir::Between::OneThread;
+	result.cells[1].cell.between = model::Between::OneThread;
 	EXPECT_NE(terminal_report(result, {}).find("5.00k  0.50"), std::string::npos) << terminal_report(result, {});
 	const json written = json::parse(run_json_text(result));
 	for (const std::string &complaint : schema_complaints(schema(), written))
@@ -206,7 +206,7 @@ TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 	EXPECT_EQ(written["cells"][1]["counters"]["sender"]["cycles"]["per_message"], 10'000);
 	const json &absent = written["cells"][1]["counters"]["receiver"]["absent"];
 	ASSERT_EQ(absent.size(), 1u);
-	EXPECT_EQ(absent[0]["counters"].size(), std::size(rundir::kCounterFields));
+	EXPECT_EQ(absent[0]["counters"].size(), std::size(model::kCounterFields));
 	EXPECT_NE(absent[0]["why"].get<std::string>().find("one thread has both ends"), std::string::npos);
 }
 
@@ -225,7 +225,7 @@ TEST_F(CountedRun, WithoutHardwareRunJsonSaysWhyOnceAndTheReportNothing)
 TEST_F(CountedRun, TheReportHasAShortTableOfIt)
 {
 	const std::string text = terminal_report(
-		of({block(1, false, 0, refused(rundir::kNotAsked)), block(2, false, 0, counted(1'020'000, 510'000))}),
+		of({block(1, false, 0, refused(model::kNotAsked)), block(2, false, 0, counted(1'020'000, 510'000))}),
 		{false, true, 100});
 	EXPECT_NE(text.find(R"(
 counted by the CPU per message, both sides, user and kernel mode, in blocks of their own

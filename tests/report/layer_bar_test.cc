@@ -12,8 +12,8 @@
 namespace icepath::report {
 namespace {
 
-using path::Layer;
-using path::Part;
+using model::Layer;
+using model::Part;
 
 TEST(Apportion, AddsUpToTheTotal)
 {
@@ -57,9 +57,9 @@ TEST(LayerStyle, NoTwoLayersLookAlike)
 		letters.insert(style.letter);
 		colours.insert(style.colour);
 	}
-	EXPECT_EQ(blocks.size(), path::kLayerCount);
-	EXPECT_EQ(letters.size(), path::kLayerCount);
-	EXPECT_EQ(colours.size(), path::kLayerCount);
+	EXPECT_EQ(blocks.size(), model::kLayerCount);
+	EXPECT_EQ(letters.size(), model::kLayerCount);
+	EXPECT_EQ(colours.size(), model::kLayerCount);
 }
 
 } // namespace

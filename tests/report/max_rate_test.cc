@@ -30,16 +30,16 @@ struct Made {
 
 class MaxRateReport : public testing::Test {
 protected:
-	static rundir::Cell cell()
+	static model::Cell cell()
 	{
-		rundir::Cell made = socket_cell(rundir::Pattern::MaxRate);
-		made.limits = rundir::RateLimits{0, 1'000'000};
+		model::Cell made = socket_cell(model::Pattern::MaxRate);
+		made.limits = model::RateLimits{0, 1'000'000};
 		return made;
 	}
 
 	void write(const std::vector<Made> &blocks)
 	{
-		rundir::Head head = small_head();
+		model::Head head = small_head();
 		head.cells = {cell()};
 		rundir::Writer writer(run, head);
 		uint32_t round = 0;
@@ -49,7 +49,7 @@ protected:
 			plan.probed = made.probed;
 			plan.messages = kMessages + made.lost;
 			plan.delay_ns = [&](uint64_t, size_t) { return made.level > kHolds ? kTooLongNs : 0; };
-			rundir::Block block = make_block(head.cells[0], plan);
+			model::Block block = make_block(head.cells[0], plan);
 			block.rate_hz = hz_of(made.level);
 			block.flows[0].recvs.resize(block.flows[0].recvs.size() - made.lost);
 			writer.add(block);

@@ -8,7 +8,7 @@
 namespace icepath::report {
 namespace {
 
-using rundir::Pattern;
+using model::Pattern;
 using Times = std::vector<uint64_t>;
 
 class OneWay : public testing::Test {
@@ -22,7 +22,7 @@ protected:
 		block.flows[0].recvs.push_back({seq, 1, 0, 0, at, 0, at, 1, flags});
 	}
 	BlockMessages look() const { return look_at_messages(block, socket_cell(Pattern::OneWay)); }
-	rundir::Block block = block_of(1);
+	model::Block block = block_of(1);
 };
 
 TEST_F(OneWay, WithoutMessagesThereIsNothing)
@@ -45,9 +45,9 @@ TEST_F(OneWay, LatencyIsRecvMinusSend)
 
 TEST_F(OneWay, LeadInIsNowhere)
 {
-	send(0, 100, rundir::kStampLeadIn);
+	send(0, 100, model::kStampLeadIn);
 	send(1, 200);
-	recv(0, 130, rundir::kStampLeadIn | rundir::kStampBadPayload);
+	recv(0, 130, model::kStampLeadIn | model::kStampBadPayload);
 	recv(1, 210);
 	const BlockMessages seen = look();
 	EXPECT_EQ(seen.counts.sent, 1u);
@@ -65,7 +65,7 @@ TEST_F(OneWay, CountsWhatWentWrong)
 	recv(3, 500);
 	recv(1, 510);
 	recv(1, 520);
-	recv(4, 530, rundir::kStampBadPayload);
+	recv(4, 530, model::kStampBadPayload);
 	recv(77, 540);
 	const MessageCounts counts = look().counts;
 	EXPECT_EQ(counts.sent, 6u);
@@ -88,8 +88,8 @@ TEST_F(OneWay, ReceptionBeforeTheSendIsRefusedNotClamped)
 
 TEST_F(OneWay, SpansGoFromTheFirstCountedMessageToTheLast)
 {
-	send(0, 100, rundir::kStampLeadIn);
-	recv(0, 130, rundir::kStampLeadIn);
+	send(0, 100, model::kStampLeadIn);
+	recv(0, 130, model::kStampLeadIn);
 	send(1, 1000);
 	EXPECT_FALSE(look().sent.per_s().has_value()) << "one message has no rate";
 	send(2, 2000);
@@ -119,7 +119,7 @@ TEST(Span, WithoutTimeThereIsNoRate)
 TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
 {
 	for (uint64_t seq = 0; seq < 4; ++seq)
-		send(seq, 1000 * (seq + 1), seq == 0 ? rundir::kStampLeadIn : 0);
+		send(seq, 1000 * (seq + 1), seq == 0 ? model::kStampLeadIn : 0);
 	block.flows[0].sends[0].return_ns += 7; // lead-in
 	block.flows[0].sends[1].return_ns += 30;
 	block.flows[0].sends[2].call_ns = 0; // none was made
@@ -129,10 +129,10 @@ TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
 
 TEST_F(OneWay, CountsWhatTheKernelCopiedAfterAll)
 {
-	send(0, 100, rundir::kStampLeadIn | rundir::kStampCopied);
-	send(1, 200, rundir::kStampCopied);
+	send(0, 100, model::kStampLeadIn | model::kStampCopied);
+	send(1, 200, model::kStampCopied);
 	send(2, 300);
-	recv(2, 310, rundir::kStampCopied);
+	recv(2, 310, model::kStampCopied);
 	EXPECT_EQ(look().counts.copied_after_all, 1u);
 }
 
@@ -156,19 +156,19 @@ TEST_F(OneWay, LateMessagesAreCountedByThePeriodAndKeptInTheLatencies)
 
 TEST(Lateness, IsNeverMoreThanTheAbsoluteTimes)
 {
-	rundir::Cell slow = socket_cell(Pattern::OneWay);
+	model::Cell slow = socket_cell(Pattern::OneWay);
 	slow.rate_hz = 1;
-	for (const rundir::Cell &cell : {slow, socket_cell(Pattern::PingPong)}) {
+	for (const model::Cell &cell : {slow, socket_cell(Pattern::PingPong)}) {
 		EXPECT_EQ(lateness_of(cell).late_ns, 5'000'000u);
 		EXPECT_EQ(lateness_of(cell).too_late_ns, 50'000'000u);
 	}
 	slow.rate_hz = 30; // between: late by its absolute time, too late by its period
 	EXPECT_EQ(lateness_of(slow).late_ns, 5'000'000u);
 	EXPECT_EQ(lateness_of(slow).too_late_ns, 33'333'333u);
-	rundir::Cell bursts = socket_cell(Pattern::OneWay);
+	model::Cell bursts = socket_cell(Pattern::OneWay);
 	bursts.pattern = Pattern::Burst;
 	bursts.rate_hz = std::nullopt;
-	bursts.burst = rundir::Burst{100, 10'000'000};
+	bursts.burst = model::Burst{100, 10'000'000};
 	EXPECT_EQ(lateness_of(bursts).late_ns, 2'000'000u);
 	EXPECT_EQ(lateness_of(bursts).too_late_ns, 10'000'000u) << "when the next burst is due";
 	slow.rate_hz = 1e-300;
@@ -212,9 +212,9 @@ TEST_F(OneWay, StampsInAnyOrderAndTwiceAreNoProblem)
 
 TEST(RequestResponse, EndsWithTheLastResponse)
 {
-	rundir::Cell cell = socket_cell(Pattern::ReqRep);
+	model::Cell cell = socket_cell(Pattern::ReqRep);
 	cell.responses = 2;
-	rundir::Block block = block_of(2);
+	model::Block block = block_of(2);
 	for (const uint64_t seq : {0, 1})
 		block.flows[0].sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, 0, 0});
 	for (const uint64_t seq : {0, 1, 2, 3}) {
@@ -231,15 +231,15 @@ TEST(RequestResponse, EndsWithTheLastResponse)
 
 TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 {
-	rundir::Cell cell = socket_cell(Pattern::FanOut);
+	model::Cell cell = socket_cell(Pattern::FanOut);
 	cell.cpus = {0, 1, 1};
-	rundir::Block block = block_of(2);
+	model::Block block = block_of(2);
 	for (const uint64_t seq : {0, 1, 2})
-		for (rundir::BlockFlow &flow : block.flows)
-			flow.sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, seq == 0 ? rundir::kStampLeadIn : 0, 0});
+		for (model::BlockFlow &flow : block.flows)
+			flow.sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, seq == 0 ? model::kStampLeadIn : 0, 0});
 	block.flows[0].recvs = {
-		{0, 1, 0, 0, 0, 0, 50, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 240, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
-	block.flows[1].recvs = {{0, 1, 0, 0, 0, 0, 60, 1, rundir::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 190, 1, 0}};
+		{0, 1, 0, 0, 0, 0, 50, 1, model::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 240, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
+	block.flows[1].recvs = {{0, 1, 0, 0, 0, 0, 60, 1, model::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 190, 1, 0}};
 	const BlockMessages seen = look_at_messages(block, cell);
 	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{130, 20}, {80}}));
 	EXPECT_EQ(seen.latencies.to_all, Times{130}) << "message 2 is lost on its way to the second";
@@ -250,11 +250,11 @@ TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 
 TEST(FanIn, HasThePacingOfEverySenderAndLatenessOfItsOwnPeriod)
 {
-	rundir::Cell cell = socket_cell(Pattern::FanIn);
+	model::Cell cell = socket_cell(Pattern::FanIn);
 	cell.cpus = {0, 0, 1};
 	cell.rate_hz = 2000;
 	EXPECT_EQ(lateness_of(cell).too_late_ns, 1'000'000u) << "each sender's messages are a millisecond apart";
-	rundir::Block block = block_of(2);
+	model::Block block = block_of(2);
 	for (const uint64_t sender : {0, 1})
 		block.flows[sender].sends.push_back({0, 100 + 500 * sender, 110 + 510 * sender, 0, 0, 0, 1, 0, 0});
 	block.flows[0].recvs.push_back({0, 1, 0, 0, 0, 0, 150, 1, 0});

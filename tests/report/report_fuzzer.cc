@@ -32,7 +32,7 @@ void report_all(const std::string &run)
 	EXPECT_FALSE(flamegraph_svg(stacks(result), messages_of_cells(result), "x").empty());
 }
 
-rundir::Block small_block(size_t cell, bool probed)
+model::Block small_block(size_t cell, bool probed)
 {
 	BlockPlan plan;
 	plan.cell = static_cast<uint32_t>(cell);
@@ -78,12 +78,12 @@ TEST(ReportFuzz, UntruthfulStampsAndRecordsNeverBreakAReport)
 	std::mt19937_64 random(8);
 	for (int i = 0; i < 300; ++i) {
 		const rundir::TemporaryDirectory temporary;
-		rundir::Block block = small_block(random() % 2, true);
-		for (rundir::BlockFlow &flow : block.flows) {
+		model::Block block = small_block(random() % 2, true);
+		for (model::BlockFlow &flow : block.flows) {
 			change_some(flow.sends, random);
 			change_some(flow.recvs, random);
 		}
-		for (rundir::SlotCapture &slot : block.slots)
+		for (model::SlotCapture &slot : block.slots)
 			change_some(slot.records, random);
 		{
 			rundir::Writer writer(temporary.path("run"), small_head());

@@ -105,7 +105,7 @@ TEST_F(RunJsonTest, ASplitOfCpuTimeSaysWhetherItWasMeasured)
 	const json &sampled = ticking["cells"][0]["cpu_ns_per_message"]["sender"];
 	EXPECT_EQ(sampled["split"], "sampled");
 	EXPECT_NEAR(sampled["total"].get<double>(), sampled["user"].get<double>() + sampled["system"].get<double>(), 0.002);
-	rundir::Head head = small_head();
+	model::Head head = small_head();
 	head.isolation_json = R"({"items":[{"name":"timer_tick","quiet":true}]})";
 	EXPECT_TRUE(cpu_split_is_exact(head));
 	for (const char *unknown :
@@ -123,9 +123,10 @@ TEST(RunJson, AWholeLayerHoldsItsParts)
 	seen.threads[1].name = "rx";
 	path::Path path;
 	path::Boundary at;
-	for (const auto &[part, ns] :
-		 {std::pair<path::Part, uint64_t>{path::Part::None, 30}, {path::Part::Ipi, 20}, {path::Part::IdleExit, 50}}) {
-		path::Segment segment{path::Layer::Wakeup, part, 1, 1, at, at, {}};
+	for (const auto &[part, ns] : {std::pair<model::Part, uint64_t>{model::Part::None, 30},
+								   {model::Part::Ipi, 20},
+								   {model::Part::IdleExit, 50}}) {
+		path::Segment segment{model::Layer::Wakeup, part, 1, 1, at, at, {}};
 		segment.end.at_ns += ns;
 		at = segment.end;
 		path.segments.push_back(segment);
@@ -268,7 +269,7 @@ TEST_F(RunJsonTest, FanOutHasEachReceiver)
 	whole();
 	RunResult result = analyse(run);
 	CellResult &cell = result.cells[1];
-	cell.cell.pattern = rundir::Pattern::FanOut;
+	cell.cell.pattern = model::Pattern::FanOut;
 	cell.cell.cpus = {0, 1, 3};
 	cell.by_flow = {cell.latency, cell.latency};
 	cell.to_all = cell.latency;
@@ -288,7 +289,7 @@ TEST_F(RunJsonTest, FanInHasEachSender)
 	whole();
 	RunResult result = analyse(run);
 	CellResult &cell = result.cells[1];
-	cell.cell.pattern = rundir::Pattern::FanIn;
+	cell.cell.pattern = model::Pattern::FanIn;
 	cell.cell.cpus = {0, 3, 1};
 	cell.by_flow = {cell.latency, cell.latency_probed};
 	const json told = json::parse(run_json_text(result));
@@ -380,12 +381,12 @@ TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)
 
 TEST_F(RunJsonTest, NamesThatAreNoUtf8DontBreakIt)
 {
-	const auto cell = socket_cell(rundir::Pattern::OneWay);
+	const auto cell = socket_cell(model::Pattern::OneWay);
 	BlockPlan plan;
 	plan.cell = 1;
 	plan.probed = true;
 	plan.delay_ns = [](uint64_t, size_t) { return 50; };
-	rundir::Block block = make_block(cell, plan);
+	model::Block block = make_block(cell, plan);
 	for (auto &record : block.slots[1].records)
 		if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
 			record.run.comm[0] = '\xff';

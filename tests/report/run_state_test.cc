@@ -18,9 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-rundir::CacheLine line_of(const std::vector<uint64_t> &round_trips)
+model::CacheLine line_of(const std::vector<uint64_t> &round_trips)
 {
-	rundir::CacheLine line{0, 1};
+	model::CacheLine line{0, 1};
 	for (const uint64_t took_ns : round_trips)
 		line.times.push_back({7'000'000'000 + 500'000'000 * line.times.size(), took_ns});
 	return line;
@@ -44,14 +44,14 @@ TEST(LineLevels, OneThatStaysIsOne)
 
 TEST(LineLevels, AChangeThatStaysIsAnother)
 {
-	const rundir::CacheLine line = line_of({330, 320, 340, 80, 82, 81, 79, 325});
+	const model::CacheLine line = line_of({330, 320, 340, 80, 82, 81, 79, 325});
 	const auto levels = levels_of(line);
 	EXPECT_EQ(times_of(levels), (std::vector<uint64_t>{330, 81, 325})) << "the last look may stand alone";
 	EXPECT_EQ(levels[1].from_ns, 1'500'000'000u);
 	EXPECT_EQ(levels[1].looks, 4u);
 	EXPECT_EQ(levels_text(line, levels),
 			  "took 330 ns from CPU 0 to CPU 1 and back, 81 ns from 1.5 s on, 325 ns from 3.5 s on");
-	const rundir::CacheLine restless = line_of({330, 330, 80, 80, 330, 330, 80, 80, 330, 330});
+	const model::CacheLine restless = line_of({330, 330, 80, 80, 330, 330, 80, 80, 330, 330});
 	EXPECT_EQ(levels_text(restless, levels_of(restless)),
 			  "took 330 ns from CPU 0 to CPU 1 and back, and between 80 ns and 330 ns later: it changed 4 times");
 }
@@ -61,11 +61,11 @@ class RunStateTest : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
-	rundir::Tail tail{"2026-01-02T03:04:15Z", false, 2, {}};
+	model::Tail tail{"2026-01-02T03:04:15Z", false, 2, {}};
 
 	RunResult of(const std::vector<uint64_t> &delay_of_opening, size_t pairs_each = 1)
 	{
-		rundir::Head head = small_head();
+		model::Head head = small_head();
 		head.cells.erase(head.cells.begin());
 		rundir::Writer writer(run, head);
 		for (uint32_t round = 0; round < 2 * pairs_each * delay_of_opening.size(); ++round) {
@@ -76,7 +76,7 @@ protected:
 			plan.delay_ns = [&](uint64_t seq, size_t) -> uint64_t {
 				return delay_of_opening[opening] + 5 * seq + 3 * (round % 5) + (plan.probed ? 200 : 0);
 			};
-			rundir::Block block = make_block(head.cells[0], plan);
+			model::Block block = make_block(head.cells[0], plan);
 			block.opening = opening;
 			block.begin.monotonic_ns = 1'000'000'000ull * (round + 1);
 			block.steal_ns = 10'000'000 * (round % 2);
@@ -87,7 +87,7 @@ protected:
 		writer.finish(tail);
 		return analyse(run);
 	}
-	std::function<void(rundir::Block &)> change = [](rundir::Block &) {};
+	std::function<void(model::Block &)> change = [](model::Block &) {};
 
 	static std::string notices_of(const RunResult &result)
 	{
@@ -181,7 +181,7 @@ TEST_F(RunStateTest, WithoutDriftNoneIsTold)
 
 TEST_F(RunStateTest, WhatEachBlockLostStandsByBlock)
 {
-	change = [](rundir::Block &block) {
+	change = [](model::Block &block) {
 		if (block.round == 3) {
 			block.slots[0].position += 7; // dropped
 			block.skipped = {{0, UINT64_MAX, 5}};
@@ -216,7 +216,7 @@ TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 	std::vector<double> weights, runqueue;
 	std::vector<uint32_t> openings;
 	for (const LayerRow &row : cell.layers.rows())
-		if (row.layer == path::Layer::Runqueue)
+		if (row.layer == model::Layer::Runqueue)
 			runqueue = row.by_block;
 	for (uint32_t block = 0; block < runqueue.size(); ++block) {
 		weights.push_back(100);
@@ -233,7 +233,7 @@ TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 // Of rounds 0 and 3 nothing is left, and with round 2 probed as well, 1 and 2 would be a pair, but of different processes.
 TEST_F(RunStateTest, BlocksOfTwoOpeningsAreNoPair)
 {
-	change = [](rundir::Block &block) {
+	change = [](model::Block &block) {
 		if (block.round == 0 || block.round == 3)
 			block.flows[0].recvs.clear();
 		if (block.round == 2)

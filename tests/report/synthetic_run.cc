@@ -5,27 +5,28 @@
 #include <cstring>
 
 #include "icepath/plugin.h"
+#include "profiler/model/graph.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
 namespace {
 
-using rundir::Block;
-using rundir::Pattern;
+using model::Block;
+using model::Pattern;
 
 constexpr uint64_t kLeadIn = 2;
 constexpr std::array<uint64_t, 2> kSocketKeys = {11, 12};
 
 class Maker {
 public:
-	Maker(const rundir::Cell &cell, const BlockPlan &plan) : plan_(plan)
+	Maker(const model::Cell &cell, const BlockPlan &plan) : plan_(plan)
 	{
 		block_.cell = plan.cell;
 		block_.round = plan.round;
 		block_.probed = plan.probed;
 		const bool pingpong = cell.pattern == Pattern::PingPong;
 		block_.sides.resize(2);
-		for (const rundir::Flow &flow : rundir::flows_of(cell))
+		for (const model::Flow &flow : model::flows_of(cell))
 			block_.flows.push_back({kSocketKeys[flow.from], kSocketKeys[flow.to], {}, {}});
 		for (size_t side = 0; side < 2; ++side) {
 			block_.sides[side].tid = kTids[side];
@@ -46,7 +47,7 @@ public:
 		}
 		block_.finish.monotonic_ns = now_ + 10000;
 		// Records are written at the end of what they tell.
-		for (rundir::SlotCapture &slot : block_.slots) {
+		for (model::SlotCapture &slot : block_.slots) {
 			std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
 			for (icepath_record &record : slot.records)
 				record.seq = slot.position++;
@@ -60,7 +61,7 @@ private:
 	{
 		const size_t to = 1 - from;
 		const uint64_t delay = plan_.delay_ns(seq, from);
-		const uint32_t flags = seq < kLeadIn ? rundir::kStampLeadIn : 0;
+		const uint32_t flags = seq < kLeadIn ? model::kStampLeadIn : 0;
 		block_.flows[from].sends.push_back({seq, t, t, t + 200, 0, t + 1900, 1, flags, 0});
 		const uint64_t ask = idle_since_[to], taken = t + 5000 + delay;
 		block_.flows[from].recvs.push_back({seq, ask, 0, ask, taken, 0, taken + 300, 1, flags});
@@ -108,9 +109,9 @@ private:
 
 } // namespace
 
-rundir::Cell socket_cell(Pattern pattern)
+model::Cell socket_cell(Pattern pattern)
 {
-	rundir::Cell cell;
+	model::Cell cell;
 	cell.target = "uds-stream";
 	cell.pattern = pattern;
 	cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
@@ -127,11 +128,11 @@ Block block_of(size_t flows)
 	return block;
 }
 
-Block make_block(const rundir::Cell &cell, const BlockPlan &plan) { return Maker(cell, plan).take(); }
+Block make_block(const model::Cell &cell, const BlockPlan &plan) { return Maker(cell, plan).take(); }
 
-rundir::Head small_head()
+model::Head small_head()
 {
-	rundir::Head head;
+	model::Head head;
 	head.icepath_version = "0.1.0";
 	head.command_line = "icepath run -t uds-stream";
 	head.started_utc = "2026-01-02T03:04:05Z";
@@ -152,7 +153,7 @@ rundir::Head small_head()
 
 void write_small_run(const std::string &directory, bool finish, uint32_t rounds)
 {
-	const rundir::Head head = small_head();
+	const model::Head head = small_head();
 	rundir::Writer writer(directory, head);
 	for (uint32_t round = 0; round < rounds; ++round)
 		for (uint32_t cell = 0; cell < 2; ++cell) {

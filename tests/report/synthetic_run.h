@@ -10,8 +10,8 @@
 #include <functional>
 #include <string>
 
-#include "profiler/rundir/block.h"
-#include "profiler/rundir/run.h"
+#include "profiler/model/block.h"
+#include "profiler/model/run.h"
 
 namespace icepath::report {
 
@@ -27,14 +27,14 @@ struct BlockPlan {
 	std::function<uint64_t(uint64_t seq, size_t from)> delay_ns = [](uint64_t, size_t) { return 0; };
 };
 
-rundir::Cell socket_cell(rundir::Pattern pattern);
+model::Cell socket_cell(model::Pattern pattern);
 // Without messages.
-rundir::Block block_of(size_t flows);
-rundir::Block make_block(const rundir::Cell &cell, const BlockPlan &plan);
+model::Block block_of(size_t flows);
+model::Block make_block(const model::Cell &cell, const BlockPlan &plan);
 
 // Two cells, pingpong and oneway of uds-stream, as many probed as unprobed blocks each in ABBA order. The probed block of round 6 of
 // the pingpong cell has one answer that the hog delayed by 381 µs. Fewer than five blocks tell no p99: that takes kEnoughRounds.
-rundir::Head small_head();
+model::Head small_head();
 inline constexpr uint32_t kEnoughRounds = 12;
 void write_small_run(const std::string &directory, bool finish = true, uint32_t rounds = 8);
 

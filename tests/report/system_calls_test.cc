@@ -22,12 +22,12 @@ icepath_record call(uint32_t tid, long number, uint64_t begin_ns, uint64_t end_n
 	return record;
 }
 
-rundir::Cell cell() { return socket_cell(rundir::Pattern::PingPong); }
+model::Cell cell() { return socket_cell(model::Pattern::PingPong); }
 
 // One of four messages, whose sender made two calls and a thread of the library one.
-rundir::Block block()
+model::Block block()
 {
-	rundir::Block block = block_of(2);
+	model::Block block = block_of(2);
 	for (size_t side = 0; side < 2; side++) {
 		block.sides[side].tid = kTids[side];
 		block.sides[side].marker_begin_ns = kBegin;
@@ -37,7 +37,7 @@ rundir::Block block()
 	block.flows[0].sends[2].send_ns = 1500;
 	block.flows[0].sends[2].return_ns = 3200;
 	block.flows[1].sends.resize(1);
-	rundir::SlotCapture &slot = block.slots.emplace_back();
+	model::SlotCapture &slot = block.slots.emplace_back();
 	slot.records = {call(kTids[0], SYS_sendto, 2000, 2100), call(kTids[0], SYS_futex, 3000, 3100),
 					call(7, SYS_futex, 4000, 4100)};
 	slot.position = static_cast<uint32_t>(slot.records.size());
@@ -53,9 +53,9 @@ path::Observations seen()
 	return seen;
 }
 
-rundir::Head head()
+model::Head head()
 {
-	rundir::Head head;
+	model::Head head;
 	head.host_json = R"({"machine": "x86_64"})";
 	return head;
 }
@@ -83,7 +83,7 @@ TEST(SystemCalls, AreCountedByThreadAndPerMessage)
 
 TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 {
-	rundir::Block one = block();
+	model::Block one = block();
 	one.slots[0].records[0].call.begin_ns = 1400; // before it sends
 	one.slots[0].records[1].call.begin_ns = 3300; // after it has sent
 	SystemCalls calls(head());
@@ -99,7 +99,7 @@ TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 
 TEST(SystemCalls, CountUntilTheLastSideHasEnded)
 {
-	rundir::Block one = block();
+	model::Block one = block();
 	one.slots[0].records[2].end_ns = kEnd + 1;
 	SystemCalls calls(head());
 	calls.add(one, cell(), seen());
@@ -113,18 +113,18 @@ TEST(SystemCalls, CountUntilTheLastSideHasEnded)
 TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 {
 	SystemCalls calls(head());
-	rundir::Block lost = block(), shared = block(), skipped = block();
+	model::Block lost = block(), shared = block(), skipped = block();
 	lost.slots[0].position++;
 	shared.companions.push_back({9, 0, "tcp receiver"});
 	skipped.skipped = {{.count = 1}};
-	for (const rundir::Block &one : {lost, shared, skipped})
+	for (const model::Block &one : {lost, shared, skipped})
 		calls.add(one, cell(), seen());
 	EXPECT_TRUE(calls.by_thread().empty());
 }
 
 TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
 {
-	rundir::Block one = block();
+	model::Block one = block();
 	one.slots[0].records[0].call.number = 4000;
 	one.slots[0].records[2].tid = 12345; // never named
 	SystemCalls calls(head()), elsewhere;

@@ -171,13 +171,13 @@ TEST_F(TerminalTest, AnUnfinishedRunSaysSoBeforeItsTable)
 	EXPECT_LT(died.find("partial: the run isn't finished"), died.find("one-way latency"));
 	EXPECT_EQ(died.find("partial"), died.rfind("partial")) << "once";
 	RunResult result = analyse(run);
-	result.tail = rundir::Tail{"", true, 8, {}};
+	result.tail = model::Tail{"", true, 8, {}};
 	EXPECT_NE(terminal_report(result, {.unicode = true}).find("partial: the run was interrupted"), std::string::npos);
 }
 
 TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
 {
-	rundir::Head head = small_head();
+	model::Head head = small_head();
 	head.command_line = "icepath run \033]0;owned\007";
 	head.host_json = R"({"hostname":"a\u001b[2Jb"})";
 	head.cells[0].target = "uds\nstream";
@@ -186,13 +186,13 @@ TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
 		BlockPlan plan;
 		plan.probed = true;
 		plan.delay_ns = [](uint64_t, size_t) { return 100; };
-		rundir::Block block = make_block(head.cells[0], plan);
-		for (rundir::SlotCapture &slot : block.slots)
+		model::Block block = make_block(head.cells[0], plan);
+		for (model::SlotCapture &slot : block.slots)
 			for (icepath_record &record : slot.records)
 				if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
 					record.run.comm[1] = '\033';
 		writer.add(block);
-		rundir::Tail tail;
+		model::Tail tail;
 		tail.notices = {"a\r\033[1mb"};
 		writer.finish(tail);
 	}
@@ -256,7 +256,7 @@ TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)
 		result.cells[i].cell.granted[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
 		result.cells[i].cell.granted[ICEPATH_QOS_LIFESPAN] = 20'000'000;
 	}
-	rundir::Qos &asked = result.cells[1].cell.qos;
+	model::Qos &asked = result.cells[1].cell.qos;
 	asked[ICEPATH_QOS_RELIABILITY] = ICEPATH_RELIABLE;
 	std::string out = terminal_report(result, {.unicode = true, .width = 200});
 	EXPECT_NE(out.find("  dds/a, dds/b reliable: reliable lifespan 20ms\n"), std::string::npos) << out;
@@ -271,7 +271,7 @@ TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)
 // Cells without a file: target, pattern and size, and the p50.
 class TableTest : public testing::Test {
 protected:
-	void add(const std::string &target, rundir::Pattern pattern, uint64_t bytes, std::optional<uint64_t> p50_ns)
+	void add(const std::string &target, model::Pattern pattern, uint64_t bytes, std::optional<uint64_t> p50_ns)
 	{
 		CellResult &cell = result.cells.emplace_back();
 		cell.cell = socket_cell(pattern);
@@ -288,16 +288,16 @@ protected:
 
 TEST_F(TableTest, HasTheFloorInOneLineUnderIt)
 {
-	add("null", rundir::Pattern::PingPong, 64, 206);
-	add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	add("null", model::Pattern::PingPong, 64, 206);
+	add("pipe", model::Pattern::PingPong, 64, 8000);
 	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.206 µs at 64 B\n"), std::string::npos) << text();
 	EXPECT_GT(text().find("floor"), text().find("one-way latency"));
-	add("null", rundir::Pattern::PingPong, 4096, 1560);
-	add("pipe", rundir::Pattern::PingPong, 4096, 9000);
+	add("null", model::Pattern::PingPong, 4096, 1560);
+	add("pipe", model::Pattern::PingPong, 4096, 9000);
 	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.206 µs at 64 B, 1.56 µs at 4 KiB\n"), std::string::npos)
 		<< text();
-	add("null", rundir::Pattern::OneWay, 64, 466);
-	add("pipe", rundir::Pattern::OneWay, 64, 40'000);
+	add("null", model::Pattern::OneWay, 64, 466);
+	add("pipe", model::Pattern::OneWay, 64, 40'000);
 	EXPECT_NE(text().find("(stamps alone): pingpong 0.206 µs at 64 B, 1.56 µs at 4 KiB · oneway 0.466 µs at 64 B\n"),
 			  std::string::npos)
 		<< text();
@@ -305,14 +305,14 @@ TEST_F(TableTest, HasTheFloorInOneLineUnderIt)
 
 TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 {
-	add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	add("pipe", model::Pattern::PingPong, 64, 8000);
 	EXPECT_EQ(text().find("floor"), std::string::npos);
-	add("null", rundir::Pattern::PingPong, 4096, 1560); // another size
-	add("null", rundir::Pattern::OneWay, 64, 466);      // another pattern
-	add("null", rundir::Pattern::Throughput, 64, 90'000); // its messages wait for each other
-	add("pipe", rundir::Pattern::Throughput, 64, 90'000);
+	add("null", model::Pattern::PingPong, 4096, 1560); // another size
+	add("null", model::Pattern::OneWay, 64, 466);      // another pattern
+	add("null", model::Pattern::Throughput, 64, 90'000); // its messages wait for each other
+	add("pipe", model::Pattern::Throughput, 64, 90'000);
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
-	add("null", rundir::Pattern::PingPong, 64, std::nullopt); // too few messages
+	add("null", model::Pattern::PingPong, 64, std::nullopt); // too few messages
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
 	result.cells.back().latency.percentiles[0] = 206;
 	result.cells.back().cell.injection.sender_user_ns = 20'000;
@@ -323,28 +323,28 @@ TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 
 TEST_F(TableTest, SaysWhereTheEndsAreAndHasAFloorForEach)
 {
-	for (const rundir::Between between :
-		 {rundir::Between::Processes, rundir::Between::Threads, rundir::Between::OneThread}) {
-		add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	for (const model::Between between :
+		 {model::Between::Processes, model::Between::Threads, model::Between::OneThread}) {
+		add("pipe", model::Pattern::PingPong, 64, 8000);
 		result.cells.back().cell.between = between;
 	}
-	add("null", rundir::Pattern::PingPong, 64, 120);
-	result.cells.back().cell.between = rundir::Between::OneThread;
+	add("null", model::Pattern::PingPong, 64, 120);
+	result.cells.back().cell.between = model::Between::OneThread;
 	for (const char *target : {"\npipe ", "\npipe threads ", "\npipe one-thread "})
 		EXPECT_NE(text().find(target), std::string::npos) << text();
 	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.120 µs at 64 B one-thread\n"), std::string::npos)
 		<< text();
-	result.cells.back().cell.between = rundir::Between::Threads;
-	result.cells[1].cell.between = rundir::Between::Processes;
+	result.cells.back().cell.between = model::Between::Threads;
+	result.cells[1].cell.between = model::Between::Processes;
 	EXPECT_EQ(text().find("floor"), std::string::npos) << "no other is between threads";
 }
 
 TEST_F(TableTest, HasTheRatesOfLoadsOnly)
 {
-	add("pipe", rundir::Pattern::PingPong, 64, 8000);
+	add("pipe", model::Pattern::PingPong, 64, 8000);
 	result.cells.back().throughput.received_per_s = 777e3;
 	EXPECT_EQ(text().find("msg/s"), std::string::npos);
-	add("pipe", rundir::Pattern::Throughput, 64, 90'000);
+	add("pipe", model::Pattern::Throughput, 64, 90'000);
 	result.cells.back().throughput.received_per_s = 1.264e6;
 	EXPECT_NE(text().find("msg/s"), std::string::npos);
 	EXPECT_NE(text().find(" 1.26M "), std::string::npos) << text();

@@ -9,8 +9,8 @@
 namespace icepath::report {
 namespace {
 
-using path::Layer;
-using path::Part;
+using model::Layer;
+using model::Part;
 using path::Provenance;
 
 // 2.000 µs in four pieces whose shares don't round evenly.
@@ -39,7 +39,7 @@ WorstMessage example()
 
 TEST(Explain, AddsUpToAHundredPercent)
 {
-	const auto lines = explain(example(), socket_cell(rundir::Pattern::PingPong), {false, true});
+	const auto lines = explain(example(), socket_cell(model::Pattern::PingPong), {false, true});
 	const std::vector<std::string> expected = {
 		"worst message with a whole path: uds-stream 64 B, message 18 233 of round 3, 2.00 µs",
 		"    layer            thread     µs    share  known",
@@ -63,7 +63,7 @@ TEST(Explain, OfThousandsOfPiecesShowsTheFirstAndTheLast)
 	worst.path.segments.assign(1000, piece);
 	worst.path.segments.back().layer = Layer::ReceiverUser;
 	worst.path.recv_ns = worst.path.send_ns + 333'000;
-	const auto lines = explain(worst, socket_cell(rundir::Pattern::PingPong), {false, true});
+	const auto lines = explain(worst, socket_cell(model::Pattern::PingPong), {false, true});
 	ASSERT_EQ(lines.size(), 2u + 60 + 1 + 2);
 	EXPECT_EQ(lines[2 + 30], "    …                      313.020   94.0 %  940 pieces more");
 	EXPECT_NE(lines[2 + 60].find("receiver.user"), std::string::npos) << "the last of all";
@@ -77,7 +77,7 @@ TEST(Explain, StatesTheBoundOfWhatIsInferred)
 	worst.path.segments[0].end.provenance = Provenance::Inferred;
 	worst.path.segments[0].end.earliest_ns = 700;
 	worst.path.segments[0].end.latest_ns = 950;
-	EXPECT_NE(explain(worst, socket_cell(rundir::Pattern::OneWay), {})[2].find("inferred within 250 ns"),
+	EXPECT_NE(explain(worst, socket_cell(model::Pattern::OneWay), {})[2].find("inferred within 250 ns"),
 			  std::string::npos);
 }
 
@@ -87,7 +87,7 @@ TEST(Explain, SaysWhatIsPlacedByACalibration)
 	worst.path.segments[0].end.provenance = Provenance::Calibrated;
 	worst.path.segments[0].end.earliest_ns = 700;
 	worst.path.segments[0].end.latest_ns = 950;
-	EXPECT_NE(explain(worst, socket_cell(rundir::Pattern::OneWay), {})[2].find("inferred (calibrated) within 250 ns"),
+	EXPECT_NE(explain(worst, socket_cell(model::Pattern::OneWay), {})[2].find("inferred (calibrated) within 250 ns"),
 			  std::string::npos);
 }
 

@@ -13,16 +13,16 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
 
-rundir::Cell one_way(double rate_hz)
+model::Cell one_way(double rate_hz)
 {
-	rundir::Cell cell;
+	model::Cell cell;
 	cell.target = "pipe";
-	cell.pattern = rundir::Pattern::OneWay;
+	cell.pattern = model::Pattern::OneWay;
 	cell.rate_hz = rate_hz;
 	return cell;
 }
 
-std::string refusal(double budget_s, const std::vector<rundir::Cell> &cells)
+std::string refusal(double budget_s, const std::vector<model::Cell> &cells)
 {
 	try {
 		check_budget(budget_s, cells, 1000);
@@ -44,9 +44,9 @@ TEST(LeastBlock, HoldsTheLeadInAndUsefulMessagesAtTheCellsRate)
 
 TEST(LeastBlock, OfAFanInHoldsWhatEachSenderSends)
 {
-	rundir::Cell cell = one_way(1000);
+	model::Cell cell = one_way(1000);
 	const uint64_t alone_ns = least_block_ns(cell, 1000);
-	cell.pattern = rundir::Pattern::FanIn;
+	cell.pattern = model::Pattern::FanIn;
 	cell.cpus = {0, 0, 0, 0, 1};
 	EXPECT_GT(least_block_ns(cell, 1000), 3 * alone_ns);
 }
@@ -62,23 +62,23 @@ TEST(LeadIn, IsLimitedByNumberAndTime)
 	EXPECT_EQ(lead_in_of(one_way(2000)), kLeadIn);
 	EXPECT_EQ(lead_in_of(one_way(100)), 10u) << "100 ms of them";
 	EXPECT_EQ(lead_in_of(one_way(1)), 1u);
-	rundir::Cell pingpong; // has a pace only once it was measured
+	model::Cell pingpong; // has a pace only once it was measured
 	EXPECT_EQ(lead_in_of(pingpong), kLeadIn);
 	EXPECT_EQ(lead_in_of(pingpong, 88 * kMs), 1u);
 	EXPECT_EQ(lead_in_of(pingpong, 50'000), kLeadIn);
 	pingpong.injection.receiver_busy_ns = 20 * kMs;
 	EXPECT_EQ(lead_in_of(pingpong), 5u);
-	rundir::Cell bursts = one_way(1);
+	model::Cell bursts = one_way(1);
 	bursts.burst.emplace();
 	EXPECT_EQ(lead_in_of(bursts), kLeadIn);
 }
 
 TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 {
-	rundir::Cell sparse = one_way(5);
-	sparse.pattern = rundir::Pattern::Sparse;
+	model::Cell sparse = one_way(5);
+	sparse.pattern = model::Pattern::Sparse;
 	EXPECT_EQ(lead_in_of(sparse), 1u);
-	rundir::Cell large = one_way(1000);
+	model::Cell large = one_way(1000);
 	large.payload_bytes = 1u << 20;
 	EXPECT_EQ(lead_in_of(large), kLeadIn);
 	large.mechanisms = ICEPATH_USES_LIBRARY_CALLS; // each takes many records
@@ -88,7 +88,7 @@ TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 	const uint64_t alone_ns = least_block_ns(sparse, 1000);
 	EXPECT_GT(alone_ns, (1 + kUsefulMessages) * 200 * kMs);
 	EXPECT_LT(alone_ns, (4 + kUsefulMessages) * 200 * kMs);
-	const std::vector<rundir::Cell> cells(8, sparse);
+	const std::vector<model::Cell> cells(8, sparse);
 	EXPECT_GT(least_visit_ns({0, 1, 2, 3, 4, 5, 6, 7}, cells, 1000), alone_ns + 175 * kMs)
 		<< "the last one begins later";
 	EXPECT_LT(least_visit_ns({0, 1, 2, 3, 4, 5, 6, 7}, cells, 1000), alone_ns + 250 * kMs);
@@ -102,9 +102,9 @@ TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 
 TEST(LeastBlock, OfASearchHoldsWhatJudgesARate)
 {
-	rundir::Cell search;
-	search.pattern = rundir::Pattern::MaxRate;
-	search.limits = rundir::RateLimits{0, 1 * kMs};
+	model::Cell search;
+	search.pattern = model::Pattern::MaxRate;
+	search.limits = model::RateLimits{0, 1 * kMs};
 	for (const uint32_t count : {1u, 1000u})
 		EXPECT_GT(least_block_ns(search, count), 20 * kMs) << "--messages doesn't shorten it";
 	EXPECT_LT(least_block_ns(search, 1000), 40 * kMs);
@@ -116,22 +116,22 @@ TEST(LeastBlock, OfASearchHoldsWhatJudgesARate)
 
 TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 {
-	rundir::Cell pingpong;
+	model::Cell pingpong;
 	pingpong.injection = {2 * kMs, 3 * kMs};
 	EXPECT_GT(least_block_ns(pingpong, 1000), (20 + kUsefulMessages) * 5 * kMs);
 	EXPECT_LT(least_block_ns(pingpong, 1000), (25 + kUsefulMessages) * 5 * kMs);
-	rundir::Cell busy_receiver = one_way(10'000);
+	model::Cell busy_receiver = one_way(10'000);
 	busy_receiver.injection.receiver_busy_ns = 3 * kMs;
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
 	busy_receiver.injection.sender_user_ns = 2 * kMs;
 	EXPECT_LT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 4 * kMs) << "at the same time";
-	busy_receiver.between = rundir::Between::OneThread;
+	busy_receiver.between = model::Between::OneThread;
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (20 + kUsefulMessages) * 5 * kMs) << "one after the other";
 }
 
 TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
 {
-	rundir::Cell cell = one_way(2000);
+	model::Cell cell = one_way(2000);
 	EXPECT_EQ(most_messages(cell, 500 * kMs, 1000), 1000u);
 	cell.injection.receiver_busy_ns = 10 * kMs;
 	EXPECT_EQ(most_messages(cell, 2 * kSecond, 1000), 200u - 10);
@@ -161,8 +161,8 @@ TEST(CheckBudget, RefusesWhatCannotHoldOnePairOfRoundsAndNamesWhatDoes)
 
 TEST(CheckBudget, RefusesMoreCellsThanTheTimeHolds)
 {
-	EXPECT_EQ(refusal(4, std::vector<rundir::Cell>(30, one_way(2000))), "");
-	EXPECT_NE(refusal(4, std::vector<rundir::Cell>(100, one_way(2000))), "");
+	EXPECT_EQ(refusal(4, std::vector<model::Cell>(30, one_way(2000))), "");
+	EXPECT_NE(refusal(4, std::vector<model::Cell>(100, one_way(2000))), "");
 }
 
 // A run on a clock of its own.

@@ -60,7 +60,7 @@ TEST(CacheLines, AreLookedAtNowAndThen)
 TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
 {
 	const std::vector<uint32_t> cpus = own_cpus();
-	rundir::Block block;
+	model::Block block;
 	const BlockCost cost(cpus, getpid()); // counts itself twice
 	const uint64_t begin_ns = icepath_now_ns();
 	while (icepath_now_ns() < begin_ns + 20'000'000) {
@@ -68,7 +68,7 @@ TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
 	cost.tell(block);
 	ASSERT_TRUE(block.own_cpu_ns && block.steal_ns);
 	EXPECT_GT(*block.own_cpu_ns, 1'000'000u);
-	rundir::Block other;
+	model::Block other;
 	BlockCost(cpus, -1).tell(other);
 	EXPECT_FALSE(other.own_cpu_ns) << "a helper that isn't there";
 }

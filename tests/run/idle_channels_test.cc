@@ -21,11 +21,11 @@ size_t descriptors_of(uint32_t tid)
 }
 
 // Open in each side's worker.
-std::array<size_t, 2> descriptors_with(uint32_t idle_channels, rundir::Between between)
+std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between between)
 {
-	rundir::Cell cell;
+	model::Cell cell;
 	cell.target = "pipe";
-	cell.pattern = rundir::Pattern::OneWay;
+	cell.pattern = model::Pattern::OneWay;
 	cell.between = between;
 	cell.idle_channels = idle_channels;
 	cell.cpus.assign(2, static_cast<uint32_t>(sched_getcpu()));
@@ -40,7 +40,7 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, rundir::Between b
 	wish.lead_in = 0;
 	wish.count = 10;
 	wish.duration_ns = 50'000'000;
-	const rundir::Block block = run_alone(live, wish, SlotsView(), nullptr);
+	const model::Block block = run_alone(live, wish, SlotsView(), nullptr);
 	EXPECT_EQ(block.failure, "");
 	EXPECT_EQ(block.flows.size(), 1u) << "messages go through one channel only";
 	EXPECT_EQ(block.flows[0].recvs.size(), 10u);
@@ -49,12 +49,12 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, rundir::Between b
 
 TEST(IdleChannels, AreOpenInBothWorkers)
 {
-	for (const rundir::Between between : {rundir::Between::Processes, rundir::Between::OneThread}) {
+	for (const model::Between between : {model::Between::Processes, model::Between::OneThread}) {
 		const auto without = descriptors_with(0, between), with = descriptors_with(kIdle, between);
 		for (const size_t side : {0u, 1u}) {
-			ASSERT_GT(with[side], without[side]) << rundir::name(between) << " side " << side;
+			ASSERT_GT(with[side], without[side]) << model::name(between) << " side " << side;
 			EXPECT_EQ((with[side] - without[side]) % kIdle, 0u) << "all have the same ones";
-			EXPECT_GE(with[side] - without[side], kIdle * (between == rundir::Between::OneThread ? 2 : 1))
+			EXPECT_GE(with[side] - without[side], kIdle * (between == model::Between::OneThread ? 2 : 1))
 				<< "an end of its pipe, or both";
 		}
 	}

@@ -41,7 +41,7 @@ protected:
 	LyingCell() : helper(self())
 	{
 		cell.target = "liar";
-		cell.pattern = rundir::Pattern::OneWay;
+		cell.pattern = model::Pattern::OneWay;
 		cell.cpus.assign(2, static_cast<uint32_t>(sched_getcpu()));
 	}
 
@@ -51,7 +51,7 @@ protected:
 		return std::make_unique<LiveCell>(cell, part, 0, kRoom, SlotsView(), helper);
 	}
 
-	rundir::Block run(LiveCell &live)
+	model::Block run(LiveCell &live)
 	{
 		BlockWish wish;
 		wish.number = ++blocks;
@@ -61,25 +61,25 @@ protected:
 		return run_alone(live, wish, SlotsView(), nullptr);
 	}
 
-	rundir::Block block_of(uint32_t side, const std::string &what) { return run(*open(side, what)); }
+	model::Block block_of(uint32_t side, const std::string &what) { return run(*open(side, what)); }
 
 	// The cell is over, by name, without stamps.
 	void expect_over(uint32_t side, const std::string &what, const std::string &says)
 	{
-		const rundir::Block block = block_of(side, what);
-		EXPECT_EQ(block.end, rundir::BlockEnd::Failed) << what;
+		const model::Block block = block_of(side, what);
+		EXPECT_EQ(block.end, model::BlockEnd::Failed) << what;
 		const std::string who = std::string(side == 0 ? "sender" : "receiver") + " of liar 64 B oneway";
 		EXPECT_NE(block.failure.find(who), std::string::npos) << what << ": " << block.failure;
 		EXPECT_NE(block.failure.find(says), std::string::npos) << what << ": " << block.failure;
 		EXPECT_EQ(block.sides.size(), 2u);
-		for (const rundir::BlockFlow &flow : block.flows)
+		for (const model::BlockFlow &flow : block.flows)
 			EXPECT_TRUE(flow.sends.empty() && flow.recvs.empty()) << what;
 	}
 
-	static void expect_whole(const rundir::Block &block)
+	static void expect_whole(const model::Block &block)
 	{
 		EXPECT_EQ(block.failure, "");
-		EXPECT_NE(block.end, rundir::BlockEnd::Failed);
+		EXPECT_NE(block.end, model::BlockEnd::Failed);
 		EXPECT_EQ(block.flows[0].sends.size(), kLeadIn + kCount);
 		EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount);
 		EXPECT_EQ(block.flows.size(), 1u);
@@ -97,7 +97,7 @@ protected:
 	}
 
 	privilege::Helper helper;
-	rundir::Cell cell;
+	model::Cell cell;
 	uint64_t blocks = 0;
 };
 
@@ -105,7 +105,7 @@ TEST_F(LyingCell, IsACellLikeAnyOtherWhereNobodyLies)
 {
 	const auto live = open(0, "nothing");
 	for (int i = 0; i < 3; i++) {
-		const rundir::Block block = run(*live);
+		const model::Block block = run(*live);
 		expect_whole(block);
 		for (uint32_t message = 0; message < kLeadIn + kCount; message++) {
 			EXPECT_EQ(block.flows[0].sends[message].seq, message);
@@ -128,10 +128,10 @@ TEST_F(LyingCell, IsOverWhereAWorkerCountsWhatCannotBe)
 TEST_F(LyingCell, HasNoCounterThatCannotBe)
 {
 	const auto live = open(0, "counters that can't be");
-	rundir::Block block = run(*live);
+	model::Block block = run(*live);
 	expect_whole(block);
 	EXPECT_EQ(block.sides[0].counters.migrations.error, EPROTO);
-	EXPECT_EQ(block.sides[0].counters.branches.error, rundir::kNotAsked);
+	EXPECT_EQ(block.sides[0].counters.branches.error, model::kNotAsked);
 	EXPECT_FALSE(is_counted(block));
 	BlockWish wish;
 	wish.number = ++blocks;
@@ -141,11 +141,11 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 	wish.count_hardware = true;
 	block = run_alone(*live, wish, SlotsView(), nullptr);
 	expect_whole(block);
-	const rundir::Counters &told = block.sides[0].counters;
+	const model::Counters &told = block.sides[0].counters;
 	EXPECT_EQ(told.cycles.error, EPROTO);
 	EXPECT_EQ(told.cycles.counted, 0u);
 	EXPECT_EQ(told.instructions.error, EPROTO);
-	EXPECT_EQ(told.cache_misses.error, rundir::kNotAsked);
+	EXPECT_EQ(told.cache_misses.error, model::kNotAsked);
 	EXPECT_EQ(told.branches.counted, 5u);
 	EXPECT_EQ(told.user_only, 1u);
 	EXPECT_TRUE(is_counted(block));
@@ -155,7 +155,7 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
 {
 	cell.capabilities = ICEPATH_IS_LOSSY;
-	const rundir::Block block = block_of(1, "counts beyond the block");
+	const model::Block block = block_of(1, "counts beyond the block");
 	EXPECT_EQ(block.failure, "");
 	EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount + 1);
 	expect_over(0, "counts beyond the block", "can't be true");
@@ -227,14 +227,14 @@ TEST_F(LyingCell, KeepsItsMemoryWhateverAWorkerDoesToIt)
 
 TEST_F(LyingCell, HasNoEndThatNobodyKnows)
 {
-	const rundir::Block block = block_of(0, "an end that nobody knows");
-	EXPECT_LE(block.end, rundir::BlockEnd::Interrupted);
+	const model::Block block = block_of(0, "an end that nobody knows");
+	EXPECT_LE(block.end, model::BlockEnd::Interrupted);
 }
 
 // Times and numbers are kept as they were told: the decoder and the statistics refuse and count them, message by message.
 TEST_F(LyingCell, KeepsStampsAsTheyWereTold)
 {
-	rundir::Block block = block_of(1, "inverted times");
+	model::Block block = block_of(1, "inverted times");
 	expect_whole(block);
 	EXPECT_LT(block.flows[0].recvs[5].recv_ns, block.flows[0].sends[5].send_ns);
 	block = block_of(1, "wrong sequence numbers");
@@ -248,7 +248,7 @@ protected:
 	{
 		if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
 			GTEST_SKIP() << missing;
-		cell.between = rundir::Between::Threads;
+		cell.between = model::Between::Threads;
 	}
 };
 

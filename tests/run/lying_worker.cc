@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "profiler/channel.h"
-#include "profiler/rundir/block.h"
+#include "profiler/model/block.h"
 #include "profiler/worker/protocol.h"
 
 namespace icepath::worker {
@@ -124,11 +124,11 @@ private:
 	void write_stamps(const BlockRequest &block, uint32_t count) const
 	{
 		auto *stamps = reinterpret_cast<uint8_t *>(memory_) + stamps_offset(capacity_, 0, side_);
-		auto *sends = reinterpret_cast<rundir::SendStamp *>(stamps);
-		auto *recvs = reinterpret_cast<rundir::RecvStamp *>(stamps + capacity_ * sizeof(rundir::SendStamp));
+		auto *sends = reinterpret_cast<model::SendStamp *>(stamps);
+		auto *recvs = reinterpret_cast<model::RecvStamp *>(stamps + capacity_ * sizeof(model::SendStamp));
 		for (uint64_t i = 0; i < count; i++) {
 			const uint64_t t = time_of(block, i);
-			const uint32_t flags = i < block.lead_in ? rundir::kStampLeadIn : 0;
+			const uint32_t flags = i < block.lead_in ? model::kStampLeadIn : 0;
 			sends[i] = {i, t, t, t + 100, 0, t + 900, 1, flags, 0};
 			recvs[i] = {i, t + 50, 0, t + 60, t + 2000, 0, t + 2100, 1, flags};
 			if (plays("inverted times"))

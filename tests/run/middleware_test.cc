@@ -146,10 +146,10 @@ TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)
 
 fs::path plugin(const std::string &what) { return fs::path(DAEMON_PLUGINS) / ("icepath-daemon-" + what + ".so"); }
 
-rundir::Cell middleware_cell()
+model::Cell middleware_cell()
 {
-	rundir::Cell cell;
-	cell.kind = rundir::kAdapter;
+	model::Cell cell;
+	cell.kind = model::kAdapter;
 	return cell;
 }
 
@@ -172,7 +172,7 @@ std::string refusal(const char *what)
 TEST(Middleware, TransportsHaveNoSpace)
 {
 	Middleware middleware;
-	EXPECT_EQ(middleware.surroundings_of(rundir::Cell{}, "anything").space, nullptr);
+	EXPECT_EQ(middleware.surroundings_of(model::Cell{}, "anything").space, nullptr);
 	EXPECT_FALSE(middleware.daemon_end("anything"));
 }
 

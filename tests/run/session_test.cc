@@ -40,37 +40,37 @@ protected:
 		std::filesystem::remove("/tmp/icepath-lying-worker-" + std::to_string(getpid()));
 	}
 
-	rundir::Cell cell(const std::string &target) const
+	model::Cell cell(const std::string &target) const
 	{
-		rundir::Cell one;
+		model::Cell one;
 		one.target = target;
-		one.pattern = rundir::Pattern::OneWay;
+		one.pattern = model::Pattern::OneWay;
 		one.rate_hz = 10'000;
 		return one;
 	}
 
-	rundir::Cell sparse_cell(const std::string &target) const
+	model::Cell sparse_cell(const std::string &target) const
 	{
-		rundir::Cell one = cell(target);
-		one.pattern = rundir::Pattern::Sparse;
+		model::Cell one = cell(target);
+		one.pattern = model::Pattern::Sparse;
 		one.rate_hz = 50;
 		return one;
 	}
 
 	SessionResult run(uint32_t side, const std::string &what) { return run(side, what, {cell("liar"), cell("pipe")}); }
 
-	SessionResult run(uint32_t side, const std::string &what, const std::vector<rundir::Cell> &cells)
+	SessionResult run(uint32_t side, const std::string &what, const std::vector<model::Cell> &cells)
 	{
 		plan::Plan plan;
 		plan.cells = cells;
-		for (const rundir::Cell &one : cells)
+		for (const model::Cell &one : cells)
 			plan.plugin_of_cell.push_back(one.target == "liar" ? "lie:" + std::to_string(side) + ":" + what
 															   : PIPE_PLUGIN);
-		rundir::Head head;
+		model::Head head;
 		head.host_json = head.isolation_json = "{}";
 		SessionOptions options;
 		options.directory = folder / "run";
-		options.budget_s = cells.front().pattern == rundir::Pattern::Sparse ? 8 : 5;
+		options.budget_s = cells.front().pattern == model::Pattern::Sparse ? 8 : 5;
 		options.started_ns = icepath_now_ns();
 		options.messages = kMessages;
 		privilege::Identity user;
@@ -81,7 +81,7 @@ protected:
 				expected_at_first = progress.rounds_expected;
 		});
 		rundir::Reader reader(options.directory);
-		while (std::optional<rundir::Block> block = reader.next())
+		while (std::optional<model::Block> block = reader.next())
 			blocks.at(block->cell).push_back(std::move(*block));
 		EXPECT_FALSE(reader.truncated());
 		EXPECT_TRUE(reader.tail().has_value());
@@ -108,7 +108,7 @@ protected:
 		EXPECT_GE(result.rounds, 2u);
 		ASSERT_EQ(blocks[1].size(), result.rounds);
 		for (uint32_t round = 0; round < result.rounds; round++) {
-			const rundir::Block &block = blocks[1][round];
+			const model::Block &block = blocks[1][round];
 			EXPECT_EQ(block.round, round);
 			EXPECT_EQ(block.probed, (round % 4 == 0 || round % 4 == 3) == (round % 8 < 4)) << "ABBA, then BAAB";
 			EXPECT_EQ(block.failure, "");
@@ -128,7 +128,7 @@ protected:
 	}
 
 	std::filesystem::path folder;
-	std::array<std::vector<rundir::Block>, 2> blocks;
+	std::array<std::vector<model::Block>, 2> blocks;
 	std::vector<std::string> notices;
 	std::vector<uint32_t> failed_openings; // by cell
 	bool wakes_were_told = false; // of both CPUs, at both ends of the run
@@ -161,7 +161,7 @@ TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
 	const SessionResult result = run(0, "counters that can't be");
 	ASSERT_GE(result.rounds, 8u) << "the eighth is the first";
 	ASSERT_EQ(blocks[0].size(), result.rounds);
-	for (const rundir::Block &block : blocks[0]) {
+	for (const model::Block &block : blocks[0]) {
 		EXPECT_EQ(is_counted(block), block.round % 8 == 7) << "round " << block.round;
 		EXPECT_FALSE(is_counted(block) && block.probed) << "round " << block.round;
 	}
@@ -173,10 +173,10 @@ TEST_F(SessionWithALiar, MeasuresByFreshProcessesBetweenPairs)
 	const SessionResult result = run(0, "nothing");
 	expect_rest_is_kept(result);
 	ASSERT_GE(result.rounds, 6u);
-	for (const std::vector<rundir::Block> &cell : blocks) {
+	for (const std::vector<model::Block> &cell : blocks) {
 		std::map<uint32_t, std::set<std::array<uint32_t, 2>>> tids; // by opening
 		std::map<uint32_t, std::set<uint32_t>> rounds;
-		for (const rundir::Block &block : cell) {
+		for (const model::Block &block : cell) {
 			tids[block.opening].insert({block.sides[0].tid, block.sides[1].tid});
 			rounds[block.opening].insert(block.round);
 		}
@@ -199,8 +199,8 @@ TEST_F(SessionWithALiar, TriesAgainWhatFailedForAPassingReason)
 	EXPECT_EQ(result.failed_cells, 0u) << testing::PrintToString(notices);
 	EXPECT_TRUE(told("liar", "begun anew: receiver of liar")) << testing::PrintToString(notices);
 	ASSERT_GE(blocks[0].size(), 4u);
-	EXPECT_EQ(blocks[0][0].end, rundir::BlockEnd::Failed);
-	EXPECT_EQ(std::ranges::count(blocks[0], rundir::BlockEnd::Failed, &rundir::Block::end), 1);
+	EXPECT_EQ(blocks[0][0].end, model::BlockEnd::Failed);
+	EXPECT_EQ(std::ranges::count(blocks[0], model::BlockEnd::Failed, &model::Block::end), 1);
 }
 
 TEST_F(SessionWithALiar, OpensAgainWhatCouldNotBeOpenedOnce)
@@ -275,7 +275,7 @@ TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 	ASSERT_EQ(blocks[0].size(), result.rounds);
 	uint32_t in_turn = 0;
 	for (uint32_t round = 0; round < result.rounds; round++) {
-		const rundir::Block &one = blocks[0][round], &other = blocks[1][round];
+		const model::Block &one = blocks[0][round], &other = blocks[1][round];
 		EXPECT_EQ(one.begin.monotonic_ns, other.begin.monotonic_ns);
 		ASSERT_EQ(one.companions.size(), 2u);
 		for (size_t side = 0; side < 2; side++) {
@@ -309,8 +309,8 @@ TEST_F(SessionWithALiar, GoesOnWithoutACellOfThreadsThatHasEnded)
 {
 	if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
 		GTEST_SKIP() << missing;
-	rundir::Cell threads = cell("liar");
-	threads.between = rundir::Between::Threads;
+	model::Cell threads = cell("liar");
+	threads.between = model::Between::Threads;
 	const SessionResult result = run(1, "ends after its second block, an unprobed one", {threads, cell("pipe")});
 	expect_rest_is_kept(result);
 	EXPECT_EQ(result.failed_cells, 1u);

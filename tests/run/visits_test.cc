@@ -10,10 +10,10 @@
 namespace icepath::run {
 namespace {
 
-rundir::Cell sparse(double rate_hz = 5, rundir::Wait wait = rundir::Wait::Block)
+model::Cell sparse(double rate_hz = 5, model::Wait wait = model::Wait::Block)
 {
-	rundir::Cell cell;
-	cell.pattern = rundir::Pattern::Sparse;
+	model::Cell cell;
+	cell.pattern = model::Pattern::Sparse;
 	cell.rate_hz = rate_hz;
 	cell.wait = wait;
 	return cell;
@@ -21,34 +21,34 @@ rundir::Cell sparse(double rate_hz = 5, rundir::Wait wait = rundir::Wait::Block)
 
 TEST(Visits, AreOneCellEachUnlessItIsSparse)
 {
-	EXPECT_EQ(visits_of({rundir::Cell(), rundir::Cell(), sparse()}), (std::vector<Visit>{{0}, {1}, {2}}));
+	EXPECT_EQ(visits_of({model::Cell(), model::Cell(), sparse()}), (std::vector<Visit>{{0}, {1}, {2}}));
 }
 
 TEST(Visits, HaveAllSparseCellsOfOnePeriodTogether)
 {
-	EXPECT_EQ(visits_of({sparse(), rundir::Cell(), sparse(), sparse(10), sparse()}),
+	EXPECT_EQ(visits_of({sparse(), model::Cell(), sparse(), sparse(10), sparse()}),
 			  (std::vector<Visit>{{0, 2, 4}, {1}, {3}}));
 }
 
 TEST(Visits, LeaveReceiversThatNeverSleepAlone)
 {
-	EXPECT_EQ(visits_of({sparse(), sparse(5, rundir::Wait::Poll), sparse(), sparse(5, rundir::Wait::Spin)}),
+	EXPECT_EQ(visits_of({sparse(), sparse(5, model::Wait::Poll), sparse(), sparse(5, model::Wait::Spin)}),
 			  (std::vector<Visit>{{0, 2}, {1}, {3}}));
 }
 
 TEST(Visits, HaveNoMoreThanCanTakeTurns)
 {
-	const std::vector<Visit> visits = visits_of(std::vector<rundir::Cell>(50, sparse(5)));
+	const std::vector<Visit> visits = visits_of(std::vector<model::Cell>(50, sparse(5)));
 	ASSERT_EQ(visits.size(), 3u);
 	EXPECT_EQ(visits[0].size(), 20u) << "200 ms have room for 20 turns";
 	EXPECT_EQ(visits[2].size(), 10u);
-	const std::vector<Visit> fast = visits_of(std::vector<rundir::Cell>(4, sparse(100)));
+	const std::vector<Visit> fast = visits_of(std::vector<model::Cell>(4, sparse(100)));
 	EXPECT_EQ(fast.size(), 4u) << "a period of one turn";
 }
 
 TEST(Visits, HaveNoMoreThreadsThanABlockCanName)
 {
-	const std::vector<rundir::Cell> cells(100, sparse(1));
+	const std::vector<model::Cell> cells(100, sparse(1));
 	for (const Visit &visit : visits_of(cells))
 		EXPECT_LE(visit.size() * 2, rundir::kMaxCompanions);
 }

@@ -15,19 +15,19 @@ namespace {
 
 TEST(BlockJson, EachFieldOfUsageHasItsOwnNameAndPlace)
 {
-	Usage usage;
+	model::Usage usage;
 	std::set<std::string> names;
 	uint64_t n = 0;
-	for (const UsageField &field : kUsageFields) {
+	for (const model::UsageField &field : model::kUsageFields) {
 		usage.*field.value = ++n;
 		names.insert(field.key);
 	}
 	EXPECT_EQ(names.size(), 16u) << "those of getrusage(2)";
-	for (const UsageField &field : kUsageFields)
+	for (const model::UsageField &field : model::kUsageFields)
 		EXPECT_GT(usage.*field.value, 0u) << field.key;
-	Block block = example_block(0, false);
+	model::Block block = example_block(0, false);
 	block.sides[1].usage = usage;
-	const Block back = block_from_json(to_json(block), example_head().cells).block;
+	const model::Block back = block_from_json(to_json(block), example_head().cells).block;
 	EXPECT_EQ(std::memcmp(&back.sides[1].usage, &usage, sizeof usage), 0);
 }
 
@@ -75,19 +75,19 @@ TEST(BlockJson, RefusesTimesOfSkippedProgramsThatCannotBe)
 
 TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)
 {
-	Counters counters;
+	model::Counters counters;
 	uint64_t n = 100;
-	for (const CounterField &field : kCounterFields) {
+	for (const model::CounterField &field : model::kCounterFields) {
 		counters.*field.count = {0, n, field.hardware ? n + 2 : 0, field.hardware ? n + 1 : 0};
 		n += 10;
 	}
 	counters.user_only = 1;
-	Block block = example_block(0, false);
+	model::Block block = example_block(0, false);
 	block.sides[1].counters = counters;
 	EXPECT_TRUE(is_counted(block));
-	const Counters back = block_from_json(to_json(block), example_head().cells).block.sides[1].counters;
-	for (const CounterField &field : kCounterFields) {
-		const Count &count = back.*field.count, &wanted = counters.*field.count;
+	const model::Counters back = block_from_json(to_json(block), example_head().cells).block.sides[1].counters;
+	for (const model::CounterField &field : model::kCounterFields) {
+		const model::Count &count = back.*field.count, &wanted = counters.*field.count;
 		EXPECT_EQ(std::tie(count.error, count.counted, count.enabled_ns, count.running_ns),
 				  std::tie(wanted.error, wanted.counted, wanted.enabled_ns, wanted.running_ns))
 			<< field.key;
@@ -100,9 +100,9 @@ TEST(BlockJson, ACounterIsAnErrnoWhereItWasRefusedAndNothingWhereItWasNotAskedFo
 	const nlohmann::ordered_json json = to_json(example_block(0, false));
 	EXPECT_EQ(json["sides"][0]["counters"]["cycles"], 2);
 	EXPECT_FALSE(json["sides"][0]["counters"].contains("instructions"));
-	const Counters back = block_from_json(json, example_head().cells).block.sides[0].counters;
+	const model::Counters back = block_from_json(json, example_head().cells).block.sides[0].counters;
 	EXPECT_EQ(back.cycles.error, 2);
-	EXPECT_EQ(back.instructions.error, kNotAsked);
+	EXPECT_EQ(back.instructions.error, model::kNotAsked);
 	EXPECT_FALSE(is_counted(block_from_json(json, example_head().cells).block));
 }
 
@@ -137,7 +137,7 @@ TEST(BlockJson, RefusesCountersThatCannotBe)
 
 TEST(BlockJson, NoBlockHasAnImpossibleRate)
 {
-	Block block = example_block(0, false);
+	model::Block block = example_block(0, false);
 	block.rate_hz = 10'507.5;
 	nlohmann::ordered_json json = to_json(block);
 	EXPECT_EQ(block_from_json(json, example_head().cells).block.rate_hz, 10'507.5);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "profiler/model/graph.h"
 #include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
@@ -214,9 +215,9 @@ TEST_F(HostileBlock, CountsAreBoundedBeforeMemoryIsTaken)
 // What `icepath run -m 1000000` may come to: stamps of every flow, and full slots besides.
 TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
 {
-	std::vector<Cell> cells(2);
+	std::vector<model::Cell> cells(2);
 	for (const size_t sides : {size_t{2}, kMaxSides}) {
-		cells[1].pattern = sides == 2 ? Pattern::PingPong : Pattern::FanOut;
+		cells[1].pattern = sides == 2 ? model::Pattern::PingPong : model::Pattern::FanOut;
 		cells[1].cpus.resize(sides);
 		block["sides"] = std::vector<nlohmann::ordered_json>(sides, block["sides"][0]);
 		const size_t flows = flows_of(cells[1]).size();

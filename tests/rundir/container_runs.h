@@ -20,7 +20,7 @@ inline testing::AssertionResult says(const std::string &text, const std::string 
 }
 
 struct Seen {
-	std::vector<Block> blocks;
+	std::vector<model::Block> blocks;
 	bool truncated = false;
 	bool has_tail = false;
 };
@@ -54,7 +54,7 @@ protected:
 	const std::string run = temporary.path("run");
 	const std::string whole = run + "/" + kContainerName, partial = run + "/" + kPartialName;
 
-	void write_run(bool finish, const Head &head = example_head())
+	void write_run(bool finish, const model::Head &head = example_head())
 	{
 		Writer writer(run, head);
 		writer.add(example_block(0, false));

@@ -18,7 +18,7 @@ template <typename T> bool same_bytes(const std::vector<T> &a, const std::vector
 	return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-void expect_same(const Block &a, const Block &b)
+void expect_same(const model::Block &a, const model::Block &b)
 {
 	EXPECT_EQ(a.cell, b.cell);
 	EXPECT_EQ(a.round, b.round);
@@ -43,18 +43,18 @@ void expect_same(const Block &a, const Block &b)
 				  std::tie(b.companions[i].tid, b.companions[i].cpu, b.companions[i].name));
 	ASSERT_EQ(a.sides.size(), b.sides.size());
 	for (size_t i = 0; i < a.sides.size(); ++i) {
-		const BlockSide &x = a.sides[i], &y = b.sides[i];
+		const model::BlockSide &x = a.sides[i], &y = b.sides[i];
 		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.marker_begin_ns, x.marker_end_ns),
 				  std::tie(y.tid, y.cpu, y.name, y.marker_begin_ns, y.marker_end_ns));
 		EXPECT_EQ(std::memcmp(&x.usage, &y.usage, sizeof x.usage), 0);
-		for (const CounterField &field : kCounterFields) {
+		for (const model::CounterField &field : model::kCounterFields) {
 			EXPECT_EQ((x.counters.*field.count).error, (y.counters.*field.count).error) << field.key;
 			EXPECT_EQ((x.counters.*field.count).counted, (y.counters.*field.count).counted) << field.key;
 		}
 	}
 	ASSERT_EQ(a.flows.size(), b.flows.size());
 	for (size_t i = 0; i < a.flows.size(); ++i) {
-		const BlockFlow &x = a.flows[i], &y = b.flows[i];
+		const model::BlockFlow &x = a.flows[i], &y = b.flows[i];
 		EXPECT_EQ(std::tie(x.sender_key, x.receiver_key), std::tie(y.sender_key, y.receiver_key));
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
@@ -71,8 +71,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 {
 	write_run(true);
 	Reader reader(run);
-	const Head head = reader.head(), expected = example_head();
-	EXPECT_EQ(head.format_version, kFormatVersion);
+	const model::Head head = reader.head(), expected = example_head();
 	EXPECT_EQ(head.icepath_version, expected.icepath_version);
 	EXPECT_EQ(head.command_line, expected.command_line);
 	EXPECT_EQ(head.started_utc, expected.started_utc);
@@ -83,7 +82,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(head.probes[1].probe, "no device");
 	ASSERT_EQ(head.cells.size(), 2u);
 	EXPECT_FALSE(head.cells[0].rate_hz.has_value());
-	const Cell &cell = head.cells[1], &wanted = expected.cells[1];
+	const model::Cell &cell = head.cells[1], &wanted = expected.cells[1];
 	EXPECT_EQ(
 		std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
 		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
@@ -94,7 +93,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(cell.qos, wanted.qos);
 	EXPECT_EQ(cell.granted, wanted.granted);
 	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());
-	EXPECT_EQ(head.cells[0].between, Between::Processes);
+	EXPECT_EQ(head.cells[0].between, model::Between::Processes);
 	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());
@@ -153,7 +152,7 @@ TEST_F(ContainerTest, MakesDirectoryAndFileForItsOwnerAlone)
 
 TEST_F(ContainerTest, NamesThatAreNoUtf8DontStopTheRun)
 {
-	Block block = example_block(0, false);
+	model::Block block = example_block(0, false);
 	block.sides[0].name = "bad\xff\xfename";
 	{
 		Writer writer(run, example_head());
@@ -259,7 +258,7 @@ std::string refusal(ExitCode code, const std::function<void()> &write)
 
 TEST_F(ContainerTest, AHeadThatCouldntBeReadIsRefusedBeforeAnythingIsMade)
 {
-	Head head = example_head();
+	model::Head head = example_head();
 	head.cells.resize(kMaxCells);
 	EXPECT_EQ(refusal(ExitCode::Usage, [&] { Writer(temporary.path("most"), head).finish({}); }), "");
 	EXPECT_EQ(Reader(temporary.path("most")).head().cells.size(), kMaxCells);
@@ -279,7 +278,7 @@ TEST_F(ContainerTest, ABlockThatCouldntBeReadIsRefusedAndThoseBeforeItStay)
 {
 	Writer writer(run, example_head());
 	writer.add(example_block(0, false));
-	Block bad = example_block(1, false);
+	model::Block bad = example_block(1, false);
 	bad.cell = 2;
 	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "a block can't be stored: \"cell\" names"));
 	bad = example_block(1, false);
@@ -296,7 +295,7 @@ TEST_F(ContainerTest, NoNumberOfNoticesCostsTheRun)
 {
 	for (const size_t length : {1u, 1u << 12}) {
 		const std::string path = temporary.path(std::to_string(length));
-		Tail tail;
+		model::Tail tail;
 		tail.notices.assign(2 * kMaxNotices, std::string(length, '\x01'));
 		{
 			Writer writer(path, example_head());

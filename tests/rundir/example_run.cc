@@ -22,20 +22,20 @@ TemporaryDirectory::~TemporaryDirectory()
 	std::filesystem::remove_all(directory_, ignored);
 }
 
-Head example_head()
+model::Head example_head()
 {
-	Head head;
+	model::Head head;
 	head.icepath_version = "0.1.0";
 	head.command_line = "icepath run --budget 5";
 	head.started_utc = "2026-01-02T03:04:05Z";
 	head.host_json = R"({"kernel":"6.1.0","nested":{"a":[1,2,null]}})";
 	head.isolation_json = R"({"items":[]})";
 	head.probes = {{"runqueue", "sched_switch", "tracepoint"}, {"network", "no device", "none"}};
-	Cell cell;
+	model::Cell cell;
 	cell.target = "uds-stream";
-	cell.pattern = Pattern::OneWay;
-	cell.wait = Wait::Epoll;
-	cell.between = Between::Threads;
+	cell.pattern = model::Pattern::OneWay;
+	cell.wait = model::Wait::Epoll;
+	cell.between = model::Between::Threads;
 	cell.payload_bytes = 4096;
 	cell.rate_hz = 12500.5;
 	cell.mechanisms = 5;
@@ -50,18 +50,18 @@ Head example_head()
 	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};
 	cell.calibrated = {0.25, 0.75};
-	cell.kind = kAdapter;
+	cell.kind = model::kAdapter;
 	cell.library = "library 1.2";
-	head.cells = {Cell(), cell};
+	head.cells = {model::Cell(), cell};
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;
 	head.wakes = {{2, 21'000, 35'000}, {3, 1'200, 2'000}};
 	return head;
 }
 
-Block example_block(uint32_t round, bool probed)
+model::Block example_block(uint32_t round, bool probed)
 {
-	Block block;
+	model::Block block;
 	block.cell = 1;
 	block.round = round;
 	block.opening = round / 2 + 1;
@@ -69,12 +69,12 @@ Block example_block(uint32_t round, bool probed)
 	block.confirms = probed;
 	if (probed)
 		block.rate_hz = 10'507.5;
-	block.end = BlockEnd::Failed;
+	block.end = model::BlockEnd::Failed;
 	block.failure = "the receiver died";
 	block.begin = {1000, UINT64_MAX};
 	block.finish = {9000, 1700000000000000000u};
 	for (uint32_t i = 0; i < 2; ++i) {
-		BlockSide &side = block.sides.emplace_back();
+		model::BlockSide &side = block.sides.emplace_back();
 		side.tid = 100 + i;
 		side.cpu = 2 + i;
 		side.name = i == 0 ? "sender" : "receiver";
@@ -85,8 +85,8 @@ Block example_block(uint32_t round, bool probed)
 	block.sides[0].counters.migrations = {0, 3, 0, 0};
 	block.sides[0].counters.cycles = {2, 0, 0, 0};
 	block.flows = {{UINT64_MAX, 7, {}, {}}};
-	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
-	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, kStampBadPayload}};
+	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, model::kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
+	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, model::kStampBadPayload}};
 	block.skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
 	block.daemon_cpu_ns = 4711;
 	block.steal_ns = 20'000'000;
@@ -105,14 +105,14 @@ Block example_block(uint32_t round, bool probed)
 	return block;
 }
 
-Tail example_tail()
+model::Tail example_tail()
 {
 	return {"2026-01-02T03:05:00Z",
 			true,
 			4,
 			{"cell pipe failed: no room", "lost 3"},
 			{{2, 20'000, 30'000}},
-			Steal{40'000'000, 9'000'000'000},
+			model::Steal{40'000'000, 9'000'000'000},
 			{{"HYP", "Hypervisor callback interrupts", 7}},
 			{{2, 3, {{1000, 51}, {251'000'000, 340}}}, {2, 4}},
 			{0, 3}};

@@ -20,9 +20,9 @@ private:
 	std::filesystem::path directory_;
 };
 
-Head example_head();
-Block example_block(uint32_t round, bool probed);
-Tail example_tail();
+model::Head example_head();
+model::Block example_block(uint32_t round, bool probed);
+model::Tail example_tail();
 
 std::string file_bytes(const std::string &path);
 void write_file(const std::string &path, const std::string &bytes);

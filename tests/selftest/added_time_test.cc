@@ -6,7 +6,7 @@
 namespace icepath::selftest {
 namespace {
 
-using path::Layer;
+using model::Layer;
 
 constexpr uint32_t kSender = 10, kReceiver = 20, kHog = 99;
 

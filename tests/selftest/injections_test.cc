@@ -40,10 +40,10 @@ TEST(Injections, AreChosenByName)
 TEST(Injections, APartOfALayerIsNotAllOfIt)
 {
 	const Injection one = {"", "", {"", 1},
-						   {}, {}, {{path::Layer::Runqueue}, {path::Layer::Queue, path::Part::Preempted}}};
-	EXPECT_TRUE(lands_in(one, path::Layer::Runqueue, path::Part::IdleExit));
-	EXPECT_TRUE(lands_in(one, path::Layer::Queue, path::Part::Preempted));
-	EXPECT_FALSE(lands_in(one, path::Layer::Queue, path::Part::Busy));
+						   {}, {}, {{model::Layer::Runqueue}, {model::Layer::Queue, model::Part::Preempted}}};
+	EXPECT_TRUE(lands_in(one, model::Layer::Runqueue, model::Part::IdleExit));
+	EXPECT_TRUE(lands_in(one, model::Layer::Queue, model::Part::Preempted));
+	EXPECT_FALSE(lands_in(one, model::Layer::Queue, model::Part::Busy));
 	EXPECT_EQ(text_of(one.lands), "runqueue, queue/preempted");
 }
 

@@ -14,8 +14,8 @@
 namespace icepath::selftest {
 namespace {
 
-using path::Layer;
-using path::Part;
+using model::Layer;
+using model::Part;
 
 const Injection kHog = {
 	"hog", "a task", {"uds-stream", 100}, {}, {}, {{Layer::Runqueue}, {Layer::Queue, Part::Preempted}}, "the-hog"};
@@ -190,7 +190,7 @@ TEST(Matrix, ItsJsonHasEveryLayerAndTheVerdict)
 	EXPECT_EQ(json["verdicts"]["not injected"], 1);
 	const auto &first = json["injections"][0];
 	EXPECT_EQ(first["verdict"], "lands");
-	EXPECT_EQ(first["layers"].size(), path::kLayerCount);
+	EXPECT_EQ(first["layers"].size(), model::kLayerCount);
 	EXPECT_NEAR(first["layers"]["runqueue"]["share"]["median"].get<double>(), 1, 0.01);
 	EXPECT_EQ(first["layers"]["runqueue"]["share"]["ci95"].size(), 2u);
 	EXPECT_EQ(json["injections"][1]["verdict"], "not injected");

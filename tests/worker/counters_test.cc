@@ -14,8 +14,8 @@
 namespace icepath::worker {
 namespace {
 
-using rundir::Count;
-using rundir::Counters;
+using model::Count;
+using model::Counters;
 
 constexpr const char *kSched = R"(icepath-worker (17, #threads: 1)
 -------------------------------------------------------------------
@@ -125,7 +125,7 @@ TEST(BlockCounters, CountsHowOftenTheThreadWasMoved)
 		const Counters moved = counters.take();
 		EXPECT_EQ(moved.migrations.error, 0);
 		EXPECT_EQ(moved.migrations.counted, 3u);
-		EXPECT_EQ(moved.cycles.error, rundir::kNotAsked);
+		EXPECT_EQ(moved.cycles.error, model::kNotAsked);
 		counters.prepare(false);
 		counters.start();
 		counters.stop();
@@ -143,14 +143,14 @@ TEST(BlockCounters, HasHardwareThatCountsOrNone)
 			touch_pages(100);
 			counters.stop();
 			const Counters told = counters.take();
-			for (const rundir::CounterField &field : rundir::kCounterFields) {
+			for (const model::CounterField &field : model::kCounterFields) {
 				const Count &count = told.*field.count;
-				EXPECT_NE(count.error, rundir::kNotAsked) << field.key;
+				EXPECT_NE(count.error, model::kNotAsked) << field.key;
 				if (count.error != 0) {
 					EXPECT_EQ(count.counted, 0u) << field.key;
 				}
 				if (field.always_moves) {
-					EXPECT_GT(rundir::scaled(count, field).value_or(1), 0) << field.key;
+					EXPECT_GT(model::scaled(count, field).value_or(1), 0) << field.key;
 				}
 			}
 		}

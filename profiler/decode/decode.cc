@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/decode/decode.h"
+
+#include <algorithm>
+
+#include "icepath/plugin.h"
+#include "profiler/decode/event_search.h"
+#include "profiler/decode/locks.h"
+#include "profiler/decode/relays.h"
+#include "profiler/decode/socket_events.h"
+#include "profiler/model/graph.h"
+#include "profiler/model/message_place.h"
+#include "profiler/path/blocking.h"
+
+namespace icepath::decode {
+
+namespace {
+
+using model::RecvStamp;
+using model::SendStamp;
+
+std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
+{
+	if (at_ns == 0)
+		return {};
+	return Mark{at_ns, {source, static_cast<uint32_t>(index)}, Provenance::Exact};
+}
+
+// The stamps of one end of a flow by `seq`, the first of each: a duplicate reception delivers nothing. Those out of range are left out.
+template <class Stamp> std::vector<size_t> by_seq(const std::vector<Stamp> &stamps)
+{
+	std::vector<size_t> order;
+	for (size_t i = 0; i < stamps.size(); ++i)
+		if (stamps[i].seq < model::kMostSeq)
+			order.push_back(i);
+	std::ranges::stable_sort(order, {}, [&](size_t i) { return stamps[i].seq; });
+	auto same = [&](size_t a, size_t b) { return stamps[a].seq == stamps[b].seq; };
+	order.erase(std::unique(order.begin(), order.end(), same), order.end());
+	return order;
+}
+
+Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index, const model::Cell &cell)
+{
+	const auto call_stamp = Evidence::Source::CallStamp;
+	Transfer transfer;
+	transfer.message = message;
+	transfer.call = stamp(sent.call_ns, call_stamp, sent_index);
+	transfer.call_return = stamp(sent.return_ns, call_stamp, sent_index);
+	if (!transfer.call)
+		transfer.call_return.reset();
+	transfer.through_device = (cell.mechanisms & ICEPATH_USES_SOCKET) && (cell.mechanisms & ICEPATH_USES_NETDEV);
+	if (cell.parts == 1)
+		transfer.shares = cell.calibrated;
+	transfer.in_library = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) != 0;
+	transfer.carried = (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD) != 0;
+	transfer.room_in_memory = (cell.mechanisms & ICEPATH_USES_USER_SLOT) != 0;
+	if (transfer.room_in_memory && !(cell.mechanisms & ICEPATH_USES_BELL))
+		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
+	return transfer;
+}
+
+// For each reception the one that began its read. A read that returned several messages: the later ones carry its stamps,
+// and were asked for by the first one's wait.
+std::vector<size_t> first_in_read(const std::vector<RecvStamp> &recvs)
+{
+	std::vector<size_t> first(recvs.size());
+	for (size_t i = 0; i < recvs.size(); ++i) {
+		bool follows = i > 0 && recvs[i].take_return_ns != 0 && recvs[i].take_return_ns == recvs[i - 1].take_return_ns;
+		first[i] = follows ? first[i - 1] : i;
+	}
+	return first;
+}
+
+void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t index, size_t first,
+				const model::Cell &cell)
+{
+	const auto call_stamp = Evidence::Source::CallStamp;
+	const RecvStamp &received = recvs[index];
+	transfer.follows_in_read = first != index;
+	const RecvStamp &asked = recvs[first];
+	transfer.ask = stamp(asked.ask_ns, Evidence::Source::RecvStamp, first).value_or(Mark{});
+	transfer.polls = model::never_sleeps(cell.wait);
+	transfer.wait_return = stamp(asked.wait_return_ns, call_stamp, first);
+	transfer.take_call = stamp(asked.take_call_ns, call_stamp, first);
+	transfer.take_return = stamp(received.take_return_ns, call_stamp, index);
+	if (cell.mechanisms & (ICEPATH_USES_USER_SLOT | ICEPATH_USES_MAPPED_QUEUE))
+		transfer.taken = stamp(received.observe_ns, Evidence::Source::RecvStamp, index);
+}
+
+void add_call(uint64_t begin_ns, uint64_t end_ns, Call::Kind kind, size_t index, Thread &thread)
+{
+	if (begin_ns != 0 && begin_ns < end_ns)
+		thread.calls.push_back({begin_ns, end_ns, kind, {Evidence::Source::CallStamp, static_cast<uint32_t>(index)}});
+}
+
+void add_calls(const std::vector<SendStamp> &sends, Thread &thread)
+{
+	for (size_t i = 0; i < sends.size(); ++i)
+		add_call(sends[i].call_ns, sends[i].return_ns, Call::Kind::Send, i, thread);
+}
+
+void add_calls(const std::vector<RecvStamp> &recvs, Thread &thread)
+{
+	for (size_t i = 0; i < recvs.size(); ++i) {
+		add_call(recvs[i].ask_ns, recvs[i].wait_return_ns, Call::Kind::ReadinessWait, i, thread);
+		add_call(recvs[i].take_call_ns, recvs[i].take_return_ns, Call::Kind::Receive, i, thread);
+	}
+}
+
+void make_disjoint(std::vector<Call> &calls)
+{
+	std::ranges::stable_sort(calls, {}, &Call::begin_ns);
+	std::vector<Call> disjoint;
+	for (const Call &call : calls)
+		if (disjoint.empty() || call.begin_ns >= disjoint.back().end_ns)
+			disjoint.push_back(call);
+	calls = std::move(disjoint);
+}
+
+Direction direction_of(const model::Block &block, const model::Cell &cell, size_t number, const model::Flow &sides)
+{
+	const model::BlockSide &sender = block.sides[sides.from], &receiver = block.sides[sides.to];
+	const model::BlockFlow &flow = block.flows[number];
+	Direction direction{.sender = sender.tid,
+						.receiver = receiver.tid,
+						.sender_key = flow.sender_key,
+						.receiver_key = flow.receiver_key,
+						.payload_bytes = cell.payload_bytes,
+						.parts = cell.parts,
+						.begin_ns = block.begin.monotonic_ns,
+						.exchanges = {}};
+	constexpr uint32_t kTcp = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM;
+	const bool by_packets = (cell.mechanisms & kTcp) == kTcp;
+	const auto sends = by_seq(flow.sends), recvs = by_seq(flow.recvs);
+	const auto first = first_in_read(flow.recvs);
+	auto next = recvs.begin();
+	for (size_t sent : sends) {
+		Exchange exchange;
+		exchange.seq = flow.sends[sent].seq;
+		exchange.sent = &flow.sends[sent];
+		exchange.transfer = transfer_of(model::message_at({number, exchange.seq}), *exchange.sent, sent, cell);
+		exchange.transfer.from = sender.tid;
+		exchange.transfer.to = receiver.tid;
+		if (by_packets)
+			exchange.transfer.connection = {flow.sender_key, flow.receiver_key};
+		while (next != recvs.end() && flow.recvs[*next].seq < exchange.seq)
+			++next;
+		if (next != recvs.end() && flow.recvs[*next].seq == exchange.seq) {
+			exchange.received = &flow.recvs[*next];
+			add_taking(exchange.transfer, flow.recvs, *next, first[*next], cell);
+		}
+		direction.exchanges.push_back(std::move(exchange));
+	}
+	return direction;
+}
+
+void match(const model::Cell &cell, const SocketEvents &events, const Observations &seen,
+		   std::vector<Direction> &directions)
+{
+	if (cell.mechanisms & (ICEPATH_USES_PIPE | ICEPATH_USES_MESSAGE_QUEUE)) {
+		for (Direction &direction : directions) {
+			match_queue(events, direction);
+			match_taken(events, direction);
+		}
+	}
+	if (!(cell.mechanisms & ICEPATH_USES_SOCKET))
+		return;
+	const bool in_one_socket =
+		directions.size() > 1 && std::ranges::all_of(directions, [&](const Direction &direction) {
+			return direction.receiver_key == directions.front().receiver_key;
+		});
+	for (Direction &direction : directions) {
+		match_taken(events, direction);
+		if (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD)
+			match_carried(events, seen, direction);
+		else if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
+			match_local(events, seen, direction);
+		else if (cell.mechanisms & ICEPATH_USES_BYTE_STREAM)
+			match_stream(events, seen, direction);
+		else if (!in_one_socket)
+			match_datagrams(events, seen, direction);
+	}
+	if (in_one_socket && (cell.mechanisms & ICEPATH_USES_NETDEV) && !(cell.mechanisms & ICEPATH_USES_BYTE_STREAM))
+		match_gathered_datagrams(events, seen, directions);
+}
+
+// A thread that stamps again has done what it did before: its store into a slot, too.
+void tell_stores(const model::Block &block, const std::vector<model::Flow> &flows, std::vector<Direction> &directions)
+{
+	std::map<uint32_t, std::vector<uint64_t>> stamps; // by tid
+	for (size_t i = 0; i < flows.size(); ++i) {
+		std::vector<uint64_t> &gave = stamps[directions[i].sender];
+		for (const SendStamp &one : block.flows[i].sends)
+			gave.insert(gave.end(), {one.send_ns, one.call_ns, one.publish_ns, one.return_ns});
+		std::vector<uint64_t> &took = stamps[directions[i].receiver];
+		for (const RecvStamp &one : block.flows[i].recvs)
+			took.insert(took.end(), {one.ask_ns, one.wait_return_ns, one.take_call_ns, one.take_return_ns,
+									 one.observe_ns, one.recv_ns});
+	}
+	for (auto &[tid, times] : stamps)
+		std::ranges::sort(times);
+	for (Direction &direction : directions)
+		for (Exchange &exchange : direction.exchanges) {
+			Transfer &transfer = exchange.transfer;
+			const std::vector<uint64_t> &times = stamps[transfer.from];
+			const auto next = transfer.publish ? std::ranges::upper_bound(times, transfer.publish->at_ns) : times.end();
+			transfer.stored_by_ns = next == times.end() ? 0 : *next;
+		}
+}
+
+void add_deliveries(const model::BlockFlow &flow, const Direction &direction, Observations &seen)
+{
+	for (const Exchange &exchange : direction.exchanges) {
+		if (!exchange.received)
+			continue;
+		seen.transfers.push_back(exchange.transfer);
+		if ((exchange.sent->flags | exchange.received->flags) & model::kStampLeadIn)
+			continue;
+		const auto sent_index = static_cast<uint32_t>(exchange.sent - flow.sends.data());
+		const auto received_index = static_cast<uint32_t>(exchange.received - flow.recvs.data());
+		seen.deliveries.push_back(
+			{exchange.transfer.message,
+			 direction.sender,
+			 direction.receiver,
+			 {exchange.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
+			 {exchange.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
+	}
+}
+
+// The process's first thread until it is told which side it is.
+constexpr std::string_view kWorker = "icepath-worker";
+
+// A thread that names itself nothing has the name of who began it.
+void name_library_threads(const model::Block &block, Observations &seen)
+{
+	for (const model::BlockSide &side : block.sides)
+		for (auto &[tid, thread] : seen.threads)
+			if (thread.process == side.tid && tid != side.tid && (thread.name == side.name || thread.name == kWorker))
+				seen.task_names[tid] = thread.name = side.name + "'s library";
+}
+
+// Where a part of a wake was skipped, the rest of it stays with its task, and the next period has it for its own.
+void distrust_stale_wakes(const std::vector<model::SkippedPrograms> &skipped, Observations &seen)
+{
+	for (const auto &[tid, thread] : seen.threads)
+		for (const OffCpu &off : thread.off) {
+			const auto is_stale = [&](uint64_t wake_ns) {
+				return wake_ns != 0 && wake_ns < off.out_ns &&
+					   std::ranges::any_of(
+						   skipped,
+						   [&](const model::SkippedPrograms &some) {
+							   return some.begin_ns <= off.out_ns && some.end_ns >= wake_ns;
+						   });
+			};
+			if (is_stale(off.waking_ns) || is_stale(off.wakeup_ns))
+				seen.lost.push_back({off.out_ns, off.in_ns, 1});
+		}
+}
+
+} // namespace
+
+Observations observations_of(const model::Block &block, const model::Cell &cell)
+{
+	Observations seen;
+	seen.begin_ns = block.begin.monotonic_ns;
+	seen.end_ns = block.finish.monotonic_ns;
+	seen.throttled = block.times_throttled.value_or(0) > 0;
+	const auto add_thread = [&](uint32_t tid, uint32_t cpu, const std::string &name) {
+		Thread &thread = seen.threads[tid];
+		thread.tid = tid;
+		thread.name = name;
+		thread.first_cpu = static_cast<uint16_t>(cpu);
+		seen.task_names[tid] = name;
+	};
+	for (const model::BlockCompanion &companion : block.companions) { // it may have the CPU that somebody waits for
+		add_thread(companion.tid, companion.cpu, companion.name);
+		seen.threads[companion.tid].of_another_cell = true;
+	}
+	for (const model::BlockSide &side : block.sides)
+		add_thread(side.tid, side.cpu, side.name);
+	const std::vector<model::Flow> flows = model::flows_of(cell);
+	const SocketEvents events = read_log(block.slots, seen);
+	name_library_threads(block, seen);
+	// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
+	// where a library's cell was measured beside them.
+	if (!(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)) {
+		for (auto &[tid, thread] : seen.threads)
+			thread.calls.clear();
+		for (size_t i = 0; i < flows.size(); ++i) {
+			add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
+			add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);
+		}
+		for (auto &[tid, thread] : seen.threads)
+			make_disjoint(thread.calls);
+	}
+	// A program that the kernel skipped leaves no gap: any record of that time may be missing.
+	for (const model::SkippedPrograms &some : block.skipped)
+		seen.lost.push_back(
+			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
+	distrust_stale_wakes(block.skipped, seen);
+	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
+	for (const model::BlockSide &side : block.sides)
+		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
+			since_ns != 0 && since_ns < side.marker_end_ns)
+			seen.lost.push_back({since_ns, UINT64_MAX, 1});
+	std::vector<Direction> directions;
+	for (size_t i = 0; i < flows.size(); ++i)
+		directions.push_back(direction_of(block, cell, i, flows[i]));
+	match(cell, events, seen, directions);
+	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+		tell_stores(block, flows, directions);
+	for (size_t i = 0; i < flows.size(); ++i)
+		add_deliveries(block.flows[i], directions[i], seen);
+	if (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
+		tell_locks(seen);
+	tell_reached(events, seen);
+	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
+		find_relays(events, {(cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, cell.payload_bytes}, seen);
+	tell_announcers(events, seen);
+	return seen;
+}
+
+} // namespace icepath::decode

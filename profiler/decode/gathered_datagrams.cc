@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datagrams of several senders in one socket: each CPU keeps the order of its own.
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "profiler/decode/event_search.h"
+#include "profiler/decode/socket_events.h"
+
+namespace icepath::decode {
+
+namespace {
+
+// A datagram of several senders to one socket, as it reached a device queue.
+struct Queued {
+	SocketEvent event;
+	Exchange *exchange; // never nullptr
+};
+
+uint64_t taken_by(const Exchange &exchange)
+{
+	return exchange.transfer.take_return ? exchange.transfer.take_return->at_ns : UINT64_MAX;
+}
+
+// Of one sender, in the order of time. A datagram that isn't received while later ones are was dropped before it was queued,
+// and never announced: it isn't here.
+std::vector<Queued> queued_by(const SocketEvents &events, const Observations &seen, Direction &direction)
+{
+	auto device = of_socket(events.device, direction.sender_key);
+	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != direction.sender; });
+	std::vector<Queued> queued;
+	for (Exchange &exchange : direction.exchanges) {
+		Transfer &transfer = exchange.transfer;
+		if (!has_call(transfer))
+			continue;
+		// Of the fragments of one datagram, if the device's MTU makes it several, the last.
+		const SocketEvent *last = last_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
+		if (!last)
+			continue;
+		set_device(*last, seen, transfer);
+		if (exchange.received && last->at_ns <= taken_by(exchange))
+			queued.push_back({*last, &exchange});
+	}
+	return queued;
+}
+
+// What one CPU queued, beside what it announced. False: it announced what it hadn't queued.
+bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEvent> &ready, const Observations &seen)
+{
+	std::deque<const Queued *> waiting;
+	uint64_t chain_begin_ns = 0; // since when the order decides
+	std::vector<Transfer *> chain; // the messages since then
+	bool is_untold =
+		false; // one of them was taken without having been announced: nothing tells which announcement was whose
+	const auto end_chain = [&] {
+		if (is_untold && chain.size() > 1)
+			for (Transfer *transfer : chain)
+				clear_ready(*transfer);
+		chain.clear();
+		is_untold = false;
+	};
+	auto next = queued.begin();
+	for (const SocketEvent &announced : ready) {
+		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
+			// What was taken by now had been announced: that record is lost.
+			while (!waiting.empty() && taken_by(*waiting.front()->exchange) <= next->event.at_ns) {
+				waiting.pop_front();
+				is_untold = true;
+			}
+			if (waiting.empty()) {
+				end_chain();
+				chain_begin_ns = next->event.at_ns;
+			} else {
+				next->exchange->transfer.matched_since_ns = chain_begin_ns;
+			}
+			chain.push_back(&next->exchange->transfer);
+			waiting.push_back(&*next);
+		}
+		if (waiting.empty())
+			return false;
+		Transfer &transfer = waiting.front()->exchange->transfer;
+		const bool alone = waiting.size() == 1 && transfer.matched_since_ns == 0;
+		waiting.pop_front();
+		const bool in_call = announced.at_ns <= transfer.call_return->at_ns;
+		set_ready(announced, alone && in_call ? Provenance::Exact : Provenance::Paired, &seen, transfer);
+	}
+	is_untold |= !waiting.empty();
+	end_chain();
+	return true;
+}
+
+} // namespace
+
+void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<Direction> directions)
+{
+	struct OfCpu {
+		std::vector<Queued> queued;
+		std::vector<SocketEvent> ready;
+	};
+	std::map<uint16_t, OfCpu> cpus;
+	for (Direction &direction : directions)
+		for (const Queued &one : queued_by(events, seen, direction))
+			cpus[one.event.cpu].queued.push_back(one);
+	// What comes after the last message is no message: closing ones, see worker::SenderState.
+	uint64_t last_taken_ns = 0;
+	for (const Direction &direction : directions)
+		for (const Exchange &exchange : direction.exchanges)
+			if (exchange.received && exchange.transfer.take_return)
+				last_taken_ns = std::max(last_taken_ns, exchange.transfer.take_return->at_ns);
+	for (const SocketEvent &one : of_socket(events.ready, directions.front().receiver_key))
+		if (one.at_ns <= last_taken_ns)
+			cpus[one.cpu].ready.push_back(one);
+	bool in_order = true;
+	for (auto &[number, cpu] : cpus) {
+		std::ranges::stable_sort(cpu.queued, {}, [](const Queued &one) { return one.event.at_ns; });
+		in_order &= match_on_cpu(cpu.queued, cpu.ready, seen);
+	}
+	if (in_order)
+		return;
+	for (Direction &direction : directions)
+		for (Exchange &exchange : direction.exchanges)
+			clear_ready(exchange.transfer);
+}
+
+} // namespace icepath::decode

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/decode/log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ranges>
+#include <set>
+
+#include "profiler/path/timeline.h"
+
+namespace icepath::decode {
+
+namespace {
+
+// An interrupt may come between an event's reading the clock and its taking a number, so numbers and times can be out of
+// order by as many records as it nests. A gap's window is widened by this many neighbours. The slot of all other CPUs is
+// shared between them, so that any number of theirs may come between: more.
+constexpr size_t kNeighbours = 4;
+constexpr size_t kNeighboursShared = 16; // and for each CPU that has written there
+
+// Whether a record can be read and may be true.
+bool usable(const icepath_record &record, const Observations &seen)
+{
+	if (record.version != ICEPATH_RECORD_VERSION || record.bytes != sizeof(record) || record.end_ns == 0)
+		return false;
+	switch (record.type) {
+	case ICEPATH_RECORD_OFF_CPU:
+		return record.off.out_ns < record.end_ns && seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_WAKE:
+	case ICEPATH_RECORD_MIGRATE:
+	case ICEPATH_RECORD_UNSEEN:
+	case ICEPATH_RECORD_STILL_OFF:
+	case ICEPATH_RECORD_THREAD:
+		return seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_CALL:
+		return record.call.begin_ns < record.end_ns && seen.threads.contains(record.tid);
+	case ICEPATH_RECORD_FOREIGN_RUN:
+		return record.run.in_ns < record.end_ns;
+	case ICEPATH_RECORD_INTERRUPT:
+		return record.interrupt.begin_ns < record.end_ns;
+	case ICEPATH_RECORD_DATA_READY:
+	case ICEPATH_RECORD_DEVICE_QUEUE:
+	case ICEPATH_RECORD_TAKEN:
+	case ICEPATH_RECORD_ENQUEUED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+// Whether a wait is for a lock is told by the kernel only of those that it knows to be locks: see locks.h.
+Call::Kind kind_of(const icepath_record &record)
+{
+	constexpr uint8_t kLockPi = 6, kLockPi2 = 13; // include/uapi/linux/futex.h
+	switch (record.call.kind) {
+	case ICEPATH_CALL_GIVE:
+	case ICEPATH_CALL_GIVE_MESSAGES:
+		return Call::Kind::Send;
+	case ICEPATH_CALL_TAKE:
+	case ICEPATH_CALL_TAKE_MESSAGES:
+		return Call::Kind::Receive;
+	case ICEPATH_CALL_READINESS:
+		return Call::Kind::ReadinessWait;
+	case ICEPATH_CALL_FUTEX_WAIT:
+		return Call::Kind::FutexWait;
+	case ICEPATH_CALL_FUTEX_LOCK:
+		return record.call.operation == kLockPi || record.call.operation == kLockPi2 ? Call::Kind::FutexLock
+																					 : Call::Kind::FutexWait;
+	case ICEPATH_CALL_FUTEX_WAKE:
+		return Call::Kind::FutexWake;
+	default:
+		return Call::Kind::Untold;
+	}
+}
+
+// Threads of followed processes: nothing but the log names them. Those that are known already keep their names.
+void add_threads(const std::vector<model::SlotCapture> &slots, Observations &seen)
+{
+	for (const model::SlotCapture &slot : slots)
+		for (const icepath_record &record : slot.records) {
+			if (record.type != ICEPATH_RECORD_THREAD || record.version != ICEPATH_RECORD_VERSION)
+				continue;
+			const bool is_known = seen.threads.contains(record.tid);
+			Thread &thread = seen.threads[record.tid];
+			thread.process = record.thread.tgid;
+			if (is_known)
+				continue;
+			thread.tid = record.tid;
+			thread.name = {record.thread.comm, strnlen(record.thread.comm, sizeof(record.thread.comm))};
+			thread.pinned = false;
+			thread.followed = true;
+			seen.task_names[record.tid] = thread.name;
+		}
+}
+
+// Who takes nothing has found the end. Who gives nothing may have given an empty message, and mq_timedsend(2) tells no number.
+bool has_moved(const icepath_record &record)
+{
+	const auto result = static_cast<int64_t>(record.call.result);
+	return result > 0 || (result == 0 && record.call.kind == ICEPATH_CALL_GIVE);
+}
+
+// Of a softirq that handled others' packets as well nothing tells how long it was at those.
+std::array<uint64_t, 2> only_sockets(const icepath_record &record)
+{
+	const auto &of = record.interrupt;
+	if (!(record.flags & ICEPATH_FLAG_PACKETS) || of.run_packets == 0 || of.run_packets != of.packets)
+		return {};
+	return {of.sockets[0], of.sockets[1]};
+}
+
+Call call_of(const icepath_record &record, uint32_t index)
+{
+	Call call{record.call.begin_ns, record.end_ns,    kind_of(record), {Evidence::Source::Record, index},
+			  record.call.object,   has_moved(record)};
+	const auto result = static_cast<int64_t>(record.call.result);
+	if (result > 0 && (record.call.kind == ICEPATH_CALL_GIVE || record.call.kind == ICEPATH_CALL_TAKE))
+		call.bytes = static_cast<uint64_t>(result);
+	call.found_nothing = call.kind == Call::Kind::Receive && result == -EAGAIN;
+	return call;
+}
+
+void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
+{
+	switch (record.type) {
+	case ICEPATH_RECORD_OFF_CPU: {
+		const uint64_t waking = record.off.waking_ns;
+		auto after = [&](uint32_t ns) { return ns != 0 && waking != 0 && ns <= UINT64_MAX - waking ? waking + ns : 0; };
+		OffCpu off;
+		off.out_ns = record.off.out_ns;
+		off.in_ns = record.end_ns;
+		off.waking_ns = waking;
+		off.wakeup_ns = record.off.wakeup_ns;
+		off.ipi_ns = after(record.off.ipi_after_ns);
+		off.idle_exit_ns = after(record.off.idle_after_ns);
+		off.waker_tid = record.off.waker_tid;
+		off.waker_context = record.context;
+		off.waker_vector = record.off.waker_vector;
+		off.preempted = record.off.reason == ICEPATH_OFF_PREEMPTED;
+		off.out_cpu = record.off.out_cpu;
+		off.in_cpu = record.cpu;
+		off.in_late = (record.flags & ICEPATH_FLAG_IN_LATE) != 0;
+		off.in_fault = (record.flags & ICEPATH_FLAG_IN_FAULT) != 0;
+		off.in_reclaim = (record.flags & ICEPATH_FLAG_IN_RECLAIM) != 0;
+		off.io_wait = (record.flags & ICEPATH_FLAG_IO_WAIT) != 0;
+		off.from_idle = (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0;
+		off.went_idle = (record.flags & ICEPATH_FLAG_WENT_IDLE) != 0;
+		off.record = index;
+		seen.threads[record.tid].off.push_back(off);
+		seen.cpus.try_emplace(off.in_cpu); // since when it is known matters
+		seen.cpus.try_emplace(off.out_cpu);
+		break;
+	}
+	case ICEPATH_RECORD_FOREIGN_RUN: {
+		seen.cpus[record.cpu].runs.push_back(
+			{record.run.in_ns, record.end_ns, record.tid, index, (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0});
+		size_t length = strnlen(record.run.comm, sizeof(record.run.comm));
+		seen.task_names.try_emplace(record.tid, record.run.comm, length);
+		break;
+	}
+	case ICEPATH_RECORD_INTERRUPT:
+		seen.cpus[record.cpu].interrupts.push_back({record.interrupt.begin_ns, record.end_ns, record.interrupt.kind,
+													record.interrupt.vector, index, only_sockets(record), record.tid,
+													(record.flags & ICEPATH_FLAG_GOES_ON) != 0});
+		break;
+	case ICEPATH_RECORD_DATA_READY:
+	case ICEPATH_RECORD_DEVICE_QUEUE:
+	case ICEPATH_RECORD_TAKEN:
+	case ICEPATH_RECORD_ENQUEUED: {
+		SocketEvent event{record.end_ns,
+						  record.socket.socket,
+						  record.tid,
+						  record.socket.stream_end,
+						  record.socket.bytes,
+						  record.cpu,
+						  record.context,
+						  record.socket.has_stream_end != 0,
+						  (record.flags & ICEPATH_FLAG_TIER_MASK) >> ICEPATH_FLAG_TIER_SHIFT == ICEPATH_TIER_KPROBE,
+						  index,
+						  record.type == ICEPATH_RECORD_ENQUEUED ? record.socket.woken_tid : 0};
+		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
+		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
+		 : record.type == ICEPATH_RECORD_TAKEN        ? events.taken
+													  : events.enqueued)
+			.push_back(event);
+		break;
+	}
+	case ICEPATH_RECORD_MIGRATE:
+		seen.threads[record.tid].pinned = false;
+		seen.threads[record.tid].moved_ns.push_back(record.end_ns);
+		break;
+	case ICEPATH_RECORD_CALL: {
+		Thread &thread = seen.threads[record.tid];
+		thread.calls.push_back(call_of(record, index));
+		if (thread.followed) // where all of them are if it never left its CPU
+			thread.first_cpu = record.cpu;
+		break;
+	}
+	case ICEPATH_RECORD_UNSEEN:
+		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
+		break;
+	case ICEPATH_RECORD_STILL_OFF:
+		seen.threads[record.tid].still_off_since_ns = record.off.out_ns;
+		break;
+	default: // a waking that ended no period: nothing rests on it
+		break;
+	}
+}
+
+// The slot's usable records by `seq`. A second record of the same number leaves neither.
+std::vector<const icepath_record *> in_order(const model::SlotCapture &slot, const Observations &seen)
+{
+	std::vector<const icepath_record *> records;
+	for (const icepath_record &record : slot.records)
+		if (usable(record, seen))
+			records.push_back(&record);
+	std::ranges::stable_sort(records, {}, [](const icepath_record *record) { return record->seq; });
+	std::vector<const icepath_record *> once;
+	for (size_t i = 0; i < records.size(); ++i) {
+		bool twice = (i > 0 && records[i - 1]->seq == records[i]->seq) ||
+					 (i + 1 < records.size() && records[i + 1]->seq == records[i]->seq);
+		if (!twice)
+			once.push_back(records[i]);
+	}
+	return once;
+}
+
+// How many CPUs wrote these; at least one.
+size_t cpus_of(const std::vector<const icepath_record *> &records)
+{
+	std::set<uint16_t> cpus;
+	for (const icepath_record *record : records)
+		cpus.insert(record->cpu);
+	return std::max<size_t>(cpus.size(), 1);
+}
+
+// The numbers of records that were written and aren't usable. One that was begun and never finished isn't among them: its
+// program was interrupted by the end of the block, and nothing of it is there.
+std::set<uint64_t> unreadable_in(const model::SlotCapture &slot, const Observations &seen)
+{
+	std::set<uint64_t> numbers;
+	for (const icepath_record &record : slot.records)
+		if (!usable(record, seen) && record.bytes != 0)
+			numbers.insert(record.seq);
+	return numbers;
+}
+
+void find_gaps(const model::SlotCapture &slot, const std::vector<const icepath_record *> &records, Observations &seen)
+{
+	const size_t neighbours = slot.cpu < 0 ? kNeighboursShared * cpus_of(records) : kNeighbours;
+	const std::set<uint64_t> unreadable = unreadable_in(slot, seen);
+	auto gap = [&](size_t next, uint64_t first, uint64_t after) { // before records[next]
+		LossWindow window{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(after - first, UINT32_MAX))};
+		const auto known = std::distance(unreadable.lower_bound(first), unreadable.lower_bound(after));
+		window.unreadable = static_cast<uint64_t>(known) == after - first;
+		// With fewer neighbours than it may be out of place by, nothing bounds it on that side.
+		auto ends = [&](size_t from, size_t to) {
+			auto ends_ns = records | std::views::drop(from) | std::views::take(to - from) |
+						   std::views::transform([](const icepath_record *record) { return record->end_ns; });
+			return std::ranges::minmax(ends_ns);
+		};
+		if (next >= neighbours)
+			window.begin_ns = ends(next - neighbours, next).min;
+		if (records.size() - next >= neighbours)
+			window.end_ns = ends(next, next + neighbours).max;
+		seen.lost.push_back(window);
+	};
+	uint64_t expected = 0;
+	for (size_t i = 0; i < records.size(); ++i) {
+		if (records[i]->seq != expected)
+			gap(i, expected, records[i]->seq);
+		expected = records[i]->seq + 1ull;
+	}
+	if (slot.position > expected)
+		gap(records.size(), expected, slot.position);
+}
+
+// Periods of one thread can't overlap, nor can two tasks have one CPU: where they do, nothing of that time is known.
+template <class Item, class Begin, class End>
+void drop_overlaps(std::vector<Item> &items, Begin begin, End end, Observations &seen)
+{
+	std::ranges::stable_sort(items, {}, begin);
+	std::vector<Item> disjoint;
+	disjoint.reserve(items.size());
+	for (const Item &item : items) {
+		if (!disjoint.empty() && item.*begin < disjoint.back().*end) {
+			seen.lost.push_back({disjoint.back().*begin, std::max(item.*end, disjoint.back().*end), 1});
+			continue;
+		}
+		disjoint.push_back(item);
+	}
+	items = std::move(disjoint);
+}
+
+// A task that had the CPU as the block began leaves no record of that.
+uint64_t first_switch(uint16_t number, const Cpu &cpu, const Observations &seen)
+{
+	uint64_t first_ns = UINT64_MAX;
+	for (const Run &run : cpu.runs)
+		first_ns = std::min(first_ns, run.in_ns);
+	for (const auto &[tid, thread] : seen.threads)
+		for (const OffCpu &off : thread.off) {
+			if (off.out_cpu == number && off.out_ns != 0)
+				first_ns = std::min(first_ns, off.out_ns);
+			if (off.in_cpu == number)
+				first_ns = std::min(first_ns, off.in_ns);
+			if (off.out_ns >= first_ns)
+				break;
+		}
+	return first_ns;
+}
+
+// A thread that was met as it was woken (on_sched_waking) hadn't run in this block: what its record calls the begin is its waking.
+void asleep_all_along(Thread &thread)
+{
+	if (thread.off.empty() || thread.off.front().preempted)
+		return;
+	if (OffCpu &first = thread.off.front(); first.out_ns == first.waking_ns)
+		first.out_ns = 0;
+}
+
+} // namespace
+
+SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations &seen)
+{
+	SocketEvents events;
+	uint32_t index = 0;
+	add_threads(slots, seen);
+	for (const model::SlotCapture &slot : slots) {
+		auto records = in_order(slot, seen);
+		find_gaps(slot, records, seen);
+		for (const icepath_record *record : records)
+			add(*record, index++, seen, events);
+	}
+	for (auto &[tid, thread] : seen.threads) {
+		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
+		asleep_all_along(thread);
+		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
+		std::ranges::sort(thread.moved_ns);
+		if (!thread.pinned && !thread.off.empty())
+			thread.first_cpu = thread.off.front().out_cpu;
+	}
+	for (auto &[number, cpu] : seen.cpus) {
+		cpu.known_since_ns = first_switch(number, cpu, seen);
+		drop_overlaps(cpu.runs, &Run::in_ns, &Run::out_ns, seen);
+		std::ranges::stable_sort(cpu.interrupts, {}, &Interrupt::begin_ns);
+		uint64_t reach = 0;
+		for (const Interrupt &one : cpu.interrupts)
+			cpu.interrupt_reach_ns.push_back(reach = std::max(reach, one.end_ns));
+	}
+	for (auto *list : {&events.ready, &events.device, &events.taken, &events.enqueued})
+		std::ranges::stable_sort(*list, {}, &SocketEvent::at_ns);
+	return events;
+}
+
+} // namespace icepath::decode

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/decode/takings.h"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "ebpf/records.h"
+#include "profiler/path/giving.h"
+
+namespace icepath::decode {
+
+namespace {
+
+struct Given {
+	uint32_t tid = 0;
+	const Call *call = nullptr; // nullptr: not known, from before the first record
+	uint64_t left = 0; // bytes of it that nobody has taken
+};
+
+// What happened to one object. Of several at one time givings come first: their call has begun by then.
+struct Happening {
+	enum class Kind : uint8_t { Give, Take, Empty, Unknown };
+	uint64_t at_ns = 0;
+	Kind kind = Kind::Give;
+	uint32_t tid = 0;
+	const Call *call = nullptr; // Give, Take
+	uint64_t bytes = 0;
+	uint64_t in_ns = 0; // Give: by when it was in
+};
+
+// The bytes, or where sizes aren't told the messages, of one object in their order.
+class Queue {
+public:
+	enum class Counts : uint8_t { Bytes, Messages, All };
+
+	// `may_fly`: what was given may not have arrived when its call has come back.
+	Queue(Counts counts, bool may_fly, std::vector<Taking> &out) : counts_(counts), may_fly_(may_fly), out_(out) {}
+
+	// When the last of it was taken.
+	const std::vector<uint64_t> &emptied_ns() const { return emptied_ns_; }
+
+	// All that happened, in order.
+	void run(const std::vector<Happening> &all)
+	{
+		auto begin = all.begin();
+		for (auto one = all.begin(); one != all.end(); ++one) {
+			if (one->kind == Happening::Kind::Give || one->kind == Happening::Kind::Take)
+				continue;
+			between(begin, one);
+			begin = std::next(one);
+			if (one->kind == Happening::Kind::Unknown) {
+				waiting_.clear();
+				flying_.clear();
+			} else {
+				was_empty(one->at_ns);
+			}
+			begins_empty_ = one->kind == Happening::Kind::Empty;
+		}
+		between(begin, all.end());
+	}
+
+private:
+	using At = std::vector<Happening>::const_iterator;
+
+	uint64_t amount(const Happening &one) const { return counts_ == Counts::Messages ? 1 : one.bytes; }
+
+	// What was given until then has been taken, or flies still.
+	void was_empty(uint64_t at_ns)
+	{
+		const auto is_over = [&](const Given &given) { return !given.call || given.call->end_ns <= at_ns; };
+		if (may_fly_)
+			std::ranges::copy_if(waiting_, std::back_inserter(flying_),
+								 [&](const Given &given) { return given.call && is_over(given); });
+		std::erase_if(waiting_, is_over);
+	}
+
+	// Of what flew the last bytes, as many as were taken although nothing else had been given. Returns how many are missing then.
+	uint64_t land(uint64_t missing)
+	{
+		while (missing > 0 && !flying_.empty()) {
+			Given last = flying_.back();
+			flying_.pop_back();
+			last.left = std::min(last.left, missing);
+			missing -= last.left;
+			waiting_.push_front(last);
+		}
+		return missing;
+	}
+
+	// Between two instants at which it is known anew.
+	void between(At begin, At end)
+	{
+		const uint64_t before = land(missing(begin, end));
+		const bool contradicts = before > 0 && begins_empty_;
+		if (before > 0)
+			waiting_.push_front({0, nullptr, before});
+		for (auto one = begin; one != end; ++one) {
+			if (one->kind == Happening::Kind::Give)
+				waiting_.push_back({one->tid, one->call, amount(*one)});
+			else
+				take(*one, contradicts);
+			if (one->kind == Happening::Kind::Take && waiting_.empty() && !contradicts)
+				emptied_ns_.push_back(one->at_ns);
+		}
+		if (std::any_of(begin, end, [](const Happening &one) { return one.kind == Happening::Kind::Take; }))
+			flying_.clear(); // it has come before what was taken
+	}
+
+	// By how much more was taken than was there.
+	uint64_t missing(At begin, At end) const
+	{
+		if (counts_ == Counts::All)
+			return 0;
+		uint64_t there = 0, before = 0;
+		for (const Given &given : waiting_)
+			there += given.left;
+		for (auto one = begin; one != end; ++one) {
+			if (one->kind == Happening::Kind::Give) {
+				there += amount(*one);
+				continue;
+			}
+			before += amount(*one) - std::min(there, amount(*one));
+			there -= std::min(there, amount(*one));
+		}
+		return before;
+	}
+
+	void take(const Happening &taken, bool contradicts)
+	{
+		uint64_t wanted = counts_ == Counts::All ? UINT64_MAX : amount(taken);
+		while (wanted > 0 && !waiting_.empty()) {
+			Given &first = waiting_.front();
+			const uint64_t some = std::min(first.left, wanted);
+			if (first.call && !contradicts) {
+				const uint64_t bytes = counts_ != Counts::Messages ? some
+									   : first.call->bytes         ? first.call->bytes
+																   : taken.call->bytes;
+				out_.push_back({first.tid, taken.tid, first.call, taken.call, bytes});
+			}
+			wanted -= some;
+			first.left -= some;
+			if (first.left == 0)
+				waiting_.pop_front();
+		}
+	}
+
+	const Counts counts_;
+	const bool may_fly_;
+	std::vector<Taking> &out_;
+	std::deque<Given> waiting_;
+	std::vector<Given> flying_; // of what was given before it was last seen to be empty
+	std::vector<uint64_t> emptied_ns_;
+	bool begins_empty_ = false;
+};
+
+class Objects {
+public:
+	Objects(const SocketEvents &events, const Observations &seen) : seen_(seen)
+	{
+		for (const auto &[tid, thread] : seen.threads)
+			for (const Call &call : thread.calls) {
+				if (call.object == 0)
+					continue;
+				if (call.kind == Call::Kind::Send && call.moved)
+					gives_[call.object].push_back(
+						{call.begin_ns, Happening::Kind::Give, tid, &call, call.bytes, call.end_ns});
+				else if (call.kind == Call::Kind::Receive)
+					add_take(thread, call);
+			}
+		for (auto &[object, gives] : gives_)
+			std::ranges::stable_sort(gives, {}, &Happening::at_ns);
+		for (const SocketEvent &event : events.device)
+			(event.has_stream_end ? segments_[event.stream_end] : datagrams_[event.cpu]).push_back(&event);
+		std::set<std::pair<const SocketEvent *, uint64_t>> arrived; // datagrams, and at which socket
+		for (const SocketEvent &event : events.ready) {
+			Announcement one = announced(event);
+			// A datagram comes to a socket once: another's packet wasn't seen.
+			if (one.device && !event.has_stream_end && !arrived.emplace(one.device, event.socket).second)
+				one = {.ready = &event};
+			announcements_.push_back(one);
+		}
+		find_covering();
+		for (const Announcement &one : announcements_) {
+			if (one.give && one.give->object != 0)
+				reached_[one.give->object].insert(one.ready->socket);
+			at_[one.ready->socket].push_back(&one);
+		}
+	}
+
+	Moved take()
+	{
+		Moved moved;
+		for (auto &[object, takes] : takes_)
+			match(object, takes, moved);
+		moved.announcements = announcements_;
+		return moved;
+	}
+
+private:
+	void add_take(const Thread &thread, const Call &call)
+	{
+		std::vector<Happening> &takes = takes_[call.object];
+		if (call.moved)
+			takes.push_back({call.end_ns, Happening::Kind::Take, thread.tid, &call, call.bytes});
+		else if (call.found_nothing)
+			takes.push_back({call.begin_ns, Happening::Kind::Empty, thread.tid, nullptr, 0});
+		auto off =
+			std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.out_ns < call.begin_ns; });
+		uint64_t asked_ns = call.begin_ns;
+		for (; off != thread.off.end() && off->out_ns < call.end_ns; ++off)
+			if (!off->preempted && off->waking_ns != 0) {
+				// Who was woken before it had gone had found it empty before.
+				const uint64_t empty_ns = off->waking_ns < off->out_ns ? asked_ns : off->out_ns;
+				takes.push_back({empty_ns, Happening::Kind::Empty, thread.tid, nullptr, 0});
+				asked_ns = off->in_ns;
+			}
+	}
+
+	// The last of the events, in order, that aren't after an instant.
+	static const SocketEvent *last_until(const std::vector<const SocketEvent *> &events, uint64_t at_ns)
+	{
+		const auto after =
+			std::ranges::partition_point(events, [&](const SocketEvent *one) { return one->at_ns <= at_ns; });
+		return after == events.begin() ? nullptr : *std::prev(after);
+	}
+
+	// By whom the packet was given that brought it.
+	void set_give(Announcement &one) const
+	{
+		one.give = nullptr;
+		one.from = 0;
+		const auto gives = one.device ? gives_.find(one.device->socket) : gives_.end();
+		if (gives == gives_.end())
+			return;
+		const auto after = std::ranges::partition_point(
+			gives->second, [&](const Happening &given) { return given.at_ns <= one.device->at_ns; });
+		if (after != gives->second.begin()) {
+			one.give = std::prev(after)->call;
+			one.from = std::prev(after)->tid;
+		}
+	}
+
+	// TCP may announce a part of a segment. That belongs to the segment of the same connection which has the byte, and the connection is
+	// known by its others; what nothing sent has, a FIN, was given by nobody.
+	void find_covering()
+	{
+		std::unordered_map<uint64_t, std::set<uint64_t>> peers; // by socket
+		for (const Announcement &one : announcements_)
+			if (one.ready->has_stream_end && one.device)
+				peers[one.ready->socket].insert(one.device->socket);
+		std::unordered_map<uint64_t, std::vector<const SocketEvent *>> segments; // by socket, in their order
+		for (const auto &[end, some] : segments_)
+			for (const SocketEvent *segment : some)
+				segments[segment->socket].push_back(segment);
+		for (auto &[socket, some] : segments)
+			std::ranges::stable_sort(some, {}, &SocketEvent::at_ns);
+		for (Announcement &one : announcements_) {
+			const auto peer = peers.find(one.ready->socket);
+			if (!one.ready->has_stream_end || one.device || peer == peers.end() || peer->second.size() != 1)
+				continue;
+			const std::vector<const SocketEvent *> &all = segments.at(*peer->second.begin());
+			auto sent = std::ranges::partition_point(
+				all, [&](const SocketEvent *segment) { return segment->at_ns <= one.ready->at_ns; });
+			const auto beyond = [&](const SocketEvent &segment) {
+				return static_cast<int32_t>(segment.stream_end - one.ready->stream_end);
+			};
+			while (sent != all.begin() && beyond(**std::prev(sent)) >= static_cast<int64_t>((*std::prev(sent))->bytes))
+				--sent;
+			if (sent != all.begin() && beyond(**std::prev(sent)) >= 0)
+				one.device = *std::prev(sent);
+			set_give(one);
+		}
+	}
+
+	// What was announced at the other end of a socket was given by who is in a sending call then, or by whose packet it was: TCP's by
+	// its sequence number; of UDP's the last one that its CPU had queued, whose call sent those before it as well, if any.
+	Announcement announced(const SocketEvent &ready) const
+	{
+		Announcement one{.ready = &ready};
+		const auto last_in = [&](const auto &packets, const auto &key) {
+			const auto found = packets.find(key);
+			return found == packets.end() ? nullptr : last_until(found->second, ready.at_ns);
+		};
+		if (ready.has_stream_end)
+			one.device = last_in(segments_, ready.stream_end);
+		else if (ready.context != ICEPATH_CONTEXT_TASK)
+			one.device = last_in(datagrams_, ready.cpu);
+		if (one.device) {
+			set_give(one);
+			return one;
+		}
+		const auto current = seen_.threads.find(ready.tid);
+		const Call *call = current == seen_.threads.end() ? nullptr : call_at(current->second, ready.at_ns);
+		if (call && call->kind == Call::Kind::Send) {
+			one.give = call;
+			one.from = ready.tid;
+		}
+		return one;
+	}
+
+	// What went into an object: into the only socket that reaches it and nothing else, or itself; else by announcements.
+	std::vector<Happening> given_to(uint64_t object) const
+	{
+		const auto announced = at_.find(object);
+		if (announced == at_.end()) {
+			const auto gives = gives_.find(object);
+			return gives == gives_.end() ? std::vector<Happening>{} : gives->second;
+		}
+		std::set<uint64_t> from;
+		for (const Announcement *one : announced->second)
+			if (one->give)
+				from.insert(one->give->object);
+		if (from.size() == 1 && reached_.at(*from.begin()).size() == 1)
+			if (const auto gives = gives_.find(*from.begin()); gives != gives_.end())
+				return gives->second;
+		std::vector<Happening> all;
+		for (const Announcement *one : announced->second) {
+			if (!one->give || one->give->object == 0)
+				continue;
+			const uint64_t bytes = one->device && one->device->bytes != 0 ? one->device->bytes : one->give->bytes;
+			// A taker that polls may have it before it is announced.
+			const uint64_t at_ns = one->device ? one->device->at_ns : one->ready->at_ns;
+			all.push_back({at_ns, Happening::Kind::Give, one->from, one->give, bytes, one->ready->at_ns});
+		}
+		return all;
+	}
+
+	// What two threads gave at the same time; until the object is empty again, nothing tells what of it was taken.
+	static void find_concurrent(const std::vector<Happening> &all, const std::vector<uint64_t> &emptied_ns,
+								std::vector<Untold> &out)
+	{
+		const Happening *last = nullptr; // of those that were given, the one that was in last
+		for (auto one = all.begin(); one != all.end(); ++one) {
+			if (one->kind != Happening::Kind::Give)
+				continue;
+			if (last && last->tid != one->tid && one->call->begin_ns < last->in_ns) {
+				const uint64_t end_ns = std::max(last->in_ns, one->in_ns);
+				const auto empty = std::find_if(one, all.end(), [&](const Happening &later) {
+					return later.kind == Happening::Kind::Empty && later.at_ns >= end_ns;
+				});
+				const auto emptied = std::ranges::lower_bound(emptied_ns, end_ns);
+				out.push_back({std::min(last->call->begin_ns, one->call->begin_ns),
+							   std::min(empty == all.end() ? UINT64_MAX : empty->at_ns,
+										emptied == emptied_ns.end() ? UINT64_MAX : *emptied)});
+			}
+			if (!last || one->in_ns > last->in_ns)
+				last = &*one;
+		}
+	}
+
+	static Queue::Counts counts_of(const std::vector<Happening> &all, bool is_socket)
+	{
+		bool may_add_up = !is_socket;
+		for (const Happening &one : all) {
+			if (!one.call)
+				continue;
+			if (one.bytes == 0)
+				return Queue::Counts::Messages;
+			may_add_up &= one.bytes == sizeof(uint64_t);
+		}
+		return may_add_up ? Queue::Counts::All : Queue::Counts::Bytes;
+	}
+
+	void match(uint64_t object, const std::vector<Happening> &takes, Moved &out)
+	{
+		std::vector<Happening> all = given_to(object);
+		if (all.empty())
+			return;
+		all.insert(all.end(), takes.begin(), takes.end());
+		for (const LossWindow &lost : seen_.lost)
+			for (const uint64_t at_ns : {lost.begin_ns, lost.end_ns})
+				all.push_back({at_ns, Happening::Kind::Unknown, 0, nullptr, 0});
+		std::ranges::stable_sort(all, {}, &Happening::at_ns);
+		const size_t first = out.takings.size();
+		Queue queue(counts_of(all, at_.contains(object)), has_device(object), out.takings);
+		queue.run(all);
+		find_concurrent(all, queue.emptied_ns(), out.untold);
+		announce(object, {out.takings.begin() + static_cast<std::ptrdiff_t>(first), out.takings.end()});
+	}
+
+	// Whether what is taken from it came by a network device, be it the loopback's.
+	bool has_device(uint64_t object) const
+	{
+		const auto found = at_.find(object);
+		return found != at_.end() &&
+			   std::ranges::any_of(found->second, [](const Announcement *one) { return one->device != nullptr; });
+	}
+
+	// Each by the last announcement of its call before it was taken. Of packets, else by the first one after its call began, which has it
+	// as well: of others, whose call announces them, it was taken before that.
+	void announce(uint64_t object, std::ranges::subrange<std::vector<Taking>::iterator> takings) const
+	{
+		const auto found = at_.find(object);
+		if (found == at_.end())
+			return;
+		const bool by_device = has_device(object);
+		for (Taking &taking : takings) {
+			taking.through_device = by_device;
+			const auto begin = std::ranges::partition_point(
+				found->second, [&](const Announcement *one) { return one->ready->at_ns < taking.give->begin_ns; });
+			const Announcement *at = nullptr;
+			auto one = begin;
+			for (; one != found->second.end() && (*one)->ready->at_ns <= taking.take->end_ns; ++one)
+				if ((*one)->give == taking.give || (!at && (by_device || !(*one)->give)))
+					at = *one;
+			if (!at) { // it was taken before it was announced
+				if (one != found->second.end() && (*one)->give == taking.give)
+					taking.device = (*one)->device;
+				continue;
+			}
+			taking.ready = at->ready;
+			taking.device = at->device;
+		}
+	}
+
+	const Observations &seen_;
+	std::unordered_map<uint64_t, std::vector<Happening>> gives_, takes_; // by object
+	std::unordered_map<uint64_t, std::set<uint64_t>> reached_; // where what a socket gave was announced
+	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
+	std::unordered_map<uint16_t, std::vector<const SocketEvent *>> datagrams_; // by CPU
+	std::vector<Announcement> announcements_;
+	std::unordered_map<uint64_t, std::vector<const Announcement *>> at_; // by socket
+};
+
+} // namespace
+
+Moved moved(const SocketEvents &events, const Observations &seen) { return Objects(events, seen).take(); }
+
+} // namespace icepath::decode

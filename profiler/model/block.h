@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One block as it was captured: what the run directory stores and what the walk starts from. Plain data.
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ebpf/records.h"
+#include "profiler/model/counters.h"
+#include "profiler/model/stamps.h"
+
+namespace icepath::model {
+
+// What one side used during the block: the 16 fields of getrusage(2), as differences but for max_rss_kib: of its measuring thread, or of its
+// process where a library's threads carry messages (worker::BlockRequest::count_process). Linux keeps seven of them at 0: see getrusage(2).
+struct Usage {
+	uint64_t user_ns = 0, system_ns = 0;
+	uint64_t voluntary_switches = 0, involuntary_switches = 0;
+	uint64_t minor_faults = 0, major_faults = 0;
+	uint64_t max_rss_kib = 0; // of the worker's process, up to the end of the block
+	uint64_t block_inputs = 0, block_outputs = 0; // 512 bytes each, from and to storage
+	uint64_t shared_text = 0, unshared_data = 0, unshared_stack = 0; // ru_ixrss, ru_idrss, ru_isrss: 0 on Linux
+	uint64_t swaps = 0, messages_sent = 0, messages_received = 0, signals = 0; // 0 on Linux
+};
+
+// Their names in the run directory and in run.json.
+struct UsageField {
+	const char *key;
+	uint64_t Usage::*value;
+};
+inline constexpr UsageField kUsageFields[] = {
+	{"user_ns", &Usage::user_ns},
+	{"system_ns", &Usage::system_ns},
+	{"voluntary_switches", &Usage::voluntary_switches},
+	{"involuntary_switches", &Usage::involuntary_switches},
+	{"minor_faults", &Usage::minor_faults},
+	{"major_faults", &Usage::major_faults},
+	{"max_rss_kib", &Usage::max_rss_kib},
+	{"block_inputs", &Usage::block_inputs},
+	{"block_outputs", &Usage::block_outputs},
+	{"shared_text", &Usage::shared_text},
+	{"unshared_data", &Usage::unshared_data},
+	{"unshared_stack", &Usage::unshared_stack},
+	{"swaps", &Usage::swaps},
+	{"messages_sent", &Usage::messages_sent},
+	{"messages_received", &Usage::messages_received},
+	{"signals", &Usage::signals},
+};
+static_assert(std::size(kUsageFields) * sizeof(uint64_t) == sizeof(Usage), "each field has its name");
+
+// CLOCK_MONOTONIC and CLOCK_REALTIME read together, at both ends of a block.
+struct ClockPair {
+	uint64_t monotonic_ns = 0, realtime_ns = 0;
+};
+
+struct BlockSide {
+	uint32_t tid = 0; // the measuring thread, in the initial pid namespace
+	uint32_t cpu = 0; // where it was pinned
+	std::string name; // thread name
+	Usage usage;
+	Counters counters;
+	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
+	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
+};
+
+// A thread of another cell that was measured at the same time.
+struct BlockCompanion {
+	uint32_t tid = 0;
+	uint32_t cpu = 0; // where it was pinned
+	std::string name; // "tcp receiver"
+};
+
+// The messages of one of the cell's flows.
+struct BlockFlow {
+	uint64_t sender_key = 0, receiver_key = 0; // icepath_socket.key of the socket at that end; 0: it has none
+	std::vector<SendStamp> sends; // in the order of sending
+	std::vector<RecvStamp> recvs; // in the order of reception
+};
+
+// The records of one slot: see ebpf/records.h.
+struct SlotCapture {
+	int32_t cpu = -1; // -1: the slot of all CPUs without a worker
+	uint32_t position = 0; // records begun
+	uint32_t capacity = 0;
+	std::vector<icepath_record> records; // min(position, capacity) of them, in the order of `seq`
+};
+
+// BPF programs that the kernel skipped because they were running already, sometime within this.
+struct SkippedPrograms {
+	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
+	uint64_t count = 0;
+};
+
+inline uint64_t sum_of(const std::vector<SkippedPrograms> &skipped)
+{
+	uint64_t sum = 0;
+	for (const SkippedPrograms &some : skipped)
+		sum += some.count;
+	return sum;
+}
+
+enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
+
+struct Block {
+	uint32_t cell = 0; // index into the run's cells
+	uint32_t round = 0; // which visit of the plan
+	// Which of the cell's processes measured it: each time they are begun anew the number is one more. What the luck of a
+	// process decides (addresses, page colours, hash seeds) is the same in all blocks of an opening.
+	uint32_t opening = 0;
+	bool probed = false;
+	bool confirms = false; // max-rate: after the search, at the rate that it found; it chose nothing
+	std::optional<double> rate_hz; // max-rate: of this block; the other patterns' rates are their cells'
+	BlockEnd end = BlockEnd::Count;
+	std::string failure; // the sentence, where end == Failed
+	ClockPair begin, finish;
+	std::vector<BlockSide> sides; // sides_of() the cell
+	std::vector<BlockFlow> flows; // beside flows_of() the cell
+	std::vector<BlockCompanion> companions; // whose records are in `slots` as well
+	std::vector<SlotCapture> slots; // empty in an unprobed block
+	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
+	std::vector<SkippedPrograms> skipped;
+	// What meanwhile a hypervisor took from the run's CPUs, all of them together, by the kernel's account (ticks of 10 ms), and what
+	// icepath and its helper used themselves; programs that the kernel runs for the probes are in no account.
+	std::optional<uint64_t> steal_ns, own_cpu_ns;
+	// How often meanwhile control groups of its workers, or groups above them, had used up their time: nr_throttled of cpu.stat.
+	std::optional<uint64_t> times_throttled; // nothing where none could be read
+};
+
+// Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no
+// measure: it is for them alone.
+inline bool is_counted(const Block &block)
+{
+	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);
+}
+
+} // namespace icepath::model

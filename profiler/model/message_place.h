@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which message of a block it is, and the one number that stands for that.
+#include <cstddef>
+#include <cstdint>
+
+namespace icepath::model {
+
+struct MessagePlace {
+	size_t flow = 0; // of flows_of() the cell
+	uint64_t seq = 0; // below kMostSeq
+};
+
+inline constexpr unsigned kSeqBits = 48;
+inline constexpr uint64_t kMostSeq = 1ull << kSeqBits;
+
+constexpr uint64_t message_at(const MessagePlace &place) { return (uint64_t{place.flow} << kSeqBits) | place.seq; }
+constexpr MessagePlace place_of(uint64_t message) { return {message >> kSeqBits, message & (kMostSeq - 1)}; }
+
+} // namespace icepath::model

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/model/qos.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace icepath::model {
+namespace {
+
+using Kind = QosPolicy::Kind;
+
+std::string time_text(uint64_t ns)
+{
+	if (ns == ICEPATH_QOS_INFINITE)
+		return "infinite";
+	return ns < 1'000'000 ? fmt::format("{:g}us", static_cast<double>(ns) / 1e3)
+						  : fmt::format("{:g}ms", static_cast<double>(ns) / 1e6);
+}
+
+} // namespace
+
+bool Qos::any() const
+{
+	return std::ranges::any_of(*this, [](const auto &value) { return value.has_value(); });
+}
+
+bool is_possible(icepath_qos_policy policy, uint64_t value)
+{
+	switch (const QosPolicy &what = kQosPolicies[policy]; what.kind) {
+	case Kind::Word:
+		return value < what.words.size();
+	case Kind::Count:
+		return value >= 1 && value <= INT32_MAX;
+	case Kind::Time:
+		break;
+	}
+	return value >= 1;
+}
+
+bool may_lose(const Qos &qos)
+{
+	return qos[ICEPATH_QOS_RELIABILITY] == ICEPATH_BEST_EFFORT || qos[ICEPATH_QOS_HISTORY] == ICEPATH_KEEP_LAST ||
+		   qos[ICEPATH_QOS_LIFESPAN].value_or(ICEPATH_QOS_INFINITE) != ICEPATH_QOS_INFINITE;
+}
+
+std::string text(const Qos &qos)
+{
+	std::string all;
+	for (size_t i = 0; i < qos.size(); i++) {
+		if (!qos[i])
+			continue;
+		const QosPolicy &policy = kQosPolicies[i];
+		if (!all.empty())
+			all += ' ';
+		if (policy.kind == Kind::Word)
+			all += policy.words[*qos[i]];
+		else
+			all += fmt::format("{} {}", policy.name,
+							   policy.kind == Kind::Time ? time_text(*qos[i]) : std::to_string(*qos[i]));
+	}
+	return all;
+}
+
+void add_granted(const Qos &asked, const Qos &told, Qos &granted)
+{
+	for (size_t i = 0; i < told.size(); i++)
+		if (!granted[i] || (told[i] && asked[i] && told[i] != asked[i]))
+			granted[i] = told[i];
+}
+
+icepath_qos for_plugin(const Qos &qos)
+{
+	icepath_qos asked{};
+	for (size_t i = 0; i < qos.size(); i++)
+		if (qos[i]) {
+			asked.policies |= 1u << i;
+			asked.values[i] = *qos[i];
+		}
+	return asked;
+}
+
+Qos believable(const icepath_qos &said)
+{
+	Qos qos;
+	for (size_t i = 0; i < qos.size(); i++)
+		if ((said.policies & (1u << i)) && is_possible(static_cast<icepath_qos_policy>(i), said.values[i]))
+			qos[i] = said.values[i];
+	return qos;
+}
+
+} // namespace icepath::model

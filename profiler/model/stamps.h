@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a worker stamps for each message: written to memory shared with icepath, stored as it is in the run directory.
+// All times are CLOCK_MONOTONIC nanoseconds; 0 means "did not happen". The meaning of each stamp is that of
+// icepath_send and icepath_recv in include/icepath/plugin.h, from which they are copied.
+#include <cstdint>
+
+namespace icepath::model {
+
+inline constexpr uint32_t kStampLeadIn = 1u
+										 << 0; // before the counted messages: threads settle, probes see a first sleep
+inline constexpr uint32_t kStampCopied = 1u << 2; // zero-copy was asked for, the kernel copied (SendStamp only)
+inline constexpr uint32_t kStampBadPayload = 1u << 1; // received bytes differ from those sent (RecvStamp only)
+
+struct SendStamp {
+	uint64_t seq; // counts the messages of one direction of one block, from 0, lead-in included
+	uint64_t intended_ns; // when an open-loop plan wanted it sent; pingpong: equal to send_ns
+	uint64_t send_ns; // the application hands the message over
+	uint64_t call_ns;
+	uint64_t publish_ns;
+	uint64_t return_ns;
+	uint32_t attempts;
+	uint32_t flags; // kStamp*
+	uint64_t reserved;
+};
+
+struct RecvStamp {
+	uint64_t seq; // as read from the payload, so loss and order are seen
+	uint64_t ask_ns;
+	uint64_t wait_return_ns;
+	uint64_t take_call_ns;
+	uint64_t take_return_ns;
+	uint64_t observe_ns;
+	uint64_t recv_ns; // the application has the message in hand
+	uint32_t attempts;
+	uint32_t flags; // kStamp*
+};
+
+static_assert(sizeof(SendStamp) == 64 && sizeof(RecvStamp) == 64, "one cache line each");
+
+} // namespace icepath::model

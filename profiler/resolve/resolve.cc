@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/resolve/resolve.h"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <thread>
+
+#include "profiler/decode/decode.h"
+#include "profiler/path/walk.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::resolve {
+namespace {
+
+ResolvedBlock resolved(uint64_t number, model::Block block, const model::Cell &cell)
+{
+	ResolvedBlock one{number, std::move(block), {}, {}};
+	one.seen = decode::observations_of(one.block, cell);
+	one.paths.reserve(one.seen.deliveries.size());
+	for (const path::Delivery &delivery : one.seen.deliveries)
+		one.paths.push_back(path::walk(one.seen, delivery));
+	return one;
+}
+
+} // namespace
+
+void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
+{
+	const size_t threads = std::max(1u, extent.threads != 0 ? extent.threads : std::thread::hardware_concurrency());
+	rundir::Reader reader(run);
+	std::deque<std::future<ResolvedBlock>> under_way; // in the order of the container
+	const auto visit_first = [&] {
+		const ResolvedBlock first = under_way.front().get();
+		under_way.pop_front();
+		visitor.visit(first);
+	};
+	for (uint64_t number = 0; number < extent.blocks; ++number) {
+		auto block = reader.next();
+		if (!block)
+			break;
+		if (!block->probed || !visitor.wants(*block))
+			continue;
+		if (under_way.size() == threads)
+			visit_first();
+		const model::Cell &cell = reader.head().cells.at(block->cell);
+		under_way.push_back(std::async(std::launch::async, resolved, number, std::move(*block), std::cref(cell)));
+	}
+	while (!under_way.empty())
+		visit_first();
+}
+
+} // namespace icepath::resolve

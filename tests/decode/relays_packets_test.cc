@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relays behind network devices, be it the loopback's: what was given may arrive later, in parts, and announced by whoever was running.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "tests/decode/relayed.h"
+
+namespace icepath::decode {
+namespace {
+
+// The sender's socket is 0xa1, the broker takes by 0xb1 and gives on to the receiver's 0xc1. Payloads have 100 bytes.
+class ByPackets : public Relayed {
+protected:
+	void sent(uint64_t at, uint32_t bytes, uint32_t stream_end = 0, uint64_t socket = 0xa1)
+	{
+		event(ICEPATH_RECORD_DEVICE_QUEUE, at, kSender, socket, stream_end).socket.bytes = bytes;
+	}
+	void arrives(uint64_t at, uint32_t current, uint32_t stream_end = 0, uint64_t socket = 0xb1)
+	{
+		event(ICEPATH_RECORD_DATA_READY, at, current, socket, stream_end).context = ICEPATH_CONTEXT_SOFTIRQ;
+	}
+	void gives_by_packet(uint32_t tid, uint64_t at, uint32_t bytes, uint32_t stream_end = 0, uint64_t from = 0xa1)
+	{
+		call(tid, ICEPATH_CALL_GIVE, at, at + 30, from, bytes);
+		sent(at + 5, bytes, stream_end, from);
+		arrives(at + 15, tid, stream_end);
+	}
+	void takes(uint64_t at, uint64_t bytes) { call(kBroker, ICEPATH_CALL_TAKE, at, at + 5, 0xb1, bytes); }
+	void finds_nothing(uint64_t at)
+	{
+		call(kBroker, ICEPATH_CALL_TAKE, at, at + 5, 0xb1).call.result = static_cast<uint64_t>(-EAGAIN);
+	}
+	void broker_gives_on(uint64_t at)
+	{
+		call(kBroker, ICEPATH_CALL_GIVE, at, at + 20, 0xb9);
+		event(ICEPATH_RECORD_DATA_READY, at + 10, kBroker, 0xc1);
+		call(kReceiver, ICEPATH_CALL_TAKE, at + 30, at + 35, 0xc1);
+	}
+	std::vector<uint32_t> threads() const
+	{
+		const Observations seen = capture.decoded();
+		std::vector<uint32_t> all;
+		for (const Segment &segment : walk(seen, seen.deliveries.at(0)).segments)
+			if (all.empty() || all.back() != segment.thread)
+				all.push_back(segment.thread);
+		return all;
+	}
+	const std::vector<uint32_t> by_broker{kSender, kBroker, kReceiver};
+};
+
+// The call is back, and the rest still waits for the window: a taker that finds nothing hasn't had all of it.
+TEST_F(ByPackets, WhatTcpHoldsBackIsStillToCome)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1130, 0xa1, 100);
+	sent(1105, 60, 1060);
+	arrives(1110, kSender, 1060);
+	takes(1140, 60);
+	finds_nothing(1150);
+	sent(1160, 40, 1100);
+	arrives(1165, kBroker, 1100);
+	takes(1170, 40);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// A softirq announces it on top of a thread that is giving something to somebody else.
+TEST_F(ByPackets, APartOfASegmentIsOfTheSegment)
+{
+	gives_by_packet(kSender, 500, 10, 1010);
+	takes(560, 10);
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1130, 0xa1, 100);
+	sent(1105, 100, 1110);
+	call(kOther, ICEPATH_CALL_GIVE, 1132, 1160, 0xaf, 100);
+	arrives(1135, kOther, 1050); // as much as there was room for
+	arrives(1145, kOther, 1110);
+	takes(1170, 100);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// An object that is used for one connection after another: the end of one is no segment of it.
+TEST_F(ByPackets, AFinWasGivenByNobody)
+{
+	gives_by_packet(kSender, 500, 10, 1010);
+	arrives(600, kClient, 1011);
+	call(kClient, ICEPATH_CALL_GIVE, 590, 640, 0xaf, 100);
+	takes(650, 10);
+	gives_by_packet(kSender, 1100, 100, 5100);
+	takes(1170, 100);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// The CPU that announces a datagram is kept from it, and a taker that polls has it before.
+TEST_F(ByPackets, ADatagramMayBeTakenBeforeItIsAnnounced)
+{
+	capture.add(2, ICEPATH_RECORD_THREAD, 20, kOther).thread.tgid = kOther; // a process of its own
+	gives_by_packet(kOther, 400, 30, 0, 0xaf); // so that the order of packets tells, not that of calls
+	takes(460, 30);
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1, 100);
+	sent(1105, 100);
+	takes(1110, 100);
+	arrives(1120, kSender);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// Who answers before the other's call is back has given later, as the order of what was announced tells.
+TEST_F(ByPackets, WhatIsAnnouncedIsInThatOrder)
+{
+	capture.add(2, ICEPATH_RECORD_THREAD, 20, kOther).thread.tgid = kOther;
+	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1, 100);
+	sent(1105, 100);
+	arrives(1110, kSender);
+	icepath_record &answer = call(kOther, ICEPATH_CALL_GIVE, 1120, 1160, 0xaf, 30);
+	answer.cpu = 1;
+	sent(1125, 30, 0, 0xaf);
+	arrives(1135, kOther);
+	takes(1140, 100);
+	takes(1170, 30);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// A socket announces something after it has had the last packet which was seen: that isn't announced twice.
+TEST_F(ByPackets, ADatagramComesToASocketOnce)
+{
+	capture.add(2, ICEPATH_RECORD_THREAD, 20, kOther).thread.tgid = kOther;
+	gives_by_packet(kOther, 400, 30, 0, 0xaf);
+	takes(460, 30);
+	gives_by_packet(kSender, 500, 100);
+	takes(560, 100);
+	arrives(700, 0);
+	gives_by_packet(kSender, 1100, 100);
+	takes(1170, 100);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+} // namespace
+} // namespace icepath::decode

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resolving a run: which blocks, in which order, and the same whatever the number of threads.
+#include "profiler/resolve/resolve.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::resolve {
+namespace {
+
+// All that a path says, so that a difference is seen.
+std::string text_of(const path::Path &path)
+{
+	std::string text = fmt::format("{} {} {}", static_cast<int>(path.reason), path.send_ns, path.recv_ns);
+	for (const path::Segment &segment : path.segments)
+		text += fmt::format(" {}{}@{}", model::name(segment.layer), model::name(segment.part), segment.end.at_ns);
+	return text;
+}
+
+struct Visited : Visitor {
+	bool wants(const model::Block &block) override
+	{
+		asked.push_back(block.round);
+		return !leaves_out || block.cell != *leaves_out;
+	}
+	void visit(const ResolvedBlock &resolved) override
+	{
+		numbers.push_back(resolved.number);
+		EXPECT_EQ(resolved.paths.size(), resolved.seen.deliveries.size());
+		for (const path::Path &path : resolved.paths)
+			texts.push_back(text_of(path));
+		if (numbers.size() == fails_at)
+			throw std::runtime_error("enough");
+	}
+	std::optional<uint32_t> leaves_out;
+	size_t fails_at = 0; // visits
+	std::vector<uint32_t> asked; // rounds
+	std::vector<uint64_t> numbers; // of blocks
+	std::vector<std::string> texts;
+};
+
+class Resolve : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		report::write_small_run(run);
+		rundir::Reader reader(run);
+		for (uint64_t number = 0; const auto block = reader.next(); ++number)
+			if (block->probed)
+				probed.push_back({number, block->cell});
+		ASSERT_GE(probed.size(), 8u);
+	}
+	std::vector<uint64_t> numbers_of(std::optional<uint32_t> cell = {}) const
+	{
+		std::vector<uint64_t> numbers;
+		for (const auto &[number, of] : probed)
+			if (!cell || of == *cell)
+				numbers.push_back(number);
+		return numbers;
+	}
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+	std::vector<std::pair<uint64_t, uint32_t>> probed; // number, cell
+};
+
+TEST_F(Resolve, VisitsEachProbedBlockInOrderByAnyNumberOfThreads)
+{
+	Visited by_one;
+	resolve(run, by_one, {.threads = 1});
+	EXPECT_EQ(by_one.numbers, numbers_of());
+	EXPECT_EQ(by_one.asked.size(), probed.size()) << "unprobed blocks aren't asked for";
+	ASSERT_GE(by_one.texts.size(), 1000u);
+	for (const unsigned threads : {0u, 2u, 3u, 64u}) {
+		Visited visited;
+		resolve(run, visited, {.threads = threads});
+		EXPECT_EQ(visited.numbers, by_one.numbers) << threads;
+		EXPECT_EQ(visited.texts, by_one.texts) << threads;
+	}
+}
+
+TEST_F(Resolve, LeavesOutWhatIsNotWanted)
+{
+	Visited visited;
+	visited.leaves_out = 0;
+	resolve(run, visited);
+	EXPECT_EQ(visited.numbers, numbers_of(1));
+}
+
+TEST_F(Resolve, GoesNoFurtherThanItIsTold)
+{
+	const uint64_t last = numbers_of()[2];
+	for (const uint64_t blocks : {last, last + 1}) {
+		Visited visited;
+		resolve(run, visited, {.blocks = blocks});
+		EXPECT_EQ(visited.numbers.size(), blocks - last + 2);
+	}
+}
+
+TEST_F(Resolve, StopsWhereTheVisitorThrows)
+{
+	Visited visited;
+	visited.fails_at = 2;
+	EXPECT_THROW(resolve(run, visited, {.threads = 3}), std::runtime_error);
+	EXPECT_EQ(visited.numbers.size(), 2u);
+}
+
+TEST_F(Resolve, RefusesWhatIsNoRun)
+{
+	Visited visited;
+	EXPECT_THROW(resolve(temporary.path("nowhere"), visited), Failure);
+}
+
+} // namespace
+} // namespace icepath::resolve
