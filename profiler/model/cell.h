@@ -3,6 +3,7 @@
 // What is measured: one target under one load, between sides that have their places.
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,15 @@ inline size_t sides_of(const Cell &cell) { return cell.cpus.size(); }
 inline size_t senders_of(const Cell &cell) { return cell.pattern == Pattern::FanIn ? sides_of(cell) - 1 : 1; }
 inline size_t receivers_of(const Cell &cell) { return sides_of(cell) - senders_of(cell); }
 inline bool begins(const Cell &cell, size_t side) { return side < senders_of(cell); }
+
+// Of all sides, each once.
+inline std::vector<uint32_t> cpus_of(const std::vector<Cell> &cells)
+{
+	std::set<uint32_t> cpus;
+	for (const Cell &cell : cells)
+		cpus.insert(cell.cpus.begin(), cell.cpus.end());
+	return {cpus.begin(), cpus.end()};
+}
 
 // Messages of one sender that are due in a second; nothing: each as soon as it can be sent.
 inline std::optional<double> due_hz(const Cell &cell)

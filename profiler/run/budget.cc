@@ -97,6 +97,15 @@ uint64_t least_visit_ns(const Visit &visit, const std::vector<model::Cell> &cell
 	return longest_ns;
 }
 
+std::vector<uint64_t> least_visits_ns(const std::vector<Visit> &visits, const std::vector<model::Cell> &cells,
+									  uint32_t count)
+{
+	std::vector<uint64_t> least;
+	for (const Visit &visit : visits)
+		least.push_back(least_visit_ns(visit, cells, count));
+	return least;
+}
+
 uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count)
 {
 	constexpr double kMargin = 1.2;

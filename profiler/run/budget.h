@@ -25,6 +25,8 @@ uint64_t least_block_ns(const model::Cell &cell, uint32_t count);
 
 // Of all blocks of a visit, which run at the same time.
 uint64_t least_visit_ns(const Visit &visit, const std::vector<model::Cell> &cells, uint32_t count);
+std::vector<uint64_t> least_visits_ns(const std::vector<Visit> &visits, const std::vector<model::Cell> &cells,
+									  uint32_t count);
 
 // Of a cell that seeks its highest rate: what a block at that rate takes. It always has its whole count.
 uint64_t searching_block_ns(const model::Cell &cell, double hz);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 namespace icepath::run {
@@ -42,6 +43,20 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
 					"stamps of the workers around each call", "stamp"});
 	return uses;
+}
+
+capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &cells)
+{
+	capture::ProbeSet probes = 0;
+	for (const size_t i : visit)
+		probes |= capture::needed_by(cells[i]);
+	return probes;
+}
+
+std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells)
+{
+	std::ranges::stable_sort(visits, std::ranges::less{}, [&](const Visit &visit) { return probes_of(visit, cells); });
+	return visits;
 }
 
 } // namespace icepath::run

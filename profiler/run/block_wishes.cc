@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/block_wishes.h"
+
+#include <algorithm>
+
+#include "profiler/rate/verdict.h"
+#include "profiler/run/budget.h"
+#include "profiler/run/cell_opener.h"
+
+namespace icepath::run {
+
+BlockWishes::BlockWishes(const std::vector<model::Cell> &cells, uint32_t messages)
+	: cells_(cells), messages_(messages), searches_(cells.size())
+{
+	for (size_t i = 0; i < cells.size(); i++) {
+		lead_ins_.push_back(lead_in_of(cells[i]));
+		if (cells[i].limits)
+			searches_[i].emplace(rate::terms_of(cells[i]));
+	}
+}
+
+BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint64_t duration_ns)
+{
+	BlockWish wish;
+	wish.number = ++begun_;
+	wish.lead_in = lead_ins_[cell];
+	wish.duration_ns = duration_ns;
+	wish.count = most_messages(cells_[cell], wish.duration_ns, messages_);
+	wish.at_least = kUsefulMessages;
+	wish.probed = probed;
+	// What counts makes switches longer, and so a rate look lower than it is.
+	wish.count_hardware = count_hardware && !probed && !searches_[cell];
+	if (searches_[cell])
+		set_rate(wish, cell);
+	return wish;
+}
+
+BlockWish BlockWishes::warm_up(size_t cell) { return run::warm_up(cells_[cell], ++begun_); }
+
+// Blocks without probes search, as long as it takes to judge them. Those with probes run at the best rate known so far and
+// steer nothing: what probes cost is no property of the cell.
+void BlockWishes::set_rate(BlockWish &wish, size_t cell) const
+{
+	const rate::RateSearch &search = *searches_[cell];
+	const std::optional<double> best_hz = search.best_hz();
+	wish.confirms = confirms_rates_ && best_hz;
+	const double hz = wish.probed || wish.confirms ? best_hz.value_or(search.next_hz()) : search.next_hz();
+	wish.rate_hz = hz;
+	wish.count = wish.probed ? messages_ : rate::messages_at(rate::terms_of(cells_[cell]), hz);
+	// Who hasn't sent all in twice the time is hopelessly late.
+	constexpr uint64_t kSlackNs = 20'000'000;
+	wish.duration_ns = 2 * searching_block_ns(cells_[cell], hz) + kSlackNs;
+}
+
+uint64_t BlockWishes::searching_ns(size_t cell) const
+{
+	const rate::RateSearch &search = *searches_[cell];
+	const double hz = confirms_rates_ ? search.best_hz().value_or(search.next_hz()) : search.next_hz();
+	return searching_block_ns(cells_[cell], hz);
+}
+
+void BlockWishes::learn_rate(const model::Block &block)
+{
+	auto &search = searches_[block.cell];
+	if (!search || block.confirms)
+		return;
+	if (const auto verdict = rate::judge(block, cells_[block.cell]))
+		search->told(*block.rate_hz, verdict->held);
+}
+
+uint64_t BlockWishes::learn_pace(size_t cell, const model::Block &block)
+{
+	const auto &sends = block.flows[0].sends;
+	const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
+	const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
+	const uint64_t message_ns = took_ns / std::max<uint64_t>(1, sends.size());
+	lead_ins_[cell] = lead_in_of(cells_[cell], message_ns);
+	return least_block_ns(message_ns, lead_ins_[cell], messages_);
+}
+
+} // namespace icepath::run

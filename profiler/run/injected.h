@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What is put into a cell from outside, for a block.
+#include "profiler/run/live_cell.h"
+#include "profiler/run/session.h"
+
+namespace icepath::run {
+
+// In while it lives.
+class Injected {
+public:
+	Injected(const SessionOptions &options, size_t number, const LiveCell &cell) : options_(options)
+	{
+		if (options_.begin_injection)
+			options_.begin_injection(number, cell.tids());
+	}
+	~Injected()
+	{
+		if (options_.end_injection)
+			options_.end_injection();
+	}
+	Injected(const Injected &) = delete;
+	Injected &operator=(const Injected &) = delete;
+
+private:
+	const SessionOptions &options_;
+};
+
+} // namespace icepath::run

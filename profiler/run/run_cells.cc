@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/run_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "profiler/failure.h"
+#include "profiler/model/cell_title.h"
+
+namespace icepath::run {
+
+uint64_t RunCells::open(size_t cell)
+{
+	Course &course = courses_[cell];
+	if (const auto death = course.cell ? course.cell->death() : std::nullopt) {
+		give_up(cell, *death);
+		return 0;
+	}
+	const uint32_t failed_before = opener_.of(cell).failed;
+	try {
+		course.cell = opener_.open(cell, std::move(course.cell));
+		course.tried_again = course.state == State::Failed;
+		course.state = State::Fresh;
+		const Openings &openings = opener_.of(cell);
+		if (openings.done == 1)
+			head_.cells[cell].granted = course.cell->granted();
+		if (openings.failed > failed_before)
+			notices_.add(fmt::format("{}: its processes were begun again after one try in vain: {}",
+									 model::title(head_.cells[cell]), openings.why_failed));
+		return openings.took_ns;
+	} catch (const privilege::HelperDied &died) {
+		give_up(cell, died.what());
+		throw;
+	} catch (const Failure &failure) {
+		give_up(cell, failure.what());
+		return 0;
+	}
+}
+
+bool RunCells::any_left() const
+{
+	return std::ranges::any_of(courses_, [](const Course &course) { return course.state != State::Over; });
+}
+
+bool RunCells::is_fresh(size_t cell) { return std::exchange(courses_[cell].state, State::Live) != State::Live; }
+
+void RunCells::block_failed(size_t cell, const std::string &why, bool may_pass)
+{
+	Course &course = courses_[cell];
+	if (!may_pass || course.tried_again || !course.cell->failure_may_pass()) {
+		give_up(cell, why);
+		return;
+	}
+	notices_.add(fmt::format("{}: a block failed in round {}, and its processes were begun anew: {}",
+							 model::title(head_.cells[cell]), round_, why));
+	course.cell.reset();
+	course.state = State::Failed;
+}
+
+void RunCells::give_up(size_t cell, const std::string &why)
+{
+	given_up_.push_back(fmt::format("{} {}: {}", model::title(head_.cells[cell]),
+									round_ ? fmt::format("ended in round {}", round_) : "couldn't be started", why));
+	notices_.add(given_up_.back());
+	courses_[cell].cell.reset();
+	courses_[cell].state = State::Over;
+}
+
+} // namespace icepath::run

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What is kept of a run: its directory, from the first block on, and how many messages each cell has in it.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/model/block.h"
+#include "profiler/model/run.h"
+#include "profiler/rundir/container.h"
+
+namespace icepath::run {
+
+class RunRecord {
+public:
+	// `head` is the caller's; it is written before the first block, and not changed after it.
+	RunRecord(std::string directory, const model::Head &head)
+		: directory_(std::move(directory)), head_(head), counted_(head.cells.size())
+	{
+	}
+	// Throws Failure as rundir::Writer does.
+	void add(const model::Block &block);
+	void finish(const model::Tail &tail) { writer_->finish(tail); } // not where is_empty()
+
+	bool is_empty() const { return !writer_; }
+	bool has_messages() const;
+	// Of the cell's blocks with or without probes, as counted_in().
+	uint64_t counted(size_t cell, bool probed) const { return counted_[cell][probed]; }
+
+private:
+	const std::string directory_;
+	const model::Head &head_;
+	std::unique_ptr<rundir::Writer> writer_;
+	std::vector<std::array<uint64_t, 2>> counted_; // by cell: in unprobed and in probed blocks
+};
+
+} // namespace icepath::run
