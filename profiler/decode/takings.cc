@@ -2,160 +2,18 @@
 #include "profiler/decode/takings.h"
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "ebpf/records.h"
+#include "profiler/decode/object_queue.h"
 #include "profiler/path/giving.h"
 
 namespace icepath::decode {
 
 namespace {
-
-struct Given {
-	uint32_t tid = 0;
-	const Call *call = nullptr; // nullptr: not known, from before the first record
-	uint64_t left = 0; // bytes of it that nobody has taken
-};
-
-// What happened to one object. Of several at one time givings come first: their call has begun by then.
-struct Happening {
-	enum class Kind : uint8_t { Give, Take, Empty, Unknown };
-	uint64_t at_ns = 0;
-	Kind kind = Kind::Give;
-	uint32_t tid = 0;
-	const Call *call = nullptr; // Give, Take
-	uint64_t bytes = 0;
-	uint64_t in_ns = 0; // Give: by when it was in
-};
-
-// The bytes, or where sizes aren't told the messages, of one object in their order.
-class Queue {
-public:
-	enum class Counts : uint8_t { Bytes, Messages, All };
-
-	// `may_fly`: what was given may not have arrived when its call has come back.
-	Queue(Counts counts, bool may_fly, std::vector<Taking> &out) : counts_(counts), may_fly_(may_fly), out_(out) {}
-
-	// When the last of it was taken.
-	const std::vector<uint64_t> &emptied_ns() const { return emptied_ns_; }
-
-	// All that happened, in order.
-	void run(const std::vector<Happening> &all)
-	{
-		auto begin = all.begin();
-		for (auto one = all.begin(); one != all.end(); ++one) {
-			if (one->kind == Happening::Kind::Give || one->kind == Happening::Kind::Take)
-				continue;
-			between(begin, one);
-			begin = std::next(one);
-			if (one->kind == Happening::Kind::Unknown) {
-				waiting_.clear();
-				flying_.clear();
-			} else {
-				was_empty(one->at_ns);
-			}
-			begins_empty_ = one->kind == Happening::Kind::Empty;
-		}
-		between(begin, all.end());
-	}
-
-private:
-	using At = std::vector<Happening>::const_iterator;
-
-	uint64_t amount(const Happening &one) const { return counts_ == Counts::Messages ? 1 : one.bytes; }
-
-	// What was given until then has been taken, or flies still.
-	void was_empty(uint64_t at_ns)
-	{
-		const auto is_over = [&](const Given &given) { return !given.call || given.call->end_ns <= at_ns; };
-		if (may_fly_)
-			std::ranges::copy_if(waiting_, std::back_inserter(flying_),
-								 [&](const Given &given) { return given.call && is_over(given); });
-		std::erase_if(waiting_, is_over);
-	}
-
-	// Of what flew the last bytes, as many as were taken although nothing else had been given. Returns how many are missing then.
-	uint64_t land(uint64_t missing)
-	{
-		while (missing > 0 && !flying_.empty()) {
-			Given last = flying_.back();
-			flying_.pop_back();
-			last.left = std::min(last.left, missing);
-			missing -= last.left;
-			waiting_.push_front(last);
-		}
-		return missing;
-	}
-
-	// Between two instants at which it is known anew.
-	void between(At begin, At end)
-	{
-		const uint64_t before = land(missing(begin, end));
-		const bool contradicts = before > 0 && begins_empty_;
-		if (before > 0)
-			waiting_.push_front({0, nullptr, before});
-		for (auto one = begin; one != end; ++one) {
-			if (one->kind == Happening::Kind::Give)
-				waiting_.push_back({one->tid, one->call, amount(*one)});
-			else
-				take(*one, contradicts);
-			if (one->kind == Happening::Kind::Take && waiting_.empty() && !contradicts)
-				emptied_ns_.push_back(one->at_ns);
-		}
-		if (std::any_of(begin, end, [](const Happening &one) { return one.kind == Happening::Kind::Take; }))
-			flying_.clear(); // it has come before what was taken
-	}
-
-	// By how much more was taken than was there.
-	uint64_t missing(At begin, At end) const
-	{
-		if (counts_ == Counts::All)
-			return 0;
-		uint64_t there = 0, before = 0;
-		for (const Given &given : waiting_)
-			there += given.left;
-		for (auto one = begin; one != end; ++one) {
-			if (one->kind == Happening::Kind::Give) {
-				there += amount(*one);
-				continue;
-			}
-			before += amount(*one) - std::min(there, amount(*one));
-			there -= std::min(there, amount(*one));
-		}
-		return before;
-	}
-
-	void take(const Happening &taken, bool contradicts)
-	{
-		uint64_t wanted = counts_ == Counts::All ? UINT64_MAX : amount(taken);
-		while (wanted > 0 && !waiting_.empty()) {
-			Given &first = waiting_.front();
-			const uint64_t some = std::min(first.left, wanted);
-			if (first.call && !contradicts) {
-				const uint64_t bytes = counts_ != Counts::Messages ? some
-									   : first.call->bytes         ? first.call->bytes
-																   : taken.call->bytes;
-				out_.push_back({first.tid, taken.tid, first.call, taken.call, bytes});
-			}
-			wanted -= some;
-			first.left -= some;
-			if (first.left == 0)
-				waiting_.pop_front();
-		}
-	}
-
-	const Counts counts_;
-	const bool may_fly_;
-	std::vector<Taking> &out_;
-	std::deque<Given> waiting_;
-	std::vector<Given> flying_; // of what was given before it was last seen to be empty
-	std::vector<uint64_t> emptied_ns_;
-	bool begins_empty_ = false;
-};
 
 class Objects {
 public:
@@ -352,17 +210,17 @@ private:
 		}
 	}
 
-	static Queue::Counts counts_of(const std::vector<Happening> &all, bool is_socket)
+	static ObjectQueue::Counts counts_of(const std::vector<Happening> &all, bool is_socket)
 	{
 		bool may_add_up = !is_socket;
 		for (const Happening &one : all) {
 			if (!one.call)
 				continue;
 			if (one.bytes == 0)
-				return Queue::Counts::Messages;
+				return ObjectQueue::Counts::Messages;
 			may_add_up &= one.bytes == sizeof(uint64_t);
 		}
-		return may_add_up ? Queue::Counts::All : Queue::Counts::Bytes;
+		return may_add_up ? ObjectQueue::Counts::All : ObjectQueue::Counts::Bytes;
 	}
 
 	void match(uint64_t object, const std::vector<Happening> &takes, Moved &out)
@@ -376,7 +234,7 @@ private:
 				all.push_back({at_ns, Happening::Kind::Unknown, 0, nullptr, 0});
 		std::ranges::stable_sort(all, {}, &Happening::at_ns);
 		const size_t first = out.takings.size();
-		Queue queue(counts_of(all, at_.contains(object)), has_device(object), out.takings);
+		ObjectQueue queue(counts_of(all, at_.contains(object)), has_device(object), out.takings);
 		queue.run(all);
 		find_concurrent(all, queue.emptied_ns(), out.untold);
 		announce(object, {out.takings.begin() + static_cast<std::ptrdiff_t>(first), out.takings.end()});

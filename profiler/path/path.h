@@ -73,6 +73,10 @@ struct Culprit {
 	friend bool operator==(const Culprit &, const Culprit &) = default;
 };
 
+// Where on the way a hop is.
+enum class Role : uint8_t { Sender, Relay, Receiver };
+inline constexpr std::array<std::string_view, 3> kRoleNames = {"sender", "relay", "receiver"};
+
 struct Segment {
 	Layer layer = Layer::SenderUser;
 	Part part = Part::None;

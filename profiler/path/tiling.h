@@ -9,8 +9,6 @@
 
 namespace icepath::path {
 
-enum class Role : uint8_t { Sender, Relay, Receiver };
-
 // Whose time is tiled. Hops are counted from the receiver backwards (0 is the receiver) until the walk knows how many.
 struct Place {
 	const Thread *thread = nullptr;

@@ -5,14 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
-#include <string_view>
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
 #include "profiler/plan/each_once.h"
 #include "profiler/plan/qos_factors.h"
+#include "profiler/plan/target_choice.h"
 
 namespace icepath::plan {
 namespace {
@@ -24,81 +23,6 @@ using model::Wait;
 constexpr uint64_t kLeastFanInBytes = 16;
 
 constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin};
-
-// What a run measures that names no target: one or two of each kind, so that a minute has rounds enough for all of them.
-constexpr std::string_view kUsual[] = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue", "tcp",
-									   "udp",        "pipe",          "shm-ring",  "null"};
-
-bool is_usual(const Target &target) { return std::ranges::find(kUsual, target.name) != std::end(kUsual); }
-
-bool is_middleware(const Target &target) { return !target.library_version.empty(); }
-
-// The words that stand for many targets, and which they stand for.
-struct Word {
-	std::string_view name;
-	bool (*holds)(const Target &);
-};
-constexpr Word kWords[] = {{"all", [](const Target &) { return true; }},
-						   {"all-transports", [](const Target &target) { return !is_middleware(target); }},
-						   {"all-installed", is_middleware}};
-
-const Word *word_of(std::string_view wanted)
-{
-	const auto *const found = std::ranges::find(kWords, wanted, &Word::name);
-	return found == std::end(kWords) ? nullptr : found;
-}
-
-bool is_named(const Wishes &wishes, const Target &target)
-{
-	return std::ranges::find(wishes.targets, target.name) != wishes.targets.end();
-}
-
-// Those of a word that work here.
-void choose_all(const std::vector<Target> &targets, const std::function<bool(const Target &)> &holds,
-				std::vector<const Target *> &chosen, Plan &plan)
-{
-	for (const Target &target : targets) {
-		if (!holds(target))
-			continue;
-		if (target.why_not.empty())
-			add_once(chosen, &target);
-		else
-			add_once(plan.notices, fmt::format("{} left out: {}", target.name, target.why_not));
-	}
-}
-
-std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Target> &targets, Plan &plan)
-{
-	std::vector<const Target *> chosen;
-	if (wishes.targets.empty()) {
-		const bool usual = std::ranges::any_of(targets, is_usual);
-		choose_all(targets, [&](const Target &target) { return !usual || is_usual(target); }, chosen, plan);
-	}
-	for (const std::string &wanted : wishes.targets) {
-		if (const Word *word = word_of(wanted)) {
-			choose_all(targets, word->holds, chosen, plan);
-			continue;
-		}
-		const auto found =
-			std::find_if(targets.begin(), targets.end(), [&](const Target &target) { return target.name == wanted; });
-		const auto is_of_group = [&](const Target &target) { return target.name.starts_with(wanted + "/"); };
-		if (found == targets.end() && std::ranges::any_of(targets, is_of_group)) {
-			choose_all(targets, is_of_group, chosen, plan);
-			continue;
-		}
-		if (found == targets.end()) {
-			std::vector<std::string> names;
-			for (const Target &target : targets)
-				names.push_back(target.name);
-			throw Failure(ExitCode::Usage,
-						  fmt::format("unknown target \"{}\": there are {}", wanted, fmt::join(names, ", ")));
-		}
-		if (!found->why_not.empty())
-			throw Failure(ExitCode::MachineCannot, fmt::format("{} doesn't work here: {}", wanted, found->why_not));
-		add_once(chosen, &*found);
-	}
-	return chosen;
-}
 
 std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 {
@@ -267,6 +191,30 @@ std::vector<model::Between> between_for(const Wishes &wishes, const Target &targ
 	return possible;
 }
 
+// But for where its sides are, and for what its pattern has besides.
+model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern pattern, Wait wait, uint64_t size)
+{
+	model::Cell cell;
+	cell.target = target.name;
+	cell.library = target.library_version;
+	cell.kind = is_middleware(target) ? model::kAdapter : model::kTransport;
+	cell.pattern = pattern;
+	cell.wait = wait;
+	cell.payload_bytes = size;
+	if (const uint64_t part = target.max_part_bytes; part != 0)
+		cell.parts = static_cast<uint32_t>((size + part - 1) / part);
+	if (pattern == Pattern::OneWay || pattern == Pattern::FanOut || pattern == Pattern::FanIn)
+		cell.rate_hz = wishes.rate_hz;
+	if (pattern == Pattern::Sparse)
+		cell.rate_hz = 1e9 / static_cast<double>(wishes.sparse_period_ns);
+	if (pattern == Pattern::MaxRate)
+		cell.limits = wishes.limits;
+	cell.mechanisms = target.mechanisms;
+	cell.capabilities = target.capabilities;
+	cell.idle_channels = wishes.idle_channels;
+	return cell;
+}
+
 // `base` with each combination of what its pattern has besides, and of what was to be put in.
 std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &base, const model::Qos &qos,
 									  const std::vector<uint32_t> &cpus)
@@ -367,24 +315,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
 					if (!carries(wishes, *target, pattern, size, plan))
 						continue;
-					model::Cell cell;
-					cell.target = target->name;
-					cell.library = target->library_version;
-					cell.kind = is_middleware(*target) ? model::kAdapter : model::kTransport;
-					cell.pattern = pattern;
-					cell.wait = *wait;
-					cell.payload_bytes = size;
-					if (const uint64_t part = target->max_part_bytes; part != 0)
-						cell.parts = static_cast<uint32_t>((size + part - 1) / part);
-					if (pattern == Pattern::OneWay || pattern == Pattern::FanOut || pattern == Pattern::FanIn)
-						cell.rate_hz = wishes.rate_hz;
-					if (pattern == Pattern::Sparse)
-						cell.rate_hz = 1e9 / static_cast<double>(wishes.sparse_period_ns);
-					if (pattern == Pattern::MaxRate)
-						cell.limits = wishes.limits;
-					cell.mechanisms = target->mechanisms;
-					cell.capabilities = target->capabilities;
-					cell.idle_channels = wishes.idle_channels;
+					model::Cell cell = base_cell(wishes, *target, pattern, *wait, size);
 					for (const model::Between between : between_for(wishes, *target, pattern, plan)) {
 						cell.between = between;
 						for (const model::Qos &qos : qos_for(wishes, *target, plan.notices))

@@ -48,11 +48,11 @@ std::string interrupt_name(uint8_t kind, uint32_t vector)
 
 } // namespace
 
-Role role_of(const path::Path &path, const path::Segment &segment)
+path::Role role_of(const path::Path &path, const path::Segment &segment)
 {
 	if (segment.hop == 0)
-		return Role::Sender;
-	return segment.hop == path.segments.back().hop ? Role::Receiver : Role::Relay;
+		return path::Role::Sender;
+	return segment.hop == path.segments.back().hop ? path::Role::Receiver : path::Role::Relay;
 }
 
 std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, std::string> &task_names)

@@ -14,17 +14,13 @@
 
 namespace icepath::report {
 
-// Where on the way a hop is. Hops can vary from message to message, so aggregates go by role.
-enum class Role : uint8_t { Sender, Relay, Receiver };
-inline constexpr std::array<std::string_view, 3> kRoleNames = {"sender", "relay", "receiver"};
-
 // Rows tile: the sum of `total_ns` over the rows of a breakdown is the latency of its deliveries, that of `mean_ns` their mean
 // latency. A layer with parts has one row for each and one, Part::None, for the rest.
 struct LayerRow {
 	model::Layer layer = model::Layer::SenderUser;
 	model::Part part = model::Part::None;
 	uint16_t hop = 0;
-	Role role = Role::Sender;
+	path::Role role = path::Role::Sender; // hops can vary from message to message, so aggregates go by this
 	std::string thread;
 	uint64_t total_ns = 0;
 	std::array<uint64_t, path::kProvenanceNames.size()> provenance_ns{}; // by path::Provenance; sums to total_ns
@@ -54,7 +50,7 @@ public:
 	stats::RedrawnMeans means() const; // of what LayerRow::by_block has
 
 private:
-	using Key = std::tuple<model::Layer, uint16_t, Role, std::string, model::Part>;
+	using Key = std::tuple<model::Layer, uint16_t, path::Role, std::string, model::Part>;
 	struct Sum {
 		std::array<uint64_t, path::kProvenanceNames.size()> ns{};
 		std::vector<std::pair<size_t, uint64_t>> by_block; // of those that have any
@@ -108,6 +104,6 @@ private:
 };
 
 std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, std::string> &task_names);
-Role role_of(const path::Path &path, const path::Segment &segment);
+path::Role role_of(const path::Path &path, const path::Segment &segment);
 
 } // namespace icepath::report

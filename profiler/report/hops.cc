@@ -16,7 +16,7 @@ struct Sum {
 	std::map<std::string, double> by_name;
 };
 
-Hop hop_of(Role role, const Sum &sum)
+Hop hop_of(path::Role role, const Sum &sum)
 {
 	std::vector<std::pair<double, std::string>> names;
 	for (const auto &[name, ns] : sum.by_name)
@@ -33,18 +33,18 @@ Hop hop_of(Role role, const Sum &sum)
 
 std::vector<Hop> hops(const Breakdown &layers)
 {
-	std::map<std::pair<Role, uint16_t>, Sum> sums; // the receiver is one, however many were before it
+	std::map<std::pair<path::Role, uint16_t>, Sum> sums; // the receiver is one, however many were before it
 	for (const LayerRow &row : layers.rows()) {
-		Sum &sum = sums[{row.role, row.role == Role::Relay ? row.hop : uint16_t{0}}];
+		Sum &sum = sums[{row.role, row.role == path::Role::Relay ? row.hop : uint16_t{0}}];
 		sum.mean_ns += row.mean_ns;
 		sum.by_name[row.thread] += row.mean_ns;
 	}
 	std::vector<Hop> way;
-	if (std::ranges::any_of(sums, [](const auto &one) { return one.first.first == Role::Relay; }))
+	if (std::ranges::any_of(sums, [](const auto &one) { return one.first.first == path::Role::Relay; }))
 		for (const auto &[place, sum] : sums) {
 			const Hop hop = hop_of(place.first, sum);
-			const bool is_rare = hop.role == Role::Relay && static_cast<double>(layers.passed(place.second)) <
-																kRare * static_cast<double>(layers.deliveries());
+			const bool is_rare = hop.role == path::Role::Relay && static_cast<double>(layers.passed(place.second)) <
+																	  kRare * static_cast<double>(layers.deliveries());
 			if (is_rare && !way.empty() && way.back().threads == kRareHops)
 				way.back().mean_ns += hop.mean_ns;
 			else

@@ -11,7 +11,7 @@ namespace icepath::report {
 
 // One step of the way. What it took to reach a thread counts to it.
 struct Hop {
-	Role role = Role::Sender;
+	path::Role role = path::Role::Sender;
 	std::string threads; // their names, those with most time first: messages may go by different ones. See kRareHops
 	double mean_ns = 0; // over all deliveries: those that didn't come by took no time there
 };

@@ -51,7 +51,7 @@ std::string segment_text(const path::Path &path, size_t index, const path::Obser
 	std::string text = fmt::format(
 		R"({{"layer":"{}","part":"{}","hop":{},"role":"{}","tid":{},"thread":{},"begin_ns":{},"end_ns":{},"known":"{}")",
 		model::name(segment.layer), model::name(segment.part), segment.hop,
-		kRoleNames[static_cast<size_t>(role_of(path, segment))], segment.thread,
+		path::kRoleNames[static_cast<size_t>(role_of(path, segment))], segment.thread,
 		quoted(thread == seen.threads.end() ? "" : thread->second.name), segment.begin.at_ns, segment.end.at_ns,
 		path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
 	text += bounds("begin", segment.begin) + bounds("end", segment.end);

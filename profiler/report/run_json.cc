@@ -39,7 +39,7 @@ Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &b
 			{"part", row.part == model::Part::None ? Json(nullptr) : Json(model::name(row.part))},
 			{"part_of", row.part == model::Part::None ? Json(nullptr) : Json(model::name(row.layer))},
 			{"hop", row.hop},
-			{"role", kRoleNames[static_cast<size_t>(row.role)]},
+			{"role", path::kRoleNames[static_cast<size_t>(row.role)]},
 			{"thread", row.thread},
 			{"mean_ns", row.mean_ns},
 			{"ci95", interval_json(blocks.interval(row.by_block))},
@@ -156,7 +156,7 @@ Json worst_json(const WorstMessage &worst)
 		Json one = {
 			{"layer", layer_id(segment.layer, segment.part)},
 			{"hop", segment.hop},
-			{"role", kRoleNames[static_cast<size_t>(role_of(worst.path, segment))]},
+			{"role", path::kRoleNames[static_cast<size_t>(role_of(worst.path, segment))]},
 			{"tid", segment.thread},
 			{"thread", thread == worst.task_names.end() ? "" : thread->second},
 			{"begin_ns", segment.begin.at_ns - worst.path.send_ns},

@@ -66,8 +66,9 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 		std::string way;
 		for (const Hop &hop : hops(cell.layers))
 			way += fmt::format("{}{} {}", way.empty() ? "" : " → ",
-							   hop.role == Role::Relay ? printable(hop.threads)
-													   : std::string(kRoleNames[static_cast<size_t>(hop.role)]),
+							   hop.role == path::Role::Relay
+								   ? printable(hop.threads)
+								   : std::string(path::kRoleNames[static_cast<size_t>(hop.role)]),
 							   microseconds(hop.mean_ns));
 		if (way.empty() || !cell.tells_where())
 			continue;

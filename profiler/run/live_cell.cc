@@ -3,13 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <iterator>
 #include <set>
 
 #include "profiler/capture/thread_pidfd.h"
@@ -28,19 +24,6 @@ constexpr uint64_t kGraceNs = 3'000'000'000;
 
 // Of all workers of a cell that is opened anew: longer than a library's own threads need to end.
 constexpr uint64_t kLeaveNs = 500'000'000;
-
-std::vector<int> numbers(const std::vector<Fd> &fds)
-{
-	std::vector<int> result;
-	for (const Fd &fd : fds)
-		result.push_back(fd.get());
-	return result;
-}
-
-// `first`: the end of a channel that begins.
-bool sends_from(const model::Cell &cell, bool first) { return first || model::is_answered(cell.pattern); }
-bool receives_at(const model::Cell &cell, bool first) { return !first || model::is_answered(cell.pattern); }
-bool is_fan_in(const model::Cell &cell) { return model::senders_of(cell) > 1; }
 
 // Only a lossy target's messages may come twice, and then no more of them than there is room for.
 bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool first, uint32_t messages, uint32_t room)
@@ -62,36 +45,14 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), flows_(model::flows_of(cell)),
 	  socket_keys_(model::channels_of(cell))
 {
-	capacity_ = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
+	uint32_t capacity = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
 	if (cell_.responses > 1)
-		capacity_ = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity_} * cell_.responses, kMostResponses));
-	const size_t bytes = memory_bytes();
-	memory_fd_ = Fd(memfd_create("icepath-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-	// Sealed, so that no worker can shrink it under icepath's feet.
-	if (!memory_fd_ || ftruncate(memory_fd_.get(), static_cast<off_t>(bytes)) ||
-		fcntl(memory_fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		throw WorkerFailed(fmt::format("cannot make the memory of {}: {}", title(), std::strerror(errno)));
-	void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd_.get(), 0);
-	if (memory == MAP_FAILED)
-		throw WorkerFailed(fmt::format("cannot map the memory of {}: {}", title(), std::strerror(errno)));
-	memory_ = new (memory) worker::CellMemory{};
-	memory_->capacity = capacity_;
-	try {
-		start_workers(around.space);
-		if (slots.mapped() && (cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS))
-			follow_threads(around.daemon_family, replaced, helper);
-		open(plugin, slots, helper);
-	} catch (...) {
-		munmap(memory_, bytes);
-		throw;
-	}
-}
-
-LiveCell::~LiveCell() { munmap(memory_, memory_bytes()); }
-
-uint64_t LiveCell::memory_bytes() const
-{
-	return worker::cell_memory_bytes(capacity_, static_cast<uint32_t>(model::channels_of(cell_)));
+		capacity = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity} * cell_.responses, kMostResponses));
+	memory_.emplace(title(), static_cast<uint32_t>(model::channels_of(cell_)), capacity);
+	start_workers(around.space);
+	if (slots.mapped() && (cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS))
+		follow_threads(around.daemon_family, replaced, helper);
+	open(plugin, slots, helper);
 }
 
 void LiveCell::start_workers(const MiddlewareSpace *space)
@@ -136,110 +97,35 @@ Fd LiveCell::pidfd_of(size_t side) const
 
 void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper)
 {
-	worker::Request request{};
-	plugin.copy(request.plugin, sizeof(request.plugin) - 1);
-	cell_.target.copy(request.open.target, sizeof(request.open.target) - 1);
-	request.open.channels = static_cast<uint32_t>(model::channels_of(cell_));
-	request.open.wait = plan::bit_of(cell_.wait);
-	request.open.payload_bytes = cell_.payload_bytes;
-	request.open.max_messages = capacity_;
-	request.open.may_lose = (cell_.capabilities & ICEPATH_IS_LOSSY) != 0;
-	request.open.qos = model::for_plugin(cell_.qos);
-	request.open.peers = static_cast<uint32_t>(model::senders_of(cell_));
-	std::vector<int> shared = {memory_fd_.get()};
+	std::vector<int> shared = {memory_->fd()};
 	if (slots.mapped())
 		shared.push_back(slots.fd());
-	std::vector<std::array<std::vector<Fd>, 2>> sockets(request.open.channels);
-	if (is_fan_in(cell_))
-		open_fan_in(request, shared, sockets);
-	else
-		for (uint32_t channel = 0; channel < request.open.channels; channel++)
-			open_channel(channel, request, shared, sockets[channel]);
-	for (uint32_t idle = 0; idle < cell_.idle_channels; idle++) {
-		std::array<std::vector<Fd>, 2> silent;
-		open_channel(request.open.channels + idle, request, shared, silent);
-	}
-	for (size_t side = 0; side < workers_.size(); side++)
+	Endpoints endpoints(cell_, number_, workers_, std::move(shared));
+	endpoints.open(plugin, memory_->capacity());
+	granted_ = endpoints.granted();
+	for (size_t side = 0; side < workers_.size(); side++) {
+		if (cell_.between == model::Between::Threads)
+			tids_[side] = endpoints.threads()[side];
 		if (side == 0 || cell_.between != model::Between::OneThread)
 			helper_numbers_.push_back(helper.add_worker(pidfd_of(side).get(), cell_.cpus[side]));
-	if (!slots.mapped())
-		return;
-	for (uint32_t channel = 0; channel < sockets.size(); channel++)
+	}
+	if (slots.mapped())
+		mark_sockets(endpoints, helper);
+}
+
+void LiveCell::mark_sockets(const Endpoints &endpoints, privilege::Helper &helper)
+{
+	for (uint32_t channel = 0; channel < socket_keys_.size(); channel++)
 		for (uint32_t end = 0; end < 2; end++) {
 			const uint64_t key = ((uint64_t{number_} + 1) * rundir::kMaxSides + channel) * 2 + end;
-			for (const Fd &socket : sockets[channel][end]) {
+			for (const Fd &socket : endpoints.sockets(channel, end)) {
 				helper.add_socket(socket.get(), key);
 				socket_keys_[channel][end] = key;
 			}
 			// Of a fan-in that has one socket for all senders it is known since the first was connected.
-			if (end == 1 && is_fan_in(cell_) && sockets[channel][end].empty())
+			if (end == 1 && is_fan_in(cell_) && endpoints.sockets(channel, end).empty())
 				socket_keys_[channel][end] = socket_keys_[0][end];
 		}
-}
-
-void LiveCell::open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
-							std::array<std::vector<Fd>, 2> &sockets)
-{
-	const uint32_t idle = channel - std::min(channel, request.open.channels - 1); // 1 is the first of these
-	const std::array<uint32_t, 2> sides = model::sides_of_channel(cell_, idle ? 0 : channel);
-	std::array<Address, 2> addresses;
-	for (const uint32_t end : {0u, 1u})
-		addresses[end] = open_end(channel, end, sides[end], request, shared, sockets[end]);
-	for (const uint32_t end : {1u, 0u})
-		connect_end(end == 0 && !is_fan_in(cell_) ? channel : idle, sides[end], addresses[1 - end], sockets[end]);
-}
-
-void LiveCell::open_fan_in(const worker::Request &request, const std::vector<int> &shared,
-						   std::vector<std::array<std::vector<Fd>, 2>> &sockets)
-{
-	const auto receiver = static_cast<uint32_t>(model::senders_of(cell_));
-	std::vector<Address> senders;
-	for (uint32_t channel = 0; channel < sockets.size(); channel++)
-		senders.push_back(open_end(channel, 0, channel, request, shared, sockets[channel][0]));
-	const Address one = open_end(0, 1, receiver, request, shared, sockets[0][1]);
-	for (uint32_t channel = 0; channel < sockets.size(); channel++) {
-		connect_end(0, receiver, senders[channel], sockets[channel][1]);
-		connect_end(0, channel, one, sockets[channel][0]);
-	}
-}
-
-LiveCell::Address LiveCell::open_end(uint32_t channel, uint32_t end, uint32_t side, worker::Request request,
-									 const std::vector<int> &shared, std::vector<Fd> &sockets)
-{
-	Worker &worker = *workers_[side];
-	fmt::format("icepath-{}-{}-{}", getpid(), number_, channel).copy(request.open.name, sizeof(request.open.name) - 1);
-	request.kind = worker::RequestKind::Open;
-	request.open.channel = channel;
-	request.open.side = end;
-	request.open.sends = sends_from(cell_, end == 0);
-	request.open.receives = receives_at(cell_, end == 0);
-	model::side_name(cell_, side).copy(request.open.thread, sizeof(request.open.thread) - 1);
-	Address address;
-	const worker::Reply opened = worker.ask(request, shared, address.fds);
-	if (cell_.between == model::Between::Threads)
-		tids_[side] = opened.tid;
-	if (opened.address.fds_used > std::min<size_t>(4, address.fds.size()))
-		throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
-	const auto rest = address.fds.begin() + static_cast<ptrdiff_t>(opened.address.fds_used);
-	std::move(rest, address.fds.end(), std::back_inserter(sockets));
-	address.fds.erase(rest, address.fds.end());
-	address.told = opened.address;
-	return address;
-}
-
-void LiveCell::connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets)
-{
-	worker::Request request{};
-	request.kind = worker::RequestKind::Connect;
-	request.index = endpoint;
-	request.address = peer.told;
-	std::vector<Fd> more;
-	const worker::Reply connected = workers_[side]->ask(request, numbers(peer.fds), more);
-	// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
-	for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
-		sockets.push_back(std::move(more[i]));
-	// Side 1 comes first: what it receives by.
-	model::add_granted(cell_.qos, model::believable(connected.granted), granted_);
 }
 
 void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)
@@ -248,12 +134,12 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	block_.wish = wish;
 	block_.replies.resize(workers_.size());
 	block_.over = false;
-	for (worker::SenderState &sender : memory_->senders)
+	for (worker::SenderState &sender : memory_->control().senders)
 		sender.last_seq = UINT64_MAX;
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
 	request.block.one_way = !model::is_answered(cell_.pattern);
-	const uint32_t room = capacity_ / cell_.responses;
+	const uint32_t room = memory_->capacity() / cell_.responses;
 	request.block.responses = cell_.responses;
 	request.block.lead_in = std::min(wish.lead_in, room);
 	request.block.count = std::min(wish.count, room - request.block.lead_in);
@@ -293,7 +179,7 @@ std::optional<uint64_t> LiveCell::daemon_cpu_ns() const
 	return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
 
-void LiveCell::stop() { memory_->stop = block_.request.block + 1; }
+void LiveCell::stop() { memory_->control().stop = block_.request.block + 1; }
 
 size_t LiveCell::last_awaited() const
 {
@@ -358,7 +244,7 @@ model::Block LiveCell::end()
 	const uint32_t messages = block_.request.lead_in + block_.request.count;
 	for (size_t side = 0; side < workers_.size() && block.failure.empty(); side++) {
 		const worker::BlockReply &reply = block_.replies[side]->block;
-		if (!can_be_true(reply, cell_, model::begins(cell_, side), messages, capacity_))
+		if (!can_be_true(reply, cell_, model::begins(cell_, side), messages, memory_->capacity()))
 			block.failure =
 				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which can't be true",
 							workers_[side]->what(), reply.sends, reply.recvs, messages);
@@ -414,23 +300,16 @@ void LiveCell::collect(model::Block &block, const Replies &replies) const
 		told.marker_begin_ns = reply.marker_begin_ns;
 		told.marker_end_ns = reply.marker_end_ns;
 	}
-	const auto *memory = reinterpret_cast<const uint8_t *>(memory_);
 	for (const model::Flow &flow : flows_) {
 		const uint32_t first = model::begins(cell_, flow.from) ? 0 : 1; // the channel's end that sends
 		model::BlockFlow told;
 		told.sender_key = socket_keys_[flow.channel][first];
 		told.receiver_key = socket_keys_[flow.channel][1 - first];
-		told.sends.resize(std::min(replies[flow.from] ? replies[flow.from]->block.sends : 0, capacity_));
+		told.sends = memory_->sends(flow.channel, first, replies[flow.from] ? replies[flow.from]->block.sends : 0);
 		uint64_t recvs = replies[flow.to] ? replies[flow.to]->block.recvs : 0;
 		if (is_fan_in(cell_))
-			recvs = std::min<uint64_t>(recvs, memory_->receivers[flow.channel].received);
-		told.recvs.resize(std::min<uint64_t>(recvs, capacity_));
-		std::memcpy(told.sends.data(), memory + worker::stamps_offset(capacity_, flow.channel, first),
-					told.sends.size() * sizeof(model::SendStamp));
-		std::memcpy(told.recvs.data(),
-					memory + worker::stamps_offset(capacity_, flow.channel, 1 - first) +
-						size_t{capacity_} * sizeof(model::SendStamp),
-					told.recvs.size() * sizeof(model::RecvStamp));
+			recvs = std::min<uint64_t>(recvs, memory_->control().receivers[flow.channel].received);
+		told.recvs = memory_->recvs(flow.channel, 1 - first, recvs);
 		block.flows.push_back(std::move(told));
 	}
 	if (replies[0] && replies[0]->block.end <= static_cast<uint32_t>(model::BlockEnd::Interrupted))

@@ -14,8 +14,10 @@
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/budget.h"
+#include "profiler/run/endpoints.h"
 #include "profiler/run/middleware.h"
 #include "profiler/run/slots_view.h"
+#include "profiler/run/stamp_memory.h"
 #include "profiler/run/worker_process.h"
 
 namespace icepath::run {
@@ -33,6 +35,7 @@ struct BlockWish {
 	bool count_hardware = false; // never with `probed`
 };
 
+// Ends its workers at once when it goes.
 class LiveCell {
 public:
 	// Starts the workers, opens and connects their endpoints, pins them, and marks them and their sockets for the capture.
@@ -41,7 +44,6 @@ public:
 	LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 			 const SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {},
 			 const std::vector<uint32_t> &replaced = {});
-	~LiveCell(); // ends its workers at once
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
 
@@ -87,27 +89,12 @@ private:
 		bool over = true;
 	};
 
-	uint64_t memory_bytes() const;
 	void start_workers(const MiddlewareSpace *space);
 	void follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper);
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
 	// Of the side's thread, for the helper: pinned and marked by it.
 	Fd pidfd_of(size_t side) const;
-	// Of an endpoint, for its peer.
-	struct Address {
-		icepath_address told{};
-		std::vector<Fd> fds;
-	};
-	// Both ends of a channel, those beyond channels_of() being idle ones; `sockets` gets those of its messages, by end.
-	void open_channel(uint32_t channel, worker::Request request, const std::vector<int> &shared,
-					  std::array<std::vector<Fd>, 2> &sockets);
-	// All channels, which end in one endpoint; `sockets` by channel and end.
-	void open_fan_in(const worker::Request &request, const std::vector<int> &shared,
-					 std::vector<std::array<std::vector<Fd>, 2>> &sockets);
-	Address open_end(uint32_t channel, uint32_t end, uint32_t side, worker::Request request,
-					 const std::vector<int> &shared, std::vector<Fd> &sockets);
-	// The side's endpoint of that number.
-	void connect_end(uint32_t endpoint, uint32_t side, const Address &peer, std::vector<Fd> &sockets);
+	void mark_sockets(const Endpoints &endpoints, privilege::Helper &helper);
 	std::optional<uint64_t> daemon_cpu_ns() const;
 	void collect(model::Block &block, const Replies &replies) const;
 	size_t last_awaited() const; // the last side that hasn't replied; sides_of() the cell: all have
@@ -115,9 +102,7 @@ private:
 	model::Cell cell_;
 	uint32_t number_;
 	std::optional<clockid_t> daemon_clock_;
-	Fd memory_fd_;
-	worker::CellMemory *memory_ = nullptr;
-	uint32_t capacity_ = 0;
+	std::optional<StampMemory> memory_; // from the constructor on
 	const std::vector<model::Flow> flows_;
 	std::vector<std::unique_ptr<Worker>> workers_; // by side
 	std::vector<uint32_t> tids_; // by side

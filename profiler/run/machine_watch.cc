@@ -9,8 +9,8 @@
 namespace icepath::run {
 
 MachineWatch::MachineWatch(std::vector<uint32_t> cpus, double budget_s)
-	: cpus_(std::move(cpus)), wakes_before_(measure_wakes(cpus_)), untraced_before_(capture::untraced_interrupts(cpus_)),
-	  lines_(cpus_, budget_s)
+	: cpus_(std::move(cpus)), wakes_before_(measure_wakes(cpus_)),
+	  untraced_before_(capture::untraced_interrupts(cpus_)), lines_(cpus_, budget_s)
 {
 	lines_.look();
 }

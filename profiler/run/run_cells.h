@@ -18,8 +18,7 @@ public:
 	// The references are the caller's. `head` gets what libraries grant, and gives cells their titles.
 	RunCells(model::Head &head, CellOpener &opener, Notices &notices)
 		: head_(head), opener_(opener), notices_(notices), courses_(head.cells.size())
-	{
-	}
+	{}
 
 	// From now on, in sentences; 0: before the first one.
 	void set_round(uint32_t round) { round_ = round; }

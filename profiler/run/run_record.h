@@ -18,8 +18,7 @@ public:
 	// `head` is the caller's; it is written before the first block, and not changed after it.
 	RunRecord(std::string directory, const model::Head &head)
 		: directory_(std::move(directory)), head_(head), counted_(head.cells.size())
-	{
-	}
+	{}
 	// Throws Failure as rundir::Writer does.
 	void add(const model::Block &block);
 	void finish(const model::Tail &tail) { writer_->finish(tail); } // not where is_empty()

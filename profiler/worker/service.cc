@@ -13,6 +13,8 @@
 
 #include "profiler/failure.h"
 #include "profiler/worker/daemon.h"
+#include "profiler/worker/target_description.h"
+#include "profiler/worker/text_field.h"
 #include "profiler/worker/usage.h"
 
 namespace icepath::worker {
@@ -20,14 +22,6 @@ namespace {
 
 // With the four descriptors of an address they fit one message.
 constexpr size_t kMaxSockets = channel::kMaxFds - 4;
-
-template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
-
-template <size_t N> void put(char (&field)[N], const char *source)
-{
-	if (source)
-		std::strncpy(field, source, N - 1); // the field was zero
-}
 
 void refuse(Reply &reply, const Failure &failure)
 {
@@ -181,24 +175,7 @@ void Service::describe(const Request &request, Reply &reply)
 	const icepath_target *target = plugin.target(request.index);
 	if (!target)
 		return;
-	TargetReply &told = reply.target;
-	put(told.name, target->name);
-	put(told.summary, target->summary);
-	put(told.max_payload_why, target->max_payload_why);
-	put(told.why_not, target->why_not);
-	put(told.library_version, plugin.calls().library_version);
-	told.waits = target->waits;
-	told.mechanisms = target->mechanisms;
-	told.capabilities = target->capabilities;
-	told.max_payload_bytes = target->max_payload_bytes;
-	told.max_part_bytes = target->max_part_bytes;
-	told.fanin_waits = target->fanin_waits;
-	told.fanin_max_bytes = target->fanin_max_bytes;
-	told.qos = target->qos;
-	if (const icepath_daemon *daemon = plugin.calls().daemon) {
-		put(told.daemon, name_of(*daemon).c_str());
-		put(told.why_no_daemon, why_not_there(*daemon).c_str());
-	}
+	describe_target(plugin, *target, reply.target);
 }
 
 void Service::open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds)

@@ -29,6 +29,14 @@ names() {
 	files | grep -E '(^|/)(utils?|commons?|helpers|misc)(\.[^/]*|/.*)?$' | sed 's/$/: its name says nothing of what it does/' || true
 }
 
+# What is longer is two things, mostly. Tables and tests may be.
+sizes() {
+	files | grep -E '^(profiler|cpuset|ebpf|include|transports|middleware_adapters)/.*\.(h|c|cc)$' | while read -r file; do
+		lines=$(wc -l <"$file")
+		[ "$lines" -le 400 ] || echo "$file: $lines lines, where 400 are the most"
+	done
+}
+
 includes() {
 	files | grep -E '\.(h|c|cc)$' | grep -v '^tests/' | xargs grep -n -E '^#[[:space:]]*include ("|<icepath/)' |
 		awk '
@@ -95,7 +103,7 @@ stdout() {
 }
 
 case $rule in
-spdx | names | includes | packages | exit_codes | options | layout | sample | stdout) ;;
+spdx | names | sizes | includes | packages | exit_codes | options | layout | sample | stdout) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

@@ -67,8 +67,8 @@ TEST_F(RootSpaceTest, AWorkerIsTheUserAndNothingMore)
 			  "65534\n65534\n" + std::to_string(getpid()) +
 				  "\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n");
 	// By the shell itself: beside another process it has pipes for a while.
-	EXPECT_EQ(said_by(space_, "set -- /proc/$$/fd/*; echo $#"), "4\n")
-		<< "standard input, output, error, and the folder that it reads";
+	EXPECT_EQ(said_by(space_, "set -- /proc/$$/fd/*; echo $#"), "5\n")
+		<< "standard input, output, error, the pipe, and the folder that it reads";
 }
 
 TEST_F(RootSpaceTest, IsTheRunsOwn)

@@ -70,7 +70,7 @@ TEST_F(AggregateTest, LayersAreThoseOfTheKnownWay)
 			row.layer == Layer::SenderUser || (row.layer == Layer::SenderKernel && row.part == Part::None);
 		if (row.part == Part::Notify)
 			continue;
-		EXPECT_EQ(row.role, sends ? Role::Sender : Role::Receiver) << model::name(row.layer);
+		EXPECT_EQ(row.role, sends ? path::Role::Sender : path::Role::Receiver) << model::name(row.layer);
 		EXPECT_EQ(row.hop, sends ? 0 : 1);
 		EXPECT_EQ(row.thread, sends ? "sender" : "receiver");
 		EXPECT_EQ(std::reduce(row.provenance_ns.begin(), row.provenance_ns.end()), row.total_ns);

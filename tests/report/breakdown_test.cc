@@ -58,10 +58,10 @@ TEST(Breakdown, GoesByRoleAndThread)
 				  threads());
 	const auto rows = breakdown.rows();
 	ASSERT_EQ(rows.size(), 3u);
-	EXPECT_EQ(rows[0].role, Role::Sender);
+	EXPECT_EQ(rows[0].role, path::Role::Sender);
 	EXPECT_EQ(rows[0].thread, "tx");
-	EXPECT_EQ(rows[1].role, Role::Receiver);
-	EXPECT_EQ(rows[2].role, Role::Relay) << "in the order of the layers";
+	EXPECT_EQ(rows[1].role, path::Role::Receiver);
+	EXPECT_EQ(rows[2].role, path::Role::Relay) << "in the order of the layers";
 	EXPECT_EQ(rows[2].thread, "broker");
 }
 
@@ -179,12 +179,12 @@ TEST(Hops, AWayByThreadsHasThemInOrder)
 				  threads());
 	const std::vector<Hop> way = hops(breakdown);
 	ASSERT_EQ(way.size(), 3u);
-	EXPECT_EQ(way[0].role, Role::Sender);
+	EXPECT_EQ(way[0].role, path::Role::Sender);
 	EXPECT_DOUBLE_EQ(way[0].mean_ns, 15);
-	EXPECT_EQ(way[1].role, Role::Relay);
+	EXPECT_EQ(way[1].role, path::Role::Relay);
 	EXPECT_EQ(way[1].threads, "broker");
 	EXPECT_DOUBLE_EQ(way[1].mean_ns, 50);
-	EXPECT_EQ(way[2].role, Role::Receiver);
+	EXPECT_EQ(way[2].role, path::Role::Receiver);
 	EXPECT_EQ(way[2].threads, "rx/broker") << "the receiver of either message, by time";
 	EXPECT_DOUBLE_EQ(way[2].mean_ns, 40);
 }
@@ -206,7 +206,7 @@ TEST(Hops, ThoseOfFewMessagesStandTogether)
 	EXPECT_EQ(way[1].threads, "broker");
 	EXPECT_EQ(way[2].threads, kRareHops);
 	EXPECT_DOUBLE_EQ(way[2].mean_ns, 5) << "of all, as at the others";
-	EXPECT_EQ(way[3].role, Role::Receiver);
+	EXPECT_EQ(way[3].role, path::Role::Receiver);
 	breakdown.add(path_of({{Layer::SenderUser, 0, 10}, {Layer::ReceiverUser, 1, 30}}), threads());
 	EXPECT_EQ(hops(breakdown).back().threads, "rx") << "the broker received one of a hundred";
 }

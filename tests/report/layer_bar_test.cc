@@ -34,9 +34,9 @@ TEST(Apportion, AddsUpToTheTotal)
 
 std::vector<LayerRow> rows()
 {
-	return {{Layer::SenderKernel, Part::None, 0, Role::Sender, "a", 30, {}, 30},
-			{Layer::SenderKernel, Part::Notify, 0, Role::Sender, "a", 20, {}, 20},
-			{Layer::Preempted, Part::None, 1, Role::Receiver, "b", 50, {}, 50}};
+	return {{Layer::SenderKernel, Part::None, 0, path::Role::Sender, "a", 30, {}, 30},
+			{Layer::SenderKernel, Part::Notify, 0, path::Role::Sender, "a", 20, {}, 20},
+			{Layer::Preempted, Part::None, 1, path::Role::Receiver, "b", 50, {}, 50}};
 }
 
 TEST(LayerBar, IsAsWideAsAsked)
