@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/capture/probes.h"
 
+#include <span>
+
 #include "icepath/plugin.h"
 
 namespace icepath::capture {
+
+std::string Uses::text() const
+{
+	std::string text;
+	for (const Use &use : std::span(all).first(count)) {
+		text += (text.empty() ? "" : ", ") + std::string(model::name(use.layer));
+		if (use.part != Part::None)
+			text += "/" + std::string(model::name(use.part));
+	}
+	return note.empty() ? text : text + " (" + std::string(note) + ")";
+}
+
+std::optional<std::string_view> Uses::of(Layer layer) const
+{
+	for (const Use &use : std::span(all).first(count))
+		if (use.layer == layer)
+			return use.part == Part::None ? note : model::name(use.part);
+	return std::nullopt;
+}
 
 Candidates in_order(const Probe &probe, std::optional<Tier> forced)
 {

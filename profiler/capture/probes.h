@@ -2,12 +2,16 @@
 #pragma once
 // The table of probes: which layer rests on each, which cells need it, and what it can be attached to: the one place that
 // names the programs of ebpf/capture.bpf.c.
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "profiler/model/cell.h"
+#include "profiler/model/layers.h"
 
 namespace icepath::capture {
 
@@ -47,11 +51,37 @@ struct Candidate {
 inline constexpr size_t kMostCandidates = 4;
 using Candidates = std::array<Candidate, kMostCandidates>; // by preference; one without a program ends it
 
+using model::Layer;
+using model::Part;
+
+// A layer, or a part of it.
+struct Use {
+	Layer layer{};
+	Part part = Part::None; // None: all of the layer
+	friend constexpr bool operator==(const Use &, const Use &) = default;
+};
+
+// What rests on a probe.
+struct Uses {
+	static constexpr size_t kMost = 5;
+	constexpr Uses(std::initializer_list<Use> of, std::string_view when = "") : count(of.size()), note(when)
+	{
+		std::ranges::copy(of, all.begin());
+	}
+	std::array<Use, kMost> all{};
+	size_t count;
+	std::string_view note; // when it does: "when a pipe has it"; empty: always
+	// "sender.kernel, network/notify (when a pipe has it)"
+	std::string text() const;
+	// How it serves a layer: "notify", of a part; the note; or "" for all of it. Nothing where it doesn't.
+	std::optional<std::string_view> of(Layer layer) const;
+	friend constexpr bool operator==(const Uses &, const Uses &) = default;
+};
+
 struct Probe {
 	std::string_view name; // stable: its tracepoint, where it has one, or else its function
 	Group group;
-	std::string_view
-		layers; // what can't be told without it: layers, or parts of them ("wakeup/ipi"), and a note in brackets
+	Uses uses; // what can't be told without it
 	std::string_view instead; // what tells it less well where no candidate works
 	Candidates candidates;
 };
@@ -67,119 +97,139 @@ inline constexpr std::string_view kInterruptInstead = "nothing: such a softirq c
 inline constexpr std::string_view kUserInstead = "nothing: all of the library's calls counts as the user's";
 
 // Its only candidate is the tracepoint of its name.
-constexpr Probe on_tracepoint(std::string_view program, std::string_view tracepoint, Group group,
-							  std::string_view layers)
+constexpr Probe on_tracepoint(std::string_view program, std::string_view tracepoint, Group group, Uses uses)
 {
-	return {tracepoint, group, layers, kNothingInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
+	return {tracepoint, group, uses, kNothingInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
 }
 
 // On a function of the kernel.
 constexpr Probe on_function(std::string_view function, std::string_view fentry, std::string_view kprobe, Group group,
-							std::string_view layers, std::string_view instead)
+							Uses uses, std::string_view instead)
 {
 	return {function,
 			group,
-			layers,
+			uses,
 			instead,
 			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
 }
 
 // What a thread was in the middle of as it went to sleep.
-constexpr Probe on_blocking(std::string_view program, std::string_view tracepoint, std::string_view layers)
+constexpr Probe on_blocking(std::string_view program, std::string_view tracepoint, Uses uses)
 {
-	return {tracepoint, Group::Blocking, layers, kBlockedInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
+	return {tracepoint, Group::Blocking, uses, kBlockedInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
 }
 
 inline constexpr std::array<Probe, 43> kProbes = {{
 	on_tracepoint("on_sched_waking", "sched_waking", Group::Scheduling,
-				  "wakeup, sender.kernel/notify, network/notify, relay.user, relay.kernel"),
-	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, "wakeup, runqueue"),
-	on_tracepoint("on_sched_switch", "sched_switch", Group::Scheduling, "runqueue, preempted, blocked"),
+				  Uses{{{Layer::Wakeup},
+						{Layer::SenderKernel, Part::Notify},
+						{Layer::Network, Part::Notify},
+						{Layer::RelayUser},
+						{Layer::RelayKernel}}}),
+	on_tracepoint("on_sched_wakeup", "sched_wakeup", Group::Scheduling, Uses{{{Layer::Wakeup}, {Layer::Runqueue}}}),
+	on_tracepoint("on_sched_switch", "sched_switch", Group::Scheduling,
+				  Uses{{{Layer::Runqueue}, {Layer::Preempted}, {Layer::Blocked}}}),
 	on_tracepoint("on_sched_exit", "sched_exit_tp", Group::Scheduling,
-				  "runqueue, preempted (after a task that the kernel hides)"),
+				  Uses{{{Layer::Runqueue}, {Layer::Preempted}}, "after a task that the kernel hides"}),
 	on_tracepoint("on_sched_migrate_task", "sched_migrate_task", Group::Scheduling,
-				  "interrupt (which CPU a thread ran on)"),
-	on_tracepoint("on_cpu_idle", "cpu_idle", Group::Scheduling, "wakeup/idle_exit"),
-	on_tracepoint("on_softirq_entry", "softirq_entry", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_softirq_exit", "softirq_exit", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_irq_handler_entry", "irq_handler_entry", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_irq_handler_exit", "irq_handler_exit", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_local_timer_entry", "local_timer_entry", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_local_timer_exit", "local_timer_exit", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_reschedule_entry", "reschedule_entry", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_reschedule_exit", "reschedule_exit", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_call_function_single_entry", "call_function_single_entry", Group::Interrupts, "wakeup/ipi"),
-	on_tracepoint("on_call_function_single_exit", "call_function_single_exit", Group::Interrupts, "wakeup/ipi"),
-	on_tracepoint("on_call_function_entry", "call_function_entry", Group::Interrupts, "interrupt, wakeup/ipi"),
-	on_tracepoint("on_call_function_exit", "call_function_exit", Group::Interrupts, "interrupt, wakeup/ipi"),
-	on_tracepoint("on_irq_work_entry", "irq_work_entry", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_irq_work_exit", "irq_work_exit", Group::Interrupts, "interrupt"),
-	on_tracepoint("on_nmi_handler", "nmi_handler", Group::Interrupts, "interrupt (NMI)"),
+				  Uses{{{Layer::Interrupt}}, "which CPU a thread ran on"}),
+	on_tracepoint("on_cpu_idle", "cpu_idle", Group::Scheduling, Uses{{{Layer::Wakeup, Part::IdleExit}}}),
+	on_tracepoint("on_softirq_entry", "softirq_entry", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_softirq_exit", "softirq_exit", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_irq_handler_entry", "irq_handler_entry", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_irq_handler_exit", "irq_handler_exit", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_local_timer_entry", "local_timer_entry", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_local_timer_exit", "local_timer_exit", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_reschedule_entry", "reschedule_entry", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_reschedule_exit", "reschedule_exit", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_call_function_single_entry", "call_function_single_entry", Group::Interrupts,
+				  Uses{{{Layer::Wakeup, Part::Ipi}}}),
+	on_tracepoint("on_call_function_single_exit", "call_function_single_exit", Group::Interrupts,
+				  Uses{{{Layer::Wakeup, Part::Ipi}}}),
+	on_tracepoint("on_call_function_entry", "call_function_entry", Group::Interrupts,
+				  Uses{{{Layer::Interrupt}, {Layer::Wakeup, Part::Ipi}}}),
+	on_tracepoint("on_call_function_exit", "call_function_exit", Group::Interrupts,
+				  Uses{{{Layer::Interrupt}, {Layer::Wakeup, Part::Ipi}}}),
+	on_tracepoint("on_irq_work_entry", "irq_work_entry", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_irq_work_exit", "irq_work_exit", Group::Interrupts, Uses{{{Layer::Interrupt}}}),
+	on_tracepoint("on_nmi_handler", "nmi_handler", Group::Interrupts, Uses{{{Layer::Interrupt}}, "NMI"}),
 	{"sk_data_ready",
 	 Group::SocketReady,
-	 "sender.kernel, relay.kernel, network, queue (when a socket is ready)",
+	 Uses{{{Layer::SenderKernel}, {Layer::RelayKernel}, {Layer::Network}, {Layer::Queue}}, "when a socket is ready"},
 	 kCallsInstead,
 	 {Candidate{Tier::Tracepoint, "on_sk_data_ready", "sk_data_ready"},
 	  Candidate{Tier::Fentry, "fentry_sock_def_readable", "sock_def_readable"},
 	  Candidate{Tier::Kprobe, "kprobe_sock_def_readable", "sock_def_readable"}}},
-	on_tracepoint("on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, "network"),
+	on_tracepoint("on_net_dev_queue", "net_dev_queue", Group::DeviceQueue, Uses{{{Layer::Network}}}),
 	{"skb_copy_datagram_iovec",
 	 Group::SocketTaken,
-	 "propagation (when a poller took it)",
+	 Uses{{{Layer::Propagation}}, "when a poller took it"},
 	 kReturnInstead,
 	 {Candidate{Tier::Tracepoint, "on_skb_copy_datagram_iovec", "skb_copy_datagram_iovec"},
 	  Candidate{Tier::Fentry, "fentry_skb_copy_datagram_iter", "skb_copy_datagram_iter"},
 	  Candidate{Tier::Kprobe, "kprobe_skb_copy_datagram_iter", "skb_copy_datagram_iter"}}},
 	on_function("skb_queue_tail", "fentry_skb_queue_tail", "kprobe_skb_queue_tail", Group::LocalQueue,
-				"sender.kernel, queue, propagation (when a UNIX socket has it)", kAnnouncementInstead),
+				Uses{{{Layer::SenderKernel}, {Layer::Queue}, {Layer::Propagation}}, "when a UNIX socket has it"},
+				kAnnouncementInstead),
 	on_function("tcp_queue_rcv", "fentry_tcp_queue_rcv", "kprobe_tcp_queue_rcv", Group::TcpQueue,
-				"network, queue, propagation (when a TCP socket has it)", kAnnouncementInstead),
+				Uses{{{Layer::Network}, {Layer::Queue}, {Layer::Propagation}}, "when a TCP socket has it"},
+				kAnnouncementInstead),
 	on_function("__skb_recv_udp", "fexit_skb_recv_udp", "kretprobe_skb_recv_udp", Group::UdpTaken,
-				"propagation (when a poller took a datagram)", kReturnInstead),
+				Uses{{{Layer::Propagation}}, "when a poller took a datagram"}, kReturnInstead),
 	{"pipe_write",
 	 Group::PipeQueue,
-	 "sender.kernel, queue (when a pipe has it)",
+	 Uses{{{Layer::SenderKernel}, {Layer::Queue}}, "when a pipe has it"},
 	 kCallsInstead,
 	 {Candidate{Tier::Fentry, "fentry_pipe_write", "pipe_write"},
 	  Candidate{Tier::Fentry, "fentry_anon_pipe_write", "anon_pipe_write"},
 	  Candidate{Tier::Kprobe, "kprobe_pipe_write", "pipe_write"},
 	  Candidate{Tier::Kprobe, "kprobe_anon_pipe_write", "anon_pipe_write"}}},
 	on_function("mutex_unlock", "fentry_mutex_unlock", "kprobe_mutex_unlock", Group::PipeQueue,
-				"sender.kernel, queue (when a pipe has it)", kCallsInstead),
+				Uses{{{Layer::SenderKernel}, {Layer::Queue}}, "when a pipe has it"}, kCallsInstead),
 	on_function("msg_insert", "fentry_msg_insert", "kprobe_msg_insert", Group::MessageQueue,
-				"sender.kernel, queue (when a message queue has it)", kCallsInstead),
+				Uses{{{Layer::SenderKernel}, {Layer::Queue}}, "when a message queue has it"}, kCallsInstead),
 	on_function("wake_q_add_safe", "fentry_wake_q_add_safe", "kprobe_wake_q_add_safe", Group::MessageQueue,
-				"sender.kernel (when a sleeping receiver of a message queue has it)", kCallsInstead),
+				Uses{{{Layer::SenderKernel}}, "when a sleeping receiver of a message queue has it"}, kCallsInstead),
 	on_function("store_msg", "fentry_store_msg", "kprobe_store_msg", Group::MessageTaken,
-				"propagation (when a poller took it from a message queue)", kReturnInstead),
+				Uses{{{Layer::Propagation}}, "when a poller took it from a message queue"}, kReturnInstead),
 	{"sys_enter",
 	 Group::Calls,
-	 "sender.kernel, receiver.kernel (of a library's calls)",
+	 Uses{{{Layer::SenderKernel}, {Layer::ReceiverKernel}}, "of a library's calls"},
 	 kUserInstead,
 	 {Candidate{Tier::Tracepoint, "on_sys_enter", "sys_enter"}}},
 	{"sys_exit",
 	 Group::Calls,
-	 "sender.kernel, receiver.kernel (of a library's calls)",
+	 Uses{{{Layer::SenderKernel}, {Layer::ReceiverKernel}}, "of a library's calls"},
 	 kUserInstead,
 	 {Candidate{Tier::Tracepoint, "on_sys_exit", "sys_exit"}}},
 	{"netif_receive_skb",
 	 Group::TcpPackets,
-	 "sender.kernel/softirq, relay.kernel/softirq, receiver.kernel/softirq (TCP's acknowledgements)",
+	 Uses{{{Layer::SenderKernel, Part::Softirq},
+		   {Layer::RelayKernel, Part::Softirq},
+		   {Layer::ReceiverKernel, Part::Softirq}},
+		  "TCP's acknowledgements"},
 	 kInterruptInstead,
 	 {Candidate{Tier::Tracepoint, "on_netif_receive_skb", "netif_receive_skb"}}},
 	{"tcp_probe",
 	 Group::TcpPackets,
-	 "sender.kernel/softirq, relay.kernel/softirq, receiver.kernel/softirq (TCP's acknowledgements)",
+	 Uses{{{Layer::SenderKernel, Part::Softirq},
+		   {Layer::RelayKernel, Part::Softirq},
+		   {Layer::ReceiverKernel, Part::Softirq}},
+		  "TCP's acknowledgements"},
 	 kInterruptInstead,
 	 {Candidate{Tier::Tracepoint, "on_tcp_probe", "tcp_probe"}}},
 	on_tracepoint("on_task_newtask", "task_newtask", Group::Threads,
-				  "relay.user, relay.kernel (threads of libraries and daemons)"),
-	on_blocking("on_page_fault_user", "page_fault_user", "blocked/fault"),
-	on_blocking("on_page_fault_kernel", "page_fault_kernel", "blocked/fault"),
-	on_blocking("on_mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_begin", "blocked/reclaim"),
-	on_blocking("on_mm_vmscan_direct_reclaim_end", "mm_vmscan_direct_reclaim_end", "blocked/reclaim"),
-	on_blocking("on_mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_begin", "blocked/reclaim"),
-	on_blocking("on_mm_vmscan_memcg_reclaim_end", "mm_vmscan_memcg_reclaim_end", "blocked/reclaim"),
+				  Uses{{{Layer::RelayUser}, {Layer::RelayKernel}}, "threads of libraries and daemons"}),
+	on_blocking("on_page_fault_user", "page_fault_user", Uses{{{Layer::Blocked, Part::Fault}}}),
+	on_blocking("on_page_fault_kernel", "page_fault_kernel", Uses{{{Layer::Blocked, Part::Fault}}}),
+	on_blocking("on_mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_begin",
+				Uses{{{Layer::Blocked, Part::Reclaim}}}),
+	on_blocking("on_mm_vmscan_direct_reclaim_end", "mm_vmscan_direct_reclaim_end",
+				Uses{{{Layer::Blocked, Part::Reclaim}}}),
+	on_blocking("on_mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_begin",
+				Uses{{{Layer::Blocked, Part::Reclaim}}}),
+	on_blocking("on_mm_vmscan_memcg_reclaim_end", "mm_vmscan_memcg_reclaim_end",
+				Uses{{{Layer::Blocked, Part::Reclaim}}}),
 }};
 
 // Its place in kProbes; kProbes.size() where none has this name.

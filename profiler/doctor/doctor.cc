@@ -96,15 +96,15 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 {
 	const std::string label = fmt::format("probe {}", probe.name);
 	if (!allowed)
-		return {label, Verdict::Fail, trial.why_not, fmt::format("can't be told: {}", probe.layers),
+		return {label, Verdict::Fail, trial.why_not, fmt::format("can't be told: {}", probe.uses.text()),
 				"see privileges and btf"};
 	if (trial.works)
 		return {label, Verdict::Ok,
-				fmt::format("{}: {}{}", described(trial.candidate), probe.layers,
+				fmt::format("{}: {}{}", described(trial.candidate), probe.uses.text(),
 							trial.why_not.empty() ? "" : fmt::format(" ({})", trial.why_not)),
 				"", ""};
 	return {label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-			fmt::format("{}: told by {}", probe.layers, probe.instead),
+			fmt::format("{}: told by {}", probe.uses.text(), probe.instead),
 			"use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
 			"Debian's has, or let `icepath calibrate` place what they would tell; sched_exit_tp came with 6.16"};
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 
 #include "profiler/model/layers.h"
 
@@ -31,24 +30,7 @@ constexpr std::string_view stamps_of(model::Layer layer)
 	}
 }
 
-// How a probe serves a layer: "ipi", "when a pipe has it", or "" for all of it. Nothing where it doesn't.
-std::optional<std::string> use_of(const capture::Probe &probe, std::string_view layer)
-{
-	std::string_view list = probe.layers, note;
-	if (const size_t bracket = list.find(" ("); bracket != std::string_view::npos) {
-		note = list.substr(bracket + 2, list.size() - bracket - 3);
-		list = list.substr(0, bracket);
-	}
-	while (!list.empty()) {
-		const std::string_view item = list.substr(0, list.find(", "));
-		list.remove_prefix(std::min(list.size(), item.size() + 2));
-		if (item.substr(0, item.find('/')) == layer)
-			return std::string(item.size() > layer.size() ? item.substr(layer.size() + 1) : note);
-	}
-	return std::nullopt;
-}
-
-std::string with_note(std::string_view name, const std::string &note)
+std::string with_note(std::string_view name, std::string_view note)
 {
 	return note.empty() ? std::string(name) : fmt::format("{} ({})", name, note);
 }
@@ -66,7 +48,7 @@ Check layer_check(model::Layer layer, const capture::Selection &tried)
 	std::map<std::string_view, std::string> missing; // by what tells it instead
 	for (size_t i = 0; i < capture::kProbes.size(); i++) {
 		const capture::Probe &probe = capture::kProbes[i];
-		const auto use = use_of(probe, name(layer));
+		const auto use = probe.uses.of(layer);
 		if (!use)
 			continue;
 		const capture::Trial &trial = tried[i];

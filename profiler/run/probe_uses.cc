@@ -22,7 +22,7 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 		const bool works = (loaded.available & capture::bit(i)) != 0;
 		const capture::Trial &trial = loaded.selection[i];
 		if (!works) {
-			uses.push_back({std::string(probe.layers),
+			uses.push_back({probe.uses.text(),
 							fmt::format("{}, for want of {} ({})", probe.instead, probe.name, trial.why_not), "none"});
 			continue;
 		}
@@ -30,7 +30,7 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 		std::string by(trial.candidate.target);
 		if (!trial.why_not.empty())
 			by += fmt::format(" ({})", trial.why_not);
-		uses.push_back({std::string(probe.layers), by, std::string(name(trial.candidate.tier))});
+		uses.push_back({probe.uses.text(), by, std::string(name(trial.candidate.tier))});
 	}
 	std::set<std::string> calibrated;
 	for (const model::Cell &cell : cells)

@@ -189,7 +189,7 @@ TEST(Probes, EveryEntryHasItsExit)
 		std::string exit(probe.name);
 		exit.replace(exit.size() - 5, 5, "exit");
 		pairs += std::ranges::any_of(kProbes, [&](const Probe &other) {
-			return other.name == exit && other.group == probe.group && other.layers == probe.layers;
+			return other.name == exit && other.group == probe.group && other.uses == probe.uses;
 		});
 		EXPECT_EQ(probe.candidates[0].program, "on_" + std::string(probe.name));
 	}

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
+#include <span>
 
 #include "profiler/model/layers.h"
 
@@ -51,20 +51,13 @@ TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
 					"; fentry skb_queue_tail (when a UNIX socket has it), pipe_write (when a pipe has it)"));
 }
 
-// Every probe serves some layer by a name of profiler/model/layers.h.
 TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
 {
 	for (size_t i = 0; i < kProbes.size(); i++) {
 		capture::Selection tried = all_work();
 		tried[i] = {false, {}, "not in this kernel"};
-		const std::string_view layers = kProbes[i].layers.substr(0, kProbes[i].layers.find(" ("));
-		std::stringstream list{std::string(layers)};
-		for (std::string layer; std::getline(list >> std::ws, layer, ',');) {
-			const size_t slash = layer.find('/');
-			if (slash != std::string::npos) {
-				EXPECT_EQ(std::ranges::count(model::kPartNames, layer.substr(slash + 1)), 1) << layer;
-			}
-			const Check check = check_of(tried, layer.substr(0, slash));
+		for (const capture::Use &use : std::span(kProbes[i].uses.all).first(kProbes[i].uses.count)) {
+			const Check check = check_of(tried, std::string(name(use.layer)));
 			EXPECT_NE(check.verdict, Verdict::Ok) << kProbes[i].name;
 			EXPECT_TRUE(has(check.effect, std::string(kProbes[i].name))) << kProbes[i].name << ": " << check.effect;
 		}

@@ -29,7 +29,8 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 	for (const auto &check : told["checks"])
 		if (const std::string label = check["name"]; label.starts_with("layer "))
 			layers[label.substr(6)] = check;
-	for (const std::string_view layer : model::kLayerNames) {
+	for (size_t number = 0; number < model::kLayerCount; number++) {
+		const std::string_view layer = model::kLayerNames[number];
 		const auto &check = layers[std::string(layer)];
 		ASSERT_TRUE(check.is_object()) << layer;
 		const std::string found = check["found"], effect = check["effect"];
@@ -40,8 +41,7 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 		// Each probe of the layer by what was taken for it, or by what tells it instead.
 		for (size_t i = 0; i < capture::kProbes.size(); i++) {
 			const capture::Probe &probe = capture::kProbes[i];
-			if ((", " + std::string(probe.layers.substr(0, probe.layers.find(" (")))).find(", " + std::string(layer)) ==
-				std::string::npos)
+			if (!probe.uses.of(static_cast<model::Layer>(number)))
 				continue;
 			const capture::Trial &trial = selection[i];
 			if (trial.works) {
