@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the run directory of synthetic_run.h, for tests of the program from outside: small_run DIRECTORY [partial]
+// Makes the run directory of synthetic_run.h, for tests of the program from outside: small_run DIRECTORY
+// [partial | ROUNDS]. A round has 900 messages, every other one has probes.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "tests/report/synthetic_run.h"
@@ -10,7 +12,9 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	try {
-		icepath::report::write_small_run(argv[1], argc == 2);
+		const int rounds = argc > 2 ? std::atoi(argv[2]) : 0;
+		const bool partial = argc > 2 && rounds <= 0;
+		icepath::report::write_small_run(argv[1], !partial, rounds > 0 ? static_cast<uint32_t>(rounds) : 8);
 	} catch (const std::exception &error) {
 		std::fprintf(stderr, "small_run: %s\n", error.what());
 		return 1;
