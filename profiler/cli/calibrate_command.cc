@@ -12,6 +12,7 @@
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/report/written_file.h"
 #include "profiler/run/host.h"
@@ -51,7 +52,10 @@ ExitCode calibrate(const CalibrateOptions &options)
 	calibrate::Pass pass;
 	pass.cpu = options.cpu.value_or(cpuset::choose_pair(machine).receiver);
 	calibrate::Calibration calibration;
-	calibration.targets = calibrate::calibrate(pass);
+	{
+		const privilege::CpuClaim claim({pass.cpu}, getpid());
+		calibration.targets = calibrate::calibrate(pass);
+	}
 	privilege::become(user); // the file is the invoking user's
 	calibration.icepath_version = ICEPATH_VERSION;
 	calibration.made_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));

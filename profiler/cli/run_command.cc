@@ -25,7 +25,6 @@
 #include "profiler/report/aggregate.h"
 #include "profiler/report/report.h"
 #include "profiler/run/budget.h"
-#include "profiler/run/cpu_claim.h"
 #include "profiler/run/descriptor_limit.h"
 #include "profiler/run/host.h"
 #include "profiler/run/run_folder.h"
@@ -115,7 +114,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
 	run::stop_if_interrupted();
-	const run::CpuClaim claim(cpuset::measuring_cpus(cpus));
+	helper->claim(cpuset::measuring_cpus(cpus));
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)

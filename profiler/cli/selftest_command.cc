@@ -18,7 +18,6 @@
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/written_file.h"
-#include "profiler/run/cpu_claim.h"
 #include "profiler/run/host.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/selftest/matrix_text.h"
@@ -104,7 +103,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
 	const TemporaryFolder temporary;
-	const run::CpuClaim claim(cpuset::measuring_cpus(cpus));
+	helper.claim(cpuset::measuring_cpus(cpus));
 	selftest::MeasureOptions measure;
 	measure.injections = injections;
 	measure.cpus = cpuset::measuring_cpus(cpus);

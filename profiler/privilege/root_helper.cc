@@ -29,6 +29,18 @@ uid_t user_of_traced(const Identity &user)
 	return user.uid;
 }
 
+HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &cpus)
+{
+	HelperRequest request{};
+	request.kind = kind;
+	if (cpus.size() > request.cpus.size())
+		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can watch", cpus.size(),
+												   request.cpus.size()));
+	request.cpu_count = static_cast<uint32_t>(cpus.size());
+	std::copy(cpus.begin(), cpus.end(), request.cpus.begin());
+	return request;
+}
+
 } // namespace
 
 Helper::Helper(const Identity &user)
@@ -52,16 +64,16 @@ HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fd
 	return reply;
 }
 
+void Helper::claim(const std::vector<uint32_t> &cpus)
+{
+	std::vector<Fd> none;
+	ask(request_for(HelperRequestKind::Claim, cpus), {}, none);
+}
+
 Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 							std::optional<capture::Tier> forced)
 {
-	HelperRequest request{};
-	request.kind = HelperRequestKind::Load;
-	if (cpus.size() > request.cpus.size())
-		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can watch", cpus.size(),
-												   request.cpus.size()));
-	request.cpu_count = static_cast<uint32_t>(cpus.size());
-	std::copy(cpus.begin(), cpus.end(), request.cpus.begin());
+	HelperRequest request = request_for(HelperRequestKind::Load, cpus);
 	request.records_per_slot = records_per_slot;
 	request.forced_tier = forced ? 1 + static_cast<uint32_t>(*forced) : 0;
 	std::vector<Fd> fds;

@@ -41,6 +41,7 @@ enum class HelperRequestKind : uint32_t {
 	Attach, // probes
 	BeginBlock, // workers: numbers; families; looks
 	EndBlock,
+	Claim, // cpus: held against every other icepath until the helper ends
 };
 
 struct HelperRequest {
@@ -101,6 +102,8 @@ public:
 		capture::ProbeSet available = 0;
 		capture::Selection selection;
 	};
+	// Against every other icepath, until this one ends: see cpu_claim.h. Once.
+	void claim(const std::vector<uint32_t> &cpus);
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
 	uint32_t add_worker(int pidfd, uint32_t cpu);
 	void add_socket(int fd, uint64_t key);

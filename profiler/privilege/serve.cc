@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The helper's side: runs as root, so it checks everything that it is asked.
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "cpuset/topology.h"
 #include "profiler/capture/capture.h"
 #include "profiler/failure.h"
+#include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/own_child.h"
 #include "profiler/privilege/root_helper.h"
 
@@ -101,6 +103,9 @@ public:
 			looks_ = false;
 			put_skipped(capture().end_block(), reply);
 			break;
+		case HelperRequestKind::Claim:
+			claim(request);
+			break;
 		default:
 			throw Failure(ExitCode::Internal, "the root helper was asked for something that it doesn't know");
 		}
@@ -165,6 +170,16 @@ private:
 		to_send.push_back(capture_->slots_fd());
 	}
 
+	void claim(const HelperRequest &request)
+	{
+		const size_t count = std::min<size_t>(request.cpu_count, request.cpus.size());
+		const std::vector<uint32_t> cpus(request.cpus.begin(), request.cpus.begin() + count);
+		if (claim_ || count == 0 || count != request.cpu_count ||
+			std::ranges::any_of(cpus, [](uint32_t cpu) { return cpu >= CPU_SETSIZE; }))
+			throw Failure(ExitCode::Internal, "the root helper was asked to claim CPUs twice, or such as can't be");
+		claim_.emplace(cpus, icepath_);
+	}
+
 	// One pidfd, of a child of icepath's, or of a thread of one, that runs as the invoking user; its number.
 	pid_t check_is_ours(const std::vector<Fd> &fds) const
 	{
@@ -195,6 +210,7 @@ private:
 	const pid_t icepath_;
 	const uid_t user_;
 	const Fd icepath_pidfd_;
+	std::optional<CpuClaim> claim_;
 	std::optional<capture::Capture> capture_;
 	std::vector<Fd> workers_;
 	bool looks_ = false; // in this block
