@@ -143,7 +143,7 @@ size_t tell_cells(const Calibration &calibration, std::vector<model::Cell> &cell
 	for (model::Cell &cell : cells) {
 		const auto target = std::ranges::find(calibration.targets, cell.target, &CalibratedTarget::target);
 		// Where user space publishes, it stamps.
-		if (target == calibration.targets.end() || cell.parts != 1 || (cell.mechanisms & ICEPATH_USES_USER_SLOT))
+		if (target == calibration.targets.end() || cell.parts != 1 || cell.mechanisms.has(model::Mechanism::UserSlot))
 			continue;
 		cell.calibrated = shares_at(target->sizes, cell.payload_bytes);
 		told += cell.calibrated.has_value();

@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "icepath/plugin.h"
-
 namespace icepath::capture {
+
+using model::Mechanism;
 
 std::string Uses::text() const
 {
@@ -42,10 +42,10 @@ Candidates in_order(const Probe &probe, std::optional<Tier> forced)
 
 ProbeSet needed_by(const model::Cell &cell)
 {
-	const auto uses = [&cell](uint32_t mechanisms) { return (cell.mechanisms & mechanisms) == mechanisms; };
-	const bool on_device = uses(ICEPATH_USES_NETDEV), polls = model::never_sleeps(cell.wait);
-	const bool stream = uses(ICEPATH_USES_BYTE_STREAM);
-	const bool relayed = uses(ICEPATH_USES_LIBRARY_THREADS); // perhaps by sockets
+	const auto uses = [&cell](Mechanism mechanism) { return cell.mechanisms.has(mechanism); };
+	const bool on_device = uses(Mechanism::NetworkDevice), polls = model::never_sleeps(cell.wait);
+	const bool stream = uses(Mechanism::ByteStream);
+	const bool relayed = uses(Mechanism::LibraryThreads); // perhaps by sockets
 	const auto needs = [&](Group group) {
 		switch (group) {
 		case Group::Scheduling:
@@ -53,26 +53,26 @@ ProbeSet needed_by(const model::Cell &cell)
 		case Group::Blocking:
 			return true;
 		case Group::SocketReady:
-			return uses(ICEPATH_USES_SOCKET) || relayed;
+			return uses(Mechanism::Socket) || relayed;
 		case Group::DeviceQueue:
 			return on_device || relayed;
 		case Group::SocketTaken:
-			return uses(ICEPATH_USES_SKB_COPY) && polls;
+			return uses(Mechanism::SkbCopy) && polls;
 		case Group::LocalQueue:
-			return uses(ICEPATH_USES_SOCKET) && !on_device;
+			return uses(Mechanism::Socket) && !on_device;
 		case Group::TcpQueue:
 		case Group::TcpPackets:
-			return uses(ICEPATH_USES_SOCKET) && on_device && stream;
+			return uses(Mechanism::Socket) && on_device && stream;
 		case Group::UdpTaken:
-			return uses(ICEPATH_USES_SOCKET) && on_device && !stream && polls;
+			return uses(Mechanism::Socket) && on_device && !stream && polls;
 		case Group::PipeQueue:
-			return uses(ICEPATH_USES_PIPE);
+			return uses(Mechanism::Pipe);
 		case Group::MessageQueue:
-			return uses(ICEPATH_USES_MESSAGE_QUEUE);
+			return uses(Mechanism::MessageQueue);
 		case Group::MessageTaken:
-			return uses(ICEPATH_USES_MESSAGE_QUEUE) && polls;
+			return uses(Mechanism::MessageQueue) && polls;
 		case Group::Calls:
-			return uses(ICEPATH_USES_LIBRARY_CALLS);
+			return uses(Mechanism::LibraryCalls);
 		case Group::Threads:
 			return relayed;
 		}

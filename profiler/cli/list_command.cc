@@ -9,16 +9,18 @@
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/plan/plan.h"
+#include "profiler/run/describe.h"
 #include "profiler/run/worker_process.h"
+#include "profiler/targets/plugin_files.h"
 
 namespace icepath::cli {
 namespace {
 
-std::vector<std::string> waits_of(uint32_t bits)
+std::vector<std::string> names_of(targets::Waits waits)
 {
 	std::vector<std::string> names;
 	for (const model::Wait wait : {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll, model::Wait::Spin})
-		if (bits & plan::bit_of(wait))
+		if (waits.has(wait))
 			names.emplace_back(model::name(wait));
 	return names;
 }
@@ -33,26 +35,26 @@ std::vector<std::string> policies_of(uint32_t bits)
 }
 
 // Whom the message goes through, and how.
-std::string what_it_is(const plan::Target &target)
+std::string what_it_is(const targets::Target &target)
 {
 	if (!target.why_not.empty())
 		return "not here: " + target.why_not;
 	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary +
-		   (target.capabilities & ICEPATH_CAN_LOAN ? "; zero-copy" : "") +
-		   (target.capabilities & ICEPATH_IS_LOSSY ? "; may lose messages" : "") +
-		   (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS ? "; by other threads" : "") +
-		   (target.capabilities & ICEPATH_WITHIN_PROCESS ? "; not between processes" : "") +
-		   (target.capabilities & ICEPATH_BETWEEN_PROCESSES ? "; not within one process" : "") +
+		   (target.traits.has(model::Trait::CanLoan) ? "; zero-copy" : "") +
+		   (target.traits.has(model::Trait::Lossy) ? "; may lose messages" : "") +
+		   (target.mechanisms.has(model::Mechanism::LibraryThreads) ? "; by other threads" : "") +
+		   (target.traits.has(model::Trait::WithinProcess) ? "; not between processes" : "") +
+		   (target.traits.has(model::Trait::BetweenProcesses) ? "; not within one process" : "") +
 		   (target.daemon.empty() ? "" : fmt::format("; daemon {}", target.daemon)) +
 		   (target.why_no_daemon.empty() ? "" : fmt::format(", which {}", target.why_no_daemon)) +
 		   (target.qos ? fmt::format("; QoS: {}", fmt::join(policies_of(target.qos), ", ")) : "");
 }
 
 // Only a receiver of several senders takes an end of its own.
-std::vector<std::string> patterns_of(const plan::Target &target)
+std::vector<std::string> patterns_of(const targets::Target &target)
 {
 	std::vector<std::string> names(std::begin(model::kPatternNames), std::end(model::kPatternNames));
-	if ((target.capabilities & ICEPATH_CAN_FANIN) == 0)
+	if (!target.traits.has(model::Trait::FanIn))
 		std::erase(names, model::name(model::Pattern::FanIn));
 	return names;
 }
@@ -62,19 +64,19 @@ std::vector<std::string> patterns_of(const plan::Target &target)
 ExitCode list(const ListOptions &options)
 {
 	std::vector<std::string> notices;
-	const std::vector<plan::Target> targets = run::describe_targets(notices);
-	const std::vector<run::NotBuilt> not_built = run::adapters_not_built();
+	const std::vector<targets::Target> targets = run::describe_targets(notices);
+	const std::vector<targets::NotBuilt> not_built = targets::adapters_not_built();
 	if (options.json) {
 		nlohmann::ordered_json json = {{"schema_version", 1},
 									   {"targets", nlohmann::ordered_json::array()},
 									   {"not_built", nlohmann::ordered_json::array()},
 									   {"notices", notices}};
-		for (const plan::Target &target : targets)
+		for (const targets::Target &target : targets)
 			json["targets"].push_back({{"name", target.name},
 									   {"kind", target.library_version.empty() ? model::kTransport : model::kAdapter},
 									   {"summary", target.summary},
-									   {"waits", waits_of(target.waits)},
-									   {"fanin_waits", waits_of(target.fanin_waits)},
+									   {"waits", names_of(target.waits)},
+									   {"fanin_waits", names_of(target.fanin_waits)},
 									   {"max_payload_bytes", target.max_payload_bytes},
 									   {"max_payload_why", target.max_payload_why},
 									   {"why_not", target.why_not},
@@ -82,13 +84,13 @@ ExitCode list(const ListOptions &options)
 									   {"library_version", target.library_version},
 									   {"daemon", target.daemon},
 									   {"why_no_daemon", target.why_no_daemon},
-									   {"zero_copy", (target.capabilities & ICEPATH_CAN_LOAN) != 0},
-									   {"may_lose_messages", (target.capabilities & ICEPATH_IS_LOSSY) != 0},
+									   {"zero_copy", target.traits.has(model::Trait::CanLoan)},
+									   {"may_lose_messages", target.traits.has(model::Trait::Lossy)},
 									   {"qos", policies_of(target.qos)},
-									   {"by_other_threads", (target.mechanisms & ICEPATH_USES_LIBRARY_THREADS) != 0},
-									   {"between_processes", (target.capabilities & ICEPATH_WITHIN_PROCESS) == 0},
-									   {"within_process", (target.capabilities & ICEPATH_BETWEEN_PROCESSES) == 0}});
-		for (const run::NotBuilt &adapter : not_built)
+									   {"by_other_threads", target.mechanisms.has(model::Mechanism::LibraryThreads)},
+									   {"between_processes", !target.traits.has(model::Trait::WithinProcess)},
+									   {"within_process", !target.traits.has(model::Trait::BetweenProcesses)}});
+		for (const targets::NotBuilt &adapter : not_built)
 			json["not_built"].push_back({{"name", adapter.name},
 										 {"package", adapter.package},
 										 {"library", adapter.library},
@@ -98,17 +100,18 @@ ExitCode list(const ListOptions &options)
 	}
 	constexpr std::string_view kHead = "target";
 	size_t width = kHead.size();
-	for (const plan::Target &target : targets)
+	for (const targets::Target &target : targets)
 		width = std::max(width, target.name.size());
 	std::string text = fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", kHead, width, "waits", "in fanin",
 								   "largest, B", "what it is");
-	for (const plan::Target &target : targets)
-		text += fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", target.name, width,
-							fmt::format("{}", fmt::join(waits_of(target.waits), ",")),
-							target.fanin_waits ? fmt::format("{}", fmt::join(waits_of(target.fanin_waits), ",")) : "–",
-							target.max_payload_bytes, what_it_is(target));
-	for (const run::NotBuilt &adapter : not_built)
-		text += fmt::format("{:<{}}  not built: {}\n", adapter.name, width, run::why_not_built(adapter));
+	for (const targets::Target &target : targets)
+		text += fmt::format(
+			"{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", target.name, width,
+			fmt::format("{}", fmt::join(names_of(target.waits), ",")),
+			!target.fanin_waits.empty() ? fmt::format("{}", fmt::join(names_of(target.fanin_waits), ",")) : "–",
+			target.max_payload_bytes, what_it_is(target));
+	for (const targets::NotBuilt &adapter : not_built)
+		text += fmt::format("{:<{}}  not built: {}\n", adapter.name, width, targets::why_not_built(adapter));
 	print(text);
 	for (const std::string &notice : notices)
 		complain(fmt::format("icepath: {}\n", notice));

@@ -25,12 +25,14 @@
 #include "profiler/report/aggregate.h"
 #include "profiler/report/report.h"
 #include "profiler/run/budget.h"
+#include "profiler/run/describe.h"
 #include "profiler/run/descriptor_limit.h"
 #include "profiler/run/host.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/stats/block_interval.h"
+#include "profiler/targets/plugin_files.h"
 
 namespace icepath::cli {
 namespace {
@@ -48,20 +50,21 @@ cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &mac
 }
 
 // What this icepath was built without isn't unknown.
-void check_built(const std::vector<std::string> &wanted, const std::vector<plan::Target> &targets)
+void check_built(const std::vector<std::string> &wanted, const std::vector<targets::Target> &targets)
 {
-	for (const run::NotBuilt &adapter : run::adapters_not_built())
+	for (const targets::NotBuilt &adapter : targets::adapters_not_built())
 		for (const std::string &name : wanted)
 			if ((name == adapter.name || name.starts_with(adapter.name + "/")) &&
-				std::ranges::none_of(targets, [&](const plan::Target &target) {
+				std::ranges::none_of(targets, [&](const targets::Target &target) {
 					return target.name == name || target.name.starts_with(name + "/"); // by another folder of plug-ins
 				}))
-				throw Failure(ExitCode::Usage, fmt::format("{} isn't built: {}", name, run::why_not_built(adapter)));
+				throw Failure(ExitCode::Usage,
+							  fmt::format("{} isn't built: {}", name, targets::why_not_built(adapter)));
 }
 
 // Sparse messages are usual, but take seconds a block: without being asked for, they come only where there is time for the
 // blocks that an interval needs.
-plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<plan::Target> &targets,
+plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<targets::Target> &targets,
 					 const std::vector<uint32_t> &cpus)
 {
 	if (!wishes.patterns.empty())
@@ -99,7 +102,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
 	std::vector<std::string> notices;
-	const std::vector<plan::Target> targets = run::describe_targets(notices);
+	const std::vector<targets::Target> targets = run::describe_targets(notices);
 	plan::Wishes wishes = options.wishes;
 	wishes.no_threads = capture::thread_pidfds_missing();
 	check_built(wishes.targets, targets);

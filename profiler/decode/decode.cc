@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
-#include "icepath/plugin.h"
 #include "profiler/decode/event_search.h"
 #include "profiler/decode/locks.h"
 #include "profiler/decode/relays.h"
 #include "profiler/decode/socket_events.h"
-#include "profiler/model/graph.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/model/message_place.h"
 #include "profiler/path/blocking.h"
 
@@ -16,6 +15,7 @@ namespace icepath::decode {
 
 namespace {
 
+using model::Mechanism;
 using model::RecvStamp;
 using model::SendStamp;
 
@@ -48,13 +48,13 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	transfer.call_return = stamp(sent.return_ns, call_stamp, sent_index);
 	if (!transfer.call)
 		transfer.call_return.reset();
-	transfer.through_device = (cell.mechanisms & ICEPATH_USES_SOCKET) && (cell.mechanisms & ICEPATH_USES_NETDEV);
+	transfer.through_device = cell.mechanisms.has_all({Mechanism::Socket, Mechanism::NetworkDevice});
 	if (cell.parts == 1)
 		transfer.shares = cell.calibrated;
-	transfer.in_library = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) != 0;
-	transfer.carried = (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD) != 0;
-	transfer.room_in_memory = (cell.mechanisms & ICEPATH_USES_USER_SLOT) != 0;
-	if (transfer.room_in_memory && !(cell.mechanisms & ICEPATH_USES_BELL))
+	transfer.in_library = cell.mechanisms.has(Mechanism::LibraryCalls);
+	transfer.carried = cell.mechanisms.has(Mechanism::KernelThread);
+	transfer.room_in_memory = cell.mechanisms.has(Mechanism::UserSlot);
+	if (transfer.room_in_memory && !cell.mechanisms.has(Mechanism::Bell))
 		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
 	return transfer;
 }
@@ -83,7 +83,7 @@ void add_taking(Transfer &transfer, const std::vector<RecvStamp> &recvs, size_t 
 	transfer.wait_return = stamp(asked.wait_return_ns, call_stamp, first);
 	transfer.take_call = stamp(asked.take_call_ns, call_stamp, first);
 	transfer.take_return = stamp(received.take_return_ns, call_stamp, index);
-	if (cell.mechanisms & (ICEPATH_USES_USER_SLOT | ICEPATH_USES_MAPPED_QUEUE))
+	if (cell.mechanisms.has_any({Mechanism::UserSlot, Mechanism::MappedQueue}))
 		transfer.taken = stamp(received.observe_ns, Evidence::Source::RecvStamp, index);
 }
 
@@ -127,10 +127,10 @@ Direction direction_of(const model::Block &block, const model::Cell &cell, size_
 						.receiver_key = flow.receiver_key,
 						.payload_bytes = cell.payload_bytes,
 						.parts = cell.parts,
-						.begin_ns = block.begin.monotonic_ns,
+						.begin_ns = block.window->begin.monotonic_ns,
 						.exchanges = {}};
-	constexpr uint32_t kTcp = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM;
-	const bool by_packets = (cell.mechanisms & kTcp) == kTcp;
+	const bool by_packets =
+		cell.mechanisms.has_all({Mechanism::Socket, Mechanism::NetworkDevice, Mechanism::ByteStream}); // TCP
 	const auto sends = by_seq(flow.sends), recvs = by_seq(flow.recvs);
 	const auto first = first_in_read(flow.recvs);
 	auto next = recvs.begin();
@@ -157,13 +157,13 @@ Direction direction_of(const model::Block &block, const model::Cell &cell, size_
 void match(const model::Cell &cell, const SocketEvents &events, const Observations &seen,
 		   std::vector<Direction> &directions)
 {
-	if (cell.mechanisms & (ICEPATH_USES_PIPE | ICEPATH_USES_MESSAGE_QUEUE)) {
+	if (cell.mechanisms.has_any({Mechanism::Pipe, Mechanism::MessageQueue})) {
 		for (Direction &direction : directions) {
 			match_queue(events, direction);
 			match_taken(events, direction);
 		}
 	}
-	if (!(cell.mechanisms & ICEPATH_USES_SOCKET))
+	if (!cell.mechanisms.has(Mechanism::Socket))
 		return;
 	const bool in_one_socket =
 		directions.size() > 1 && std::ranges::all_of(directions, [&](const Direction &direction) {
@@ -171,16 +171,16 @@ void match(const model::Cell &cell, const SocketEvents &events, const Observatio
 		});
 	for (Direction &direction : directions) {
 		match_taken(events, direction);
-		if (cell.mechanisms & ICEPATH_USES_KERNEL_THREAD)
+		if (cell.mechanisms.has(Mechanism::KernelThread))
 			match_carried(events, seen, direction);
-		else if (!(cell.mechanisms & ICEPATH_USES_NETDEV))
+		else if (!cell.mechanisms.has(Mechanism::NetworkDevice))
 			match_local(events, seen, direction);
-		else if (cell.mechanisms & ICEPATH_USES_BYTE_STREAM)
+		else if (cell.mechanisms.has(Mechanism::ByteStream))
 			match_stream(events, seen, direction);
 		else if (!in_one_socket)
 			match_datagrams(events, seen, direction);
 	}
-	if (in_one_socket && (cell.mechanisms & ICEPATH_USES_NETDEV) && !(cell.mechanisms & ICEPATH_USES_BYTE_STREAM))
+	if (in_one_socket && cell.mechanisms.has(Mechanism::NetworkDevice) && !cell.mechanisms.has(Mechanism::ByteStream))
 		match_gathered_datagrams(events, seen, directions);
 }
 
@@ -231,12 +231,15 @@ void add_deliveries(const model::BlockFlow &flow, const Direction &direction, Ob
 constexpr std::string_view kWorker = "icepath-worker";
 
 // A thread that names itself nothing has the name of who began it.
-void name_library_threads(const model::Block &block, Observations &seen)
+void name_library_threads(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
-	for (const model::BlockSide &side : block.sides)
+	for (size_t i = 0; i < block.sides.size(); ++i) {
+		const uint32_t side = block.sides[i].tid;
+		const std::string name = model::side_name(cell, i);
 		for (auto &[tid, thread] : seen.threads)
-			if (thread.process == side.tid && tid != side.tid && (thread.name == side.name || thread.name == kWorker))
-				seen.task_names[tid] = thread.name = side.name + "'s library";
+			if (thread.process == side && tid != side && (thread.name == name || thread.name == kWorker))
+				seen.task_names[tid] = thread.name = name + "'s library";
+	}
 }
 
 // Where a part of a wake was skipped, the rest of it stays with its task, and the next period has it for its own.
@@ -262,9 +265,9 @@ void distrust_stale_wakes(const std::vector<model::SkippedPrograms> &skipped, Ob
 Observations observations_of(const model::Block &block, const model::Cell &cell)
 {
 	Observations seen;
-	seen.begin_ns = block.begin.monotonic_ns;
-	seen.end_ns = block.finish.monotonic_ns;
-	seen.throttled = block.times_throttled.value_or(0) > 0;
+	seen.begin_ns = block.window->begin.monotonic_ns;
+	seen.end_ns = block.window->finish.monotonic_ns;
+	seen.throttled = block.window->times_throttled.value_or(0) > 0;
 	const auto add_thread = [&](uint32_t tid, uint32_t cpu, const std::string &name) {
 		Thread &thread = seen.threads[tid];
 		thread.tid = tid;
@@ -272,18 +275,24 @@ Observations observations_of(const model::Block &block, const model::Cell &cell)
 		thread.first_cpu = static_cast<uint16_t>(cpu);
 		seen.task_names[tid] = name;
 	};
-	for (const model::BlockCompanion &companion : block.companions) { // it may have the CPU that somebody waits for
-		add_thread(companion.tid, companion.cpu, companion.name);
-		seen.threads[companion.tid].of_another_cell = true;
+	for (const model::WindowThread &thread : block.window->threads) {
+		add_thread(thread.tid, thread.cpu, thread.name);
+		// It may have the CPU that somebody waits for.
+		seen.threads[thread.tid].of_another_cell =
+			std::ranges::none_of(block.sides, [&](const model::BlockSide &side) { return side.tid == thread.tid; });
 	}
-	for (const model::BlockSide &side : block.sides)
-		add_thread(side.tid, side.cpu, side.name);
-	const std::vector<model::Flow> flows = model::flows_of(cell);
-	const SocketEvents events = read_log(block.slots, seen);
-	name_library_threads(block, seen);
+	for (size_t side = 0; side < block.sides.size(); ++side) {
+		const uint32_t tid = block.sides[side].tid;
+		const auto known = seen.threads.find(tid);
+		add_thread(tid, known == seen.threads.end() ? cell.graph.sides[side].cpu : known->second.first_cpu,
+				   model::side_name(cell, side));
+	}
+	const std::vector<model::Flow> &flows = cell.graph.flows;
+	const SocketEvents events = read_log(block.window->slots, seen);
+	name_library_threads(block, cell, seen);
 	// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
 	// where a library's cell was measured beside them.
-	if (!(cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)) {
+	if (!cell.mechanisms.has(Mechanism::LibraryCalls)) {
 		for (auto &[tid, thread] : seen.threads)
 			thread.calls.clear();
 		for (size_t i = 0; i < flows.size(); ++i) {
@@ -294,10 +303,10 @@ Observations observations_of(const model::Block &block, const model::Cell &cell)
 			make_disjoint(thread.calls);
 	}
 	// A program that the kernel skipped leaves no gap: any record of that time may be missing.
-	for (const model::SkippedPrograms &some : block.skipped)
+	for (const model::SkippedPrograms &some : block.window->skipped)
 		seen.lost.push_back(
 			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
-	distrust_stale_wakes(block.skipped, seen);
+	distrust_stale_wakes(block.window->skipped, seen);
 	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
 	for (const model::BlockSide &side : block.sides)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
@@ -307,15 +316,15 @@ Observations observations_of(const model::Block &block, const model::Cell &cell)
 	for (size_t i = 0; i < flows.size(); ++i)
 		directions.push_back(direction_of(block, cell, i, flows[i]));
 	match(cell, events, seen, directions);
-	if (cell.mechanisms & ICEPATH_USES_USER_SLOT)
+	if (cell.mechanisms.has(Mechanism::UserSlot))
 		tell_stores(block, flows, directions);
 	for (size_t i = 0; i < flows.size(); ++i)
 		add_deliveries(block.flows[i], directions[i], seen);
-	if (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
+	if (cell.mechanisms.has(Mechanism::LibraryCalls))
 		tell_locks(seen);
 	tell_reached(events, seen);
-	if (cell.mechanisms & ICEPATH_USES_LIBRARY_THREADS)
-		find_relays(events, {(cell.mechanisms & ICEPATH_USES_SHARED_MEMORY) != 0, cell.payload_bytes}, seen);
+	if (cell.mechanisms.has(Mechanism::LibraryThreads))
+		find_relays(events, {cell.mechanisms.has(Mechanism::SharedMemory), cell.payload_bytes}, seen);
 	tell_announcers(events, seen);
 	return seen;
 }

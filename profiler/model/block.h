@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One block as it was captured: what the run directory stores and what the walk starts from. Plain data.
+// What one cell measured in one window: the stamps of its messages, and what its sides used. Plain data.
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ebpf/records.h"
 #include "profiler/model/counters.h"
 #include "profiler/model/stamps.h"
+#include "profiler/model/window.h"
 
 namespace icepath::model {
 
@@ -50,26 +51,12 @@ inline constexpr UsageField kUsageFields[] = {
 };
 static_assert(std::size(kUsageFields) * sizeof(uint64_t) == sizeof(Usage), "each field has its name");
 
-// CLOCK_MONOTONIC and CLOCK_REALTIME read together, at both ends of a block.
-struct ClockPair {
-	uint64_t monotonic_ns = 0, realtime_ns = 0;
-};
-
 struct BlockSide {
-	uint32_t tid = 0; // the measuring thread, in the initial pid namespace
-	uint32_t cpu = 0; // where it was pinned
-	std::string name; // thread name
+	uint32_t tid = 0; // the measuring thread: one of the window's
 	Usage usage;
 	Counters counters;
 	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
 	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
-};
-
-// A thread of another cell that was measured at the same time.
-struct BlockCompanion {
-	uint32_t tid = 0;
-	uint32_t cpu = 0; // where it was pinned
-	std::string name; // "tcp receiver"
 };
 
 // The messages of one of the cell's flows.
@@ -79,53 +66,22 @@ struct BlockFlow {
 	std::vector<RecvStamp> recvs; // in the order of reception
 };
 
-// The records of one slot: see ebpf/records.h.
-struct SlotCapture {
-	int32_t cpu = -1; // -1: the slot of all CPUs without a worker
-	uint32_t position = 0; // records begun
-	uint32_t capacity = 0;
-	std::vector<icepath_record> records; // min(position, capacity) of them, in the order of `seq`
-};
-
-// BPF programs that the kernel skipped because they were running already, sometime within this.
-struct SkippedPrograms {
-	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
-	uint64_t count = 0;
-};
-
-inline uint64_t sum_of(const std::vector<SkippedPrograms> &skipped)
-{
-	uint64_t sum = 0;
-	for (const SkippedPrograms &some : skipped)
-		sum += some.count;
-	return sum;
-}
-
 enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
 
 struct Block {
 	uint32_t cell = 0; // index into the run's cells
-	uint32_t round = 0; // which visit of the plan
 	// Which of the cell's processes measured it: each time they are begun anew the number is one more. What the luck of a
 	// process decides (addresses, page colours, hash seeds) is the same in all blocks of an opening.
 	uint32_t opening = 0;
-	bool probed = false;
 	bool confirms = false; // max-rate: after the search, at the rate that it found; it chose nothing
 	std::optional<double> rate_hz; // max-rate: of this block; the other patterns' rates are their cells'
 	BlockEnd end = BlockEnd::Count;
 	std::string failure; // the sentence, where end == Failed
-	ClockPair begin, finish;
-	std::vector<BlockSide> sides; // sides_of() the cell
-	std::vector<BlockFlow> flows; // beside flows_of() the cell
-	std::vector<BlockCompanion> companions; // whose records are in `slots` as well
-	std::vector<SlotCapture> slots; // empty in an unprobed block
+	std::vector<BlockSide> sides; // beside those of the cell's graph
+	std::vector<BlockFlow> flows; // likewise
 	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
-	std::vector<SkippedPrograms> skipped;
-	// What meanwhile a hypervisor took from the run's CPUs, all of them together, by the kernel's account (ticks of 10 ms), and what
-	// icepath and its helper used themselves; programs that the kernel runs for the probes are in no account.
-	std::optional<uint64_t> steal_ns, own_cpu_ns;
-	// How often meanwhile control groups of its workers, or groups above them, had used up their time: nr_throttled of cpu.stat.
-	std::optional<uint64_t> times_throttled; // nothing where none could be read
+	// When it was measured, and what the capture saw meanwhile, which other blocks share that were measured beside it. Never null.
+	std::shared_ptr<const Window> window = std::make_shared<Window>();
 };
 
 // Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no

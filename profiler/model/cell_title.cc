@@ -17,8 +17,8 @@ std::string payload_text(uint64_t bytes)
 std::string variant(const Cell &cell)
 {
 	std::string text = fmt::format("{} {} {}", payload_text(cell.payload_bytes), name(cell.pattern), name(cell.wait));
-	if (cell.between != Between::Processes)
-		text += fmt::format(" {}", name(cell.between));
+	if (between(cell) != Between::Processes)
+		text += fmt::format(" {}", name(between(cell)));
 	if (cell.burst)
 		text += fmt::format(" {}/{:g}ms", cell.burst->demand, static_cast<double>(cell.burst->recovery_ns) / 1e6);
 	if (cell.limits)
@@ -45,7 +45,7 @@ std::string title(const Cell &cell) { return cell.target + " " + variant(cell); 
 
 std::string side_name(const Cell &cell, size_t side)
 {
-	if (cell.between == Between::OneThread)
+	if (between(cell) == Between::OneThread)
 		return "both ends";
 	if (cell.pattern == Pattern::ReqRep)
 		return side == 0 ? "client" : "server";

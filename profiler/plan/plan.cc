@@ -17,6 +17,7 @@ namespace icepath::plan {
 namespace {
 
 using model::Pattern;
+using model::Trait;
 using model::Wait;
 
 // What says who sent a message and which one it is: a whole worker::PayloadHead.
@@ -31,12 +32,12 @@ std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 	return model::is_answered(pattern) ? std::vector<uint64_t>{64, 4096} : std::vector<uint64_t>{64};
 }
 
-bool supports(const Target &target, Wait wait) { return (target.waits & bit_of(wait)) != 0; }
+bool supports(const Target &target, Wait wait) { return target.waits.has(wait); }
 
 // What `target` can do where its one end takes from several senders; nothing: it can't, which is told.
 std::optional<Target> in_fan_in(const Target &target, Plan &plan)
 {
-	if (!(target.capabilities & ICEPATH_CAN_FANIN)) {
+	if (!target.traits.has(Trait::FanIn)) {
 		add_once(plan.notices,
 				 fmt::format("{} has no end that takes from several senders: left out of fanin", target.name));
 		return std::nullopt;
@@ -58,7 +59,7 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 	if (supports(target, asked))
 		return asked;
 	// The floor of the stamps is worth having beside every other target, whatever its wait; and a library waits as it does.
-	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
+	const bool floor = target.traits.has(Trait::NotIpc);
 	const bool has_own_way = floor || is_middleware(target);
 	const auto is_supported = [&](Wait wait) { return supports(target, wait); };
 	const auto own = std::find_if(std::begin(kWaits), std::end(kWaits), is_supported);
@@ -144,14 +145,14 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 										   name(pattern)));
 		return false;
 	}
-	if (target.capabilities & ICEPATH_IS_RENDEZVOUS) {
+	if (target.traits.has(Trait::Rendezvous)) {
 		add_once(plan.notices,
 				 fmt::format("{} has its sender wait until the message is taken, at once or before the next one: left "
 							 "out in one thread, where nobody takes it meanwhile",
 							 target.name));
 		return false;
 	}
-	if ((target.capabilities & ICEPATH_HAS_TURNS) && pattern != Pattern::PingPong) {
+	if (target.traits.has(Trait::Turns) && pattern != Pattern::PingPong) {
 		add_once(plan.notices,
 				 fmt::format("{} has its sender wait for an answer, or until the next message is asked for: left out "
 							 "of {} in one thread, where nobody asks meanwhile",
@@ -165,7 +166,7 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 bool has_ends_there(const Target &target, model::Between between, Plan &plan)
 {
 	const bool in_one_process = between != model::Between::Processes;
-	if ((target.capabilities & (in_one_process ? ICEPATH_BETWEEN_PROCESSES : ICEPATH_WITHIN_PROCESS)) == 0)
+	if (!target.traits.has(in_one_process ? Trait::BetweenProcesses : Trait::WithinProcess))
 		return true;
 	add_once(
 		plan.notices,
@@ -210,14 +211,14 @@ model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern patter
 	if (pattern == Pattern::MaxRate)
 		cell.limits = wishes.limits;
 	cell.mechanisms = target.mechanisms;
-	cell.capabilities = target.capabilities;
+	cell.traits = target.traits;
 	cell.idle_channels = wishes.idle_channels;
 	return cell;
 }
 
 // `base` with each combination of what its pattern has besides, and of what was to be put in.
-std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &base, const model::Qos &qos,
-									  const std::vector<uint32_t> &cpus)
+std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &base, model::Between between,
+									  const model::Qos &qos, const std::vector<uint32_t> &cpus)
 {
 	std::vector<model::Cell> cells;
 	for (const uint32_t senders : senders_for(wishes, base.pattern))
@@ -228,12 +229,14 @@ std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &b
 						if (injected && !wishes.injection.any())
 							continue;
 						model::Cell &cell = cells.emplace_back(base);
-						cell.cpus = cpus_for(senders, receivers, cpus);
-						if (cell.between == model::Between::OneThread)
-							cell.cpus = {cpus.front(), cpus.front()};
+						cell.graph =
+							model::star(senders,
+										between == model::Between::OneThread ? std::vector{cpus.front(), cpus.front()}
+																			 : cpus_for(senders, receivers, cpus),
+										between, model::is_answered(base.pattern));
 						cell.qos = qos;
 						if (model::may_lose(qos))
-							cell.capabilities |= ICEPATH_IS_LOSSY;
+							cell.traits.add(Trait::Lossy);
 						cell.responses = responses;
 						cell.burst = burst;
 						cell.injection = injected ? wishes.injection : model::Injection{};
@@ -244,16 +247,19 @@ std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &b
 // Somebody else who is measured like it.
 bool has_company(const std::vector<const Target *> &chosen)
 {
-	return std::ranges::any_of(chosen, [](const Target *one) { return (one->capabilities & ICEPATH_NOT_IPC) == 0; });
+	return std::ranges::any_of(chosen, [](const Target *one) { return !one->traits.has(Trait::NotIpc); });
 }
 
 // Receivers that never sleep and have too few CPUs wait for each other's time slices. That is told; a floor isn't one then.
 bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 {
-	const std::set<uint32_t> cpus(cell.cpus.begin() + static_cast<ptrdiff_t>(model::senders_of(cell)), cell.cpus.end());
+	std::set<uint32_t> cpus;
+	for (size_t side = 0; side < cell.graph.sides.size(); side++)
+		if (!model::begins(cell, side))
+			cpus.insert(cell.graph.sides[side].cpu);
 	if (!model::never_sleeps(cell.wait) || cpus.size() == model::receivers_of(cell))
 		return true;
-	const bool floor = (target.capabilities & ICEPATH_NOT_IPC) != 0;
+	const bool floor = target.traits.has(Trait::NotIpc);
 	add_once(plan.notices,
 			 fmt::format("{} receivers that never sleep (wait {}) share fewer CPUs, so they wait for each other's time "
 						 "slices{}: give each its own with --cpus",
@@ -281,21 +287,6 @@ bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64
 
 } // namespace
 
-icepath_wait bit_of(Wait wait)
-{
-	switch (wait) {
-	case Wait::Block:
-		return ICEPATH_WAIT_BLOCK;
-	case Wait::Poll:
-		return ICEPATH_WAIT_POLL;
-	case Wait::Epoll:
-		return ICEPATH_WAIT_EPOLL;
-	case Wait::Spin:
-		return ICEPATH_WAIT_SPIN;
-	}
-	return ICEPATH_WAIT_BLOCK;
-}
-
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus)
 {
 	Plan plan;
@@ -310,16 +301,15 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 				if (!wait)
 					continue;
 				// It would take as long as all of the others together, and sparse stamps cost what they cost in oneway.
-				if (pattern == Pattern::Sparse && (target->capabilities & ICEPATH_NOT_IPC) && has_company(chosen))
+				if (pattern == Pattern::Sparse && target->traits.has(Trait::NotIpc) && has_company(chosen))
 					continue;
 				for (const uint64_t size : sizes_for(wishes, pattern)) {
 					if (!carries(wishes, *target, pattern, size, plan))
 						continue;
-					model::Cell cell = base_cell(wishes, *target, pattern, *wait, size);
+					const model::Cell cell = base_cell(wishes, *target, pattern, *wait, size);
 					for (const model::Between between : between_for(wishes, *target, pattern, plan)) {
-						cell.between = between;
 						for (const model::Qos &qos : qos_for(wishes, *target, plan.notices))
-							for (model::Cell &made : with_factors(wishes, cell, qos, cpus)) {
+							for (model::Cell &made : with_factors(wishes, cell, between, qos, cpus)) {
 								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices))
 									continue;
 								plan.cells.push_back(std::move(made));

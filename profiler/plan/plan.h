@@ -9,22 +9,11 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell.h"
+#include "profiler/targets/target.h"
 
 namespace icepath::plan {
 
-// A target as a worker described it.
-struct Target {
-	std::string plugin; // path of the shared object
-	std::string name, summary, library_version;
-	uint32_t waits = 0, mechanisms = 0, capabilities = 0; // bits of plugin.h
-	uint64_t max_payload_bytes = 0, max_part_bytes = 0;
-	std::string max_payload_why, why_not;
-	uint32_t fanin_waits = 0; // 0 without ICEPATH_CAN_FANIN
-	uint64_t fanin_max_bytes = 0; // as in plugin.h
-	uint32_t qos = 0; // bits 1u << icepath_qos_policy
-	std::string daemon; // the program that must run beside; empty: none
-	std::string why_no_daemon; // "isn't installed: Debian's package iceoryx brings it"
-};
+using targets::Target;
 
 struct Wishes {
 	// Names; what stands before "/" in names, for all of them; and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
@@ -58,8 +47,5 @@ struct Plan {
 // Measures once what is asked for twice. Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
 // `cpus`: the sender's, the receiver's, then more of those of whom there are several, who get theirs in turn; at least two.
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus);
-
-// The one place that ties a cell's wait to a plug-in's.
-icepath_wait bit_of(model::Wait wait);
 
 } // namespace icepath::plan

@@ -29,7 +29,7 @@ void OutcomeOf::add(const model::Block &block)
 	const std::optional<Verdict> verdict = judge(block, cell_);
 	if (!verdict)
 		return;
-	const Attempt attempt{block.round, *block.rate_hz, *verdict};
+	const Attempt attempt{block.window->round, *block.rate_hz, *verdict};
 	if (block.confirms) {
 		outcome_.confirmations.push_back(attempt);
 		return;

@@ -12,7 +12,7 @@ namespace icepath::rate {
 std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
 {
 	const bool to_its_end = block.end == model::BlockEnd::Count, late = block.end == model::BlockEnd::Deadline;
-	if (!cell.limits || !block.rate_hz || block.probed || !(to_its_end || late))
+	if (!cell.limits || !block.rate_hz || block.window->probed || !(to_its_end || late))
 		return std::nullopt;
 	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of what hasn't come yet
 	for (const model::SendStamp &send : block.flows[0].sends)

@@ -66,13 +66,12 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 // First reading: everything that needs no path.
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
-	++(block.probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
+	++(block.window->probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
 	cell.blocks_log_full += block.end == model::BlockEnd::LogFull;
 	if (block.end == model::BlockEnd::Failed) {
 		++cell.blocks_failed;
 		cell.failure = block.failure;
 	}
-	cell.capture.add(block);
 	if (cell.search && !cell.search->tells_of(block)) {
 		add_what_may_never_be(look_at_messages(block, cell.cell).counts, cell.messages);
 		return;
@@ -80,9 +79,9 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 
 	BlockMessages seen = look_at_messages(block, cell.cell);
 	cell.messages.add(seen.counts);
-	if (!block.probed && block.end != model::BlockEnd::Failed)
+	if (!block.window->probed && block.end != model::BlockEnd::Failed)
 		cell.counters.add(block, messages_sent(block), model::senders_of(cell.cell));
-	if (!block.probed && is_counted(block))
+	if (!block.window->probed && is_counted(block))
 		return;
 	BlockLatencies &times = seen.latencies;
 	std::vector<uint64_t> all = times.all();
@@ -92,7 +91,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		std::ranges::sort(sorted);
 		samples.openings.add_p50(block, static_cast<double>(stats::percentile(sorted, stats::kP50)));
 	}
-	if (block.probed) {
+	if (block.window->probed) {
 		samples.latency_probed.push_back(std::move(all));
 		samples.opening_probed.push_back(block.opening);
 		return;
@@ -191,9 +190,9 @@ WorstMessage tell(const path::Path &path, const path::Delivery &delivery, const 
 {
 	WorstMessage worst;
 	worst.cell = block.cell;
-	worst.round = block.round;
+	worst.round = block.window->round;
 	const model::MessagePlace place = model::place_of(delivery.message);
-	worst.back = !model::begins(cell, model::flows_of(cell).at(place.flow).from);
+	worst.back = !model::begins(cell, cell.graph.flows.at(place.flow).from);
 	worst.seq = place.seq;
 	const auto remember = [&](uint32_t tid) {
 		if (const auto name = seen.task_names.find(tid); name != seen.task_names.end())
@@ -220,7 +219,7 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 	const auto &[number, block, seen, paths] = resolved;
 	captured.unreadable = path::unreadable_records(seen);
 	const uint64_t complete_before = cell.complete();
-	if (cell.cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS)
+	if (cell.cell.mechanisms.has(model::Mechanism::LibraryCalls))
 		cell.system_calls.add(block, cell.cell, seen);
 	for (size_t i = 0; i < paths.size(); ++i) {
 		const path::Path &path = paths[i];
@@ -307,10 +306,13 @@ RunResult analyse(const std::string &run)
 			result.cells.back().search = std::move(searches.at(result.cells.size() - 1));
 		}
 		std::vector<Samples> samples(result.cells.size());
-		while (const auto block = reader.next()) {
-			places.push_back(result.cells[block->cell].capture.by_block.size());
-			add_stamps(*block, result.cells[block->cell], samples[block->cell]);
-		}
+		while (const auto window = reader.next())
+			for (const Block &block : window->blocks) {
+				CellResult &cell = result.cells[block.cell];
+				places.push_back(cell.capture.by_block.size());
+				cell.capture.add(block, window->blocks.size() - 1);
+				add_stamps(block, cell, samples[block.cell]);
+			}
 		result.tail = reader.tail();
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)

@@ -5,23 +5,23 @@
 
 namespace icepath::report {
 
-void CaptureCounts::add(const model::Block &block)
+void CaptureCounts::add(const model::Block &block, size_t others_beside)
 {
 	BlockCapture &one = by_block.emplace_back();
-	one.round = block.round;
-	one.probed = block.probed;
-	for (const model::SlotCapture &slot : block.slots) {
+	one.round = block.window->round;
+	one.probed = block.window->probed;
+	for (const model::SlotCapture &slot : block.window->slots) {
 		one.records += slot.records.size();
-		one.dropped += slot.position - slot.records.size();
+		one.dropped += slot.position - slot.first - slot.records.size();
 	}
-	one.recursion_misses = model::sum_of(block.skipped);
-	one.steal_ns = block.steal_ns;
-	one.own_cpu_ns = block.own_cpu_ns;
+	one.recursion_misses = model::sum_of(block.window->skipped);
+	one.steal_ns = block.window->steal_ns;
+	one.own_cpu_ns = block.window->own_cpu_ns;
 	records += one.records;
 	bytes += one.records * sizeof(icepath_record);
 	dropped += one.dropped;
 	recursion_misses += one.recursion_misses;
-	beside = std::max(beside, block.companions.size() / 2); // only cells of two sides take turns
+	beside = std::max(beside, others_beside);
 }
 
 } // namespace icepath::report

@@ -25,7 +25,7 @@ struct CaptureCounts {
 	size_t beside = 0;
 	std::vector<BlockCapture> by_block; // in the order in which they were measured
 
-	void add(const model::Block &block);
+	void add(const model::Block &block, size_t others_beside);
 };
 
 } // namespace icepath::report

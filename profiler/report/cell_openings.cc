@@ -17,8 +17,8 @@ void OpeningsOf::add_latencies(const model::Block &block) { unprobed_.push_back(
 
 void OpeningsOf::add_p50(const model::Block &block, double p50_ns)
 {
-	p50s_.push_back({block.opening, block.probed, p50_ns});
-	begin_ns_.push_back(block.begin.monotonic_ns);
+	p50s_.push_back({block.opening, block.window->probed, p50_ns});
+	begin_ns_.push_back(block.window->begin.monotonic_ns);
 }
 
 CellOpenings OpeningsOf::take() const

@@ -42,8 +42,8 @@ std::string target_text(const model::Cell &cell)
 	std::string text = printable(cell.target);
 	if (cell.burst)
 		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
-	if (cell.between != model::Between::Processes)
-		text += fmt::format(" {}", model::name(cell.between));
+	if (model::between(cell) != model::Between::Processes)
+		text += fmt::format(" {}", model::name(model::between(cell)));
 	if (cell.pattern == model::Pattern::FanOut)
 		text += fmt::format(" to {}", model::receivers_of(cell));
 	if (cell.pattern == model::Pattern::FanIn)
@@ -215,7 +215,7 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 {
 	const auto is_floor = [](const CellResult *cell) {
-		return (cell->cell.capabilities & ICEPATH_NOT_IPC) && !cell->cell.injection.any();
+		return cell->cell.traits.has(model::Trait::NotIpc) && !cell->cell.injection.any();
 	};
 	std::string target;
 	std::array<std::string, std::size(model::kPatternNames)> floors; // by pattern
@@ -225,7 +225,8 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		const auto index = static_cast<size_t>(pattern);
 		measured[index] = true;
 		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
-			return !is_floor(other) && other->cell.pattern == pattern && other->cell.between == cell->cell.between &&
+			return !is_floor(other) && other->cell.pattern == pattern &&
+				   model::between(other->cell) == model::between(cell->cell) &&
 				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
 		const bool alone = pattern == model::Pattern::PingPong || pattern == model::Pattern::OneWay;
@@ -235,8 +236,8 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
 									 microseconds(static_cast<double>(*cell->latency.percentiles[0])),
 									 model::payload_text(cell->cell.payload_bytes));
-		if (cell->cell.between != model::Between::Processes)
-			floors[index] += fmt::format(" {}", model::name(cell->cell.between));
+		if (model::between(cell->cell) != model::Between::Processes)
+			floors[index] += fmt::format(" {}", model::name(model::between(cell->cell)));
 	}
 	const bool one_pattern = std::ranges::count(measured, true) == 1;
 	std::string text;

@@ -17,7 +17,7 @@ using model::Counters;
 std::span<const SideCounters> counted_sides(const CellResult &cell)
 {
 	const std::span all(cell.counters.ends);
-	return cell.cell.between == model::Between::OneThread ? all.first(1) : all;
+	return model::between(cell.cell) == model::Between::OneThread ? all.first(1) : all;
 }
 
 // Of both sides, as CPU time is; half of it would be taken for all.

@@ -48,7 +48,7 @@ public:
 
 std::vector<uint64_t> unprobed_latencies(const model::Block &block, const model::Cell &cell)
 {
-	if (block.probed || is_counted(block))
+	if (block.window->probed || is_counted(block))
 		return {};
 	return look_at_messages(block, cell).latencies.all();
 }
@@ -89,7 +89,7 @@ public:
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		if (begin_.monotonic_ns == 0) {
-			begin_ = block.begin;
+			begin_ = block.window->begin;
 			file_.add(histogram_log_head(static_cast<double>(begin_.realtime_ns) / kNsPerS));
 		}
 		stats::HdrHistogram histogram;
@@ -100,8 +100,9 @@ public:
 		const auto seconds = [](uint64_t from_ns, uint64_t to_ns) {
 			return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) / kNsPerS : 0;
 		};
-		file_.add(histogram_log_line(plain_name(cell), seconds(begin_.monotonic_ns, block.begin.monotonic_ns),
-									 seconds(block.begin.monotonic_ns, block.finish.monotonic_ns), histogram) +
+		file_.add(histogram_log_line(plain_name(cell), seconds(begin_.monotonic_ns, block.window->begin.monotonic_ns),
+									 seconds(block.window->begin.monotonic_ns, block.window->finish.monotonic_ns),
+									 histogram) +
 				  "\n");
 	}
 
@@ -132,10 +133,10 @@ public:
 		const std::string of_block =
 			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), model::name(cell.pattern),
 						model::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
-						cell.injection.receiver_busy_ns, block.round, block.probed);
+						cell.injection.receiver_busy_ns, block.window->round, block.window->probed);
 		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of a sender
 		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
-		const std::vector<model::Flow> flows = model::flows_of(cell);
+		const std::vector<model::Flow> &flows = cell.graph.flows;
 		for (size_t i = 0; i < flows.size(); ++i) {
 			std::map<uint64_t, const RecvStamp *> received; // the first of each
 			for (const RecvStamp &recv : block.flows[i].recvs)
@@ -150,7 +151,8 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(fmt::format("{},{:d},{},{}\n", line, is_counted(block), rate, model::name(cell.between)));
+				file_.add(
+					fmt::format("{},{:d},{},{}\n", line, is_counted(block), rate, model::name(model::between(cell))));
 			}
 		}
 	}
@@ -236,12 +238,13 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 		if (auto made = make(format, folder, reader.head()))
 			exports.push_back(std::move(made));
 	const auto searches = search_outcomes(run);
-	while (const auto block = exports.empty() ? std::nullopt : reader.next())
-		for (const auto &each : exports) {
-			const auto &search = searches.at(block->cell);
-			if (each->is_of_every_block() || !search || search->tells_of(*block))
-				each->add(*block, reader.head().cells.at(block->cell));
-		}
+	while (const auto window = exports.empty() ? std::nullopt : reader.next())
+		for (const model::Block &block : window->blocks)
+			for (const auto &each : exports) {
+				const auto &search = searches.at(block.cell);
+				if (each->is_of_every_block() || !search || search->tells_of(block))
+					each->add(block, reader.head().cells.at(block.cell));
+			}
 	std::vector<std::string> paths;
 	for (const auto &each : exports)
 		for (std::string &path : each->done())

@@ -257,7 +257,7 @@ Json machine_state_json(const RunResult &result)
 		wakes.push_back(std::move(one));
 	}
 	for (const CellResult &cell : result.cells)
-		if ((cell.cell.capabilities & ICEPATH_NOT_IPC) && !cell.cell.injection.any() && cell.latency.percentiles[0])
+		if (cell.cell.traits.has(model::Trait::NotIpc) && !cell.cell.injection.any() && cell.latency.percentiles[0])
 			floors.push_back({{"target", cell.cell.target},
 							  {"pattern", model::name(cell.cell.pattern)},
 							  {"payload_bytes", cell.cell.payload_bytes},
@@ -316,7 +316,7 @@ Json counters_json(const CellResult &cell)
 		told["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
 		told["hardware_mode"] =
 			!side.has_hardware() ? Json(nullptr) : Json(side.user_only ? "user" : "user_and_kernel");
-		told["absent"] = s == 1 && cell.cell.between == model::Between::OneThread
+		told["absent"] = s == 1 && model::between(cell.cell) == model::Between::OneThread
 							 ? Json::array({{{"why", "one thread has both ends: what it counted is the sender's"},
 											 {"counters", counter_keys()}}})
 							 : absent_json(side);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace icepath::report {
 namespace {
@@ -194,10 +195,13 @@ BlockMessages look_at_messages(const model::Block &block, const model::Cell &cel
 		if (cell.responses > 1)
 			result.latencies.first_response = times_to_response(block, cell, 0);
 	} else {
-		for (size_t sender = 0; sender < model::senders_of(cell); ++sender) // of a fan-out all flows are sent at once
-			for (const SendStamp &send : block.flows[sender].sends)
-				if (!(send.flags & model::kStampLeadIn) && send.intended_ns != 0 && send.send_ns >= send.intended_ns)
-					result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
+		std::set<uint32_t> senders; // all of one's flows are sent at once
+		for (size_t flow = 0; flow < block.flows.size(); ++flow)
+			if (senders.insert(cell.graph.flows[flow].from).second)
+				for (const SendStamp &send : block.flows[flow].sends)
+					if (!(send.flags & model::kStampLeadIn) && send.intended_ns != 0 &&
+						send.send_ns >= send.intended_ns)
+						result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
 	}
 	if (model::receivers_of(cell) > 1)
 		result.latencies.to_all = times_to_all(block);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
-bool lossy(const CellResult &cell) { return cell.cell.capabilities & ICEPATH_IS_LOSSY; }
+bool lossy(const CellResult &cell) { return cell.cell.traits.has(model::Trait::Lossy); }
 bool measured(const CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; }
 
 bool told_already(const std::vector<std::string> &told, const std::string &sentence)

@@ -14,7 +14,7 @@ std::optional<double> ObservedBlocks::add(const model::Block &block, std::vector
 		return std::nullopt;
 	std::ranges::sort(latencies);
 	const auto of_block = [&](double value) {
-		return stats::BlockValue{block.round, block.probed, value, block.opening};
+		return stats::BlockValue{block.window->round, block.window->probed, value, block.opening};
 	};
 	const auto percentile = [&](stats::Percentile p) {
 		return of_block(static_cast<double>(stats::percentile(latencies, p)));

@@ -75,19 +75,19 @@ std::string block_line(const model::Block &block, const model::Cell &cell, uint6
 	for (size_t side = 0; side < block.sides.size(); ++side)
 		workers += fmt::format(R"({}{{"side":{},"role":"{}","tid":{},"name":{},"cpu":{}}})", side == 0 ? "" : ",", side,
 							   model::begins(cell, side) ? "sender" : "receiver", block.sides[side].tid,
-							   quoted(block.sides[side].name), block.sides[side].cpu);
+							   quoted(model::side_name(cell, side)), cell.graph.sides[side].cpu);
 	return fmt::format(
 		R"({{"type":"block","block":{},"cell":{},"title":{},"target":{},"round":{},"begin_ns":{},"end_ns":{},"workers":[{}]}})"
 		"\n",
-		number, block.cell, quoted(model::title(cell)), quoted(cell.target), block.round, block.begin.monotonic_ns,
-		block.finish.monotonic_ns, workers);
+		number, block.cell, quoted(model::title(cell)), quoted(cell.target), block.window->round,
+		block.window->begin.monotonic_ns, block.window->finish.monotonic_ns, workers);
 }
 
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
 					  const model::Cell &cell, uint64_t block_number)
 {
 	const model::MessagePlace place = model::place_of(delivery.message);
-	const bool back = !model::begins(cell, model::flows_of(cell).at(place.flow).from);
+	const bool back = !model::begins(cell, cell.graph.flows.at(place.flow).from);
 	const bool complete = path.complete() && !path.segments.empty();
 	const path::Reason reason = complete || !path.complete() ? path.reason : path::Reason::NoEvidence;
 	std::string segments;

@@ -192,7 +192,7 @@ Json channels_json(const CellResult &cell, size_t many)
 	if (many == 1)
 		return nullptr;
 	Json json = Json::array();
-	for (size_t flow = 0; flow < model::channels_of(cell.cell); ++flow)
+	for (size_t flow = 0; flow < cell.cell.graph.channels.size(); ++flow)
 		json.push_back(flow_json(cell, flow));
 	return json;
 }
@@ -201,7 +201,9 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 {
 	const model::Cell &what = cell.cell;
 	const bool pingpong = model::is_answered(what.pattern);
-	const auto first_receiver = what.cpus.begin() + static_cast<ptrdiff_t>(model::senders_of(what));
+	std::vector<uint32_t> senders, receivers; // CPUs
+	for (size_t side = 0; side < what.graph.sides.size(); ++side)
+		(model::begins(what, side) ? senders : receivers).push_back(what.graph.sides[side].cpu);
 	Json json = {
 		{"target", what.target},
 		{"kind", what.kind},
@@ -209,7 +211,7 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 		{"pattern", model::name(what.pattern)},
 		{"direction", pingpong ? "both" : "forward"},
 		{"wait", model::name(what.wait)},
-		{"between", model::name(what.between)},
+		{"between", model::name(model::between(what))},
 		{"payload_bytes", what.payload_bytes},
 		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
@@ -224,10 +226,7 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 		{"idle_channels", what.idle_channels},
 		{"measured_beside", cell.capture.beside},
 		{"cpus",
-		 {{"sender", what.cpus[0]},
-		  {"receiver", *first_receiver},
-		  {"senders", std::vector<uint32_t>(what.cpus.begin(), first_receiver)},
-		  {"receivers", std::vector<uint32_t>(first_receiver, what.cpus.end())}}},
+		 {{"sender", senders.at(0)}, {"receiver", receivers.at(0)}, {"senders", senders}, {"receivers", receivers}}},
 		{"injection",
 		 {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
 		{"blocks",

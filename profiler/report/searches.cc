@@ -16,8 +16,9 @@ std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run
 	if (std::ranges::none_of(cells, searches))
 		return outcomes;
 	std::vector<rate::OutcomeOf> collected(cells.begin(), cells.end());
-	while (const auto block = reader.next())
-		collected[block->cell].add(*block);
+	while (const auto window = reader.next())
+		for (const model::Block &block : window->blocks)
+			collected[block.cell].add(block);
 	for (size_t i = 0; i < cells.size(); ++i)
 		if (searches(cells[i]))
 			outcomes[i] = collected[i].take();

@@ -29,8 +29,16 @@ std::string call_name(uint32_t architecture, uint32_t number)
 
 bool lost_records(const model::Block &block)
 {
-	return !block.skipped.empty() || std::ranges::any_of(block.slots, [](const model::SlotCapture &slot) {
-		return slot.position > slot.records.size();
+	return !block.window->skipped.empty() ||
+		   std::ranges::any_of(block.window->slots, [](const model::SlotCapture &slot) {
+			   return slot.position - slot.first > slot.records.size();
+		   });
+}
+
+bool are_others_beside(const model::Block &block)
+{
+	return std::ranges::any_of(block.window->threads, [&](const model::WindowThread &thread) {
+		return std::ranges::none_of(block.sides, [&](const model::BlockSide &side) { return side.tid == thread.tid; });
 	});
 }
 
@@ -42,7 +50,7 @@ struct Span {
 std::map<uint32_t, std::vector<Span>> spans_of(const model::Block &block, const model::Cell &cell)
 {
 	std::map<uint32_t, std::vector<Span>> spans;
-	const std::vector<model::Flow> flows = model::flows_of(cell);
+	const std::vector<model::Flow> &flows = cell.graph.flows;
 	for (size_t i = 0; i < block.flows.size() && i < flows.size(); i++) {
 		for (const model::SendStamp &sent : block.flows[i].sends)
 			spans[block.sides.at(flows[i].from).tid].push_back({sent.send_ns, sent.return_ns});
@@ -72,7 +80,7 @@ SystemCalls::SystemCalls(const model::Head &head)
 
 void SystemCalls::add(const model::Block &block, const model::Cell &cell, const path::Observations &seen)
 {
-	if (!block.companions.empty() || lost_records(block))
+	if (are_others_beside(block) || lost_records(block))
 		return;
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 	for (const model::BlockSide &side : block.sides) {
@@ -82,7 +90,7 @@ void SystemCalls::add(const model::Block &block, const model::Cell &cell, const 
 	for (const model::BlockFlow &flow : block.flows)
 		messages_ += flow.sends.size();
 	const auto spans = spans_of(block, cell);
-	for (const model::SlotCapture &slot : block.slots)
+	for (const model::SlotCapture &slot : block.window->slots)
 		for (const icepath_record &record : slot.records) {
 			if (record.type != ICEPATH_RECORD_CALL || record.call.begin_ns < begin_ns || record.end_ns > end_ns)
 				continue;

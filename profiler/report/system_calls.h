@@ -25,7 +25,7 @@ public:
 	SystemCalls() = default; // of a machine that isn't known: calls have numbers only
 	explicit SystemCalls(const model::Head &head);
 	// From the first side's begin of the block's message loop to the last one's end; `seen` names threads. A block that lost records isn't
-	// counted, nor one with companions: their calls are in it.
+	// counted, nor one that shares its window: others' calls are in it.
 	void add(const model::Block &block, const model::Cell &cell, const path::Observations &seen);
 
 	// Of each message sent, lead-in included. The most frequent first.

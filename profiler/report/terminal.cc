@@ -130,7 +130,7 @@ void add_worst(Page &page, const RunResult &result)
 	const WorstMessage *worst = nullptr;
 	uint64_t slowest = 0;
 	for (const CellResult &cell : result.cells) {
-		if (cell.cell.capabilities & ICEPATH_NOT_IPC)
+		if (cell.cell.traits.has(model::Trait::NotIpc))
 			continue;
 		slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
 		if (cell.worst && (!worst || cell.worst->latency_ns() > worst->latency_ns()))

@@ -35,16 +35,19 @@ void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 		under_way.pop_front();
 		visitor.visit(first);
 	};
-	for (uint64_t number = 0; number < extent.blocks; ++number) {
-		auto block = reader.next();
-		if (!block)
+	for (uint64_t number = 0; number < extent.blocks;) {
+		auto window = reader.next();
+		if (!window)
 			break;
-		if (!block->probed || !visitor.wants(*block))
-			continue;
-		if (under_way.size() == threads)
-			visit_first();
-		const model::Cell &cell = reader.head().cells.at(block->cell);
-		under_way.push_back(std::async(std::launch::async, resolved, number, std::move(*block), std::cref(cell)));
+		for (model::Block &block : window->blocks) {
+			const uint64_t its_number = number++;
+			if (its_number >= extent.blocks || !window->window->probed || !visitor.wants(block))
+				continue;
+			if (under_way.size() == threads)
+				visit_first();
+			const model::Cell &cell = reader.head().cells.at(block.cell);
+			under_way.push_back(std::async(std::launch::async, resolved, its_number, std::move(block), std::cref(cell)));
+		}
 	}
 	while (!under_way.empty())
 		visit_first();

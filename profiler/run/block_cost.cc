@@ -37,10 +37,10 @@ std::optional<uint64_t> BlockCost::own_cpu_ns() const
 	return own && helper ? std::optional(*own + *helper) : std::nullopt;
 }
 
-void BlockCost::tell(model::Block &block) const
+void BlockCost::tell(model::Window &window) const
 {
-	block.own_cpu_ns = since(own_before_ns_, own_cpu_ns());
-	block.steal_ns = since(steal_before_ns_, steal_ns(cpus_));
+	window.own_cpu_ns = since(own_before_ns_, own_cpu_ns());
+	window.steal_ns = since(steal_before_ns_, steal_ns(cpus_));
 }
 
 } // namespace icepath::run

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/model/block.h"
+#include "profiler/model/window.h"
 
 namespace icepath::run {
 
@@ -15,7 +15,7 @@ namespace icepath::run {
 class BlockCost {
 public:
 	BlockCost(const std::vector<uint32_t> &cpus, pid_t helper);
-	void tell(model::Block &block) const; // block.steal_ns, block.own_cpu_ns
+	void tell(model::Window &window) const; // steal_ns, own_cpu_ns
 
 private:
 	std::optional<uint64_t> own_cpu_ns() const; // so far

@@ -71,8 +71,8 @@ void BlockWishes::learn_rate(const model::Block &block)
 uint64_t BlockWishes::learn_pace(size_t cell, const model::Block &block)
 {
 	const auto &sends = block.flows[0].sends;
-	const uint64_t begin_ns = sends.empty() ? block.begin.monotonic_ns : sends[0].send_ns;
-	const uint64_t took_ns = std::max(block.finish.monotonic_ns, begin_ns) - begin_ns;
+	const uint64_t begin_ns = sends.empty() ? block.window->begin.monotonic_ns : sends[0].send_ns;
+	const uint64_t took_ns = std::max(block.window->finish.monotonic_ns, begin_ns) - begin_ns;
 	const uint64_t message_ns = took_ns / std::max<uint64_t>(1, sends.size());
 	lead_ins_[cell] = lead_in_of(cells_[cell], message_ns);
 	return least_block_ns(message_ns, lead_ins_[cell], messages_);

@@ -42,7 +42,7 @@ double planned_message_ns(const model::Cell &cell)
 	if (model::is_answered(cell.pattern))
 		return sender_ns + receiver_ns;
 	const std::optional<double> due_hz = model::due_hz(cell);
-	const double message_ns = cell.between == model::Between::OneThread
+	const double message_ns = model::between(cell) == model::Between::OneThread
 								  ? sender_ns + receiver_ns
 								  // the sides work at the same time
 								  : std::max(sender_ns, receiver_ns * static_cast<double>(model::senders_of(cell)));
@@ -59,7 +59,8 @@ uint32_t lead_in_of(const model::Cell &cell, uint64_t message_ns)
 	if (cell.pattern == model::Pattern::Sparse)
 		return 1;
 	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
-	const bool takes_many_records = (cell.mechanisms & ICEPATH_USES_LIBRARY_CALLS) && cell.payload_bytes > (256u << 10);
+	const bool takes_many_records =
+		cell.mechanisms.has(model::Mechanism::LibraryCalls) && cell.payload_bytes > (256u << 10);
 	// Those of a burst come one after the other, however long the next burst takes to come.
 	const uint64_t in_time = cell.burst ? kLeadIn : kLeadInNs / std::max<uint64_t>(1, message_ns);
 	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kLeadIn / 4 : kLeadIn));

@@ -27,7 +27,7 @@ std::vector<int> numbers(const std::vector<Fd> &fds)
 
 Endpoints::Endpoints(const model::Cell &cell, uint32_t number, const std::vector<std::unique_ptr<Worker>> &workers,
 					 std::vector<int> shared)
-	: cell_(cell), number_(number), workers_(workers), shared_(std::move(shared)), sockets_(model::channels_of(cell)),
+	: cell_(cell), number_(number), workers_(workers), shared_(std::move(shared)), sockets_(cell.graph.channels.size()),
 	  threads_(workers.size())
 {}
 
@@ -36,10 +36,10 @@ void Endpoints::open(const std::string &plugin, uint32_t max_messages)
 	plugin.copy(request_.plugin, sizeof(request_.plugin) - 1);
 	cell_.target.copy(request_.open.target, sizeof(request_.open.target) - 1);
 	request_.open.channels = static_cast<uint32_t>(sockets_.size());
-	request_.open.wait = plan::bit_of(cell_.wait);
+	request_.open.wait = targets::bit_of(cell_.wait);
 	request_.open.payload_bytes = cell_.payload_bytes;
 	request_.open.max_messages = max_messages;
-	request_.open.may_lose = (cell_.capabilities & ICEPATH_IS_LOSSY) != 0;
+	request_.open.may_lose = cell_.traits.has(model::Trait::Lossy);
 	request_.open.qos = model::for_plugin(cell_.qos);
 	request_.open.peers = static_cast<uint32_t>(model::senders_of(cell_));
 	if (is_fan_in(cell_))
@@ -56,7 +56,8 @@ void Endpoints::open(const std::string &plugin, uint32_t max_messages)
 void Endpoints::open_channel(uint32_t channel, Sockets &sockets)
 {
 	const uint32_t idle = channel - std::min(channel, request_.open.channels - 1); // 1 is the first of these
-	const std::array<uint32_t, 2> sides = model::sides_of_channel(cell_, idle ? 0 : channel);
+	const model::Channel &shape = cell_.graph.channels[idle ? 0 : channel];
+	const std::array<uint32_t, 2> sides = {shape.begins, shape.receives};
 	std::array<Address, 2> addresses;
 	for (const uint32_t end : {0u, 1u})
 		addresses[end] = open_end(channel, end, sides[end], sockets[end]);
@@ -66,7 +67,7 @@ void Endpoints::open_channel(uint32_t channel, Sockets &sockets)
 
 void Endpoints::open_fan_in()
 {
-	const auto receiver = static_cast<uint32_t>(model::senders_of(cell_));
+	const uint32_t receiver = cell_.graph.channels[0].receives;
 	std::vector<Address> senders;
 	for (uint32_t channel = 0; channel < sockets_.size(); channel++)
 		senders.push_back(open_end(channel, 0, channel, sockets_[channel][0]));
@@ -90,7 +91,7 @@ Endpoints::Address Endpoints::open_end(uint32_t channel, uint32_t end, uint32_t 
 	model::side_name(cell_, side).copy(request.open.thread, sizeof(request.open.thread) - 1);
 	Address address;
 	const worker::Reply opened = worker.ask(request, shared_, address.fds);
-	if (cell_.between == model::Between::Threads)
+	if (model::between(cell_) == model::Between::Threads)
 		threads_[side] = opened.tid;
 	if (opened.address.fds_used > std::min<size_t>(4, address.fds.size()))
 		throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));

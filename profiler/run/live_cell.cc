@@ -29,9 +29,9 @@ constexpr uint64_t kLeaveNs = 500'000'000;
 bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool first, uint32_t messages, uint32_t room)
 {
 	const uint32_t most_sent = first ? messages : messages * cell.responses;
-	const uint32_t most_received = (cell.capabilities & ICEPATH_IS_LOSSY) != 0 ? room
-								   : first                                     ? messages * cell.responses
-																			   : messages;
+	const uint32_t most_received = cell.traits.has(model::Trait::Lossy) ? room
+								   : first                              ? messages * cell.responses
+																		: messages;
 	const uint64_t senders = first ? 1 : model::senders_of(cell);
 	return reply.sends <= (sends_from(cell, first) ? most_sent : 0) &&
 		   reply.recvs <= (receives_at(cell, first) ? senders * most_received : 0);
@@ -42,15 +42,14 @@ bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool 
 LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
 				   const std::vector<uint32_t> &replaced)
-	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), flows_(model::flows_of(cell)),
-	  socket_keys_(model::channels_of(cell))
+	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), socket_keys_(cell.graph.channels.size())
 {
-	uint32_t capacity = std::min(max_messages, rundir::most_counted(flows_.size()) + kLeadIn);
+	uint32_t capacity = std::min(max_messages, rundir::most_counted(cell_.graph.flows.size()) + kLeadIn);
 	if (cell_.responses > 1)
 		capacity = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity} * cell_.responses, kMostResponses));
-	memory_.emplace(title(), static_cast<uint32_t>(model::channels_of(cell_)), capacity);
+	memory_.emplace(title(), static_cast<uint32_t>(cell_.graph.channels.size()), capacity);
 	start_workers(around.space);
-	if (slots.mapped() && (cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS))
+	if (slots.mapped() && cell_.mechanisms.has(model::Mechanism::LibraryThreads))
 		follow_threads(around.daemon_family, replaced, helper);
 	open(plugin, slots, helper);
 }
@@ -58,14 +57,14 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 void LiveCell::start_workers(const MiddlewareSpace *space)
 {
 	std::vector<std::string> sides;
-	for (size_t side = 0; side < model::sides_of(cell_); side++)
+	for (size_t side = 0; side < cell_.graph.sides.size(); side++)
 		sides.push_back(fmt::format("{} of {}", model::side_name(cell_, side), title()));
-	if (cell_.between == model::Between::Processes)
+	if (model::between(cell_) == model::Between::Processes)
 		for (const std::string &side : sides)
 			workers_.push_back(std::make_unique<Worker>(worker_program(), side, space));
 	else
 		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
-								 cell_.between == model::Between::OneThread, space);
+								 model::between(cell_) == model::Between::OneThread, space);
 	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
 }
@@ -104,10 +103,10 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 	endpoints.open(plugin, memory_->capacity());
 	granted_ = endpoints.granted();
 	for (size_t side = 0; side < workers_.size(); side++) {
-		if (cell_.between == model::Between::Threads)
+		if (model::between(cell_) == model::Between::Threads)
 			tids_[side] = endpoints.threads()[side];
-		if (side == 0 || cell_.between != model::Between::OneThread)
-			helper_numbers_.push_back(helper.add_worker(pidfd_of(side).get(), cell_.cpus[side]));
+		if (side == 0 || model::between(cell_) != model::Between::OneThread)
+			helper_numbers_.push_back(helper.add_worker(pidfd_of(side).get(), cell_.graph.sides[side].cpu));
 	}
 	if (slots.mapped())
 		mark_sockets(endpoints, helper);
@@ -148,7 +147,7 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : model::due_hz(cell_).value_or(0);
 	request.block.count_hardware = wish.count_hardware;
 	request.block.count_process =
-		(cell_.mechanisms & ICEPATH_USES_LIBRARY_THREADS) && cell_.between == model::Between::Processes;
+		cell_.mechanisms.has(model::Mechanism::LibraryThreads) && model::between(cell_) == model::Between::Processes;
 	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
 	request.block.sender_user_ns = cell_.injection.sender_user_ns;
 	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
@@ -235,7 +234,6 @@ void LiveCell::look(const pollfd *answers)
 model::Block LiveCell::end()
 {
 	model::Block block;
-	block.probed = block_.wish.probed;
 	block.rate_hz = block_.wish.rate_hz;
 	block.confirms = block_.wish.confirms;
 	block.failure = block_.failure;
@@ -294,13 +292,11 @@ void LiveCell::collect(model::Block &block, const Replies &replies) const
 		const worker::BlockReply reply = replies[side] ? replies[side]->block : worker::BlockReply{};
 		model::BlockSide &told = block.sides.emplace_back();
 		told.tid = tids_[side];
-		told.cpu = cell_.cpus[side];
-		told.name = model::side_name(cell_, side);
 		told.usage = reply.usage;
 		told.marker_begin_ns = reply.marker_begin_ns;
 		told.marker_end_ns = reply.marker_end_ns;
 	}
-	for (const model::Flow &flow : flows_) {
+	for (const model::Flow &flow : cell_.graph.flows) {
 		const uint32_t first = model::begins(cell_, flow.from) ? 0 : 1; // the channel's end that sends
 		model::BlockFlow told;
 		told.sender_key = socket_keys_[flow.channel][first];

@@ -49,7 +49,7 @@ public:
 
 	// One block, in these steps (run_together() takes them): begin; look, until it is over; end. Those of several cells may go
 	// on at once. Where a worker failed, `end` is Failed, the sentence is in `failure`, there are no stamps, and the cell is
-	// over. Capture, clock pairs and `companions` are the caller's.
+	// over. The window is the caller's.
 	void begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns);
 	void stop(); // side 0's next message is the last
 	bool is_over() const { return block_.over; }
@@ -103,7 +103,6 @@ private:
 	uint32_t number_;
 	std::optional<clockid_t> daemon_clock_;
 	std::optional<StampMemory> memory_; // from the constructor on
-	const std::vector<model::Flow> flows_;
 	std::vector<std::unique_ptr<Worker>> workers_; // by side
 	std::vector<uint32_t> tids_; // by side
 	std::vector<uint32_t> helper_numbers_; // by thread

@@ -15,13 +15,13 @@ MachineWatch::MachineWatch(std::vector<uint32_t> cpus, double budget_s)
 	lines_.look();
 }
 
-void MachineWatch::add_steal_of(const model::Block &block)
+void MachineWatch::add_steal_of(const model::Window &window)
 {
-	if (!block.steal_ns)
+	if (!window.steal_ns)
 		return;
 	steal_ = steal_.value_or(model::Steal{});
-	steal_->ns += *block.steal_ns;
-	steal_->of_ns += cpus_.size() * (block.finish.monotonic_ns - block.begin.monotonic_ns);
+	steal_->ns += *window.steal_ns;
+	steal_->of_ns += cpus_.size() * (window.finish.monotonic_ns - window.begin.monotonic_ns);
 }
 
 void MachineWatch::tell(model::Tail &tail)

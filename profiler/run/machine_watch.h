@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/model/block.h"
 #include "profiler/model/run.h"
+#include "profiler/model/window.h"
 #include "profiler/run/cache_line.h"
 
 namespace icepath::run {
@@ -17,7 +17,7 @@ public:
 	MachineWatch(std::vector<uint32_t> cpus, double budget_s);
 	const std::vector<model::CpuWake> &wakes_before() const { return wakes_before_; }
 	void look_if_due() { lines_.look_if_due(); } // between blocks
-	void add_steal_of(const model::Block &block);
+	void add_steal_of(const model::Window &window);
 	// Measures again, and fills all of the tail that is of the machine.
 	void tell(model::Tail &tail);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/run/middleware.h"
+#include "profiler/targets/plugin_files.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -109,7 +110,7 @@ Surroundings Middleware::surroundings_of(const model::Cell &cell, const std::str
 	if (cell.kind != model::kAdapter)
 		return {};
 	if (!space_) {
-		std::vector<std::string> kept = plugin_folders();
+		std::vector<std::string> kept = targets::plugin_folders();
 		kept.push_back(std::filesystem::path(worker_program()).parent_path());
 		kept.push_back(std::filesystem::path(plugin).parent_path());
 		space_.emplace(kept, root_);

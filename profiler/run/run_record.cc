@@ -7,12 +7,13 @@
 
 namespace icepath::run {
 
-void RunRecord::add(const model::Block &block)
+void RunRecord::add(const model::Window &window, std::span<const model::Block> blocks)
 {
 	if (!writer_)
 		writer_ = std::make_unique<rundir::Writer>(directory_, head_);
-	writer_->add(block);
-	counted_[block.cell][block.probed] += counted_in(block);
+	writer_->add(window, blocks);
+	for (const model::Block &block : blocks)
+		counted_[block.cell][window.probed] += counted_in(block);
 }
 
 bool RunRecord::has_messages() const

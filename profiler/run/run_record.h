@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ public:
 		: directory_(std::move(directory)), head_(head), counted_(head.cells.size())
 	{}
 	// Throws Failure as rundir::Writer does.
-	void add(const model::Block &block);
+	// The blocks' window is the first argument.
+	void add(const model::Window &window, std::span<const model::Block> blocks);
 	void finish(const model::Tail &tail) { writer_->finish(tail); } // not where is_empty()
 
 	bool is_empty() const { return !writer_; }

@@ -89,11 +89,7 @@ public:
 			if (cells_.failed(i))
 				cells_.give_up(i, "there was no time to begin its processes anew");
 		const size_t without_data = name_cells_without_data();
-		model::Tail tail;
-		tail.finished_utc = utc_now();
-		tail.interrupted = interrupted || !broken_off_.empty();
-		tail.rounds = round;
-		tail.notices = notices_.all();
+		model::Tail tail{utc_now(), interrupted || !broken_off_.empty(), round, notices_.all()};
 		machine_->tell(tail);
 		for (size_t i = 0; i < head_.cells.size(); i++)
 			tail.failed_openings.push_back(opener_.of(i).failed);
@@ -253,33 +249,39 @@ private:
 		return budget_.fits(v, icepath_now_ns());
 	}
 
+	// The blocks have their window, and their cells and openings.
 	std::vector<model::Block> measure(size_t v, const Visit &visit, uint32_t round)
 	{
 		std::vector<LiveCell *> cells;
 		std::vector<BlockWish> wishes;
+		std::list<Injected> injected;
 		for (size_t n = 0; n < visit.size(); n++) {
 			cells.push_back(cells_.live(visit[n]));
 			wishes.push_back(wishes_.next(visit[n], progress_.probed, counts_hardware(round), budget_.block_ns(v)));
 			wishes[n].first_after_ns = first_after_ns(head_.cells[visit[n]], n, visit.size());
-		}
-		std::list<Injected> injected;
-		for (size_t n = 0; n < visit.size(); n++)
 			injected.emplace_back(options_, visit[n], *cells[n]);
-		const BlockCost cost(cpus_, probes_.helper().pid());
-		std::vector<model::Block> blocks =
-			run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
-		injected.clear();
-		for (model::Block &block : blocks)
-			cost.tell(block);
-		machine_->add_steal_of(blocks[0]);
-		for (size_t n = 0; n < visit.size(); n++) {
-			blocks[n].cell = static_cast<uint32_t>(visit[n]);
-			blocks[n].round = round;
-			blocks[n].opening = opener_.of(visit[n]).done - 1;
-			if (interrupted && blocks[n].end == model::BlockEnd::Failed)
-				blocks[n].end = model::BlockEnd::Interrupted;
 		}
-		return blocks;
+		const BlockCost cost(cpus_, probes_.helper().pid());
+		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
+		injected.clear();
+		cost.tell(measured.window);
+		machine_->add_steal_of(measured.window);
+		for (size_t n = 0; n < visit.size(); n++)
+			if (interrupted && measured.blocks[n].end == model::BlockEnd::Failed)
+				measured.blocks[n].end = model::BlockEnd::Interrupted;
+		return in_round(std::move(measured), visit, round);
+	}
+
+	std::vector<model::Block> in_round(Measured measured, const Visit &visit, uint32_t round) const
+	{
+		measured.window.round = round;
+		const auto window = std::make_shared<model::Window>(std::move(measured.window));
+		for (size_t n = 0; n < visit.size(); n++) {
+			measured.blocks[n].cell = static_cast<uint32_t>(visit[n]);
+			measured.blocks[n].opening = opener_.of(visit[n]).done - 1;
+			measured.blocks[n].window = window;
+		}
+		return std::move(measured.blocks);
 	}
 
 	// False: a block of this cell can't be had in the time that is left.
@@ -301,15 +303,12 @@ private:
 		if (!cells_.is_fresh(i))
 			return true;
 		const uint64_t begin_ns = icepath_now_ns();
-		model::Block block = std::move(
-			run_together({cells_.live(i)}, {wishes_.warm_up(i)}, probes_.slots(), nullptr, &interrupted).front());
+		Measured measured =
+			run_together({cells_.live(i)}, {wishes_.warm_up(i)}, probes_.slots(), nullptr, &interrupted);
 		budget_.warmed_up(v, icepath_now_ns() - begin_ns);
-		if (block.end != model::BlockEnd::Failed || interrupted)
+		if (measured.blocks.front().end != model::BlockEnd::Failed || interrupted)
 			return true;
-		block.cell = static_cast<uint32_t>(i);
-		block.round = round;
-		block.opening = opener_.of(i).done - 1;
-		keep(block);
+		keep(in_round(std::move(measured), {i}, round));
 		return false;
 	}
 
@@ -333,25 +332,27 @@ private:
 		const auto to_deadline = [&](const model::Block &block) {
 			return block.end == model::BlockEnd::Deadline && !wishes_.seeks_rate(block.cell);
 		};
-		(is_sparse(visit) ? sparse_ns_ : others_ns_) +=
-			blocks.front().finish.monotonic_ns - blocks.front().begin.monotonic_ns;
-		budget_.block_took(v, blocks.front().finish.monotonic_ns - blocks.front().begin.monotonic_ns,
-						   std::any_of(blocks.begin(), blocks.end(), to_deadline));
-		for (const model::Block &block : blocks)
-			keep(block);
+		const model::Window &window = *blocks.front().window;
+		const uint64_t took_ns = window.finish.monotonic_ns - window.begin.monotonic_ns;
+		(is_sparse(visit) ? sparse_ns_ : others_ns_) += took_ns;
+		budget_.block_took(v, took_ns, std::any_of(blocks.begin(), blocks.end(), to_deadline));
+		keep(blocks);
 	}
 
-	void keep(const model::Block &block)
+	// All of one window.
+	void keep(const std::vector<model::Block> &blocks)
 	{
-		const size_t i = block.cell;
-		record_.add(block);
-		wishes_.learn_rate(block);
-		const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[i]);
-		if (block.end != model::BlockEnd::Failed && !daemon_end) {
-			progress_.latency_p50_us = block_p50_us(block);
-			cells_.block_succeeded(i);
-		} else {
-			cells_.block_failed(i, daemon_end.value_or(block.failure), !daemon_end && probes_.works());
+		record_.add(*blocks.front().window, blocks);
+		for (const model::Block &block : blocks) {
+			const size_t i = block.cell;
+			wishes_.learn_rate(block);
+			const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[i]);
+			if (block.end != model::BlockEnd::Failed && !daemon_end) {
+				progress_.latency_p50_us = block_p50_us(block);
+				cells_.block_succeeded(i);
+			} else {
+				cells_.block_failed(i, daemon_end.value_or(block.failure), !daemon_end && probes_.works());
+			}
 		}
 	}
 

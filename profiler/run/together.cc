@@ -75,29 +75,31 @@ void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 	}
 }
 
-std::vector<model::BlockCompanion> companions_of(const LiveCell &cell, const std::vector<LiveCell *> &cells)
+void add_threads(const LiveCell &cell, model::Window &window)
 {
-	std::vector<model::BlockCompanion> companions;
-	for (const LiveCell *other : cells)
-		for (size_t side = 0; other != &cell && side < other->tids().size(); side++)
-			companions.push_back({other->tids()[side], other->cell().cpus[side],
-								  fmt::format("{} {}", other->cell().target, model::side_name(other->cell(), side))});
-	return companions;
+	for (size_t side = 0; side < cell.tids().size(); side++)
+		if (std::ranges::find(window.threads, cell.tids()[side], &model::WindowThread::tid) == window.threads.end())
+			window.threads.push_back({cell.tids()[side], cell.cell().graph.sides[side].cpu,
+									  fmt::format("{} {}", cell.cell().target, model::side_name(cell.cell(), side))});
 }
 
 } // namespace
 
-std::vector<model::Block> run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
-									   const SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop)
+Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
+					  const SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop)
 {
-	const bool probed = wishes.front().probed;
+	Measured measured;
+	model::Window &window = measured.window;
+	window.probed = wishes.front().probed;
 	std::vector<uint32_t> tids;
-	for (const LiveCell *cell : cells)
+	for (const LiveCell *cell : cells) {
 		tids.insert(tids.end(), cell->tids().begin(), cell->tids().end());
+		add_threads(*cell, window);
+	}
 	const std::vector<std::filesystem::path> throttling = throttling_files(tids);
 	const std::optional<uint64_t> throttled_before = times_throttled(throttling);
-	const model::ClockPair begin = read_clocks();
-	if (probed) {
+	window.begin = read_clocks();
+	if (window.probed) {
 		std::vector<uint32_t> workers;
 		std::set<uint32_t> families; // cells may share a daemon
 		for (const LiveCell *cell : cells) {
@@ -113,33 +115,26 @@ std::vector<model::Block> run_together(const std::vector<LiveCell *> &cells, con
 	for (size_t i = 0; i < cells.size(); i++)
 		cells[i]->begin(wishes[i], slots, now_ns);
 	await(cells, stop);
-	std::vector<model::SkippedPrograms> skipped;
-	std::vector<model::SlotCapture> captured;
-	if (probed) {
-		skipped = helper->end_block();
-		captured = slots.copy();
+	if (window.probed) {
+		window.skipped = helper->end_block();
+		window.slots = slots.copy();
 	}
-	const model::ClockPair finish = read_clocks();
-	const std::optional<uint64_t> throttled_after = times_throttled(throttling);
-	std::vector<model::Block> blocks;
+	window.finish = read_clocks();
+	if (const auto throttled_after = times_throttled(throttling); throttled_before && throttled_after)
+		window.times_throttled = *throttled_after - std::min(*throttled_before, *throttled_after);
 	for (LiveCell *cell : cells) {
-		model::Block &block = blocks.emplace_back(cell->end());
-		block.begin = begin;
-		block.finish = finish;
-		block.skipped = skipped;
-		if (throttled_before && throttled_after)
-			block.times_throttled = *throttled_after - std::min(*throttled_before, *throttled_after);
-		block.slots = captured;
-		block.companions = companions_of(*cell, cells);
+		model::Block &block = measured.blocks.emplace_back(cell->end());
 		if (cells.size() > 1)
 			block.daemon_cpu_ns.reset(); // it may have been the others'
 	}
-	return blocks;
+	return measured;
 }
 
 model::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper)
 {
-	return std::move(run_together({&cell}, {wish}, slots, helper, nullptr).front());
+	Measured measured = run_together({&cell}, {wish}, slots, helper, nullptr);
+	measured.blocks.front().window = std::make_shared<model::Window>(std::move(measured.window));
+	return std::move(measured.blocks.front());
 }
 
 } // namespace icepath::run

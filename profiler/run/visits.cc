@@ -23,12 +23,11 @@ bool takes_turns(const model::Cell &cell)
 
 bool has_room(const Visit &visit, const std::vector<model::Cell> &cells, const model::Cell &more)
 {
-	size_t sides = model::sides_of(more);
+	size_t sides = more.graph.sides.size();
 	for (const size_t i : visit)
-		sides += model::sides_of(cells[i]);
+		sides += cells[i].graph.sides.size();
 	return takes_turns(cells[visit.front()]) && cells[visit.front()].rate_hz == more.rate_hz &&
-		   (visit.size() + 1) * kTurnNs <= period_ns(more) &&
-		   sides <= std::min(privilege::kMaxBlockWorkers, rundir::kMaxCompanions);
+		   (visit.size() + 1) * kTurnNs <= period_ns(more) && sides <= privilege::kMaxBlockWorkers;
 }
 
 } // namespace

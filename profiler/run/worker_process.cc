@@ -22,6 +22,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/run/descriptor_limit.h"
+#include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {
 namespace {
@@ -30,13 +31,6 @@ namespace fs = std::filesystem;
 constexpr int kAnswerMs = 5000;
 
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
-
-// Read once: who enters another mount namespace later may find another path there, in a chroot that from the root outside.
-const fs::path &program_folder()
-{
-	static const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-	return folder;
-}
 
 pid_t fork_worker(const std::string &program, std::vector<std::string> words, const std::vector<int> &inherited,
 				  const MiddlewareSpace *space)
@@ -168,122 +162,6 @@ worker::Reply Worker::ask(const worker::Request &request, const std::vector<int>
 	return receive(received, kAnswerMs);
 }
 
-std::string worker_program() { return program_folder() / "icepath-worker"; }
-
-std::vector<std::string> plugin_folders()
-{
-	const char *wish = std::getenv("ICEPATH_PLUGIN_PATH");
-	if (!wish || !*wish)
-		return {(program_folder() / "../lib/icepath").lexically_normal()};
-	std::vector<std::string> folders;
-	std::istringstream list(wish);
-	for (std::string folder; std::getline(list, folder, ':');)
-		if (!folder.empty())
-			folders.push_back(folder);
-	return folders;
-}
-
-namespace {
-
-// What root loads shall be nobody else's to change: a plug-in's code runs as who loads it.
-void check_not_others(const std::string &path)
-{
-	struct stat status{};
-	if (geteuid() != 0 || stat(path.c_str(), &status))
-		return;
-	const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
-	if (status.st_uid != 0 || by_group || (status.st_mode & S_IWOTH) != 0)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("root loads no plug-in from {}, which others can change: run icepath by sudo "
-								  "from an ordinary user, or chown root and chmod go-w it",
-								  path));
-}
-
-} // namespace
-
-std::vector<std::string> plugin_paths()
-{
-	std::vector<std::string> paths;
-	for (const std::string &folder : plugin_folders()) {
-		std::error_code none;
-		for (const auto &entry : fs::directory_iterator(folder, none)) {
-			const std::string file = entry.path().filename();
-			if (!file.starts_with("icepath-") || !file.ends_with(".so"))
-				continue;
-			check_not_others(folder);
-			check_not_others(entry.path());
-			paths.push_back(fs::weakly_canonical(entry.path()));
-		}
-	}
-	std::sort(paths.begin(), paths.end());
-	paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-	return paths;
-}
-
-// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name, "package", "library" or "cargo",
-// and what that is called.
-std::vector<NotBuilt> adapters_not_built()
-{
-	std::vector<NotBuilt> all;
-	for (const std::string &folder : plugin_folders()) {
-		std::ifstream list(fs::path(folder) / "not-built");
-		NotBuilt one;
-		for (std::string kind, missing; list >> one.name >> kind >> std::ws && std::getline(list, missing);) {
-			(kind == "package" ? one.package : kind == "cargo" ? one.cargo : one.library) = missing;
-			all.push_back(std::exchange(one, {}));
-		}
-	}
-	return all;
-}
-
-std::string why_not_built(const NotBuilt &adapter)
-{
-	if (!adapter.cargo.empty())
-		return fmt::format("cargo builds it on demand (cmake {})", adapter.cargo);
-	return (adapter.package.empty() ? adapter.library + ", which Debian doesn't package,"
-									: "Debian's package " + adapter.package) +
-		   " was missing when icepath was configured";
-}
-
-std::vector<plan::Target> describe_targets(std::vector<std::string> &notices)
-{
-	const std::vector<std::string> paths = plugin_paths();
-	if (paths.empty())
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("there is no transport: no icepath-<name>.so in {}; ICEPATH_PLUGIN_PATH=FOLDER names "
-								  "another folder to look in",
-								  fmt::join(plugin_folders(), ", ")));
-	return describe_plugins(paths, notices);
-}
-
-std::vector<plan::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices)
-{
-	std::vector<plan::Target> targets;
-	for (const std::string &path : paths) {
-		const std::string file = fs::path(path).filename();
-		try {
-			Worker describer(worker_program(), "worker that describes " + file);
-			worker::Request request{};
-			request.kind = worker::RequestKind::Describe;
-			if (path.size() >= sizeof(request.plugin))
-				throw WorkerFailed(fmt::format("{}: its path is too long", path));
-			path.copy(request.plugin, sizeof(request.plugin) - 1);
-			constexpr uint32_t kMaxTargets = 64;
-			for (; request.index < kMaxTargets; request.index++) {
-				std::vector<Fd> none;
-				const worker::TargetReply told = describer.ask(request, {}, none).target;
-				if (told.name[0] == 0)
-					break;
-				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version), told.waits,
-								   told.mechanisms, told.capabilities, told.max_payload_bytes, told.max_part_bytes,
-								   text(told.max_payload_why), text(told.why_not), told.fanin_waits,
-								   told.fanin_max_bytes, told.qos, text(told.daemon), text(told.why_no_daemon)});
-			}
-		} catch (const WorkerFailed &failure) {
-			notices.push_back(failure.what());
-		}
-	}
-	return targets;
-}
+std::string worker_program() { return targets::program_folder() / "icepath-worker"; }
 
 } // namespace icepath::run

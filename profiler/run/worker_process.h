@@ -10,7 +10,6 @@
 
 #include "profiler/channel.h"
 #include "profiler/failure.h"
-#include "profiler/plan/plan.h"
 #include "profiler/run/middleware_space.h"
 #include "profiler/worker/protocol.h"
 
@@ -86,25 +85,5 @@ private:
 
 // Where this build has its worker, relative to the running program.
 std::string worker_program();
-
-// Folders that are searched for icepath-<name>.so: those of ICEPATH_PLUGIN_PATH, separated by ':', or else ../lib/icepath
-// beside the folder of the running program.
-std::vector<std::string> plugin_folders();
-std::vector<std::string> plugin_paths();
-
-// An adapter that was missing something when icepath was built: a package of Debian's, or a library that Debian doesn't
-// package; or that wasn't asked for, with the option that has cargo build it. The others are empty.
-struct NotBuilt {
-	std::string name, package, library, cargo;
-};
-std::vector<NotBuilt> adapters_not_built();
-std::string
-why_not_built(const NotBuilt &adapter); // "Debian's package liblcm-dev was missing when icepath was configured"
-
-// Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`. Throws
-// Failure(MachineCannot) where there is no plug-in at all.
-std::vector<plan::Target> describe_targets(std::vector<std::string> &notices);
-// The same of plug-ins that are no transports of a run.
-std::vector<plan::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices);
 
 } // namespace icepath::run

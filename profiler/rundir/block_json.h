@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// BLOCK as JSON: everything of a block but its stamps and records, and how many of those follow.
+// MEASUREMENT as JSON: everything of a block but its window and its stamps, and how many of those follow.
 #include <nlohmann/json.hpp>
 
 #include "profiler/model/block.h"
@@ -9,15 +9,14 @@
 namespace icepath::rundir {
 
 struct BlockShape {
-	model::Block block; // stamps and records still empty
+	model::Block block; // stamps still empty, and no window
 	std::vector<uint64_t> sends, recvs; // by flow
-	std::vector<uint64_t> records; // by slot
 };
 
 nlohmann::ordered_json to_json(const model::Block &block);
 
 // Throws std::runtime_error with the key that is wrong, also where sides or flows aren't those of the block's cell, and where
-// stamps or records would be more than limits.h allows.
+// stamps would be more than limits.h allows.
 BlockShape block_from_json(const nlohmann::ordered_json &json, const std::vector<model::Cell> &cells);
 
 } // namespace icepath::rundir

@@ -15,9 +15,10 @@ inline constexpr char kMagic[8] = {'I', 'C', 'E', 'P', 'A', 'T', 'H', '\n'};
 enum class ChunkKind : uint32_t {
 	Types = 0x45505954,   // "TYPE"
 	Head = 0x44414548,    // "HEAD"
-	Block = 0x434f4c42,   // "BLOC"
-	Stamps = 0x504d5453,  // "STMP"
+	Window = 0x444e4957,  // "WIND"
 	Records = 0x53434552, // "RECS"
+	Measurement = 0x5341454d, // "MEAS"
+	Stamps = 0x504d5453,  // "STMP"
 	Tail = 0x4c494154,    // "TAIL"
 };
 

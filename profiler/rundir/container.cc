@@ -20,6 +20,7 @@
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
+#include "profiler/rundir/window_json.h"
 
 namespace icepath::rundir {
 namespace {
@@ -136,7 +137,8 @@ struct Reader::State {
 		switch (static_cast<ChunkKind>(header.kind)) {
 		case ChunkKind::Types:
 		case ChunkKind::Head:
-		case ChunkKind::Block:
+		case ChunkKind::Window:
+		case ChunkKind::Measurement:
 		case ChunkKind::Stamps:
 		case ChunkKind::Records:
 		case ChunkKind::Tail:
@@ -161,7 +163,7 @@ struct Reader::State {
 		if (header.kind != static_cast<uint32_t>(expected))
 			refuse(offset, "a chunk stands where another kind is due");
 		if (!is_json(expected) && header.plain_bytes != expected_bytes)
-			refuse(offset, "a chunk holds another number of items than its block says");
+			refuse(offset, "a chunk holds another number of items than its description says");
 		return payload(offset, header);
 	}
 
@@ -207,10 +209,12 @@ struct Reader::State {
 		return from + count * sizeof(T);
 	}
 
-	model::Block read_block(uint64_t offset, const std::vector<std::byte> &bytes)
+	// Without its window.
+	model::Block read_block()
 	{
-		BlockShape shape =
-			interpret(offset, bytes, [this](const Json &json) { return block_from_json(json, head.cells); });
+		const uint64_t offset = at;
+		BlockShape shape = interpret(offset, read_chunk(ChunkKind::Measurement, 0),
+									 [this](const Json &json) { return block_from_json(json, head.cells); });
 		const uint64_t stamps = std::accumulate(shape.sends.begin(), shape.sends.end(), uint64_t{0}) +
 								std::accumulate(shape.recvs.begin(), shape.recvs.end(), uint64_t{0});
 		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(model::SendStamp));
@@ -219,13 +223,22 @@ struct Reader::State {
 			from = take(shape.block.flows[i].sends, shape.sends[i], from);
 			from = take(shape.block.flows[i].recvs, shape.recvs[i], from);
 		}
-		for (size_t i = 0; i < shape.records.size(); ++i)
-			take(shape.block.slots[i].records, shape.records[i],
-				 read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());
 		return std::move(shape.block);
 	}
 
-	std::optional<model::Block> next()
+	WindowBlocks read_window(uint64_t offset, const std::vector<std::byte> &bytes)
+	{
+		WindowShape shape = interpret(offset, bytes, window_from_json);
+		for (size_t i = 0; i < shape.records.size(); ++i)
+			take(shape.window.slots[i].records, shape.records[i],
+				 read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());
+		WindowBlocks read{std::make_shared<model::Window>(std::move(shape.window)), {}};
+		for (size_t i = 0; i < shape.blocks; ++i)
+			read.blocks.emplace_back(read_block()).window = read.window;
+		return read;
+	}
+
+	std::optional<WindowBlocks> next()
 	{
 		const uint64_t offset = at;
 		if (at == size) {
@@ -235,10 +248,10 @@ struct Reader::State {
 		}
 		const ChunkHeader header = read_header();
 		const auto kind = static_cast<ChunkKind>(header.kind);
-		if (kind == ChunkKind::Block)
-			return read_block(offset, payload(offset, header));
+		if (kind == ChunkKind::Window)
+			return read_window(offset, payload(offset, header));
 		if (kind != ChunkKind::Tail)
-			refuse(offset, "a chunk stands where a block or the tail is due");
+			refuse(offset, "a chunk stands where a window or the tail is due");
 		tail = interpret(offset, payload(offset, header), [](const Json &json) { return tail_from_json(json); });
 		if (at != size)
 			refuse(at, "something follows the tail");
@@ -260,21 +273,21 @@ const model::Head &Reader::head() const { return state_->head; }
 const std::optional<model::Tail> &Reader::tail() const { return state_->tail; }
 bool Reader::truncated() const { return state_->cut; }
 
-std::optional<model::Block> Reader::next()
+std::optional<WindowBlocks> Reader::next()
 {
 	State &state = *state_;
 	if (state.ended)
 		return std::nullopt;
-	std::optional<model::Block> block;
+	std::optional<WindowBlocks> window;
 	try {
-		block = state.next();
+		window = state.next();
 	} catch (const Cut &) {
 		if (!state.partial)
 			state.refuse(state.size, "it was cut: a chunk is longer than the rest of the file");
 		state.cut = true;
 	}
-	state.ended = !block;
-	return block;
+	state.ended = !window;
+	return window;
 }
 
 } // namespace icepath::rundir

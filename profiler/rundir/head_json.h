@@ -7,8 +7,8 @@
 
 namespace icepath::rundir {
 
-// Of the container: 2 has sides and flows of any number.
-inline constexpr uint32_t kFormatVersion = 2;
+// Of the container: 3 has windows, each with the blocks that were measured in it, and cells of any shape.
+inline constexpr uint32_t kFormatVersion = 3;
 
 // Throws Failure(Internal) where host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const model::Head &head);

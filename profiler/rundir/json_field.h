@@ -3,6 +3,7 @@
 // Typed access to the JSON of a container, which may have been written by anybody. nlohmann's own conversions turn -1
 // and 1e30 into some integer without a word; these throw std::runtime_error with the name of the key.
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -36,6 +37,21 @@ inline uint64_t unsigned_field(const nlohmann::ordered_json &object, const char 
 inline uint32_t u32_field(const nlohmann::ordered_json &object, const char *key)
 {
 	return static_cast<uint32_t>(unsigned_field(object, key, UINT32_MAX));
+}
+
+inline std::optional<uint64_t> unsigned_or_null(const nlohmann::ordered_json &object, const char *key)
+{
+	return field(object, key).is_null() ? std::nullopt : std::optional(unsigned_field(object, key));
+}
+
+// One of several numbers whose sum is limited.
+inline uint64_t counted_field(const nlohmann::ordered_json &object, const char *key, uint64_t &sum, uint64_t limit)
+{
+	const uint64_t n = unsigned_field(object, key, limit);
+	sum += n;
+	if (sum > limit)
+		wrong(key, "makes the whole larger than it can be");
+	return n;
 }
 
 inline double number_field(const nlohmann::ordered_json &object, const char *key)
@@ -90,13 +106,20 @@ inline const nlohmann::ordered_json &array_field(const nlohmann::ordered_json &o
 
 // An enum written by its name: its place in `names`.
 template <typename Enum, size_t N>
-Enum enum_field(const nlohmann::ordered_json &object, const char *key, const char *const (&names)[N])
+Enum enum_item(const nlohmann::ordered_json &value, const char *key, const char *const (&names)[N])
 {
-	const std::string &text = text_field(object, key);
+	if (!value.is_string())
+		wrong(key, "isn't a text");
 	for (size_t i = 0; i < N; ++i)
-		if (text == names[i])
+		if (value.get_ref<const std::string &>() == names[i])
 			return static_cast<Enum>(i);
 	wrong(key, "has a value that this icepath doesn't know");
+}
+
+template <typename Enum, size_t N>
+Enum enum_field(const nlohmann::ordered_json &object, const char *key, const char *const (&names)[N])
+{
+	return enum_item<Enum>(field(object, key), key, names);
 }
 
 } // namespace icepath::rundir

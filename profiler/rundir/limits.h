@@ -25,15 +25,17 @@ inline constexpr size_t kMaxNotices = 4096;
 inline constexpr size_t kMaxLineTimes = 8192; // of one pair of CPUs
 inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can name, one for the others
 
-// Of one block: its stamps are one chunk, the records of each slot another.
+// Of one block and of one window: a block's stamps are one chunk, the records of each slot another.
 inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(model::SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
 
 inline constexpr uint32_t kMaxResponses = 1000; // to one message
 inline constexpr uint32_t kMaxIdleChannels = 256; // of one cell
 inline constexpr size_t kMaxSides = 65; // of one cell: a sender and 64 receivers, or the other way round
-inline constexpr size_t kMaxCompanions = 64; // of one block
-inline constexpr size_t kMaxSkipped = 16; // times within which programs were skipped, of one block
+inline constexpr size_t kMaxChannels = 64; // of one cell
+inline constexpr size_t kMaxBlocks = 64; // of one window
+inline constexpr size_t kMaxWindowThreads = 128; // known from its start
+inline constexpr size_t kMaxSkipped = 16; // times within which programs were skipped, of one window
 
 // Messages of one block and flow. Each leaves a stamp where it was sent and one where it came in.
 inline constexpr uint32_t kMaxMessages = 1'000'000; // counted ones

@@ -15,6 +15,7 @@
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
+#include "profiler/rundir/window_json.h"
 
 namespace icepath::rundir {
 namespace {
@@ -153,23 +154,27 @@ Writer::Writer(const std::string &directory, const model::Head &head) : state_(s
 
 Writer::~Writer() = default;
 
-void Writer::add(const model::Block &block)
+void Writer::add(const model::Window &window, std::span<const model::Block> blocks)
 {
-	std::vector<std::byte> out, plain;
+	std::vector<std::byte> out;
 	try {
-		append_json(out, ChunkKind::Block, to_json(block),
-					[this](const auto &json) { block_from_json(json, state_->cells); });
+		append_json(out, ChunkKind::Window, to_json(window, blocks.size()), window_from_json);
+		for (const model::SlotCapture &slot : window.slots)
+			append_chunk(out, ChunkKind::Records, std::as_bytes(std::span(slot.records)));
+		for (const model::Block &block : blocks) {
+			append_json(out, ChunkKind::Measurement, to_json(block),
+						[this](const auto &json) { block_from_json(json, state_->cells); });
+			std::vector<std::byte> stamps;
+			for (const model::BlockFlow &flow : block.flows) {
+				put(stamps, flow.sends);
+				put(stamps, flow.recvs);
+			}
+			append_chunk(out, ChunkKind::Stamps, stamps);
+		}
 	} catch (const std::runtime_error &error) {
 		throw Failure(ExitCode::Internal,
-					  fmt::format("{}: a block can't be stored: {}", state_->partial, error.what()));
+					  fmt::format("{}: what was measured can't be stored: {}", state_->partial, error.what()));
 	}
-	for (const model::BlockFlow &flow : block.flows) {
-		put(plain, flow.sends);
-		put(plain, flow.recvs);
-	}
-	append_chunk(out, ChunkKind::Stamps, plain);
-	for (const model::SlotCapture &slot : block.slots)
-		append_chunk(out, ChunkKind::Records, std::as_bytes(std::span(slot.records)));
 	state_->write(out);
 }
 

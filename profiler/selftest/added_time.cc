@@ -108,7 +108,7 @@ public:
 		if (measured_[which]->stamped_relay)
 			for (size_t i = 0; i < paths.size(); i++)
 				means.contradicted += paths[i].complete() && !goes_by(paths[i], seen.deliveries[i], relays_);
-		rounds_[which][block.round][block.cell % 2] = means;
+		rounds_[which][block.window->round][block.cell % 2] = means;
 	}
 
 	std::vector<std::vector<BlockPair>> take() const

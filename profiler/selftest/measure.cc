@@ -9,10 +9,12 @@
 
 #include "profiler/plan/plan.h"
 #include "profiler/run/budget.h"
+#include "profiler/run/describe.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/rundir/container.h"
 #include "profiler/selftest/plugin/fixed_work.h"
 #include "profiler/selftest/plugin/stretch.h"
+#include "profiler/targets/plugin_files.h"
 
 namespace icepath::selftest {
 namespace {
@@ -21,7 +23,7 @@ constexpr uint32_t kMessages = run::kUsefulMessages; // counted ones of a block 
 constexpr uint64_t kWorkNs = 1'000'000; // of a sender that does fixed work
 
 // One cell of an injection, without or with it.
-void add_cell(const Injection &injection, bool with, const std::vector<plan::Target> &targets,
+void add_cell(const Injection &injection, bool with, const std::vector<targets::Target> &targets,
 			  const std::vector<uint32_t> &cpus, plan::Plan &plan)
 {
 	plan::Wishes wishes;
@@ -43,10 +45,10 @@ void add_cell(const Injection &injection, bool with, const std::vector<plan::Tar
 }
 
 // Why it can't be put in here; empty: it can.
-std::string why_not(const Injection &injection, const std::vector<plan::Target> &targets,
+std::string why_not(const Injection &injection, const std::vector<targets::Target> &targets,
 					const std::vector<uint32_t> &cpus, InjectorProcess &injector)
 {
-	const auto target = std::ranges::find(targets, injection.traffic.target, &plan::Target::name);
+	const auto target = std::ranges::find(targets, injection.traffic.target, &targets::Target::name);
 	if (target == targets.end())
 		return fmt::format("there is no {} here: is icepath installed whole?", injection.traffic.target);
 	if (!target->why_not.empty())
@@ -61,15 +63,15 @@ std::string make_stamps_folder(const std::string &workspace)
 	return folder;
 }
 
-std::vector<plan::Target> targets_of(std::vector<std::string> &notices)
+std::vector<targets::Target> targets_of(std::vector<std::string> &notices)
 {
-	std::vector<plan::Target> targets = run::describe_targets(notices);
+	std::vector<targets::Target> targets = run::describe_targets(notices);
 	std::vector<std::string> own;
-	for (const std::string &folder : run::plugin_folders())
+	for (const std::string &folder : targets::plugin_folders())
 		for (const char *plugin : {"icepath-selftest.so", "icepath-selftest-network.so", "icepath-selftest-relay.so",
 								   "icepath-selftest-queue.so"})
 			own.push_back(folder + "/selftest/" + plugin);
-	for (plan::Target &target : run::describe_plugins(own, notices))
+	for (targets::Target &target : run::describe_plugins(own, notices))
 		targets.push_back(std::move(target));
 	return targets;
 }
@@ -93,7 +95,7 @@ Measured measure(const MeasureOptions &options, model::Head head, privilege::Hel
 	const std::string stamps = make_stamps_folder(options.workspace);
 	setenv(kStampsVariable, stamps.c_str(), 1);
 	setenv(kWorkVariable, std::to_string(rounds_of_work(stretched(kWorkNs))).c_str(), 1); // workers inherit it
-	const std::vector<plan::Target> targets = targets_of(measured.notices);
+	const std::vector<targets::Target> targets = targets_of(measured.notices);
 	std::vector<const Injection *> possible;
 	std::vector<std::string> why(options.injections.size());
 	plan::Plan plan;
@@ -119,7 +121,8 @@ Measured measure(const MeasureOptions &options, model::Head head, privilege::Hel
 		session.begin_injection = [&](size_t cell, const std::vector<uint32_t> &tids) {
 			const Injection &injection = *possible[cell / 2];
 			const bool puts_in = injection.from_outside && cell % 2 == 1;
-			injector.begin(puts_in ? injection.name : "", injection.traffic, plan.cells[cell].cpus, tids);
+			injector.begin(puts_in ? injection.name : "", injection.traffic, model::cpus_by_side(plan.cells[cell]),
+						   tids);
 		};
 		session.end_injection = [&] { injector.end(); };
 		const run::SessionResult result = run::run_session(plan, head, session, helper, tell);

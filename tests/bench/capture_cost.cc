@@ -22,6 +22,7 @@
 
 #include "cpuset/topology.h"
 #include "profiler/failure.h"
+#include "profiler/run/describe.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/stats/paired_blocks.h"
 #include "tests/bench/child_program.h"
@@ -83,7 +84,7 @@ public:
 		const auto after = run_times();
 		close(enabled);
 		uint64_t records = 0;
-		for (const model::SlotCapture &slot : block.slots)
+		for (const model::SlotCapture &slot : block.window->slots)
 			records += slot.position;
 		const auto trips = static_cast<double>(block.flows[1].recvs.size());
 		double hits = 0, ns = 0;

@@ -12,7 +12,7 @@ namespace icepath::bench {
 std::vector<std::string> captured_tracepoints()
 {
 	model::Cell cell;
-	cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_SKB_COPY;
+	cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::ByteStream, model::Mechanism::SkbCopy};
 	cell.wait = model::Wait::Block;
 	const capture::ProbeSet needed = capture::needed_by(cell);
 	std::vector<std::string> names;

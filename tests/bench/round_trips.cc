@@ -17,7 +17,7 @@ privilege::Identity as_oneself()
 	return self;
 }
 
-std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<plan::Target> &targets, const std::string &target,
+std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const std::string &target,
 											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
 											  const run::SlotsView &slots, privilege::Helper &helper)
 {

@@ -18,6 +18,7 @@
 #include "cpuset/kept_awake.h"
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
+#include "profiler/run/describe.h"
 #include "tests/bench/bare_ping_pong.h"
 #include "tests/bench/rivals.h"
 #include "tests/bench/told_ratio.h"
@@ -91,7 +92,7 @@ std::vector<Contest> contests(CpuPair cpus)
 
 // A segment of icepath: the median of all blocks of a new cell but the first. Where the shared memory of two sides lies
 // makes a tenth of a spinning round trip, so that it has to change from round to round, as it does for the rivals.
-double segment(const Contest &contest, const std::vector<plan::Target> &targets, CpuPair cpus)
+double segment(const Contest &contest, const std::vector<targets::Target> &targets, CpuPair cpus)
 {
 	constexpr uint64_t kMostNs = 2'000'000'000;
 	privilege::Helper helper(as_oneself());
@@ -117,7 +118,7 @@ void measure(Rival &rival, double &trip_ns)
 	trip_ns = report.round_trip_ns;
 }
 
-void run_round(Contest &contest, uint32_t round, const std::vector<plan::Target> &targets, CpuPair cpus)
+void run_round(Contest &contest, uint32_t round, const std::vector<targets::Target> &targets, CpuPair cpus)
 {
 	std::vector<double> rivals(contest.rivals.size());
 	double own = 0;

@@ -101,7 +101,8 @@ TEST_F(CalibrationFile, WhatIsNoneIsRefusedInASentence)
 
 TEST(Calibration, TellsCellsWhoseMessagesGoInOneCall)
 {
-	const auto shares_of = [](const std::string &target, uint64_t bytes, uint32_t parts = 1, uint32_t mechanisms = 0) {
+	const auto shares_of = [](const std::string &target, uint64_t bytes, uint32_t parts = 1,
+							  model::Mechanisms mechanisms = {}) {
 		model::Cell cell;
 		cell.target = target;
 		cell.payload_bytes = bytes;
@@ -121,7 +122,7 @@ TEST(Calibration, TellsCellsWhoseMessagesGoInOneCall)
 	EXPECT_DOUBLE_EQ(between->taken, 0.3125);
 	EXPECT_FALSE(shares_of("pipe", 4097)) << "larger than what was tried";
 	EXPECT_FALSE(shares_of("pipe", 64, 2));
-	EXPECT_FALSE(shares_of("pipe", 64, 1, ICEPATH_USES_USER_SLOT)) << "its publisher stamps";
+	EXPECT_FALSE(shares_of("pipe", 64, 1, {model::Mechanism::UserSlot})) << "its publisher stamps";
 	EXPECT_FALSE(shares_of("mqueue", 64));
 	EXPECT_FALSE(shares_of("splice", 64));
 }

@@ -137,10 +137,11 @@ INSTANTIATE_TEST_SUITE_P(Cpus, CaptureTest, testing::Bool(),
 TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 {
 	model::Cell spinning;
-	spinning.mechanisms = ICEPATH_USES_USER_SLOT;
+	spinning.mechanisms = {model::Mechanism::UserSlot};
 	spinning.wait = model::Wait::Spin;
 	model::Cell tcp;
-	tcp.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_SKB_COPY | ICEPATH_USES_BYTE_STREAM;
+	tcp.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice, model::Mechanism::SkbCopy,
+					  model::Mechanism::ByteStream};
 	const auto has = [](ProbeSet set, std::string_view tracepoint) {
 		for (size_t i = 0; i < kProbes.size(); i++)
 			if (kProbes[i].name == tracepoint)
@@ -153,19 +154,19 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	EXPECT_TRUE(has(needed_by(tcp), "net_dev_queue"));
 	EXPECT_FALSE(has(needed_by(tcp), "sys_enter")) << "its plug-in stamps its calls";
 	model::Cell library;
-	library.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
+	library.mechanisms = {model::Mechanism::LibraryCalls};
 	EXPECT_TRUE(has(needed_by(library), "sys_enter") && has(needed_by(library), "sys_exit"));
 	EXPECT_FALSE(has(needed_by(tcp), "skb_copy_datagram_iovec")) << "a sleeping receiver can't take before it is told";
 	tcp.wait = model::Wait::Poll;
 	EXPECT_TRUE(has(needed_by(tcp), "skb_copy_datagram_iovec"));
 	// What functions tell: each of the queue that the cell's messages pass.
-	const std::map<uint32_t, std::vector<std::string_view>> queues = {
-		{ICEPATH_USES_SOCKET, {"skb_queue_tail"}},
-		{ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM, {"tcp_queue_rcv"}},
-		{ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV, {"__skb_recv_udp"}},
-		{ICEPATH_USES_PIPE, {"pipe_write", "mutex_unlock"}},
-		{ICEPATH_USES_MESSAGE_QUEUE, {"msg_insert", "wake_q_add_safe", "store_msg"}},
-		{ICEPATH_USES_USER_SLOT, {}},
+	const std::vector<std::pair<model::Mechanisms, std::vector<std::string_view>>> queues = {
+		{{model::Mechanism::Socket}, {"skb_queue_tail"}},
+		{{model::Mechanism::Socket, model::Mechanism::NetworkDevice, model::Mechanism::ByteStream}, {"tcp_queue_rcv"}},
+		{{model::Mechanism::Socket, model::Mechanism::NetworkDevice}, {"__skb_recv_udp"}},
+		{{model::Mechanism::Pipe}, {"pipe_write", "mutex_unlock"}},
+		{{model::Mechanism::MessageQueue}, {"msg_insert", "wake_q_add_safe", "store_msg"}},
+		{{model::Mechanism::UserSlot}, {}},
 	};
 	for (const auto &[mechanisms, expected] : queues) {
 		model::Cell polling;

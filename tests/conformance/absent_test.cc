@@ -20,11 +20,11 @@ protected:
 		EXPECT_NE(sentence.find(told().name), std::string::npos) << sentence;
 		EXPECT_NE(sentence.find(told().why_not), std::string::npos) << sentence;
 	}
-	plan::Target described() const
+	targets::Target described() const
 	{
-		plan::Target target;
+		targets::Target target;
 		target.name = told().name;
-		target.waits = told().waits;
+		target.waits = targets::waits_of(told().waits);
 		target.max_payload_bytes = 64;
 		target.why_not = told().why_not;
 		return target;

@@ -27,19 +27,19 @@ protected:
 model::Wait wait_of(icepath_wait wait)
 {
 	for (const auto each : {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll})
-		if (plan::bit_of(each) == wait)
+		if (targets::bit_of(each) == wait)
 			return each;
 	return model::Wait::Spin;
 }
 
-plan::Target described(const Case &each)
+targets::Target described(const Case &each)
 {
-	plan::Target target;
+	targets::Target target;
 	target.name = each.target;
 	target.plugin = plugin_path(each.plugin);
-	target.waits = each.told.waits;
-	target.mechanisms = each.told.mechanisms;
-	target.capabilities = each.told.capabilities;
+	target.waits = targets::waits_of(each.told.waits);
+	target.mechanisms = targets::mechanisms_of(each.told.mechanisms);
+	target.traits = targets::traits_of(each.told.capabilities);
 	target.max_payload_bytes = each.told.max_payload_bytes;
 	target.max_payload_why = each.told.max_payload_why;
 	return target;
@@ -82,7 +82,7 @@ TEST_P(Sizes, BeyondTheLimitAreLeftOutOfAll)
 {
 	plan::Wishes wishes = wish_for(GetParam());
 	wishes.targets = {"all"};
-	plan::Target boundless = described(GetParam());
+	targets::Target boundless = described(GetParam());
 	boundless.name = "boundless";
 	boundless.max_payload_bytes = UINT64_MAX;
 	const plan::Plan plan = plan::make(wishes, {described(GetParam()), boundless}, {0, 1});

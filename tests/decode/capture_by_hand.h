@@ -4,8 +4,8 @@
 #include <string>
 
 #include "ebpf/records.h"
-#include "icepath/plugin.h"
 #include "profiler/decode/decode.h"
+#include "tests/model/own_window.h"
 #include "tests/path/scene.h"
 
 namespace icepath::decode {
@@ -13,29 +13,32 @@ namespace icepath::decode {
 using namespace path; // scenes, and all that paths are made of
 
 inline constexpr uint64_t kSenderKey = 7, kReceiverKey = 8;
-inline constexpr uint32_t kUnixSocket = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
-inline constexpr uint32_t kTcp = kUnixSocket | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM;
-inline constexpr uint32_t kUdp = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
+using model::Mechanism;
+inline constexpr model::Mechanisms kUnixSocket = {Mechanism::Socket, Mechanism::SkbCopy};
+inline constexpr model::Mechanisms kTcp = {Mechanism::Socket, Mechanism::SkbCopy, Mechanism::NetworkDevice,
+										   Mechanism::ByteStream};
+inline constexpr model::Mechanisms kUdp = {Mechanism::Socket, Mechanism::NetworkDevice};
 
 // One-way messages of 100 bytes, message i in [1000 * (i + 1), 1000 * (i + 2)): send at 0, call [100, 200), receiver's wait
 // since -200, taken by 600, recv at 700.
 struct Capture {
-	explicit Capture(uint32_t mechanisms, unsigned messages = 1)
+	explicit Capture(model::Mechanisms mechanisms, unsigned messages = 1)
 	{
 		cell.pattern = model::Pattern::OneWay;
 		cell.mechanisms = mechanisms;
 		cell.payload_bytes = 100;
-		block.probed = true;
-		block.begin.monotonic_ns = 10;
-		block.finish.monotonic_ns = 1'000'000;
+		cell.graph = model::star(1, {0, kReceiverCpu}, model::Between::Processes, false);
+		window().probed = true;
+		window().begin.monotonic_ns = 10;
+		window().finish.monotonic_ns = 1'000'000;
+		window().threads = {{kSender, 0, "a sender"}, {kReceiver, kReceiverCpu, "a receiver"}};
 		block.sides.resize(2);
 		block.sides[0].tid = kSender;
 		block.sides[1].tid = kReceiver;
-		block.sides[1].cpu = kReceiverCpu;
 		block.flows = {{kSenderKey, kReceiverKey, {}, {}}};
-		block.slots.resize(3);
+		window().slots.resize(3);
 		for (int slot = 0; slot < 3; ++slot)
-			block.slots[slot].cpu = slot == 2 ? -1 : slot;
+			window().slots[slot].cpu = slot == 2 ? -1 : slot;
 		for (unsigned i = 0; i < messages; ++i) {
 			const uint64_t t = start(i);
 			block.flows[0].sends.push_back({i, t, t, t + 100, 0, t + 200, 1, 0, 0});
@@ -50,11 +53,11 @@ struct Capture {
 		record.type = type;
 		record.version = ICEPATH_RECORD_VERSION;
 		record.bytes = sizeof(record);
-		record.seq = block.slots[slot].position++;
+		record.seq = window().slots[slot].position++;
 		record.tid = tid;
 		record.cpu = static_cast<uint16_t>(slot);
 		record.end_ns = end;
-		return block.slots[slot].records.emplace_back(record);
+		return window().slots[slot].records.emplace_back(record);
 	}
 	icepath_record &ready(uint64_t at, uint32_t tid = kSender, unsigned slot = 0)
 	{
@@ -84,6 +87,7 @@ struct Capture {
 		record.off.out_cpu = kReceiverCpu;
 		return record;
 	}
+	model::Window &window() { return model::own_window(block); }
 	Observations decoded() const { return observations_of(block, cell); }
 	std::string text(unsigned message = 0) const
 	{

@@ -63,15 +63,16 @@ TEST(Decode, AKernelThreadHasWhatASenderThatPollsGaveIt)
 							  "1:receiver.user 100");
 	sent.call_ns = 0;
 	EXPECT_EQ(capture.text(), "0:sender.user 150' | 1:receiver.kernel 450 | 1:receiver.user 100");
-	capture.block.slots[0].records.back().end_ns = 1650; // announced after a receiver that polls had it
+	capture.window().slots[0].records.back().end_ns = 1650; // announced after a receiver that polls had it
 	EXPECT_EQ(capture.text(), "0:sender.user 600~ | 1:receiver.user 100");
-	capture.block.slots[0].records.back().socket.socket++; // nobody announced it
+	capture.window().slots[0].records.back().socket.socket++; // nobody announced it
 	EXPECT_EQ(capture.text(), "0:sender.user 600~ | 1:receiver.user 100");
-	capture.block.slots[0].records.back().socket.socket--;
-	capture.block.slots[0].records.back().end_ns = 1580; // or between its dequeuing and the return of the taking call
+	capture.window().slots[0].records.back().socket.socket--;
+	capture.window().slots[0].records.back().end_ns =
+		1580; // or between its dequeuing and the return of the taking call
 	capture.add(1, ICEPATH_RECORD_TAKEN, 1550, kReceiver).socket.socket = kReceiverKey;
 	EXPECT_EQ(capture.text(), "0:sender.user 550~ | 1:receiver.kernel 50 | 1:receiver.user 100");
-	capture.block.slots[0].records.back().end_ns = 1150;
+	capture.window().slots[0].records.back().end_ns = 1150;
 	capture.ready(1155, kForeign + 1);
 	EXPECT_EQ(capture.text(), "no_evidence");
 }
@@ -91,7 +92,7 @@ TEST(Decode, AKernelThreadsWakingTellsWhereNothingIsAnnounced)
 
 TEST(Decode, ALibrarysSystemCallsAreInTheLog)
 {
-	Capture capture(ICEPATH_USES_LIBRARY_CALLS);
+	Capture capture({Mechanism::LibraryCalls});
 	capture.cell.wait = model::Wait::Spin;
 	capture.block.flows[0].recvs[0].take_call_ns = 1550;
 	EXPECT_EQ(capture.text(), "0:sender.user 200~ | 1:propagation 350 | 1:receiver.user 150");
@@ -122,7 +123,7 @@ TEST(Decode, WhereStampsTellOfCallsTheLogsArentLookedAt)
 
 TEST(Decode, TheCalibrationIsOfMessagesInOneCall)
 {
-	Capture capture(0);
+	Capture capture(model::Mechanisms{});
 	capture.cell.calibrated = {0.25, 0.75};
 	EXPECT_EQ(capture.decoded().transfers.at(0).shares, (model::CallShares{0.25, 0.75}));
 	capture.cell.parts = 2;
@@ -131,8 +132,8 @@ TEST(Decode, TheCalibrationIsOfMessagesInOneCall)
 
 TEST(Decode, AnUnprobedBlockHasNoRecords)
 {
-	Capture capture(0);
-	capture.block.slots.clear();
+	Capture capture(model::Mechanisms{});
+	capture.window().slots.clear();
 	EXPECT_TRUE(capture.decoded().lost.empty());
 }
 
@@ -147,7 +148,7 @@ TEST(Decode, RecordsInAnyOrder)
 	const std::string expected = capture.text(20);
 	EXPECT_TRUE(expected.starts_with("0:sender.user 100")) << expected;
 	std::mt19937 random(1);
-	for (auto &slot : capture.block.slots)
+	for (auto &slot : capture.window().slots)
 		std::ranges::shuffle(slot.records, random);
 	for (unsigned i = 0; i < 40; ++i)
 		EXPECT_EQ(capture.text(i), expected);
@@ -155,7 +156,7 @@ TEST(Decode, RecordsInAnyOrder)
 
 TEST(Decode, SlotStamps)
 {
-	Capture capture(ICEPATH_USES_USER_SLOT);
+	Capture capture({Mechanism::UserSlot});
 	capture.cell.wait = model::Wait::Poll;
 	capture.block.flows[0].sends[0] = {0, 1000, 1000, 0, 1100, 0, 1, 0, 0};
 	capture.block.flows[0].recvs[0] = {0, 500, 0, 0, 0, 1150, 1200, 9, 0};
@@ -187,7 +188,7 @@ TEST(Decode, ForeignRunsAreNamed)
 // The receiver of an eventfd looks at memory only once the call has told it to: the slot's stamp tells nothing of when it could.
 TEST(Decode, ABellRingsWithinItsCall)
 {
-	Capture capture(ICEPATH_USES_USER_SLOT | ICEPATH_USES_BELL);
+	Capture capture({Mechanism::UserSlot, Mechanism::Bell});
 	capture.cell.wait = model::Wait::Poll;
 	capture.block.flows[0].sends = {{0, 1000, 1000, 1100, 1090, 1200, 1, 0, 0}};
 	capture.block.flows[0].recvs = {{0, 800, 0, 0, 0, 1180, 1300, 1, 0}};
@@ -198,14 +199,14 @@ TEST(Decode, ABellRingsWithinItsCall)
 	EXPECT_EQ(text_of(path), "0:sender.user 100 | 0:sender.kernel 100~ | 1:propagation 50 | 1:receiver.user 50");
 	EXPECT_EQ(path.segments.at(1).end.earliest_ns, 1100u);
 	EXPECT_EQ(path.segments.at(1).end.latest_ns, 1200u);
-	capture.cell.mechanisms = ICEPATH_USES_USER_SLOT;
+	capture.cell.mechanisms = {Mechanism::UserSlot};
 	EXPECT_EQ(capture.text(), "0:sender.user 90 | 1:propagation 160 | 1:receiver.user 50")
 		<< "who may look at any time";
 }
 
 TEST(Decode, AStoreIsOverWhenItsThreadStampsAgain)
 {
-	Capture capture(ICEPATH_USES_USER_SLOT, 2);
+	Capture capture({Mechanism::UserSlot}, 2);
 	capture.block.flows[0].sends = {{0, 1000, 1000, 0, 1090, 0, 1, 0, 0}, {1, 2000, 2000, 2100, 2090, 2200, 1, 0, 0}};
 	capture.block.flows[0].recvs = {{0, 800, 0, 0, 0, 1180, 1300, 1, 0}, {1, 1400, 0, 0, 0, 2180, 2300, 1, 0}};
 	const Observations seen = capture.decoded();
@@ -226,14 +227,14 @@ TEST(Decode, WhoIsMeasuredBesideIsNamedWhereItHadTheCpu)
 	sleep.off.waking_ns = sleep.off.wakeup_ns = 1190;
 	sleep.off.out_cpu = kReceiverCpu;
 	EXPECT_EQ(capture.decoded().lost.size(), 1u) << "a record of a thread that nobody knows is lost";
-	capture.block.companions = {{kCompanion, kReceiverCpu, "tcp receiver"}};
+	capture.window().threads.push_back({kCompanion, kReceiverCpu, "tcp receiver"});
 	EXPECT_TRUE(capture.decoded().lost.empty());
 	EXPECT_EQ(capture.decoded().deliveries.size(), 1u);
 	EXPECT_NE(capture.text().find("1:runqueue 50 by 40"), std::string::npos) << capture.text();
 	EXPECT_EQ(capture.decoded().task_names.at(kCompanion), "tcp receiver");
 	// By the end of the block it sleeps again, since before that.
-	capture.add(1, ICEPATH_RECORD_STILL_OFF, 900'000, kCompanion).off.out_ns = 1205;
 	sleep.end_ns = 1195;
+	capture.add(1, ICEPATH_RECORD_STILL_OFF, 900'000, kCompanion).off.out_ns = 1205;
 	EXPECT_EQ(capture.text().find("by 40"), std::string::npos) << capture.text();
 }
 
@@ -260,7 +261,7 @@ TEST(Decode, EachReceiverOfAMessageHasItsOwnWay)
 	constexpr uint32_t kSecond = 333;
 	constexpr uint64_t kSecondKey = 9;
 	capture.cell.pattern = model::Pattern::FanOut;
-	capture.cell.cpus = {0, kReceiverCpu, kReceiverCpu};
+	capture.cell.graph = model::star(1, {0, kReceiverCpu, kReceiverCpu}, model::Between::Processes, false);
 	capture.block.sides.push_back(capture.block.sides[1]);
 	capture.block.sides[2].tid = kSecond;
 	capture.block.flows.push_back({kSenderKey, kSecondKey, {}, {}});
@@ -294,6 +295,7 @@ TEST(Decode, PingPongHasBothDirections)
 {
 	Capture capture(kUnixSocket);
 	capture.cell.pattern = model::Pattern::PingPong;
+	capture.cell.graph = model::star(1, {0, kReceiverCpu}, model::Between::Processes, true);
 	capture.block.flows.push_back({kReceiverKey, kSenderKey, {}, {}});
 	capture.block.flows[1].sends.push_back({0, 1800, 1800, 1810, 0, 1830, 1, 0, 0});
 	capture.block.flows[1].recvs.push_back({0, 1300, 0, 1300, 1900, 0, 1910, 1, 0});

@@ -22,7 +22,7 @@ public:
 	Model(uint64_t seed, bool loses_records) : random_(seed), capture(kUdp, 0)
 	{
 		capture.cell.pattern = model::Pattern::FanIn;
-		capture.cell.cpus = {0, 0, 1, 1, 1};
+		capture.cell.graph = model::star(kSenders, {0, 0, 1, 1, 1}, model::Between::Processes, false);
 		capture.block.sides.resize(kSenders + 1);
 		capture.block.flows.clear();
 		for (uint32_t sender = 0; sender < kSenders; sender++) {
@@ -35,7 +35,7 @@ public:
 		for (unsigned cpu : {0u, 1u})
 			empty_backlog(cpu, kForeign);
 		receive();
-		for (auto &slot : capture.block.slots) {
+		for (auto &slot : capture.window().slots) {
 			std::ranges::sort(slot.records, {}, &icepath_record::end_ns);
 			slot.position = 0;
 			for (icepath_record &record : slot.records)

@@ -9,6 +9,14 @@
 namespace icepath::decode {
 namespace {
 
+model::Mechanisms all_mechanisms()
+{
+	model::Mechanisms all;
+	for (size_t i = 0; i < std::size(model::kMechanismNames); ++i)
+		all.add(static_cast<Mechanism>(i));
+	return all;
+}
+
 TEST(Decode, StampsThatCannotBeTrue)
 {
 	auto with = [](auto spoil) {
@@ -44,21 +52,24 @@ TEST(Decode, RandomBytes)
 	};
 	uint64_t complete = 0;
 	for (int round = 0; round < 3000; ++round) {
-		constexpr uint32_t kMechanisms[] = {kUnixSocket, kTcp, kUdp, 0, ICEPATH_USES_USER_SLOT, 0xffffffff};
+		static const model::Mechanisms kMechanisms[] = {kUnixSocket,     kTcp, kUdp, {}, {Mechanism::UserSlot},
+														all_mechanisms()};
 		Capture capture(kMechanisms[below(6)], static_cast<unsigned>(below(8)));
 		capture.cell.pattern = static_cast<model::Pattern>(below(2));
+		capture.cell.graph =
+			model::star(1, {0, kReceiverCpu}, model::Between::Processes, is_answered(capture.cell.pattern));
 		capture.cell.wait = static_cast<model::Wait>(below(3));
 		capture.cell.payload_bytes = below(3) ? 100 : random();
 		if (below(4) == 0) { // two senders into one socket
 			capture.cell.pattern = model::Pattern::FanIn;
-			capture.cell.cpus = {0, 0, kReceiverCpu};
+			capture.cell.graph = model::star(2, {0, 0, kReceiverCpu}, model::Between::Processes, false);
 			capture.block.sides.insert(capture.block.sides.begin(), capture.block.sides[0]);
 			capture.block.flows.push_back(capture.block.flows[0]);
 		}
 		if (below(8) == 0)
 			capture.block.sides[1].tid = kSender;
 		const bool sound_log = below(2);
-		capture.block.flows.resize(model::flows_of(capture.cell).size());
+		capture.block.flows.resize(capture.cell.graph.flows.size());
 		for (auto &flow : capture.block.flows) {
 			for (auto &send : flow.sends)
 				if (below(3) == 0)
@@ -67,7 +78,7 @@ TEST(Decode, RandomBytes)
 				if (below(3) == 0)
 					recv = {below(10) ? below(9) : random(), time(), time(), time(), time(), time(), time(), 1, 0};
 		}
-		for (auto &slot : capture.block.slots) {
+		for (auto &slot : capture.window().slots) {
 			slot.position = static_cast<uint32_t>(below(4) ? below(20) : random());
 			if (sound_log) {
 				slot.position = 0;

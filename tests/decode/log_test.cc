@@ -18,7 +18,7 @@ TEST(Decode, AGapBecomesAWindow)
 	Capture capture(kUnixSocket, 40);
 	for (unsigned i = 0; i < 40; ++i)
 		capture.ready(Capture::start(i) + 150);
-	capture.block.slots[0].records.erase(capture.block.slots[0].records.begin() + 20);
+	capture.window().slots[0].records.erase(capture.window().slots[0].records.begin() + 20);
 	const Observations seen = capture.decoded();
 	ASSERT_EQ(seen.lost.size(), 1u);
 	EXPECT_EQ(seen.lost[0].begin_ns, Capture::start(16) + 150);
@@ -40,7 +40,7 @@ TEST(Decode, AWindowOfASharedSlotSpansMoreForEachCpu)
 			record.run.in_ns = record.end_ns - 5;
 			record.cpu = static_cast<uint16_t>(2 + i % cpus);
 		}
-		capture.block.slots[2].records.erase(capture.block.slots[2].records.begin() + 100);
+		capture.window().slots[2].records.erase(capture.window().slots[2].records.begin() + 100);
 		const Observations seen = capture.decoded();
 		ASSERT_EQ(seen.lost.size(), 1u);
 		EXPECT_EQ(seen.lost[0].begin_ns, 1000 + 10 * (100 - 16 * cpus));
@@ -53,7 +53,7 @@ TEST(Decode, AFullLogLosesTheRestOfTheBlock)
 	Capture capture(kUnixSocket, 40);
 	for (unsigned i = 0; i < 40; ++i)
 		capture.ready(Capture::start(i) + 150);
-	capture.block.slots[0].records.resize(30);
+	capture.window().slots[0].records.resize(30);
 	const Observations seen = capture.decoded();
 	ASSERT_EQ(seen.lost.size(), 1u);
 	EXPECT_EQ(seen.lost[0].begin_ns, Capture::start(26) + 150);
@@ -66,9 +66,9 @@ TEST(Decode, WithoutEnoughNeighboursTheWindowIsOpen)
 	Capture capture(kUnixSocket, 40);
 	for (unsigned i = 0; i < 40; ++i)
 		capture.ready(Capture::start(i) + 150);
-	capture.block.slots[0].records.erase(capture.block.slots[0].records.begin() + 2);
+	capture.window().slots[0].records.erase(capture.window().slots[0].records.begin() + 2);
 	EXPECT_EQ(capture.decoded().lost.at(0).begin_ns, 0u);
-	capture.block.slots[0].records.clear();
+	capture.window().slots[0].records.clear();
 	EXPECT_EQ(capture.decoded().lost.at(0).begin_ns, 0u);
 	EXPECT_EQ(capture.decoded().lost.at(0).end_ns, UINT64_MAX);
 }
@@ -104,7 +104,7 @@ TEST(Decode, AGapWithARecordThatCantBeReadIsLost)
 	capture.ready(1150);
 	capture.slept(850, 1160, 1200, 1250);
 	capture.slept(1260, 1262, 1264, 1270).type = 77;
-	auto &records = capture.block.slots[1].records;
+	auto &records = capture.window().slots[1].records;
 	records.erase(records.begin());
 	EXPECT_EQ(capture.text(), "lost_record");
 }
@@ -114,7 +114,7 @@ TEST(Decode, TwoRecordsOfOneNumberCountAsLost)
 	Capture capture(kUnixSocket);
 	capture.ready(1150);
 	capture.slept(850, 1160, 1200, 1250);
-	capture.block.slots[1].records.push_back(capture.block.slots[1].records.back());
+	capture.window().slots[1].records.push_back(capture.window().slots[1].records.back());
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
@@ -132,7 +132,7 @@ TEST(Decode, WhatTheKernelSkippedSpoilsTheBlock)
 	Capture capture(kUnixSocket);
 	capture.ready(1150);
 	capture.slept(850, 1160, 1200, 1250);
-	capture.block.skipped = {{.count = 1}};
+	capture.window().skipped = {{.count = 1}};
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
@@ -146,7 +146,7 @@ TEST(Decode, WhatTheKernelSkippedSpoilsItsTime)
 	for (unsigned i = 0; i < 3; i++)
 		whole[i] = capture.text(i);
 	EXPECT_NE(whole[1].find("receiver.user"), std::string::npos) << whole[1];
-	capture.block.skipped = {{2100, 2300, 1}};
+	capture.window().skipped = {{2100, 2300, 1}};
 	EXPECT_EQ(capture.text(0), whole[0]);
 	EXPECT_EQ(capture.text(1), "lost_record");
 	EXPECT_EQ(capture.text(2), whole[2]);
@@ -160,7 +160,7 @@ TEST(Decode, AWakeThatWasSkippedInPartSpoilsTheNextPeriod)
 		capture.ready(1150);
 		capture.ready(2150);
 		capture.slept(1850, 1750, 2200, 2250);
-		capture.block.skipped = {{1740, is_skipped ? 1760u : 1745u, 1}};
+		capture.window().skipped = {{1740, is_skipped ? 1760u : 1745u, 1}};
 		EXPECT_EQ(capture.text(1) == "lost_record", is_skipped) << capture.text(1);
 	}
 }

@@ -10,9 +10,10 @@ namespace {
 
 // The message of Capture, taken by who sent it: asked for at 250 after `send`, taken by a call [260, 600), recv at 700.
 struct OneThread : Capture {
-	explicit OneThread(uint32_t mechanisms, unsigned messages = 1) : Capture(mechanisms, messages)
+	explicit OneThread(model::Mechanisms mechanisms, unsigned messages = 1) : Capture(mechanisms, messages)
 	{
-		cell.between = model::Between::OneThread;
+		cell.graph = model::star(1, {0, 0}, model::Between::OneThread, false);
+		window().threads.resize(1);
 		block.sides[1] = block.sides[0];
 		for (unsigned i = 0; i < messages; ++i)
 			block.flows[0].recvs[i] = recv_at(i, start(i));
@@ -41,7 +42,7 @@ TEST(OneThread, AsksAfterItHasSentSoThatTheMessageWaitsInItsQueue)
 
 TEST(OneThread, WithoutAnEventHasItReadyByTheReturnOfTheCall)
 {
-	OneThread capture(0);
+	OneThread capture(model::Mechanisms{});
 	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 100~ | 1:queue/busy 50 | 1:receiver.user 10 | "
 							  "1:receiver.kernel 340 | 1:receiver.user 100");
 	const Observations seen = capture.decoded();
@@ -52,7 +53,7 @@ TEST(OneThread, WithoutAnEventHasItReadyByTheReturnOfTheCall)
 
 TEST(OneThread, LooksIntoItsOwnSlot)
 {
-	OneThread capture(ICEPATH_USES_USER_SLOT);
+	OneThread capture({Mechanism::UserSlot});
 	capture.cell.wait = model::Wait::Spin;
 	capture.block.flows[0].sends[0] = {0, 1000, 1000, 0, 1100, 0, 1, 0, 0};
 	capture.block.flows[0].recvs[0] = {0, 1120, 0, 0, 0, 1150, 1200, 1, 0};
@@ -104,6 +105,7 @@ TEST(OneThread, AnswersItself)
 {
 	OneThread capture(kUnixSocket);
 	capture.cell.pattern = model::Pattern::PingPong;
+	capture.cell.graph = model::star(1, {0, 0}, model::Between::OneThread, true);
 	capture.ready(1150);
 	constexpr uint64_t kBack = 1750;
 	capture.block.flows.push_back({kReceiverKey, kSenderKey, {}, {}});
@@ -125,7 +127,7 @@ TEST(OneThread, CannotAskBeforeItHasSent)
 	socket.ready(1150);
 	socket.block.flows[0].recvs[0].ask_ns = 1199;
 	EXPECT_EQ(socket.text(), "inverted_time");
-	OneThread slot(ICEPATH_USES_USER_SLOT);
+	OneThread slot({Mechanism::UserSlot});
 	slot.cell.wait = model::Wait::Spin;
 	slot.block.flows[0].sends[0] = {0, 1000, 1000, 0, 1100, 0, 1, 0, 0};
 	slot.block.flows[0].recvs[0] = {0, 1099, 0, 0, 0, 1150, 1200, 1, 0};

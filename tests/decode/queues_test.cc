@@ -16,7 +16,7 @@ icepath_record &enqueued(Capture &capture, uint64_t at, uint64_t key = 0, uint32
 
 TEST(Decode, APipesMessageIsReadyWithItsLastPart)
 {
-	Capture capture(ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_PIPE, 2);
+	Capture capture({Mechanism::ByteStream, Mechanism::Pipe}, 2);
 	enqueued(capture, 1120);
 	enqueued(capture, 1140);
 	enqueued(capture, 2130);
@@ -28,7 +28,7 @@ TEST(Decode, APipesMessageIsReadyWithItsLastPart)
 
 TEST(Decode, AMessageQueuesMessageIsReadyWhereItWasPut)
 {
-	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	Capture capture({Mechanism::MessageQueue});
 	capture.slept(850, 1150, 1170, 1250);
 	EXPECT_EQ(capture.text().find("0:sender.user 100 | 0:sender.kernel 50"), 0u) << "the waking tells it";
 	enqueued(capture, 1130);
@@ -38,7 +38,7 @@ TEST(Decode, AMessageQueuesMessageIsReadyWhereItWasPut)
 
 TEST(Decode, AMappedQueuesMessageIsTakenWhereItWasSeenUnlessACallTookIt)
 {
-	Capture capture(ICEPATH_USES_MAPPED_QUEUE, 2);
+	Capture capture({Mechanism::MappedQueue}, 2);
 	capture.cell.wait = model::Wait::Poll;
 	model::RecvStamp &seen = capture.block.flows[0].recvs[0];
 	seen.take_call_ns = seen.take_return_ns = 0;
@@ -50,7 +50,7 @@ TEST(Decode, AMappedQueuesMessageIsTakenWhereItWasSeenUnlessACallTookIt)
 
 TEST(Decode, OnlyTheSenderInItsCallPutsAMessageThere)
 {
-	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	Capture capture({Mechanism::MessageQueue});
 	enqueued(capture, 1090); // before the call
 	enqueued(capture, 1130, 0, kReceiver);
 	enqueued(capture, 1140, kReceiverKey); // in a socket
@@ -62,7 +62,7 @@ TEST(Decode, OnlyTheSenderInItsCallPutsAMessageThere)
 // A full queue: the receiver takes a message and, before it returns, puts that of the sleeping sender there and wakes it.
 TEST(Decode, WhoMakesRoomPutsTheSleepingSendersMessageThere)
 {
-	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	Capture capture({Mechanism::MessageQueue});
 	icepath_record &off = capture.add(0, ICEPATH_RECORD_OFF_CPU, 1190, kSender);
 	off.off.out_ns = 1120;
 	off.off.waking_ns = 1160;
@@ -79,7 +79,7 @@ TEST(Decode, WhoMakesRoomPutsTheSleepingSendersMessageThere)
 
 TEST(Decode, AMessageThatIsHandedOverGoesToWhoIsWoken)
 {
-	Capture capture(ICEPATH_USES_MESSAGE_QUEUE);
+	Capture capture({Mechanism::MessageQueue});
 	enqueued(capture, 1130).socket.woken_tid = kReceiver + 9; // a lock's or a futex's
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 	enqueued(capture, 1140).socket.woken_tid = kReceiver;
@@ -140,7 +140,7 @@ TEST(Decode, WhatRestsOnAKprobeIsNeverExact)
 	Capture capture(kUnixSocket);
 	capture.ready(1150).flags = ICEPATH_TIER_FENTRY << ICEPATH_FLAG_TIER_SHIFT;
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Exact);
-	capture.block.slots[0].records[0].flags = ICEPATH_TIER_KPROBE << ICEPATH_FLAG_TIER_SHIFT;
+	capture.window().slots[0].records[0].flags = ICEPATH_TIER_KPROBE << ICEPATH_FLAG_TIER_SHIFT;
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Paired);
 }
 

@@ -17,7 +17,7 @@ inline constexpr uint32_t kOther = 61; // another one of the daemon
 
 class Relayed : public testing::Test {
 protected:
-	Relayed() : capture(ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS)
+	Relayed() : capture({Mechanism::LibraryCalls, Mechanism::LibraryThreads})
 	{
 		thread(kSender, kSender);
 		thread(kClient, kSender);

@@ -87,7 +87,7 @@ TEST_F(ByBytes, AMessageMayGoInSeveralCalls)
 	broker_gives_on(1300);
 	EXPECT_EQ(threads(), by_broker);
 	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:queue/busy", "1:relay.kernel 5"})) << capture.text();
-	capture.block.slots[2].records.back().call.result = 99; // of what it was to take
+	capture.window().slots[2].records.back().call.result = 99; // of what it was to take
 	EXPECT_EQ(capture.text(), "left_path");
 }
 
@@ -181,7 +181,7 @@ TEST_F(ByBytes, WhatIsTakenUpIsForgotten)
 	takes(kBroker, 1130, 100, 0xb1);
 	broker_gives_on(1300);
 	EXPECT_EQ(threads(), by_broker) << capture.text();
-	for (icepath_record &record : capture.block.slots[2].records)
+	for (icepath_record &record : capture.window().slots[2].records)
 		if (record.type == ICEPATH_RECORD_CALL && record.end_ns == 605)
 			record.call.result = 19; // a byte of it is there
 	EXPECT_EQ(capture.text(), "ambiguous_relay");
@@ -241,7 +241,7 @@ TEST_F(ByBytes, AnEmptySocketForgetsWhatWasMissed)
 // In memory that processes share there are no bytes: a waking may carry the message, and it is the only one.
 TEST_F(ByBytes, WakingsCarryItInSharedMemory)
 {
-	capture.cell.mechanisms |= ICEPATH_USES_SHARED_MEMORY;
+	capture.cell.mechanisms.add(Mechanism::SharedMemory);
 	woken_by_futex(kSender, kServer, 1130);
 	woken_by_futex(kServer, kReceiver, 1420);
 	EXPECT_EQ(threads(), (std::vector<uint32_t>{kSender, kServer, kReceiver}));

@@ -41,8 +41,8 @@ protected:
 
 	void begin()
 	{
-		capture.block.slots[2] = {};
-		capture.block.slots[2].cpu = -1;
+		capture.window().slots[2] = {};
+		capture.window().slots[2].cpu = -1;
 		capture.block.flows[0].sends.clear();
 		capture.block.flows[0].recvs.clear();
 		free_at.clear();

@@ -96,7 +96,6 @@ TEST_F(Relayed, ADatagramIsOfTheLastThatItsCpuQueued)
 
 TEST_F(Relayed, AThreadWithoutANameOfItsOwnIsTheLibrarys)
 {
-	capture.block.sides[0].name = "sender";
 	for (const auto &[tid, comm, process] : {std::tuple{80u, "sender", kSender},
 											 {81u, "icepath-worker", kSender},
 											 {82u, "ZMQbg/IO/0", kSender},
@@ -122,8 +121,8 @@ TEST_F(Relayed, WhatIsAskedForMeanwhileIsNotTheMessage)
 		call(to, ICEPATH_CALL_TAKE, at + 30, at + 40, socket, bytes);
 	};
 	const auto threads_with = [&](uint64_t bytes) {
-		capture.block.slots[2].records.resize(6);
-		capture.block.slots[2].position = 6;
+		capture.window().slots[2].records.resize(6);
+		capture.window().slots[2].position = 6;
 		goes(kSender, kBroker, 1100, 0xb1, 100);
 		goes(kBroker, kServer, 1200, 0xc1, bytes); // "here is one"
 		goes(kServer, kBroker, 1300, 0xb2, bytes); // "give it to me"
@@ -206,7 +205,7 @@ TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 	woken_by_futex(kServer, kReceiver, 1420);
 	EXPECT_EQ(capture.text(), "left_path");
 	// Unless they say so: then the sender may have handed it to who woke the receiver, whatever else it gave to others.
-	capture.cell.mechanisms |= ICEPATH_USES_SHARED_MEMORY;
+	capture.cell.mechanisms.add(Mechanism::SharedMemory);
 	EXPECT_TRUE(mentions_in_order({"0:sender.user", "~", "1:relay.kernel 20", "2:wakeup"})) << capture.text();
 	const Observations seen = capture.decoded();
 	ASSERT_EQ(seen.transfers.size(), 2u);
@@ -287,13 +286,13 @@ TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
 	call(kClient, ICEPATH_CALL_FUTEX_WAIT, 820, 1220, kOtherCondition);
 	slept(kClient, 830, 1140, 1200, kSender);
 	call(kClient, ICEPATH_CALL_FUTEX_WAKE, 1300, 1350, kLock);
-	const size_t waits = capture.block.slots[2].records.size();
+	const size_t waits = capture.window().slots[2].records.size();
 	call(kReceiver, ICEPATH_CALL_FUTEX_LOCK, 1250, 1400, kLock);
 	slept(kReceiver, 1260, 1320, 1380, kClient);
 	EXPECT_NE(capture.text().find("~"), std::string::npos) << "nobody let go: " << capture.text();
 	call(kReceiver, ICEPATH_CALL_FUTEX_WAKE, 1410, 1420, kLock);
 	for (const icepath_call_kind told : {ICEPATH_CALL_FUTEX_LOCK, ICEPATH_CALL_FUTEX_WAIT}) {
-		capture.block.slots[2].records[waits].call.kind = told;
+		capture.window().slots[2].records[waits].call.kind = told;
 		EXPECT_EQ(capture.text(), "0:sender.user 110' | 0:sender.kernel 20' | 1:wakeup 10 | 1:runqueue 50 | "
 								  "1:receiver.kernel 30 | 1:receiver.user 30 | 1:receiver.kernel 10 | 1:blocked/lock "
 								  "70 by 50 | 1:runqueue 50 | 1:receiver.kernel 20 | 1:receiver.user 10 | "
@@ -331,7 +330,7 @@ TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
 	between_threads();
 	woken_by_futex(kSender, kClient, 1130);
 	woken_by_futex(kClient, kReceiver, 1420);
-	capture.block.slots[2].position++;
+	capture.window().slots[2].position++;
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
@@ -353,7 +352,7 @@ TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 	capture.add(2, ICEPATH_RECORD_THREAD, 20, kAnother).thread.tgid = kAnother;
 	slept(kAnother, 710, 0, 1200, 0);
 	EXPECT_EQ(capture.text(), "lost_record");
-	capture.block.companions.push_back(
+	capture.window().threads.push_back(
 		{kAnother, 1, "nats receiver"}); // of another cell: it can't have been on the way
 	EXPECT_EQ(capture.text(), "left_path");
 	slept(kServer, 710, 0, 1200, 0);
@@ -365,7 +364,7 @@ TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 TEST(Decode, ALockIsToldInAnyLibrarysCall)
 {
 	const auto text = [](uint64_t woken_word) {
-		Capture capture(ICEPATH_USES_LIBRARY_CALLS);
+		Capture capture({Mechanism::LibraryCalls});
 		for (const auto &[kind, begin, end, word] :
 			 std::initializer_list<std::tuple<icepath_call_kind, uint64_t, uint64_t, uint64_t>>{
 				 {ICEPATH_CALL_FUTEX_LOCK, 1110, 1170, 0x99}, {ICEPATH_CALL_FUTEX_WAKE, 1175, 1180, woken_word}}) {
@@ -388,7 +387,7 @@ TEST(Decode, ALockIsToldInAnyLibrarysCall)
 // What a UNIX socket's calls gave is announced at its other end: who takes there makes room, and nobody else.
 TEST(Decode, TheOtherEndOfASocketIsKnownByWhatWasAnnouncedThere)
 {
-	Capture capture(ICEPATH_USES_LIBRARY_CALLS);
+	Capture capture({Mechanism::LibraryCalls});
 	icepath_record &call = capture.add(0, ICEPATH_RECORD_CALL, 1180, kSender);
 	call.call.begin_ns = 1110;
 	call.call.kind = ICEPATH_CALL_GIVE;

@@ -33,7 +33,7 @@ TEST(DecodeShares, WithoutARecordOfItAGapIsUnknown)
 {
 	Capture capture = woken();
 	EXPECT_EQ(shares(capture), "runqueue: unknown 50");
-	capture.block.slots[1].records.back().flags = ICEPATH_FLAG_FROM_IDLE;
+	capture.window().slots[1].records.back().flags = ICEPATH_FLAG_FROM_IDLE;
 	EXPECT_EQ(shares(capture), "runqueue: idle 50");
 }
 
@@ -60,11 +60,11 @@ TEST(DecodeShares, NothingIsKnownBeforeTheFirstSwitch)
 TEST(DecodeShares, OnlyInABlockThatWasThrottledAnIdleCpuIsThat)
 {
 	Capture capture = woken();
-	capture.block.slots[1].records.back().flags = ICEPATH_FLAG_FROM_IDLE | ICEPATH_FLAG_WENT_IDLE;
+	capture.window().slots[1].records.back().flags = ICEPATH_FLAG_FROM_IDLE | ICEPATH_FLAG_WENT_IDLE;
 	EXPECT_EQ(shares(capture), "runqueue: idle 50") << "nothing was read";
-	capture.block.times_throttled = 0;
+	capture.window().times_throttled = 0;
 	EXPECT_EQ(shares(capture), "runqueue: idle 50");
-	capture.block.times_throttled = 1;
+	capture.window().times_throttled = 1;
 	EXPECT_EQ(shares(capture), "runqueue: throttled 50");
 }
 
@@ -103,7 +103,7 @@ TEST(DecodeShares, ASoftirqWithNoPacketsButItsConnectionsIsTheCalls)
 	EXPECT_FALSE(is_own(acknowledged(0, 0)));
 	EXPECT_FALSE(is_own(acknowledged(1, 1, 0))) << "written by a version that left old bytes there";
 	Capture other = acknowledged(1, 1);
-	other.block.slots[1].records.back().interrupt.sockets[0] = 4711;
+	other.window().slots[1].records.back().interrupt.sockets[0] = 4711;
 	EXPECT_FALSE(is_own(other)) << "another cell's";
 }
 

@@ -81,7 +81,7 @@ TEST(Decode, TcpWithoutItsFirstPacketHasNoPath)
 		Capture::stream(capture.ready(Capture::start(i) + 150), 600 + i * 100);
 	}
 	EXPECT_NE(capture.text(1), "no_evidence");
-	capture.block.slots[0].records.erase(capture.block.slots[0].records.begin());
+	capture.window().slots[0].records.erase(capture.window().slots[0].records.begin());
 	for (unsigned i = 0; i < 3; ++i) {
 		EXPECT_FALSE(capture.decoded().transfers.at(i).device);
 		EXPECT_EQ(capture.text(i), "lost_record");
@@ -157,7 +157,7 @@ struct Gathered : Capture {
 	explicit Gathered(unsigned messages = 1) : Capture(kUdp, messages)
 	{
 		cell.pattern = model::Pattern::FanIn;
-		cell.cpus = {0, 0, kReceiverCpu};
+		cell.graph = model::star(2, {0, 0, kReceiverCpu}, model::Between::Processes, false);
 		block.sides = {block.sides[0], block.sides[0], block.sides[1]};
 		block.sides[1].tid = kSecond;
 		block.flows.push_back({kSecondKey, kReceiverKey, {}, {}});
@@ -300,13 +300,13 @@ TEST(DecodeGathered, UnixDatagramsAreTheirSendersOwn)
 	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
 
 	// What another sender of the cell announces in the middle of a call isn't this one's.
-	capture.block.slots[0].records.erase(capture.block.slots[0].records.begin());
-	capture.block.slots[0].records[0].seq = 0;
+	capture.window().slots[0].records.erase(capture.window().slots[0].records.begin());
+	capture.window().slots[0].records[0].seq = 0;
 	seen = capture.decoded();
 	EXPECT_FALSE(capture.ready_of(seen, 0));
 }
 
-constexpr uint32_t kVsock = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_KERNEL_THREAD;
+constexpr model::Mechanisms kVsock = {Mechanism::Socket, Mechanism::ByteStream, Mechanism::KernelThread};
 
 TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatAnnouncesIt)
 {
@@ -325,7 +325,7 @@ TEST(Decode, WhatAKernelThreadWakesForAfterItsNextAnnouncementIsNotTheMessage)
 	capture.ready(1305, kForeign).socket.socket = kReceiverKey + 1;
 	capture.slept(850, 1310, 1330, 1400, kForeign);
 	EXPECT_EQ(capture.text(), "no_evidence");
-	capture.block.slots[1].records.back().off.waking_ns = 1304;
+	capture.window().slots[1].records.back().off.waking_ns = 1304;
 	EXPECT_TRUE(capture.text().starts_with("0:sender.user 100 | ")) << capture.text();
 }
 

@@ -127,7 +127,7 @@ void expect_known_ways_through_sockets(const std::filesystem::path &run)
 	size_t cells = 0;
 	for (const auto &[number, counts] : known) {
 		const model::Cell &cell = resolved.head.cells[number];
-		if ((cell.mechanisms & ICEPATH_USES_SOCKET) == 0)
+		if (!cell.mechanisms.has(model::Mechanism::Socket))
 			continue;
 		cells++;
 		EXPECT_GE(counts.first, 0.8 * counts.second) << model::title(cell);

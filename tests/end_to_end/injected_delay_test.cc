@@ -60,8 +60,9 @@ void add_shares_of_change(const ResolvedRun &run, Shares &shares)
 {
 	std::map<uint32_t, std::map<bool, BlockMeans>> rounds;
 	for (const resolve::ResolvedBlock &resolved : run.blocks)
-		if (resolved.block.probed && resolved.paths.size() > 20)
-			rounds[resolved.block.round][run.head.cells[resolved.block.cell].injection.any()] = means_of(resolved);
+		if (resolved.block.window->probed && resolved.paths.size() > 20)
+			rounds[resolved.block.window->round][run.head.cells[resolved.block.cell].injection.any()] =
+				means_of(resolved);
 	for (auto &[round, pair] : rounds) {
 		if (pair.size() != 2)
 			continue;

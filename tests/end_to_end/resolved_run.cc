@@ -22,8 +22,9 @@ ResolvedRun read_resolved(const std::filesystem::path &run)
 {
 	rundir::Reader reader(run.string());
 	ResolvedRun resolved{reader.head(), {}};
-	while (auto block = reader.next())
-		resolved.blocks.push_back({resolved.blocks.size(), std::move(*block), {}, {}});
+	while (const auto window = reader.next())
+		for (const model::Block &block : window->blocks)
+			resolved.blocks.push_back({resolved.blocks.size(), block, {}, {}});
 	Keep keep(resolved);
 	resolve::resolve(run.string(), keep);
 	return resolved;

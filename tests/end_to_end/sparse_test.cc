@@ -52,8 +52,8 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 			if (i > 0) {
 				EXPECT_NEAR(static_cast<double>(sends[i].intended_ns - sends[i - 1].intended_ns), kPeriodNs, 2);
 			}
-			if (!block.companions.empty())
-				due_in_visit[block.begin.monotonic_ns].push_back(sends[i].intended_ns);
+			if (block.window->threads.size() > 2)
+				due_in_visit[block.window->begin.monotonic_ns].push_back(sends[i].intended_ns);
 		}
 	}
 	EXPECT_FALSE(due_in_visit.empty());

@@ -88,8 +88,8 @@ TEST_F(Stalled, NoRecordHoldsAnAddressOfTheKernel)
 	constexpr uint64_t kKernel = 0xffff800000000000, kLastErrno = 4095;
 	rundir::Reader reader(folder.path() / "out");
 	size_t records = 0, addresses = 0;
-	while (const auto block = reader.next())
-		for (const model::SlotCapture &slot : block->slots)
+	while (const auto read = reader.next())
+		for (const model::SlotCapture &slot : read->window->slots)
 			for (const icepath_record &record : slot.records) {
 				records++;
 				for (const uint64_t word : record.words)

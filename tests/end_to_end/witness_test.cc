@@ -94,7 +94,7 @@ Window outer(const model::BlockSide &worker) { return {worker.marker_begin_ns, w
 Window inner(const model::Block &block, const model::Cell &cell, size_t side)
 {
 	Window window;
-	const std::vector<model::Flow> flows = model::flows_of(cell);
+	const std::vector<model::Flow> &flows = cell.graph.flows;
 	for (size_t i = 0; i < flows.size(); i++) {
 		if (flows[i].from == side)
 			for (const model::SendStamp &send : block.flows[i].sends)
@@ -116,7 +116,7 @@ void count_block(const resolve::ResolvedBlock &resolved, size_t side, uint64_t n
 	const auto count = [&](const char *name, bool one) { capture.counts[name][key] += one; };
 	for (const char *name : {"@switches_in", "@switches_out", "@wakings", "@wakeups", "@data_readies"})
 		capture.counts[name][key];
-	for (const model::SlotCapture &slot : resolved.block.slots) {
+	for (const model::SlotCapture &slot : resolved.block.window->slots) {
 		for (const icepath_record &record : slot.records) {
 			if (record.tid != worker.tid)
 				continue;
@@ -169,8 +169,8 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 									folder.path(), 200s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 		seen = read_resolved(folder.path() / out);
-		if (std::ranges::count_if(seen.blocks, [](const resolve::ResolvedBlock &one) { return one.block.probed; }) >=
-			kFewest)
+		if (std::ranges::count_if(
+				seen.blocks, [](const resolve::ResolvedBlock &one) { return one.block.window->probed; }) >= kFewest)
 			break;
 	}
 	witness.signal(SIGINT);
@@ -183,7 +183,7 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	for (const resolve::ResolvedBlock &resolved : seen.blocks) {
 		// Of one cell. The first block of fresh workers warms them up, and nobody keeps it.
 		const uint64_t number = 1 + ++kept[resolved.block.opening];
-		if (!resolved.block.probed)
+		if (!resolved.block.window->probed)
 			continue;
 		blocks++;
 		for (size_t side = 0; side < 2; side++) {

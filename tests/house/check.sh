@@ -56,8 +56,8 @@ includes() {
 
 packages() {
 	sed -n -E '/^\[/d; s/^([^ #]+) +# (.*)$/| `\1` | \2 |/p' cmake/debian-packages.txt | sed 's/|\(clang-[0-9]*`\)/` or `\1/' >"$build/packages.expected"
-	sed -n '/^<!-- packages -->/,/^<!-- \/packages -->/{ /^| `/p }' README.md >"$build/packages.found"
-	diff "$build/packages.expected" "$build/packages.found" | sed -n -E 's/^< (.*)/README.md lacks: \1/p; s/^> (.*)/README.md has too much: \1/p' || true
+	sed -n '/^<!-- packages -->/,/^<!-- \/packages -->/{ /^| `/p }' docs/packages.md >"$build/packages.found"
+	diff "$build/packages.expected" "$build/packages.found" | sed -n -E 's/^< (.*)/docs\/packages.md lacks: \1/p; s/^> (.*)/docs\/packages.md has too much: \1/p' || true
 }
 
 # Every code of failure.h has its row in the table, and the table has no other.

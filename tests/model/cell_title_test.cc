@@ -33,17 +33,18 @@ TEST(CellTitle, SidesOfAFanInAreNumbered)
 {
 	Cell cell;
 	cell.pattern = Pattern::FanIn;
-	cell.cpus = {0, 2, 0, 1};
+	cell.graph = star(3, {0, 2, 0, 1}, Between::Processes, false);
 	EXPECT_EQ(variant(cell), "64 B fanin block from 3");
 	EXPECT_EQ(side_name(cell, 0), "sender 1");
 	EXPECT_EQ(side_name(cell, 2), "sender 3");
 	EXPECT_EQ(side_name(cell, 3), "receiver");
-	EXPECT_EQ(flows_of(cell), (std::vector<Flow>{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}}));
+	EXPECT_EQ(cell.graph.flows, (std::vector<Flow>{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}}));
 	EXPECT_EQ(due_hz(cell), std::nullopt);
 	cell.rate_hz = 300;
 	EXPECT_EQ(due_hz(cell), 100) << "of each sender";
 	cell.pattern = Pattern::FanOut;
-	EXPECT_EQ(flows_of(cell), (std::vector<Flow>{{0, 1, 0}, {0, 2, 1}, {0, 3, 2}}));
+	cell.graph = star(1, {0, 2, 0, 1}, Between::Processes, false);
+	EXPECT_EQ(cell.graph.flows, (std::vector<Flow>{{0, 1, 0}, {0, 2, 1}, {0, 3, 2}}));
 	EXPECT_EQ(due_hz(cell), 300);
 }
 
@@ -51,12 +52,12 @@ TEST(CellTitle, SaysWhereTheSidesAreUnlessInProcessesOfTheirOwn)
 {
 	Cell cell;
 	cell.target = "pipe";
-	cell.between = Between::Threads;
+	cell.graph = star(1, {0, 1}, Between::Threads, true);
 	cell.idle_channels = 2;
 	EXPECT_EQ(title(cell), "pipe 64 B pingpong block threads 2 idle");
 	EXPECT_EQ(side_name(cell, 0), "initiator");
 	EXPECT_EQ(side_name(cell, 1), "responder");
-	cell.between = Between::OneThread;
+	cell.graph = star(1, {0, 0}, Between::OneThread, false);
 	cell.pattern = Pattern::OneWay;
 	EXPECT_EQ(title(cell), "pipe 64 B oneway block one-thread 2 idle");
 	cell.qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;

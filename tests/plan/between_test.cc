@@ -14,12 +14,12 @@ namespace {
 using model::Between;
 using model::Pattern;
 
-Target target(const std::string &name, uint32_t capabilities = 0)
+Target target(const std::string &name, model::Traits traits = {})
 {
 	Target one;
 	one.name = name;
-	one.waits = ICEPATH_WAIT_BLOCK;
-	one.capabilities = ICEPATH_CAN_PINGPONG | capabilities;
+	one.waits = {model::Wait::Block};
+	one.traits = traits;
 	one.max_payload_bytes = 4096;
 	return one;
 }
@@ -49,7 +49,7 @@ TEST(Between, IsProcessesWhereNothingIsSaid)
 {
 	Wishes wishes = wish({});
 	wishes.between = Wishes().between;
-	EXPECT_EQ(make(wishes, {target("a")}, {0, 1}).cells.at(0).between, Between::Processes);
+	EXPECT_EQ(make(wishes, {target("a")}, {0, 1}).cells.at(0).graph.sides.at(1).process, 1u);
 }
 
 TEST(Between, IsAFactorLikeOthersAndMeasuredOnce)
@@ -61,8 +61,8 @@ TEST(Between, IsAFactorLikeOthersAndMeasuredOnce)
 					 "b 64 B pingpong block threads", "b 64 B pingpong block", "b 64 B pingpong block one-thread"}));
 	EXPECT_EQ(plan.plugin_of_cell.size(), plan.cells.size());
 	EXPECT_TRUE(plan.notices.empty());
-	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 7}));
-	EXPECT_EQ(plan.cells[2].cpus, (std::vector<uint32_t>{5, 5})) << "one thread has one CPU";
+	EXPECT_EQ(model::cpus_by_side(plan.cells[0]), (std::vector<uint32_t>{5, 7}));
+	EXPECT_EQ(model::cpus_by_side(plan.cells[2]), (std::vector<uint32_t>{5, 5})) << "one thread has one CPU";
 }
 
 TEST(Between, ThreadsHaveEveryPattern)
@@ -98,7 +98,7 @@ TEST(Between, OneThreadHasSparseMessages)
 TEST(Between, OneThreadCannotWaitForItself)
 {
 	const Plan plan = make(wish({Between::OneThread, Between::Threads}),
-						   {target("a"), target("meeting", ICEPATH_IS_RENDEZVOUS)}, {0, 1});
+						   {target("a"), target("meeting", {model::Trait::Rendezvous})}, {0, 1});
 	EXPECT_EQ(titles_of(plan), (Texts{"a 64 B pingpong block one-thread", "a 64 B pingpong block threads",
 									  "meeting 64 B pingpong block threads"}));
 	EXPECT_EQ(plan.notices, (Texts{"meeting has its sender wait until the message is taken, at once or before the next "
@@ -108,7 +108,7 @@ TEST(Between, OneThreadCannotWaitForItself)
 TEST(Between, OneThreadTakesTurnsByAnswersOnly)
 {
 	const Plan plan = make(wish({Between::OneThread}, {Pattern::PingPong, Pattern::OneWay, Pattern::Sparse}),
-						   {target("turns", ICEPATH_HAS_TURNS)}, {0, 1});
+						   {target("turns", {model::Trait::Turns})}, {0, 1});
 	EXPECT_EQ(titles_of(plan), (Texts{"turns 64 B pingpong block one-thread"}));
 	EXPECT_EQ(plan.notices, (Texts{"turns has its sender wait for an answer, or until the next message is asked for: "
 								   "left out of oneway in one thread, where nobody asks meanwhile",
@@ -118,7 +118,7 @@ TEST(Between, OneThreadTakesTurnsByAnswersOnly)
 
 TEST(Between, ProcessesHaveNothingThatGoesOnlyWithinOne)
 {
-	const std::vector<Target> targets = {target("a"), target("inside", ICEPATH_WITHIN_PROCESS)};
+	const std::vector<Target> targets = {target("a"), target("inside", {model::Trait::WithinProcess})};
 	const Texts notices = {
 		"inside has both ends in one process: left out between processes (--between threads measures "
 		"it)"};
@@ -141,7 +141,7 @@ TEST(Between, ProcessesHaveNothingThatGoesOnlyWithinOne)
 TEST(Between, SomeGoBetweenProcessesOnly)
 {
 	const Plan plan = make(wish({Between::Processes, Between::Threads, Between::OneThread}),
-						   {target("outside", ICEPATH_BETWEEN_PROCESSES)}, {0, 1});
+						   {target("outside", {model::Trait::BetweenProcesses})}, {0, 1});
 	EXPECT_EQ(titles_of(plan), (Texts{"outside 64 B pingpong block"}));
 	EXPECT_EQ(plan.notices, (Texts{"outside is for two processes: left out within one"}));
 }
@@ -153,7 +153,7 @@ TEST(Between, ThreadsThatCannotBeToldApartAreLeftOut)
 	const Plan plan = make(wishes, {target("a"), target("b")}, {0, 1});
 	EXPECT_EQ(plan.cells.size(), 4u);
 	for (const model::Cell &cell : plan.cells)
-		EXPECT_NE(cell.between, Between::Threads);
+		EXPECT_NE(model::between(cell), Between::Threads);
 	EXPECT_EQ(plan.notices, Texts{"cells between threads are left out: needs Linux 6.9"});
 	wishes.between = {Between::Threads};
 	try {

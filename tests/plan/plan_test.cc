@@ -19,16 +19,15 @@ namespace {
 using model::Pattern;
 using model::Wait;
 
-constexpr uint32_t kEveryWait = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_SPIN;
+constexpr targets::Waits kEveryWait = {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll, model::Wait::Spin};
 
-Target target(const std::string &name, uint32_t waits = kEveryWait, uint64_t max_payload_bytes = 1 << 20)
+Target target(const std::string &name, targets::Waits waits = kEveryWait, uint64_t max_payload_bytes = 1 << 20)
 {
 	Target one;
 	one.plugin = "/lib/icepath-" + name + ".so";
 	one.name = name;
 	one.waits = waits;
-	one.mechanisms = ICEPATH_USES_SOCKET;
-	one.capabilities = ICEPATH_CAN_PINGPONG;
+	one.mechanisms = {model::Mechanism::Socket};
 	one.max_payload_bytes = max_payload_bytes;
 	one.max_payload_why = "the limit of " + name;
 	return one;
@@ -36,8 +35,8 @@ Target target(const std::string &name, uint32_t waits = kEveryWait, uint64_t max
 
 Target floor_target()
 {
-	Target one = target("null", ICEPATH_WAIT_SPIN);
-	one.capabilities |= ICEPATH_NOT_IPC;
+	Target one = target("null", {model::Wait::Spin});
+	one.traits.add(model::Trait::NotIpc);
 	return one;
 }
 
@@ -93,13 +92,13 @@ TEST(Plan, FanOutGivesReceiversTheirCpusInTurn)
 	wishes.rate_hz = 500;
 	const Plan plan = make(wishes, {target("a")}, {5, 7, 8});
 	ASSERT_EQ(plan.cells.size(), 2u);
-	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 7, 8}));
-	EXPECT_EQ(plan.cells[1].cpus, (std::vector<uint32_t>{5, 7, 8, 7}));
+	EXPECT_EQ(model::cpus_by_side(plan.cells[0]), (std::vector<uint32_t>{5, 7, 8}));
+	EXPECT_EQ(model::cpus_by_side(plan.cells[1]), (std::vector<uint32_t>{5, 7, 8, 7}));
 	EXPECT_EQ(plan.cells[1].rate_hz, 500);
 	EXPECT_EQ(model::title(plan.cells[1]), "a 64 B fanout block to 3");
 	EXPECT_TRUE(plan.notices.empty());
 	wishes.patterns = {Pattern::OneWay};
-	EXPECT_EQ(make(wishes, {target("a")}, {5, 7, 8}).cells.at(0).cpus, (std::vector<uint32_t>{5, 7}));
+	EXPECT_EQ(model::cpus_by_side(make(wishes, {target("a")}, {5, 7, 8}).cells.at(0)), (std::vector<uint32_t>{5, 7}));
 }
 
 TEST(Plan, ReceiversThatNeverSleepAndShareACpuAreTold)
@@ -123,10 +122,10 @@ TEST(Plan, AFloorWhoseReceiversShareACpuIsNone)
 	EXPECT_TRUE(tells(plan, "is left out"));
 }
 
-Target queue_of_many(const std::string &name, uint32_t waits = kEveryWait)
+Target queue_of_many(const std::string &name, targets::Waits waits = kEveryWait)
 {
 	Target one = target(name);
-	one.capabilities |= ICEPATH_CAN_FANIN;
+	one.traits.add(model::Trait::FanIn);
 	one.fanin_waits = waits;
 	return one;
 }
@@ -139,13 +138,14 @@ TEST(Plan, FanInGivesTheReceiverTheSecondCpuAndSendersTheOthersInTurn)
 	wishes.rate_hz = 500;
 	const Plan plan = make(wishes, {queue_of_many("a")}, {5, 7, 8});
 	ASSERT_EQ(plan.cells.size(), 3u);
-	EXPECT_EQ(plan.cells[0].cpus, (std::vector<uint32_t>{5, 8, 7}));
-	EXPECT_EQ(plan.cells[1].cpus, (std::vector<uint32_t>{5, 8, 5, 7}));
-	EXPECT_EQ(plan.cells[2].cpus, (std::vector<uint32_t>{5, 7}));
+	EXPECT_EQ(model::cpus_by_side(plan.cells[0]), (std::vector<uint32_t>{5, 8, 7}));
+	EXPECT_EQ(model::cpus_by_side(plan.cells[1]), (std::vector<uint32_t>{5, 8, 5, 7}));
+	EXPECT_EQ(model::cpus_by_side(plan.cells[2]), (std::vector<uint32_t>{5, 7}));
 	EXPECT_EQ(plan.cells[1].rate_hz, 500);
 	EXPECT_EQ(model::title(plan.cells[1]), "a 64 B fanin block from 3");
 	EXPECT_TRUE(plan.notices.empty());
-	EXPECT_EQ(make(wishes, {queue_of_many("a")}, {5, 7}).cells.at(1).cpus, (std::vector<uint32_t>{5, 5, 5, 7}));
+	EXPECT_EQ(model::cpus_by_side(make(wishes, {queue_of_many("a")}, {5, 7}).cells.at(1)),
+			  (std::vector<uint32_t>{5, 5, 5, 7}));
 }
 
 TEST(Plan, WhatCannotFanInIsLeftOutThere)
@@ -153,7 +153,7 @@ TEST(Plan, WhatCannotFanInIsLeftOutThere)
 	Wishes wishes = wish({"all"});
 	wishes.patterns = {Pattern::OneWay, Pattern::FanIn};
 	wishes.waits = {Wait::Block, Wait::Epoll};
-	const Plan plan = make(wishes, {target("a"), queue_of_many("b", ICEPATH_WAIT_EPOLL)}, {0, 1});
+	const Plan plan = make(wishes, {target("a"), queue_of_many("b", {model::Wait::Epoll})}, {0, 1});
 	EXPECT_EQ(std::ranges::count(plan.cells, Pattern::OneWay, &model::Cell::pattern), 4);
 	ASSERT_EQ(std::ranges::count(plan.cells, Pattern::FanIn, &model::Cell::pattern), 1);
 	EXPECT_EQ(plan.cells.back().target, "b");
@@ -200,7 +200,7 @@ TEST(Plan, IdleChannelsAreOfEveryCell)
 	for (const model::Cell &cell : make(wishes, {target("a")}, {0, 1}).cells) {
 		EXPECT_EQ(cell.idle_channels, 3u);
 		EXPECT_NE(model::title(cell).find(" 3 idle"), std::string::npos);
-		EXPECT_EQ(flows_of(cell).size(), is_answered(cell.pattern) ? 2u : 1u) << "they carry nothing";
+		EXPECT_EQ(cell.graph.flows.size(), is_answered(cell.pattern) ? 2u : 1u) << "they carry nothing";
 	}
 }
 
@@ -225,16 +225,16 @@ TEST(Plan, GivesEachCellWhatItsTargetTold)
 	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
 	wishes.rate_hz = 1234;
 	Target told = target("a");
-	told.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
-	told.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+	told.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice};
+	told.traits = {model::Trait::Lossy};
 	const Plan plan = make(wishes, {told}, {5, 7});
 	ASSERT_EQ(plan.cells.size(), 2u);
 	ASSERT_EQ(plan.plugin_of_cell.size(), 2u);
 	for (size_t i = 0; i < 2; i++) {
 		EXPECT_EQ(plan.plugin_of_cell[i], told.plugin);
 		EXPECT_EQ(plan.cells[i].mechanisms, told.mechanisms);
-		EXPECT_EQ(plan.cells[i].capabilities, told.capabilities);
-		EXPECT_EQ(plan.cells[i].cpus, (std::vector<uint32_t>{5, 7}));
+		EXPECT_EQ(plan.cells[i].traits, told.traits);
+		EXPECT_EQ(model::cpus_by_side(plan.cells[i]), (std::vector<uint32_t>{5, 7}));
 		EXPECT_FALSE(plan.cells[i].injection.any());
 	}
 	EXPECT_FALSE(plan.cells[0].rate_hz) << "a ping-pong has no rate";
@@ -267,7 +267,7 @@ TEST(Plan, WithoutNamesTakesTheUsualTargets)
 	const char *names[] = {"pipe", "signal", "null"};
 	for (size_t i = 0; i < 3; i++) {
 		targets[i].name = names[i];
-		targets[i].waits = ICEPATH_WAIT_BLOCK;
+		targets[i].waits = {model::Wait::Block};
 		targets[i].max_payload_bytes = 4096;
 	}
 	Wishes wishes;
@@ -354,7 +354,7 @@ TEST(Plan, HasSparseMessagesAtTheirPeriodAndNoFloorUnderThem)
 	wishes.patterns = {Pattern::Sparse, Pattern::OneWay};
 	wishes.sparse_period_ns = 50'000'000;
 	Target floor = target("floor");
-	floor.capabilities |= ICEPATH_NOT_IPC;
+	floor.traits.add(model::Trait::NotIpc);
 	const Plan plan = make(wishes, {target("a"), floor}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 3u);
 	EXPECT_EQ(plan.cells[0].pattern, Pattern::Sparse);
@@ -384,7 +384,7 @@ TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 {
 	Wishes wishes = wish();
 	wishes.waits = {Wait::Block, Wait::Epoll};
-	const Plan plan = make(wishes, {target("a"), target("blocks", ICEPATH_WAIT_BLOCK)}, {0, 1});
+	const Plan plan = make(wishes, {target("a"), target("blocks", {model::Wait::Block})}, {0, 1});
 	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block", "blocks pp 64 block", "a pp 64 epoll"}));
 	EXPECT_TRUE(tells(plan, "blocks can't wait by epoll"));
 }
@@ -406,7 +406,7 @@ TEST(Plan, RefusesToMeasureNothing)
 {
 	Wishes wishes = wish();
 	wishes.waits = {Wait::Epoll};
-	expect_refused(wishes, {target("blocks", ICEPATH_WAIT_BLOCK)}, ExitCode::Usage,
+	expect_refused(wishes, {target("blocks", {model::Wait::Block})}, ExitCode::Usage,
 				   {"nothing is left", "blocks can't wait by epoll"});
 	expect_refused(wish(), {missing_target()}, ExitCode::Usage, {"nothing is left", "its library isn't there"});
 	expect_refused(wish(), {}, ExitCode::Usage, {"nothing is left"});

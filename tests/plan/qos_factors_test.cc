@@ -15,8 +15,7 @@ Target target(const std::string &name, uint32_t qos)
 	Target one;
 	one.name = name;
 	one.library_version = "library 1";
-	one.waits = ICEPATH_WAIT_BLOCK;
-	one.capabilities = ICEPATH_CAN_PINGPONG;
+	one.waits = {model::Wait::Block};
 	one.max_payload_bytes = 4096;
 	one.qos = qos;
 	return one;
@@ -46,7 +45,7 @@ TEST(QosFactors, AreTheAdaptersChoiceWhereNothingIsAsked)
 	const Plan plan = make(wish(), {target("a", kEvery)}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 1u);
 	EXPECT_FALSE(plan.cells[0].qos.any());
-	EXPECT_EQ(plan.cells[0].capabilities & ICEPATH_IS_LOSSY, 0u);
+	EXPECT_FALSE(plan.cells[0].traits.has(model::Trait::Lossy));
 }
 
 TEST(QosFactors, AreEachValueWithEachOfTheOthersOnce)
@@ -57,8 +56,8 @@ TEST(QosFactors, AreEachValueWithEachOfTheOthersOnce)
 	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
 	EXPECT_EQ(texts_of(plan), (Texts{"a reliable volatile", "a reliable transient-local", "a best-effort volatile",
 									 "a best-effort transient-local"}));
-	EXPECT_EQ(plan.cells[0].capabilities & ICEPATH_IS_LOSSY, 0u);
-	EXPECT_NE(plan.cells[2].capabilities & ICEPATH_IS_LOSSY, 0u) << "what isn't reliable may lose messages";
+	EXPECT_FALSE(plan.cells[0].traits.has(model::Trait::Lossy));
+	EXPECT_TRUE(plan.cells[2].traits.has(model::Trait::Lossy)) << "what isn't reliable may lose messages";
 	EXPECT_TRUE(plan.notices.empty());
 }
 
@@ -95,7 +94,7 @@ TEST(QosFactors, ThatLoseMessagesAreLeftOutWhereNobodyCouldTell)
 	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
 	size_t lossy = 0;
 	for (const model::Cell &cell : plan.cells)
-		if (cell.capabilities & ICEPATH_IS_LOSSY) {
+		if (cell.traits.has(model::Trait::Lossy)) {
 			lossy++;
 			EXPECT_EQ(cell.payload_bytes, 8u);
 			EXPECT_EQ(cell.responses, 1u);

@@ -15,25 +15,25 @@ namespace {
 using model::Pattern;
 using model::Wait;
 
-Target target(const std::string &name, uint32_t waits, uint32_t capabilities = ICEPATH_CAN_PINGPONG)
+Target target(const std::string &name, targets::Waits waits, model::Traits traits = {})
 {
 	Target made;
 	made.plugin = "/lib/icepath-" + name + ".so";
 	made.name = name;
 	made.waits = waits;
-	made.capabilities = capabilities;
+	made.traits = traits;
 	made.max_payload_bytes = 65536;
 	made.max_payload_why = "a test's";
 	return made;
 }
 
 const std::vector<Target> kTargets = {
-	target("pipe", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL),
-	target("mqueue", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL),
-	target("shm-ring", ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_SPIN),
-	target("null", ICEPATH_WAIT_SPIN, ICEPATH_CAN_PINGPONG | ICEPATH_NOT_IPC),
+	target("pipe", {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll}),
+	target("mqueue", {model::Wait::Block, model::Wait::Poll}),
+	target("shm-ring", {model::Wait::Block, model::Wait::Spin}),
+	target("null", {model::Wait::Spin}, {model::Trait::NotIpc}),
 	[] {
-		Target library = target("iceoryx", ICEPATH_WAIT_SPIN);
+		Target library = target("iceoryx", {model::Wait::Spin});
 		library.library_version = "iceoryx 2";
 		return library;
 	}(),
@@ -74,7 +74,7 @@ TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
 		for (const model::Cell &cell : plan_of({"all"}, waits).cells)
 			for (const Target &one : kTargets)
 				if (one.name == cell.target) {
-					EXPECT_TRUE(one.waits & bit_of(cell.wait)) << title(cell);
+					EXPECT_TRUE(one.waits.has(cell.wait)) << title(cell);
 				}
 }
 
@@ -85,8 +85,8 @@ TEST(Targets, ANameBeforeTheStrokeStandsForAllOfThem)
 	wishes.patterns = {Pattern::PingPong};
 	std::vector<Target> targets = kTargets;
 	for (const char *name : {"zeromq/ipc", "zeromq/tcp", "zeromqish/ipc"})
-		targets.push_back(target(name, ICEPATH_WAIT_BLOCK));
-	targets.push_back(target("zeromq/absent", ICEPATH_WAIT_BLOCK));
+		targets.push_back(target(name, {model::Wait::Block}));
+	targets.push_back(target("zeromq/absent", {model::Wait::Block}));
 	targets.back().why_not = "it isn't here";
 	const Plan plan = make(wishes, targets, {0, 1});
 	std::vector<std::string> chosen;

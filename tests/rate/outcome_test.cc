@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rate/outcome.h"
+#include "tests/model/own_window.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ model::Block block(int level, uint64_t latency_ns, bool probed = false)
 {
 	model::Block made;
 	made.rate_hz = hz_of(level);
-	made.probed = probed;
+	own_window(made).probed = probed;
 	made.sides.resize(2);
 	made.flows.resize(1);
 	for (uint64_t seq = 0; seq < 1000; ++seq) {

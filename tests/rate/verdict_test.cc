@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rate/verdict.h"
+#include "tests/model/own_window.h"
 
 #include <gtest/gtest.h>
 
@@ -127,7 +128,7 @@ TEST(Verdict, ThereIsNoneOfWhatSteersNothing)
 		EXPECT_FALSE(example.judged());
 	}
 	Example probed, no_rate, no_limits, short_one;
-	probed.block.probed = true;
+	own_window(probed.block).probed = true;
 	no_rate.block.rate_hz = std::nullopt;
 	no_limits.cell.limits = std::nullopt;
 	short_one.block.flows[0].sends.resize(1099);

@@ -8,6 +8,7 @@
 #include "profiler/failure.h"
 #include "profiler/report/notices.h"
 #include "profiler/rundir/container.h"
+#include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -233,13 +234,14 @@ TEST_F(AggregateTest, RemembersTheWorstMessageAndWhoDelayedIt)
 TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
 {
 	model::Head head = small_head();
-	head.cells[0].between = model::Between::OneThread;
-	head.cells[0].mechanisms = 0;
+	head.cells[0].graph = model::star(1, {0, 0}, model::Between::OneThread, true);
+	head.cells[0].mechanisms = {};
 	model::Block one = block_of(2);
 	one.cell = 0;
-	one.probed = true;
-	one.begin.monotonic_ns = 1;
-	one.finish.monotonic_ns = 10'000;
+	model::Window &window = own_window(one);
+	window.probed = true;
+	window.begin.monotonic_ns = 1;
+	window.finish.monotonic_ns = 10'000;
 	one.sides[1] = one.sides[0];
 	one.flows[0].sends.push_back({0, 1000, 1000, 1010, 0, 1100, 1, 0, 0});
 	one.flows[0].recvs.push_back({0, 1110, 0, 1120, 1200, 0, 1210, 1, 0});
@@ -258,7 +260,7 @@ TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
 TEST_F(AggregateTest, DroppedRecordsAreCountedAndTheirMessagesAreIncompleteButNotOutOfTheLatency)
 {
 	model::Block full = block(0, true);
-	model::SlotCapture &slot = full.slots[1];
+	model::SlotCapture &slot = own_window(full).slots[1];
 	slot.capacity = 60;
 	slot.records.resize(60);
 	const CellResult cell = of({full}).cells[1];

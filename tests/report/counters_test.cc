@@ -197,7 +197,7 @@ TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 	with.sides[1].usage = {};
 	RunResult result = of({block(1, false, 0, {}), with});
 	EXPECT_EQ(terminal_report(result, {}).find(" 0.50 "), std::string::npos) << "of two sides one would be missing";
-	result.cells[1].cell.between = model::Between::OneThread;
+	result.cells[1].cell.graph = model::star(1, {0, 0}, model::Between::OneThread, false);
 	EXPECT_NE(terminal_report(result, {}).find("5.00k  0.50"), std::string::npos) << terminal_report(result, {});
 	const json written = json::parse(run_json_text(result));
 	for (const std::string &complaint : schema_complaints(schema(), written))

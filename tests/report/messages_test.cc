@@ -232,7 +232,7 @@ TEST(RequestResponse, EndsWithTheLastResponse)
 TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 {
 	model::Cell cell = socket_cell(Pattern::FanOut);
-	cell.cpus = {0, 1, 1};
+	cell.graph = model::star(1, {0, 1, 1}, model::Between::Processes, false);
 	model::Block block = block_of(2);
 	for (const uint64_t seq : {0, 1, 2})
 		for (model::BlockFlow &flow : block.flows)
@@ -251,7 +251,7 @@ TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 TEST(FanIn, HasThePacingOfEverySenderAndLatenessOfItsOwnPeriod)
 {
 	model::Cell cell = socket_cell(Pattern::FanIn);
-	cell.cpus = {0, 0, 1};
+	cell.graph = model::star(2, {0, 0, 1}, model::Between::Processes, false);
 	cell.rate_hz = 2000;
 	EXPECT_EQ(lateness_of(cell).too_late_ns, 1'000'000u) << "each sender's messages are a millisecond apart";
 	model::Block block = block_of(2);

@@ -10,6 +10,7 @@
 #include "profiler/report/run_json.h"
 #include "profiler/report/terminal.h"
 #include "profiler/rundir/container.h"
+#include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/damage.h"
 #include "tests/rundir/example_run.h"
@@ -83,7 +84,7 @@ TEST(ReportFuzz, UntruthfulStampsAndRecordsNeverBreakAReport)
 			change_some(flow.sends, random);
 			change_some(flow.recvs, random);
 		}
-		for (model::SlotCapture &slot : block.slots)
+		for (model::SlotCapture &slot : own_window(block).slots)
 			change_some(slot.records, random);
 		{
 			rundir::Writer writer(temporary.path("run"), small_head());

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/rundir/container.h"
+#include "tests/model/own_window.h"
 #include "tests/report/schema_check.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
@@ -270,7 +271,7 @@ TEST_F(RunJsonTest, FanOutHasEachReceiver)
 	RunResult result = analyse(run);
 	CellResult &cell = result.cells[1];
 	cell.cell.pattern = model::Pattern::FanOut;
-	cell.cell.cpus = {0, 1, 3};
+	cell.cell.graph = model::star(1, {0, 1, 3}, model::Between::Processes, false);
 	cell.by_flow = {cell.latency, cell.latency};
 	cell.to_all = cell.latency;
 	const json told = json::parse(run_json_text(result));
@@ -290,7 +291,7 @@ TEST_F(RunJsonTest, FanInHasEachSender)
 	RunResult result = analyse(run);
 	CellResult &cell = result.cells[1];
 	cell.cell.pattern = model::Pattern::FanIn;
-	cell.cell.cpus = {0, 3, 1};
+	cell.cell.graph = model::star(2, {0, 3, 1}, model::Between::Processes, false);
 	cell.by_flow = {cell.latency, cell.latency_probed};
 	const json told = json::parse(run_json_text(result));
 	const json &fan_in = told["cells"][1];
@@ -387,7 +388,7 @@ TEST_F(RunJsonTest, NamesThatAreNoUtf8DontBreakIt)
 	plan.probed = true;
 	plan.delay_ns = [](uint64_t, size_t) { return 50; };
 	model::Block block = make_block(cell, plan);
-	for (auto &record : block.slots[1].records)
+	for (auto &record : own_window(block).slots[1].records)
 		if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
 			record.run.comm[0] = '\xff';
 	{

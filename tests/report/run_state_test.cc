@@ -10,6 +10,7 @@
 #include "profiler/report/run_json.h"
 #include "profiler/report/terminal.h"
 #include "profiler/rundir/container.h"
+#include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -78,9 +79,10 @@ protected:
 			};
 			model::Block block = make_block(head.cells[0], plan);
 			block.opening = opening;
-			block.begin.monotonic_ns = 1'000'000'000ull * (round + 1);
-			block.steal_ns = 10'000'000 * (round % 2);
-			block.own_cpu_ns = 1000 + round;
+			model::Window &window = own_window(block);
+			window.begin.monotonic_ns = 1'000'000'000ull * (round + 1);
+			window.steal_ns = 10'000'000 * (round % 2);
+			window.own_cpu_ns = 1000 + round;
 			change(block);
 			writer.add(block);
 		}
@@ -182,14 +184,15 @@ TEST_F(RunStateTest, WithoutDriftNoneIsTold)
 TEST_F(RunStateTest, WhatEachBlockLostStandsByBlock)
 {
 	change = [](model::Block &block) {
-		if (block.round == 3) {
-			block.slots[0].position += 7; // dropped
-			block.skipped = {{0, UINT64_MAX, 5}};
+		model::Window &window = own_window(block);
+		if (window.round == 3) {
+			window.slots[0].position += 7; // dropped
+			window.skipped = {{0, UINT64_MAX, 5}};
 		}
-		if (block.round == 4)
-			block.slots[1].records[3].type = 250; // of a later version
-		if (block.round == 5)
-			block.own_cpu_ns.reset();
+		if (window.round == 4)
+			window.slots[1].records[3].type = 250; // of a later version
+		if (window.round == 5)
+			window.own_cpu_ns.reset();
 	};
 	const json told = run_json(of({0, 0, 0}))["cells"][0]["capture"];
 	const json by_block = told["by_block"];
@@ -234,10 +237,10 @@ TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 TEST_F(RunStateTest, BlocksOfTwoOpeningsAreNoPair)
 {
 	change = [](model::Block &block) {
-		if (block.round == 0 || block.round == 3)
+		if (block.window->round == 0 || block.window->round == 3)
 			block.flows[0].recvs.clear();
-		if (block.round == 2)
-			block.probed = true;
+		if (block.window->round == 2)
+			own_window(block).probed = true;
 	};
 	const auto effect = of({0, 0, 0}).cells[0].observer_effect.p50;
 	ASSERT_TRUE(effect);

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "icepath/plugin.h"
-#include "profiler/model/graph.h"
+#include "profiler/model/cell_title.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
@@ -22,39 +21,43 @@ public:
 	Maker(const model::Cell &cell, const BlockPlan &plan) : plan_(plan)
 	{
 		block_.cell = plan.cell;
-		block_.round = plan.round;
-		block_.probed = plan.probed;
+		window_.round = plan.round;
+		window_.probed = plan.probed;
 		const bool pingpong = cell.pattern == Pattern::PingPong;
 		block_.sides.resize(2);
-		for (const model::Flow &flow : model::flows_of(cell))
+		for (const model::Flow &flow : cell.graph.flows)
 			block_.flows.push_back({kSocketKeys[flow.from], kSocketKeys[flow.to], {}, {}});
 		for (size_t side = 0; side < 2; ++side) {
 			block_.sides[side].tid = kTids[side];
-			block_.sides[side].cpu = static_cast<uint32_t>(side);
-			block_.sides[side].name = pingpong ? (side ? "responder" : "initiator") : (side ? "receiver" : "sender");
+			window_.threads.push_back(
+				{kTids[side], static_cast<uint32_t>(side), "uds-stream " + model::side_name(cell, side)});
 			block_.sides[side].usage.user_ns = 1000 * (plan.messages + kLeadIn);
 			block_.sides[side].usage.system_ns = 3000 * (plan.messages + kLeadIn);
 		}
 		if (plan.probed)
 			for (const int32_t cpu : {0, 1, -1})
-				block_.slots.push_back({cpu, 0, 1u << 16, {}});
-		block_.begin.monotonic_ns = now_ - 10000;
+				window_.slots.push_back({.cpu = cpu, .capacity = 1u << 16, .records = {}});
+		window_.begin.monotonic_ns = now_ - 10000;
 		idle_since_ = {now_ - 5000, now_ - 5000};
 		for (uint64_t seq = 0; seq < plan.messages + kLeadIn; ++seq) {
 			const uint64_t arrived = message(0, seq, now_);
 			const uint64_t answered = pingpong ? message(1, seq, arrived + 500) : arrived;
 			now_ = answered + 3000;
 		}
-		block_.finish.monotonic_ns = now_ + 10000;
+		window_.finish.monotonic_ns = now_ + 10000;
 		// Records are written at the end of what they tell.
-		for (model::SlotCapture &slot : block_.slots) {
+		for (model::SlotCapture &slot : window_.slots) {
 			std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
 			for (icepath_record &record : slot.records)
 				record.seq = slot.position++;
 		}
 	}
 
-	Block take() { return std::move(block_); }
+	Block take()
+	{
+		block_.window = std::make_shared<model::Window>(std::move(window_));
+		return std::move(block_);
+	}
 
 private:
 	uint64_t message(size_t from, uint64_t seq, uint64_t t)
@@ -72,19 +75,19 @@ private:
 
 		icepath_record ready = record(ICEPATH_RECORD_DATA_READY, from, kTids[from], t + 1200);
 		ready.socket.socket = kSocketKeys[to];
-		block_.slots[from].records.push_back(ready);
+		window_.slots[from].records.push_back(ready);
 		icepath_record off = record(ICEPATH_RECORD_OFF_CPU, to, kTids[to], t + 4000 + delay);
 		off.off.out_ns = ask + 100;
 		off.off.waking_ns = t + 1500;
 		off.off.wakeup_ns = t + 2500;
 		off.off.waker_tid = kTids[from];
 		off.off.out_cpu = static_cast<uint16_t>(to);
-		block_.slots[to].records.push_back(off);
+		window_.slots[to].records.push_back(off);
 		if (delay > 0) {
 			icepath_record run = record(ICEPATH_RECORD_FOREIGN_RUN, to, kHog, t + 3900 + delay);
 			run.run.in_ns = t + 2600;
 			std::strcpy(run.run.comm, "kworker/1:2");
-			block_.slots[to].records.push_back(run);
+			window_.slots[to].records.push_back(run);
 		}
 		return taken + 300;
 	}
@@ -103,6 +106,7 @@ private:
 
 	const BlockPlan &plan_;
 	Block block_;
+	model::Window window_;
 	uint64_t now_ = 1'000'000'000;
 	std::array<uint64_t, 2> idle_since_{};
 };
@@ -114,7 +118,8 @@ model::Cell socket_cell(Pattern pattern)
 	model::Cell cell;
 	cell.target = "uds-stream";
 	cell.pattern = pattern;
-	cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
+	cell.graph = model::star(1, {0, 1}, model::Between::Processes, model::is_answered(pattern));
+	cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::SkbCopy};
 	if (pattern == Pattern::OneWay)
 		cell.rate_hz = 2000;
 	return cell;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 
 namespace icepath::report {
@@ -37,7 +38,7 @@ model::Block block()
 	block.flows[0].sends[2].send_ns = 1500;
 	block.flows[0].sends[2].return_ns = 3200;
 	block.flows[1].sends.resize(1);
-	model::SlotCapture &slot = block.slots.emplace_back();
+	model::SlotCapture &slot = own_window(block).slots.emplace_back();
 	slot.records = {call(kTids[0], SYS_sendto, 2000, 2100), call(kTids[0], SYS_futex, 3000, 3100),
 					call(7, SYS_futex, 4000, 4100)};
 	slot.position = static_cast<uint32_t>(slot.records.size());
@@ -84,8 +85,8 @@ TEST(SystemCalls, AreCountedByThreadAndPerMessage)
 TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 {
 	model::Block one = block();
-	one.slots[0].records[0].call.begin_ns = 1400; // before it sends
-	one.slots[0].records[1].call.begin_ns = 3300; // after it has sent
+	own_window(one).slots[0].records[0].call.begin_ns = 1400; // before it sends
+	own_window(one).slots[0].records[1].call.begin_ns = 3300; // after it has sent
 	SystemCalls calls(head());
 	calls.add(one, cell(), seen());
 	EXPECT_EQ(texts(calls.by_thread()), (Texts{"sender's library futex 0.25"}));
@@ -100,7 +101,7 @@ TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 TEST(SystemCalls, CountUntilTheLastSideHasEnded)
 {
 	model::Block one = block();
-	one.slots[0].records[2].end_ns = kEnd + 1;
+	own_window(one).slots[0].records[2].end_ns = kEnd + 1;
 	SystemCalls calls(head());
 	calls.add(one, cell(), seen());
 	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.25", " sendto 0.25"}));
@@ -114,9 +115,9 @@ TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 {
 	SystemCalls calls(head());
 	model::Block lost = block(), shared = block(), skipped = block();
-	lost.slots[0].position++;
-	shared.companions.push_back({9, 0, "tcp receiver"});
-	skipped.skipped = {{.count = 1}};
+	own_window(lost).slots[0].position++;
+	own_window(shared).threads.push_back({9, 0, "tcp receiver"});
+	own_window(skipped).skipped = {{.count = 1}};
 	for (const model::Block &one : {lost, shared, skipped})
 		calls.add(one, cell(), seen());
 	EXPECT_TRUE(calls.by_thread().empty());
@@ -125,8 +126,8 @@ TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
 {
 	model::Block one = block();
-	one.slots[0].records[0].call.number = 4000;
-	one.slots[0].records[2].tid = 12345; // never named
+	own_window(one).slots[0].records[0].call.number = 4000;
+	own_window(one).slots[0].records[2].tid = 12345; // never named
 	SystemCalls calls(head()), elsewhere;
 	calls.add(one, cell(), seen());
 	elsewhere.add(one, cell(), seen());

@@ -8,6 +8,7 @@
 #include "icepath/plugin.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/container.h"
+#include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -187,7 +188,7 @@ TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
 		plan.probed = true;
 		plan.delay_ns = [](uint64_t, size_t) { return 100; };
 		model::Block block = make_block(head.cells[0], plan);
-		for (model::SlotCapture &slot : block.slots)
+		for (model::SlotCapture &slot : own_window(block).slots)
 			for (icepath_record &record : slot.records)
 				if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
 					record.run.comm[1] = '\033';
@@ -278,7 +279,7 @@ protected:
 		cell.cell.target = target;
 		cell.cell.payload_bytes = bytes;
 		if (target == "null")
-			cell.cell.capabilities = ICEPATH_NOT_IPC;
+			cell.cell.traits = {model::Trait::NotIpc};
 		cell.blocks_unprobed = 3;
 		cell.latency.percentiles[0] = p50_ns;
 	}
@@ -326,16 +327,16 @@ TEST_F(TableTest, SaysWhereTheEndsAreAndHasAFloorForEach)
 	for (const model::Between between :
 		 {model::Between::Processes, model::Between::Threads, model::Between::OneThread}) {
 		add("pipe", model::Pattern::PingPong, 64, 8000);
-		result.cells.back().cell.between = between;
+		result.cells.back().cell.graph = model::star(1, {0, 1}, between, true);
 	}
 	add("null", model::Pattern::PingPong, 64, 120);
-	result.cells.back().cell.between = model::Between::OneThread;
+	result.cells.back().cell.graph = model::star(1, {0, 0}, model::Between::OneThread, true);
 	for (const char *target : {"\npipe ", "\npipe threads ", "\npipe one-thread "})
 		EXPECT_NE(text().find(target), std::string::npos) << text();
 	EXPECT_NE(text().find("\nfloor     null (stamps alone): 0.120 µs at 64 B one-thread\n"), std::string::npos)
 		<< text();
-	result.cells.back().cell.between = model::Between::Threads;
-	result.cells[1].cell.between = model::Between::Processes;
+	result.cells.back().cell.graph = model::star(1, {0, 1}, model::Between::Threads, true);
+	result.cells[1].cell.graph = model::star(1, {0, 1}, model::Between::Processes, true);
 	EXPECT_EQ(text().find("floor"), std::string::npos) << "no other is between threads";
 }
 

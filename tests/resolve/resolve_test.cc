@@ -27,7 +27,7 @@ std::string text_of(const path::Path &path)
 struct Visited : Visitor {
 	bool wants(const model::Block &block) override
 	{
-		asked.push_back(block.round);
+		asked.push_back(block.window->round);
 		return !leaves_out || block.cell != *leaves_out;
 	}
 	void visit(const ResolvedBlock &resolved) override
@@ -52,9 +52,10 @@ protected:
 	{
 		report::write_small_run(run);
 		rundir::Reader reader(run);
-		for (uint64_t number = 0; const auto block = reader.next(); ++number)
-			if (block->probed)
-				probed.push_back({number, block->cell});
+		for (uint64_t number = 0; const auto window = reader.next();)
+			for (const model::Block &block : window->blocks)
+				if (const uint64_t its_number = number++; window->window->probed)
+					probed.push_back({its_number, block.cell});
 		ASSERT_GE(probed.size(), 8u);
 	}
 	std::vector<uint64_t> numbers_of(std::optional<uint32_t> cell = {}) const

@@ -47,7 +47,7 @@ TEST(LeastBlock, OfAFanInHoldsWhatEachSenderSends)
 	model::Cell cell = one_way(1000);
 	const uint64_t alone_ns = least_block_ns(cell, 1000);
 	cell.pattern = model::Pattern::FanIn;
-	cell.cpus = {0, 0, 0, 0, 1};
+	cell.graph = model::star(4, {0, 0, 0, 0, 1}, model::Between::Processes, false);
 	EXPECT_GT(least_block_ns(cell, 1000), 3 * alone_ns);
 }
 
@@ -81,7 +81,7 @@ TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 	model::Cell large = one_way(1000);
 	large.payload_bytes = 1u << 20;
 	EXPECT_EQ(lead_in_of(large), kLeadIn);
-	large.mechanisms = ICEPATH_USES_LIBRARY_CALLS; // each takes many records
+	large.mechanisms = {model::Mechanism::LibraryCalls}; // each takes many records
 	EXPECT_EQ(lead_in_of(large), kLeadIn / 4);
 	large.payload_bytes = 4096;
 	EXPECT_EQ(lead_in_of(large), kLeadIn);
@@ -125,7 +125,7 @@ TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
 	busy_receiver.injection.sender_user_ns = 2 * kMs;
 	EXPECT_LT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 4 * kMs) << "at the same time";
-	busy_receiver.between = model::Between::OneThread;
+	busy_receiver.graph = model::star(1, {0, 0}, model::Between::OneThread, false);
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (20 + kUsefulMessages) * 5 * kMs) << "one after the other";
 }
 

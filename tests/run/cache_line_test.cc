@@ -60,15 +60,15 @@ TEST(CacheLines, AreLookedAtNowAndThen)
 TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
 {
 	const std::vector<uint32_t> cpus = own_cpus();
-	model::Block block;
+	model::Window window;
 	const BlockCost cost(cpus, getpid()); // counts itself twice
 	const uint64_t begin_ns = icepath_now_ns();
 	while (icepath_now_ns() < begin_ns + 20'000'000) {
 	}
-	cost.tell(block);
-	ASSERT_TRUE(block.own_cpu_ns && block.steal_ns);
-	EXPECT_GT(*block.own_cpu_ns, 1'000'000u);
-	model::Block other;
+	cost.tell(window);
+	ASSERT_TRUE(window.own_cpu_ns && window.steal_ns);
+	EXPECT_GT(*window.own_cpu_ns, 1'000'000u);
+	model::Window other;
 	BlockCost(cpus, -1).tell(other);
 	EXPECT_FALSE(other.own_cpu_ns) << "a helper that isn't there";
 }

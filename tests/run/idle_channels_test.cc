@@ -26,9 +26,8 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between be
 	model::Cell cell;
 	cell.target = "pipe";
 	cell.pattern = model::Pattern::OneWay;
-	cell.between = between;
 	cell.idle_channels = idle_channels;
-	cell.cpus.assign(2, static_cast<uint32_t>(sched_getcpu()));
+	cell.graph = model::star(1, std::vector(2, static_cast<uint32_t>(sched_getcpu())), between, false);
 	privilege::Identity user;
 	user.uid = getuid();
 	user.was_root = true; // to pin one's own child takes no root

@@ -42,7 +42,8 @@ protected:
 	{
 		cell.target = "liar";
 		cell.pattern = model::Pattern::OneWay;
-		cell.cpus.assign(2, static_cast<uint32_t>(sched_getcpu()));
+		cell.graph =
+			model::star(1, std::vector(2, static_cast<uint32_t>(sched_getcpu())), model::Between::Processes, false);
 	}
 
 	std::unique_ptr<LiveCell> open(uint32_t side, const std::string &what)
@@ -154,7 +155,7 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 // Of a lossy target a message may come twice.
 TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
 {
-	cell.capabilities = ICEPATH_IS_LOSSY;
+	cell.traits = {model::Trait::Lossy};
 	const model::Block block = block_of(1, "counts beyond the block");
 	EXPECT_EQ(block.failure, "");
 	EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount + 1);
@@ -248,7 +249,7 @@ protected:
 	{
 		if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
 			GTEST_SKIP() << missing;
-		cell.between = model::Between::Threads;
+		cell.graph = model::star(1, model::cpus_by_side(cell), model::Between::Threads, false);
 	}
 };
 

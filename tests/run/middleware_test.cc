@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The space in which middleware runs, as any user gets it, and its daemons: real processes, and what became of them.
 #include "profiler/run/middleware.h"
+#include "profiler/targets/plugin_files.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -119,7 +120,7 @@ TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 	std::ofstream(folder.path + "/not-built")
 		<< "zeromq package libzmq3-dev\nyarp library YARP 3\nzenoh cargo -DX=zenoh\nlcm package liblcm-dev\n";
 	setenv("ICEPATH_PLUGIN_PATH", ("/nowhere:" + folder.path).c_str(), 1);
-	const std::vector<NotBuilt> missing = adapters_not_built();
+	const std::vector<targets::NotBuilt> missing = targets::adapters_not_built();
 	unsetenv("ICEPATH_PLUGIN_PATH");
 	ASSERT_EQ(missing.size(), 4u);
 	EXPECT_EQ(missing[0].name, "zeromq");
@@ -128,9 +129,9 @@ TEST(AdaptersNotBuilt, AreThoseOfTheListsBesideThePlugins)
 	EXPECT_EQ(missing[1].library, "YARP 3");
 	EXPECT_EQ(missing[2].cargo, "-DX=zenoh");
 	EXPECT_EQ(missing[3].package, "liblcm-dev");
-	EXPECT_EQ(why_not_built(missing[1]),
+	EXPECT_EQ(targets::why_not_built(missing[1]),
 			  "YARP 3, which Debian doesn't package, was missing when icepath was configured");
-	EXPECT_EQ(why_not_built(missing[2]), "cargo builds it on demand (cmake -DX=zenoh)");
+	EXPECT_EQ(targets::why_not_built(missing[2]), "cargo builds it on demand (cmake -DX=zenoh)");
 }
 
 TEST(MiddlewareSpace, KeepsTheFoldersOfItsPrograms)

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "profiler/run/worker_process.h"
+#include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {
 namespace {
@@ -38,20 +39,23 @@ protected:
 	fs::path folder, plugin;
 };
 
-TEST_F(PluginFolders, OfRootAloneAreRead) { EXPECT_EQ(plugin_paths(), std::vector<std::string>{plugin.string()}); }
+TEST_F(PluginFolders, OfRootAloneAreRead)
+{
+	EXPECT_EQ(targets::plugin_paths(), std::vector<std::string>{plugin.string()});
+}
 
 TEST_F(PluginFolders, ThatOthersCanWriteAreRefused)
 {
 	for (const fs::path &path : {folder, plugin}) {
 		chmod(path.c_str(), 0777);
-		EXPECT_THROW(plugin_paths(), Failure) << path;
+		EXPECT_THROW(targets::plugin_paths(), Failure) << path;
 		chmod(path.c_str(), 0755);
 		ASSERT_EQ(chown(path.c_str(), 65534, 0), 0);
-		EXPECT_THROW(plugin_paths(), Failure) << path;
+		EXPECT_THROW(targets::plugin_paths(), Failure) << path;
 		ASSERT_EQ(chown(path.c_str(), 0, 65534), 0);
-		EXPECT_NO_THROW(plugin_paths()) << path << ": a group that can't write";
+		EXPECT_NO_THROW(targets::plugin_paths()) << path << ": a group that can't write";
 		chmod(path.c_str(), 0775);
-		EXPECT_THROW(plugin_paths(), Failure) << path;
+		EXPECT_THROW(targets::plugin_paths(), Failure) << path;
 		chmod(path.c_str(), 0755);
 		ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
 	}

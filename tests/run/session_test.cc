@@ -45,6 +45,7 @@ protected:
 		model::Cell one;
 		one.target = target;
 		one.pattern = model::Pattern::OneWay;
+		one.graph = model::star(1, {0, 1}, model::Between::Processes, false);
 		one.rate_hz = 10'000;
 		return one;
 	}
@@ -81,8 +82,9 @@ protected:
 				expected_at_first = progress.rounds_expected;
 		});
 		rundir::Reader reader(options.directory);
-		while (std::optional<model::Block> block = reader.next())
-			blocks.at(block->cell).push_back(std::move(*block));
+		while (const auto window = reader.next())
+			for (const model::Block &block : window->blocks)
+				blocks.at(block.cell).push_back(block);
 		EXPECT_FALSE(reader.truncated());
 		EXPECT_TRUE(reader.tail().has_value());
 		if (reader.tail()) {
@@ -109,12 +111,12 @@ protected:
 		ASSERT_EQ(blocks[1].size(), result.rounds);
 		for (uint32_t round = 0; round < result.rounds; round++) {
 			const model::Block &block = blocks[1][round];
-			EXPECT_EQ(block.round, round);
-			EXPECT_EQ(block.probed, (round % 4 == 0 || round % 4 == 3) == (round % 8 < 4)) << "ABBA, then BAAB";
+			EXPECT_EQ(block.window->round, round);
+			EXPECT_EQ(block.window->probed, (round % 4 == 0 || round % 4 == 3) == (round % 8 < 4)) << "ABBA, then BAAB";
 			EXPECT_EQ(block.failure, "");
 			EXPECT_FALSE(block.flows[0].sends.empty());
 			EXPECT_EQ(block.flows[0].sends.size(), block.flows[0].recvs.size());
-			EXPECT_EQ(block.slots.empty(), !block.probed);
+			EXPECT_EQ(block.window->slots.empty(), !block.window->probed);
 		}
 		EXPECT_FALSE(told("pipe", "ended"));
 	}
@@ -150,7 +152,8 @@ TEST_F(SessionWithALiar, GoesThroughTheCellsForthAndBackInTurn)
 	ASSERT_GE(result.rounds, 4u);
 	// Both cells need the same probes, so they stand as in the plan.
 	for (uint32_t round = 0; round < result.rounds; round++) {
-		const bool liar_came_first = blocks[0].at(round).begin.monotonic_ns < blocks[1].at(round).begin.monotonic_ns;
+		const bool liar_came_first =
+			blocks[0].at(round).window->begin.monotonic_ns < blocks[1].at(round).window->begin.monotonic_ns;
 		EXPECT_EQ(liar_came_first, round % 4 < 2) << "round " << round;
 	}
 }
@@ -162,8 +165,8 @@ TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
 	ASSERT_GE(result.rounds, 8u) << "the eighth is the first";
 	ASSERT_EQ(blocks[0].size(), result.rounds);
 	for (const model::Block &block : blocks[0]) {
-		EXPECT_EQ(is_counted(block), block.round % 8 == 7) << "round " << block.round;
-		EXPECT_FALSE(is_counted(block) && block.probed) << "round " << block.round;
+		EXPECT_EQ(is_counted(block), block.window->round % 8 == 7) << "round " << block.window->round;
+		EXPECT_FALSE(is_counted(block) && block.window->probed) << "round " << block.window->round;
 	}
 }
 
@@ -178,7 +181,7 @@ TEST_F(SessionWithALiar, MeasuresByFreshProcessesBetweenPairs)
 		std::map<uint32_t, std::set<uint32_t>> rounds;
 		for (const model::Block &block : cell) {
 			tids[block.opening].insert({block.sides[0].tid, block.sides[1].tid});
-			rounds[block.opening].insert(block.round);
+			rounds[block.opening].insert(block.window->round);
 		}
 		ASSERT_GE(tids.size(), 2u);
 		std::set<std::array<uint32_t, 2>> all;
@@ -276,14 +279,13 @@ TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 	uint32_t in_turn = 0;
 	for (uint32_t round = 0; round < result.rounds; round++) {
 		const model::Block &one = blocks[0][round], &other = blocks[1][round];
-		EXPECT_EQ(one.begin.monotonic_ns, other.begin.monotonic_ns);
-		ASSERT_EQ(one.companions.size(), 2u);
+		EXPECT_EQ(one.window, other.window);
+		ASSERT_EQ(one.window->threads.size(), 4u);
 		for (size_t side = 0; side < 2; side++) {
-			EXPECT_EQ(one.companions[side].tid, other.sides[side].tid);
-			EXPECT_EQ(one.companions[side].cpu, other.sides[side].cpu);
-			EXPECT_EQ(other.companions[side].tid, one.sides[side].tid);
+			EXPECT_EQ(one.window->threads[side].tid, one.sides[side].tid);
+			EXPECT_EQ(one.window->threads[2 + side].tid, other.sides[side].tid);
 		}
-		EXPECT_EQ(other.companions[1].name, "pipe receiver");
+		EXPECT_EQ(one.window->threads[3].name, "pipe receiver");
 		EXPECT_EQ(other.flows[0].sends.size(), 1 + kUsefulMessages) << "one lead-in message and those that are useful";
 		// Half a period of 20 ms apart, the earlier one first in turn; who comes too late waits for the next period.
 		const auto apart =
@@ -310,7 +312,7 @@ TEST_F(SessionWithALiar, GoesOnWithoutACellOfThreadsThatHasEnded)
 	if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
 		GTEST_SKIP() << missing;
 	model::Cell threads = cell("liar");
-	threads.between = model::Between::Threads;
+	threads.graph = model::star(1, {0, 1}, model::Between::Threads, false);
 	const SessionResult result = run(1, "ends after its second block, an unprobed one", {threads, cell("pipe")});
 	expect_rest_is_kept(result);
 	EXPECT_EQ(result.failed_cells, 1u);
@@ -324,7 +326,7 @@ TEST_F(SessionWithALiar, GoesOnWithTheSparseCellsBesideOneThatEnds)
 	expect_rest_is_kept(result);
 	EXPECT_EQ(result.failed_cells, 1u);
 	EXPECT_GE(blocks[0].size(), 2u) << "sparse cells aren't warmed up: its second block is that of round 1";
-	EXPECT_EQ(blocks[1].back().companions.size(), 0u);
+	EXPECT_EQ(blocks[1].back().window->threads.size(), 2u);
 }
 
 } // namespace

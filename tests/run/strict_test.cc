@@ -54,7 +54,7 @@ TEST(Strict, NamesLostMessagesAsMessagesWhereNoneMayBeLost)
 	RunResult run = a_good_run();
 	run.cells[0].messages.lost = 3;
 	expect_flaw(run, "messages lost by transports that mustn't lose any: 3");
-	run.cells[0].cell.capabilities = ICEPATH_IS_LOSSY;
+	run.cells[0].cell.traits = {model::Trait::Lossy};
 	EXPECT_TRUE(valid(run));
 }
 

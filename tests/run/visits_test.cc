@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "profiler/rundir/limits.h"
+#include "profiler/privilege/root_helper.h"
 
 namespace icepath::run {
 namespace {
@@ -50,7 +50,7 @@ TEST(Visits, HaveNoMoreThreadsThanABlockCanName)
 {
 	const std::vector<model::Cell> cells(100, sparse(1));
 	for (const Visit &visit : visits_of(cells))
-		EXPECT_LE(visit.size() * 2, rundir::kMaxCompanions);
+		EXPECT_LE(visit.size() * 2, privilege::kMaxBlockWorkers);
 }
 
 TEST(Visits, SendTheirFirstMessagesEvenlyOverAPeriod)

@@ -7,7 +7,6 @@
 #include <string>
 #include <tuple>
 
-#include "profiler/rundir/limits.h"
 #include "tests/rundir/example_run.h"
 
 namespace icepath::rundir {
@@ -38,39 +37,6 @@ TEST(BlockJson, TakesNoOtherUsageThanItWrites)
 	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
 	json["sides"][0]["usage"].erase("max_rss_kib");
 	EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error);
-}
-
-TEST(BlockJson, OlderBlocksDontTellWhenProgramsWereSkipped)
-{
-	nlohmann::ordered_json json = to_json(example_block(0, false));
-	EXPECT_EQ(json["recursion_misses"], 9);
-	json.erase("skipped");
-	const auto skipped = [&] { return block_from_json(json, example_head().cells).block.skipped; };
-	ASSERT_EQ(skipped().size(), 1u);
-	EXPECT_EQ(skipped()[0].begin_ns, 0u);
-	EXPECT_EQ(skipped()[0].end_ns, UINT64_MAX);
-	EXPECT_EQ(skipped()[0].count, 9u);
-	json["recursion_misses"] = 0u;
-	EXPECT_TRUE(skipped().empty());
-}
-
-TEST(BlockJson, RefusesTimesOfSkippedProgramsThatCannotBe)
-{
-	const nlohmann::ordered_json sound = to_json(example_block(0, false));
-	const auto refused = [&](const nlohmann::ordered_json &skipped) {
-		nlohmann::ordered_json json = sound;
-		json["skipped"] = skipped;
-		EXPECT_THROW(block_from_json(json, example_head().cells), std::runtime_error) << skipped;
-	};
-	refused(7);
-	refused(nlohmann::ordered_json::array()); // and 9 misses
-	refused({{{"begin_ns", 2u}, {"end_ns", 1u}, {"count", 9u}}});
-	refused({{{"begin_ns", 2u}, {"end_ns", 3u}}});
-	refused({{{"begin_ns", 2u}, {"end_ns", 3u}, {"count", 8u}}});
-	nlohmann::ordered_json many = nlohmann::ordered_json::array();
-	for (size_t i = 0; i <= kMaxSkipped; i++)
-		many.push_back({{"begin_ns", 2u}, {"end_ns", 3u}, {"count", i < 9 ? 1u : 0u}});
-	refused(many);
 }
 
 TEST(BlockJson, EachCounterHasItsOwnNameAndPlace)

@@ -4,14 +4,15 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <functional>
 #include <random>
 
-#include "profiler/model/graph.h"
 #include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
+#include "profiler/rundir/window_json.h"
 #include "tests/rundir/container_runs.h"
 
 namespace icepath::rundir {
@@ -27,19 +28,23 @@ protected:
 		const std::string types = type_table().dump();
 		append_chunk(out, ChunkKind::Types, std::as_bytes(std::span(types)));
 		append_chunk(out, ChunkKind::Head, std::as_bytes(std::span(head)));
-		if (!block.empty())
-			append_chunk(out, ChunkKind::Block, std::as_bytes(std::span(block)));
+		if (!block.empty()) {
+			append_chunk(out, ChunkKind::Window, std::as_bytes(std::span(window)));
+			append_chunk(out, ChunkKind::Measurement, std::as_bytes(std::span(block)));
+		}
 		out.insert(out.end(), more.begin(), more.end());
 		const std::string path = temporary.path("crafted.icp");
 		write_file(path, {reinterpret_cast<const char *>(out.data()), out.size()});
 		return path;
 	}
 
+	std::string window = to_json(model::Window{}, 1).dump(); // of the block
+
 	// A sound head, but for what stands in its description of the host.
 	std::string head_with(const std::string &value)
 	{
-		return crafted(R"({"format_version":2,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
-						   value + R"(},"isolation":{},"probes":[],"cells":[],"budget_s":1})",
+		return crafted(R"({"format_version":3,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
+						   value + R"(},"isolation":{},"probes":[],"cells":[],"budget_s":1,"wakes":[]})",
 					   "");
 	}
 };
@@ -78,16 +83,16 @@ TEST_F(HostileContainer, NamesFileAndPlace)
 
 TEST_F(HostileContainer, AnotherFormatIsRefusedWithTheRemedy)
 {
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":1,"unknown":[]})", "")),
-					 "it has format 1, this icepath reads format 2: use an older icepath"));
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":3,"unknown":[]})", "")),
-					 "it has format 3, this icepath reads format 2: use a newer icepath"));
+	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":2,"unknown":[]})", "")),
+					 "it has format 2, this icepath reads format 3: use an older icepath"));
+	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":4,"unknown":[]})", "")),
+					 "it has format 4, this icepath reads format 3: use a newer icepath"));
 }
 
 TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
 {
 	const std::string head =
-		R"({"format_version":2,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
+		R"({"format_version":3,"icepath_version":"","command_line":"","started_utc":"","host":{},"isolation":{},)"
 		R"("probes":[],"cells":[],"budget_s":1})";
 	const auto with = [&](const std::string &from, const std::string &to) {
 		std::string changed = head;
@@ -95,9 +100,9 @@ TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
 		return complaint(crafted(changed, ""));
 	};
 	EXPECT_TRUE(
-		says(with(R"("format_version":2)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
+		says(with(R"("format_version":3)", R"("format_version":"1")"), "\"format_version\" isn't a whole number"));
 	EXPECT_TRUE(
-		says(with(R"("format_version":2)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
+		says(with(R"("format_version":3)", R"("format_version":-1)"), "\"format_version\" isn't a whole number"));
 	EXPECT_TRUE(says(with(R"("budget_s":1)", R"("budget_s":[])"), "\"budget_s\" isn't a number"));
 	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":{})"), "\"cells\" isn't a list"));
 	EXPECT_TRUE(says(with(R"("cells":[])", R"("cells":[1])"), "an object with \"target\" was expected"));
@@ -115,9 +120,6 @@ TEST_F(HostileContainer, ACalibratedShareIsOneOfACall)
 		head["cells"][1]["calibrated"]["taken"] = bad;
 		EXPECT_TRUE(says(complaint(crafted(head.dump(), "")), "\"taken\" is")) << bad;
 	}
-	auto older = to_json(example_head());
-	older["cells"][1].erase("calibrated");
-	EXPECT_FALSE(head_from_json(older).cells[1].calibrated);
 }
 
 // Copying and printing JSON recurses: a head that is read must be shallow, wherever in it the depth is.
@@ -205,11 +207,12 @@ TEST_F(HostileBlock, CountsAreBoundedBeforeMemoryIsTaken)
 	block["flows"][0]["send_stamps"] = UINT64_MAX;
 	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"send_stamps\" is larger than it can be"));
 	block["flows"][0]["send_stamps"] = kMaxStamps;
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "makes the block larger than it can be"));
+	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "makes the whole larger than it can be"));
 	block["flows"][0]["recv_stamps"] = 0;
 	std::vector<std::byte> stamps;
 	append_chunk(stamps, ChunkKind::Stamps, std::vector<std::byte>(64));
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump(), stamps)), "another number of items than its block says"));
+	EXPECT_TRUE(
+		says(complaint(crafted(head, block.dump(), stamps)), "another number of items than its description says"));
 }
 
 // What `icepath run -m 1000000` may come to: stamps of every flow, and full slots besides.
@@ -218,21 +221,23 @@ TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
 	std::vector<model::Cell> cells(2);
 	for (const size_t sides : {size_t{2}, kMaxSides}) {
 		cells[1].pattern = sides == 2 ? model::Pattern::PingPong : model::Pattern::FanOut;
-		cells[1].cpus.resize(sides);
+		cells[1].graph = model::star(1, std::vector<uint32_t>(sides), model::Between::Processes, sides == 2);
 		block["sides"] = std::vector<nlohmann::ordered_json>(sides, block["sides"][0]);
-		const size_t flows = flows_of(cells[1]).size();
+		const size_t flows = cells[1].graph.flows.size();
 		block["flows"] = std::vector<nlohmann::ordered_json>(flows, block["flows"][0]);
 		for (auto &flow : block["flows"])
 			flow["send_stamps"] = flow["recv_stamps"] = most_counted(flows) + kMaxLeadIn;
 		EXPECT_NO_THROW(block_from_json(block, cells)) << sides;
 	}
-	block["slots"].clear();
+	nlohmann::ordered_json large = nlohmann::ordered_json::parse(window);
 	for (unsigned cpu = 0; cpu < 16; ++cpu)
-		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
-	EXPECT_NO_THROW(block_from_json(block, cells));
+		large["slots"].push_back(
+			{{"cpu", cpu}, {"first", 0u}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
+	EXPECT_NO_THROW(window_from_json(large));
 	for (unsigned cpu = 16; cpu < 65; ++cpu)
-		block["slots"].push_back({{"cpu", cpu}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
-	EXPECT_THROW(block_from_json(block, cells), std::runtime_error);
+		large["slots"].push_back(
+			{{"cpu", cpu}, {"first", 0u}, {"position", 1u << 17}, {"capacity", 1u << 16}, {"records", 1u << 16}});
+	EXPECT_THROW(window_from_json(large), std::runtime_error);
 }
 
 TEST_F(HostileBlock, NamesOnlyCellsOfTheRun)
@@ -246,7 +251,9 @@ TEST_F(HostileBlock, HasTheSidesAndFlowsOfItsCell)
 	for (const char *key : {"sides", "flows"}) {
 		const nlohmann::ordered_json sound = block;
 		block[key].push_back(block[key][0]);
-		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "another number of items than its cell has"));
+		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), key == std::string("sides")
+																	 ? "another number of items than its cell has"
+																	 : "more items than it can have"));
 		block[key].clear();
 		EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "another number of items than its cell has"));
 		block = sound;
@@ -255,10 +262,48 @@ TEST_F(HostileBlock, HasTheSidesAndFlowsOfItsCell)
 
 TEST_F(HostileBlock, HoldsNoMoreRecordsThanItsSlot)
 {
-	block["slots"] = {{{"cpu", 0}, {"position", 1}, {"capacity", 8}, {"records", 2}}};
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"records\" is more than the slot can have held"));
-	block["slots"][0]["cpu"] = -2;
-	EXPECT_TRUE(says(complaint(crafted(head, block.dump())), "\"cpu\" isn't a whole number"));
+	const auto with = [&](int cpu, unsigned position) {
+		nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(model::Window{}, 1).dump());
+		json["slots"] = {{{"cpu", cpu}, {"first", 0u}, {"position", position}, {"capacity", 8u}, {"records", 2u}}};
+		window = json.dump();
+		return complaint(crafted(head, block.dump()));
+	};
+	EXPECT_TRUE(says(with(0, 1), "\"records\" is more than the slot can have held"));
+	EXPECT_TRUE(says(with(-2, 1), "\"cpu\" isn't a whole number"));
+}
+
+// A graph may have any shape, but each part of it joins others that are there.
+TEST_F(HostileBlock, AGraphHoldsTogether)
+{
+	using Json = nlohmann::ordered_json;
+	const Json sound = Json::parse(head);
+	const auto with = [&](size_t cell, const std::function<void(Json &)> &change) {
+		Json json = sound;
+		change(json["cells"][cell]["graph"]);
+		return complaint(crafted(json.dump(), ""));
+	};
+	EXPECT_TRUE(says(with(0, [](Json &) {}), "it ends without its tail")) << "the check of the check";
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["sides"].erase(1); }), "\"sides\" has fewer than two items"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["channels"][0]["receives"] = 2; }), "doesn't have"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["channels"][0]["receives"] = 0; }), "a side with itself"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"][1]["channel"] = 1; }), "doesn't have"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"][0]["to"] = 0; }), "isn't along its channel"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { std::swap(graph["flows"][0], graph["flows"][1]); }), "is due"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"].erase(1); }), "one back along each channel"));
+	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"][1] = graph["flows"][0]; }), "one back along each"));
+	EXPECT_TRUE(says(with(1, [](Json &graph) { graph["flows"].clear(); }), "fewer items than there are channels"));
+	EXPECT_TRUE(says(with(1, [](Json &graph) { graph["channels"].clear(); }), "doesn't have"));
+}
+
+TEST_F(HostileBlock, KnowsEveryWordOfItsHead)
+{
+	for (const char *key : {"mechanisms", "traits"}) {
+		nlohmann::ordered_json json = nlohmann::ordered_json::parse(head);
+		json["cells"][1][key].push_back("teleport");
+		EXPECT_TRUE(says(complaint(crafted(json.dump(), "")), "has a value that this icepath doesn't know")) << key;
+		json["cells"][1][key] = 5;
+		EXPECT_TRUE(says(complaint(crafted(json.dump(), "")), "isn't a list")) << key;
+	}
 }
 
 TEST_F(HostileBlock, ChunkSizesAreBounded)

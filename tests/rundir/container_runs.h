@@ -29,8 +29,8 @@ inline Seen read_all(const std::string &path)
 {
 	Reader reader(path);
 	Seen seen;
-	while (auto block = reader.next())
-		seen.blocks.push_back(std::move(*block));
+	while (auto window = reader.next())
+		seen.blocks.insert(seen.blocks.end(), window->blocks.begin(), window->blocks.end());
 	seen.truncated = reader.truncated();
 	seen.has_tail = reader.tail().has_value();
 	return seen;

@@ -8,6 +8,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
+#include "tests/model/own_window.h"
 #include "tests/rundir/container_runs.h"
 
 namespace icepath::rundir {
@@ -18,34 +19,45 @@ template <typename T> bool same_bytes(const std::vector<T> &a, const std::vector
 	return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-void expect_same(const model::Block &a, const model::Block &b)
+void expect_same(const model::Window &a, const model::Window &b)
 {
-	EXPECT_EQ(a.cell, b.cell);
-	EXPECT_EQ(a.round, b.round);
-	EXPECT_EQ(a.probed, b.probed);
-	EXPECT_EQ(a.end, b.end);
-	EXPECT_EQ(a.failure, b.failure);
+	EXPECT_EQ(std::tie(a.round, a.probed, a.begins_midway, a.ends_midway),
+			  std::tie(b.round, b.probed, b.begins_midway, b.ends_midway));
 	EXPECT_EQ(std::memcmp(&a.begin, &b.begin, sizeof a.begin), 0);
 	EXPECT_EQ(std::memcmp(&a.finish, &b.finish, sizeof a.finish), 0);
-	EXPECT_EQ(a.rate_hz, b.rate_hz);
-	EXPECT_EQ(a.opening, b.opening);
-	EXPECT_EQ(a.confirms, b.confirms);
 	ASSERT_EQ(a.skipped.size(), b.skipped.size());
 	for (size_t i = 0; i < a.skipped.size(); ++i)
 		EXPECT_EQ(std::tie(a.skipped[i].begin_ns, a.skipped[i].end_ns, a.skipped[i].count),
 				  std::tie(b.skipped[i].begin_ns, b.skipped[i].end_ns, b.skipped[i].count));
+	EXPECT_EQ(std::tie(a.steal_ns, a.own_cpu_ns, a.times_throttled),
+			  std::tie(b.steal_ns, b.own_cpu_ns, b.times_throttled));
+	ASSERT_EQ(a.threads.size(), b.threads.size());
+	for (size_t i = 0; i < a.threads.size(); ++i)
+		EXPECT_EQ(std::tie(a.threads[i].tid, a.threads[i].cpu, a.threads[i].name),
+				  std::tie(b.threads[i].tid, b.threads[i].cpu, b.threads[i].name));
+	ASSERT_EQ(a.slots.size(), b.slots.size());
+	for (size_t i = 0; i < a.slots.size(); ++i) {
+		EXPECT_EQ(std::tie(a.slots[i].cpu, a.slots[i].first, a.slots[i].position, a.slots[i].capacity),
+				  std::tie(b.slots[i].cpu, b.slots[i].first, b.slots[i].position, b.slots[i].capacity));
+		EXPECT_TRUE(same_bytes(a.slots[i].records, b.slots[i].records));
+	}
+}
+
+void expect_same(const model::Block &a, const model::Block &b)
+{
+	expect_same(*a.window, *b.window);
+	EXPECT_EQ(a.cell, b.cell);
+	EXPECT_EQ(a.end, b.end);
+	EXPECT_EQ(a.failure, b.failure);
+	EXPECT_EQ(a.rate_hz, b.rate_hz);
+	EXPECT_EQ(a.opening, b.opening);
+	EXPECT_EQ(a.confirms, b.confirms);
 	EXPECT_EQ(a.daemon_cpu_ns, b.daemon_cpu_ns);
-	EXPECT_EQ(a.steal_ns, b.steal_ns);
-	EXPECT_EQ(a.own_cpu_ns, b.own_cpu_ns);
-	ASSERT_EQ(a.companions.size(), b.companions.size());
-	for (size_t i = 0; i < a.companions.size(); ++i)
-		EXPECT_EQ(std::tie(a.companions[i].tid, a.companions[i].cpu, a.companions[i].name),
-				  std::tie(b.companions[i].tid, b.companions[i].cpu, b.companions[i].name));
 	ASSERT_EQ(a.sides.size(), b.sides.size());
 	for (size_t i = 0; i < a.sides.size(); ++i) {
 		const model::BlockSide &x = a.sides[i], &y = b.sides[i];
-		EXPECT_EQ(std::tie(x.tid, x.cpu, x.name, x.marker_begin_ns, x.marker_end_ns),
-				  std::tie(y.tid, y.cpu, y.name, y.marker_begin_ns, y.marker_end_ns));
+		EXPECT_EQ(std::tie(x.tid, x.marker_begin_ns, x.marker_end_ns),
+				  std::tie(y.tid, y.marker_begin_ns, y.marker_end_ns));
 		EXPECT_EQ(std::memcmp(&x.usage, &y.usage, sizeof x.usage), 0);
 		for (const model::CounterField &field : model::kCounterFields) {
 			EXPECT_EQ((x.counters.*field.count).error, (y.counters.*field.count).error) << field.key;
@@ -58,12 +70,6 @@ void expect_same(const model::Block &a, const model::Block &b)
 		EXPECT_EQ(std::tie(x.sender_key, x.receiver_key), std::tie(y.sender_key, y.receiver_key));
 		EXPECT_TRUE(same_bytes(x.sends, y.sends));
 		EXPECT_TRUE(same_bytes(x.recvs, y.recvs));
-	}
-	ASSERT_EQ(a.slots.size(), b.slots.size());
-	for (size_t i = 0; i < a.slots.size(); ++i) {
-		EXPECT_EQ(std::tie(a.slots[i].cpu, a.slots[i].position, a.slots[i].capacity),
-				  std::tie(b.slots[i].cpu, b.slots[i].position, b.slots[i].capacity));
-		EXPECT_TRUE(same_bytes(a.slots[i].records, b.slots[i].records));
 	}
 }
 
@@ -87,13 +93,12 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 		std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
 		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
 				 wanted.mechanisms));
-	EXPECT_EQ(std::tie(cell.capabilities, cell.cpus, cell.idle_channels, cell.responses),
-			  std::tie(wanted.capabilities, wanted.cpus, wanted.idle_channels, wanted.responses));
-	EXPECT_EQ(cell.between, wanted.between);
+	EXPECT_EQ(std::tie(cell.traits, cell.graph, cell.idle_channels, cell.responses),
+			  std::tie(wanted.traits, wanted.graph, wanted.idle_channels, wanted.responses));
 	EXPECT_EQ(cell.qos, wanted.qos);
 	EXPECT_EQ(cell.granted, wanted.granted);
 	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());
-	EXPECT_EQ(head.cells[0].between, model::Between::Processes);
+	EXPECT_EQ(head.cells[0].graph, model::Cell().graph);
 	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());
@@ -107,9 +112,10 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 
 	EXPECT_FALSE(reader.tail().has_value());
 	for (const bool probed : {false, true}) {
-		const auto block = reader.next();
-		ASSERT_TRUE(block.has_value());
-		expect_same(*block, example_block(probed ? 1 : 0, probed));
+		const auto window = reader.next();
+		ASSERT_TRUE(window && window->blocks.size() == 1);
+		EXPECT_EQ(window->blocks[0].window, window->window);
+		expect_same(window->blocks[0], example_block(probed ? 1 : 0, probed));
 	}
 	EXPECT_FALSE(reader.next().has_value());
 	EXPECT_FALSE(reader.next().has_value()) << "asking again stays at the end";
@@ -153,13 +159,13 @@ TEST_F(ContainerTest, MakesDirectoryAndFileForItsOwnerAlone)
 TEST_F(ContainerTest, NamesThatAreNoUtf8DontStopTheRun)
 {
 	model::Block block = example_block(0, false);
-	block.sides[0].name = "bad\xff\xfename";
+	model::own_window(block).threads[0].name = "bad\xff\xfename";
 	{
 		Writer writer(run, example_head());
 		writer.add(block);
 		writer.finish({});
 	}
-	EXPECT_TRUE(says(read_all(run).blocks.at(0).sides[0].name, "name"));
+	EXPECT_TRUE(says(read_all(run).blocks.at(0).window->threads[0].name, "name"));
 }
 
 TEST_F(ContainerTest, NeverWritesOverAnotherRun)
@@ -280,15 +286,43 @@ TEST_F(ContainerTest, ABlockThatCouldntBeReadIsRefusedAndThoseBeforeItStay)
 	writer.add(example_block(0, false));
 	model::Block bad = example_block(1, false);
 	bad.cell = 2;
-	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "a block can't be stored: \"cell\" names"));
+	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }),
+					 "what was measured can't be stored: \"cell\" names"));
 	bad = example_block(1, false);
-	bad.companions.resize(kMaxCompanions + 1);
-	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "companions"));
+	model::own_window(bad).threads.resize(kMaxWindowThreads + 1);
+	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "threads"));
 	bad = example_block(1, true);
-	bad.slots[0].capacity = 1;
+	model::own_window(bad).slots[0].capacity = 1;
 	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "than the slot can have held"));
+	EXPECT_TRUE(
+		says(refusal(ExitCode::Internal,
+					 [&] { writer.add({}, std::vector<model::Block>(kMaxBlocks + 1, example_block(0, false))); }),
+			 "blocks"));
 	writer.finish({});
 	EXPECT_EQ(read_all(run).blocks.size(), 1u);
+}
+
+// A capture that belongs to no cell has none; cells that are measured at the same time share one.
+TEST_F(ContainerTest, AWindowHasAnyNumberOfBlocks)
+{
+	const model::Block block = example_block(1, true);
+	{
+		Writer writer(run, example_head());
+		writer.add(*block.window, {});
+		writer.add(*block.window, std::vector{block, block});
+		writer.finish({});
+	}
+	Reader reader(run);
+	const auto alone = reader.next(), shared = reader.next();
+	ASSERT_TRUE(alone && shared);
+	EXPECT_TRUE(alone->blocks.empty());
+	expect_same(*alone->window, *block.window);
+	ASSERT_EQ(shared->blocks.size(), 2u);
+	for (const model::Block &one : shared->blocks) {
+		EXPECT_EQ(one.window, shared->window) << "it is kept once";
+		expect_same(one, block);
+	}
+	EXPECT_FALSE(reader.next());
 }
 
 TEST_F(ContainerTest, NoNumberOfNoticesCostsTheRun)

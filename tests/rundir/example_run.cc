@@ -35,12 +35,11 @@ model::Head example_head()
 	cell.target = "uds-stream";
 	cell.pattern = model::Pattern::OneWay;
 	cell.wait = model::Wait::Epoll;
-	cell.between = model::Between::Threads;
 	cell.payload_bytes = 4096;
 	cell.rate_hz = 12500.5;
-	cell.mechanisms = 5;
-	cell.capabilities = 3;
-	cell.cpus = {2, 3};
+	cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::Bell};
+	cell.traits = {model::Trait::CanLoan, model::Trait::Turns};
+	cell.graph = model::star(1, {2, 3}, model::Between::Threads, false);
 	cell.idle_channels = 4;
 	cell.responses = 6;
 	cell.qos[ICEPATH_QOS_DEPTH] = 5;
@@ -62,22 +61,22 @@ model::Head example_head()
 model::Block example_block(uint32_t round, bool probed)
 {
 	model::Block block;
+	const auto window = std::make_shared<model::Window>();
+	block.window = window;
 	block.cell = 1;
-	block.round = round;
+	window->round = round;
 	block.opening = round / 2 + 1;
-	block.probed = probed;
+	window->probed = probed;
 	block.confirms = probed;
 	if (probed)
 		block.rate_hz = 10'507.5;
 	block.end = model::BlockEnd::Failed;
 	block.failure = "the receiver died";
-	block.begin = {1000, UINT64_MAX};
-	block.finish = {9000, 1700000000000000000u};
+	window->begin = {1000, UINT64_MAX};
+	window->finish = {9000, 1700000000000000000u};
 	for (uint32_t i = 0; i < 2; ++i) {
 		model::BlockSide &side = block.sides.emplace_back();
 		side.tid = 100 + i;
-		side.cpu = 2 + i;
-		side.name = i == 0 ? "sender" : "receiver";
 		side.usage = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 		side.marker_begin_ns = 11;
 		side.marker_end_ns = 12;
@@ -87,11 +86,13 @@ model::Block example_block(uint32_t round, bool probed)
 	block.flows = {{UINT64_MAX, 7, {}, {}}};
 	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, model::kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
 	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, model::kStampBadPayload}};
-	block.skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
+	window->skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
 	block.daemon_cpu_ns = 4711;
-	block.steal_ns = 20'000'000;
-	block.own_cpu_ns = 12'345;
-	block.companions = {{300, 3, "tcp receiver"}};
+	window->steal_ns = 20'000'000;
+	window->own_cpu_ns = 12'345;
+	window->threads = {{100, 2, "uds-stream sender"}, {101, 3, "uds-stream receiver"}, {300, 3, "tcp receiver"}};
+	window->begins_midway = probed;
+	window->ends_midway = !probed;
 	if (!probed)
 		return block;
 	icepath_record record{};
@@ -99,9 +100,9 @@ model::Block example_block(uint32_t round, bool probed)
 	record.bytes = 64;
 	record.seq = 1;
 	record.end_ns = 5000;
-	block.slots.resize(2);
-	block.slots[0] = {.cpu = 3, .position = 5, .capacity = 2, .records = {record, record}};
-	block.slots[1] = {.cpu = -1, .position = 0, .capacity = 2, .records = {}};
+	window->slots.resize(2);
+	window->slots[0] = {.cpu = 3, .first = 2, .position = 7, .capacity = 2, .records = {record, record}};
+	window->slots[1] = {.cpu = -1, .position = 0, .capacity = 2, .records = {}};
 	return block;
 }
 

@@ -21,18 +21,20 @@ public:
 	{
 		model::Block block;
 		std::set<size_t> lost;
-		block.probed = true;
-		block.begin.monotonic_ns = 900;
-		block.finish.monotonic_ns = model_.machine.now();
-		block.slots = slots(damage, lost);
-		block.skipped = skipped_;
-		block.times_throttled = model_.machine.ever_throttled ? 1 : 0;
+		const auto window = std::make_shared<model::Window>();
+		block.window = window;
+		window->probed = true;
+		window->begin.monotonic_ns = 900;
+		window->finish.monotonic_ns = model_.machine.now();
+		window->slots = slots(damage, lost);
+		window->skipped = skipped_;
+		window->times_throttled = model_.machine.ever_throttled ? 1 : 0;
 		std::vector<Task *> sides = model_.scenario.senders > 1 ? model_.threads : model_.chain(0);
 		if (model_.scenario.library)
 			sides = {sides.front(), sides.back()};
 		for (const Task *side : sides) {
 			block.sides.emplace_back().tid = side->tid;
-			block.sides.back().cpu = side->cpu;
+			window->threads.push_back({side->tid, side->cpu, {}});
 		}
 		for (unsigned flow = 0; flow < model_.flows(); ++flow) {
 			block.flows.push_back({model_.links[flow].sender_key, model_.links[flow].receiver_key, {}, {}});
@@ -249,31 +251,32 @@ model::Cell cell_of(const Scenario &scenario)
 				   : scenario.senders > 1 ? model::Pattern::FanIn
 										  : model::Pattern::OneWay;
 	cell.wait = scenario.wait;
-	cell.between = scenario.one_thread ? model::Between::OneThread : model::Between::Processes;
 	cell.payload_bytes = kPayload;
-	cell.cpus.resize(scenario.senders + 1);
+	cell.graph = model::star(scenario.senders, std::vector<uint32_t>(scenario.senders + 1),
+							 scenario.one_thread ? model::Between::OneThread : model::Between::Processes,
+							 model::is_answered(cell.pattern));
 	if (scenario.library) {
-		cell.mechanisms = ICEPATH_USES_LIBRARY_CALLS | ICEPATH_USES_LIBRARY_THREADS;
+		cell.mechanisms = {model::Mechanism::LibraryCalls, model::Mechanism::LibraryThreads};
 		return cell;
 	}
 	switch (scenario.transport) {
 	case Transport::Local:
-		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
+		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::SkbCopy};
 		break;
 	case Transport::Stream:
-		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_SKB_COPY;
+		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice, model::Mechanism::ByteStream, model::Mechanism::SkbCopy};
 		break;
 	case Transport::Datagram:
-		cell.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV;
+		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice};
 		break;
 	case Transport::Queue:
-		cell.mechanisms = ICEPATH_USES_MESSAGE_QUEUE;
+		cell.mechanisms = {model::Mechanism::MessageQueue};
 		break;
 	case Transport::Slot:
-		cell.mechanisms = ICEPATH_USES_USER_SLOT;
+		cell.mechanisms = {model::Mechanism::UserSlot};
 		break;
 	case Transport::Bell:
-		cell.mechanisms = ICEPATH_USES_USER_SLOT | ICEPATH_USES_BELL;
+		cell.mechanisms = {model::Mechanism::UserSlot, model::Mechanism::Bell};
 		break;
 	}
 	return cell;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/describe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "profiler/failure.h"
+#include "profiler/run/worker_process.h"
+#include "profiler/targets/plugin_files.h"
+
+namespace icepath::run {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
+
+} // namespace
+
+std::vector<targets::Target> describe_targets(std::vector<std::string> &notices)
+{
+	const std::vector<std::string> paths = targets::plugin_paths();
+	if (paths.empty())
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("there is no transport: no icepath-<name>.so in {}; ICEPATH_PLUGIN_PATH=FOLDER names "
+								  "another folder to look in",
+								  fmt::join(targets::plugin_folders(), ", ")));
+	return describe_plugins(paths, notices);
+}
+
+std::vector<targets::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices)
+{
+	std::vector<targets::Target> targets;
+	for (const std::string &path : paths) {
+		const std::string file = fs::path(path).filename();
+		try {
+			Worker describer(worker_program(), "worker that describes " + file);
+			worker::Request request{};
+			request.kind = worker::RequestKind::Describe;
+			if (path.size() >= sizeof(request.plugin))
+				throw WorkerFailed(fmt::format("{}: its path is too long", path));
+			path.copy(request.plugin, sizeof(request.plugin) - 1);
+			constexpr uint32_t kMaxTargets = 64;
+			for (; request.index < kMaxTargets; request.index++) {
+				std::vector<Fd> none;
+				const worker::TargetReply told = describer.ask(request, {}, none).target;
+				if (told.name[0] == 0)
+					break;
+				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version),
+								   targets::waits_of(told.waits), targets::mechanisms_of(told.mechanisms),
+								   targets::traits_of(told.capabilities), told.max_payload_bytes, told.max_part_bytes,
+								   text(told.max_payload_why), text(told.why_not), targets::waits_of(told.fanin_waits),
+								   told.fanin_max_bytes, told.qos, text(told.daemon), text(told.why_no_daemon)});
+			}
+		} catch (const WorkerFailed &failure) {
+			notices.push_back(failure.what());
+		}
+	}
+	return targets;
+}
+
+} // namespace icepath::run

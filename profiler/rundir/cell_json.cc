@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/cell_json.h"
+
+#include <cmath>
+
+#include "profiler/rundir/json_field.h"
+#include "profiler/rundir/limits.h"
+#include "profiler/rundir/qos_json.h"
+
+namespace icepath::rundir {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Enum, size_t N> Json words_of(model::SetOf<Enum> set, const char *const (&names)[N])
+{
+	Json words = Json::array();
+	for (size_t i = 0; i < N; ++i)
+		if (set.has(static_cast<Enum>(i)))
+			words.push_back(names[i]);
+	return words;
+}
+
+template <typename Enum, size_t N>
+model::SetOf<Enum> set_from_json(const Json &json, const char *key, const char *const (&names)[N])
+{
+	model::SetOf<Enum> set;
+	for (const Json &word : array_field(json, key, N))
+		set.add(enum_item<Enum>(word, key, names));
+	return set;
+}
+
+Json to_json(const model::Graph &graph)
+{
+	Json sides = Json::array(), channels = Json::array(), flows = Json::array();
+	for (const model::Side &side : graph.sides)
+		sides.push_back({{"process", side.process}, {"thread", side.thread}, {"cpu", side.cpu}});
+	for (const model::Channel &channel : graph.channels)
+		channels.push_back({{"begins", channel.begins}, {"receives", channel.receives}});
+	for (const model::Flow &flow : graph.flows)
+		flows.push_back({{"from", flow.from}, {"to", flow.to}, {"channel", flow.channel}});
+	return {{"sides", sides}, {"channels", channels}, {"flows", flows}};
+}
+
+uint32_t index_field(const Json &json, const char *key, size_t size)
+{
+	const uint32_t index = u32_field(json, key);
+	if (index >= size)
+		wrong(key, "names something that the graph doesn't have");
+	return index;
+}
+
+model::Graph graph_from_json(const Json &json)
+{
+	model::Graph graph;
+	for (const Json &side : array_field(json, "sides", kMaxSides))
+		graph.sides.push_back({u32_field(side, "process"), u32_field(side, "thread"), u32_field(side, "cpu")});
+	if (graph.sides.size() < 2)
+		wrong("sides", "has fewer than two items");
+	for (const Json &one : array_field(json, "channels", kMaxChannels)) {
+		const model::Channel channel{index_field(one, "begins", graph.sides.size()),
+									 index_field(one, "receives", graph.sides.size())};
+		if (channel.begins == channel.receives)
+			wrong("channels", "has one that joins a side with itself");
+		graph.channels.push_back(channel);
+	}
+	for (const Json &one : array_field(json, "flows", 2 * kMaxChannels)) {
+		const model::Flow flow{index_field(one, "from", graph.sides.size()), index_field(one, "to", graph.sides.size()),
+							   index_field(one, "channel", graph.channels.size())};
+		const model::Channel &channel = graph.channels[flow.channel];
+		const bool forth = flow.from == channel.begins && flow.to == channel.receives;
+		if (!forth && (flow.from != channel.receives || flow.to != channel.begins))
+			wrong("flows", "has one that isn't along its channel");
+		if (const size_t i = graph.flows.size();
+			i < graph.channels.size() &&
+			(!forth || flow.channel != i)) // what begins comes first: messages are told by that
+			wrong("flows", "has another one where a channel's own is due");
+		graph.flows.push_back(flow);
+	}
+	if (graph.channels.empty() || graph.flows.size() < graph.channels.size())
+		wrong("flows", "has fewer items than there are channels, of which there is at least one");
+	return graph;
+}
+
+void check_answers(const model::Graph &graph)
+{
+	if (graph.flows.size() != 2 * graph.channels.size())
+		wrong("flows", "doesn't have one back along each channel");
+	for (size_t i = 0; i < graph.channels.size(); ++i)
+		if (const model::Flow &back = graph.flows[graph.channels.size() + i];
+			back.channel != i || back.from != graph.channels[i].receives)
+			wrong("flows", "doesn't have one back along each channel, in their order");
+}
+
+} // namespace
+
+Json to_json(const model::Cell &cell)
+{
+	return {
+		{"target", cell.target},
+		{"kind", cell.kind},
+		{"library", cell.library},
+		{"pattern", name(cell.pattern)},
+		{"wait", name(cell.wait)},
+		{"payload_bytes", cell.payload_bytes},
+		{"parts", cell.parts},
+		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
+		{"burst",
+		 cell.burst ? Json{{"demand", cell.burst->demand}, {"recovery_ns", cell.burst->recovery_ns}} : Json(nullptr)},
+		{"limits", cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}}
+							   : Json(nullptr)},
+		{"mechanisms", words_of(cell.mechanisms, model::kMechanismNames)},
+		{"traits", words_of(cell.traits, model::kTraitNames)},
+		{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
+		{"responses", cell.responses},
+		{"idle_channels", cell.idle_channels},
+		{"graph", to_json(cell.graph)},
+		{"injection",
+		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}},
+		{"calibrated",
+		 cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}} : Json(nullptr)}};
+}
+
+model::Cell cell_from_json(const Json &json)
+{
+	model::Cell cell;
+	cell.target = text_field(json, "target");
+	cell.kind = text_field(json, "kind");
+	cell.library = text_field(json, "library");
+	cell.pattern = enum_field<model::Pattern>(json, "pattern", model::kPatternNames);
+	cell.wait = enum_field<model::Wait>(json, "wait", model::kWaitNames);
+	cell.payload_bytes = unsigned_field(json, "payload_bytes");
+	cell.parts = u32_field(json, "parts");
+	if (!field(json, "rate_hz").is_null()) {
+		cell.rate_hz = number_field(json, "rate_hz");
+		if (!std::isfinite(*cell.rate_hz) || *cell.rate_hz <= 0)
+			wrong("rate_hz", "isn't above zero");
+	}
+	if (!field(json, "burst").is_null()) {
+		const Json &burst = object_field(json, "burst");
+		cell.burst = model::Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
+		if (cell.burst->demand == 0 || cell.burst->recovery_ns == 0)
+			wrong("burst", "has a demand or a recovery of 0");
+	}
+	if (!field(json, "limits").is_null()) {
+		const Json &limits = object_field(json, "limits");
+		cell.limits = model::RateLimits{number_field(limits, "max_loss"), unsigned_field(limits, "max_p99_ns")};
+		if (!(cell.limits->max_loss >= 0 && cell.limits->max_loss < 1) || cell.limits->max_p99_ns == 0)
+			wrong("limits", "has a loss outside of 0 to 1 or a p99 of 0");
+	}
+	cell.mechanisms = set_from_json<model::Mechanism>(json, "mechanisms", model::kMechanismNames);
+	cell.traits = set_from_json<model::Trait>(json, "traits", model::kTraitNames);
+	cell.qos = qos_from_json(object_field(object_field(json, "qos"), "asked"));
+	cell.granted = qos_from_json(object_field(object_field(json, "qos"), "granted"));
+	cell.responses = u32_field(json, "responses");
+	if (cell.responses == 0)
+		wrong("responses", "is 0");
+	cell.idle_channels = u32_field(json, "idle_channels");
+	cell.graph = graph_from_json(object_field(json, "graph"));
+	if (model::is_answered(cell.pattern))
+		check_answers(cell.graph);
+	const Json &injection = object_field(json, "injection");
+	cell.injection.sender_user_ns = unsigned_field(injection, "sender_user_ns");
+	cell.injection.receiver_busy_ns = unsigned_field(injection, "receiver_busy_ns");
+	if (!field(json, "calibrated").is_null()) {
+		const Json &calibrated = object_field(json, "calibrated");
+		cell.calibrated = model::CallShares{share_field(calibrated, "ready"), share_field(calibrated, "taken")};
+	}
+	return cell;
+}
+
+} // namespace icepath::rundir

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/rundir/window_json.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/rundir/limits.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::rundir {
+namespace {
+
+TEST(WindowJson, RefusesTimesOfSkippedProgramsThatCannotBe)
+{
+	const nlohmann::ordered_json sound = to_json(*example_block(0, false).window, 1);
+	EXPECT_EQ(window_from_json(sound).window.skipped.size(), 2u);
+	const auto refused = [&](const nlohmann::ordered_json &skipped) {
+		nlohmann::ordered_json json = sound;
+		json["skipped"] = skipped;
+		EXPECT_THROW(window_from_json(json), std::runtime_error) << skipped;
+	};
+	refused(7);
+	refused({{{"begin_ns", 2u}, {"end_ns", 1u}, {"count", 9u}}});
+	refused({{{"begin_ns", 2u}, {"end_ns", 3u}}});
+	nlohmann::ordered_json many = nlohmann::ordered_json::array();
+	for (size_t i = 0; i <= kMaxSkipped; i++)
+		many.push_back({{"begin_ns", 2u}, {"end_ns", 3u}, {"count", 1u}});
+	refused(many);
+}
+
+TEST(WindowJson, RefusesASlotThatCannotBe)
+{
+	// As a file has it: 5 is unsigned.
+	const auto sound = nlohmann::ordered_json::parse(to_json(*example_block(0, true).window, 1).dump());
+	EXPECT_NO_THROW(window_from_json(sound));
+	for (const auto &[key, value] : {std::pair{"records", 3u}, {"first", 8u}, {"first", 6u}, {"capacity", 1u}}) {
+		nlohmann::ordered_json json = sound;
+		json["slots"][0][key] = value;
+		EXPECT_THROW(window_from_json(json), std::runtime_error) << key;
+	}
+	nlohmann::ordered_json json = sound;
+	json["blocks"] = kMaxBlocks + 1;
+	EXPECT_THROW(window_from_json(json), std::runtime_error);
+}
+
+} // namespace
+} // namespace icepath::rundir
