@@ -201,7 +201,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
 		break;
 	case ICEPATH_RECORD_STILL_OFF:
-		seen.threads[record.tid].still_off_since_ns = record.off.out_ns;
+		seen.threads[record.tid].still_off_since_ns =
+			std::max(seen.threads[record.tid].still_off_since_ns, record.off.out_ns);
 		break;
 	default: // a waking that ended no period: nothing rests on it
 		break;
@@ -266,8 +267,10 @@ void find_gaps(const model::SlotCapture &slot, const std::vector<const icepath_r
 			window.end_ns = ends(next, next + neighbours).max;
 		seen.lost.push_back(window);
 	};
-	uint64_t expected = 0;
+	uint64_t expected = slot.first;
 	for (size_t i = 0; i < records.size(); ++i) {
+		if (records[i]->seq < slot.first) // of an earlier window, which was looked at by itself
+			continue;
 		if (records[i]->seq != expected)
 			gap(i, expected, records[i]->seq);
 		expected = records[i]->seq + 1ull;
@@ -336,6 +339,9 @@ SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations
 	for (auto &[tid, thread] : seen.threads) {
 		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
 		asleep_all_along(thread);
+		// It came back in a window that goes on from the one at whose end it was away.
+		if (!thread.off.empty() && thread.off.back().in_ns > thread.still_off_since_ns)
+			thread.still_off_since_ns = 0;
 		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
 		std::ranges::sort(thread.moved_ns);
 		if (!thread.pinned && !thread.off.empty())

@@ -8,15 +8,17 @@
 
 #include "profiler/decode/decode.h"
 #include "profiler/path/walk.h"
+#include "profiler/resolve/joined.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::resolve {
 namespace {
 
-ResolvedBlock resolved(uint64_t number, model::Block block, const model::Cell &cell)
+ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &cell)
 {
-	ResolvedBlock one{number, std::move(block), {}, {}};
+	ResolvedBlock one{number, joined.block, {}, {}};
 	one.seen = decode::observations_of(one.block, cell);
+	std::erase_if(one.seen.deliveries, [&](const path::Delivery &delivery) { return !joined.resolves(delivery); });
 	one.paths.reserve(one.seen.deliveries.size());
 	for (const path::Delivery &delivery : one.seen.deliveries)
 		one.paths.push_back(path::walk(one.seen, delivery));
@@ -35,18 +37,20 @@ void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 		under_way.pop_front();
 		visitor.visit(first);
 	};
+	JoinWindows windows;
 	for (uint64_t number = 0; number < extent.blocks;) {
-		auto window = reader.next();
-		if (!window)
+		auto read = reader.next();
+		if (!read)
 			break;
-		for (model::Block &block : window->blocks) {
+		for (JoinedBlock &joined : windows.add(std::move(*read))) {
 			const uint64_t its_number = number++;
-			if (its_number >= extent.blocks || !window->window->probed || !visitor.wants(block))
+			if (its_number >= extent.blocks || !joined.block.window->probed || !visitor.wants(joined.block))
 				continue;
 			if (under_way.size() == threads)
 				visit_first();
-			const model::Cell &cell = reader.head().cells.at(block.cell);
-			under_way.push_back(std::async(std::launch::async, resolved, its_number, std::move(block), std::cref(cell)));
+			const model::Cell &cell = reader.head().cells.at(joined.block.cell);
+			under_way.push_back(
+				std::async(std::launch::async, resolved, its_number, std::move(joined), std::cref(cell)));
 		}
 	}
 	while (!under_way.empty())

@@ -14,8 +14,8 @@ namespace icepath::resolve {
 
 struct ResolvedBlock {
 	uint64_t number = 0; // in the container, from 0, of all blocks
-	model::Block block;
-	path::Observations seen;
+	model::Block block; // joined with the windows that it goes on from: see joined.h
+	path::Observations seen; // its deliveries are those that this window resolves
 	std::vector<path::Path> paths; // beside seen.deliveries
 };
 

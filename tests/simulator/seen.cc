@@ -264,7 +264,8 @@ model::Cell cell_of(const Scenario &scenario)
 		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::SkbCopy};
 		break;
 	case Transport::Stream:
-		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice, model::Mechanism::ByteStream, model::Mechanism::SkbCopy};
+		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice, model::Mechanism::ByteStream,
+						   model::Mechanism::SkbCopy};
 		break;
 	case Transport::Datagram:
 		cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::NetworkDevice};

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/resolve/joined.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "profiler/model/message_place.h"
+
+namespace icepath::resolve {
+namespace {
+
+constexpr size_t kMostJoined = 3;
+
+template <typename T> void append(std::vector<T> &items, const std::vector<T> &more)
+{
+	items.insert(items.end(), more.begin(), more.end());
+}
+
+model::SlotCapture &slot_of(int32_t cpu, std::vector<model::SlotCapture> &slots)
+{
+	const auto found = std::ranges::find(slots, cpu, &model::SlotCapture::cpu);
+	return found != slots.end() ? *found : *slots.insert(slots.end(), {.cpu = cpu, .records = {}});
+}
+
+// Of all `windows`, of which the last is the present one. `threads`: records of what was before them.
+std::shared_ptr<const model::Window> joined(const std::vector<model::SlotCapture> &threads,
+											const std::deque<rundir::WindowBlocks> &windows)
+{
+	const auto all = std::make_shared<model::Window>(*windows.back().window);
+	const model::Window &first = *windows.front().window;
+	all->begin = first.begin;
+	all->slots = threads;
+	all->skipped.clear();
+	if (first.begins_midway) // of what was before, nothing is known any more
+		all->skipped.push_back({0, first.begin.monotonic_ns, 1});
+	for (const rundir::WindowBlocks &one : windows) {
+		append(all->skipped, one.window->skipped);
+		for (const model::WindowThread &thread : one.window->threads)
+			if (std::ranges::find(all->threads, thread.tid, &model::WindowThread::tid) == all->threads.end())
+				all->threads.push_back(thread);
+		for (const model::SlotCapture &more : one.window->slots) {
+			model::SlotCapture &slot = slot_of(more.cpu, all->slots);
+			if (one.window == windows.front().window)
+				slot.first = more.first; // from there on a number that isn't there is a record that was lost
+			slot.position = more.position;
+			slot.capacity += more.capacity;
+			append(slot.records, more.records);
+		}
+	}
+	return all;
+}
+
+size_t window_of(size_t stamp, const std::vector<size_t> &ends)
+{
+	return static_cast<size_t>(std::ranges::upper_bound(ends, stamp) - ends.begin());
+}
+
+} // namespace
+
+bool JoinedBlock::resolves(const path::Delivery &delivery) const
+{
+	const Stamps &its = stamps[model::place_of(delivery.message).flow];
+	const size_t window = std::max(window_of(delivery.send.evidence.index, its.sends),
+								   window_of(delivery.recv.evidence.index, its.recvs));
+	return window >= from && window < to;
+}
+
+std::vector<JoinedBlock> JoinWindows::add(rundir::WindowBlocks next)
+{
+	if (!next.window->begins_midway) {
+		last_.clear();
+		threads_.clear();
+	} else if (last_.size() == kMostJoined) {
+		for (const model::SlotCapture &slot : last_.front().window->slots)
+			std::ranges::copy_if(slot.records, std::back_inserter(slot_of(slot.cpu, threads_).records),
+								 [](const icepath_record &record) { return record.type == ICEPATH_RECORD_THREAD; });
+		last_.pop_front();
+	}
+	last_.push_back(std::move(next));
+	const rundir::WindowBlocks &present = last_.back();
+	const auto window = last_.size() == 1 ? present.window : joined(threads_, last_);
+	std::vector<JoinedBlock> blocks;
+	for (const model::Block &block : present.blocks) {
+		JoinedBlock &made = blocks.emplace_back();
+		made.block = block;
+		made.block.window = window;
+		made.stamps.resize(block.flows.size());
+		// The one before the present window has all that may come late now; the present one has it where nothing comes.
+		made.to = last_.size() - (window->ends_midway ? 1 : 0);
+		made.from = last_.size() - std::min<size_t>(last_.size(), 2);
+		for (model::BlockFlow &flow : made.block.flows) {
+			flow.sends.clear();
+			flow.recvs.clear();
+		}
+		for (const rundir::WindowBlocks &one : last_) {
+			const auto its = std::ranges::find(one.blocks, block.cell, &model::Block::cell);
+			for (size_t i = 0; i < block.flows.size(); ++i) {
+				model::BlockFlow &flow = made.block.flows[i];
+				if (its != one.blocks.end()) {
+					append(flow.sends, its->flows[i].sends);
+					append(flow.recvs, its->flows[i].recvs);
+				}
+				made.stamps[i].sends.push_back(flow.sends.size());
+				made.stamps[i].recvs.push_back(flow.recvs.size());
+			}
+		}
+	}
+	if (!present.window->ends_midway)
+		last_.clear();
+	return blocks;
+}
+
+} // namespace icepath::resolve
