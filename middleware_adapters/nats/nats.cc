@@ -70,7 +70,7 @@ int failed(icepath_endpoint &end, const char *call, natsStatus status)
 {
 	if (end.is_over())
 		return end.end_of_call();
-	if (status == NATS_CONNECTION_CLOSED || status == NATS_INVALID_SUBSCRIPTION ||
+	if (status == NATS_CONNECTION_CLOSED || status == NATS_IO_ERROR || status == NATS_INVALID_SUBSCRIPTION ||
 		natsConnection_IsClosed(end.connection)) {
 		end.broker_gone = true;
 		return end.end_of_call();
