@@ -20,16 +20,16 @@
 #include <memory>
 #include <string>
 
-#include "transports/boost_mq_lock.h"
-#include "transports/byte_transfer.h"
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/boost_mq_lock.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
 
 #ifndef BOOST_INTERPROCESS_POSIX_PROCESS_SHARED
 #error "this Boost would spin: the transport must not offer to block"
 #endif
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 namespace ipc = boost::interprocess;
 
 namespace {
@@ -99,7 +99,7 @@ const icepath_target *target(uint32_t n)
 		it.summary = "Boost.Interprocess message_queue: shared memory under a pthread mutex and conditions";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		it.capabilities = ICEPATH_CAN_FANIN;
 		it.fanin_waits = it.waits;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a queue has at least two messages of the payload's size";

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 
-#include "transports/byte_transfer.h"
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
-#include "transports/shared_mapping.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/shared_mapping.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -71,7 +71,6 @@ const icepath_target *target(uint32_t n)
 		it.summary = "slots in shared memory, and an eventfd that is written and read for each message";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_USER_SLOT | ICEPATH_USES_BELL; // see listen()
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a queue has at least two slots of the payload's size";
 		return it;

@@ -9,10 +9,10 @@
 
 #include <cstdlib>
 
-#include "transports/pipe_channel.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/pipe_channel.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -12,10 +12,10 @@
 
 #include <array>
 
-#include "transports/plugin_table.h"
-#include "transports/uring_socket.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/uring_socket.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

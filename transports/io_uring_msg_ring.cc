@@ -18,12 +18,12 @@
 
 #include <bit>
 
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
-#include "transports/shared_mapping.h"
-#include "transports/uring_end.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/shared_mapping.h"
+#include "plugin_kit/uring_end.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -95,7 +95,6 @@ const icepath_target *target(uint32_t n)
 		it.summary = "one ring posts a completion to the other's; payload in slots of shared memory";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_MAPPED_QUEUE; // the slot is published by the kernel's completion, not by a store
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: there are at least two slots of the payload's size";
 		it.why_not = msg_ring_missing();

@@ -6,10 +6,10 @@
 // in a read carry the stamps of the call that brought them.
 #include <sys/mman.h>
 
-#include "transports/plugin_table.h"
-#include "transports/uring_socket.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/uring_socket.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "transports/byte_transfer.h"
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
@@ -40,7 +40,6 @@ const icepath_target *target(uint32_t n)
 		it.summary = "a sealed memfd for each message, passed over a UNIX socket and read by its receiver";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: several messages may be in flight";
 		return it;

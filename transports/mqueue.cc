@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "transports/byte_transfer.h"
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 using PartBuffer = std::unique_ptr<char[]>;
 
@@ -48,7 +48,7 @@ const icepath_target *target(uint32_t n)
 		it.summary = "POSIX message queues, one for each direction";
 		it.mechanisms = ICEPATH_USES_MESSAGE_QUEUE;
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		it.capabilities = ICEPATH_CAN_FANIN;
 		it.fanin_waits = it.waits;
 		it.why_not = queues_missing();
 		const uint64_t largest = kernel_limit("/proc/sys/fs/mqueue/msgsize_max", 8192);

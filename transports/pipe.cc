@@ -2,10 +2,10 @@
 // Anonymous pipes, one for each direction, made by side 0. The caller ignores SIGPIPE, so that a dead reader is EPIPE.
 #include <fcntl.h>
 
-#include "transports/pipe_channel.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/pipe_channel.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

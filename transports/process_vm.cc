@@ -10,13 +10,13 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "transports/byte_transfer.h"
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
-#include "transports/ring_wait.h"
-#include "transports/shared_mapping.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/ring_wait.h"
+#include "plugin_kit/shared_mapping.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -83,7 +83,7 @@ const icepath_target *target(uint32_t n)
 		it.summary = "process_vm_readv: the receiver reads the sender's memory, told where by a UNIX socket";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY; // of the notice
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_RENDEZVOUS;
+		it.capabilities = ICEPATH_IS_RENDEZVOUS;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: the call has none";
 		it.why_not = reading_refused();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaned slots: see lent_ring.h.
-#include "transports/lent_ring.h"
+#include "plugin_kit/lent_ring.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

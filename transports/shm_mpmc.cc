@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rings in shared memory that any number may write and read. But in a fan-in a channel has one of each: what is seen there is
 // the price of being ready for more.
-#include "transports/mpmc_ring.h"
-#include "transports/ring_channel.h"
+#include "plugin_kit/mpmc_ring.h"
+#include "plugin_kit/ring_channel.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : RingEnd<MpmcRing> {
 	using RingEnd::RingEnd;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rings in shared memory with one producer and one consumer, which sleeps on a futex, a semaphore or an eventfd.
-#include "transports/ring_channel.h"
-#include "transports/spsc_ring.h"
+#include "plugin_kit/ring_channel.h"
+#include "plugin_kit/spsc_ring.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : RingEnd<SpscRing> {
 	using RingEnd::RingEnd;

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <csignal>
 
-#include "transports/byte_transfer.h"
-#include "transports/death_watch.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -65,7 +65,6 @@ const icepath_target *target(uint32_t n)
 		it.name = "signal";
 		it.summary = "real-time signals, each with up to 8 bytes as its value; taken by sigwaitinfo";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = sizeof(sigval);
 		it.max_payload_why = "a signal carries one union sigval";
 		it.why_not = pidfds_missing();

@@ -2,13 +2,13 @@
 // TCP over loopback.
 #include <iterator>
 
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
-#include "transports/socket_channel.h"
-#include "transports/tcp_connection.h"
-#include "transports/zerocopy_channel.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/socket_channel.h"
+#include "plugin_kit/tcp_connection.h"
+#include "plugin_kit/zerocopy_channel.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -23,7 +23,7 @@ icepath_target plain_target()
 	it.summary = "TCP over loopback with TCP_NODELAY: a byte stream, framed by the known size";
 	it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 	it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV | ICEPATH_USES_SKB_COPY | ICEPATH_USES_BYTE_STREAM;
-	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+	it.capabilities = ICEPATH_CAN_FANIN;
 	it.fanin_waits = ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 	it.fanin_max_bytes = it.max_payload_bytes = kLargest;
 	it.max_payload_why = "icepath's own limit: a byte stream has none";

@@ -7,13 +7,13 @@
 #include <iterator>
 #include <vector>
 
-#include "transports/loopback_address.h"
-#include "transports/loopback_datagram.h"
-#include "transports/plugin_table.h"
-#include "transports/socket_channel.h"
-#include "transports/zerocopy_channel.h"
+#include "plugin_kit/loopback_address.h"
+#include "plugin_kit/loopback_datagram.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/socket_channel.h"
+#include "plugin_kit/zerocopy_channel.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -25,7 +25,7 @@ icepath_target plain_target()
 	it.summary = "UDP over loopback: messages, lost where the receiver is too slow";
 	it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 	it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // a linear skb is copied without skb_copy_datagram_iovec
-	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY | ICEPATH_CAN_FANIN;
+	it.capabilities = ICEPATH_IS_LOSSY | ICEPATH_CAN_FANIN;
 	it.fanin_waits = it.waits;
 	limit_to_datagrams(it);
 	it.why_not = loopback_missing();

@@ -5,11 +5,11 @@
 // An unused port or a dead member is no error here: no ICMP answers a multicast (icmp_send), so the sender looks itself.
 #include <sys/socket.h>
 
-#include "transports/loopback_address.h"
-#include "transports/loopback_datagram.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/loopback_address.h"
+#include "plugin_kit/loopback_datagram.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -78,7 +78,7 @@ const icepath_target *target(uint32_t n)
 		it.summary = "UDP to a multicast group on loopback: messages, lost where the receiver is too slow";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_NETDEV; // see udp.cc
-		it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_IS_LOSSY;
+		it.capabilities = ICEPATH_IS_LOSSY;
 		limit_to_datagrams(it);
 		it.why_not = multicast_missing();
 		return it;

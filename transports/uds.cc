@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
-#include "transports/socket_channel.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/socket_channel.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -44,7 +44,7 @@ Kind *kinds()
 		target.size = sizeof(target);
 		target.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		target.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY;
-		target.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_FANIN;
+		target.capabilities = ICEPATH_CAN_FANIN;
 		target.fanin_waits = ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		target.fanin_max_bytes = target.max_payload_bytes = kLargestInParts;
 		target.max_payload_why = "icepath's own limit: what one datagram can't carry goes in parts";

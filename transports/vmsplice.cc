@@ -10,13 +10,13 @@
 #include <array>
 #include <memory>
 
-#include "transports/byte_transfer.h"
-#include "transports/kernel_limit.h"
-#include "transports/page_ring.h"
-#include "transports/pipe_channel.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/page_ring.h"
+#include "plugin_kit/pipe_channel.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

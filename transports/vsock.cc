@@ -7,11 +7,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "transports/kernel_limit.h"
-#include "transports/plugin_table.h"
-#include "transports/socket_channel.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/socket_channel.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -59,7 +59,6 @@ const icepath_target *target(uint32_t n)
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		// By what function it is copied out depends on the kernel's version.
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_KERNEL_THREAD;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a byte stream has none";
 		it.why_not = loopback_missing();

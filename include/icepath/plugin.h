@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 5u
+#define ICEPATH_PLUGIN_ABI 6u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -100,19 +100,18 @@ enum icepath_mechanism {
 };
 
 enum icepath_capability {
-	ICEPATH_CAN_PINGPONG = 1u << 0, /* an endpoint may both send and receive */
-	ICEPATH_CAN_LOAN = 1u << 1, /* loan/send_loaned and take/give_back are real zero-copy */
-	ICEPATH_IS_LOSSY = 1u << 2, /* messages may be lost without an error (UDP) */
-	ICEPATH_NOT_IPC = 1u << 3, /* tests icepath itself (null); left out of comparisons */
-	ICEPATH_CAN_FANIN = 1u << 4, /* one endpoint may receive from several senders, by `fanin_waits` */
+	ICEPATH_CAN_LOAN = 1u << 0, /* loan/send_loaned and take/give_back are real zero-copy */
+	ICEPATH_IS_LOSSY = 1u << 1, /* messages may be lost without an error (UDP) */
+	ICEPATH_NOT_IPC = 1u << 2, /* tests icepath itself (null); left out of comparisons */
+	ICEPATH_CAN_FANIN = 1u << 3, /* one endpoint may receive from several senders, by `fanin_waits` */
 	ICEPATH_IS_RENDEZVOUS =
-		1u << 5, /* send, or the next one, returns only once the message was taken: not within one thread */
+		1u << 4, /* send, or the next one, returns only once the message was taken: not within one thread */
 	/* Both ends are in one process: never between processes, where connect() refuses with the reason. */
-	ICEPATH_WITHIN_PROCESS = 1u << 6,
+	ICEPATH_WITHIN_PROCESS = 1u << 5,
 	/* Never within one process, where the library doesn't do what this target is for: connect() refuses there with the reason. */
-	ICEPATH_BETWEEN_PROCESSES = 1u << 7,
+	ICEPATH_BETWEEN_PROCESSES = 1u << 6,
 	/* A message goes only once the one before was answered, or the receiver asks for the next: within one thread with answers only. */
-	ICEPATH_HAS_TURNS = 1u << 8,
+	ICEPATH_HAS_TURNS = 1u << 7,
 };
 
 /*

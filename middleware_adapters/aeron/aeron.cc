@@ -14,13 +14,13 @@
 #include <charconv>
 
 #include "middleware_adapters/aeron/client.h"
-#include "middleware_adapters/channel_name.h"
-#include "middleware_adapters/discovery.h"
-#include "transports/death_watch.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/channel_name.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
-using icepath::middleware::AeronClient;
+using namespace icepath::plugin_kit;
+using icepath::plugin_kit::AeronClient;
 
 namespace {
 
@@ -55,7 +55,6 @@ const icepath_target *target(uint32_t n)
 		it.summary = "an exclusive publication and a subscription of Aeron's inter-process channel, polled";
 		it.waits = ICEPATH_WAIT_SPIN;
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "an eighth of a term, which has 16 MiB here";
 		return it;
@@ -113,7 +112,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
-	return icepath::middleware::connect_discovered(*end, *peer, join, [&] { return end->client.is_joined(); });
+	return icepath::plugin_kit::connect_discovered(*end, *peer, join, [&] { return end->client.is_joined(); });
 }
 
 int send_message(icepath_endpoint *end, icepath_send *message)

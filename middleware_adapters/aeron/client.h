@@ -9,7 +9,7 @@
 
 #include "icepath/plugin.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class AeronClient {
 public:
@@ -89,4 +89,4 @@ private:
 	std::atomic<bool> has_failed_{false};
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -29,11 +29,11 @@ inline bool operator!=(const char *one, const StringPtr &other) { return !(other
 
 #include "channel.capnp.h"
 #include "middleware_adapters/capnproto/wire.h"
-#include "middleware_adapters/guarded.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
-using icepath::middleware::guarded;
+using namespace icepath::plugin_kit;
+using icepath::plugin_kit::guarded;
 
 namespace {
 
@@ -88,15 +88,15 @@ struct icepath_endpoint : ChannelEnd {
 	bool is_gone = false;
 	bool has_room = true; // the window
 	kj::Own<kj::CrossThreadPromiseFulfiller<void>> cancel;
-	kj::Own<icepath::middleware::Wire> wire;
+	kj::Own<icepath::plugin_kit::Wire> wire;
 	kj::Own<capnp::TwoPartyClient> connection;
-	kj::Maybe<icepath::middleware::Channel::Client> peer;
+	kj::Maybe<icepath::wire::Channel::Client> peer;
 	kj::Promise<void> cancelling = nullptr, disconnecting = nullptr, sending = nullptr;
 };
 
 namespace {
 
-class Inbox final : public icepath::middleware::Channel::Server {
+class Inbox final : public icepath::wire::Channel::Server {
 public:
 	explicit Inbox(icepath_endpoint &end) : end_(end) {}
 
@@ -126,7 +126,6 @@ const icepath_target *target(uint32_t n)
 		it.summary = "RPC over a UNIX socket: a call of a streaming method for each message";
 		it.waits = ICEPATH_WAIT_BLOCK;
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
-		it.capabilities = ICEPATH_CAN_PINGPONG;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "a call has one message, and the library reads none above 64 MiB by default";
 		return it;
@@ -182,7 +181,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		auto socket =
 			end->loop->io.lowLevelProvider->wrapSocketFd(end->socket, kj::LowLevelAsyncIoProvider::TAKE_OWNERSHIP);
 		end->socket = -1;
-		end->wire = kj::heap<icepath::middleware::Wire>(kj::mv(socket), [end] { end->changed(); });
+		end->wire = kj::heap<icepath::plugin_kit::Wire>(kj::mv(socket), [end] { end->changed(); });
 		end->connection = kj::heap<capnp::TwoPartyClient>(*end->wire, kj::heap<Inbox>(*end),
 														  end->side == 0 ? capnp::rpc::twoparty::Side::SERVER
 																		 : capnp::rpc::twoparty::Side::CLIENT);
@@ -192,7 +191,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 									 end->changed();
 								 })
 								 .eagerlyEvaluate(nullptr);
-		end->peer = end->connection->bootstrap().castAs<icepath::middleware::Channel>();
+		end->peer = end->connection->bootstrap().castAs<icepath::wire::Channel>();
 		return ICEPATH_OK;
 	});
 }

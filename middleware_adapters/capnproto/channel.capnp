@@ -3,7 +3,7 @@
 @0xd1c3f8a5b27e9046;
 
 using Cxx = import "/capnp/c++.capnp";
-$Cxx.namespace("icepath::middleware");
+$Cxx.namespace("icepath::wire");
 
 interface Channel {
   push @0 (message :Data) -> stream;

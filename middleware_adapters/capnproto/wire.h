@@ -4,7 +4,7 @@
 #include <kj/async-io.h>
 #include <kj/function.h>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class Wire final : public kj::AsyncIoStream {
 public:
@@ -46,4 +46,4 @@ private:
 	uint64_t writing_ = 0;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -8,7 +8,7 @@
 
 #include "message.hpp"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 namespace {
 
 using dds::core::status::StatusMask;
@@ -133,4 +133,4 @@ bool CxxParticipant::end_wait()
 	}
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

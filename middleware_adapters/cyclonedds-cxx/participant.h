@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 struct CxxSetup {
 	std::string config; // XML
@@ -48,4 +48,4 @@ private:
 	std::unique_ptr<Entities> entities_;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -14,16 +14,15 @@
 #include "middleware_adapters/cyclonedds-cxx/participant.h"
 #include "middleware_adapters/cyclonedds/qos.h"
 #include "middleware_adapters/cyclonedds/udp_config.h"
-#include "middleware_adapters/data_bell.h"
-#include "middleware_adapters/discovery.h"
-#include "middleware_adapters/guarded.h"
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/relayed_target.h"
-#include "transports/death_watch.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/data_bell.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "middleware_adapters/cyclonedds/qos.h"
-#include "middleware_adapters/discovery.h"
+#include "plugin_kit/discovery.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
-inline int failed(transports::ChannelEnd &end, const char *call, dds_return_t code)
+inline int failed(plugin_kit::ChannelEnd &end, const char *call, dds_return_t code)
 {
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, dds_strretcode(code));
 }
@@ -39,7 +39,7 @@ public:
 
 	dds_entity_t writer = 0, reader = 0;
 
-	int join(transports::ChannelEnd &end, const std::string &channel, const CycloneSetup &setup)
+	int join(plugin_kit::ChannelEnd &end, const std::string &channel, const CycloneSetup &setup)
 	{
 		dds_domainid_t id = 0;
 		while ((domain_ = dds_create_domain(id, setup.config)) == DDS_RETCODE_PRECONDITION_NOT_MET && id < kLastDomain)
@@ -91,7 +91,7 @@ public:
 private:
 	static constexpr dds_domainid_t kLastDomain = 229; // in one process
 
-	int make_wait_set(transports::ChannelEnd &end)
+	int make_wait_set(plugin_kit::ChannelEnd &end)
 	{
 		wait_set_ = dds_create_waitset(participant_);
 		over_ = dds_create_guardcondition(participant_);
@@ -106,4 +106,4 @@ private:
 	std::atomic<dds_entity_t> over_{0};
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -3,9 +3,9 @@
 // Quality of service of Cyclone DDS's writers and readers.
 #include <dds/dds.h>
 
-#include "middleware_adapters/qos_values.h"
+#include "plugin_kit/qos_values.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // Reliable, volatile and all kept, but for what is asked.
 class CycloneQos {
@@ -104,4 +104,4 @@ private:
 	}
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

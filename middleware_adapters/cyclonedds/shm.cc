@@ -19,13 +19,12 @@
 
 #include "middleware_adapters/cyclonedds/participant.h"
 #include "middleware_adapters/iceoryx/roudi.h"
-#include "middleware_adapters/lent_messages.h"
-#include "middleware_adapters/relayed_target.h"
-#include "middleware_adapters/send_window.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
+#include "plugin_kit/threads_named.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

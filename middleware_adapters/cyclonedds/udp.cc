@@ -13,14 +13,13 @@
 #include "message.h"
 #include "middleware_adapters/cyclonedds/participant.h"
 #include "middleware_adapters/cyclonedds/udp_config.h"
-#include "middleware_adapters/data_bell.h"
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/relayed_target.h"
-#include "transports/death_watch.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/data_bell.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -3,7 +3,7 @@
 // How Cyclone DDS goes by UDP on the loopback device.
 #include <string>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // `domain`: another one than that of other implementations of DDS here. Only discovery is by multicast. WhcHigh begins with 500 kB: see udp.cc.
 inline std::string cyclone_by_udp(uint32_t domain)
@@ -17,4 +17,4 @@ inline std::string cyclone_by_udp(uint32_t domain)
 </Domain></CycloneDDS>)";
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -7,10 +7,10 @@
 // cancel() shuts the socket to the daemon down: whatever the library sleeps in then comes back.
 #include <sys/socket.h>
 
-#include "middleware_adapters/brokered_end.h"
-#include "middleware_adapters/relayed_target.h"
+#include "plugin_kit/brokered_end.h"
+#include "plugin_kit/relayed_target.h"
 
-namespace icepath::transports {
+namespace icepath::plugin_kit {
 
 constexpr const char *kBusPath = "/org/icepath", *kBusInterface = "org.icepath.Channel", *kBusMember = "Message";
 
@@ -91,4 +91,4 @@ template <class Endpoint> int connect_bus(Endpoint *end, const icepath_address *
 	return ICEPATH_OK;
 }
 
-} // namespace icepath::transports
+} // namespace icepath::plugin_kit

@@ -6,7 +6,7 @@
 
 #include "middleware_adapters/dbus/bus_end.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : BusEnd {
 	using BusEnd::BusEnd;

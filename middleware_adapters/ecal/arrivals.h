@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class Arrivals {
 public:
@@ -91,4 +91,4 @@ private:
 	bool may_lose_ = false, overflowed_ = false, is_over_ = false;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -27,15 +27,14 @@
 
 #include <optional>
 
-#include "middleware_adapters/discovery.h"
 #include "middleware_adapters/ecal/arrivals.h"
 #include "middleware_adapters/ecal/ways.h"
-#include "middleware_adapters/guarded.h"
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/threads_named.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

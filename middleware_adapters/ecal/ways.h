@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "middleware_adapters/receive_buffer.h"
-#include "middleware_adapters/relayed_target.h"
-#include "middleware_adapters/send_window.h"
+#include "plugin_kit/receive_buffer.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 using Layer = eCAL::TransportLayer::eType;
 inline constexpr uint64_t kLargest = 16 * 1024 * 1024;
@@ -26,14 +26,14 @@ struct Way {
 
 	bool may_lose() const { return target.capabilities & ICEPATH_IS_LOSSY; }
 	// Messages on their way. Memory files and TCP keep the last one only.
-	uint64_t longest_window() const { return acknowledged ? transports::WindowedEnd::kLongestWindow : 1; }
+	uint64_t longest_window() const { return acknowledged ? plugin_kit::WindowedEnd::kLongestWindow : 1; }
 };
 
 inline const std::vector<Way> &ways()
 {
 	static const auto made = [](const char *name, const char *summary, Layer layer, bool zero_copy = false,
 								bool acknowledged = false) {
-		Way way{transports::relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+		Way way{plugin_kit::relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
 										   "icepath's own limit: what eCAL makes room for, it does several times"),
 				layer, zero_copy, acknowledged};
 		if (layer == Layer::shm)
@@ -92,4 +92,4 @@ inline eCAL::Subscriber::Configuration subscriber_of(const Way &way)
 	return how;
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -17,18 +17,17 @@
 //    payloads are used in turn, and the history has room for more of them than the window.
 //  - Who is killed while it notifies a reader leaves a lock taken, which the reader's thread gives up to wait for after a second by an
 //    exception that nobody catches. So the receiver looks for the death of its peer more often than that.
-#include "middleware_adapters/data_bell.h"
 #include "middleware_adapters/fastdds/participant.h"
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/relayed_target.h"
-#include "middleware_adapters/send_window.h"
+#include "plugin_kit/data_bell.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/StatusCondition.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <fastdds/dds/topic/TopicDataType.hpp>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // A sample of it is the message itself.
 class Octets : public eprosima::fastdds::dds::TopicDataType {
@@ -56,4 +56,4 @@ private:
 	const uint32_t count_;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

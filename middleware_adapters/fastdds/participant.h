@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
-#include "middleware_adapters/discovery.h"
 #include "middleware_adapters/fastdds/octets.h"
 #include "middleware_adapters/fastdds/qos.h"
+#include "plugin_kit/discovery.h"
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/log/Log.hpp>
@@ -25,7 +25,7 @@
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastrtps/xmlparser/XMLProfileManager.h>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 namespace fast = eprosima::fastdds::dds;
 using eprosima::fastrtps::types::ReturnCode_t;
@@ -73,7 +73,7 @@ public:
 		static_cast<void>(done);
 	}
 
-	int join(transports::ChannelEnd &end, const std::string &channel, const FastSetup &setup)
+	int join(plugin_kit::ChannelEnd &end, const std::string &channel, const FastSetup &setup)
 	{
 		const auto none = [&](const char *what) {
 			return end.sentence.tell(ICEPATH_FAILED, "%s: no %s for %llu bytes can be made", end.target, what,
@@ -178,4 +178,4 @@ private:
 	fast::DomainParticipant *participant_ = nullptr;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

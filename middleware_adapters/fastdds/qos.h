@@ -3,11 +3,11 @@
 // Quality of service of Fast DDS's writers and readers.
 #include <algorithm>
 
-#include "middleware_adapters/qos_values.h"
+#include "plugin_kit/qos_values.h"
 #include <fastdds/dds/core/policy/QosPolicies.hpp>
 #include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 inline eprosima::fastrtps::Duration_t fast_duration(uint64_t ns)
 {
@@ -76,4 +76,4 @@ static_assert(eprosima::fastdds::dds::AUTOMATIC_LIVELINESS_QOS == int{ICEPATH_AU
 			  eprosima::fastdds::dds::MANUAL_BY_PARTICIPANT_LIVELINESS_QOS == int{ICEPATH_MANUAL_BY_PARTICIPANT} &&
 			  eprosima::fastdds::dds::MANUAL_BY_TOPIC_LIVELINESS_QOS == int{ICEPATH_MANUAL_BY_TOPIC});
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -9,13 +9,13 @@
 
 #include "middleware_adapters/grpc/reactor.h"
 #include "middleware_adapters/grpc/service.h"
-#include "transports/channel_end.h"
+#include "plugin_kit/channel_end.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 inline constexpr const char *kStream = "grpc/stream", *kCallback = "grpc/callback", *kUnary = "grpc/unary";
 
-struct GrpcEnd : transports::ChannelEnd {
+struct GrpcEnd : plugin_kit::ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~GrpcEnd()
 	{
@@ -66,4 +66,4 @@ struct GrpcEnd : transports::ChannelEnd {
 	Service::ServerStream *served = nullptr; // of side 1
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

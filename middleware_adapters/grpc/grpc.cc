@@ -25,21 +25,21 @@
 #include <string>
 
 #include "middleware_adapters/grpc/end.h"
-#include "middleware_adapters/guarded.h"
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/relayed_target.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
-using icepath::middleware::guarded;
-using icepath::middleware::kCallback;
-using icepath::middleware::kStream;
-using icepath::middleware::kUnary;
-using icepath::middleware::Message;
-using icepath::middleware::Peer;
-using icepath::middleware::Taken;
+using namespace icepath::plugin_kit;
+using icepath::plugin_kit::guarded;
+using icepath::plugin_kit::kCallback;
+using icepath::plugin_kit::kStream;
+using icepath::plugin_kit::kUnary;
+using icepath::plugin_kit::Message;
+using icepath::plugin_kit::Peer;
+using icepath::plugin_kit::Taken;
 
-struct icepath_endpoint : icepath::middleware::GrpcEnd {
+struct icepath_endpoint : icepath::plugin_kit::GrpcEnd {
 	using GrpcEnd::GrpcEnd;
 };
 
@@ -60,13 +60,11 @@ const icepath_target *target(uint32_t n)
 		return it;
 	};
 	static const icepath_target targets[] = {
-		made(kStream, "a bidirectional stream over a UNIX socket, read and written synchronously",
-			 ICEPATH_CAN_PINGPONG),
+		made(kStream, "a bidirectional stream over a UNIX socket, read and written synchronously", 0),
 		made(kCallback,
-			 "a bidirectional stream over a UNIX socket, whose ends are called back by the library's threads",
-			 ICEPATH_CAN_PINGPONG),
+			 "a bidirectional stream over a UNIX socket, whose ends are called back by the library's threads", 0),
 		made(kUnary, "a synchronous call over a UNIX socket for each message, answered once it was taken",
-			 ICEPATH_CAN_PINGPONG | ICEPATH_IS_RENDEZVOUS),
+			 ICEPATH_IS_RENDEZVOUS),
 	};
 	return n < std::size(targets) ? &targets[n] : nullptr;
 }
@@ -118,7 +116,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
 		return guarded(end, "serving", [&]() -> int {
 			if (end.is(kCallback))
-				make_reactor(end, icepath::middleware::queue_length(*how, kQueued));
+				make_reactor(end, icepath::plugin_kit::queue_length(*how, kQueued));
 			return end.serves() ? serve(end, how->name) : ICEPATH_OK;
 		});
 	});

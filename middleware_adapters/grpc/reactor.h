@@ -10,7 +10,11 @@
 
 #include "peer.grpc.pb.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
+
+using wire::Message;
+using wire::Peer;
+using wire::Taken;
 
 class CallbackStream {
 public:
@@ -217,4 +221,4 @@ private:
 	ServerStream &stream_;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

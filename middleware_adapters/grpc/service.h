@@ -8,7 +8,11 @@
 
 #include "peer.grpc.pb.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
+
+using wire::Message;
+using wire::Peer;
+using wire::Taken;
 
 class Service final : public Peer::Service {
 public:
@@ -93,4 +97,4 @@ private:
 	const Message *arrived_ = nullptr;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -4,12 +4,12 @@
 #include <stdexcept>
 
 #include "middleware_adapters/iceoryx/ports.h"
-#include "transports/spin_pause.h"
+#include "plugin_kit/spin_pause.h"
 extern "C" {
 #include <iceoryx_binding_c/api.h>
 }
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 namespace {
 
 const char *why_not_lent(iox_AllocationResult result)
@@ -91,7 +91,7 @@ public:
 	void await() override
 	{
 		if (!wait_set_)
-			return transports::pause_spin();
+			return plugin_kit::pause_spin();
 		iox_notification_info_t info;
 		uint64_t missed = 0;
 		iox_ws_timed_wait(wait_set_, {0, kLongestWaitMs * 1'000'000}, &info, 1, &missed);
@@ -129,4 +129,4 @@ private:
 
 std::unique_ptr<Ports> c_ports(const WantedPorts &wanted) { return std::make_unique<CPorts>(wanted); }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -15,18 +15,17 @@
 #include <iterator>
 #include <string>
 
-#include "middleware_adapters/discovery.h"
 #include "middleware_adapters/iceoryx/roudi.h"
 #include "middleware_adapters/iceoryx/untyped.h"
-#include "middleware_adapters/lent_messages.h"
-#include "middleware_adapters/qos_values.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/qos_values.h"
 #include <iceoryx_hoofs/log/logmanager.hpp>
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
 #include <iceoryx_versions.hpp>
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -98,7 +97,7 @@ const icepath_target *target(uint32_t n)
 			it.summary = variant.summary;
 			it.waits = variant.waits;
 			it.mechanisms = ICEPATH_USES_LIBRARY_CALLS | variant.mechanisms;
-			it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
+			it.capabilities = ICEPATH_CAN_LOAN;
 			it.qos = variant.qos;
 			it.max_payload_bytes = kLargestChunk;
 			it.max_payload_why = "the largest chunks that icepath's iox-roudi has are of 1 MiB";

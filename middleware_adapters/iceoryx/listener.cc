@@ -11,10 +11,10 @@
 #include <mutex>
 
 #include "middleware_adapters/iceoryx/untyped.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/threads_named.h"
 #include <iceoryx_posh/popo/listener.hpp>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 namespace {
 
 class ListenerPorts final : public UntypedPorts {
@@ -109,4 +109,4 @@ private:
 
 std::unique_ptr<Ports> listener_ports(const WantedPorts &wanted) { return std::make_unique<ListenerPorts>(wanted); }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 struct WantedPorts {
 	std::string channel;
@@ -46,4 +46,4 @@ std::unique_ptr<Ports> listener_ports(const WantedPorts &wanted);
 // By the C binding.
 std::unique_ptr<Ports> c_ports(const WantedPorts &wanted);
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

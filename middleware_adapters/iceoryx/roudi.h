@@ -3,7 +3,7 @@
 // The iox-roudi of a run: one for all plug-ins that need it, as two can't share a /tmp.
 #include "icepath/plugin.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 inline constexpr uint64_t kLargestChunk = 1048576;
 inline constexpr const char *kRouDiConfig = "/tmp/icepath-roudi.toml";
@@ -35,4 +35,4 @@ inline constexpr icepath_daemon kRouDi = {
 	sizeof(icepath_daemon),      "iox-roudi", "iceoryx", kRouDiArguments, kRouDiConfig, kRouDiPools,
 	"RouDi is ready for clients"};
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

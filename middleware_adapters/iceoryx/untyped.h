@@ -10,12 +10,12 @@
 #include <stdexcept>
 
 #include "middleware_adapters/iceoryx/ports.h"
-#include "transports/spin_pause.h"
+#include "plugin_kit/spin_pause.h"
 #include <iceoryx_posh/popo/untyped_publisher.hpp>
 #include <iceoryx_posh/popo/untyped_subscriber.hpp>
 #include <iceoryx_posh/popo/wait_set.hpp>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class UntypedPorts : public Ports {
 public:
@@ -80,7 +80,7 @@ public:
 		if (wait_set_)
 			static_cast<void>(wait_set_->timedWait(iox::units::Duration::fromMilliseconds(kLongestWaitMs)));
 		else
-			transports::pause_spin();
+			plugin_kit::pause_spin();
 	}
 	void release(const void *chunk) override { subscriber_->release(chunk); }
 
@@ -99,4 +99,4 @@ private:
 	std::optional<iox::popo::WaitSet<1>> wait_set_; // of the subscriber, and ends before it
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -11,16 +11,15 @@
 #include <memory>
 #include <string>
 
-#include "middleware_adapters/discovery.h"
 #include "middleware_adapters/iceoryx2/shim.h"
-#include "middleware_adapters/lent_messages.h"
-#include "middleware_adapters/queue_length.h"
-#include "transports/death_watch.h"
-#include "transports/plugin_table.h"
-#include "transports/spin_pause.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/spin_pause.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -35,7 +34,7 @@ icepath_target target_of(const char *name, const char *summary, icepath_wait wai
 	it.summary = summary;
 	it.waits = wait;
 	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
-	it.capabilities = ICEPATH_CAN_PINGPONG | ICEPATH_CAN_LOAN;
+	it.capabilities = ICEPATH_CAN_LOAN;
 	it.max_payload_bytes = kLargest;
 	it.max_payload_why = "a channel has slots for six such messages in each direction";
 	return it;

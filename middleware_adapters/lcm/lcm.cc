@@ -17,14 +17,14 @@
 
 #include <string>
 
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/receive_buffer.h"
-#include "middleware_adapters/relayed_target.h"
-#include "transports/death_watch.h"
-#include "transports/loopback_address.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/loopback_address.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/receive_buffer.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -61,7 +61,7 @@ const icepath_target *target(uint32_t n)
 {
 	static const icepath_target only = [] {
 		static char why[160];
-		const uint64_t datagrams = std::max<uint64_t>(2, icepath::middleware::receive_buffer() / 65536);
+		const uint64_t datagrams = std::max<uint64_t>(2, icepath::plugin_kit::receive_buffer() / 65536);
 		std::snprintf(
 			why, sizeof(why),
 			"/proc/sys/net/core/rmem_max lets the receive buffer hold %llu datagrams, half of them the peer's",
@@ -88,7 +88,7 @@ void copy_out(const lcm_recv_buf_t *from, const char *, void *to)
 int join(icepath_endpoint &end, const sockaddr_in &where)
 {
 	const std::string network = std::string("udpm://") + kGroup + ":" + std::to_string(ntohs(where.sin_port)) +
-								"?ttl=0&recv_buf_size=" + std::to_string(icepath::middleware::receive_buffer());
+								"?ttl=0&recv_buf_size=" + std::to_string(icepath::plugin_kit::receive_buffer());
 	end.lcm = lcm_create(network.c_str());
 	if (!end.lcm)
 		return end.sentence.tell(ICEPATH_FAILED, "lcm: lcm_create with %s failed", network.c_str());
@@ -105,7 +105,7 @@ int join(icepath_endpoint &end, const sockaddr_in &where)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
-		end.queue = icepath::middleware::queue_length(*how, kLibrarysQueue);
+		end.queue = icepath::plugin_kit::queue_length(*how, kLibrarysQueue);
 		if (end.side == 1)
 			return ICEPATH_OK;
 		end.reserved = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class Client : public MOOS::MOOSAsyncCommClient {
 public:
@@ -54,4 +54,4 @@ private:
 	std::mutex mutex_; // m_pSocket goes with it held
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

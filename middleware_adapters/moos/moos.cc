@@ -8,14 +8,13 @@
 #include <MOOS/libMOOS/Comms/MOOSMsg.h>
 #include <MOOS/libMOOS/MOOSVersion.h>
 
-#include "middleware_adapters/brokered_end.h"
-#include "middleware_adapters/data_bell.h"
 #include "middleware_adapters/moos/client.h"
-#include "middleware_adapters/relayed_target.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/brokered_end.h"
+#include "plugin_kit/data_bell.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/threads_named.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -13,11 +13,11 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "middleware_adapters/brokered_end.h"
-#include "middleware_adapters/relayed_target.h"
+#include "plugin_kit/brokered_end.h"
+#include "plugin_kit/relayed_target.h"
 #include <mosquitto.h>
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 

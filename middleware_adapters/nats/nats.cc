@@ -9,11 +9,11 @@
 // died. A client whose server is gone would connect anew, and miss messages: here the channel is over then.
 #include <nats/nats.h>
 
-#include "middleware_adapters/brokered_end.h"
-#include "middleware_adapters/relayed_target.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/brokered_end.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/threads_named.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -90,7 +90,7 @@ int subscribe(icepath_endpoint &end, const std::string &subject)
 
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	const icepath::middleware::ThreadsNamed named("cnats");
+	const icepath::plugin_kit::ThreadsNamed named("cnats");
 	natsStatus status = natsOptions_Create(&end.options);
 	if (status == NATS_OK)
 		status = natsOptions_SetURL(end.options, kUrl);

@@ -20,11 +20,11 @@
 
 #include <string>
 
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/relayed_target.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -119,7 +119,7 @@ int listen_on(icepath_endpoint &end, const std::string &name)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
-		const int status = make_socket(end, icepath::middleware::queue_length(*how, kDefaultQueue));
+		const int status = make_socket(end, icepath::plugin_kit::queue_length(*how, kDefaultQueue));
 		return status == ICEPATH_OK && end.side == 0 ? listen_on(end, how->name) : status;
 	});
 }

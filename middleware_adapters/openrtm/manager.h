@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/threads_named.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // Of a call that the peer doesn't answer: in making the connection, for a message, and once more behind one that failed.
 inline constexpr CORBA::ULong kLongestCallMs = 2000;
@@ -48,4 +48,4 @@ inline bool join_manager(const std::string &endpoint, uint64_t largest_call_byte
 // Those that begin from now on.
 inline void let_calls_fail_soon() { omniORB::setClientCallTimeout(10); }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

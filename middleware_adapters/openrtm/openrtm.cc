@@ -22,13 +22,12 @@
 #include <memory>
 #include <string>
 
-#include "middleware_adapters/channel_name.h"
-#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/openrtm/ways.h"
-#include "middleware_adapters/send_window.h"
+#include "plugin_kit/channel_name.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/send_window.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "icepath/plugin.h"
-#include "middleware_adapters/data_bell.h"
+#include "plugin_kit/data_bell.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 inline coil::Properties properties(std::initializer_list<std::pair<const char *, std::string>> values)
 {
@@ -108,4 +108,4 @@ inline bool connect_ports(const std::string &name, const char *interface_type, u
 			   outlet, inlet) == RTC::RTC_OK;
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

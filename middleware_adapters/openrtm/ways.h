@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "middleware_adapters/relayed_target.h"
+#include "plugin_kit/relayed_target.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 inline constexpr uint64_t kLargest = 16 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ struct Way {
 inline const std::vector<Way> &ways()
 {
 	static const auto made = [](const char *name, const char *interface_type, Carrier carrier, const char *summary) {
-		Way way{transports::relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, kLargest,
+		Way way{plugin_kit::relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, kLargest,
 										   "icepath's own limit: OpenRTM copies a message some fifteen times"),
 				interface_type, carrier};
 		way.target.capabilities |= ICEPATH_BETWEEN_PROCESSES;
@@ -48,4 +48,4 @@ inline const Way &way_of(const icepath_target &what)
 							  [](const Way &way) { return std::string_view(way.target.name); });
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "icepath/plugin.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/threads_named.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // It tells only its log that it is ready: here, stderr is that.
 inline constexpr const char *kLogging = "/tmp/icepath-rosmaster.conf";
@@ -64,4 +64,4 @@ inline ros::NodeHandle &node()
 	return *only;
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

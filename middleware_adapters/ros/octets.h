@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 struct Octets {
 	uint8_t *data = nullptr;
@@ -29,11 +29,11 @@ struct Slot : Octets {
 	const std::unique_ptr<uint8_t[]> memory;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit
 
 namespace ros::message_traits {
 
-using icepath::middleware::Octets;
+using icepath::plugin_kit::Octets;
 
 template <> struct IsMessage<Octets> : TrueType {};
 
@@ -49,8 +49,8 @@ template <> struct Definition<Octets> : AsGenerated<Definition> {};
 
 namespace ros::serialization {
 
-template <> struct Serializer<icepath::middleware::Octets> {
-	using Octets = icepath::middleware::Octets;
+template <> struct Serializer<icepath::plugin_kit::Octets> {
+	using Octets = icepath::plugin_kit::Octets;
 	static constexpr uint32_t kLengths = 3; // of the layout's dimensions, its offset, of the bytes
 
 	template <class Stream> static void write(Stream &stream, const Octets &it)

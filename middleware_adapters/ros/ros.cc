@@ -23,17 +23,16 @@
 #include <optional>
 #include <vector>
 
-#include "middleware_adapters/brokered_end.h"
-#include "middleware_adapters/guarded.h"
-#include "middleware_adapters/lent_messages.h"
-#include "middleware_adapters/qos_values.h"
-#include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros/node.h"
 #include "middleware_adapters/ros/octets.h"
 #include "middleware_adapters/ros/service.h"
+#include "plugin_kit/brokered_end.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/qos_values.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "middleware_adapters/ros/node.h"
 #include "middleware_adapters/ros/octets.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class Service {
 public:
@@ -99,4 +99,4 @@ private:
 	ros::ServiceServerLinkPtr link_; // changes with `mutex_` held
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

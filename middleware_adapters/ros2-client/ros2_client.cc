@@ -13,13 +13,13 @@
 // cancel() completes the future that async_take() is raced against.
 #include <memory>
 
-#include "middleware_adapters/discovery.h"
-#include "middleware_adapters/receive_buffer.h"
-#include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2-client/shim.h"
-#include "middleware_adapters/send_window.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/receive_buffer.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr uint16_t kDomain = 4; // another one than that of other implementations of DDS here
 
 // Of the sockets of RustDDS.
-uint64_t socket_bytes() { return std::min<uint64_t>(8 * 1024 * 1024, icepath::middleware::receive_buffer()); }
+uint64_t socket_bytes() { return std::min<uint64_t>(8 * 1024 * 1024, icepath::plugin_kit::receive_buffer()); }
 
 const icepath_target *target(uint32_t n)
 {
@@ -71,7 +71,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
 		if (const int status = set_up_memory(end); status != ICEPATH_OK)
 			return status;
-		return icepath::middleware::open_discovered(end, join);
+		return icepath::plugin_kit::open_discovered(end, join);
 	});
 }
 
@@ -79,7 +79,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
 		return status;
-	return icepath::middleware::connect_discovered(*end, *peer, join,
+	return icepath::plugin_kit::connect_discovered(*end, *peer, join,
 												   [end] { return ros2_is_matched(end->ros.get()); });
 }
 

@@ -12,7 +12,7 @@
 #include <icepath_ros2/msg/octets4096.hpp>
 #include <icepath_ros2/msg/octets65536.hpp>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // A publisher and a subscription, of whichever type.
 class Topics {
@@ -74,4 +74,4 @@ inline std::unique_ptr<Topics> topics_for(uint64_t bytes)
 	return std::make_unique<TopicsOf<Octets1048576>>();
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

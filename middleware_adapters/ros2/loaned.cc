@@ -18,20 +18,19 @@
 // cancel() triggers a guard condition in the wait set.
 #include <rclcpp/rclcpp.hpp>
 
-#include "middleware_adapters/discovery.h"
-#include "middleware_adapters/guarded.h"
 #include "middleware_adapters/iceoryx/roudi.h"
-#include "middleware_adapters/lent_messages.h"
-#include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2/loan_topics.h"
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/qos.h"
 #include "middleware_adapters/ros2/wait.h"
-#include "middleware_adapters/send_window.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
+#include "plugin_kit/threads_named.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

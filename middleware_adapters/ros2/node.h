@@ -11,7 +11,7 @@
 
 #include "icepath/plugin.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // Whatever the user has set is for another network than the run's. `cyclone`: the configuration, where Cyclone DDS is the RMW's library.
 inline void set_environment(const char *cyclone)
@@ -78,4 +78,4 @@ inline rclcpp::Node::SharedPtr make_node(const std::string &name, bool hands_ove
 													.use_global_arguments(false));
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

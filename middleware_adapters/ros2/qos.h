@@ -3,9 +3,9 @@
 // Quality of service of ROS 2's publishers and subscriptions.
 #include <rclcpp/rclcpp.hpp>
 
-#include "middleware_adapters/qos_values.h"
+#include "plugin_kit/qos_values.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // A negative number is an infinite time.
 inline rmw_time_t rmw_time_of(uint64_t ns) { return rmw_time_from_nsec(static_cast<rmw_duration_t>(ns)); }
@@ -66,4 +66,4 @@ inline void add_granted(const rclcpp::PublisherBase *publisher, const rclcpp::Su
 		add_shared(subscription->get_actual_qos(), granted);
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -18,17 +18,16 @@
 // tells nobody that a peer has died: here the process is watched.
 #include <rclcpp/rclcpp.hpp>
 
-#include "middleware_adapters/discovery.h"
-#include "middleware_adapters/guarded.h"
-#include "middleware_adapters/lent_messages.h"
-#include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/qos.h"
 #include "middleware_adapters/ros2/taking.h"
-#include "middleware_adapters/send_window.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -10,13 +10,13 @@
 #include <mutex>
 #include <thread>
 
-#include "middleware_adapters/data_bell.h"
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/wait.h"
-#include "middleware_adapters/send_window.h"
-#include "middleware_adapters/threads_named.h"
+#include "plugin_kit/data_bell.h"
+#include "plugin_kit/send_window.h"
+#include "plugin_kit/threads_named.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 using Message = std_msgs::msg::UInt8MultiArray;
 
@@ -27,7 +27,7 @@ public:
 	virtual void call_back(const Message::ConstSharedPtr &) {}
 	virtual void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &from) = 0;
 	// Waits for a message, and has it in `taken` then.
-	virtual int take(transports::WindowedEnd &end, icepath_recv &message) = 0;
+	virtual int take(plugin_kit::WindowedEnd &end, icepath_recv &message) = 0;
 	// By another thread, once the end is cancelled: take() comes back.
 	virtual void cancel() = 0;
 
@@ -53,7 +53,7 @@ public:
 	{
 		executor_->add_node(node);
 	}
-	int take(transports::WindowedEnd &end, icepath_recv &message) override
+	int take(plugin_kit::WindowedEnd &end, icepath_recv &message) override
 	{
 		came_ns_ = 0;
 		message.take_call_ns = icepath_now_ns();
@@ -98,7 +98,7 @@ public:
 		while (!executor_->is_spinning()) // or its cancel() could come before that
 			usleep(100);
 	}
-	int take(transports::WindowedEnd &end, icepath_recv &message) override
+	int take(plugin_kit::WindowedEnd &end, icepath_recv &message) override
 	{
 		for (;;) {
 			if (end.is_over())
@@ -143,7 +143,7 @@ public:
 		from_ = from;
 		wait_ = std::make_unique<SubscriptionWait>(from);
 	}
-	int take(transports::WindowedEnd &end, icepath_recv &message) override
+	int take(plugin_kit::WindowedEnd &end, icepath_recv &message) override
 	{
 		for (;;) {
 			if (end.is_over())
@@ -173,4 +173,4 @@ private:
 	const std::shared_ptr<Message> incoming_ = std::make_shared<Message>();
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

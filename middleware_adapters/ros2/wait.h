@@ -7,7 +7,7 @@
 
 #include "middleware_adapters/ros2/node.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 class SubscriptionWait {
 public:
@@ -30,4 +30,4 @@ private:
 	rclcpp::WaitSet all_;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

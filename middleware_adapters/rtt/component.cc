@@ -14,7 +14,7 @@
 
 #include "middleware_adapters/rtt/octets.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 namespace {
 
 // The transport's thread begins with the first stream and ends with the last, and isn't made for two threads that do that at once.
@@ -117,4 +117,4 @@ std::string rtt_version()
 		   std::to_string(RTT_VERSION_PATCH);
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 enum class Direction { Out, In };
 enum class Written { Yes, Full, NotConnected };
@@ -48,4 +48,4 @@ private:
 // "2.9.0"
 std::string rtt_version();
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

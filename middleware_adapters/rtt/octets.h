@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 using Octets = std::vector<char>;
 
@@ -55,4 +55,4 @@ inline bool add_octets()
 		   types.type("octets")->addProtocol(ORO_MQUEUE_PROTOCOL_ID, new OctetsByQueue);
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

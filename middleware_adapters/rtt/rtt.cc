@@ -24,16 +24,15 @@
 #include <memory>
 #include <mutex>
 
-#include "middleware_adapters/channel_name.h"
-#include "middleware_adapters/data_bell.h"
-#include "middleware_adapters/guarded.h"
-#include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/rtt/component.h"
-#include "middleware_adapters/send_window.h"
-#include "transports/kernel_limit.h"
+#include "plugin_kit/channel_name.h"
+#include "plugin_kit/data_bell.h"
+#include "plugin_kit/guarded.h"
+#include "plugin_kit/kernel_limit.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

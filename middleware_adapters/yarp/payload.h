@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // Written from where the caller has it.
 class Outgoing : public yarp::os::PortWriter {
@@ -61,4 +61,4 @@ struct Slot : yarp::os::Portable {
 	}
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -9,7 +9,7 @@
 
 #include "icepath/plugin.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // --write: it tells the workers by a file where it listens. The line that says it is ready stays in a buffer; this one is the last before.
 inline const char *const kArguments[] = {"--ip", "127.0.0.1", "--socket", "10000", "--write", nullptr};
@@ -40,4 +40,4 @@ inline void join_network()
 	static_cast<void>(only);
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

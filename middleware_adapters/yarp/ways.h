@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "middleware_adapters/relayed_target.h"
+#include "plugin_kit/relayed_target.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 enum class Ports { Plain, Buffered, Rpc };
 inline constexpr uint64_t kLargest = 16 * 1024 * 1024, kLargestByDatagrams = 65536;
@@ -22,7 +22,7 @@ inline const std::vector<Way> &ways()
 {
 	static const auto made = [](const char *name, const char *carrier, Ports ports, const char *summary,
 								uint32_t capabilities = 0, uint32_t mechanisms = 0) {
-		Way way{transports::relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+		Way way{plugin_kit::relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
 										   "icepath's own limit: YARP's 2 GB take longer than a block of messages"),
 				carrier, ports};
 		way.target.capabilities |= capabilities;
@@ -58,4 +58,4 @@ inline const Way &way_of(const icepath_target &what)
 							  [](const Way &way) { return std::string_view(way.target.name); });
 }
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -27,15 +27,14 @@
 #include <string>
 #include <vector>
 
-#include "middleware_adapters/channel_name.h"
-#include "middleware_adapters/send_window.h"
-#include "middleware_adapters/threads_named.h"
 #include "middleware_adapters/yarp/payload.h"
 #include "middleware_adapters/yarp/server.h"
 #include "middleware_adapters/yarp/ways.h"
+#include "plugin_kit/channel_name.h"
+#include "plugin_kit/send_window.h"
+#include "plugin_kit/threads_named.h"
 
-using namespace icepath::transports;
-using namespace icepath::middleware;
+using namespace icepath::plugin_kit;
 
 namespace {
 

@@ -13,12 +13,12 @@
 #include <cstring>
 #include <memory>
 
-#include "middleware_adapters/discovery.h"
-#include "middleware_adapters/relayed_target.h"
-#include "middleware_adapters/send_window.h"
 #include "middleware_adapters/zenoh/shim.h"
+#include "plugin_kit/discovery.h"
+#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/send_window.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 namespace {
 
@@ -107,7 +107,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)
 		return status;
-	return icepath::middleware::connect_discovered(*end, *peer, join,
+	return icepath::plugin_kit::connect_discovered(*end, *peer, join,
 												   [end] { return zenoh_is_matched(end->zenoh.get()); });
 }
 

@@ -12,7 +12,7 @@
 
 #include "icepath/plugin.h"
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 
 // Of this process; its last socket ends it.
 inline std::shared_ptr<void> shared_context()
@@ -93,4 +93,4 @@ private:
 	void *socket_ = nullptr;
 };
 
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

@@ -29,18 +29,18 @@
 #include <algorithm>
 #include <string>
 
-#include "middleware_adapters/qos_values.h"
-#include "middleware_adapters/queue_length.h"
-#include "middleware_adapters/relayed_target.h"
 #include "middleware_adapters/zeromq/socket.h"
-#include "transports/death_watch.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/death_watch.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/qos_values.h"
+#include "plugin_kit/queue_length.h"
+#include "plugin_kit/relayed_target.h"
 
-using namespace icepath::transports;
-using icepath::middleware::Option;
-using icepath::middleware::set_value;
-using icepath::middleware::Socket;
-using icepath::middleware::value_of;
+using namespace icepath::plugin_kit;
+using icepath::plugin_kit::Option;
+using icepath::plugin_kit::set_value;
+using icepath::plugin_kit::Socket;
+using icepath::plugin_kit::value_of;
 
 namespace {
 
@@ -154,7 +154,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 		icepath_open wish = *how;
 		if (const auto depth = value_of(how->qos, ICEPATH_QOS_DEPTH))
 			wish.depth = static_cast<uint32_t>(std::min<uint64_t>(*depth, UINT32_MAX));
-		if (const int status = make_sockets(end, icepath::middleware::queue_length(wish, kLibrarysQueue));
+		if (const int status = make_sockets(end, icepath::plugin_kit::queue_length(wish, kLibrarysQueue));
 			status != ICEPATH_OK || !end.binds())
 			return status;
 		const char *failure = end.out->bind(end.where, end.given);
@@ -317,7 +317,7 @@ void granted(const icepath_endpoint *end, icepath_qos *qos)
 
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
-	static const std::string version = icepath::middleware::library_version();
+	static const std::string version = icepath::plugin_kit::library_version();
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("zeromq", target, open_end, connect_end, send_message, recv_message);
 		table.library_version = version.c_str();

@@ -139,16 +139,16 @@ Calibration read_calibration(const std::string &path, const Host &host)
 
 size_t tell_cells(const Calibration &calibration, std::vector<model::Cell> &cells)
 {
-	size_t told = 0;
+	size_t placed = 0;
 	for (model::Cell &cell : cells) {
 		const auto target = std::ranges::find(calibration.targets, cell.target, &CalibratedTarget::target);
 		// Where user space publishes, it stamps.
 		if (target == calibration.targets.end() || cell.parts != 1 || cell.mechanisms.has(model::Mechanism::UserSlot))
 			continue;
 		cell.calibrated = shares_at(target->sizes, cell.payload_bytes);
-		told += cell.calibrated.has_value();
+		placed += cell.calibrated.has_value();
 	}
-	return told;
+	return placed;
 }
 
 } // namespace icepath::calibrate

@@ -45,8 +45,8 @@ uint64_t misses_of(const bpf_program *program, const bpf_link *link)
 {
 	bpf_prog_info info{};
 	__u32 size = sizeof(info);
-	const bool told = bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0;
-	return (told ? info.recursion_misses : 0) + missed_by_kprobe(link);
+	const bool is_known = bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0;
+	return (is_known ? info.recursion_misses : 0) + missed_by_kprobe(link);
 }
 
 } // namespace icepath::capture

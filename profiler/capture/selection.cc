@@ -57,7 +57,7 @@ Trial first_that_works(const Probe &probe, std::optional<Tier> forced,
 			trial.why_not += (trial.why_not.empty() ? "" : "; ") + reason;
 	}
 	if (trial.why_not.empty()) // of all candidates, none is of the tier that was asked for
-		trial.why_not = "no tracepoint tells it";
+		trial.why_not = "no tracepoint shows it";
 	return trial;
 }
 

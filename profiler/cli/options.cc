@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+#include "profiler/cli/factor_options.h"
 #include "profiler/cli/option_values.h"
 #include "profiler/cli/output.h"
 #include "profiler/cli/qos_option.h"
@@ -20,10 +21,9 @@ namespace {
 // What the options of `run` are collected in before they are checked.
 struct RunTexts {
 	std::vector<std::string> sizes, patterns, qos, waits = {std::string(model::name(model::Wait::Block))},
-												   between = {std::string(model::name(model::Between::Processes))},
-												   recoveries = {"1ms", "10ms"};
-	std::string sender_busy = "0", receiver_busy = "0", duration = "60", max_loss = "0", max_p99 = "1ms",
-				sparse_period = "200ms", tier;
+												   between = {std::string(model::name(model::Between::Processes))};
+	FactorTexts factors;
+	std::string duration = "60", max_loss = "0", max_p99 = "1ms", sparse_period = "200ms", tier;
 	int64_t messages = 1000;
 };
 
@@ -80,29 +80,12 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->capture_default_str();
 	app.add_option("--sparse-period", texts.sparse_period, "sparse: time from one message to the next")
 		->capture_default_str();
-	app.add_option("--receivers", run.wishes.receivers, "receivers that each message of fanout goes to")
-		->delimiter(',')
-		->capture_default_str();
-	app.add_option("--senders", run.wishes.senders, "senders that one receiver of fanin takes from")
-		->delimiter(',')
-		->capture_default_str();
-	app.add_option("--responses", run.wishes.responses, "responses to each request of reqrep")
-		->delimiter(',')
-		->capture_default_str();
 	app.add_option(
 		   "--qos", texts.qos,
 		   fmt::format("POLICY=VALUE[,VALUE...], repeatable: quality of service of targets that have the policy: {}",
 					   fmt::join(qos_examples(), ", ")))
 		->allow_extra_args(false);
-	app.add_option("--idle", run.wishes.idle_channels,
-				   "channels that each cell keeps open beside those that carry its messages, and never uses")
-		->capture_default_str();
-	app.add_option("--demand", run.wishes.demands, "messages that a burst sends at once")
-		->delimiter(',')
-		->capture_default_str();
-	app.add_option("--recovery", texts.recoveries, "time from one burst to the next: 1ms,10ms")
-		->delimiter(',')
-		->capture_default_str();
+	add_factors(app, texts.factors);
 	app.add_option("--max-loss", texts.max_loss, "max-rate: share of messages that may be lost, 0.1% or 0.001")
 		->capture_default_str();
 	app.add_option("--max-p99", texts.max_p99, "max-rate: longest p99, from when a message was due to its reception")
@@ -116,16 +99,13 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
 	add_tier(app, texts.tier);
 	app.add_option("--calibration", run.calibration,
-				   "file of `icepath calibrate`: places what no probe tells within its bounds");
+				   "file of `icepath calibrate`: places what no probe sees within its bounds");
 	app.add_option("-o,--output", run.output, "run directory to make, in a folder that exists (results/<time>-<name>)");
 	app.add_option("--name", run.name, "name of the run directory")->capture_default_str();
 	app.add_flag(
 		"--strict", run.strict,
 		"exit with 4, and say why, where a cell failed or has no data, or where messages or capture records were lost");
 	app.add_flag("-q,--quiet", run.quiet, "no progress");
-	app.add_option("--inject-sender", texts.sender_busy,
-				   "busy work between `send` and the call (20us), measured beside the same cell without it");
-	app.add_option("--inject-receiver", texts.receiver_busy, "busy work of the receiver after each message, likewise");
 }
 
 void check(RunOptions &run, const RunTexts &texts)
@@ -139,37 +119,13 @@ void check(RunOptions &run, const RunTexts &texts)
 	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);
 	for (const std::string &qos : texts.qos)
 		add_qos(qos, run.wishes.qos);
-	run.wishes.injection.sender_user_ns = nanoseconds_of("--inject-sender", texts.sender_busy);
-	run.wishes.injection.receiver_busy_ns = nanoseconds_of("--inject-receiver", texts.receiver_busy);
-	for (const uint32_t demand : run.wishes.demands)
-		if (demand < 1 || demand > rundir::kMaxMessages)
-			throw Failure(ExitCode::Usage, fmt::format("--demand: {} is outside of 1 to {} messages a burst", demand,
-													   rundir::kMaxMessages));
-	run.wishes.recoveries_ns.clear();
-	for (const std::string &recovery : texts.recoveries)
-		if (run.wishes.recoveries_ns.push_back(nanoseconds_of("--recovery", recovery));
-			run.wishes.recoveries_ns.back() == 0)
-			throw Failure(ExitCode::Usage,
-						  "--recovery: 0 is no time between bursts: throughput is the pattern without pauses");
+	take_factors(texts.factors, run.wishes.levels);
 	run.wishes.limits.max_loss = loss_of(texts.max_loss);
 	run.wishes.limits.max_p99_ns = nanoseconds_of("--max-p99", texts.max_p99);
 	// Above it, a block that shows it takes seconds: rate::terms_of().
 	constexpr uint64_t kShortestP99Ns = 1'000, kLongestP99Ns = 100'000'000;
 	if (run.wishes.limits.max_p99_ns < kShortestP99Ns || run.wishes.limits.max_p99_ns > kLongestP99Ns)
 		throw Failure(ExitCode::Usage, fmt::format("--max-p99: {} is outside of 1us to 100ms", texts.max_p99));
-	for (const auto &[option, list] :
-		 {std::pair("--receivers", &run.wishes.receivers), {"--senders", &run.wishes.senders}})
-		for (const uint32_t number : *list)
-			if (number < 1 || number >= rundir::kMaxSides)
-				throw Failure(ExitCode::Usage,
-							  fmt::format("{}: {} is outside of 1 to {}", option, number, rundir::kMaxSides - 1));
-	for (const uint32_t responses : run.wishes.responses)
-		if (responses < 1 || responses > rundir::kMaxResponses)
-			throw Failure(ExitCode::Usage,
-						  fmt::format("--responses: {} is outside of 1 to {}", responses, rundir::kMaxResponses));
-	if (run.wishes.idle_channels > rundir::kMaxIdleChannels)
-		throw Failure(ExitCode::Usage, fmt::format("--idle: {} is outside of 0 to {}", run.wishes.idle_channels,
-												   rundir::kMaxIdleChannels));
 	run.wishes.sparse_period_ns = nanoseconds_of("--sparse-period", texts.sparse_period);
 	constexpr uint64_t kShortestPeriodNs = 10'000'000;
 	if (run.wishes.sparse_period_ns < kShortestPeriodNs)

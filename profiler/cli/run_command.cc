@@ -112,7 +112,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (!options.calibration.empty() &&
 		calibrate::tell_cells(calibrate::read_calibration(options.calibration, calibrate::host_of(host)), plan.cells) ==
 			0)
-		plan.notices.push_back(fmt::format("{} tells nothing of these cells", options.calibration));
+		plan.notices.push_back(fmt::format("{} has nothing about these cells", options.calibration));
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");

@@ -62,7 +62,7 @@ model::Head head_of(const std::string &command_line, const privilege::Identity &
 	return head;
 }
 
-void tell(const selftest::Measured &measured, const model::Head &head, const SelftestOptions &options)
+void print_result(const selftest::Measured &measured, const model::Head &head, const SelftestOptions &options)
 {
 	print(selftest::text_of(measured.matrix));
 	if (options.stretch != 1)
@@ -129,7 +129,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	if (!injector.why_not_awake().empty())
 		measured.notices.push_back("CPUs can't be kept from idling deeply, so waking varies more: " +
 								   injector.why_not_awake());
-	tell(measured, head, options);
+	print_result(measured, head, options);
 	return measured.interrupted ? ExitCode::Interrupted : selftest::exit_code(measured.matrix);
 }
 

@@ -27,7 +27,7 @@ std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
 }
 
 // The stamps of one end of a flow by `seq`, the first of each: a duplicate reception delivers nothing. Those out of range are left out.
-template <class Stamp> std::vector<size_t> by_seq(const std::vector<Stamp> &stamps)
+template <class Stamp> std::vector<size_t> order_by_seq(const std::vector<Stamp> &stamps)
 {
 	std::vector<size_t> order;
 	for (size_t i = 0; i < stamps.size(); ++i)
@@ -117,113 +117,114 @@ void make_disjoint(std::vector<Call> &calls)
 	calls = std::move(disjoint);
 }
 
-Direction direction_of(const model::Block &block, const model::Cell &cell, size_t number, const model::Flow &sides)
+FlowMessages messages_of(const model::Block &block, const model::Cell &cell, size_t number, const model::Flow &sides)
 {
 	const model::BlockSide &sender = block.sides[sides.from], &receiver = block.sides[sides.to];
 	const model::BlockFlow &flow = block.flows[number];
-	Direction direction{.sender = sender.tid,
-						.receiver = receiver.tid,
-						.sender_key = flow.sender_key,
-						.receiver_key = flow.receiver_key,
-						.payload_bytes = cell.payload_bytes,
-						.parts = cell.parts,
-						.begin_ns = block.window->begin.monotonic_ns,
-						.exchanges = {}};
+	FlowMessages matched{.sender = sender.tid,
+						 .receiver = receiver.tid,
+						 .sender_key = flow.sender_key,
+						 .receiver_key = flow.receiver_key,
+						 .payload_bytes = cell.payload_bytes,
+						 .parts = cell.parts,
+						 .begin_ns = block.window->begin.monotonic_ns,
+						 .messages = {}};
 	const bool by_packets =
 		cell.mechanisms.has_all({Mechanism::Socket, Mechanism::NetworkDevice, Mechanism::ByteStream}); // TCP
-	const auto sends = by_seq(flow.sends), recvs = by_seq(flow.recvs);
+	const auto sends = order_by_seq(flow.sends), recvs = order_by_seq(flow.recvs);
 	const auto first = first_in_read(flow.recvs);
 	auto next = recvs.begin();
 	for (size_t sent : sends) {
-		Exchange exchange;
-		exchange.seq = flow.sends[sent].seq;
-		exchange.sent = &flow.sends[sent];
-		exchange.transfer = transfer_of(model::message_at({number, exchange.seq}), *exchange.sent, sent, cell);
-		exchange.transfer.from = sender.tid;
-		exchange.transfer.to = receiver.tid;
+		FlowMessage message;
+		message.seq = flow.sends[sent].seq;
+		message.sent = &flow.sends[sent];
+		message.transfer = transfer_of(model::message_at({number, message.seq}), *message.sent, sent, cell);
+		message.transfer.from = sender.tid;
+		message.transfer.to = receiver.tid;
 		if (by_packets)
-			exchange.transfer.connection = {flow.sender_key, flow.receiver_key};
-		while (next != recvs.end() && flow.recvs[*next].seq < exchange.seq)
+			message.transfer.connection = {flow.sender_key, flow.receiver_key};
+		while (next != recvs.end() && flow.recvs[*next].seq < message.seq)
 			++next;
-		if (next != recvs.end() && flow.recvs[*next].seq == exchange.seq) {
-			exchange.received = &flow.recvs[*next];
-			add_taking(exchange.transfer, flow.recvs, *next, first[*next], cell);
+		if (next != recvs.end() && flow.recvs[*next].seq == message.seq) {
+			message.received = &flow.recvs[*next];
+			add_taking(message.transfer, flow.recvs, *next, first[*next], cell);
 		}
-		direction.exchanges.push_back(std::move(exchange));
+		matched.messages.push_back(std::move(message));
 	}
-	return direction;
+	return matched;
 }
 
 void match(const model::Cell &cell, const SocketEvents &events, const Observations &seen,
-		   std::vector<Direction> &directions)
+		   std::vector<FlowMessages> &matched_flows)
 {
 	if (cell.mechanisms.has_any({Mechanism::Pipe, Mechanism::MessageQueue})) {
-		for (Direction &direction : directions) {
-			match_queue(events, direction);
-			match_taken(events, direction);
+		for (FlowMessages &matched : matched_flows) {
+			match_queue(events, matched);
+			match_taken(events, matched);
 		}
 	}
 	if (!cell.mechanisms.has(Mechanism::Socket))
 		return;
 	const bool in_one_socket =
-		directions.size() > 1 && std::ranges::all_of(directions, [&](const Direction &direction) {
-			return direction.receiver_key == directions.front().receiver_key;
+		matched_flows.size() > 1 && std::ranges::all_of(matched_flows, [&](const FlowMessages &matched) {
+			return matched.receiver_key == matched_flows.front().receiver_key;
 		});
-	for (Direction &direction : directions) {
-		match_taken(events, direction);
+	for (FlowMessages &matched : matched_flows) {
+		match_taken(events, matched);
 		if (cell.mechanisms.has(Mechanism::KernelThread))
-			match_carried(events, seen, direction);
+			match_carried(events, seen, matched);
 		else if (!cell.mechanisms.has(Mechanism::NetworkDevice))
-			match_local(events, seen, direction);
+			match_local(events, seen, matched);
 		else if (cell.mechanisms.has(Mechanism::ByteStream))
-			match_stream(events, seen, direction);
+			match_stream(events, seen, matched);
 		else if (!in_one_socket)
-			match_datagrams(events, seen, direction);
+			match_datagrams(events, seen, matched);
 	}
 	if (in_one_socket && cell.mechanisms.has(Mechanism::NetworkDevice) && !cell.mechanisms.has(Mechanism::ByteStream))
-		match_gathered_datagrams(events, seen, directions);
+		match_gathered_datagrams(events, seen, matched_flows);
 }
 
 // A thread that stamps again has done what it did before: its store into a slot, too.
-void tell_stores(const model::Block &block, const std::vector<model::Flow> &flows, std::vector<Direction> &directions)
+void tell_stores(const model::Block &block, const std::vector<model::Flow> &flows,
+				 std::vector<FlowMessages> &matched_flows)
 {
 	std::map<uint32_t, std::vector<uint64_t>> stamps; // by tid
 	for (size_t i = 0; i < flows.size(); ++i) {
-		std::vector<uint64_t> &gave = stamps[directions[i].sender];
+		std::vector<uint64_t> &gave = stamps[matched_flows[i].sender];
 		for (const SendStamp &one : block.flows[i].sends)
 			gave.insert(gave.end(), {one.send_ns, one.call_ns, one.publish_ns, one.return_ns});
-		std::vector<uint64_t> &took = stamps[directions[i].receiver];
+		std::vector<uint64_t> &took = stamps[matched_flows[i].receiver];
 		for (const RecvStamp &one : block.flows[i].recvs)
 			took.insert(took.end(), {one.ask_ns, one.wait_return_ns, one.take_call_ns, one.take_return_ns,
 									 one.observe_ns, one.recv_ns});
 	}
 	for (auto &[tid, times] : stamps)
 		std::ranges::sort(times);
-	for (Direction &direction : directions)
-		for (Exchange &exchange : direction.exchanges) {
-			Transfer &transfer = exchange.transfer;
+	for (FlowMessages &matched : matched_flows)
+		for (FlowMessage &message : matched.messages) {
+			Transfer &transfer = message.transfer;
 			const std::vector<uint64_t> &times = stamps[transfer.from];
 			const auto next = transfer.publish ? std::ranges::upper_bound(times, transfer.publish->at_ns) : times.end();
 			transfer.stored_by_ns = next == times.end() ? 0 : *next;
 		}
 }
 
-void add_deliveries(const model::BlockFlow &flow, const Direction &direction, Observations &seen)
+void add_deliveries(const model::BlockFlow &flow, const FlowMessages &matched, Observations &seen)
 {
-	for (const Exchange &exchange : direction.exchanges) {
-		if (!exchange.received)
+	for (const FlowMessage &message : matched.messages) {
+		if (!message.received)
 			continue;
-		seen.transfers.push_back(exchange.transfer);
-		if ((exchange.sent->flags | exchange.received->flags) & model::kStampLeadIn)
+		seen.transfers.push_back(message.transfer);
+		if ((message.sent->flags | message.received->flags) & model::kStampWarmUp)
 			continue;
-		const auto sent_index = static_cast<uint32_t>(exchange.sent - flow.sends.data());
-		const auto received_index = static_cast<uint32_t>(exchange.received - flow.recvs.data());
+		const auto sent_index = static_cast<uint32_t>(message.sent - flow.sends.data());
+		const auto received_index = static_cast<uint32_t>(message.received - flow.recvs.data());
 		seen.deliveries.push_back(
-			{exchange.transfer.message,
-			 direction.sender,
-			 direction.receiver,
-			 {exchange.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
-			 {exchange.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
+			{message.transfer.message,
+			 matched.sender,
+			 matched.receiver,
+			 {message.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
+			 {message.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
 	}
 }
 
@@ -312,14 +313,14 @@ Observations observations_of(const model::Block &block, const model::Cell &cell)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
 			since_ns != 0 && since_ns < side.marker_end_ns)
 			seen.lost.push_back({since_ns, UINT64_MAX, 1});
-	std::vector<Direction> directions;
+	std::vector<FlowMessages> matched_flows;
 	for (size_t i = 0; i < flows.size(); ++i)
-		directions.push_back(direction_of(block, cell, i, flows[i]));
-	match(cell, events, seen, directions);
+		matched_flows.push_back(messages_of(block, cell, i, flows[i]));
+	match(cell, events, seen, matched_flows);
 	if (cell.mechanisms.has(Mechanism::UserSlot))
-		tell_stores(block, flows, directions);
+		tell_stores(block, flows, matched_flows);
 	for (size_t i = 0; i < flows.size(); ++i)
-		add_deliveries(block.flows[i], directions[i], seen);
+		add_deliveries(block.flows[i], matched_flows[i], seen);
 	if (cell.mechanisms.has(Mechanism::LibraryCalls))
 		tell_locks(seen);
 	tell_reached(events, seen);

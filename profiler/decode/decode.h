@@ -9,7 +9,7 @@
 namespace icepath::decode {
 
 // Everything a worker wrote is untrusted: stamps that can't be true make their delivery incomplete (inverted_time), they
-// never break the decoder. Lead-in messages are matched but give no delivery.
+// never break the decoder. Warm-up messages are matched but give no delivery.
 // The block's sides and flows are those of the cell.
 path::Observations observations_of(const model::Block &block, const model::Cell &cell);
 

@@ -14,23 +14,23 @@ namespace {
 // A datagram of several senders to one socket, as it reached a device queue.
 struct Queued {
 	SocketEvent event;
-	Exchange *exchange; // never nullptr
+	FlowMessage *message; // never nullptr
 };
 
-uint64_t taken_by(const Exchange &exchange)
+uint64_t taken_by(const FlowMessage &message)
 {
-	return exchange.transfer.take_return ? exchange.transfer.take_return->at_ns : UINT64_MAX;
+	return message.transfer.take_return ? message.transfer.take_return->at_ns : UINT64_MAX;
 }
 
 // Of one sender, in the order of time. A datagram that isn't received while later ones are was dropped before it was queued,
 // and never announced: it isn't here.
-std::vector<Queued> queued_by(const SocketEvents &events, const Observations &seen, Direction &direction)
+std::vector<Queued> queued_by(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
 {
-	auto device = of_socket(events.device, direction.sender_key);
-	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != direction.sender; });
+	auto device = of_socket(events.device, flow.sender_key);
+	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != flow.sender; });
 	std::vector<Queued> queued;
-	for (Exchange &exchange : direction.exchanges) {
-		Transfer &transfer = exchange.transfer;
+	for (FlowMessage &message : flow.messages) {
+		Transfer &transfer = message.transfer;
 		if (!has_call(transfer))
 			continue;
 		// Of the fragments of one datagram, if the device's MTU makes it several, the last.
@@ -38,8 +38,8 @@ std::vector<Queued> queued_by(const SocketEvents &events, const Observations &se
 		if (!last)
 			continue;
 		set_device(*last, seen, transfer);
-		if (exchange.received && last->at_ns <= taken_by(exchange))
-			queued.push_back({*last, &exchange});
+		if (message.received && last->at_ns <= taken_by(message))
+			queued.push_back({*last, &message});
 	}
 	return queued;
 }
@@ -63,7 +63,7 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 	for (const SocketEvent &announced : ready) {
 		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
 			// What was taken by now had been announced: that record is lost.
-			while (!waiting.empty() && taken_by(*waiting.front()->exchange) <= next->event.at_ns) {
+			while (!waiting.empty() && taken_by(*waiting.front()->message) <= next->event.at_ns) {
 				waiting.pop_front();
 				is_untold = true;
 			}
@@ -71,14 +71,14 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 				end_chain();
 				chain_begin_ns = next->event.at_ns;
 			} else {
-				next->exchange->transfer.matched_since_ns = chain_begin_ns;
+				next->message->transfer.matched_since_ns = chain_begin_ns;
 			}
-			chain.push_back(&next->exchange->transfer);
+			chain.push_back(&next->message->transfer);
 			waiting.push_back(&*next);
 		}
 		if (waiting.empty())
 			return false;
-		Transfer &transfer = waiting.front()->exchange->transfer;
+		Transfer &transfer = waiting.front()->message->transfer;
 		const bool alone = waiting.size() == 1 && transfer.matched_since_ns == 0;
 		waiting.pop_front();
 		const bool in_call = announced.at_ns <= transfer.call_return->at_ns;
@@ -91,23 +91,23 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 
 } // namespace
 
-void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<Direction> directions)
+void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<FlowMessages> flows)
 {
 	struct OfCpu {
 		std::vector<Queued> queued;
 		std::vector<SocketEvent> ready;
 	};
 	std::map<uint16_t, OfCpu> cpus;
-	for (Direction &direction : directions)
-		for (const Queued &one : queued_by(events, seen, direction))
+	for (FlowMessages &flow : flows)
+		for (const Queued &one : queued_by(events, seen, flow))
 			cpus[one.event.cpu].queued.push_back(one);
 	// What comes after the last message is no message: closing ones, see worker::SenderState.
 	uint64_t last_taken_ns = 0;
-	for (const Direction &direction : directions)
-		for (const Exchange &exchange : direction.exchanges)
-			if (exchange.received && exchange.transfer.take_return)
-				last_taken_ns = std::max(last_taken_ns, exchange.transfer.take_return->at_ns);
-	for (const SocketEvent &one : of_socket(events.ready, directions.front().receiver_key))
+	for (const FlowMessages &flow : flows)
+		for (const FlowMessage &message : flow.messages)
+			if (message.received && message.transfer.take_return)
+				last_taken_ns = std::max(last_taken_ns, message.transfer.take_return->at_ns);
+	for (const SocketEvent &one : of_socket(events.ready, flows.front().receiver_key))
 		if (one.at_ns <= last_taken_ns)
 			cpus[one.cpu].ready.push_back(one);
 	bool in_order = true;
@@ -117,9 +117,9 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 	}
 	if (in_order)
 		return;
-	for (Direction &direction : directions)
-		for (Exchange &exchange : direction.exchanges)
-			clear_ready(exchange.transfer);
+	for (FlowMessages &flow : flows)
+		for (FlowMessage &message : flow.messages)
+			clear_ready(message.transfer);
 }
 
 } // namespace icepath::decode

@@ -19,18 +19,18 @@ using Memory = uint64_t;
 
 // The message may have gone from one memory to another by this: the call that gave the last of its bytes.
 struct Crossing {
-	const HandOn *on = nullptr;
-	const HandOn *whole_since = nullptr; // as in Step
+	const Edge *on = nullptr;
+	const Edge *whole_since = nullptr; // as in FoundTransfer
 	Memory from = 0, to = 0;
 	uint64_t begun_ns = 0; // the call that gave the first of its bytes, at the latest
 	uint64_t had_by_ns = 0; // likewise, of those that the thread gave which gave the last one
-	std::vector<const HandOn *> parts; // from that on
+	std::vector<const Edge *> parts; // from that on
 };
 
 struct Given {
 	const Call *call = nullptr;
 	uint64_t bytes = 0; // of it that were taken so far
-	std::vector<const HandOn *> taken; // by which; never empty
+	std::vector<const Edge *> taken; // by which; never empty
 	uint32_t tid() const { return taken.front()->from; }
 };
 
@@ -38,26 +38,26 @@ Mark mark_of(const Call &call, uint64_t at_ns) { return {at_ns, call.evidence, P
 
 class Search {
 public:
-	Search(const Observations &seen, const std::vector<HandOn> &all, const Delivery &delivery, const Mark &taken,
+	Search(const Observations &seen, const std::vector<Edge> &all, const Delivery &delivery, const Mark &taken,
 		   const Means &means)
 		: seen_(seen), delivery_(delivery), taken_(taken), means_(means), sender_(memory_of(delivery.sender)),
 		  receiver_(memory_of(delivery.receiver))
 	{
 		auto on =
-			std::ranges::partition_point(all, [&](const HandOn &one) { return one.given_ns() < delivery.send.at_ns; });
+			std::ranges::partition_point(all, [&](const Edge &one) { return one.given_ns() < delivery.send.at_ns; });
 		for (; on != all.end() && on->given_ns() <= taken.at_ns; ++on)
 			if (on->had_ns() <= taken.at_ns)
 				within_.push_back(&*on);
 	}
 
-	Way run()
+	Chain run()
 	{
 		find_crossings();
 		if (crossings_.size() > kMostCrossings)
 			return {{}, Reason::AmbiguousRelay};
-		std::vector<const Crossing *> way;
+		std::vector<const Crossing *> chain;
 		std::set<Memory> passed{receiver_};
-		if (!collect(receiver_, taken_.at_ns, way, passed))
+		if (!collect(receiver_, taken_.at_ns, chain, passed))
 			return {{}, Reason::AmbiguousRelay};
 		const bool may_stay =
 			sender_ == receiver_ && delivery_.sender != delivery_.receiver &&
@@ -136,15 +136,15 @@ private:
 
 	void find_crossings()
 	{
-		std::vector<const HandOn *> by_bytes;
-		for (const HandOn *on : within_)
+		std::vector<const Edge *> by_bytes;
+		for (const Edge *on : within_)
 			if (!on->woken && memory_of(on->from) != memory_of(on->to))
 				by_bytes.push_back(on);
-		std::ranges::stable_sort(by_bytes, {}, &HandOn::had_ns);
+		std::ranges::stable_sort(by_bytes, {}, &Edge::had_ns);
 		std::map<Memory, uint64_t> has{{sender_, delivery_.send.at_ns}}; // since when it may
 		std::map<std::tuple<Memory, uint64_t, uint64_t>, std::vector<Given>>
 			ways; // by whose they are, and both objects
-		for (const HandOn *on : by_bytes) {
+		for (const Edge *on : by_bytes) {
 			const Memory from = memory_of(on->from), to = memory_of(on->to);
 			const auto since = has.find(from);
 			if (since == has.end() || since->second > on->given_ns())
@@ -171,81 +171,81 @@ private:
 	}
 
 	// All ways from the sender's memory into this one, until there are two. A memory that it has left is none that it comes back to.
-	bool collect(Memory to, uint64_t by_ns, std::vector<const Crossing *> &way, std::set<Memory> &passed)
+	bool collect(Memory to, uint64_t by_ns, std::vector<const Crossing *> &chain, std::set<Memory> &passed)
 	{
 		for (const Crossing &one : crossings_) {
 			if (one.to != to || one.on->had_ns() > by_ns)
 				continue;
-			way.push_back(&one);
+			chain.push_back(&one);
 			if (one.from == sender_) {
 				if (!ways_.empty())
 					return false;
-				ways_.emplace_back(way.rbegin(), way.rend());
+				ways_.emplace_back(chain.rbegin(), chain.rend());
 			} else if (passed.insert(one.from).second) {
-				if (!collect(one.from, one.begun_ns, way, passed))
+				if (!collect(one.from, one.begun_ns, chain, passed))
 					return false;
 				passed.erase(one.from);
 			}
-			way.pop_back();
+			chain.pop_back();
 		}
 		return true;
 	}
 
-	Way steps_by(const std::vector<const Crossing *> &crossings)
+	Chain steps_by(const std::vector<const Crossing *> &crossings)
 	{
 		uint32_t who = delivery_.sender;
 		Mark had = delivery_.send;
 		for (const Crossing *one : crossings) {
-			const HandOn &on = *one->on;
+			const Edge &on = *one->on;
 			if (!connect(who, had, on.from, mark_of(*on.give, one->had_by_ns)))
 				return {{}, Reason::AmbiguousRelay};
 			cross(*one);
 			who = on.to;
 			had = mark_of(*on.take, on.had_ns());
 		}
-		if (!connect(who, had, delivery_.receiver, taken_) || steps_.size() > path::kMostHops)
+		if (!connect(who, had, delivery_.receiver, taken_) || transfers_.size() > path::kMostHops)
 			return {{}, Reason::AmbiguousRelay};
-		if (steps_.empty())
+		if (transfers_.empty())
 			return {{}, Reason::LeftPath};
-		return {std::move(steps_), Reason::None};
+		return {std::move(transfers_), Reason::None};
 	}
 
 	// Who takes bytes that another thread of its process was woken for, and told it of, has them by that one.
 	void cross(const Crossing &crossing)
 	{
-		const HandOn &on = *crossing.on;
-		const HandOn *announced = nullptr, *told = nullptr;
+		const Edge &on = *crossing.on;
+		const Edge *announced = nullptr, *passed = nullptr;
 		size_t count = 0;
-		for (const HandOn *first : within_) {
+		for (const Edge *first : within_) {
 			if (!first->woken || first->give != on.give || first->ready == nullptr || first->to == on.to ||
 				memory_of(first->to) != memory_of(on.to))
 				continue;
-			for (const HandOn *second : within_)
+			for (const Edge *second : within_)
 				if (second->from == first->to && second->to == on.to && second->given_ns() >= first->woken->in_ns &&
 					second->had_ns() <= on.take->begin_ns) {
 					announced = first;
-					told = second;
+					passed = second;
 					++count;
 				}
 		}
 		if (count == 1) {
 			add(*announced);
-			add(*told);
+			add(*passed);
 		} else {
-			steps_.push_back({&on, crossing.whole_since, crossing.parts, on.from, on.to, {}, {}});
+			transfers_.push_back({&on, crossing.whole_since, crossing.parts, on.from, on.to, {}, {}});
 		}
 	}
 
-	void add(const HandOn &on) { steps_.push_back({&on, nullptr, {}, on.from, on.to, {}, {}}); }
+	void add(const Edge &on) { transfers_.push_back({&on, nullptr, {}, on.from, on.to, {}, {}}); }
 
 	// Of what threads of one memory handed to each other: what may be of a way from one of them, which has the message, to another. Who
 	// has it needn't get it, and who has it in the end doesn't give it away before.
-	std::vector<const HandOn *> between(uint32_t from, uint64_t had_ns, uint32_t to, uint64_t by_ns) const
+	std::vector<const Edge *> between(uint32_t from, uint64_t had_ns, uint32_t to, uint64_t by_ns) const
 	{
 		const Memory memory = memory_of(from);
-		std::vector<const HandOn *> usable;
+		std::vector<const Edge *> usable;
 		std::map<uint32_t, uint64_t> has{{from, had_ns}};
-		for (const HandOn *on : within_) {
+		for (const Edge *on : within_) {
 			if (on->to == from || on->from == to || on->had_ns() > by_ns || memory_of(on->from) != memory ||
 				memory_of(on->to) != memory)
 				continue;
@@ -256,20 +256,20 @@ private:
 			const auto had = has.try_emplace(on->to, on->had_ns()).first;
 			had->second = std::min(had->second, on->had_ns());
 		}
-		std::ranges::stable_sort(usable, std::greater{}, &HandOn::had_ns);
+		std::ranges::stable_sort(usable, std::greater{}, &Edge::had_ns);
 		std::map<uint32_t, uint64_t> gives{{to, by_ns}}; // until when
-		std::map<std::pair<const Call *, uint32_t>, const HandOn *> found; // what one call gave to a thread is one
-		for (const HandOn *on : usable) {
+		std::map<std::pair<const Call *, uint32_t>, const Edge *> found; // what one call gave to a thread is one
+		for (const Edge *on : usable) {
 			const auto until = gives.find(on->to);
 			if (until == gives.end() || until->second < on->had_ns())
 				continue;
-			const HandOn *&same = found[{on->give, on->to}];
+			const Edge *&same = found[{on->give, on->to}];
 			if (!same || (same->woken && !on->woken))
 				same = on;
 			const auto given = gives.try_emplace(on->from, on->given_ns()).first;
 			given->second = std::max(given->second, on->given_ns());
 		}
-		std::vector<const HandOn *> all;
+		std::vector<const Edge *> all;
 		for (const auto &[what, on] : found)
 			all.push_back(on);
 		return all;
@@ -277,10 +277,10 @@ private:
 
 	// The only waking of a thread that has slept since before anybody here had the message: it could get it no sooner, whoever has put
 	// it there.
-	const HandOn *only_waking(uint32_t tid, uint64_t had_ns, uint64_t by_ns) const
+	const Edge *only_waking(uint32_t tid, uint64_t had_ns, uint64_t by_ns) const
 	{
-		const HandOn *found = nullptr;
-		for (const HandOn *on : within_) {
+		const Edge *found = nullptr;
+		for (const Edge *on : within_) {
 			if (on->to != tid || on->had_ns() > by_ns || on->given_ns() < had_ns ||
 				memory_of(on->from) != memory_of(tid) || !on->woken)
 				continue;
@@ -294,10 +294,10 @@ private:
 	}
 
 	// The only one by which a thread gave as many bytes to another of its process as the message has.
-	const HandOn *only_bytes(uint32_t tid, uint64_t had_ns, uint64_t by_ns) const
+	const Edge *only_bytes(uint32_t tid, uint64_t had_ns, uint64_t by_ns) const
 	{
-		const HandOn *found = nullptr;
-		for (const HandOn *on : within_) {
+		const Edge *found = nullptr;
+		for (const Edge *on : within_) {
 			if (on->from != tid || on->woken || on->given_ns() < had_ns || on->had_ns() > by_ns ||
 				on->bytes < means_.payload_bytes || process_of(tid) == 0 || process_of(on->to) != process_of(tid))
 				continue;
@@ -313,14 +313,14 @@ private:
 	{
 		if (from == to)
 			return true;
-		if (steps_.size() > path::kMostHops)
+		if (transfers_.size() > path::kMostHops)
 			return false;
-		const std::vector<const HandOn *> all = between(from, had.at_ns, to, by.at_ns);
-		const HandOn *first = nullptr, *last = nullptr;
+		const std::vector<const Edge *> all = between(from, had.at_ns, to, by.at_ns);
+		const Edge *first = nullptr, *last = nullptr;
 		uint64_t first_ns = by.at_ns, last_ns = had.at_ns; // of several
 		size_t firsts = 0, lasts = 0;
 		Mark begin = had, end = by;
-		for (const HandOn *on : all) {
+		for (const Edge *on : all) {
 			if (on->from == from && (++firsts, on->given_ns() < first_ns)) {
 				first = on;
 				first_ns = on->given_ns();
@@ -349,7 +349,7 @@ private:
 			begin = mark_of(*first->give, first_ns);
 			end = mark_of(*last->take, last_ns);
 		}
-		steps_.push_back({nullptr, nullptr, {}, from, to, begin, end});
+		transfers_.push_back({nullptr, nullptr, {}, from, to, begin, end});
 		return true;
 	}
 
@@ -358,16 +358,16 @@ private:
 	const Mark &taken_;
 	const Means &means_;
 	const Memory sender_, receiver_;
-	std::vector<const HandOn *> within_; // of the time in which the message was on its way
+	std::vector<const Edge *> within_; // of the time in which the message was on its way
 	std::vector<Crossing> crossings_;
 	std::vector<std::vector<const Crossing *>> ways_; // that were found, from the sender on
-	std::vector<Step> steps_;
+	std::vector<FoundTransfer> transfers_;
 };
 
 } // namespace
 
-Way way_of(const Observations &seen, const std::vector<HandOn> &all, const Delivery &delivery, const Mark &taken,
-		   const Means &means)
+Chain chain_of(const Observations &seen, const std::vector<Edge> &all, const Delivery &delivery, const Mark &taken,
+			   const Means &means)
 {
 	return Search(seen, all, delivery, taken, means).run();
 }

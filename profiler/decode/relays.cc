@@ -6,8 +6,8 @@
 #include <ranges>
 #include <set>
 
+#include "profiler/decode/edges.h"
 #include "profiler/decode/event_search.h"
-#include "profiler/decode/hand_ons.h"
 #include "profiler/decode/relay_search.h"
 #include "profiler/path/tiling.h"
 
@@ -17,10 +17,10 @@ namespace {
 
 // The first call by which the taker asked for the message that was still on when all of it was there: it may have been for another part,
 // of those that it took itself.
-const Call &asked_by(const Step &step, uint64_t since_ns)
+const Call &asked_by(const FoundTransfer &step, uint64_t since_ns)
 {
 	const Call *first = &step.on->asked();
-	for (const HandOn *part : step.parts) {
+	for (const Edge *part : step.parts) {
 		if (part->to != step.to)
 			continue;
 		for (const Call *call : {part->wait, part->take})
@@ -30,9 +30,9 @@ const Call &asked_by(const Step &step, uint64_t since_ns)
 	return *first;
 }
 
-Transfer transfer_of(const Step &step, uint64_t message, const Observations &seen)
+Transfer transfer_of(const FoundTransfer &step, uint64_t message, const Observations &seen)
 {
-	const HandOn &on = *step.on;
+	const Edge &on = *step.on;
 	// What it carried wasn't looked at.
 	const auto mark = [](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, Provenance::Paired}; };
 	Transfer transfer;
@@ -54,7 +54,7 @@ Transfer transfer_of(const Step &step, uint64_t message, const Observations &see
 		transfer.ready_tid = on.from;
 		transfer.ready_context = on.woken->waker_context;
 	}
-	if (const HandOn *since = step.whole_since) {
+	if (const Edge *since = step.whole_since) {
 		transfer.taken_since_ns = since->had_ns();
 		transfer.ready_since_ns = since->device  ? since->device->at_ns
 								  : since->ready ? since->ready->at_ns
@@ -71,7 +71,7 @@ Transfer transfer_of(const Step &step, uint64_t message, const Observations &see
 
 // In memory: the giver handed it on before it next went to wait, or else just before the taker gave it on itself. A taker that had no
 // CPU then took it when it came back.
-Transfer transfer_in_memory(const Step &step, uint64_t message, const Observations &seen)
+Transfer transfer_in_memory(const FoundTransfer &step, uint64_t message, const Observations &seen)
 {
 	const Thread &giver = seen.threads.at(step.from), &taker = seen.threads.at(step.to);
 	Transfer transfer;
@@ -103,7 +103,7 @@ Transfer transfer_in_memory(const Step &step, uint64_t message, const Observatio
 	return transfer;
 }
 
-// The messages of a block, lead-in included, that were on their way while another one was.
+// The messages of a block, warm-up included, that were on their way while another one was.
 std::set<uint64_t> overlapping(const Observations &seen)
 {
 	struct OnItsWay {
@@ -148,7 +148,7 @@ bool missed_a_waking(const Observations &seen, const Delivery &delivery)
 
 void find_relays(const SocketEvents &events, const Means &means, Observations &seen)
 {
-	const HandOns handed_on = hand_ons(events, seen);
+	const Edges handed_on = edges_of(events, seen);
 	const std::set<uint64_t> overlap = overlapping(seen);
 	std::map<uint64_t, const Transfer *> direct;
 	for (const Transfer &transfer : seen.transfers)
@@ -173,13 +173,13 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 			delivery.unresolved = Reason::AmbiguousRelay;
 			continue;
 		}
-		const Way way = way_of(seen, handed_on.all, delivery, taken, means);
-		if (way.reason != Reason::None) {
+		const Chain chain = chain_of(seen, handed_on.all, delivery, taken, means);
+		if (chain.reason != Reason::None) {
 			delivery.unresolved =
-				way.reason == Reason::LeftPath && missed_a_waking(seen, delivery) ? Reason::LostRecord : way.reason;
+				chain.reason == Reason::LeftPath && missed_a_waking(seen, delivery) ? Reason::LostRecord : chain.reason;
 			continue;
 		}
-		for (const Step &step : way.steps)
+		for (const FoundTransfer &step : chain.transfers)
 			found.push_back(step.on ? transfer_of(step, delivery.message, seen)
 									: transfer_in_memory(step, delivery.message, seen));
 		Transfer &last = found.back(); // the receiver stamps what the library's functions do

@@ -80,20 +80,20 @@ private:
 // left it to be held (TCP_CORK), after it. Nothing where a packet before it may have been lost, or where it is one of an earlier
 // message that was sent again: then more has gone out before some later call than had been given.
 std::optional<uint32_t> first_byte(const std::vector<SocketEvent> &device, const Observations &seen,
-								   const Direction &direction)
+								   const FlowMessages &flow)
 {
-	if (device.empty() || direction.exchanges.empty() || direction.payload_bytes == 0)
+	if (device.empty() || flow.messages.empty() || flow.payload_bytes == 0)
 		return {};
-	const Exchange &first = direction.exchanges.front();
+	const FlowMessage &first = flow.messages.front();
 	const SocketEvent &packet = device.front();
 	if (first.seq != 0 || !has_call(first.transfer) || packet.at_ns < first.transfer.call->at_ns ||
-		!packet.has_stream_end || packet.bytes == 0 || lost_within(seen, direction.begin_ns, packet.at_ns))
+		!packet.has_stream_end || packet.bytes == 0 || lost_within(seen, flow.begin_ns, packet.at_ns))
 		return {};
 	const uint32_t base = packet.stream_end - packet.bytes;
 	const Stream sent(device, base);
-	for (const Exchange &exchange : direction.exchanges) {
-		const uint64_t before = exchange.transfer.call ? sent.reached_before(exchange.transfer.call->at_ns) : 0;
-		if (before != 0 && (before - 1) / direction.payload_bytes >= exchange.seq)
+	for (const FlowMessage &message : flow.messages) {
+		const uint64_t before = message.transfer.call ? sent.reached_before(message.transfer.call->at_ns) : 0;
+		if (before != 0 && (before - 1) / flow.payload_bytes >= message.seq)
 			return {};
 	}
 	return base;
@@ -112,18 +112,18 @@ bool match_kernel_thread(const std::vector<SocketEvent> &others, uint64_t begin_
 }
 
 // A sender that polls sees that its message was sent before it sends the next one.
-uint64_t sent_by(const Direction &direction, size_t index)
+uint64_t sent_by(const FlowMessages &flow, size_t index)
 {
-	const bool is_last = index + 1 == direction.exchanges.size();
-	return is_last ? UINT64_MAX : direction.exchanges[index + 1].sent->send_ns;
+	const bool is_last = index + 1 == flow.messages.size();
+	return is_last ? UINT64_MAX : flow.messages[index + 1].sent->send_ns;
 }
 
 // Handed in memory to a kernel thread that was awake. Where nothing announces it before a receiver that polls has it, it was
 // ready by then.
-void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by_ns, Exchange &exchange)
+void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by_ns, FlowMessage &message)
 {
-	Transfer &transfer = exchange.transfer;
-	const uint64_t begin_ns = exchange.sent->send_ns;
+	Transfer &transfer = message.transfer;
+	const uint64_t begin_ns = message.sent->send_ns;
 	if (!match_kernel_thread(others, begin_ns, sent_by_ns, transfer) &&
 		!all_within(others, begin_ns, sent_by_ns).empty())
 		return;
@@ -137,23 +137,23 @@ void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by
 
 } // namespace
 
-void match_local(const SocketEvents &events, const Observations &seen, Direction &direction)
+void match_local(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
 {
 	const auto in_task = [&](const std::vector<SocketEvent> &all) {
-		auto found = of_socket(all, direction.receiver_key);
+		auto found = of_socket(all, flow.receiver_key);
 		std::erase_if(found, [](const SocketEvent &one) { return one.context != ICEPATH_CONTEXT_TASK; });
 		return found;
 	};
 	auto queued = in_task(events.enqueued), ready = in_task(events.ready), others = ready;
 	for (auto *own : {&queued, &ready})
-		std::erase_if(*own, [&](const SocketEvent &one) { return one.tid != direction.sender; });
+		std::erase_if(*own, [&](const SocketEvent &one) { return one.tid != flow.sender; });
 	// Another thread of the cell sends for itself.
 	std::erase_if(others, [&](const SocketEvent &one) { return seen.threads.contains(one.tid); });
-	for (size_t i = 0; i < direction.exchanges.size(); i++) {
-		Transfer &transfer = direction.exchanges[i].transfer;
-		const uint64_t sent_by_ns = transfer.polls ? sent_by(direction, i) : 0;
+	for (size_t i = 0; i < flow.messages.size(); i++) {
+		Transfer &transfer = flow.messages[i].transfer;
+		const uint64_t sent_by_ns = transfer.polls ? sent_by(flow, i) : 0;
 		if (!transfer.call && transfer.polls)
-			match_without_call(others, sent_by_ns, direction.exchanges[i]);
+			match_without_call(others, sent_by_ns, flow.messages[i]);
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;
@@ -164,7 +164,7 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 		const SocketEvent *entered = last_within(queued, begin_ns, end_ns);
 		if (entered && last && all_within(ready, entered->at_ns, last->at_ns).size() > 1)
 			entered = nullptr;
-		if (entered && (!last || !was_off_between(seen, direction.sender, entered->at_ns, last->at_ns)))
+		if (entered && (!last || !was_off_between(seen, flow.sender, entered->at_ns, last->at_ns)))
 			last = entered;
 		if (last) {
 			set_ready(*last, Provenance::Exact, nullptr, transfer);
@@ -180,21 +180,20 @@ void match_local(const SocketEvents &events, const Observations &seen, Direction
 	}
 }
 
-void match_carried(const SocketEvents &events, const Observations &seen, Direction &direction)
+void match_carried(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
 {
-	auto ready = of_socket(events.ready, direction.receiver_key);
+	auto ready = of_socket(events.ready, flow.receiver_key);
 	std::erase_if(ready, [&](const SocketEvent &one) {
 		return one.context != ICEPATH_CONTEXT_TASK || seen.threads.contains(one.tid);
 	});
 	uint64_t in_flight_until_ns = 0;
-	for (size_t i = 0; i < direction.exchanges.size(); ++i) {
-		Transfer &transfer = direction.exchanges[i].transfer;
+	for (size_t i = 0; i < flow.messages.size(); ++i) {
+		Transfer &transfer = flow.messages[i].transfer;
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns,
 					   end_ns = transfer.take_return ? transfer.take_return->at_ns : UINT64_MAX;
-		const auto next =
-			i + 1 < direction.exchanges.size() ? direction.exchanges[i + 1].transfer.call : std::optional<Mark>();
+		const auto next = i + 1 < flow.messages.size() ? flow.messages[i + 1].transfer.call : std::optional<Mark>();
 		const bool alone = begin_ns >= in_flight_until_ns && (!next || next->at_ns >= end_ns);
 		in_flight_until_ns = std::max(in_flight_until_ns, end_ns);
 		if (!transfer.take_return)
@@ -207,27 +206,27 @@ void match_carried(const SocketEvents &events, const Observations &seen, Directi
 	}
 }
 
-void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction)
+void match_stream(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
 {
-	const auto device = of_socket(events.device, direction.sender_key);
-	const auto ready = of_socket(events.ready, direction.receiver_key);
-	const auto enqueued = of_socket(events.enqueued, direction.receiver_key);
-	const std::optional<uint32_t> base = first_byte(device, seen, direction);
+	const auto device = of_socket(events.device, flow.sender_key);
+	const auto ready = of_socket(events.ready, flow.receiver_key);
+	const auto enqueued = of_socket(events.enqueued, flow.receiver_key);
+	const std::optional<uint32_t> base = first_byte(device, seen, flow);
 	if (!base)
 		return;
 	const Stream queued(device, *base), announced(ready, *base), arrived(enqueued, *base);
-	for (Exchange &exchange : direction.exchanges) {
-		if (exchange.seq >= static_cast<uint64_t>(INT64_MAX) / direction.payload_bytes)
+	for (FlowMessage &message : flow.messages) {
+		if (message.seq >= static_cast<uint64_t>(INT64_MAX) / flow.payload_bytes)
 			continue;
-		const uint64_t end = (exchange.seq + 1) * direction.payload_bytes;
+		const uint64_t end = (message.seq + 1) * flow.payload_bytes;
 		if (auto *event = queued.first_covering(end))
-			set_device(*event, seen, exchange.transfer);
+			set_device(*event, seen, message.transfer);
 		// What came out of order gets into the queue with what it waited for, which no record of its own tells.
 		const SocketEvent *event = announced.first_covering(end);
 		if (auto *earlier = arrived.first_covering(end); earlier && (!event || earlier->at_ns < event->at_ns))
 			event = earlier;
 		if (event)
-			set_ready(*event, Provenance::Exact, &seen, exchange.transfer);
+			set_ready(*event, Provenance::Exact, &seen, message.transfer);
 	}
 }
 
@@ -253,33 +252,33 @@ void check_chains(const std::vector<Chain> &chains, const std::vector<SocketEven
 
 } // namespace
 
-void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction)
+void match_datagrams(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
 {
 	std::vector<Chain> chains;
-	auto device = of_socket(events.device, direction.sender_key);
-	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != direction.sender; });
-	const auto ready = of_socket(events.ready, direction.receiver_key);
+	auto device = of_socket(events.device, flow.sender_key);
+	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != flow.sender; });
+	const auto ready = of_socket(events.ready, flow.receiver_key);
 	auto next = ready.begin();
 	uint64_t chain_begin_ns = 0, in_flight_until_ns = 0; // since when the order decides, and until when it does
 	bool strays = false; // some parts of a message that was never whole may be announced yet
-	for (Exchange &exchange : direction.exchanges) {
-		Transfer &transfer = exchange.transfer;
+	for (FlowMessage &message : flow.messages) {
+		Transfer &transfer = message.transfer;
 		if (!has_call(transfer))
 			continue;
 		auto parts = all_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
 		if (parts.empty())
 			continue;
-		if (direction.parts == 1)
+		if (flow.parts == 1)
 			parts = parts.last(1); // of the fragments of one datagram, if the device's MTU makes it several
 		const uint64_t begin_ns = parts.front().at_ns;
 		set_device(parts.back(), seen, transfer);
 		// A datagram that isn't received while later ones are was dropped before it was queued, and never announced.
 		const uint64_t by_ns = transfer.take_return ? transfer.take_return->at_ns : 0;
-		if (!exchange.received || by_ns < parts.back().at_ns) {
-			strays |= direction.parts > 1;
+		if (!message.received || by_ns < parts.back().at_ns) {
+			strays |= flow.parts > 1;
 			continue;
 		}
-		if (parts.size() != direction.parts) {
+		if (parts.size() != flow.parts) {
 			strays = true;
 			continue;
 		}
@@ -320,30 +319,30 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, Direc
 	check_chains(chains, ready);
 }
 
-void match_queue(const SocketEvents &events, Direction &direction)
+void match_queue(const SocketEvents &events, FlowMessages &flow)
 {
 	auto queued = events.enqueued;
 	// The sender itself, or, into a full message queue, who made room: asleep in its call, the sender has no other part in it.
 	std::erase_if(queued, [&](const SocketEvent &one) {
-		const bool own = one.tid == direction.sender && (one.woken == 0 || one.woken == direction.receiver);
-		const bool for_it = one.tid != direction.sender && one.woken == direction.sender;
+		const bool own = one.tid == flow.sender && (one.woken == 0 || one.woken == flow.receiver);
+		const bool for_it = one.tid != flow.sender && one.woken == flow.sender;
 		return !(own || for_it) || one.socket != 0 || one.context != ICEPATH_CONTEXT_TASK;
 	});
 	for (SocketEvent &one : queued)
-		one.tid = direction.sender;
-	for (Exchange &exchange : direction.exchanges)
-		if (Transfer &transfer = exchange.transfer; has_call(transfer))
+		one.tid = flow.sender;
+	for (FlowMessage &message : flow.messages)
+		if (Transfer &transfer = message.transfer; has_call(transfer))
 			// The part that gets there last decides.
 			if (auto *last = last_within(queued, transfer.call->at_ns, transfer.call_return->at_ns))
 				set_ready(*last, Provenance::Exact, nullptr, transfer);
 }
 
-void match_taken(const SocketEvents &events, Direction &direction)
+void match_taken(const SocketEvents &events, FlowMessages &flow)
 {
 	auto taken = events.taken;
-	std::erase_if(taken, [&](const SocketEvent &one) { return one.tid != direction.receiver; });
-	for (Exchange &exchange : direction.exchanges) {
-		Transfer &transfer = exchange.transfer;
+	std::erase_if(taken, [&](const SocketEvent &one) { return one.tid != flow.receiver; });
+	for (FlowMessage &message : flow.messages) {
+		Transfer &transfer = message.transfer;
 		if (!transfer.take_call || !transfer.take_return)
 			continue;
 		if (auto *last = last_within(taken, transfer.take_call->at_ns, transfer.take_return->at_ns))

@@ -8,45 +8,45 @@
 namespace icepath::decode {
 
 // A message of one direction with its stamps, before its events are known.
-struct Exchange {
+struct FlowMessage {
 	uint64_t seq = 0;
 	const model::SendStamp *sent = nullptr;     // never nullptr
 	const model::RecvStamp *received = nullptr; // nullptr: lost, or not asked for
 	Transfer transfer;
 };
 
-struct Direction {
+struct FlowMessages {
 	uint32_t sender = 0, receiver = 0; // tids
 	uint64_t sender_key = 0, receiver_key = 0;
 	uint64_t payload_bytes = 0;
 	uint32_t parts = 1; // datagrams per message
 	uint64_t begin_ns = 0; // of the block
-	std::vector<Exchange> exchanges; // by seq
+	std::vector<FlowMessage> messages; // by seq
 };
 
 // UNIX sockets: queueing and sk_data_ready run in the sending call, on top of the sender.
-void match_local(const SocketEvents &events, const Observations &seen, Direction &direction);
+void match_local(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
 // AF_VSOCK: a kernel thread announces it, or wakes the receiver, at any time until it is taken. Of several messages in flight
 // nothing tells which one was announced.
-void match_carried(const SocketEvents &events, const Observations &seen, Direction &direction);
+void match_carried(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
 // Pipes and message queues: nothing but the sending call tells which message gets into the queue, and whose call it is.
-void match_queue(const SocketEvents &events, Direction &direction);
+void match_queue(const SocketEvents &events, FlowMessages &flow);
 
 // TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.
-void match_stream(const SocketEvents &events, const Observations &seen, Direction &direction);
+void match_stream(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
 // UDP: the datagrams that the sending calls queued, and the readiness that follows each on the receiver's socket. The order
 // is kept, so that with several in flight each takes the first readiness that is left; a message is ready with its last.
-void match_datagrams(const SocketEvents &events, const Observations &seen, Direction &direction);
+void match_datagrams(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
 // The same where several senders' datagrams, each in one part, go to one socket. A CPU's datagrams over loopback pass its own
 // backlog (enqueue_to_backlog()) and are announced there in the order in which they were queued; between CPUs there is no
 // order. Where a readiness has no datagram that its CPU had queued before, packets move to other CPUs (RPS), and none is told.
-void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<Direction> directions);
+void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<FlowMessages> flows);
 
 // The last copy by the receiver inside the taking call.
-void match_taken(const SocketEvents &events, Direction &direction);
+void match_taken(const SocketEvents &events, FlowMessages &flow);
 
 } // namespace icepath::decode

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/model/factors.h"
 #include "profiler/model/graph.h"
 #include "profiler/model/load.h"
 #include "profiler/model/mechanism.h"
@@ -35,16 +36,13 @@ struct Cell {
 	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
 	// Of oneway, fanout and sparse, and of all senders of fanin together: throughput sends as fast as it can.
 	std::optional<double> rate_hz;
-	std::optional<Burst> burst; // burst only
 	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
 	Mechanisms mechanisms; // the target's
 	Traits traits; // likewise
 	Qos qos; // asked for; the rest is the adapter's choice
 	Qos granted; // what the connected ends have: icepath_plugin::granted; none: it isn't known
-	uint32_t responses = 1; // to each message that is answered; above 0, and 1 in pingpong
-	uint32_t idle_channels = 0; // open between the first two that exchange messages, and never used
+	Levels levels;
 	Graph graph = star(1, {0, 1}, Between::Processes, true); // of a pattern that answers; at least two sides
-	Injection injection;
 	std::optional<CallShares> calibrated; // only where a message goes in one call
 };
 
@@ -74,8 +72,8 @@ inline std::vector<uint32_t> cpus_of(const std::vector<Cell> &cells)
 // Messages of one sender that are due in a second; nothing: each as soon as it can be sent.
 inline std::optional<double> due_hz(const Cell &cell)
 {
-	if (cell.burst)
-		return cell.burst->demand * 1e9 / static_cast<double>(cell.burst->recovery_ns);
+	if (cell.pattern == Pattern::Burst)
+		return static_cast<double>(cell.levels.demand) * 1e9 / static_cast<double>(cell.levels.recovery_ns);
 	return cell.rate_hz ? std::optional(*cell.rate_hz / static_cast<double>(senders_of(cell))) : std::nullopt;
 }
 

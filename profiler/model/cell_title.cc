@@ -14,31 +14,27 @@ std::string payload_text(uint64_t bytes)
 	return fmt::format("{} B", bytes);
 }
 
+std::string levels_text(const Cell &cell)
+{
+	std::string text;
+	for (const Factor &factor : kFactors)
+		if (const uint64_t level = cell.levels.*factor.level;
+			level != neutral(factor) || (factor.varies && factor.varies(cell.pattern)))
+			text += fmt::format(fmt::runtime(factor.title), static_cast<double>(level) / factor.title_unit);
+	if (cell.qos.any())
+		text += " " + model::text(cell.qos);
+	return text;
+}
+
 std::string variant(const Cell &cell)
 {
 	std::string text = fmt::format("{} {} {}", payload_text(cell.payload_bytes), name(cell.pattern), name(cell.wait));
 	if (between(cell) != Between::Processes)
 		text += fmt::format(" {}", name(between(cell)));
-	if (cell.burst)
-		text += fmt::format(" {}/{:g}ms", cell.burst->demand, static_cast<double>(cell.burst->recovery_ns) / 1e6);
 	if (cell.limits)
 		text += fmt::format(" {:g}%/{:g}ms", cell.limits->max_loss * 100,
 							static_cast<double>(cell.limits->max_p99_ns) / 1e6);
-	if (cell.pattern == Pattern::FanOut)
-		text += fmt::format(" to {}", receivers_of(cell));
-	if (cell.pattern == Pattern::FanIn)
-		text += fmt::format(" from {}", senders_of(cell));
-	if (cell.pattern == Pattern::ReqRep)
-		text += fmt::format(" 1:{}", cell.responses);
-	if (cell.qos.any())
-		text += " " + model::text(cell.qos);
-	if (cell.idle_channels > 0)
-		text += fmt::format(" {} idle", cell.idle_channels);
-	for (const auto &[ns, side] :
-		 {std::pair{cell.injection.sender_user_ns, "sender"}, {cell.injection.receiver_busy_ns, "receiver"}})
-		if (ns > 0)
-			text += fmt::format(" +{} µs {}", static_cast<double>(ns) / 1000, side);
-	return text;
+	return text + levels_text(cell);
 }
 
 std::string title(const Cell &cell) { return cell.target + " " + variant(cell); }

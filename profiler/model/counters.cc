@@ -21,10 +21,10 @@ bool can_be_true(const Count &count, const CounterField &field)
 		   (field.hardware || count.enabled_ns == 0);
 }
 
-Counters believable(Counters told, bool hardware_asked)
+Counters believable(Counters counted, bool hardware_asked)
 {
 	for (const CounterField &field : kCounterFields) {
-		Count &count = told.*field.count;
+		Count &count = counted.*field.count;
 		if (field.hardware && !hardware_asked)
 			count = {};
 		else if (!can_be_true(count, field))
@@ -32,8 +32,8 @@ Counters believable(Counters told, bool hardware_asked)
 		else if (count.error != 0)
 			count = {.error = count.error};
 	}
-	told.user_only = told.user_only != 0 && hardware_was_on(told);
-	return told;
+	counted.user_only = counted.user_only != 0 && hardware_was_on(counted);
+	return counted;
 }
 
 int32_t absence(const Count &count, const CounterField &field)
@@ -62,7 +62,7 @@ std::string why_absent(int32_t error, bool hardware)
 		return hardware ? "no block was measured with it: one round in eight is, from the seventh on"
 						: "the run directory is of before icepath counted it";
 	case EPROTO:
-		return "the worker told a count that can't be true";
+		return "the worker reported a count that can't be true";
 	case EACCES:
 		return hardware ? "ordinary users may not count: sysctl kernel.perf_event_paranoid=1 lets them, =2 in user "
 						  "mode only"
@@ -80,7 +80,7 @@ std::string why_absent(int32_t error, bool hardware)
 						  "/proc isn't mounted";
 	case ENODATA:
 		return hardware ? "it stood still while messages went: a hypervisor that only seems to give it"
-						: "/proc/thread-self/sched doesn't tell it";
+						: "/proc/thread-self/sched doesn't have it";
 	case EBUSY:
 		return "it never had a counter of this CPU: others hold them, or they are of another kind of core";
 	default:

@@ -48,7 +48,7 @@ inline constexpr uint64_t kMostCounted = 1'000'000'000'000'000;
 bool can_be_true(const Count &count, const CounterField &field);
 
 // What a worker told, where hardware was asked for or wasn't: counts that can't be true are absent by EPROTO.
-Counters believable(Counters told, bool hardware_asked);
+Counters believable(Counters counted, bool hardware_asked);
 
 // Whether hardware counters were open, which makes every context switch longer, whatever they came to count.
 inline bool hardware_was_on(const Counters &counters)

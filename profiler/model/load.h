@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a cell is loaded with: who sends when, how a receiver waits, and what is put in on purpose.
+// What a cell is loaded with: who sends when, and how a receiver waits. Its numbers are in factors.h.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,24 +18,10 @@ constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_c
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
 
 // Whether the receiver answers each message before the next one is sent: message n of side 0 by messages n·r to n·r + r-1 of
-// side 1, where r is Cell::responses.
+// side 1, where r is Levels::responses.
 constexpr bool is_answered(Pattern pattern) { return pattern == Pattern::PingPong || pattern == Pattern::ReqRep; }
 // Whether the receiver looks again instead of sleeping.
 constexpr bool never_sleeps(Wait wait) { return wait == Wait::Poll || wait == Wait::Spin; }
-
-// A delay that is put into a cell on purpose, to prove that the breakdown finds it.
-struct Injection {
-	uint64_t sender_user_ns = 0; // busy work between `send` and the sending call
-	uint64_t receiver_busy_ns = 0; // busy work after `recv`, before asking again
-	bool any() const { return sender_user_ns != 0 || receiver_busy_ns != 0; }
-};
-
-// `demand` messages are due at once, and as many again each `recovery_ns`, whether the receiver has recovered or not.
-struct Burst {
-	uint32_t demand = 1; // at least 1
-	uint64_t recovery_ns = 1e9; // above 0
-	friend bool operator==(const Burst &, const Burst &) = default;
-};
 
 // What a rate must keep to in a block: no larger share of messages lost, and a p99 no longer, counted from the time at which
 // each message was due: a sender that falls behind its schedule doesn't send at that rate.

@@ -62,11 +62,11 @@ std::string text(const Qos &qos)
 	return all;
 }
 
-void add_granted(const Qos &asked, const Qos &told, Qos &granted)
+void add_granted(const Qos &asked, const Qos &reported, Qos &granted)
 {
-	for (size_t i = 0; i < told.size(); i++)
-		if (!granted[i] || (told[i] && asked[i] && told[i] != asked[i]))
-			granted[i] = told[i];
+	for (size_t i = 0; i < reported.size(); i++)
+		if (!granted[i] || (reported[i] && asked[i] && reported[i] != asked[i]))
+			granted[i] = reported[i];
 }
 
 icepath_qos for_plugin(const Qos &qos)

@@ -50,7 +50,7 @@ bool may_lose(const Qos &qos);
 std::string text(const Qos &qos);
 
 // Adds what another end of the same channels was granted: what wasn't known yet, and what isn't as asked.
-void add_granted(const Qos &asked, const Qos &told, Qos &granted);
+void add_granted(const Qos &asked, const Qos &reported, Qos &granted);
 
 icepath_qos for_plugin(const Qos &qos);
 // Of what a plug-in said: values that can't be are left out.

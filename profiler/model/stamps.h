@@ -7,13 +7,13 @@
 
 namespace icepath::model {
 
-inline constexpr uint32_t kStampLeadIn = 1u
+inline constexpr uint32_t kStampWarmUp = 1u
 										 << 0; // before the counted messages: threads settle, probes see a first sleep
 inline constexpr uint32_t kStampCopied = 1u << 2; // zero-copy was asked for, the kernel copied (SendStamp only)
 inline constexpr uint32_t kStampBadPayload = 1u << 1; // received bytes differ from those sent (RecvStamp only)
 
 struct SendStamp {
-	uint64_t seq; // counts the messages of one direction of one block, from 0, lead-in included
+	uint64_t seq; // counts the messages of one direction of one block, from 0, warm-up included
 	uint64_t intended_ns; // when an open-loop plan wanted it sent; pingpong: equal to send_ns
 	uint64_t send_ns; // the application hands the message over
 	uint64_t call_ns;

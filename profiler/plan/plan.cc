@@ -87,53 +87,23 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 	return std::nullopt;
 }
 
-// One for every pattern but burst, which is measured at every demand with every recovery.
-std::vector<std::optional<model::Burst>> bursts_for(const Wishes &wishes, Pattern pattern)
-{
-	if (pattern != Pattern::Burst)
-		return {std::nullopt};
-	std::vector<std::optional<model::Burst>> bursts;
-	for (const uint32_t demand : each_once(wishes.demands))
-		for (const uint64_t recovery_ns : each_once(wishes.recoveries_ns))
-			bursts.push_back(model::Burst{demand, recovery_ns});
-	return bursts;
-}
-
 // Of the sender and of `receivers`, who get the rest of `cpus` in turn; or of `senders`, who get all but the second in turn,
 // and of the receiver.
-std::vector<uint32_t> cpus_for(uint32_t senders, uint32_t receivers, const std::vector<uint32_t> &cpus)
+std::vector<uint32_t> cpus_for(uint64_t senders, uint64_t receivers, const std::vector<uint32_t> &cpus)
 {
 	std::vector<uint32_t> of_sides;
 	if (senders > 1) {
 		std::vector<uint32_t> of_senders = cpus;
 		of_senders.erase(of_senders.begin() + 1);
-		for (uint32_t i = 0; i < senders; i++)
+		for (uint64_t i = 0; i < senders; i++)
 			of_sides.push_back(of_senders[i % of_senders.size()]);
 		of_sides.push_back(cpus[1]);
 		return of_sides;
 	}
 	of_sides.push_back(cpus.front());
-	for (uint32_t i = 0; i < receivers; i++)
+	for (uint64_t i = 0; i < receivers; i++)
 		of_sides.push_back(cpus[1 + i % (cpus.size() - 1)]);
 	return of_sides;
-}
-
-// One everywhere but in reqrep.
-std::vector<uint32_t> responses_for(const Wishes &wishes, Pattern pattern)
-{
-	return pattern == Pattern::ReqRep ? each_once(wishes.responses) : std::vector<uint32_t>{1};
-}
-
-// One everywhere but in fanout.
-std::vector<uint32_t> receivers_for(const Wishes &wishes, Pattern pattern)
-{
-	return pattern == Pattern::FanOut ? each_once(wishes.receivers) : std::vector<uint32_t>{1};
-}
-
-// One everywhere but in fanin.
-std::vector<uint32_t> senders_for(const Wishes &wishes, Pattern pattern)
-{
-	return pattern == Pattern::FanIn ? each_once(wishes.senders) : std::vector<uint32_t>{1};
 }
 
 // One thread sends a message and then takes it by itself: it has a pattern only where each message is out of the way before
@@ -212,35 +182,26 @@ model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern patter
 		cell.limits = wishes.limits;
 	cell.mechanisms = target.mechanisms;
 	cell.traits = target.traits;
-	cell.idle_channels = wishes.idle_channels;
 	return cell;
 }
 
-// `base` with each combination of what its pattern has besides, and of what was to be put in.
-std::vector<model::Cell> with_factors(const Wishes &wishes, const model::Cell &base, model::Between between,
-									  const model::Qos &qos, const std::vector<uint32_t> &cpus)
+// `base` at each combination of levels.
+std::vector<model::Cell> with_levels(const Wishes &wishes, const model::Cell &base, model::Between between,
+									 const model::Qos &qos, const std::vector<uint32_t> &cpus)
 {
 	std::vector<model::Cell> cells;
-	for (const uint32_t senders : senders_for(wishes, base.pattern))
-		for (const uint32_t receivers : receivers_for(wishes, base.pattern))
-			for (const uint32_t responses : responses_for(wishes, base.pattern))
-				for (const auto &burst : bursts_for(wishes, base.pattern))
-					for (const bool injected : {false, true}) {
-						if (injected && !wishes.injection.any())
-							continue;
-						model::Cell &cell = cells.emplace_back(base);
-						cell.graph =
-							model::star(senders,
-										between == model::Between::OneThread ? std::vector{cpus.front(), cpus.front()}
-																			 : cpus_for(senders, receivers, cpus),
-										between, model::is_answered(base.pattern));
-						cell.qos = qos;
-						if (model::may_lose(qos))
-							cell.traits.add(Trait::Lossy);
-						cell.responses = responses;
-						cell.burst = burst;
-						cell.injection = injected ? wishes.injection : model::Injection{};
-					}
+	for (const model::Levels &levels : wishes.levels.combinations(base.pattern)) {
+		model::Cell &cell = cells.emplace_back(base);
+		cell.levels = levels;
+		cell.graph =
+			model::star(levels.senders,
+						between == model::Between::OneThread ? std::vector{cpus.front(), cpus.front()}
+															 : cpus_for(levels.senders, levels.receivers, cpus),
+						between, model::is_answered(base.pattern));
+		cell.qos = qos;
+		if (model::may_lose(qos))
+			cell.traits.add(Trait::Lossy);
+	}
 	return cells;
 }
 
@@ -287,6 +248,27 @@ bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64
 
 } // namespace
 
+std::vector<model::Levels> WantedLevels::combinations(model::Pattern pattern) const
+{
+	std::vector<model::Levels> all(1);
+	for (size_t i = 0; i < model::kFactorCount; ++i) {
+		const model::Factor &factor = model::kFactors[i];
+		std::vector<uint64_t> values = {model::neutral(factor)};
+		if (model::varies(factor, pattern) && !factor.beside_neutral)
+			values.clear();
+		if (model::varies(factor, pattern))
+			values.insert(values.end(), values_[i].begin(), values_[i].end());
+		std::vector<model::Levels> more;
+		for (const model::Levels &levels : all)
+			for (const uint64_t value : each_once(values)) {
+				more.push_back(levels);
+				more.back().*factor.level = value;
+			}
+		all = std::move(more);
+	}
+	return all;
+}
+
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus)
 {
 	Plan plan;
@@ -309,7 +291,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					const model::Cell cell = base_cell(wishes, *target, pattern, *wait, size);
 					for (const model::Between between : between_for(wishes, *target, pattern, plan)) {
 						for (const model::Qos &qos : qos_for(wishes, *target, plan.notices))
-							for (model::Cell &made : with_factors(wishes, cell, between, qos, cpus)) {
+							for (model::Cell &made : with_levels(wishes, cell, between, qos, cpus)) {
 								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices))
 									continue;
 								plan.cells.push_back(std::move(made));

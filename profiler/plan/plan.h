@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From what the user asked for to the cells of a run. Pure, but for the list of targets, which the caller brings.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,30 @@ namespace icepath::plan {
 
 using targets::Target;
 
+// Of each factor those levels that are measured; of a pattern that doesn't have it the neutral one alone.
+class WantedLevels {
+public:
+	WantedLevels() // the usual ones
+	{
+		for (size_t i = 0; i < model::kFactorCount; ++i)
+			values_[i].assign(model::kFactors[i].usual.begin(), model::kFactors[i].usual.end());
+	}
+	std::vector<uint64_t> &operator[](uint64_t model::Levels::*level)
+	{
+		return values_[static_cast<size_t>(std::ranges::find(model::kFactors, level, &model::Factor::level) -
+										   model::kFactors)];
+	}
+	const std::vector<uint64_t> &operator[](uint64_t model::Levels::*level) const
+	{
+		return const_cast<WantedLevels &>(*this)[level];
+	}
+	// Each with each of the others, each once.
+	std::vector<model::Levels> combinations(model::Pattern pattern) const;
+
+private:
+	std::array<std::vector<uint64_t>, model::kFactorCount> values_; // beside kFactors
+};
+
 struct Wishes {
 	// Names; what stands before "/" in names, for all of them; and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
 	// Empty: the usual ones.
@@ -26,16 +51,10 @@ struct Wishes {
 	std::string no_threads; // why threads of one process can't be told apart here; empty: they can
 	double rate_hz = 2000; // oneway, fanout, all senders of fanin together
 	uint64_t sparse_period_ns = 200'000'000; // sparse: from one message to the next
-	std::vector<uint32_t> demands = {10, 100}; // burst: each with each of
-	std::vector<uint64_t> recoveries_ns = {1'000'000, 10'000'000};
-	std::vector<uint32_t> receivers = {4}; // fanout: so many, each number in turn
-	std::vector<uint32_t> senders = {4}; // fanin: so many, each number in turn
 	model::RateLimits limits; // max-rate
-	std::vector<uint32_t> responses = {1, 10}; // reqrep: so many to each request, each number in turn
 	// By icepath_qos_policy: each value with each of the others, on targets that have the policy. Empty: the adapter's choice.
 	std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> qos;
-	uint32_t idle_channels = 0; // beside those of each cell
-	model::Injection injection; // if any: each cell comes twice, without and with it
+	WantedLevels levels;
 };
 
 struct Plan {

@@ -15,7 +15,7 @@ void check_qos(const Wishes &wishes, const std::vector<const Target *> &chosen)
 	for (size_t policy = 0; policy < wishes.qos.size(); policy++)
 		if (!wishes.qos[policy].empty() &&
 			std::ranges::none_of(chosen, [&](const Target *one) { return one->qos & (1u << policy); }))
-			throw Failure(ExitCode::Usage, fmt::format("--qos: none of the targets has {}: icepath list tells which do",
+			throw Failure(ExitCode::Usage, fmt::format("--qos: none of the targets has {}: icepath list shows which do",
 													   model::kQosPolicies[policy].name));
 }
 
@@ -57,11 +57,11 @@ bool bears_loss(const model::Cell &cell, std::vector<std::string> &notices)
 									  cell.target, model::text(cell.qos), cell.payload_bytes));
 		return false;
 	}
-	if (model::is_answered(cell.pattern) && cell.responses > 1) {
+	if (model::is_answered(cell.pattern) && cell.levels.responses > 1) {
 		add_once(notices,
 				 fmt::format("{} with {} may lose messages, of which several responses don't wait for each other: left "
 							 "out of {} 1:{}",
-							 cell.target, model::text(cell.qos), name(cell.pattern), cell.responses));
+							 cell.target, model::text(cell.qos), name(cell.pattern), cell.levels.responses));
 		return false;
 	}
 	return true;

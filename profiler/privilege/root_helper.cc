@@ -86,10 +86,11 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	loaded.slot_count = reply.slot_count;
 	loaded.available = reply.available;
 	for (size_t i = 0; i < loaded.selection.size(); i++) {
-		const ToldProbe &told = reply.told[i];
+		const ProbeChoice &choices = reply.choices[i];
 		const bool works = (loaded.available & capture::bit(i)) != 0;
-		loaded.selection[i] = {works, works ? capture::kProbes[i].candidates.at(told.candidate) : capture::Candidate{},
-							   std::string(told.why_not.data(), strnlen(told.why_not.data(), told.why_not.size()))};
+		loaded.selection[i] = {
+			works, works ? capture::kProbes[i].candidates.at(choices.candidate) : capture::Candidate{},
+			std::string(choices.why_not.data(), strnlen(choices.why_not.data(), choices.why_not.size()))};
 	}
 	return loaded;
 }

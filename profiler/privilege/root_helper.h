@@ -61,7 +61,7 @@ struct HelperRequest {
 };
 
 // What became of a probe, as capture::Trial has it.
-struct ToldProbe {
+struct ProbeChoice {
 	uint32_t candidate; // index into the probe's candidates, where it works
 	std::array<char, 512> why_not; // of several candidates, with the verifier's words
 };
@@ -72,7 +72,7 @@ struct HelperReply {
 	uint32_t worker; // AddWorker; Follow: the family
 	uint32_t slot_bytes, slot_count; // Load
 	capture::ProbeSet available; // Load, Attach
-	std::array<ToldProbe, capture::kProbes.size()> told; // Load
+	std::array<ProbeChoice, capture::kProbes.size()> choices; // Load
 	uint32_t skipped_count; // EndBlock
 	std::array<capture::SkippedPrograms, capture::kMostSkipTimes> skipped;
 };

@@ -136,7 +136,7 @@ private:
 	capture::Capture &capture()
 	{
 		if (!capture_)
-			throw Failure(ExitCode::Internal, "the root helper was asked to capture before it was told to load");
+			throw Failure(ExitCode::Internal, "the root helper was asked to capture before it had loaded the probes");
 		return *capture_;
 	}
 
@@ -160,12 +160,12 @@ private:
 		reply.slot_bytes = capture_->slot_bytes();
 		reply.slot_count = capture_->slot_count();
 		reply.available = capture_->available();
-		for (size_t i = 0; i < reply.told.size(); i++) {
+		for (size_t i = 0; i < reply.choices.size(); i++) {
 			const capture::Trial &trial = capture_->selection()[i];
 			const auto &candidates = capture::kProbes[i].candidates;
-			reply.told[i].candidate =
+			reply.choices[i].candidate =
 				static_cast<uint32_t>(std::ranges::find(candidates, trial.candidate) - candidates.begin());
-			put(reply.told[i].why_not, trial.why_not);
+			put(reply.choices[i].why_not, trial.why_not);
 		}
 		to_send.push_back(capture_->slots_fd());
 	}

@@ -85,7 +85,7 @@ RateSearch::RateSearch(const Terms &terms)
 	: terms_(terms), next_hz_(hz_of(level_below(estimate({}, terms).median, terms)))
 {}
 
-void RateSearch::told(double hz, bool held)
+void RateSearch::add(double hz, bool held)
 {
 	const int level = level_of(hz);
 	Tally &tally = tallies_[level];

@@ -37,7 +37,7 @@ public:
 	explicit RateSearch(const Terms &terms);
 
 	double next_hz() const { return next_hz_; } // within the terms
-	void told(double hz, bool held);
+	void add(double hz, bool held);
 	// The best known so far, proven or not; missing while nothing has held.
 	std::optional<double> best_hz() const;
 	FoundRate found() const { return found_rate(tallies_, terms_); }

@@ -36,7 +36,7 @@ Terms terms_of(const model::Cell &cell)
 	terms.least_messages = static_cast<uint32_t>(std::min(kRoom, std::ceil(1000 / (1 - limits.max_loss))));
 	double highest_hz = std::min(kHighestHz, kRoom * 1e9 / static_cast<double>(terms.block_ns));
 	// A delay that is put in says how fast it can't go; a receiver mustn't be left with seconds of work.
-	const uint64_t busy_ns = std::max(cell.injection.sender_user_ns, cell.injection.receiver_busy_ns);
+	const uint64_t busy_ns = std::max(cell.levels.sender_user_ns, cell.levels.receiver_busy_ns);
 	if (busy_ns > 0)
 		highest_hz = std::min(highest_hz, 2e9 / static_cast<double>(busy_ns));
 	terms.lowest = level_within(kLowestHz, std::ceil);

@@ -16,7 +16,7 @@ std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
 		return std::nullopt;
 	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of what hasn't come yet
 	for (const model::SendStamp &send : block.flows[0].sends)
-		if ((send.flags & model::kStampLeadIn) == 0)
+		if ((send.flags & model::kStampWarmUp) == 0)
 			due_ns.emplace(send.seq, send.intended_ns);
 	Verdict verdict;
 	verdict.sent = due_ns.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether one block kept the limits at its rate. By its stamps alone, without the lead-in.
+// Whether one block kept the limits at its rate. By its stamps alone, without the warm-up.
 #include <cstdint>
 #include <optional>
 

@@ -185,8 +185,8 @@ void describe(CellResult &cell, const Samples &samples)
 	}
 }
 
-WorstMessage tell(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
-				  const Block &block, const model::Cell &cell)
+WorstMessage worst_message(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
+						   const Block &block, const model::Cell &cell)
 {
 	WorstMessage worst;
 	worst.cell = block.cell;
@@ -238,7 +238,7 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 			cell.tail_culprits.add(path, seen);
 		}
 		if (!cell.worst || latency > cell.worst->latency_ns())
-			cell.worst = tell(path, seen.deliveries[i], seen, block, cell.cell);
+			cell.worst = worst_message(path, seen.deliveries[i], seen, block, cell.cell);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
 	// As those of percentiles, intervals are over openings where there are enough of them.

@@ -50,7 +50,7 @@ struct Throughput {
 
 // What the sides used in all unprobed blocks that didn't fail.
 struct UsageTotals {
-	uint64_t messages = 0; // sent in every flow, lead-in included
+	uint64_t messages = 0; // sent in every flow, warm-up included
 	// Of those that begin, and of those that receive: differences added up; max_rss_kib: the largest.
 	std::array<model::Usage, 2> ends;
 };

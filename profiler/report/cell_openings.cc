@@ -23,15 +23,15 @@ void OpeningsOf::add_p50(const model::Block &block, double p50_ns)
 
 CellOpenings OpeningsOf::take() const
 {
-	CellOpenings told;
-	told.count = std::set<uint32_t>(unprobed_.begin(), unprobed_.end()).size();
-	told.p50s = stats::look_at_openings(p50s_);
+	CellOpenings openings;
+	openings.count = std::set<uint32_t>(unprobed_.begin(), unprobed_.end()).size();
+	openings.p50s = stats::look_at_openings(p50s_);
 	// Blocks of one opening are more alike than those of two, so they are one value.
 	struct Mean {
 		double count = 0, log = 0, at_ns = 0;
 	};
 	std::map<uint64_t, Mean> means; // by opening, or by block
-	const bool by_opening = told.count >= stats::kLeastOfTrend;
+	const bool by_opening = openings.count >= stats::kLeastOfTrend;
 	for (size_t i = 0; i < p50s_.size(); ++i) {
 		if (p50s_[i].treated || p50s_[i].value <= 0)
 			continue;
@@ -43,8 +43,8 @@ CellOpenings OpeningsOf::take() const
 	std::vector<stats::TimedValue> values;
 	for (const auto &[key, mean] : means)
 		values.push_back({static_cast<uint64_t>(mean.at_ns / mean.count), std::exp(mean.log / mean.count)});
-	told.drift = stats::trend_of(values);
-	return told;
+	openings.drift = stats::trend_of(values);
+	return openings;
 }
 
 } // namespace icepath::report

@@ -40,25 +40,9 @@ std::string size_text(const model::Cell &cell)
 std::string target_text(const model::Cell &cell)
 {
 	std::string text = printable(cell.target);
-	if (cell.burst)
-		text += fmt::format(" {}/{}", cell.burst->demand, duration(static_cast<double>(cell.burst->recovery_ns)));
 	if (model::between(cell) != model::Between::Processes)
 		text += fmt::format(" {}", model::name(model::between(cell)));
-	if (cell.pattern == model::Pattern::FanOut)
-		text += fmt::format(" to {}", model::receivers_of(cell));
-	if (cell.pattern == model::Pattern::FanIn)
-		text += fmt::format(" from {}", model::senders_of(cell));
-	if (cell.pattern == model::Pattern::ReqRep)
-		text += fmt::format(" 1:{}", cell.responses);
-	if (cell.qos.any())
-		text += " " + model::text(cell.qos);
-	if (cell.idle_channels > 0)
-		text += fmt::format(" +{} idle", cell.idle_channels);
-	if (cell.injection.sender_user_ns > 0)
-		text += fmt::format(" +{}", duration(static_cast<double>(cell.injection.sender_user_ns)));
-	if (cell.injection.receiver_busy_ns > 0)
-		text += fmt::format(" ..+{}", duration(static_cast<double>(cell.injection.receiver_busy_ns)));
-	return text;
+	return text + model::levels_text(cell);
 }
 
 // Whether a fan-in treats its senders alike: the p50 of the one that fares best, and of the one that fares worst.
@@ -215,7 +199,7 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 {
 	const auto is_floor = [](const CellResult *cell) {
-		return cell->cell.traits.has(model::Trait::NotIpc) && !cell->cell.injection.any();
+		return cell->cell.traits.has(model::Trait::NotIpc) && !model::injects(cell->cell.levels);
 	};
 	std::string target;
 	std::array<std::string, std::size(model::kPatternNames)> floors; // by pattern
@@ -261,7 +245,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		return;
 	}
 	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
-		p99{"p99"}, p99_9{"p99.9"}, trip{"trip"}, to_all{"to all"}, senders{"senders"}, pacing{"pacing"},
+		p99{"p99"}, p99_9{"p99.9"}, round_trip{"RTT"}, to_all{"to all"}, senders{"senders"}, pacing{"pacing"},
 		taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
 	for (const CellResult *cell : cells) {
 		target.cells.push_back(target_text(cell->cell));
@@ -271,7 +255,7 @@ void add_cell_table(Page &page, const RunResult &result)
 		p50.cells.push_back(percentile_text(cell->latency, 0));
 		p99.cells.push_back(percentile_text(cell->latency, 2));
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));
-		trip.cells.push_back(percentile_text(cell->round_trip, 0));
+		round_trip.cells.push_back(percentile_text(cell->round_trip, 0));
 		to_all.cells.push_back(percentile_text(cell->to_all, 0));
 		senders.cells.push_back(senders_text(*cell));
 		pacing.cells.push_back(percentile_text(cell->pacing, 2));
@@ -307,7 +291,7 @@ void add_cell_table(Page &page, const RunResult &result)
 	if (std::ranges::any_of(probes.cells, untold))
 		reading += "±?: too few blocks to tell · ";
 	for (const auto &[column, meaning] :
-		 {std::pair<const Column *, const char *>{&trip, "trip: p50 of the round trip · "},
+		 {std::pair<const Column *, const char *>{&round_trip, "RTT: p50 of the round trip · "},
 		  {&to_all, "to all: p50 of the time until the last receiver had it · "},
 		  {&senders, "senders: p50 of the one that fares best and of the one that fares worst · "},
 		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "},
@@ -317,7 +301,7 @@ void add_cell_table(Page &page, const RunResult &result)
 			reading += meaning;
 		}
 	if (!std::ranges::all_of(cells, &CellResult::tells_where))
-		reading += "% known: of too few messages, or of too little of their time, the way is known for their mean to "
+		reading += "% known: of too few messages, or of too little of their time, the path is known for their mean to "
 				   "be that of "
 				   "all (see the notices) · ";
 	const std::string far_needs = fmt::format("{0}000 messages in {0} blocks", stats::kFarBeyond);

@@ -57,7 +57,7 @@ void CounterTotals::add_to(SideCounters &end, std::span<const model::BlockSide> 
 			const model::Count &count = side.counters.*kCounterFields[i].count;
 			const auto value = model::scaled(count, kCounterFields[i]);
 			if (count.error != model::kNotAsked) {
-				told = true;
+				asked = true;
 				total.absence = model::absence(count, kCounterFields[i]);
 			}
 			whole = whole && value;

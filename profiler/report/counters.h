@@ -35,7 +35,7 @@ std::optional<double> instructions_per_cycle(std::initializer_list<const SideCou
 
 struct CounterTotals {
 	std::array<SideCounters, 2> ends; // those that begin together, and those that receive
-	bool told = false; // whether any block was asked
+	bool asked = false; // whether any block was asked
 
 	// `messages`: sent in all flows; `senders`: so many sides begin.
 	void add(const model::Block &block, uint64_t messages, size_t senders = 1);

@@ -125,15 +125,15 @@ public:
 	explicit Csv(const fs::path &folder) : path_(folder / "messages.csv"), file_(path_)
 	{
 		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
-				  "seq,lead_in,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between\n");
+				  "seq,warm_up,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between\n");
 	}
 
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		const std::string of_block =
 			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), model::name(cell.pattern),
-						model::name(cell.wait), cell.payload_bytes, cell.injection.sender_user_ns,
-						cell.injection.receiver_busy_ns, block.window->round, block.window->probed);
+						model::name(cell.wait), cell.payload_bytes, cell.levels.sender_user_ns,
+						cell.levels.receiver_busy_ns, block.window->round, block.window->probed);
 		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of a sender
 		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
 		const std::vector<model::Flow> &flows = cell.graph.flows;
@@ -144,7 +144,7 @@ public:
 			for (const SendStamp &send : block.flows[i].sends) {
 				std::string line =
 					fmt::format("{},{},{},{},{:d},{},{},", of_block, flows[i].from, flows[i].to, send.seq,
-								(send.flags & model::kStampLeadIn) != 0, send.intended_ns, send.send_ns);
+								(send.flags & model::kStampWarmUp) != 0, send.intended_ns, send.send_ns);
 				const auto found = received.find(send.seq);
 				if (found == received.end())
 					line += ",";

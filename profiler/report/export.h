@@ -12,9 +12,9 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "pat
 
 // Writes into `directory`, or into the run directory where it is empty, and returns the paths of what it wrote.
 //
-// hgrm  one percentile distribution for each cell, in microseconds: one-way latency of unprobed blocks, lead-in left out
+// hgrm  one percentile distribution for each cell, in microseconds: one-way latency of unprobed blocks, warm-up left out
 // hlog  the same as one histogram log, latency.hlog, with an interval for each block and the cell as its tag, nanoseconds
-// csv   messages.csv: each message of each block that is kept, lead-in and probed ones marked; latency_ns is empty where
+// csv   messages.csv: each message of each block that is kept, warm-up and probed ones marked; latency_ns is empty where
 //       a message never came
 // paths paths.jsonl: each probed block, and after it the path of each of its deliveries: see path_lines.h. Memory grows with a
 //       block, not with the run

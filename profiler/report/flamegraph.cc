@@ -56,7 +56,7 @@ struct Node {
 // Stacks come sorted, so a frame's children are together.
 Node tree_of(const Stacks &stacks)
 {
-	Node root{{"all messages with a whole path"}, 0, {}};
+	Node root{{"all messages with a complete path"}, 0, {}};
 	for (const auto &[stack, ns] : stacks) {
 		Node *node = &root;
 		node->ns += ns;
@@ -108,9 +108,10 @@ private:
 		uint64_t all = 0;
 		for (const auto &[cell, messages] : messages_)
 			all += messages;
-		return fmt::format("Width: nanoseconds on the path of messages, added up over the {} that have a whole path. "
-						   "Latency, not CPU time.",
-						   count(all));
+		return fmt::format(
+			"Width: nanoseconds on the path of messages, added up over the {} that have a complete path. "
+			"Latency, not CPU time.",
+			count(all));
 	}
 
 	// A cell's messages are those of its frames and of all that stands on them.
@@ -120,7 +121,7 @@ private:
 		return at == messages_.end() ? 0 : at->second;
 	}
 
-	std::string told(const Node &node, const std::vector<Frame> &way) const
+	std::string tooltip(const Node &node, const std::vector<Frame> &way) const
 	{
 		std::string text;
 		for (const Frame &frame : way)
@@ -147,7 +148,7 @@ private:
 		out_ += fmt::format("<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
 							"fill=\"{}\" stroke=\"#ffffff\" "
 							"stroke-width=\"0.5\"/>",
-							escaped(told(node, way)), x, y, width, kFrameHeight - 1, colour);
+							escaped(tooltip(node, way)), x, y, width, kFrameHeight - 1, colour);
 		const auto room = static_cast<size_t>(std::max(0.0, (width - 6) / kCharacter));
 		if (room >= 3) {
 			const bool fits = columns(node.frame.name) <= room;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Latency on the path of messages as stacks: target → payload → layer → part → thread. The weight is nanoseconds, added up
-// over all messages with a whole path; it isn't CPU time.
+// over all messages with a complete path; it isn't CPU time.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,7 +23,7 @@ using Stacks = std::map<std::vector<Frame>, uint64_t>;
 
 Stacks stacks(const RunResult &result);
 
-// How many messages with a whole path the weights below a cell's two frames, target and payload, are added up over.
+// How many messages with a complete path the weights below a cell's two frames, target and payload, are added up over.
 using MessagesOfCells = std::map<std::vector<Frame>, uint64_t>;
 MessagesOfCells messages_of_cells(const RunResult &result);
 

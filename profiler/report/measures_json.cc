@@ -247,17 +247,18 @@ Json cache_lines_json(const RunResult &result)
 Json machine_state_json(const RunResult &result)
 {
 	Json wakes = Json::array(), floors = Json::array();
-	const auto told = [](const model::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
+	const auto wake_json = [](const model::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
 	for (const model::CpuWake &wake : result.head.wakes) {
-		Json one = {{"cpu", wake.cpu}, {"begin", told(wake)}, {"end", nullptr}};
+		Json one = {{"cpu", wake.cpu}, {"begin", wake_json(wake)}, {"end", nullptr}};
 		if (result.tail)
 			for (const model::CpuWake &later : result.tail->wakes)
 				if (later.cpu == wake.cpu)
-					one["end"] = told(later);
+					one["end"] = wake_json(later);
 		wakes.push_back(std::move(one));
 	}
 	for (const CellResult &cell : result.cells)
-		if (cell.cell.traits.has(model::Trait::NotIpc) && !cell.cell.injection.any() && cell.latency.percentiles[0])
+		if (cell.cell.traits.has(model::Trait::NotIpc) && !model::injects(cell.cell.levels) &&
+			cell.latency.percentiles[0])
 			floors.push_back({{"target", cell.cell.target},
 							  {"pattern", model::name(cell.cell.pattern)},
 							  {"payload_bytes", cell.cell.payload_bytes},
@@ -304,22 +305,22 @@ Json usage_json(const CellResult &cell)
 
 Json counters_json(const CellResult &cell)
 {
-	if (!cell.counters.told)
+	if (!cell.counters.asked)
 		return nullptr;
 	Json json;
 	for (size_t s = 0; s < kSides.size(); ++s) {
 		const SideCounters &side = cell.counters.ends[s];
-		Json &told = json[kSides[s]];
+		Json &side_json = json[kSides[s]];
 		for (size_t i = 0; i < side.totals.size(); ++i)
-			told[model::kCounterFields[i].key] = counter_json(side.totals[i]);
+			side_json[model::kCounterFields[i].key] = counter_json(side.totals[i]);
 		const auto ipc = instructions_per_cycle({&side});
-		told["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
-		told["hardware_mode"] =
+		side_json["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
+		side_json["hardware_mode"] =
 			!side.has_hardware() ? Json(nullptr) : Json(side.user_only ? "user" : "user_and_kernel");
-		told["absent"] = s == 1 && model::between(cell.cell) == model::Between::OneThread
-							 ? Json::array({{{"why", "one thread has both ends: what it counted is the sender's"},
-											 {"counters", counter_keys()}}})
-							 : absent_json(side);
+		side_json["absent"] = s == 1 && model::between(cell.cell) == model::Between::OneThread
+								  ? Json::array({{{"why", "one thread has both ends: what it counted is the sender's"},
+												  {"counters", counter_keys()}}})
+								  : absent_json(side);
 	}
 	return json;
 }

@@ -12,7 +12,7 @@ using model::RecvStamp;
 using model::SendStamp;
 
 // By seq, so that each reception finds its message by bisection; a worker's stamps needn't be in order or dense.
-std::vector<const SendStamp *> by_seq(const std::vector<SendStamp> &sends)
+std::vector<const SendStamp *> sorted_by_seq(const std::vector<SendStamp> &sends)
 {
 	std::vector<const SendStamp *> order;
 	for (const SendStamp &send : sends)
@@ -23,9 +23,9 @@ std::vector<const SendStamp *> by_seq(const std::vector<SendStamp> &sends)
 	return order;
 }
 
-class Direction {
+class FlowCount {
 public:
-	explicit Direction(const std::vector<SendStamp> &sends) : sends_(by_seq(sends)), received_(sends_.size()) {}
+	explicit FlowCount(const std::vector<SendStamp> &sends) : sends_(sorted_by_seq(sends)), received_(sends_.size()) {}
 
 	// The message's send, where it has a latency: recv.recv_ns - send_ns.
 	const SendStamp *receive(const RecvStamp &recv, MessageCounts &counts)
@@ -33,7 +33,7 @@ public:
 		const auto found =
 			std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
 		const bool known = found != sends_.end() && (*found)->seq == recv.seq;
-		if ((recv.flags & model::kStampLeadIn) || (known && ((*found)->flags & model::kStampLeadIn)))
+		if ((recv.flags & model::kStampWarmUp) || (known && ((*found)->flags & model::kStampWarmUp)))
 			return nullptr;
 		if (!known || (recv.flags & model::kStampBadPayload))
 			++counts.bad_payload;
@@ -56,18 +56,18 @@ public:
 		return *found;
 	}
 
-	void look_at_sends(BlockMessages &told) const
+	void look_at_sends(BlockMessages &into) const
 	{
 		for (size_t i = 0; i < sends_.size(); ++i) {
 			const SendStamp &send = *sends_[i];
-			if (send.flags & model::kStampLeadIn)
+			if (send.flags & model::kStampWarmUp)
 				continue;
-			++told.counts.sent;
-			told.counts.lost += !received_[i];
-			told.counts.copied_after_all += (send.flags & model::kStampCopied) != 0;
-			told.sent.add(send.send_ns);
+			++into.counts.sent;
+			into.counts.lost += !received_[i];
+			into.counts.copied_after_all += (send.flags & model::kStampCopied) != 0;
+			into.sent.add(send.send_ns);
 			if (send.call_ns != 0 && send.return_ns >= send.call_ns)
-				told.latencies.send_call.push_back(send.return_ns - send.call_ns);
+				into.latencies.send_call.push_back(send.return_ns - send.call_ns);
 		}
 	}
 
@@ -80,14 +80,14 @@ private:
 // The responses to message n have the numbers from n·r on, so that the two ends of a round trip are one more direction.
 std::vector<uint64_t> times_to_response(const model::Block &block, const model::Cell &cell, uint64_t which)
 {
-	Direction trips(block.flows[0].sends);
+	FlowCount requests(block.flows[0].sends);
 	MessageCounts already_counted;
 	std::vector<uint64_t> times;
 	for (RecvStamp recv : block.flows[1].recvs) {
-		if (recv.seq % cell.responses != which)
+		if (recv.seq % cell.levels.responses != which)
 			continue;
-		recv.seq /= cell.responses;
-		if (const SendStamp *send = trips.receive(recv, already_counted))
+		recv.seq /= cell.levels.responses;
+		if (const SendStamp *send = requests.receive(recv, already_counted))
 			times.push_back(recv.recv_ns - send->send_ns);
 	}
 	return times;
@@ -102,7 +102,7 @@ std::vector<uint64_t> times_to_all(const model::Block &block)
 	};
 	std::map<uint64_t, Reached> reached; // by seq
 	for (const model::BlockFlow &flow : block.flows) {
-		Direction direction(flow.sends);
+		FlowCount direction(flow.sends);
 		MessageCounts already_counted;
 		for (const RecvStamp &recv : flow.recvs)
 			if (const SendStamp *send = direction.receive(recv, already_counted)) {
@@ -137,8 +137,9 @@ void MessageCounts::add(const MessageCounts &more)
 Lateness lateness_of(const model::Cell &cell)
 {
 	Lateness lateness;
-	if (cell.rate_hz || cell.burst) {
-		const double period_ns = cell.burst ? static_cast<double>(cell.burst->recovery_ns) : 1e9 / *model::due_hz(cell);
+	const bool bursts = cell.pattern == model::Pattern::Burst;
+	if (cell.rate_hz || bursts) {
+		const double period_ns = bursts ? static_cast<double>(cell.levels.recovery_ns) : 1e9 / *model::due_hz(cell);
 		const auto at_most = [](uint64_t absolute_ns, double ns) {
 			return ns < static_cast<double>(absolute_ns) ? static_cast<uint64_t>(ns) : absolute_ns;
 		};
@@ -176,7 +177,7 @@ BlockMessages look_at_messages(const model::Block &block, const model::Cell &cel
 	BlockMessages result;
 	const Lateness lateness = lateness_of(cell);
 	for (const model::BlockFlow &flow : block.flows) {
-		Direction direction(flow.sends);
+		FlowCount direction(flow.sends);
 		std::vector<uint64_t> &latencies = result.latencies.by_flow.emplace_back();
 		for (const RecvStamp &recv : flow.recvs)
 			if (const SendStamp *send = direction.receive(recv, result.counts)) {
@@ -191,15 +192,15 @@ BlockMessages look_at_messages(const model::Block &block, const model::Cell &cel
 		direction.look_at_sends(result);
 	}
 	if (model::is_answered(cell.pattern)) {
-		result.latencies.round_trip = times_to_response(block, cell, cell.responses - 1);
-		if (cell.responses > 1)
+		result.latencies.round_trip = times_to_response(block, cell, cell.levels.responses - 1);
+		if (cell.levels.responses > 1)
 			result.latencies.first_response = times_to_response(block, cell, 0);
 	} else {
 		std::set<uint32_t> senders; // all of one's flows are sent at once
 		for (size_t flow = 0; flow < block.flows.size(); ++flow)
 			if (senders.insert(cell.graph.flows[flow].from).second)
 				for (const SendStamp &send : block.flows[flow].sends)
-					if (!(send.flags & model::kStampLeadIn) && send.intended_ns != 0 &&
+					if (!(send.flags & model::kStampWarmUp) && send.intended_ns != 0 &&
 						send.send_ns >= send.intended_ns)
 						result.latencies.pacing.push_back(send.send_ns - send.intended_ns);
 	}

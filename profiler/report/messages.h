@@ -10,7 +10,7 @@
 
 namespace icepath::report {
 
-// Lead-in messages are in none of these.
+// Warm-up messages are in none of these.
 struct MessageCounts {
 	uint64_t sent = 0;
 	uint64_t received = 0; // different messages; a duplicate isn't received again

@@ -19,23 +19,23 @@ constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 bool lossy(const CellResult &cell) { return cell.cell.traits.has(model::Trait::Lossy); }
 bool measured(const CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; }
 
-bool told_already(const std::vector<std::string> &told, const std::string &sentence)
+bool is_in(const std::vector<std::string> &list, const std::string &sentence)
 {
-	return std::ranges::any_of(told, [&](const std::string &one) { return one.find(sentence) != std::string::npos; });
+	return std::ranges::any_of(list, [&](const std::string &one) { return one.find(sentence) != std::string::npos; });
 }
 
-void add_host_notices(const RunResult &result, std::vector<std::string> &told)
+void add_host_notices(const RunResult &result, std::vector<std::string> &list)
 {
 	const auto host = nlohmann::json::parse(result.head.host_json, nullptr, false);
 	if (!result.tail && host.is_object() && host.contains("plain_root") && host["plain_root"] == true)
-		told.push_back("started by root itself: workers and files are root's");
+		list.push_back("started by root itself: workers and files are root's");
 }
 
-void add_machine_notices(const RunResult &result, std::vector<std::string> &told)
+void add_machine_notices(const RunResult &result, std::vector<std::string> &list)
 {
 	for (const model::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<model::CacheLine>())
 		if (const std::vector<LineLevel> levels = levels_of(line); levels.size() > 1)
-			told.push_back(fmt::format("the machine changed during this run: a cache line {}. Figures mix what was "
+			list.push_back(fmt::format("the machine changed during this run: a cache line {}. Figures mix what was "
 									   "measured before and after that",
 									   levels_text(line, levels)));
 	uint64_t untraced = 0;
@@ -47,16 +47,16 @@ void add_machine_notices(const RunResult &result, std::vector<std::string> &told
 							 count(row.count));
 	}
 	if (untraced > 0)
-		told.push_back(
-			fmt::format("no probe tells {} of the interrupts of the measured CPUs ({}): what they took stands in "
+		list.push_back(
+			fmt::format("no probe sees {} of the interrupts of the measured CPUs ({}): what they took stands in "
 						"the layers that they interrupted",
 						count(untraced), which));
 }
 
-void tell(Notices &told, const std::string &kind, const model::Cell &cell, const std::string &detail)
+void add(Notices &list, const std::string &kind, const model::Cell &cell, const std::string &detail)
 {
-	const auto at = std::ranges::find(told.of_cells, kind, &Notices::Kind::what);
-	(at == told.of_cells.end() ? told.of_cells.emplace_back(Notices::Kind{kind, {}}) : *at)
+	const auto at = std::ranges::find(list.of_cells, kind, &Notices::Kind::what);
+	(at == list.of_cells.end() ? list.of_cells.emplace_back(Notices::Kind{kind, {}}) : *at)
 		.cells.push_back(printable(model::title(cell)) + ": " + detail);
 }
 
@@ -69,49 +69,49 @@ std::string reasons(const CellResult &cell)
 	return text;
 }
 
-void add_message_notices(const CellResult &cell, Notices &told)
+void add_message_notices(const CellResult &cell, Notices &list)
 {
 	const MessageCounts &messages = cell.messages;
 	if (messages.lost > 0)
-		tell(told, "lost messages", cell.cell,
-			 fmt::format("{} of {} messages lost{}", count(messages.lost), count(messages.sent),
-						 lossy(cell) ? " (it may lose messages)" : ""));
+		add(list, "lost messages", cell.cell,
+			fmt::format("{} of {} messages lost{}", count(messages.lost), count(messages.sent),
+						lossy(cell) ? " (it may lose messages)" : ""));
 	if (messages.bad_payload > 0)
-		tell(told, "changed bytes", cell.cell,
-			 fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
+		add(list, "changed bytes", cell.cell,
+			fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
 	if (messages.copied_after_all > 0)
-		tell(told, "copied messages", cell.cell,
-			 fmt::format("the kernel copied {} of {} messages after all", count(messages.copied_after_all),
-						 count(messages.sent)));
+		add(list, "copied messages", cell.cell,
+			fmt::format("the kernel copied {} of {} messages after all", count(messages.copied_after_all),
+						count(messages.sent)));
 	if (messages.inverted > 0)
-		tell(told, "inverted times", cell.cell,
-			 fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
-						 count(messages.inverted)));
+		add(list, "inverted times", cell.cell,
+			fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
+						count(messages.inverted)));
 }
 
-void add_capture_notices(const CellResult &cell, Notices &told)
+void add_capture_notices(const CellResult &cell, Notices &list)
 {
 	if (cell.capture.dropped > 0)
-		tell(told, "dropped records", cell.cell,
-			 fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
-						 count(cell.capture.dropped)));
+		add(list, "dropped records", cell.cell,
+			fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
+						count(cell.capture.dropped)));
 	if (cell.capture.recursion_misses > 0)
-		tell(told, "skipped probes", cell.cell,
-			 fmt::format("the kernel skipped {} probe runs; messages of that time have no breakdown",
-						 count(cell.capture.recursion_misses)));
+		add(list, "recursion misses", cell.cell,
+			fmt::format("{} recursion misses: the kernel skipped a probe; messages of that time have no breakdown",
+						count(cell.capture.recursion_misses)));
 	if (cell.layers.sum_error_ns() > 0)
-		tell(told, "layers that miss the latency", cell.cell,
-			 fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
-						 duration(static_cast<double>(cell.layers.sum_error_ns()))));
+		add(list, "layers that miss the latency", cell.cell,
+			fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
+						duration(static_cast<double>(cell.layers.sum_error_ns()))));
 	// One in a thousand is what a loaded machine costs; above it the breakdown may miss a kind of message.
 	const uint64_t incomplete = cell.probed - cell.complete();
 	if (incomplete * 1000 > cell.probed)
-		tell(told, "messages without a breakdown", cell.cell,
-			 fmt::format("{} of {} messages have no breakdown ({})", count(incomplete), count(cell.probed),
-						 reasons(cell)));
+		add(list, "messages without a breakdown", cell.cell,
+			fmt::format("{} of {} messages have no breakdown ({})", count(incomplete), count(cell.probed),
+						reasons(cell)));
 }
 
-void add_qos_notice(const CellResult &cell, Notices &told)
+void add_qos_notice(const CellResult &cell, Notices &list)
 {
 	model::Qos asked, granted;
 	for (size_t i = 0; i < asked.size(); ++i)
@@ -120,15 +120,15 @@ void add_qos_notice(const CellResult &cell, Notices &told)
 			granted[i] = cell.cell.granted[i];
 		}
 	if (granted.any())
-		tell(told, "quality of service that wasn't granted", cell.cell,
-			 fmt::format("asked for {}, granted {}", model::text(asked), model::text(granted)));
+		add(list, "quality of service that wasn't granted", cell.cell,
+			fmt::format("asked for {}, granted {}", model::text(asked), model::text(granted)));
 	else if (asked.any())
-		tell(told, "quality of service that isn't known", cell.cell,
-			 fmt::format("asked for {}, the library doesn't tell it", model::text(asked)));
+		add(list, "quality of service that isn't known", cell.cell,
+			fmt::format("asked for {}, the library doesn't report it", model::text(asked)));
 }
 
 // What a reader of the layers may not think of.
-void add_layer_notices(const CellResult &cell, Notices &told)
+void add_layer_notices(const CellResult &cell, Notices &list)
 {
 	constexpr double kWorthTelling = 0.2; // of the mean latency
 	uint64_t held = 0;
@@ -137,40 +137,40 @@ void add_layer_notices(const CellResult &cell, Notices &told)
 			held += row.total_ns;
 	const auto deliveries = static_cast<double>(cell.layers.deliveries());
 	if (held > 0 && static_cast<double>(held) >= kWorthTelling * static_cast<double>(cell.layers.total_ns()))
-		tell(told, "held by TCP", cell.cell,
-			 fmt::format(
-				 "network/held: TCP keeps a message for {} in the mean, until the other side acknowledges what was "
-				 "sent before: Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; "
-				 "or a window is full",
-				 duration(static_cast<double>(held) / deliveries)));
+		add(list, "held by TCP", cell.cell,
+			fmt::format(
+				"network/held: TCP keeps a message for {} in the mean, until the other side acknowledges what was "
+				"sent before: Nagle's algorithm meets delayed acknowledgement (40 ms), and TCP_NODELAY ends it; "
+				"or a window is full",
+				duration(static_cast<double>(held) / deliveries)));
 }
 
 // Why a cell that seeks its highest rate has none, or not quite.
-void add_search_notices(const rate::Outcome &search, const CellResult &cell, Notices &told)
+void add_search_notices(const rate::Outcome &search, const CellResult &cell, Notices &list)
 {
 	const rate::FoundRate &found = search.found;
 	const auto blocks = [](size_t number) { return fmt::format("{} block{}", number, number == 1 ? "" : "s"); };
 	const auto rate_of = [](double hz) { return per_second(hz) + " msg/s"; };
 	if (found.hz && search.confirmed_by_enough() && 2 * search.held_again() <= search.confirmations.size())
-		tell(told, "rates that didn't hold again", cell.cell,
-			 fmt::format("{} held in {} of {} fresh blocks after the search that had found it: measure longer (-d)",
-						 rate_of(*found.hz), search.held_again(), search.confirmations.size()));
+		add(list, "rates that didn't hold again", cell.cell,
+			fmt::format("{} held in {} of {} fresh blocks after the search that had found it: measure longer (-d)",
+						rate_of(*found.hz), search.held_again(), search.confirmations.size()));
 	if (found.hz) {
 		if (!found.failed_hz)
-			tell(told, "rates without an upper end", cell.cell,
-				 fmt::format("every rate up to {} held: there is no room to try faster ones", rate_of(*found.hz)));
+			add(list, "rates without an upper end", cell.cell,
+				fmt::format("every rate up to {} held: there is no room to try faster ones", rate_of(*found.hz)));
 		return;
 	}
 	const bool some_held = std::ranges::any_of(search.attempts, [](const auto &one) { return one.verdict.held; });
 	const std::string tried = blocks(search.attempts.size());
 	if (some_held || search.attempts.size() < rate::kProof)
-		tell(told, "no rate found", cell.cell,
-			 fmt::format("{} can't tell which rate holds; measure longer (-d)", tried));
+		add(list, "no rate found", cell.cell,
+			fmt::format("{} can't tell which rate holds; measure longer (-d)", tried));
 	else
-		tell(told, "no rate found", cell.cell,
-			 fmt::format("none of {} held, down to {}: allow more (--max-p99, --max-loss), or look at what the p99 of "
-						 "oneway is made of",
-						 tried, rate_of(*found.statistics_hz)));
+		add(list, "no rate found", cell.cell,
+			fmt::format("none of {} held, down to {}: allow more (--max-p99, --max-loss), or look at what the p99 of "
+						"oneway is made of",
+						tried, rate_of(*found.statistics_hz)));
 }
 
 // Of a cell's search, the rates that it isn't about included.
@@ -185,50 +185,49 @@ uint64_t lost_in(const CellResult &cell)
 }
 
 // What fresh processes showed, that an interval alone doesn't say.
-void add_opening_notices(const CellResult &cell, size_t cells, Notices &told)
+void add_opening_notices(const CellResult &cell, size_t cells, Notices &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
 	if (openings.modes.size() == 2)
-		tell(told, "p50s with two modes", cell.cell,
-			 fmt::format("modes: {} and {}, in {} and {} openings of fresh processes",
-						 duration(openings.modes[0].value), duration(openings.modes[1].value),
-						 openings.modes[0].openings, openings.modes[1].openings));
+		add(list, "p50s with two modes", cell.cell,
+			fmt::format("modes: {} and {}, in {} and {} openings of fresh processes", duration(openings.modes[0].value),
+						duration(openings.modes[1].value), openings.modes[0].openings, openings.modes[1].openings));
 	else if (openings.differ() && openings.difference->between_sd >= kWorthTellingOfLuck && !openings.values.empty()) {
 		const auto [low, high] = std::ranges::minmax(openings.values);
-		tell(told, "p50s that differ between fresh processes", cell.cell,
-			 fmt::format("from {} to {} in {} openings, which differ by more than their blocks do", duration(low),
-						 duration(high), openings.values.size()));
+		add(list, "p50s that differ between fresh processes", cell.cell,
+			fmt::format("from {} to {} in {} openings, which differ by more than their blocks do", duration(low),
+						duration(high), openings.values.size()));
 	}
 	if (!cell.openings.drifted(cells))
 		return;
 	const stats::Trend &drift = *cell.openings.drift;
-	tell(told, "drift", cell.cell,
-		 fmt::format("p50 {} by {} from the run's begin to its end, between {:+.1f} and {:+.1f} %",
-					 drift.ratio > 1 ? "rose" : "fell", percent(std::abs(drift.ratio - 1)),
-					 100 * (drift.interval.low - 1), 100 * (drift.interval.high - 1)));
+	add(list, "drift", cell.cell,
+		fmt::format("p50 {} by {} from the run's begin to its end, between {:+.1f} and {:+.1f} %",
+					drift.ratio > 1 ? "rose" : "fell", percent(std::abs(drift.ratio - 1)),
+					100 * (drift.interval.low - 1), 100 * (drift.interval.high - 1)));
 }
 
-void add_cell_notices(const CellResult &cell, size_t cells, Notices &told)
+void add_cell_notices(const CellResult &cell, size_t cells, Notices &list)
 {
 	if (!measured(cell)) {
-		tell(told, "nothing measured", cell.cell, "not measured");
+		add(list, "nothing measured", cell.cell, "not measured");
 		return;
 	}
-	if (cell.blocks_failed > 0 && (cell.failure.empty() || !told_already(told.of_run, cell.failure)))
-		tell(told, "failed blocks", cell.cell,
-			 fmt::format("{} of {} blocks failed: {}", cell.blocks_failed, cell.blocks_probed + cell.blocks_unprobed,
-						 cell.failure));
-	add_message_notices(cell, told);
-	add_capture_notices(cell, told);
-	add_qos_notice(cell, told);
-	add_layer_notices(cell, told);
+	if (cell.blocks_failed > 0 && (cell.failure.empty() || !is_in(list.of_run, cell.failure)))
+		add(list, "failed blocks", cell.cell,
+			fmt::format("{} of {} blocks failed: {}", cell.blocks_failed, cell.blocks_probed + cell.blocks_unprobed,
+						cell.failure));
+	add_message_notices(cell, list);
+	add_capture_notices(cell, list);
+	add_qos_notice(cell, list);
+	add_layer_notices(cell, list);
 	if (cell.search)
-		add_search_notices(*cell.search, cell, told);
-	add_opening_notices(cell, cells, told);
+		add_search_notices(*cell.search, cell, list);
+	add_opening_notices(cell, cells, list);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		tell(told, "too few blocks", cell.cell,
-			 fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
-						 cell.latency.blocks == 1 ? "" : "s"));
+		add(list, "too few blocks", cell.cell,
+			fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
+						cell.latency.blocks == 1 ? "" : "s"));
 }
 
 } // namespace
@@ -244,14 +243,14 @@ std::string unfinished(const RunResult &result)
 
 Notices notices(const RunResult &result)
 {
-	Notices told;
+	Notices list;
 	if (result.tail)
-		told.of_run = result.tail->notices;
-	add_host_notices(result, told.of_run);
-	add_machine_notices(result, told.of_run);
+		list.of_run = result.tail->notices;
+	add_host_notices(result, list.of_run);
+	add_machine_notices(result, list.of_run);
 	for (const CellResult &cell : result.cells)
-		add_cell_notices(cell, result.cells.size(), told);
-	return told;
+		add_cell_notices(cell, result.cells.size(), list);
+	return list;
 }
 
 std::vector<std::string> Notices::all() const
@@ -311,7 +310,7 @@ std::vector<std::string> flaws(const RunResult &result)
 	add(changed, "messages that came with other bytes than were sent");
 	add(inverted, "messages received before they were sent, by their stamps");
 	add(dropped + common_dropped, "capture records lost, because a CPU's log was full");
-	add(skipped + common_skipped, "probe runs that the kernel skipped");
+	add(skipped + common_skipped, "recursion misses");
 	add(missed, "cells whose layers miss the latency");
 	return found;
 }

@@ -197,6 +197,16 @@ Json channels_json(const CellResult &cell, size_t many)
 	return json;
 }
 
+// Those that its pattern has, by their keys.
+Json factors_json(const model::Cell &cell)
+{
+	Json json = Json::object();
+	for (const model::Factor &factor : model::kFactors)
+		if (model::varies(factor, cell.pattern))
+			json[factor.key] = cell.levels.*factor.level;
+	return json;
+}
+
 Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 {
 	const model::Cell &what = cell.cell;
@@ -215,20 +225,22 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 		{"payload_bytes", what.payload_bytes},
 		{"parts", what.parts},
 		{"rate_hz", what.rate_hz ? Json(*what.rate_hz) : Json(nullptr)},
-		{"burst",
-		 what.burst ? Json{{"demand", what.burst->demand}, {"recovery_ns", what.burst->recovery_ns}} : Json(nullptr)},
+		{"burst", what.pattern == model::Pattern::Burst
+					  ? Json{{"demand", what.levels.demand}, {"recovery_ns", what.levels.recovery_ns}}
+					  : Json(nullptr)},
 		{"limits", limits_json(cell)},
 		{"max_rate", max_rate_json(cell)},
 		{"publishers", model::senders_of(what)},
 		{"subscribers", model::receivers_of(what)},
-		{"responses", pingpong ? Json(what.responses) : Json(nullptr)},
+		{"responses", pingpong ? Json(what.levels.responses) : Json(nullptr)},
 		{"qos", {{"asked", rundir::to_json(what.qos)}, {"granted", rundir::to_json(what.granted)}}},
-		{"idle_channels", what.idle_channels},
+		{"idle_channels", what.levels.idle_channels},
+		{"factors", factors_json(what)},
 		{"measured_beside", cell.capture.beside},
 		{"cpus",
 		 {{"sender", senders.at(0)}, {"receiver", receivers.at(0)}, {"senders", senders}, {"receivers", receivers}}},
 		{"injection",
-		 {{"sender_user_ns", what.injection.sender_user_ns}, {"receiver_busy_ns", what.injection.receiver_busy_ns}}},
+		 {{"sender_user_ns", what.levels.sender_user_ns}, {"receiver_busy_ns", what.levels.receiver_busy_ns}}},
 		{"blocks",
 		 {{"probed", cell.blocks_probed},
 		  {"unprobed", cell.blocks_unprobed},

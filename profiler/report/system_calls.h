@@ -28,7 +28,7 @@ public:
 	// counted, nor one that shares its window: others' calls are in it.
 	void add(const model::Block &block, const model::Cell &cell, const path::Observations &seen);
 
-	// Of each message sent, lead-in included. The most frequent first.
+	// Of each message sent, warm-up included. The most frequent first.
 	std::vector<CallRow> by_thread() const;
 	std::vector<CallRow> of_all_threads() const; // without `thread`
 

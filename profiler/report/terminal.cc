@@ -48,8 +48,8 @@ void add_head(Page &page, const RunResult &result)
 
 void add_notices(Page &page, const RunResult &result, bool all)
 {
-	const Notices told = notices(result);
-	const std::vector<std::string> sentences = all ? told.all() : told.brief();
+	const Notices all_notices = notices(result);
+	const std::vector<std::string> sentences = all ? all_notices.all() : all_notices.brief();
 	std::string label = "notice";
 	for (const std::string &sentence : sentences) {
 		page.paragraph(label, printable(sentence));
@@ -73,7 +73,7 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 		if (way.empty() || !cell.tells_where())
 			continue;
 		if (!any)
-			page.heading("the way of a message by threads: mean µs at each, and on the way to it, with probes");
+			page.heading("path by threads: mean µs at each and on the way to it, with probes");
 		any = true;
 		page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), way), 2);
 	}
@@ -144,7 +144,7 @@ void add_worst(Page &page, const RunResult &result)
 		page.line(page.spelled(lines[i]));
 	if (slowest > worst->latency_ns())
 		page.line(page.spelled(
-			fmt::format("  the slowest message of all took {}, in a block without probes or on a path that isn't whole",
+			fmt::format("  the slowest message of all took {}, in a block without probes or with an incomplete path",
 						duration(static_cast<double>(slowest)))));
 	page.line();
 }

@@ -95,9 +95,9 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 
 	std::vector<std::string> lines;
 	const char *way = worst.back ? "answer" : "message";
-	lines.push_back(fmt::format("worst message with a whole path: {} {}, {} {} of round {}, {}", printable(cell.target),
-								model::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
-								duration(static_cast<double>(worst.latency_ns()))));
+	lines.push_back(fmt::format("worst message with a complete path: {} {}, {} {} of round {}, {}",
+								printable(cell.target), model::payload_text(cell.payload_bytes), way, count(worst.seq),
+								worst.round, duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
 	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
 	const size_t left_out = segments.size() > kMostRows ? segments.size() - kMostRows : 0;

@@ -37,7 +37,7 @@ std::optional<uint64_t> BlockCost::own_cpu_ns() const
 	return own && helper ? std::optional(*own + *helper) : std::nullopt;
 }
 
-void BlockCost::tell(model::Window &window) const
+void BlockCost::add_to(model::Window &window) const
 {
 	window.own_cpu_ns = since(own_before_ns_, own_cpu_ns());
 	window.steal_ns = since(steal_before_ns_, steal_ns(cpus_));

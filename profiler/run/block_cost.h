@@ -15,7 +15,7 @@ namespace icepath::run {
 class BlockCost {
 public:
 	BlockCost(const std::vector<uint32_t> &cpus, pid_t helper);
-	void tell(model::Window &window) const; // steal_ns, own_cpu_ns
+	void add_to(model::Window &window) const; // steal_ns, own_cpu_ns
 
 private:
 	std::optional<uint64_t> own_cpu_ns() const; // so far

@@ -25,7 +25,7 @@ uint64_t counted_in(const model::Block &block)
 {
 	const auto &recvs = block.flows[0].recvs;
 	return static_cast<uint64_t>(std::count_if(recvs.begin(), recvs.end(), [](const model::RecvStamp &recv) {
-		return (recv.flags & model::kStampLeadIn) == 0;
+		return (recv.flags & model::kStampWarmUp) == 0;
 	}));
 }
 

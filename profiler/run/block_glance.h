@@ -7,10 +7,10 @@
 
 namespace icepath::run {
 
-// Of the messages from side 0 to side 1, lead-in included; 0: none came.
+// Of the messages from side 0 to side 1, warm-up included; 0: none came.
 double block_p50_us(const model::Block &block);
 
-// Messages that side 1 received, without the lead-in.
+// Messages that side 1 received, without the warm-up.
 uint64_t counted_in(const model::Block &block);
 
 } // namespace icepath::run

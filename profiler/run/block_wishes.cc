@@ -13,7 +13,7 @@ BlockWishes::BlockWishes(const std::vector<model::Cell> &cells, uint32_t message
 	: cells_(cells), messages_(messages), searches_(cells.size())
 {
 	for (size_t i = 0; i < cells.size(); i++) {
-		lead_ins_.push_back(lead_in_of(cells[i]));
+		warm_ups_.push_back(warm_up_of(cells[i]));
 		if (cells[i].limits)
 			searches_[i].emplace(rate::terms_of(cells[i]));
 	}
@@ -23,7 +23,7 @@ BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint6
 {
 	BlockWish wish;
 	wish.number = ++begun_;
-	wish.lead_in = lead_ins_[cell];
+	wish.warm_up = warm_ups_[cell];
 	wish.duration_ns = duration_ns;
 	wish.count = most_messages(cells_[cell], wish.duration_ns, messages_);
 	wish.at_least = kUsefulMessages;
@@ -35,7 +35,7 @@ BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint6
 	return wish;
 }
 
-BlockWish BlockWishes::warm_up(size_t cell) { return run::warm_up(cells_[cell], ++begun_); }
+BlockWish BlockWishes::first_block(size_t cell) { return run::first_block(cells_[cell], ++begun_); }
 
 // Blocks without probes search, as long as it takes to judge them. Those with probes run at the best rate known so far and
 // steer nothing: what probes cost is no property of the cell.
@@ -65,7 +65,7 @@ void BlockWishes::learn_rate(const model::Block &block)
 	if (!search || block.confirms)
 		return;
 	if (const auto verdict = rate::judge(block, cells_[block.cell]))
-		search->told(*block.rate_hz, verdict->held);
+		search->add(*block.rate_hz, verdict->held);
 }
 
 uint64_t BlockWishes::learn_pace(size_t cell, const model::Block &block)
@@ -74,8 +74,8 @@ uint64_t BlockWishes::learn_pace(size_t cell, const model::Block &block)
 	const uint64_t begin_ns = sends.empty() ? block.window->begin.monotonic_ns : sends[0].send_ns;
 	const uint64_t took_ns = std::max(block.window->finish.monotonic_ns, begin_ns) - begin_ns;
 	const uint64_t message_ns = took_ns / std::max<uint64_t>(1, sends.size());
-	lead_ins_[cell] = lead_in_of(cells_[cell], message_ns);
-	return least_block_ns(message_ns, lead_ins_[cell], messages_);
+	warm_ups_[cell] = warm_up_of(cells_[cell], message_ns);
+	return least_block_ns(message_ns, warm_ups_[cell], messages_);
 }
 
 } // namespace icepath::run

@@ -20,7 +20,7 @@ public:
 	// The cell's next block, of that length where it seeks no rate.
 	BlockWish next(size_t cell, bool probed, bool count_hardware, uint64_t duration_ns);
 	// Before the first block of fresh processes.
-	BlockWish warm_up(size_t cell);
+	BlockWish first_block(size_t cell);
 
 	// Whether the cell seeks its highest rate. Then the length of its next block is its own: slow rates take longer than was planned.
 	bool seeks_rate(size_t cell) const { return searches_[cell].has_value(); }
@@ -37,7 +37,7 @@ private:
 
 	const std::vector<model::Cell> &cells_;
 	const uint32_t messages_;
-	std::vector<uint32_t> lead_ins_; // by cell
+	std::vector<uint32_t> warm_ups_; // by cell
 	std::vector<std::optional<rate::RateSearch>> searches_; // by cell
 	bool confirms_rates_ = false;
 	uint64_t begun_ = 0; // blocks

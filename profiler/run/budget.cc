@@ -36,9 +36,8 @@ constexpr double kLate = 1.05, kSetOutNs = 3e6;
 // What rate and delays make a message take at least.
 double planned_message_ns(const model::Cell &cell)
 {
-	const model::Injection &injected = cell.injection;
-	const double sender_ns = static_cast<double>(injected.sender_user_ns),
-				 receiver_ns = static_cast<double>(injected.receiver_busy_ns);
+	const double sender_ns = static_cast<double>(cell.levels.sender_user_ns),
+				 receiver_ns = static_cast<double>(cell.levels.receiver_busy_ns);
 	if (model::is_answered(cell.pattern))
 		return sender_ns + receiver_ns;
 	const std::optional<double> due_hz = model::due_hz(cell);
@@ -49,11 +48,11 @@ double planned_message_ns(const model::Cell &cell)
 	return std::max(message_ns, due_hz ? 1e9 / *due_hz : 0);
 }
 
-uint64_t messages_needed(uint32_t lead_in, uint32_t count) { return lead_in + std::min(count, kUsefulMessages); }
+uint64_t messages_needed(uint32_t warm_up, uint32_t count) { return warm_up + std::min(count, kUsefulMessages); }
 
 } // namespace
 
-uint32_t lead_in_of(const model::Cell &cell, uint64_t message_ns)
+uint32_t warm_up_of(const model::Cell &cell, uint64_t message_ns)
 {
 	// Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
 	if (cell.pattern == model::Pattern::Sparse)
@@ -62,18 +61,19 @@ uint32_t lead_in_of(const model::Cell &cell, uint64_t message_ns)
 	const bool takes_many_records =
 		cell.mechanisms.has(model::Mechanism::LibraryCalls) && cell.payload_bytes > (256u << 10);
 	// Those of a burst come one after the other, however long the next burst takes to come.
-	const uint64_t in_time = cell.burst ? kLeadIn : kLeadInNs / std::max<uint64_t>(1, message_ns);
-	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kLeadIn / 4 : kLeadIn));
+	const uint64_t in_time =
+		cell.pattern == model::Pattern::Burst ? kWarmUp : kWarmUpNs / std::max<uint64_t>(1, message_ns);
+	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kWarmUp / 4 : kWarmUp));
 }
 
-uint32_t lead_in_of(const model::Cell &cell)
+uint32_t warm_up_of(const model::Cell &cell)
 {
-	return lead_in_of(cell, static_cast<uint64_t>(planned_message_ns(cell)));
+	return warm_up_of(cell, static_cast<uint64_t>(planned_message_ns(cell)));
 }
 
 uint64_t searching_block_ns(const model::Cell &cell, double hz)
 {
-	const uint32_t messages = kLeadIn + rate::messages_at(rate::terms_of(cell), hz);
+	const uint32_t messages = kWarmUp + rate::messages_at(rate::terms_of(cell), hz);
 	return static_cast<uint64_t>(static_cast<double>(rate::scheduled_ns(messages, hz)) * kLate + kSetOutNs);
 }
 
@@ -82,9 +82,9 @@ uint64_t least_block_ns(const model::Cell &cell, uint32_t count)
 	if (cell.limits)
 		return searching_block_ns(cell, rate::RateSearch(rate::terms_of(cell)).next_hz());
 	const double message_ns = planned_message_ns(cell);
-	// Whole bursts: the lead-in may take a part of the first.
-	const uint64_t burst = cell.burst ? cell.burst->demand : 1;
-	const uint64_t messages = (messages_needed(lead_in_of(cell), count) + burst - 1) / burst * burst;
+	// Whole bursts: the warm-up may take a part of the first.
+	const uint64_t burst = cell.levels.demand;
+	const uint64_t messages = (messages_needed(warm_up_of(cell), count) + burst - 1) / burst * burst;
 	const double ns = (static_cast<double>(messages) * kLate + 1) * message_ns + kSetOutNs;
 	return std::max(kShortestBlockNs, static_cast<uint64_t>(ns));
 }
@@ -107,10 +107,10 @@ std::vector<uint64_t> least_visits_ns(const std::vector<Visit> &visits, const st
 	return least;
 }
 
-uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count)
+uint64_t least_block_ns(uint64_t message_ns, uint32_t warm_up, uint32_t count)
 {
 	constexpr double kMargin = 1.2;
-	return std::max(kShortestBlockNs, static_cast<uint64_t>(static_cast<double>(messages_needed(lead_in, count)) *
+	return std::max(kShortestBlockNs, static_cast<uint64_t>(static_cast<double>(messages_needed(warm_up, count)) *
 															static_cast<double>(message_ns) * kMargin));
 }
 
@@ -118,11 +118,11 @@ uint32_t most_messages(const model::Cell &cell, uint64_t block_ns, uint32_t coun
 {
 	if (cell.pattern == model::Pattern::Sparse)
 		return std::min(count, kUsefulMessages); // more of them are better in a block of their own
-	const uint64_t message_ns = cell.injection.receiver_busy_ns * model::senders_of(cell);
+	const uint64_t message_ns = cell.levels.receiver_busy_ns * model::senders_of(cell);
 	if (model::is_answered(cell.pattern) || message_ns == 0)
 		return count;
-	const uint64_t fit = block_ns / message_ns, lead_in = lead_in_of(cell);
-	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > lead_in ? fit - lead_in : 1));
+	const uint64_t fit = block_ns / message_ns, warm_up = warm_up_of(cell);
+	return static_cast<uint32_t>(std::min<uint64_t>(count, fit > warm_up ? fit - warm_up : 1));
 }
 
 double needed_s(const std::vector<model::Cell> &cells, uint32_t count, uint32_t pairs)

@@ -12,15 +12,15 @@
 
 namespace icepath::run {
 
-inline constexpr uint32_t kLeadIn = 32; // uncounted messages at a block's begin, at most
-static_assert(kLeadIn <= rundir::kMaxLeadIn);
-inline constexpr uint64_t kLeadInNs = 100'000'000; // what it warms up is warm after this, too
+inline constexpr uint32_t kWarmUp = 32; // uncounted messages at a block's begin, at most
+static_assert(kWarmUp <= rundir::kMaxWarmUp);
+inline constexpr uint64_t kWarmUpNs = 100'000'000; // what it warms up is warm after this, too
 // Of a cell whose messages take so long, one after the other; 0: that isn't known. Without it: as the cell's own pace tells.
-uint32_t lead_in_of(const model::Cell &cell, uint64_t message_ns);
-uint32_t lead_in_of(const model::Cell &cell);
+uint32_t warm_up_of(const model::Cell &cell, uint64_t message_ns);
+uint32_t warm_up_of(const model::Cell &cell);
 inline constexpr uint32_t kUsefulMessages = 20; // counted ones that a block's median takes: stats::supported()
 
-// Room for the lead-in and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
+// Room for the warm-up and a useful number of counted messages (at most `count`), as far as the cell's own pace tells.
 uint64_t least_block_ns(const model::Cell &cell, uint32_t count);
 
 // Of all blocks of a visit, which run at the same time.
@@ -32,7 +32,7 @@ std::vector<uint64_t> least_visits_ns(const std::vector<Visit> &visits, const st
 uint64_t searching_block_ns(const model::Cell &cell, double hz);
 
 // The same once it is known how long a message takes.
-uint64_t least_block_ns(uint64_t message_ns, uint32_t lead_in, uint32_t count);
+uint64_t least_block_ns(uint64_t message_ns, uint32_t warm_up, uint32_t count);
 
 // How many of `count` counted messages a block of that length takes: sparse ones no more than are useful, and a sender mustn't
 // get so far ahead of a receiver with a delay put in that this one is cut off at the block's end.

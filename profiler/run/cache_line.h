@@ -22,7 +22,7 @@ public:
 	CacheLines(const std::vector<uint32_t> &cpus, double budget_s);
 	void look(); // whatever was there before
 	void look_if_due();
-	const std::vector<model::CacheLine> &told() const { return lines_; }
+	const std::vector<model::CacheLine> &all() const { return lines_; }
 
 private:
 	std::vector<model::CacheLine> lines_;

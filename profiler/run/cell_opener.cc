@@ -38,23 +38,23 @@ std::unique_ptr<LiveCell> CellOpener::open(size_t cell, std::unique_ptr<LiveCell
 
 std::unique_ptr<LiveCell> CellOpener::try_to_open(size_t cell, const Surroundings &around)
 {
-	uint32_t max_messages = messages_ + kLeadIn;
+	uint32_t max_messages = messages_ + kWarmUp;
 	if (plan_.cells[cell].limits) {
 		const rate::Terms terms = rate::terms_of(plan_.cells[cell]);
-		max_messages = std::max(max_messages, kLeadIn + rate::messages_at(terms, rate::hz_of(terms.highest)));
+		max_messages = std::max(max_messages, kWarmUp + rate::messages_at(terms, rate::hz_of(terms.highest)));
 	}
 	return std::make_unique<LiveCell>(plan_.cells[cell], plan_.plugin_of_cell[cell], number_++, max_messages, slots_,
 									  helper_, around, families_[cell]);
 }
 
-BlockWish warm_up(const model::Cell &cell, uint64_t number)
+BlockWish first_block(const model::Cell &cell, uint64_t number)
 {
 	constexpr uint32_t kMessages = 64;
 	constexpr uint64_t kLongestNs = 50'000'000;
 	constexpr double kHz = 2000; // of a cell whose blocks have rates of their own
 	BlockWish wish;
 	wish.number = number;
-	wish.lead_in = lead_in_of(cell);
+	wish.warm_up = warm_up_of(cell);
 	wish.count = kMessages;
 	wish.duration_ns = kLongestNs;
 	if (cell.limits)

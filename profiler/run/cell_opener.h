@@ -54,6 +54,6 @@ private:
 
 // A block that nobody keeps, after which fresh processes are warm: caches, page tables, connections. Sparse cells need none: their
 // messages find everything cold anyway.
-BlockWish warm_up(const model::Cell &cell, uint64_t number);
+BlockWish first_block(const model::Cell &cell, uint64_t number);
 
 } // namespace icepath::run

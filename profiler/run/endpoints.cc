@@ -41,13 +41,14 @@ void Endpoints::open(const std::string &plugin, uint32_t max_messages)
 	request_.open.max_messages = max_messages;
 	request_.open.may_lose = cell_.traits.has(model::Trait::Lossy);
 	request_.open.qos = model::for_plugin(cell_.qos);
+	request_.open.levels = cell_.levels;
 	request_.open.peers = static_cast<uint32_t>(model::senders_of(cell_));
 	if (is_fan_in(cell_))
 		open_fan_in();
 	else
 		for (uint32_t channel = 0; channel < sockets_.size(); channel++)
 			open_channel(channel, sockets_[channel]);
-	for (uint32_t idle = 0; idle < cell_.idle_channels; idle++) {
+	for (uint32_t idle = 0; idle < cell_.levels.idle_channels; idle++) {
 		Sockets silent;
 		open_channel(request_.open.channels + idle, silent);
 	}

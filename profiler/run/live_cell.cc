@@ -15,7 +15,7 @@ namespace {
 
 // Of a block: 26 MB of stamps, and room for kUsefulMessages requests with as many responses as there may be.
 constexpr uint32_t kMostResponses = 100'000;
-static_assert(kMostResponses >= (kLeadIn + kUsefulMessages) * rundir::kMaxResponses);
+static_assert(kMostResponses >= (kWarmUp + kUsefulMessages) * model::kFactors[2].most);
 
 static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 
@@ -28,9 +28,9 @@ constexpr uint64_t kLeaveNs = 500'000'000;
 // Only a lossy target's messages may come twice, and then no more of them than there is room for.
 bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool first, uint32_t messages, uint32_t room)
 {
-	const uint32_t most_sent = first ? messages : messages * cell.responses;
-	const uint32_t most_received = cell.traits.has(model::Trait::Lossy) ? room
-								   : first                              ? messages * cell.responses
+	const uint64_t most_sent = first ? messages : messages * cell.levels.responses;
+	const uint64_t most_received = cell.traits.has(model::Trait::Lossy) ? room
+								   : first                              ? messages * cell.levels.responses
 																		: messages;
 	const uint64_t senders = first ? 1 : model::senders_of(cell);
 	return reply.sends <= (sends_from(cell, first) ? most_sent : 0) &&
@@ -44,9 +44,10 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 				   const std::vector<uint32_t> &replaced)
 	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), socket_keys_(cell.graph.channels.size())
 {
-	uint32_t capacity = std::min(max_messages, rundir::most_counted(cell_.graph.flows.size()) + kLeadIn);
-	if (cell_.responses > 1)
-		capacity = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity} * cell_.responses, kMostResponses));
+	uint32_t capacity = std::min(max_messages, rundir::most_counted(cell_.graph.flows.size()) + kWarmUp);
+	if (cell_.levels.responses > 1)
+		capacity =
+			static_cast<uint32_t>(std::min<uint64_t>(uint64_t{capacity} * cell_.levels.responses, kMostResponses));
 	memory_.emplace(title(), static_cast<uint32_t>(cell_.graph.channels.size()), capacity);
 	start_workers(around.space);
 	if (slots.mapped() && cell_.mechanisms.has(model::Mechanism::LibraryThreads))
@@ -138,19 +139,16 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	worker::Request request{};
 	request.kind = worker::RequestKind::RunBlock;
 	request.block.one_way = !model::is_answered(cell_.pattern);
-	const uint32_t room = memory_->capacity() / cell_.responses;
-	request.block.responses = cell_.responses;
-	request.block.lead_in = std::min(wish.lead_in, room);
-	request.block.count = std::min(wish.count, room - request.block.lead_in);
+	const auto room = static_cast<uint32_t>(memory_->capacity() / cell_.levels.responses);
+	request.block.levels = cell_.levels;
+	request.block.warm_up = std::min(wish.warm_up, room);
+	request.block.count = std::min(wish.count, room - request.block.warm_up);
 	request.block.at_least = std::min(wish.at_least, request.block.count);
 	request.block.block = wish.number;
 	request.block.rate_hz = wish.rate_hz ? *wish.rate_hz : model::due_hz(cell_).value_or(0);
 	request.block.count_hardware = wish.count_hardware;
 	request.block.count_process =
 		cell_.mechanisms.has(model::Mechanism::LibraryThreads) && model::between(cell_) == model::Between::Processes;
-	request.block.burst = cell_.burst ? cell_.burst->demand : 1;
-	request.block.sender_user_ns = cell_.injection.sender_user_ns;
-	request.block.receiver_busy_ns = cell_.injection.receiver_busy_ns;
 	if (wish.probed) {
 		request.block.slot_bytes = slots.slot_bytes();
 		request.block.slots = slots.slot_count();
@@ -239,7 +237,7 @@ model::Block LiveCell::end()
 	block.failure = block_.failure;
 	if (const auto now_ns = daemon_cpu_ns(); now_ns && block_.daemon_cpu_ns)
 		block.daemon_cpu_ns = *now_ns - *block_.daemon_cpu_ns;
-	const uint32_t messages = block_.request.lead_in + block_.request.count;
+	const uint32_t messages = block_.request.warm_up + block_.request.count;
 	for (size_t side = 0; side < workers_.size() && block.failure.empty(); side++) {
 		const worker::BlockReply &reply = block_.replies[side]->block;
 		if (!can_be_true(reply, cell_, model::begins(cell_, side), messages, memory_->capacity()))
@@ -290,23 +288,23 @@ void LiveCell::collect(model::Block &block, const Replies &replies) const
 {
 	for (size_t side = 0; side < workers_.size(); side++) {
 		const worker::BlockReply reply = replies[side] ? replies[side]->block : worker::BlockReply{};
-		model::BlockSide &told = block.sides.emplace_back();
-		told.tid = tids_[side];
-		told.usage = reply.usage;
-		told.marker_begin_ns = reply.marker_begin_ns;
-		told.marker_end_ns = reply.marker_end_ns;
+		model::BlockSide &measured = block.sides.emplace_back();
+		measured.tid = tids_[side];
+		measured.usage = reply.usage;
+		measured.marker_begin_ns = reply.marker_begin_ns;
+		measured.marker_end_ns = reply.marker_end_ns;
 	}
 	for (const model::Flow &flow : cell_.graph.flows) {
 		const uint32_t first = model::begins(cell_, flow.from) ? 0 : 1; // the channel's end that sends
-		model::BlockFlow told;
-		told.sender_key = socket_keys_[flow.channel][first];
-		told.receiver_key = socket_keys_[flow.channel][1 - first];
-		told.sends = memory_->sends(flow.channel, first, replies[flow.from] ? replies[flow.from]->block.sends : 0);
+		model::BlockFlow measured;
+		measured.sender_key = socket_keys_[flow.channel][first];
+		measured.receiver_key = socket_keys_[flow.channel][1 - first];
+		measured.sends = memory_->sends(flow.channel, first, replies[flow.from] ? replies[flow.from]->block.sends : 0);
 		uint64_t recvs = replies[flow.to] ? replies[flow.to]->block.recvs : 0;
 		if (is_fan_in(cell_))
 			recvs = std::min<uint64_t>(recvs, memory_->control().receivers[flow.channel].received);
-		told.recvs = memory_->recvs(flow.channel, 1 - first, recvs);
-		block.flows.push_back(std::move(told));
+		measured.recvs = memory_->recvs(flow.channel, 1 - first, recvs);
+		block.flows.push_back(std::move(measured));
 	}
 	if (replies[0] && replies[0]->block.end <= static_cast<uint32_t>(model::BlockEnd::Interrupted))
 		block.end = static_cast<model::BlockEnd>(replies[0]->block.end);

@@ -24,7 +24,7 @@ namespace icepath::run {
 
 struct BlockWish {
 	uint64_t number = 0; // unique in the run
-	uint32_t lead_in = kLeadIn, count = 0;
+	uint32_t warm_up = kWarmUp, count = 0;
 	uint32_t at_least = 0; // counted messages: worker::BlockRequest
 	uint64_t duration_ns = 0; // from when everything that must be done before the first message is done
 	uint64_t first_after_ns =

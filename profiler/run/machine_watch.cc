@@ -24,10 +24,10 @@ void MachineWatch::add_steal_of(const model::Window &window)
 	steal_->of_ns += cpus_.size() * (window.finish.monotonic_ns - window.begin.monotonic_ns);
 }
 
-void MachineWatch::tell(model::Tail &tail)
+void MachineWatch::describe(model::Tail &tail)
 {
 	lines_.look();
-	tail.cache_lines = lines_.told();
+	tail.cache_lines = lines_.all();
 	tail.wakes = measure_wakes(cpus_);
 	tail.steal = steal_;
 	tail.untraced_interrupts = capture::counted_since(untraced_before_, capture::untraced_interrupts(cpus_));

@@ -19,7 +19,7 @@ public:
 	void look_if_due() { lines_.look_if_due(); } // between blocks
 	void add_steal_of(const model::Window &window);
 	// Measures again, and fills all of the tail that is of the machine.
-	void tell(model::Tail &tail);
+	void describe(model::Tail &tail);
 
 private:
 	const std::vector<uint32_t> cpus_; // of all cells

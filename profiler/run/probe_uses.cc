@@ -37,9 +37,9 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 		if (cell.calibrated)
 			calibrated.insert(cell.target);
 	if (!calibrated.empty())
-		uses.push_back(
-			{fmt::format("sender.kernel, queue, propagation ({}, where no event tells)", fmt::join(calibrated, ", ")),
-			 "hardware watchpoints of `icepath calibrate`, in a pass of its own", "calibration"});
+		uses.push_back({fmt::format("sender.kernel, queue, propagation ({}, where no event shows it)",
+									fmt::join(calibrated, ", ")),
+						"hardware watchpoints of `icepath calibrate`, in a pass of its own", "calibration"});
 	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
 					"stamps of the workers around each call", "stamp"});
 	return uses;

@@ -90,7 +90,7 @@ public:
 				cells_.give_up(i, "there was no time to begin its processes anew");
 		const size_t without_data = name_cells_without_data();
 		model::Tail tail{utc_now(), interrupted || !broken_off_.empty(), round, notices_.all()};
-		machine_->tell(tail);
+		machine_->describe(tail);
 		for (size_t i = 0; i < head_.cells.size(); i++)
 			tail.failed_openings.push_back(opener_.of(i).failed);
 		record_.finish(tail);
@@ -171,7 +171,7 @@ private:
 			const char *where = record_.counted(i, false) || options_.always_probed
 									? "with probes, so there is no breakdown"
 									: "without probes, so there is no latency";
-			notices_.add(fmt::format("{}: nothing behind a block's lead-in was received {}: measure longer (-d)",
+			notices_.add(fmt::format("{}: nothing behind a block's warm-up was received {}: measure longer (-d)",
 									 cells_.live(i)->title(), where));
 			without_data++;
 		}
@@ -264,7 +264,7 @@ private:
 		const BlockCost cost(cpus_, probes_.helper().pid());
 		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
 		injected.clear();
-		cost.tell(measured.window);
+		cost.add_to(measured.window);
 		machine_->add_steal_of(measured.window);
 		for (size_t n = 0; n < visit.size(); n++)
 			if (interrupted && measured.blocks[n].end == model::BlockEnd::Failed)
@@ -304,7 +304,7 @@ private:
 			return true;
 		const uint64_t begin_ns = icepath_now_ns();
 		Measured measured =
-			run_together({cells_.live(i)}, {wishes_.warm_up(i)}, probes_.slots(), nullptr, &interrupted);
+			run_together({cells_.live(i)}, {wishes_.first_block(i)}, probes_.slots(), nullptr, &interrupted);
 		budget_.warmed_up(v, icepath_now_ns() - begin_ns);
 		if (measured.blocks.front().end != model::BlockEnd::Failed || interrupted)
 			return true;

@@ -48,16 +48,16 @@ Json to_json(const model::Counters &counters)
 
 model::Count count_from_json(const Json &json, const model::CounterField &field)
 {
-	const Json &told = icepath::rundir::field(json, field.key);
+	const Json &value = icepath::rundir::field(json, field.key);
 	model::Count count{.error = 0};
-	if (told.is_array()) {
-		if (told.size() != 3 || !std::ranges::all_of(told, &Json::is_number_unsigned))
+	if (value.is_array()) {
+		if (value.size() != 3 || !std::ranges::all_of(value, &Json::is_number_unsigned))
 			wrong(field.key, "isn't a list of three whole numbers");
-		count = {0, told[0].get<uint64_t>(), told[1].get<uint64_t>(), told[2].get<uint64_t>()};
+		count = {0, value[0].get<uint64_t>(), value[1].get<uint64_t>(), value[2].get<uint64_t>()};
 	} else {
 		count.error = static_cast<int32_t>(unsigned_field(json, field.key, INT32_MAX));
 	}
-	if (!can_be_true(count, field) || (count.error == 0 && !told.is_array()))
+	if (!can_be_true(count, field) || (count.error == 0 && !value.is_array()))
 		wrong(field.key, "can't be true");
 	return count;
 }

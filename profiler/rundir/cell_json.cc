@@ -30,6 +30,25 @@ model::SetOf<Enum> set_from_json(const Json &json, const char *key, const char *
 	return set;
 }
 
+Json to_json(const model::Levels &levels)
+{
+	Json json = Json::object();
+	for (const model::Factor &factor : model::kFactors)
+		json[factor.key] = levels.*factor.level;
+	return json;
+}
+
+model::Levels levels_from_json(const Json &json, model::Pattern pattern)
+{
+	model::Levels levels;
+	for (const model::Factor &factor : model::kFactors) {
+		uint64_t &level = levels.*factor.level = unsigned_field(json, factor.key);
+		if (!model::can_be(factor, pattern, level))
+			wrong(factor.key, "is no level of its factor, or its pattern doesn't have that");
+	}
+	return levels;
+}
+
 Json to_json(const model::Graph &graph)
 {
 	Json sides = Json::array(), channels = Json::array(), flows = Json::array();
@@ -96,29 +115,23 @@ void check_answers(const model::Graph &graph)
 
 Json to_json(const model::Cell &cell)
 {
-	return {
-		{"target", cell.target},
-		{"kind", cell.kind},
-		{"library", cell.library},
-		{"pattern", name(cell.pattern)},
-		{"wait", name(cell.wait)},
-		{"payload_bytes", cell.payload_bytes},
-		{"parts", cell.parts},
-		{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
-		{"burst",
-		 cell.burst ? Json{{"demand", cell.burst->demand}, {"recovery_ns", cell.burst->recovery_ns}} : Json(nullptr)},
-		{"limits", cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}}
-							   : Json(nullptr)},
-		{"mechanisms", words_of(cell.mechanisms, model::kMechanismNames)},
-		{"traits", words_of(cell.traits, model::kTraitNames)},
-		{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
-		{"responses", cell.responses},
-		{"idle_channels", cell.idle_channels},
-		{"graph", to_json(cell.graph)},
-		{"injection",
-		 {{"sender_user_ns", cell.injection.sender_user_ns}, {"receiver_busy_ns", cell.injection.receiver_busy_ns}}},
-		{"calibrated",
-		 cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}} : Json(nullptr)}};
+	return {{"target", cell.target},
+			{"kind", cell.kind},
+			{"library", cell.library},
+			{"pattern", name(cell.pattern)},
+			{"wait", name(cell.wait)},
+			{"payload_bytes", cell.payload_bytes},
+			{"parts", cell.parts},
+			{"rate_hz", cell.rate_hz ? Json(*cell.rate_hz) : Json(nullptr)},
+			{"limits", cell.limits ? Json{{"max_loss", cell.limits->max_loss}, {"max_p99_ns", cell.limits->max_p99_ns}}
+								   : Json(nullptr)},
+			{"mechanisms", words_of(cell.mechanisms, model::kMechanismNames)},
+			{"traits", words_of(cell.traits, model::kTraitNames)},
+			{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
+			{"levels", to_json(cell.levels)},
+			{"graph", to_json(cell.graph)},
+			{"calibrated", cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}}
+										   : Json(nullptr)}};
 }
 
 model::Cell cell_from_json(const Json &json)
@@ -136,12 +149,6 @@ model::Cell cell_from_json(const Json &json)
 		if (!std::isfinite(*cell.rate_hz) || *cell.rate_hz <= 0)
 			wrong("rate_hz", "isn't above zero");
 	}
-	if (!field(json, "burst").is_null()) {
-		const Json &burst = object_field(json, "burst");
-		cell.burst = model::Burst{u32_field(burst, "demand"), unsigned_field(burst, "recovery_ns")};
-		if (cell.burst->demand == 0 || cell.burst->recovery_ns == 0)
-			wrong("burst", "has a demand or a recovery of 0");
-	}
 	if (!field(json, "limits").is_null()) {
 		const Json &limits = object_field(json, "limits");
 		cell.limits = model::RateLimits{number_field(limits, "max_loss"), unsigned_field(limits, "max_p99_ns")};
@@ -152,16 +159,10 @@ model::Cell cell_from_json(const Json &json)
 	cell.traits = set_from_json<model::Trait>(json, "traits", model::kTraitNames);
 	cell.qos = qos_from_json(object_field(object_field(json, "qos"), "asked"));
 	cell.granted = qos_from_json(object_field(object_field(json, "qos"), "granted"));
-	cell.responses = u32_field(json, "responses");
-	if (cell.responses == 0)
-		wrong("responses", "is 0");
-	cell.idle_channels = u32_field(json, "idle_channels");
+	cell.levels = levels_from_json(object_field(json, "levels"), cell.pattern);
 	cell.graph = graph_from_json(object_field(json, "graph"));
 	if (model::is_answered(cell.pattern))
 		check_answers(cell.graph);
-	const Json &injection = object_field(json, "injection");
-	cell.injection.sender_user_ns = unsigned_field(injection, "sender_user_ns");
-	cell.injection.receiver_busy_ns = unsigned_field(injection, "receiver_busy_ns");
 	if (!field(json, "calibrated").is_null()) {
 		const Json &calibrated = object_field(json, "calibrated");
 		cell.calibrated = model::CallShares{share_field(calibrated, "ready"), share_field(calibrated, "taken")};

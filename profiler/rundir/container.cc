@@ -161,7 +161,7 @@ struct Reader::State {
 		const uint64_t offset = at;
 		const ChunkHeader header = read_header();
 		if (header.kind != static_cast<uint32_t>(expected))
-			refuse(offset, "a chunk stands where another kind is due");
+			refuse(offset, "a chunk of another kind is due here");
 		if (!is_json(expected) && header.plain_bytes != expected_bytes)
 			refuse(offset, "a chunk holds another number of items than its description says");
 		return payload(offset, header);
@@ -251,7 +251,7 @@ struct Reader::State {
 		if (kind == ChunkKind::Window)
 			return read_window(offset, payload(offset, header));
 		if (kind != ChunkKind::Tail)
-			refuse(offset, "a chunk stands where a window or the tail is due");
+			refuse(offset, "a window or the tail is due here");
 		tail = interpret(offset, payload(offset, header), [](const Json &json) { return tail_from_json(json); });
 		if (at != size)
 			refuse(at, "something follows the tail");

@@ -29,8 +29,6 @@ inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can 
 inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(model::SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
 
-inline constexpr uint32_t kMaxResponses = 1000; // to one message
-inline constexpr uint32_t kMaxIdleChannels = 256; // of one cell
 inline constexpr size_t kMaxSides = 65; // of one cell: a sender and 64 receivers, or the other way round
 inline constexpr size_t kMaxChannels = 64; // of one cell
 inline constexpr size_t kMaxBlocks = 64; // of one window
@@ -39,13 +37,13 @@ inline constexpr size_t kMaxSkipped = 16; // times within which programs were sk
 
 // Messages of one block and flow. Each leaves a stamp where it was sent and one where it came in.
 inline constexpr uint32_t kMaxMessages = 1'000'000; // counted ones
-inline constexpr uint32_t kMaxLeadIn = 1024;
-static_assert(4ull * (kMaxMessages + kMaxLeadIn) <= kMaxStamps, "a ping-pong block has room for all its stamps");
+inline constexpr uint32_t kMaxWarmUp = 1024;
+static_assert(4ull * (kMaxMessages + kMaxWarmUp) <= kMaxStamps, "a ping-pong block has room for all its stamps");
 
 // Counted messages of a block of a cell with so many flows.
 constexpr uint32_t most_counted(size_t flows)
 {
-	const uint64_t fit = kMaxStamps / (2 * flows) - kMaxLeadIn;
+	const uint64_t fit = kMaxStamps / (2 * flows) - kMaxWarmUp;
 	return fit < kMaxMessages ? static_cast<uint32_t>(fit) : kMaxMessages;
 }
 static_assert(most_counted(2) == kMaxMessages && most_counted(kMaxSides - 1) > 10'000);

@@ -18,7 +18,7 @@
 namespace icepath::selftest {
 namespace {
 
-[[noreturn]] void run_child(const char *name, uint32_t cpu, pid_t parent, int told,
+[[noreturn]] void run_child(const char *name, uint32_t cpu, pid_t parent, int report,
 							const std::function<bool()> &prepare, const std::function<void()> &work)
 {
 	prctl(PR_SET_NAME, name);
@@ -26,11 +26,11 @@ namespace {
 	if (getppid() != parent)
 		_exit(0);
 	// What keeps CPUs awake lasts as long as anybody has it open.
-	close_range(STDERR_FILENO + 1, static_cast<unsigned>(told) - 1, 0);
-	close_range(static_cast<unsigned>(told) + 1, ~0u, 0);
+	close_range(STDERR_FILENO + 1, static_cast<unsigned>(report) - 1, 0);
+	close_range(static_cast<unsigned>(report) + 1, ~0u, 0);
 	errno = 0;
 	int error = cpuset::pin(0, cpu) || !prepare() ? (errno ? errno : EINVAL) : 0;
-	if (write(told, &error, sizeof(error)) == sizeof(error) && error == 0)
+	if (write(report, &error, sizeof(error)) == sizeof(error) && error == 0)
 		work();
 	_exit(0);
 }
@@ -42,17 +42,17 @@ Child::Child(const char *name, uint32_t cpu, const std::function<bool()> &prepar
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be started: {}", name, std::strerror(errno)));
-	Fd tells(ends[0]), told(ends[1]);
+	Fd reports(ends[0]), report(ends[1]);
 	const pid_t parent = getpid();
 	pid_ = fork();
 	if (pid_ < 0)
 		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be started: {}", name, std::strerror(errno)));
 	if (pid_ == 0)
-		run_child(name, cpu, parent, told.get(), prepare, work);
+		run_child(name, cpu, parent, report.get(), prepare, work);
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-	told.reset();
+	report.reset();
 	int error = ESRCH;
-	if (read(tells.get(), &error, sizeof(error)) == sizeof(error) && error == 0)
+	if (read(reports.get(), &error, sizeof(error)) == sizeof(error) && error == 0)
 		return;
 	waitpid(pid_, nullptr, 0); // it has ended by itself
 	throw Failure(ExitCode::MachineCannot, fmt::format("{} can't run on CPU {}: {}", name, cpu, std::strerror(error)));

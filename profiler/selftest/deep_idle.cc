@@ -16,7 +16,7 @@ public:
 		std::string driver;
 		std::ifstream("/sys/devices/system/cpu/cpuidle/current_driver") >> driver;
 		if (driver.empty() || driver == "none")
-			throw Failure(ExitCode::MachineCannot, "there is no cpuidle driver: CPUs idle in one way only");
+			throw Failure(ExitCode::MachineCannot, "there is no cpuidle driver: CPUs have one idle state only");
 		if (!awake_ || !awake_->works())
 			throw Failure(ExitCode::MachineCannot, "CPUs can't be kept from idling deeply to begin with");
 		awake_.reset();

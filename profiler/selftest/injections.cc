@@ -21,7 +21,7 @@ constexpr double kAlone = 400;
 constexpr double kAloneAmongThrottled = 200, kAloneAmongSleepers = 100;
 
 // Of two messages that are sent at once the second one waits for a receiver that is busy with the first.
-constexpr model::Burst kTwoAtOnce = {2, 4 * kMs};
+constexpr Burst kTwoAtOnce = {2, 4 * kMs};
 
 // Where the time of who could run and had no CPU may be: it depends on what it was about to do.
 const std::vector<Landing> kNoCpu = {{Layer::Runqueue}, {Layer::Preempted}, {Layer::Queue, Part::Preempted}};
@@ -101,7 +101,7 @@ const std::vector<Injection> &injections()
 		 "",
 		 true},
 		{"device-queue",
-		 "each packet waits for 450 µs instead of 50 µs in a device's queue, on its way to another network namespace",
+		 "each packet waits for 450 µs instead of 50 µs in a device's queue between two network namespaces",
 		 {"selftest-queue/late", kAlone, {}, "selftest-queue/soon"},
 		 {},
 		 {},

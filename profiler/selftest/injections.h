@@ -12,6 +12,15 @@
 
 namespace icepath::selftest {
 
+// What the workers put in themselves.
+struct Delays {
+	uint64_t sender_user_ns = 0, receiver_busy_ns = 0; // model::Levels
+};
+
+struct Burst {
+	uint64_t demand = 1, recovery_ns = 1'000'000'000; // model::Levels
+};
+
 struct Landing {
 	model::Layer layer;
 	std::optional<model::Part> part{}; // none: all of the layer
@@ -21,7 +30,7 @@ struct Landing {
 struct Traffic {
 	const char *target;
 	double rate_hz = 0; // one way
-	std::optional<model::Burst> burst{}; // instead
+	std::optional<Burst> burst{}; // instead
 	const char *target_without = nullptr; // the same one
 	// Its workers run by SCHED_FIFO, so that no task but those of the kernel and of the injection takes their CPUs.
 	bool shielded = true;
@@ -33,7 +42,7 @@ struct Injection {
 	const char *name;
 	const char *what; // one line
 	Traffic traffic;
-	model::Injection without, with; // what the workers put in themselves
+	Delays without, with;
 	std::vector<Landing> lands; // where the difference must be found
 	// Who must be named for it, as reports name culprits; empty: nobody is to blame.
 	const char *culprit = "";

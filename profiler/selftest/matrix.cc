@@ -55,20 +55,20 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 void judge(Row &row)
 {
 	bool is_off = false, is_proved = false;
-	const auto tell = [&](const std::string &what, bool proved) {
+	const auto add = [&](const std::string &what, bool proved) {
 		row.why += (row.why.empty() ? "" : "; ") + what;
 		is_off = true;
 		is_proved |= proved;
 	};
 	if (row.in_place->median < kLeastInPlace)
-		tell(fmt::format("{} of it in {}", percent(row.in_place->median), text_of(row.injection->lands)),
-			 is_below(*row.in_place, kLeastInPlace));
+		add(fmt::format("{} of it in {}", percent(row.in_place->median), text_of(row.injection->lands)),
+			is_below(*row.in_place, kLeastInPlace));
 	for (size_t layer = 0; layer < model::kLayerCount; layer++)
 		if (row.elsewhere[layer]->median > kMostElsewhere)
-			tell(fmt::format("{} in {}{}", percent(row.elsewhere[layer]->median),
-							 model::name(static_cast<model::Layer>(layer)),
-							 row.elsewhere[layer]->median < row.layers[layer]->median ? " besides" : ""),
-				 is_above(*row.elsewhere[layer], kMostElsewhere));
+			add(fmt::format("{} in {}{}", percent(row.elsewhere[layer]->median),
+							model::name(static_cast<model::Layer>(layer)),
+							row.elsewhere[layer]->median < row.layers[layer]->median ? " besides" : ""),
+				is_above(*row.elsewhere[layer], kMostElsewhere));
 	row.verdict = is_proved ? Verdict::Strays : is_off ? Verdict::Undecided : Verdict::Lands;
 }
 
@@ -77,7 +77,7 @@ void decide(Row &row)
 {
 	if (row.contradicted.value_or(0) > 0) {
 		row.verdict = Verdict::Strays;
-		row.why = fmt::format("{} paths whole that the relay's own stamps contradict", *row.contradicted);
+		row.why = fmt::format("{} complete paths that the relay's own stamps contradict", *row.contradicted);
 	} else if (row.pairs < kFewestPairs) {
 		row.why = fmt::format("{} pairs of blocks are too few: measure longer (-d)", row.pairs);
 	} else if (!is_above(*row.added_ns, 0)) {

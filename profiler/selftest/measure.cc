@@ -33,14 +33,15 @@ void add_cell(const Injection &injection, bool with, const std::vector<targets::
 	wishes.patterns = {injection.traffic.burst ? model::Pattern::Burst : model::Pattern::OneWay};
 	wishes.rate_hz = injection.traffic.rate_hz / static_cast<double>(stretched(1));
 	if (injection.traffic.burst) {
-		wishes.demands = {injection.traffic.burst->demand};
-		wishes.recoveries_ns = {stretched(injection.traffic.burst->recovery_ns)};
+		wishes.levels[&model::Levels::demand] = {injection.traffic.burst->demand};
+		wishes.levels[&model::Levels::recovery_ns] = {stretched(injection.traffic.burst->recovery_ns)};
 	}
 	const plan::Plan one = plan::make(wishes, targets, cpus);
 	plan.cells.push_back(one.cells.at(0));
-	model::Injection &delays = plan.cells.back().injection = with ? injection.with : injection.without;
-	delays.sender_user_ns = stretched(delays.sender_user_ns);
-	delays.receiver_busy_ns = stretched(delays.receiver_busy_ns);
+	const Delays &delays = with ? injection.with : injection.without;
+	model::Levels &levels = plan.cells.back().levels;
+	levels.sender_user_ns = stretched(delays.sender_user_ns);
+	levels.receiver_busy_ns = stretched(delays.receiver_busy_ns);
 	plan.plugin_of_cell.push_back(one.plugin_of_cell.at(0));
 }
 
@@ -50,7 +51,7 @@ std::string why_not(const Injection &injection, const std::vector<targets::Targe
 {
 	const auto target = std::ranges::find(targets, injection.traffic.target, &targets::Target::name);
 	if (target == targets.end())
-		return fmt::format("there is no {} here: is icepath installed whole?", injection.traffic.target);
+		return fmt::format("there is no {} here: is icepath fully installed?", injection.traffic.target);
 	if (!target->why_not.empty())
 		return target->why_not;
 	return injection.from_outside ? injector.try_it(injection.name, cpus) : "";
@@ -83,7 +84,7 @@ std::string missing_probe(const Injection &injection, const capture::Selection &
 		return {};
 	const capture::Trial &trial = probes.at(capture::number_of(injection.needs_probe));
 	return trial.works ? std::string()
-					   : fmt::format("no path can be told without {}: {}", injection.needs_probe, trial.why_not);
+					   : fmt::format("no path can be found without {}: {}", injection.needs_probe, trial.why_not);
 }
 
 } // namespace

@@ -66,7 +66,7 @@ struct RedrawnStatistics {
 };
 
 // `told` has the statistics of the run itself.
-RedrawnStatistics redraw(const RedrawnRun &pool, const Clusters &clusters, const Distribution &told)
+RedrawnStatistics redraw(const RedrawnRun &pool, const Clusters &clusters, const Distribution &distribution)
 {
 	RedrawnStatistics found;
 	if (clusters.count == 0)
@@ -75,15 +75,15 @@ RedrawnStatistics redraw(const RedrawnRun &pool, const Clusters &clusters, const
 	for (unsigned replicate = 0; replicate < kReplicates; ++replicate) {
 		const Weights &weights = redraw.next();
 		std::array<uint64_t, kNear> values{};
-		for (size_t q = 0; q < kNear && told.percentiles[q]; ++q) {
+		for (size_t q = 0; q < kNear && distribution.percentiles[q]; ++q) {
 			values[q] = pool.percentile(weights, kReported[q]);
 			found.percentiles[q].add(static_cast<double>(values[q]));
 		}
 		found.standard_deviation.add(pool.standard_deviation(weights));
 		static_assert(kReported[0] == kP50);
-		if (told.median_deviation)
+		if (distribution.median_deviation)
 			found.median_deviation.add(
-				static_cast<double>(pool.median_deviation(weights, values[0], *told.median_deviation)));
+				static_cast<double>(pool.median_deviation(weights, values[0], *distribution.median_deviation)));
 	}
 	return found;
 }

@@ -55,12 +55,12 @@ std::optional<Openings::Difference> difference_of(const std::vector<OpeningBlock
 		return std::nullopt;
 	// Blocks of an opening, as the expected mean square has them where they aren't as many in each.
 	const double blocks_each = (all.count - squares / all.count) / (count - 1);
-	Openings::Difference told;
-	told.f = between / within;
-	told.p = f_beyond(told.f, count - 1, freedom);
-	told.between_sd = std::sqrt(std::max(0.0, between - within) / blocks_each);
-	told.within_sd = std::sqrt(within);
-	return told;
+	Openings::Difference result;
+	result.f = between / within;
+	result.p = f_beyond(result.f, count - 1, freedom);
+	result.between_sd = std::sqrt(std::max(0.0, between - within) / blocks_each);
+	result.within_sd = std::sqrt(within);
+	return result;
 }
 
 // The share of their squares that is left when openings are split into the two groups that leave least, by which that is right
@@ -111,13 +111,13 @@ Openings look_at_openings(const std::vector<OpeningBlock> &all)
 	for (const OpeningBlock &block : blocks)
 		if (!block.treated)
 			untreated[block.opening].add(std::log(block.value));
-	Openings told;
+	Openings result;
 	for (const auto &[number, sum] : untreated)
-		told.values.push_back(std::exp(sum.mean()));
-	told.difference = difference_of(blocks);
-	if (told.differ())
-		told.modes = modes_of(told.values);
-	return told;
+		result.values.push_back(std::exp(sum.mean()));
+	result.difference = difference_of(blocks);
+	if (result.differ())
+		result.modes = modes_of(result.values);
+	return result;
 }
 
 } // namespace icepath::stats

@@ -20,7 +20,7 @@ constexpr uint64_t kSpinNs = 60'000;
 
 bool Ending::is_last(uint64_t seq, uint64_t now_ns)
 {
-	const bool too_few = seq + 1 < uint64_t{block_.lead_in} + block_.at_least;
+	const bool too_few = seq + 1 < uint64_t{block_.warm_up} + block_.at_least;
 	if (now_ns >= block_.deadline_ns + (too_few ? kPatienceNs : 0))
 		why_ = model::BlockEnd::Deadline;
 	else if (shared_.stop.load(std::memory_order_relaxed) == block_.block + 1)
@@ -78,7 +78,7 @@ model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t in
 	stamp.publish_ns = message.publish_ns;
 	stamp.return_ns = message.return_ns;
 	stamp.attempts = message.attempts;
-	stamp.flags = (seq < block.lead_in ? model::kStampLeadIn : 0) |
+	stamp.flags = (seq < block.warm_up ? model::kStampWarmUp : 0) |
 				  ((message.flags & ICEPATH_SEND_COPIED) ? model::kStampCopied : 0);
 	return stamp;
 }
@@ -95,7 +95,7 @@ model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &
 	stamp.observe_ns = message.observe_ns;
 	stamp.recv_ns = recv_ns;
 	stamp.attempts = message.attempts;
-	stamp.flags = (checked.seq < block.lead_in ? model::kStampLeadIn : 0) |
+	stamp.flags = (checked.seq < block.warm_up ? model::kStampWarmUp : 0) |
 				  (checked.verdict == Payloads::Verdict::Intact ? 0 : model::kStampBadPayload);
 	return stamp;
 }
@@ -125,9 +125,9 @@ void tell_ready(Cell &cell, const BlockRequest &block)
 	cell.memory.head().start_ns.store(icepath_now_ns() + kStartNs + cell.peers * kMoreForEachNs,
 									  std::memory_order_relaxed);
 	for (const ChannelEnd &end : cell.ends) {
-		ReceiverState &told = cell.receiver(end);
-		told.received.store(0, std::memory_order_relaxed);
-		told.ready.store(block.block + 1, std::memory_order_release);
+		ReceiverState &state = cell.receiver(end);
+		state.received.store(0, std::memory_order_relaxed);
+		state.ready.store(block.block + 1, std::memory_order_release);
 	}
 }
 

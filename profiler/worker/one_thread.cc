@@ -12,7 +12,7 @@ namespace {
 // One end of the channel, and what became of the block there.
 struct End {
 	Cell &cell;
-	Outcome &told;
+	Outcome &outcome;
 	uint32_t direction; // of what it sends
 	void *to = nullptr;
 	const void *from = nullptr;
@@ -62,8 +62,8 @@ private:
 	bool keep(const End &giver, End &taker, uint64_t seq, uint64_t intended_ns, uint64_t send_ns, uint64_t recv_ns)
 	{
 		const Payloads::Checked checked = taker.cell.payloads.verify(taker.from, taker.in.bytes, seq, giver.direction);
-		giver.channel().sends[giver.told.sends++] = stamp_of(giver.out, seq, intended_ns, send_ns, block_);
-		taker.channel().recvs[taker.told.recvs++] = stamp_of(taker.in, checked, recv_ns, block_);
+		giver.channel().sends[giver.outcome.sends++] = stamp_of(giver.out, seq, intended_ns, send_ns, block_);
+		taker.channel().recvs[taker.outcome.recvs++] = stamp_of(taker.in, checked, recv_ns, block_);
 		return good(taker, give_back(taker.cell, taker.from), "giving back", seq);
 	}
 
@@ -71,11 +71,11 @@ private:
 	{
 		if (status == ICEPATH_OK)
 			return true;
-		Outcome &told = near_.told;
-		end_by(told, status, *end.channel().endpoint,
+		Outcome &outcome = near_.outcome;
+		end_by(outcome, status, *end.channel().endpoint,
 			   fmt::format("{} {} {}", doing, end.direction == 0 ? "message" : "answer", seq));
 		if (status == ICEPATH_CANCELLED)
-			told.message +=
+			outcome.message +=
 				fmt::format(": one thread has both ends, so nobody takes a message while it is sent, and there may "
 							"be no room for {} bytes: give it smaller ones (-s), or two threads (--between threads)",
 							end.cell.payloads.bytes());
@@ -95,11 +95,11 @@ void Alone::exchange()
 			return;
 		const bool last = ending_.is_last(seq, now_ns);
 		const uint64_t send_ns = icepath_now_ns();
-		spin_for(block_.sender_user_ns);
+		spin_for(block_.levels.sender_user_ns);
 		uint64_t recv_ns = 0;
 		if (!send(near_, seq) || !take(far_, seq, recv_ns))
 			return;
-		spin_for(block_.receiver_busy_ns);
+		spin_for(block_.levels.receiver_busy_ns);
 		const uint64_t answer_ns = icepath_now_ns();
 		if (!send(far_, seq) || !take(near_, seq, now_ns))
 			return;
@@ -108,7 +108,7 @@ void Alone::exchange()
 		if (last)
 			break;
 	}
-	near_.told.end = ending_.why();
+	near_.outcome.end = ending_.why();
 }
 
 void Alone::pass()
@@ -124,16 +124,16 @@ void Alone::pass()
 			wait_until(due_ns);
 		const bool last = ending_.is_last(seq, icepath_now_ns());
 		const uint64_t send_ns = icepath_now_ns();
-		spin_for(block_.sender_user_ns);
+		spin_for(block_.levels.sender_user_ns);
 		uint64_t recv_ns = 0;
 		if (!send(near_, seq) || !take(far_, seq, recv_ns) ||
 			!keep(near_, far_, seq, paced ? due_ns : send_ns, send_ns, recv_ns))
 			return;
-		spin_for(block_.receiver_busy_ns);
+		spin_for(block_.levels.receiver_busy_ns);
 		if (last)
 			break;
 	}
-	near_.told.end = ending_.why();
+	near_.outcome.end = ending_.why();
 }
 
 } // namespace

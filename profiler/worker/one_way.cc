@@ -32,7 +32,7 @@ struct Outgoing {
 struct Incoming {
 	ChannelEnd &end;
 	const SenderState &sender;
-	ReceiverState &told;
+	ReceiverState &state;
 	uint32_t recvs = 0;
 	uint64_t expected = 0;
 	bool ended = false;
@@ -103,7 +103,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	Ending ending(block, cell.slots, cell.memory.head());
 	const bool paced = block.rate_hz > 0;
 	const double period_ns = paced ? 1e9 / block.rate_hz : 0;
-	const uint64_t burst = std::max(1u, block.burst);
+	const uint64_t burst = block.levels.demand;
 	const uint64_t start_ns = start_of_schedule(cell, block, period_ns);
 	const auto due_ns = [&](uint64_t seq) {
 		return start_ns + static_cast<uint64_t>(static_cast<double>(seq - seq % burst) * period_ns);
@@ -131,7 +131,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 			cell.sender(cell.only()).last_seq.store(seq, std::memory_order_release);
 
 		const uint64_t send_ns = icepath_now_ns();
-		spin_for(block.sender_user_ns);
+		spin_for(block.levels.sender_user_ns);
 		for (Outgoing &copy : copies)
 			if (const int status = send_from(cell, copy.end, copy.place, copy.message); status != ICEPATH_OK) {
 				end_by(outcome, status, *copy.end.endpoint, fmt::format("sending message {}", seq));
@@ -184,15 +184,15 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 		} else {
 			from.end.recvs[from.recvs++] = stamp_of(in, checked, recv_ns, block);
 			outcome.recvs++;
-			from.told.received.store(from.recvs, std::memory_order_relaxed);
-			spin_for(block.receiver_busy_ns);
+			from.state.received.store(from.recvs, std::memory_order_relaxed);
+			spin_for(block.levels.receiver_busy_ns);
 			from.expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : from.expected + 1;
 			const uint64_t last_seq = from.sender.last_seq.load(std::memory_order_acquire);
 			from.ended =
 				(cell.lossy ? checked.seq == last_seq : from.recvs > last_seq) || from.recvs == cell.memory.capacity();
 		}
 		if (from.ended) {
-			from.told.finished.store(block.block + 1, std::memory_order_release);
+			from.state.finished.store(block.block + 1, std::memory_order_release);
 			open--;
 		}
 	}

@@ -12,7 +12,7 @@ namespace {
 BlockRequest of_answers(const BlockRequest &block)
 {
 	BlockRequest answers = block;
-	answers.lead_in *= block.responses;
+	answers.warm_up = static_cast<uint32_t>(block.warm_up * block.levels.responses);
 	return answers;
 }
 
@@ -41,14 +41,14 @@ Outcome initiate(Cell &cell, const BlockRequest &block)
 		out.bytes = cell.payloads.bytes();
 
 		const uint64_t send_ns = icepath_now_ns();
-		spin_for(block.sender_user_ns);
+		spin_for(block.levels.sender_user_ns);
 		status = send_from(cell, end, to, out);
 		if (status != ICEPATH_OK) {
 			end_by(outcome, status, *end.endpoint, fmt::format("sending message {}", seq));
 			return outcome;
 		}
 		end.sends[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
-		for (uint64_t answer = seq * block.responses; answer < (seq + 1) * block.responses; answer++) {
+		for (uint64_t answer = seq * block.levels.responses; answer < (seq + 1) * block.levels.responses; answer++) {
 			icepath_recv in{};
 			in.data = cell.receive_buffer;
 			in.capacity = cell.payloads.bytes();
@@ -87,7 +87,7 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 			end_by(outcome, status, *end.endpoint, fmt::format("borrowing a slot for answer {}", seq));
 			return outcome;
 		}
-		cell.payloads.prepare(to, seq * block.responses, 1);
+		cell.payloads.prepare(to, seq * block.levels.responses, 1);
 		icepath_send out{};
 		out.data = to;
 		out.bytes = cell.payloads.bytes();
@@ -102,14 +102,14 @@ Outcome respond(Cell &cell, const BlockRequest &block)
 			end_by(outcome, status, *end.endpoint, fmt::format("waiting for message {}", seq));
 			return outcome;
 		}
-		spin_for(block.receiver_busy_ns);
-		for (uint64_t answer = seq * block.responses;;) {
+		spin_for(block.levels.receiver_busy_ns);
+		for (uint64_t answer = seq * block.levels.responses;;) {
 			const uint64_t send_ns = icepath_now_ns();
 			status = send_from(cell, end, to, out);
 			if (status != ICEPATH_OK)
 				break;
 			end.sends[outcome.sends++] = stamp_of(out, answer, send_ns, send_ns, answers);
-			if (++answer == (seq + 1) * block.responses || (status = borrow(cell, end, to)) != ICEPATH_OK)
+			if (++answer == (seq + 1) * block.levels.responses || (status = borrow(cell, end, to)) != ICEPATH_OK)
 				break;
 			cell.payloads.prepare(to, answer, 1);
 			out = {};

@@ -46,7 +46,7 @@ Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)
 			refuse(fmt::format("{} was built with an icepath_daemon of {} bytes, this icepath has {}: rebuild it",
 							   file_, daemon->size, sizeof(icepath_daemon)));
 		if (!daemon->program || !daemon->ready || !*daemon->ready || (daemon->file && !daemon->file_text))
-			refuse(fmt::format("{} doesn't tell all of its daemon", file_));
+			refuse(fmt::format("{} doesn't describe all of its daemon", file_));
 	}
 	const icepath_plugin &calls = *plugin_;
 	if (!calls.name || !calls.target || !calls.open || !calls.connect || !calls.send || !calls.recv || !calls.cancel ||

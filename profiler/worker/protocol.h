@@ -14,6 +14,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/block.h"
+#include "profiler/model/factors.h"
 #include "profiler/model/stamps.h"
 #include "profiler/rundir/limits.h"
 
@@ -50,15 +51,16 @@ struct OpenRequest {
 	uint32_t max_messages; // room in the cell's memory, per direction and block
 	uint32_t depth;
 	icepath_qos qos;
+	model::Levels levels;
 };
 
 // A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
 inline constexpr uint64_t kPatienceNs = 500'000'000;
 
-// Every message of a side 0 carries seq 0 .. lead_in + count - 1; side 1's as many for each, see model::is_answered.
+// Every message of a side 0 carries seq 0 .. warm_up + count - 1; side 1's as many for each, see model::is_answered.
 struct BlockRequest {
 	uint32_t one_way; // 0: pingpong
-	uint32_t lead_in; // messages before the counted ones
+	uint32_t warm_up; // messages before the counted ones
 	uint32_t count; // counted messages at most
 	uint32_t slot_bytes; // distance between two slots in the capture's map; 0: unprobed, no map to watch
 	uint32_t slots; // end the block when one of these many slots is three quarters full
@@ -67,12 +69,9 @@ struct BlockRequest {
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
 	double rate_hz; // one_way: messages per second of each sender; 0: as fast as they go
 	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: as soon as all are ready
-	uint32_t responses; // not one_way: side 1's messages to each of side 0's; above 0
-	uint32_t burst; // one_way: so many are due at once, at the rate all the same; 0 is 1
+	model::Levels levels; // demand, responses: above 0
 	uint32_t count_process; // 1: the usage is that of the whole process, all of whose threads are this side's
 	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
-	uint64_t sender_user_ns; // model::Injection
-	uint64_t receiver_busy_ns;
 };
 
 struct Request {
@@ -101,7 +100,7 @@ struct TargetReply { // icepath_target without pointers
 
 struct BlockReply {
 	uint32_t end; // model::BlockEnd
-	// Stamps written for each channel, lead-in included. Of a fan-in's receiver: for all channels, ReceiverState has each.
+	// Stamps written for each channel, warm-up included. Of a fan-in's receiver: for all channels, ReceiverState has each.
 	uint32_t sends, recvs;
 	model::Usage usage;
 	model::Counters counters;

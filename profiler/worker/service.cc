@@ -29,7 +29,7 @@ void refuse(Reply &reply, const Failure &failure)
 	put(reply.message, failure.what());
 }
 
-void tell(Reply &reply, const Outcome &outcome)
+void report(Reply &reply, const Outcome &outcome)
 {
 	reply.status = outcome.status;
 	put(reply.message, outcome.message.c_str());
@@ -42,11 +42,11 @@ void mark(int flags) { syscall(SYS_faccessat2, -1, "", kMarkerMode, flags); }
 
 // Until the other side says that it has come to this block. Yields, because the sides may have been pinned to one CPU; then
 // sleeps, because the other may be long in coming.
-bool await(const std::atomic<uint64_t> &told, const BlockRequest &block)
+bool await(const std::atomic<uint64_t> &reached, const BlockRequest &block)
 {
 	constexpr uint64_t kYieldNs = 2'000'000;
 	const uint64_t begin_ns = icepath_now_ns();
-	while (told.load(std::memory_order_acquire) != block.block + 1) {
+	while (reached.load(std::memory_order_acquire) != block.block + 1) {
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= cancelled_at_ns(block))
 			return false;
@@ -109,24 +109,24 @@ bool Service::reply(const Reply &reply, const std::vector<int> &fds) const
 
 bool Service::answer(const Request &request, std::vector<Fd> &received)
 {
-	Reply told{};
+	Reply answer{};
 	std::vector<int> fds;
 	try {
 		switch (request.kind) {
 		case RequestKind::Describe:
-			describe(request, told);
+			describe(request, answer);
 			break;
 		case RequestKind::Open:
-			open(request, received, told, fds);
+			open(request, received, answer, fds);
 			break;
 		case RequestKind::Connect:
-			connect(request, received, told, fds);
+			connect(request, received, answer, fds);
 			break;
 		case RequestKind::RunBlock:
-			run_block(request.block, told);
+			run_block(request.block, answer);
 			break;
 		case RequestKind::DescribeDaemon:
-			describe_daemon(request, told);
+			describe_daemon(request, answer);
 			break;
 		case RequestKind::BecomeDaemon:
 			return become_daemon(request, received);
@@ -134,10 +134,10 @@ bool Service::answer(const Request &request, std::vector<Fd> &received)
 			throw Failure(ExitCode::Internal, "the worker got a request that it doesn't know");
 		}
 	} catch (const Failure &failure) {
-		refuse(told, failure);
+		refuse(answer, failure);
 		fds.clear();
 	}
-	return reply(told, fds);
+	return reply(answer, fds);
 }
 
 const Plugin &Service::load(const Request &request)
@@ -159,9 +159,9 @@ bool Service::become_daemon(const Request &request, const std::vector<Fd> &recei
 	const icepath_daemon *daemon = load(request).calls().daemon;
 	if (received.size() != 1)
 		throw Failure(ExitCode::Internal, "the worker was asked to become a daemon that can't print anywhere");
-	Reply told{};
-	put(told.message, daemon ? daemon->ready : "");
-	if (!reply(told) || !daemon)
+	Reply answer{};
+	put(answer.message, daemon ? daemon->ready : "");
+	if (!reply(answer) || !daemon)
 		return false;
 	// Who waits for it reads its output: there is nobody to reply to any more.
 	const std::string why_not = become(*daemon, received[0]);
@@ -282,7 +282,8 @@ void Service::check(const BlockRequest &block) const
 {
 	if (ends_.empty() || connected_ != endpoints_.size())
 		throw Failure(ExitCode::Internal, "the worker was asked for a block before it was connected");
-	if (block.responses == 0 || messages_of(block) == 0 || messages_of(block) * block.responses > memory_->capacity())
+	if (block.levels.responses == 0 || messages_of(block) == 0 ||
+		messages_of(block) * block.levels.responses > memory_->capacity())
 		throw Failure(ExitCode::Internal, fmt::format("a block of {} messages was asked for, there is room for 1 to {}",
 													  messages_of(block), memory_->capacity()));
 	if (block.one_way ? !(opened_.side == 0 ? opened_.sends : opened_.receives) : !(opened_.sends && opened_.receives))
@@ -329,12 +330,12 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	if (block.one_way && lossy_ && opened_.side == 0 && outcome.status == ReplyStatus::Done)
 		close_one_way(mine, block);
 	watchdog_->disarm();
-	tell(reply, outcome);
+	report(reply, outcome);
 }
 
 void Service::run_block_alone(Service &far, const BlockRequest &block)
 {
-	Reply near_told{}, far_told{};
+	Reply near_answer{}, far_answer{};
 	try {
 		check(block);
 		far.check(block);
@@ -348,36 +349,36 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 			far.cancel();
 		});
 		Outcome near_outcome, far_outcome;
-		measure(block, near_told.block, [&] {
+		measure(block, near_answer.block, [&] {
 			(block.one_way ? pass_in_one_thread : exchange_in_one_thread)(near_cell, far_cell, block, near_outcome,
 																		  far_outcome);
 		});
 		watchdog_->disarm();
 		// What the thread used can't be told apart: all of it is in the first side's account.
-		far_told.block.marker_begin_ns = near_told.block.marker_begin_ns;
-		far_told.block.marker_end_ns = near_told.block.marker_end_ns;
-		tell(near_told, near_outcome);
-		tell(far_told, far_outcome);
+		far_answer.block.marker_begin_ns = near_answer.block.marker_begin_ns;
+		far_answer.block.marker_end_ns = near_answer.block.marker_end_ns;
+		report(near_answer, near_outcome);
+		report(far_answer, far_outcome);
 	} catch (const Failure &failure) {
-		refuse(near_told, failure);
+		refuse(near_answer, failure);
 	}
-	far.reply(far_told); // the order doesn't matter: who is gone is found out by the next request
-	reply(near_told);
+	far.reply(far_answer); // the order doesn't matter: who is gone is found out by the next request
+	reply(near_answer);
 }
 
-template <class Loop> void Service::measure(const BlockRequest &block, BlockReply &told, Loop loop)
+template <class Loop> void Service::measure(const BlockRequest &block, BlockReply &answer, Loop loop)
 {
 	const bool of_process = block.count_process != 0;
 	const rusage begin = usage_now(of_process);
 	counters_->start();
-	told.marker_begin_ns = icepath_now_ns();
+	answer.marker_begin_ns = icepath_now_ns();
 	mark(0);
 	loop();
 	mark(1);
-	told.marker_end_ns = icepath_now_ns();
+	answer.marker_end_ns = icepath_now_ns();
 	counters_->stop();
-	told.usage = usage_between(begin, usage_now(of_process));
-	told.counters = counters_->take();
+	answer.usage = usage_between(begin, usage_now(of_process));
+	answer.counters = counters_->take();
 }
 
 } // namespace icepath::worker

@@ -36,7 +36,7 @@ private:
 	Cell cell();
 	void check(const BlockRequest &block) const;
 	// Between the markers, counted.
-	template <class Loop> void measure(const BlockRequest &block, BlockReply &told, Loop loop);
+	template <class Loop> void measure(const BlockRequest &block, BlockReply &answer, Loop loop);
 	void cancel();
 
 	// Each fills `reply` and, for the caller to send, `fds`. They throw Failure.

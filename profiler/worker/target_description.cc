@@ -6,24 +6,24 @@
 
 namespace icepath::worker {
 
-void describe_target(const Plugin &plugin, const icepath_target &target, TargetReply &told)
+void describe_target(const Plugin &plugin, const icepath_target &target, TargetReply &reply)
 {
-	put(told.name, target.name);
-	put(told.summary, target.summary);
-	put(told.max_payload_why, target.max_payload_why);
-	put(told.why_not, target.why_not);
-	put(told.library_version, plugin.calls().library_version);
-	told.waits = target.waits;
-	told.mechanisms = target.mechanisms;
-	told.capabilities = target.capabilities;
-	told.max_payload_bytes = target.max_payload_bytes;
-	told.max_part_bytes = target.max_part_bytes;
-	told.fanin_waits = target.fanin_waits;
-	told.fanin_max_bytes = target.fanin_max_bytes;
-	told.qos = target.qos;
+	put(reply.name, target.name);
+	put(reply.summary, target.summary);
+	put(reply.max_payload_why, target.max_payload_why);
+	put(reply.why_not, target.why_not);
+	put(reply.library_version, plugin.calls().library_version);
+	reply.waits = target.waits;
+	reply.mechanisms = target.mechanisms;
+	reply.capabilities = target.capabilities;
+	reply.max_payload_bytes = target.max_payload_bytes;
+	reply.max_part_bytes = target.max_part_bytes;
+	reply.fanin_waits = target.fanin_waits;
+	reply.fanin_max_bytes = target.fanin_max_bytes;
+	reply.qos = target.qos;
 	if (const icepath_daemon *daemon = plugin.calls().daemon) {
-		put(told.daemon, name_of(*daemon).c_str());
-		put(told.why_no_daemon, why_not_there(*daemon).c_str());
+		put(reply.daemon, name_of(*daemon).c_str());
+		put(reply.why_no_daemon, why_not_there(*daemon).c_str());
 	}
 }
 

@@ -12,10 +12,10 @@
 #include <new>
 
 #include "icepath/plugin.h"
+#include "plugin_kit/spin_pause.h"
 #include "profiler/failure.h"
 #include "tests/bench/shared_memory.h"
 #include "tests/bench/two_sides.h"
-#include "transports/spin_pause.h"
 
 namespace icepath::bench {
 namespace {
@@ -34,7 +34,7 @@ struct Buffers {
 	std::array<uint8_t, kPayloadBytes> out{}, in{};
 };
 
-constexpr uint32_t lead_in(uint32_t trips) { return trips / 10; }
+constexpr uint32_t warm_up(uint32_t trips) { return trips / 10; }
 
 // A clock read in the middle of a trip, whose value nobody needs.
 template <Stamps stamps> void stamp()
@@ -55,7 +55,7 @@ template <Stamps stamps, Carries carries> void take(Way &way, uint64_t number, B
 {
 	stamp<stamps>(); // ask
 	while (way.turn.load(std::memory_order_acquire) != number)
-		transports::pause_spin();
+		plugin_kit::pause_spin();
 	stamp<stamps>(); // observe
 	if constexpr (carries == Carries::Message) {
 		std::memcpy(own.in.data(), way.message.data(), kPayloadBytes);
@@ -73,7 +73,7 @@ template <Stamps stamps, Carries carries> void initiate(Lines &lines, uint32_t t
 {
 	Buffers own;
 	uint64_t number = 0;
-	while (number < lead_in(trips))
+	while (number < warm_up(trips))
 		trip<stamps, carries>(lines, ++number, own);
 	if constexpr (stamps == Stamps::None) {
 		for (uint32_t i = 0; i < trips / kUntimedTrips; i++) {
@@ -94,7 +94,7 @@ template <Stamps stamps, Carries carries> void initiate(Lines &lines, uint32_t t
 template <Stamps stamps, Carries carries> void respond(Lines &lines, uint32_t trips)
 {
 	Buffers own;
-	for (uint64_t number = 1; number <= lead_in(trips) + trips; number++) {
+	for (uint64_t number = 1; number <= warm_up(trips) + trips; number++) {
 		take<stamps, carries>(lines.there, number, own);
 		stamp<stamps>(); // recv
 		stamp<stamps>(); // send
@@ -145,16 +145,16 @@ std::vector<double> uds_trips_ns(CpuPair cpus, uint32_t trips)
 	const Fd ours(ends[0]), theirs(ends[1]);
 	std::array<uint8_t, kPayloadBytes> message{};
 	const auto initiate = [&](double *values) {
-		for (uint32_t i = 0; i < lead_in(trips) + trips; i++) {
+		for (uint32_t i = 0; i < warm_up(trips) + trips; i++) {
 			const uint64_t send_ns = icepath_now_ns();
 			must(send(ends[0], message.data(), message.size(), 0));
 			must(recv(ends[0], message.data(), message.size(), 0));
-			if (i >= lead_in(trips))
-				values[i - lead_in(trips)] = static_cast<double>(icepath_now_ns() - send_ns);
+			if (i >= warm_up(trips))
+				values[i - warm_up(trips)] = static_cast<double>(icepath_now_ns() - send_ns);
 		}
 	};
 	const auto respond = [&] {
-		for (uint32_t i = 0; i < lead_in(trips) + trips; i++) {
+		for (uint32_t i = 0; i < warm_up(trips) + trips; i++) {
 			must(recv(ends[1], message.data(), message.size(), 0));
 			must(send(ends[1], message.data(), message.size(), 0));
 		}

@@ -37,7 +37,7 @@ std::vector<double> round_trips_ns(const model::Block &block)
 	std::vector<double> trips;
 	const std::vector<model::SendStamp> &sends = block.flows[0].sends;
 	for (const model::RecvStamp &back : block.flows[1].recvs)
-		if (back.seq < sends.size() && (back.flags & model::kStampLeadIn) == 0)
+		if (back.seq < sends.size() && (back.flags & model::kStampWarmUp) == 0)
 			trips.push_back(static_cast<double>(back.recv_ns - sends[back.seq].send_ns));
 	if (trips.empty())
 		throw Failure(ExitCode::Invalid, "a block came back empty: " + block.failure);

@@ -97,7 +97,7 @@ double segment(const Contest &contest, const std::vector<targets::Target> &targe
 	constexpr uint64_t kMostNs = 2'000'000'000;
 	privilege::Helper helper(as_oneself());
 	const auto cell =
-		open_ping_pong(targets, contest.target, contest.wait, cpus, 0, contest.trips + run::kLeadIn, {}, helper);
+		open_ping_pong(targets, contest.target, contest.wait, cpus, 0, contest.trips + run::kWarmUp, {}, helper);
 	std::vector<double> trips;
 	for (uint32_t i = 0; i <= contest.blocks; i++) {
 		run::BlockWish wish;

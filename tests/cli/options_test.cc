@@ -59,7 +59,7 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	EXPECT_EQ(run.wishes.waits, std::vector{Wait::Block});
 	EXPECT_EQ(run.wishes.between, std::vector{model::Between::Processes});
 	EXPECT_EQ(run.wishes.rate_hz, 2000);
-	EXPECT_FALSE(run.wishes.injection.any());
+	EXPECT_EQ(run.wishes.levels[&model::Levels::sender_user_ns], std::vector<uint64_t>{0});
 	EXPECT_EQ(run.duration_s, 60);
 	EXPECT_EQ(run.cpus, "");
 	EXPECT_EQ(run.output, "");
@@ -80,8 +80,9 @@ TEST(RunOptions, TakeLists)
 	for (const char *option : {"-t", "--targets", "--transports"})
 		EXPECT_EQ(run_of({option, "uds-stream,tcp"}).wishes.targets, (Words{"uds-stream", "tcp"}));
 	EXPECT_EQ(run_of({"--patterns", "oneway"}).wishes.patterns, std::vector{Pattern::OneWay});
-	EXPECT_EQ(run_of({"--demand", "1,50"}).wishes.demands, (std::vector<uint32_t>{1, 50}));
-	EXPECT_EQ(run_of({"--recovery", "500us,2ms"}).wishes.recoveries_ns, (std::vector<uint64_t>{500'000, 2'000'000}));
+	EXPECT_EQ(run_of({"--demand", "1,50"}).wishes.levels[&model::Levels::demand], (std::vector<uint64_t>{1, 50}));
+	EXPECT_EQ(run_of({"--recovery", "500us,2ms"}).wishes.levels[&model::Levels::recovery_ns],
+			  (std::vector<uint64_t>{500'000, 2'000'000}));
 	using model::Between;
 	EXPECT_EQ(run_of({"--between", "one-thread,processes,threads"}).wishes.between,
 			  (std::vector{Between::OneThread, Between::Processes, Between::Threads}));
@@ -188,8 +189,9 @@ TEST(Injections, TakeUnits)
 		{"0", 0}, {"500ns", 500}, {"20us", 20'000}, {"1.5us", 1500}, {"1ms", 1'000'000}, {"1000ms", 1'000'000'000},
 	};
 	for (const auto &[text, ns] : times) {
-		EXPECT_EQ(run_of({"--inject-sender", text}).wishes.injection.sender_user_ns, ns) << text;
-		EXPECT_EQ(run_of({"--inject-receiver", text}).wishes.injection.receiver_busy_ns, ns) << text;
+		EXPECT_EQ(run_of({"--inject-sender", text}).wishes.levels[&model::Levels::sender_user_ns].front(), ns) << text;
+		EXPECT_EQ(run_of({"--inject-receiver", text}).wishes.levels[&model::Levels::receiver_busy_ns].front(), ns)
+			<< text;
 	}
 }
 

@@ -39,7 +39,7 @@ TEST(Block, OfPingPongEndsAtItsDeadlineOnBothSides)
 	WorkerPair pair(plan_of("uds", "uds-stream"));
 	ASSERT_EQ(pair.open(), "");
 	worker::BlockRequest block = pair.block(100'000, 50);
-	block.receiver_busy_ns = 1'000'000;
+	block.levels.receiver_busy_ns = 1'000'000;
 	const auto replies = pair.run(block);
 	expect_end(replies[0], BlockEnd::Deadline);
 	EXPECT_EQ(replies[1].status, ReplyStatus::Done) << replies[1].message;
@@ -71,7 +71,7 @@ TEST(Block, OfBurstsHasAllMessagesOfOneDueAtOnce)
 	ASSERT_EQ(pair.open(), "");
 	worker::BlockRequest block = pair.block(5 * kDemand, 1000);
 	block.rate_hz = 8000;
-	block.burst = kDemand;
+	block.levels.demand = kDemand;
 	const auto replies = pair.run(block);
 	ASSERT_EQ(replies[0].block.sends, 5 * kDemand) << replies[0].message;
 	const auto *sends = pair.sends(0);
@@ -145,7 +145,7 @@ TEST(Block, OfSlowMessagesEndsBeforeASlotOverflowsToo)
 	WatchedSlots slots(1);
 	WorkerPair &pair = slots.pair;
 	worker::BlockRequest block = slots.block(100);
-	block.receiver_busy_ns = 20'000'000;
+	block.levels.receiver_busy_ns = 20'000'000;
 	pair.start(1, block);
 	pair.start(0, block);
 	while (__atomic_load_n(&pair.recvs(1)[0].recv_ns, __ATOMIC_ACQUIRE) == 0)
@@ -162,7 +162,7 @@ TEST(Block, DelaysWhereItWasToldTo)
 	WorkerPair pair(plan_of("uds", "uds-stream"));
 	ASSERT_EQ(pair.open(), "");
 	worker::BlockRequest block = pair.block(20);
-	block.sender_user_ns = block.receiver_busy_ns = kDelayNs;
+	block.levels.sender_user_ns = block.levels.receiver_busy_ns = kDelayNs;
 	const auto replies = pair.run(block);
 	for (uint32_t i = 0; i < replies[0].block.sends; i++) {
 		EXPECT_GE(pair.sends(0)[i].call_ns - pair.sends(0)[i].send_ns, kDelayNs);
@@ -211,7 +211,7 @@ TEST_P(Loss, IsCountedAndNoError)
 	ASSERT_EQ(pair.open(), "");
 	// A receiver that is slow by its own doing, so that its buffer overflows and the last message is among the lost.
 	worker::BlockRequest flood = pair.block(5000);
-	flood.receiver_busy_ns = 200'000;
+	flood.levels.receiver_busy_ns = 200'000;
 	auto replies = pair.run(flood);
 	expect_end(replies[0], BlockEnd::Count);
 	expect_end(replies[1], BlockEnd::Count);

@@ -100,7 +100,7 @@ protected:
 			worker::BlockRequest block = pair.block(kMany, deadline_ms);
 			const uint64_t pace_ns = deadline_ms * 1'000'000ull / kPaced;
 			block.rate_hz = 1e9 / static_cast<double>(pace_ns);
-			block.receiver_busy_ns = GetParam().one_way ? 0 : pace_ns;
+			block.levels.receiver_busy_ns = GetParam().one_way ? 0 : pace_ns;
 			const uint64_t since_ns = icepath_now_ns();
 			pair.start(1, block);
 			pair.start(0, block);

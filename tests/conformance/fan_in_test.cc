@@ -61,7 +61,7 @@ public:
 	worker::BlockRequest block(uint32_t count, int deadline_ms = WorkerPair::kAmpleMs)
 	{
 		worker::BlockRequest request{};
-		request.responses = 1;
+		request.levels.responses = 1;
 		request.one_way = 1;
 		request.count = count;
 		request.block = ++blocks_;
@@ -174,11 +174,11 @@ TEST_P(FanIn, EveryMessageComesOnceWholeAndAsItsSenders)
 	Gathering gathering(how);
 	ASSERT_EQ(gathering.open(), "");
 	for (int blocks = 0; blocks < 2; blocks++) {
-		constexpr uint32_t kLeadIn = 5;
+		constexpr uint32_t kWarmUp = 5;
 		worker::BlockRequest block = gathering.block(how.messages());
-		block.lead_in = kLeadIn;
+		block.warm_up = kWarmUp;
 		block.rate_hz = how.is_lossy() ? 500 : 0;
-		const uint32_t all = kLeadIn + how.messages();
+		const uint32_t all = kWarmUp + how.messages();
 		gathering.start(block);
 		const Reply got = gathering.finish(gathering.receiver());
 		ASSERT_EQ(std::string(got.message), "");
@@ -201,7 +201,7 @@ TEST_P(FanIn, EveryMessageComesOnceWholeAndAsItsSenders)
 				}
 				ASSERT_LT(recv.seq, all);
 				EXPECT_TRUE(n == 0 || recv.seq > gathering.recvs(i)[n - 1].seq) << n;
-				ASSERT_EQ(recv.flags, recv.seq < kLeadIn ? model::kStampLeadIn : 0u) << n;
+				ASSERT_EQ(recv.flags, recv.seq < kWarmUp ? model::kStampWarmUp : 0u) << n;
 				EXPECT_LT(gathering.sends(i)[recv.seq].send_ns, recv.recv_ns) << n;
 				EXPECT_GE(recv.attempts, 1u);
 			}
@@ -295,7 +295,7 @@ TEST(FanInLoss, IsEachSendersOwnAndNoError)
 	Gathering gathering(*udp);
 	ASSERT_EQ(gathering.open(), "");
 	worker::BlockRequest flood = gathering.block(2000);
-	flood.receiver_busy_ns = 200'000;
+	flood.levels.receiver_busy_ns = 200'000;
 	gathering.start(flood);
 	Reply got = gathering.finish(gathering.receiver());
 	ASSERT_EQ(std::string(got.message), "");

@@ -36,7 +36,7 @@ protected:
 	std::array<worker::Reply, 2> run(uint32_t at_least)
 	{
 		worker::BlockRequest block = pair->block(900, 0);
-		block.lead_in = 32;
+		block.warm_up = 32;
 		block.at_least = at_least;
 		block.rate_hz = 2000;
 		return pair->run(block);
@@ -45,7 +45,7 @@ protected:
 	std::unique_ptr<WorkerPair> pair;
 };
 
-TEST_P(LateBlock, HasItsLeadInAndTheMessagesThatItMustHave)
+TEST_P(LateBlock, HasItsWarmUpAndTheMessagesThatItMustHave)
 {
 	const auto replies = run(20);
 	for (const worker::Reply &reply : replies)
@@ -65,7 +65,7 @@ TEST_P(LateBlock, EndsAtOnceWhereItMustHaveNone)
 TEST_P(LateBlock, EndsWithTheNextMessageOnceItIsStopped)
 {
 	worker::BlockRequest block = pair->block(900);
-	block.lead_in = 32;
+	block.warm_up = 32;
 	block.at_least = 20;
 	pair->memory().stop = block.block + 1;
 	const auto replies = pair->run(block);
@@ -96,9 +96,9 @@ TEST(SlowBlock, WaitsForItsMessagesOnlySoLong)
 	WorkerPair pair(plan);
 	ASSERT_EQ(pair.open(), "");
 	worker::BlockRequest block = pair.block(900, 0);
-	block.lead_in = 32;
+	block.warm_up = 32;
 	block.at_least = 20;
-	block.receiver_busy_ns = 100'000'000;
+	block.levels.receiver_busy_ns = 100'000'000;
 	const auto replies = pair.run(block);
 	EXPECT_EQ(replies[0].status, ReplyStatus::Done) << replies[0].message;
 	EXPECT_EQ(replies[0].block.end, static_cast<uint32_t>(BlockEnd::Deadline));

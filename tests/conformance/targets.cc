@@ -72,8 +72,7 @@ template <class Sizes> std::vector<Case> every_case(Sizes sizes)
 		for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL, ICEPATH_WAIT_SPIN})
 			for (const bool one_way : {false, true})
 				for (const uint64_t size : sizes(target.told))
-					if ((target.told.waits & wait) && (one_way || (target.told.capabilities & ICEPATH_CAN_PINGPONG)) &&
-						(size >= kWholeHead || wait == target.some_wait()))
+					if ((target.told.waits & wait) && (size >= kWholeHead || wait == target.some_wait()))
 						all.push_back({target.plugin, target.told.name, target.told, wait, one_way, size});
 	}
 	return all;

@@ -215,7 +215,7 @@ std::string WorkerPair::open()
 worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms)
 {
 	worker::BlockRequest request{};
-	request.responses = 1;
+	request.levels.responses = 1;
 	request.one_way = plan_.one_way;
 	request.count = count;
 	request.block = ++blocks_;

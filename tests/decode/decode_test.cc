@@ -279,10 +279,10 @@ TEST(Decode, EachReceiverOfAMessageHasItsOwnWay)
 	EXPECT_EQ(model::place_of(seen.deliveries[1].message).seq, 0u);
 }
 
-TEST(Decode, LeadInAndDuplicatesGiveNoDelivery)
+TEST(Decode, WarmUpAndDuplicatesGiveNoDelivery)
 {
 	Capture capture(kUnixSocket, 3);
-	capture.block.flows[0].sends[0].flags = model::kStampLeadIn;
+	capture.block.flows[0].sends[0].flags = model::kStampWarmUp;
 	capture.block.flows[0].recvs.push_back(capture.block.flows[0].recvs[2]);
 	capture.block.flows[0].recvs.back().recv_ns += 5000;
 	const Observations seen = capture.decoded();

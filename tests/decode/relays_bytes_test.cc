@@ -43,12 +43,12 @@ TEST_F(ByBytes, AHeartbeatIsNotTheMessage)
 {
 	gives(kSender, 1100, 100, 0xb1);
 	takes(kBroker, 1130, 100, 0xb1);
-	const std::string way = (broker_gives_on(1300), capture.text());
+	const std::string chain = (broker_gives_on(1300), capture.text());
 	woken_by_futex(kSender, kClient, 1050);
 	gives(kClient, 1200, 1, 0xb2);
 	takes(kBroker, 1240, 1, 0xb2);
 	EXPECT_EQ(threads(), by_broker) << capture.text();
-	EXPECT_NE(way.find("relay.user"), std::string::npos) << way;
+	EXPECT_NE(chain.find("relay.user"), std::string::npos) << chain;
 	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:queue/busy 20'", "1:relay.kernel 5'"})) << capture.text();
 }
 

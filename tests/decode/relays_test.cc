@@ -191,10 +191,10 @@ TEST_F(Relayed, WhoTakesInMemoryDidNotTellOfTheMessage)
 	call(kServer, ICEPATH_CALL_READINESS, 700, 1220);
 	slept(kServer, 710, 1150, 1200, kReceiver);
 	call(kServer, ICEPATH_CALL_TAKE, 1230, 1240, 0xb1);
-	const std::string way = capture.text();
-	EXPECT_TRUE(way.starts_with("0:sender.user 100' | 0:sender.kernel 20' | 1:")) << way;
-	EXPECT_NE(way.find("2:"), std::string::npos) << way;
-	EXPECT_EQ(way.find("3:"), std::string::npos) << way;
+	const std::string chain = capture.text();
+	EXPECT_TRUE(chain.starts_with("0:sender.user 100' | 0:sender.kernel 20' | 1:")) << chain;
+	EXPECT_NE(chain.find("2:"), std::string::npos) << chain;
+	EXPECT_EQ(chain.find("3:"), std::string::npos) << chain;
 }
 
 TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
@@ -321,8 +321,8 @@ TEST_F(Relayed, TwoInFlightCannotBeToldApart)
 	capture.block.flows[0].recvs.push_back({1, 1710, 0, 1711, 1800, 0, 1900, 1, 0});
 	EXPECT_EQ(capture.text(0), "ambiguous_relay");
 	EXPECT_EQ(capture.text(1), "ambiguous_relay");
-	capture.block.flows[0].sends[0].flags = capture.block.flows[0].recvs[0].flags = model::kStampLeadIn;
-	EXPECT_EQ(capture.text(0), "ambiguous_relay") << "the second one, which the lead-in is beside";
+	capture.block.flows[0].sends[0].flags = capture.block.flows[0].recvs[0].flags = model::kStampWarmUp;
+	EXPECT_EQ(capture.text(0), "ambiguous_relay") << "the second one, which the warm-up is beside";
 }
 
 TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)

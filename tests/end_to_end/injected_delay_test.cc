@@ -61,7 +61,7 @@ void add_shares_of_change(const ResolvedRun &run, Shares &shares)
 	std::map<uint32_t, std::map<bool, BlockMeans>> rounds;
 	for (const resolve::ResolvedBlock &resolved : run.blocks)
 		if (resolved.block.window->probed && resolved.paths.size() > 20)
-			rounds[resolved.block.window->round][run.head.cells[resolved.block.cell].injection.any()] =
+			rounds[resolved.block.window->round][model::injects(run.head.cells[resolved.block.cell].levels)] =
 				means_of(resolved);
 	for (auto &[round, pair] : rounds) {
 		if (pair.size() != 2)
@@ -132,7 +132,7 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 // write-space wakeup, which wakes a peer that sleeps to read), so that work before a send there overlaps with a wakeup.
 const std::vector<std::string> kBusySender = {"--patterns", "oneway",          "-m",  "100", "--rate",
 											  "5000",       "--inject-sender", "20us"};
-// Faster than a receiver that is busy for 200 µs a message can take, for so few messages (with the lead-in) that no queue fills
+// Faster than a receiver that is busy for 200 µs a message can take, for so few messages (with the warm-up) that no queue fills
 // up, nor TCP's first congestion window of ten packets: a receiver that doesn't read acknowledges late, and what the window
 // doesn't let out is in network/held, rightly.
 const std::vector<std::string> kBusyReceiver = {"--patterns",        "oneway", "-m", "24", "--rate", "5500",

@@ -86,6 +86,14 @@ layout() {
 	files | grep -E '\.(h|c|cc)$' | xargs clang-format-19 --dry-run 2>&1 | sed -n -E "s,^($PWD/)?([^ ]*): warning: .*,\\2: make format lays it out otherwise,p"
 }
 
+# Each target stands in the page of its kind.
+targets() {
+	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
+	"$build/bin/icepath" list --json | sed -n '/"not_built"/q; s/^ *"name": "\([^"]*\)",$/\1/p' | while read -r target; do
+		cat docs/transports.md docs/middleware.md | grep -q "^|.*\`$target\`.*|.*|" || echo "$target: neither docs/transports.md nor docs/middleware.md lists it"
+	done
+}
+
 # What the README shows as a report is one, word by word: the lines of results/report.txt in their order.
 sample() {
 	sed -n '/^<!-- sample: begin -->/,/^<!-- sample: end -->/s/^    //p' README.md >"$build/sample.expected"
@@ -103,7 +111,7 @@ stdout() {
 }
 
 case $rule in
-spdx | names | sizes | includes | packages | exit_codes | options | layout | sample | stdout) ;;
+spdx | names | sizes | includes | packages | exit_codes | options | layout | targets | sample | stdout) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

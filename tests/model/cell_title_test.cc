@@ -16,12 +16,14 @@ TEST(CellTitle, NamesWhatCellsDifferBy)
 	cell.wait = Wait::Epoll;
 	cell.payload_bytes = 1 << 20;
 	EXPECT_EQ(title(cell), "uds-stream 1 MiB oneway epoll");
-	cell.injection = {20'000, 1'500};
+	cell.levels.sender_user_ns = 20'000;
+	cell.levels.receiver_busy_ns = 1'500;
 	EXPECT_EQ(title(cell), "uds-stream 1 MiB oneway epoll +20 µs sender +1.5 µs receiver");
 	EXPECT_EQ(title(cell), cell.target + " " + variant(cell));
 	cell = {};
 	cell.pattern = Pattern::Burst;
-	cell.burst = {100, 2'500'000};
+	cell.levels.demand = 100;
+	cell.levels.recovery_ns = 2'500'000;
 	EXPECT_EQ(variant(cell), "64 B burst block 100/2.5ms");
 	cell = {};
 	cell.pattern = Pattern::MaxRate;
@@ -33,6 +35,7 @@ TEST(CellTitle, SidesOfAFanInAreNumbered)
 {
 	Cell cell;
 	cell.pattern = Pattern::FanIn;
+	cell.levels.senders = 3;
 	cell.graph = star(3, {0, 2, 0, 1}, Between::Processes, false);
 	EXPECT_EQ(variant(cell), "64 B fanin block from 3");
 	EXPECT_EQ(side_name(cell, 0), "sender 1");
@@ -53,19 +56,19 @@ TEST(CellTitle, SaysWhereTheSidesAreUnlessInProcessesOfTheirOwn)
 	Cell cell;
 	cell.target = "pipe";
 	cell.graph = star(1, {0, 1}, Between::Threads, true);
-	cell.idle_channels = 2;
-	EXPECT_EQ(title(cell), "pipe 64 B pingpong block threads 2 idle");
+	cell.levels.idle_channels = 2;
+	EXPECT_EQ(title(cell), "pipe 64 B pingpong block threads +2 idle");
 	EXPECT_EQ(side_name(cell, 0), "initiator");
 	EXPECT_EQ(side_name(cell, 1), "responder");
 	cell.graph = star(1, {0, 0}, Between::OneThread, false);
 	cell.pattern = Pattern::OneWay;
-	EXPECT_EQ(title(cell), "pipe 64 B oneway block one-thread 2 idle");
+	EXPECT_EQ(title(cell), "pipe 64 B oneway block one-thread +2 idle");
 	cell.qos[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;
 	cell.qos[ICEPATH_QOS_DEPTH] = 16;
 	cell.qos[ICEPATH_QOS_DEADLINE] = 1'500'000;
 	cell.qos[ICEPATH_QOS_LEASE] = ICEPATH_QOS_INFINITE;
 	EXPECT_EQ(title(cell),
-			  "pipe 64 B oneway block one-thread best-effort depth 16 deadline 1.5ms lease infinite 2 idle");
+			  "pipe 64 B oneway block one-thread +2 idle best-effort depth 16 deadline 1.5ms lease infinite");
 	EXPECT_EQ(side_name(cell, 0), side_name(cell, 1)) << "it is one thread";
 }
 

@@ -30,7 +30,7 @@ Wishes wish(std::vector<Between> between, std::vector<Pattern> patterns = {Patte
 	wishes.targets = {"all"};
 	wishes.patterns = std::move(patterns);
 	wishes.sizes = {64};
-	wishes.receivers = {2};
+	wishes.levels[&model::Levels::receivers] = {2};
 	wishes.between = std::move(between);
 	return wishes;
 }

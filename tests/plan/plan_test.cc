@@ -88,7 +88,7 @@ TEST(Plan, FanOutGivesReceiversTheirCpusInTurn)
 {
 	Wishes wishes = wish({"a"});
 	wishes.patterns = {Pattern::FanOut};
-	wishes.receivers = {2, 3};
+	wishes.levels[&model::Levels::receivers] = {2, 3};
 	wishes.rate_hz = 500;
 	const Plan plan = make(wishes, {target("a")}, {5, 7, 8});
 	ASSERT_EQ(plan.cells.size(), 2u);
@@ -105,7 +105,7 @@ TEST(Plan, ReceiversThatNeverSleepAndShareACpuAreTold)
 {
 	Wishes wishes = wish({"a"});
 	wishes.patterns = {Pattern::FanOut};
-	wishes.receivers = {2, 3};
+	wishes.levels[&model::Levels::receivers] = {2, 3};
 	wishes.waits = {Wait::Poll};
 	const Plan plan = make(wishes, {target("a")}, {5, 7, 8});
 	EXPECT_EQ(plan.cells.size(), 2u);
@@ -134,7 +134,7 @@ TEST(Plan, FanInGivesTheReceiverTheSecondCpuAndSendersTheOthersInTurn)
 {
 	Wishes wishes = wish({"a"});
 	wishes.patterns = {Pattern::FanIn};
-	wishes.senders = {2, 3, 1};
+	wishes.levels[&model::Levels::senders] = {2, 3, 1};
 	wishes.rate_hz = 500;
 	const Plan plan = make(wishes, {queue_of_many("a")}, {5, 7, 8});
 	ASSERT_EQ(plan.cells.size(), 3u);
@@ -184,22 +184,22 @@ TEST(Plan, RequestsHaveEachNumberOfResponses)
 	Wishes wishes = wish({"a"});
 	wishes.patterns = {Pattern::ReqRep, Pattern::PingPong};
 	wishes.sizes = {64};
-	wishes.responses = {1, 7};
+	wishes.levels[&model::Levels::responses] = {1, 7};
 	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 3u);
-	EXPECT_EQ(plan.cells[0].responses, 1u);
-	EXPECT_EQ(plan.cells[1].responses, 7u);
+	EXPECT_EQ(plan.cells[0].levels.responses, 1u);
+	EXPECT_EQ(plan.cells[1].levels.responses, 7u);
 	EXPECT_EQ(model::title(plan.cells[1]), "a 64 B reqrep block 1:7");
-	EXPECT_EQ(plan.cells[2].responses, 1u) << "a ping has one pong";
+	EXPECT_EQ(plan.cells[2].levels.responses, 1u) << "a ping has one pong";
 }
 
 TEST(Plan, IdleChannelsAreOfEveryCell)
 {
 	Wishes wishes = wish({"a"});
-	wishes.idle_channels = 3;
+	wishes.levels[&model::Levels::idle_channels] = {3};
 	for (const model::Cell &cell : make(wishes, {target("a")}, {0, 1}).cells) {
-		EXPECT_EQ(cell.idle_channels, 3u);
-		EXPECT_NE(model::title(cell).find(" 3 idle"), std::string::npos);
+		EXPECT_EQ(cell.levels.idle_channels, 3u);
+		EXPECT_NE(model::title(cell).find(" +3 idle"), std::string::npos);
 		EXPECT_EQ(cell.graph.flows.size(), is_answered(cell.pattern) ? 2u : 1u) << "they carry nothing";
 	}
 }
@@ -235,7 +235,7 @@ TEST(Plan, GivesEachCellWhatItsTargetTold)
 		EXPECT_EQ(plan.cells[i].mechanisms, told.mechanisms);
 		EXPECT_EQ(plan.cells[i].traits, told.traits);
 		EXPECT_EQ(model::cpus_by_side(plan.cells[i]), (std::vector<uint32_t>{5, 7}));
-		EXPECT_FALSE(plan.cells[i].injection.any());
+		EXPECT_FALSE(model::injects(plan.cells[i].levels));
 	}
 	EXPECT_FALSE(plan.cells[0].rate_hz) << "a ping-pong has no rate";
 	EXPECT_EQ(plan.cells[1].rate_hz, 1234);
@@ -253,11 +253,11 @@ TEST(Plan, HasUsualSizesForEachPattern)
 TEST(Plan, MeasuresInjectedWorkBesideTheSameCellWithoutIt)
 {
 	Wishes wishes = wish({"a"});
-	wishes.injection.receiver_busy_ns = 20'000;
+	wishes.levels[&model::Levels::receiver_busy_ns] = {20'000};
 	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 2u);
-	EXPECT_FALSE(plan.cells[0].injection.any());
-	EXPECT_EQ(plan.cells[1].injection.receiver_busy_ns, 20'000u);
+	EXPECT_FALSE(model::injects(plan.cells[0].levels));
+	EXPECT_EQ(plan.cells[1].levels.receiver_busy_ns, 20'000u);
 	EXPECT_EQ(plan.plugin_of_cell.size(), 2u);
 }
 
@@ -337,12 +337,14 @@ TEST(Plan, MeasuresBurstsAtEveryDemandWithEveryRecovery)
 {
 	Wishes wishes = wish();
 	wishes.patterns = {Pattern::Burst, Pattern::Throughput, Pattern::OneWay};
-	wishes.demands = {5, 50, 5};
-	wishes.recoveries_ns = {1'000'000, 4'000'000};
+	wishes.levels[&model::Levels::demand] = {5, 50, 5};
+	wishes.levels[&model::Levels::recovery_ns] = {1'000'000, 4'000'000};
 	const Plan plan = make(wishes, {target("a")}, {0, 1});
 	ASSERT_EQ(plan.cells.size(), 6u);
-	EXPECT_EQ(plan.cells[0].burst, (model::Burst{5, 1'000'000}));
-	EXPECT_EQ(plan.cells[3].burst, (model::Burst{50, 4'000'000}));
+	EXPECT_EQ(plan.cells[0].levels.demand, 5u);
+	EXPECT_EQ(plan.cells[0].levels.recovery_ns, 1'000'000u);
+	EXPECT_EQ(plan.cells[3].levels.demand, 50u);
+	EXPECT_EQ(plan.cells[3].levels.recovery_ns, 4'000'000u);
 	EXPECT_EQ(due_hz(plan.cells[3]), 12'500);
 	EXPECT_EQ(due_hz(plan.cells[4]), std::nullopt) << "as fast as it goes";
 	EXPECT_EQ(due_hz(plan.cells[5]), wishes.rate_hz);

@@ -90,14 +90,14 @@ TEST(QosFactors, ThatLoseMessagesAreLeftOutWhereNobodyCouldTell)
 	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT};
 	wishes.sizes = {7, 8};
 	wishes.patterns = {model::Pattern::ReqRep};
-	wishes.responses = {1, 2};
+	wishes.levels[&model::Levels::responses] = {1, 2};
 	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
 	size_t lossy = 0;
 	for (const model::Cell &cell : plan.cells)
 		if (cell.traits.has(model::Trait::Lossy)) {
 			lossy++;
 			EXPECT_EQ(cell.payload_bytes, 8u);
-			EXPECT_EQ(cell.responses, 1u);
+			EXPECT_EQ(cell.levels.responses, 1u);
 		}
 	EXPECT_EQ(lossy, 1u);
 	EXPECT_EQ(plan.cells.size(), 5u) << "what is reliable is there with all sizes and responses";
@@ -113,7 +113,7 @@ TEST(QosFactors, AreRefusedWhereNobodyHasThem)
 		ADD_FAILURE() << "it was planned";
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::Usage);
-		EXPECT_EQ(std::string(failure.what()), "--qos: none of the targets has lifespan: icepath list tells which do");
+		EXPECT_EQ(std::string(failure.what()), "--qos: none of the targets has lifespan: icepath list shows which do");
 	}
 }
 

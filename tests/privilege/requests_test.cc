@@ -58,11 +58,11 @@ TEST(Requests, ToCaptureComeAfterLoad)
 	RawHelper helper;
 	const auto [socket, other] = channel::open_pair();
 	for (const auto kind : {HelperRequestKind::Attach, HelperRequestKind::EndBlock})
-		expect_refused(helper.ask(request_of(kind)), kInternal, "told to load");
-	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket), {socket.get()}), kInternal, "told to load");
+		expect_refused(helper.ask(request_of(kind)), kInternal, "had loaded");
+	expect_refused(helper.ask(request_of(HelperRequestKind::AddSocket), {socket.get()}), kInternal, "had loaded");
 	expect_refused(helper.ask(request_of(HelperRequestKind::BeginBlock)), kInternal, "");
 	const Child child;
-	expect_refused(helper.ask(request_of(HelperRequestKind::Follow), {child.pidfd()}), kInternal, "told to load");
+	expect_refused(helper.ask(request_of(HelperRequestKind::Follow), {child.pidfd()}), kInternal, "had loaded");
 	EXPECT_TRUE(helper.is_well());
 }
 

@@ -37,7 +37,7 @@ RateSearch searched(const Transport &transport, int blocks, uint32_t seed)
 	RateSearch search(usual_terms());
 	for (int i = 0; i < blocks; ++i) {
 		const double hz = search.next_hz();
-		search.told(hz, luck(random) < transport.chance(level_of(hz)));
+		search.add(hz, luck(random) < transport.chance(level_of(hz)));
 	}
 	return search;
 }
@@ -80,17 +80,17 @@ TEST(RateSearch, AFewBlocksProveNothing)
 	RateSearch search(usual_terms());
 	EXPECT_FALSE(search.best_hz() || search.found().hz || search.found().statistics_hz);
 	const double hz = search.next_hz();
-	search.told(hz, true);
-	search.told(hz, true);
+	search.add(hz, true);
+	search.add(hz, true);
 	EXPECT_FALSE(search.found().hz) << "two of two";
 	EXPECT_EQ(search.best_hz(), hz) << "but nothing better is known";
 	EXPECT_EQ(search.found().statistics_hz, hz);
-	search.told(hz, false);
+	search.add(hz, false);
 	EXPECT_FALSE(search.found().hz) << "two of three";
-	search.told(hz, true);
+	search.add(hz, true);
 	EXPECT_EQ(search.found().hz, hz) << "three of four";
 	for (int i = 0; i < 2; ++i)
-		search.told(hz, false);
+		search.add(hz, false);
 	EXPECT_FALSE(search.found().hz) << "three of six are no majority";
 }
 
@@ -118,7 +118,7 @@ TEST(RateSearch, StaysWithinItsTermsAndEndsBetweenWhatHeldAndWhatFailed)
 			ASSERT_GE(level_of(hz), terms.lowest);
 			ASSERT_LE(level_of(hz), terms.highest);
 			const bool held = random() % 2; // no threshold at all
-			search.told(hz, held);
+			search.add(hz, held);
 			++tallies[level_of(hz)].blocks;
 			tallies[level_of(hz)].held += held;
 		}

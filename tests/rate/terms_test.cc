@@ -10,7 +10,7 @@ Terms terms(double max_loss, uint64_t max_p99_ns, uint64_t busy_ns = 0)
 {
 	model::Cell cell;
 	cell.limits = model::RateLimits{max_loss, max_p99_ns};
-	cell.injection.receiver_busy_ns = busy_ns;
+	cell.levels.receiver_busy_ns = busy_ns;
 	return terms_of(cell);
 }
 

@@ -11,7 +11,7 @@ using model::BlockEnd;
 
 constexpr uint64_t kPeriodNs = 10'000, kLatencyNs = 5'000;
 
-// 100 lead-in messages and 2000 counted ones at 100 kHz, each of which takes 5 µs.
+// 100 warm-up messages and 2000 counted ones at 100 kHz, each of which takes 5 µs.
 struct Example {
 	model::Cell cell;
 	model::Block block;
@@ -25,7 +25,7 @@ struct Example {
 		block.flows.resize(1);
 		for (uint64_t seq = 0; seq < 2100; ++seq) {
 			const uint64_t due = 1'000'000 + seq * kPeriodNs;
-			const uint32_t flags = seq < 100 ? model::kStampLeadIn : 0;
+			const uint32_t flags = seq < 100 ? model::kStampWarmUp : 0;
 			block.flows[0].sends.push_back({seq, due, due + 100, due + 200, 0, due + 300, 1, flags, 0});
 			block.flows[0].recvs.push_back({seq, 0, 0, 0, 0, 0, due + kLatencyNs, 1, flags});
 		}
@@ -90,7 +90,7 @@ TEST(Verdict, LosesNoMoreThanItMay)
 	EXPECT_EQ(example.judged()->p99_ns, std::nullopt);
 }
 
-TEST(Verdict, TheLeadInIsLeftOut)
+TEST(Verdict, TheWarmUpIsLeftOut)
 {
 	Example example;
 	for (size_t i = 0; i < 100; ++i)

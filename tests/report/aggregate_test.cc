@@ -453,7 +453,7 @@ TEST_F(AggregateTest, ANoticeTellsThatTheKernelCopiedAfterAll)
 {
 	model::Block copied = block(0, false);
 	for (size_t i = 0; i < 42; ++i)
-		copied.flows[0].sends[i].flags |= model::kStampCopied; // two of them lead-in
+		copied.flows[0].sends[i].flags |= model::kStampCopied; // two of them warm-up
 	const RunResult result = of({copied});
 	EXPECT_EQ(result.cells[1].messages.copied_after_all, 40u);
 	const std::vector<std::string> told = notices(result).all();

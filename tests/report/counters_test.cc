@@ -68,7 +68,7 @@ TEST(CounterTotals, AddUpBlockByBlockEachWithItsOwnMessages)
 	totals.add(block_with(counted(1000, 1500), counted(4000, 1000)), 10);
 	totals.add(block_with(counted(1000, 2500), refused(EACCES)), 30);
 	const SideCounters &sender = totals.ends[0], &receiver = totals.ends[1];
-	EXPECT_TRUE(totals.told);
+	EXPECT_TRUE(totals.asked);
 	EXPECT_EQ(sender.of(&Counters::cycles).counted, 2000);
 	EXPECT_EQ(sender.of(&Counters::cycles).messages, 40u);
 	EXPECT_EQ(sender.of(&Counters::cycles).per_message(), 50);
@@ -108,7 +108,7 @@ TEST(CounterTotals, WhatIsAbsentHasNoNumberButAReason)
 	EXPECT_FALSE(receiver.has_hardware()) << "migrations are none";
 	CounterTotals unasked;
 	unasked.add(block_of(1), 10);
-	EXPECT_FALSE(unasked.told);
+	EXPECT_FALSE(unasked.asked);
 }
 
 class CountedRun : public testing::Test {

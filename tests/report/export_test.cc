@@ -63,7 +63,7 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 {
 	const auto paths = export_run((folder / "run").string(), {ExportFormat::Csv}, "");
 	const auto lines = lines_of(paths.at(0));
-	// 302 messages with the lead-in, eight blocks of each cell, in both directions of the first.
+	// 302 messages with the warm-up, eight blocks of each cell, in both directions of the first.
 	EXPECT_EQ(lines.size(), 1 + 302u * 8 * 3);
 	EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
 							[](const std::string &line) { return line.find(",386300") != std::string::npos; }),

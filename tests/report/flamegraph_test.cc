@@ -57,7 +57,7 @@ TEST_F(FlamegraphTest, SvgIsDeterministicAndHasATitleForEachFrame)
 	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "</title>"));
 	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "<rect") - 1) << "all but the background";
 	EXPECT_NE(svg.find("<title>uds-stream: "), std::string::npos);
-	EXPECT_NE(svg.find("Width: nanoseconds on the path of messages, added up over the 3600 that have a whole path"),
+	EXPECT_NE(svg.find("Width: nanoseconds on the path of messages, added up over the 3600 that have a complete path"),
 			  std::string::npos)
 		<< svg;
 	EXPECT_NE(svg.find(", 100.0 %</title>"), std::string::npos);
@@ -81,7 +81,7 @@ TEST(Flamegraph, AFrameTellsItsWholeWayAndItsTimePerMessageOfItsCell)
 {
 	const Stacks one = {{{{"a"}, {"64 B"}, {"wakeup", 5}, {"ipi", 5}}, 300}, {{{"a"}, {"4 KiB"}, {"wakeup", 5}}, 100}};
 	const std::string svg = flamegraph_svg(one, {{{{"a"}, {"64 B"}}, 10}, {{{"a"}, {"4 KiB"}}, 50}}, "t");
-	EXPECT_NE(svg.find("<title>all messages with a whole path: 400 ns in sum, 100.0 %<"), std::string::npos) << svg;
+	EXPECT_NE(svg.find("<title>all messages with a complete path: 400 ns in sum, 100.0 %<"), std::string::npos) << svg;
 	EXPECT_NE(svg.find("<title>a → 64 B: 300 ns in sum, 30 ns a message, 75.0 %<"), std::string::npos) << svg;
 	EXPECT_NE(svg.find("<title>a → 64 B → wakeup → ipi: 300 ns in sum, 30 ns a message, 75.0 %<"), std::string::npos);
 	EXPECT_NE(svg.find("<title>a → 4 KiB → wakeup: 100 ns in sum, 2 ns a message, 25.0 %<"), std::string::npos);

@@ -43,11 +43,11 @@ TEST_F(OneWay, LatencyIsRecvMinusSend)
 	EXPECT_TRUE(look().latencies.round_trip.empty());
 }
 
-TEST_F(OneWay, LeadInIsNowhere)
+TEST_F(OneWay, WarmUpIsNowhere)
 {
-	send(0, 100, model::kStampLeadIn);
+	send(0, 100, model::kStampWarmUp);
 	send(1, 200);
-	recv(0, 130, model::kStampLeadIn | model::kStampBadPayload);
+	recv(0, 130, model::kStampWarmUp | model::kStampBadPayload);
 	recv(1, 210);
 	const BlockMessages seen = look();
 	EXPECT_EQ(seen.counts.sent, 1u);
@@ -88,8 +88,8 @@ TEST_F(OneWay, ReceptionBeforeTheSendIsRefusedNotClamped)
 
 TEST_F(OneWay, SpansGoFromTheFirstCountedMessageToTheLast)
 {
-	send(0, 100, model::kStampLeadIn);
-	recv(0, 130, model::kStampLeadIn);
+	send(0, 100, model::kStampWarmUp);
+	recv(0, 130, model::kStampWarmUp);
 	send(1, 1000);
 	EXPECT_FALSE(look().sent.per_s().has_value()) << "one message has no rate";
 	send(2, 2000);
@@ -119,8 +119,8 @@ TEST(Span, WithoutTimeThereIsNoRate)
 TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
 {
 	for (uint64_t seq = 0; seq < 4; ++seq)
-		send(seq, 1000 * (seq + 1), seq == 0 ? model::kStampLeadIn : 0);
-	block.flows[0].sends[0].return_ns += 7; // lead-in
+		send(seq, 1000 * (seq + 1), seq == 0 ? model::kStampWarmUp : 0);
+	block.flows[0].sends[0].return_ns += 7; // warm-up
 	block.flows[0].sends[1].return_ns += 30;
 	block.flows[0].sends[2].call_ns = 0; // none was made
 	block.flows[0].sends[3].return_ns = 5; // nonsense
@@ -129,7 +129,7 @@ TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
 
 TEST_F(OneWay, CountsWhatTheKernelCopiedAfterAll)
 {
-	send(0, 100, model::kStampLeadIn | model::kStampCopied);
+	send(0, 100, model::kStampWarmUp | model::kStampCopied);
 	send(1, 200, model::kStampCopied);
 	send(2, 300);
 	recv(2, 310, model::kStampCopied);
@@ -168,7 +168,8 @@ TEST(Lateness, IsNeverMoreThanTheAbsoluteTimes)
 	model::Cell bursts = socket_cell(Pattern::OneWay);
 	bursts.pattern = Pattern::Burst;
 	bursts.rate_hz = std::nullopt;
-	bursts.burst = model::Burst{100, 10'000'000};
+	bursts.levels.demand = 100;
+	bursts.levels.recovery_ns = 10'000'000;
 	EXPECT_EQ(lateness_of(bursts).late_ns, 2'000'000u);
 	EXPECT_EQ(lateness_of(bursts).too_late_ns, 10'000'000u) << "when the next burst is due";
 	slow.rate_hz = 1e-300;
@@ -213,7 +214,7 @@ TEST_F(OneWay, StampsInAnyOrderAndTwiceAreNoProblem)
 TEST(RequestResponse, EndsWithTheLastResponse)
 {
 	model::Cell cell = socket_cell(Pattern::ReqRep);
-	cell.responses = 2;
+	cell.levels.responses = 2;
 	model::Block block = block_of(2);
 	for (const uint64_t seq : {0, 1})
 		block.flows[0].sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, 0, 0});
@@ -236,10 +237,10 @@ TEST(FanOut, IsThereWhenTheLastReceiverHasIt)
 	model::Block block = block_of(2);
 	for (const uint64_t seq : {0, 1, 2})
 		for (model::BlockFlow &flow : block.flows)
-			flow.sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, seq == 0 ? model::kStampLeadIn : 0, 0});
+			flow.sends.push_back({seq, 0, 100 * seq + 10, 0, 0, 0, 1, seq == 0 ? model::kStampWarmUp : 0, 0});
 	block.flows[0].recvs = {
-		{0, 1, 0, 0, 0, 0, 50, 1, model::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 240, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
-	block.flows[1].recvs = {{0, 1, 0, 0, 0, 0, 60, 1, model::kStampLeadIn}, {1, 1, 0, 0, 0, 0, 190, 1, 0}};
+		{0, 1, 0, 0, 0, 0, 50, 1, model::kStampWarmUp}, {1, 1, 0, 0, 0, 0, 240, 1, 0}, {2, 1, 0, 0, 0, 0, 230, 1, 0}};
+	block.flows[1].recvs = {{0, 1, 0, 0, 0, 0, 60, 1, model::kStampWarmUp}, {1, 1, 0, 0, 0, 0, 190, 1, 0}};
 	const BlockMessages seen = look_at_messages(block, cell);
 	EXPECT_EQ(seen.latencies.by_flow, (std::vector<Times>{{130, 20}, {80}}));
 	EXPECT_EQ(seen.latencies.to_all, Times{130}) << "message 2 is lost on its way to the second";

@@ -121,7 +121,7 @@ TEST_F(RunStateTest, AMachineThatStayedIsTold)
 	tail.cache_lines = {line_of({51, 50, 52})};
 	const RunResult result = of({0, 0, 0});
 	EXPECT_EQ(notices_of(result).find("machine changed"), std::string::npos);
-	EXPECT_EQ(notices_of(result).find("no probe tells"), std::string::npos);
+	EXPECT_EQ(notices_of(result).find("no probe sees"), std::string::npos);
 	EXPECT_NE(terminal_report(result, {.unicode = true}).find("a cache line took 51 ns from CPU 0 to CPU 1"),
 			  std::string::npos);
 }
@@ -130,7 +130,7 @@ TEST_F(RunStateTest, InterruptsThatNoProbeTellsAreCounted)
 {
 	tail.untraced_interrupts = {{"HVS", "Hyper-V stimer0 interrupts", 1200}, {"XYZ", "", 34}};
 	const RunResult result = of({0, 0, 0});
-	EXPECT_NE(notices_of(result).find("no probe tells 1234 of the interrupts of the measured CPUs (Hyper-V stimer0 "
+	EXPECT_NE(notices_of(result).find("no probe sees 1234 of the interrupts of the measured CPUs (Hyper-V stimer0 "
 									  "interrupts 1200, XYZ 34)"),
 			  std::string::npos)
 		<< notices_of(result);

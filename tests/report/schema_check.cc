@@ -38,9 +38,9 @@ public:
 
 	void check(const json &schema, const json &value, const std::string &where)
 	{
-		static const std::set<std::string> kKnown = {"$schema", "$defs",    "$ref",     "title",    "description",
-													 "type",    "const",    "enum",     "required", "properties",
-													 "items",   "minItems", "maxItems", "minimum",  "pattern"};
+		static const std::set<std::string> kKnown = {
+			"$schema",  "$defs",      "$ref",  "title",    "description", "type",    "const",   "enum",
+			"required", "properties", "items", "minItems", "maxItems",    "minimum", "pattern", "additionalProperties"};
 		for (const auto &[keyword, unused] : schema.items())
 			if (!kKnown.contains(keyword))
 				complain(where, "the schema uses " + keyword);
@@ -84,11 +84,13 @@ private:
 			for (const json &key : schema["required"])
 				if (!value.contains(key.get<std::string>()))
 					complain(where, "has no " + key.dump());
-		if (!schema.contains("properties"))
+		if (!schema.contains("properties") && !schema.contains("additionalProperties"))
 			return;
 		for (const auto &[key, member] : value.items()) {
-			if (schema["properties"].contains(key))
+			if (schema.contains("properties") && schema["properties"].contains(key))
 				check(schema["properties"][key], member, where + "/" + key);
+			else if (schema.contains("additionalProperties"))
+				check(schema["additionalProperties"], member, where + "/" + key);
 			else
 				complain(where, "the schema doesn't describe " + key);
 		}

@@ -13,7 +13,7 @@ namespace {
 using model::Block;
 using model::Pattern;
 
-constexpr uint64_t kLeadIn = 2;
+constexpr uint64_t kWarmUp = 2;
 constexpr std::array<uint64_t, 2> kSocketKeys = {11, 12};
 
 class Maker {
@@ -31,15 +31,15 @@ public:
 			block_.sides[side].tid = kTids[side];
 			window_.threads.push_back(
 				{kTids[side], static_cast<uint32_t>(side), "uds-stream " + model::side_name(cell, side)});
-			block_.sides[side].usage.user_ns = 1000 * (plan.messages + kLeadIn);
-			block_.sides[side].usage.system_ns = 3000 * (plan.messages + kLeadIn);
+			block_.sides[side].usage.user_ns = 1000 * (plan.messages + kWarmUp);
+			block_.sides[side].usage.system_ns = 3000 * (plan.messages + kWarmUp);
 		}
 		if (plan.probed)
 			for (const int32_t cpu : {0, 1, -1})
 				window_.slots.push_back({.cpu = cpu, .capacity = 1u << 16, .records = {}});
 		window_.begin.monotonic_ns = now_ - 10000;
 		idle_since_ = {now_ - 5000, now_ - 5000};
-		for (uint64_t seq = 0; seq < plan.messages + kLeadIn; ++seq) {
+		for (uint64_t seq = 0; seq < plan.messages + kWarmUp; ++seq) {
 			const uint64_t arrived = message(0, seq, now_);
 			const uint64_t answered = pingpong ? message(1, seq, arrived + 500) : arrived;
 			now_ = answered + 3000;
@@ -64,7 +64,7 @@ private:
 	{
 		const size_t to = 1 - from;
 		const uint64_t delay = plan_.delay_ns(seq, from);
-		const uint32_t flags = seq < kLeadIn ? model::kStampLeadIn : 0;
+		const uint32_t flags = seq < kWarmUp ? model::kStampWarmUp : 0;
 		block_.flows[from].sends.push_back({seq, t, t, t + 200, 0, t + 1900, 1, flags, 0});
 		const uint64_t ask = idle_since_[to], taken = t + 5000 + delay;
 		block_.flows[from].recvs.push_back({seq, ask, 0, ask, taken, 0, taken + 300, 1, flags});

@@ -22,7 +22,7 @@ inline constexpr uint32_t kHog = 4711;
 struct BlockPlan {
 	uint32_t cell = 0, round = 0;
 	bool probed = false;
-	uint64_t messages = 100; // counted ones, in each direction that the pattern has; two lead-in messages come before
+	uint64_t messages = 100; // counted ones, in each direction that the pattern has; two warm-up messages come before
 	// What is added to message `seq` of side `from` between its wakeup and its switch-in, while kHog has the CPU.
 	std::function<uint64_t(uint64_t seq, size_t from)> delay_ns = [](uint64_t, size_t) { return 0; };
 };

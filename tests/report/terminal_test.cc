@@ -33,19 +33,19 @@ box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hype
 CPUs 0 and 1: two cores under one last-level cache
 
 one-way latency in µs, wait block
-target      pattern   size         p50         p99       trip        pacing  layers             CPU  lost         probes
+target      pattern   size         p50         p99        RTT        pacing  layers             CPU  lost         probes
 uds-stream  pingpong  64 B  5.37 ±0.06  7.81 ±0.05  11.2 ±0.1             –  ████░░░▒▒▒▒▒▙▙▙▄  4.00     0  +0.200 ±0.000
 uds-stream  oneway    64 B  5.37 ±0.06  7.81 ±0.05          –  0.000 ±0.000  ████░░░▒▒▒▒▒▙▙▙▄  8.00     0  +0.200 ±0.000
 ▀ sender.user  █ sender.kernel  ░ wakeup  ▒ runqueue  ▙ receiver.kernel  ▄ receiver.user
-±: half of the 95 % interval over blocks; p99's is too narrow for rare events · trip: p50 of the round trip · pacing:
-p99 of intended → real send, beside the latency · p99.9 is left out: it needs 75000 messages in 75 blocks · layers:
-where the time of typical messages goes (p40 to p60), with probes · CPU: of both sides per message · probes: what they
-added to the p50 · –: not measured, or too few messages or blocks
+±: half of the 95 % interval over blocks; p99's is too narrow for rare events · RTT: p50 of the round trip · pacing: p99
+of intended → real send, beside the latency · p99.9 is left out: it needs 75000 messages in 75 blocks · layers: where
+the time of typical messages goes (p40 to p60), with probes · CPU: of both sides per message · probes: what they added
+to the p50 · –: not measured, or too few messages or blocks
 
 openings  each cell was measured in fresh processes once · intervals are over blocks of the same processes: another run
           may differ by more
 
-worst message with a whole path: uds-stream 64 B, answer 150 of round 6, 386 µs
+worst message with a complete path: uds-stream 64 B, answer 150 of round 6, 386 µs
     layer                 thread          µs    share  known
   ▀ sender.user           responder    0.200    0.0 %  exact
   █ sender.kernel         responder    1.000    0.3 %  exact
@@ -266,7 +266,7 @@ TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)
 	result.cells[2].cell.qos[ICEPATH_QOS_DEPTH] = 4;
 	out = terminal_report(result, {.unicode = true, .width = 400, .verbose = true});
 	EXPECT_NE(out.find("asked for lifespan 10ms, granted lifespan 20ms"), std::string::npos) << out;
-	EXPECT_NE(out.find("asked for depth 4, the library doesn't tell it"), std::string::npos) << out;
+	EXPECT_NE(out.find("asked for depth 4, the library doesn't report it"), std::string::npos) << out;
 }
 
 // Cells without a file: target, pattern and size, and the p50.
@@ -316,9 +316,9 @@ TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 	add("null", model::Pattern::PingPong, 64, std::nullopt); // too few messages
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();
 	result.cells.back().latency.percentiles[0] = 206;
-	result.cells.back().cell.injection.sender_user_ns = 20'000;
+	result.cells.back().cell.levels.sender_user_ns = 20'000;
 	EXPECT_EQ(text().find("floor"), std::string::npos) << "a delay was put into it";
-	result.cells.back().cell.injection = {};
+	result.cells.back().cell.levels = {};
 	EXPECT_NE(text().find("floor"), std::string::npos);
 }
 

@@ -41,7 +41,7 @@ TEST(Explain, AddsUpToAHundredPercent)
 {
 	const auto lines = explain(example(), socket_cell(model::Pattern::PingPong), {false, true});
 	const std::vector<std::string> expected = {
-		"worst message with a whole path: uds-stream 64 B, message 18 233 of round 3, 2.00 µs",
+		"worst message with a complete path: uds-stream 64 B, message 18 233 of round 3, 2.00 µs",
 		"    layer            thread     µs    share  known",
 		"  █ sender.kernel    tx      0.333   16.7 %  exact",
 		"  ░ wakeup/ipi       rx      0.333   16.7 %  exact",

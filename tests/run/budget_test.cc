@@ -33,10 +33,10 @@ std::string refusal(double budget_s, const std::vector<model::Cell> &cells)
 	return "";
 }
 
-TEST(LeastBlock, HoldsTheLeadInAndUsefulMessagesAtTheCellsRate)
+TEST(LeastBlock, HoldsTheWarmUpAndUsefulMessagesAtTheCellsRate)
 {
-	for (const auto &[rate_hz, lead_in] : {std::pair{1.0, 1u}, {100.0, 10u}, {2000.0, kLeadIn}, {1e6, kLeadIn}}) {
-		const double needed_ns = (lead_in + kUsefulMessages) * 1e9 / rate_hz;
+	for (const auto &[rate_hz, warm_up] : {std::pair{1.0, 1u}, {100.0, 10u}, {2000.0, kWarmUp}, {1e6, kWarmUp}}) {
+		const double needed_ns = (warm_up + kUsefulMessages) * 1e9 / rate_hz;
 		EXPECT_GT(static_cast<double>(least_block_ns(one_way(rate_hz), 1000)), needed_ns) << rate_hz;
 		EXPECT_LT(static_cast<double>(least_block_ns(one_way(rate_hz), 1000)), 1.2 * needed_ns + 10e6) << rate_hz;
 	}
@@ -57,34 +57,34 @@ TEST(LeastBlock, HoldsNoMoreThanTheMessagesThatAreAskedFor)
 	EXPECT_LT(least_block_ns(one_way(100), 5), (10 + 10) * 10 * kMs);
 }
 
-TEST(LeadIn, IsLimitedByNumberAndTime)
+TEST(WarmUp, IsLimitedByNumberAndTime)
 {
-	EXPECT_EQ(lead_in_of(one_way(2000)), kLeadIn);
-	EXPECT_EQ(lead_in_of(one_way(100)), 10u) << "100 ms of them";
-	EXPECT_EQ(lead_in_of(one_way(1)), 1u);
+	EXPECT_EQ(warm_up_of(one_way(2000)), kWarmUp);
+	EXPECT_EQ(warm_up_of(one_way(100)), 10u) << "100 ms of them";
+	EXPECT_EQ(warm_up_of(one_way(1)), 1u);
 	model::Cell pingpong; // has a pace only once it was measured
-	EXPECT_EQ(lead_in_of(pingpong), kLeadIn);
-	EXPECT_EQ(lead_in_of(pingpong, 88 * kMs), 1u);
-	EXPECT_EQ(lead_in_of(pingpong, 50'000), kLeadIn);
-	pingpong.injection.receiver_busy_ns = 20 * kMs;
-	EXPECT_EQ(lead_in_of(pingpong), 5u);
+	EXPECT_EQ(warm_up_of(pingpong), kWarmUp);
+	EXPECT_EQ(warm_up_of(pingpong, 88 * kMs), 1u);
+	EXPECT_EQ(warm_up_of(pingpong, 50'000), kWarmUp);
+	pingpong.levels.receiver_busy_ns = 20 * kMs;
+	EXPECT_EQ(warm_up_of(pingpong), 5u);
 	model::Cell bursts = one_way(1);
-	bursts.burst.emplace();
-	EXPECT_EQ(lead_in_of(bursts), kLeadIn);
+	bursts.pattern = model::Pattern::Burst;
+	EXPECT_EQ(warm_up_of(bursts), kWarmUp);
 }
 
 TEST(LeastBlock, OfSparseCellsIsOneForAllThatTakeTurns)
 {
 	model::Cell sparse = one_way(5);
 	sparse.pattern = model::Pattern::Sparse;
-	EXPECT_EQ(lead_in_of(sparse), 1u);
+	EXPECT_EQ(warm_up_of(sparse), 1u);
 	model::Cell large = one_way(1000);
 	large.payload_bytes = 1u << 20;
-	EXPECT_EQ(lead_in_of(large), kLeadIn);
+	EXPECT_EQ(warm_up_of(large), kWarmUp);
 	large.mechanisms = {model::Mechanism::LibraryCalls}; // each takes many records
-	EXPECT_EQ(lead_in_of(large), kLeadIn / 4);
+	EXPECT_EQ(warm_up_of(large), kWarmUp / 4);
 	large.payload_bytes = 4096;
-	EXPECT_EQ(lead_in_of(large), kLeadIn);
+	EXPECT_EQ(warm_up_of(large), kWarmUp);
 	const uint64_t alone_ns = least_block_ns(sparse, 1000);
 	EXPECT_GT(alone_ns, (1 + kUsefulMessages) * 200 * kMs);
 	EXPECT_LT(alone_ns, (4 + kUsefulMessages) * 200 * kMs);
@@ -117,14 +117,15 @@ TEST(LeastBlock, OfASearchHoldsWhatJudgesARate)
 TEST(LeastBlock, CountsTheDelaysThatArePutIn)
 {
 	model::Cell pingpong;
-	pingpong.injection = {2 * kMs, 3 * kMs};
+	pingpong.levels.sender_user_ns = 2 * kMs;
+	pingpong.levels.receiver_busy_ns = 3 * kMs;
 	EXPECT_GT(least_block_ns(pingpong, 1000), (20 + kUsefulMessages) * 5 * kMs);
 	EXPECT_LT(least_block_ns(pingpong, 1000), (25 + kUsefulMessages) * 5 * kMs);
 	model::Cell busy_receiver = one_way(10'000);
-	busy_receiver.injection.receiver_busy_ns = 3 * kMs;
-	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 3 * kMs);
-	busy_receiver.injection.sender_user_ns = 2 * kMs;
-	EXPECT_LT(least_block_ns(busy_receiver, 1000), (kLeadIn + kUsefulMessages) * 4 * kMs) << "at the same time";
+	busy_receiver.levels.receiver_busy_ns = 3 * kMs;
+	EXPECT_GT(least_block_ns(busy_receiver, 1000), (kWarmUp + kUsefulMessages) * 3 * kMs);
+	busy_receiver.levels.sender_user_ns = 2 * kMs;
+	EXPECT_LT(least_block_ns(busy_receiver, 1000), (kWarmUp + kUsefulMessages) * 4 * kMs) << "at the same time";
 	busy_receiver.graph = model::star(1, {0, 0}, model::Between::OneThread, false);
 	EXPECT_GT(least_block_ns(busy_receiver, 1000), (20 + kUsefulMessages) * 5 * kMs) << "one after the other";
 }
@@ -133,7 +134,7 @@ TEST(MostMessages, AreWhatASlowReceiverCanTakeInTheBlock)
 {
 	model::Cell cell = one_way(2000);
 	EXPECT_EQ(most_messages(cell, 500 * kMs, 1000), 1000u);
-	cell.injection.receiver_busy_ns = 10 * kMs;
+	cell.levels.receiver_busy_ns = 10 * kMs;
 	EXPECT_EQ(most_messages(cell, 2 * kSecond, 1000), 200u - 10);
 	EXPECT_EQ(most_messages(cell, 100 * kSecond, 1000), 1000u);
 	EXPECT_GE(most_messages(cell, least_block_ns(cell, 1000), 1000), kUsefulMessages);
@@ -143,7 +144,7 @@ TEST(LeastBlock, FollowsTheMeasuredPace)
 {
 	EXPECT_GT(least_block_ns(100 * kMs, 1, 1000), (1 + kUsefulMessages) * 100 * kMs);
 	EXPECT_LT(least_block_ns(100 * kMs, 1, 1000), 30 * 100 * kMs);
-	EXPECT_GT(least_block_ns(100 * kMs, kLeadIn, 5), (kLeadIn + 5) * 100 * kMs) << "no more than were asked for";
+	EXPECT_GT(least_block_ns(100 * kMs, kWarmUp, 5), (kWarmUp + 5) * 100 * kMs) << "no more than were asked for";
 }
 
 TEST(CheckBudget, RefusesWhatCannotHoldOnePairOfRoundsAndNamesWhatDoes)
@@ -156,7 +157,7 @@ TEST(CheckBudget, RefusesWhatCannotHoldOnePairOfRoundsAndNamesWhatDoes)
 	ASSERT_NE(at, std::string::npos) << sentence;
 	const double would_do_s = std::stod(sentence.substr(at + 3));
 	EXPECT_EQ(refusal(would_do_s, {one_way(2000), one_way(1)}), "") << "what the sentence asks for is enough";
-	EXPECT_LT(would_do_s, 1.5 * 2 * (kLeadIn + kUsefulMessages));
+	EXPECT_LT(would_do_s, 1.5 * 2 * (kWarmUp + kUsefulMessages));
 }
 
 TEST(CheckBudget, RefusesMoreCellsThanTheTimeHolds)

@@ -46,15 +46,15 @@ TEST(CacheLine, WhereItMayNotRunItTellsNothingAndTakesNoLongerThanItMay)
 TEST(CacheLines, AreLookedAtNowAndThen)
 {
 	const uint32_t cpu = own_cpus()[0];
-	EXPECT_TRUE(CacheLines({cpu}, 60).told().empty());
+	EXPECT_TRUE(CacheLines({cpu}, 60).all().empty());
 	CacheLines lines({cpu, cpu + 1, cpu + 2}, 1e6);
-	ASSERT_EQ(lines.told().size(), 2u);
-	EXPECT_EQ(lines.told()[1].from_cpu, cpu);
-	EXPECT_EQ(lines.told()[1].to_cpu, cpu + 2);
+	ASSERT_EQ(lines.all().size(), 2u);
+	EXPECT_EQ(lines.all()[1].from_cpu, cpu);
+	EXPECT_EQ(lines.all()[1].to_cpu, cpu + 2);
 	lines.look();
-	const auto before = lines.told();
+	const auto before = lines.all();
 	lines.look_if_due();
-	EXPECT_EQ(lines.told(), before) << "a run of a million seconds has no room for that";
+	EXPECT_EQ(lines.all(), before) << "a run of a million seconds has no room for that";
 }
 
 TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
@@ -65,11 +65,11 @@ TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
 	const uint64_t begin_ns = icepath_now_ns();
 	while (icepath_now_ns() < begin_ns + 20'000'000) {
 	}
-	cost.tell(window);
+	cost.add_to(window);
 	ASSERT_TRUE(window.own_cpu_ns && window.steal_ns);
 	EXPECT_GT(*window.own_cpu_ns, 1'000'000u);
 	model::Window other;
-	BlockCost(cpus, -1).tell(other);
+	BlockCost(cpus, -1).add_to(other);
 	EXPECT_FALSE(other.own_cpu_ns) << "a helper that isn't there";
 }
 

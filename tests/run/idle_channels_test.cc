@@ -26,7 +26,7 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between be
 	model::Cell cell;
 	cell.target = "pipe";
 	cell.pattern = model::Pattern::OneWay;
-	cell.idle_channels = idle_channels;
+	cell.levels.idle_channels = idle_channels;
 	cell.graph = model::star(1, std::vector(2, static_cast<uint32_t>(sched_getcpu())), between, false);
 	privilege::Identity user;
 	user.uid = getuid();
@@ -36,7 +36,7 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between be
 	const std::array<size_t, 2> open = {descriptors_of(live.tids()[0]), descriptors_of(live.tids()[1])};
 	BlockWish wish;
 	wish.number = 1;
-	wish.lead_in = 0;
+	wish.warm_up = 0;
 	wish.count = 10;
 	wish.duration_ns = 50'000'000;
 	const model::Block block = run_alone(live, wish, SlotsView(), nullptr);

@@ -16,7 +16,7 @@
 namespace icepath::run {
 namespace {
 
-constexpr uint32_t kLeadIn = 2, kCount = 10, kRoom = 20;
+constexpr uint32_t kWarmUp = 2, kCount = 10, kRoom = 20;
 
 privilege::Identity self()
 {
@@ -56,7 +56,7 @@ protected:
 	{
 		BlockWish wish;
 		wish.number = ++blocks;
-		wish.lead_in = kLeadIn;
+		wish.warm_up = kWarmUp;
 		wish.count = kCount;
 		wish.duration_ns = 50'000'000;
 		return run_alone(live, wish, SlotsView(), nullptr);
@@ -81,8 +81,8 @@ protected:
 	{
 		EXPECT_EQ(block.failure, "");
 		EXPECT_NE(block.end, model::BlockEnd::Failed);
-		EXPECT_EQ(block.flows[0].sends.size(), kLeadIn + kCount);
-		EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount);
+		EXPECT_EQ(block.flows[0].sends.size(), kWarmUp + kCount);
+		EXPECT_EQ(block.flows[0].recvs.size(), kWarmUp + kCount);
 		EXPECT_EQ(block.flows.size(), 1u);
 	}
 
@@ -108,7 +108,7 @@ TEST_F(LyingCell, IsACellLikeAnyOtherWhereNobodyLies)
 	for (int i = 0; i < 3; i++) {
 		const model::Block block = run(*live);
 		expect_whole(block);
-		for (uint32_t message = 0; message < kLeadIn + kCount; message++) {
+		for (uint32_t message = 0; message < kWarmUp + kCount; message++) {
 			EXPECT_EQ(block.flows[0].sends[message].seq, message);
 			EXPECT_EQ(block.flows[0].recvs[message].seq, message);
 			EXPECT_LT(block.flows[0].sends[message].send_ns, block.flows[0].recvs[message].recv_ns);
@@ -136,7 +136,7 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 	EXPECT_FALSE(is_counted(block));
 	BlockWish wish;
 	wish.number = ++blocks;
-	wish.lead_in = kLeadIn;
+	wish.warm_up = kWarmUp;
 	wish.count = kCount;
 	wish.duration_ns = 50'000'000;
 	wish.count_hardware = true;
@@ -158,7 +158,7 @@ TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
 	cell.traits = {model::Trait::Lossy};
 	const model::Block block = block_of(1, "counts beyond the block");
 	EXPECT_EQ(block.failure, "");
-	EXPECT_EQ(block.flows[0].recvs.size(), kLeadIn + kCount + 1);
+	EXPECT_EQ(block.flows[0].recvs.size(), kWarmUp + kCount + 1);
 	expect_over(0, "counts beyond the block", "can't be true");
 	expect_over(1, "counts beyond its memory", "can't be true");
 }

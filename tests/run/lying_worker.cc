@@ -128,7 +128,7 @@ private:
 		auto *recvs = reinterpret_cast<model::RecvStamp *>(stamps + capacity_ * sizeof(model::SendStamp));
 		for (uint64_t i = 0; i < count; i++) {
 			const uint64_t t = time_of(block, i);
-			const uint32_t flags = i < block.lead_in ? model::kStampLeadIn : 0;
+			const uint32_t flags = i < block.warm_up ? model::kStampWarmUp : 0;
 			sends[i] = {i, t, t, t + 100, 0, t + 900, 1, flags, 0};
 			recvs[i] = {i, t + 50, 0, t + 60, t + 2000, 0, t + 2100, 1, flags};
 			if (plays("inverted times"))
@@ -142,7 +142,7 @@ private:
 
 	void run_block(const BlockRequest &block)
 	{
-		const uint32_t count = block.lead_in + block.count;
+		const uint32_t count = block.warm_up + block.count;
 		Reply reply{};
 		reply.block.sends = side_ == 0 ? count : 0;
 		reply.block.recvs = side_ == 1 ? count : 0;

@@ -286,7 +286,7 @@ TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 				EXPECT_EQ(std::ranges::count(one.window->threads, block->sides[side].tid, &model::WindowThread::tid), 1)
 					<< "of " << block->cell;
 		EXPECT_EQ(one.window->threads[3].name, "pipe receiver");
-		EXPECT_EQ(other.flows[0].sends.size(), 1 + kUsefulMessages) << "one lead-in message and those that are useful";
+		EXPECT_EQ(other.flows[0].sends.size(), 1 + kUsefulMessages) << "one warm-up message and those that are useful";
 		// Half a period of 20 ms apart, the earlier one first in turn; who comes too late waits for the next period.
 		const auto apart =
 			static_cast<int64_t>(other.flows[0].sends[0].intended_ns - one.flows[0].sends[0].intended_ns);

@@ -226,7 +226,7 @@ TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
 		const size_t flows = cells[1].graph.flows.size();
 		block["flows"] = std::vector<nlohmann::ordered_json>(flows, block["flows"][0]);
 		for (auto &flow : block["flows"])
-			flow["send_stamps"] = flow["recv_stamps"] = most_counted(flows) + kMaxLeadIn;
+			flow["send_stamps"] = flow["recv_stamps"] = most_counted(flows) + kMaxWarmUp;
 		EXPECT_NO_THROW(block_from_json(block, cells)) << sides;
 	}
 	nlohmann::ordered_json large = nlohmann::ordered_json::parse(window);

@@ -93,22 +93,19 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 		std::tie(cell.target, cell.kind, cell.pattern, cell.wait, cell.payload_bytes, cell.rate_hz, cell.mechanisms),
 		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
 				 wanted.mechanisms));
-	EXPECT_EQ(std::tie(cell.traits, cell.graph, cell.idle_channels, cell.responses),
-			  std::tie(wanted.traits, wanted.graph, wanted.idle_channels, wanted.responses));
+	EXPECT_EQ(std::tie(cell.traits, cell.graph, cell.levels), std::tie(wanted.traits, wanted.graph, wanted.levels));
 	EXPECT_EQ(cell.qos, wanted.qos);
 	EXPECT_EQ(cell.granted, wanted.granted);
 	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());
 	EXPECT_EQ(head.cells[0].graph, model::Cell().graph);
-	EXPECT_EQ(cell.burst, wanted.burst);
 	EXPECT_EQ(cell.limits, wanted.limits);
 	EXPECT_FALSE(head.cells[0].limits.has_value());
 	EXPECT_EQ(cell.calibrated, wanted.calibrated);
 	EXPECT_EQ(cell.library, wanted.library);
 	EXPECT_TRUE(head.cells[0].library.empty());
 	EXPECT_FALSE(head.cells[0].calibrated.has_value());
-	EXPECT_FALSE(head.cells[0].burst.has_value());
-	EXPECT_EQ(cell.injection.sender_user_ns, 1000u);
-	EXPECT_EQ(cell.injection.receiver_busy_ns, 2000u);
+	EXPECT_EQ(cell.levels.sender_user_ns, 1000u);
+	EXPECT_EQ(cell.levels.receiver_busy_ns, 2000u);
 
 	EXPECT_FALSE(reader.tail().has_value());
 	for (const bool probed : {false, true}) {

@@ -40,13 +40,12 @@ model::Head example_head()
 	cell.mechanisms = {model::Mechanism::Socket, model::Mechanism::Bell};
 	cell.traits = {model::Trait::CanLoan, model::Trait::Turns};
 	cell.graph = model::star(1, {2, 3}, model::Between::Threads, false);
-	cell.idle_channels = 4;
-	cell.responses = 6;
+	cell.levels.idle_channels = 4;
+	cell.levels.sender_user_ns = 1000;
+	cell.levels.receiver_busy_ns = 2000;
 	cell.qos[ICEPATH_QOS_DEPTH] = 5;
 	cell.granted[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
 	cell.granted[ICEPATH_QOS_DEADLINE] = ICEPATH_QOS_INFINITE;
-	cell.injection = {1000, 2000};
-	cell.burst = {7, 3'000'000};
 	cell.limits = {0.125, 2'000'000};
 	cell.calibrated = {0.25, 0.75};
 	cell.kind = model::kAdapter;
@@ -84,7 +83,7 @@ model::Block example_block(uint32_t round, bool probed)
 	block.sides[0].counters.migrations = {0, 3, 0, 0};
 	block.sides[0].counters.cycles = {2, 0, 0, 0};
 	block.flows = {{UINT64_MAX, 7, {}, {}}};
-	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, model::kStampLeadIn, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
+	block.flows[0].sends = {{0, 1, 2, 3, 4, 5, 6, model::kStampWarmUp, 0}, {1, 11, 12, 13, 14, 15, 16, 0, 0}};
 	block.flows[0].recvs = {{1, 2, 3, 4, 5, 6, 7, 8, model::kStampBadPayload}};
 	window->skipped = {{1100, 1200, 4}, {1300, 1400, 5}};
 	block.daemon_cpu_ns = 4711;

@@ -17,7 +17,8 @@ TEST(Injections, EachHasANameOfItsOwnAndAPlaceAndADifference)
 		SCOPED_TRACE(injection.name);
 		EXPECT_TRUE(names.insert(injection.name).second);
 		EXPECT_FALSE(injection.lands.empty());
-		EXPECT_EQ(injection.with.any() + (injection.traffic.target_without != nullptr) + injection.from_outside, 1);
+		const bool delays = injection.with.sender_user_ns != 0 || injection.with.receiver_busy_ns != 0;
+		EXPECT_EQ(delays + (injection.traffic.target_without != nullptr) + injection.from_outside, 1);
 		EXPECT_NE(injection.traffic.rate_hz > 0, injection.traffic.burst.has_value());
 	}
 }

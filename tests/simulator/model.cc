@@ -217,7 +217,7 @@ void Model::add_messages()
 			message.seq = i;
 			message.flow = flow;
 			message.id = model::message_at({flow, i});
-			message.lead_in = i < scenario.lead_in;
+			message.warm_up = i < scenario.warm_up;
 			message.dropped = scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 &&
 							  machine.chance(0.05) && !scenario.one_thread; // which would wait for it for good
 			message.legs.resize(scenario.edges.size());

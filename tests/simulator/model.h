@@ -34,7 +34,7 @@ struct Leg {
 struct Message {
 	uint64_t id = 0, seq = 0;
 	unsigned flow = 0;
-	bool lead_in = false, dropped = false;
+	bool warm_up = false, dropped = false;
 	uint64_t send = 0, recv = 0;
 	uint64_t library_call = 0, library_return = 0, library_ask = 0, library_took = 0; // stamps of its functions
 	std::vector<Leg> legs;

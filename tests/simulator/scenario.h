@@ -36,7 +36,7 @@ struct Scenario {
 	model::Wait wait = model::Wait::Block;
 	bool pingpong = false;
 	std::vector<Edge> edges{Edge::Transfer}; // more than one: there are relays
-	unsigned messages = 6, lead_in = 1;
+	unsigned messages = 6, warm_up = 1;
 	unsigned capacity = 3;
 	bool shared_cpu = false;
 	bool preemption = false, interrupts = false, spurious = false, locks = false, batches = false, held = false;

@@ -46,7 +46,7 @@ public:
 				block.flows[flow].sends.push_back({message->seq, message->send, message->send,
 												   library ? message->library_call : leg.call, leg.publish,
 												   library ? message->library_return : leg.call_return, 1,
-												   message->lead_in ? model::kStampLeadIn : 0, 0});
+												   message->warm_up ? model::kStampWarmUp : 0, 0});
 			}
 			uint64_t last_recv = 0;
 			for (const Message *message : model_.received[flow]) {
@@ -54,13 +54,13 @@ public:
 				if (library) {
 					block.flows[flow].recvs.push_back({message->seq, message->library_ask, 0, message->library_ask,
 													   message->library_took, 0, message->recv, 1,
-													   message->lead_in ? model::kStampLeadIn : 0});
+													   message->warm_up ? model::kStampWarmUp : 0});
 					continue;
 				}
 				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it has already
 				block.flows[flow].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return, leg.take_call,
 												   leg.take_return, leg.observe, message->recv, 1,
-												   message->lead_in ? model::kStampLeadIn : 0});
+												   message->warm_up ? model::kStampWarmUp : 0});
 				last_recv = message->recv;
 			}
 		}
@@ -144,7 +144,7 @@ public:
 									   static_cast<double>(message->id % 3) / 2};
 				seen.transfers.push_back(transfer);
 			}
-			if (message->recv != 0 && !message->lead_in)
+			if (message->recv != 0 && !message->warm_up)
 				seen.deliveries.push_back({message->id, model_.threads.front()->tid, model_.threads.back()->tid,
 										   *mark(message->send), *mark(message->recv)});
 		}

@@ -321,7 +321,7 @@ std::vector<Truth> truths_of(const Model &model)
 	std::vector<Truth> all;
 	for (const auto &received : model.received)
 		for (const Message *message : received)
-			if (!message->lead_in)
+			if (!message->warm_up)
 				all.push_back(teller.truth_of(*message));
 	return all;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bell by which a library's thread wakes a receiver.
-#include "middleware_adapters/data_bell.h"
+#include "plugin_kit/data_bell.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-namespace icepath::middleware {
+namespace icepath::plugin_kit {
 namespace {
 
 std::thread ring_later(DataBell &bell, std::atomic<bool> &rang)
@@ -41,4 +41,4 @@ TEST(DataBell, ARingThatWokeASleeperIsOver)
 }
 
 } // namespace
-} // namespace icepath::middleware
+} // namespace icepath::plugin_kit

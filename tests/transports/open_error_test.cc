@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "transports/plugin_table.h"
+#include "plugin_kit/plugin_table.h"
 
-namespace icepath::transports {
+namespace icepath::plugin_kit {
 namespace {
 
 TEST(OpenError, IsOfTheThreadThatOpened)
@@ -32,4 +32,4 @@ TEST(OpenError, IsOfTheThreadThatOpened)
 }
 
 } // namespace
-} // namespace icepath::transports
+} // namespace icepath::plugin_kit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipe that is kept full refers to as many of the sender's pages as it can: none of them may be written before it was
 // read.
-#include "transports/page_ring.h"
+#include "plugin_kit/page_ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/uio.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace icepath::transports {
+namespace icepath::plugin_kit {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -88,4 +88,4 @@ INSTANTIATE_TEST_SUITE_P(Sizes, PageRingOf,
 						 });
 
 } // namespace
-} // namespace icepath::transports
+} // namespace icepath::plugin_kit

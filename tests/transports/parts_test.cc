@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/parts.h"
+#include "plugin_kit/parts.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-namespace icepath::transports {
+namespace icepath::plugin_kit {
 namespace {
 
 using Verdict = PartOrder::Verdict;
@@ -68,4 +68,4 @@ TEST(PartOrder, OfRandomLossKeepsExactlyTheWholeOnes)
 }
 
 } // namespace
-} // namespace icepath::transports
+} // namespace icepath::plugin_kit

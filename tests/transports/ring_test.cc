@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "transports/mpmc_ring.h"
-#include "transports/ring_wait.h"
-#include "transports/spsc_ring.h"
+#include "plugin_kit/mpmc_ring.h"
+#include "plugin_kit/ring_wait.h"
+#include "plugin_kit/spsc_ring.h"
 
-namespace icepath::transports {
+namespace icepath::plugin_kit {
 namespace {
 
 struct Message {
@@ -180,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(Bells, RingOf, testing::Values(BellMake::Futex, BellMak
 						 bell_name);
 
 } // namespace
-} // namespace icepath::transports
+} // namespace icepath::plugin_kit

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory is made in spite of signals that come meanwhile.
-#include "transports/shared_mapping.h"
+#include "plugin_kit/shared_mapping.h"
 
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
 #include <csignal>
 
-namespace icepath::transports {
+namespace icepath::plugin_kit {
 namespace {
 
 TEST(SharedMapping, IsMadeThoughASignalInterrupts)
@@ -25,4 +25,4 @@ TEST(SharedMapping, IsMadeThoughASignalInterrupts)
 }
 
 } // namespace
-} // namespace icepath::transports
+} // namespace icepath::plugin_kit

@@ -15,7 +15,7 @@ namespace icepath::selftest {
 namespace {
 
 struct Shared {
-	std::atomic<uint32_t> lock{0}, told{0}; // told: how often the other one was given the lock
+	std::atomic<uint32_t> lock{0}, asked{0}; // told: how often the other one was given the lock
 	uint64_t ns = 0;
 };
 
@@ -29,8 +29,8 @@ void hold(void *with, std::span<const int>)
 {
 	Shared &shared = *static_cast<Shared *>(with);
 	for (uint32_t seen = 0;; seen++) {
-		while (shared.told.load() == seen)
-			futex(shared.told, FUTEX_WAIT, seen);
+		while (shared.asked.load() == seen)
+			futex(shared.asked, FUTEX_WAIT, seen);
 		sleep_for(shared.ns);
 		if (shared.lock.exchange(0) == 2)
 			futex(shared.lock, FUTEX_WAKE, INT_MAX);
@@ -52,8 +52,8 @@ public:
 		if (holder_ < 0 && (holder_ = start_beside("selftest-holder", hold, shared_, {})) < 0)
 			return false;
 		shared_->lock.store(1); // for the other one
-		shared_->told.fetch_add(1);
-		futex(shared_->told, FUTEX_WAKE, 1);
+		shared_->asked.fetch_add(1);
+		futex(shared_->asked, FUTEX_WAKE, 1);
 		while (shared_->lock.exchange(2) != 0)
 			futex(shared_->lock, FUTEX_WAIT, 2);
 		if (shared_->lock.exchange(0) == 2) // it was marked as contended above

@@ -3,11 +3,11 @@
 // that it is a library's because that is whose workers get a namespace.
 #include <sys/socket.h>
 
-#include "transports/byte_transfer.h"
-#include "transports/loopback_address.h"
-#include "transports/plugin_table.h"
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/loopback_address.h"
+#include "plugin_kit/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;

@@ -73,7 +73,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<OwnDelay> own_delay(Own own, uint64_t ns, const transports::ChannelEnd &end, int fd)
+std::unique_ptr<OwnDelay> own_delay(Own own, uint64_t ns, const plugin_kit::ChannelEnd &end, int fd)
 {
 	switch (own) {
 	case Own::Work:

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "transports/channel_end.h"
+#include "plugin_kit/channel_end.h"
 
 namespace icepath::selftest {
 
@@ -29,7 +29,7 @@ public:
 };
 
 // Of one end, which has messages go by `fd`. Null with errno set where it can't be had here.
-std::unique_ptr<OwnDelay> own_delay(Own own, uint64_t ns, const transports::ChannelEnd &end, int fd);
+std::unique_ptr<OwnDelay> own_delay(Own own, uint64_t ns, const plugin_kit::ChannelEnd &end, int fd);
 
 std::unique_ptr<OwnDelay> lock_of_another(uint64_t ns);
 std::unique_ptr<OwnDelay> page_of_another(uint64_t ns);

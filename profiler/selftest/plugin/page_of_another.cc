@@ -69,7 +69,7 @@ int watch(void *page)
 	range.mode = UFFDIO_REGISTER_MODE_MISSING;
 	if (faults >= 0 && ioctl(faults, UFFDIO_API, &api) == 0 && ioctl(faults, UFFDIO_REGISTER, &range) == 0)
 		return faults;
-	transports::close_all({faults});
+	plugin_kit::close_all({faults});
 	return -1;
 }
 

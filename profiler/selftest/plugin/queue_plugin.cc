@@ -5,12 +5,12 @@
 #include <array>
 #include <string>
 
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/plugin_table.h"
 #include "profiler/selftest/plugin/stretch.h"
 #include "profiler/selftest/plugin/two_networks.h"
-#include "transports/byte_transfer.h"
-#include "transports/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 using namespace icepath::selftest;
 
 struct icepath_endpoint : ChannelEnd {

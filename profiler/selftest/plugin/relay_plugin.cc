@@ -7,13 +7,13 @@
 #include <iterator>
 #include <optional>
 
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/plugin_table.h"
 #include "profiler/selftest/plugin/beside.h"
 #include "profiler/selftest/plugin/relay.h"
 #include "profiler/selftest/plugin/stretch.h"
-#include "transports/byte_transfer.h"
-#include "transports/plugin_table.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 using namespace icepath::selftest;
 
 struct icepath_endpoint : ChannelEnd {

@@ -6,13 +6,13 @@
 
 #include <iterator>
 
+#include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/plugin_table.h"
+#include "plugin_kit/tcp_connection.h"
 #include "profiler/selftest/plugin/own_delay.h"
 #include "profiler/selftest/plugin/stretch.h"
-#include "transports/byte_transfer.h"
-#include "transports/plugin_table.h"
-#include "transports/tcp_connection.h"
 
-using namespace icepath::transports;
+using namespace icepath::plugin_kit;
 using namespace icepath::selftest;
 
 struct icepath_endpoint : ChannelEnd {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// An end of a channel that leads through a broker. Brokers take what a sender gives them however little its receiver takes: they
+// keep it, drop it, or drop the receiver. A window keeps the sender from that.
+#include "plugin_kit/channel_name.h"
+#include "plugin_kit/send_window.h"
+
+namespace icepath::plugin_kit {
+
+struct BrokeredEnd : WindowedEnd {
+	using WindowedEnd::WindowedEnd;
+	std::atomic<bool> broker_gone{false};
+
+	bool is_over() const override { return is_cancelled() || broker_gone.load(std::memory_order_relaxed); }
+	int end_of_call() override
+	{
+		if (broker_gone.load(std::memory_order_relaxed))
+			return sentence.tell(ICEPATH_CLOSED, "the connection of %s to its broker is lost", target);
+		return end_of_cancelled();
+	}
+};
+
+// Side 0 names the channel and tells side 1, which joins it once it knows: `join(end, channel)` makes the end's connection.
+template <class Endpoint, class Join> int open_brokered(Endpoint &end, Join join)
+{
+	if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)
+		return status;
+	const std::string channel = new_channel();
+	give_text(end, channel);
+	return join(end, channel);
+}
+
+template <class Endpoint, class Join> int connect_brokered(Endpoint &end, const icepath_address &peer, Join join)
+{
+	if (const int status = connect_memory(&end, &peer); status != ICEPATH_OK)
+		return status;
+	return end.side == 1 ? join(end, text_of(peer)) : ICEPATH_OK;
+}
+
+} // namespace icepath::plugin_kit

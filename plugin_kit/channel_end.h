@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What every endpoint of a kernel transport has. Each plug-in derives its icepath_endpoint from it.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include "icepath/plugin.h"
+#include "plugin_kit/peer_process.h"
+#include "plugin_kit/sentence.h"
+
+namespace icepath::plugin_kit {
+
+inline void close_all(std::initializer_list<int> fds)
+{
+	for (const int fd : fds)
+		if (fd >= 0)
+			::close(fd);
+}
+
+// What a plug-in's sockets() answers: those of `sockets` that are open.
+inline uint32_t tell_sockets(std::initializer_list<int> sockets, int *fds, uint32_t capacity)
+{
+	uint32_t told = 0;
+	for (const int socket : sockets)
+		if (socket >= 0 && told < capacity)
+			fds[told++] = socket;
+	return told;
+}
+
+struct ChannelEnd {
+	const char *target;
+	uint32_t side;
+	bool sends, receives;
+	icepath_wait wait;
+	uint64_t payload_bytes;
+	uint64_t part_bytes; // of a message at most go with one call
+	std::atomic<bool> cancelled{false};
+	uint32_t peers; // above 1: of a fan-in
+	std::vector<int> peer_pidfds; // by the time of connect()
+	icepath_address given{}; // for the peer; its descriptors are closed once the peer has them
+	Sentence sentence;
+
+	ChannelEnd(const icepath_open &how, const icepath_target &what)
+		: target(what.name), side(how.side), sends(how.sends), receives(how.receives), wait(how.wait),
+		  payload_bytes(how.payload_bytes),
+		  part_bytes(what.max_part_bytes ? std::min(what.max_part_bytes, how.payload_bytes) : how.payload_bytes),
+		  peers(how.peers)
+	{}
+	~ChannelEnd()
+	{
+		for (const int pidfd : peer_pidfds)
+			::close(pidfd);
+		close_given();
+	}
+	ChannelEnd(const ChannelEnd &) = delete;
+	ChannelEnd &operator=(const ChannelEnd &) = delete;
+
+	bool in_parts() const { return part_bytes < payload_bytes; }
+	bool in_fan_in() const { return peers > 1; }
+	// Whether it makes what both sides have in common: side 0, but in a fan-in who is alone.
+	bool makes() const { return side == (in_fan_in() ? 1 : 0); }
+	bool a_peer_has_ended() const { return std::ranges::any_of(peer_pidfds, has_ended); }
+	bool is_cancelled() const { return cancelled.load(std::memory_order_relaxed); }
+
+	void give(int fd) { given.fds[given.fds_used++] = fd; }
+	void close_given()
+	{
+		for (uint32_t i = 0; i < given.fds_used; i++)
+			::close(given.fds[i]);
+		given.fds_used = 0;
+	}
+
+	// The first step of connect(): by then the peer has its own descriptors, and keeping these would hide its death.
+	// The peer's address ends with its pidfd; `others` come before.
+	int meet(const icepath_address &peer, uint32_t others)
+	{
+		close_given();
+		if (peer.fds_used != others + 1)
+			return sentence.tell(ICEPATH_FAILED, "%s: the peer's address has %u descriptors, expected %u", target,
+								 peer.fds_used, others + 1);
+		peer_pidfds.push_back(peer.fds[others]);
+		return ICEPATH_OK;
+	}
+
+	// Whether a slot may be lent for so many bytes.
+	int check_slot(uint64_t bytes)
+	{
+		if (bytes > payload_bytes)
+			return sentence.tell(ICEPATH_UNSUPPORTED, "%s: a slot has %llu bytes, %llu were asked for", target,
+								 static_cast<unsigned long long>(payload_bytes),
+								 static_cast<unsigned long long>(bytes));
+		return ICEPATH_OK;
+	}
+
+	// The beginning of a receive. Asking begins here, and what the last message left in `message` goes.
+	static void begin_taking(icepath_recv &message)
+	{
+		message.ask_ns = icepath_now_ns();
+		message.wait_return_ns = message.take_call_ns = message.take_return_ns = message.observe_ns = 0;
+		message.attempts = 0;
+		message.bytes = 0;
+	}
+	int begin(icepath_recv &message)
+	{
+		begin_taking(message);
+		return check_capacity(message);
+	}
+	int check_capacity(const icepath_recv &message)
+	{
+		if (message.capacity < payload_bytes)
+			return sentence.tell(ICEPATH_FAILED, "%s: the receive buffer is smaller than the payload", target);
+		return ICEPATH_OK;
+	}
+
+	// The status of a call that was cancelled: where the mechanism doesn't tell of the peer's death, it is seen here.
+	int end_of_cancelled()
+	{
+		if (a_peer_has_ended())
+			return sentence.tell(ICEPATH_CLOSED, "the process at the other end of %s has ended", target);
+		return sentence.tell(ICEPATH_CANCELLED, "a call on %s was cancelled", target);
+	}
+
+	int failed(const char *what)
+	{
+		return sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", target, what, std::strerror(errno));
+	}
+};
+
+} // namespace icepath::plugin_kit

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// For senders whose calls succeed though nobody is there any more.
+#include "plugin_kit/channel_end.h"
+
+namespace icepath::plugin_kit {
+
+// Looks now and then, after the message's stamps: looking costs a system call.
+class DeathWatch {
+public:
+	// ICEPATH_OK, or ICEPATH_CLOSED with its sentence.
+	int look(ChannelEnd &end, uint64_t now_ns)
+	{
+		if (now_ns - looked_ns_ < kEveryNs)
+			return ICEPATH_OK;
+		looked_ns_ = now_ns;
+		if (!end.a_peer_has_ended())
+			return ICEPATH_OK;
+		return end.sentence.tell(ICEPATH_CLOSED, "the process at the other end of %s has ended", end.target);
+	}
+
+private:
+	static constexpr uint64_t kEveryNs = 100'000'000;
+	uint64_t looked_ns_ = 0;
+};
+
+} // namespace icepath::plugin_kit

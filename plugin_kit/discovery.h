@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How two ends find each other whose library discovers its peers: side 0 names the channel in open(), and tells side 1, which joins in
+// connect(). Each waits there until its library knows of the other.
+#include "plugin_kit/channel_name.h"
+
+namespace icepath::plugin_kit {
+
+// What DDS takes for the name of a topic.
+inline std::string topic_of(const std::string &channel, uint32_t from)
+{
+	std::string name = "icepath_" + channel + (from == 0 ? "_forth" : "_back");
+	std::ranges::replace(name, '-', '_');
+	return name;
+}
+
+// The rest of open(). `join(end, channel)` makes this end's half.
+template <class Endpoint, class Join> int open_discovered(Endpoint &end, Join join)
+{
+	if (end.side == 1)
+		return ICEPATH_OK;
+	const std::string channel = plugin_kit::new_channel();
+	plugin_kit::give_text(end, channel);
+	return join(end, channel);
+}
+
+// The rest of connect(), after meet(). Side 1 comes first, and finds the half of side 0. `is_matched()` asks the library.
+template <class Endpoint, class Join, class IsMatched>
+int connect_discovered(Endpoint &end, const icepath_address &peer, Join join, IsMatched is_matched)
+{
+	constexpr uint64_t kLongestNs = 10'000'000'000;
+	if (end.side == 1)
+		if (const int status = join(end, plugin_kit::text_of(peer)); status != ICEPATH_OK)
+			return status;
+	const uint64_t give_up_ns = icepath_now_ns() + kLongestNs;
+	while (!is_matched()) {
+		if (end.is_cancelled())
+			return end.end_of_cancelled();
+		if (icepath_now_ns() > give_up_ns)
+			return end.sentence.tell(ICEPATH_FAILED, "%s: the two ends haven't discovered each other in 10 s",
+									 end.target);
+		usleep(1000);
+	}
+	return ICEPATH_OK;
+}
+
+} // namespace icepath::plugin_kit
