@@ -16,6 +16,7 @@
 #include "profiler/capture/capture.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/cpu_claim.h"
+#include "profiler/privilege/helper_filter.h"
 #include "profiler/privilege/own_child.h"
 #include "profiler/privilege/root_helper.h"
 
@@ -168,6 +169,8 @@ private:
 			put(reply.choices[i].why_not, trial.why_not);
 		}
 		to_send.push_back(capture_->slots_fd());
+		// Without a filter it has what keep_rights_for_capturing() left it.
+		(void)allow_capturing_calls_only();
 	}
 
 	void claim(const HelperRequest &request)

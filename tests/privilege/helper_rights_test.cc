@@ -2,10 +2,13 @@
 // What the root helper keeps of root, and whom it outlives: nobody.
 #include "profiler/privilege/helper_rights.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "profiler/privilege/helper_filter.h"
 #include "tests/privilege/raw_helper.h"
 
 namespace icepath::privilege {
@@ -58,6 +62,26 @@ TEST(HelperRights, AreThoseOfCapturingAndNoOthers)
 				  failed |= std::filesystem::current_path() != "/" ? 32 : 0;
 				  failed |= std::getenv("PATH") != nullptr ? 64 : 0;
 				  failed |= getsid(0) != getpid() ? 128 : 0;
+				  return failed;
+			  }),
+			  0);
+}
+
+TEST(HelperFilter, LeavesReadingAndTakesTheRest)
+{
+	EXPECT_EQ(in_a_child([] {
+				  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+				  if (!allow_capturing_calls_only())
+					  return 1;
+				  const auto is_refused = [](long result) { return result < 0 && errno == EPERM; };
+				  int failed = 0;
+				  failed |= open("/proc/self/status", O_RDONLY | O_CLOEXEC) < 0 ? 2 : 0;
+				  failed |= !is_refused(open("/dev/null", O_WRONLY | O_CLOEXEC)) ? 4 : 0;
+				  failed |= !is_refused(open("/tmp/icepath-test-of-filter", O_RDONLY | O_CREAT, 0600)) ? 8 : 0;
+				  failed |= !is_refused(execl("/bin/true", "true", nullptr)) ? 16 : 0;
+				  failed |= !is_refused(ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr)) ? 32 : 0;
+				  failed |= !is_refused(unshare(CLONE_NEWNS)) ? 64 : 0;
+				  failed |= !is_refused(fork()) ? 128 : 0;
 				  return failed;
 			  }),
 			  0);

@@ -71,6 +71,16 @@ TEST_F(LoadedHelper, HandsOutItsSlots)
 	munmap(memory, size_t{slot_bytes} * 2);
 }
 
+TEST_F(LoadedHelper, MakesTheSystemCallsOfCapturingOnly)
+{
+	load();
+	std::ifstream status("/proc/" + std::to_string(helper.pid()) + "/status");
+	bool filtered = false;
+	for (std::string line; std::getline(status, line);)
+		filtered |= line == "Seccomp:\t2";
+	EXPECT_TRUE(filtered);
+}
+
 TEST_F(LoadedHelper, FollowsAChildAndWatchesItsFamily)
 {
 	load();
