@@ -142,6 +142,89 @@ void check(RunOptions &run, const RunTexts &texts)
 		throw Failure(ExitCode::Usage, "--name: give a plain name, without '/'");
 }
 
+// What each command's options are collected in.
+struct Commands {
+	RunOptions run;
+	RunTexts texts;
+	ReportOptions report;
+	FlamegraphOptions flamegraph;
+	ExportOptions exported;
+	std::vector<std::string> formats = {"hgrm"};
+	CalibrateOptions calibrate;
+	SelftestOptions selftest;
+	std::string selftest_duration = "60", selftest_tier;
+	DoctorOptions doctor;
+	std::string doctor_tier;
+	ListOptions list;
+};
+
+// Those that need a run directory and nothing else.
+void add_of_stored_run(CLI::App &app, Commands &commands)
+{
+	CLI::App *report = app.add_subcommand("report", "print a run's report again");
+	report->add_option("RUN", commands.report.run, "run directory")->required();
+	report->add_flag("-v,--verbose", commands.report.verbose, "what the noise does and what mends it, every notice");
+	report->add_flag("--json", commands.report.json, "what run.json holds, to stdout");
+	CLI::App *flamegraph = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
+	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
+	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
+	flamegraph->add_flag("--folded", commands.flamegraph.folded_only, "print folded stacks, write nothing");
+	CLI::App *exported = app.add_subcommand("export", "a run's latencies for other tools");
+	exported->add_option("RUN", commands.exported.run, "run directory")->required();
+	exported
+		->add_option("-f,--format", commands.formats, fmt::format("{}", fmt::join(report::kExportFormatNames, ", ")))
+		->delimiter(',')
+		->capture_default_str();
+	exported->add_option("-o,--output", commands.exported.output, "folder for the files (the run directory)");
+}
+
+void add_commands(CLI::App &app, Commands &commands)
+{
+	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), commands.run, commands.texts);
+	add_of_stored_run(app, commands);
+	CLI::App *calibrate = app.add_subcommand(
+		"calibrate", "where within its calls a queue has a message, by hardware watchpoints; needs root");
+	calibrate->add_option("-o,--output", commands.calibrate.output, "file to write")->capture_default_str();
+	calibrate->add_option("--cpu", commands.calibrate.cpu, "CPU to run on")->default_str("a run's receiver's");
+	add_selftest(*app.add_subcommand("selftest", "whether delays put into known layers are found there; needs root"),
+				 commands.selftest, commands.selftest_duration, commands.selftest_tier);
+	CLI::App *doctor = app.add_subcommand("doctor", "what this machine can do, by trying");
+	doctor->add_flag("--json", commands.doctor.json, "as JSON");
+	add_tier(*doctor, commands.doctor_tier);
+	app.add_subcommand("list", "transports, middleware, and what they support")
+		->add_flag("--json", commands.list.json, "as JSON");
+}
+
+// With what was left to check of its options.
+Command chosen(const CLI::App &app, Commands &commands)
+{
+	if (app.got_subcommand("run")) {
+		check(commands.run, commands.texts);
+		return commands.run;
+	}
+	if (app.got_subcommand("report"))
+		return commands.report;
+	if (app.got_subcommand("flamegraph"))
+		return commands.flamegraph;
+	if (app.got_subcommand("export")) {
+		commands.exported.formats =
+			values_of<report::ExportFormat>("--format", commands.formats, report::kExportFormatNames);
+		return commands.exported;
+	}
+	if (app.got_subcommand("calibrate"))
+		return commands.calibrate;
+	if (app.got_subcommand("selftest")) {
+		commands.selftest.duration_s = seconds_of(commands.selftest_duration);
+		commands.selftest.tier = tier_of(commands.selftest_tier);
+		return commands.selftest;
+	}
+	if (app.got_subcommand("doctor")) {
+		commands.doctor.tier = tier_of(commands.doctor_tier);
+		return commands.doctor;
+	}
+	return commands.list;
+}
+
 } // namespace
 
 std::optional<CommandLine> parse(int argc, char **argv)
@@ -154,44 +237,8 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	app.require_subcommand(1);
 	app.add_flag("--no-color,--no-colour", line.no_colour, "plain text");
 	app.fallthrough();
-	RunOptions run;
-	RunTexts texts;
-	ReportOptions report;
-	FlamegraphOptions flamegraph;
-	ExportOptions exported;
-	std::vector<std::string> formats = {"hgrm"};
-	CalibrateOptions calibrate;
-	SelftestOptions selftest;
-	std::string selftest_duration = "60", selftest_tier;
-	DoctorOptions doctor;
-	ListOptions list;
-	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), run, texts);
-	CLI::App *report_app = app.add_subcommand("report", "print a run's report again");
-	report_app->add_option("RUN", report.run, "run directory")->required();
-	report_app->add_flag("-v,--verbose", report.verbose, "what the noise does and what mends it, every notice");
-	report_app->add_flag("--json", report.json, "what run.json holds, to stdout");
-	CLI::App *flamegraph_app = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
-	flamegraph_app->add_option("RUN", flamegraph.run, "run directory")->required();
-	flamegraph_app->add_option("-o,--output", flamegraph.output, "folder for the files (the run directory)");
-	flamegraph_app->add_flag("--folded", flamegraph.folded_only, "print folded stacks, write nothing");
-	CLI::App *export_app = app.add_subcommand("export", "a run's latencies for other tools");
-	export_app->add_option("RUN", exported.run, "run directory")->required();
-	export_app->add_option("-f,--format", formats, fmt::format("{}", fmt::join(report::kExportFormatNames, ", ")))
-		->delimiter(',')
-		->capture_default_str();
-	export_app->add_option("-o,--output", exported.output, "folder for the files (the run directory)");
-	CLI::App *calibrate_app = app.add_subcommand(
-		"calibrate", "where within its calls a queue has a message, by hardware watchpoints; needs root");
-	calibrate_app->add_option("-o,--output", calibrate.output, "file to write")->capture_default_str();
-	calibrate_app->add_option("--cpu", calibrate.cpu, "CPU to run on")->default_str("a run's receiver's");
-	add_selftest(*app.add_subcommand("selftest", "whether delays put into known layers are found there; needs root"),
-				 selftest, selftest_duration, selftest_tier);
-	CLI::App *doctor_app = app.add_subcommand("doctor", "what this machine can do, by trying");
-	doctor_app->add_flag("--json", doctor.json, "as JSON");
-	std::string doctor_tier;
-	add_tier(*doctor_app, doctor_tier);
-	app.add_subcommand("list", "transports, middleware, and what they support")
-		->add_flag("--json", list.json, "as JSON");
+	Commands commands;
+	add_commands(app, commands);
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::Success &help) {
@@ -205,28 +252,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 			throw Failure(ExitCode::Usage, fmt::format("\"{}\" is no command: icepath --help lists them", argv[1]));
 		throw Failure(ExitCode::Usage, fmt::format("{} (icepath --help lists commands and options)", error.what()));
 	}
-	if (app.got_subcommand("run")) {
-		check(run, texts);
-		line.command = run;
-	} else if (app.got_subcommand("report")) {
-		line.command = report;
-	} else if (app.got_subcommand("flamegraph")) {
-		line.command = flamegraph;
-	} else if (app.got_subcommand("export")) {
-		exported.formats = values_of<report::ExportFormat>("--format", formats, report::kExportFormatNames);
-		line.command = exported;
-	} else if (app.got_subcommand("calibrate")) {
-		line.command = calibrate;
-	} else if (app.got_subcommand("selftest")) {
-		selftest.duration_s = seconds_of(selftest_duration);
-		selftest.tier = tier_of(selftest_tier);
-		line.command = selftest;
-	} else if (app.got_subcommand("doctor")) {
-		doctor.tier = tier_of(doctor_tier);
-		line.command = doctor;
-	} else {
-		line.command = list;
-	}
+	line.command = chosen(app, commands);
 	return line;
 }
 

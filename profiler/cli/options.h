@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The command line, taken apart. The only place that knows CLI11.
+// The command line, taken apart. This folder is the only one that knows CLI11.
 #include <optional>
 #include <string>
 #include <variant>

@@ -81,6 +81,63 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 	return shorter;
 }
 
+plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const std::string &host)
+{
+	std::vector<std::string> notices;
+	const std::vector<targets::Target> targets = run::describe_targets(notices);
+	plan::Wishes wishes = options.wishes;
+	wishes.no_threads = capture::thread_pidfds_missing();
+	check_built(wishes.targets, targets);
+	plan::Plan plan = make_plan(options, wishes, targets, cpus);
+	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
+	if (!options.calibration.empty() &&
+		calibrate::tell_cells(calibrate::read_calibration(options.calibration, calibrate::host_of(host)), plan.cells) ==
+			0)
+		plan.notices.push_back(fmt::format("{} has nothing about these cells", options.calibration));
+	return plan;
+}
+
+model::Head head_of(const std::string &command_line, const std::string &host)
+{
+	model::Head head;
+	head.icepath_version = ICEPATH_VERSION;
+	head.command_line = command_line;
+	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+	head.host_json = host;
+	return head;
+}
+
+run::SessionOptions session_of(const RunOptions &options, uint64_t started_ns)
+{
+	run::SessionOptions session;
+	session.directory = options.output.empty() ? default_directory(options.name) : options.output;
+	session.budget_s = options.duration_s;
+	session.started_ns = started_ns;
+	session.messages = options.messages;
+	session.forced_tier = options.tier;
+	return session;
+}
+
+ExitCode exit_code_of(const run::SessionResult &result, bool strict, std::vector<std::string> flaws)
+{
+	if (result.interrupted)
+		return ExitCode::Interrupted;
+	if (!result.broken_off.empty()) {
+		complain(fmt::format("icepath: {}\n", result.broken_off));
+		return ExitCode::MachineCannot;
+	}
+	if (!result.has_data) {
+		complain("icepath: nothing could be measured: the notices say why\n");
+		return ExitCode::Invalid;
+	}
+	if (!strict || (flaws.empty() && result.failed_cells == 0))
+		return ExitCode::Ok;
+	if (flaws.empty())
+		flaws.push_back("a cell failed");
+	complain(fmt::format("icepath: --strict: {}\n", fmt::join(flaws, "; ")));
+	return ExitCode::Invalid;
+}
+
 } // namespace
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
@@ -101,18 +158,8 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const cpuset::Choice cpus = choose_cpus(options, machine);
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
-	std::vector<std::string> notices;
-	const std::vector<targets::Target> targets = run::describe_targets(notices);
-	plan::Wishes wishes = options.wishes;
-	wishes.no_threads = capture::thread_pidfds_missing();
-	check_built(wishes.targets, targets);
-	plan::Plan plan = make_plan(options, wishes, targets, cpuset::measuring_cpus(cpus));
-	plan.notices.insert(plan.notices.begin(), notices.begin(), notices.end());
 	const std::string host = run::describe_host(user);
-	if (!options.calibration.empty() &&
-		calibrate::tell_cells(calibrate::read_calibration(options.calibration, calibrate::host_of(host)), plan.cells) ==
-			0)
-		plan.notices.push_back(fmt::format("{} has nothing about these cells", options.calibration));
+	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host);
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
@@ -126,20 +173,11 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
 		plan.notices.push_back(*problem);
 
-	model::Head head;
-	head.icepath_version = ICEPATH_VERSION;
-	head.command_line = command_line;
-	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host_json = host;
+	model::Head head = head_of(command_line, host);
 	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
 
-	run::SessionOptions session;
+	run::SessionOptions session = session_of(options, started_ns);
 	session.root_space = root_space ? &*root_space : nullptr;
-	session.directory = options.output.empty() ? default_directory(options.name) : options.output;
-	session.budget_s = options.duration_s;
-	session.started_ns = started_ns;
-	session.messages = options.messages;
-	session.forced_tier = options.tier;
 	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
 	const bool makes_results = options.output.empty() && !std::filesystem::exists(kResults);
 
@@ -157,22 +195,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
 		complain(fmt::format("icepath: made the folder {} here\n", kResults));
-	if (result.interrupted)
-		return ExitCode::Interrupted;
-	if (!result.broken_off.empty()) {
-		complain(fmt::format("icepath: {}\n", result.broken_off));
-		return ExitCode::MachineCannot;
-	}
-	if (!result.has_data) {
-		complain("icepath: nothing could be measured: the notices say why\n");
-		return ExitCode::Invalid;
-	}
-	if (!options.strict || (report.flaws.empty() && result.failed_cells == 0))
-		return ExitCode::Ok;
-	if (report.flaws.empty())
-		report.flaws.push_back("a cell failed");
-	complain(fmt::format("icepath: --strict: {}\n", fmt::join(report.flaws, "; ")));
-	return ExitCode::Invalid;
+	return exit_code_of(result, options.strict, std::move(report.flaws));
 }
 
 } // namespace icepath::cli

@@ -51,11 +51,14 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	transfer.through_device = cell.mechanisms.has_all({Mechanism::Socket, Mechanism::NetworkDevice});
 	if (cell.parts == 1)
 		transfer.shares = cell.calibrated;
-	transfer.in_library = cell.mechanisms.has(Mechanism::LibraryCalls);
-	transfer.carried = cell.mechanisms.has(Mechanism::KernelThread);
-	transfer.room_in_memory = cell.mechanisms.has(Mechanism::UserSlot);
-	if (transfer.room_in_memory && !cell.mechanisms.has(Mechanism::Bell))
-		transfer.publish = stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index);
+	if (cell.mechanisms.has(Mechanism::LibraryCalls))
+		transfer.by = ByLibrary{};
+	else if (!cell.mechanisms.has(Mechanism::UserSlot))
+		transfer.by = ByCall{cell.mechanisms.has(Mechanism::KernelThread)};
+	else if (cell.mechanisms.has(Mechanism::Bell))
+		transfer.by = BySlot{};
+	else
+		transfer.by = BySlot{stamp(sent.publish_ns, Evidence::Source::SendStamp, sent_index)};
 	return transfer;
 }
 
@@ -204,8 +207,11 @@ void tell_stores(const model::Block &block, const std::vector<model::Flow> &flow
 		for (FlowMessage &message : matched.messages) {
 			Transfer &transfer = message.transfer;
 			const std::vector<uint64_t> &times = stamps[transfer.from];
-			const auto next = transfer.publish ? std::ranges::upper_bound(times, transfer.publish->at_ns) : times.end();
-			transfer.stored_by_ns = next == times.end() ? 0 : *next;
+			auto *slot = std::get_if<BySlot>(&transfer.by);
+			if (!slot || !slot->publish)
+				continue;
+			const auto next = std::ranges::upper_bound(times, slot->publish->at_ns);
+			slot->stored_by_ns = next == times.end() ? 0 : *next;
 		}
 }
 
@@ -261,14 +267,8 @@ void distrust_stale_wakes(const std::vector<model::SkippedPrograms> &skipped, Ob
 		}
 }
 
-} // namespace
-
-Observations observations_of(const model::Block &block, const model::Cell &cell)
+void add_threads(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
-	Observations seen;
-	seen.begin_ns = block.window->begin.monotonic_ns;
-	seen.end_ns = block.window->finish.monotonic_ns;
-	seen.throttled = block.window->times_throttled.value_or(0) > 0;
 	const auto add_thread = [&](uint32_t tid, uint32_t cpu, const std::string &name) {
 		Thread &thread = seen.threads[tid];
 		thread.tid = tid;
@@ -288,21 +288,36 @@ Observations observations_of(const model::Block &block, const model::Cell &cell)
 		add_thread(tid, known == seen.threads.end() ? cell.graph.sides[side].cpu : known->second.first_cpu,
 				   model::side_name(cell, side));
 	}
+}
+
+// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
+// where a library's cell was measured beside them.
+void stamped_calls(const model::Block &block, const model::Cell &cell, Observations &seen)
+{
+	for (auto &[tid, thread] : seen.threads)
+		thread.calls.clear();
+	for (size_t i = 0; i < cell.graph.flows.size(); ++i) {
+		add_calls(block.flows[i].sends, seen.threads[block.sides[cell.graph.flows[i].from].tid]);
+		add_calls(block.flows[i].recvs, seen.threads[block.sides[cell.graph.flows[i].to].tid]);
+	}
+	for (auto &[tid, thread] : seen.threads)
+		make_disjoint(thread.calls);
+}
+
+} // namespace
+
+Observations observations_of(const model::Block &block, const model::Cell &cell)
+{
+	Observations seen;
+	seen.begin_ns = block.window->begin.monotonic_ns;
+	seen.end_ns = block.window->finish.monotonic_ns;
+	seen.throttled = block.window->times_throttled.value_or(0) > 0;
+	add_threads(block, cell, seen);
 	const std::vector<model::Flow> &flows = cell.graph.flows;
 	const SocketEvents events = read_log(block.window->slots, seen);
 	name_library_threads(block, cell, seen);
-	// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
-	// where a library's cell was measured beside them.
-	if (!cell.mechanisms.has(Mechanism::LibraryCalls)) {
-		for (auto &[tid, thread] : seen.threads)
-			thread.calls.clear();
-		for (size_t i = 0; i < flows.size(); ++i) {
-			add_calls(block.flows[i].sends, seen.threads[block.sides[flows[i].from].tid]);
-			add_calls(block.flows[i].recvs, seen.threads[block.sides[flows[i].to].tid]);
-		}
-		for (auto &[tid, thread] : seen.threads)
-			make_disjoint(thread.calls);
-	}
+	if (!cell.mechanisms.has(Mechanism::LibraryCalls))
+		stamped_calls(block, cell, seen);
 	// A program that the kernel skipped leaves no gap: any record of that time may be missing.
 	for (const model::SkippedPrograms &some : block.window->skipped)
 		seen.lost.push_back(

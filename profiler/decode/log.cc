@@ -121,32 +121,53 @@ Call call_of(const icepath_record &record, uint32_t index)
 	return call;
 }
 
+OffCpu off_of(const icepath_record &record, uint32_t index)
+{
+	const uint64_t waking = record.off.waking_ns;
+	auto after = [&](uint32_t ns) { return ns != 0 && waking != 0 && ns <= UINT64_MAX - waking ? waking + ns : 0; };
+	OffCpu off;
+	off.out_ns = record.off.out_ns;
+	off.in_ns = record.end_ns;
+	off.waking_ns = waking;
+	off.wakeup_ns = record.off.wakeup_ns;
+	off.ipi_ns = after(record.off.ipi_after_ns);
+	off.idle_exit_ns = after(record.off.idle_after_ns);
+	off.waker_tid = record.off.waker_tid;
+	off.waker_context = record.context;
+	off.waker_vector = record.off.waker_vector;
+	off.preempted = record.off.reason == ICEPATH_OFF_PREEMPTED;
+	off.out_cpu = record.off.out_cpu;
+	off.in_cpu = record.cpu;
+	off.in_late = (record.flags & ICEPATH_FLAG_IN_LATE) != 0;
+	off.in_fault = (record.flags & ICEPATH_FLAG_IN_FAULT) != 0;
+	off.in_reclaim = (record.flags & ICEPATH_FLAG_IN_RECLAIM) != 0;
+	off.io_wait = (record.flags & ICEPATH_FLAG_IO_WAIT) != 0;
+	off.from_idle = (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0;
+	off.went_idle = (record.flags & ICEPATH_FLAG_WENT_IDLE) != 0;
+	off.record = index;
+	return off;
+}
+
+SocketEvent event_of(const icepath_record &record, uint32_t index)
+{
+	return {record.end_ns,
+			record.socket.socket,
+			record.tid,
+			record.socket.stream_end,
+			record.socket.bytes,
+			record.cpu,
+			record.context,
+			record.socket.has_stream_end != 0,
+			(record.flags & ICEPATH_FLAG_TIER_MASK) >> ICEPATH_FLAG_TIER_SHIFT == ICEPATH_TIER_KPROBE,
+			index,
+			record.type == ICEPATH_RECORD_ENQUEUED ? record.socket.woken_tid : 0};
+}
+
 void add(const icepath_record &record, uint32_t index, Observations &seen, SocketEvents &events)
 {
 	switch (record.type) {
 	case ICEPATH_RECORD_OFF_CPU: {
-		const uint64_t waking = record.off.waking_ns;
-		auto after = [&](uint32_t ns) { return ns != 0 && waking != 0 && ns <= UINT64_MAX - waking ? waking + ns : 0; };
-		OffCpu off;
-		off.out_ns = record.off.out_ns;
-		off.in_ns = record.end_ns;
-		off.waking_ns = waking;
-		off.wakeup_ns = record.off.wakeup_ns;
-		off.ipi_ns = after(record.off.ipi_after_ns);
-		off.idle_exit_ns = after(record.off.idle_after_ns);
-		off.waker_tid = record.off.waker_tid;
-		off.waker_context = record.context;
-		off.waker_vector = record.off.waker_vector;
-		off.preempted = record.off.reason == ICEPATH_OFF_PREEMPTED;
-		off.out_cpu = record.off.out_cpu;
-		off.in_cpu = record.cpu;
-		off.in_late = (record.flags & ICEPATH_FLAG_IN_LATE) != 0;
-		off.in_fault = (record.flags & ICEPATH_FLAG_IN_FAULT) != 0;
-		off.in_reclaim = (record.flags & ICEPATH_FLAG_IN_RECLAIM) != 0;
-		off.io_wait = (record.flags & ICEPATH_FLAG_IO_WAIT) != 0;
-		off.from_idle = (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0;
-		off.went_idle = (record.flags & ICEPATH_FLAG_WENT_IDLE) != 0;
-		off.record = index;
+		const OffCpu off = off_of(record, index);
 		seen.threads[record.tid].off.push_back(off);
 		seen.cpus.try_emplace(off.in_cpu); // since when it is known matters
 		seen.cpus.try_emplace(off.out_cpu);
@@ -168,17 +189,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	case ICEPATH_RECORD_DEVICE_QUEUE:
 	case ICEPATH_RECORD_TAKEN:
 	case ICEPATH_RECORD_ENQUEUED: {
-		SocketEvent event{record.end_ns,
-						  record.socket.socket,
-						  record.tid,
-						  record.socket.stream_end,
-						  record.socket.bytes,
-						  record.cpu,
-						  record.context,
-						  record.socket.has_stream_end != 0,
-						  (record.flags & ICEPATH_FLAG_TIER_MASK) >> ICEPATH_FLAG_TIER_SHIFT == ICEPATH_TIER_KPROBE,
-						  index,
-						  record.type == ICEPATH_RECORD_ENQUEUED ? record.socket.woken_tid : 0};
+		const SocketEvent event = event_of(record, index);
 		(record.type == ICEPATH_RECORD_DATA_READY     ? events.ready
 		 : record.type == ICEPATH_RECORD_DEVICE_QUEUE ? events.device
 		 : record.type == ICEPATH_RECORD_TAKEN        ? events.taken

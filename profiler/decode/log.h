@@ -11,6 +11,9 @@ namespace icepath::decode {
 
 // Of what it makes, and what that consists of.
 using path::Boundary;
+using path::ByCall;
+using path::ByLibrary;
+using path::BySlot;
 using path::Call;
 using path::Cpu;
 using path::Delivery;

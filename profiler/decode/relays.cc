@@ -37,7 +37,7 @@ Transfer transfer_of(const FoundTransfer &step, uint64_t message, const Observat
 	const auto mark = [](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, Provenance::Paired}; };
 	Transfer transfer;
 	transfer.message = message;
-	transfer.in_library = true;
+	transfer.by = ByLibrary{};
 	transfer.from = on.from;
 	transfer.to = on.to;
 	transfer.call = mark(on.give->begin_ns, *on.give);
@@ -76,7 +76,6 @@ Transfer transfer_in_memory(const FoundTransfer &step, uint64_t message, const O
 	const Thread &giver = seen.threads.at(step.from), &taker = seen.threads.at(step.to);
 	Transfer transfer;
 	transfer.message = message;
-	transfer.in_library = true;
 	transfer.from = step.from;
 	transfer.to = step.to;
 	Boundary handed{step.taken_by.at_ns, step.taken_by.evidence, Provenance::Inferred, step.had.at_ns,
@@ -95,7 +94,7 @@ Transfer transfer_in_memory(const FoundTransfer &step, uint64_t message, const O
 		handed.at_ns = away->out_ns;
 		handed.evidence = {Evidence::Source::Record, away->record};
 	}
-	transfer.in_memory = handed;
+	transfer.by = ByLibrary{handed};
 	const OffCpu *off = off_across(taker, handed.at_ns);
 	const Boundary taken = off ? switch_in(*off) : handed;
 	transfer.take_return = Mark{taken.at_ns, taken.evidence, Provenance::Inferred};

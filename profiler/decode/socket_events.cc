@@ -176,7 +176,7 @@ void match_local(const SocketEvents &events, const Observations &seen, FlowMessa
 		else if (const OffCpu *woken = woken_by_another(seen, transfer, begin_ns, end_ns))
 			set_ready(*woken, transfer);
 		else // or it only woke that thread
-			transfer.carried = match_kernel_thread(others, begin_ns, sent_by_ns, transfer);
+			transfer.by = ByCall{match_kernel_thread(others, begin_ns, sent_by_ns, transfer)};
 	}
 }
 
@@ -250,6 +250,25 @@ void check_chains(const std::vector<Chain> &chains, const std::vector<SocketEven
 	}
 }
 
+// The announcement of the last part, each of which takes the first from `next` on; nullptr: there are too few. `in_calls`: false
+// where one wasn't announced by its CPU before the next part was queued.
+const SocketEvent *last_announced(std::span<const SocketEvent> parts, uint64_t return_ns,
+								  const std::vector<SocketEvent> &ready, std::vector<SocketEvent>::const_iterator &next,
+								  bool &in_calls)
+{
+	const SocketEvent *last = nullptr;
+	for (size_t i = 0; i < parts.size(); ++i) {
+		next =
+			std::partition_point(next, ready.end(), [&](const SocketEvent &one) { return one.at_ns < parts[i].at_ns; });
+		if (next == ready.end())
+			return nullptr;
+		last = &*next++;
+		const uint64_t by = i + 1 < parts.size() ? parts[i + 1].at_ns : return_ns;
+		in_calls &= last->cpu == parts[i].cpu && last->at_ns <= by;
+	}
+	return last;
+}
+
 } // namespace
 
 void match_datagrams(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
@@ -293,17 +312,8 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, FlowM
 		chains.back().announced += parts.size();
 		// A polling receiver may take it before it is announced: it's in flight until both have happened.
 		in_flight_until_ns = std::max(in_flight_until_ns, by_ns);
-		const SocketEvent *last = nullptr;
 		bool in_calls = alone; // each was announced before the next was queued, by the same CPU
-		for (size_t i = 0; i < parts.size(); ++i) {
-			next = std::partition_point(next, ready.end(),
-										[&](const SocketEvent &one) { return one.at_ns < parts[i].at_ns; });
-			last = next == ready.end() ? nullptr : &*next++;
-			if (!last)
-				break;
-			const uint64_t by = i + 1 < parts.size() ? parts[i + 1].at_ns : transfer.call_return->at_ns;
-			in_calls &= last->cpu == parts[i].cpu && last->at_ns <= by;
-		}
+		const SocketEvent *last = last_announced(parts, transfer.call_return->at_ns, ready, next, in_calls);
 		if (!last)
 			continue;
 		in_flight_until_ns = std::max(in_flight_until_ns, last->at_ns + 1);

@@ -56,7 +56,7 @@ bool by_room(const Observations &seen, const Call *sending, const OffCpu &off, c
 	const bool gives = sending && sending->kind == Call::Kind::Send;
 	if (takes && gives && !may_be_one_queue(seen, sending->object, call->object))
 		return false;
-	return takes || (out && (off.waker_tid == out->to || (out->carried && by_kernel_thread(off))));
+	return takes || (out && (off.waker_tid == out->to || (out->carried() && by_kernel_thread(off))));
 }
 
 } // namespace
@@ -76,7 +76,7 @@ bool is_sending(const Transfer *out, uint64_t at_ns)
 {
 	if (!out || (out->call && at_ns >= out->call->at_ns))
 		return in_sending_call(out, at_ns);
-	return out->room_in_memory && !(out->publish && at_ns >= out->publish->at_ns);
+	return std::holds_alternative<BySlot>(out->by) && !(out->publish() && at_ns >= out->publish()->at_ns);
 }
 
 Part blocked_part(const Observations &seen, const Thread &thread, const OffCpu &off, const Transfer *out)

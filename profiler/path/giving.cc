@@ -59,7 +59,7 @@ void tile_holding(const Place &place, const Boundary &end, const Holding &how, c
 		cut_at_calls(thread, begin_ns, end.at_ns, cuts);
 	std::ranges::sort(cuts, {}, &Boundary::at_ns);
 	auto label = [&](uint64_t at_ns) {
-		const bool in_kernel = in_sending_call(how.out, at_ns) && !how.out->in_library;
+		const bool in_kernel = in_sending_call(how.out, at_ns) && !how.out->in_library();
 		bool in_call = in_kernel || (how.calls && call_at(thread, at_ns));
 		return Label{in_call ? kernel : user, in_call ? Part::None : part};
 	};

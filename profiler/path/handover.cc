@@ -35,13 +35,13 @@ bool acted(const Thread &thread, std::initializer_list<std::optional<Mark>> mark
 
 bool by_giver_in_call(const Transfer &transfer, const OffCpu &off)
 {
-	const auto &begin = transfer.publish && (!transfer.call || transfer.publish->at_ns < transfer.call->at_ns)
-							? transfer.publish
+	const auto &begin = transfer.publish() && (!transfer.call || transfer.publish()->at_ns < transfer.call->at_ns)
+							? transfer.publish()
 							: transfer.call;
 	// Of a call that isn't known to have come back nothing tells what was done in it. Without one, it gives until its next stamp.
 	const uint64_t end_ns = transfer.call_return ? transfer.call_return->at_ns
 							: transfer.call      ? 0
-												 : transfer.stored_by_ns;
+												 : transfer.stored_by_ns();
 	return off.waking_ns != 0 && off.waker_context == ICEPATH_CONTEXT_TASK && off.waker_tid == transfer.from && begin &&
 		   off.waking_ns >= begin->at_ns && off.waking_ns <= end_ns;
 }
@@ -66,7 +66,7 @@ uint64_t within(const Mark &begin, const Mark &end, double share)
 // Where the calibration has it: within the sending call, and before the taking call has it out of the queue.
 std::optional<uint64_t> by_calibration(const Transfer &transfer)
 {
-	if (!transfer.shares || transfer.device || transfer.carried || !transfer.call || !transfer.call_return)
+	if (!transfer.shares || transfer.device || transfer.carried() || !transfer.call || !transfer.call_return)
 		return {};
 	uint64_t placed = within(*transfer.call, *transfer.call_return, transfer.shares->ready);
 	if (transfer.take_call && transfer.take_return)
@@ -83,7 +83,7 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	if (transfer.ready_since_ns != 0)
 		earliest = std::min(earliest, transfer.ready_since_ns);
 	Evidence at_latest = taken_by;
-	if (!transfer.device && !transfer.carried && transfer.call_return && transfer.call_return->at_ns < latest) {
+	if (!transfer.device && !transfer.carried() && transfer.call_return && transfer.call_return->at_ns < latest) {
 		latest = transfer.call_return->at_ns;
 		at_latest = transfer.call_return->evidence;
 	}
@@ -130,11 +130,11 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 // and asked meanwhile would have seen it: so it came after that.
 Boundary stored(const Observations &seen, const Transfer &transfer, const Thread &giver, const Thread &taker)
 {
-	Boundary ready = at_mark(*transfer.publish);
-	const uint64_t published_ns = transfer.publish->at_ns;
+	Boundary ready = at_mark(*transfer.publish());
+	const uint64_t published_ns = transfer.publish()->at_ns;
 	uint64_t latest_ns = transfer.taken->at_ns;
-	if (transfer.stored_by_ns != 0)
-		latest_ns = std::min(latest_ns, transfer.stored_by_ns);
+	if (transfer.stored_by_ns() != 0)
+		latest_ns = std::min(latest_ns, transfer.stored_by_ns());
 	const auto looked = [&](uint64_t begin_ns, uint64_t end_ns) {
 		return std::ranges::any_of(stretches(taker, std::max(begin_ns, transfer.ask.at_ns), end_ns),
 								   [](const Stretch &one) { return !one.off; });
@@ -176,17 +176,17 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 {
 	out = {};
 	out.transfer = &transfer;
-	if (transfer.in_memory) {
-		if (!transfer.take_return || !acted(giver, {Mark{transfer.in_memory->at_ns, {}}}) ||
+	if (const auto *library = std::get_if<ByLibrary>(&transfer.by); library && library->handed) {
+		if (!transfer.take_return || !acted(giver, {Mark{library->handed->at_ns, {}}}) ||
 			!acted(taker, {transfer.ask, transfer.take_call, transfer.take_return}))
 			return Reason::NoEvidence;
-		out.ready = *transfer.in_memory;
+		out.ready = *library->handed;
 		out.taken = at_mark(*transfer.take_return);
 		out.inferred = true;
 		return out.ready.at_ns <= out.taken.at_ns ? Reason::None : Reason::InvertedTime;
 	}
-	out.slot = transfer.publish && transfer.taken;
-	if (transfer.publish && !transfer.taken)
+	out.slot = transfer.publish() && transfer.taken;
+	if (transfer.publish() && !transfer.taken)
 		return Reason::NoEvidence;
 	const auto &end = out.slot ? transfer.taken : transfer.take_return ? transfer.take_return : transfer.taken;
 	if (!end || (transfer.through_device && !transfer.device))
@@ -199,13 +199,13 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 		!ordered({ask, transfer.wait_return, transfer.take_call, transfer.take_return}) ||
 		!ordered({ask, transfer.taken}) || (!out.slot && !ordered({transfer.call, end})))
 		return Reason::InvertedTime;
-	if (out.slot ? !ordered({transfer.publish, transfer.taken})
+	if (out.slot ? !ordered({transfer.publish(), transfer.taken})
 				 : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
 		return Reason::InvertedTime;
 	// Who gives to itself asks only once it has given.
-	if (transfer.from == transfer.to && (!ordered({transfer.publish, ask}) || !ordered({transfer.call_return, ask})))
+	if (transfer.from == transfer.to && (!ordered({transfer.publish(), ask}) || !ordered({transfer.call_return, ask})))
 		return Reason::InvertedTime;
-	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish}) ||
+	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish()}) ||
 		!acted(taker, {ask, transfer.wait_return, transfer.take_call, transfer.take_return, transfer.taken}))
 		return Reason::InvertedTime;
 	if (out.slot) {
@@ -219,7 +219,7 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 		if (!ordered({transfer.call, transfer.device, transfer.ready}))
 			return Reason::InvertedTime;
 		// Ready after the giver's call, and nothing that held the message meanwhile.
-		if (!transfer.device && !transfer.carried && transfer.call_return &&
+		if (!transfer.device && !transfer.carried() && transfer.call_return &&
 			transfer.ready->at_ns > transfer.call_return->at_ns)
 			return Reason::NoEvidence;
 		out.ready = at_mark(*transfer.ready);

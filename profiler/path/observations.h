@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "profiler/model/cell.h"
@@ -105,6 +106,26 @@ struct Mark {
 	Provenance provenance = Provenance::Exact;
 };
 
+// How a message changes hands.
+
+// By the giver's system call, into a queue of the kernel.
+struct ByCall {
+	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
+};
+
+// By functions of a library: `call` to `call_return` and `take_call` to `take_return` are around these, in user mode.
+struct ByLibrary {
+	// Between two threads of a process without a call: then, within its bounds. Nothing else is known of the giving side.
+	std::optional<Boundary> handed;
+};
+
+// Into a slot in memory. For room there the giver waits before its store, not in a call.
+struct BySlot {
+	std::optional<Mark> publish; // none: the receiver looks only once a call has told it to
+	// The giver's next stamp after `publish`: the store lies before it. 0: none.
+	uint64_t stored_by_ns = 0;
+};
+
 // One message changing hands from one thread to another: the message edge. A delivery without relays has one transfer,
 // from the sender to the receiver; a broker makes it two.
 struct Transfer {
@@ -113,23 +134,15 @@ struct Transfer {
 	uint32_t from = 0; // tid
 	std::optional<Mark> call; // the sending call begins; none: published without a call
 	std::optional<Mark> call_return;
-	std::optional<Mark> publish; // user-space slot
-	// The giver's next stamp after `publish`: the store lies before it. 0: none.
-	uint64_t stored_by_ns = 0;
-	bool room_in_memory =
-		false; // before `publish`, or before `call`, the giver waits for room in memory, not in the call
+	std::variant<ByCall, ByLibrary, BySlot> by;
 	std::optional<Mark> device; // the (last part of the) message reached a device queue
 	std::array<uint64_t, 2> connection{}; // keys of its two sockets, where packets are told by sockets
 	bool through_device = false; // it passes one: without `device` it can't be told until when the sender had it
 	std::optional<model::CallShares> shares; // of its calls, where nothing else tells
-	bool in_library = false; // `call` to `call_return`, `take_call` to `take_return`: a library's, in user mode
-	bool carried = false; // a kernel thread carries it on: it is ready after the call, perhaps
 	std::optional<Mark> ready; // the event that says "ready" (of the part that arrives last); none: inferred
 	// Since when it may have been ready where another part, or something after the message, came with it; 0: `ready` is of its last part.
 	uint64_t ready_since_ns = 0;
 	uint64_t taken_since_ns = 0; // likewise of `take_return`
-	// Handed over between two threads of a process without a call: then, within its bounds. Nothing else is told of the giving side.
-	std::optional<Boundary> in_memory;
 	bool ready_in_softirq = false; // ready was announced by an interrupt context, see `ready_interrupt`
 	// When whoever announced it had done with that, by an interrupt's end or by the task's next announcement: who was woken by it was so by
 	// then. 0: not known.
@@ -151,6 +164,24 @@ struct Transfer {
 	std::optional<Mark> take_call, take_return; // the call that took the last byte; none: no call
 	std::optional<Mark> taken; // the event or stamp that says "taken" (skb copied, slot observed)
 	bool follows_in_read = false; // an earlier message came with the same read: receiver.user/backlog
+
+	bool carried() const
+	{
+		const auto *its_call = std::get_if<ByCall>(&by);
+		return its_call && its_call->carried;
+	}
+	bool in_library() const { return std::holds_alternative<ByLibrary>(by); }
+	const std::optional<Mark> &publish() const
+	{
+		static const std::optional<Mark> none;
+		const auto *slot = std::get_if<BySlot>(&by);
+		return slot ? slot->publish : none;
+	}
+	uint64_t stored_by_ns() const
+	{
+		const auto *slot = std::get_if<BySlot>(&by);
+		return slot ? slot->stored_by_ns : 0;
+	}
 };
 
 struct Delivery {

@@ -30,7 +30,7 @@ public:
 		for (const auto &mark : {std::optional<Mark>(transfer_.ask), transfer_.wait_return, transfer_.take_call})
 			if (mark)
 				cuts_.push_back(at_mark(*mark));
-		if (transfer_.in_library)
+		if (transfer_.in_library())
 			cut_at_calls(*taker.thread, handover.ready.at_ns, handover.taken.at_ns, cuts_);
 		std::ranges::sort(cuts_, {}, &Boundary::at_ns);
 	}
@@ -77,7 +77,7 @@ private:
 	// A library's function may wait for a lock, for a time, or for a thread that neither gave nor announced the message.
 	bool waits_for_else(const OffCpu &off) const
 	{
-		const Call *call = transfer_.in_library ? call_at(*taker_.thread, off.out_ns) : nullptr;
+		const Call *call = transfer_.in_library() ? call_at(*taker_.thread, off.out_ns) : nullptr;
 		return call && (call->kind == Call::Kind::FutexLock || off.waker_context == ICEPATH_CONTEXT_HARDIRQ ||
 						(off.waker_context == ICEPATH_CONTEXT_TASK && !by_giver(off)));
 	}
@@ -139,7 +139,7 @@ private:
 		Part part = spurious_run_ ? Part::Spurious : Part::None;
 		if (transfer_.polls && !(transfer_.take_call && at_ns >= transfer_.take_call->at_ns && !handover_.slot))
 			return {Layer::Propagation};
-		if (transfer_.in_library)
+		if (transfer_.in_library())
 			return {call_at(*taker_.thread, at_ns) ? kernel_layer(taker_.role) : user_layer(taker_.role), part};
 		bool before_wait_return = !transfer_.wait_return || at_ns < transfer_.wait_return->at_ns;
 		if (handover_.slot || !transfer_.take_call) { // seen in memory
@@ -194,7 +194,7 @@ private:
 
 	void notify(const Boundary &waking, bool by_giver_itself)
 	{
-		Label label{transfer_.device || transfer_.carried ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
+		Label label{transfer_.device || transfer_.carried() ? Layer::Network : kernel_layer(giver_.role), Part::Notify};
 		if (!by_giver_itself)
 			return tiling_.until(waking, taker_, label);
 		for (const Stretch &stretch : stretches(*giver_.thread, tiling_.cursor().at_ns, waking.at_ns)) {

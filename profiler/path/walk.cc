@@ -103,7 +103,7 @@ private:
 
 	static uint64_t taken_at(const Transfer &transfer)
 	{
-		const auto &mark = transfer.publish || !transfer.take_return ? transfer.taken : transfer.take_return;
+		const auto &mark = transfer.publish() || !transfer.take_return ? transfer.taken : transfer.take_return;
 		return mark ? mark->at_ns : UINT64_MAX;
 	}
 
@@ -130,7 +130,7 @@ private:
 	static bool gives_too_soon(const Transfer *out, uint64_t has_it_ns)
 	{
 		return out &&
-			   ((out->call && out->call->at_ns < has_it_ns) || (out->publish && out->publish->at_ns < has_it_ns));
+			   ((out->call && out->call->at_ns < has_it_ns) || (out->publish() && out->publish()->at_ns < has_it_ns));
 	}
 
 	bool has_message(uint32_t tid, uint64_t at_ns) const
@@ -155,7 +155,7 @@ private:
 			}))
 			return true;
 		for (const Transfer &other : seen_.transfers) {
-			const auto &begin = other.call ? other.call : other.publish;
+			const auto &begin = other.call ? other.call : other.publish();
 			if (other.from == woken.tid && other.message != delivery_.message && begin && between(begin->at_ns))
 				return true;
 		}
@@ -228,7 +228,7 @@ private:
 			return Reason::NoEvidence;
 		if (in.matched_since_ns != 0)
 			loss_begin_ns_ = std::min(loss_begin_ns_, in.matched_since_ns);
-		if (in.call && !in.publish)
+		if (in.call && !in.publish())
 			loss_end_ns_ = std::max(loss_end_ns_, in.call_return ? in.call_return->at_ns : seen_.end_ns);
 		Handover handover;
 		if (Reason reason = resolve(seen_, in, *from, *place.thread, handover); reason != Reason::None)
@@ -239,8 +239,8 @@ private:
 		rest_on_cpu(*place.thread, handover.ready.at_ns);
 
 		Tiling held(seen_, handover.taken);
-		tile_holding(place, end, {out, place.hop > 0 || in.in_library, place.hop == 0 && in.follows_in_read}, own(out),
-					 held);
+		tile_holding(place, end, {out, place.hop > 0 || in.in_library(), place.hop == 0 && in.follows_in_read},
+					 own(out), held);
 		if (Reason reason = keep(held); reason != Reason::None)
 			return reason;
 		Tiling taking(seen_, handover.ready);
@@ -259,7 +259,7 @@ private:
 			if (Reason reason = keep(network); reason != Reason::None)
 				return reason;
 		}
-		if (in.carried && in.call_return && in.call_return->at_ns < handover.ready.at_ns) {
+		if (in.carried() && in.call_return && in.call_return->at_ns < handover.ready.at_ns) {
 			// The thread got it in the call: nothing tells when.
 			const Mark &last = *in.call_return;
 			end = {last.at_ns, last.evidence, Provenance::Inferred, in.call->at_ns, last.at_ns};

@@ -233,9 +233,42 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
 }
 
+// What the columns are, as far as their heads don't say. `optional`: columns that stand in the table, with their meaning.
+std::string reading_of(const std::vector<const CellResult *> &cells, const Column &probes, bool has_far,
+					   const std::string &optional)
+{
+	// See stats/block_interval.h for what simulated runs say of them.
+	const bool by_opening =
+		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->openings.carry_intervals(); });
+	std::string reading = fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events · ",
+									  by_opening ? "openings" : "blocks");
+	size_t beside = 0;
+	for (const CellResult *cell : cells)
+		beside = std::max(beside, cell->capture.beside);
+	if (beside > 0)
+		reading += fmt::format("sparse: {} cells take turns within each period · ", beside + 1);
+	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
+	if (std::ranges::any_of(probes.cells, untold))
+		reading += "±?: too few blocks to tell · ";
+	reading += optional;
+	if (!std::ranges::all_of(cells, &CellResult::tells_where))
+		reading += "% known: of too few messages, or of too little of their time, the path is known for their mean to "
+				   "be that of all (see the notices) · ";
+	const std::string far_needs = fmt::format("{0}000 messages in {0} blocks", stats::kFarBeyond);
+	if (!has_far)
+		reading += fmt::format("p99.9 is left out: it needs {} · ", far_needs);
+	const bool has_daemon =
+		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
+	return reading +
+		   fmt::format(
+			   "layers: where the time of typical messages goes (p40 to p60), with probes · CPU: of both sides{} per "
+			   "message · probes: what they added to the p50 · –: not measured, or too few messages or blocks{}",
+			   has_daemon ? " and their daemon" : "", has_far ? fmt::format(" (p99.9 needs {})", far_needs) : "");
+}
+
 } // namespace
 
-// What all cells share stands in the heading.
+// What all cells share is in the heading.
 void add_cell_table(Page &page, const RunResult &result)
 {
 	const auto cells = measured(result);
@@ -264,9 +297,6 @@ void add_cell_table(Page &page, const RunResult &result)
 		lost.cells.push_back(count(cell->messages.lost));
 		probes.cells.push_back(effect_text(cell->observer_effect.p50));
 	}
-	size_t beside = 0;
-	for (const CellResult *cell : cells)
-		beside = std::max(beside, cell->capture.beside);
 	std::string heading = "one-way latency in µs";
 	std::vector<const Column *> before = {&target};
 	for (const Column *column : {&pattern, &wait}) {
@@ -279,17 +309,8 @@ void add_cell_table(Page &page, const RunResult &result)
 	const bool has_far = std::ranges::any_of(p99_9.cells, [](const std::string &cell) { return cell != "–"; });
 	if (has_far)
 		before.push_back(&p99_9);
-	// See stats/block_interval.h for what simulated runs say of them.
-	const bool by_opening =
-		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->openings.carry_intervals(); });
-	std::string reading = fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events · ",
-									  by_opening ? "openings" : "blocks");
 	const std::string rate_meaning = rate_reading(cells);
-	if (beside > 0)
-		reading += fmt::format("sparse: {} cells take turns within each period · ", beside + 1);
-	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
-	if (std::ranges::any_of(probes.cells, untold))
-		reading += "±?: too few blocks to tell · ";
+	std::string optional;
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&round_trip, "RTT: p50 of the round trip · "},
 		  {&to_all, "to all: p50 of the time until the last receiver had it · "},
@@ -298,26 +319,13 @@ void add_cell_table(Page &page, const RunResult &result)
 		  {&taken, rate_meaning.c_str()}})
 		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {
 			before.push_back(column);
-			reading += meaning;
+			optional += meaning;
 		}
-	if (!std::ranges::all_of(cells, &CellResult::tells_where))
-		reading += "% known: of too few messages, or of too little of their time, the path is known for their mean to "
-				   "be that of "
-				   "all (see the notices) · ";
-	const std::string far_needs = fmt::format("{0}000 messages in {0} blocks", stats::kFarBeyond);
-	if (!has_far)
-		reading += fmt::format("p99.9 is left out: it needs {} · ", far_needs);
-	const bool has_daemon =
-		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
-	reading += fmt::format(
-		"layers: where the time of typical messages goes (p40 to p60), with probes · CPU: of both sides{} per "
-		"message · probes: what they added to the p50 · –: not measured, or too few messages or blocks{}",
-		has_daemon ? " and their daemon" : "", has_far ? fmt::format(" (p99.9 needs {})", far_needs) : "");
 
 	page.heading(heading);
 	add_rows(page, cells, before, {&cpu, &lost, &probes});
 	add_legend(page, cells);
-	page.paragraph("", reading, 0);
+	page.paragraph("", reading_of(cells, probes, has_far, optional), 0);
 	add_floor(page, cells);
 	page.line();
 }

@@ -207,7 +207,8 @@ Json factors_json(const model::Cell &cell)
 	return json;
 }
 
-Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
+// What it is, and what it was measured under.
+Json described_json(const CellResult &cell)
 {
 	const model::Cell &what = cell.cell;
 	const bool pingpong = model::is_answered(what.pattern);
@@ -240,44 +241,52 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 		{"cpus",
 		 {{"sender", senders.at(0)}, {"receiver", receivers.at(0)}, {"senders", senders}, {"receivers", receivers}}},
 		{"injection",
-		 {{"sender_user_ns", what.levels.sender_user_ns}, {"receiver_busy_ns", what.levels.receiver_busy_ns}}},
-		{"blocks",
-		 {{"probed", cell.blocks_probed},
-		  {"unprobed", cell.blocks_unprobed},
-		  {"counted", cell.blocks_counted},
-		  {"log_full", cell.blocks_log_full},
-		  {"failed", cell.blocks_failed}}},
-		{"openings", openings_json(cell)},
-		{"drift", drift_json(cell, cells)},
-		{"messages", messages_json(cell)},
-		{"latency_ns", distribution_json(cell.latency)},
-		{"latency_probed_ns", distribution_json(cell.latency_probed)},
-		{"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
-		{"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
-		{"senders_ns", channels_json(cell, model::senders_of(what))},
-		{"receivers_ns", channels_json(cell, model::receivers_of(what))},
-		{"first_response_ns", where_measured(cell.first_response)},
-		{"to_all_ns", where_measured(cell.to_all)},
-		{"round_trip_ns", where_measured(cell.round_trip)},
-		{"pacing_ns", where_measured(cell.pacing)},
-		{"latency_from_due_ns", where_measured(cell.from_due)},
-		{"send_call_ns", where_measured(cell.send_call)},
-		{"jitter_ns", cell.jitter_ns ? Json(rounded(*cell.jitter_ns)) : Json(nullptr)},
-		{"lateness_ns", lateness_json(cell)},
-		{"throughput", throughput_json(cell)},
-		{"layers", layers_json(cell.layers)},
-		{"layers_sum_error_ns", cell.layers.sum_error_ns()},
-		{"typical_from_ns", cell.typical ? Json(cell.typical->from_ns) : Json(nullptr)},
-		{"typical_to_ns", cell.typical ? Json(cell.typical->to_ns) : Json(nullptr)},
-		{"typical_messages", range_messages_json(cell.typical)},
-		{"typical_layers", range_layers_json(cell.typical)},
-		{"tail_from_ns", cell.tail ? Json(cell.tail->from_ns) : Json(nullptr)},
-		{"tail_messages", range_messages_json(cell.tail)},
-		{"tail_layers", range_layers_json(cell.tail)},
-		{"culprits", culprits_json(cell.culprits)},
-		{"culprits_sum_ns", sums_json(cell.culprits.sums())},
-		{"tail_culprits", culprits_json(cell.tail_culprits)},
-		{"tail_culprits_sum_ns", sums_json(cell.tail_culprits.sums())}};
+		 {{"sender_user_ns", what.levels.sender_user_ns}, {"receiver_busy_ns", what.levels.receiver_busy_ns}}}};
+	return json;
+}
+
+Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
+{
+	const model::Cell &what = cell.cell;
+	const bool pingpong = model::is_answered(what.pattern);
+	Json json = described_json(cell);
+	json.update(Json{{"blocks",
+					  {{"probed", cell.blocks_probed},
+					   {"unprobed", cell.blocks_unprobed},
+					   {"counted", cell.blocks_counted},
+					   {"log_full", cell.blocks_log_full},
+					   {"failed", cell.blocks_failed}}},
+					 {"openings", openings_json(cell)},
+					 {"drift", drift_json(cell, cells)},
+					 {"messages", messages_json(cell)},
+					 {"latency_ns", distribution_json(cell.latency)},
+					 {"latency_probed_ns", distribution_json(cell.latency_probed)},
+					 {"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
+					 {"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},
+					 {"senders_ns", channels_json(cell, model::senders_of(what))},
+					 {"receivers_ns", channels_json(cell, model::receivers_of(what))},
+					 {"first_response_ns", where_measured(cell.first_response)},
+					 {"to_all_ns", where_measured(cell.to_all)},
+					 {"round_trip_ns", where_measured(cell.round_trip)},
+					 {"pacing_ns", where_measured(cell.pacing)},
+					 {"latency_from_due_ns", where_measured(cell.from_due)},
+					 {"send_call_ns", where_measured(cell.send_call)},
+					 {"jitter_ns", cell.jitter_ns ? Json(rounded(*cell.jitter_ns)) : Json(nullptr)},
+					 {"lateness_ns", lateness_json(cell)},
+					 {"throughput", throughput_json(cell)},
+					 {"layers", layers_json(cell.layers)},
+					 {"layers_sum_error_ns", cell.layers.sum_error_ns()},
+					 {"typical_from_ns", cell.typical ? Json(cell.typical->from_ns) : Json(nullptr)},
+					 {"typical_to_ns", cell.typical ? Json(cell.typical->to_ns) : Json(nullptr)},
+					 {"typical_messages", range_messages_json(cell.typical)},
+					 {"typical_layers", range_layers_json(cell.typical)},
+					 {"tail_from_ns", cell.tail ? Json(cell.tail->from_ns) : Json(nullptr)},
+					 {"tail_messages", range_messages_json(cell.tail)},
+					 {"tail_layers", range_layers_json(cell.tail)},
+					 {"culprits", culprits_json(cell.culprits)},
+					 {"culprits_sum_ns", sums_json(cell.culprits.sums())},
+					 {"tail_culprits", culprits_json(cell.tail_culprits)},
+					 {"tail_culprits_sum_ns", sums_json(cell.tail_culprits.sums())}});
 	json["observer_effect"] = observer_json(cell.observer_effect);
 	json["capture"] = {{"records", cell.capture.records},
 					   {"dropped", cell.capture.dropped},

@@ -210,8 +210,8 @@ TEST(Decode, AStoreIsOverWhenItsThreadStampsAgain)
 	capture.block.flows[0].sends = {{0, 1000, 1000, 0, 1090, 0, 1, 0, 0}, {1, 2000, 2000, 2100, 2090, 2200, 1, 0, 0}};
 	capture.block.flows[0].recvs = {{0, 800, 0, 0, 0, 1180, 1300, 1, 0}, {1, 1400, 0, 0, 0, 2180, 2300, 1, 0}};
 	const Observations seen = capture.decoded();
-	EXPECT_EQ(seen.transfers.at(0).stored_by_ns, 2000u) << "the next message";
-	EXPECT_EQ(seen.transfers.at(1).stored_by_ns, 2100u) << "the call that wakes";
+	EXPECT_EQ(seen.transfers.at(0).stored_by_ns(), 2000u) << "the next message";
+	EXPECT_EQ(seen.transfers.at(1).stored_by_ns(), 2100u) << "the call that wakes";
 }
 
 // Of another cell that is measured at the same time: its thread may have the CPU, by its own records, and no message of it is

@@ -210,7 +210,7 @@ TEST_F(ByBytes, OneReadTakesAllThatWasAdded)
 	call(kReceiver, ICEPATH_CALL_TAKE, 1130, 1140, 0xe1, 8);
 	const Observations seen = capture.decoded();
 	ASSERT_EQ(seen.transfers.size(), 1u);
-	EXPECT_FALSE(seen.transfers[0].in_memory);
+	EXPECT_FALSE(std::get<ByLibrary>(seen.transfers[0].by).handed);
 	EXPECT_EQ(seen.transfers[0].call->at_ns, 1100u);
 }
 
@@ -266,9 +266,10 @@ TEST_F(ByBytes, SeveralWaysWithinAProcessAreBounds)
 	slept(kReceiver, 1310, 1420, 1480, kClient);
 	const Observations seen = capture.decoded();
 	ASSERT_EQ(seen.transfers.size(), 1u);
-	ASSERT_TRUE(seen.transfers[0].in_memory);
-	EXPECT_EQ(seen.transfers[0].in_memory->earliest_ns, 1110u);
-	EXPECT_EQ(seen.transfers[0].in_memory->latest_ns, 1510u);
+	const auto &bounds = std::get<ByLibrary>(seen.transfers[0].by).handed;
+	ASSERT_TRUE(bounds);
+	EXPECT_EQ(bounds->earliest_ns, 1110u);
+	EXPECT_EQ(bounds->latest_ns, 1510u);
 	EXPECT_EQ(threads(), (std::vector<uint32_t>{kSender, kReceiver}));
 }
 

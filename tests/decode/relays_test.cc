@@ -157,9 +157,10 @@ TEST_F(Relayed, InTheMemoryOfAProcess)
 	const Observations seen = capture.decoded();
 	const auto handed = std::ranges::find_if(seen.transfers, [](const Transfer &one) { return one.to == kOther; });
 	ASSERT_NE(handed, seen.transfers.end());
-	ASSERT_TRUE(handed->in_memory);
-	EXPECT_EQ(handed->in_memory->earliest_ns, 1160u);
-	EXPECT_EQ(handed->in_memory->latest_ns, 1300u);
+	const auto &bounds = std::get<ByLibrary>(handed->by).handed;
+	ASSERT_TRUE(bounds);
+	EXPECT_EQ(bounds->earliest_ns, 1160u);
+	EXPECT_EQ(bounds->latest_ns, 1300u);
 	slept(kBroker, 1180, 1185, 1310, kForeign).off.reason = ICEPATH_OFF_PREEMPTED;
 	EXPECT_TRUE(mentions_in_order({"1:relay.user 20~", "2:relay.user 120"})) << capture.text();
 }
@@ -209,9 +210,10 @@ TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 	EXPECT_TRUE(mentions_in_order({"0:sender.user", "~", "1:relay.kernel 20", "2:wakeup"})) << capture.text();
 	const Observations seen = capture.decoded();
 	ASSERT_EQ(seen.transfers.size(), 2u);
-	ASSERT_TRUE(seen.transfers[0].in_memory);
-	EXPECT_EQ(seen.transfers[0].in_memory->earliest_ns, 1000u);
-	EXPECT_EQ(seen.transfers[0].in_memory->latest_ns, 1400u);
+	const auto &bounds = std::get<ByLibrary>(seen.transfers[0].by).handed;
+	ASSERT_TRUE(bounds);
+	EXPECT_EQ(bounds->earliest_ns, 1000u);
+	EXPECT_EQ(bounds->latest_ns, 1400u);
 }
 
 // A reader that makes room wakes its writer: that is no message.

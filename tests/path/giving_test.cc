@@ -163,7 +163,7 @@ TEST(Giving, WhoTakesFromAnotherObjectMakesNoRoom)
 TEST(Giving, RoomInMemoryIsWaitedForBeforeTheCall)
 {
 	Scene scene = polled();
-	scene.transfer().room_in_memory = true;
+	scene.transfer().by = BySlot{};
 	scene.sleep(kSender, 110, 120, 125, 130, kReceiver);
 	scene.sleep(kSender, 140, 150, 155, 160, kForeign);
 	EXPECT_EQ(before_tail(scene), "0:sender.user 10 | 0:blocked/backpressure 15 by 20 | 0:runqueue 5 | "
@@ -268,7 +268,7 @@ TEST(Giving, PublishedWithoutACall)
 	transfer.ready.reset();
 	transfer.take_call.reset();
 	transfer.take_return.reset();
-	transfer.publish = at(280);
+	transfer.by = BySlot{at(280)};
 	transfer.taken = at(300);
 	EXPECT_EQ(scene.text(), "0:sender.user 180 | 1:propagation 20 | 1:receiver.user 20");
 }

@@ -11,7 +11,7 @@ Scene slot(uint64_t publish, uint64_t ask, uint64_t observe, uint64_t recv)
 {
 	Scene scene;
 	scene.delivery.send = at(100);
-	scene.transfer().publish = at(publish);
+	scene.transfer().by = BySlot{at(publish)};
 	scene.transfer().ask = at(ask);
 	scene.transfer().taken = at(observe);
 	scene.delivery.recv = at(recv);
@@ -42,7 +42,7 @@ TEST(Slot, WhomTheGiverWakesLaterItDoesNotWakeForThis)
 {
 	Scene scene = slot(120, 50, 5250, 5260);
 	scene.transfer().wait_return = at(5230);
-	scene.transfer().stored_by_ns = 130;
+	std::get<BySlot>(scene.transfer().by).stored_by_ns = 130;
 	scene.sleep(kReceiver, 60, 128, 5180, 5200, kSender);
 	EXPECT_TRUE(scene.text().starts_with("0:sender.user 20 | 1:sender.kernel/notify 8' | 1:wakeup")) << scene.text();
 	scene.thread(kReceiver).off.front().waking_ns = 140;
@@ -109,9 +109,9 @@ TEST(Slot, ThatWasSeenMeanwhileHadBeenStored)
 TEST(Slot, WhoHadStampedAgainHadStored)
 {
 	Scene scene = delayed_after_publishing(5010);
-	scene.transfer().stored_by_ns = 121;
+	std::get<BySlot>(scene.transfer().by).stored_by_ns = 121;
 	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 4890 | 1:receiver.user 10");
-	scene.transfer().stored_by_ns = 5005;
+	std::get<BySlot>(scene.transfer().by).stored_by_ns = 5005;
 	EXPECT_EQ(scene.path().segments.at(1).end.latest_ns, 5005u);
 }
 
@@ -130,7 +130,7 @@ TEST(Slot, AnInterruptBeforeTheStoreIsTheSenders)
 Scene mapped_queue(uint64_t ask, uint64_t observe, uint64_t recv)
 {
 	Scene scene = slot(0, ask, observe, recv);
-	scene.transfer().publish.reset();
+	scene.transfer().by = ByCall{};
 	scene.transfer().call = at(110);
 	scene.transfer().call_return = at(150);
 	return scene;
@@ -167,14 +167,14 @@ TEST(MappedQueue, SeenAfterAReadinessWait)
 Scene library_queue(uint64_t take, uint64_t back, uint64_t recv)
 {
 	Scene scene = slot(0, 50, 0, recv);
-	scene.transfer().publish.reset();
+	scene.transfer().by = ByCall{};
 	scene.transfer().taken.reset();
 	scene.transfer().call = at(110);
 	scene.transfer().call_return = at(150);
 	scene.transfer().take_call = at(take);
 	scene.transfer().take_return = at(back);
 	scene.transfer().polls = true;
-	scene.transfer().in_library = true;
+	scene.transfer().by = ByLibrary{};
 	return scene;
 }
 

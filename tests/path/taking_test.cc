@@ -154,7 +154,7 @@ TEST(Taking, WhatNoEventTellsIsPlacedByTheCalibrationWithinItsBounds)
 	EXPECT_EQ(told.provenance, Provenance::Exact);
 	Scene by_device = taken_in_call(0.5, 0.9), by_thread = taken_in_call(0.5, 0.9);
 	by_device.transfer().device = at(120);
-	by_thread.transfer().carried = true;
+	by_thread.transfer().by = ByCall{true};
 	for (const Scene &later : {by_device, by_thread}) {
 		ASSERT_TRUE(later.path().complete());
 		for (const Segment &segment : later.path().segments)

@@ -114,10 +114,8 @@ public:
 					model_.scenario.transport == Transport::Stream || model_.scenario.transport == Transport::Datagram;
 				transfer.call_return = mark(leg.call_return);
 				const bool in_slot = model_.scenario.transport == Transport::Slot;
-				if (in_slot) {
-					transfer.publish = mark(leg.publish);
-					transfer.stored_by_ns = leg.call;
-				}
+				if (in_slot)
+					transfer.by = path::BySlot{mark(leg.publish), leg.call};
 				if (!lost.contains(leg.device_record))
 					transfer.device = mark(leg.device);
 				if (!lost.contains(leg.ready_record)) {
