@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels in a run's head that no run can have are refused.
+#include "profiler/rundir/cell_json.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+
+namespace icepath::rundir {
+namespace {
+
+TEST(CellJson, KeepsItsLevels)
+{
+	model::Cell cell;
+	cell.pattern = model::Pattern::ReqRep;
+	cell.levels.responses = 7;
+	cell.levels.idle_channels = 3;
+	EXPECT_EQ(cell_from_json(to_json(cell)).levels, cell.levels);
+}
+
+TEST(CellJson, RefusesLevelsThatItsPatternCannotHave)
+{
+	for (const model::Factor &factor : model::kFactors) {
+		model::Cell cell; // a ping-pong
+		cell.levels.*factor.level = factor.most == model::neutral(factor) ? factor.least : factor.most;
+		if (model::varies(factor, cell.pattern))
+			EXPECT_EQ(cell_from_json(to_json(cell)).levels, cell.levels) << factor.key;
+		else
+			EXPECT_ANY_THROW((void)cell_from_json(to_json(cell))) << factor.key;
+		cell.levels.*factor.level = factor.most + 1;
+		EXPECT_ANY_THROW((void)cell_from_json(to_json(cell))) << factor.key;
+	}
+}
+
+TEST(CellJson, RefusesLevelsThatAreMissing)
+{
+	auto json = to_json(model::Cell());
+	json["levels"].erase("responses");
+	EXPECT_ANY_THROW((void)cell_from_json(json));
+}
+
+} // namespace
+} // namespace icepath::rundir
