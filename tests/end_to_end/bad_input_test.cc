@@ -109,6 +109,27 @@ TEST(NoPlugins, AFolderThatIsNamedIsSearched)
 	EXPECT_EQ(outcome.out.find("mqueue"), std::string::npos) << outcome.out;
 }
 
+TEST(NotBuilt, IsNotUnknown)
+{
+	const Folder folder;
+	const auto plugins = std::filesystem::path(icepath_program()).parent_path().parent_path() / "lib/icepath";
+	for (const char *plugin : {"icepath-pipe.so", "icepath-zeromq.so"})
+		std::filesystem::copy(plugins / plugin, folder.path());
+	// Root loads nothing that others can change.
+	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
+	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\nzeromq package libzmq3-dev\n";
+	const auto run_of = [&](const std::string &targets) {
+		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},
+				   folder.path(), std::chrono::seconds(60), {{"ICEPATH_PLUGIN_PATH", folder.path()}});
+	};
+	const Outcome missing = run_of("pipe,fastdds/udp");
+	EXPECT_EQ(missing.exit_code, 2);
+	EXPECT_NE(missing.err.find("fastdds/udp isn't built: Debian's package libfastrtps-dev was missing"),
+			  std::string::npos)
+		<< missing.err;
+	EXPECT_EQ(run_of("zeromq").exit_code, 0) << "the list is of one folder, the plug-in of another";
+}
+
 TEST(NoPrivilege, RunSaysHowToGetIt)
 {
 	if (geteuid() != 0)

@@ -369,26 +369,6 @@ TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 	expect_nothing_left();
 }
 
-TEST_F(Middleware, WhatIsNotBuiltIsNotUnknown)
-{
-	const auto plugins = std::filesystem::path(icepath_program()).parent_path().parent_path() / "lib/icepath";
-	for (const char *plugin : {"icepath-pipe.so", "icepath-zeromq.so"})
-		std::filesystem::copy(plugins / plugin, folder.path());
-	// Root loads nothing that others can change.
-	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
-	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\nzeromq package libzmq3-dev\n";
-	const auto run_of = [&](const std::string &targets) {
-		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},
-				   folder.path(), 60s, {{"ICEPATH_PLUGIN_PATH", folder.path()}});
-	};
-	const Outcome missing = run_of("pipe,fastdds/udp");
-	EXPECT_EQ(missing.exit_code, 2);
-	EXPECT_TRUE(mentions(missing.err, "fastdds/udp isn't built: Debian's package libfastrtps-dev was missing"))
-		<< missing.err;
-	EXPECT_EQ(run_of("zeromq").exit_code, 0) << "the list is of one folder, the plug-in of another";
-	expect_nothing_left();
-}
-
 TEST_F(Middleware, KilledItselfItLeavesNothing)
 {
 	{
