@@ -185,7 +185,8 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	if (!ends_.empty() && !idle && (wish.side != 0 || wish.max_messages != opened_.max_messages))
 		throw Failure(ExitCode::Internal, "the worker has its endpoints already");
 	if (received.empty() || wish.side > 1 || wish.max_messages == 0 || wish.channels >= rundir::kMaxSides ||
-		wish.peers == 0 || (wish.peers > 1 && wish.peers != wish.channels) || (ends_.empty() && idle))
+		wish.channel >= wish.channels + wish.levels.idle_channels || wish.peers == 0 ||
+		(wish.peers > 1 && wish.peers != wish.channels) || (ends_.empty() && idle))
 		throw Failure(ExitCode::Internal, "the worker was asked to open an endpoint without the cell's memory");
 	const Plugin &plugin = load(request);
 	const std::string target_name = text(wish.target), name = text(wish.name);
