@@ -203,6 +203,16 @@ struct icepath_slot {
 	ICEPATH_U32 reserved[14];
 };
 
+/*
+ * How far a slot is filled, in a map of its own: one cache line a slot. Workers map it, to end a block before records are lost, and
+ * nothing else of the capture: records have the names of other users' tasks. What a worker writes here changes when its blocks end.
+ */
+#define ICEPATH_FILL_STEP 64 /* records, between two updates */
+struct icepath_fill {
+	ICEPATH_U32 position;
+	ICEPATH_U32 reserved[15];
+};
+
 /* Value of the task storage: what is known of a worker's thread that is off-CPU or about to be. */
 struct icepath_task {
 	ICEPATH_U64 out_ns, waking_ns, wakeup_ns;

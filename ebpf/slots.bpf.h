@@ -77,6 +77,15 @@ struct {
 	__uint(value_size, 4096);
 } slots SEC(".maps");
 
+/* max_entries is set before loading, as that of the slots. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct icepath_fill);
+} fills SEC(".maps");
+
 /* Bounded where it is used: the verifier of 6.1 forgets what was compared once clang has put the number on the stack. */
 static __always_inline __u32 index_of(__u32 cpu)
 {
@@ -126,6 +135,11 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 		return NULL;
 	/* Atomic: an interrupt may log in the middle of it, and the last slot is shared between CPUs. */
 	__u32 position = __sync_fetch_and_add(&slot->position, 1);
+	if (position % ICEPATH_FILL_STEP == 0) {
+		struct icepath_fill *fill = bpf_map_lookup_elem(&fills, &slot_index);
+		if (fill)
+			fill->position = position;
+	}
 	if (position >= slot_capacity)
 		return NULL;
 	struct icepath_record *record = (struct icepath_record *)(slot + 1) + position;

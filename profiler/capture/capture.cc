@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -33,6 +34,14 @@ uint32_t tid_of(int pidfd)
 		if (line.starts_with("Pid:"))
 			return static_cast<uint32_t>(std::strtoul(line.c_str() + 4, nullptr, 10));
 	return 0;
+}
+
+void *mapped(const bpf_map *map, size_t bytes)
+{
+	void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
+	return memory;
 }
 
 void throw_if_not_traced(const Selection &selection)
@@ -91,6 +100,7 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 	slot_bytes_ = static_cast<uint32_t>((wanted + page - 1) / page * page);
 	bpf_map__set_max_entries(bpf->maps.slots, slot_count_);
 	bpf_map__set_value_size(bpf->maps.slots, slot_bytes_);
+	bpf_map__set_max_entries(bpf->maps.fills, slot_count_);
 	bpf->rodata->slot_capacity = records_per_slot;
 	bpf->rodata->slot_count = slot_count_;
 	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
@@ -112,11 +122,13 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot load the BPF programs ({}): run as root on a kernel "
 														   "with BTF; `icepath doctor` tries each",
 														   std::strerror(-error)));
-	void *memory = mmap(nullptr, size_t{slot_bytes_} * slot_count_, PROT_READ | PROT_WRITE, MAP_SHARED,
-						bpf_map__fd(bpf->maps.slots), 0);
-	if (memory == MAP_FAILED)
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
-	slots_ = static_cast<uint8_t *>(memory);
+	slots_ = static_cast<uint8_t *>(mapped(bpf->maps.slots, size_t{slot_bytes_} * slot_count_));
+	try {
+		fills_ = static_cast<icepath_fill *>(mapped(bpf->maps.fills, sizeof(icepath_fill) * slot_count_));
+	} catch (const Failure &) {
+		unload();
+		throw;
+	}
 	records_per_slot_ = records_per_slot;
 	for (uint32_t i = 0; i < slot_count_; i++)
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->capacity = records_per_slot;
@@ -131,6 +143,8 @@ void Capture::unload()
 		bpf_link__destroy(std::exchange(link, nullptr)); // takes null
 	if (slots_)
 		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
+	if (fills_)
+		munmap(std::exchange(fills_, nullptr), sizeof(icepath_fill) * slot_count_);
 	capture_bpf__destroy(std::exchange(bpf_, nullptr)); // takes null
 }
 
@@ -242,8 +256,10 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 	block_families_ = families;
 	__atomic_add_fetch(&bpf_->bss->block, 1u, __ATOMIC_SEQ_CST);
 	watch_families(true);
-	for (uint32_t i = 0; i < slot_count_; i++)
+	for (uint32_t i = 0; i < slot_count_; i++) {
 		reinterpret_cast<icepath_slot *>(slots_ + size_t{i} * slot_bytes_)->position = 0;
+		fills_[i].position = 0;
+	}
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
 	bpf_->bss->softirqs_away = 0;
 	const uint64_t now_ns = icepath_now_ns();
@@ -305,5 +321,13 @@ Misses Capture::misses() const
 }
 
 int Capture::slots_fd() const { return bpf_map__fd(bpf_->maps.slots); }
+
+int Capture::fills_fd() const { return bpf_map__fd(bpf_->maps.fills); }
+
+bool Capture::uses_perf_events() const
+{
+	return std::ranges::any_of(selection_,
+							   [](const Trial &trial) { return trial.works && trial.candidate.tier == Tier::Kprobe; });
+}
 
 } // namespace icepath::capture

@@ -11,6 +11,7 @@
 #include "profiler/capture/skip_times.h"
 
 struct capture_bpf;
+struct icepath_fill;
 struct bpf_link;
 
 namespace icepath::capture {
@@ -48,6 +49,9 @@ public:
 	// Whoever has it can also write: the kernel maps no map by a read-only descriptor (bpf_map_mmap() wants VM_SHARED, which
 	// mmap drops for one). So nothing that is read back from the slots bounds anything here.
 	int slots_fd() const;
+	int fills_fd() const; // an icepath_fill for each slot
+	// Whether probes are attached to perf events.
+	bool uses_perf_events() const;
 	uint32_t slot_bytes() const { return slot_bytes_; }
 	uint32_t slot_count() const { return slot_count_; }
 
@@ -69,6 +73,7 @@ private:
 	ProbeSet available_ = 0;
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
+	icepath_fill *fills_ = nullptr; // mapped, slot_count_
 	SkipTimes skips_; // of the block
 	std::vector<int> block_workers_; // pidfds, the caller's
 	std::vector<uint32_t> block_families_;

@@ -161,10 +161,13 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const std::string host = run::describe_host(user);
 	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host);
 	run::check_budget(options.duration_s, plan.cells, options.messages);
+	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
+		root_space.reset(); // only middleware needs it
 	if (!helper)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
 	run::stop_if_interrupted();
-	helper->claim(cpuset::measuring_cpus(cpus));
+	if (const auto unclaimed = helper->claim(cpuset::measuring_cpus(cpus)))
+		plan.notices.push_back(*unclaimed);
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)

@@ -103,7 +103,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
 	const TemporaryFolder temporary;
-	helper.claim(cpuset::measuring_cpus(cpus));
+	const auto unclaimed = helper.claim(cpuset::measuring_cpus(cpus));
 	selftest::MeasureOptions measure;
 	measure.injections = injections;
 	measure.cpus = cpuset::measuring_cpus(cpus);
@@ -123,7 +123,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 				line.show(progress);
 		});
 	}
-	for (const auto &problem : {shared_ipc, confined})
+	for (const auto &problem : {shared_ipc, confined, unclaimed})
 		if (problem)
 			measured.notices.push_back(*problem);
 	if (!injector.why_not_awake().empty())

@@ -14,26 +14,28 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
-#include "profiler/failure.h"
+#include "profiler/privilege/rights.h"
 
 namespace icepath::privilege {
 namespace {
 
 [[noreturn]] void refuse(const std::string &why)
 {
-	throw Failure(ExitCode::MachineCannot, "cannot claim CPUs against other runs: " + why);
+	throw NoClaims(ExitCode::MachineCannot,
+				   fmt::format("CPUs can't be claimed against other runs, so don't begin one beside this: {}", why));
 }
 
 Fd open_folder(const std::string &path)
 {
-	if (mkdir(path.c_str(), 0755) && errno != EEXIST)
-		refuse(fmt::format("{} can't be made: {}", path, std::strerror(errno)));
 	Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	struct stat status{};
 	if (!folder || fstat(folder.get(), &status))
 		refuse(fmt::format("{} can't be opened: {}", path, std::strerror(errno)));
-	if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+	const bool by_others = (status.st_mode & S_IWOTH) != 0 ||
+						   ((status.st_mode & S_IWGRP) != 0 && status.st_gid != kOwnGroup && status.st_gid != 0);
+	if (status.st_uid != 0 || by_others)
 		refuse(fmt::format("{} must be root's, and nobody else may write there: remove it", path));
 	return folder;
 }
@@ -55,6 +57,18 @@ bool has_ended(pid_t holder)
 
 constexpr int kPatienceMs = 5000, kLookEveryMs = 20;
 
+constexpr mode_t kMode = 0660; // for the group of all processes that may claim CPUs
+
+// Each of them has a user of its own.
+void give_to_group(const Fd &file)
+{
+	struct stat status{};
+	if (fstat(file.get(), &status) == 0 && status.st_uid == geteuid() &&
+		(fchown(file.get(), static_cast<uid_t>(-1), kOwnGroup) || fchmod(file.get(), kMode))) {
+		// Then another user's run can't open it, and is refused.
+	}
+}
+
 bool is_still_there(const Fd &file, const Fd &folder, const std::string &name)
 {
 	struct stat locked{}, there{};
@@ -65,9 +79,15 @@ bool is_still_there(const Fd &file, const Fd &folder, const std::string &name)
 Fd lock(const Fd &folder, const std::string &name, uint32_t cpu)
 {
 	for (int waited_ms = 0;;) {
-		Fd file(openat(folder.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+		Fd file(openat(folder.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kMode));
+		if (!file && errno == EACCES && waited_ms < kPatienceMs) { // made just now, and not yet given to the group
+			poll(nullptr, 0, kLookEveryMs);
+			waited_ms += kLookEveryMs;
+			continue;
+		}
 		if (!file)
 			refuse(fmt::format("the lock of CPU {} can't be opened: {}", cpu, std::strerror(errno)));
+		give_to_group(file);
 		if (flock(file.get(), LOCK_EX | LOCK_NB)) {
 			if (errno != EWOULDBLOCK)
 				refuse(fmt::format("CPU {} can't be locked: {}", cpu, std::strerror(errno)));
@@ -90,6 +110,20 @@ Fd lock(const Fd &folder, const std::string &name, uint32_t cpu)
 }
 
 } // namespace
+
+void make_claim_folder(const std::string &path)
+{
+	(void)mkdir(path.c_str(), 0700);
+	const Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	struct stat status{};
+	if (!folder || fstat(folder.get(), &status) || status.st_uid != 0 || (status.st_mode & S_IWOTH) != 0)
+		return; // not to be trusted, as the claim says
+	if (fchown(folder.get(), 0, kOwnGroup) || fchmod(folder.get(), 0770))
+		return;
+	std::error_code none;
+	for (const auto &entry : std::filesystem::directory_iterator(path, none)) // of a plain root's run that was killed
+		give_to_group(Fd(openat(folder.get(), entry.path().filename().c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC)));
+}
 
 CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder, const std::string &folder) : folder_(open_folder(folder))
 {

@@ -1,110 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/privilege/helper_filter.h"
 
-#include <cerrno>
 #include <fcntl.h>
-#include <memory>
+#include <fmt/format.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <seccomp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <initializer_list>
+
+#include "profiler/failure.h"
 
 namespace icepath::privilege {
 namespace {
 
 constexpr int kCalls[] = {
-	// Probes, the counts of those that were skipped, slots
-	SCMP_SYS(bpf),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(ioctl),
 	// Requests, and the descriptors that come with them
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(close),
-	SCMP_SYS(fcntl),
-	SCMP_SYS(dup),
-	SCMP_SYS(getsockopt),
-	SCMP_SYS(getsockname),
-	SCMP_SYS(getpeername),
-	// Whose a process is, and where it runs
-	SCMP_SYS(pidfd_open),
-	SCMP_SYS(kill),
-	SCMP_SYS(sched_setaffinity),
-	SCMP_SYS(sched_getaffinity),
-	SCMP_SYS(getpid),
-	SCMP_SYS(gettid),
-	SCMP_SYS(getppid),
-	SCMP_SYS(getuid),
-	SCMP_SYS(geteuid),
-	SCMP_SYS(getgid),
-	SCMP_SYS(getegid),
+	SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(close), SCMP_SYS(dup),
+	SCMP_SYS(getsockopt), SCMP_SYS(getpid), SCMP_SYS(gettid),
 	// Files of /proc and /sys; open() only reads, see below
-	SCMP_SYS(read),
-	SCMP_SYS(readv),
-	SCMP_SYS(pread64),
-	SCMP_SYS(lseek),
-	SCMP_SYS(_llseek),
-	SCMP_SYS(fstat),
-	SCMP_SYS(fstat64),
-	SCMP_SYS(newfstatat),
-	SCMP_SYS(fstatat64),
-	SCMP_SYS(statx),
-	SCMP_SYS(stat),
-	SCMP_SYS(lstat),
-	SCMP_SYS(access),
-	SCMP_SYS(faccessat),
-	SCMP_SYS(faccessat2),
-	SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat),
-	SCMP_SYS(getdents64),
-	SCMP_SYS(fstatfs),
-	SCMP_SYS(statfs),
-	SCMP_SYS(uname),
-	SCMP_SYS(sysinfo),
+	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(_llseek), SCMP_SYS(fstat),
+	SCMP_SYS(fstat64), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64), SCMP_SYS(statx),
 	// What it prints last
-	SCMP_SYS(write),
-	SCMP_SYS(writev),
+	SCMP_SYS(write), SCMP_SYS(writev),
 	// Memory, time, the end
-	SCMP_SYS(mmap),
-	SCMP_SYS(mmap2),
-	SCMP_SYS(munmap),
-	SCMP_SYS(mprotect),
-	SCMP_SYS(mremap),
-	SCMP_SYS(madvise),
-	SCMP_SYS(brk),
-	SCMP_SYS(futex),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(clock_nanosleep),
-	SCMP_SYS(nanosleep),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(tgkill),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
+	SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(futex), SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(gettimeofday), SCMP_SYS(getrandom), SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group)};
+
+class Filter {
+public:
+	Filter() : filter_(seccomp_init(SCMP_ACT_ERRNO(EPERM))) { check(filter_ ? 0 : -ENOMEM); }
+	~Filter() { seccomp_release(filter_); }
+	Filter(const Filter &) = delete;
+	Filter &operator=(const Filter &) = delete;
+
+	// What this architecture doesn't have is taken as well.
+	void allow(int call) { check(seccomp_rule_add(filter_, SCMP_ACT_ALLOW, call, 0)); }
+	void allow(int call, scmp_arg_cmp where) { check(seccomp_rule_add(filter_, SCMP_ACT_ALLOW, call, 1, where)); }
+	void allow_each(int call, unsigned argument, std::initializer_list<uint64_t> values)
+	{
+		for (const uint64_t value : values)
+			allow(call, SCMP_CMP64(argument, SCMP_CMP_EQ, value));
+	}
+	void load() { check(seccomp_load(filter_)); }
+
+private:
+	static void check(int result)
+	{
+		if (result < 0)
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("the kernel takes no seccomp filter for the root helper, which doesn't go on "
+									  "without one: {}",
+									  std::strerror(-result)));
+	}
+
+	void *filter_;
 };
 
 } // namespace
 
-bool allow_capturing_calls_only()
+void allow_capturing_calls_only(const Attaching &attaching)
 {
-	const std::unique_ptr<void, void (*)(void *)> filter(seccomp_init(SCMP_ACT_ERRNO(EPERM)), seccomp_release);
-	if (!filter)
-		return false;
+	Filter filter;
 	for (const int call : kCalls)
-		if (seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call,
-							 0)) // what this architecture doesn't have is taken as well
-			return false;
-	const auto only_reads = [&](int call, unsigned flags_argument) {
-		return seccomp_rule_add(
-				   filter.get(), SCMP_ACT_ALLOW, call, 1,
-				   SCMP_CMP64(flags_argument, SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY)) == 0;
-	};
-	if (!only_reads(SCMP_SYS(openat), 2) || !only_reads(SCMP_SYS(open), 1))
-		return false;
-	return seccomp_load(filter.get()) == 0;
+		filter.allow(call);
+	// No BPF_PROG_LOAD, no other process's programs and maps by their numbers.
+	filter.allow_each(SCMP_SYS(bpf), 0,
+					  {BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_RAW_TRACEPOINT_OPEN,
+					   BPF_LINK_CREATE, BPF_OBJ_GET_INFO_BY_FD});
+	if (attaching.perf_events) {
+		filter.allow(SCMP_SYS(perf_event_open));
+		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_SET_BPF});
+	}
+	filter.allow_each(SCMP_SYS(fcntl), 1, {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC});
+	if (attaching.lock_folder >= 0)
+		filter.allow_each(SCMP_SYS(unlinkat), 0, {static_cast<uint64_t>(attaching.lock_folder)});
+	filter.allow_each(SCMP_SYS(tgkill), 0, {static_cast<uint64_t>(getpid())}); // abort()
+	constexpr uint64_t kWrites = O_ACCMODE | O_CREAT | O_TRUNC;
+	filter.allow(SCMP_SYS(openat), SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY));
+	filter.allow(SCMP_SYS(open), SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY));
+	for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)})
+		filter.allow(call, SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	filter.load();
 }
 
 } // namespace icepath::privilege

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which system calls the root helper still makes once its probes are loaded.
-
 namespace icepath::privilege {
 
-// For all threads that this one begins, and for it. Every other call returns EPERM: nothing can be executed, traced, mounted, mapped from
-// others or opened for writing, and no namespace entered. Needs no_new_privs. False where the kernel takes no filter.
-bool allow_capturing_calls_only();
+struct Attaching {
+	bool perf_events; // probes are attached to perf events, as kprobes are
+	int lock_folder; // in which it may remove a file; -1: in none
+};
+
+// For a process that has loaded its BPF programs, and that no_new_privs holds: from now on it attaches and detaches them, answers
+// requests, and reads what its user may read. Any other system call fails with EPERM: no program of its own, no further BPF program, no
+// memory that is both written and run, no signal, no connection (seccomp(2)). Throws Failure(MachineCannot) where the kernel doesn't
+// take it.
+void allow_capturing_calls_only(const Attaching &attaching);
 
 } // namespace icepath::privilege

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/rights.h"
 
 namespace icepath::privilege {
 namespace {
@@ -39,6 +40,18 @@ uid_t user_named(const char *variable, const char *name)
 	return entry->pw_uid;
 }
 
+void describe(const passwd &entry, Identity &user)
+{
+	user.gid = entry.pw_gid;
+	user.name = entry.pw_name;
+	user.home = entry.pw_dir;
+	int count = 0;
+	getgrouplist(user.name.c_str(), user.gid, nullptr, &count);
+	user.groups.resize(static_cast<size_t>(count));
+	if (count > 0 && getgrouplist(user.name.c_str(), user.gid, user.groups.data(), &count) < 0)
+		user.groups = {user.gid};
+}
+
 } // namespace
 
 Identity invoking_user()
@@ -59,8 +72,10 @@ Identity invoking_user()
 		throw Failure(
 			ExitCode::Usage,
 			fmt::format("user {} doesn't exist: cannot run the benchmark as the user who asked for it", user.uid));
-	user.gid = entry ? entry->pw_gid : getgid();
-	user.name = entry ? entry->pw_name : std::to_string(user.uid);
+	user.gid = getgid();
+	user.name = std::to_string(user.uid);
+	if (entry)
+		describe(*entry, user);
 	return user;
 }
 
@@ -75,7 +90,11 @@ Identity reader_of(const std::string &path, const Identity &user)
 					  fmt::format("{} belongs to user {}, who doesn't exist here: chown it first, or write "
 								  "elsewhere with -o",
 								  path, status.st_uid));
-	return {status.st_uid, entry->pw_gid, entry->pw_name, true, false};
+	Identity owner;
+	owner.uid = status.st_uid;
+	owner.was_root = true;
+	describe(*entry, owner);
+	return owner;
 }
 
 void become(const Identity &user)
@@ -86,17 +105,21 @@ void become(const Identity &user)
 		if (!done)
 			throw Failure(ExitCode::Internal, fmt::format("cannot give up root ({}): {}", what, std::strerror(errno)));
 	};
-	must(initgroups(user.name.c_str(), user.gid) == 0, "initgroups");
+	must(setgroups(user.groups.size(), user.groups.data()) == 0, "setgroups");
 	must(setresgid(user.gid, user.gid, user.gid) == 0, "setresgid");
-	must(setresuid(user.uid, user.uid, user.uid) == 0, "setresuid"); // clears all capability sets: capabilities(7)
+	must(setresuid(user.uid, user.uid, user.uid) == 0, "setresuid");
+	limit_capabilities({}); // only a change from 0 takes them: capabilities(7)
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 	if (setresuid(0, 0, 0) == 0)
 		throw Failure(ExitCode::Internal, "root could be had back after giving it up: refusing to run");
-	if (const passwd *entry = getpwuid(user.uid)) {
-		setenv("HOME", entry->pw_dir, 1);
-		setenv("USER", entry->pw_name, 1);
-		setenv("LOGNAME", entry->pw_name, 1);
-	}
+	describe_in_environment(user);
+}
+
+void describe_in_environment(const Identity &user)
+{
+	setenv("HOME", user.home.empty() ? "/" : user.home.c_str(), 1);
+	setenv("USER", user.name.c_str(), 1);
+	setenv("LOGNAME", user.name.c_str(), 1);
 }
 
 } // namespace icepath::privilege

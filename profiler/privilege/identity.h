@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace icepath::privilege {
 
@@ -13,6 +14,8 @@ struct Identity {
 	std::string name;
 	bool was_root = false;    // started with effective uid 0
 	bool stays_root = false;  // root without an invoking user, as in CI: nothing to become
+	std::vector<gid_t> groups; // supplementary
+	std::string home;
 };
 
 // From SUDO_UID, PKEXEC_UID or DOAS_USER where the process is root, else the process's own. Throws Failure(Usage) where
@@ -23,8 +26,12 @@ Identity invoking_user();
 // read, and written beside, with no more rights than its owner's. Throws Failure(Usage) where the owner isn't a known user.
 Identity reader_of(const std::string &path, const Identity &user);
 
-// Gives up every privilege for good: supplementary groups, group, user, capabilities, ambient set. Throws
-// Failure(Internal) where the kernel refuses or where privileges could be had back.
+// Gives up every privilege for good: supplementary groups, group, user, capabilities, ambient set. Looks nothing up, so that no
+// library of the name service is loaded, by root least of all. Throws Failure(Internal) where the kernel refuses or where privileges
+// could be had back.
 void become(const Identity &user);
+
+// HOME, USER and LOGNAME, as login(1) sets them.
+void describe_in_environment(const Identity &user);
 
 } // namespace icepath::privilege

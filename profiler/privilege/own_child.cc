@@ -30,18 +30,24 @@ std::optional<int64_t> proc_field(const std::string &path, std::string_view fiel
 
 } // namespace
 
+std::optional<pid_t> pid_of(int fd)
+{
+	// pidfd_show_fdinfo(); no other kind of file has the line.
+	const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fd), "Pid:");
+	return pid ? std::optional(static_cast<pid_t>(*pid)) : std::nullopt;
+}
+
 pid_t check_own_child(int pidfd, pid_t icepath, uid_t user)
 {
 	// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell. That of a
 	// thread is free as soon as it has ended: whose pidfd still tells the number when all is read had it all along.
 	// A thread has its process's parent (copy_process, CLONE_THREAD).
-	const std::string of_pidfd = fmt::format("/proc/self/fdinfo/{}", pidfd);
-	const auto pid = proc_field(of_pidfd, "Pid:");
+	const auto pid = pid_of(pidfd);
 	const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
 	if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath || proc_field(status, "Uid:") != int64_t{user} ||
-		proc_field(of_pidfd, "Pid:") != pid)
+		pid_of(pidfd) != pid)
 		throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
-	return static_cast<pid_t>(*pid);
+	return *pid;
 }
 
 } // namespace icepath::privilege

@@ -4,12 +4,15 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <net/if.h>
 #include <net/route.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,6 +42,31 @@ void make_mounts_private()
 	must(fchdir(root.get()) == 0 && chroot(".") == 0 && fchdir(here.get()) == 0, "going back to the root folder");
 }
 
+bool is_within(const fs::path &path, const fs::path &other)
+{
+	return path.native().size() > other.native().size() && path.native().starts_with(other.native() + "/");
+}
+
+bool below_emptied(const fs::path &path)
+{
+	return std::ranges::any_of(kEmptied, [&](const char *folder) { return is_within(path, folder); });
+}
+
+// In what was emptied, where nobody else could put a link.
+Fd make_place(const fs::path &path)
+{
+	const auto *const emptied =
+		std::ranges::find_if(kEmptied, [&](const char *folder) { return is_within(path, folder); });
+	Fd place(open(*emptied, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	must(static_cast<bool>(place), fmt::format("opening the empty {}", *emptied));
+	for (const fs::path &component : path.lexically_relative(*emptied)) {
+		must(mkdirat(place.get(), component.c_str(), 0755) == 0 || errno == EEXIST, "making " + path.string());
+		place = Fd(openat(place.get(), component.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+		must(static_cast<bool>(place), "opening " + path.string());
+	}
+	return place;
+}
+
 } // namespace
 
 Refused::Refused(const std::string &what) : refusal_{errno, {}} { what.copy(refusal_.what, sizeof(refusal_.what) - 1); }
@@ -51,27 +79,59 @@ void must(bool done, const std::string &what)
 
 std::vector<Kept> open_kept(const std::vector<std::string> &folders)
 {
-	std::vector<Kept> kept;
+	std::vector<fs::path> paths;
 	for (const std::string &one : folders) {
-		const fs::path path = fs::path(one).lexically_normal();
-		if (std::ranges::any_of(kEmptied,
-								[&](const std::string folder) { return path.native().starts_with(folder + "/"); }))
-			kept.push_back({path, Fd(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))});
+		std::error_code error;
+		const fs::path path = fs::canonical(one, error);
+		errno = error.value();
+		must(!error || errno == ENOENT, "opening " + one);
+		if (!error && below_emptied(path) && std::ranges::find(paths, path) == paths.end())
+			paths.push_back(path);
+	}
+	std::vector<Kept> kept;
+	for (const fs::path &path : paths) {
+		if (std::ranges::any_of(paths, [&](const fs::path &other) { return is_within(path, other); }))
+			continue;
+		// A link that was put there since is refused.
+		open_how how{};
+		how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+		how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+		Fd folder(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how))));
+		must(static_cast<bool>(folder), "opening " + path.string());
+		kept.push_back({path, std::move(folder)});
 	}
 	return kept;
 }
 
-void empty_folders(const std::vector<Kept> &kept)
+std::vector<Kept> cloned(const std::vector<Kept> &opened)
+{
+	std::vector<Kept> clones;
+	for (const auto &[path, folder] : opened) {
+		errno = EINVAL;
+		must(below_emptied(path) && fs::path(path).lexically_normal().native() == path && path.back() != '/' &&
+				 std::ranges::none_of(opened, [&](const Kept &other) { return is_within(path, other.path); }),
+			 "keeping " + path);
+		Fd clone(open_tree(folder.get(), "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+		must(static_cast<bool>(clone), "cloning " + path);
+		mount_attr attributes{};
+		attributes.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+		attributes.propagation = MS_PRIVATE;
+		must(mount_setattr(clone.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) == 0,
+			 "limiting " + path);
+		clones.push_back({path, std::move(clone)});
+	}
+	return clones;
+}
+
+void empty_folders(const std::vector<Kept> &cloned)
 {
 	make_mounts_private();
 	for (const std::string folder : kEmptied)
-		must(mount("icepath", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0,
+		must(mount("icepath", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,uid=0,gid=0") == 0,
 			 "mounting an empty " + folder);
-	for (const auto &[path, outside] : kept) {
-		std::error_code none;
-		fs::create_directories(path, none);
-		must(mount(fmt::format("/proc/self/fd/{}", outside.get()).c_str(), path.c_str(), nullptr, MS_BIND | MS_REC,
-				   nullptr) == 0,
+	for (const auto &[path, clone] : cloned) {
+		const Fd place = make_place(path);
+		must(move_mount(clone.get(), "", place.get(), "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0,
 			 "keeping " + path);
 	}
 }

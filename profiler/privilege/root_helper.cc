@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "profiler/failure.h"
-#include "profiler/privilege/helper_rights.h"
+#include "profiler/privilege/cpu_claim.h"
 
 namespace icepath::privilege {
 
@@ -26,6 +26,7 @@ uid_t user_of_traced(const Identity &user)
 {
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
+	make_claim_folder();
 	return user.uid;
 }
 
@@ -43,11 +44,18 @@ HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &c
 
 } // namespace
 
+namespace {
+
+std::string text_of(const HelperReply &reply)
+{
+	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};
+}
+
+} // namespace
+
 Helper::Helper(const Identity &user)
-	: process_("icepath-helper", [user = user_of_traced(user)](int socket, pid_t icepath) {
-		  keep_rights_for_capturing();
-		  serve(socket, icepath, user);
-	  })
+	: process_("icepath-helper", user, for_loading(),
+			   [uid = user_of_traced(user)](int socket, pid_t icepath) { serve(socket, icepath, uid); })
 {}
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
@@ -59,15 +67,15 @@ HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fd
 		!channel::receive(process_.socket(), &reply, sizeof(reply), received, timeout_ms))
 		throw process_.end() ? HelperDied() : HelperDied(process_.pid());
 	if (reply.exit_code != 0)
-		throw Failure(static_cast<ExitCode>(reply.exit_code),
-					  std::string(reply.message.data(), strnlen(reply.message.data(), reply.message.size())));
+		throw Failure(static_cast<ExitCode>(reply.exit_code), text_of(reply));
 	return reply;
 }
 
-void Helper::claim(const std::vector<uint32_t> &cpus)
+std::optional<std::string> Helper::claim(const std::vector<uint32_t> &cpus)
 {
 	std::vector<Fd> none;
-	ask(request_for(HelperRequestKind::Claim, cpus), {}, none);
+	const std::string why_not = text_of(ask(request_for(HelperRequestKind::Claim, cpus), {}, none));
+	return why_not.empty() ? std::nullopt : std::optional(why_not);
 }
 
 Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
@@ -78,10 +86,12 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	request.forced_tier = forced ? 1 + static_cast<uint32_t>(*forced) : 0;
 	std::vector<Fd> fds;
 	const HelperReply reply = ask(request, {}, fds);
-	if (fds.size() != 1)
+	if (fds.size() != 2)
 		throw Failure(ExitCode::Internal, "the root helper sent no slots");
 	Loaded loaded;
 	loaded.slots = std::move(fds[0]);
+	loaded.fills = std::move(fds[1]);
+	loaded.slot_records = records_per_slot;
 	loaded.slot_bytes = reply.slot_bytes;
 	loaded.slot_count = reply.slot_count;
 	loaded.available = reply.available;
@@ -95,11 +105,10 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	return loaded;
 }
 
-uint32_t Helper::add_worker(int pidfd, uint32_t cpu)
+uint32_t Helper::add_worker(int pidfd)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::AddWorker;
-	request.cpu = cpu;
 	std::vector<Fd> none;
 	return ask(request, {pidfd}, none).worker;
 }

@@ -30,9 +30,9 @@ inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	Load, // cpus, records_per_slot; replies with the slots' map as a file descriptor
-	// fd: pidfd of a process, whose main thread it is, or of a thread; cpu: where to pin it. Replies with its number, which may be
-	// that of one which has ended
+	Load, // cpus, records_per_slot; replies with the maps of the slots and of how far they are filled
+	// fd: pidfd of a process, whose main thread it is, or of a thread. Replies with its number, which may be that of one which has
+	// ended
 	AddWorker,
 	AddSocket, // fd: socket; key
 	// fd: pidfd of a process with one thread, whose threads to come are followed as well; key: the family that it joins, 0: a new
@@ -41,7 +41,7 @@ enum class HelperRequestKind : uint32_t {
 	Attach, // probes
 	BeginBlock, // workers: numbers; families; looks
 	EndBlock,
-	Claim, // cpus: held against every other icepath until the helper ends
+	Claim, // before Load; cpus: held against every other icepath until the helper ends
 };
 
 struct HelperRequest {
@@ -49,7 +49,6 @@ struct HelperRequest {
 	uint32_t cpu_count;
 	std::array<uint32_t, kMaxCaptureCpus> cpus;
 	uint32_t records_per_slot;
-	uint32_t cpu;
 	uint64_t key;
 	capture::ProbeSet probes;
 	uint32_t forced_tier; // Load: 1 + capture::Tier; 0: none
@@ -68,7 +67,7 @@ struct ProbeChoice {
 
 struct HelperReply {
 	int32_t exit_code; // 0: done
-	std::array<char, 384> message;
+	std::array<char, 384> message; // why not; Claim: also where it is done without
 	uint32_t worker; // AddWorker; Follow: the family
 	uint32_t slot_bytes, slot_count; // Load
 	capture::ProbeSet available; // Load, Attach
@@ -97,15 +96,16 @@ public:
 	explicit Helper(const Identity &user);
 
 	struct Loaded {
-		Fd slots;
-		uint32_t slot_bytes = 0, slot_count = 0;
+		Fd slots, fills; // the maps: of icepath_slot with its records, and of icepath_fill
+		uint32_t slot_bytes = 0, slot_count = 0, slot_records = 0;
 		capture::ProbeSet available = 0;
 		capture::Selection selection;
 	};
-	// Against every other icepath, until this one ends: see cpu_claim.h. Once.
-	void claim(const std::vector<uint32_t> &cpus);
+	// Against every other icepath, until this one ends: see cpu_claim.h. Once, before load(). Returns why it isn't possible here, or
+	// nothing; throws where a CPU is another run's.
+	std::optional<std::string> claim(const std::vector<uint32_t> &cpus);
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
-	uint32_t add_worker(int pidfd, uint32_t cpu);
+	uint32_t add_worker(int pidfd);
 	void add_socket(int fd, uint64_t key);
 	uint32_t follow(int pidfd,
 					uint32_t family = 0); // 0: a new one; else one that it has told, whose process this one replaces

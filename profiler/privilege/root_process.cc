@@ -8,47 +8,87 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "profiler/failure.h"
 
 namespace icepath::privilege {
+namespace {
 
-RootProcess::RootProcess(const char *name, const std::function<void(int socket, pid_t icepath)> &serve)
+constexpr int kPatienceMs = 2000;
+constexpr int kBeginMs = 10'000; // an emulated CPU takes its time
+
+// What it says first: why it can't serve; empty: it does. Ends with 0.
+using Beginning = std::array<char, 256>;
+
+[[noreturn]] void begin(int socket, const char *name, const Identity &user, const std::optional<Rights> &kept,
+						pid_t icepath, const std::function<void(int socket, pid_t icepath)> &serve)
+{
+	// Ends of other sockets among them: who keeps one open keeps its other end from closing.
+	if (!close_all_but(socket))
+		_exit(1);
+	// A terminal's Ctrl-C goes to the whole group: icepath decides when this one ends.
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, name);
+	Beginning beginning{};
+	try {
+		if (kept)
+			keep_only(*kept, user, icepath);
+	} catch (const Failure &failure) {
+		std::string_view(failure.what()).copy(beginning.data(), beginning.size() - 1);
+	}
+	if (!channel::send(socket, &beginning, sizeof(beginning)) || beginning.front() != 0)
+		_exit(1);
+	serve(socket, icepath);
+	_exit(0);
+}
+
+} // namespace
+
+RootProcess::RootProcess(const char *name, const Identity &user, const std::optional<Rights> &kept,
+						 const std::function<void(int socket, pid_t icepath)> &serve)
+	: name_(name)
 {
 	auto [ours, theirs] = channel::open_pair();
 	const pid_t icepath = getpid();
 	pid_ = fork();
 	if (pid_ < 0)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork {}: {}", name, std::strerror(errno)));
-	if (pid_ == 0) {
-		// Ends of other sockets among them: who keeps one open keeps its other end from closing.
-		if (!close_all_but(theirs.get()))
-			_exit(1);
-		// A terminal's Ctrl-C goes to the whole group: icepath decides when this one ends.
-		signal(SIGINT, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-		prctl(PR_SET_NAME, name);
-		serve(theirs.get(), icepath);
-		_exit(0);
-	}
+	if (pid_ == 0)
+		begin(theirs.get(), name, user, kept, icepath, serve);
+	theirs.reset();
 	socket_ = std::move(ours);
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	Beginning beginning{};
+	std::vector<Fd> none;
+	const bool said = channel::receive(socket_.get(), &beginning, sizeof(beginning), none, kBeginMs);
+	if (said && beginning.front() == 0)
+		return;
+	end();
+	beginning.back() = 0;
+	throw Failure(ExitCode::MachineCannot,
+				  fmt::format("{} can't begin: {}", name, said ? beginning.data() : "it doesn't answer"));
 }
 
 RootProcess::~RootProcess() { end(); }
 
 bool RootProcess::end()
 {
-	constexpr int kPatienceMs = 2000;
 	socket_.reset();
 	for (const bool kill_it : {false, true}) {
 		if (pid_ <= 0)
 			return true;
-		if (kill_it && (!pidfd_ || syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0)))
-			return false;
+		if (kill_it) {
+			if (!pidfd_ || syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0))
+				return false;
+			fmt::print(stderr, "icepath: {} (process {}) didn't end by itself and was killed\n", name_, pid_);
+		}
 		pollfd ended{pidfd_.get(), POLLIN, 0};
 		if (pidfd_ && poll(&ended, 1, kPatienceMs) <= 0)
 			continue;

@@ -3,10 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,11 +12,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "profiler/failure.h"
-#include "profiler/privilege/helper_rights.h"
 #include "profiler/privilege/own_space.h"
 
 namespace icepath::privilege {
@@ -28,7 +27,7 @@ constexpr int kAnswerMs = 10'000;
 
 struct Request {
 	enum class Kind : uint32_t {
-		Make, // words: folders to be kept
+		Make, // words: folders to be kept, and their descriptors
 		Hand, // descriptors of the worker that is started next, and which numbers they have there
 		Start, // words: its arguments
 	} kind;
@@ -67,17 +66,26 @@ std::vector<std::string> words_of(const Request &request)
 	return words;
 }
 
+std::vector<std::string> environment_here()
+{
+	std::vector<std::string> all;
+	for (char **one = environ; one && *one; one++)
+		all.emplace_back(*one);
+	return all;
+}
+
 class Server {
 public:
-	Server(Identity user, std::string worker, void (*before_it)())
-		: user_(std::move(user)), worker_(std::move(worker)), before_it_(before_it)
+	Server(Identity user, std::string worker, void (*before_it)(), std::vector<std::string> environment)
+		: user_(std::move(user)), worker_(std::move(worker)), before_it_(before_it),
+		  environment_(std::move(environment))
 	{}
 
 	pid_t answer(const Request &request, std::vector<Fd> &fds)
 	{
 		switch (request.kind) {
 		case Request::Kind::Make:
-			make(words_of(request));
+			make(words_of(request), fds);
 			return 0;
 		case Request::Kind::Hand:
 			for (size_t i = 0; i < fds.size(); i++)
@@ -91,26 +99,42 @@ public:
 	}
 
 private:
-	void make(const std::vector<std::string> &folders)
+	// Whatever becomes of it, this process is the user afterwards.
+	void make(const std::vector<std::string> &folders, std::vector<Fd> &opened)
 	{
 		errno = EALREADY;
-		must(!std::exchange(made_, true), "making namespaces twice");
-		must(unshare(CLONE_NEWNS | CLONE_NEWNET) == 0, "unshare");
-		empty_folders(opened_by_user(folders));
-		raise_loopback();
+		must(!std::exchange(asked_, true), "making namespaces twice");
+		try {
+			errno = EINVAL;
+			must(folders.size() == opened.size(), "keeping other folders than were opened");
+			std::vector<Kept> kept;
+			for (size_t i = 0; i < folders.size(); i++)
+				kept.push_back({folders[i], std::move(opened[i])});
+			const std::vector<Kept> clones = cloned(kept);
+			must(unshare(CLONE_NEWNS | CLONE_NEWNET) == 0, "unshare");
+			empty_folders(clones);
+			raise_loopback();
+		} catch (...) {
+			become_user();
+			throw;
+		}
+		become_user();
+		made_ = true;
 	}
 
-	std::vector<Kept> opened_by_user(const std::vector<std::string> &folders) const
+	// With the environment that icepath had, which is the workers'.
+	void become_user() noexcept
 	{
-		if (!user_.stays_root) {
-			must(initgroups(user_.name.c_str(), user_.gid) == 0, "initgroups");
-			setfsgid(user_.gid);
-			setfsuid(user_.uid);
+		if (user_.stays_root)
+			return;
+		for (std::string &one : environment_)
+			putenv(one.data());
+		try {
+			become_real_user();
+		} catch (const Failure &) {
+			_exit(1);
 		}
-		std::vector<Kept> kept = open_kept(folders);
-		setfsuid(geteuid());
-		setfsgid(getegid());
-		return kept;
+		describe_in_environment(user_);
 	}
 
 	pid_t start(std::vector<std::string> words)
@@ -120,18 +144,11 @@ private:
 		errno = EINVAL;
 		must(made_, "a worker before the namespaces");
 		words.insert(words.begin(), worker_);
-		int ends[2];
-		must(pipe2(ends, O_CLOEXEC) == 0, "pipe");
-		const Fd until_exec(ends[0]);
-		Fd in_worker(ends[1]);
 		// A child of icepath's, as if that had forked it.
 		const auto pid = static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0));
 		must(pid >= 0, "clone");
 		if (pid == 0)
 			become_worker(words, handed);
-		in_worker.reset();
-		char nothing = 0;
-		(void)!read(until_exec.get(), &nothing, 1); // it is the user by then, whom the helper takes for a worker
 		return pid;
 	}
 
@@ -139,6 +156,7 @@ private:
 	{
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
+		signal(SIGHUP, SIG_DFL);
 		setsid();
 		int highest = STDERR_FILENO;
 		for (const auto &[fd, number] : handed)
@@ -150,11 +168,6 @@ private:
 			if (handed[i].second <= STDERR_FILENO || dup2(beyond[i], handed[i].second) < 0)
 				_exit(126);
 		before_it_();
-		try {
-			become(user_);
-		} catch (const Failure &) {
-			_exit(126);
-		}
 		std::vector<char *> arguments;
 		for (std::string &word : words)
 			arguments.push_back(word.data());
@@ -166,7 +179,8 @@ private:
 	const Identity user_;
 	const std::string worker_;
 	void (*const before_it_)();
-	bool made_ = false;
+	std::vector<std::string> environment_;
+	bool asked_ = false, made_ = false;
 	std::vector<std::pair<Fd, int>> handed_;
 };
 
@@ -187,6 +201,7 @@ void serve(int socket, pid_t icepath, Server server)
 		} catch (const std::exception &error) {
 			reply.refusal = Refused(error.what()).refusal();
 		}
+		fds.clear();
 		if (!channel::send(socket, &reply, sizeof(reply)))
 			return;
 	}
@@ -202,24 +217,45 @@ Reply ask(int socket, const Request &request, const std::vector<int> &fds = {})
 	return reply;
 }
 
+Failure failure_of(const Refusal &refusal)
+{
+	return {ExitCode::MachineCannot,
+			fmt::format("{} failed: {}", std::string(refusal.what, strnlen(refusal.what, sizeof(refusal.what))),
+						std::strerror(refusal.error))};
+}
+
 } // namespace
 
 RootSpace::RootSpace(const Identity &user, const std::string &worker, void (*before_it)())
-	: process_("icepath-space", [&](int socket, pid_t icepath) {
-		  if (!user.stays_root) // whose workers are root, too
-			  keep_rights_for_spaces();
-		  serve(socket, icepath, Server(user, worker, before_it));
-	  })
+	: process_("icepath-space", user, user.stays_root ? std::nullopt : std::optional(for_spaces()),
+			   [&, environment = environment_here()](int socket, pid_t icepath) {
+				   serve(socket, icepath, Server(user, worker, before_it, environment));
+			   })
 {}
 
 void RootSpace::make(const std::vector<std::string> &kept)
 {
-	const Refusal refusal = ask(process_.socket(), request_of(Request::Kind::Make, kept)).refusal;
+	try {
+		make_of(open_kept(kept));
+	} catch (const Refused &refused) {
+		throw failure_of(refused.refusal());
+	}
+}
+
+void RootSpace::make_of(const std::vector<Kept> &opened)
+{
+	if (opened.size() > channel::kMaxFds)
+		throw Failure(ExitCode::MachineCannot, fmt::format("{} folders with plug-ins below /tmp are more than {}",
+														   opened.size(), channel::kMaxFds));
+	std::vector<std::string> paths;
+	std::vector<int> fds;
+	for (const auto &[path, folder] : opened) {
+		paths.push_back(path);
+		fds.push_back(folder.get());
+	}
+	const Refusal refusal = ask(process_.socket(), request_of(Request::Kind::Make, paths), fds).refusal;
 	if (refusal.error != 0)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("{} failed: {}",
-								  std::string(refusal.what, strnlen(refusal.what, sizeof(refusal.what))),
-								  std::strerror(refusal.error)));
+		throw failure_of(refusal);
 }
 
 pid_t RootSpace::start(const std::vector<std::string> &arguments, const std::vector<int> &fds)

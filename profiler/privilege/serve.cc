@@ -18,6 +18,7 @@
 #include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/helper_filter.h"
 #include "profiler/privilege/own_child.h"
+#include "profiler/privilege/rights.h"
 #include "profiler/privilege/root_helper.h"
 
 namespace icepath::privilege {
@@ -48,11 +49,14 @@ bool has_ended(const Fd &pidfd)
 // socket, how long it lingers.
 bool closes_at_once(const Fd &fd)
 {
-	if (syscall(SYS_pidfd_send_signal, fd.get(), 0, nullptr, 0) == 0 || errno != EBADF)
+	if (pid_of(fd.get()))
 		return true;
+	int family = 0;
 	linger waits{};
-	socklen_t size = sizeof(waits);
-	return getsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &waits, &size) == 0 &&
+	socklen_t family_size = sizeof(family), waits_size = sizeof(waits);
+	return getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &family, &family_size) == 0 &&
+		   (family == AF_UNIX || family == AF_INET || family == AF_INET6) &&
+		   getsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &waits, &waits_size) == 0 &&
 		   (waits.l_onoff == 0 || waits.l_linger == 0);
 }
 
@@ -70,7 +74,7 @@ public:
 			load(request, reply, to_send);
 			break;
 		case HelperRequestKind::AddWorker:
-			reply.worker = add_worker(request.cpu, fds);
+			reply.worker = add_worker(fds);
 			break;
 		case HelperRequestKind::AddSocket:
 			if (fds.size() != 1)
@@ -105,7 +109,7 @@ public:
 			put_skipped(capture().end_block(), reply);
 			break;
 		case HelperRequestKind::Claim:
-			claim(request);
+			claim(request, reply);
 			break;
 		default:
 			throw Failure(ExitCode::Internal, "the root helper was asked for something that it doesn't know");
@@ -168,38 +172,42 @@ private:
 				static_cast<uint32_t>(std::ranges::find(candidates, trial.candidate) - candidates.begin());
 			put(reply.choices[i].why_not, trial.why_not);
 		}
-		to_send.push_back(capture_->slots_fd());
-		// Without a filter it has what keep_rights_for_capturing() left it.
-		(void)allow_capturing_calls_only();
+		to_send = {capture_->slots_fd(), capture_->fills_fd()};
+		const bool kprobes = capture_->uses_perf_events();
+		limit_capabilities(for_capturing(kprobes));
+		allow_capturing_calls_only({kprobes, claim_ ? claim_->folder() : -1});
 	}
 
-	void claim(const HelperRequest &request)
+	void claim(const HelperRequest &request, HelperReply &reply)
 	{
 		const size_t count = std::min<size_t>(request.cpu_count, request.cpus.size());
 		const std::vector<uint32_t> cpus(request.cpus.begin(), request.cpus.begin() + count);
-		if (claim_ || count == 0 || count != request.cpu_count ||
+		if (claim_ || capture_ || count == 0 || count != request.cpu_count ||
 			std::ranges::any_of(cpus, [](uint32_t cpu) { return cpu >= CPU_SETSIZE; }))
-			throw Failure(ExitCode::Internal, "the root helper was asked to claim CPUs twice, or such as can't be");
-		claim_.emplace(cpus, icepath_);
+			throw Failure(ExitCode::Internal,
+						  "the root helper was asked to claim CPUs twice, too late, or such as can't be");
+		try {
+			claim_.emplace(cpus, icepath_);
+		} catch (const NoClaims &none) {
+			put(reply.message, none.what());
+		}
 	}
 
-	// One pidfd, of a child of icepath's, or of a thread of one, that runs as the invoking user; its number.
-	pid_t check_is_ours(const std::vector<Fd> &fds) const
+	// One pidfd, of a child of icepath's, or of a thread of one, that runs as the invoking user.
+	void check_is_ours(const std::vector<Fd> &fds) const
 	{
 		if (fds.size() != 1)
 			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent");
-		return check_own_child(fds[0].get(), icepath_, user_);
+		check_own_child(fds[0].get(), icepath_, user_);
 	}
 
-	uint32_t add_worker(uint32_t cpu, std::vector<Fd> &fds)
+	uint32_t add_worker(std::vector<Fd> &fds)
 	{
 		// Cells are opened anew in fresh processes: those that have ended make room.
 		const auto ended = std::ranges::find_if(workers_, has_ended);
 		if (ended == workers_.end() && workers_.size() >= kMaxWorkers)
 			throw Failure(ExitCode::Internal, "there are more workers than can be marked");
-		const pid_t pid = check_is_ours(fds);
-		if (const auto problem = cpuset::pin(pid, cpu))
-			throw Failure(ExitCode::MachineCannot, *problem);
+		check_is_ours(fds);
 		if (capture_)
 			capture_->add_worker(fds[0].get());
 		const auto number = static_cast<uint32_t>(ended - workers_.begin());

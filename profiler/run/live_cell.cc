@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
+#include "cpuset/affinity.h"
 #include "profiler/capture/thread_pidfd.h"
 
 namespace icepath::run {
@@ -95,19 +97,32 @@ Fd LiveCell::pidfd_of(size_t side) const
 	return pidfd;
 }
 
+// With the user's own rights, so that nobody else's task is moved.
+void LiveCell::pin(size_t side, const Fd &task) const
+{
+	if (const auto problem = cpuset::pin(static_cast<pid_t>(tids_[side]), cell_.graph.sides[side].cpu))
+		throw Failure(ExitCode::MachineCannot, *problem);
+	pollfd end{task.get(), POLLIN, 0};
+	if (poll(&end, 1, 0) > 0) // then its number may have been another task's
+		throw WorkerFailed(fmt::format("the {} ended while it was pinned", workers_[side]->what()));
+}
+
 void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper)
 {
 	std::vector<int> shared = {memory_->fd()};
 	if (slots.mapped())
-		shared.push_back(slots.fd());
+		shared.push_back(slots.fills_fd());
 	Endpoints endpoints(cell_, number_, workers_, std::move(shared));
 	endpoints.open(plugin, memory_->capacity());
 	granted_ = endpoints.granted();
 	for (size_t side = 0; side < workers_.size(); side++) {
 		if (model::between(cell_) == model::Between::Threads)
 			tids_[side] = endpoints.threads()[side];
-		if (side == 0 || model::between(cell_) != model::Between::OneThread)
-			helper_numbers_.push_back(helper.add_worker(pidfd_of(side).get(), cell_.graph.sides[side].cpu));
+		if (side == 0 || model::between(cell_) != model::Between::OneThread) {
+			const Fd task = pidfd_of(side);
+			helper_numbers_.push_back(helper.add_worker(task.get())); // which looks whose it is
+			pin(side, task);
+		}
 	}
 	if (slots.mapped())
 		mark_sockets(endpoints, helper);
@@ -150,8 +165,8 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	request.block.count_process =
 		cell_.mechanisms.has(model::Mechanism::LibraryThreads) && model::between(cell_) == model::Between::Processes;
 	if (wish.probed) {
-		request.block.slot_bytes = slots.slot_bytes();
 		request.block.slots = slots.slot_count();
+		request.block.slot_records = slots.slot_records();
 	}
 	request.block.first_due_ns = wish.first_after_ns ? now_ns + wish.first_after_ns : 0;
 	request.block.deadline_ns = now_ns + wish.first_after_ns + wish.duration_ns;

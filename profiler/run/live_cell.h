@@ -94,6 +94,7 @@ private:
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
 	// Of the side's thread, for the helper: pinned and marked by it.
 	Fd pidfd_of(size_t side) const;
+	void pin(size_t side, const Fd &task) const;
 	void mark_sockets(const Endpoints &endpoints, privilege::Helper &helper);
 	std::optional<uint64_t> daemon_cpu_ns() const;
 	void collect(model::Block &block, const Replies &replies) const;

@@ -51,7 +51,7 @@ void make_namespaces(int socket, const std::vector<std::string> &kept)
 		must(privilege::close_all_but(socket), "closing descriptors");
 		prctl(PR_SET_DUMPABLE, 1);
 		map_user(user, group);
-		privilege::empty_folders(privilege::open_kept(kept));
+		privilege::empty_folders(privilege::cloned(privilege::open_kept(kept)));
 		privilege::raise_loopback();
 		std::vector<Fd> spaces;
 		std::vector<int> numbers;
@@ -89,6 +89,8 @@ MiddlewareSpace::MiddlewareSpace(const std::vector<std::string> &kept, privilege
 		user_ = std::move(spaces[0]);
 		mount_ = std::move(spaces[1]);
 		network_ = std::move(spaces[2]);
+		if (root)
+			root->end();
 		return;
 	}
 	std::string why_not =

@@ -15,7 +15,7 @@ namespace icepath::run {
 class MiddlewareSpace {
 public:
 	// /tmp and /dev/shm are empty there but for those of the `kept` folders that lie in them. `root`, if any, makes it where the machine
-	// doesn't let this user have such namespaces. Throws Failure(MachineCannot).
+	// doesn't let this user have such namespaces, and is ended where it does. Throws Failure(MachineCannot).
 	explicit MiddlewareSpace(const std::vector<std::string> &kept, privilege::RootSpace *root = nullptr);
 
 	// Who starts workers there; nullptr: they enter() it.

@@ -14,7 +14,7 @@ privilege::Helper::Loaded RunProbes::load(const std::vector<uint32_t> &cpus, uin
 {
 	privilege::Helper::Loaded loaded = helper_.load(cpus, records_per_slot, forced);
 	available_ = loaded.available;
-	slots_ = SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, cpus);
+	slots_ = SlotsView(loaded, cpus);
 	return loaded;
 }
 

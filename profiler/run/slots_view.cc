@@ -14,11 +14,12 @@
 
 namespace icepath::run {
 
-SlotsView::SlotsView(Fd map, uint32_t slot_bytes, uint32_t slot_count, const std::vector<uint32_t> &cpus)
-	: map_(std::move(map)), slot_bytes_(slot_bytes), slot_count_(slot_count), cpus_(cpus.begin(), cpus.end())
+SlotsView::SlotsView(privilege::Helper::Loaded &loaded, const std::vector<uint32_t> &cpus)
+	: map_(std::move(loaded.slots)), fills_(std::move(loaded.fills)), slot_bytes_(loaded.slot_bytes),
+	  slot_count_(loaded.slot_count), slot_records_(loaded.slot_records), cpus_(cpus.begin(), cpus.end())
 {
 	cpus_.push_back(-1);
-	void *memory = mmap(nullptr, size_t{slot_bytes} * slot_count, PROT_READ, MAP_SHARED, map_.get(), 0);
+	void *memory = mmap(nullptr, size_t{slot_bytes_} * slot_count_, PROT_READ, MAP_SHARED, map_.get(), 0);
 	if (memory == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
 	memory_ = static_cast<const uint8_t *>(memory);
@@ -35,9 +36,11 @@ SlotsView::SlotsView(SlotsView &&other) noexcept { *this = std::move(other); }
 SlotsView &SlotsView::operator=(SlotsView &&other) noexcept
 {
 	std::swap(map_, other.map_);
+	std::swap(fills_, other.fills_);
 	std::swap(memory_, other.memory_);
 	std::swap(slot_bytes_, other.slot_bytes_);
 	std::swap(slot_count_, other.slot_count_);
+	std::swap(slot_records_, other.slot_records_);
 	std::swap(cpus_, other.cpus_);
 	return *this;
 }

@@ -5,6 +5,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/model/block.h"
+#include "profiler/privilege/root_helper.h"
 
 namespace icepath::run {
 
@@ -12,20 +13,21 @@ namespace icepath::run {
 class SlotsView {
 public:
 	SlotsView() = default;
-	SlotsView(Fd map, uint32_t slot_bytes, uint32_t slot_count, const std::vector<uint32_t> &cpus);
+	// Takes the maps. `cpus`: whose slots they are; the last is that of all others.
+	SlotsView(privilege::Helper::Loaded &loaded, const std::vector<uint32_t> &cpus);
 	~SlotsView();
 	SlotsView(SlotsView &&other) noexcept;
 	SlotsView &operator=(SlotsView &&other) noexcept;
 	std::vector<model::SlotCapture> copy() const;
 	bool mapped() const { return memory_ != nullptr; }
-	int fd() const { return map_.get(); }
-	uint32_t slot_bytes() const { return slot_bytes_; }
+	int fills_fd() const { return fills_.get(); } // what workers map
+	uint32_t slot_records() const { return slot_records_; }
 	uint32_t slot_count() const { return slot_count_; }
 
 private:
-	Fd map_;
+	Fd map_, fills_;
 	const uint8_t *memory_ = nullptr;
-	uint32_t slot_bytes_ = 0, slot_count_ = 0;
+	uint32_t slot_bytes_ = 0, slot_count_ = 0, slot_records_ = 0;
 	std::vector<int32_t> cpus_;
 };
 

@@ -22,7 +22,7 @@ namespace icepath::worker {
 
 enum class RequestKind : uint32_t {
 	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
-	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of the capture's slots]. Asked once
+	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of how far the capture's slots are filled]. Asked once
 	// for each channel of the worker's, those that carry messages first; a sender to several receivers has all, each of
 	// these one. A fan-in's receiver has one endpoint for all channels, opened as that of the first.
 	Open,
@@ -62,8 +62,8 @@ struct BlockRequest {
 	uint32_t one_way; // 0: pingpong
 	uint32_t warm_up; // messages before the counted ones
 	uint32_t count; // counted messages at most
-	uint32_t slot_bytes; // distance between two slots in the capture's map; 0: unprobed, no map to watch
-	uint32_t slots; // end the block when one of these many slots is three quarters full
+	uint32_t slots; // end the block when one of these many slots is three quarters full; 0: unprobed, nothing to watch
+	uint32_t slot_records; // that a slot holds
 	uint32_t at_least; // counted messages that the deadline lets through, as long as they come within kPatienceNs of it
 	uint64_t block; // number of the block, in every payload
 	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled

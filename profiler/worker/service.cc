@@ -306,7 +306,7 @@ void Service::cancel()
 void Service::run_block(const BlockRequest &block, Reply &reply)
 {
 	check(block);
-	slots_->begin_block(block.slot_bytes, block.slots);
+	slots_->begin_block(block.slots, block.slot_records);
 	Cell mine = cell();
 	payloads_->begin_block(block.block, mine.is_fan_in() && opened_.side == 0 ? mine.only().channel : 0, mine.peers);
 	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
@@ -340,7 +340,7 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 	try {
 		check(block);
 		far.check(block);
-		slots_->begin_block(block.slot_bytes, block.slots);
+		slots_->begin_block(block.slots, block.slot_records);
 		payloads_->begin_block(block.block);
 		far.payloads_->begin_block(block.block);
 		Cell near_cell = cell(), far_cell = far.cell();

@@ -14,35 +14,32 @@ namespace icepath::worker {
 
 SlotsWatch::~SlotsWatch()
 {
-	if (memory_)
-		munmap(const_cast<uint8_t *>(memory_), mapped_bytes_);
+	if (fills_)
+		munmap(const_cast<icepath_fill *>(fills_), mapped_bytes_);
 }
 
-void SlotsWatch::begin_block(uint32_t slot_bytes, uint32_t slots)
+void SlotsWatch::begin_block(uint32_t slots, uint32_t capacity)
 {
-	slots_ = slot_bytes ? slots : 0;
-	slot_bytes_ = slot_bytes;
-	const uint64_t bytes = uint64_t{slot_bytes_} * slots_;
+	slots_ = slots;
+	enough_ = capacity - capacity / 4;
+	const size_t bytes = sizeof(icepath_fill) * slots_;
 	if (bytes == 0 || bytes == mapped_bytes_)
 		return;
-	if (!map_ || memory_ || slot_bytes < sizeof(icepath_slot))
+	if (!map_ || fills_)
 		throw Failure(ExitCode::Internal,
 					  "a probed block was asked for, but the capture's slots didn't come with the cell");
 	void *mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, map_.get(), 0);
 	if (mapped == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the capture's slots: {}", std::strerror(errno)));
-	memory_ = static_cast<const uint8_t *>(mapped);
+	fills_ = static_cast<const icepath_fill *>(mapped);
 	mapped_bytes_ = bytes;
 }
 
 bool SlotsWatch::nearly_full() const
 {
-	for (uint32_t i = 0; i < slots_; i++) {
-		const auto *slot = reinterpret_cast<const icepath_slot *>(memory_ + uint64_t{i} * slot_bytes_);
-		const uint32_t position = __atomic_load_n(&slot->position, __ATOMIC_RELAXED);
-		if (slot->capacity != 0 && position >= slot->capacity - slot->capacity / 4)
+	for (uint32_t i = 0; i < slots_; i++)
+		if (__atomic_load_n(&fills_[i].position, __ATOMIC_RELAXED) >= enough_)
 			return true;
-	}
 	return false;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tells when the capture's slots (ebpf/records.h) are about to overflow, so that a block ends before records are lost.
+#include <cstddef>
 #include <cstdint>
 
 #include "profiler/channel.h"
+
+struct icepath_fill;
 
 namespace icepath::worker {
 
@@ -15,16 +18,16 @@ public:
 	SlotsWatch(const SlotsWatch &) = delete;
 	SlotsWatch &operator=(const SlotsWatch &) = delete;
 
-	// With 0 slots nothing is watched. Throws Failure where the map isn't as large as that.
-	void begin_block(uint32_t slot_bytes, uint32_t slots);
+	// `capacity`: records of a slot. With 0 slots nothing is watched. Throws Failure where the map isn't as large as that.
+	void begin_block(uint32_t slots, uint32_t capacity);
 	// One of the slots is three quarters full.
 	bool nearly_full() const;
 
 private:
 	Fd map_;
-	const uint8_t *memory_ = nullptr;
-	uint64_t mapped_bytes_ = 0;
-	uint32_t slot_bytes_ = 0, slots_ = 0;
+	const icepath_fill *fills_ = nullptr;
+	size_t mapped_bytes_ = 0;
+	uint32_t slots_ = 0, enough_ = 0;
 };
 
 } // namespace icepath::worker

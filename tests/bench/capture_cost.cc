@@ -48,7 +48,7 @@ public:
 		std::vector<std::string> notices;
 		const auto targets = run::describe_targets(notices);
 		auto loaded = helper_.load({cpu}, 1u << 16);
-		slots_ = run::SlotsView(std::move(loaded.slots), loaded.slot_bytes, loaded.slot_count, {cpu});
+		slots_ = run::SlotsView(loaded, {cpu});
 		cell_ = open_ping_pong(targets, "uds-stream", model::Wait::Block, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
 	}
 

@@ -81,14 +81,12 @@ TEST(Block, OfBurstsHasAllMessagesOfOneDueAtOnce)
 	}
 }
 
-// The capture's slots as icepath would map them, empty at first, and a pair that watches them.
+// How far the capture's slots are filled, as a worker maps it, empty at first, and a pair that watches them.
 class WatchedSlots {
 public:
 	explicit WatchedSlots(uint32_t count) : count_(count), map_(memfd_create("slots", MFD_CLOEXEC)), pair(plan())
 	{
-		EXPECT_EQ(ftruncate(map_.get(), count * kBytes), 0);
-		for (uint32_t slot = 0; slot < count; slot++)
-			set(slot, 0);
+		EXPECT_EQ(ftruncate(map_.get(), count * sizeof(icepath_fill)), 0);
 		EXPECT_EQ(pair.open(), "");
 	}
 	void fill(uint32_t slot) { set(slot, 48); } // to three quarters, and a little more
@@ -96,18 +94,17 @@ public:
 	worker::BlockRequest block(uint32_t messages)
 	{
 		worker::BlockRequest block = pair.block(messages);
-		block.slot_bytes = kBytes;
 		block.slots = count_;
+		block.slot_records = 63;
 		return block;
 	}
 
 private:
-	static constexpr uint32_t kBytes = 4096;
-
 	void set(uint32_t slot, uint32_t position)
 	{
-		const icepath_slot head = {position, 63, {}};
-		EXPECT_EQ(pwrite(map_.get(), &head, sizeof(head), slot * kBytes), static_cast<ssize_t>(sizeof(head)));
+		const icepath_fill fill = {position, {}};
+		EXPECT_EQ(pwrite(map_.get(), &fill, sizeof(fill), static_cast<off_t>(slot * sizeof(fill))),
+				  static_cast<ssize_t>(sizeof(fill)));
 	}
 	PairPlan plan() const
 	{

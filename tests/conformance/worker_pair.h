@@ -55,7 +55,7 @@ struct PairPlan {
 	uint32_t max_messages = 1000;
 	uint32_t depth = 0;
 	icepath_qos qos{};
-	int slots_fd = -1; // a map of the capture's slots, which stays the caller's
+	int slots_fd = -1; // a map of how far the capture's slots are filled, which stays the caller's
 	bool threads = false; // both sides are of one process
 };
 

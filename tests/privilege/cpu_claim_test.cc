@@ -22,6 +22,12 @@ namespace fs = std::filesystem;
 // In a folder of its own, so that a run beside these tests doesn't matter.
 class CpuClaims : public testing::Test {
 protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		make_claim_folder(folder_);
+	}
 	void TearDown() override { fs::remove_all(folder_); }
 
 	CpuClaim claim(std::vector<uint32_t> cpus) const { return {std::move(cpus), getpid(), folder_}; }
@@ -120,7 +126,6 @@ TEST_F(CpuClaims, LeaveNoFile)
 
 TEST_F(CpuClaims, TrustNoFolderThatOthersMayWrite)
 {
-	fs::create_directory(folder_);
 	fs::permissions(folder_, fs::perms::all);
 	EXPECT_NE(refusal({0}).find("must be root's"), std::string::npos);
 	fs::permissions(folder_, fs::perms::owner_all);
@@ -135,7 +140,10 @@ TEST_F(CpuClaims, FollowNoLink)
 {
 	const fs::path elsewhere = folder_.string() + "-elsewhere";
 	fs::create_directory(elsewhere);
+	fs::remove(folder_);
 	fs::create_symlink(elsewhere, folder_);
+	make_claim_folder(folder_);
+	EXPECT_EQ(fs::status(elsewhere).permissions(), fs::perms{0755});
 	EXPECT_NE(refusal({0}), "");
 	fs::remove(folder_);
 	fs::create_directory(folder_);

@@ -16,15 +16,6 @@
 namespace icepath::privilege {
 namespace {
 
-HelperRequest load_of(uint32_t cpu)
-{
-	HelperRequest request = request_of(HelperRequestKind::Load);
-	request.cpu_count = 1;
-	request.cpus[0] = cpu;
-	request.records_per_slot = 64;
-	return request;
-}
-
 class LoadedHelper : public testing::Test {
 protected:
 	void SetUp() override
@@ -37,7 +28,7 @@ protected:
 		const auto reply = helper.ask(load_of(0));
 		ASSERT_TRUE(reply);
 		ASSERT_EQ(reply->exit_code, 0) << sentence(*reply);
-		ASSERT_EQ(helper.received.size(), 1u);
+		ASSERT_EQ(helper.received.size(), 2u);
 		slots = std::move(helper.received[0]);
 		slot_bytes = reply->slot_bytes;
 		EXPECT_EQ(reply->slot_count, 2u);

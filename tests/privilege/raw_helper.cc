@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/privilege/raw_helper.h"
 
-#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,29 +14,37 @@
 
 namespace icepath::privilege {
 
-RawHelper::RawHelper()
+namespace {
+
+Identity oneself()
 {
-	auto [ours, theirs] = channel::open_pair();
-	const pid_t icepath = getpid();
-	pid_ = fork();
-	if (pid_ == 0) {
-		ours.reset();
-		serve(theirs.get(), icepath, getuid());
-		_exit(0);
-	}
-	socket_ = std::move(ours);
+	Identity self;
+	self.uid = getuid();
+	self.gid = getgid();
+	return self;
 }
 
-RawHelper::~RawHelper()
+} // namespace
+
+RawHelper::RawHelper() : RawHelper(oneself()) {}
+
+RawHelper::RawHelper(const Identity &user)
+	: process_("icepath-helper", user, geteuid() == 0 ? std::optional(for_loading()) : std::nullopt,
+			   [uid = user.uid](int socket, pid_t icepath) { serve(socket, icepath, uid); })
 {
-	hang_up();
-	wait_end();
+	if (!kIsLoaded)
+		return;
+	const auto loaded = ask(load_of(0));
+	if (!loaded || loaded->exit_code != 0)
+		throw std::runtime_error("the helper loads no probes: " + (loaded ? sentence(*loaded) : "it is gone"));
 }
 
 bool RawHelper::send(const void *message, size_t bytes, const std::vector<int> &fds)
 {
-	return channel::send(socket_.get(), message, bytes, fds);
+	return channel::send(process_.socket(), message, bytes, fds);
 }
+
+void RawHelper::hang_up() { shutdown(process_.socket(), SHUT_RDWR); }
 
 std::optional<HelperReply> RawHelper::ask(const HelperRequest &request, const std::vector<int> &fds)
 {
@@ -44,7 +52,7 @@ std::optional<HelperReply> RawHelper::ask(const HelperRequest &request, const st
 	HelperReply reply{};
 	received.clear();
 	if (!send(&request, sizeof(request), fds) ||
-		!channel::receive(socket_.get(), &reply, sizeof(reply), received, kTimeoutMs))
+		!channel::receive(process_.socket(), &reply, sizeof(reply), received, kTimeoutMs))
 		return std::nullopt;
 	return reply;
 }
@@ -52,24 +60,21 @@ std::optional<HelperReply> RawHelper::ask(const HelperRequest &request, const st
 bool RawHelper::is_well()
 {
 	const Child child;
-	HelperRequest request = request_of(HelperRequestKind::AddWorker);
-	request.cpu = static_cast<uint32_t>(sched_getcpu());
-	const auto reply = ask(request, {child.pidfd()});
+	const auto reply = ask(request_of(HelperRequestKind::AddWorker), {child.pidfd()});
 	return reply && reply->exit_code == 0;
 }
 
 int RawHelper::wait_end()
 {
-	int status = -1;
-	if (pid_ > 0)
-		waitpid(pid_, &status, 0);
-	pid_ = -1;
-	return status;
+	siginfo_t end{};
+	if (waitid(P_PID, static_cast<id_t>(process_.pid()), &end, WEXITED | WNOWAIT))
+		return -1;
+	return end.si_code == CLD_EXITED ? W_EXITCODE(end.si_status, 0) : end.si_status;
 }
 
 size_t RawHelper::open_descriptors() const
 {
-	const std::filesystem::directory_iterator all("/proc/" + std::to_string(pid_) + "/fd");
+	const std::filesystem::directory_iterator all("/proc/" + std::to_string(process_.pid()) + "/fd");
 	return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
 
@@ -77,6 +82,15 @@ HelperRequest request_of(HelperRequestKind kind)
 {
 	HelperRequest request{};
 	request.kind = kind;
+	return request;
+}
+
+HelperRequest load_of(uint32_t cpu)
+{
+	HelperRequest request = request_of(HelperRequestKind::Load);
+	request.cpu_count = 1;
+	request.cpus[0] = cpu;
+	request.records_per_slot = 64;
 	return request;
 }
 

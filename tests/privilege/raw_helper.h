@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The helper's own loop in a process of its own, without the class that asks it properly: a test says what it likes.
+// The helper as icepath forks it, without the class that asks it properly: a test says what it likes.
 #include <sys/types.h>
 
 #include <optional>
@@ -8,13 +8,21 @@
 #include <vector>
 
 #include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/root_process.h"
 
 namespace icepath::privilege {
+
+// Whether each helper of this program has loaded its probes, and so has its filter.
+#ifdef ICEPATH_TEST_LOADED
+inline constexpr bool kIsLoaded = true;
+#else
+inline constexpr bool kIsLoaded = false;
+#endif
 
 class RawHelper {
 public:
 	RawHelper(); // serves this process and its user
-	~RawHelper();
+	explicit RawHelper(const Identity &user);
 	RawHelper(const RawHelper &) = delete;
 	RawHelper &operator=(const RawHelper &) = delete;
 
@@ -25,18 +33,18 @@ public:
 	// Whether it still does what it is asked.
 	bool is_well();
 
-	void hang_up() { socket_.reset(); }
-	int wait_end(); // its wait status
-	pid_t pid() const { return pid_; }
+	void hang_up();
+	int wait_end(); // its wait status, as waitpid(2) has it
+	pid_t pid() const { return process_.pid(); }
 	size_t open_descriptors() const;
 	std::vector<Fd> received; // beside the last reply
 
 private:
-	Fd socket_;
-	pid_t pid_ = -1;
+	RootProcess process_;
 };
 
 HelperRequest request_of(HelperRequestKind kind);
+HelperRequest load_of(uint32_t cpu); // 64 records a slot
 std::string sentence(const HelperReply &reply);
 
 // A child that waits for its end. Killed and reaped by its destructor.

@@ -2,8 +2,10 @@
 // The root side of middleware's namespaces, with a shell for a worker, which says what it sees.
 #include "profiler/privilege/root_space.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,13 +18,14 @@
 #include <iterator>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/own_space.h"
 
 namespace icepath::privilege {
 namespace {
 
 namespace fs = std::filesystem;
 
-const Identity kNobody{65534, 65534, "nobody", true, false};
+const Identity kNobody{65534, 65534, "nobody", true, false, {65534}, "/"};
 
 // What the script writes to descriptor 9; its end is waited for as that of any child.
 std::string said_by(RootSpace &space, const std::string &script)
@@ -87,17 +90,93 @@ TEST_F(RootSpaceTest, IsTheRunsOwn)
 	fs::remove(marker);
 }
 
+std::string line_of_status(pid_t pid, const std::string &name)
+{
+	std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+	for (std::string line; std::getline(status, line);)
+		if (line.starts_with(name + ":"))
+			return line.substr(name.size() + 2);
+	return "";
+}
+
+constexpr const char *kOfNobody = "65534\t65534\t65534\t65534";
+
 // Whoever asks what it is, the root helper say, isn't told that it is root.
 TEST_F(RootSpaceTest, AWorkerIsTheUserOnceItIsToldOf)
 {
 	RootSpace slow(kNobody, "/bin/sh", [] { usleep(50'000); });
 	slow.make({});
 	const pid_t pid = slow.start({"-c", "sleep 5"}, {});
-	struct stat process{};
-	EXPECT_EQ(stat(("/proc/" + std::to_string(pid)).c_str(), &process), 0);
-	EXPECT_EQ(process.st_uid, kNobody.uid);
+	EXPECT_EQ(line_of_status(pid, "Uid"), kOfNobody);
 	kill(pid, SIGKILL);
 	waitpid(pid, nullptr, 0);
+}
+
+TEST_F(RootSpaceTest, IsTheUserOnceTheNamespacesAreMadeOrRefused)
+{
+	EXPECT_NE(line_of_status(space_.pid(), "Uid"), kOfNobody);
+	EXPECT_EQ(line_of_status(space_.pid(), "Uid").find("\t0"), std::string::npos);
+	space_.make({});
+	RootSpace refused(kNobody, "/bin/sh", [] {});
+	std::vector<Kept> bad;
+	bad.push_back({"/tmp/../etc", Fd(open("/usr", O_PATH | O_DIRECTORY))});
+	EXPECT_THROW(refused.make_of(bad), Failure);
+	for (const pid_t pid : {space_.pid(), refused.pid()}) {
+		EXPECT_EQ(line_of_status(pid, "Uid"), kOfNobody);
+		EXPECT_EQ(line_of_status(pid, "CapPrm"), "0000000000000000");
+		EXPECT_EQ(line_of_status(pid, "NoNewPrivs"), "1");
+	}
+}
+
+TEST_F(RootSpaceTest, AStoppedOneIsEnded)
+{
+	pid_t pid = -1;
+	{
+		RootSpace stopped(kNobody, "/bin/sh", [] {});
+		pid = stopped.pid();
+		kill(pid, SIGSTOP);
+		testing::internal::CaptureStderr();
+	}
+	EXPECT_NE(testing::internal::GetCapturedStderr().find("icepath-space (process " + std::to_string(pid)),
+			  std::string::npos);
+	EXPECT_EQ(kill(pid, 0), -1) << "it is still there";
+}
+
+// Whatever a user sends in place of what open_kept() finds.
+TEST_F(RootSpaceTest, PutsNothingWhereItDoesNotBelong)
+{
+	const std::string before = mounts_here();
+	for (const std::string path : {"/etc", "/tmp", "/tmp/", "/tmp/../etc", "/tmp/a/../../etc", "/tmp//a", "/tmp/a/",
+								   "tmp/a", "/dev/shm/./a", "/dev", "", "/tmpa"}) {
+		RootSpace space(kNobody, "/bin/sh", [] {});
+		std::vector<Kept> one;
+		one.push_back({path, Fd(open("/usr", O_PATH | O_DIRECTORY))});
+		EXPECT_THROW(space.make_of(one), Failure) << path;
+	}
+	std::vector<Kept> nested;
+	nested.push_back({"/tmp/a", Fd(open("/usr", O_PATH | O_DIRECTORY))});
+	nested.push_back({"/tmp/a/b", Fd(open("/usr", O_PATH | O_DIRECTORY))});
+	EXPECT_THROW(space_.make_of(nested), Failure);
+	EXPECT_EQ(mounts_here(), before);
+}
+
+// A folder that is a link, below which another leads to /etc once the first is mounted at its name.
+TEST_F(RootSpaceTest, FollowsNoLinkOfAKeptFolder)
+{
+	char made[] = "/tmp/icepath-links-XXXXXX";
+	ASSERT_TRUE(mkdtemp(made));
+	const fs::path folder = made, deep = folder / "of-user/q/r/s";
+	fs::create_directories(deep);
+	fs::create_directories(folder / "of-user/q/etc");
+	std::ofstream(folder / "of-user/q/etc/nsswitch.conf") << "passwd: theirs\n";
+	fs::create_directory_symlink("../../etc", deep / "link");
+	fs::create_directory_symlink(deep, "/tmp/icepath-link");
+	fs::permissions(folder, fs::perms::all);
+	space_.make({"/tmp/icepath-link", "/tmp/icepath-link/link", folder.string(), (folder / "of-user").string()});
+	EXPECT_EQ(said_by(space_, "cat /etc/nsswitch.conf | grep -c theirs; ls " + deep.string() + "; ls /tmp"),
+			  "0\nlink\n" + folder.filename().string() + "\n");
+	fs::remove("/tmp/icepath-link");
+	fs::remove_all(folder);
 }
 
 TEST_F(RootSpaceTest, StartsNothingBeforeItIsMade)
@@ -115,7 +194,9 @@ TEST_F(RootSpaceTest, KeepsWhatTheUserMayOpenAndNothingElse)
 	fs::create_directory(folder + "/below");
 	std::ofstream(folder + "/below/program") << "x";
 	chmod(folder.c_str(), 0700); // root's
+	setfsuid(kNobody.uid); // icepath is the user by then
 	EXPECT_THROW(space_.make({folder + "/below"}), Failure);
+	setfsuid(0);
 	chmod(folder.c_str(), 0755);
 	RootSpace another(kNobody, "/bin/sh", [] {});
 	another.make({folder + "/below", "/usr/bin"});

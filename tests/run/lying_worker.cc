@@ -200,7 +200,7 @@ private:
 			return;
 		}
 		say(reply);
-		if (plays("ends after its second block, an unprobed one") && ++blocks_ == 2 && block.slot_bytes == 0)
+		if (plays("ends after its second block, an unprobed one") && ++blocks_ == 2 && block.slots == 0)
 			_exit(3);
 	}
 
