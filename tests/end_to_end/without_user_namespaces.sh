@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs a program in a root that forbids user namespaces, as a chroot does: without_user_namespaces.sh FOLDER BUILD PROGRAM ARGUMENT...
+# FOLDER is that root's /tmp, BUILD is seen under its own name. All of it goes with the last process.
+set -eu
+folder=$1 build=$2
+shift 2
+mount --make-rprivate /
+mount -t tmpfs root /mnt
+# A root that is no mount itself, as a chroot's needn't be.
+mkdir /mnt/root
+cd /mnt/root
+for shared in usr bin lib lib64 etc proc dev sys; do
+	[ -e /$shared ] || continue
+	mkdir $shared
+	mount --rbind /$shared $shared
+done
+mkdir -p run tmp ".$build"
+mount --bind "$folder" tmp
+mount --bind "$build" ".$build"
+exec chroot /mnt/root "$@"
