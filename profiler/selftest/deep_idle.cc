@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/selftest/deep_idle.h"
 
-#include <fstream>
+#include <string>
 
 #include "profiler/failure.h"
 
@@ -12,16 +12,13 @@ class DeepIdle : public Effect {
 public:
 	explicit DeepIdle(std::optional<cpuset::KeptAwake> &awake) : awake_(awake)
 	{
-		// Without a driver the idle loop halts CPUs in one way, whatever was asked for (cpuidle_idle_call).
-		std::string driver;
-		std::ifstream("/sys/devices/system/cpu/cpuidle/current_driver") >> driver;
-		if (driver.empty() || driver == "none")
-			throw Failure(ExitCode::MachineCannot, "there is no cpuidle driver: CPUs have one idle state only");
 		if (!awake_ || !awake_->works())
-			throw Failure(ExitCode::MachineCannot, "CPUs can't be kept from idling deeply to begin with");
-		awake_.reset();
+			throw Failure(ExitCode::MachineCannot, "CPUs can't be kept from idling deeply to begin with" +
+													   (awake_ ? ": " + awake_->step().found : std::string()));
+		if (const cpuset::Problem problem = awake_->let_go())
+			throw Failure(ExitCode::MachineCannot, *problem);
 	}
-	~DeepIdle() override { awake_.emplace(); }
+	~DeepIdle() override { (void)awake_->hold(); } // which it could a moment ago
 
 private:
 	std::optional<cpuset::KeptAwake> &awake_;

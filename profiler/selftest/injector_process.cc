@@ -46,8 +46,9 @@ public:
 		switch (request.kind) {
 		case InjectorRequest::Kind::Awake:
 			awake_.emplace();
-			if (!awake_->works())
-				throw Failure(ExitCode::MachineCannot, "/dev/cpu_dma_latency can't be written");
+			if (awake_->step().state == cpuset::StepState::NotPossible)
+				throw Failure(ExitCode::MachineCannot, awake_->step().found);
+			must(awake_->hold());
 			return;
 		case InjectorRequest::Kind::Begin:
 			begin(request, processes);
@@ -83,6 +84,12 @@ private:
 			spender_ = std::make_unique<Spender>("selftest-awake", request.sender_cpu);
 		if (const size_t length = strnlen(request.name.data(), request.name.size()))
 			effect_ = put_in({request.name.data(), length}, subject);
+	}
+
+	static void must(const cpuset::Problem &problem)
+	{
+		if (problem)
+			throw Failure(ExitCode::MachineCannot, *problem);
 	}
 
 	static void shield(pid_t worker)

@@ -123,7 +123,7 @@ void run_round(Contest &contest, uint32_t round, const std::vector<targets::Targ
 	std::vector<double> rivals(contest.rivals.size());
 	double own = 0;
 	std::optional<cpuset::KeptAwake> awake;
-	if (contest.kept_awake && !awake.emplace().works())
+	if (contest.kept_awake && (!awake.emplace().works() || awake->hold()))
 		throw Failure(ExitCode::MachineCannot,
 					  "cannot keep the CPUs awake by /dev/cpu_dma_latency: root can, where the "
 					  "kernel has cpuidle; --may-halt-only leaves these comparisons out");

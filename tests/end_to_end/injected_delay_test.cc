@@ -102,7 +102,8 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
-	const cpuset::KeptAwake awake; // waking a halted CPU varies by more than the delay, and with what ran before
+	cpuset::KeptAwake awake;
+	(void)awake.hold(); // waking a halted CPU varies by more than the delay, and with what ran before
 	Shares shares;
 	for (int runs = 0; runs < kMostRuns && !is_decided(shares[GetParam().layer], kLeastShare); runs++) {
 		const Folder folder;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's own file. What other processes of this machine ask for is in its answer, so these tests run alone.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cpuset/kept_awake.h"
+
+namespace icepath::cpuset {
+namespace {
+
+const std::string kFile = "/dev/cpu_dma_latency";
+
+int32_t read_us(const std::string &path)
+{
+	int32_t us = -1;
+	std::ifstream(path, std::ios::binary).read(reinterpret_cast<char *>(&us), sizeof us);
+	return us;
+}
+
+class KeptAwakeHere : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		if (!std::filesystem::exists(kFile))
+			GTEST_SKIP() << "this kernel has no cpuidle";
+		ASSERT_NE(read_us(kFile), 0) << "somebody else keeps this machine's CPUs awake";
+	}
+	// A driver is what makes the request have an effect; a virtual machine may have none, and then nothing is asked for.
+	static bool works_here() { return KeptAwake().works(); }
+};
+
+TEST_F(KeptAwakeHere, LastsFromHoldingToLettingGo)
+{
+	const int32_t before = read_us(kFile);
+	KeptAwake kept;
+	EXPECT_EQ(read_us(kFile), before);
+	EXPECT_FALSE(kept.hold());
+	EXPECT_EQ(read_us(kFile), kept.works() ? 0 : before) << kept.step().found;
+	EXPECT_FALSE(kept.let_go());
+	EXPECT_EQ(read_us(kFile), before);
+}
+
+TEST_F(KeptAwakeHere, NeedsRootToBeOpenedAndNotToHold_AndGoesWithAKilledProcess)
+{
+	const int32_t before = read_us(kFile);
+	int told[2];
+	ASSERT_EQ(pipe2(told, O_CLOEXEC), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		KeptAwake kept;
+		const bool gave_up_root = setresuid(65534, 65534, 65534) == 0;
+		const bool held = gave_up_root && !kept.hold();
+		const bool opens_again = gave_up_root && KeptAwake().works();
+		const char answer = held && !opens_again ? 'y' : 'n';
+		if (write(told[1], &answer, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	char answer = 0;
+	ASSERT_EQ(read(told[0], &answer, 1), 1);
+	EXPECT_EQ(answer, 'y');
+	EXPECT_EQ(read_us(kFile), works_here() ? 0 : before);
+	kill(child, SIGKILL);
+	waitpid(child, nullptr, 0);
+	EXPECT_EQ(read_us(kFile), before);
+	close(told[0]);
+	close(told[1]);
+}
+
+TEST_F(KeptAwakeHere, IsInheritedByNoProgram)
+{
+	const KeptAwake kept;
+	// In the program that the shell becomes: nothing of this process but what it was meant to have.
+	EXPECT_EQ(std::system("ls -l /proc/self/fd | grep -q cpu_dma_latency"), 256) << "grep found it";
+}
+
+} // namespace
+} // namespace icepath::cpuset
