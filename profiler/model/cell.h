@@ -24,6 +24,14 @@ struct CallShares {
 	friend bool operator==(const CallShares &, const CallShares &) = default;
 };
 
+// What CPUs that have nothing to do are up to while it is measured: cpuset::KeptAwake.
+enum class IdleStates : uint8_t {
+	Own, // what the machine has them do
+	Held, // kept from states that take time to leave
+};
+inline constexpr const char *kIdleStatesNames[] = {"own", "held"};
+inline std::string_view name(IdleStates states) { return kIdleStatesNames[static_cast<size_t>(states)]; }
+
 inline constexpr const char *kTransport = "transport", *kAdapter = "adapter";
 
 struct Cell {
@@ -42,6 +50,7 @@ struct Cell {
 	Qos qos; // asked for; the rest is the adapter's choice
 	Qos granted; // what the connected ends have: icepath_plugin::granted; none: it isn't known
 	Levels levels;
+	IdleStates idle_states = IdleStates::Own;
 	Graph graph = star(1, {0, 1}, Between::Processes, true); // of a pattern that answers; at least two sides
 	std::optional<CallShares> calibrated; // only where a message goes in one call
 };

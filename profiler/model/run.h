@@ -26,7 +26,8 @@ struct Head {
 	std::vector<ProbeUse> probes;
 	std::vector<Cell> cells;
 	double budget_s = 60;
-	std::vector<CpuWake> wakes = {}; // of the run's CPUs, before the first block
+	// Of the run's CPUs, before the first block: as the machine has them idle, and, where cells are measured so, kept awake.
+	std::vector<CpuWake> wakes = {}, wakes_held = {};
 };
 
 // Known after the last one.
@@ -35,7 +36,7 @@ struct Tail {
 	bool interrupted = false;
 	uint32_t rounds = 0;
 	std::vector<std::string> notices; // what the user must know: failed cells, loss, dropped storage
-	std::vector<CpuWake> wakes = {}; // of the run's CPUs, after the last block
+	std::vector<CpuWake> wakes = {}; // of the run's CPUs, after the last block, as the machine has them idle
 	std::optional<Steal> steal = {};
 	// Of what no probe tells, from before the first block to after the last.
 	std::vector<InterruptCount> untraced_interrupts = {};

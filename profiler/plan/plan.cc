@@ -180,6 +180,8 @@ model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern patter
 		cell.rate_hz = 1e9 / static_cast<double>(wishes.sparse_period_ns);
 	if (pattern == Pattern::MaxRate)
 		cell.limits = wishes.limits;
+	if (wishes.kept_awake && pattern != Pattern::Sparse)
+		cell.idle_states = model::IdleStates::Held;
 	cell.mechanisms = target.mechanisms;
 	cell.traits = target.traits;
 	return cell;

@@ -55,6 +55,8 @@ struct Wishes {
 	// By icepath_qos_policy: each value with each of the others, on targets that have the policy. Empty: the adapter's choice.
 	std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> qos;
 	WantedLevels levels;
+	bool kept_awake =
+		false; // CPUs, in blocks of all cells but sparse ones, whose messages shall find them as the machine has them idle
 };
 
 struct Plan {

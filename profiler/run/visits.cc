@@ -27,7 +27,8 @@ bool has_room(const Visit &visit, const std::vector<model::Cell> &cells, const m
 	for (const size_t i : visit)
 		sides += cells[i].graph.sides.size();
 	return takes_turns(cells[visit.front()]) && cells[visit.front()].rate_hz == more.rate_hz &&
-		   (visit.size() + 1) * kTurnNs <= period_ns(more) && sides <= privilege::kMaxBlockWorkers;
+		   cells[visit.front()].idle_states == more.idle_states && (visit.size() + 1) * kTurnNs <= period_ns(more) &&
+		   sides <= privilege::kMaxBlockWorkers;
 }
 
 } // namespace

@@ -129,6 +129,7 @@ Json to_json(const model::Cell &cell)
 			{"traits", words_of(cell.traits, model::kTraitNames)},
 			{"qos", {{"asked", rundir::to_json(cell.qos)}, {"granted", rundir::to_json(cell.granted)}}},
 			{"levels", to_json(cell.levels)},
+			{"idle_states", name(cell.idle_states)},
 			{"graph", to_json(cell.graph)},
 			{"calibrated", cell.calibrated ? Json{{"ready", cell.calibrated->ready}, {"taken", cell.calibrated->taken}}
 										   : Json(nullptr)}};
@@ -160,6 +161,8 @@ model::Cell cell_from_json(const Json &json)
 	cell.qos = qos_from_json(object_field(object_field(json, "qos"), "asked"));
 	cell.granted = qos_from_json(object_field(object_field(json, "qos"), "granted"));
 	cell.levels = levels_from_json(object_field(json, "levels"), cell.pattern);
+	if (json.contains("idle_states")) // runs before CPUs were kept awake have none
+		cell.idle_states = enum_field<model::IdleStates>(json, "idle_states", model::kIdleStatesNames);
 	cell.graph = graph_from_json(object_field(json, "graph"));
 	if (model::is_answered(cell.pattern))
 		check_answers(cell.graph);

@@ -36,10 +36,10 @@ Json to_json(const std::vector<model::CpuWake> &wakes)
 	return json;
 }
 
-std::vector<model::CpuWake> wakes_from_json(const Json &json)
+std::vector<model::CpuWake> wakes_from_json(const Json &json, const char *key)
 {
 	std::vector<model::CpuWake> wakes;
-	for (const Json &one : array_field(json, "wakes", kMaxSlots))
+	for (const Json &one : array_field(json, key, kMaxSlots))
 		wakes.push_back({u32_field(one, "cpu"), unsigned_field(one, "p50_ns"), unsigned_field(one, "p90_ns")});
 	return wakes;
 }
@@ -81,7 +81,8 @@ Json to_json(const model::Head &head)
 			{"probes", probes},
 			{"cells", cells},
 			{"budget_s", head.budget_s},
-			{"wakes", to_json(head.wakes)}};
+			{"wakes", to_json(head.wakes)},
+			{"wakes_held", to_json(head.wakes_held)}};
 }
 
 model::Head head_from_json(const Json &json)
@@ -101,7 +102,9 @@ model::Head head_from_json(const Json &json)
 	for (const Json &cell : array_field(json, "cells", kMaxCells))
 		head.cells.push_back(cell_from_json(cell));
 	head.budget_s = number_field(json, "budget_s");
-	head.wakes = wakes_from_json(json);
+	head.wakes = wakes_from_json(json, "wakes");
+	if (json.contains("wakes_held")) // runs before CPUs were kept awake have none
+		head.wakes_held = wakes_from_json(json, "wakes_held");
 	return head;
 }
 
@@ -135,7 +138,7 @@ model::Tail tail_from_json(const Json &json)
 			wrong("notices", "has an item that isn't a text");
 		tail.notices.push_back(notice.get<std::string>());
 	}
-	tail.wakes = wakes_from_json(json);
+	tail.wakes = wakes_from_json(json, "wakes");
 	if (!field(json, "steal").is_null()) {
 		const Json &steal = object_field(json, "steal");
 		tail.steal = model::Steal{unsigned_field(steal, "ns"), unsigned_field(steal, "of_ns")};

@@ -64,7 +64,7 @@ const std::vector<Injection> kAll = {
 	 kNoCpu,
 	 "throttled",
 	 true},
-	{"deep-idle",
+	{kDeepIdle,
 	 "the receiver's CPU may idle as deeply as it likes, which it mayn't otherwise; it comes back with cold caches",
 	 {"uds-stream", kAloneAmongSleepers, {}, nullptr, true, true},
 	 {},

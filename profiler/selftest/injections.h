@@ -58,6 +58,8 @@ struct Injection {
 
 const std::vector<Injection> &injections();
 
+inline constexpr const char *kDeepIdle = "deep-idle"; // the one that CPUs aren't kept awake for
+
 // Those of the names, in the table's order; all of them without names. Throws Failure(Usage) where there is no such name.
 std::vector<const Injection *> injections_named(const std::vector<std::string> &names);
 

@@ -7,6 +7,7 @@
 #include "profiler/selftest/deep_idle.h"
 #include "profiler/selftest/device_delay.h"
 #include "profiler/selftest/hog.h"
+#include "profiler/selftest/injections.h"
 #include "profiler/selftest/interrupt_storm.h"
 #include "profiler/selftest/throttle.h"
 
@@ -19,12 +20,9 @@ struct Injector {
 };
 
 constexpr Injector kInjectors[] = {
-	{"hog", put_in_hog},
-	{"fifo-hog", put_in_fifo_hog},
-	{"throttle", put_in_throttle},
-	{"interrupt-storm", put_in_interrupt_storm},
-	{"deep-idle", put_in_deep_idle},
-	{"device-delay", put_in_device_delay},
+	{"hog", put_in_hog},           {"fifo-hog", put_in_fifo_hog},
+	{"throttle", put_in_throttle}, {"interrupt-storm", put_in_interrupt_storm},
+	{kDeepIdle, put_in_deep_idle}, {"device-delay", put_in_device_delay},
 };
 
 } // namespace

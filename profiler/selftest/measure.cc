@@ -22,8 +22,8 @@ namespace {
 constexpr uint32_t kMessages = run::kUsefulMessages; // counted ones of a block at most: more blocks tell more
 constexpr uint64_t kWorkNs = 1'000'000; // of a sender that does fixed work
 
-// One cell of an injection, without or with it.
-void add_cell(const Injection &injection, bool with, const std::vector<targets::Target> &targets,
+// One cell of an injection, without or with it. `awake`: the injector keeps CPUs awake, but for an injection that is about that.
+void add_cell(const Injection &injection, bool with, bool awake, const std::vector<targets::Target> &targets,
 			  const std::vector<uint32_t> &cpus, plan::Plan &plan)
 {
 	plan::Wishes wishes;
@@ -38,6 +38,8 @@ void add_cell(const Injection &injection, bool with, const std::vector<targets::
 	}
 	const plan::Plan one = plan::make(wishes, targets, cpus);
 	plan.cells.push_back(one.cells.at(0));
+	if (awake && !(with && injection.name == std::string_view(kDeepIdle)))
+		plan.cells.back().idle_states = model::IdleStates::Held;
 	const Delays &delays = with ? injection.with : injection.without;
 	model::Levels &levels = plan.cells.back().levels;
 	levels.sender_user_ns = stretched(delays.sender_user_ns);
@@ -106,7 +108,7 @@ Measured measure(const MeasureOptions &options, model::Head head, privilege::Hel
 			continue;
 		possible.push_back(&injection);
 		for (const bool with : {false, true})
-			add_cell(injection, with, targets, options.cpus, plan);
+			add_cell(injection, with, injector.why_not_awake().empty(), targets, options.cpus, plan);
 	}
 	std::vector<std::vector<BlockPair>> pairs;
 	capture::Selection probes;

@@ -42,6 +42,20 @@ TEST(Plan, IdleChannelsAreOfEveryCell)
 	}
 }
 
+TEST(Plan, KeepsCpusAwakeInAllCellsButSparseOnes)
+{
+	Wishes wishes = wish({"a"});
+	wishes.patterns = {Pattern::PingPong, Pattern::Sparse, Pattern::OneWay, Pattern::MaxRate};
+	for (const bool kept_awake : {true, false}) {
+		wishes.kept_awake = kept_awake;
+		const Plan plan = make(wishes, {target("a")}, {0, 1});
+		EXPECT_GE(plan.cells.size(), 4u);
+		for (const model::Cell &cell : plan.cells)
+			EXPECT_EQ(cell.idle_states == model::IdleStates::Held, kept_awake && cell.pattern != Pattern::Sparse)
+				<< model::title(cell);
+	}
+}
+
 TEST(Plan, IsEveryCombination)
 {
 	Wishes wishes = wish({"a", "b"});

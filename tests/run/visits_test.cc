@@ -36,6 +36,13 @@ TEST(Visits, LeaveReceiversThatNeverSleepAlone)
 			  (std::vector<Visit>{{0, 2}, {1}, {3}}));
 }
 
+TEST(Visits, HaveNoWindowInWhichCpusAreKeptAwakeForSomeCellsOnly)
+{
+	model::Cell held = sparse();
+	held.idle_states = model::IdleStates::Held;
+	EXPECT_EQ(visits_of({sparse(), held, sparse(), held}), (std::vector<Visit>{{0, 2}, {1, 3}}));
+}
+
 TEST(Visits, HaveNoMoreThanCanTakeTurns)
 {
 	const std::vector<Visit> visits = visits_of(std::vector<model::Cell>(50, sparse(5)));

@@ -32,6 +32,18 @@ TEST(CellJson, RefusesLevelsThatItsPatternCannotHave)
 	}
 }
 
+TEST(CellJson, KnowsWhetherCpusWereKeptAwake)
+{
+	model::Cell cell;
+	cell.idle_states = model::IdleStates::Held;
+	auto json = to_json(cell);
+	EXPECT_EQ(cell_from_json(json).idle_states, model::IdleStates::Held);
+	json["idle_states"] = "asleep";
+	EXPECT_ANY_THROW((void)cell_from_json(json));
+	json.erase("idle_states");
+	EXPECT_EQ(cell_from_json(json).idle_states, model::IdleStates::Own) << "runs that don't tell had no other";
+}
+
 TEST(CellJson, RefusesLevelsThatAreMissing)
 {
 	auto json = to_json(model::Cell());

@@ -94,6 +94,9 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 		std::tie(wanted.target, wanted.kind, wanted.pattern, wanted.wait, wanted.payload_bytes, wanted.rate_hz,
 				 wanted.mechanisms));
 	EXPECT_EQ(std::tie(cell.traits, cell.graph, cell.levels), std::tie(wanted.traits, wanted.graph, wanted.levels));
+	EXPECT_EQ(cell.idle_states, model::IdleStates::Held);
+	EXPECT_EQ(head.cells[0].idle_states, model::IdleStates::Own);
+	EXPECT_EQ(std::tie(head.wakes, head.wakes_held), std::tie(expected.wakes, expected.wakes_held));
 	EXPECT_EQ(cell.qos, wanted.qos);
 	EXPECT_EQ(cell.granted, wanted.granted);
 	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());

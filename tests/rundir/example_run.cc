@@ -46,6 +46,7 @@ model::Head example_head()
 	cell.qos[ICEPATH_QOS_DEPTH] = 5;
 	cell.granted[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
 	cell.granted[ICEPATH_QOS_DEADLINE] = ICEPATH_QOS_INFINITE;
+	cell.idle_states = model::IdleStates::Held;
 	cell.limits = {0.125, 2'000'000};
 	cell.calibrated = {0.25, 0.75};
 	cell.kind = model::kAdapter;
@@ -54,6 +55,7 @@ model::Head example_head()
 	head.cells[0].target = "pipe";
 	head.budget_s = 5.25;
 	head.wakes = {{2, 21'000, 35'000}, {3, 1'200, 2'000}};
+	head.wakes_held = {{2, 1'900, 2'500}, {3, 1'100, 1'300}};
 	return head;
 }
 
