@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "cpuset/affinity.h"
@@ -55,6 +56,8 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 	if (slots.mapped() && cell_.mechanisms.has(model::Mechanism::LibraryThreads))
 		follow_threads(around.daemon_family, replaced, helper);
 	open(plugin, slots, helper);
+	if (around.locks_memory)
+		lock_memory();
 }
 
 void LiveCell::start_workers(const MiddlewareSpace *space)
@@ -126,6 +129,23 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 	}
 	if (slots.mapped())
 		mark_sockets(endpoints, helper);
+}
+
+// With what its plug-in has mapped by now.
+void LiveCell::lock_memory()
+{
+	worker::Request request{};
+	request.kind = worker::RequestKind::LockMemory;
+	std::set<pid_t> asked; // sides may share a process
+	for (const auto &worker : workers_) {
+		if (!asked.insert(worker->process().pid()).second)
+			continue;
+		std::vector<Fd> none;
+		const worker::Reply reply = worker->ask(request, {}, none);
+		not_locked_.assign(reply.message, strnlen(reply.message, sizeof(reply.message)));
+		if (!not_locked_.empty())
+			return;
+	}
 }
 
 void LiveCell::mark_sockets(const Endpoints &endpoints, privilege::Helper &helper)

@@ -72,6 +72,7 @@ public:
 	const std::vector<uint32_t> &families() const { return families_; }
 	const model::Cell &cell() const { return cell_; }
 	const model::Qos &granted() const { return granted_; } // by the library
+	const std::string &not_locked() const { return not_locked_; } // why the workers' memory isn't, where it should be
 	std::string title() const { return model::title(cell_); }
 
 private:
@@ -92,6 +93,7 @@ private:
 	void start_workers(const MiddlewareSpace *space);
 	void follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper);
 	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
+	void lock_memory();
 	// Of the side's thread, for the helper: pinned and marked by it.
 	Fd pidfd_of(size_t side) const;
 	void pin(size_t side, const Fd &task) const;
@@ -109,6 +111,7 @@ private:
 	std::vector<uint32_t> helper_numbers_; // by thread
 	std::vector<uint32_t> families_;
 	model::Qos granted_;
+	std::string not_locked_;
 	std::vector<std::array<uint64_t, 2>> socket_keys_; // by channel and its end
 	Running block_;
 };

@@ -45,6 +45,7 @@ struct Surroundings {
 	const MiddlewareSpace *space = nullptr; // nullptr: where icepath does
 	uint32_t daemon_family = 0; // the helper's number; 0: no daemon is followed
 	std::optional<clockid_t> daemon_clock; // of the CPU time of all its threads; nothing without a daemon
+	bool locks_memory = false; // theirs
 };
 
 class Middleware {

@@ -28,6 +28,8 @@ enum class RequestKind : uint32_t {
 	Open,
 	// Endpoint number `index` of this worker to the peer's address; fds: the peer's. Asked once for each peer.
 	Connect,
+	// Lock the memory of the worker's process, with all its threads'; the reply's message says why it isn't locked, empty: it is.
+	LockMemory,
 	RunBlock, // run one block; the reply comes when it has ended
 	Close, // close the endpoint and exit
 	DescribeDaemon, // load `plugin`, reply with identity_of() its daemon; empty: it has none
@@ -109,7 +111,7 @@ struct BlockReply {
 
 struct Reply {
 	ReplyStatus status;
-	char message[384]; // where status isn't Done; DescribeDaemon, BecomeDaemon
+	char message[384]; // where status isn't Done; DescribeDaemon, BecomeDaemon, LockMemory
 	TargetReply target; // Describe
 	uint32_t tid; // Open: of the thread that measures
 	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch

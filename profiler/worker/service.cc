@@ -13,6 +13,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/worker/daemon.h"
+#include "profiler/worker/locked_memory.h"
 #include "profiler/worker/target_description.h"
 #include "profiler/worker/text_field.h"
 #include "profiler/worker/usage.h"
@@ -121,6 +122,9 @@ bool Service::answer(const Request &request, std::vector<Fd> &received)
 			break;
 		case RequestKind::Connect:
 			connect(request, received, answer, fds);
+			break;
+		case RequestKind::LockMemory:
+			put(answer.message, lock_memory().c_str());
 			break;
 		case RequestKind::RunBlock:
 			run_block(request.block, answer);

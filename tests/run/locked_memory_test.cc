@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of workers is locked where that was asked for and the machine lets it; else it is told why not.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "profiler/run/together.h"
+
+namespace icepath::run {
+namespace {
+
+constexpr uint64_t kAllKib = 4096; // stamps and messages take less, libraries more
+
+uint64_t locked_kib(uint32_t pid)
+{
+	std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+	for (std::string line; std::getline(status, line);)
+		if (line.starts_with("VmLck:"))
+			return std::stoull(line.substr(6));
+	return 0;
+}
+
+class LockedMemory : public testing::TestWithParam<model::Between> {
+protected:
+	LockedMemory()
+	{
+		cell.target = "pipe";
+		cell.pattern = model::Pattern::OneWay;
+		cell.graph = model::star(1, std::vector(2, static_cast<uint32_t>(sched_getcpu())), GetParam(), false);
+	}
+	static privilege::Identity self()
+	{
+		privilege::Identity user;
+		user.uid = getuid();
+		user.was_root = true; // to pin one's own child takes no root
+		return user;
+	}
+	LiveCell open(bool locks_memory)
+	{
+		Surroundings around;
+		around.locks_memory = locks_memory;
+		return LiveCell(cell, PIPE_PLUGIN, number++, 20, SlotsView(), helper, around);
+	}
+	privilege::Helper helper{self()};
+	model::Cell cell;
+	uint32_t number = 0;
+};
+
+TEST_P(LockedMemory, IsAllThatAWorkerHas)
+{
+	LiveCell live = open(true);
+	EXPECT_EQ(live.not_locked(), geteuid() == 0 ? "" : "mlockall: Cannot allocate memory") << "beyond the limit";
+	for (const uint32_t tid : live.tids())
+		EXPECT_EQ(locked_kib(tid) > kAllKib, live.not_locked().empty());
+	BlockWish wish;
+	wish.number = 1;
+	wish.count = 10;
+	wish.warm_up = 2;
+	wish.duration_ns = 50'000'000;
+	const model::Block block = run_alone(live, wish, SlotsView(), nullptr);
+	EXPECT_EQ(block.failure, "") << "locked or not, it measures";
+	EXPECT_EQ(block.flows[0].recvs.size(), 12u);
+}
+
+TEST_P(LockedMemory, IsLeftWhereNobodyAsks)
+{
+	const LiveCell live = open(false);
+	EXPECT_EQ(live.not_locked(), "");
+	for (const uint32_t tid : live.tids())
+		EXPECT_LT(locked_kib(tid), kAllKib);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachPlace, LockedMemory,
+						 testing::Values(model::Between::Processes, model::Between::OneThread));
+
+} // namespace
+} // namespace icepath::run
