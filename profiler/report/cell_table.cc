@@ -277,13 +277,14 @@ void add_cell_table(Page &page, const RunResult &result)
 		page.line();
 		return;
 	}
-	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, size{"size"}, p50{"p50"},
-		p99{"p99"}, p99_9{"p99.9"}, round_trip{"RTT"}, to_all{"to all"}, senders{"senders"}, pacing{"pacing"},
-		taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
+	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, idle{"idle", false}, size{"size"},
+		p50{"p50"}, p99{"p99"}, p99_9{"p99.9"}, round_trip{"RTT"}, to_all{"to all"}, senders{"senders"},
+		pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
 	for (const CellResult *cell : cells) {
 		target.cells.push_back(target_text(cell->cell));
 		pattern.cells.emplace_back(model::name(cell->cell.pattern));
 		wait.cells.emplace_back(model::name(cell->cell.wait));
+		idle.cells.emplace_back(model::name(cell->cell.idle_states));
 		size.cells.push_back(size_text(cell->cell));
 		p50.cells.push_back(percentile_text(cell->latency, 0));
 		p99.cells.push_back(percentile_text(cell->latency, 2));
@@ -305,12 +306,21 @@ void add_cell_table(Page &page, const RunResult &result)
 		else
 			before.push_back(column);
 	}
+	const auto differs = [&](const CellResult *cell) { return cell->cell.idle_states != cells[0]->cell.idle_states; };
+	std::string optional;
+	if (std::ranges::any_of(cells, differs)) {
+		before.push_back(&idle);
+		optional =
+			"idle: held: CPUs were kept awake; own: they idled as the machine has it, so a message pays for waking "
+			"its receiver's CPU, and figures of the two don't compare · ";
+	} else if (cells[0]->cell.idle_states == model::IdleStates::Held) {
+		heading += ", CPUs kept awake";
+	}
 	before.insert(before.end(), {&size, &p50, &p99});
 	const bool has_far = std::ranges::any_of(p99_9.cells, [](const std::string &cell) { return cell != "–"; });
 	if (has_far)
 		before.push_back(&p99_9);
 	const std::string rate_meaning = rate_reading(cells);
-	std::string optional;
 	for (const auto &[column, meaning] :
 		 {std::pair<const Column *, const char *>{&round_trip, "RTT: p50 of the round trip · "},
 		  {&to_all, "to all: p50 of the time until the last receiver had it · "},

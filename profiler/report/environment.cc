@@ -83,6 +83,21 @@ void add_machine(Page &page, const model::Head &head)
 	page.paragraph("", why.empty() ? "unknown CPUs" : why, 0);
 }
 
+void add_isolation(Page &page, const model::Head &head, bool verbose)
+{
+	const json isolation = json::parse(head.isolation_json, nullptr, false);
+	if (!isolation.is_object() || !isolation.contains("steps") || !isolation["steps"].is_array())
+		return;
+	std::string steps;
+	for (const json &step : isolation["steps"]) {
+		std::string state = text_of(step, "state");
+		std::ranges::replace(state, '_', ' ');
+		const std::string found = state == "done" && !verbose ? "" : fmt::format(" ({})", text_of(step, "found"));
+		append(steps, fmt::format("{} {}{}", text_of(step, "name"), state, found));
+	}
+	page.paragraph("", fmt::format("isolation {}: {}", text_of(isolation, "level"), steps), 0);
+}
+
 void add_noise(Page &page, const model::Head &head, bool verbose)
 {
 	const json isolation = json::parse(head.isolation_json, nullptr, false);

@@ -9,6 +9,9 @@ namespace icepath::report {
 // Two lines: the machine, and the CPUs with the reason why they were taken.
 void add_machine(Page &page, const model::Head &head);
 
+// One line: what was done to keep the run quiet, step by step; with `verbose` also how. Nothing of runs that don't tell.
+void add_isolation(Page &page, const model::Head &head, bool verbose);
+
 // What wasn't isolated; with `verbose` also what each does to latency and what mends it.
 void add_noise(Page &page, const model::Head &head, bool verbose);
 

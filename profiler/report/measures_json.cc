@@ -249,7 +249,10 @@ Json machine_state_json(const RunResult &result)
 	Json wakes = Json::array(), floors = Json::array();
 	const auto wake_json = [](const model::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
 	for (const model::CpuWake &wake : result.head.wakes) {
-		Json one = {{"cpu", wake.cpu}, {"begin", wake_json(wake)}, {"end", nullptr}};
+		Json one = {{"cpu", wake.cpu}, {"begin", wake_json(wake)}, {"end", nullptr}, {"held", nullptr}};
+		for (const model::CpuWake &held : result.head.wakes_held)
+			if (held.cpu == wake.cpu)
+				one["held"] = wake_json(held);
 		if (result.tail)
 			for (const model::CpuWake &later : result.tail->wakes)
 				if (later.cpu == wake.cpu)

@@ -237,6 +237,7 @@ Json described_json(const CellResult &cell)
 		{"qos", {{"asked", rundir::to_json(what.qos)}, {"granted", rundir::to_json(what.granted)}}},
 		{"idle_channels", what.levels.idle_channels},
 		{"factors", factors_json(what)},
+		{"idle_states", model::name(what.idle_states)},
 		{"measured_beside", cell.capture.beside},
 		{"cpus",
 		 {{"sender", senders.at(0)}, {"receiver", receivers.at(0)}, {"senders", senders}, {"receivers", receivers}}},

@@ -57,6 +57,8 @@ void add_machine_state(Page &page, const RunResult &result)
 		if (const std::string end = result.tail ? slowest(result.tail->wakes) : ""; !end.empty())
 			text += fmt::format(" before the first block and {} after the last", end);
 		text += ", on the slower CPU";
+		if (const std::string held = slowest(result.head.wakes_held); !held.empty())
+			text += fmt::format(", by the machine's own idle states; after {} with CPUs kept awake", held);
 	}
 	if (result.tail && result.tail->steal && result.tail->steal->of_ns > 0)
 		text += fmt::format(

@@ -29,12 +29,13 @@ namespace {
 constexpr size_t kCulprits = 5;
 
 // The table shall be seen first: who, where, on which CPUs, and whether it is all.
-void add_head(Page &page, const RunResult &result)
+void add_head(Page &page, const RunResult &result, bool verbose)
 {
 	const model::Head &head = result.head;
 	page.heading(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc),
 							 printable(head.command_line)));
 	add_machine(page, head);
+	add_isolation(page, head, verbose);
 	std::set<std::string> libraries;
 	for (const CellResult &cell : result.cells)
 		if (!cell.cell.library.empty())
@@ -215,7 +216,7 @@ void add_culprits(Page &page, const std::vector<CellResult> &cells)
 std::string terminal_report(const RunResult &result, const Style &style)
 {
 	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
-	add_head(page, result);
+	add_head(page, result, style.verbose);
 	add_cell_table(page, result);
 	add_run_state(page, result);
 	add_hops(page, result.cells);

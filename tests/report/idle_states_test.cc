@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report says whether CPUs were kept awake, so that nobody compares cells of which some were measured so and others not.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "profiler/report/run_json.h"
+#include "profiler/report/terminal.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+#include <fstream>
+
+namespace icepath::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *kSteps =
+	R"({"level":"soft","why":"CPUs 0 and 1","items":[],"steps":[)"
+	R"({"name":"pinning","state":"done","found":"each side has its CPU","remedy":""},)"
+	R"({"name":"idle_states","state":"already_so","found":"CPUs poll","remedy":""},)"
+	R"({"name":"memory","state":"not_possible","found":"RLIMIT_MEMLOCK stays at 8192 KiB","remedy":"raise it"}]})";
+
+class IdleStatesTest : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+
+	// Of a pingpong and a oneway cell.
+	RunResult of(model::IdleStates pingpong, model::IdleStates oneway)
+	{
+		const std::string run = temporary.path("run");
+		std::filesystem::remove_all(run);
+		write_small_run(run);
+		RunResult result = analyse(run);
+		result.cells.at(0).cell.idle_states = pingpong;
+		result.cells.at(1).cell.idle_states = oneway;
+		result.head.wakes = {{0, 20'000, 30'000}, {1, 25'000, 31'000}};
+		result.tail->wakes = {{0, 26'000, 30'000}, {1, 22'000, 31'000}};
+		return result;
+	}
+	static std::string text(const RunResult &result, bool verbose = false)
+	{
+		return terminal_report(result, {.unicode = true, .width = 2000, .verbose = verbose});
+	}
+	// Of the table, the line that has both words.
+	static std::string line_with(const std::string &text, const std::string &word, const std::string &other)
+	{
+		std::istringstream lines(text);
+		for (std::string line; std::getline(lines, line);)
+			if (line.find(word) != std::string::npos && line.find(other) != std::string::npos)
+				return line;
+		return "";
+	}
+};
+
+constexpr auto kOwn = model::IdleStates::Own, kHeld = model::IdleStates::Held;
+
+TEST_F(IdleStatesTest, StandBesideEachCellWhereTheyDiffer)
+{
+	const std::string mixed = text(of(kHeld, kOwn));
+	EXPECT_NE(line_with(mixed, "uds-stream", "pingpong").find(" held "), std::string::npos) << mixed;
+	EXPECT_NE(line_with(mixed, "uds-stream", "oneway").find(" own "), std::string::npos) << mixed;
+	EXPECT_NE(mixed.find("don't compare"), std::string::npos) << mixed;
+}
+
+TEST_F(IdleStatesTest, AreToldOnceWhereTheyAreTheSame)
+{
+	const std::string held = text(of(kHeld, kHeld));
+	EXPECT_NE(held.find("one-way latency in µs, wait block, CPUs kept awake\n"), std::string::npos) << held;
+	EXPECT_EQ(held.find(" held "), std::string::npos) << held;
+	const std::string own = text(of(kOwn, kOwn));
+	EXPECT_NE(own.find("one-way latency in µs, wait block\n"), std::string::npos) << own;
+}
+
+TEST_F(IdleStatesTest, AreThoseInWhichTheMachineWasMeasured)
+{
+	RunResult result = of(kHeld, kOwn);
+	EXPECT_NE(
+		text(result).find("a sleeping thread ran again after 25.0 µs before the first block and 26.0 µs after the "
+						  "last, on the slower CPU\n"),
+		std::string::npos);
+	EXPECT_TRUE(run_json(result)["machine_state"]["wake_ns"][1]["held"].is_null());
+	result.head.wakes_held = {{0, 1'200, 1'900}, {1, 1'500, 2'000}};
+	EXPECT_NE(
+		text(result).find("on the slower CPU, by the machine's own idle states; after 1.50 µs with CPUs kept awake"),
+		std::string::npos)
+		<< text(result);
+	EXPECT_EQ(run_json(result)["machine_state"]["wake_ns"][1]["held"]["p50"], 1500);
+}
+
+TEST_F(IdleStatesTest, AreInRunJson)
+{
+	RunResult result = of(kHeld, kOwn);
+	result.head.isolation_json = kSteps;
+	result.head.wakes_held = {{0, 1'200, 1'900}, {1, 1'500, 2'000}};
+	const json told = json::parse(run_json_text(result));
+	EXPECT_EQ(told["cells"][0]["idle_states"], "held");
+	EXPECT_EQ(told["cells"][1]["idle_states"], "own");
+	EXPECT_EQ(told["isolation"]["steps"][2]["state"], "not_possible");
+	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
+	EXPECT_EQ(schema_complaints(schema, told), std::vector<std::string>());
+	json broken = told;
+	broken["isolation"]["steps"][1]["state"] = "perhaps";
+	broken["cells"][0]["idle_states"] = "asleep";
+	EXPECT_EQ(schema_complaints(schema, broken).size(), 2u) << "the check of the check";
+}
+
+TEST_F(IdleStatesTest, StepsOfIsolatingAreALineOfTheHead)
+{
+	RunResult result = of(kHeld, kHeld);
+	EXPECT_EQ(text(result).find("\nisolation"), std::string::npos) << "an older run doesn't tell";
+	result.head.isolation_json = kSteps;
+	EXPECT_NE(
+		text(result).find("\nCPUs 0 and 1\nisolation soft: pinning done · idle_states already so (CPUs poll) · memory "
+						  "not possible (RLIMIT_MEMLOCK stays at 8192 KiB)\n"),
+		std::string::npos)
+		<< text(result);
+	EXPECT_NE(text(result, true).find("pinning done (each side has its CPU)"), std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::report
