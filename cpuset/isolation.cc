@@ -107,8 +107,11 @@ IsolationItem frequency(const std::vector<const Cpu *> &cpus)
 			"cpupower frequency-set -g performance"};
 }
 
-IsolationItem idle_states(const std::vector<const Cpu *> &cpus)
+IsolationItem idle_states(const std::vector<const Cpu *> &cpus, const std::vector<Step> &steps)
 {
+	const auto step = std::ranges::find(steps, "idle_states", &Step::name);
+	if (step != steps.end() && (step->state == StepState::Done || step->state == StepState::AlreadySo))
+		return {"idle_states", true, step->found, "", ""};
 	uint32_t deepest_us = 0;
 	for (const Cpu *cpu : cpus)
 		deepest_us = std::max(deepest_us, cpu->idle_exit_us.value_or(0));
@@ -116,7 +119,7 @@ IsolationItem idle_states(const std::vector<const Cpu *> &cpus)
 		return {"idle_states", true, "no idle state that takes time to leave", "", ""};
 	return {"idle_states", false, fmt::format("the deepest idle state takes up to {} µs to leave", deepest_us),
 			"a receiver that sleeps long wakes late: wakeup/idle_exit",
-			"hold /dev/cpu_dma_latency open with 0 written to it"};
+			"sudo icepath run --isolate soft holds them off in blocks, where the kernel lets it"};
 }
 
 IsolationItem rt_throttling(const Machine &machine)
@@ -163,12 +166,14 @@ IsolationItem housekeeping(const Choice &choice)
 
 } // namespace
 
-Isolation look_at_isolation(const Machine &machine, const Choice &choice)
+Isolation look_at_isolation(const Machine &machine, const Choice &choice, Level level, const std::vector<Step> &steps)
 {
 	const auto cpus = chosen(machine, choice);
 	return {choice,
+			level,
+			steps,
 			{other_tasks(cpus), timer_tick(cpus), interrupts(machine, cpus), smt_sibling(machine, cpus),
-			 frequency(cpus), idle_states(cpus), rt_throttling(machine), hypervisor(machine), clock(machine),
+			 frequency(cpus), idle_states(cpus, steps), rt_throttling(machine), hypervisor(machine), clock(machine),
 			 housekeeping(choice)}};
 }
 
@@ -181,11 +186,20 @@ nlohmann::json to_json(const Isolation &isolation)
 						 {"found", item.found},
 						 {"effect", item.effect},
 						 {"remedy", item.remedy}});
-	return {{"sender_cpu", isolation.choice.sender},
-			{"receiver_cpu", isolation.choice.receiver},
-			{"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
-			{"why", isolation.choice.why},
-			{"items", items}};
+	nlohmann::json json = {{"sender_cpu", isolation.choice.sender},
+						   {"receiver_cpu", isolation.choice.receiver},
+						   {"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
+						   {"why", isolation.choice.why},
+						   {"items", items}};
+	if (isolation.steps.empty())
+		return json;
+	json["level"] = kLevelNames[static_cast<size_t>(isolation.level)];
+	for (const Step &step : isolation.steps)
+		json["steps"].push_back({{"name", step.name},
+								 {"state", kStepStateNames[static_cast<size_t>(step.state)]},
+								 {"found", step.found},
+								 {"remedy", step.remedy}});
+	return json;
 }
 
 } // namespace icepath::cpuset

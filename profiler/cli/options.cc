@@ -23,7 +23,7 @@ struct RunTexts {
 	std::vector<std::string> sizes, patterns, qos, waits = {std::string(model::name(model::Wait::Block))},
 												   between = {std::string(model::name(model::Between::Processes))};
 	FactorTexts factors;
-	std::string duration = "60", max_loss = "0", max_p99 = "1ms", sparse_period = "200ms", tier;
+	std::string duration = "60", max_loss = "0", max_p99 = "1ms", sparse_period = "200ms", isolate = "soft", tier;
 	int64_t messages = 1000;
 };
 
@@ -97,6 +97,11 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option(
 		"--cpus", run.cpus,
 		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
+	app.add_option("--isolate", texts.isolate,
+				   fmt::format("what is done to keep the run quiet: {}", fmt::join(cpuset::kLevelNames, ", ")))
+		->capture_default_str();
+	app.add_flag("--idle-states", run.idle_states,
+				 "leave the machine its own idle states, instead of keeping CPUs awake in blocks");
 	add_tier(app, texts.tier);
 	app.add_option("--calibration", run.calibration,
 				   "file of `icepath calibrate`: places what no probe sees within its bounds");
@@ -114,6 +119,7 @@ void check(RunOptions &run, const RunTexts &texts)
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
 	run.tier = tier_of(texts.tier);
+	run.isolate = values_of<cpuset::Level>("--isolate", {texts.isolate}, cpuset::kLevelNames).front();
 	run.wishes.patterns = values_of<model::Pattern>("--patterns", texts.patterns, model::kPatternNames);
 	run.wishes.waits = values_of<model::Wait>("--wait", texts.waits, model::kWaitNames);
 	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "cpuset/step.h"
 #include "profiler/capture/probes.h"
 #include "profiler/plan/plan.h"
 #include "profiler/report/export.h"
@@ -20,6 +21,8 @@ struct RunOptions {
 	std::string name = "run";
 	std::optional<capture::Tier> tier; // of probes, forced
 	std::string calibration; // file; empty: none
+	cpuset::Level isolate = cpuset::Level::Soft;
+	bool idle_states = false; // the machine's own stay
 	bool strict = false;
 	bool quiet = false;
 };

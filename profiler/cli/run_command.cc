@@ -13,6 +13,7 @@
 #include "cpuset/affinity.h"
 #include "cpuset/choose.h"
 #include "cpuset/isolation.h"
+#include "cpuset/soft.h"
 #include "cpuset/topology.h"
 #include "profiler/calibrate/calibration.h"
 #include "profiler/capture/thread_pidfd.h"
@@ -81,11 +82,13 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 	return shorter;
 }
 
-plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const std::string &host)
+plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const std::string &host,
+				   bool kept_awake)
 {
 	std::vector<std::string> notices;
 	const std::vector<targets::Target> targets = run::describe_targets(notices);
 	plan::Wishes wishes = options.wishes;
+	wishes.kept_awake = kept_awake;
 	wishes.no_threads = capture::thread_pidfds_missing();
 	check_built(wishes.targets, targets);
 	plan::Plan plan = make_plan(options, wishes, targets, cpus);
@@ -148,6 +151,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	std::optional<privilege::Helper> helper;
 	if (user.was_root)
 		helper.emplace(user);
+	cpuset::Soft soft(options.isolate, options.idle_states, user.stays_root);
 	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
 	std::optional<privilege::RootSpace> root_space;
 	if (user.was_root)
@@ -159,7 +163,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
 	const std::string host = run::describe_host(user);
-	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host);
+	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host, soft.awake() != nullptr);
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
 		root_space.reset(); // only middleware needs it
@@ -177,10 +181,12 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		plan.notices.push_back(*problem);
 
 	model::Head head = head_of(command_line, host);
-	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
+	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus, soft.level(), soft.steps())).dump();
 
 	run::SessionOptions session = session_of(options, started_ns);
 	session.root_space = root_space ? &*root_space : nullptr;
+	session.awake = soft.awake();
+	session.locks_memory = soft.locks_memory();
 	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
 	const bool makes_results = options.output.empty() && !std::filesystem::exists(kResults);
 

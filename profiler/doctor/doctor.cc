@@ -15,6 +15,7 @@
 
 #include "cpuset/choose.h"
 #include "cpuset/isolation.h"
+#include "cpuset/soft.h"
 #include "cpuset/topology.h"
 #include "profiler/capture/preempt_rt.h"
 #include "profiler/capture/selection.h"
@@ -63,6 +64,8 @@ Check btf_check()
 			"mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y"};
 }
 
+bool has_invoking_user() { return std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID"); }
+
 Check privilege_check()
 {
 	const uint64_t has = effective_capabilities();
@@ -75,8 +78,7 @@ Check privilege_check()
 	if (!missing.empty())
 		return {"privileges", Verdict::Fail, fmt::format("uid {}, without {}", geteuid(), missing),
 				"no probe can be loaded", "sudo icepath doctor; sudo icepath run"};
-	const bool invoked = std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID");
-	if (geteuid() == 0 && !invoked)
+	if (geteuid() == 0 && !has_invoking_user())
 		return {"privileges", Verdict::Warn, "root, without an invoking user",
 				"workers and result files belong to root: there is no user to give them to",
 				"start it with sudo from an ordinary user"};
@@ -117,6 +119,19 @@ Check preemption_check()
 	if (!capture::is_preempt_rt(kernel))
 		return {"softirqs", Verdict::Ok, "not preemptible: each has its CPU until its end", "", ""};
 	return {"softirqs", Verdict::Ok, "preemptible (PREEMPT_RT): each is told with the task that it runs in", "", ""};
+}
+
+// What a run does by itself to be quiet, tried here.
+Check step_check(const cpuset::Step &step)
+{
+	const std::string label = "soft " + step.name;
+	if (step.state != cpuset::StepState::NotPossible)
+		return {label, Verdict::Ok, step.found, "", ""};
+	return {label, Verdict::Warn, step.found,
+			step.name == "memory" ? "workers may lose pages; then they sleep for a fault: blocked/fault"
+								  : "waking an idle CPU is a part of most latencies, often the largest, and hides in "
+									"which way transports differ",
+			step.remedy};
 }
 
 // Since the machine began: what never came will hardly come during a run.
@@ -176,7 +191,11 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 						  ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured"
 						  : "",
 					  choice.sender == choice.receiver ? "use a machine with two CPUs" : ""});
-	for (const cpuset::IsolationItem &item : cpuset::look_at_isolation(machine, choice).items)
+	const cpuset::Soft soft(cpuset::Level::Soft, false, geteuid() == 0 && !has_invoking_user());
+	for (const cpuset::Step &step : soft.steps())
+		checks.push_back(step_check(step));
+	for (const cpuset::IsolationItem &item :
+		 cpuset::look_at_isolation(machine, choice, soft.level(), soft.steps()).items)
 		checks.push_back(
 			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
 	checks.push_back(preemption_check());

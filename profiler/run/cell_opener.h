@@ -26,11 +26,11 @@ struct Openings {
 class CellOpener {
 public:
 	// Blocks of a cell that seeks its highest rate have what that takes, the others at most `messages` counted ones. The
-	// references are the caller's.
+	// references are the caller's. `locks_memory`: of workers.
 	CellOpener(const plan::Plan &plan, uint32_t messages, const SlotsView &slots, privilege::Helper &helper,
-			   Middleware &middleware)
+			   Middleware &middleware, bool locks_memory)
 		: plan_(plan), messages_(messages), slots_(slots), helper_(helper), middleware_(middleware),
-		  openings_(plan.cells.size()), families_(plan.cells.size())
+		  locks_memory_(locks_memory), openings_(plan.cells.size()), families_(plan.cells.size())
 	{}
 
 	// In fresh processes, once those of `before`, if any, have left. What fails at once and may pass is tried again, once.
@@ -47,6 +47,7 @@ private:
 	const SlotsView &slots_;
 	privilege::Helper &helper_;
 	Middleware &middleware_;
+	const bool locks_memory_;
 	std::vector<Openings> openings_; // by cell
 	std::vector<std::vector<uint32_t>> families_; // by cell: LiveCell::families() of the opening before
 	uint32_t number_ = 0; // of all cells' openings

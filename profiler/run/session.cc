@@ -15,6 +15,7 @@
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/rate/search.h"
+#include "profiler/run/awake.h"
 #include "profiler/run/block_cost.h"
 #include "profiler/run/block_glance.h"
 #include "profiler/run/block_wishes.h"
@@ -52,12 +53,12 @@ public:
 		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
 		  middleware_(&helper, &interrupted, options.root_space),
-		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_), cells_(head_, opener_, notices_),
-		  record_(options.directory, head_)
+		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_, options.locks_memory),
+		  cells_(head_, opener_, notices_), record_(options.directory, head_)
 	{
 		load_capture();
-		machine_.emplace(cpus_, options.budget_s);
-		head_.wakes = machine_->wakes_before();
+		head_.wakes = machine_.emplace(cpus_, options.budget_s).wakes_before();
+		head_.wakes_held = wakes_held(options_.awake, head_.cells, cpus_, notices_);
 		rundir::check_head(head_);
 		for (size_t v = 0; v < visits_.size(); v++)
 			open_visit(v);
@@ -157,8 +158,7 @@ private:
 
 	bool goes_on() const { return !interrupted && broken_off_.empty() && cells_.any_left(); }
 
-	// A cell that failed or that the user interrupted has said why.
-	// Returns how many there are.
+	// Returns how many there are. One that failed or that the user interrupted has said why.
 	size_t name_cells_without_data()
 	{
 		size_t without_data = 0;
@@ -203,9 +203,8 @@ private:
 			Visit visit = living(visits_[v]);
 			if (goes_back(round))
 				std::reverse(visit.begin(), visit.end());
-			if (visit.empty() || !goes_on() || !budget_.fits(v, icepath_now_ns()))
-				continue;
-			if (sparse_rests_ && is_sparse(visit))
+			if (visit.empty() || !goes_on() || !budget_.fits(v, icepath_now_ns()) ||
+				(sparse_rests_ && is_sparse(visit)))
 				continue;
 			if (wishes_.seeks_rate(visit.front()) && !has_time_to_search(v, visit.front()))
 				continue;
@@ -262,6 +261,7 @@ private:
 			injected.emplace_back(options_, visit[n], *cells[n]);
 		}
 		const BlockCost cost(cpus_, probes_.helper().pid());
+		const Awake awake(options_.awake, head_.cells[visit.front()], notices_);
 		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
 		injected.clear();
 		cost.add_to(measured.window);
@@ -303,6 +303,7 @@ private:
 		if (!cells_.is_fresh(i))
 			return true;
 		const uint64_t begin_ns = icepath_now_ns();
+		const Awake awake(options_.awake, head_.cells[i], notices_);
 		Measured measured =
 			run_together({cells_.live(i)}, {wishes_.first_block(i)}, probes_.slots(), nullptr, &interrupted);
 		budget_.warmed_up(v, icepath_now_ns() - begin_ns);
@@ -339,7 +340,6 @@ private:
 		keep(blocks);
 	}
 
-	// All of one window.
 	void keep(const std::vector<model::Block> &blocks)
 	{
 		record_.add(*blocks.front().window, blocks);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cpuset/kept_awake.h"
 #include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
@@ -23,6 +24,9 @@ struct SessionOptions {
 	uint32_t records_per_slot = 1u << 16;
 	std::optional<capture::Tier> forced_tier; // of probes: capture::in_order()
 	privilege::RootSpace *root_space = nullptr; // for middleware, where the user may have no user namespace
+	// Keeps CPUs awake in blocks of cells that are measured so (model::Cell); nullptr: nobody does, or the caller.
+	cpuset::KeptAwake *awake = nullptr;
+	bool locks_memory = false; // of workers
 	bool always_probed = false; // no round without probes: for who asks for layers alone
 	// Called around each block, with its cell's number and the measuring threads by side: what puts an injection from outside
 	// in, and what takes it away, which throws nothing. May be empty where no cell has one.

@@ -49,6 +49,14 @@ void expect_values_refused(const std::string &option, const Words &values, const
 		expect_refused({"run", option + "=" + value}, says);
 }
 
+TEST(RunOptions, IsolateByLevel)
+{
+	EXPECT_EQ(run_of({"--isolate", "none"}).isolate, cpuset::Level::None);
+	EXPECT_EQ(run_of({"--isolate", "soft"}).isolate, cpuset::Level::Soft);
+	EXPECT_TRUE(run_of({"--idle-states"}).idle_states);
+	expect_values_refused("--isolate", {"full", "hard", "soft,none"}, "isn't one of none, soft");
+}
+
 TEST(RunOptions, AreUsualWhereNothingIsSaid)
 {
 	const RunOptions run = run_of({});
@@ -58,6 +66,8 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	EXPECT_EQ(run.wishes.sparse_period_ns, 200'000'000u);
 	EXPECT_EQ(run.wishes.waits, std::vector{Wait::Block});
 	EXPECT_EQ(run.wishes.between, std::vector{model::Between::Processes});
+	EXPECT_EQ(run.isolate, cpuset::Level::Soft);
+	EXPECT_FALSE(run.idle_states);
 	EXPECT_EQ(run.wishes.rate_hz, 2000);
 	EXPECT_EQ(run.wishes.levels[&model::Levels::sender_user_ns], std::vector<uint64_t>{0});
 	EXPECT_EQ(run.duration_s, 60);

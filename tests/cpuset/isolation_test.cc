@@ -105,4 +105,25 @@ TEST(IsolationReport, ThisMachineCanBeLookedAt)
 	EXPECT_EQ(look(machine).items.size(), 10u);
 }
 
+TEST(IsolationReport, TellsWhatWasDoneAndThenIsQuietAboutIt)
+{
+	FakeMachine fake;
+	make_laptop(fake);
+	const Machine machine = fake.read();
+	EXPECT_FALSE(to_json(look(machine)).contains("steps")) << "nobody told";
+	const std::vector<Step> steps = {{"pinning", StepState::Done, "each side has its CPU", ""},
+									 {"idle_states", StepState::NotPossible, "no such file", "sudo"}};
+	const nlohmann::json json = to_json(look_at_isolation(machine, choose_pair(machine), Level::Soft, steps));
+	EXPECT_EQ(json["level"], "soft");
+	EXPECT_EQ(json["steps"][1],
+			  (nlohmann::json{
+				  {"name", "idle_states"}, {"state", "not_possible"}, {"found", "no such file"}, {"remedy", "sudo"}}));
+	for (const StepState state : {StepState::Done, StepState::AlreadySo, StepState::NotPossible, StepState::Left}) {
+		const Isolation isolation =
+			look_at_isolation(machine, choose_pair(machine), Level::Soft, {{"idle_states", state, "", ""}});
+		EXPECT_EQ(disturbing(isolation).contains("idle_states"),
+				  state == StepState::NotPossible || state == StepState::Left);
+	}
+}
+
 } // namespace icepath::cpuset

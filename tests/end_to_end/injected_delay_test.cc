@@ -11,7 +11,6 @@
 #include <map>
 #include <sstream>
 
-#include "cpuset/kept_awake.h"
 #include "tests/end_to_end/command.h"
 #include "tests/end_to_end/resolved_run.h"
 
@@ -102,8 +101,6 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
-	cpuset::KeptAwake awake;
-	(void)awake.hold(); // waking a halted CPU varies by more than the delay, and with what ran before
 	Shares shares;
 	for (int runs = 0; runs < kMostRuns && !is_decided(shares[GetParam().layer], kLeastShare); runs++) {
 		const Folder folder;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/run/awake.h"
+
+#include <algorithm>
+
+#include "profiler/run/machine_state.h"
+
+namespace icepath::run {
+
+Awake::Awake(cpuset::KeptAwake *kept, const model::Cell &cell, Notices &notices)
+	: kept_(cell.idle_states == model::IdleStates::Held ? kept : nullptr), notices_(notices)
+{
+	if (kept_)
+		tell(kept_->hold(), "idle states aren't held off, so cells told as held mix blocks of both kinds");
+}
+
+Awake::~Awake()
+{
+	if (kept_)
+		tell(kept_->let_go(), "idle states stay held off until icepath ends, also in blocks of sparse cells");
+}
+
+void Awake::tell(const cpuset::Problem &problem, const char *effect)
+{
+	if (problem)
+		notices_.add(*problem + ": " + effect);
+}
+
+std::vector<model::CpuWake> wakes_held(cpuset::KeptAwake *kept, const std::vector<model::Cell> &cells,
+									   const std::vector<uint32_t> &cpus, Notices &notices)
+{
+	const auto held = std::ranges::find(cells, model::IdleStates::Held, &model::Cell::idle_states);
+	if (!kept || held == cells.end())
+		return {};
+	const Awake awake(kept, *held, notices);
+	return measure_wakes(cpus);
+}
+
+} // namespace icepath::run
