@@ -63,7 +63,7 @@ std::optional<model::CallShares> shares_at(const std::vector<CalibratedSize> &si
 
 } // namespace
 
-Host host_of(const std::string &description) { return host_from(Json::parse(description)); }
+Host host_of(const std::string &description) { return host_from(rundir::parse_json(description)); }
 
 Json to_json(const Calibration &calibration)
 {

@@ -9,8 +9,24 @@
 #include <cstring>
 
 #include "profiler/failure.h"
+#include "profiler/model/printable.h"
 
 namespace icepath::cli {
+namespace {
+
+void write_to_stderr(const std::string &text)
+{
+	for (size_t done = 0; done < text.size();) {
+		const ssize_t n = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		done += static_cast<size_t>(n);
+	}
+}
+
+} // namespace
 
 void open_standard_streams()
 {
@@ -21,8 +37,9 @@ void open_standard_streams()
 }
 
 // Without stdio: its buffer forgets an error's reason, and after a failed fflush() the error too.
-void print(const std::string &text)
+void print(const std::string &page)
 {
+	const std::string text = model::printable_page(page);
 	for (size_t done = 0; done < text.size();) {
 		const ssize_t n = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
 		if (n < 0 && errno == EINTR)
@@ -34,16 +51,11 @@ void print(const std::string &text)
 	}
 }
 
-void complain(const std::string &text)
+void complain(const std::string &line)
 {
-	for (size_t done = 0; done < text.size();) {
-		const ssize_t n = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		done += static_cast<size_t>(n);
-	}
+	write_to_stderr(model::printable(std::string_view(line).substr(0, line.find_last_not_of('\n') + 1)) + "\n");
 }
+
+void overwrite(const std::string &line) { write_to_stderr("\r\033[K" + model::printable(line)); }
 
 } // namespace icepath::cli

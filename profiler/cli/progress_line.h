@@ -18,15 +18,14 @@ public:
 	~ProgressLine()
 	{
 		if (line_control_ && shown_)
-			complain("\r\033[K");
+			overwrite("");
 	}
 	void show(const run::Progress &progress)
 	{
 		const std::string rounds = fmt::format("{} of about {}", progress.round, progress.rounds_expected);
 		if (line_control_) {
-			complain(fmt::format(
-				"\r\033[Kround {} · {} · {}{} · {:.0f} s left", rounds, progress.probed ? "probed" : "unprobed",
-				progress.cell,
+			overwrite(fmt::format(
+				"round {} · {} · {}{} · {:.0f} s left", rounds, progress.probed ? "probed" : "unprobed", progress.cell,
 				progress.latency_p50_us > 0 ? fmt::format(" · last p50 {:.1f} µs", progress.latency_p50_us) : "",
 				progress.seconds_left));
 			shown_ = true;

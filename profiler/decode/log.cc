@@ -7,6 +7,7 @@
 #include <ranges>
 #include <set>
 
+#include "profiler/model/printable.h"
 #include "profiler/path/timeline.h"
 
 namespace icepath::decode {
@@ -18,6 +19,12 @@ namespace {
 // shared between them, so that any number of theirs may come between: more.
 constexpr size_t kNeighbours = 4;
 constexpr size_t kNeighboursShared = 16; // and for each CPU that has written there
+
+// Names of tasks are chosen by whoever runs them: this is where they come in.
+std::string name_of(const char (&comm)[16])
+{
+	return model::printable({comm, strnlen(comm, sizeof comm)}, model::kLongestName);
+}
 
 // Whether a record can be read and may be true.
 bool usable(const icepath_record &record, const Observations &seen)
@@ -87,7 +94,7 @@ void add_threads(const std::vector<model::SlotCapture> &slots, Observations &see
 			if (is_known)
 				continue;
 			thread.tid = record.tid;
-			thread.name = {record.thread.comm, strnlen(record.thread.comm, sizeof(record.thread.comm))};
+			thread.name = name_of(record.thread.comm);
 			thread.pinned = false;
 			thread.followed = true;
 			seen.task_names[record.tid] = thread.name;
@@ -176,8 +183,8 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	case ICEPATH_RECORD_FOREIGN_RUN: {
 		seen.cpus[record.cpu].runs.push_back(
 			{record.run.in_ns, record.end_ns, record.tid, index, (record.flags & ICEPATH_FLAG_FROM_IDLE) != 0});
-		size_t length = strnlen(record.run.comm, sizeof(record.run.comm));
-		seen.task_names.try_emplace(record.tid, record.run.comm, length);
+		if (const auto [name, is_new] = seen.task_names.try_emplace(record.tid); is_new)
+			name->second = name_of(record.run.comm);
 		break;
 	}
 	case ICEPATH_RECORD_INTERRUPT:

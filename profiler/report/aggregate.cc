@@ -2,7 +2,6 @@
 #include "profiler/report/aggregate.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "icepath/plugin.h"
@@ -12,6 +11,7 @@
 #include "profiler/report/searches.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
+#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
@@ -282,8 +282,8 @@ double CellResult::share_known() const
 
 bool cpu_split_is_exact(const model::Head &head)
 {
-	const auto isolation = nlohmann::json::parse(head.isolation_json, nullptr, false);
-	if (!isolation.is_object() || !isolation.contains("items") || !isolation["items"].is_array())
+	const auto isolation = rundir::parse_object(head.isolation_json);
+	if (!isolation.contains("items") || !isolation["items"].is_array())
 		return false;
 	// cpuset::look_at_isolation: quiet where all chosen CPUs are in nohz_full.
 	return std::ranges::any_of(isolation["items"], [](const auto &item) {

@@ -39,7 +39,7 @@ std::string size_text(const model::Cell &cell)
 
 std::string target_text(const model::Cell &cell)
 {
-	std::string text = printable(cell.target);
+	std::string text = cell.target;
 	if (model::between(cell) != model::Between::Processes)
 		text += fmt::format(" {}", model::name(model::between(cell)));
 	return text + model::levels_text(cell);
@@ -216,7 +216,7 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		const bool alone = pattern == model::Pattern::PingPong || pattern == model::Pattern::OneWay;
 		if (!is_floor(cell) || !alone || !under_another || !cell->latency.percentiles[0])
 			continue;
-		target = printable(cell->cell.target);
+		target = cell->cell.target;
 		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
 									 microseconds(static_cast<double>(*cell->latency.percentiles[0])),
 									 model::payload_text(cell->cell.payload_bytes));

@@ -56,7 +56,7 @@ void add_counter_table(Page &page, const std::vector<CellResult> &cells)
 			continue;
 		const auto ipc = counted_sides(cell).size() == 1 ? instructions_per_cycle({&sender})
 														 : instructions_per_cycle({&sender, &receiver});
-		rows.push_back({printable(model::title(cell.cell)), per_message(cell, &Counters::instructions),
+		rows.push_back({model::title(cell.cell), per_message(cell, &Counters::instructions),
 						ipc ? fmt::format("{:.2f}", *ipc) : "–", per_message(cell, &Counters::cache_misses)});
 		user_only = user_only || sender.user_only || receiver.user_only;
 		share = std::min(share, smallest_share(cell));

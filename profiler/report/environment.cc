@@ -6,18 +6,19 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/report/quantity.h"
+#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr const char *kBetween = " · ";
 
 std::string text_of(const json &object, const char *key)
 {
 	const auto at = object.is_object() ? object.find(key) : object.end();
-	return object.is_object() && at != object.end() && at->is_string() ? printable(at->get<std::string>()) : "";
+	return object.is_object() && at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
 void append(std::string &list, const std::string &item, const char *between = kBetween)
@@ -78,8 +79,8 @@ std::vector<Purpose> purposes(const std::vector<model::ProbeUse> &uses)
 
 void add_machine(Page &page, const model::Head &head)
 {
-	page.paragraph("", machine_of(json::parse(head.host_json, nullptr, false)), 0);
-	const std::string why = text_of(json::parse(head.isolation_json, nullptr, false), "why");
+	page.paragraph("", machine_of(rundir::parse_object(head.host_json)), 0);
+	const std::string why = text_of(rundir::parse_object(head.isolation_json), "why");
 	page.paragraph("", why.empty() ? "unknown CPUs" : why, 0);
 }
 
@@ -100,7 +101,7 @@ void add_isolation(Page &page, const model::Head &head, bool verbose)
 
 void add_noise(Page &page, const model::Head &head, bool verbose)
 {
-	const json isolation = json::parse(head.isolation_json, nullptr, false);
+	const json isolation = rundir::parse_object(head.isolation_json);
 	const std::vector<json> noise = noise_of(isolation);
 	if (noise.empty()) {
 		const bool looked = isolation.is_object() && isolation.contains("items");
@@ -128,9 +129,9 @@ void add_probes(Page &page, const model::Head &head, bool verbose)
 	std::string label = "probes";
 	std::vector<std::pair<std::string, std::string>> by_tier;
 	for (const Purpose &one : purposes(head.probes)) {
-		const std::string text = printable(fmt::format("{} ← {}", one.layers, one.probes));
+		const std::string text = fmt::format("{} ← {}", one.layers, one.probes);
 		if (verbose) {
-			page.paragraph(label, text + printable(fmt::format(" ({})", one.tier)));
+			page.paragraph(label, text + fmt::format(" ({})", one.tier));
 			label = "";
 			continue;
 		}
@@ -138,7 +139,7 @@ void add_probes(Page &page, const model::Head &head, bool verbose)
 		append(at == by_tier.end() ? by_tier.emplace_back(one.tier, "").second : at->second, text);
 	}
 	for (const auto &[tier, text] : by_tier) {
-		page.paragraph(label, printable(tier) + ": " + text);
+		page.paragraph(label, tier + ": " + text);
 		label = "";
 	}
 }

@@ -131,7 +131,7 @@ public:
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
 		const std::string of_block =
-			fmt::format("{},{},{},{},{},{},{},{:d}", printable_field(cell.target), model::name(cell.pattern),
+			fmt::format("{},{},{},{},{},{},{},{:d}", plain_field(cell.target), model::name(cell.pattern),
 						model::name(cell.wait), cell.payload_bytes, cell.levels.sender_user_ns,
 						cell.levels.receiver_busy_ns, block.window->round, block.window->probed);
 		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of a sender
@@ -167,9 +167,9 @@ public:
 
 private:
 	// Targets' names come from plug-ins: what would break the table is left out.
-	static std::string printable_field(std::string text)
+	static std::string plain_field(std::string text)
 	{
-		std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == ',' || c == '"'; });
+		std::erase_if(text, [](char c) { return c == ',' || c == '"'; });
 		return text;
 	}
 

@@ -11,9 +11,8 @@ namespace icepath::report {
 namespace {
 
 // ';' parts frames and the last space parts the weight.
-std::string frame_name(const std::string &text)
+std::string frame_name(std::string name)
 {
-	std::string name = printable(text);
 	std::ranges::replace(name, ';', ':');
 	return name.empty() ? "?" : name;
 }

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
+#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
@@ -26,8 +26,8 @@ bool is_in(const std::vector<std::string> &list, const std::string &sentence)
 
 void add_host_notices(const RunResult &result, std::vector<std::string> &list)
 {
-	const auto host = nlohmann::json::parse(result.head.host_json, nullptr, false);
-	if (!result.tail && host.is_object() && host.contains("plain_root") && host["plain_root"] == true)
+	const auto host = rundir::parse_object(result.head.host_json);
+	if (!result.tail && host.contains("plain_root") && host["plain_root"] == true)
 		list.push_back("started by root itself: workers and files are root's");
 }
 
@@ -43,7 +43,7 @@ void add_machine_notices(const RunResult &result, std::vector<std::string> &list
 	for (const model::InterruptCount &row :
 		 result.tail ? result.tail->untraced_interrupts : std::vector<model::InterruptCount>()) {
 		untraced += row.count;
-		which += fmt::format("{}{} {}", which.empty() ? "" : ", ", printable(row.name.empty() ? row.label : row.name),
+		which += fmt::format("{}{} {}", which.empty() ? "" : ", ", row.name.empty() ? row.label : row.name,
 							 count(row.count));
 	}
 	if (untraced > 0)
@@ -57,7 +57,7 @@ void add(Notices &list, const std::string &kind, const model::Cell &cell, const 
 {
 	const auto at = std::ranges::find(list.of_cells, kind, &Notices::Kind::what);
 	(at == list.of_cells.end() ? list.of_cells.emplace_back(Notices::Kind{kind, {}}) : *at)
-		.cells.push_back(printable(model::title(cell)) + ": " + detail);
+		.cells.push_back(model::title(cell) + ": " + detail);
 }
 
 std::string reasons(const CellResult &cell)

@@ -73,24 +73,6 @@ std::string count(uint64_t number)
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
-std::string printable(std::string_view text)
-{
-	std::string safe;
-	for (size_t at = 0; at < text.size();) {
-		const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
-		const size_t length = character_bytes(byte(0));
-		// 0x80 to 0xc1 and 0xf5 up begin no character. C1 controls (U+0080 to U+009F) are obeyed by terminals too.
-		bool good = byte(0) >= 0x20 && byte(0) != 0x7f && (byte(0) < 0x80 || byte(0) >= 0xc2) && byte(0) < 0xf5 &&
-					at + length <= text.size();
-		for (size_t i = 1; good && i < length; ++i)
-			good = (byte(i) & 0xc0) == 0x80;
-		good = good && !(byte(0) == 0xc2 && byte(1) < 0xa0);
-		safe += good ? text.substr(at, length) : "?";
-		at += good ? length : 1;
-	}
-	return safe;
-}
-
 size_t columns(std::string_view text)
 {
 	return static_cast<size_t>(

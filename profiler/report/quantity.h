@@ -22,10 +22,6 @@ std::string amount(double number);
 inline std::string per_second(double rate) { return amount(rate); }
 std::string percent(double share); // 0.927 is "92.7 %"
 
-// Text that others chose (thread names, sentences of libraries), safe to print: control characters become "?", so that
-// no name moves the cursor or ends a line.
-std::string printable(std::string_view text);
-
 // Columns that a UTF-8 text takes. Every character that a report prints is one column wide.
 size_t columns(std::string_view text);
 std::string pad_left(const std::string &text, size_t width);

@@ -40,7 +40,7 @@ std::string write_flamegraph(const std::string &run, const std::string &director
 	const auto to = output_directory(run, directory);
 	const Stacks all = stacks(result);
 	write_file(to / "latency.folded", folded(all));
-	const std::string title = printable(fmt::format("{} · {}", result.head.command_line, result.head.started_utc));
+	const std::string title = fmt::format("{} · {}", result.head.command_line, result.head.started_utc);
 	write_file(to / "latency.svg", flamegraph_svg(all, messages_of_cells(result), title));
 	return (to / "latency.svg").string();
 }

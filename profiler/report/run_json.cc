@@ -7,6 +7,7 @@
 #include "profiler/model/graph.h"
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
+#include "profiler/rundir/json_text.h"
 #include "profiler/rundir/qos_json.h"
 
 namespace icepath::report {
@@ -310,12 +311,6 @@ Json notices_json(const RunResult &result)
 	return json;
 }
 
-Json object_or_empty(const std::string &text)
-{
-	Json json = Json::parse(text, nullptr, false);
-	return json.is_object() ? json : Json::object();
-}
-
 } // namespace
 
 Json run_json(const RunResult &result)
@@ -339,8 +334,8 @@ Json run_json(const RunResult &result)
 					{"valid", valid(result)}};
 	return {{"schema_version", kSchemaVersion},
 			{"icepath", icepath},
-			{"host", object_or_empty(head.host_json)},
-			{"isolation", object_or_empty(head.isolation_json)},
+			{"host", rundir::parse_object(head.host_json)},
+			{"isolation", rundir::parse_object(head.isolation_json)},
 			{"probes", probes},
 			{"machine_state", machine_state_json(result)},
 			{"notices", notices_json(result)},

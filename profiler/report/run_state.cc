@@ -24,7 +24,7 @@ void add_openings(Page &page, const RunResult &result)
 		fewest = std::min(fewest, cell.openings.count);
 		most = std::max(most, cell.openings.count);
 		if (!cell.openings.carry_intervals())
-			of_blocks.push_back(printable(model::title(cell.cell)));
+			of_blocks.push_back(model::title(cell.cell));
 	}
 	if (most == 0)
 		return;

@@ -9,10 +9,10 @@
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "ebpf/records.h"
 #include "profiler/model/graph.h"
+#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
@@ -73,8 +73,8 @@ bool is_within(const std::vector<Span> &spans, uint64_t at_ns)
 
 SystemCalls::SystemCalls(const model::Head &head)
 {
-	const auto host = nlohmann::json::parse(head.host_json, nullptr, false);
-	if (host.is_object() && host.contains("machine") && host["machine"].is_string())
+	const auto host = rundir::parse_object(head.host_json);
+	if (host.contains("machine") && host["machine"].is_string())
 		architecture_ = seccomp_arch_resolve_name(host["machine"].get<std::string>().c_str());
 }
 

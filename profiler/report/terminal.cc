@@ -32,14 +32,13 @@ constexpr size_t kCulprits = 5;
 void add_head(Page &page, const RunResult &result, bool verbose)
 {
 	const model::Head &head = result.head;
-	page.heading(fmt::format("icepath {} · {} · {}", printable(head.icepath_version), printable(head.started_utc),
-							 printable(head.command_line)));
+	page.heading(fmt::format("icepath {} · {} · {}", head.icepath_version, head.started_utc, head.command_line));
 	add_machine(page, head);
 	add_isolation(page, head, verbose);
 	std::set<std::string> libraries;
 	for (const CellResult &cell : result.cells)
 		if (!cell.cell.library.empty())
-			libraries.insert(printable(cell.cell.library));
+			libraries.insert(cell.cell.library);
 	if (!libraries.empty())
 		page.paragraph("", fmt::format("{}", fmt::join(libraries, " · ")), 0);
 	if (const std::string why = unfinished(result); !why.empty())
@@ -53,7 +52,7 @@ void add_notices(Page &page, const RunResult &result, bool all)
 	const std::vector<std::string> sentences = all ? all_notices.all() : all_notices.brief();
 	std::string label = "notice";
 	for (const std::string &sentence : sentences) {
-		page.paragraph(label, printable(sentence));
+		page.paragraph(label, sentence);
 		label = "";
 	}
 	if (!sentences.empty())
@@ -68,7 +67,7 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 		for (const Hop &hop : hops(cell.layers))
 			way += fmt::format("{}{} {}", way.empty() ? "" : " → ",
 							   hop.role == path::Role::Relay
-								   ? printable(hop.threads)
+								   ? hop.threads
 								   : std::string(path::kRoleNames[static_cast<size_t>(hop.role)]),
 							   microseconds(hop.mean_ns));
 		if (way.empty() || !cell.tells_where())
@@ -113,7 +112,7 @@ void add_granted(Page &page, const std::vector<CellResult> &cells)
 		if (!cell.cell.granted.any())
 			continue;
 		const std::string asked = model::text(cell.cell.qos);
-		const std::string who = printable(cell.cell.target) + (asked.empty() ? "" : " " + asked);
+		const std::string who = cell.cell.target + (asked.empty() ? "" : " " + asked);
 		auto &names = by_text[model::text(cell.cell.granted)];
 		if (std::ranges::find(names, who) == names.end())
 			names.push_back(who);
@@ -161,7 +160,7 @@ std::vector<CulpritSum> longest_culprits(const std::vector<CellResult> &cells)
 	std::map<std::pair<std::string, std::string>, CulpritSum> by_name;
 	for (const CellResult &cell : cells)
 		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
-			const std::string name = printable(row.name), layer(model::name(row.layer));
+			const std::string name = row.name, layer(model::name(row.layer));
 			CulpritSum &sum = by_name.try_emplace({name, layer}, CulpritSum{name, layer, 0, 0}).first->second;
 			sum.ns += row.total_ns;
 			sum.segments += row.segments;

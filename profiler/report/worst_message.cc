@@ -25,7 +25,7 @@ std::string layer_name(const Segment &segment)
 std::string thread_name(const WorstMessage &worst, uint32_t tid)
 {
 	const auto at = worst.task_names.find(tid);
-	return at == worst.task_names.end() ? fmt::format("thread {}", tid) : printable(at->second);
+	return at == worst.task_names.end() ? fmt::format("thread {}", tid) : at->second;
 }
 
 // Exact, so that a reader can add the column up.
@@ -50,7 +50,7 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	using Kind = path::Culprit::Kind;
 	if (segment.culprit.kind == Kind::None)
 		return "";
-	const std::string name = printable(culprit_name(segment.culprit, worst.task_names));
+	const std::string name = culprit_name(segment.culprit, worst.task_names);
 	const auto cpu = worst.cpus.find(segment.thread);
 	const std::string its_cpu = cpu == worst.cpus.end() ? "its CPU" : fmt::format("CPU {}", cpu->second);
 	switch (segment.culprit.kind) {
@@ -95,9 +95,9 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 
 	std::vector<std::string> lines;
 	const char *way = worst.back ? "answer" : "message";
-	lines.push_back(fmt::format("worst message with a complete path: {} {}, {} {} of round {}, {}",
-								printable(cell.target), model::payload_text(cell.payload_bytes), way, count(worst.seq),
-								worst.round, duration(static_cast<double>(worst.latency_ns()))));
+	lines.push_back(fmt::format("worst message with a complete path: {} {}, {} {} of round {}, {}", cell.target,
+								model::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
+								duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
 	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
 	const size_t left_out = segments.size() > kMostRows ? segments.size() - kMostRows : 0;

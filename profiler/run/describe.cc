@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "profiler/failure.h"
+#include "profiler/model/printable.h"
 #include "profiler/run/worker_process.h"
 #include "profiler/targets/plugin_files.h"
 
@@ -17,7 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
+// As a plug-in says it.
+template <size_t N> std::string text(const char (&field)[N]) { return model::printable({field, strnlen(field, N)}); }
 
 } // namespace
 

@@ -138,9 +138,9 @@ Json to_json(const model::Cell &cell)
 model::Cell cell_from_json(const Json &json)
 {
 	model::Cell cell;
-	cell.target = text_field(json, "target");
-	cell.kind = text_field(json, "kind");
-	cell.library = text_field(json, "library");
+	cell.target = name_field(json, "target");
+	cell.kind = name_field(json, "kind");
+	cell.library = name_field(json, "library");
 	cell.pattern = enum_field<model::Pattern>(json, "pattern", model::kPatternNames);
 	cell.wait = enum_field<model::Wait>(json, "wait", model::kWaitNames);
 	cell.payload_bytes = unsigned_field(json, "payload_bytes");

@@ -92,13 +92,13 @@ model::Head head_from_json(const Json &json)
 	if (const uint32_t version = u32_field(json, "format_version"); version != kFormatVersion)
 		throw std::runtime_error(fmt::format("it has format {}, this icepath reads format {}: use {} icepath", version,
 											 kFormatVersion, version > kFormatVersion ? "a newer" : "an older"));
-	head.icepath_version = text_field(json, "icepath_version");
+	head.icepath_version = name_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
-	head.started_utc = text_field(json, "started_utc");
+	head.started_utc = name_field(json, "started_utc");
 	head.host_json = object_field(json, "host").dump();
 	head.isolation_json = object_field(json, "isolation").dump();
 	for (const Json &use : array_field(json, "probes", kMaxProbes))
-		head.probes.push_back({text_field(use, "layer"), text_field(use, "probe"), text_field(use, "tier")});
+		head.probes.push_back({name_field(use, "layer"), name_field(use, "probe"), name_field(use, "tier")});
 	for (const Json &cell : array_field(json, "cells", kMaxCells))
 		head.cells.push_back(cell_from_json(cell));
 	head.budget_s = number_field(json, "budget_s");
@@ -130,7 +130,7 @@ Json to_json(const model::Tail &tail)
 model::Tail tail_from_json(const Json &json)
 {
 	model::Tail tail;
-	tail.finished_utc = text_field(json, "finished_utc");
+	tail.finished_utc = name_field(json, "finished_utc");
 	tail.interrupted = bool_field(json, "interrupted");
 	tail.rounds = u32_field(json, "rounds");
 	for (const Json &notice : array_field(json, "notices", kMaxNotices)) {
@@ -147,7 +147,7 @@ model::Tail tail_from_json(const Json &json)
 		tail.cache_lines.push_back(line_from_json(line));
 	for (const Json &row : array_field(json, "untraced_interrupts", kMaxInterruptRows))
 		tail.untraced_interrupts.push_back(
-			{text_field(row, "label"), text_field(row, "name"), unsigned_field(row, "count")});
+			{name_field(row, "label"), name_field(row, "name"), unsigned_field(row, "count")});
 	for (const Json &failed : array_field(json, "failed_openings", kMaxCells)) {
 		if (!failed.is_number_unsigned() || failed.get<uint64_t>() > UINT32_MAX)
 			wrong("failed_openings", "has an item that is no number of openings");

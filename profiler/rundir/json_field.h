@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "profiler/model/printable.h"
+
 namespace icepath::rundir {
 
 inline const nlohmann::ordered_json &field(const nlohmann::ordered_json &object, const char *key)
@@ -84,6 +86,12 @@ inline const std::string &text_field(const nlohmann::ordered_json &object, const
 	if (!value.is_string())
 		wrong(key, "isn't a text");
 	return value.get_ref<const std::string &>();
+}
+
+// Of a thing, which no table has room for where it is long.
+inline std::string name_field(const nlohmann::ordered_json &object, const char *key)
+{
+	return model::printable(text_field(object, key), model::kLongestName);
 }
 
 inline const nlohmann::ordered_json &object_field(const nlohmann::ordered_json &object, const char *key)

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "profiler/model/printable.h"
 #include "profiler/rundir/limits.h"
 
 namespace icepath::rundir {
@@ -36,10 +37,12 @@ public:
 	}
 	bool end_object() override { return leave(); }
 	bool end_array() override { return leave(); }
-	bool key(string_t &) override
+	bool key(string_t &key) override
 	{
 		if (++keys_.back() > kMaxJsonKeys)
 			reason = fmt::format("an object of its JSON has more than {} keys", kMaxJsonKeys);
+		else if (key.size() > model::kLongestName || model::printable(key) != key)
+			reason = "its JSON has a key that is no name";
 		return reason.empty();
 	}
 	bool null() override { return true; }
@@ -67,6 +70,18 @@ private:
 	std::vector<size_t> keys_; // of each object that is open
 };
 
+// As deep as Bounds allows.
+void make_printable(Json &json)
+{
+	if (json.is_string()) {
+		auto &text = json.get_ref<std::string &>();
+		text = model::printable(text);
+	} else if (json.is_structured()) {
+		for (Json &part : json)
+			make_printable(part);
+	}
+}
+
 } // namespace
 
 Json parse_json(std::string_view text)
@@ -75,7 +90,19 @@ Json parse_json(std::string_view text)
 	Bounds bounds;
 	if (!Json::sax_parse(text.begin(), text.end(), &bounds))
 		throw std::runtime_error(bounds.reason.empty() ? "it isn't JSON" : bounds.reason);
-	return Json::parse(text.begin(), text.end());
+	Json json = Json::parse(text.begin(), text.end());
+	make_printable(json);
+	return json;
+}
+
+Json parse_object(const std::string &text)
+{
+	try {
+		if (Json json = parse_json(text); json.is_object())
+			return json;
+	} catch (const std::runtime_error &) {
+	}
+	return Json::object();
 }
 
 std::string json_text(const Json &json)

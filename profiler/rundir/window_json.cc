@@ -84,7 +84,7 @@ WindowShape window_from_json(const Json &json)
 	window.begin = clock_from_json(object_field(json, "begin"));
 	window.finish = clock_from_json(object_field(json, "finish"));
 	for (const Json &one : array_field(json, "threads", kMaxWindowThreads))
-		window.threads.push_back({u32_field(one, "tid"), u32_field(one, "cpu"), text_field(one, "name")});
+		window.threads.push_back({u32_field(one, "tid"), u32_field(one, "cpu"), name_field(one, "name")});
 	uint64_t records = 0;
 	for (const Json &slot : array_field(json, "slots", kMaxSlots)) {
 		model::SlotCapture capture;

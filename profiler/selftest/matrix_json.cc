@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "profiler/rundir/json_text.h"
 #include "profiler/selftest/matrix_text.h"
 
 namespace icepath::selftest {
@@ -52,7 +53,7 @@ std::string json_of(const std::vector<Row> &matrix, const Circumstances &circums
 	Json json = {{"schema_version", 1},
 				 {"icepath", circumstances.icepath_version},
 				 {"started_utc", circumstances.started_utc},
-				 {"host", Json::parse(circumstances.host_json, nullptr, false)},
+				 {"host", rundir::parse_object(circumstances.host_json)},
 				 {"tier", circumstances.tier},
 				 {"stretch", circumstances.stretch},
 				 {"limits", {{"least_in_place", kLeastInPlace}, {"most_elsewhere", kMostElsewhere}}},

@@ -185,6 +185,21 @@ TEST(Decode, ForeignRunsAreNamed)
 	EXPECT_NE(capture.text().find("1:runqueue 50 by 99"), std::string::npos) << capture.text();
 }
 
+// Names are chosen by whoever runs the tasks.
+TEST(Decode, NamesOfTasksArePrintable)
+{
+	Capture capture(kUnixSocket);
+	icepath_record &run = capture.add(1, ICEPATH_RECORD_FOREIGN_RUN, 1250, kForeign);
+	run.run.in_ns = 1210;
+	std::memcpy(run.run.comm, "\033[2J\xc2\x9b\n\xff\xe2\x80\xae", 12);
+	icepath_record &thread = capture.add(1, ICEPATH_RECORD_THREAD, 20, 80);
+	std::memcpy(thread.thread.comm, "a\rb", 4);
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(seen.task_names.at(kForeign), "\\x1b[2J\\x9b\\n\\xff\\u202e");
+	EXPECT_EQ(seen.threads.at(80).name, "a\\x0db");
+	EXPECT_EQ(seen.task_names.at(80), "a\\x0db");
+}
+
 // The receiver of an eventfd looks at memory only once the call has told it to: the slot's stamp tells nothing of when it could.
 TEST(Decode, ABellRingsWithinItsCall)
 {

@@ -102,16 +102,29 @@ sample() {
 		diff "$build/sample.expected" - | sed -n -E 's/^< (.*)/README.md shows what results\/report.txt has not: \1/p; s/^> (.*)/README.md lacks: \1/p' || true
 }
 
-# An error while printing is seen in one place only.
-stdout() {
+# What is printed goes through one file, which makes it printable, and says where it can't be written.
+output() {
 	files | grep -E '^(profiler|cpuset)/.*\.(h|cc)$' | grep -v -E '^profiler/(worker/|cli/output\.cc$)' |
-		xargs grep -n -E 'std::cout|\b(printf|puts|putchar)\(|fmt::print\(|STDOUT_FILENO|[(,] *stdout[,)]' |
-		grep -v -E '(fmt::print|std::fprintf|std::fputs)\(stderr|(isatty|ioctl)\(STDOUT_FILENO|: *//|^[^:]*:[0-9]*:[[:space:]]*//' |
+		xargs grep -n -E 'std::(cout|cerr|clog)|\b(printf|puts|putchar|perror|psignal)\(|fmt::print\(|STD(OUT|ERR)_FILENO|[(,] *std(out|err)[,)]|/dev/(tty|std)' |
+		grep -v -E '(isatty|ioctl)\(STD(OUT|ERR)_FILENO|STDERR_FILENO \+ 1|<= STDERR_FILENO|= STDERR_FILENO;|: *//|^[^:]*:[0-9]*:[[:space:]]*//' |
 		sed 's/$/: print through profiler\/cli\/output.h/' || true
 }
 
+# A name that came from outside is one of icepath's texts only once it is printable: texts of files are read by parse_json, names of
+# tasks taken by name_of, those of plug-ins by text() of run/describe.cc.
+names_from_outside() {
+	sources=$(files | grep -E '^profiler/.*\.(h|cc)$')
+	echo "$sources" | grep -v '^profiler/rundir/json_text\.cc$' | xargs grep -n -E '(\b[Jj]son|\bordered_json|\bbasic_json|>)::(sax_)?parse\(|\b[Jj]son::(from_|accept)' |
+		sed 's/$/: read JSON through profiler\/rundir\/json_text.h/' || true
+	echo "$sources" | grep -v '^profiler/rundir/type_table\.cc$' | xargs grep -n -E '[.>]comm\b' |
+		grep -v -E '^profiler/decode/log\.cc:.*name_of\([a-z.]*\.comm\);$' | sed 's/$/: take names of tasks through name_of of profiler\/decode\/log.cc/' || true
+	grep -c 'model::printable(' profiler/rundir/json_text.cc profiler/decode/log.cc profiler/run/describe.cc profiler/cli/output.cc |
+		sed -n 's/^\(.*\):0$/\1: texts from outside come in or go out here, and are no longer made printable/p'
+	grep -q 'model::printable_page(' profiler/cli/output.cc || echo "profiler/cli/output.cc: what is printed is no longer made printable"
+}
+
 case $rule in
-spdx | names | sizes | includes | packages | exit_codes | options | layout | targets | sample | stdout) ;;
+spdx | names | sizes | includes | packages | exit_codes | options | layout | targets | sample | output | names_from_outside) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

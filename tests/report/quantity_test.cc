@@ -55,24 +55,6 @@ TEST(Quantity, CountsAreGrouped)
 	EXPECT_EQ(count(1234567), "1 234 567");
 }
 
-TEST(Printable, LeavesTextAlone)
-{
-	EXPECT_EQ(printable("kworker/1:2-µ±→█"), "kworker/1:2-µ±→█");
-	EXPECT_EQ(printable(""), "");
-}
-
-TEST(Printable, LetsNoControlThrough)
-{
-	EXPECT_EQ(printable("a\033[2Jb\n\r\tc\x7f"), "a?[2Jb???c?");
-	EXPECT_EQ(printable("\xc2\x9b"
-						"31m"),
-			  "??31m")
-		<< "the one-byte CSI of C1";
-	EXPECT_EQ(printable("\xc3\x1b["), "??[") << "a character cut short hides nothing";
-	EXPECT_EQ(printable("\xff\xfe\x80"), "???");
-	EXPECT_EQ(printable("x\xe2\x82"), "x??");
-}
-
 TEST(Columns, CountCharacters)
 {
 	EXPECT_EQ(columns("a±µ█"), 4u);

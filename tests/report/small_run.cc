@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the run directory of synthetic_run.h, for tests of the program from outside: small_run DIRECTORY
-// [partial | ROUNDS]. A round has 900 messages, every other one has probes.
+// Makes the run directory of synthetic_run.h, or of hostile_run.h, for tests of the program from outside: small_run DIRECTORY
+// [partial | hostile | ROUNDS]. A round has 900 messages, every other one has probes.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
+#include "tests/report/hostile_run.h"
 #include "tests/report/synthetic_run.h"
 
 int main(int argc, char **argv)
@@ -12,6 +14,10 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	try {
+		if (argc > 2 && std::string_view(argv[2]) == "hostile") {
+			icepath::report::write_hostile_run(argv[1], std::string(icepath::report::kHostile));
+			return 0;
+		}
 		const int rounds = argc > 2 ? std::atoi(argv[2]) : 0;
 		const bool partial = argc > 2 && rounds <= 0;
 		icepath::report::write_small_run(argv[1], !partial, rounds > 0 ? static_cast<uint32_t>(rounds) : 8);

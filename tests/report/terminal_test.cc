@@ -8,7 +8,6 @@
 #include "icepath/plugin.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/container.h"
-#include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -174,33 +173,6 @@ TEST_F(TerminalTest, AnUnfinishedRunSaysSoBeforeItsTable)
 	RunResult result = analyse(run);
 	result.tail = model::Tail{"", true, 8, {}};
 	EXPECT_NE(terminal_report(result, {.unicode = true}).find("partial: the run was interrupted"), std::string::npos);
-}
-
-TEST_F(TerminalTest, NamesOfOthersCantSteerTheTerminal)
-{
-	model::Head head = small_head();
-	head.command_line = "icepath run \033]0;owned\007";
-	head.host_json = R"({"hostname":"a\u001b[2Jb"})";
-	head.cells[0].target = "uds\nstream";
-	{
-		rundir::Writer writer(temporary.path("other"), head);
-		BlockPlan plan;
-		plan.probed = true;
-		plan.delay_ns = [](uint64_t, size_t) { return 100; };
-		model::Block block = make_block(head.cells[0], plan);
-		for (model::SlotCapture &slot : own_window(block).slots)
-			for (icepath_record &record : slot.records)
-				if (record.type == ICEPATH_RECORD_FOREIGN_RUN)
-					record.run.comm[1] = '\033';
-		writer.add(block);
-		model::Tail tail;
-		tail.notices = {"a\r\033[1mb"};
-		writer.finish(tail);
-	}
-	const std::string out = terminal_report(analyse(temporary.path("other")), {.unicode = true});
-	for (const char c : {'\033', '\007', '\r'})
-		EXPECT_EQ(out.find(c), std::string::npos);
-	EXPECT_NE(out.find("uds?stream"), std::string::npos);
 }
 
 TEST_F(TerminalTest, AnIntervalThatSaysNothingHasNoDigits)

@@ -19,7 +19,7 @@ WorstMessage example()
 	WorstMessage worst;
 	worst.seq = 18233;
 	worst.round = 3;
-	worst.task_names = {{1, "tx"}, {2, "rx"}, {9, "ev\033il"}};
+	worst.task_names = {{1, "tx"}, {2, "rx"}, {9, "evil"}};
 	worst.cpus = {{1, 0}, {2, 1}};
 	worst.path.send_ns = 500;
 	path::Boundary at{500, {}, Provenance::Exact, 500, 500};
@@ -45,10 +45,10 @@ TEST(Explain, AddsUpToAHundredPercent)
 		"    layer            thread     µs    share  known",
 		"  █ sender.kernel    tx      0.333   16.7 %  exact",
 		"  ░ wakeup/ipi       rx      0.333   16.7 %  exact",
-		"  ▒ runqueue         rx      1.333   66.6 %  exact  <- CPU 1 ran ev?il (9)",
+		"  ▒ runqueue         rx      1.333   66.6 %  exact  <- CPU 1 ran evil (9)",
 		"  ▙ receiver.kernel  rx      0.001    0.0 %  exact",
 		"    sum                      2.000  100.0 %  = recv - send",
-		"  mostly runqueue: 66.6 % of it, CPU 1 ran ev?il (9)",
+		"  mostly runqueue: 66.6 % of it, CPU 1 ran evil (9)",
 	};
 	ASSERT_EQ(lines.size(), expected.size());
 	for (size_t i = 0; i < lines.size(); ++i)
@@ -95,9 +95,9 @@ TEST(Blame, SaysWhatTheCulpritDid)
 {
 	const WorstMessage worst = example();
 	path::Segment segment = worst.path.segments[2];
-	EXPECT_EQ(blame(worst, segment), "CPU 1 ran ev?il (9)");
+	EXPECT_EQ(blame(worst, segment), "CPU 1 ran evil (9)");
 	segment.layer = Layer::Blocked;
-	EXPECT_EQ(blame(worst, segment), "woken by ev?il (9)");
+	EXPECT_EQ(blame(worst, segment), "woken by evil (9)");
 	segment.culprit = {path::Culprit::Kind::Interrupt, 0, ICEPATH_INTERRUPT_TIMER};
 	EXPECT_EQ(blame(worst, segment), "woken by timer interrupt");
 	segment.layer = Layer::Interrupt;

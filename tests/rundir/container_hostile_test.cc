@@ -7,6 +7,7 @@
 #include <functional>
 #include <random>
 
+#include "profiler/model/printable.h"
 #include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
@@ -139,6 +140,24 @@ TEST_F(HostileContainer, NestingIsBounded)
 		EXPECT_TRUE(says(complaint(head_with(nested(levels, "[", "]"))), "nested deeper than 32 levels")) << levels;
 	EXPECT_TRUE(says(complaint(head_with(nested(1000000, "{\"x\":", "}"))), "nested deeper than 32 levels"));
 	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '['), "")), "nested deeper than 32 levels"));
+}
+
+TEST_F(HostileContainer, TextsArePrintableAndNamesAreCut)
+{
+	model::Head head = example_head();
+	head.command_line = "icepath\n\033[2J\u202e";
+	head.host_json = R"({"x":[{"y":"\u009b"}]})";
+	head.cells[0].target = std::string(10'000, 'x');
+	const Reader reader(crafted(to_json(head).dump(), ""));
+	EXPECT_EQ(reader.head().command_line, "icepath\\n\\x1b[2J\\u202e");
+	EXPECT_EQ(reader.head().host_json, R"({"x":[{"y":"\\x9b"}]})");
+	EXPECT_EQ(reader.head().cells[0].target, std::string(model::kLongestName - 1, 'x') + "…");
+}
+
+TEST_F(HostileContainer, KeysAreNames)
+{
+	for (const std::string &key : {std::string("\\u001b"), std::string("\u202e"), std::string(200, 'k')})
+		EXPECT_TRUE(says(complaint(head_with("{\"" + key + "\":1}")), "its JSON has a key that is no name")) << key;
 }
 
 TEST_F(HostileContainer, KeysOfAnObjectAreBounded)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever a run directory calls things, what icepath prints and writes of it neither steers a terminal nor hides or turns a text.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <sstream>
+
+#include "profiler/failure.h"
+#include "profiler/report/export.h"
+#include "profiler/report/report.h"
+#include "tests/report/hostile_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Looked for byte by byte: by another way than printable() takes.
+testing::AssertionResult is_harmless(std::string text)
+{
+	for (const char *own : {"\033[0m", "\033[1m", "\033[38;5;"})
+		for (size_t at = 0; (at = text.find(own)) != std::string::npos;)
+			text.erase(at, std::string_view(own).size());
+	for (const char c : text)
+		if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f')
+			return testing::AssertionFailure() << "byte " << static_cast<int>(c) << " in: " << text.substr(0, 4000);
+	for (const char *unseen : {"\u0080", "\u0085", "\u009b", "\u009f", "\u00ad", "\u061c", "\u200b", "\u200e", "\u200f",
+							   "\u2028", "\u2029", "\u202a", "\u202e", "\u2060", "\u2066", "\u2069", "\ufeff"})
+		if (text.find(unseen) != std::string::npos)
+			return testing::AssertionFailure() << nlohmann::json(unseen).dump(-1, ' ', true) << " in: " << text;
+	try {
+		(void)nlohmann::json(text).dump();
+	} catch (const nlohmann::json::type_error &) {
+		return testing::AssertionFailure() << "no UTF-8: " << text;
+	}
+	return testing::AssertionSuccess();
+}
+
+class HostileNames : public testing::TestWithParam<std::string> {
+protected:
+	HostileNames() { write_hostile_run(run, GetParam()); }
+
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+};
+
+TEST_P(HostileNames, AreHarmlessInAReport)
+{
+	for (const bool verbose : {false, true})
+		for (const bool unicode : {false, true}) {
+			const std::string text =
+				report_of(run, {.colour = true, .unicode = unicode, .width = 100, .verbose = verbose}).text;
+			EXPECT_TRUE(is_harmless(text));
+			EXPECT_EQ(text.find('\t'), std::string::npos);
+			if (GetParam().starts_with("<script>")) {
+				EXPECT_NE(
+					text.find("\\x1b[2J\\x1b]8;;http://x\\x07\\x1b[8m\\x9b31m\\x08\\x0d\\n\\t\\x7f\\u202e\\u2066"),
+					std::string::npos)
+					<< "nothing of a name is lost: " << text;
+			}
+		}
+}
+
+TEST_P(HostileNames, AreHarmlessInRunJson)
+{
+	const std::string text = json_of(run);
+	EXPECT_TRUE(is_harmless(text));
+	for (const char *escaped : {"\\u0", "\\n", "\\t", "\\r"}) // JSON's own: what is read from it would do harm again
+		EXPECT_EQ(text.find("\"" + std::string(escaped)), std::string::npos) << escaped;
+	const auto json = nlohmann::json::parse(text);
+	EXPECT_TRUE(is_harmless(json["cells"][0]["target"]));
+	EXPECT_TRUE(is_harmless(json["icepath"]["command_line"]));
+}
+
+TEST_P(HostileNames, AreHarmlessInStacks)
+{
+	const std::string folded = folded_of(run);
+	EXPECT_TRUE(is_harmless(folded));
+	EXPECT_EQ(folded.find('\t'), std::string::npos);
+	write_flamegraph(run, "");
+	const std::string svg = rundir::file_bytes(run + "/latency.svg");
+	EXPECT_TRUE(is_harmless(svg));
+	EXPECT_EQ(svg.find("<script"), std::string::npos);
+}
+
+TEST_P(HostileNames, AreHarmlessInEveryExport)
+{
+	for (const std::string &path :
+		 export_run(run, {ExportFormat::Hgrm, ExportFormat::Hlog, ExportFormat::Csv, ExportFormat::Paths}, "")) {
+		EXPECT_TRUE(is_harmless(path));
+		EXPECT_TRUE(is_harmless(rundir::file_bytes(path))) << path;
+	}
+}
+
+TEST_P(HostileNames, AreCut)
+{
+	const auto json = nlohmann::json::parse(json_of(run));
+	for (const auto &cell : json.at("cells"))
+		EXPECT_LE(cell["target"].get<std::string>().size(), 128u + 2) << "and the mark that it is cut";
+	std::istringstream folded(folded_of(run));
+	for (std::string line; std::getline(folded, line);)
+		EXPECT_LT(line.size(), 1000u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, HostileNames,
+						 testing::Values(std::string(kHostile), std::string(120, 'a') + std::string(kHostile),
+										 std::string(kHostile) + std::string(10'000, 'b'), std::string(10'000, '\033')),
+						 [](const auto &each) { return std::to_string(each.index); });
+
+} // namespace
+} // namespace icepath::report
