@@ -51,9 +51,7 @@ void add_factors(CLI::App &app, FactorTexts &texts)
 		std::vector<std::string> usual;
 		for (const uint64_t level : factor.usual)
 			usual.push_back(text_of(factor, level));
-		app.add_option(factor.option, texts[i], factor.help)
-			->delimiter(',')
-			->default_str(fmt::format("{}", fmt::join(usual, ",")));
+		app.add_option(factor.option, texts[i], factor.help)->default_str(fmt::format("{}", fmt::join(usual, ",")));
 	}
 }
 
@@ -64,7 +62,7 @@ void take_factors(const FactorTexts &texts, plan::WantedLevels &levels)
 			continue;
 		std::vector<uint64_t> &wanted = levels[model::kFactors[i].level];
 		wanted.clear();
-		for (const std::string &text : texts[i])
+		for (const std::string &text : items_of(model::kFactors[i].option, texts[i]))
 			wanted.push_back(level_of(model::kFactors[i], text));
 	}
 }

@@ -41,6 +41,22 @@ std::optional<double> quantity(const std::string &text, std::initializer_list<Un
 
 } // namespace
 
+std::vector<std::string> items_of(const std::string &option, const std::vector<std::string> &texts)
+{
+	std::vector<std::string> items;
+	for (const std::string &text : texts)
+		for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+			end = text.find(',', begin);
+			items.push_back(text.substr(begin, end - begin));
+			if (items.back().empty())
+				throw Failure(
+					ExitCode::Usage,
+					fmt::format("{}: \"{}\" has an empty item: give names or values with one comma between two", option,
+								text));
+		}
+	return items;
+}
+
 // "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
 uint64_t bytes_of(const std::string &text)
 {

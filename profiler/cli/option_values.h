@@ -19,13 +19,17 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text, doub
 double seconds_of(const std::string &text); // of --duration
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
 
+// The items of a list option, which may be given several times with several items each, separated by commas. CLI11 would pass over empty
+// ones.
+std::vector<std::string> items_of(const std::string &option, const std::vector<std::string> &texts);
+
 // Words to values; `names` has the word of each value of the enum.
 template <typename Value, size_t N>
 std::vector<Value> values_of(const std::string &option, const std::vector<std::string> &texts,
 							 const char *const (&names)[N])
 {
 	std::vector<Value> values;
-	for (const std::string &text : texts) {
+	for (const std::string &text : items_of(option, texts)) {
 		const auto found = std::find(std::begin(names), std::end(names), text);
 		if (found == std::end(names))
 			throw Failure(ExitCode::Usage,

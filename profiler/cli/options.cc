@@ -44,7 +44,7 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 
 void add_selftest(CLI::App &app, SelftestOptions &selftest, std::string &duration, std::string &tier)
 {
-	app.add_option("--only", selftest.only, "injections to make; all of them without it")->delimiter(',');
+	app.add_option("--only", selftest.only, "injections to make; all of them without it");
 	app.add_option("-d,--duration", duration, "time for everything: seconds, or 90s, 5m, 1h")->capture_default_str();
 	app.add_option("--cpus", selftest.cpus, "SENDER,RECEIVER: CPUs to pin the sides to");
 	add_tier(app, tier);
@@ -62,18 +62,14 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 				   "transports and middleware to measure, by their names (icepath list); fastdds for all of "
 				   "fastdds/...; or all, all-transports, "
 				   "all-installed, which "
-				   "is all middleware; the usual transports without it")
-		->delimiter(',');
-	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M")->delimiter(',');
+				   "is all middleware; the usual transports without it");
+	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M");
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(model::kPatternNames, ", ")))
-		->delimiter(',')
 		->default_str("pingpong,oneway, and sparse where the time has room for it");
 	app.add_option("-w,--wait", texts.waits, fmt::format("how receivers wait: {}", fmt::join(model::kWaitNames, ", ")))
-		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--between", texts.between,
 				   fmt::format("where sender and receiver are: {}", fmt::join(model::kBetweenNames, ", ")))
-		->delimiter(',')
 		->capture_default_str();
 	app.add_option("--rate", run.wishes.rate_hz,
 				   "messages per second of oneway and fanout, and of all senders of fanin together")
@@ -115,7 +111,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 
 void check(RunOptions &run, const RunTexts &texts)
 {
-	for (const std::string &size : texts.sizes)
+	run.wishes.targets = items_of("--targets", run.wishes.targets);
+	for (const std::string &size : items_of("--sizes", texts.sizes))
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
 	run.tier = tier_of(texts.tier);
@@ -179,7 +176,6 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	exported->add_option("RUN", commands.exported.run, "run directory")->required();
 	exported
 		->add_option("-f,--format", commands.formats, fmt::format("{}", fmt::join(report::kExportFormatNames, ", ")))
-		->delimiter(',')
 		->capture_default_str();
 	exported->add_option("-o,--output", commands.exported.output, "folder for the files (the run directory)");
 }
@@ -201,6 +197,17 @@ void add_commands(CLI::App &app, Commands &commands)
 		->add_flag("--json", commands.list.json, "as JSON");
 }
 
+// What is given is something: an empty name is mostly a variable of a script that isn't set.
+void refuse_empty_values(CLI::App &app)
+{
+	const CLI::Validator is_something(
+		[](const std::string &text) { return text.empty() ? std::string("its value is empty") : std::string(); }, "");
+	for (CLI::App *command : app.get_subcommands({}))
+		for (CLI::Option *option : command->get_options())
+			if (option->get_items_expected_max() > 0)
+				option->check(is_something);
+}
+
 // With what was left to check of its options.
 Command chosen(const CLI::App &app, Commands &commands)
 {
@@ -220,6 +227,7 @@ Command chosen(const CLI::App &app, Commands &commands)
 	if (app.got_subcommand("calibrate"))
 		return commands.calibrate;
 	if (app.got_subcommand("selftest")) {
+		commands.selftest.only = items_of("--only", commands.selftest.only);
 		commands.selftest.duration_s = seconds_of(commands.selftest_duration);
 		commands.selftest.tier = tier_of(commands.selftest_tier);
 		return commands.selftest;
@@ -245,6 +253,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	app.fallthrough();
 	Commands commands;
 	add_commands(app, commands);
+	refuse_empty_values(app);
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::Success &help) {

@@ -101,6 +101,32 @@ TEST(RunOptions, TakeLists)
 				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block}));
 }
 
+TEST(RunOptions, TakeAListInSeveralParts)
+{
+	EXPECT_EQ(run_of({"-t", "pipe,tcp", "udp", "-t", "null"}).wishes.targets, (Words{"pipe", "tcp", "udp", "null"}));
+}
+
+TEST(Options, RefuseEmptyItemsOfEveryList)
+{
+	for (const char *option : {"--targets", "--sizes", "--patterns", "--wait", "--between", "--demand", "--recovery",
+							   "--inject-sender", "--receivers"})
+		for (const char *list : {"pipe,,mqueue", ",pipe", "pipe,", ","})
+			expect_refused({"run", option, list}, fmt::format("{}: \"{}\" has an empty item", option, list));
+	expect_refused({"selftest", "--only", "hog,"}, "--only: \"hog,\" has an empty item");
+	expect_refused({"export", "somewhere", "--format", "csv,,hgrm"}, "--format: \"csv,,hgrm\" has an empty item");
+}
+
+TEST(Options, RefuseAnEmptyValueOfEachThatTakesOne)
+{
+	for (const char *option : {"-t", "-s", "-w", "-o", "--name", "--cpus", "--calibration", "--tier", "--qos", "-d"})
+		expect_refused({"run", option, ""}, "its value is empty");
+	expect_refused({"report", ""}, "RUN: its value is empty");
+	expect_refused({"export", "somewhere", "-o", ""}, "its value is empty");
+	expect_refused({"calibrate", "-o", ""}, "its value is empty");
+	for (const char *option : {"-o", "--json", "--only"})
+		expect_refused({"selftest", option, ""}, "its value is empty");
+}
+
 TEST(RunOptions, TakeQualityOfServiceByItsPolicies)
 {
 	EXPECT_TRUE(run_of({}).wishes.qos[ICEPATH_QOS_RELIABILITY].empty());
