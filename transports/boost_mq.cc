@@ -110,7 +110,7 @@ const icepath_target *target(uint32_t n)
 						  static_cast<unsigned long long>(free_bytes()));
 			it.max_payload_why = why;
 			if (room == 0)
-				it.why_not = "there is no room in /dev/shm: mount a tmpfs there";
+				it.why_not = "there is no room in /dev/shm: make some, or mount a tmpfs there";
 		}
 		return it;
 	}();

@@ -121,7 +121,8 @@ run::SessionOptions session_of(const RunOptions &options, uint64_t started_ns)
 	return session;
 }
 
-ExitCode exit_code_of(const run::SessionResult &result, bool strict, std::vector<std::string> flaws)
+ExitCode exit_code_of(const run::SessionResult &result, const plan::Plan &plan, bool strict,
+					  std::vector<std::string> flaws)
 {
 	if (result.interrupted)
 		return ExitCode::Interrupted;
@@ -133,10 +134,12 @@ ExitCode exit_code_of(const run::SessionResult &result, bool strict, std::vector
 		complain("icepath: nothing could be measured: the notices say why\n");
 		return ExitCode::Invalid;
 	}
-	if (!strict || (flaws.empty() && result.failed_cells == 0))
-		return ExitCode::Ok;
-	if (flaws.empty())
+	if (flaws.empty() && result.failed_cells > 0)
 		flaws.push_back("a cell failed");
+	for (const std::string &target : plan.missing)
+		flaws.push_back(fmt::format("{} doesn't work here", target));
+	if (!strict || flaws.empty())
+		return ExitCode::Ok;
 	complain(fmt::format("icepath: --strict: {}\n", fmt::join(flaws, "; ")));
 	return ExitCode::Invalid;
 }
@@ -204,7 +207,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
 		complain(fmt::format("icepath: made the folder {} here\n", kResults));
-	return exit_code_of(result, options.strict, std::move(report.flaws));
+	return exit_code_of(result, plan, options.strict, std::move(report.flaws));
 }
 
 } // namespace icepath::cli

@@ -62,6 +62,7 @@ struct Wishes {
 struct Plan {
 	std::vector<model::Cell> cells;
 	std::vector<std::string> plugin_of_cell; // path, beside cells
+	std::vector<std::string> missing; // targets that were named and don't work here
 	std::vector<std::string> notices; // combinations that were left out or measured otherwise, and why; each once
 };
 

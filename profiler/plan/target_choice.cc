@@ -84,10 +84,16 @@ std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Targe
 			throw Failure(ExitCode::Usage,
 						  fmt::format("unknown target \"{}\": there are {}", wanted, fmt::join(names, ", ")));
 		}
-		if (!found->why_not.empty())
-			throw Failure(ExitCode::MachineCannot, fmt::format("{} doesn't work here: {}", wanted, found->why_not));
-		add_once(chosen, &*found);
+		if (found->why_not.empty()) {
+			add_once(chosen, &*found);
+			continue;
+		}
+		add_once(plan.missing, wanted);
+		add_once(plan.notices, fmt::format("{} doesn't work here, and is left out: {}", wanted, found->why_not));
 	}
+	if (chosen.empty() && !plan.missing.empty())
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("nothing is left to measure: {}", fmt::join(plan.notices, "; ")));
 	return chosen;
 }
 

@@ -144,9 +144,17 @@ TEST(Plan, OfAllLeavesOutWhatDoesNotWork)
 	}
 }
 
-TEST(Plan, RefusesATargetThatWasNamedAndDoesNotWork)
+TEST(Plan, LeavesOutATargetThatWasNamedAndDoesNotWorkBesideOthers)
 {
-	expect_refused(wish({"a", "gone"}), {target("a"), missing_target()}, ExitCode::MachineCannot,
+	const Plan plan = make(wish({"gone", "a"}), {target("a"), missing_target()}, {0, 1});
+	EXPECT_EQ(texts_of(plan), (std::vector<std::string>{"a pp 64 block"}));
+	EXPECT_EQ(plan.missing, std::vector<std::string>{"gone"});
+	EXPECT_TRUE(tells(plan, "gone doesn't work here, and is left out: its library isn't there"));
+}
+
+TEST(Plan, RefusesATargetThatWasNamedAloneAndDoesNotWork)
+{
+	expect_refused(wish({"gone"}), {target("a"), missing_target()}, ExitCode::MachineCannot,
 				   {"gone", "its library isn't there"});
 }
 
@@ -155,7 +163,6 @@ TEST(Plan, RefusesATargetThatNobodyKnowsAndListsThoseThatAreThere)
 	for (const char *name : {"carrier-pigeon", "", "a ", "A", "all,a"})
 		expect_refused(wish({name}), {target("a"), target("b")}, ExitCode::Usage,
 					   {fmt::format("\"{}\"", name), "a, b"});
-	expect_refused(wish({"all", "gone"}), {target("a"), missing_target()}, ExitCode::MachineCannot, {"gone"});
 }
 
 TEST(Plan, RefusesASizeThatANamedTargetCannotCarry)
