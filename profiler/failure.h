@@ -13,7 +13,7 @@ enum class ExitCode : int {
 	MachineCannot = 3, // the kernel, the privileges or the hardware don't allow it
 	Invalid = 4,       // measured, but invalid or inconclusive (with --strict); or nothing was measured
 	Internal = 70,     // a defect of icepath
-	Interrupted = 130, // SIGINT or SIGTERM: the partial result is kept and marked
+	Interrupted = 130, // SIGINT, SIGTERM or SIGHUP: the partial result is kept and marked
 };
 
 // Thrown where a part can't do what it was asked. `what()` is one clear sentence for the user: what, where, why, and what

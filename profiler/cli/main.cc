@@ -13,6 +13,7 @@
 #include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/cli/signals.h"
 #include "profiler/doctor/doctor.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/run/descriptor_limit.h"
@@ -89,6 +90,7 @@ int main(int argc, char **argv)
 {
 	using icepath::ExitCode;
 	const uint64_t started_ns = icepath_now_ns();
+	icepath::cli::reset_signals();
 	icepath::cli::open_standard_streams();
 	icepath::run::raise_descriptor_limit();
 	signal(SIGXFSZ, SIG_IGN); // a file too large for RLIMIT_FSIZE is an error of write(2), which says what is kept

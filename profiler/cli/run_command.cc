@@ -186,12 +186,11 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	model::Head head = head_of(command_line, host);
 	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus, soft.level(), soft.steps())).dump();
 
-	run::SessionOptions session = session_of(options, started_ns);
 	session.root_space = root_space ? &*root_space : nullptr;
 	session.awake = soft.awake();
 	session.locks_memory = soft.locks_memory();
 	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
-	const bool makes_results = options.output.empty() && !std::filesystem::exists(kResults);
+	name_kept_run(session.directory);
 
 	run::SessionResult result;
 	{

@@ -1,20 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/signals.h"
 
-#include <csignal>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "icepath/plugin.h"
+#include "profiler/failure.h"
 #include "profiler/run/session.h"
+#include "profiler/rundir/container.h"
 
 namespace icepath::cli {
 namespace {
 
+// Signals within this time are one wish: timeout(1) signals the process and then its group, and whoever presses Ctrl-C twice in haste
+// wants no less of a report.
+constexpr uint64_t kOneWishNs = 1'000'000'000;
+
+std::atomic<uint64_t> first_ns{0};
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+// Texts are made before: a handler can't.
+struct Kept {
+	std::string partial, whole, sentence;
+};
+std::atomic<const Kept *> kept{nullptr};
+
+[[noreturn]] void end_at_once()
+{
+	const Kept *run = kept;
+	const bool is_there = run && (access(run->partial.c_str(), F_OK) == 0 || access(run->whole.c_str(), F_OK) == 0);
+	const char *sentence = is_there ? run->sentence.c_str() : "icepath: ended at once: nothing was kept\n";
+	(void)!write(STDERR_FILENO, sentence, strlen(sentence));
+	_exit(static_cast<int>(ExitCode::Interrupted));
+}
+
 void on_signal(int number)
 {
+	const int before = errno;
 	run::interrupt_session();
-	signal(number, SIG_DFL); // the second one ends icepath at once
+	const uint64_t now_ns = icepath_now_ns();
+	uint64_t first = 0;
+	// A hang-up is no haste: the terminal and its shell both tell it.
+	if (!first_ns.compare_exchange_strong(first, now_ns) && number != SIGHUP && now_ns - first > kOneWishNs)
+		end_at_once();
+	errno = before;
 }
 
 } // namespace
+
+void reset_signals()
+{
+	sigset_t none;
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, nullptr);
+	signal(SIGCHLD, SIG_DFL);
+}
 
 void handle_signals()
 {
@@ -22,7 +67,19 @@ void handle_signals()
 	action.sa_handler = on_signal;
 	sigaction(SIGINT, &action, nullptr);
 	sigaction(SIGTERM, &action, nullptr);
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN) // of who was started by nohup(1) it stays ignored
+		sigaction(SIGHUP, &action, nullptr);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+void name_kept_run(const std::string &directory)
+{
+	static Kept run;
+	run = {fmt::format("{}/{}", directory, rundir::kPartialName),
+		   fmt::format("{}/{}", directory, rundir::kContainerName),
+		   fmt::format("{}icepath: ended at once: what was measured is kept: icepath report {}\n",
+					   isatty(STDERR_FILENO) ? "\n" : "", directory)};
+	kept = &run;
 }
 
 } // namespace icepath::cli

@@ -31,7 +31,7 @@ using Beginning = std::array<char, 256>;
 	// Ends of other sockets among them: who keeps one open keeps its other end from closing.
 	if (!close_all_but(socket))
 		_exit(1);
-	// A terminal's Ctrl-C goes to the whole group: icepath decides when this one ends.
+	// A terminal's Ctrl-C or hang-up goes to the whole group: icepath decides when this one ends.
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

@@ -34,6 +34,7 @@ public:
 		sigemptyset(&held);
 		sigaddset(&held, SIGINT);
 		sigaddset(&held, SIGTERM);
+		sigaddset(&held, SIGHUP);
 		pthread_sigmask(SIG_BLOCK, &held, &before_);
 	}
 	~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
