@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include "cpuset/choose.h"
 #include "cpuset/topology.h"
 #include "profiler/calibrate/calibrate.h"
+#include "profiler/channel.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/model/cell_title.h"
@@ -41,6 +44,31 @@ std::string text_of(const std::vector<calibrate::CalibratedTarget> &targets)
 	return text;
 }
 
+// As `user`, in a child: root's rights are still needed here. Throws as WrittenFile::check() does.
+void check_as(const privilege::Identity &user, const std::string &file)
+{
+	char sentence[4096] = {};
+	auto [ours, theirs] = channel::open_pair();
+	const pid_t child = fork();
+	if (child == 0) {
+		try {
+			privilege::become(user);
+			report::WrittenFile::check(file);
+		} catch (const Failure &failure) {
+			std::string(failure.what()).copy(sentence, sizeof(sentence) - 1);
+		}
+		channel::send(theirs.get(), sentence, sizeof(sentence));
+		_exit(0);
+	}
+	theirs.reset();
+	std::vector<Fd> none;
+	const bool told = child > 0 && channel::receive(ours.get(), sentence, sizeof(sentence), none);
+	if (child > 0)
+		waitpid(child, nullptr, 0);
+	if (!told || *sentence)
+		throw Failure(ExitCode::Usage, told ? sentence : fmt::format("{}: can't be looked at as its owner", file));
+}
+
 } // namespace
 
 ExitCode calibrate(const CalibrateOptions &options)
@@ -48,6 +76,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 	const privilege::Identity user = privilege::invoking_user();
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "watching the kernel's words needs root: run `sudo icepath calibrate`");
+	check_as(user, options.output); // before anything is measured
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	calibrate::Pass pass;
 	pass.cpu = options.cpu.value_or(cpuset::choose_pair(machine).receiver);

@@ -163,8 +163,10 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice cpus = choose_cpus(options, machine);
-	if (!options.output.empty())
-		run::check_run_folder(options.output);
+	run::SessionOptions session = session_of(options, started_ns);
+	const bool by_default = options.output.empty();
+	run::check_run_folder(session.directory, by_default);
+	const bool makes_results = by_default && !std::filesystem::exists(kResults);
 	const std::string host = run::describe_host(user);
 	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host, soft.awake() != nullptr);
 	run::check_budget(options.duration_s, plan.cells, options.messages);

@@ -43,6 +43,14 @@ WrittenFile::~WrittenFile()
 	std::remove(partial_.c_str());
 }
 
+void WrittenFile::check(const fs::path &path)
+{
+	WrittenFile tried(path);
+	std::error_code none;
+	if (fs::is_directory(path, none))
+		tried.fail(EISDIR);
+}
+
 void WrittenFile::add(const std::string &text)
 {
 	if (std::fwrite(text.data(), 1, text.size(), file_) != text.size())

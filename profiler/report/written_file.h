@@ -16,6 +16,9 @@ public:
 	WrittenFile(const WrittenFile &) = delete;
 	WrittenFile &operator=(const WrittenFile &) = delete;
 
+	// Throws as the constructor does where it can't be written; else nothing is changed. For what takes long to be made.
+	static void check(const std::filesystem::path &path);
+
 	void add(const std::string &text);
 	void done();
 

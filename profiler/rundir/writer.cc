@@ -98,6 +98,19 @@ struct Writer::State {
 								  partial, what, std::strerror(errno), directory.string()));
 	}
 
+	// Who removes or moves what is written meanwhile shall hear of it now, not at the run's end.
+	void must_be_there() const
+	{
+		struct stat named{}, opened{};
+		if (::stat(partial.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+			named.st_ino == opened.st_ino)
+			return;
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("{} was removed or moved while it was written, and what was measured went with it: "
+								  "leave {} alone until the run has ended",
+								  partial, directory.string()));
+	}
+
 	// All of it or nothing: what was written before stays readable when the disk is full.
 	void write(const std::vector<std::byte> &bytes)
 	{
@@ -176,6 +189,7 @@ void Writer::add(const model::Window &window, std::span<const model::Block> bloc
 					  fmt::format("{}: what was measured can't be stored: {}", state_->partial, error.what()));
 	}
 	state_->write(out);
+	state_->must_be_there();
 }
 
 void Writer::finish(const model::Tail &tail)
@@ -184,6 +198,7 @@ void Writer::finish(const model::Tail &tail)
 	std::vector<std::byte> out;
 	append_json(out, ChunkKind::Tail, to_json(with_room(tail)), tail_from_json);
 	state.write(out);
+	state.must_be_there();
 	// Data before the name: after a power loss the final name must not stand for an empty file.
 	if (::fsync(state.fd) != 0)
 		state.fail("storing failed");

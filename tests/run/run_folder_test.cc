@@ -28,10 +28,10 @@ protected:
 	void file(const std::string &name) const { std::ofstream(top / name) << "x"; }
 
 	// The sentence; empty: taken.
-	std::string refusal(const std::string &name) const
+	std::string refusal(const std::string &name, bool with_parent = false) const
 	{
 		try {
-			check_run_folder(top / name);
+			check_run_folder(top / name, with_parent);
 		} catch (const Failure &failure) {
 			EXPECT_EQ(failure.code(), ExitCode::Usage);
 			return failure.what();
@@ -92,6 +92,50 @@ TEST_F(RunFolder, RefusesAFolderWhoseParentIsMissing)
 	EXPECT_FALSE(fs::exists(top / "a"));
 }
 
+TEST_F(RunFolder, TakesItsParentAsMadeWhereThatIsWanted)
+{
+	EXPECT_EQ(refusal("a/b", true), "");
+	EXPECT_FALSE(fs::exists(top / "a"));
+	EXPECT_NE(refusal("a/b/c", true).find("there is no folder " + (top / "a").string()), std::string::npos);
+	file("f");
+	EXPECT_NE(refusal("f/b", true).find("there is no folder"), std::string::npos) << refusal("f/b", true);
+}
+
+TEST_F(RunFolder, RefusesNamesThatAreTooLong)
+{
+	EXPECT_EQ(refusal(std::string(255, 'n')), "");
+	for (const bool with_parent : {false, true})
+		EXPECT_NE(refusal(std::string(256, 'n'), with_parent).find("can't be"), std::string::npos);
+	EXPECT_NE(refusal("a/" + std::string(256, 'n'), true).find("its name has 256 bytes, and 255 are the most"),
+			  std::string::npos)
+		<< refusal("a/" + std::string(256, 'n'), true);
+	// Each name is short enough, and the path is too until the file's name comes to it.
+	std::string name(100, 'd');
+	name.back() = '/';
+	std::string deep;
+	while ((top / deep).string().size() < 4085)
+		deep.append(name);
+	deep.resize(4085 - (top / "").string().size());
+	fs::create_directories((top / deep).parent_path());
+	EXPECT_TRUE(refuses(deep, "File name too long")) << refusal(deep);
+}
+
+TEST_F(RunFolder, RefusesAFolderThatHasBeenRemoved)
+{
+	fs::create_directory(top / "gone");
+	const fs::path before = fs::current_path();
+	fs::current_path(top / "gone");
+	fs::remove(top / "gone");
+	std::string told;
+	try {
+		check_run_folder("out");
+	} catch (const Failure &failure) {
+		told = failure.what();
+	}
+	fs::current_path(before);
+	EXPECT_NE(told.find("has been removed"), std::string::npos) << told;
+}
+
 TEST_F(RunFolder, RefusesAFile)
 {
 	file("file");
@@ -110,6 +154,26 @@ TEST_F(RunFolder, RefusesWhatCannotBeWritten)
 	const std::string told = refusal("closed/run");
 	ASSERT_EQ(seteuid(before), 0);
 	EXPECT_NE(told.find("can't be written"), std::string::npos) << told;
+}
+
+TEST_F(RunFolder, RefusesAClosedFolderThatOneIsIn)
+{
+	constexpr uid_t kNobody = 65534;
+	fs::create_directory(top / "closed");
+	const fs::path here = fs::current_path();
+	fs::current_path(top / "closed");
+	fs::permissions(top / "closed", fs::perms::none);
+	const uid_t before = geteuid();
+	ASSERT_EQ(seteuid(before == 0 ? kNobody : before), 0); // root may write everywhere
+	std::string told;
+	try {
+		check_run_folder("results/run", true);
+	} catch (const Failure &failure) {
+		told = failure.what();
+	}
+	ASSERT_EQ(seteuid(before), 0);
+	fs::current_path(here);
+	EXPECT_NE(told.find("can't be written: Permission denied"), std::string::npos) << told;
 }
 
 } // namespace
