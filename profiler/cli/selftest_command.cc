@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cpuset/affinity.h"
@@ -23,32 +22,10 @@
 #include "profiler/selftest/matrix_text.h"
 #include "profiler/selftest/measure.h"
 #include "profiler/selftest/plugin/stretch.h"
+#include "profiler/selftest/workspace.h"
 
 namespace icepath::cli {
 namespace {
-
-// A folder of the invoking user's that goes with the command.
-class TemporaryFolder {
-public:
-	TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "icepath-selftest-XXXXXX").string())
-	{
-		if (!mkdtemp(path_.data()))
-			throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be made: set TMPDIR to a folder that you may "
-															   "write",
-															   path_));
-	}
-	~TemporaryFolder()
-	{
-		std::error_code ignored;
-		std::filesystem::remove_all(path_, ignored);
-	}
-	TemporaryFolder(const TemporaryFolder &) = delete;
-	TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-	const std::string &path() const { return path_; }
-
-private:
-	std::string path_;
-};
 
 model::Head head_of(const std::string &command_line, const privilege::Identity &user, const cpuset::Machine &machine,
 					const cpuset::Choice &cpus)
@@ -102,17 +79,21 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 		options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 	if (!options.output.empty())
 		run::check_run_folder(options.output);
-	const TemporaryFolder temporary;
+	if (!options.json.empty())
+		report::WrittenFile::check(options.json);
+	const selftest::Workspace workspace;
 	const auto unclaimed = helper.claim(cpuset::measuring_cpus(cpus));
 	selftest::MeasureOptions measure;
 	measure.injections = injections;
 	measure.cpus = cpuset::measuring_cpus(cpus);
-	measure.directory = options.output.empty() ? temporary.path() + "/run" : options.output;
-	measure.workspace = temporary.path();
+	measure.directory = options.output.empty() ? workspace.path() + "/run" : options.output;
+	measure.workspace = workspace.path();
 	measure.duration_s = options.duration_s;
 	measure.started_ns = started_ns;
 	measure.tier = options.tier;
 	const model::Head head = head_of(command_line, user, machine, cpus);
+	if (!options.output.empty())
+		name_kept_run(options.output);
 	const auto confined = cpuset::confine_process(cpus.housekeeping);
 
 	selftest::Measured measured;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The selftest's own folder: it goes with the process, or with the next selftest where the process was killed.
+#include "profiler/selftest/workspace.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace icepath::selftest {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WorkspaceTest : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		std::string name = fs::temp_directory_path() / "icepath-test-XXXXXX";
+		ASSERT_NE(mkdtemp(name.data()), nullptr);
+		top = name;
+		setenv("TMPDIR", name.c_str(), 1);
+	}
+	void TearDown() override
+	{
+		unsetenv("TMPDIR");
+		fs::remove_all(top);
+	}
+	size_t folders() const
+	{
+		return static_cast<size_t>(std::distance(fs::directory_iterator(top), fs::directory_iterator()));
+	}
+	// A process that has made one, with a file in it, and lives until it is killed.
+	pid_t another() const
+	{
+		int made[2];
+		EXPECT_EQ(pipe(made), 0);
+		const pid_t child = fork();
+		if (child == 0) {
+			const Workspace workspace;
+			std::ofstream(fs::path(workspace.path()) / "file") << "x";
+			(void)!write(made[1], "x", 1);
+			pause();
+			_exit(0);
+		}
+		char byte = 0;
+		EXPECT_EQ(read(made[0], &byte, 1), 1);
+		close(made[0]);
+		close(made[1]);
+		return child;
+	}
+	static void end(pid_t child)
+	{
+		kill(child, SIGKILL);
+		waitpid(child, nullptr, 0);
+	}
+	fs::path top;
+};
+
+TEST_F(WorkspaceTest, IsItsUsersAloneAndGoesWithIt)
+{
+	{
+		const Workspace workspace;
+		EXPECT_EQ(fs::status(workspace.path()).permissions(), fs::perms::owner_all);
+		std::ofstream(fs::path(workspace.path()) / "file") << "x";
+		EXPECT_EQ(folders(), 1u);
+	}
+	EXPECT_EQ(folders(), 0u);
+}
+
+TEST_F(WorkspaceTest, OfOneWhoWasKilledGoesWithTheNextOne)
+{
+	end(another());
+	EXPECT_EQ(folders(), 1u);
+	{
+		const Workspace workspace;
+		EXPECT_EQ(folders(), 1u) << "its own";
+	}
+	EXPECT_EQ(folders(), 0u);
+}
+
+TEST_F(WorkspaceTest, OfOneWhoLivesStays)
+{
+	const pid_t other = another();
+	{
+		const Workspace workspace;
+		EXPECT_EQ(folders(), 2u);
+	}
+	EXPECT_EQ(folders(), 1u);
+	end(other);
+}
+
+// A name alone is nothing: what a link leads to, other files and other users' folders are left alone.
+TEST_F(WorkspaceTest, TakesAwayNothingElse)
+{
+	fs::create_directory(top / "other");
+	std::ofstream(top / "other/file") << "x";
+	fs::create_directory_symlink(top / "other", top / "icepath-selftest-linked");
+	std::ofstream(top / "icepath-selftest-file") << "x";
+	fs::create_directory(top / "icepath-selftest-foreign");
+	constexpr uid_t kNobody = 65534;
+	const bool foreign = geteuid() == 0 && chown((top / "icepath-selftest-foreign").c_str(), kNobody, kNobody) == 0;
+	const Workspace workspace;
+	EXPECT_TRUE(fs::exists(top / "other/file"));
+	EXPECT_TRUE(fs::exists(top / "icepath-selftest-linked"));
+	EXPECT_TRUE(fs::exists(top / "icepath-selftest-file"));
+	EXPECT_EQ(fs::exists(top / "icepath-selftest-foreign"), foreign);
+}
+
+} // namespace
+} // namespace icepath::selftest
