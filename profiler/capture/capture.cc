@@ -119,9 +119,10 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 	static_assert(sizeof(capture_bpf::rodata->call_kinds) == sizeof(kinds));
 	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
 	if (const int error = capture_bpf__load(bpf.get()))
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot load the BPF programs ({}): run as root on a kernel "
-														   "with BTF; `icepath doctor` tries each",
-														   std::strerror(-error)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("cannot load the BPF programs ({}): {}", std::strerror(-error),
+								  error == -EMFILE ? "raise the limit of open files (ulimit -Hn)"
+												   : "run as root on a kernel with BTF; `icepath doctor` tries each"));
 	slots_ = static_cast<uint8_t *>(mapped(bpf->maps.slots, size_t{slot_bytes_} * slot_count_));
 	try {
 		fills_ = static_cast<icepath_fill *>(mapped(bpf->maps.fills, sizeof(icepath_fill) * slot_count_));

@@ -57,9 +57,18 @@ const std::string *run_that_is_read(const Command &command)
 	return nullptr;
 }
 
+// All but those that work on a stored run.
+bool starts_processes(const Command &command)
+{
+	return !std::holds_alternative<ReportOptions>(command) && !std::holds_alternative<FlamegraphOptions>(command) &&
+		   !std::holds_alternative<ExportOptions>(command);
+}
+
 ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 {
 	const Style style = style_of_terminal(line.no_colour);
+	if (starts_processes(line.command))
+		run::check_descriptor_limit({});
 	if (const auto *options = std::get_if<RunOptions>(&line.command))
 		return run(*options, line.text, started_ns, style);
 	if (const auto *options = std::get_if<SelftestOptions>(&line.command))

@@ -19,6 +19,7 @@
 #include "profiler/run/block_cost.h"
 #include "profiler/run/block_glance.h"
 #include "profiler/run/block_wishes.h"
+#include "profiler/run/descriptor_limit.h"
 #include "profiler/run/injected.h"
 #include "profiler/run/machine_state.h"
 #include "profiler/run/machine_watch.h"
@@ -392,6 +393,7 @@ void stop_if_interrupted()
 SessionResult run_session(const plan::Plan &plan, model::Head head, const SessionOptions &options,
 						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell)
 {
+	check_descriptor_limit(plan.cells);
 	head.cells = plan.cells;
 	head.budget_s = options.budget_s;
 	return Session(plan, std::move(head), options, helper, tell).run();

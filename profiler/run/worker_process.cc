@@ -72,6 +72,12 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	if (pidfd_)
+		return;
+	const int why = errno;
+	kill(pid_, SIGKILL);
+	waitpid(pid_, nullptr, 0);
+	throw WorkerFailed(fmt::format("cannot follow the {}: {}", what_, std::strerror(why)));
 }
 
 WorkerProcess::~WorkerProcess()
