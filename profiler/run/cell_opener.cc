@@ -28,6 +28,8 @@ std::unique_ptr<LiveCell> CellOpener::open(size_t cell, std::unique_ptr<LiveCell
 	} catch (const WorkerFailed &failed) {
 		told.failed++;
 		told.why_failed = failed.what();
+		if (const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[cell]))
+			throw WorkerFailed(*daemon_end);
 		if (!failed.may_pass || icepath_now_ns() - begin_ns > kAtOnceNs)
 			throw;
 		opened = try_to_open(cell, around);

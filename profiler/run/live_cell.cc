@@ -258,8 +258,9 @@ void LiveCell::look(const pollfd *answers)
 	if (last == workers_.size()) {
 		block_.over = true;
 	} else if (now_ns >= block_.give_up_ns) {
-		if (block_.failure.empty())
-			block_.failure = fmt::format("the {} doesn't answer", workers_[last]->what());
+		// Its peer says no more than that it has waited in vain.
+		if (block_.failure.empty() || !block_.knows_why)
+			block_.failure = workers_[last]->silence();
 		block_.over = true;
 	}
 }

@@ -2,6 +2,7 @@
 #include "profiler/run/middleware.h"
 #include "profiler/targets/plugin_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,6 +20,19 @@ namespace {
 constexpr uint64_t kReadyNs = 10'000'000'000;
 constexpr size_t kWords = 4096; // of what a daemon printed, from its end, at most
 
+// Of a daemon that prints without end. Nothing that it prints may block it or wake icepath while a block goes on, so it isn't a pipe
+// that somebody must read; and it may not fill the memory, so it is a file in memory whose size is fixed (F_SEAL_GROW): what has no
+// room is refused with EPERM, as by a full disk. Daemon and icepath share its offset: between blocks icepath empties it.
+constexpr size_t kLogBytes = 16u << 20;
+
+Fd make_log()
+{
+	Fd log(memfd_create("icepath-daemon", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	if (!log || ftruncate(log.get(), kLogBytes) || fcntl(log.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL))
+		throw WorkerFailed(fmt::format("a daemon can't have a log: {}", std::strerror(errno)));
+	return log;
+}
+
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
 std::string daemon_of(const std::string &plugin)
@@ -29,7 +43,7 @@ std::string daemon_of(const std::string &plugin)
 } // namespace
 
 Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
-	: plugin_(plugin), output_(memfd_create("icepath-daemon", MFD_CLOEXEC)),
+	: plugin_(plugin), output_(make_log()),
 	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
 {
 	identity_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
@@ -71,23 +85,49 @@ void Daemon::await(const std::string &ready, const std::atomic<bool> *interrupte
 										   last_words()));
 		usleep(2000);
 		char more[kWords];
-		for (ssize_t got = 0; (got = pread(output_.get(), more, sizeof(more), static_cast<off_t>(all.size()))) > 0;)
+		for (const size_t until = written(); all.size() < until;) {
+			const ssize_t got =
+				pread(output_.get(), more, std::min(sizeof(more), until - all.size()), static_cast<off_t>(all.size()));
+			if (got <= 0)
+				break;
 			all.append(more, static_cast<size_t>(got));
+		}
 	}
+}
+
+size_t Daemon::written() const { return static_cast<size_t>(std::max<off_t>(0, lseek(output_.get(), 0, SEEK_CUR))); }
+
+std::string Daemon::last_printed(size_t written) const
+{
+	char text[kWords];
+	const size_t bytes = std::min(written, sizeof(text));
+	const ssize_t got = pread(output_.get(), text, bytes, static_cast<off_t>(written - bytes));
+	return {text, static_cast<size_t>(std::max<ssize_t>(0, got))};
 }
 
 std::string Daemon::last_words() const
 {
-	const off_t size = lseek(output_.get(), 0, SEEK_END);
-	char text[kWords];
-	const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(sizeof(text)));
-	const ssize_t got = pread(output_.get(), text, sizeof(text), begin);
-	std::string words(text, static_cast<size_t>(std::max<ssize_t>(0, got)));
+	const size_t all = written();
+	std::string words = printed_before_ + last_printed(all);
 	std::erase(words, '\r');
 	while (!words.empty() && words.back() == '\n')
 		words.pop_back();
 	words.erase(0, words.rfind('\n') + 1);
-	return words.empty() ? "" : fmt::format("; it said last: {}", words);
+	if (words.empty())
+		return "";
+	return fmt::format("; {}: {}", all < kLogBytes ? "it said last" : "it said, before its log was full", words);
+}
+
+void Daemon::empty_log()
+{
+	const size_t all = written();
+	if (all < kLogBytes / 4)
+		return;
+	printed_before_ = last_printed(all);
+	if (all >= kLogBytes)
+		printed_before_ += '\n'; // what it was refused in the middle of won't come
+	fallocate(output_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kLogBytes);
+	lseek(output_.get(), 0, SEEK_SET);
 }
 
 std::optional<clockid_t> Daemon::clock() const
@@ -100,7 +140,11 @@ std::optional<clockid_t> Daemon::clock() const
 
 std::optional<std::string> Daemon::end() const
 {
-	if (!worker_ || !worker_->process().has_ended())
+	if (!worker_)
+		return std::nullopt;
+	if (const auto stopped = worker_->process().stop())
+		return stopped;
+	if (!worker_->process().has_ended())
 		return std::nullopt;
 	return worker_->process().end().value_or(worker_->what() + " is gone") + last_words();
 }
@@ -138,6 +182,12 @@ std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
 			return running;
 	daemon->start(helper_, interrupted_);
 	return daemon;
+}
+
+void Middleware::empty_logs()
+{
+	for (const auto &[plugin, daemon] : daemons_)
+		daemon->empty_log();
 }
 
 std::optional<std::string> Middleware::daemon_end(const std::string &plugin) const

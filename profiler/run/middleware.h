@@ -24,8 +24,10 @@ public:
 	const std::string &identity() const { return identity_; }
 	// Returns once it can be used. `helper`, if any, follows its threads. Throws WorkerFailed with what became of it instead.
 	void start(privilege::Helper *helper, const std::atomic<bool> *interrupted);
-	// "the daemon iox-roudi was killed by signal 9 (Killed)"; nothing while it runs, or where there is none.
+	// "the daemon iox-roudi was killed by signal 9 (Killed)", or that it is stopped; nothing while it runs, or where there is none.
 	std::optional<std::string> end() const;
+	// Makes room for what it prints. To be called between blocks.
+	void empty_log();
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
 	std::optional<clockid_t> clock() const; // see Surroundings
 
@@ -35,7 +37,10 @@ private:
 	void await(const std::string &ready, const std::atomic<bool> *interrupted) const;
 	const std::string plugin_;
 	std::string identity_;
-	Fd output_; // a memfd: it is never full, and leaves nothing behind
+	size_t written() const; // bytes of the log since it was emptied
+	std::string last_printed(size_t written) const;
+	Fd output_; // the log: see the .cc
+	std::string printed_before_; // the end of what was in the log when it was emptied
 	std::unique_ptr<Worker> worker_; // none: the plug-in needs no daemon
 	uint32_t family_ = 0;
 };
@@ -58,8 +63,9 @@ public:
 	{}
 	// Where workers of this plug-in run; its daemon is started before the first. Nothing for kernel transports. Throws Failure.
 	Surroundings surroundings_of(const model::Cell &cell, const std::string &plugin);
-	// Why the plug-in's daemon is no more.
+	// Why the plug-in's daemon does nothing any more: it has ended, or is stopped.
 	std::optional<std::string> daemon_end(const std::string &plugin) const;
+	void empty_logs(); // of all daemons: between blocks
 
 private:
 	std::shared_ptr<Daemon> daemon_for(const std::string &plugin);

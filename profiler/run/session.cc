@@ -344,6 +344,7 @@ private:
 	void keep(const std::vector<model::Block> &blocks)
 	{
 		record_.add(*blocks.front().window, blocks);
+		middleware_.empty_logs();
 		for (const model::Block &block : blocks) {
 			const size_t i = block.cell;
 			wishes_.learn_rate(block);

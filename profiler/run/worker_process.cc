@@ -115,6 +115,14 @@ std::optional<std::string> WorkerProcess::end() const
 								: fmt::format("the {} exited with {}", what_, end.si_status);
 }
 
+std::optional<std::string> WorkerProcess::stop() const
+{
+	siginfo_t stopped{};
+	if (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &stopped, WSTOPPED | WNOHANG | WNOWAIT) || stopped.si_pid == 0)
+		return std::nullopt;
+	return fmt::format("the {} doesn't run: it is stopped ({})", what_, strsignal(stopped.si_status));
+}
+
 Worker::Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space)
 	: Worker(std::move(*start(program, what, {what}, false, space)[0]))
 {}
@@ -142,7 +150,14 @@ void Worker::call_it(const std::string &what)
 	what_ = what;
 }
 
-void Worker::fail() const { throw WorkerFailed(process_->end().value_or(fmt::format("the {} doesn't answer", what_))); }
+std::string Worker::silence() const
+{
+	if (const auto stopped = process_->stop())
+		return *stopped;
+	return process_->end().value_or(fmt::format("the {} doesn't answer", what_));
+}
+
+void Worker::fail() const { throw WorkerFailed(silence()); }
 
 void Worker::send(const worker::Request &request, const std::vector<int> &fds)
 {

@@ -39,6 +39,8 @@ public:
 	bool has_ended() const;
 	// "the sender of … was killed by signal 9"; nothing while it runs.
 	std::optional<std::string> end() const;
+	// "the sender of … doesn't run: it is stopped"; nothing where it isn't.
+	std::optional<std::string> stop() const;
 	int pidfd() const { return pidfd_.get(); }
 	pid_t pid() const { return pid_; }
 	void call_it(const std::string &what) { what_ = what; }
@@ -70,6 +72,7 @@ public:
 	int socket() const { return socket_.get(); }
 	const WorkerProcess &process() const { return *process_; }
 	const std::string &what() const { return what_; }
+	std::string silence() const; // why it doesn't answer, as far as that can be seen
 	// Names a program that is one side anew: what it has become.
 	void call_it(const std::string &what);
 

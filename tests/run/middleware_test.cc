@@ -4,9 +4,11 @@
 #include "profiler/targets/plugin_files.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -209,6 +211,19 @@ TEST(Middleware, ADaemonOfTheSameCommandLineAndFileIsShared)
 	EXPECT_EQ(children(), before + 2);
 }
 
+// By the name of its program.
+bool has_child(pid_t pid, const std::string &name)
+{
+	std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
+	for (pid_t child = 0; children >> child;) {
+		std::string its_name;
+		std::getline(std::ifstream(fmt::format("/proc/{}/comm", child)), its_name);
+		if (its_name == name)
+			return true;
+	}
+	return false;
+}
+
 size_t processes_with(const std::string &word)
 {
 	size_t found = 0;
@@ -259,6 +274,86 @@ TEST(Middleware, ADaemonThatDiesIsTold)
 		usleep(10'000);
 	EXPECT_EQ(middleware.daemon_end(plugin("dies")).value_or("it lives"),
 			  "the daemon sh was killed by signal 9 (Killed); it said last: almost gone");
+}
+
+// Of the one child that this process has.
+pid_t daemon_pid()
+{
+	pid_t child = 0;
+	std::ifstream("/proc/thread-self/children") >> child;
+	return child;
+}
+
+// What the daemon's log holds in memory.
+uint64_t log_bytes()
+{
+	for (const auto &entry : fs::directory_iterator("/proc/self/fd")) {
+		std::error_code closed;
+		struct stat file{};
+		if (fs::read_symlink(entry.path(), closed).string().starts_with("/memfd:icepath-daemon") &&
+			stat(entry.path().c_str(), &file) == 0)
+			return static_cast<uint64_t>(file.st_blocks) * 512;
+	}
+	return UINT64_MAX;
+}
+
+constexpr uint64_t kLogBytes = 16u << 20;
+
+// Once yes(1) has been refused it ends, and the daemon goes on. Within 15 seconds.
+bool log_is_full(pid_t daemon)
+{
+	for (int i = 0; i < 1500 && (log_bytes() < kLogBytes || has_child(daemon, "yes")); i++)
+		usleep(10'000);
+	return log_bytes() == kLogBytes && !has_child(daemon, "yes");
+}
+
+TEST(Middleware, ADaemonThatPrintsWithoutEndFillsItsLogAndNoMore)
+{
+	constexpr uint64_t kPage = 4096;
+	Middleware middleware;
+	middleware.surroundings_of(middleware_cell(), plugin("chatty"));
+	const pid_t daemon = daemon_pid();
+	EXPECT_TRUE(log_is_full(daemon)) << "yes waits for room";
+	EXPECT_FALSE(middleware.daemon_end(plugin("chatty")));
+	middleware.empty_logs();
+	EXPECT_LE(log_bytes(), kPage);
+	kill(daemon, SIGTERM);
+	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("chatty")); i++)
+		usleep(10'000);
+	EXPECT_EQ(middleware.daemon_end(plugin("chatty")).value_or("it lives"),
+			  "the daemon sh exited with 3; it said last: I was chatty");
+}
+
+TEST(Middleware, WhatADaemonSaidBeforeItsLogWasEmptiedIsNotForgotten)
+{
+	Middleware middleware;
+	middleware.surroundings_of(middleware_cell(), plugin("chatty"));
+	const pid_t daemon = daemon_pid();
+	EXPECT_TRUE(log_is_full(daemon));
+	kill(daemon, SIGKILL);
+	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("chatty")); i++)
+		usleep(10'000);
+	const std::string full = middleware.daemon_end(plugin("chatty")).value_or("it lives");
+	EXPECT_NE(full.find("it said, before its log was full: long"), std::string::npos) << full;
+	middleware.empty_logs();
+	const std::string emptied = middleware.daemon_end(plugin("chatty")).value_or("it lives");
+	EXPECT_NE(emptied.find("it said last: long"), std::string::npos) << emptied;
+}
+
+TEST(Middleware, ADaemonThatIsStoppedIsTold)
+{
+	Middleware middleware;
+	middleware.surroundings_of(middleware_cell(), plugin("reads"));
+	const pid_t daemon = daemon_pid();
+	kill(daemon, SIGSTOP);
+	for (int i = 0; i < 500 && !middleware.daemon_end(plugin("reads")); i++)
+		usleep(10'000);
+	EXPECT_EQ(middleware.daemon_end(plugin("reads")).value_or("it runs"),
+			  "the daemon sh doesn't run: it is stopped (Stopped (signal))");
+	kill(daemon, SIGCONT);
+	for (int i = 0; i < 500 && middleware.daemon_end(plugin("reads")); i++)
+		usleep(10'000);
+	EXPECT_FALSE(middleware.daemon_end(plugin("reads")));
 }
 
 TEST(Middleware, ADaemonThatIsNeverReadySaysWhatItSaidLast)

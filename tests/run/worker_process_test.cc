@@ -48,6 +48,22 @@ TEST(WorkerProcess, ThatIsKilledSaysSo)
 	}
 }
 
+TEST(WorkerProcess, ThatIsStoppedSaysSoUntilItGoesOn)
+{
+	const Worker process(worker_program(), "sleeper");
+	EXPECT_FALSE(process.process().stop());
+	EXPECT_EQ(process.silence(), "the sleeper doesn't answer");
+	kill(process.process().pid(), SIGSTOP);
+	for (int i = 0; i < 500 && !process.process().stop(); i++)
+		usleep(10'000);
+	EXPECT_EQ(process.silence(), "the sleeper doesn't run: it is stopped (Stopped (signal))");
+	EXPECT_FALSE(process.process().has_ended());
+	kill(process.process().pid(), SIGCONT);
+	for (int i = 0; i < 500 && process.process().stop(); i++)
+		usleep(10'000);
+	EXPECT_FALSE(process.process().stop());
+}
+
 ptrdiff_t threads_of(pid_t pid)
 {
 	const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task");
