@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "profiler/failure.h"
@@ -44,6 +45,29 @@ uint64_t RunCells::open(size_t cell)
 bool RunCells::any_left() const
 {
 	return std::ranges::any_of(courses_, [](const Course &course) { return course.state != State::Over; });
+}
+
+Visit RunCells::living(const Visit &visit) const
+{
+	Visit left;
+	std::ranges::copy_if(visit, std::back_inserter(left), [&](size_t cell) { return live(cell) != nullptr; });
+	return left;
+}
+
+size_t RunCells::name_those_without_data(const RunRecord &record, bool probes, bool always_probed)
+{
+	size_t without_data = 0;
+	for (size_t cell = 0; cell < courses_.size(); cell++) {
+		const bool unprobed = record.counted(cell, false), probed = record.counted(cell, true);
+		if (!live(cell) || (unprobed && (probed || !probes)) || (always_probed && probed))
+			continue;
+		notices_.add(fmt::format("{}: nothing behind a block's warm-up was received {}: measure longer (-d)",
+								 live(cell)->title(),
+								 unprobed || always_probed ? "with probes, so there is no breakdown"
+														   : "without probes, so there is no latency"));
+		without_data++;
+	}
+	return without_data;
 }
 
 bool RunCells::is_fresh(size_t cell) { return std::exchange(courses_[cell].state, State::Live) != State::Live; }

@@ -10,6 +10,8 @@
 #include "profiler/run/cell_opener.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/run/notices.h"
+#include "profiler/run/run_record.h"
+#include "profiler/run/visits.h"
 
 namespace icepath::run {
 
@@ -31,6 +33,7 @@ public:
 	bool is_over(size_t cell) const { return courses_[cell].state == State::Over; }
 	bool failed(size_t cell) const { return courses_[cell].state == State::Failed; } // and is to be opened again
 	bool any_left() const;
+	Visit living(const Visit &visit) const; // those of it that are open
 	// Whether its processes haven't been measured yet. Asked once: then they have been.
 	bool is_fresh(size_t cell);
 
@@ -41,6 +44,10 @@ public:
 
 	void give_up(size_t cell, const std::string &why);
 	const std::vector<std::string> &given_up() const { return given_up_; } // a sentence for each
+
+	// Tells of those that are open what they lack, and returns how many there are; others have said why. `probes`: they work;
+	// `always_probed`: there are no rounds without them.
+	size_t name_those_without_data(const RunRecord &record, bool probes, bool always_probed);
 
 private:
 	enum class State : uint8_t {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cmath>
 #include <ctime>
-#include <iterator>
 #include <list>
 
 #include "icepath/plugin.h"
@@ -21,6 +20,7 @@
 #include "profiler/run/block_wishes.h"
 #include "profiler/run/descriptor_limit.h"
 #include "profiler/run/injected.h"
+#include "profiler/run/machine_changes.h"
 #include "profiler/run/machine_state.h"
 #include "profiler/run/machine_watch.h"
 #include "profiler/run/middleware.h"
@@ -55,7 +55,7 @@ public:
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
 		  middleware_(&helper, &interrupted, options.root_space),
 		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_, options.locks_memory),
-		  cells_(head_, opener_, notices_), record_(options.directory, head_)
+		  cells_(head_, opener_, notices_), changes_(options.machine_root), record_(options.directory, head_)
 	{
 		load_capture();
 		head_.wakes = machine_.emplace(cpus_, options.budget_s).wakes_before();
@@ -85,12 +85,14 @@ public:
 		if (record_.is_empty()) {
 			stop_if_interrupted();
 			throw Failure(ExitCode::Invalid,
-						  fmt::format("nothing could be measured: {}", fmt::join(cells_.given_up(), "; ")));
+						  fmt::format("nothing could be measured: {}",
+									  fmt::join(cells_.given_up().empty() ? notices_.all() : cells_.given_up(), "; ")));
 		}
 		for (size_t i = 0; i < head_.cells.size() && !interrupted; i++)
 			if (cells_.failed(i))
 				cells_.give_up(i, "there was no time to begin its processes anew");
-		const size_t without_data = name_cells_without_data();
+		const size_t without_data =
+			interrupted ? 0 : cells_.name_those_without_data(record_, probes_.works(), options_.always_probed);
 		model::Tail tail{utc_now(), interrupted || !broken_off_.empty(), round, notices_.all()};
 		machine_->describe(tail);
 		for (size_t i = 0; i < head_.cells.size(); i++)
@@ -159,26 +161,6 @@ private:
 
 	bool goes_on() const { return !interrupted && broken_off_.empty() && cells_.any_left(); }
 
-	// Returns how many there are. One that failed or that the user interrupted has said why.
-	size_t name_cells_without_data()
-	{
-		size_t without_data = 0;
-		for (size_t i = 0; i < head_.cells.size(); i++) {
-			if (!cells_.live(i) || interrupted ||
-				(record_.counted(i, false) && (record_.counted(i, true) || !probes_.works())))
-				continue;
-			if (options_.always_probed && record_.counted(i, true))
-				continue;
-			const char *where = record_.counted(i, false) || options_.always_probed
-									? "with probes, so there is no breakdown"
-									: "without probes, so there is no latency";
-			notices_.add(fmt::format("{}: nothing behind a block's warm-up was received {}: measure longer (-d)",
-									 cells_.live(i)->title(), where));
-			without_data++;
-		}
-		return without_data;
-	}
-
 	void rehearse()
 	{
 		if (!options_.rehearse_report || interrupted || !budget_.rehearsal_is_due())
@@ -188,20 +170,12 @@ private:
 		budget_.rehearsed(icepath_now_ns() - begin_ns);
 	}
 
-	Visit living(const Visit &visit) const
-	{
-		Visit left;
-		std::copy_if(visit.begin(), visit.end(), std::back_inserter(left),
-					 [&](size_t i) { return cells_.live(i) != nullptr; });
-		return left;
-	}
-
 	void run_round(uint32_t round)
 	{
 		progress_.probed = (is_probed(round) || options_.always_probed) && probes_.works();
 		for (size_t n = 0; n < visits_.size(); n++) {
 			const size_t v = goes_back(round) ? visits_.size() - 1 - n : n;
-			Visit visit = living(visits_[v]);
+			Visit visit = cells_.living(visits_[v]);
 			if (goes_back(round))
 				std::reverse(visit.begin(), visit.end());
 			if (visit.empty() || !goes_on() || !budget_.fits(v, icepath_now_ns()) ||
@@ -341,13 +315,31 @@ private:
 		keep(blocks);
 	}
 
+	// False: the machine isn't what it was when the window began.
+	bool is_sound(const model::Window &window)
+	{
+		const auto lost_pin = changes_.lost_pin(window.threads);
+		if (lost_pin && broken_off_.empty()) {
+			broken_off_ = fmt::format("round {}: {}; what was measured before is kept", progress_.round, *lost_pin);
+			notices_.add(broken_off_);
+		}
+		const std::vector<std::string> changes = changes_.look();
+		for (const std::string &change : changes)
+			notices_.add(fmt::format("round {}: {}; the blocks of that time are left out", progress_.round, change));
+		return changes.empty() && !lost_pin;
+	}
+
+	// All of one window.
 	void keep(const std::vector<model::Block> &blocks)
 	{
-		record_.add(*blocks.front().window, blocks);
+		const bool sound = is_sound(*blocks.front().window);
+		if (sound)
+			record_.add(*blocks.front().window, blocks);
 		middleware_.empty_logs();
 		for (const model::Block &block : blocks) {
 			const size_t i = block.cell;
-			wishes_.learn_rate(block);
+			if (sound)
+				wishes_.learn_rate(block);
 			const auto daemon_end = middleware_.daemon_end(plan_.plugin_of_cell[i]);
 			if (block.end != model::BlockEnd::Failed && !daemon_end) {
 				progress_.latency_p50_us = block_p50_us(block);
@@ -374,6 +366,7 @@ private:
 	CellOpener opener_;
 	RunCells cells_;
 	Progress progress_;
+	MachineChanges changes_;
 	RunRecord record_;
 	uint64_t sparse_ns_ = 0, others_ns_ = 0; // that their blocks took
 	bool sparse_rests_ = false; // in this pair

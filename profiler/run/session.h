@@ -27,6 +27,8 @@ struct SessionOptions {
 	// Keeps CPUs awake in blocks of cells that are measured so (model::Cell); nullptr: nobody does, or the caller.
 	cpuset::KeptAwake *awake = nullptr;
 	bool locks_memory = false; // of workers
+	std::string
+		machine_root; // before paths of /sys that are looked at between blocks: tests have a machine of their own
 	bool always_probed = false; // no round without probes: for who asks for layers alone
 	// Called around each block, with its cell's number and the measuring threads by side: what puts an injection from outside
 	// in, and what takes it away, which throws nothing. May be empty where no cell has one.

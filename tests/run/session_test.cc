@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -74,12 +75,15 @@ protected:
 		options.budget_s = cells.front().pattern == model::Pattern::Sparse ? 8 : 5;
 		options.started_ns = icepath_now_ns();
 		options.messages = kMessages;
+		options.machine_root = machine_root;
 		privilege::Identity user;
 		user.was_root = user.stays_root = true;
 		privilege::Helper helper(user);
 		const SessionResult result = run_session(plan, head, options, helper, [&](const Progress &progress) {
 			if (expected_at_first == 0)
 				expected_at_first = progress.rounds_expected;
+			if (at_progress)
+				at_progress(progress);
 		});
 		rundir::Reader reader(options.directory);
 		while (const auto window = reader.next())
@@ -129,6 +133,8 @@ protected:
 		EXPECT_TRUE(told("liar", says)) << testing::PrintToString(notices);
 	}
 
+	std::string machine_root; // see SessionOptions
+	std::function<void(const Progress &)> at_progress;
 	std::filesystem::path folder;
 	std::array<std::vector<model::Block>, 2> blocks;
 	std::vector<std::string> notices;
@@ -327,6 +333,48 @@ TEST_F(SessionWithALiar, GoesOnWithTheSparseCellsBesideOneThatEnds)
 	EXPECT_EQ(result.failed_cells, 1u);
 	EXPECT_GE(blocks[0].size(), 2u) << "sparse cells aren't warmed up: its second block is that of round 1";
 	EXPECT_EQ(blocks[1].back().window->threads.size(), 2u);
+}
+
+// Of the round in which the clock source changes, one block may have both: it is left out, and the others are kept.
+TEST_F(SessionWithALiar, LeavesOutTheBlockInWhichTheClockSourceChanged)
+{
+	machine_root = folder / "machine";
+	const auto clock_source = machine_root + "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	std::filesystem::create_directories(std::filesystem::path(clock_source).parent_path());
+	std::ofstream(clock_source) << "tsc\n";
+	at_progress = [&](const Progress &progress) {
+		if (progress.round == 3 && progress.cell.starts_with("pipe"))
+			std::ofstream(clock_source) << "hpet\n";
+	};
+	const SessionResult result = run(0, "nothing");
+	EXPECT_EQ(result.broken_off, "");
+	EXPECT_EQ(blocks[0].size(), result.rounds);
+	ASSERT_EQ(blocks[1].size(), result.rounds - 1);
+	EXPECT_TRUE(std::ranges::none_of(blocks[1], [](const auto &block) { return block.window->round == 2; }));
+	EXPECT_TRUE(told("round 3", "the clock source changed from tsc to hpet")) << testing::PrintToString(notices);
+	EXPECT_TRUE(told("round 3", "the blocks of that time are left out"));
+}
+
+// Of a worker that somebody moved nobody knows where it was measured.
+TEST_F(SessionWithALiar, EndsWhereAWorkerIsKeptToItsCpuNoMore)
+{
+	at_progress = [&](const Progress &progress) {
+		if (progress.round != 3 || !progress.cell.starts_with("pipe"))
+			return;
+		std::ifstream children("/proc/thread-self/children");
+		cpu_set_t both;
+		CPU_ZERO(&both);
+		CPU_SET(0, &both);
+		CPU_SET(1, &both);
+		for (pid_t child = 0; children >> child;)
+			sched_setaffinity(child, sizeof(both), &both);
+	};
+	const SessionResult result = run(0, "nothing");
+	EXPECT_NE(result.broken_off.find("any more: somebody lets it run on others too; what was measured before is kept"),
+			  std::string::npos)
+		<< result.broken_off;
+	EXPECT_EQ(result.rounds, 3u);
+	EXPECT_EQ(blocks[1].size(), 2u);
 }
 
 } // namespace
