@@ -98,6 +98,23 @@ std::vector<std::string> names_in(const fs::path &folder)
 	return names;
 }
 
+// By the names that icepath gives them, near the top of each hierarchy.
+std::vector<std::string> cgroups()
+{
+	constexpr int kDeepest = 4;
+	std::vector<std::string> found;
+	std::error_code none;
+	for (auto entry = fs::recursive_directory_iterator("/sys/fs/cgroup", none);
+		 entry != fs::recursive_directory_iterator(); entry.increment(none)) {
+		if (!entry->is_directory(none) || entry.depth() >= kDeepest)
+			entry.disable_recursion_pending();
+		else if (entry->path().filename().string().starts_with("icepath"))
+			found.push_back(entry->path());
+	}
+	std::sort(found.begin(), found.end());
+	return found;
+}
+
 Traces traces_on_this_machine()
 {
 	Traces traces;
@@ -108,6 +125,7 @@ Traces traces_on_this_machine()
 	traces.shm = names_in("/dev/shm");
 	traces.mqueue = names_in("/dev/mqueue");
 	traces.sysv_queues = sysv_queues();
+	traces.cgroups = cgroups();
 	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
 		const int program = bpf_prog_get_fd_by_id(id);
 		bpf_prog_info info{};
@@ -247,6 +265,7 @@ std::ostream &operator<<(std::ostream &out, const Traces &traces)
 									  {"/dev/shm", &traces.shm},
 									  {"/dev/mqueue", &traces.mqueue},
 									  {"ipcs -q", &traces.sysv_queues},
+									  {"cgroups", &traces.cgroups},
 									  {"bpf", &traces.bpf_programs}}) {
 		out << what << ":";
 		for (const std::string &name : *names)

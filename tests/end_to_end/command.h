@@ -65,7 +65,8 @@ nlohmann::json read_json(const std::filesystem::path &file);
 
 // What a run could leave behind on this machine.
 struct Traces {
-	std::vector<std::string> processes, shm, mqueue, sysv_queues, bpf_programs;
+	std::vector<std::string> processes, shm, mqueue, sysv_queues, cgroups;
+	std::vector<std::string> bpf_programs; // also those that only a link holds
 	friend bool operator==(const Traces &, const Traces &) = default;
 };
 // Before a test. Programs of an earlier run go only after grace periods of the kernel's: waits 30 s for that, at most.

@@ -316,32 +316,6 @@ TEST_F(Middleware, ARosServiceThatIsNotPersistentConnectsAnewOnEveryCall)
 	expect_nothing_left();
 }
 
-TEST_F(Middleware, KilledDaemonsEndTheirCellsAndNoOthers)
-{
-	Running running({icepath_program(), "run", "-t", "iceoryx,mqtt/qos0,pipe", "-s", "64", "--patterns", "pingpong",
-					 "-d", "12", "-o", "out"},
-					folder.path());
-	for (int i = 0; i < 2000 && running.err_so_far().find("round 3") == std::string::npos; i++)
-		std::this_thread::sleep_for(10ms);
-	for (const char *name : {"iox-roudi", "mosquitto"}) {
-		const auto daemons = children_named(running.pid(), name);
-		ASSERT_EQ(daemons.size(), 1u) << name;
-		kill_process(daemons[0], SIGKILL);
-	}
-	const Outcome outcome = running.wait(40s);
-	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-	for (const char *program : {"iox-roudi", "mosquitto"})
-		EXPECT_TRUE(mentions(outcome.out, std::string("the daemon ") + program + " was killed by signal 9"))
-			<< outcome.out;
-	const auto json = read_json(folder.path() / "out/run.json");
-	std::map<std::string, uint64_t> blocks;
-	for (const auto &cell : json["cells"])
-		blocks[cell["target"]] = cell["blocks"]["probed"].get<uint64_t>();
-	for (const char *target : {"iceoryx", "mqtt/qos0"})
-		EXPECT_GT(blocks["pipe"], 2 * blocks[target]) << "the other cell went on";
-	expect_nothing_left();
-}
-
 TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 {
 	const Outcome outcome = run(
@@ -366,19 +340,6 @@ TEST_F(Middleware, ADaemonThatIsNotInstalledNamesItsPackage)
 	}
 	EXPECT_TRUE(mentions(list.out, "daemon iox-roudi, which isn't installed: Debian's package iceoryx brings it"))
 		<< list.out;
-	expect_nothing_left();
-}
-
-TEST_F(Middleware, KilledItselfItLeavesNothing)
-{
-	{
-		Running running({icepath_program(), "run", "-t", "iceoryx", "-s", "1M", "-d", "30", "-o", "out"},
-						folder.path());
-		for (int i = 0; i < 2000 && running.err_so_far().find("round 2") == std::string::npos; i++)
-			std::this_thread::sleep_for(10ms);
-		kill_process(running.pid(), SIGKILL);
-		running.wait(10s);
-	}
 	expect_nothing_left();
 }
 

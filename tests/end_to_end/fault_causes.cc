@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/end_to_end/fault_causes.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace icepath::end_to_end {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+size_t workspaces(const Scene &scene)
+{
+	size_t found = 0;
+	for (const auto &entry : fs::directory_iterator(scene.temporary))
+		found += entry.path().filename().string().starts_with("icepath-selftest-");
+	return found;
+}
+
+} // namespace
+
+Scene::Scene() : temporary(folder.path() / "tmp")
+{
+	fs::create_directory(temporary);
+	fs::permissions(temporary, fs::perms::all | fs::perms::sticky_bit);
+}
+
+pid_t Scene::child(const std::string &name) const
+{
+	const auto found = children_named(icepath->pid(), name);
+	EXPECT_FALSE(found.empty()) << "icepath has no child " << name;
+	return found.empty() ? -1 : found.front();
+}
+
+void await_rounds(const Running &running)
+{
+	for (int i = 0; i < 2000 && running.err_so_far().find("round 2") == std::string::npos; i++)
+		std::this_thread::sleep_for(10ms);
+	ASSERT_NE(running.err_so_far().find("round 2"), std::string::npos) << running.err_so_far();
+}
+
+void kill_sender(Scene &scene) { signal_child(scene, "initiator", SIGKILL); }
+void stop_receiver(Scene &scene) { signal_child(scene, "responder", SIGSTOP); }
+void kill_daemons(Scene &scene)
+{
+	for (const char *name : {"iox-roudi", "mosquitto"})
+		signal_child(scene, name, SIGKILL);
+}
+
+void interrupt_in_haste(Scene &scene)
+{
+	scene.icepath->signal(SIGINT);
+	std::this_thread::sleep_for(20ms);
+	scene.icepath->signal(SIGINT);
+}
+
+// A worker that is stopped makes icepath wait longer than a second.
+void interrupt_again(Scene &scene)
+{
+	stop_receiver(scene);
+	scene.icepath->signal(SIGINT);
+	std::this_thread::sleep_for(1500ms);
+	scene.icepath->signal(SIGINT);
+}
+
+// No worker gets to tidy up: what is left is what only the kernel can take away, such as System V queues.
+void kill_everybody(Scene &scene)
+{
+	for (const char *name : {"initiator", "responder"})
+		for (const pid_t worker : children_named(scene.icepath->pid(), name))
+			kill_process(worker, SIGKILL);
+	scene.icepath->signal(SIGKILL);
+}
+
+void move_sender(Scene &scene)
+{
+	cpu_set_t all;
+	CPU_ZERO(&all);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		CPU_SET(cpu, &all);
+	EXPECT_EQ(sched_setaffinity(scene.child("initiator"), sizeof(all), &all), 0);
+}
+
+void start_another(Scene &scene)
+{
+	scene.other =
+		std::make_unique<Running>(std::vector<std::string>{icepath_program(), "run", "-t", "null", "--patterns",
+														   "pingpong", "-d", "30", "-o", "other"},
+								  scene.folder.path());
+	await_rounds(*scene.other);
+}
+
+void close_folder(Scene &scene) { fs::permissions(scene.folder.path(), fs::perms::owner_all); }
+
+void expect_the_others_pid(Scene &scene, const Outcome &outcome)
+{
+	EXPECT_NE(outcome.err.find(fmt::format("(pid {})", scene.other->pid())), std::string::npos) << outcome.err;
+	scene.other.reset();
+}
+
+// The cell that was hit has some blocks of before, the other one has them all.
+void expect_the_others_went_on(Scene &scene, const Outcome &)
+{
+	uint64_t most = 0, least = UINT64_MAX;
+	const auto run = read_json(scene.folder.path() / "out/run.json");
+	ASSERT_GE(run["cells"].size(), 2u);
+	for (const auto &cell : run["cells"]) {
+		const uint64_t blocks = cell["blocks"]["unprobed"].get<uint64_t>() + cell["blocks"]["probed"].get<uint64_t>();
+		most = std::max(most, blocks);
+		least = std::min(least, blocks);
+	}
+	EXPECT_GT(least, 0u) << "what was measured is kept";
+	EXPECT_GT(most, least) << "the others went on";
+}
+
+void expect_both_daemons_told(Scene &scene, const Outcome &outcome)
+{
+	const std::string told = read_json(scene.folder.path() / "out/run.json")["notices"].dump();
+	for (const char *name : {"iox-roudi", "mosquitto"})
+		EXPECT_NE(told.find(fmt::format("the daemon {} was killed by signal 9", name)), std::string::npos) << told;
+	expect_the_others_went_on(scene, outcome);
+}
+
+void expect_probed_blocks_of_before(Scene &scene, const Outcome &)
+{
+	const auto run = read_json(scene.folder.path() / "out/run.json");
+	ASSERT_FALSE(run["cells"].empty());
+	for (const auto &cell : run["cells"])
+		EXPECT_GT(cell["messages"]["probed"].get<uint64_t>(), 0u);
+}
+
+void expect_that_it_can_be_ended(Scene &scene, const Outcome &outcome)
+{
+	expect_probed_blocks_of_before(scene, outcome);
+	const std::string hint = "kill -9 ";
+	const size_t at = outcome.err.find(hint);
+	ASSERT_NE(at, std::string::npos) << outcome.err;
+	kill_process(std::stoi(outcome.err.substr(at + hint.size())), SIGKILL);
+}
+
+void expect_the_next_to_tidy_up(Scene &scene, const Outcome &)
+{
+	EXPECT_EQ(workspaces(scene), 1u);
+	run({icepath_program(), "selftest", "--only", "sender-busy", "-d", "2"}, scene.folder.path(), 30s,
+		{{"TMPDIR", scene.temporary}});
+	EXPECT_EQ(workspaces(scene), 0u);
+}
+
+} // namespace icepath::end_to_end

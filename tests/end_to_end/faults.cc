@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/end_to_end/faults.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include "tests/end_to_end/fault_causes.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+
+Arguments run_of(const char *targets, const char *seconds = "4", const std::string &output = "out")
+{
+	return {"run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", seconds, "-o", output};
+}
+Arguments two_cells(const std::string &output = "out") { return run_of("pipe,mqueue", "4", output); }
+Arguments of_default_folder(const std::string &name)
+{
+	return {"run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "4", "--name", name};
+}
+Arguments strictly(Arguments arguments)
+{
+	arguments.emplace_back("--strict");
+	return arguments;
+}
+
+std::string nobody() { return std::to_string(getpwnam("nobody")->pw_uid); }
+
+constexpr const char *kFullShm = "exec unshare --mount sh -c 'mount -t tmpfs -o size=64k full /dev/shm && "
+								 "dd if=/dev/zero of=/dev/shm/full bs=4k 2>/dev/null; exec \"$@\"' sh \"$@\"";
+
+// A disk of its own, which goes with its mount namespace: what was on it is taken out.
+constexpr const char *kSmallDisk =
+	"exec unshare --mount sh -c 'mkdir disk && mount -t tmpfs -o size=300k small disk && cd disk && "
+	"\"$@\"; code=$?; cp -r out ..; exit $code' sh \"$@\"";
+
+std::vector<Fault> make_faults()
+{
+	const std::map<std::string, std::string> by_sudo = {{"SUDO_UID", nobody()}};
+	const std::string long_name(300, 'n');
+	return {
+		// Processes of the run.
+		{"WorkerKilled",
+		 "a worker gets SIGKILL",
+		 two_cells(),
+		 "the initiator of … was killed by signal 9 (Killed)",
+		 0,
+		 Kept::Whole,
+		 {.cause = kill_sender, .after = expect_the_others_went_on}},
+		{"WorkerKilledStrict",
+		 "the same with `--strict`",
+		 strictly(two_cells()),
+		 "icepath: --strict: …",
+		 4,
+		 Kept::Whole,
+		 {.cause = kill_sender}},
+		{"WorkerStopped",
+		 "a worker gets SIGSTOP",
+		 two_cells(),
+		 "the responder of … doesn't run: it is stopped",
+		 0,
+		 Kept::Whole,
+		 {.cause = stop_receiver}},
+		{"WorkerMoved",
+		 "somebody lets a worker run on other CPUs",
+		 two_cells(),
+		 "… isn't kept to CPU … any more: …; what was measured before is kept",
+		 3,
+		 Kept::Marked,
+		 {.cause = move_sender}},
+		{"HelperKilled",
+		 "the root helper gets SIGKILL",
+		 two_cells(),
+		 "the root helper died",
+		 0,
+		 Kept::Whole,
+		 {.cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGKILL); },
+		  .after = expect_probed_blocks_of_before}},
+		{"HelperHungUp",
+		 "the root helper gets SIGHUP",
+		 two_cells(),
+		 "",
+		 0,
+		 Kept::Whole,
+		 {.cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGHUP); }}},
+		// Its probes stay attached, and who came by sudo can't end it: blocks that are called unprobed would have them all the same.
+		{"HelperStopped",
+		 "the root helper gets SIGSTOP",
+		 run_of("pipe", "40"),
+		 "the root helper (process …) doesn't answer and its probes may still be attached, … end it as root: kill -9 …",
+		 3,
+		 Kept::Marked,
+		 {.left = "the stopped helper",
+		  .environment = by_sudo,
+		  .cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGSTOP); },
+		  .after = expect_that_it_can_be_ended}},
+		{"DaemonsKilled",
+		 "daemons of middleware get SIGKILL",
+		 run_of("iceoryx,mqtt/qos0,pipe", "8"),
+		 "the daemon mosquitto was killed by signal 9 (Killed); it said last: …",
+		 0,
+		 Kept::Whole,
+		 {.cause = kill_daemons, .after = expect_both_daemons_told}},
+		{"DaemonStopped",
+		 "a daemon of middleware gets SIGSTOP",
+		 run_of("mqtt/qos0,pipe", "6"),
+		 "the daemon mosquitto doesn't run: it is stopped",
+		 0,
+		 Kept::Whole,
+		 {.cause = [](Scene &scene) { signal_child(scene, "mosquitto", SIGSTOP); },
+		  .after = expect_the_others_went_on}},
+
+		// Signals to icepath.
+		{"Interrupted",
+		 "SIGINT",
+		 two_cells(),
+		 "the run was interrupted: this is what was measured until then",
+		 130,
+		 Kept::Marked,
+		 {.cause = signal_it<SIGINT>}},
+		{"Terminated",
+		 "SIGTERM",
+		 two_cells(),
+		 "the run was interrupted",
+		 130,
+		 Kept::Marked,
+		 {.cause = signal_it<SIGTERM>}},
+		{"HungUp", "SIGHUP", two_cells(), "the run was interrupted", 130, Kept::Marked, {.cause = signal_it<SIGHUP>}},
+		{"HungUpUnderNohup",
+		 "SIGHUP where nohup ignores it",
+		 two_cells(),
+		 "",
+		 0,
+		 Kept::Whole,
+		 {.shell = "trap '' HUP", .cause = signal_it<SIGHUP>}},
+		{"InterruptedInHaste",
+		 "SIGINT twice within a second",
+		 two_cells(),
+		 "the run was interrupted",
+		 130,
+		 Kept::Marked,
+		 {.cause = interrupt_in_haste}},
+		{"InterruptedAgain",
+		 "SIGINT again after a second, while icepath waits for a stopped worker",
+		 two_cells(),
+		 "icepath: ended at once: what was measured is kept: icepath report out",
+		 130,
+		 Kept::Partial,
+		 {.cause = interrupt_again}},
+		{"InterruptBlocked",
+		 "SIGINT where the parent has blocked it",
+		 two_cells(),
+		 "the run was interrupted",
+		 130,
+		 Kept::Marked,
+		 {.shell = "exec env --block-signal=INT \"$@\"", .cause = signal_it<SIGINT>}},
+		{"ChildrenIgnored",
+		 "a worker gets SIGKILL where the parent ignores SIGCHLD",
+		 two_cells(),
+		 "the initiator of … was killed by signal 9 (Killed)",
+		 0,
+		 Kept::Whole,
+		 {.shell = "exec env --ignore-signal=CHLD \"$@\"", .cause = kill_sender}},
+		{"Killed", "SIGKILL", two_cells(), "", 137, Kept::Partial, {.cause = signal_it<SIGKILL>}},
+		{"KilledWithDaemons",
+		 "SIGKILL with daemons of middleware",
+		 run_of("iceoryx,mqtt/qos0", "8"),
+		 "",
+		 137,
+		 Kept::Partial,
+		 {.cause = signal_it<SIGKILL>}},
+		{"AllKilled",
+		 "SIGKILL of icepath and of every worker",
+		 run_of("pipe,mqueue,sysv-mq"),
+		 "",
+		 137,
+		 Kept::Partial,
+		 {.cause = kill_everybody}},
+		{"SelftestKilled",
+		 "SIGKILL of `icepath selftest`",
+		 {"selftest", "--only", "sender-busy", "-d", "20"},
+		 "",
+		 137,
+		 Kept::Unasked,
+		 {.left = "its folder in /tmp, until the next selftest",
+		  .cause = signal_it<SIGKILL>,
+		  .after = expect_the_next_to_tidy_up}},
+
+		// Others on the machine.
+		{"SecondRun",
+		 "a second run on the same CPUs",
+		 two_cells(),
+		 "… (pid …) is measuring on CPU …",
+		 3,
+		 Kept::Nothing,
+		 {.before = start_another, .after = expect_the_others_pid}},
+		{"SecondSelftest",
+		 "a selftest on the same CPUs",
+		 {"selftest"},
+		 "… (pid …) is measuring on CPU …",
+		 3,
+		 Kept::Unasked,
+		 {.before = start_another, .after = expect_the_others_pid}},
+		{"SecondCalibration",
+		 "a calibration on the same CPU",
+		 {"calibrate"},
+		 "… (pid …) is measuring on CPU …",
+		 3,
+		 Kept::Unasked,
+		 {.before = start_another, .after = expect_the_others_pid}},
+
+		// What is used up.
+		{"ShmFull",
+		 "/dev/shm is full",
+		 run_of("boost-mq,pipe"),
+		 "boost-mq doesn't work here, and is left out: there is no room in /dev/shm: make some, or mount a tmpfs there",
+		 0,
+		 Kept::Whole,
+		 {.shell = kFullShm}},
+		{"ShmFullForAll",
+		 "/dev/shm is full, and nothing else is wanted",
+		 run_of("boost-mq"),
+		 "nothing is left to measure: boost-mq doesn't work here",
+		 3,
+		 Kept::Nothing,
+		 {.shell = kFullShm}},
+		{"DiskFull",
+		 "the disk is full in mid-run",
+		 two_cells(),
+		 "out/capture.icp.partial: writing failed: No space left on device; what was measured before is kept",
+		 3,
+		 Kept::Partial,
+		 {.shell = kSmallDisk}},
+		{"FileLimit",
+		 "`ulimit -f` is reached in mid-run",
+		 two_cells(),
+		 "out/capture.icp.partial: writing failed: File too large; what was measured before is kept",
+		 3,
+		 Kept::Partial,
+		 {.shell = "ulimit -f 600"}},
+		{"FewDescriptors",
+		 "`ulimit -n 64`",
+		 two_cells(),
+		 "128 open files are needed, and 64 are allowed: raise the limit (ulimit -Hn)",
+		 3,
+		 Kept::Nothing,
+		 {.shell = "ulimit -n 64"}},
+		{"FewDescriptorsForItsCells",
+		 "`ulimit -n 130`",
+		 two_cells(),
+		 "138 open files are needed for 2 cells, and 130 are allowed: raise the limit (ulimit -Hn) or measure fewer "
+		 "cells",
+		 3,
+		 Kept::Nothing,
+		 {.shell = "ulimit -n 130"}},
+		{"FewDescriptorsThatCanBeRaised",
+		 "`ulimit -Sn 16`",
+		 two_cells(),
+		 "",
+		 0,
+		 Kept::Whole,
+		 {.shell = "ulimit -Sn 16"}},
+
+		// Where results go.
+		{"FolderClosed",
+		 "the folder of `-o` can't be written",
+		 two_cells("closed/out"),
+		 "closed can't be written: Permission denied; choose another directory with -o",
+		 2,
+		 Kept::Nothing,
+		 {.environment = by_sudo,
+		  .before = [](Scene &scene) { fs::create_directory(scene.folder.path() / "closed"); }}},
+		{"FolderRemoved",
+		 "the run directory is removed in mid-run",
+		 two_cells(),
+		 "out/capture.icp.partial was removed or moved while it was written, and what was measured went with it",
+		 3,
+		 Kept::Nothing,
+		 {.cause = [](Scene &scene) { fs::remove_all(scene.folder.path() / "out"); }}},
+		{"WorkingFolderClosed",
+		 "the working directory can't be read, and there is no `-o`",
+		 of_default_folder("run"),
+		 "… can't be written: Permission denied; choose another directory with -o",
+		 2,
+		 Kept::Nothing,
+		 {.environment = by_sudo, .before = close_folder}},
+		{"WorkingFolderRemoved",
+		 "the working directory has been removed, and there is no `-o`",
+		 of_default_folder("run"),
+		 "… can't be written: this folder has been removed; go to another one",
+		 2,
+		 Kept::Nothing,
+		 {.shell = "mkdir gone && cd gone && rmdir ../gone"}},
+		{"NameTooLong", "a name of 300 bytes for `-o`", two_cells(long_name), "… File name too long", 2, Kept::Nothing},
+		{"RunNameTooLong", "a name of 300 bytes for `--name`", of_default_folder(long_name),
+		 "… can't be made: its name has … bytes, and 255 are the most", 2, Kept::Nothing},
+		{"CalibrationClosed",
+		 "the folder of `calibrate -o` isn't there",
+		 {"calibrate", "-o", "nowhere/file"},
+		 "nowhere/file can't be written: No such file or directory",
+		 2,
+		 Kept::Unasked},
+		{"MatrixClosed",
+		 "the folder of `selftest --json` isn't there",
+		 {"selftest", "--json", "nowhere/file"},
+		 "nowhere/file can't be written: No such file or directory",
+		 2,
+		 Kept::Unasked},
+		{"StdoutClosed",
+		 "stdout is closed",
+		 two_cells(),
+		 "icepath: the output can't be written: Bad file descriptor",
+		 3,
+		 Kept::Whole,
+		 {.shell = "exec >&-"}},
+		{"StdoutFull",
+		 "stdout leads to a full disk",
+		 two_cells(),
+		 "icepath: the output can't be written: No space left on device",
+		 3,
+		 Kept::Whole,
+		 {.shell = "exec >/dev/full"}},
+		{"StderrClosed", "stderr and stdin are closed", two_cells(), "", 0, Kept::Whole, {.shell = "exec 2>&- <&-"}},
+		{"StderrFull", "stderr leads to a full disk", two_cells(), "", 0, Kept::Whole, {.shell = "exec 2>/dev/full"}},
+
+		// What is asked for.
+		{"EmptyName", "`-o \"\"`", two_cells(""), "--output: its value is empty", 2, Kept::Nothing},
+		{"EmptyItem", "`-t pipe,,mqueue`", run_of("pipe,,mqueue"), "--targets: \"pipe,,mqueue\" has an empty item", 2,
+		 Kept::Nothing},
+	};
+}
+
+std::string text_of(Kept kept)
+{
+	switch (kept) {
+	case Kept::Nothing:
+		return "none";
+	case Kept::Partial:
+		return "`capture.icp.partial`, readable";
+	case Kept::Marked:
+		return "reported, marked as partial";
+	case Kept::Whole:
+		return "reported";
+	case Kept::Unasked:
+		return "–";
+	}
+	return "";
+}
+
+} // namespace
+
+const std::vector<Fault> &faults()
+{
+	static const std::vector<Fault> all = make_faults();
+	return all;
+}
+
+std::string table_of_faults()
+{
+	std::string table = "| fault | the user sees | exit code | the run | left behind |\n|---|---|---|---|---|\n";
+	for (const Fault &fault : faults())
+		table += fmt::format("| {} | {} | {} | {} | {} |\n", fault.what, *fault.sees ? fault.sees : "–",
+							 fault.exit_code, text_of(fault.kept), fault.how.left);
+	return table;
+}
+
+} // namespace icepath::end_to_end

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each row of the table of faults, tried: what the user is told, the exit code, what is kept, and that nothing stays behind.
+#include "tests/end_to_end/faults.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace icepath::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// Reports wrap their lines.
+std::string in_one_line(const std::string &text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
+
+bool tells(const Outcome &outcome, const std::string &sentence)
+{
+	const std::string escaped = std::regex_replace(sentence, std::regex(R"([.*+?()\[\]{}|^$\\])"), R"(\$&)");
+	return std::regex_search(in_one_line(outcome.err + " " + outcome.out),
+							 std::regex(std::regex_replace(escaped, std::regex("…"), ".*")));
+}
+
+void expect_kept(const Fault &fault, const fs::path &folder)
+{
+	const fs::path run = folder / "out";
+	switch (fault.kept) {
+	case Kept::Unasked:
+	case Kept::Nothing:
+		EXPECT_FALSE(fs::exists(run)) << "there is a run directory";
+		EXPECT_FALSE(fs::exists(folder / "results")) << "there is a run directory";
+		return;
+	case Kept::Partial: {
+		EXPECT_TRUE(fs::exists(run / "capture.icp.partial"));
+		EXPECT_FALSE(fs::exists(run / "run.json"));
+		const Outcome report = end_to_end::run({icepath_program(), "report", "out"}, folder);
+		EXPECT_EQ(report.exit_code, 0) << report.err;
+		EXPECT_TRUE(tells(report, "the run isn't finished")) << report.out;
+		return;
+	}
+	case Kept::Marked:
+	case Kept::Whole:
+		ASSERT_TRUE(fs::exists(run / "run.json"));
+		EXPECT_TRUE(fs::exists(run / "capture.icp"));
+		EXPECT_FALSE(fs::exists(run / "capture.icp.partial"));
+		EXPECT_EQ(read_json(run / "run.json")["icepath"]["interrupted"], fault.kept == Kept::Marked);
+	}
+}
+
+class Faults : public testing::TestWithParam<Fault> {};
+
+TEST_P(Faults, AreToldAndLeaveNothing)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Fault &fault = GetParam();
+	const Traces before = traces_before();
+	Scene scene;
+	if (fault.how.before) {
+		ASSERT_NO_FATAL_FAILURE(fault.how.before(scene));
+	}
+	std::vector<std::string> arguments = {icepath_program()};
+	arguments.insert(arguments.end(), fault.arguments.begin(), fault.arguments.end());
+	if (*fault.how.shell)
+		arguments.insert(arguments.begin(), {"/bin/sh", "-c", std::string(fault.how.shell) + "\nexec \"$@\"", "sh"});
+	auto environment = fault.how.environment;
+	environment["TMPDIR"] = scene.temporary;
+	scene.icepath = std::make_unique<Running>(arguments, scene.folder.path(), environment);
+	if (fault.how.cause) {
+		ASSERT_NO_FATAL_FAILURE(await_rounds(*scene.icepath));
+		fault.how.cause(scene);
+	}
+	const Outcome outcome = scene.icepath->wait(60s);
+	EXPECT_EQ(outcome.exit_code, fault.exit_code) << outcome.err << outcome.out;
+	EXPECT_TRUE(tells(outcome, fault.sees)) << outcome.err << outcome.out;
+	if (!*fault.sees) {
+		EXPECT_EQ(outcome.err.find("icepath: "), std::string::npos) << outcome.err;
+	}
+	if (fault.exit_code == 2) {
+		EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << "one sentence: " << outcome.err;
+	}
+	expect_kept(fault, scene.folder.path());
+	if (fault.how.after)
+		fault.how.after(scene, outcome);
+	EXPECT_EQ(traces_after(before), before);
+	EXPECT_TRUE(fs::is_empty(scene.temporary)) << *fs::directory_iterator(scene.temporary);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Faults, testing::ValuesIn(faults()),
+						 [](const auto &which) { return std::string(which.param.name); });
+
+// Whatever has too few: the same sentence before anything is measured, and no blame on the kernel, its BTF or the helper.
+TEST(Descriptors, AreCountedBeforeTheyAreUsedUp)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	for (int limit = 10; limit < 138; limit += limit < 128 ? 6 : 1) {
+		const Outcome outcome =
+			run({"/bin/sh", "-c", "ulimit -n " + std::to_string(limit) + "; exec \"$@\"", "sh", icepath_program(),
+				 "run", "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "4", "-o", "out"},
+				folder.path());
+		EXPECT_EQ(outcome.exit_code, 3) << limit << outcome.err;
+		EXPECT_TRUE(tells(outcome, "open files are needed… and " + std::to_string(limit) + " are allowed"))
+			<< outcome.err;
+		EXPECT_FALSE(fs::exists(folder.path() / "out"));
+	}
+}
+
+// Where it differs, the test's message has the table as it must be.
+TEST(FaultsDocument, ShowsThisTable)
+{
+	std::ifstream file(std::string(ICEPATH_SOURCE) + "/docs/faults.md");
+	std::stringstream text;
+	text << file.rdbuf();
+	const std::string begin = "<!-- faults -->\n", end = "<!-- /faults -->\n";
+	const size_t from = text.str().find(begin), to = text.str().find(end);
+	ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
+	EXPECT_EQ(text.str().substr(from + begin.size(), to - from - begin.size()), table_of_faults());
+}
+
+} // namespace
+} // namespace icepath::end_to_end
