@@ -73,9 +73,9 @@ function(add_bpf_skeleton name source)
   list(TRANSFORM includes PREPEND -I)
   add_custom_command(OUTPUT ${object}
     COMMAND ${ICEPATH_BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_${ICEPATH_BPF_ARCH}
-      -Wall -Wextra -Werror -Wno-missing-declarations -Wno-unused-parameter -I${CMAKE_SOURCE_DIR} -isystem ${bpf_folder} ${includes}
+      -Wall -Wextra $<$<BOOL:${ICEPATH_WERROR}>:-Werror> -Wno-missing-declarations -Wno-unused-parameter -I${CMAKE_SOURCE_DIR} -isystem ${bpf_folder} ${includes}
       -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-    DEPENDS ${source} icepath_vmlinux ${bpf_folder}/vmlinux.h DEPFILE ${object}.d COMMENT "BPF ${name}" VERBATIM)
+    DEPENDS ${source} icepath_vmlinux ${bpf_folder}/vmlinux.h DEPFILE ${object}.d COMMENT "BPF ${name}" VERBATIM COMMAND_EXPAND_LISTS)
   add_custom_command(OUTPUT ${skeleton}
     COMMAND ${ICEPATH_BPFTOOL} gen skeleton ${object} name ${name}_bpf > ${skeleton}.new
     COMMAND ${CMAKE_COMMAND} -E rename ${skeleton}.new ${skeleton}
