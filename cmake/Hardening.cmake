@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every program and plug-in is hardened, not only what keeps root: all of them read what others wrote. tests/house/hardened.sh looks at
-# what is installed.
+# Every program and plug-in is hardened, not only what keeps root: all of them read what others wrote.
+# tests/house/hardened.sh looks at what is installed.
 #
-# A distribution's own CFLAGS, CXXFLAGS and LDFLAGS decide where they speak of the same: a kind of flag that is in them isn't given here.
+# A distribution's own CFLAGS, CXXFLAGS and LDFLAGS decide where they speak of the same: a kind of flag that is in them
+# isn't given here.
 include_guard(GLOBAL)
 include(CheckCXXCompilerFlag)
 include(CheckPIESupported)
@@ -12,7 +13,8 @@ if(NOT CMAKE_CXX_LINK_PIE_SUPPORTED)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# harden(KIND FLAG): FLAG for every source, unless the builder's flags have a word with KIND in it, or the compiler doesn't know it here.
+# harden(KIND FLAG): FLAG for every source, unless the builder's flags have a word with KIND in it, or the compiler
+# doesn't know it here.
 function(harden kind flag)
   string(MAKE_C_IDENTIFIER "has${flag}" known)
   if(NOT "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "${kind}")

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whether a build takes a distribution's flags, and its own where that has none of the kind: distribution_flags.sh SOURCE. Prints what
-# doesn't; 0 if all of it does.
+# Whether a build takes a distribution's flags, and its own where that has none of the kind: distribution_flags.sh
+# SOURCE. Prints what doesn't; 0 if all of it does.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 flags='-Og -g -Wp,-D_FORTIFY_SOURCE=2 -fstack-protector-all -ffile-prefix-map=/here=.'
-CFLAGS=$flags CXXFLAGS=$flags LDFLAGS=-Wl,--as-needed cmake -S "$1" -B "$folder" -G Ninja >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+export CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-Wl,--as-needed
+cmake -S "$1" -B "$folder" -G Ninja >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 
 grep '^ *"command"' "$folder/compile_commands.json" >"$folder/commands"
 has_no() { grep -e "$1" "$folder/commands" | sed "s,.* -c ,$1 all the same: ," || true; }

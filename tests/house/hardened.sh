@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whether each program and plug-in that is installed is hardened, as cmake/Hardening.cmake wants it: hardened.sh BUILD. Prints what
-# isn't; 0 if all of it is.
+# Whether each program and plug-in that is installed is hardened, as cmake/Hardening.cmake wants it: hardened.sh BUILD.
+# Prints what isn't; 0 if all of it is.
 set -eu
 build=$(cd "$1" && pwd)
 folder=$(mktemp -d)
