@@ -9,7 +9,8 @@ set -eu
 folder=$(realpath -m "$1")
 shift
 done=$folder/fetched
-if [ -n "$(find "$done" -mtime -7 2>/dev/null)" ]; then
+packages='qemu-system-x86 qemu-system-common qemu-system-data seabios busybox-static cpio apparmor'
+if [ -n "$(find "$done" -mtime -7 2>/dev/null)" ] && [ "$(cat "$done")" = "$packages" ]; then
 	missing=
 	for kernel; do
 		[ -f "$folder/kernels/$kernel" ] || missing=1
@@ -52,11 +53,11 @@ if [ -z "$(ls "$folder"/sources/backports.* 2>/dev/null)" ] ||
 	exit 77
 fi
 cd "$folder/cache/archives"
-quietly apt-get "${apt_options[@]}" -y --no-install-recommends --download-only -t bookworm-backports install \
-	qemu-system-x86 seabios busybox-static cpio
+# shellcheck disable=SC2086
+quietly apt-get "${apt_options[@]}" -y --no-install-recommends --download-only -t bookworm-backports install $packages
 # What the host has already isn't fetched by the above.
-quietly apt-get "${apt_options[@]}" -t bookworm-backports download \
-	qemu-system-x86 qemu-system-common qemu-system-data seabios busybox-static cpio
+# shellcheck disable=SC2086
+quietly apt-get "${apt_options[@]}" -t bookworm-backports download $packages
 for deb in *.deb; do
 	dpkg-deb -x "$deb" "$folder/unpacked"
 done
@@ -76,4 +77,4 @@ fetch_kernel() {
 for kernel; do
 	fetch_kernel "$kernel"
 done
-touch "$done"
+echo "$packages" >"$done"

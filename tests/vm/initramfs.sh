@@ -13,14 +13,18 @@ trap 'rm -rf "$root"' EXIT
 find_program() { PATH=$PATH:$fetched/unpacked/bin:$fetched/unpacked/usr/bin command -v "$1"; }
 
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,etc,run,"$build/bin","$build/lib/icepath/selftest","$source"}
+chmod 755 "$root" # for who isn't root
 chmod 1777 "$root/tmp"
 cp "$(find_program busybox)" "$root/bin/busybox"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
 cp "$source/tests/vm/init" "$root/init"
 cp "$source/tests/vm/inside.sh" "$root/inside.sh"
+cp -r "$fetched/unpacked/etc/apparmor.d" "$root/etc"
+cp "$(PATH=$fetched/unpacked/sbin command -v apparmor_parser)" "$root/bin"
+sed "s,^@{icepath} = .*,@{icepath} = $build," "$source/contrib/apparmor.d/usr.bin.icepath" >"$root/etc/apparmor.d/usr.bin.icepath"
 cp -r --parents "$source/tools" "$root"
-echo "$build" >"$root/etc/icepath-build"
+printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 
 # Debug information is nine tenths of a program.
 for program in icepath icepath-worker test_conformance test_transports test_end_to_end test_every_tier test_capture \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs inside the VM: the steps that are named on its command line, each with a line of its own on the console. Ends with 1
 # if one failed.
-build=$(cat /etc/icepath-build)
+build=$(tail -n 1 /etc/icepath-folders)
 bin=$build/bin
 failed=0
 
@@ -62,10 +62,26 @@ isolated_by_partition() {
 	cgroup=/sys/fs/cgroup
 	echo +cpuset >$cgroup/cgroup.subtree_control && mkdir $cgroup/quiet && echo 2-3 >$cgroup/quiet/cpuset.cpus &&
 		echo isolated >$cgroup/quiet/cpuset.cpus.partition || return 1
-	sh -c "echo \$\$ >$cgroup/quiet/cgroup.procs; exec $bin/icepath doctor" >/tmp/doctor.txt
+	sh -c "echo \$\$ >$cgroup/quiet/cgroup.procs; exec '$bin/icepath' doctor" >/tmp/doctor.txt
 	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' || return 1
 	rmdir $cgroup/quiet
 }
+
+# What is started from then on is confined. Root without a user to become may write to /etc, but for the profile.
+confine() {
+	apparmor_parser --replace --skip-cache /etc/apparmor.d/usr.bin.icepath &&
+		says /sys/kernel/security/apparmor/profiles '^icepath (enforce)$' || return 1
+	! "$bin/icepath" run -q -t pipe --patterns pingpong -d 10 -o /etc/run 2>/tmp/refused.txt && [ ! -e /etc/run ] &&
+		says /tmp/refused.txt 'Permission denied' && dmesg -c | grep -q 'apparmor="DENIED".*profile="icepath".*/etc/run'
+}
+
+run_as_user() { # TARGETS
+	mkdir -p /home/nobody && chown nobody /home/nobody && cd /home/nobody && rm -rf run &&
+		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$1" -s 64 --patterns pingpong -d 100 -o run &&
+		[ -s run/run.json ] && [ -z "$(find run ! -user nobody)" ]
+}
+
+was_denied_nothing() { ! dmesg | grep 'apparmor="DENIED"' >/tmp/denied.txt || { sort -u /tmp/denied.txt; return 1; }; }
 
 # TIER: each injection but one can be made on this kernel, and is measured by at least six pairs. The matrix is on the console; its
 # verdicts aren't judged: an emulated CPU is too uneven for them (results/README.md).
@@ -105,6 +121,9 @@ for steps; do
 	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
+	confined) step "confined by AppArmor" confine ;;
+	user-*) step "a user measures ${steps#user-}" run_as_user "${steps#user-}" ;;
+	not-denied) step "AppArmor denied nothing" was_denied_nothing ;;
 	shell) setsid sh -c 'exec sh </dev/ttyS0 >/dev/ttyS0 2>&1' ;;
 	*) echo "vm: FAILED there is no step $steps"; failed=1 ;;
 	esac

@@ -17,7 +17,9 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers renamed-function fentry kprobe' seconds=600 programs= ;;
+	steps='doctor capture-tiers renamed-function fentry kprobe
+confined user-uds-stream,tcp,shm-ring,mqueue not-denied'
+	seconds=600 programs= ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
 	steps='doctor doctor-tiers capture memory watchpoints renamed
@@ -25,7 +27,9 @@ fentry every-fentry
 kprobe every-kprobe
 tracepoint every-tracepoint
 middleware
-conformance'
+conformance
+confined user-all-transports not-denied
+confined user-all-installed not-denied'
 	# The daemons of middleware are where an ordinary user's PATH doesn't lead.
 	seconds=1800 programs="bpftrace unshare $(PATH=$PATH:/usr/sbin command -v iox-roudi mosquitto nats-server dbus-daemon || true)"
 	;;
