@@ -7,6 +7,7 @@
 #   make install     honours DESTDIR and PREFIX       make format       lay out the source
 #   make vmtest      every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make clean                                        make tidy         clang-tidy
+#   make test-bare-root   make run and make test in a Debian 12 that has nothing else, below build-bare-root
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -98,6 +99,10 @@ install: all
 sanitize: test-deps
 	$(Q)$(MAKE) all-with-tests BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
 	$(Q)ctest --test-dir build-sanitize --output-on-failure --label-exclude machine -j $(JOBS)
+
+.PHONY: test-bare-root
+test-bare-root: develop-deps
+	$(Q)$(SUDO) .ci/bare-root build-bare-root
 
 .PHONY: develop-deps
 develop-deps:
