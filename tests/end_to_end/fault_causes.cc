@@ -136,15 +136,6 @@ void expect_probed_blocks_of_before(Scene &scene, const Outcome &)
 		EXPECT_GT(cell["messages"]["probed"].get<uint64_t>(), 0u);
 }
 
-void expect_that_it_can_be_ended(Scene &scene, const Outcome &outcome)
-{
-	expect_probed_blocks_of_before(scene, outcome);
-	const std::string hint = "kill -9 ";
-	const size_t at = outcome.err.find(hint);
-	ASSERT_NE(at, std::string::npos) << outcome.err;
-	kill_process(std::stoi(outcome.err.substr(at + hint.size())), SIGKILL);
-}
-
 void expect_the_next_to_tidy_up(Scene &scene, const Outcome &)
 {
 	EXPECT_EQ(workspaces(scene), 1u);

@@ -26,7 +26,6 @@ void expect_the_others_pid(Scene &scene, const Outcome &outcome); // was told; e
 void expect_the_others_went_on(Scene &scene, const Outcome &outcome); // cells
 void expect_both_daemons_told(Scene &scene, const Outcome &outcome); // and that the others went on
 void expect_probed_blocks_of_before(Scene &scene, const Outcome &outcome);
-void expect_that_it_can_be_ended(Scene &scene, const Outcome &outcome); // as icepath says
 void expect_the_next_to_tidy_up(Scene &scene, const Outcome &outcome);
 
 } // namespace icepath::end_to_end
