@@ -75,9 +75,9 @@ confine() {
 		says /tmp/refused.txt 'Permission denied' && dmesg -c | grep -q 'apparmor="DENIED".*profile="icepath".*/etc/run'
 }
 
-run_as_user() { # TARGETS
+run_as_user() { # SECONDS TARGETS
 	mkdir -p /home/nobody && chown nobody /home/nobody && cd /home/nobody && rm -rf run &&
-		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$1" -s 64 --patterns pingpong -d 100 -o run &&
+		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$2" -s 64 --patterns pingpong -d "$1" -o run &&
 		[ -s run/run.json ] && [ -z "$(find run ! -user nobody)" ]
 }
 
@@ -122,7 +122,10 @@ for steps; do
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
 	confined) step "confined by AppArmor" confine ;;
-	user-*) step "a user measures ${steps#user-}" run_as_user "${steps#user-}" ;;
+	user-*)
+		wish=${steps#user-}
+		step "a user measures ${wish#*-}" run_as_user "${wish%%-*}" "${wish#*-}"
+		;;
 	not-denied) step "AppArmor denied nothing" was_denied_nothing ;;
 	shell) setsid sh -c 'exec sh </dev/ttyS0 >/dev/ttyS0 2>&1' ;;
 	*) echo "vm: FAILED there is no step $steps"; failed=1 ;;

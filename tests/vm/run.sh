@@ -18,7 +18,7 @@ case $length in
 short)
 	kernels=${*:-6.1 6.12}
 	steps='doctor capture-tiers renamed-function fentry kprobe
-confined user-uds-stream,tcp,shm-ring,mqueue not-denied'
+confined user-30-uds-stream,tcp,shm-ring,mqueue not-denied'
 	seconds=600 programs= ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
@@ -28,8 +28,8 @@ kprobe every-kprobe
 tracepoint every-tracepoint
 middleware
 conformance
-confined user-all-transports not-denied
-confined user-all-installed not-denied'
+confined user-100-all-transports not-denied
+confined user-100-all-installed not-denied'
 	# The daemons of middleware are where an ordinary user's PATH doesn't lead.
 	seconds=1800 programs="bpftrace unshare $(PATH=$PATH:/usr/sbin command -v iox-roudi mosquitto nats-server dbus-daemon || true)"
 	;;
