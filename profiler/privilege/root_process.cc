@@ -80,6 +80,7 @@ RootProcess::~RootProcess() { end(); }
 
 bool RootProcess::end()
 {
+	const int patience_ms = socket_ ? kPatienceMs : 0; // what hung once isn't waited for again
 	socket_.reset();
 	for (const bool kill_it : {false, true}) {
 		if (pid_ <= 0)
@@ -90,7 +91,7 @@ bool RootProcess::end()
 			fmt::print(stderr, "icepath: {} (process {}) didn't end by itself and was killed\n", name_, pid_);
 		}
 		pollfd ended{pidfd_.get(), POLLIN, 0};
-		if (pidfd_ && poll(&ended, 1, kPatienceMs) <= 0)
+		if (pidfd_ && poll(&ended, 1, patience_ms) <= 0)
 			continue;
 		waitpid(pid_, nullptr, pidfd_ ? WNOHANG : 0);
 		pid_ = -1;

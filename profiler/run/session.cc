@@ -378,11 +378,7 @@ private:
 
 void interrupt_session() { interrupted = true; }
 
-void stop_if_interrupted()
-{
-	if (interrupted)
-		throw Failure(ExitCode::Interrupted, "interrupted before anything was measured: nothing was kept");
-}
+bool is_interrupted() { return interrupted; }
 
 SessionResult run_session(const plan::Plan &plan, model::Head head, const SessionOptions &options,
 						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell)

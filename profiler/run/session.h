@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpuset/kept_awake.h"
+#include "profiler/failure.h"
 #include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
@@ -64,7 +65,12 @@ SessionResult run_session(const plan::Plan &plan, model::Head head, const Sessio
 
 // Asks the session, running or still to come, to stop after its current message. Async-signal-safe.
 void interrupt_session();
+bool is_interrupted();
 // Throws Failure(Interrupted) if that was asked, for use before anything is measured.
-void stop_if_interrupted();
+inline void stop_if_interrupted()
+{
+	if (is_interrupted())
+		throw Failure(ExitCode::Interrupted, "interrupted before anything was measured: nothing was kept");
+}
 
 } // namespace icepath::run
