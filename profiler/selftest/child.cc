@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,6 +18,8 @@
 
 namespace icepath::selftest {
 namespace {
+
+constexpr int kPatienceMs = 2000;
 
 [[noreturn]] void run_child(const char *name, uint32_t cpu, pid_t parent, int report,
 							const std::function<bool()> &prepare, const std::function<void()> &work)
@@ -51,17 +54,24 @@ Child::Child(const char *name, uint32_t cpu, const std::function<bool()> &prepar
 		run_child(name, cpu, parent, report.get(), prepare, work);
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 	report.reset();
-	int error = ESRCH;
-	if (read(reports.get(), &error, sizeof(error)) == sizeof(error) && error == 0)
+	int error = ETIMEDOUT;
+	pollfd reported{reports.get(), POLLIN, 0};
+	if (poll(&reported, 1, kPatienceMs) > 0 && read(reports.get(), &error, sizeof(error)) == 0)
+		error = ESRCH;
+	if (error == 0)
 		return;
-	waitpid(pid_, nullptr, 0); // it has ended by itself
+	end();
 	throw Failure(ExitCode::MachineCannot, fmt::format("{} can't run on CPU {}: {}", name, cpu, std::strerror(error)));
 }
 
-Child::~Child()
+Child::~Child() { end(); }
+
+void Child::end()
 {
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
-	waitpid(pid_, nullptr, 0);
+	pollfd ended{pidfd_.get(), POLLIN, 0};
+	if (poll(&ended, 1, kPatienceMs) > 0)
+		waitpid(pid_, nullptr, WNOHANG);
 }
 
 } // namespace icepath::selftest

@@ -21,6 +21,7 @@ public:
 	pid_t pid() const { return pid_; }
 
 private:
+	void end();
 	Fd pidfd_;
 	pid_t pid_ = -1;
 };
