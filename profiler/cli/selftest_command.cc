@@ -104,6 +104,8 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 				line.show(progress);
 		});
 	}
+	if (const std::string lost = injector.finish(); !lost.empty())
+		measured.notices.push_back(lost);
 	for (const auto &problem : {shared_ipc, confined, unclaimed})
 		if (problem)
 			measured.notices.push_back(*problem);

@@ -1,106 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/selftest/cpu_group.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <vector>
 
 #include "profiler/failure.h"
+#include "profiler/selftest/injector_filter.h"
+#include "profiler/selftest/injector_rights.h"
+#include "profiler/selftest/leftover_groups.h"
 
 namespace icepath::selftest {
 namespace {
 
-bool has_word(const std::string &text, const std::string &wanted, char separator)
+constexpr const char *kMembers = "cgroup.procs";
+constexpr int kPatienceMs = 5000;
+
+Fd open_in(const Fd &folder, const char *name, int flags)
 {
-	std::istringstream words(text);
-	for (std::string word; std::getline(words, word, separator);)
-		if (word == wanted)
-			return true;
-	return false;
+	return Fd(openat(folder.get(), name, flags | O_NOFOLLOW | O_CLOEXEC));
 }
 
-std::string first_line(const std::string &path)
+bool write_to(const Fd &file, const std::string &text)
 {
-	std::ifstream file(path);
-	std::string line;
-	std::getline(file, line);
-	return line;
+	return write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-bool write_to(const std::string &path, const std::string &text)
+// The first ones, which are more than there are: two.
+void move_members(const Fd &group, const Fd &to)
 {
-	std::ofstream file(path);
-	return file.is_open() && (file << text).flush().good();
+	const Fd members = open_in(group, kMembers, O_RDONLY);
+	std::array<char, 1024> text{};
+	const ssize_t bytes = read(members.get(), text.data(), text.size());
+	const char *end = text.data() + std::max<ssize_t>(bytes, 0);
+	for (const char *at = text.data(); at < end;) {
+		pid_t process = 0;
+		const auto parsed = std::from_chars(at, end, process);
+		if (parsed.ec == std::errc() && process > 0)
+			write_to(to, std::to_string(process));
+		at = parsed.ptr + 1;
+	}
+}
+
+void close_all_but(std::array<int, 4> kept)
+{
+	std::ranges::sort(kept);
+	int first = STDERR_FILENO + 1;
+	for (const int fd : kept) {
+		if (fd > first)
+			close_range(static_cast<unsigned>(first), static_cast<unsigned>(fd) - 1, 0);
+		first = std::max(first, fd + 1);
+	}
+	close_range(static_cast<unsigned>(first), ~0u, 0);
 }
 
 } // namespace
 
-// Below the root of the hierarchy: a group of v2 that has processes, as this one's has, can have none with controllers below it.
-void CpuGroup::find_place()
-{
-	std::ifstream mounts("/proc/self/mounts");
-	for (std::string line; std::getline(mounts, line);) {
-		std::istringstream fields(line);
-		std::string device, folder, type, options;
-		fields >> device >> folder >> type >> options;
-		const bool v2 = type == "cgroup2" && has_word(first_line(folder + "/cgroup.subtree_control"), "cpu", ' ');
-		if (!v2 && !(type == "cgroup" && has_word(options, "cpu", ',')))
-			continue;
-		v2_ = v2;
-		root_ = folder;
-		return;
-	}
-	throw Failure(ExitCode::MachineCannot, "no mounted hierarchy of control groups has the cpu controller for groups");
-}
-
 CpuGroup::CpuGroup(uint64_t quota_us, uint64_t period_us)
+	: hierarchy_(find_cpu_hierarchy()), home_(group_of(getpid(), hierarchy_)),
+	  root_(open(hierarchy_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+	  home_members_(
+		  open(fmt::format("{}{}/{}", hierarchy_.path, home_, kMembers).c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
 {
-	find_place();
-	folder_ = fmt::format("{}/icepath-selftest-{}", root_, getpid());
-	if (mkdir(folder_.c_str(), 0755))
-		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be made: {}", folder_, std::strerror(errno)));
-	const bool done = v2_ ? write_to(folder_ + "/cpu.max", fmt::format("{} {}", quota_us, period_us))
-						  : write_to(folder_ + "/cpu.cfs_period_us", std::to_string(period_us)) &&
-								write_to(folder_ + "/cpu.cfs_quota_us", std::to_string(quota_us));
-	if (done)
-		return;
-	rmdir(folder_.c_str());
-	throw Failure(ExitCode::MachineCannot, "the kernel doesn't limit the CPU time of groups (CONFIG_CFS_BANDWIDTH)");
-}
-
-CpuGroup::~CpuGroup()
-{
-	for (const auto &[process, before] : before_)
-		write_to(before + "/cgroup.procs", std::to_string(process));
-	for (int i = 0; i < 100 && rmdir(folder_.c_str()) && errno == EBUSY; i++)
-		usleep(1000); // who has just been reaped may still be leaving
-}
-
-std::string CpuGroup::group_of(pid_t process) const
-{
-	std::ifstream groups(fmt::format("/proc/{}/cgroup", process));
-	for (std::string line; std::getline(groups, line);) {
-		const size_t first = line.find(':'), second = line.find(':', first + 1);
-		if (second == std::string::npos)
-			continue;
-		const std::string controllers = line.substr(first + 1, second - first - 1);
-		if (v2_ ? controllers.empty() : has_word(controllers, "cpu", ','))
-			return root_ + line.substr(second + 1);
+	if (!root_ || !home_members_)
+		throw Failure(ExitCode::MachineCannot, fmt::format("the control group {}{} can't be opened: {}",
+														   hierarchy_.path, home_, std::strerror(errno)));
+	(void)take_back_leftover_groups(); // those that can't be taken away disturb nobody
+	make_folder();
+	try {
+		fork_keeper();
+		limit(quota_us, period_us);
+	} catch (...) {
+		end_keeper();
+		unlinkat(root_.get(), name_.c_str(), AT_REMOVEDIR);
+		throw;
 	}
-	return root_;
 }
+
+// Below the root of the hierarchy: a group of v2 that has processes, as this one's has, can have none with controllers below it.
+void CpuGroup::make_folder()
+{
+	// Another selftest that begins may take it for a leftover until it is locked; one in another PID namespace may have the name.
+	constexpr int kTries = 10;
+	for (int i = 0; i < kTries; i++) {
+		name_ = fmt::format("{}{}-{}", kGroupPrefix, getpid(), i);
+		if (mkdirat(root_.get(), name_.c_str(), 0755)) {
+			if (errno == EEXIST)
+				continue;
+			break;
+		}
+		folder_ = open_in(root_, name_.c_str(), O_RDONLY | O_DIRECTORY);
+		members_ = open_in(folder_, kMembers, O_WRONLY);
+		if (members_ && flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 &&
+			faccessat(root_.get(), name_.c_str(), F_OK, 0) == 0)
+			return;
+	}
+	throw Failure(ExitCode::MachineCannot,
+				  fmt::format("{}/{} can't be made: {}", hierarchy_.path, name_, std::strerror(errno)));
+}
+
+void CpuGroup::limit(uint64_t quota_us, uint64_t period_us) const
+{
+	const auto set = [&](const char *name, const std::string &text) {
+		return write_to(open_in(folder_, name, O_WRONLY), text);
+	};
+	const bool done = hierarchy_.v2 ? set("cpu.max", fmt::format("{} {}", quota_us, period_us))
+									: set("cpu.cfs_period_us", std::to_string(period_us)) &&
+										  set("cpu.cfs_quota_us", std::to_string(quota_us));
+	if (!done)
+		throw Failure(ExitCode::MachineCannot,
+					  "the kernel doesn't limit the CPU time of groups (CONFIG_CFS_BANDWIDTH)");
+}
+
+void CpuGroup::fork_keeper()
+{
+	auto [ours, its] = channel::open_pair();
+	keeper_ = fork();
+	if (keeper_ < 0)
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("what takes a control group away can't be forked: {}", std::strerror(errno)));
+	if (keeper_ == 0)
+		keep(its.get());
+	its.reset();
+	keeper_pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, keeper_, 0)));
+	keeper_waits_for_ = std::move(ours);
+	char ready = 0;
+	std::vector<Fd> none;
+	if (!channel::receive(keeper_waits_for_.get(), &ready, sizeof(ready), none, kPatienceMs))
+		throw Failure(ExitCode::MachineCannot,
+					  "what takes a control group away can't give up rights that it doesn't need");
+}
+
+// In the keeper.
+void CpuGroup::keep(int maker) const
+{
+	constexpr int kTryEveryMs = 5;
+	prctl(PR_SET_NAME, "icepath-group");
+	// The lock is the maker's alone: whoever finds it open takes the group away in the keeper's place, if that is killed, too.
+	const Fd folder = open_in(root_, name_.c_str(), O_RDONLY | O_DIRECTORY);
+	close_all_but({maker, root_.get(), folder.get(), home_members_.get()});
+	try {
+		keep_rights_for_removing();
+		allow_injecting_calls_only(false);
+		const char ready = 1;
+		channel::send(maker, &ready, sizeof(ready));
+	} catch (const Failure &) {
+		_exit(1);
+	}
+	pollfd end{maker, POLLIN, 0};
+	while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+	}
+	for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += kTryEveryMs) {
+		move_members(folder, home_members_);
+		if (unlinkat(root_.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
+			break;
+		poll(nullptr, 0, kTryEveryMs); // who has just been reaped may still be leaving
+	}
+	_exit(0);
+}
+
+void CpuGroup::end_keeper()
+{
+	constexpr int kEndMs = 1000;
+	keeper_waits_for_.reset();
+	pollfd end{keeper_pidfd_.get(), POLLIN, 0};
+	if (poll(&end, 1, kEndMs) > 0)
+		waitpid(keeper_, nullptr, WNOHANG);
+}
+
+CpuGroup::~CpuGroup() { end_keeper(); }
 
 void CpuGroup::add(pid_t process)
 {
-	before_[process] = group_of(process);
-	if (!write_to(folder_ + "/cgroup.procs", std::to_string(process)))
+	if (group_of(process, hierarchy_) != home_)
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("process {} can't be moved to {}: {}", process, folder_, std::strerror(errno)));
+					  fmt::format("process {} isn't in icepath's own control group, {}", process, home_));
+	if (!write_to(members_, std::to_string(process)))
+		throw Failure(ExitCode::MachineCannot, fmt::format("process {} can't be moved to {}/{}: {}", process,
+														   hierarchy_.path, name_, std::strerror(errno)));
 }
+
+void CpuGroup::put_all_back() noexcept { move_members(folder_, home_members_); }
 
 } // namespace icepath::selftest

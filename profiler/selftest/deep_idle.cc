@@ -4,28 +4,32 @@
 #include <string>
 
 #include "profiler/failure.h"
+#include "profiler/selftest/tools.h"
 
 namespace icepath::selftest {
 namespace {
 
 class DeepIdle : public Effect {
 public:
-	explicit DeepIdle(std::optional<cpuset::KeptAwake> &awake) : awake_(awake)
+	explicit DeepIdle(cpuset::KeptAwake &awake) : awake_(awake)
 	{
-		if (!awake_ || !awake_->works())
-			throw Failure(ExitCode::MachineCannot, "CPUs can't be kept from idling deeply to begin with" +
-													   (awake_ ? ": " + awake_->step().found : std::string()));
-		if (const cpuset::Problem problem = awake_->let_go())
+		if (!awake_.works())
+			throw Failure(ExitCode::MachineCannot,
+						  "CPUs can't be kept from idling deeply to begin with: " + awake_.step().found);
+		if (const cpuset::Problem problem = awake_.let_go())
 			throw Failure(ExitCode::MachineCannot, *problem);
 	}
-	~DeepIdle() override { (void)awake_->hold(); } // which it could a moment ago
+	~DeepIdle() override { (void)awake_.hold(); } // which it could a moment ago
 
 private:
-	std::optional<cpuset::KeptAwake> &awake_;
+	cpuset::KeptAwake &awake_;
 };
 
 } // namespace
 
-std::unique_ptr<Effect> put_in_deep_idle(const Subject &subject) { return std::make_unique<DeepIdle>(*subject.awake); }
+std::unique_ptr<Effect> put_in_deep_idle(const Subject &subject)
+{
+	return std::make_unique<DeepIdle>(subject.tools->awake);
+}
 
 } // namespace icepath::selftest

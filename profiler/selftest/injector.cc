@@ -10,6 +10,7 @@
 #include "profiler/selftest/injections.h"
 #include "profiler/selftest/interrupt_storm.h"
 #include "profiler/selftest/throttle.h"
+#include "profiler/selftest/tools.h"
 
 namespace icepath::selftest {
 namespace {
@@ -26,6 +27,8 @@ constexpr Injector kInjectors[] = {
 };
 
 } // namespace
+
+Tools::Tools() : throttled_group(make_throttled_group), interrupt(load_interrupt), device_delay(load_device_delay) {}
 
 std::unique_ptr<Effect> put_in(std::string_view name, const Subject &subject)
 {

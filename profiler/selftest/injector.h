@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is done to a cell from outside, by a process with root's rights. All of it ends with the object, and with the process
-// however that one ends.
+// What is done to a cell from outside, by a process with some of root's rights. All of it ends with the object, and with the process
+// however that one ends. One exception: before Linux 6.6 a filter of a device's stays until its network namespace, the workers' own, ends.
 #include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 
-#include "cpuset/kept_awake.h"
-
 namespace icepath::selftest {
+
+struct Tools;
 
 struct Subject {
 	uint32_t sender_cpu = 0, receiver_cpu = 0;
 	pid_t receiver = 0; // its process; 0 where it is only tried whether it can be done
 	int receiver_pidfd = -1; // the same process; the caller's
-	std::optional<cpuset::KeptAwake> *awake = nullptr; // what keeps CPUs awake while nothing is injected; never null
+	Tools *tools = nullptr; // never null
 };
 
 // Of the workers that nobody else shall disturb, by SCHED_FIFO.

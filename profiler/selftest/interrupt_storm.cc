@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/selftest/plugin/stretch.h"
 #include "profiler/selftest/spinning_program.h"
+#include "profiler/selftest/tools.h"
 
 namespace icepath::selftest {
 namespace {
@@ -27,9 +27,8 @@ constexpr uint64_t kLastsNs = 1'600'000;
 class InterruptStorm : public Effect {
 public:
 	// perf_swevent_hrtimer() runs in the timer's hard interrupt, and the program in it (bpf_overflow_handler).
-	explicit InterruptStorm(uint32_t cpu)
+	InterruptStorm(int program, uint32_t cpu)
 	{
-		const int program = spinning_program(BPF_PROG_TYPE_PERF_EVENT, stretched(kLastsNs), 0);
 		perf_event_attr attributes{};
 		attributes.size = sizeof(attributes);
 		attributes.type = PERF_TYPE_SOFTWARE;
@@ -50,9 +49,11 @@ private:
 
 } // namespace
 
+Fd load_interrupt() { return spinning_program(BPF_PROG_TYPE_PERF_EVENT, stretched(kLastsNs), 0); }
+
 std::unique_ptr<Effect> put_in_interrupt_storm(const Subject &subject)
 {
-	return std::make_unique<InterruptStorm>(subject.sender_cpu);
+	return std::make_unique<InterruptStorm>(subject.tools->interrupt.get().get(), subject.sender_cpu);
 }
 
 } // namespace icepath::selftest

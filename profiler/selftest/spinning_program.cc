@@ -8,11 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <tuple>
 
-#include "profiler/channel.h"
 #include "profiler/failure.h"
 
 namespace icepath::selftest {
@@ -51,8 +48,10 @@ struct Functions {
 	}
 };
 
+} // namespace
+
 // A loop that the verifier needn't follow: bpf_loop(), since Linux 5.17.
-Fd load(bpf_prog_type type, uint64_t ns, int32_t result)
+Fd spinning_program(bpf_prog_type type, uint64_t ns, int32_t result)
 {
 	constexpr int kCall = BPF_JMP | BPF_CALL, kMove = BPF_ALU64 | BPF_MOV, kExit = BPF_JMP | BPF_EXIT;
 	constexpr int kStore = BPF_STX | BPF_MEM | BPF_DW, kRead = BPF_LDX | BPF_MEM | BPF_DW;
@@ -96,17 +95,6 @@ Fd load(bpf_prog_type type, uint64_t ns, int32_t result)
 				"the kernel doesn't take a BPF program that lets time pass (bpf_loop() came with Linux 5.17): {}",
 				std::strerror(-fd)));
 	return Fd(fd);
-}
-
-} // namespace
-
-int spinning_program(bpf_prog_type type, uint64_t ns, int32_t result)
-{
-	static std::map<std::tuple<bpf_prog_type, uint64_t, int32_t>, Fd> loaded;
-	Fd &program = loaded[{type, ns, result}];
-	if (!program)
-		program = load(type, ns, result);
-	return program.get();
 }
 
 } // namespace icepath::selftest

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 
+#include "profiler/channel.h"
+
 namespace icepath::selftest {
 
-// It returns `result` after so long. Loaded once in a process, whose descriptor it is. Throws Failure(MachineCannot). One thread.
-int spinning_program(bpf_prog_type type, uint64_t ns, int32_t result);
+// It returns `result` after so long. Throws Failure(MachineCannot).
+Fd spinning_program(bpf_prog_type type, uint64_t ns, int32_t result);
 
 } // namespace icepath::selftest
