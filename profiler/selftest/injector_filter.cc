@@ -45,6 +45,7 @@ constexpr int kCalls[] = {
 	SCMP_SYS(readv),
 	SCMP_SYS(write),
 	SCMP_SYS(writev),
+	SCMP_SYS(pwrite64),
 	SCMP_SYS(lseek),
 	SCMP_SYS(_llseek),
 	SCMP_SYS(fstat),

@@ -3,6 +3,8 @@
 // The other side of InjectorProcess, in the process that injects.
 #include <sys/types.h>
 
+#include "profiler/privilege/identity.h"
+
 namespace icepath::selftest {
 
 // Begins as root, has what takes root, gives it up (injector_rights.h, injector_filter.h), and only then answers. Returns when the

@@ -11,6 +11,7 @@
 #include "profiler/selftest/injections.h"
 #include "profiler/selftest/injector_process.h"
 #include "tests/end_to_end/command.h"
+#include "tests/selftest/raw_injector.h"
 
 namespace icepath::selftest {
 namespace {
@@ -20,6 +21,7 @@ TEST(InjectorProcess, TakesAwayWhatItPutIn)
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const auto before = end_to_end::traces_before();
+	const auto groups = groups_of_selftests();
 	{
 		InjectorProcess process(privilege::invoking_user());
 		for (const Injection &injection : injections())
@@ -27,6 +29,7 @@ TEST(InjectorProcess, TakesAwayWhatItPutIn)
 				process.try_it(injection.name, {0, 1});
 		EXPECT_NE(process.try_it("rm -rf", {0, 1}), "") << "it does what is listed and nothing else";
 	}
+	EXPECT_EQ(groups_of_selftests(), groups);
 	EXPECT_EQ(end_to_end::traces_after(before), before);
 }
 
