@@ -26,6 +26,8 @@
 
 #include "profiler/selftest/device_delay.h"
 #include "profiler/selftest/injector_filter.h"
+#include "tests/privilege/inside.h"
+#include "tests/privilege/taken_over.h"
 #include "tests/selftest/raw_injector.h"
 
 namespace icepath::selftest {
@@ -94,7 +96,7 @@ TEST_F(InjectorRights, AreThoseOfInjectingAndNoOthers)
 											(load_device_delay().takes_a_filter ? bit(CAP_NET_ADMIN) : 0));
 	const std::string own = std::to_string(privilege::kOwnGroup + 1 + injector.pid()),
 					  group = std::to_string(privilege::kOwnGroup);
-	EXPECT_EQ(field_of(injector.pid(), "Uid"), own + "\t" + own + "\t" + own + "\t" + own) << "of plain root's run";
+	EXPECT_EQ(field_of(injector.pid(), "Uid"), std::to_string(kSomebody.uid) + "\t" + own + "\t" + own + "\t" + own);
 	EXPECT_EQ(field_of(injector.pid(), "Gid"), group + "\t" + group + "\t" + group + "\t" + group);
 	EXPECT_EQ(field_of(injector.pid(), "Groups"), " ");
 	const auto open = descriptors_of(injector.pid());
@@ -203,7 +205,7 @@ std::string done_with(bool filters_of_devices)
 	const pid_t child = fork();
 	if (child == 0) {
 		leave_the_users_session();
-		keep_rights_for_injecting(filters_of_devices);
+		keep_rights_for_injecting(filters_of_devices, kSomebody, getppid());
 		allow_injecting_calls_only(filters_of_devices);
 		std::string done;
 		for (const Try &one : kTries)
@@ -227,6 +229,16 @@ TEST_F(InjectorRights, LetWhoTookItOverDoLittle)
 	ASSERT_TRUE(fs::exists("/etc/shadow"));
 	EXPECT_EQ(done_with(false), "");
 	EXPECT_EQ(done_with(true), "change devices; ") << "where a filter of a device's takes that";
+}
+
+// From inside the live one, as the helper and icepath-space are tried.
+TEST_F(InjectorRights, AreAsThePageSays)
+{
+	if (const std::string why_not = privilege::why_not_inside(); !why_not.empty())
+		GTEST_SKIP() << why_not;
+	RawInjector injector;
+	ASSERT_TRUE(injector.is_well());
+	privilege::expect_as_the_page_says("injector", injector.pid());
 }
 
 TEST_F(InjectorRights, EndWithIcepathThoughItsSocketStaysOpen)

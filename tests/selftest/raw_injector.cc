@@ -19,7 +19,8 @@
 namespace icepath::selftest {
 
 RawInjector::RawInjector()
-	: process_("icepath-inject", [](int socket, pid_t icepath) { serve_injections(socket, icepath, kSomebody.uid); }),
+	: process_("icepath-inject", kSomebody, std::nullopt,
+			   [](int socket, pid_t icepath) { serve_injections(socket, icepath, kSomebody); }),
 	  pid_(process_.pid()), pidfd_(pidfd_of(pid_))
 {}
 

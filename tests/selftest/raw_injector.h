@@ -14,7 +14,7 @@
 
 namespace icepath::selftest {
 
-inline const privilege::Identity kSomebody{65532, 65532, "somebody", true, false};
+inline const privilege::Identity kSomebody{65532, 65532, "somebody", true, false, {65532}, "/"};
 
 class RawInjector {
 public:
