@@ -136,6 +136,11 @@ void expect_probed_blocks_of_before(Scene &scene, const Outcome &)
 		EXPECT_GT(cell["messages"]["probed"].get<uint64_t>(), 0u);
 }
 
+void expect_no_word_of_the_helper(Scene &, const Outcome &outcome)
+{
+	EXPECT_EQ(outcome.out.find("root helper"), std::string::npos) << outcome.out;
+}
+
 void expect_the_next_to_tidy_up(Scene &scene, const Outcome &)
 {
 	EXPECT_EQ(workspaces(scene), 1u);

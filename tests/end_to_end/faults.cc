@@ -34,7 +34,7 @@ constexpr const char *kFullShm = "exec unshare --mount sh -c 'mount -t tmpfs -o 
 
 // A disk of its own, which goes with its mount namespace: what was on it is taken out.
 constexpr const char *kSmallDisk =
-	"exec unshare --mount sh -c 'mkdir disk && mount -t tmpfs -o size=300k small disk && cd disk && "
+	"exec unshare --mount sh -c 'mkdir disk && mount -t tmpfs -o size=64k small disk && cd disk && "
 	"\"$@\"; code=$?; cp -r out ..; exit $code' sh \"$@\"";
 
 std::vector<Fault> make_faults()
@@ -85,7 +85,8 @@ std::vector<Fault> make_faults()
 		 "",
 		 0,
 		 Kept::Whole,
-		 {.cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGHUP); }}},
+		 {.cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGHUP); },
+		  .after = expect_no_word_of_the_helper}},
 		// Its probes would stay attached: the user, whose process it is too, ends it.
 		{"HelperStopped",
 		 "the root helper gets SIGSTOP",
@@ -105,7 +106,7 @@ std::vector<Fault> make_faults()
 		 {.cause = kill_daemons, .after = expect_both_daemons_told}},
 		{"DaemonStopped",
 		 "a daemon of middleware gets SIGSTOP",
-		 run_of("mqtt/qos0,pipe", "6"),
+		 run_of("mqtt/qos0,pipe", "10"),
 		 "the daemon mosquitto doesn't run: it is stopped",
 		 0,
 		 Kept::Whole,
@@ -228,14 +229,14 @@ std::vector<Fault> make_faults()
 		 {.shell = kFullShm}},
 		{"DiskFull",
 		 "the disk is full in mid-run",
-		 two_cells(),
+		 run_of("pipe,mqueue", "8"),
 		 "out/capture.icp.partial: writing failed: No space left on device; what was measured before is kept",
 		 3,
 		 Kept::Partial,
 		 {.shell = kSmallDisk}},
 		{"FileLimit",
 		 "`ulimit -f` is reached in mid-run",
-		 two_cells(),
+		 run_of("pipe,mqueue", "20"),
 		 "out/capture.icp.partial: writing failed: File too large; what was measured before is kept",
 		 3,
 		 Kept::Partial,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct Fault {
 	int exit_code;
 	Kept kept;
 	Staging how = {};
+	friend void PrintTo(const Fault &fault, std::ostream *out) { *out << fault.name; }
 };
 
 const std::vector<Fault> &faults();
