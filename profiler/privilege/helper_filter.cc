@@ -31,6 +31,14 @@ constexpr int kCalls[] = {
 	SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(gettimeofday), SCMP_SYS(getrandom), SCMP_SYS(rt_sigaction),
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group)};
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kAddressSanitizer = true;
+#elif defined(__has_feature)
+constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
+#else
+constexpr bool kAddressSanitizer = false;
+#endif
+
 class Filter {
 public:
 	Filter() : filter_(seccomp_init(SCMP_ACT_ERRNO(EPERM))) { check(filter_ ? 0 : -ENOMEM); }
@@ -80,6 +88,8 @@ void allow_capturing_calls_only(const Attaching &attaching)
 	if (attaching.lock_folder >= 0)
 		filter.allow_each(SCMP_SYS(unlinkat), 0, {static_cast<uint64_t>(attaching.lock_folder)});
 	filter.allow_each(SCMP_SYS(tgkill), 0, {static_cast<uint64_t>(getpid())}); // abort()
+	if (kAddressSanitizer)
+		filter.allow(SCMP_SYS(sigaltstack)); // at each exception
 	constexpr uint64_t kWrites = O_ACCMODE | O_CREAT | O_TRUNC;
 	filter.allow(SCMP_SYS(openat), SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY));
 	filter.allow(SCMP_SYS(open), SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY));

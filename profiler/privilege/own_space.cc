@@ -127,7 +127,7 @@ void empty_folders(const std::vector<Kept> &cloned)
 {
 	make_mounts_private();
 	for (const std::string folder : kEmptied)
-		must(mount("icepath", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,uid=0,gid=0") == 0,
+		must(mount("icepath", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0,
 			 "mounting an empty " + folder);
 	for (const auto &[path, clone] : cloned) {
 		const Fd place = make_place(path);

@@ -86,8 +86,8 @@ void add_machine(Page &page, const model::Head &head)
 
 void add_isolation(Page &page, const model::Head &head, bool verbose)
 {
-	const json isolation = json::parse(head.isolation_json, nullptr, false);
-	if (!isolation.is_object() || !isolation.contains("steps") || !isolation["steps"].is_array())
+	const json isolation = rundir::parse_object(head.isolation_json);
+	if (!isolation.contains("steps") || !isolation["steps"].is_array())
 		return;
 	std::string steps;
 	for (const json &step : isolation["steps"]) {
