@@ -106,7 +106,7 @@ for steps; do
 	conformance) conformance '*' ;;
 	conformance-*) conformance "${steps#conformance-}" ;;
 	capture-tiers) step "capture, every tier" gtest test_capture 'TiersTest.*' ;;
-	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps" ;;
+	fentry | kprobe | tracepoint) step "tier $steps" gtest test_end_to_end "All/Tiers.*/$steps:All/KernelAddresses.*/$steps" ;;
 	every-*)
 		tier=${steps#every-}
 		for wait in block poll epoll spin; do
