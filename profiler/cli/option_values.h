@@ -24,18 +24,22 @@ double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
 std::vector<std::string> items_of(const std::string &option, const std::vector<std::string> &texts);
 
 // Words to values; `names` has the word of each value of the enum.
-template <typename Value, size_t N>
+template <class Value, size_t N>
+Value value_of(const std::string &option, const std::string &text, const char *const (&names)[N])
+{
+	const auto found = std::find(std::begin(names), std::end(names), text);
+	if (found == std::end(names))
+		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
+	return static_cast<Value>(found - std::begin(names));
+}
+
+template <class Value, size_t N>
 std::vector<Value> values_of(const std::string &option, const std::vector<std::string> &texts,
 							 const char *const (&names)[N])
 {
 	std::vector<Value> values;
-	for (const std::string &text : items_of(option, texts)) {
-		const auto found = std::find(std::begin(names), std::end(names), text);
-		if (found == std::end(names))
-			throw Failure(ExitCode::Usage,
-						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(names, ", ")));
-		values.push_back(static_cast<Value>(found - std::begin(names)));
-	}
+	for (const std::string &text : items_of(option, texts))
+		values.push_back(value_of<Value>(option, text, names));
 	return values;
 }
 

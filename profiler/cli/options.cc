@@ -116,7 +116,7 @@ void check(RunOptions &run, const RunTexts &texts)
 		run.wishes.sizes.push_back(bytes_of(size));
 	run.duration_s = seconds_of(texts.duration);
 	run.tier = tier_of(texts.tier);
-	run.isolate = values_of<cpuset::Level>("--isolate", {texts.isolate}, cpuset::kLevelNames).front();
+	run.isolate = value_of<cpuset::Level>("--isolate", texts.isolate, cpuset::kLevelNames);
 	run.wishes.patterns = values_of<model::Pattern>("--patterns", texts.patterns, model::kPatternNames);
 	run.wishes.waits = values_of<model::Wait>("--wait", texts.waits, model::kWaitNames);
 	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);

@@ -44,7 +44,7 @@ std::string daemon_of(const std::string &plugin)
 
 Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
 	: plugin_(plugin), output_(make_log()),
-	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space, true))
+	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
 {
 	identity_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
 	if (identity_.empty())

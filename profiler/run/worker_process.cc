@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,7 +21,6 @@
 #include <utility>
 
 #include "profiler/failure.h"
-#include "profiler/privilege/root_process.h"
 #include "profiler/run/descriptor_limit.h"
 #include "profiler/targets/plugin_files.h"
 
@@ -35,82 +32,37 @@ constexpr int kAnswerMs = 5000;
 
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
-constexpr pid_t kSecond = 2; // in a PID namespace, beside its first process
-
-// The first process of a PID namespace, with whose end all others of it end: it waits for the second, and ends with it. The second
-// isn't first itself, since signals that a program sends to itself wouldn't end it (pid_namespaces(7)).
-[[noreturn]] void end_with_second(int told)
+// Of a process that is stopped, so that it reaps none and their numbers stay theirs.
+void kill_descendants(pid_t process)
 {
-	prctl(PR_SET_NAME, "icepath-pids");
-	char go = 0;
-	if (!privilege::close_all_but(told) || read(told, &go, 1) != 1)
-		_exit(1);
-	pollfd second{static_cast<int>(syscall(SYS_pidfd_open, kSecond, 0)), POLLIN, 0};
-	while (second.fd >= 0 && poll(&second, 1, -1) < 0 && errno == EINTR) {
-	}
-	_exit(0);
-}
-
-// Goes on in a child of this process's parent, in a PID namespace of its own, so that whatever it starts, in another session too, ends
-// with it. This process tells who that is, and ends.
-void go_on_in_own_pids(int teller)
-{
-	int ends[2];
-	pid_t second = -1;
-	if (pipe2(ends, O_CLOEXEC) == 0 && unshare(CLONE_NEWPID) == 0) {
-		const pid_t first = fork();
-		if (first == 0) {
-			close(ends[1]);
-			end_with_second(ends[0]);
+	std::error_code gone;
+	for (const auto &task : fs::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
+		std::ifstream children(task.path() / "children");
+		for (pid_t child = 0; children >> child;) {
+			kill(child, SIGSTOP);
+			kill_descendants(child);
+			kill(child, SIGKILL);
 		}
-		if (first > 0)
-			second = static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-		if (second == 0)
-			return;
-		if (second > 0)
-			(void)!write(ends[1], "x", 1);
 	}
-	(void)!write(teller, &second, sizeof(second));
-	_exit(0);
-}
-
-pid_t told_by(const Fd &told, pid_t forked)
-{
-	pid_t first = -1;
-	if (read(told.get(), &first, sizeof(first)) != sizeof(first))
-		first = -1;
-	waitpid(forked, nullptr, 0);
-	if (first < 0)
-		errno = EPERM;
-	return first;
 }
 
 pid_t fork_worker(const std::string &program, std::vector<std::string> words, const std::vector<int> &inherited,
-				  const MiddlewareSpace *space, bool own_pids)
+				  const MiddlewareSpace *space)
 {
 	words.insert(words.begin(), program);
 	std::vector<char *> arguments;
 	for (std::string &word : words)
 		arguments.push_back(word.data());
 	arguments.push_back(nullptr);
-	int ends[2] = {-1, -1};
-	if (own_pids && pipe2(ends, O_CLOEXEC))
-		return -1;
-	const Fd told(ends[0]);
-	Fd teller(ends[1]);
 	const pid_t pid = fork();
-	if (pid != 0) {
-		teller.reset();
-		return own_pids && pid > 0 ? told_by(told, pid) : pid;
-	}
-	if (space && !space->enter())
-		_exit(126);
-	if (own_pids)
-		go_on_in_own_pids(teller.get());
+	if (pid != 0)
+		return pid;
 	restore_descriptor_limit();
 	setsid(); // a group of its own, with whatever it starts; the terminal interrupts icepath, which ends its workers itself
 	for (const int fd : inherited)
 		fcntl(fd, F_SETFD, 0);
+	if (space && !space->enter())
+		_exit(126);
 	execv(program.c_str(), arguments.data());
 	_exit(127);
 }
@@ -118,7 +70,7 @@ pid_t fork_worker(const std::string &program, std::vector<std::string> words, co
 } // namespace
 
 WorkerProcess::WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets,
-							 bool one_thread, const MiddlewareSpace *space, bool own_pids)
+							 bool one_thread, const MiddlewareSpace *space)
 	: what_(std::move(what))
 {
 	std::vector<std::string> words;
@@ -129,8 +81,8 @@ WorkerProcess::WorkerProcess(const std::string &program, std::string what, const
 	}
 	if (one_thread)
 		words.push_back("--one-thread");
-	pid_ = space && space->root() ? space->root()->start(words, inherited)
-								  : fork_worker(program, words, inherited, space, own_pids);
+	pid_ =
+		space && space->root() ? space->root()->start(words, inherited) : fork_worker(program, words, inherited, space);
 	if (pid_ < 0)
 		throw WorkerFailed(fmt::format("cannot start the {}: {}", what_, std::strerror(errno)));
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
@@ -146,6 +98,8 @@ WorkerProcess::~WorkerProcess()
 {
 	if (!pidfd_)
 		return;
+	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGSTOP, nullptr, 0);
+	kill_descendants(pid_);
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 	kill(-pid_, SIGKILL); // what it started: the number stays its group's until it was waited for
 	waitpid(pid_, nullptr, 0);
@@ -185,13 +139,13 @@ std::optional<std::string> WorkerProcess::stop() const
 	return fmt::format("the {} doesn't run: it is stopped ({})", what_, strsignal(stopped.si_status));
 }
 
-Worker::Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space, bool own_pids)
-	: Worker(std::move(*start(program, what, {what}, false, space, own_pids)[0]))
+Worker::Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space)
+	: Worker(std::move(*start(program, what, {what}, false, space)[0]))
 {}
 
 std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, const std::string &what,
 												   const std::vector<std::string> &sides, bool one_thread,
-												   const MiddlewareSpace *space, bool own_pids)
+												   const MiddlewareSpace *space)
 {
 	std::vector<Fd> ours, theirs;
 	for (size_t side = 0; side < sides.size(); side++) {
@@ -199,7 +153,7 @@ std::vector<std::unique_ptr<Worker>> Worker::start(const std::string &program, c
 		ours.push_back(std::move(mine));
 		theirs.push_back(std::move(its));
 	}
-	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread, space, own_pids);
+	const auto process = std::make_shared<WorkerProcess>(program, what, theirs, one_thread, space);
 	std::vector<std::unique_ptr<Worker>> workers;
 	for (size_t side = 0; side < sides.size(); side++)
 		workers.emplace_back(new Worker(process, std::move(ours[side]), sides[side]));

@@ -29,11 +29,10 @@ public:
 class WorkerProcess {
 public:
 	// `what` names it in sentences ("sender of uds-stream …"). `sockets`: the program's ends. `space`: where it runs; nullptr:
-	// where icepath does. `own_pids`: with a PID namespace of its own, so that what it starts ends with it, in whatever session; not where
-	// root has made the space.
+	// where icepath does.
 	WorkerProcess(const std::string &program, std::string what, const std::vector<Fd> &sockets, bool one_thread,
-				  const MiddlewareSpace *space, bool own_pids);
-	~WorkerProcess(); // ends it, by its pidfd, and what it started, by its process group, and reaps it
+				  const MiddlewareSpace *space);
+	~WorkerProcess(); // ends it, by its pidfd, and what it started, as its descendants and as its process group, and reaps it
 	WorkerProcess(const WorkerProcess &) = delete;
 	WorkerProcess &operator=(const WorkerProcess &) = delete;
 
@@ -56,12 +55,11 @@ private:
 class Worker {
 public:
 	// Starts a program that is one side; `what` names both in sentences ("uds-stream receiver").
-	Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space = nullptr,
-		   bool own_pids = false);
+	Worker(const std::string &program, const std::string &what, const MiddlewareSpace *space = nullptr);
 	// Starts one that is several, in a thread each, or in one; `what` names the program, `sides` each of them.
 	static std::vector<std::unique_ptr<Worker>> start(const std::string &program, const std::string &what,
 													  const std::vector<std::string> &sides, bool one_thread,
-													  const MiddlewareSpace *space = nullptr, bool own_pids = false);
+													  const MiddlewareSpace *space = nullptr);
 
 	// Sends a request and waits for its reply. Throws WorkerFailed with the worker's own sentence or with what became of it.
 	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);
