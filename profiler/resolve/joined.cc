@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "profiler/model/message_place.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::resolve {
 namespace {
@@ -16,20 +18,32 @@ template <typename T> void append(std::vector<T> &items, const std::vector<T> &m
 	items.insert(items.end(), more.begin(), more.end());
 }
 
-model::SlotCapture &slot_of(int32_t cpu, std::vector<model::SlotCapture> &slots)
-{
-	const auto found = std::ranges::find(slots, cpu, &model::SlotCapture::cpu);
-	return found != slots.end() ? *found : *slots.insert(slots.end(), {.cpu = cpu, .records = {}});
-}
+// A window may have one for each of 65536 CPUs.
+class Slots {
+public:
+	explicit Slots(std::vector<model::SlotCapture> &slots) : slots_(slots) {}
+	model::SlotCapture &of(int32_t cpu)
+	{
+		const auto [at, is_new] = places_.try_emplace(cpu, slots_.size());
+		return is_new ? slots_.emplace_back(model::SlotCapture{.cpu = cpu, .records = {}}) : slots_[at->second];
+	}
 
-// Of all `windows`, of which the last is the present one. `threads`: records of what was before them.
-std::shared_ptr<const model::Window> joined(const std::vector<model::SlotCapture> &threads,
+private:
+	std::vector<model::SlotCapture> &slots_;
+	std::unordered_map<int32_t, size_t> places_;
+};
+
+// Of all `windows`, of which the last is the present one. `threads`: of what was before them.
+std::shared_ptr<const model::Window> joined(const std::deque<ThreadRecord> &threads,
 											const std::deque<rundir::WindowBlocks> &windows)
 {
 	const auto all = std::make_shared<model::Window>(*windows.back().window);
 	const model::Window &first = *windows.front().window;
 	all->begin = first.begin;
-	all->slots = threads;
+	all->slots.clear();
+	Slots slots(all->slots);
+	for (const ThreadRecord &thread : threads)
+		slots.of(thread.slot_cpu).records.push_back(thread.record);
 	all->skipped.clear();
 	if (first.begins_midway) // of what was before, nothing is known any more
 		all->skipped.push_back({0, first.begin.monotonic_ns, 1});
@@ -39,7 +53,7 @@ std::shared_ptr<const model::Window> joined(const std::vector<model::SlotCapture
 			if (std::ranges::find(all->threads, thread.tid, &model::WindowThread::tid) == all->threads.end())
 				all->threads.push_back(thread);
 		for (const model::SlotCapture &more : one.window->slots) {
-			model::SlotCapture &slot = slot_of(more.cpu, all->slots);
+			model::SlotCapture &slot = slots.of(more.cpu);
 			if (one.window == windows.front().window)
 				slot.first = more.first; // from there on a number that isn't there is a record that was lost
 			slot.position = more.position;
@@ -72,8 +86,11 @@ std::vector<JoinedBlock> JoinWindows::add(rundir::WindowBlocks next)
 		threads_.clear();
 	} else if (last_.size() == kMostJoined) {
 		for (const model::SlotCapture &slot : last_.front().window->slots)
-			std::ranges::copy_if(slot.records, std::back_inserter(slot_of(slot.cpu, threads_).records),
-								 [](const icepath_record &record) { return record.type == ICEPATH_RECORD_THREAD; });
+			for (const icepath_record &record : slot.records)
+				if (record.type == ICEPATH_RECORD_THREAD)
+					threads_.push_back({slot.cpu, record});
+		if (threads_.size() > rundir::kMaxKeptThreads)
+			threads_.erase(threads_.begin(), threads_.end() - rundir::kMaxKeptThreads);
 		last_.pop_front();
 	}
 	last_.push_back(std::move(next));

@@ -26,9 +26,15 @@ struct JoinedBlock {
 	bool resolves(const path::Delivery &delivery) const;
 };
 
+// A record that names a thread, and the slot that it was in.
+struct ThreadRecord {
+	int32_t slot_cpu = -1;
+	icepath_record record;
+};
+
 // Sees a run's windows in their order. A record tells of what has ended, with its begin, and may be written late. So a message is resolved
 // by the records of the window that has its later stamp, of the one before, and of the one after; a message that was sent before those has
-// no complete path. Of earlier windows the records that name threads are kept. In windows that go on from each other, each cell
+// no complete path. Of earlier windows the last records that name threads are kept. In windows that go on from each other, each cell
 // that has a block has one in all of them.
 class JoinWindows {
 public:
@@ -36,7 +42,7 @@ public:
 	std::vector<JoinedBlock> add(rundir::WindowBlocks next);
 
 private:
-	std::vector<model::SlotCapture> threads_; // records that name threads, of windows before those
+	std::deque<ThreadRecord> threads_; // that name threads, of windows before those: the last kMaxKeptThreads
 	std::deque<rundir::WindowBlocks> last_; // that go on from each other: three at most
 };
 

@@ -16,6 +16,13 @@ void RunRecord::add(const model::Window &window, std::span<const model::Block> b
 		counted_[block.cell][window.probed] += counted_in(block);
 }
 
+void RunRecord::finish(model::Tail tail)
+{
+	if (is_full())
+		tail.notices.push_back("the run ended before its time was up: its directory holds as much as one may");
+	writer_->finish(tail);
+}
+
 bool RunRecord::has_messages() const
 {
 	return std::ranges::any_of(counted_, [](const auto &messages) { return messages[0] + messages[1] > 0; });

@@ -23,7 +23,8 @@ public:
 	// Throws Failure as rundir::Writer does.
 	// The blocks' window is the first argument.
 	void add(const model::Window &window, std::span<const model::Block> blocks);
-	void finish(const model::Tail &tail) { writer_->finish(tail); } // not where is_empty()
+	void finish(model::Tail tail); // not where is_empty()
+	bool is_full() const { return writer_ && writer_->is_full(); } // the run ends: rundir/limits.h
 
 	bool is_empty() const { return !writer_; }
 	bool has_messages() const;

@@ -159,7 +159,7 @@ private:
 				budget_.is_over(v);
 	}
 
-	bool goes_on() const { return !interrupted && broken_off_.empty() && cells_.any_left(); }
+	bool goes_on() const { return !interrupted && broken_off_.empty() && cells_.any_left() && !record_.is_full(); }
 
 	void rehearse()
 	{

@@ -29,6 +29,7 @@ void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const s
 	ChunkHeader header;
 	header.kind = static_cast<uint32_t>(kind);
 	header.plain_bytes = plain.size();
+	header.stored_bytes = plain.size();
 	const size_t at = out.size();
 	out.resize(at + sizeof header);
 	if (kind == ChunkKind::Stamps || kind == ChunkKind::Records) {
@@ -39,13 +40,13 @@ void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const s
 		if (ZSTD_isError(packed))
 			throw Failure(ExitCode::Internal,
 						  fmt::format("packing a part of the run failed: {}", ZSTD_getErrorName(packed)));
-		header.flags = kChunkZstd;
-		header.stored_bytes = packed;
-		out.resize(at + sizeof header + packed);
-	} else {
-		header.stored_bytes = plain.size();
-		out.insert(out.end(), plain.begin(), plain.end());
+		const bool shrinks_too_much = plain.size() / kMaxExpansion > packed;
+		header.flags = shrinks_too_much ? 0 : kChunkZstd;
+		header.stored_bytes = shrinks_too_much ? plain.size() : packed;
+		out.resize(at + sizeof header + (shrinks_too_much ? 0 : packed));
 	}
+	if (header.flags == 0)
+		out.insert(out.end(), plain.begin(), plain.end());
 	header.crc32 = chunk_crc32(header, std::span(out).subspan(at + sizeof header));
 	std::memcpy(out.data() + at, &header, sizeof header);
 }

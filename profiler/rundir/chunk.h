@@ -37,7 +37,8 @@ static_assert(sizeof(ChunkHeader) == 32);
 // IEEE 802.3 CRC-32 of both.
 uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored);
 
-// Appends one chunk to `out`. Binary kinds are packed, JSON stays readable with a pager.
+// Appends one chunk to `out`. Binary kinds are packed unless they shrink to less than kMaxExpansion allows; JSON stays readable with a
+// pager.
 // Throws Failure(Internal) where the payload is larger than kMaxChunkBytes.
 void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain);
 

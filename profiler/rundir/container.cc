@@ -19,6 +19,7 @@
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
+#include "profiler/rundir/room.h"
 #include "profiler/rundir/type_table.h"
 #include "profiler/rundir/window_json.h"
 
@@ -71,6 +72,7 @@ struct Reader::State {
 	bool partial = false, cut = false, ended = false;
 	model::Head head;
 	std::optional<model::Tail> tail;
+	Room room;
 
 	~State()
 	{
@@ -150,6 +152,9 @@ struct Reader::State {
 			refuse(offset, fmt::format("a chunk claims {} bytes, more than one can have", header.plain_bytes));
 		if (header.stored_bytes > size - at)
 			throw Cut{};
+		if (header.plain_bytes / kMaxExpansion > header.stored_bytes)
+			refuse(offset, fmt::format("a chunk claims {} bytes of {} in the file, more than {} times as many",
+									   header.plain_bytes, header.stored_bytes, kMaxExpansion));
 		// zstd adds at most a few bytes to what it can't shrink (ZSTD_COMPRESSBOUND).
 		if (header.stored_bytes > header.plain_bytes + header.plain_bytes / 256 + 1024)
 			refuse(offset, "a chunk is stored in more bytes than it holds");
@@ -201,6 +206,16 @@ struct Reader::State {
 		}
 	}
 
+	// Before memory is taken for it.
+	template <typename Take> void find_room(uint64_t offset, Take take)
+	{
+		try {
+			take();
+		} catch (const std::runtime_error &error) {
+			refuse(offset, error.what());
+		}
+	}
+
 	template <typename T> static const std::byte *take(std::vector<T> &items, uint64_t count, const std::byte *from)
 	{
 		items.resize(count);
@@ -217,6 +232,7 @@ struct Reader::State {
 									 [this](const Json &json) { return block_from_json(json, head.cells); });
 		const uint64_t stamps = std::accumulate(shape.sends.begin(), shape.sends.end(), uint64_t{0}) +
 								std::accumulate(shape.recvs.begin(), shape.recvs.end(), uint64_t{0});
+		find_room(offset, [&] { room.take_block(stamps); });
 		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(model::SendStamp));
 		const std::byte *from = plain.data();
 		for (size_t i = 0; i < shape.block.flows.size(); ++i) {
@@ -229,6 +245,9 @@ struct Reader::State {
 	WindowBlocks read_window(uint64_t offset, const std::vector<std::byte> &bytes)
 	{
 		WindowShape shape = interpret(offset, bytes, window_from_json);
+		find_room(offset, [&] {
+			room.take_window(std::accumulate(shape.records.begin(), shape.records.end(), uint64_t{0}), shape.blocks);
+		});
 		for (size_t i = 0; i < shape.records.size(); ++i)
 			take(shape.window.slots[i].records, shape.records[i],
 				 read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());

@@ -47,6 +47,8 @@ public:
 	void add(const model::Window &window, std::span<const model::Block> blocks);
 	void add(const model::Block &block) { add(*block.window, {&block, 1}); } // that was measured alone
 	void finish(const model::Tail &tail);
+	// A window more may be more than a run can have: limits.h. Time to finish.
+	bool is_full() const;
 
 private:
 	struct State;

@@ -98,7 +98,7 @@ model::Head head_from_json(const Json &json)
 	head.host_json = object_field(json, "host").dump();
 	head.isolation_json = object_field(json, "isolation").dump();
 	for (const Json &use : array_field(json, "probes", kMaxProbes))
-		head.probes.push_back({name_field(use, "layer"), name_field(use, "probe"), name_field(use, "tier")});
+		head.probes.push_back({name_field(use, "layer"), text_field(use, "probe"), name_field(use, "tier")});
 	for (const Json &cell : array_field(json, "cells", kMaxCells))
 		head.cells.push_back(cell_from_json(cell));
 	head.budget_s = number_field(json, "budget_s");

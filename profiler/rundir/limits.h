@@ -12,6 +12,14 @@ namespace icepath::rundir {
 
 inline constexpr uint64_t kMaxChunkBytes = 256u << 20; // plain bytes of one chunk
 
+// What a chunk holds is at most so many times what it takes in the file, so a reader's memory and time are bounded by the size of the file:
+// a small one can't claim to be large. Captures of real machines come to 17.
+inline constexpr uint64_t kMaxExpansion = 64;
+
+// In sum, records and stamps: a reader holds three windows that go on from each other, and of a run eight bytes for each of some latencies.
+inline constexpr uint64_t kMaxWindowBytes = 2 * kMaxChunkBytes;
+inline constexpr uint64_t kMaxRunBytes = uint64_t{64} << 30;
+
 // Parsed JSON takes some twenty times its text. Copying and printing it recurses once a level, and every new key is
 // compared with those of its object before it.
 inline constexpr uint64_t kMaxJsonBytes = 8u << 20;
@@ -28,6 +36,12 @@ inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can 
 // Of one block and of one window: a block's stamps are one chunk, the records of each slot another.
 inline constexpr uint64_t kMaxStamps = kMaxChunkBytes / sizeof(model::SendStamp);
 inline constexpr uint64_t kMaxRecords = kMaxChunkBytes / sizeof(icepath_record); // in all slots together
+
+// A window's records are resolved once for each of its blocks.
+inline constexpr uint64_t kMaxResolvedRecords = 16 * kMaxRecords;
+
+// Of windows that go on from each other: records that name threads, which are kept from all that came before.
+inline constexpr size_t kMaxKeptThreads = 65536;
 
 inline constexpr size_t kMaxSides = 65; // of one cell: a sender and 64 receivers, or the other way round
 inline constexpr size_t kMaxChannels = 64; // of one cell

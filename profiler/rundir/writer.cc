@@ -14,6 +14,7 @@
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
+#include "profiler/rundir/room.h"
 #include "profiler/rundir/type_table.h"
 #include "profiler/rundir/window_json.h"
 
@@ -90,6 +91,7 @@ struct Writer::State {
 	int fd = -1;
 	uint64_t written = 0;
 	std::vector<model::Cell> cells;
+	Room room;
 
 	[[noreturn]] void fail(const char *what) const
 	{
@@ -170,7 +172,12 @@ Writer::~Writer() = default;
 void Writer::add(const model::Window &window, std::span<const model::Block> blocks)
 {
 	std::vector<std::byte> out;
+	Room room = state_->room;
 	try {
+		uint64_t records = 0;
+		for (const model::SlotCapture &slot : window.slots)
+			records += slot.records.size();
+		room.take_window(records, blocks.size());
 		append_json(out, ChunkKind::Window, to_json(window, blocks.size()), window_from_json);
 		for (const model::SlotCapture &slot : window.slots)
 			append_chunk(out, ChunkKind::Records, std::as_bytes(std::span(slot.records)));
@@ -182,6 +189,7 @@ void Writer::add(const model::Window &window, std::span<const model::Block> bloc
 				put(stamps, flow.sends);
 				put(stamps, flow.recvs);
 			}
+			room.take_block(stamps.size() / sizeof(model::SendStamp));
 			append_chunk(out, ChunkKind::Stamps, stamps);
 		}
 	} catch (const std::runtime_error &error) {
@@ -190,7 +198,10 @@ void Writer::add(const model::Window &window, std::span<const model::Block> bloc
 	}
 	state_->write(out);
 	state_->must_be_there();
+	state_->room = room;
 }
+
+bool Writer::is_full() const { return state_->room.is_full(); }
 
 void Writer::finish(const model::Tail &tail)
 {

@@ -8,7 +8,9 @@
 #include <stdexcept>
 
 #include "profiler/failure.h"
+#include "profiler/resolve/joined.h"
 #include "profiler/rundir/container.h"
+#include "profiler/rundir/limits.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
@@ -110,6 +112,32 @@ TEST_F(Resolve, StopsWhereTheVisitorThrows)
 	visited.fails_at = 2;
 	EXPECT_THROW(resolve(run, visited, {.threads = 3}), std::runtime_error);
 	EXPECT_EQ(visited.numbers.size(), 2u);
+}
+
+// What is kept of a capture that goes on doesn't grow with it.
+TEST(Joined, KeepsTheLastNamesOfThreads)
+{
+	JoinWindows windows;
+	constexpr uint32_t kEach = 5000, kWindows = 20;
+	static_assert(kEach * kWindows > rundir::kMaxKeptThreads + 3 * kEach);
+	std::vector<JoinedBlock> blocks;
+	for (uint32_t n = 0; n < kWindows; ++n) {
+		auto window = std::make_shared<model::Window>();
+		window->begins_midway = n > 0;
+		window->ends_midway = true;
+		model::SlotCapture &slot = window->slots.emplace_back(model::SlotCapture{.cpu = 1, .records = {}});
+		for (uint32_t i = 0; i < kEach; ++i) {
+			icepath_record record{};
+			record.type = ICEPATH_RECORD_THREAD;
+			record.tid = n * kEach + i;
+			slot.records.push_back(record);
+		}
+		blocks = windows.add({window, std::vector<model::Block>(1)});
+	}
+	const std::vector<icepath_record> &records = blocks.at(0).block.window->slots.at(0).records;
+	EXPECT_EQ(records.size(), rundir::kMaxKeptThreads + 3 * kEach);
+	EXPECT_EQ(records.back().tid, kWindows * kEach - 1);
+	EXPECT_EQ(records.front().tid, kWindows * kEach - records.size());
 }
 
 TEST_F(Resolve, RefusesWhatIsNoRun)

@@ -329,7 +329,7 @@ TEST_F(HostileBlock, ChunkSizesAreBounded)
 {
 	for (const auto &[stored, plain, reason] : {std::tuple{uint64_t{0}, UINT64_MAX, "more than one can have"},
 												{UINT64_MAX, uint64_t{64}, "it was cut"},
-												{uint64_t{0}, kMaxChunkBytes, "another number of items"}}) {
+												{uint64_t{0}, kMaxChunkBytes, "more than 64 times as many"}}) {
 		ChunkHeader header;
 		header.kind = static_cast<uint32_t>(ChunkKind::Stamps);
 		header.stored_bytes = stored;
