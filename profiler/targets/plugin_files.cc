@@ -40,18 +40,30 @@ std::vector<std::string> plugin_folders()
 
 namespace {
 
-// What root loads shall be nobody else's to change: a plug-in's code runs as who loads it.
-void check_not_others(const std::string &path)
+// Whether nobody but root can put something else in its place. In a sticky folder such as /tmp others may make files, but neither rename nor
+// remove those of root.
+bool is_roots_alone(const struct stat &status)
 {
-	struct stat status{};
-	if (geteuid() != 0 || stat(path.c_str(), &status))
+	return status.st_uid == 0 && ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+								  (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0));
+}
+
+// What root loads shall be nobody else's to change: a plug-in's code runs as who loads it. `path` has no links, and all folders on it are
+// looked at, since who owns one of them may put another one below it.
+void check_not_others(const fs::path &path)
+{
+	if (geteuid() != 0)
 		return;
-	const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
-	if (status.st_uid != 0 || by_group || (status.st_mode & S_IWOTH) != 0)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("root loads no plug-in from {}, which others can change: run icepath by sudo "
-								  "from an ordinary user, or chown root and chmod go-w it",
-								  path));
+	for (fs::path part = path;; part = part.parent_path()) {
+		struct stat status{};
+		if (lstat(part.c_str(), &status) || !is_roots_alone(status))
+			throw Failure(ExitCode::Usage,
+						  fmt::format("root loads no plug-in from {}, since others can change {}: run icepath by sudo "
+									  "from an ordinary user, or chown root and chmod go-w it",
+									  path.string(), part.string()));
+		if (!part.has_relative_path())
+			return;
+	}
 }
 
 } // namespace
@@ -59,15 +71,17 @@ void check_not_others(const std::string &path)
 std::vector<std::string> plugin_paths()
 {
 	std::vector<std::string> paths;
-	for (const std::string &folder : plugin_folders()) {
+	for (const std::string &named : plugin_folders()) {
 		std::error_code none;
+		const fs::path folder = fs::canonical(named, none);
 		for (const auto &entry : fs::directory_iterator(folder, none)) {
 			const std::string file = entry.path().filename();
 			if (!file.starts_with("icepath-") || !file.ends_with(".so"))
 				continue;
 			check_not_others(folder);
-			check_not_others(entry.path());
-			paths.push_back(fs::weakly_canonical(entry.path()));
+			const fs::path plugin = fs::weakly_canonical(entry.path());
+			check_not_others(plugin);
+			paths.push_back(plugin);
 		}
 	}
 	std::sort(paths.begin(), paths.end());

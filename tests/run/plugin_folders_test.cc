@@ -61,5 +61,47 @@ TEST_F(PluginFolders, ThatOthersCanWriteAreRefused)
 	}
 }
 
+// Who can rename a folder puts another one in its place.
+TEST_F(PluginFolders, WithinAFolderThatOthersCanChangeAreRefused)
+{
+	const fs::path within = folder / "lib/icepath";
+	fs::create_directories(within);
+	fs::rename(plugin, within / "icepath-mine.so");
+	setenv("ICEPATH_PLUGIN_PATH", within.c_str(), 1);
+	EXPECT_EQ(targets::plugin_paths(), std::vector<std::string>{within / "icepath-mine.so"});
+	for (const fs::path &path : {folder, folder / "lib"}) {
+		for (const mode_t mode : {0777, 0775}) {
+			chmod(path.c_str(), mode);
+			EXPECT_THROW(targets::plugin_paths(), Failure) << path << " " << mode;
+		}
+		chmod(path.c_str(), 01777);
+		EXPECT_NO_THROW(targets::plugin_paths()) << path << ": what is root's there can't be renamed";
+		ASSERT_EQ(chown(path.c_str(), 65534, 0), 0);
+		EXPECT_THROW(targets::plugin_paths(), Failure) << path << ": but by the folder's owner";
+		chmod(path.c_str(), 0755);
+		EXPECT_THROW(targets::plugin_paths(), Failure) << path;
+		ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+	}
+	EXPECT_NO_THROW(targets::plugin_paths());
+}
+
+// A link leads where its target stands: that is looked at, and that is loaded.
+TEST_F(PluginFolders, AreLookedAtWhereLinksLead)
+{
+	const fs::path real = folder / "real", link = folder / "link", elsewhere = folder / "elsewhere";
+	fs::create_directory(real);
+	fs::create_directory(elsewhere);
+	fs::rename(plugin, elsewhere / "icepath-mine.so");
+	fs::create_symlink(elsewhere / "icepath-mine.so", real / "icepath-mine.so");
+	fs::create_directory_symlink(real, link);
+	setenv("ICEPATH_PLUGIN_PATH", link.c_str(), 1);
+	EXPECT_EQ(targets::plugin_paths(), std::vector<std::string>{elsewhere / "icepath-mine.so"});
+	for (const fs::path &path : {real, elsewhere}) {
+		ASSERT_EQ(chown(path.c_str(), 65534, 0), 0);
+		EXPECT_THROW(targets::plugin_paths(), Failure) << path;
+		ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+	}
+}
+
 } // namespace
 } // namespace icepath::run
