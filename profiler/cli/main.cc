@@ -13,9 +13,9 @@
 #include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/cli/reader.h"
 #include "profiler/cli/signals.h"
 #include "profiler/doctor/doctor.h"
-#include "profiler/privilege/identity.h"
 #include "profiler/run/descriptor_limit.h"
 
 namespace icepath::cli {
@@ -45,18 +45,6 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 
 namespace {
 
-// Of a command that reads a run and writes beside it, or nowhere.
-const std::string *run_that_is_read(const Command &command)
-{
-	if (const auto *options = std::get_if<ReportOptions>(&command))
-		return &options->run;
-	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
-		return options->output.empty() ? &options->run : nullptr;
-	if (const auto *options = std::get_if<ExportOptions>(&command))
-		return options->output.empty() ? &options->run : nullptr;
-	return nullptr;
-}
-
 // All but those that work on a stored run.
 bool starts_processes(const Command &command)
 {
@@ -77,18 +65,14 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return doctor(*options, style); // tries probes, writes nothing
 	if (const auto *options = std::get_if<CalibrateOptions>(&line.command))
 		return calibrate(*options); // watches as root, writes as the invoking user
-	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins. Root without an invoking user reads
-	// a run as its owner, unless it names another place to write to.
-	privilege::Identity user = privilege::invoking_user();
-	if (const auto *read = run_that_is_read(line.command); read && !read->empty())
-		user = privilege::reader_of(*read, user);
-	privilege::become(user);
+	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins.
+	const report::OpenFolder open = become_reader(line.command);
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
-		return flamegraph(*options);
+		return flamegraph(*options, open);
 	if (const auto *options = std::get_if<ExportOptions>(&line.command))
-		return export_files(*options);
+		return export_files(*options, open);
 	return list(std::get<ListOptions>(line.command));
 }
 

@@ -15,16 +15,16 @@ ExitCode report(const ReportOptions &options, const Style &style)
 	return ExitCode::Ok;
 }
 
-ExitCode flamegraph(const FlamegraphOptions &options)
+ExitCode flamegraph(const FlamegraphOptions &options, const report::OpenFolder &open)
 {
 	print(options.folded_only ? report::folded_of(options.run)
-							  : report::write_flamegraph(options.run, options.output) + "\n");
+							  : report::write_flamegraph(options.run, options.output, open) + "\n");
 	return ExitCode::Ok;
 }
 
-ExitCode export_files(const ExportOptions &options)
+ExitCode export_files(const ExportOptions &options, const report::OpenFolder &open)
 {
-	for (const std::string &path : report::export_run(options.run, options.formats, options.output))
+	for (const std::string &path : report::export_run(options.run, options.formats, options.output, open))
 		print(path + "\n");
 	return ExitCode::Ok;
 }

@@ -84,16 +84,15 @@ Identity reader_of(const std::string &path, const Identity &user)
 	struct stat status{};
 	if (!user.stays_root || stat(path.c_str(), &status) || status.st_uid == 0)
 		return user;
+	constexpr gid_t kNogroup = 65534;
 	const passwd *entry = getpwuid(status.st_uid);
-	if (!entry)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("{} belongs to user {}, who doesn't exist here: chown it first, or write "
-								  "elsewhere with -o",
-								  path, status.st_uid));
 	Identity owner;
 	owner.uid = status.st_uid;
+	owner.gid = kNogroup;
+	owner.name = std::to_string(status.st_uid);
 	owner.was_root = true;
-	describe(*entry, owner);
+	if (entry)
+		describe(*entry, owner);
 	return owner;
 }
 

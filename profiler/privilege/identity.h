@@ -22,8 +22,8 @@ struct Identity {
 // those variables don't name a user.
 Identity invoking_user();
 
-// Who reads a run: `user`, or, where that is root without an invoking user, the owner of `path`. So what a run directory holds is
-// read, and written beside, with no more rights than its owner's. Throws Failure(Usage) where the owner isn't a known user.
+// Who reads a run: `user`, or, where that is root without an invoking user, the owner of `path`. So a stranger's file is read with no more rights than the stranger's; an owner whom this
+// machine doesn't know has a number, and no group but nobody's. rundir::Reader refuses what this doesn't see.
 Identity reader_of(const std::string &path, const Identity &user);
 
 // Gives up every privilege for good: supplementary groups, group, user, capabilities, ambient set. Looks nothing up, so that no

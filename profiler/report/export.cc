@@ -13,14 +13,12 @@
 #include "profiler/report/messages.h"
 #include "profiler/report/path_lines.h"
 #include "profiler/report/searches.h"
-#include "profiler/report/written_file.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::report {
 namespace {
 
-namespace fs = std::filesystem;
 using model::RecvStamp;
 using model::SendStamp;
 
@@ -55,7 +53,7 @@ std::vector<uint64_t> unprobed_latencies(const model::Block &block, const model:
 
 class Hgrm : public Export {
 public:
-	Hgrm(fs::path folder, const model::Head &head) : folder_(std::move(folder)), head_(head) {}
+	Hgrm(std::shared_ptr<Folder> folder, const model::Head &head) : folder_(std::move(folder)), head_(head) {}
 
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
@@ -67,24 +65,23 @@ public:
 	{
 		std::vector<std::string> paths;
 		for (const auto &[cell, histogram] : histograms_) {
-			const fs::path path = folder_ / (plain_name(head_.cells[cell]) + ".hgrm");
-			WrittenFile file(path);
+			WrittenFile file(folder_, plain_name(head_.cells[cell]) + ".hgrm");
 			file.add(hgrm_of(histogram));
 			file.done();
-			paths.push_back(path.string());
+			paths.push_back(file.path());
 		}
 		return paths;
 	}
 
 private:
-	fs::path folder_;
+	std::shared_ptr<Folder> folder_;
 	const model::Head &head_;
 	std::map<uint32_t, stats::HdrHistogram> histograms_; // by cell
 };
 
 class Hlog : public Export {
 public:
-	explicit Hlog(const fs::path &folder) : path_(folder / "latency.hlog"), file_(path_) {}
+	explicit Hlog(const std::shared_ptr<Folder> &folder) : file_(folder, "latency.hlog") {}
 
 	void add(const model::Block &block, const model::Cell &cell) override
 	{
@@ -111,18 +108,17 @@ public:
 		if (begin_.monotonic_ns == 0)
 			file_.add(histogram_log_head(0));
 		file_.done();
-		return {path_.string()};
+		return {file_.path()};
 	}
 
 private:
-	fs::path path_;
 	WrittenFile file_;
 	model::ClockPair begin_; // of the log
 };
 
 class Csv : public Export {
 public:
-	explicit Csv(const fs::path &folder) : path_(folder / "messages.csv"), file_(path_)
+	explicit Csv(const std::shared_ptr<Folder> &folder) : file_(folder, "messages.csv")
 	{
 		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
 				  "seq,warm_up,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between\n");
@@ -160,7 +156,7 @@ public:
 	std::vector<std::string> done() override
 	{
 		file_.done();
-		return {path_.string()};
+		return {file_.path()};
 	}
 
 	bool is_of_every_block() const override { return true; }
@@ -173,15 +169,12 @@ private:
 		return text;
 	}
 
-	fs::path path_;
 	WrittenFile file_;
 };
 
 class Paths : public resolve::Visitor {
 public:
-	explicit Paths(const fs::path &folder, const model::Head &head)
-		: path_(folder / "paths.jsonl"), file_(path_), head_(head)
-	{}
+	Paths(const std::shared_ptr<Folder> &folder, const model::Head &head) : file_(folder, "paths.jsonl"), head_(head) {}
 
 	void visit(const resolve::ResolvedBlock &resolved) override
 	{
@@ -195,23 +188,22 @@ public:
 	std::string done()
 	{
 		file_.done();
-		return path_.string();
+		return file_.path();
 	}
 
 private:
-	fs::path path_;
 	WrittenFile file_;
 	const model::Head &head_;
 };
 
-std::string export_paths(const std::string &run, const fs::path &folder, const model::Head &head)
+std::string export_paths(const std::string &run, const std::shared_ptr<Folder> &folder, const model::Head &head)
 {
 	Paths paths(folder, head);
 	resolve::resolve(run, paths);
 	return paths.done();
 }
 
-std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const model::Head &head)
+std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> &folder, const model::Head &head)
 {
 	switch (format) {
 	case ExportFormat::Hgrm:
@@ -229,10 +221,10 @@ std::unique_ptr<Export> make(ExportFormat format, const fs::path &folder, const 
 } // namespace
 
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
-									const std::string &directory)
+									const std::string &directory, const OpenFolder &open)
 {
 	rundir::Reader reader(run);
-	const fs::path folder = output_directory(run, directory);
+	const std::shared_ptr<Folder> folder = output_folder(run, directory, open);
 	std::vector<std::unique_ptr<Export>> exports;
 	for (const ExportFormat format : formats)
 		if (auto made = make(format, folder, reader.head()))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A run's messages for other tools: histograms that the HdrHistogram family reads, a table of every message, and every path.
-#include <functional>
 #include <string>
 #include <vector>
+
+#include "profiler/report/written_file.h"
 
 namespace icepath::report {
 
@@ -21,6 +22,6 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "pat
 //
 // Throws Failure(Usage) where the run can't be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
-									const std::string &directory);
+									const std::string &directory, const OpenFolder &open = made_folder);
 
 } // namespace icepath::report

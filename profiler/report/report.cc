@@ -5,18 +5,17 @@
 
 #include "profiler/report/flamegraph.h"
 #include "profiler/report/notices.h"
-#include "profiler/report/quantity.h"
 #include "profiler/report/run_json.h"
-#include "profiler/report/written_file.h"
 
 namespace icepath::report {
 namespace {
 
-void write_file(const std::filesystem::path &path, const std::string &text)
+std::string write_file(const std::shared_ptr<Folder> &folder, const std::string &name, const std::string &text)
 {
-	WrittenFile file(path);
+	WrittenFile file(folder, name);
 	file.add(text);
 	file.done();
+	return file.path();
 }
 
 } // namespace
@@ -30,19 +29,18 @@ Report report_of(const std::string &run, const Style &style)
 Report report_and_write(const std::string &run, const Style &style)
 {
 	const RunResult result = analyse(run);
-	write_file(directory_of(run) / "run.json", run_json_text(result));
+	write_file(own_folder(directory_of(run)), "run.json", run_json_text(result));
 	return {terminal_report(result, style), flaws(result)};
 }
 
-std::string write_flamegraph(const std::string &run, const std::string &directory)
+std::string write_flamegraph(const std::string &run, const std::string &directory, const OpenFolder &open)
 {
 	const RunResult result = analyse(run);
-	const auto to = output_directory(run, directory);
+	const auto to = output_folder(run, directory, open);
 	const Stacks all = stacks(result);
-	write_file(to / "latency.folded", folded(all));
+	write_file(to, "latency.folded", folded(all));
 	const std::string title = fmt::format("{} · {}", result.head.command_line, result.head.started_utc);
-	write_file(to / "latency.svg", flamegraph_svg(all, messages_of_cells(result), title));
-	return (to / "latency.svg").string();
+	return write_file(to, "latency.svg", flamegraph_svg(all, messages_of_cells(result), title));
 }
 
 std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/report/terminal.h"
+#include "profiler/report/written_file.h"
 
 namespace icepath::report {
 
@@ -19,7 +20,8 @@ Report report_of(const std::string &run, const Style &style);
 Report report_and_write(const std::string &run, const Style &style);
 
 // Writes latency.folded and latency.svg into `directory`, the run directory where it is empty. Returns the SVG's path.
-std::string write_flamegraph(const std::string &run, const std::string &directory);
+std::string write_flamegraph(const std::string &run, const std::string &directory,
+							 const OpenFolder &open = made_folder);
 
 std::string json_of(const std::string &run); // what run.json holds
 std::string folded_of(const std::string &run);

@@ -10,28 +10,85 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "profiler/failure.h"
 
 namespace icepath::report {
+namespace {
 
 namespace fs = std::filesystem;
 
 // A name that nobody could know before, made anew: a link that somebody planted there isn't followed (open(2), O_EXCL). What already
 // has the final name is replaced by rename(2), and if it is a link, that is and not what it leads to.
-WrittenFile::WrittenFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".XXXXXX")
+class OwnFolder : public Folder {
+public:
+	using Folder::Folder;
+
+	int begin(const std::string &name) override
+	{
+		std::string partial = path_of(name).string() + ".XXXXXX";
+		const int fd = mkostemp(partial.data(), O_CLOEXEC);
+		if (fd < 0)
+			fail(name, errno);
+		partial_[name] = partial;
+		const mode_t mask = umask(0);
+		umask(mask);
+		if (fchmod(fd, 0666 & ~mask) == 0)
+			return fd;
+		const int why = errno;
+		close(fd);
+		drop(name);
+		fail(name, why);
+	}
+
+	void keep(const std::string &name) override
+	{
+		if (std::rename(partial_.at(name).c_str(), path_of(name).c_str()) != 0) {
+			const int why = errno;
+			drop(name);
+			fail(name, why);
+		}
+		partial_.erase(name);
+	}
+
+	void drop(const std::string &name) override
+	{
+		std::remove(partial_.at(name).c_str());
+		partial_.erase(name);
+	}
+
+private:
+	std::map<std::string, std::string> partial_; // by name
+};
+
+} // namespace
+
+void Folder::fail(const std::string &name, int why) const
 {
-	const int fd = mkostemp(partial_.data(), O_CLOEXEC);
-	if (fd < 0)
-		fail(errno);
-	const mode_t mask = umask(0);
-	umask(mask);
-	file_ = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "w") : nullptr;
+	throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o",
+											   path_of(name).string(), std::strerror(why)));
+}
+
+std::shared_ptr<Folder> own_folder(const fs::path &path) { return std::make_shared<OwnFolder>(path); }
+
+std::shared_ptr<Folder> made_folder(const fs::path &path)
+{
+	std::error_code error; // shows when the first file is opened
+	fs::create_directories(path, error);
+	return own_folder(path);
+}
+
+WrittenFile::WrittenFile(std::shared_ptr<Folder> folder, std::string name)
+	: folder_(std::move(folder)), name_(std::move(name))
+{
+	const int fd = folder_->begin(name_);
+	file_ = fdopen(fd, "w");
 	if (!file_) {
 		const int why = errno;
 		close(fd);
-		std::remove(partial_.c_str());
-		fail(why);
+		folder_->drop(name_);
+		folder_->fail(name_, why);
 	}
 }
 
@@ -40,38 +97,34 @@ WrittenFile::~WrittenFile()
 	if (!file_)
 		return;
 	std::fclose(file_);
-	std::remove(partial_.c_str());
+	folder_->drop(name_);
 }
 
 void WrittenFile::check(const fs::path &path)
 {
-	WrittenFile tried(path);
+	const auto folder = own_folder(path.parent_path());
+	const WrittenFile tried(folder, path.filename());
 	std::error_code none;
 	if (fs::is_directory(path, none))
-		tried.fail(EISDIR);
+		folder->fail(path.filename(), EISDIR);
 }
 
 void WrittenFile::add(const std::string &text)
 {
 	if (std::fwrite(text.data(), 1, text.size(), file_) != text.size())
-		fail(errno);
+		folder_->fail(name_, errno);
 }
 
 void WrittenFile::done()
 {
 	std::FILE *file = file_;
 	file_ = nullptr;
-	if (std::fclose(file) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+	if (std::fclose(file) != 0) {
 		const int why = errno;
-		std::remove(partial_.c_str());
-		fail(why);
+		folder_->drop(name_);
+		folder_->fail(name_, why);
 	}
-}
-
-void WrittenFile::fail(int why)
-{
-	throw Failure(ExitCode::Usage, fmt::format("{} can't be written: {}; choose another directory with -o",
-											   path_.string(), std::strerror(why)));
+	folder_->keep(name_);
 }
 
 fs::path directory_of(const std::string &run)
@@ -79,13 +132,9 @@ fs::path directory_of(const std::string &run)
 	return fs::is_directory(run) ? fs::path(run) : fs::path(run).parent_path();
 }
 
-fs::path output_directory(const std::string &run, const std::string &wanted)
+std::shared_ptr<Folder> output_folder(const std::string &run, const std::string &wanted, const OpenFolder &open)
 {
-	if (wanted.empty())
-		return directory_of(run);
-	std::error_code error; // shows when the first file is opened
-	fs::create_directories(wanted, error);
-	return wanted;
+	return wanted.empty() ? own_folder(directory_of(run)) : open(wanted);
 }
 
 } // namespace icepath::report

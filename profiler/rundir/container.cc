@@ -95,6 +95,12 @@ struct Reader::State {
 			throw Failure(ExitCode::Usage, fmt::format("{} can't be read: {}", path, std::strerror(errno)));
 		if (!S_ISREG(status.st_mode))
 			throw Failure(ExitCode::Usage, fmt::format("{} isn't an icepath capture: it isn't a regular file", path));
+		// Asked of what was opened, which no name can be exchanged for meanwhile.
+		if (::geteuid() == 0 && status.st_uid != 0)
+			throw Failure(ExitCode::Usage,
+						  fmt::format("root doesn't read {}, which belongs to user {}: chown it first, or "
+									  "read it as its owner",
+									  path, status.st_uid));
 		size = static_cast<uint64_t>(status.st_size);
 		partial = path.ends_with(".partial");
 	}

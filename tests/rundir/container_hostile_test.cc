@@ -2,6 +2,7 @@
 // A container may have been written by anybody: whatever it holds, it is read as it is or refused in a sentence, without taking
 // memory or time for what it claims.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <functional>
@@ -140,6 +141,17 @@ TEST_F(HostileContainer, NestingIsBounded)
 		EXPECT_TRUE(says(complaint(head_with(nested(levels, "[", "]"))), "nested deeper than 32 levels")) << levels;
 	EXPECT_TRUE(says(complaint(head_with(nested(1000000, "{\"x\":", "}"))), "nested deeper than 32 levels"));
 	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '['), "")), "nested deeper than 32 levels"));
+}
+
+// Whoever asked for it: what was opened is asked, so no name can be exchanged for another meanwhile.
+TEST_F(HostileContainer, RootReadsNobodyElsesFile)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	write_run(true);
+	EXPECT_EQ(complaint(run), "");
+	ASSERT_EQ(chown(whole.c_str(), 65534, 65534), 0);
+	EXPECT_TRUE(says(complaint(run), "root doesn't read " + whole + ", which belongs to user 65534"));
 }
 
 TEST_F(HostileContainer, TextsArePrintableAndNamesAreCut)
