@@ -37,6 +37,7 @@ protected:
 	void break_section(const std::string &section)
 	{
 		const fs::path bin = fs::path(icepath_program()).parent_path();
+		fs::permissions(folder.path(), fs::perms(0755)); // root loads no plug-in that others can change
 		fs::create_directories(folder.path() / "lib");
 		fs::create_directories(folder.path() / "bin");
 		fs::copy(bin / "../lib/icepath", folder.path() / "lib/icepath");

@@ -58,6 +58,33 @@ TEST(InvokingUser, OwnsTheFilesAndRunsEverythingButTheHelper)
 	}
 }
 
+// Records have the names of all tasks that had a worker's CPU, and a plug-in may read whatever its process has.
+TEST(InvokingUser, WorkersHaveNoRecords)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	Running running(
+		{icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "6", "-o", "out"},
+		folder.path());
+	for (int i = 0; i < 1000 && running.err_so_far().find("round 2") == std::string::npos; i++)
+		std::this_thread::sleep_for(10ms);
+	size_t maps = 0;
+	for (const char *side : {"initiator", "responder"})
+		for (const pid_t worker : children_named(running.pid(), side))
+			for (const auto &entry :
+				 std::filesystem::directory_iterator("/proc/" + std::to_string(worker) + "/fdinfo")) {
+				std::ifstream file(entry.path());
+				for (std::string line; std::getline(file, line);)
+					if (line.starts_with("value_size:")) { // of a BPF map
+						EXPECT_EQ(line, "value_size:\t64") << "more than how far a slot is filled";
+						maps++;
+					}
+			}
+	EXPECT_EQ(maps, 2u) << "each worker has one";
+	EXPECT_EQ(running.wait(30s).exit_code, 0);
+}
+
 TEST(InvokingUser, PlainRootStaysRootAndSaysSo)
 {
 	if (geteuid() != 0)
