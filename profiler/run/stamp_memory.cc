@@ -38,17 +38,15 @@ const uint8_t *StampMemory::stamps_at(uint32_t channel, uint32_t end) const
 
 std::vector<model::SendStamp> StampMemory::sends(uint32_t channel, uint32_t end, uint64_t count) const
 {
-	std::vector<model::SendStamp> stamps(std::min<uint64_t>(count, capacity_));
-	std::memcpy(stamps.data(), stamps_at(channel, end), stamps.size() * sizeof(model::SendStamp));
-	return stamps;
+	const auto *first = reinterpret_cast<const model::SendStamp *>(stamps_at(channel, end));
+	return {first, first + std::min<uint64_t>(count, capacity_)};
 }
 
 std::vector<model::RecvStamp> StampMemory::recvs(uint32_t channel, uint32_t end, uint64_t count) const
 {
-	std::vector<model::RecvStamp> stamps(std::min<uint64_t>(count, capacity_));
-	std::memcpy(stamps.data(), stamps_at(channel, end) + size_t{capacity_} * sizeof(model::SendStamp),
-				stamps.size() * sizeof(model::RecvStamp));
-	return stamps;
+	const auto *first = reinterpret_cast<const model::RecvStamp *>(stamps_at(channel, end) +
+																   size_t{capacity_} * sizeof(model::SendStamp));
+	return {first, first + std::min<uint64_t>(count, capacity_)};
 }
 
 } // namespace icepath::run
