@@ -16,8 +16,8 @@
 #if defined(__clang__) && CAPNP_VERSION < 1000000
 // What capnp/blob.h of 0.9 looks for, and C++20 as clang has it doesn't make up: clang-tidy reads this file.
 namespace kj {
-inline bool operator==(const char *one, const StringPtr &other) { return other == one; }
-inline bool operator!=(const char *one, const StringPtr &other) { return !(other == one); }
+inline bool operator==(const char *one, const StringPtr &other) { return StringPtr(one) == other; }
+inline bool operator!=(const char *one, const StringPtr &other) { return !(StringPtr(one) == other); }
 } // namespace kj
 #endif
 #include <capnp/rpc-twoparty.h>

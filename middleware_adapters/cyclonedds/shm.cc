@@ -77,7 +77,7 @@ struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
 		: WindowedEnd(how, what, kLongestWindow), type(static_cast<uint32_t>(how.payload_bytes))
 	{}
-	~icepath_endpoint()
+	~icepath_endpoint() override
 	{
 		if (in_loan)
 			ddsi_serdata_unref(in_loan);

@@ -104,7 +104,7 @@ void check_type(const std::string &name, const Json &ours, const Json &theirs)
 	for (const Json &field : ours.at("fields")) {
 		bool there = false, same = false;
 		for (const Json &other : fields) {
-			const bool named = text_field(other, "name") == field.at("name");
+			const bool named = text_field(other, "name") == text_field(field, "name");
 			there = there || named;
 			same = same || (named && unsigned_field(other, "offset", UINT32_MAX) == field.at("offset") &&
 							unsigned_field(other, "bytes", UINT32_MAX) == field.at("bytes"));
@@ -121,7 +121,7 @@ void check_type(const std::string &name, const Json &ours, const Json &theirs)
 void check_type_table(const Json &table)
 {
 	const Json ours = type_table();
-	if (text_field(table, "byte_order") != ours.at("byte_order"))
+	if (text_field(table, "byte_order") != text_field(ours, "byte_order"))
 		throw std::runtime_error("it was written by a machine of the other byte order");
 	const Json &types = object_field(table, "types");
 	for (const auto &[name, type] : ours.at("types").items())
