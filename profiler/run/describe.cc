@@ -23,6 +23,26 @@ template <size_t N> std::string text(const char (&field)[N]) { return model::pri
 
 } // namespace
 
+targets::Target target_of(const std::string &plugin, const worker::TargetReply &told)
+{
+	return {plugin,
+			text(told.name),
+			text(told.summary),
+			text(told.library_version),
+			targets::waits_of(told.waits),
+			targets::mechanisms_of(told.mechanisms),
+			targets::traits_of(told.capabilities),
+			told.max_payload_bytes,
+			told.max_part_bytes,
+			text(told.max_payload_why),
+			text(told.why_not),
+			targets::waits_of(told.fanin_waits),
+			told.fanin_max_bytes,
+			told.qos,
+			text(told.daemon),
+			text(told.why_no_daemon)};
+}
+
 std::vector<targets::Target> describe_targets(std::vector<std::string> &notices)
 {
 	const std::vector<std::string> paths = targets::plugin_paths();
@@ -52,11 +72,7 @@ std::vector<targets::Target> describe_plugins(const std::vector<std::string> &pa
 				const worker::TargetReply told = describer.ask(request, {}, none).target;
 				if (told.name[0] == 0)
 					break;
-				targets.push_back({path, text(told.name), text(told.summary), text(told.library_version),
-								   targets::waits_of(told.waits), targets::mechanisms_of(told.mechanisms),
-								   targets::traits_of(told.capabilities), told.max_payload_bytes, told.max_part_bytes,
-								   text(told.max_payload_why), text(told.why_not), targets::waits_of(told.fanin_waits),
-								   told.fanin_max_bytes, told.qos, text(told.daemon), text(told.why_no_daemon)});
+				targets.push_back(target_of(path, told));
 			}
 		} catch (const WorkerFailed &failure) {
 			notices.push_back(failure.what());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/targets/target.h"
+#include "profiler/worker/protocol.h"
 
 namespace icepath::run {
 
@@ -13,5 +14,8 @@ namespace icepath::run {
 std::vector<targets::Target> describe_targets(std::vector<std::string> &notices);
 // The same of plug-ins that are no transports of a run.
 std::vector<targets::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices);
+
+// As a worker told it of the plug-in at that path. Nothing in the reply is believed.
+targets::Target target_of(const std::string &plugin, const worker::TargetReply &told);
 
 } // namespace icepath::run
