@@ -3,7 +3,7 @@
 #
 #   make             build, but no test               make test         build and run every test
 #   make run         measure with the default plan    make bench        compare with others' tools
-#   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan
+#   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan; make fuzz: libFuzzer
 #   make install     honours DESTDIR and PREFIX       make format       lay out the source
 #   make vmtest      every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
 #   make clean                                        make tidy         clang-tidy
@@ -37,9 +37,12 @@ comma := ,
 CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DICEPATH_WERROR=$(WERROR) \
 	$(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache \
 		-DCMAKE_CXX_COMPILER_LAUNCHER="env;CCACHE_SLOPPINESS=pch_defines$(comma)time_macros;ccache")
+# libFuzzer is a part of clang.
+CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps middleware-deps test-deps run test vmtest bench install sanitize format tidy clean
+.PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm vmtest bench install
+.PHONY: sanitize fuzz fuzz-corpus format check-format tidy tidy-recent clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -81,6 +84,15 @@ test: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/run.sh $(BUILD)
 
+# The parts of it: what needs no probes; what has the machine for itself; the same in a virtual one.
+test-unit test-machine test-vm: all-with-tests
+test-unit:
+	$(Q)tests/run.sh $(BUILD) --label-exclude machine
+test-machine:
+	$(Q)tests/run.sh $(BUILD) --label-regex machine --exclude-regex '^vm$$'
+test-vm:
+	$(Q)tests/run.sh $(BUILD) --tests-regex '^vm$$'
+
 vmtest: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
@@ -96,9 +108,20 @@ bench: test-deps
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
 
-sanitize: test-deps
-	$(Q)$(MAKE) all-with-tests BUILD=build-sanitize CMAKE_FLAGS="-DICEPATH_SANITIZE=ON $(CMAKE_FLAGS)"
-	$(Q)ctest --test-dir build-sanitize --output-on-failure --label-exclude machine -j $(JOBS)
+sanitize: develop-deps
+	$(Q)$(MAKE) configure BUILD=build-memory SANITIZE=memory
+	$(Q)ninja -C build-memory -j $(JOBS) $(NINJA_FLAGS) tests
+	$(Q)tests/run.sh build-memory --label-exclude 'machine|program'
+
+FUZZ_SECONDS ?= 60
+fuzz: develop-deps
+	$(Q)$(MAKE) configure BUILD=build-memory SANITIZE=memory
+	$(Q)ninja -C build-memory -j $(JOBS) $(NINJA_FLAGS) fuzzers
+	$(Q)tests/fuzz/run.sh build-memory $(FUZZ_SECONDS)
+
+# Of the tree: what tests/fuzz/corpus.cc makes.
+fuzz-corpus: all-with-tests
+	$(Q)$(BUILD)/bin/fuzz_corpus tests/fuzz/corpus
 
 .PHONY: test-bare-root
 test-bare-root: develop-deps
@@ -111,8 +134,15 @@ develop-deps:
 format: test-deps
 	$(Q)git ls-files '*.h' '*.c' '*.cc' | xargs clang-format-19 -i
 
+check-format: test-deps
+	$(Q)mkdir -p $(BUILD)
+	$(Q)tests/house/check.sh layout . $(BUILD)
+
 tidy: develop-deps all-with-tests
-	$(Q)git ls-files '*.cc' | xargs -P $(JOBS) -n 4 clang-tidy-19 -p $(BUILD) --quiet
+	$(Q)tests/house/tidy.sh $(BUILD) all
+
+tidy-recent: develop-deps all-with-tests
+	$(Q)tests/house/tidy.sh $(BUILD) 50 230
 
 clean:
-	$(Q)rm -rf $(BUILD) build-sanitize
+	$(Q)rm -rf $(BUILD) build-memory

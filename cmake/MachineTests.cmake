@@ -7,6 +7,7 @@
 # as a run of a minute, so each of them is one test.
 function(machine_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" TOGETHER)
+  set_property(GLOBAL APPEND PROPERTY ICEPATH_MACHINE_TESTS ${target})
   set(alone -)
   foreach(suite ${arg_TOGETHER})
     string(APPEND alone "${suite}.*:")

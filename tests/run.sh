@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every test of a build folder and closes with a count that names what was skipped and why: tests/run.sh BUILD
+# Runs every test of a build folder, or those that options of ctest choose, and closes with a count that names what was skipped and why:
+# tests/run.sh BUILD [OPTION…]
 set -u
 build=$1
+shift
 report=$(cd "$build" && pwd)/tests.xml
 
 # Tests of the whole need root, as icepath itself does for its probes; without sudo they are skipped and say so.
@@ -16,7 +18,7 @@ trap : INT
 
 # Four for each CPU, as those of middleware sleep most of the time; what polls counts for four (PROCESSORS).
 $as_root ctest --test-dir "$build" --output-on-failure --no-tests=error --output-junit "$report" \
-	-j "${JOBS:-$((4 * $(nproc)))}" </dev/null
+	-j "${JOBS:-$((4 * $(nproc)))}" "$@" </dev/null
 status=$?
 [ -z "$as_root" ] || $as_root chown -R "$owner" "$build"
 

@@ -16,7 +16,7 @@ spdx() {
 	files | while read -r file; do
 		[ -f "$file" ] || continue
 		case $file in
-		LICENSES/* | *.json | *.svg | *.png | *.icp | *.folded | *.csv) continue ;; # texts of licences, and data without comments
+		LICENSES/* | *.json | *.svg | *.png | *.icp | *.folded | *.csv | tests/fuzz/corpus/*) continue ;; # texts of licences, and data without comments
 		ebpf/CMakeLists.txt) licence=Apache-2.0 ;;
 		ebpf/* | *.bpf.c) licence='GPL-2.0-only OR BSD-2-Clause' ;;
 		*) licence=Apache-2.0 ;;

@@ -43,7 +43,7 @@ model::Block small_block(size_t cell, bool probed)
 	return make_block(small_head().cells[cell], plan);
 }
 
-TEST(ReportFuzz, ChangedContainersAreReportedOrRefused)
+TEST(ReportDamage, ChangedContainersAreReportedOrRefused)
 {
 	const rundir::TemporaryDirectory temporary;
 	{
@@ -74,7 +74,7 @@ template <typename T> void change_some(std::vector<T> &items, std::mt19937_64 &r
 	}
 }
 
-TEST(ReportFuzz, UntruthfulStampsAndRecordsNeverBreakAReport)
+TEST(ReportDamage, UntruthfulStampsAndRecordsNeverBreakAReport)
 {
 	std::mt19937_64 random(8);
 	for (int i = 0; i < 300; ++i) {

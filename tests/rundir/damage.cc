@@ -6,7 +6,6 @@
 #include "profiler/rundir/chunk.h"
 
 namespace icepath::rundir {
-namespace {
 
 void mend_checksums(std::string &bytes)
 {
@@ -22,7 +21,24 @@ void mend_checksums(std::string &bytes)
 	}
 }
 
-} // namespace
+std::string unpacked(const std::string &bytes)
+{
+	std::string plain = bytes.substr(0, sizeof kMagic);
+	for (size_t at = sizeof kMagic; at < bytes.size();) {
+		ChunkHeader header;
+		std::memcpy(&header, bytes.data() + at, sizeof header);
+		at += sizeof header;
+		const std::vector<std::byte> payload =
+			unpack_chunk(header, std::as_bytes(std::span(bytes).subspan(at, header.stored_bytes)));
+		at += header.stored_bytes;
+		header.flags = 0;
+		header.stored_bytes = payload.size();
+		plain.append(reinterpret_cast<const char *>(&header), sizeof header);
+		plain.append(reinterpret_cast<const char *>(payload.data()), payload.size());
+	}
+	mend_checksums(plain);
+	return plain;
+}
 
 std::string damaged(const std::string &bytes, std::mt19937 &random)
 {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A container of any bytes, through everything right of the run directory: reports come out, or Failure(Usage), nothing else. Checksums
+// are made to fit, since nothing behind one that doesn't would be tried.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "profiler/failure.h"
+#include "profiler/report/flamegraph.h"
+#include "profiler/report/run_json.h"
+#include "profiler/report/terminal.h"
+#include "tests/rundir/damage.h"
+
+namespace {
+
+void must(bool holds)
+{
+	if (!holds)
+		std::abort();
+}
+
+void report_all(const std::string &run)
+{
+	using namespace icepath::report;
+	const RunResult result = analyse(run);
+	for (const CellResult &cell : result.cells) {
+		uint64_t incomplete = 0;
+		for (const uint64_t count : cell.incomplete)
+			incomplete += count;
+		must(cell.complete() + incomplete == cell.probed);
+		must(cell.layers.sum_error_ns() == 0);
+	}
+	must(!terminal_report(result, {.unicode = true}).empty());
+	must(nlohmann::json::accept(run_json_text(result)));
+	must(!flamegraph_svg(stacks(result), messages_of_cells(result), "x").empty());
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	std::string bytes(reinterpret_cast<const char *>(data), size);
+	icepath::rundir::mend_checksums(bytes);
+	const int fd = memfd_create("icepath-fuzz", MFD_CLOEXEC);
+	must(fd >= 0 && write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+	try {
+		report_all("/proc/self/fd/" + std::to_string(fd));
+	} catch (const icepath::Failure &failure) {
+		must(failure.code() == icepath::ExitCode::Usage);
+	}
+	close(fd);
+	return 0;
+}
