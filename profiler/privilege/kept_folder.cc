@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -103,17 +102,10 @@ private:
 	std::map<std::string, std::string> begun_; // by name: what it is called until it is kept
 };
 
-void keep_for_files()
-{
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		_exit(1);
-	limit_capabilities({CAP_DAC_OVERRIDE});
-}
-
 void serve(int socket, const std::string &path)
 {
 	Keeper keeper(path);
-	keep_for_files();
+	keep_as_root({CAP_DAC_OVERRIDE}); // the folder may be another's
 	Request request{};
 	for (std::vector<Fd> none; channel::receive(socket, &request, sizeof request, none); none.clear()) {
 		Fd made;

@@ -43,7 +43,24 @@ bool proc_hides_processes()
 	return false;
 }
 
+// By executing a program, or in any other way.
+void gain_nothing_but(const Capabilities &kept)
+{
+	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+		if (std::ranges::find(kept, capability) == kept.end())
+			must(prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0, "bounding set");
+	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient capabilities");
+}
+
 } // namespace
+
+void keep_as_root(const Capabilities &kept)
+{
+	must(setgroups(0, nullptr) == 0, "setgroups");
+	gain_nothing_but(kept);
+	limit_capabilities(kept);
+}
 
 void limit_capabilities(const Capabilities &kept)
 {
@@ -68,11 +85,7 @@ void keep_only(const Rights &kept, const Identity &user, pid_t icepath)
 	must(clearenv() == 0, "clearenv");
 	const rlimit no_core{0, 0};
 	must(setrlimit(RLIMIT_CORE, &no_core) == 0, "setrlimit");
-	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
-	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
-		if (std::ranges::find(kept.capabilities, capability) == kept.capabilities.end())
-			must(prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0, "bounding set");
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	gain_nothing_but(kept.capabilities);
 	must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0, "keepcaps"); // from 0 to another user all would be lost
 	const std::vector<gid_t> groups = kept.becomes_user ? user.groups : std::vector<gid_t>();
 	must(setgroups(groups.size(), groups.data()) == 0, "setgroups");

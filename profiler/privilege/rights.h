@@ -30,6 +30,10 @@ void keep_only(const Rights &kept, const Identity &user, pid_t icepath);
 // After keep_only(), of one that becomes the user: now it is the user, for good, and has no capability. Throws Failure(MachineCannot).
 void become_real_user();
 
+// Of a process that stays user 0, since files that it makes or takes away are root's: no other group, no new privileges, and these
+// capabilities alone. Throws Failure(MachineCannot).
+void keep_as_root(const Capabilities &kept);
+
 // Of those that keep_only() left, these remain. Throws Failure(MachineCannot).
 void limit_capabilities(const Capabilities &kept);
 

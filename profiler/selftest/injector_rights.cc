@@ -3,15 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -34,8 +31,6 @@ const privilege::Capabilities kForInjecting = {
 	CAP_SYS_PTRACE, // the namespaces of the user's processes, and /proc/PID/status under hidepid
 	CAP_NET_ADMIN, // the last one: a filter of a device's, where the kernel has no links for that (TCX came with Linux 6.6)
 };
-
-constexpr std::array<int, 1> kForRemoving = {CAP_DAC_OVERRIDE};
 
 void must(bool done, const char *what)
 {
@@ -70,26 +65,6 @@ void forget_environment()
 	must(setenv(kStretchVariable, kept.c_str(), 1) == 0, "setenv");
 }
 
-// While it is root: who isn't has no CAP_SETPCAP. Nothing is executed, so it doesn't matter where that lacks.
-void bound_capabilities(std::span<const int> kept_ones)
-{
-	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
-		if (std::ranges::find(kept_ones, capability) == kept_ones.end())
-			prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-}
-
-void set_capabilities(std::span<const int> kept_ones)
-{
-	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient capabilities");
-	std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
-	for (const int capability : kept_ones) {
-		sets[CAP_TO_INDEX(capability)].permitted |= CAP_TO_MASK(capability);
-		sets[CAP_TO_INDEX(capability)].effective |= CAP_TO_MASK(capability);
-	}
-	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-	must(syscall(SYS_capset, &header, sets.data()) == 0, "capset");
-}
-
 } // namespace
 
 void leave_the_users_session()
@@ -116,11 +91,6 @@ void keep_rights_for_injecting(bool with_filters_of_devices, const privilege::Id
 	must(setenv(kStretchVariable, kept.c_str(), 1) == 0, "setenv");
 }
 
-void keep_rights_for_removing()
-{
-	must(setgroups(0, nullptr) == 0, "setgroups");
-	bound_capabilities(kForRemoving);
-	set_capabilities(kForRemoving);
-}
+void keep_rights_for_removing() { privilege::keep_as_root({CAP_DAC_OVERRIDE}); }
 
 } // namespace icepath::selftest

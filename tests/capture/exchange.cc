@@ -30,6 +30,20 @@ bool play(int socket, bool first)
 	return true;
 }
 
+// What workers see of the slots: how far each was filled at the last of some steps. The last slot has records of user space's besides.
+void expect_fills(const Capture &capture, const std::vector<icepath_slot> &heads)
+{
+	const size_t bytes = sizeof(icepath_fill) * capture.slot_count();
+	auto *fills = static_cast<icepath_fill *>(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, capture.fills_fd(), 0));
+	if (fills == MAP_FAILED)
+		throw std::runtime_error("cannot map how far the slots are filled");
+	for (uint32_t i = 0; i + 1 < capture.slot_count(); i++) {
+		const uint32_t position = heads[heads.size() - capture.slot_count() + i].position;
+		EXPECT_EQ(fills[i].position, position == 0 ? 0 : (position - 1) / ICEPATH_FILL_STEP * ICEPATH_FILL_STEP);
+	}
+	munmap(fills, bytes);
+}
+
 } // namespace
 
 std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepath_slot> &heads)
@@ -52,6 +66,7 @@ std::vector<icepath_record> copy_slots(const Capture &capture, std::vector<icepa
 		}
 	}
 	munmap(memory, bytes);
+	expect_fills(capture, heads);
 	return all;
 }
 
