@@ -140,6 +140,13 @@ TEST_F(RightsTest, EndWhereTheProcessBecomesItsRealUser)
 			  0);
 }
 
+bool ends_within(pid_t child, int patience_ms)
+{
+	const Fd pidfd = pidfd_of(child);
+	pollfd end{pidfd.get(), POLLIN, 0};
+	return poll(&end, 1, patience_ms) == 1;
+}
+
 // The invoking user may end what works for them, and may neither trace it nor take its descriptors.
 TEST_F(RightsTest, LeaveItToTheUserToEndTheProcess)
 {
@@ -168,6 +175,9 @@ TEST_F(RightsTest, LeaveItToTheUserToEndTheProcess)
 				  return kill(helper, SIGKILL) == 0 ? 0 : 16;
 			  }),
 			  0);
+	const bool by_user = ends_within(helper, 2000);
+	kill(helper, SIGKILL);
+	EXPECT_TRUE(by_user);
 	int status = 0;
 	waitpid(helper, &status, 0);
 	EXPECT_TRUE(WIFSIGNALED(status));
