@@ -153,9 +153,9 @@ TEST_F(RootSpaceTest, PutsNothingWhereItDoesNotBelong)
 		one.push_back({path, Fd(open("/usr", O_PATH | O_DIRECTORY))});
 		EXPECT_THROW(space.make_of(one), Failure) << path;
 	}
-	std::vector<Kept> nested;
+	std::vector<Kept> nested; // where there is a place: without one, it is refused for that
 	nested.push_back({"/tmp/a", Fd(open("/usr", O_PATH | O_DIRECTORY))});
-	nested.push_back({"/tmp/a/b", Fd(open("/usr", O_PATH | O_DIRECTORY))});
+	nested.push_back({"/tmp/a/bin", Fd(open("/usr", O_PATH | O_DIRECTORY))});
 	EXPECT_THROW(space_.make_of(nested), Failure);
 	EXPECT_EQ(mounts_here(), before);
 }
