@@ -29,6 +29,8 @@ Arguments strictly(Arguments arguments)
 
 std::string nobody() { return std::to_string(getpwnam("nobody")->pw_uid); }
 
+constexpr const char *kReadOnlyRun =
+	"exec unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o ro run /run && exec \"$@\"' sh \"$@\"";
 constexpr const char *kFullShm = "exec unshare --mount sh -c 'mount -t tmpfs -o size=64k full /dev/shm && "
 								 "dd if=/dev/zero of=/dev/shm/full bs=4k 2>/dev/null; exec \"$@\"' sh \"$@\"";
 
@@ -213,6 +215,13 @@ std::vector<Fault> make_faults()
 		 {.before = start_another, .after = expect_the_others_pid}},
 
 		// What is used up.
+		{"RunReadOnly",
+		 "/run can't be written",
+		 run_of("pipe"),
+		 "CPUs can't be claimed against other runs, so don't begin one beside this: /run/icepath can't be opened",
+		 0,
+		 Kept::Whole,
+		 {.shell = kReadOnlyRun}},
 		{"ShmFull",
 		 "/dev/shm is full",
 		 run_of("boost-mq,pipe"),
