@@ -26,8 +26,12 @@ uid_t user_of_traced(const Identity &user)
 {
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
-	make_claim_folder();
 	return user.uid;
+}
+
+std::string text_of(const HelperReply &reply)
+{
+	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};
 }
 
 HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &cpus)
@@ -44,19 +48,12 @@ HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &c
 
 } // namespace
 
-namespace {
-
-std::string text_of(const HelperReply &reply)
-{
-	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};
-}
-
-} // namespace
-
 Helper::Helper(const Identity &user)
 	: process_("icepath-helper", user, for_loading(),
 			   [uid = user_of_traced(user)](int socket, pid_t icepath) { serve(socket, icepath, uid); })
-{}
+{
+	make_claim_folder(); // for claim(), by which nobody is root any more
+}
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
