@@ -81,6 +81,14 @@ run_as_user() { # SECONDS TARGETS
 		[ -s run/run.json ] && [ -z "$(find run ! -user nobody)" ]
 }
 
+# As where AppArmor or a container forbids them: icepath-space makes those of middleware. SECONDS TARGETS
+without_user_namespaces() {
+	echo 0 >/proc/sys/user/max_user_namespaces && run_as_user "$1" "$2"
+	result=$?
+	echo 1000 >/proc/sys/user/max_user_namespaces
+	return $result
+}
+
 was_denied_nothing() { ! dmesg | grep 'apparmor="DENIED"' >/tmp/denied.txt || { sort -u /tmp/denied.txt; return 1; }; }
 
 # TIER: each injection but one can be made on this kernel, and is measured by at least six pairs. The matrix is on the console; its
@@ -100,6 +108,7 @@ selftest() {
 for steps; do
 	case $steps in
 	selftest-*) step "selftest, ${steps#selftest-}" selftest "${steps#selftest-}" ;;
+	without-user-namespaces) step "middleware without user namespaces" without_user_namespaces 60 zeromq/ipc,iceoryx,mqtt/qos0 ;;
 	doctor) step doctor doctor_can_run ;;
 	doctor-tiers) step "doctor, every tier" gtest test_end_to_end 'All/Doctor.*' ;;
 	memory) step "shared memory" gtest test_transports 'SharedMapping.*' ;;

@@ -27,6 +27,7 @@ fentry every-fentry
 kprobe every-kprobe
 tracepoint every-tracepoint
 middleware
+without-user-namespaces
 conformance
 confined user-100-all-transports not-denied
 confined user-100-all-installed not-denied'
