@@ -117,15 +117,6 @@ def check_path(path, block, lines, checker, tally, lost):
             tally.shares(segment, checker.shares(segment, segment["begin_ns"], segment["end_ns"]))
 
 
-def timelines(events, begin, end, lag, title, paths):
-    if not lag.known() or title not in lag.calls_ns:
-        lines = Timelines(events, begin, end)
-        lag.learn_calls(title, paths, lines)
-        if not lag.known():
-            lag.learn(paths, lines)
-    return Timelines(events, begin, end, lag.ns, lag.calls_ns[title])
-
-
 def check(path, script, runs, slack_ns, spare=0):
     tally, told = Tally(), trace.Trace(script)
     hidden, lag = {}, Lag()
@@ -134,7 +125,8 @@ def check(path, script, runs, slack_ns, spare=0):
             begin = group[0][0]["begin_ns"] - MARGIN_NS
             end = max(block["end_ns"] for block, _ in group) + MARGIN_NS
             title = " beside ".join(block["title"] for block, _ in group)
-            lines = timelines(told.between(begin, end), begin, end, lag, title, [one for _, at in group for one in paths_of(file, at)])
+            events = told.between(begin, end)
+            lines = Timelines(events, begin, end, *lag.learn(events, title, (one for _, at in group for one in paths_of(file, at))))
             checker = Checker(lines, slack_ns)
             for cpu, count in lines.hidden.items():
                 hidden[cpu] = hidden.get(cpu, 0) + count
@@ -144,7 +136,8 @@ def check(path, script, runs, slack_ns, spare=0):
                     check_path(one, block, lines, checker, tally, told.lost_in(one["send_ns"], one["recv_ns"]))
     told.to_the_end()
     result = tally.result(slack_ns, spare)
-    result["perf"] = {"first_by_ns": lag.ns, "lost": told.lost, "switches_hidden_from_it": hidden, "lines_not_understood": told.unread}
+    result["perf"] = {"first_by_ns": {"min": min(lag.by_block, default=0), "max": max(lag.by_block, default=0)}, "lost": told.lost,
+                      "switches_hidden_from_it": hidden, "lines_not_understood": told.unread}
     return result
 
 
@@ -161,7 +154,8 @@ def main():
             path, script, runs = read_recording(chosen, folder)
         result = check(path, script, runs, chosen.slack, chosen.spare)
     print(table(result))
-    print(f"perf's stamp of an event is {result['perf']['first_by_ns']} ns before icepath's, as a rule: its events are moved by that")
+    first_by = result["perf"]["first_by_ns"]
+    print(f"perf's stamp of an event is {first_by['min']} to {first_by['max']} ns before icepath's, by block: its events are moved by that")
     print(f"perf: {result['perf']['lost']} events lost; switches that it didn't see, by CPU: {result['perf']['switches_hidden_from_it']}")
     if chosen.json:
         with open(chosen.json, "w") as file:

@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import check_segments
+from segment_check import lag, trace
 
 SENDER, RECEIVER, HOG = 100, 200, 4711
 NAMES = {0: "swapper/1", SENDER: "the sender", RECEIVER: "receiver", HOG: "hog"}
@@ -144,6 +145,29 @@ class SegmentCheck(unittest.TestCase):
         many = self.check_each(self.stalled(4))
         self.assertEqual(many["layers"]["sender.kernel"]["false"], 4)
         self.assertFalse(many["good"])
+
+    # perf sees the receiver switched in at 60 µs, and then nothing on its CPU up to 70 µs.
+    def test_a_segment_that_only_a_stall_makes_is_excused_as_one(self):
+        def late(begin_ns, end_ns):
+            def lie(segments):
+                zero = segments["sender.user0"]["begin_ns"]
+                segments["runqueue4"].update(begin_ns=zero + begin_ns, end_ns=zero + end_ns)
+            return self.check(lie)
+        in_the_stall, after_it = late(62_000, 69_000), late(82_000, 99_000)
+        self.assertEqual(self.false(in_the_stall), [])
+        self.assertEqual(in_the_stall["layers"]["runqueue"]["uncheckable"], 1)
+        self.assertEqual(in_the_stall["false"], {"culprit , of any cell": 1})  # more than one in a thousand
+        self.assertEqual(sorted(self.false(after_it)), [("culprit", "runqueue"), ("segment", "runqueue")])
+
+    def test_how_far_perf_is_before_is_learnt_for_each_block(self):
+        learnt = lag.Lag()
+        for ns, messages in ((500, 200), (1700, 200), (900, 10)):
+            events = [trace.Event(i * PERIOD, 0, SENDER, "sched_waking", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001")
+                      for i in range(messages)]
+            path = [{"send_ns": 0, "segments": [{"layer": "wakeup", "part": "", "tid": RECEIVER, "begin_ns": i * PERIOD + ns}]}
+                    for i in range(messages)]
+            learnt.learn(events, "a cell", path)
+        self.assertEqual(learnt.by_block, [500, 1700, 1700])
 
     def test_a_wrong_waker_is_found(self):
         def blocked_by(culprit):

@@ -120,8 +120,18 @@ class Checker:
         since = list(self.lines.thread(segment["tid"]).within(entry_ns, segment["end_ns"]))
         return bool(next_ns) and next_ns[0] - entry_ns > self.slack and all(state & (KERNEL | EDGE) for _, _, state, _ in since)
 
+    def _vanishes(self, segment):
+        """The scheduler changed its thread's state before the segment begins, and its CPU was stopped before icepath saw that:
+        without the stop there would be no such segment."""
+        line = self.lines.thread(segment["tid"])
+
+        def changed(at_ns):
+            states = [RUNNING if state & RUNNING else state for _, _, state, _ in line.within(at_ns - 1, at_ns + 1)]
+            return len(states) == 2 and states[0] != states[1]
+        return any(place <= segment["begin_ns"] and changed(place) for place in self._places(segment["end_ns"])[1:])
+
     def _holds_but_for_a_stall(self, segment):
-        return self._begins_a_call(segment) or any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
+        return self._begins_a_call(segment) or self._vanishes(segment) or any(self._state(segment, first, last).what in HOLD for first, last in self._shifted(segment))
 
     def _state(self, segment, begin, end):
         state = _claimed_state(segment)
@@ -235,7 +245,7 @@ class Checker:
             return Verdict(UNCHECKABLE, "perf saw no event that tells")
         if had[self.slack][0] + self._longest_gap(self._cpu_of(segment, end, end + 1), begin, end) >= needed or any(
                 (self.shares(segment, first, last) or {}).get(name_of(culprit), 0) >= (last - first) / 2
-                for first, last in self._shifted(segment)):
+                for first, last in self._shifted(segment)) or self._vanishes(segment):
             return Verdict(UNCHECKABLE, STALL)
         return Verdict(FALSE, f"{name_of(culprit)} had {had[0][0]} of {end - begin} ns")
 
