@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -29,7 +30,7 @@ using Beginning = std::array<char, 256>;
 						pid_t icepath, const std::function<void(int socket, pid_t icepath)> &serve)
 {
 	// Ends of other sockets among them: who keeps one open keeps its other end from closing.
-	if (!close_all_but(socket))
+	if (!close_all_but({socket}))
 		_exit(1);
 	// A terminal's Ctrl-C or hang-up goes to the whole group: icepath decides when this one ends.
 	signal(SIGINT, SIG_IGN);
@@ -99,10 +100,16 @@ bool RootProcess::end()
 	return pid_ <= 0;
 }
 
-bool close_all_but(int kept)
+bool close_all_but(std::vector<int> kept)
 {
-	const auto first = static_cast<unsigned>(STDERR_FILENO + 1), number = static_cast<unsigned>(kept);
-	return (number == first || close_range(first, number - 1, 0) == 0) && close_range(number + 1, ~0u, 0) == 0;
+	std::ranges::sort(kept);
+	int first = STDERR_FILENO + 1;
+	for (const int fd : kept) {
+		if (fd > first && close_range(static_cast<unsigned>(first), static_cast<unsigned>(fd) - 1, 0) != 0)
+			return false;
+		first = std::max(first, fd + 1);
+	}
+	return close_range(static_cast<unsigned>(first), ~0u, 0) == 0;
 }
 
 } // namespace icepath::privilege

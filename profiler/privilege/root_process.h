@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "profiler/channel.h"
 #include "profiler/privilege/rights.h"
@@ -36,7 +37,7 @@ private:
 	pid_t pid_ = -1;
 };
 
-// Closes every descriptor but the standard ones and this one. False: errno says why.
-bool close_all_but(int kept);
+// Closes every descriptor but the standard ones and these. False: errno says why.
+bool close_all_but(std::vector<int> kept);
 
 } // namespace icepath::privilege

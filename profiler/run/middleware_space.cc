@@ -48,7 +48,7 @@ void make_namespaces(int socket, const std::vector<std::string> &kept)
 		// Who changed its user, as icepath did under sudo, has its /proc/self files owned by root until it says otherwise.
 		// Then its other descriptors, the root helper's socket among them, could be had by any process of the same user
 		// (pidfd_getfd(2)): they are closed first.
-		must(privilege::close_all_but(socket), "closing descriptors");
+		must(privilege::close_all_but({socket}), "closing descriptors");
 		prctl(PR_SET_DUMPABLE, 1);
 		map_user(user, group);
 		privilege::empty_folders(privilege::cloned(privilege::open_kept(kept)));

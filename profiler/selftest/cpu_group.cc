@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/root_process.h"
 #include "profiler/selftest/injector_filter.h"
 #include "profiler/selftest/injector_rights.h"
 #include "profiler/selftest/leftover_groups.h"
@@ -53,18 +54,6 @@ void move_members(const Fd &group, const Fd &to)
 			write_to(to, std::to_string(process));
 		at = parsed.ptr + 1;
 	}
-}
-
-void close_all_but(std::array<int, 4> kept)
-{
-	std::ranges::sort(kept);
-	int first = STDERR_FILENO + 1;
-	for (const int fd : kept) {
-		if (fd > first)
-			close_range(static_cast<unsigned>(first), static_cast<unsigned>(fd) - 1, 0);
-		first = std::max(first, fd + 1);
-	}
-	close_range(static_cast<unsigned>(first), ~0u, 0);
 }
 
 } // namespace
@@ -151,7 +140,7 @@ void CpuGroup::keep(int maker) const
 	prctl(PR_SET_NAME, "icepath-group");
 	// The lock is the maker's alone: whoever finds it open takes the group away in the keeper's place, if that is killed, too.
 	const Fd folder = open_in(root_, name_.c_str(), O_RDONLY | O_DIRECTORY);
-	close_all_but({maker, root_.get(), folder.get(), home_members_.get()});
+	privilege::close_all_but({maker, root_.get(), folder.get(), home_members_.get()});
 	try {
 		keep_rights_for_removing();
 		allow_injecting_calls_only(false);

@@ -3,16 +3,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/root_process.h"
 
 namespace icepath::selftest {
 namespace {
@@ -41,6 +47,27 @@ void remove_abandoned(const fs::path &above)
 	}
 }
 
+// Nothing but SIGKILL ends it before `maker`, whose workers may write for some time after its end.
+[[noreturn]] void remove_after(int maker, int lock, const fs::path &path)
+{
+	constexpr int kTries = 100, kTryEveryMs = 20;
+	const Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+	for (int standard = 0; standard < 3; standard++)
+		dup2(nothing.get(), standard);
+	privilege::close_all_but({maker, lock});
+	prctl(PR_SET_NAME, "icepath-folder");
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, nullptr);
+	pollfd end{maker, POLLIN, 0};
+	while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+	}
+	std::error_code error;
+	for (int i = 0; i < kTries && (fs::remove_all(path, error) == static_cast<uintmax_t>(-1) || error); i++)
+		poll(nullptr, 0, kTryEveryMs);
+	_exit(0);
+}
+
 } // namespace
 
 Workspace::Workspace()
@@ -52,6 +79,10 @@ Workspace::Workspace()
 	do // Another selftest may take it for abandoned before it is locked.
 		make(pattern);
 	while (fstat(lock_.get(), &status) == 0 && status.st_nlink == 0);
+	const Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+	remover_ = self ? fork() : -1;
+	if (remover_ == 0)
+		remove_after(self.get(), lock_.get(), path_);
 }
 
 void Workspace::make(const std::string &pattern)
@@ -70,6 +101,8 @@ Workspace::~Workspace()
 {
 	std::error_code ignored;
 	fs::remove_all(path_, ignored);
+	if (remover_ > 0 && kill(remover_, SIGKILL) == 0)
+		waitpid(remover_, nullptr, 0);
 }
 
 } // namespace icepath::selftest

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <sys/types.h>
+
 #include <string>
 
 #include "profiler/channel.h"
 
 namespace icepath::selftest {
 
-// A folder of this user's that goes with the selftest. One that was killed leaves its own, which the next one takes away: it is locked
-// as long as its process lives.
+// A folder of this user's that goes with the selftest: where that is killed, a process of its own takes it away. Where both are
+// killed, the next selftest does: the folder is locked as long as one of them lives.
 class Workspace {
 public:
 	// Throws Failure(MachineCannot).
@@ -21,6 +23,7 @@ private:
 	void make(const std::string &pattern);
 	std::string path_;
 	Fd lock_; // of the folder itself
+	pid_t remover_ = -1;
 };
 
 } // namespace icepath::selftest

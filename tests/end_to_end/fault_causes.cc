@@ -14,18 +14,6 @@ namespace icepath::end_to_end {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-namespace {
-
-size_t workspaces(const Scene &scene)
-{
-	size_t found = 0;
-	for (const auto &entry : fs::directory_iterator(scene.temporary))
-		found += entry.path().filename().string().starts_with("icepath-selftest-");
-	return found;
-}
-
-} // namespace
-
 Scene::Scene() : temporary(folder.path() / "tmp")
 {
 	fs::create_directory(temporary);
@@ -139,14 +127,6 @@ void expect_probed_blocks_of_before(Scene &scene, const Outcome &)
 void expect_no_word_of_the_helper(Scene &, const Outcome &outcome)
 {
 	EXPECT_EQ(outcome.out.find("root helper"), std::string::npos) << outcome.out;
-}
-
-void expect_the_next_to_tidy_up(Scene &scene, const Outcome &)
-{
-	EXPECT_EQ(workspaces(scene), 1u);
-	run({icepath_program(), "selftest", "--only", "sender-busy", "-d", "2"}, scene.folder.path(), 30s,
-		{{"TMPDIR", scene.temporary}});
-	EXPECT_EQ(workspaces(scene), 0u);
 }
 
 } // namespace icepath::end_to_end

@@ -27,6 +27,5 @@ void expect_the_others_went_on(Scene &scene, const Outcome &outcome); // cells
 void expect_both_daemons_told(Scene &scene, const Outcome &outcome); // and that the others went on
 void expect_probed_blocks_of_before(Scene &scene, const Outcome &outcome);
 void expect_no_word_of_the_helper(Scene &scene, const Outcome &outcome);
-void expect_the_next_to_tidy_up(Scene &scene, const Outcome &outcome);
 
 } // namespace icepath::end_to_end

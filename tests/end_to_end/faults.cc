@@ -187,9 +187,7 @@ std::vector<Fault> make_faults()
 		 "",
 		 137,
 		 Kept::Unasked,
-		 {.left = "its folder in /tmp, until the next selftest",
-		  .cause = signal_it<SIGKILL>,
-		  .after = expect_the_next_to_tidy_up}},
+		 {.cause = signal_it<SIGKILL>}},
 
 		// Others on the machine.
 		{"SecondRun",
@@ -369,10 +367,10 @@ const std::vector<Fault> &faults()
 
 std::string table_of_faults()
 {
-	std::string table = "| fault | the user sees | exit code | the run | left behind |\n|---|---|---|---|---|\n";
+	std::string table = "| fault | the user sees | exit code | the run |\n|---|---|---|---|\n";
 	for (const Fault &fault : faults())
-		table += fmt::format("| {} | {} | {} | {} | {} |\n", fault.what, *fault.sees ? fault.sees : "–",
-							 fault.exit_code, text_of(fault.kept), fault.how.left);
+		table += fmt::format("| {} | {} | {} | {} |\n", fault.what, *fault.sees ? fault.sees : "–", fault.exit_code,
+							 text_of(fault.kept));
 	return table;
 }
 

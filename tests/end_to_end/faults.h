@@ -35,12 +35,11 @@ struct Scene {
 
 // How it is caused, and what is looked at besides.
 struct Staging {
-	const char *left = "–"; // what stays, as the table has it
 	const char *shell = ""; // what /bin/sh does before it becomes icepath, which is "$@"; it may run "$@" itself
 	std::map<std::string, std::string> environment = {};
 	void (*before)(Scene &) = nullptr;
 	void (*cause)(Scene &) = nullptr; // in the run, once it has come to round 2
-	void (*after)(Scene &, const Outcome &) = nullptr; // looks further, and takes away what `left` names
+	void (*after)(Scene &, const Outcome &) = nullptr; // looks further
 };
 
 struct Fault {

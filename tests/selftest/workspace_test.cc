@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The selftest's own folder: it goes with the process, or with the next selftest where the process was killed.
+// The selftest's own folder: it goes with the process, however that ends.
 #include "profiler/selftest/workspace.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
+#include <thread>
 
 namespace icepath::selftest {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 class WorkspaceTest : public testing::Test {
 protected:
@@ -34,6 +40,12 @@ protected:
 	size_t folders() const
 	{
 		return static_cast<size_t>(std::distance(fs::directory_iterator(top), fs::directory_iterator()));
+	}
+	bool empty_soon() const
+	{
+		for (int i = 0; i < 300 && folders() > 0; i++)
+			std::this_thread::sleep_for(10ms);
+		return folders() == 0;
 	}
 	// A process that has made one, with a file in it, and lives until it is killed.
 	pid_t another() const
@@ -73,15 +85,42 @@ TEST_F(WorkspaceTest, IsItsUsersAloneAndGoesWithIt)
 	EXPECT_EQ(folders(), 0u);
 }
 
-TEST_F(WorkspaceTest, OfOneWhoWasKilledGoesWithTheNextOne)
+TEST_F(WorkspaceTest, OfOneWhoWasKilledGoesByItself)
 {
 	end(another());
+	EXPECT_TRUE(empty_soon());
+}
+
+TEST_F(WorkspaceTest, GoesWithTheNextOneWhereWhatRemovesItWasKilledToo)
+{
+	const pid_t other = another();
+	pid_t remover = 0;
+	std::ifstream(fmt::format("/proc/{0}/task/{0}/children", other)) >> remover;
+	ASSERT_GT(remover, 0);
+	kill(remover, SIGKILL);
+	end(other);
 	EXPECT_EQ(folders(), 1u);
 	{
 		const Workspace workspace;
 		EXPECT_EQ(folders(), 1u) << "its own";
 	}
 	EXPECT_EQ(folders(), 0u);
+}
+
+// Else whoever reads them waits for their end.
+TEST_F(WorkspaceTest, WhatRemovesItHasNoneOfItsMakersDescriptors)
+{
+	const pid_t other = another();
+	pid_t remover = 0;
+	std::ifstream(fmt::format("/proc/{0}/task/{0}/children", other)) >> remover;
+	ASSERT_GT(remover, 0);
+	std::set<std::string> open;
+	for (const auto &fd : fs::directory_iterator(fmt::format("/proc/{}/fd", remover)))
+		open.insert(fs::read_symlink(fd.path()).string());
+	for (const std::string &what : open)
+		EXPECT_TRUE(what == "/dev/null" || what == "anon_inode:[pidfd]" || what.starts_with(top.string())) << what;
+	end(other);
+	EXPECT_TRUE(empty_soon());
 }
 
 TEST_F(WorkspaceTest, OfOneWhoLivesStays)
@@ -93,6 +132,7 @@ TEST_F(WorkspaceTest, OfOneWhoLivesStays)
 	}
 	EXPECT_EQ(folders(), 1u);
 	end(other);
+	EXPECT_TRUE(empty_soon());
 }
 
 // A name alone is nothing: what a link leads to, other files and other users' folders are left alone.
