@@ -21,7 +21,7 @@ impl<T, E: Display> Told<T> for Result<T, E> {
     }
 }
 
-/// No panic leaves by C.
+/// No panic crosses into C.
 pub fn guarded<T>(why: *mut c_char, failed: T, act: impl FnOnce() -> Result<T, String>) -> T {
     let sentence = match catch_unwind(AssertUnwindSafe(act)) {
         Ok(Ok(value)) => return value,
@@ -36,7 +36,7 @@ pub fn guarded<T>(why: *mut c_char, failed: T, act: impl FnOnce() -> Result<T, S
     failed
 }
 
-/// The same, of a function that has nobody to tell.
+/// Likewise for a function that can't report failures.
 pub fn guarded_alone(act: impl FnOnce()) {
     let mut why = [0; WHY_BYTES];
     guarded(why.as_mut_ptr(), (), || {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adapters that cargo builds a part of, from what it fetches. None by default: nothing looks for cargo then.
+# Adapters that cargo builds in part, from crates that it fetches. None by default: then nothing looks for cargo.
 set(ICEPATH_WITH_CARGO OFF CACHE STRING "Adapters to build by cargo: ON for all, or some of iceoryx2;ros2-client;zenoh")
 set(cargo_adapters iceoryx2 ros2-client zenoh)
 if(NOT ICEPATH_WITH_CARGO)
@@ -15,8 +15,8 @@ foreach(name ${with_cargo})
   endif()
 endforeach()
 
-# The adapter `name` of the folder that calls it: `source`, and the crate there, which gives functions of C for another one. The version
-# of that, the only one that Cargo.toml pins, is `version_macro` in `source`.
+# The adapter `name` in the calling folder: `source`, and its crate, which exports C functions of another crate.
+# Cargo.toml pins the version of that one only, which becomes `version_macro` in `source`.
 function(icepath_cargo_plugin name source version_macro)
   if(NOT name IN_LIST with_cargo)
     icepath_not_built(${name} cargo -DICEPATH_WITH_CARGO=${name})
@@ -31,7 +31,7 @@ function(icepath_cargo_plugin name source version_macro)
   add_custom_command(OUTPUT ${shim}
     COMMAND ${CARGO} build --quiet --release --locked --manifest-path ${folder}/Cargo.toml
       --target-dir ${CMAKE_CURRENT_BINARY_DIR}
-    COMMAND ${CMAKE_COMMAND} -E touch ${shim} # where cargo found it as new as needed
+    COMMAND ${CMAKE_COMMAND} -E touch ${shim} # if cargo found it up to date
     DEPENDS ${folder}/Cargo.toml ${folder}/Cargo.lock ${folder}/src/lib.rs ${folder}/../c_calls.rs
     COMMENT "cargo build: ${name}" VERBATIM)
   add_custom_target(${name}-shim DEPENDS ${shim})

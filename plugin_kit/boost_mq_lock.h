@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The mutex inside a Boost.Interprocess message_queue. It isn't robust: who is killed while it holds it leaves it locked for
-// good, and no call of the library, timed or not, comes back from a wait whose mutex can't be had again. Boost has no word
-// for that, so this one reaches into its ipcdetail.
+// The mutex inside a Boost.Interprocess message_queue. It isn't robust: a process killed while it holds the mutex
+// leaves it locked forever, and no call of the library, timed or not, returns from a wait that can't lock it again.
+// Boost offers no remedy, so this class reaches into its ipcdetail.
 #include <boost/interprocess/ipc/message_queue.hpp>
 #include <boost/interprocess/mapped_region.hpp>
 #include <boost/interprocess/shared_memory_object.hpp>
@@ -11,7 +11,7 @@ namespace icepath::plugin_kit {
 
 class BoostQueueLock {
 public:
-	// Throws interprocess_exception where there is no queue of that name.
+	// Throws interprocess_exception if no queue has that name.
 	explicit BoostQueueLock(const char *queue)
 		: memory_(Memory(boost::interprocess::open_only, queue, boost::interprocess::read_write),
 				  boost::interprocess::read_write),
@@ -19,8 +19,8 @@ public:
 										 Layout::ManagedOpenOrCreateUserOffset))
 	{}
 
-	// Only once its owner is dead. Any thread and process may: a pthread mutex of the default type doesn't look who unlocks
-	// it (glibc, __pthread_mutex_unlock_usercnt).
+	// Only once the owner is dead. Any thread of any process may call it: unlocking a pthread mutex of the default type
+	// doesn't check the owner (glibc, __pthread_mutex_unlock_usercnt).
 	void release() { head_->m_mutex.unlock(); }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An end of a channel that leads through a broker. Brokers take what a sender gives them however little its receiver takes: they
-// keep it, drop it, or drop the receiver. A window keeps the sender from that.
+// An end of a channel through a broker. A broker accepts messages however far the receiver lags: it keeps them, drops
+// them, or drops the receiver. The window of WindowedEnd prevents that.
 #include "plugin_kit/channel_name.h"
 #include "plugin_kit/send_window.h"
 
@@ -20,7 +20,7 @@ struct BrokeredEnd : WindowedEnd {
 	}
 };
 
-// Side 0 names the channel and tells side 1, which joins it once it knows: `join(end, channel)` makes the end's connection.
+// Side 0 names the channel and passes the name to side 1, which joins. `join(end, channel)` connects an end.
 template <class Endpoint, class Join> int open_brokered(Endpoint &end, Join join)
 {
 	if (const int status = set_up_memory(end); status != ICEPATH_OK || end.side == 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Moves one message by system calls that return as read(2) and write(2) do, and stamps both sides of each call as
-// include/icepath/plugin.h demands. A message that is longer than one call carries is split here and put together again.
-// Partial transfers go on; EINTR and EAGAIN only look whether the call was cancelled.
+// include/icepath/plugin.h demands. A message longer than one call carries is split here and reassembled. Partial
+// transfers continue; EINTR and EAGAIN only check for cancellation.
 #include <sys/epoll.h>
 #include <sys/types.h>
 
@@ -15,17 +15,17 @@ namespace icepath::plugin_kit {
 
 enum class Boundary { Stream, Message };
 
-// What became of a call that moved nothing. ICEPATH_OK: try again.
+// The status after a call that moved nothing. ICEPATH_OK: try again.
 inline int judge(ChannelEnd &end, int error, const char *call_name)
 {
 	switch (error) {
 	case EINTR:
 	case EAGAIN:
-	case ENOMSG: // msgrcv(2)'s word for it
+	case ENOMSG: // from msgrcv(2)
 	case ENOBUFS:
 		return ICEPATH_OK;
 	case EPIPE:
-	case EIDRM: // a System V queue that the other end has removed
+	case EIDRM: // the other end has removed the System V queue
 	case ESRCH: // a signal to a process that was reaped
 	case ECONNRESET:
 	case ECONNREFUSED: // datagram sockets, as is ENOTCONN the second time (unix_dgram_sendmsg)
@@ -65,8 +65,8 @@ template <class Call> int send_by_calls(ChannelEnd &end, icepath_send &message, 
 	}
 }
 
-// call(void *, size_t) -> ssize_t, the length of the whole datagram even where it was cut; -1 with EAGAIN for what isn't
-// of this message, and `message.bytes` is 0 again where a new one began. `epoll` is used by ICEPATH_WAIT_EPOLL only.
+// call(void *, size_t) -> ssize_t: the length of the whole datagram, even if it was truncated. -1 with EAGAIN: not part
+// of this message; `message.bytes` is 0 again if a new message began. Only ICEPATH_WAIT_EPOLL uses `epoll`.
 template <Boundary boundary, class Call>
 int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name, int epoll, Call call)
 {
@@ -102,14 +102,14 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 			return end.sentence.tell(ICEPATH_FAILED, "%s: a message of %zd bytes came, expected %llu", end.target,
 									 moved, static_cast<unsigned long long>(end.payload_bytes));
 		message.bytes += static_cast<uint64_t>(moved);
-		// A message ends with its last byte, or with a part that is shorter than it should be.
+		// A message ends with its last byte, or with a part shorter than a full one.
 		if (message.bytes == wanted ||
 			(boundary == Boundary::Message && (!end.in_parts() || static_cast<uint64_t>(moved) < end.part_bytes)))
 			return ICEPATH_OK;
 	}
 }
 
-// An epoll instance that watches `fd`, level-triggered for input if not told otherwise, or -1 with errno set.
+// An epoll instance that watches `fd` for `events`, level-triggered unless they say otherwise; -1 with errno set.
 inline int open_epoll(int fd, uint32_t events = EPOLLIN)
 {
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What every endpoint of a kernel transport has. Each plug-in derives its icepath_endpoint from it.
+// The base of every icepath_endpoint of a kernel transport.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline void close_all(std::initializer_list<int> fds)
 			::close(fd);
 }
 
-// What a plug-in's sockets() answers: those of `sockets` that are open.
+// For sockets(): writes those of `sockets` that are open, and returns how many.
 inline uint32_t tell_sockets(std::initializer_list<int> sockets, int *fds, uint32_t capacity)
 {
 	uint32_t told = 0;
@@ -39,10 +39,10 @@ struct ChannelEnd {
 	bool sends, receives;
 	icepath_wait wait;
 	uint64_t payload_bytes;
-	uint64_t part_bytes; // of a message at most go with one call
+	uint64_t part_bytes; // most of a message that one call carries
 	std::atomic<bool> cancelled{false};
-	uint32_t peers; // above 1: of a fan-in
-	std::vector<int> peer_pidfds; // by the time of connect()
+	uint32_t peers; // above 1: a fan-in
+	std::vector<int> peer_pidfds; // complete after connect()
 	icepath_address given{}; // for the peer; its descriptors are closed once the peer has them
 	Sentence sentence;
 
@@ -63,7 +63,7 @@ struct ChannelEnd {
 
 	bool in_parts() const { return part_bytes < payload_bytes; }
 	bool in_fan_in() const { return peers > 1; }
-	// Whether it makes what both sides have in common: side 0, but in a fan-in who is alone.
+	// Whether this end makes what both sides share: side 0, except in a fan-in, where it is the single receiver.
 	bool makes() const { return side == (in_fan_in() ? 1 : 0); }
 	bool a_peer_has_ended() const { return std::ranges::any_of(peer_pidfds, has_ended); }
 	bool is_cancelled() const { return cancelled.load(std::memory_order_relaxed); }
@@ -76,8 +76,8 @@ struct ChannelEnd {
 		given.fds_used = 0;
 	}
 
-	// The first step of connect(): by then the peer has its own descriptors, and keeping these would hide its death.
-	// The peer's address ends with its pidfd; `others` come before.
+	// The first step of connect(). The peer has its own descriptors by now; keeping these would hide its death. The
+	// peer's pidfd is the last descriptor of its address, after `others` descriptors.
 	int meet(const icepath_address &peer, uint32_t others)
 	{
 		close_given();
@@ -88,7 +88,7 @@ struct ChannelEnd {
 		return ICEPATH_OK;
 	}
 
-	// Whether a slot may be lent for so many bytes.
+	// Whether a slot of that size may be lent.
 	int check_slot(uint64_t bytes)
 	{
 		if (bytes > payload_bytes)
@@ -98,7 +98,7 @@ struct ChannelEnd {
 		return ICEPATH_OK;
 	}
 
-	// The beginning of a receive. Asking begins here, and what the last message left in `message` goes.
+	// Begins a receive: asking begins here. Clears what the last message left in `message`.
 	static void begin_taking(icepath_recv &message)
 	{
 		message.ask_ns = icepath_now_ns();
@@ -118,7 +118,7 @@ struct ChannelEnd {
 		return ICEPATH_OK;
 	}
 
-	// The status of a call that was cancelled: where the mechanism doesn't tell of the peer's death, it is seen here.
+	// The status of a cancelled call. Also detects the peer's death, which not every mechanism reports.
 	int end_of_cancelled()
 	{
 		if (a_peer_has_ended())

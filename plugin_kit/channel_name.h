@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The name of a channel, which side 0 makes and tells side 1 by its address.
+// The name of a channel, which side 0 makes and passes to side 1 in its address.
 #include <string>
 
 #include "plugin_kit/channel_end.h"
 
 namespace icepath::plugin_kit {
 
-// A name that no channel had before: what a sender sent that was killed may still be on its way.
+// A name that no earlier channel had: messages of a killed sender may still be on their way.
 inline std::string new_channel() { return std::to_string(getpid()) + "-" + std::to_string(icepath_now_ns()); }
 
 inline void give_text(ChannelEnd &end, const std::string &text)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For senders whose calls succeed though nobody is there any more.
+// For mechanisms whose sends succeed though the receiver is dead.
 #include "plugin_kit/channel_end.h"
 
 namespace icepath::plugin_kit {
 
-// Looks now and then, after the message's stamps: looking costs a system call.
+// Looks at intervals, after the message's stamps, because a look costs a system call.
 class DeathWatch {
 public:
 	// ICEPATH_OK, or ICEPATH_CLOSED with its sentence.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How two ends find each other whose library discovers its peers: side 0 names the channel in open(), and tells side 1, which joins in
-// connect(). Each waits there until its library knows of the other.
+// How two ends meet whose library discovers peers: side 0 names the channel in open() and passes the name to side 1,
+// which joins in connect(). Each waits in connect() until its library has discovered the other.
 #include "plugin_kit/channel_name.h"
 
 namespace icepath::plugin_kit {
 
-// What DDS takes for the name of a topic.
+// DDS topic names can't have '-'.
 inline std::string topic_of(const std::string &channel, uint32_t from)
 {
 	std::string name = "icepath_" + channel + (from == 0 ? "_forth" : "_back");
@@ -24,7 +24,7 @@ template <class Endpoint, class Join> int open_discovered(Endpoint &end, Join jo
 	return join(end, channel);
 }
 
-// The rest of connect(), after meet(). Side 1 comes first, and finds the half of side 0. `is_matched()` asks the library.
+// The rest of connect(), after meet(). Side 1 connects first and finds side 0's half. `is_matched()` asks the library.
 template <class Endpoint, class Join, class IsMatched>
 int connect_discovered(Endpoint &end, const icepath_address &peer, Join join, IsMatched is_matched)
 {

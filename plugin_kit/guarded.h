@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// No std::exception of a library's leaves its plug-in. What a library throws besides is its adapter's to catch within the body.
+// Keeps a library's std::exception inside the plug-in. The adapter's body must catch anything else.
 #include <exception>
 
 #include "icepath/plugin.h"
 
 namespace icepath::plugin_kit {
 
-// What the body returns, or ICEPATH_FAILED with a sentence of the endpoint's. `doing`: what fails then.
+// Returns the body's status, or ICEPATH_FAILED with a sentence. `doing`: the action to name in it.
 template <class Endpoint, class Body> int guarded(Endpoint &end, const char *doing, Body body)
 {
 	try {

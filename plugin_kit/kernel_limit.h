@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reads a limit that the kernel tells as one number in a file.
+// Reads a kernel limit: one number in a file.
 #include <cstdint>
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// send() and recv() of a plug-in whose library lends its memory out: a copy into what is lent, and out of what is taken.
+// send() and recv() of a plug-in whose library lends memory: copies into a lent slot, and out of a taken one.
 #include <algorithm>
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A plug-in of the ring of shm-ring whose slots are lent: the sender writes its message where the receiver reads it, so
-// nothing is copied. One slot may be lent, and one message taken, at a time.
+// A plug-in of shm-ring's ring whose slots are lent: the sender writes its message where the receiver reads it, so
+// nothing is copied. At most one slot is lent, and one message taken, at a time.
 #include "plugin_kit/ring_channel.h"
 #include "plugin_kit/spsc_ring.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Ports of 127.0.0.1 that the kernel chooses, and how they travel in an icepath_address.
+// Ports of 127.0.0.1 that the kernel chooses, and their form in an icepath_address.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -46,8 +46,7 @@ inline bool is_same(const sockaddr_in &one, const sockaddr_in &other)
 	return one.sin_port == other.sin_port && one.sin_addr.s_addr == other.sin_addr.s_addr;
 }
 
-// Null, or why IPv4 loopback can't be used here: a fresh network namespace has the device, but down and without its
-// address.
+// NULL, or why IPv4 loopback can't be used: in a fresh network namespace, the device is down and has no address.
 inline const char *loopback_missing()
 {
 	const int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

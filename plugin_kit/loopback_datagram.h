@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long a message over UDP on loopback may be: one datagram, or as many as the receive buffer can be made to hold, because
-// a part that finds it full is lost, and the message with it.
+// The longest message over UDP on loopback: one datagram, or as many as the receive buffer can be made to hold, because
+// a part that finds it full is lost, and with it the message.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,8 +18,7 @@ inline constexpr uint64_t kDefaultReceiveBuffer = 212992;
 
 inline uint64_t receive_buffer_limit() { return kernel_limit("/proc/sys/net/core/rmem_max", kDefaultReceiveBuffer); }
 
-// Each datagram costs twice its size (the kernel's allocation is the next power of two), and so does the limit (SO_RCVBUF is
-// doubled).
+// Each datagram is charged twice its size (allocations are powers of two), and the limit is doubled too (SO_RCVBUF).
 inline void limit_to_datagrams(icepath_target &target)
 {
 	static char why[160];
@@ -31,7 +30,7 @@ inline void limit_to_datagrams(icepath_target &target)
 	target.max_payload_why = why;
 }
 
-// The default buffer is kept where the message fits.
+// Keeps the default buffer if the message fits.
 inline int make_room_for_parts(icepath_endpoint &end)
 {
 	end.heads = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A ring in shared memory with any number of producers and consumers: the bounded queue of Dmitry Vyukov
-// (https://www.1024cores.net/home/lock-free-algorithms/queues/bounded-mpmc-queue). Each cell has a sequence number that
-// says whose turn it is: n, the producer of message n; n + 1, its consumer; n + slots, the producer of the next message in
-// this cell. A place is claimed by compare-and-swap on the counter of producers, or of consumers.
+// (https://www.1024cores.net/home/lock-free-algorithms/queues/bounded-mpmc-queue). The sequence number of a cell says
+// whose turn it is: n: the producer of message n; n + 1: its consumer; n + slots: the producer of the next message in
+// this cell. A place is claimed by compare-and-swap on the counter of producers or of consumers.
 #include <atomic>
 #include <new>
 
@@ -11,11 +11,11 @@
 
 namespace icepath::plugin_kit {
 
-// One process's view of it.
+// One process's view of the ring.
 class MpmcRing {
 public:
-	// Whoever was woken for a later cell may find the first one not published yet and sleep again; the wake for that one
-	// then has to do for both. So who has taken one wakes the next as long as more is there, and likewise for room.
+	// A consumer woken for a later cell may find an earlier one unpublished and sleep again; one wake then has to serve
+	// for both messages. So a consumer wakes the next one while messages remain; producers likewise.
 	static constexpr bool kPassesOn = true;
 	static uint64_t slot_bytes(uint64_t payload_bytes) { return to_cache_lines(sizeof(Cell) + payload_bytes); }
 	static uint64_t bytes(const RingShape &shape)
@@ -37,12 +37,12 @@ public:
 		slot_bytes_ = slot_bytes(shape.payload_bytes);
 	}
 
-	// A producer. Null: full. What is got must be published.
+	// Producer. NULL: full. A claimed slot must be published.
 	void *room() { return claim(shared_->produced, 0); }
 	bool has_room() const { return is_due(shared_->produced, 0); }
 	void publish() { cell(mine_).turn.store(mine_ + 1, std::memory_order_release); }
 
-	// A consumer. Null: empty. What is got must be released.
+	// Consumer. NULL: empty. A claimed message must be released.
 	const void *message() { return claim(shared_->consumed, 1); }
 	bool has_message() const { return is_due(shared_->consumed, 1); }
 	void release() { cell(mine_).turn.store(mine_ + slots_, std::memory_order_release); }
@@ -65,7 +65,7 @@ private:
 		return *reinterpret_cast<Cell *>(reinterpret_cast<uint8_t *>(shared_ + 1) + (n & (slots_ - 1)) * slot_bytes_);
 	}
 
-	// The turn of whoever wants place n is n + `offset`: below 0 the cell isn't free yet, above 0 somebody was faster.
+	// Place n's turn is due at n + `offset`: below 0, the cell isn't ready yet; above 0, it is taken.
 	int64_t ahead(uint64_t n, uint64_t offset) const
 	{
 		return static_cast<int64_t>(cell(n).turn.load(std::memory_order_acquire) - (n + offset));

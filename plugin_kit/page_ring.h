@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A sender's own pages, to which a pipe refers instead of copying them.
-//
-// Nothing tells when a reader is done with such a page, but a pipe of n slots refers to the n pages at most that went in
-// last: each takes one slot, and a slot is given up only once its bytes have been copied out (anon_pipe_read). So a page is
-// written again only after n others have gone in behind it.
+// A sender's pages, to which a pipe refers instead of copying them. Nothing reports when a reader is done with a page,
+// but a pipe of n slots refers to at most the last n pages put in: each takes one slot, and a slot is freed only once
+// its bytes have been copied out (anon_pipe_read). So a page is rewritten only after n others have followed it.
 #include "plugin_kit/shared_mapping.h"
 
 namespace icepath::plugin_kit {
@@ -16,8 +14,8 @@ public:
 	PageRing(const PageRing &) = delete;
 	PageRing &operator=(const PageRing &) = delete;
 
-	// For messages of `payload_bytes` through `pipe`. They lie in a memfd, because pages that are shared stay the same when
-	// they are written, whoever refers to them.
+	// For messages of `payload_bytes` through `pipe`. They lie in a memfd: shared pages aren't replaced when they are
+	// written, whatever refers to them.
 	int make(int pipe, uint64_t payload_bytes, Sentence &sentence)
 	{
 		const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -34,7 +32,7 @@ public:
 		return map_shared_memory(fd_, messages_ * stride_, memory_, sentence);
 	}
 
-	// Where the next message goes: page aligned.
+	// Where the next message goes; page-aligned.
 	uint8_t *next()
 	{
 		place_ = (place_ + 1) % messages_;

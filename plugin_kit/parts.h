@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Messages in parts over a target that loses some: each part says where it belongs, and a message of which one is missing
-// is lost as a whole. Targets that lose nothing need no such head: their parts come whole and in order.
+// Messages in parts over a lossy target: each part names its place, and a message that lacks one is lost as a whole.
+// Targets that lose nothing need no such head: their parts arrive complete and in order.
 #include <cstdint>
 
 namespace icepath::plugin_kit {
 
-// In front of each part.
+// Precedes each part.
 struct PartHead {
 	uint32_t message; // counts the sender's messages, wraps
 	uint32_t part; // from 0
@@ -15,7 +15,7 @@ struct PartHead {
 // The receiver's place in the current message. Parts come in order, or not at all.
 class PartOrder {
 public:
-	enum class Verdict { Next, First, Stray }; // the one that was due; the begin of another message; belongs to nothing
+	enum class Verdict { Next, First, Stray }; // the due part; the first part of another message; neither
 
 	Verdict judge(const PartHead &head)
 	{
@@ -26,7 +26,7 @@ public:
 			message_ = head.message;
 			due_ = head.part + 1;
 		} else {
-			due_ = 0; // nothing but a first part fits any more
+			due_ = 0; // only a first part fits now
 		}
 		return verdict;
 	}

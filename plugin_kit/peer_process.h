@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether the peer lives, for mechanisms that don't tell: each side hands a pidfd of itself to the other.
+// Whether the peer lives, for mechanisms that don't report it: each side passes a pidfd of itself to the other.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kLargest = 1024 * kMiB;
 
-// The two ends of a pipe are different open files, so this concerns one side only.
+// The two ends of a pipe are separate open files, so this affects one side only.
 int set_nonblocking(icepath_endpoint *end)
 {
 	if (end->wait != ICEPATH_WAIT_BLOCK && end->read_end >= 0 && fcntl(end->read_end, F_SETFL, O_NONBLOCK))
@@ -24,7 +24,7 @@ int set_nonblocking(icepath_endpoint *end)
 	return ICEPATH_OK;
 }
 
-// `sends`: from its maker to the peer.
+// `sends`: the pipe leads from its maker to the peer.
 int make_one(icepath_endpoint &end, MakePipe make, const char *channel, bool sends)
 {
 	char name[80];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is the same in every kernel transport's table of functions.
+// The common part of every kernel transport's function table.
 #include <new>
 
 #include "plugin_kit/channel_end.h"
 
 namespace icepath::plugin_kit {
 
-// Of this thread's open() that failed last.
+// From the last open() that failed in this thread.
 inline Sentence &open_error()
 {
 	static thread_local Sentence sentence;
@@ -39,7 +39,7 @@ inline int check_open(const icepath_open &how, const icepath_target &target)
 	return ICEPATH_OK;
 }
 
-// All of open() but what differs: `set_up(Endpoint &)` makes this side's half, gives the peer what it needs, and
+// All of open() but the target's part: `set_up(Endpoint &)` makes this side's half, gives the peer what it needs, and
 // returns an icepath_status.
 template <class Endpoint, class SetUp>
 int open_endpoint(const icepath_open *how, const icepath_target &target, Endpoint **endpoint, icepath_address *address,
@@ -70,7 +70,7 @@ int open_endpoint(const icepath_open *how, const icepath_target &target, Endpoin
 	return ICEPATH_OK;
 }
 
-// open_endpoint() for a plug-in of several targets: of the one that was asked for.
+// open_endpoint() for a plug-in of several targets: opens the requested one.
 template <class Endpoint, class SetUp>
 int open_one_of(const icepath_open *how, const icepath_target *(*target)(uint32_t), Endpoint **endpoint,
 				icepath_address *address, SetUp set_up)
@@ -82,7 +82,7 @@ int open_one_of(const icepath_open *how, const icepath_target *(*target)(uint32_
 	return open_error().tell(ICEPATH_UNSUPPORTED, "this plug-in has no target %.31s", how->target);
 }
 
-// A table with what `Endpoint`, which is the plug-in's icepath_endpoint, inherits from ChannelEnd.
+// A table with what `Endpoint`, the plug-in's icepath_endpoint, inherits from ChannelEnd.
 template <class Endpoint>
 icepath_plugin plugin_table(const char *name, const icepath_target *(*target)(uint32_t),
 							int (*open)(const icepath_open *, Endpoint **, icepath_address *),
@@ -105,7 +105,7 @@ icepath_plugin plugin_table(const char *name, const icepath_target *(*target)(ui
 	return table;
 }
 
-// For plug-ins that lend slots out.
+// For plug-ins that lend slots.
 template <class Endpoint>
 void add_loans(icepath_plugin &table, int (*lend)(Endpoint *, uint64_t, void **),
 			   int (*send_lent)(Endpoint *, void *, icepath_send *),

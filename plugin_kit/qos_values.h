@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What was asked for, and what was granted, of quality of service.
 #include <optional>
 
 #include "icepath/plugin.h"

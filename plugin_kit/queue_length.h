@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How many messages a library's queue may hold, where it counts messages and not bytes.
+// How many messages a library's queue may hold, where it counts messages instead of bytes.
 #include <algorithm>
 
 #include "icepath/plugin.h"
 
 namespace icepath::plugin_kit {
 
-// The library's own number, or the one that was asked for, but never more than a few MiB of messages.
+// The requested length, or else the library's own, limited to 8 MiB of messages (but at least 2).
 inline int queue_length(const icepath_open &how, uint64_t otherwise)
 {
 	constexpr uint64_t kQueuedBytes = 8 * 1024 * 1024;

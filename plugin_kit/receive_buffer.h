@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How many bytes a UDP socket may have room for.
+// How many bytes a UDP socket can buffer.
 #include <sys/socket.h>
 
 #include <climits>
@@ -9,8 +9,8 @@
 
 namespace icepath::plugin_kit {
 
-// /proc/sys/net/core/rmem_max, which not every kernel shows in a network namespace: what a socket gets that asks for more. The kernel
-// doubles it, and counts what it needs itself.
+// What a socket gets that asks for more than /proc/sys/net/core/rmem_max, a file that not every kernel shows in a
+// network namespace. The kernel doubles the limit, and charges its own overhead to it.
 inline uint64_t receive_buffer()
 {
 	constexpr uint64_t kDefault = 212'992;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A target of a library whose messages go by threads of its own, or by a daemon.
+// A target of a library whose messages pass through its own threads, or through a daemon.
 #include "icepath/plugin.h"
 
 namespace icepath::plugin_kit {
 
-// What it can do besides a ping-pong is the caller's to add. The texts must live as long as the plug-in.
+// The caller adds capabilities beyond a ping-pong. The texts must live as long as the plug-in.
 inline icepath_target relayed_target(const char *name, const char *summary, uint32_t waits, uint64_t max_payload_bytes,
 									 const char *max_payload_why)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An endpoint that is two rings in shared memory, one for each direction, with a bell for messages and one for room:
-// all of shm-ring, shm-mpmc and shm-loan but the kind of the ring.
+// An endpoint of two rings in shared memory, one for each direction, each with a bell for messages and one for room:
+// everything of shm-ring, shm-mpmc and shm-loan but the kind of ring.
 #include <sys/eventfd.h>
 
 #include <bit>
@@ -31,10 +31,10 @@ public:
 	uint64_t memory_bytes() const { return variant_->whole_pages(2 * way_bytes()); }
 	void lay_out(uint8_t *first);
 
-	// The next slot to fill, waiting for it; null: `status` says why not.
+	// Waits for the next slot to fill. NULL: `status` says why.
 	void *await_room(uint32_t &attempts, int &status);
 	void publish(icepath_send &message);
-	// The oldest message in its slot, waiting for it; null: `status` says why not.
+	// Waits for the oldest message, in its slot. NULL: `status` says why.
 	const void *await_message(icepath_recv &message, int &status);
 	void release();
 
@@ -154,7 +154,7 @@ template <class Ring> void RingEnd<Ring>::hang(Way &way)
 	way.room.hang(variant_->bell, way.bells->room, way.room_fd);
 }
 
-// Each side makes the eventfds that it sleeps on; a fan-in's receiver also the one on which all senders do.
+// Each side makes the eventfds on which it sleeps; a fan-in's receiver also makes the one on which all senders sleep.
 template <class Ring> int RingEnd<Ring>::make_bells()
 {
 	if (variant_->bell != BellMake::Eventfd)
@@ -172,7 +172,7 @@ template <class Ring> int RingEnd<Ring>::make_bells()
 	return ICEPATH_OK;
 }
 
-// The address: the maker's number of slots and memory, then the eventfds of the bells for messages and for room.
+// The address: the maker's slot count and memory, then the eventfds of the bells for messages and for room.
 template <class Ring> int RingEnd<Ring>::set_up(const RingVariant &variant, uint32_t depth)
 {
 	variant_ = &variant;
@@ -238,7 +238,7 @@ template <class Endpoint> int recv_by_copy(Endpoint *end, icepath_recv *message)
 	return ICEPATH_OK;
 }
 
-// The table of a plug-in whose Endpoint is a RingEnd. `variant(n)`: the n-th, or null after the last.
+// The table of a plug-in whose Endpoint is a RingEnd. `variant(n)`: the n-th, or NULL after the last.
 template <class Endpoint, const RingVariant *(*variant)(uint32_t)> icepath_plugin ring_table(const char *name)
 {
 	constexpr auto target = [](uint32_t n) -> const icepath_target * {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How many slots of which size a ring has.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -14,7 +13,7 @@ struct RingShape {
 
 constexpr uint64_t to_cache_lines(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// As many slots as were asked for, 0: 16, as long as they fit into `most_bytes`.
+// The requested number of slots (0: 16), rounded to a power of two and limited to what fits into `most_bytes`.
 inline uint32_t slots_for(uint32_t asked, uint64_t slot_bytes, uint64_t most_bytes)
 {
 	constexpr uint32_t kDefault = 16, kMost = 1u << 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the targets of one kind of ring differ in.
+// What distinguishes the targets of one kind of ring.
 #include <linux/memfd.h>
 
 #include "plugin_kit/kernel_limit.h"
@@ -21,7 +21,7 @@ struct RingVariant {
 		target.size = sizeof(target);
 		target.name = name;
 		target.summary = summary;
-		// Who spins never looks at the bell, so that one target that spins is enough for each kind of ring.
+		// A spinning receiver ignores the bell, so one spinning target per kind of ring suffices.
 		target.waits = ICEPATH_WAIT_BLOCK;
 		if (bell == BellMake::Futex)
 			target.waits |= ICEPATH_WAIT_SPIN;
@@ -32,7 +32,7 @@ struct RingVariant {
 		target.max_payload_why = "icepath's own limit: a ring has at least two slots of the payload's size";
 	}
 
-	// Of the pages that there are, not of those that are free: the channel's other side asks later.
+	// All huge pages, not the free ones: the channel's other side asks later.
 	static uint64_t huge_pages() { return kernel_limit("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", 0); }
 
 	static RingVariant on_huge_pages(const char *name, const char *summary)
@@ -47,12 +47,12 @@ struct RingVariant {
 	}
 
 	unsigned memfd_flags() const { return huge ? MFD_HUGETLB | MFD_HUGE_2MB : 0; }
-	// Such a mapping begins and ends with a page.
+	// Such a mapping begins and ends at a page boundary.
 	uint64_t whole_pages(uint64_t bytes) const
 	{
 		return huge ? (bytes + kHugePage - 1) / kHugePage * kHugePage : bytes;
 	}
-	// Other channels want huge pages too.
+	// Leaves huge pages to other channels.
 	uint64_t most_ring_bytes() const { return huge ? huge_pages() * kHugePage / 16 : 2 * kLargestPayload; }
 };
 

@@ -2,13 +2,13 @@
 #pragma once
 // Sleeping until a ring in shared memory has a message, or room: one bell for each, in one of three makes.
 //
-// Whoever would sleep counts itself as a sleeper and then looks at the ring once more; whoever has changed the ring looks
-// for sleepers then. With a sequentially consistent fence between both steps on either side, at least one sees the other
-// (Dekker), so that no wake is lost. Who sees a sleeper takes it off the count and leaves one token for it: nobody rings
-// for somebody who is up already. Tokens are kept until they are taken (in a futex word, a semaphore, an eventfd), so one
-// that comes between the last look and the sleep isn't lost either. The books must balance, or a sleeper stays that isn't
-// counted: who took a token is off the count by it, and who leaves without one takes itself off, or, where somebody else
-// just did, takes the token that is due.
+// A process about to sleep counts itself as a sleeper, then looks at the ring once more; a process that has changed the
+// ring looks for sleepers then. A sequentially consistent fence between both steps on either side ensures that at least
+// one sees the other (Dekker), so no wake is lost. The waker takes a sleeper off the count and leaves one token for it,
+// so nobody rings for a thread that is already up. Tokens are kept until taken (in a futex word, a semaphore, an
+// eventfd), so one that comes between the last look and the sleep isn't lost either. The counts must balance, or a
+// sleeper remains uncounted: a taken token accounts for its sleeper; a thread that leaves without a token takes itself
+// off the count or, if another has just done that, takes the token that is due.
 #include <linux/futex.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
@@ -26,7 +26,7 @@ namespace icepath::plugin_kit {
 
 enum class BellMake { Futex, Semaphore, Eventfd };
 
-// The part in shared memory, which begins as zeros.
+// The part in shared memory; starts zeroed.
 struct SharedBell {
 	alignas(64) std::atomic<uint32_t> sleepers;
 	std::atomic<uint32_t> tokens; // the futex word
@@ -36,7 +36,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 class Bell {
 public:
-	// By one of the processes. Between processes and from 0, sem_init can't fail on Linux.
+	// By one process, once. Sharing between processes from 0, sem_init can't fail on Linux.
 	static void make(SharedBell &shared) { sem_init(&shared.semaphore, 1, 0); }
 
 	// `fd`: an eventfd, with EFD_SEMAPHORE, for BellMake::Eventfd; stays the caller's.
@@ -49,7 +49,7 @@ public:
 	// An epoll instance that watches the eventfd, to sleep in; -1: none.
 	void sleep_in(int epoll) { epoll_ = epoll; }
 
-	// Sleeps until it rings, or a signal comes, unless `is_there()`. When it came back; 0: it didn't sleep.
+	// Unless `is_there()`, sleeps until the bell rings or a signal comes. Returns when it woke; 0: it didn't sleep.
 	template <class Look> uint64_t sleep_unless(Look is_there)
 	{
 		shared_->sleepers.fetch_add(1, std::memory_order_relaxed);
@@ -67,7 +67,7 @@ public:
 		return back_ns;
 	}
 
-	// After a change to the ring: whether ring() is due.
+	// After a change to the ring: whether ring() is due. If so, the caller must call it.
 	bool is_awaited()
 	{
 		std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -85,7 +85,7 @@ public:
 		case BellMake::Semaphore:
 			sem_post(&shared_->semaphore);
 			break;
-		case BellMake::Eventfd: // has room for 2^64 - 2 rings: never waits
+		case BellMake::Eventfd: // never blocks: holds 2^64 - 2 rings
 			[[maybe_unused]] const ssize_t written = write(fd_, &kOne, sizeof(kOne));
 			break;
 		}
@@ -101,7 +101,7 @@ private:
 		return false;
 	}
 
-	// Sleeps until there is one. False: a signal came.
+	// Sleeps until there is a token. False: a signal came.
 	bool take_token()
 	{
 		uint64_t count = 0;
@@ -111,7 +111,7 @@ private:
 			return take_from_word();
 		case BellMake::Semaphore: // glibc doesn't spin before it sleeps
 			return sem_wait(&shared_->semaphore) == 0;
-		case BellMake::Eventfd: // EFD_SEMAPHORE: one at a time
+		case BellMake::Eventfd: // EFD_SEMAPHORE: one token per read
 			return (epoll_ < 0 || epoll_wait(epoll_, &event, 1, -1) == 1) &&
 				   read(fd_, &count, sizeof(count)) == sizeof(count);
 		}

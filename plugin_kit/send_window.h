@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An end of a channel whose library or broker takes what a sender gives it however little its receiver takes. So each sender here
-// has a window, as programs have by answers of their receivers: it sleeps before it sends more than that many messages which weren't
-// taken yet. Taken ones are counted in memory that both ends map, which costs a message no call.
+// An end of a channel whose library or broker accepts messages however far the receiver lags. Each sender has a window,
+// as programs have through their receivers' answers: it sleeps while that many messages haven't been taken yet. Taken
+// ones are counted in memory that both ends map, which costs no call per message.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -12,7 +12,7 @@
 
 namespace icepath::plugin_kit {
 
-// Of one direction, in shared memory, which begins as zeros.
+// Of one direction, in shared memory; starts zeroed.
 struct SendWindow {
 	alignas(64) std::atomic<uint32_t> taken; // messages; wraps
 	alignas(64) std::atomic<uint32_t> sender_sleeps;
@@ -25,8 +25,8 @@ struct WindowedEnd : SharedMemoryEnd {
 
 	const uint32_t window;
 	SendWindow *in = nullptr, *out = nullptr;
-	uint32_t sent = 0, seen_taken = 0; // of `out`
-	DeathWatch watch; // of the peer: nothing else tells its death
+	uint32_t sent = 0, seen_taken = 0; // in `out`
+	DeathWatch watch; // nothing else reports the peer's death
 
 	WindowedEnd(const icepath_open &how, const icepath_target &what, uint64_t longest_window = kLongestWindow)
 		: SharedMemoryEnd(how, what), window(window_of(how, longest_window))
@@ -70,10 +70,10 @@ struct WindowedEnd : SharedMemoryEnd {
 		return is_over() ? end_of_call() : ICEPATH_OK;
 	}
 
-	// Before a slot is lent for a message of so many bytes.
+	// Before a slot for a message of that size is lent.
 	int may_lend(uint64_t bytes) { return is_over() ? end_of_call() : check_slot(bytes); }
 
-	// After each message, and its stamps.
+	// After each message and its stamps.
 	int end_of_send(uint64_t now_ns)
 	{
 		sent++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The one sentence that a failed call leaves for icepath_plugin::error. Never allocates: it is told when things go
-// wrong.
+// The one sentence that a failed call leaves for icepath_plugin::error. Never allocates, because it is written when
+// things go wrong.
 #include <cstdarg>
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Memory without a name that two processes map: made by one, mapped by both from its file descriptor. And the endpoint of
-// a transport that is nothing else.
+// Memory without a name that two processes map: one makes it, both map it by its file descriptor. Also the endpoint of
+// a transport that needs nothing else.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,14 +18,14 @@
 
 namespace icepath::plugin_kit {
 
-// A memfd of that size, or -1 with errno set. Allocated at once, so that a lack of memory is an error here and not a
-// SIGBUS later; sealed, so that the peer can't take it away. `flags`: of memfd_create(2), beside the usual ones.
+// A memfd of that size, or -1 with errno set. Allocated at once, so that a lack of memory is an error here, not a
+// SIGBUS later; sealed, so that the peer can't shrink it. `flags`: further ones for memfd_create(2).
 inline int make_shared_memory(uint64_t bytes, unsigned flags = 0)
 {
 	const int fd = memfd_create("icepath-transport", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
 	if (fd < 0)
 		return -1;
-	// Any signal ends it (shmem_fallocate), and so does task work, such as that of an io_uring which was closed before
+	// Any signal interrupts it (shmem_fallocate), and so does task work, such as that of an io_uring closed earlier
 	// (io_ring_exit_work).
 	int error;
 	do
@@ -39,7 +39,7 @@ inline int make_shared_memory(uint64_t bytes, unsigned flags = 0)
 	return -1;
 }
 
-// Maps all of it, present from the start. Leaves `fd` open.
+// Maps and populates all of it. Leaves `fd` open.
 inline int map_shared_memory(int fd, uint64_t bytes, boost::interprocess::mapped_region &region, Sentence &sentence)
 {
 	namespace ipc = boost::interprocess;
@@ -50,7 +50,7 @@ inline int map_shared_memory(int fd, uint64_t bytes, boost::interprocess::mapped
 	char path[40];
 	std::snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	try {
-		// A file_mapping opens by path; this one leads to the memfd, whoever it came from.
+		// A file_mapping opens by path; this path leads to the memfd, whichever process made it.
 		const ipc::file_mapping mapping(path, ipc::read_write);
 		ipc::mapped_region(mapping, ipc::read_write, 0, bytes, nullptr, MAP_POPULATE).swap(region);
 	} catch (const std::exception &error) {
@@ -59,8 +59,8 @@ inline int map_shared_memory(int fd, uint64_t bytes, boost::interprocess::mapped
 	return ICEPATH_OK;
 }
 
-// An endpoint that derives from it says how much memory the channel takes, by `uint64_t memory_bytes() const`, and finds
-// its place there in `void lay_out(uint8_t *first)`, once `memory` is mapped.
+// A derived endpoint returns the channel's memory size from `uint64_t memory_bytes() const`, and finds its place in
+// `void lay_out(uint8_t *first)`, called once `memory` is mapped.
 struct SharedMemoryEnd : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~SharedMemoryEnd() { close_all({memory_fd}); }
@@ -77,7 +77,7 @@ template <class Endpoint> int map_own_memory(Endpoint &end)
 	return ICEPATH_OK;
 }
 
-// The memory's part of open(): one side makes it and gives it to the other. `flags`: as for make_shared_memory().
+// The memory's part of open(): one side makes it and passes it to the other. `flags`: as for make_shared_memory().
 template <class Endpoint> int set_up_memory(Endpoint &end, unsigned flags = 0)
 {
 	if (!end.makes())

@@ -32,7 +32,7 @@ ssize_t send_part(icepath_endpoint *end, const icepath_send &message, const void
 ssize_t recv_part(icepath_endpoint *end, icepath_recv &message, void *data, size_t bytes, int flags)
 {
 	PartHead head{};
-	// Where the rest of a message is lost, the first part of the next one comes instead, and is longer.
+	// If the rest of a message is lost, the next message's first part comes instead, and may be longer than that rest.
 	iovec pieces[3] = {{&head, sizeof(head)}, {data, bytes}, {end->overhang.data(), end->overhang.size() - bytes}};
 	msghdr all{};
 	all.msg_iov = pieces;
@@ -58,7 +58,7 @@ ssize_t recv_part(icepath_endpoint *end, icepath_recv &message, void *data, size
 
 int send_whole_or_parts(icepath_endpoint *end, icepath_send *message)
 {
-	// Waiting by epoll is about messages; for room, a sender that may sleep sleeps in the call.
+	// Only messages are awaited with epoll: for room, a sender that may sleep does so in the call.
 	const int flags = MSG_NOSIGNAL | (end->wait == ICEPATH_WAIT_POLL ? MSG_DONTWAIT : 0);
 	if (end->heads && end->in_parts()) {
 		end->messages_sent++;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A ring in shared memory with one producer and one consumer. The producer fills the slot at `published` and then raises
-// `published`; the consumer empties the slot at `taken` and then raises `taken`. Both count messages and wrap at 2^32.
+// A ring in shared memory with one producer and one consumer. The producer fills the slot at `published`, then raises
+// `published`; the consumer empties the slot at `taken`, then raises `taken`. Both count messages and wrap at 2^32.
 #include <atomic>
 
 #include "plugin_kit/ring_shape.h"
 
 namespace icepath::plugin_kit {
 
-// One process's view of it: it keeps its own counter, and the producer what it last saw of the consumer's, so that the
-// line that the other writes is read only where it must be.
+// One process's view of the ring. It keeps its own counter, and the producer also the last value seen of the
+// consumer's, so that the other side's cache line is read only when needed.
 class SpscRing {
 public:
 	static constexpr bool kPassesOn = false;
@@ -18,7 +18,7 @@ public:
 	{
 		return sizeof(Shared) + shape.slots * slot_bytes(shape.payload_bytes);
 	}
-	static void make(void *, const RingShape &) {} // zeros will do
+	static void make(void *, const RingShape &) {} // zeroed memory suffices
 
 	void attach(void *memory, const RingShape &shape)
 	{
@@ -27,7 +27,7 @@ public:
 		slot_bytes_ = slot_bytes(shape.payload_bytes);
 	}
 
-	// The producer. Null: full. The same slot until it is published.
+	// Producer. NULL: full. Returns the same slot until it is published.
 	void *room() { return has_room() ? slot(mine_) : nullptr; }
 	bool has_room()
 	{
@@ -38,7 +38,7 @@ public:
 	}
 	void publish() { shared_->published.store(++mine_, std::memory_order_release); }
 
-	// The consumer. Null: empty. The same message until it is released.
+	// Consumer. NULL: empty. Returns the same message until it is released.
 	const void *message() { return has_message() ? slot(mine_) : nullptr; }
 	bool has_message() { return shared_->published.load(std::memory_order_acquire) != mine_; }
 	void release() { shared_->taken.store(++mine_, std::memory_order_release); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A TCP connection over loopback between the two ends of a channel. Side 0 listens on a port that the kernel chooses and
-// accepts nobody but the socket that side 1 has bound before, so that no other process can slip in. In a fan-in side 1 has one
-// for each sender, all bound to one address: who they are connected to tells them apart. An endpoint has `socket`, and
-// `listener` for side 0 until it is connected.
+// A TCP connection over loopback between the two ends of a channel. Side 0 listens on a port that the kernel chooses
+// and accepts only the socket that side 1 bound before, so that no other process can slip in. In a fan-in, side 1 has
+// one socket for each sender, all bound to one address: their peers tell them apart. An endpoint has `socket`, and side
+// 0 has `listener` until it is connected.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,7 +24,7 @@ template <class Endpoint> int set_up_tcp(Endpoint &end)
 	mine = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (mine < 0)
 		return end.failed("socket");
-	// All that are bound to one address must allow it (inet_csk_bind_conflict).
+	// Every socket bound to one address must allow it (inet_csk_bind_conflict).
 	const int on = 1;
 	if (end.in_fan_in() && end.side == 1 && setsockopt(mine, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
 		return end.failed("setsockopt(SO_REUSEADDR)");
@@ -35,7 +35,7 @@ template <class Endpoint> int set_up_tcp(Endpoint &end)
 	return ICEPATH_OK;
 }
 
-// A fan-in's side 1: one more socket at the address that its senders were told.
+// A fan-in's side 1: one more socket at the address that its senders know.
 template <class Endpoint> int bind_another_tcp(Endpoint &end)
 {
 	const int on = 1;
@@ -63,7 +63,7 @@ template <class Endpoint> int accept_tcp_from(Endpoint *end, const sockaddr_in &
 			end->listener = -1;
 			return ICEPATH_OK;
 		}
-		close_all({accepted}); // some other process
+		close_all({accepted}); // another process
 	}
 }
 

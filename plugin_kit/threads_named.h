@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Names for the threads of a library that gives them none: a thread begins with the name of the one that makes it.
+// Names the threads of a library that doesn't: a thread inherits the name of the thread that creates it.
 #include <sys/prctl.h>
 
 namespace icepath::plugin_kit {

@@ -3,21 +3,20 @@
 // One io_uring of one direction of one endpoint, and how an interface of requests and completions maps to the stamps of
 // include/icepath/plugin.h.
 //
-// IORING_SETUP_DEFER_TASKRUN (Linux 6.1) makes the map exact. A request that has to wait is tried again by task work, and
-// with this flag task work runs in nothing but an io_uring_enter of the ring's own thread that asks for completions: not
-// in another system call, not out of an interrupt. So a message is copied to its receiver inside a call that the receiver
-// makes and stamps, as by recv(2), and what lies before that call is what it is elsewhere: `queue` while the receiver
-// does something else, `propagation` while it looks at the ring, `wakeup` while it sleeps. It is also the mode that
-// io_uring's authors advise.
+// IORING_SETUP_DEFER_TASKRUN (Linux 6.1) makes the map exact. Task work retries a request that has to wait, and with
+// this flag it runs only in an io_uring_enter of the ring's own thread that asks for completions: not in another system
+// call, not out of an interrupt. So a message is copied to its receiver inside a call that the receiver makes and
+// stamps, as with recv(2), and the time before that call is what it is elsewhere: `queue` while the receiver does
+// something else, `propagation` while it looks at the ring, `wakeup` while it sleeps. io_uring's authors advise it.
 //
-//  - block  one io_uring_enter hands in the request, sleeps, and does the work once woken: take_call, take_return.
-//  - poll   the request is handed in, then the ring's flags are looked at in user space. They say that there is task work
-//           (IORING_SETUP_TASKRUN_FLAG); the io_uring_enter that does it is the taking call. Where the message was there
-//           already, it comes with the call that hands the request in.
-//  - epoll  a ring of this mode never wakes those who poll its descriptor; an eventfd that is registered with it is
-//           signalled when there is task work. epoll_wait on it is the readiness wait, and the taking call does the work.
+//  - block  one io_uring_enter submits the request, sleeps, and does the work once woken: take_call, take_return.
+//  - poll   the request is submitted, then the ring's flags are read in user space. They announce task work
+//           (IORING_SETUP_TASKRUN_FLAG); the io_uring_enter that does it is the taking call. A message that was already
+//           there comes with the call that submits the request.
+//  - epoll  a ring of this mode never wakes those who poll its descriptor; an eventfd registered with it is signalled
+//           when there is task work. epoll_wait on it is the readiness wait, and the taking call does the work.
 //
-// Each direction has its own ring: else the call that sends would do the work of receiving, out of the receiver's stamps.
+// Each direction has its own ring: otherwise the sending call would do receive work, outside the receiver's stamps.
 // A ring belongs to the thread that opened it (IORING_SETUP_SINGLE_ISSUER).
 #include <liburing.h>
 #include <sys/eventfd.h>
@@ -62,32 +61,32 @@ public:
 			return status;
 		is_open_ = true;
 		has_thread_ = submission == Submission::BySqThread;
-		io_uring_register_ring_fd(&ring_); // saves a look-up per call; works without
+		io_uring_register_ring_fd(&ring_); // saves a look-up per call; optional
 		return 0;
 	}
 
 	io_uring *raw() { return &ring_; }
 	int fd() const { return ring_.ring_fd; }
-	bool has_thread() const { return has_thread_; } // that submits, and completes, without a call
+	bool has_thread() const { return has_thread_; } // a kernel thread submits and completes without a call
 
-	// Then handing in is a system call that wakes it.
+	// If so, submitting takes a system call, which wakes it.
 	bool thread_sleeps() const
 	{
 		return (__atomic_load_n(ring_.sq.kflags, __ATOMIC_ACQUIRE) & IORING_SQ_NEED_WAKEUP) != 0;
 	}
 
-	// A request to fill in; `id` comes back with its completions. Never null: few are ever in flight.
+	// A request to fill in; `id` comes back with its completions. Never NULL: few are ever in flight.
 	io_uring_sqe *request() { return io_uring_get_sqe(&ring_); }
 	bool is_submitted() const { return io_uring_sq_ready(&ring_) == 0; }
 
 	bool has_completion() const { return io_uring_cq_ready(&ring_) != 0; }
-	// Looks in user space.
+	// Reads user-space memory only.
 	bool has_work() const
 	{
 		return has_completion() ||
 			   (__atomic_load_n(ring_.sq.kflags, __ATOMIC_ACQUIRE) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
 	}
-	// Only where one is there.
+	// Only if there is one.
 	io_uring_cqe take()
 	{
 		io_uring_cqe *first = nullptr;
@@ -97,11 +96,11 @@ public:
 		brought_ -= brought_ != 0;
 		return copy;
 	}
-	// Whether the completion that take() gives was there when the last call came back. Else somebody else put it there since.
+	// Whether the completion that take() returns was there when the last call returned. Otherwise it came later.
 	bool came_with_call() const { return brought_ != 0; }
 
-	// The calls. False with errno set where it failed for good; EINTR is a success that completed nothing.
-	// Sleeps until a completion is there if `wait`.
+	// The calls. False with errno set on a lasting failure; EINTR counts as success that completed nothing. `wait`:
+	// sleeps until there is a completion.
 	bool submit(bool wait)
 	{
 		call_ns = icepath_now_ns();
@@ -112,9 +111,9 @@ public:
 		call_ns = icepath_now_ns();
 		return is_back(io_uring_get_events(&ring_));
 	}
-	uint64_t call_ns = 0, return_ns = 0; // of the last one
+	uint64_t call_ns = 0, return_ns = 0; // of the last call
 
-	// After this the request and its buffer are the caller's again. Its completion, if it came meanwhile, is dropped.
+	// Afterwards the caller owns the request and its buffer again. A completion that came meanwhile is dropped.
 	void withdraw(uint64_t id)
 	{
 		io_uring_sqe *cancel = request();
@@ -128,12 +127,12 @@ public:
 			const io_uring_cqe done = take();
 			cancel_ended |= done.user_data == kWithdrawal;
 			request_ended |= done.user_data == id && (done.flags & (IORING_CQE_F_MORE | IORING_CQE_F_NOTIF)) == 0;
-			// No such request: it had completed, and that completion had been taken.
+			// No such request: it had completed, and its completion was taken.
 			request_ended |= done.user_data == kWithdrawal && done.res == -ENOENT;
 		}
 	}
 
-	// For ICEPATH_WAIT_EPOLL: a descriptor that polls readable when there is work, or -1 with errno set.
+	// For ICEPATH_WAIT_EPOLL: a descriptor that is readable when there is work, or -1 with errno set.
 	int open_event()
 	{
 		event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -145,8 +144,8 @@ public:
 		}
 		return event_;
 	}
-	// Completions signal the eventfd as work does, and would wake for nothing. Work that came while it was off signals now:
-	// the kernel says in the flags that there is work before it looks whether it may signal (io_req_local_work_add).
+	// Completions signal the eventfd as work does, and would wake for nothing. Work that came while signals were off
+	// signals now: the kernel sets the flag for work before it checks whether it may signal (io_req_local_work_add).
 	void signal_event(bool on)
 	{
 		io_uring_cq_eventfd_toggle(&ring_, on);
@@ -155,17 +154,17 @@ public:
 		std::atomic_thread_fence(std::memory_order_seq_cst);
 		if (has_work()) {
 			eventfd_write(event_, 1);
-			return_ns = icepath_now_ns(); // a call more
+			return_ns = icepath_now_ns(); // one more call
 		}
 	}
 
 private:
 	static constexpr unsigned kRequests = 8, kCompletions = 256;
-	// The shortest there is: a parked endpoint's thread must not take the CPU of the cell that is measured next.
+	// The shortest possible: a parked endpoint's thread must not take the CPU of the next cell.
 	static constexpr unsigned kSqThreadIdleMs = 1;
 	static constexpr uint64_t kWithdrawal = ~uint64_t{1};
 
-	// Looks before it stamps: no completion that it counts came later than `return_ns`.
+	// Looks before it stamps: no completion counted here came later than `return_ns`.
 	bool is_back(int status)
 	{
 		brought_ = io_uring_cq_ready(&ring_);
@@ -182,7 +181,7 @@ private:
 	unsigned brought_ = 0; // completions by the last call that weren't taken yet
 };
 
-// Null, or why io_uring can't be used here and what mends it.
+// NULL, or why io_uring can't be used here, and the remedy.
 inline const char *uring_missing()
 {
 	switch (Uring().open()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An endpoint with one ring for each direction, and how it waits for what comes in.
+// An endpoint with one ring for each direction, and its waits for incoming messages.
 #include <sys/epoll.h>
 
 #include "plugin_kit/byte_transfer.h"
@@ -10,7 +10,7 @@
 
 namespace icepath::plugin_kit {
 
-// The call that brought the messages which are taken from the ring one by one: all of them carry its stamps.
+// The call that brought the messages which are then taken from the ring one by one: all carry its stamps.
 class Read {
 public:
 	void keep(const icepath_recv &first) { first_ = first; }
@@ -51,8 +51,8 @@ struct UringEnd : ChannelEnd {
 		return (errno = -out.open(submission)) != 0 ? failed("io_uring_setup") : static_cast<int>(ICEPATH_OK);
 	}
 
-	// Returns once `in` has a completion, with the stamps of the last call: the one that brought it, if in.came_with_call().
-	// Otherwise the status says why not, and the request that was waited for is the caller's to withdraw.
+	// Returns once `in` has a completion, with the stamps of the last call, which brought it if in.came_with_call().
+	// Otherwise the status says why, and the caller must withdraw the request.
 	int await(icepath_recv &message)
 	{
 		while (!in.has_completion()) {
@@ -65,7 +65,7 @@ struct UringEnd : ChannelEnd {
 	}
 
 private:
-	// False with errno set where a call failed.
+	// False with errno set if a call failed.
 	bool try_once(icepath_recv &message)
 	{
 		const bool handed_in = in.is_submitted();
@@ -74,7 +74,7 @@ private:
 		if (wait == ICEPATH_WAIT_EPOLL && !sleep_until_ready(message))
 			return true;
 		message.attempts++;
-		// A call would be for nothing where somebody else put a completion there (io_uring_msg_ring.cc).
+		// A call would do nothing if another ring put a completion there (io_uring_msg_ring.cc).
 		if (wait != ICEPATH_WAIT_BLOCK && in.has_completion())
 			return true;
 		if (wait == ICEPATH_WAIT_POLL && handed_in && !in.has_work()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An endpoint that is one connected stream socket driven through io_uring: opening and connecting it, and sending. What a
-// plug-in adds is how it asks for received bytes.
+// An endpoint that is one connected stream socket driven through io_uring: opening, connecting and sending. A plug-in
+// adds how it asks for received bytes.
 #include <sys/socket.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace icepath::plugin_kit {
 
 inline constexpr uint64_t kLargestOnUring = 1024 * kMiB;
 
-// What all of these targets have in common.
+// The common description of these targets.
 inline icepath_target uring_socket_target(const char *name, const char *summary)
 {
 	icepath_target it{};
@@ -31,7 +31,7 @@ inline icepath_target uring_socket_target(const char *name, const char *summary)
 	return it;
 }
 
-// The ends of a socket pair, as of uds.cc.
+// The ends of a socket pair, as in uds.cc.
 template <class Endpoint> int set_up_pair(Endpoint &end)
 {
 	if (end.side == 1)
@@ -59,7 +59,7 @@ struct UringSocketEnd : UringEnd {
 	int socket = -1;
 	int listener = -1; // tcp side 0, until connected
 
-	static constexpr uint64_t kReceiving = 1, kSending = 2; // ids of requests; with buffers, the first one's
+	static constexpr uint64_t kReceiving = 1, kSending = 2; // request ids; with buffers, the id of the first
 
 	// The last step of connect().
 	int open_rings(Uring::Submission submission)
@@ -70,9 +70,8 @@ struct UringSocketEnd : UringEnd {
 		return status;
 	}
 
-	// Sends the whole message. `prepare(request, data, bytes, buffer)` fills a request in; those that send from buffers of
-	// their own, `buffers` of them, take the one of that number. One that says that it will notify (IORING_CQE_F_MORE) has
-	// its buffer until then.
+	// Sends the whole message. `prepare(request, data, bytes, buffer)` fills in a request; a sender with its own
+	// `buffers` takes the one with index `buffer`. One that will notify (IORING_CQE_F_MORE) keeps it until then.
 	template <class Prepare>
 	int send_by_requests(icepath_send &message, const char *request_name, unsigned buffers, Prepare prepare)
 	{
@@ -105,15 +104,16 @@ struct UringSocketEnd : UringEnd {
 	}
 
 private:
-	// One call, or one look where nothing may sleep: hands a new request in, or waits for what was handed in before.
+	// One call, or one look if nothing may sleep: submits a new request, or waits for those submitted before.
 	int go_on(icepath_send &message, bool hand_in)
 	{
 		if (is_cancelled())
 			return end_of_cancelled();
-		// Waiting by epoll is about messages; for room, a sender that may sleep sleeps in the call.
+		// Only messages are awaited with epoll: for room, a sender that may sleep does so in the call.
 		const bool may_sleep = wait != ICEPATH_WAIT_POLL;
 		const bool calls = hand_in || may_sleep || (out.has_work() && !out.has_completion());
-		// A thread that is awake takes requests out of memory. Should it fall asleep just now, the call that wakes it isn't told.
+		// A kernel thread that is awake takes requests out of memory. If it falls asleep just now, the call that wakes
+		// it is not stamped.
 		const bool in_memory = out.has_thread() && !may_sleep && !out.thread_sleeps();
 		if (!calls)
 			pause_spin();
@@ -138,7 +138,7 @@ private:
 
 	static constexpr int kUnknown = INT_MIN;
 	static constexpr uint32_t kCopied = 1u << 31; // IORING_NOTIF_USAGE_ZC_COPIED, which liburing 2.3 doesn't name
-	int moved_ = kUnknown; // of the request that was handed in last
+	int moved_ = kUnknown; // by the request submitted last
 	uint64_t lent_ = 0; // bit i: the kernel has buffer i
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The second target of a socket transport: the same sockets, sent to with MSG_ZEROCOPY.
+// The MSG_ZEROCOPY variant of a socket transport.
 #include <sys/socket.h>
 
 #include "plugin_kit/byte_transfer.h"
@@ -9,7 +9,7 @@
 
 namespace icepath::plugin_kit {
 
-// A target like `plain` but for this. `largest`: in bytes.
+// A copy of `plain` with what differs. `largest`: in bytes.
 inline icepath_target zerocopy_target(icepath_target plain, const char *name, const char *summary, uint64_t largest,
 									  const char *largest_why)
 {
@@ -37,7 +37,7 @@ inline int recv_beside_zerocopy(icepath_endpoint *end, icepath_recv *message)
 	const int flags = (end->wait == ICEPATH_WAIT_BLOCK ? 0 : MSG_DONTWAIT) | (end->stream ? 0 : MSG_TRUNC);
 	const auto call = [=](void *data, size_t bytes) {
 		const ssize_t moved = recv(end->socket, data, bytes, flags);
-		// A completion is EPOLLERR until it is taken, which would keep the wait from sleeping.
+		// A completion means EPOLLERR until it is taken, which would keep the wait from sleeping.
 		if (moved < 0 && errno == EAGAIN && end->wait == ICEPATH_WAIT_EPOLL) {
 			end->zerocopy->reap();
 			errno = EAGAIN;
@@ -48,7 +48,7 @@ inline int recv_beside_zerocopy(icepath_endpoint *end, icepath_recv *message)
 					   : recv_by_calls<Boundary::Message>(*end, *message, "recv", end->epoll, call);
 }
 
-// The table of a transport of which some endpoints have a `zerocopy`.
+// The table of a transport in which some endpoints have a `zerocopy`.
 inline icepath_plugin with_zerocopy(const icepath_plugin &socket_table)
 {
 	static const icepath_plugin plain = socket_table;
@@ -62,7 +62,7 @@ inline icepath_plugin with_zerocopy(const icepath_plugin &socket_table)
 	return table;
 }
 
-// By the end of connect().
+// The last step of connect().
 inline int watch_socket_and_completions(icepath_endpoint *end)
 {
 	if (const int status = watch_socket(end); status != ICEPATH_OK)

@@ -21,8 +21,8 @@ constexpr uint64_t kPoolBytes = 4 * kMiB;
 constexpr uint64_t kMostBuffers = 16;
 constexpr uint64_t kPage = 4096;
 
-// What a call pins counts against RLIMIT_MEMLOCK (mm_account_pinned_pages), and so does what the user's other processes pin.
-// A longer message goes by several calls.
+// A call's pinned pages count against RLIMIT_MEMLOCK (mm_account_pinned_pages), together with those of the user's other
+// processes. A longer message takes several calls.
 uint64_t bytes_per_call()
 {
 	rlimit limit{};
@@ -46,9 +46,9 @@ struct ZerocopySender::Pool {
 	std::vector<Buffer> buffers;
 	uint32_t next_call = 0;
 	uint64_t per_call = kMostPerCall;
-	bool datagrams = false; // which go by one call
-	bool copied = false; // by the last completion
-	bool fell_back = false; // to copying, for some of this message
+	bool datagrams = false; // each sent by one call
+	bool copied = false; // according to the last completion
+	bool fell_back = false; // to copying, for part of this message
 
 	uint8_t *at(size_t n) { return static_cast<uint8_t *>(memory.get_address()) + n * stride; }
 
@@ -80,7 +80,7 @@ void ZerocopySender::Pool::reap()
 			if (told.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
 				continue;
 			copied = (told.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0;
-			// One completion tells of a range of calls, both ends included; the numbers wrap.
+			// One completion covers a range of calls, both ends included; the numbers wrap.
 			for (uint32_t call = told.ee_info;; call++) {
 				complete(call);
 				if (call == told.ee_data)
@@ -90,11 +90,11 @@ void ZerocopySender::Pool::reap()
 	}
 }
 
-// For a completion, or a signal; a poller looks only.
+// Waits for a completion or a signal; a poller only looks.
 void ZerocopySender::Pool::await(ChannelEnd &end)
 {
 	if (end.wait != ICEPATH_WAIT_POLL) {
-		pollfd error_queue{socket, 0, 0}; // POLLERR is always told
+		pollfd error_queue{socket, 0, 0}; // POLLERR is always reported
 		poll(&error_queue, 1, -1);
 	}
 	reap();
@@ -108,7 +108,7 @@ ssize_t ZerocopySender::Pool::send(Buffer &buffer, const void *data, size_t byte
 		buffer.calls++;
 		next_call++;
 	} else if (errno == ENOBUFS) { // too much is pinned, or too many completions are pending (sock_omalloc)
-		fell_back = true; // the kernel's advice is to copy
+		fell_back = true; // as the kernel advises
 		return ::send(socket, data, bytes, flags);
 	}
 	return moved;
@@ -141,7 +141,7 @@ int ZerocopySender::set_up(ChannelEnd &end, int socket)
 	pool_->stride = (end.payload_bytes + kPage - 1) / kPage * kPage;
 	pool_->buffers.resize(std::clamp<uint64_t>(kPoolBytes / pool_->stride, 2, kMostBuffers));
 	try {
-		// Shared, so that nothing replaces a page that the kernel refers to when it is written again.
+		// Shared, so that writing again doesn't replace pages that the kernel refers to.
 		boost::interprocess::anonymous_shared_memory(pool_->buffers.size() * pool_->stride).swap(pool_->memory);
 	} catch (const std::exception &error) {
 		return end.sentence.tell(ICEPATH_FAILED, "%s: no memory for messages: %s", end.target, error.what());
@@ -168,7 +168,7 @@ int ZerocopySender::send(ChannelEnd &end, icepath_send &message, int flags)
 	});
 	message.data = given;
 	pool_->reap();
-	// Over UDP of this very message; over TCP, which keeps it until it is acknowledged, of one shortly before.
+	// Over UDP about this message; over TCP, which keeps messages until they are acknowledged, about a recent one.
 	if (pool_->copied || pool_->fell_back)
 		message.flags |= ICEPATH_SEND_COPIED;
 	return status;

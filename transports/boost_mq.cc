@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boost.Interprocess message_queue, one for each direction: a mutex, two conditions and slots in shared memory. It is a
-// library in user space, so a call's stamps stand around copying and locking, and the kernel is entered only where somebody
-// must be woken or the mutex is held. When exactly the message became visible, only the library knows.
+// user-space library: a call's stamps enclose copying and locking, and the kernel is entered only to wake a process or
+// when the mutex is held. Only the library knows exactly when a message becomes visible.
 //
-// On Linux its mutex and condition are pthread's, shared between processes (BOOST_INTERPROCESS_POSIX_PROCESS_SHARED); the
-// spinning ones of boost/interprocess/sync/spin are for other systems. glibc spins in neither, so `block` is a sleep. No
-// signal interrupts it, though: each wait gets an end, after which it is entered again. `poll` is try_receive, which waits for
-// nothing but the mutex, and sleeps for that where the other side holds it.
+// On Linux its mutex and condition are pthread's, shared between processes (BOOST_INTERPROCESS_POSIX_PROCESS_SHARED);
+// the spinning ones of boost/interprocess/sync/spin are for other systems. glibc spins in neither, so `block` sleeps.
+// No signal interrupts that sleep, though: each wait has a deadline, after which it is entered again. `poll` is
+// try_receive, which waits only for the mutex, and sleeps if the other side holds it.
 //
-// A queue needs a name in /dev/shm until both sides have it open. In a fan-in each sender gets a name of its own for it, a
-// hard link, so that it can go when that sender has it open.
+// A queue needs a name in /dev/shm until both sides have it open. In a fan-in, each sender gets its own name for it, a
+// hard link, removed when that sender has the queue open.
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -34,12 +34,12 @@ namespace ipc = boost::interprocess;
 
 namespace {
 
-// How long a wait lasts at most, and at least.
+// The longest and the shortest time that one wait lasts.
 constexpr uint64_t kWaitNs = 200'000'000, kShortestWaitNs = 100'000'000;
-// A send that took longer looks whether there still is a receiver.
+// A send that took longer checks whether the receiver still lives.
 constexpr uint64_t kLongNs = 1'000'000;
 
-// The library wants its deadlines as a calendar date: made anew only when the last is near.
+// The library takes deadlines as calendar dates: computed anew only when the last one is near.
 class Deadline {
 public:
 	const boost::posix_time::ptime &get()
@@ -72,7 +72,7 @@ struct icepath_endpoint : ChannelEnd {
 	}
 	std::unique_ptr<ipc::message_queue> in, out;
 	std::unique_ptr<BoostQueueLock> in_lock, out_lock;
-	std::string names[2]; // of the way out, of the way in; to be removed by this end
+	std::string names[2]; // of the outgoing and the incoming queue; this end removes them
 	Deadline deadline;
 };
 
@@ -80,8 +80,8 @@ namespace {
 
 constexpr uint64_t kLargest = 16 * kMiB;
 constexpr uint64_t kLargestQueue = 32 * kMiB;
-constexpr const char *kLinkSuffix = "-f"; // after the sender's channel
-constexpr uint64_t kDefaultDepth = 10; // as a POSIX message queue's
+constexpr const char *kLinkSuffix = "-f"; // follows the sender's channel name
+constexpr uint64_t kDefaultDepth = 10; // as for a POSIX message queue
 
 uint64_t free_bytes()
 {
@@ -103,7 +103,7 @@ const icepath_target *target(uint32_t n)
 		it.fanin_waits = it.waits;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a queue has at least two messages of the payload's size";
-		// A channel has two queues, and others want some of it too.
+		// A channel has two queues, and other channels need memory too.
 		if (const uint64_t room = free_bytes() / 8; room < kLargest) {
 			it.max_payload_bytes = room;
 			std::snprintf(why, sizeof(why), "an eighth of what is free in /dev/shm, %llu bytes",
@@ -123,8 +123,8 @@ int make_queue(icepath_endpoint &end, const icepath_open &how, bool sends)
 	name = std::string(how.name) + (sends ? "-0" : "-1");
 	const uint64_t fitting = std::max<uint64_t>(2, kLargestQueue / end.payload_bytes);
 	const uint64_t depth = std::min<uint64_t>(how.depth ? how.depth : kDefaultDepth, fitting);
-	// Memory that isn't there would be a SIGBUS later: a tmpfs gives its pages only when they are touched.
-	constexpr uint64_t kHeads = 128; // of a message and, shared out, of the queue
+	// Missing memory would be a SIGBUS later: a tmpfs allocates pages only when they are touched.
+	constexpr uint64_t kHeads = 128; // per message: its header, and a share of the queue's
 	if (depth * (end.payload_bytes + kHeads) > free_bytes())
 		return end.sentence.tell(ICEPATH_FAILED, "boost-mq: /dev/shm has no room for %llu messages of %llu bytes",
 								 static_cast<unsigned long long>(depth),
@@ -172,10 +172,10 @@ void open_queue(const std::string &name, std::unique_ptr<ipc::message_queue> &qu
 	lock = std::make_unique<BoostQueueLock>(name.c_str());
 }
 
-// The receiver of a fan-in meets one sender after the other, and the last name but theirs goes.
+// The receiver of a fan-in meets its senders in turn. After the last, only their names remain.
 int name_for_sender(icepath_endpoint *end, const std::string &sender)
 {
-	const std::string folder = "/dev/shm/"; // where glibc's shm_open has them
+	const std::string folder = "/dev/shm/"; // where glibc's shm_open creates them
 	if (link((folder + end->names[1]).c_str(), (folder + sender + kLinkSuffix).c_str()))
 		return end->failed("link in /dev/shm");
 	if (end->peer_pidfds.size() == end->peers)
@@ -192,7 +192,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (end->in_fan_in() && end->makes())
 		return name_for_sender(end, {reinterpret_cast<const char *>(peer->bytes), peer->bytes_used});
 	if (end->makes()) {
-		end->remove_names(); // the peer, which connects first, has them open
+		end->remove_names(); // the peer connects first and has them open
 		return ICEPATH_OK;
 	}
 	const std::string name(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used);
@@ -209,7 +209,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return ICEPATH_OK;
 }
 
-// Runs one call of the library as if it were a system call; `call` returns whether a message moved, and counts its bytes.
+// Runs one library call as if it were a system call. `call` returns whether a message moved, and sets its size.
 template <class Call> ssize_t as_call(Call call)
 {
 	size_t bytes = 0;
@@ -233,8 +233,8 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 			return polls ? queue.try_send(data, size, 0) : queue.timed_send(data, size, 0, end->deadline.get());
 		});
 	});
-	// Who was stuck in the lock of a peer that died with it is freed by cancel(), which may be that of another sender's end:
-	// there was room, but nobody takes it.
+	// cancel(), perhaps of another sender's end, frees a sender stuck in the lock of a dead receiver: there was room,
+	// but nobody takes the message.
 	if (status == ICEPATH_OK && message->return_ns - message->call_ns > kLongNs && end->a_peer_has_ended())
 		return end->sentence.tell(ICEPATH_CLOSED, "the process at the other end of boost-mq has ended");
 	return status;
@@ -254,7 +254,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		});
 }
 
-// By another thread than the one that may be stuck.
+// Called by another thread than the stuck one.
 void cancel_end(icepath_endpoint *end)
 {
 	end->cancelled.store(true, std::memory_order_relaxed);

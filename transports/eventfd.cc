@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages in shared memory, one queue of slots for each direction, and an eventfd that tells of each: one write(2) for
-// every message, one read(2) before it is taken, as programs do that wait for descriptors anyway. EFD_SEMAPHORE makes a
-// read take one of the writes. Whoever would rather look into the memory first wants a ring: shm_ring.cc.
+// Messages in shared memory, one queue of slots for each direction, and an eventfd that announces each: one write(2)
+// per message, one read(2) before it is taken, as in programs that wait for descriptors anyway. With EFD_SEMAPHORE, a
+// read takes one of the writes. For a receiver that looks into the memory first, see shm_ring.cc.
 //
-// The eventfd tells of messages only. A sender that finds the queue full sleeps on a futex; the flag and the fences work as
-// in shm_ring.cc.
+// The eventfd announces messages only. A sender that finds the queue full sleeps on a futex; the flag and the fences
+// work as in plugin_kit/ring_wait.h.
 #include <linux/futex.h>
 #include <sys/eventfd.h>
 
@@ -36,8 +36,8 @@ constexpr uint32_t kDefaultSlots = 16;
 struct Way {
 	Queue *queue = nullptr;
 	int bell = -1;
-	uint32_t messages = 0; // that this side has sent, or taken
-	uint64_t offset = 0; // of the slot that is next
+	uint32_t messages = 0; // sent or taken by this side
+	uint64_t offset = 0; // of the next slot
 };
 
 } // namespace
@@ -78,7 +78,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &eventfd : nullptr;
 }
 
-// Until there is room, or another look is due.
+// Sleeps until there is room, or a signal comes; a poller returns at once.
 void wait_for_room(const icepath_endpoint &end, Queue &queue, uint32_t taken)
 {
 	if (end.wait == ICEPATH_WAIT_POLL)
@@ -117,14 +117,13 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	way.queue->published.store(way.messages, std::memory_order_release);
 	constexpr uint64_t kOne = 1;
 	message->call_ns = icepath_now_ns();
-	// A count has room for 2^64 - 2 messages, so this never waits.
+	// Never blocks: a count holds 2^64 - 2 messages.
 	const ssize_t written = write(way.bell, &kOne, sizeof(kOne));
 	message->return_ns = icepath_now_ns();
 	return written == sizeof(kOne) ? ICEPATH_OK : end->failed("write to an eventfd");
 }
 
-// One try to take a count; ICEPATH_OK with `rung` false: try again. The read is the last part of the wait: what it takes
-// isn't the message.
+// One try to take a count; ICEPATH_OK with `rung` false: try again. The read ends the wait, and takes no message.
 int listen(icepath_endpoint &end, icepath_recv &message, bool &rung)
 {
 	if (end.wait == ICEPATH_WAIT_EPOLL) {
@@ -185,7 +184,7 @@ int give_copy(icepath_endpoint &end, int fd)
 	return ICEPATH_OK;
 }
 
-// The address: the memory, the bell from side 0 to side 1, and the other.
+// The address: the memory, the bell from side 0 to side 1, the bell back.
 int set_up(icepath_endpoint &end, uint32_t depth)
 {
 	end.slot_bytes = (end.payload_bytes + 63) / 64 * 64;

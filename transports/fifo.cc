@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named pipes, one for each direction. The name is there only while side 0 opens both ends by it, so nobody else can join.
+// Named pipes, one for each direction. The name exists only while side 0 opens both ends, so nobody else can join.
 //
-// Behind the name is the pipe_inode_info of an anonymous pipe, read and written by the same code (fs/pipe.c). What
-// differs is the inode: a FIFO's lies on a file system, whose access and modification times each call may have to update
-// (fifo_pipe_read, fifo_pipe_write). Since Linux 6.15 an anonymous pipe has no such times; before, they cost the same.
+// Behind the name is the pipe_inode_info of an anonymous pipe, read and written by the same code (fs/pipe.c). The inode
+// differs: a FIFO's lies on a file system, and each call may have to update its access and modification times
+// (fifo_pipe_read, fifo_pipe_write). Since Linux 6.15, an anonymous pipe has no such times; before, they cost the same.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -38,7 +38,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &fifo : nullptr;
 }
 
-// The reader is opened first, without waiting for a writer: then neither open(2) blocks (fifo_open).
+// The reader is opened first, without waiting for a writer, so neither open(2) blocks (fifo_open).
 bool open_both(const char *path, int ends[2])
 {
 	ends[0] = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream sockets through io_uring, one request for each send and each receive: plain, zero-copy, with registered buffers,
-// and with a kernel thread that submits.
+// Stream sockets through io_uring, one request for each send and each receive: plain, zero-copy, with registered
+// buffers, and with a kernel thread that submits.
 //
-// A zero-copy send has its buffer until the notification, which over TCP comes with the acknowledgement: in a ping-pong,
-// with the answer. A program that has but one buffer would wait for that and call it latency, so there are some here, and
-// only a sender that has used all of them up waits. The caller's message is copied into them before the call; who writes
-// in place saves that. Whether the kernel copied is told of the messages whose notifications came during the send.
+// A zero-copy send occupies its buffer until the notification, which over TCP comes with the acknowledgement: in a
+// ping-pong, with the answer. A program with a single buffer would wait for that and call it latency, so there are
+// several here, and a sender waits only when all are used up. The caller's message is copied into one before the call;
+// a program that builds messages in place saves that copy. Whether the kernel copied is known for messages whose
+// notifications came during the send.
 //
-// A send through the kernel thread is over once that thread has sent: the caller may change its buffer then.
+// A send through the kernel thread ends once that thread has sent: then the caller may change its buffer.
 #include <sys/mman.h>
 
 #include <array>
@@ -29,7 +30,7 @@ struct Kind {
 
 constexpr unsigned kReportUsage = 1u << 3; // IORING_SEND_ZC_REPORT_USAGE, Linux 6.2; liburing 2.3 doesn't name it
 constexpr int kRegistered = 0; // the index of a ring's registered memory
-// Registered buffers count to RLIMIT_MEMLOCK, of all the user's processes together.
+// Registered buffers count against RLIMIT_MEMLOCK, together with those of the user's other processes.
 constexpr uint64_t kFixedBytes = 64 * 1024;
 constexpr uint64_t kZeroCopyBytes = 256 * 1024;
 constexpr unsigned kZeroCopyBuffers = 8;
@@ -56,7 +57,7 @@ const char *zero_copy_missing()
 {
 	if (const char *why = uring_missing())
 		return why;
-	// Without a socket the request fails by EBADF, and earlier by EINVAL where its flag isn't known (io_send_zc_prep).
+	// Without a socket, the request fails with EBADF; an unknown flag fails earlier with EINVAL (io_send_zc_prep).
 	Uring ring;
 	if (ring.open())
 		return "io_uring_setup fails here";

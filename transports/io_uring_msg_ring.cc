@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// IORING_OP_MSG_RING: a completion is posted to the ring of another process. The payload lies in slots of shared memory,
-// the completion says which. One set of slots for each direction.
+// IORING_OP_MSG_RING: posts a completion to the ring of another process. The payload lies in a slot of shared memory
+// that the completion names. Each direction has its own slots.
 //
-// Since Linux 6.7 (and in its older stable kernels) a ring's descriptor can't be sent over a socket; each side takes the
-// other's out of its process by pidfd_getfd.
+// Since Linux 6.7 (and in its older stable kernels) a ring's descriptor can't be sent over a socket; each side takes
+// the other's out of its process with pidfd_getfd.
 //
-// Who posts it depends on the kernel. Since Linux 6.10 task work of the receiver's ring does (io_msg_data_remote), in a call that the
-// receiver makes. Before that it is there without one: 6.1 posts it in the sender's call (io_msg_ring_data), those between by
-// task work that interrupts the receiver (io_msg_exec_remote). So a completion that no call of the receiver's brought is seen
-// in the memory of its ring, and stamped as what is seen in memory: `observe_ns`.
+// Which thread posts the completion depends on the kernel. Since Linux 6.10, task work of the receiver's ring does
+// (io_msg_data_remote), in a call that the receiver makes. Before that, no call is needed: 6.1 posts it in the sender's
+// call (io_msg_ring_data), the versions between by task work that interrupts the receiver (io_msg_exec_remote). So a
+// completion that no call of the receiver brought is seen in the memory of its ring, and stamped as such: `observe_ns`.
 //
-// A sender that finds all slots full sleeps on its own sending ring, and the receiver posts a completion there once it has
-// emptied one. No wake is lost, by the argument of shm_ring.cc: either the sender sees the slot that was emptied or the
-// receiver sees that it sleeps.
+// A sender that finds all slots full sleeps on its own sending ring, and the receiver posts a completion there once it
+// has emptied a slot. No wake is lost, by the argument in plugin_kit/ring_wait.h: either the sender sees the emptied
+// slot, or the receiver sees that the sender sleeps.
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -46,8 +46,8 @@ struct RingFds {
 constexpr uint64_t kLargest = 64 * kMiB;
 constexpr uint64_t kLargestSlots = 2 * kLargest;
 constexpr uint32_t kDefaultSlots = 16;
-constexpr uint32_t kMostSlots = 128; // the ring of completions has more, so that none overflows
-constexpr uint64_t kSent = 1, kRoom = 2; // what a completion on the sending ring tells
+constexpr uint32_t kMostSlots = 128; // the ring of completions has more entries, so none overflows
+constexpr uint64_t kSent = 1, kRoom = 2; // the meaning of a completion on the sending ring
 
 } // namespace
 
@@ -103,7 +103,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &msg_ring : nullptr;
 }
 
-// Posts a completion that carries `what` to a ring of the peer. `done.res` is what came of it.
+// Posts a completion that carries `what` to a ring of the peer. `done.res` is the result.
 int post(icepath_endpoint *end, int ring, uint64_t what, icepath_send &stamps, io_uring_cqe &done)
 {
 	io_uring_sqe *request = end->out.request();
@@ -118,11 +118,11 @@ int post(icepath_endpoint *end, int ring, uint64_t what, icepath_send &stamps, i
 		while (end->out.has_completion()) {
 			done = end->out.take();
 			if (done.user_data == kSent)
-				return ICEPATH_OK; // else it tells of room, which is looked for in memory
+				return ICEPATH_OK; // otherwise it announces room, which is looked for in memory
 		}
 		if (end->is_cancelled())
 			return end->end_of_cancelled();
-		// Some kernels leave it to a worker thread where the other ring is in use at that moment (io_msg_ring).
+		// Some kernels leave it to a worker thread if the other ring is in use at that moment (io_msg_ring).
 		if (end->wait != ICEPATH_WAIT_POLL)
 			went_well = end->out.submit(true);
 		else if (end->out.has_work())
@@ -132,7 +132,7 @@ int post(icepath_endpoint *end, int ring, uint64_t what, icepath_send &stamps, i
 	}
 }
 
-// Sleeps until a slot was emptied, a signal comes, or it is woken for nothing.
+// Sleeps until a slot was emptied, or a signal or a spurious wake-up comes.
 bool sleep_for_room(icepath_endpoint *end, Slots &box, uint32_t seen)
 {
 	bool went_well = true;
@@ -189,7 +189,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		end->read.tell(*message);
 	} else {
 		message->observe_ns = icepath_now_ns();
-		message->take_call_ns = message->take_return_ns = 0; // such a call brought nothing
+		message->take_call_ns = message->take_return_ns = 0; // the call brought no message
 		message->attempts = std::max(message->attempts, 1u);
 	}
 	const auto which = static_cast<uint32_t>(end->in.take().user_data);
@@ -201,7 +201,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (!box.sender_sleeps.load(std::memory_order_relaxed))
 		return ICEPATH_OK;
 	icepath_send unused{};
-	io_uring_cqe done{}; // a sender that is gone needs no room
+	io_uring_cqe done{}; // a dead sender needs no room
 	return post(end, end->peer_out, kRoom, unused, done);
 }
 
@@ -216,12 +216,12 @@ void choose_geometry(icepath_endpoint &end, uint32_t depth)
 int set_up(icepath_endpoint &end, uint32_t depth)
 {
 	choose_geometry(end, depth);
-	int status = end.open_out(Uring::Submission::ByCall); // a receiver, too, has something to post: room
+	int status = end.open_out(Uring::Submission::ByCall); // a receiver posts too: room
 	if (status == ICEPATH_OK && end.receives)
 		status = end.open_in();
 	if (status != ICEPATH_OK)
 		return status;
-	// Where Yama keeps processes from looking into their siblings (ptrace_scope 1), it must be allowed; else it's EINVAL.
+	// Yama may keep processes from tracing their siblings (ptrace_scope 1): this allows it. Without Yama: EINVAL.
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	const RingFds fds{end.receives ? end.in.fd() : -1, end.out.fd()};
 	std::memcpy(end.given.bytes, &fds, sizeof(fds));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A UNIX stream socket through io_uring with one receive request that stays: the kernel picks a buffer from a ring of
-// them for all that has come, and posts a completion for each buffer that it filled.
+// A UNIX stream socket through io_uring with one lasting receive request: the kernel picks buffers from a ring of them
+// for incoming bytes, and posts a completion for each buffer that it filled.
 //
-// One call may bring several messages, and a buffer may hold the end of one and the begin of the next. Those that follow
-// in a read carry the stamps of the call that brought them.
+// One call may bring several messages, and a buffer may hold the end of one and the beginning of the next. Later
+// messages in a read carry the stamps of the call that brought them.
 #include <sys/mman.h>
 
 #include "plugin_kit/plugin_table.h"
@@ -37,9 +37,9 @@ struct icepath_endpoint : UringSocketEnd {
 	uint64_t buffer_bytes;
 	io_uring_buf_ring *ring = nullptr;
 	uint8_t *buffers = nullptr;
-	bool is_posted = false; // the request
+	bool is_posted = false; // the receive request
 	Read read;
-	// What isn't read yet of the buffer that came last.
+	// The unread part of the last buffer.
 	unsigned current = 0;
 	uint64_t offset = 0, unread = 0;
 };

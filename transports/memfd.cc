@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each message is a memfd of its own, sealed and handed over a UNIX socket (SCM_RIGHTS): what programs do that give away
-// memory for good. Making, filling, sealing and passing it is the sending call; receiving, reading and closing it, which
-// frees its pages, is the taking call.
+// Each message is a memfd of its own, sealed and passed over a UNIX socket (SCM_RIGHTS), as in programs that give
+// memory away for good. The sending call makes, fills, seals and passes it; the taking call receives, reads and closes
+// it, which frees its pages.
 //
-// The receiver reads with pread(2). Had it mapped the pages to use them in place, it would have to look at the seals first
-// (F_GET_SEALS), or the sender could change or cut them meanwhile.
+// The receiver reads with pread(2). To use the pages in place, it would have to check the seals first (F_GET_SEALS), or
+// the sender could change or truncate them meanwhile.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -19,14 +19,14 @@ struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() { close_all({socket, epoll, unsent}); }
 	int socket = -1, epoll = -1;
-	int unsent = -1; // filled, and found no room in the socket yet
+	int unsent = -1; // filled, but the socket had no room yet
 };
 
 namespace {
 
 constexpr uint64_t kLargest = 64 * kMiB;
-// In flight at most, about: a message takes this much of the socket's send buffer (truesize of the smallest skb), whatever
-// the size of the memory that it carries. The kernel's least is six.
+// Bounds the messages in flight: each takes about this much of the socket's send buffer (truesize of the smallest skb),
+// whatever the size of its memory. The kernel's minimum allows six.
 constexpr int kBufferPerMessage = 768;
 constexpr uint32_t kDefaultDepth = 16, kMostDepth = 200;
 constexpr uint64_t kMostInFlightBytes = 128 * kMiB;
@@ -57,7 +57,7 @@ int bound_queue(icepath_endpoint *end, uint32_t depth)
 	return ICEPATH_OK;
 }
 
-// Both halves get their size here: a buffer belongs to the socket, not to the process.
+// Sets both halves' buffers here: a buffer belongs to the socket, not to the process.
 int set_up(icepath_endpoint &end, uint32_t depth)
 {
 	if (end.side == 1)
@@ -94,7 +94,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 
 // A message with one descriptor.
 struct Parcel {
-	char content = 0; // SOCK_SEQPACKET takes a message without bytes for the end
+	char content = 0; // SOCK_SEQPACKET takes an empty message for the end
 	iovec piece{&content, 1};
 	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
 	msghdr message{};
@@ -108,7 +108,7 @@ struct Parcel {
 	}
 };
 
-// A memfd with the message, which nobody can change any more; -1 with errno set.
+// A memfd with the message, sealed against changes; -1 with errno set.
 int make_memfd(const void *data, size_t bytes)
 {
 	const int fd = memfd_create("icepath-message", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -158,7 +158,7 @@ ssize_t unpack(int socket, void *data, size_t bytes, int flags)
 		return moved;
 	const cmsghdr *head = CMSG_FIRSTHDR(&parcel.message);
 	if (!head || head->cmsg_type != SCM_RIGHTS) {
-		errno = EMFILE; // nothing else keeps the kernel from handing it over (scm_detach_fds)
+		errno = EMFILE; // the only reason for the kernel not to pass it (scm_detach_fds)
 		return -1;
 	}
 	int fd = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX message queues, one for each direction, made by side 0, or by a fan-in's receiver. A queue's descriptor is a file descriptor
-// (mq_overview(7)), so it goes to the peer by itself and the name lives only from mq_open to mq_unlink.
+// POSIX message queues, one for each direction, made by side 0 or by a fan-in's receiver. A queue's descriptor is a
+// file descriptor (mq_overview(7)), so it can be passed to the peer, and the name lives only from mq_open to mq_unlink.
 #include <fcntl.h>
 #include <mqueue.h>
 #include <sys/resource.h>
@@ -20,15 +20,15 @@ struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() { close_all({in, out}); }
 	mqd_t in = -1, out = -1;
-	// mq_receive wants room for the queue's largest message, also where the last part of ours is shorter.
+	// mq_receive needs room for the queue's largest message, even if the last part is shorter.
 	PartBuffer last_part;
 };
 
 namespace {
 
-// What the kernel charges to RLIMIT_MSGQUEUE beside the message: a msg_msg and a node of its tree (mqueue_get_inode).
+// Charged to RLIMIT_MSGQUEUE besides the message's bytes: a msg_msg and a node of its tree (mqueue_get_inode).
 constexpr uint64_t kChargePerMessage = 128;
-// fs.mqueue.msg_max, unless somebody changed it.
+// The default of fs.mqueue.msg_max.
 constexpr uint32_t kDefaultDepth = 10;
 constexpr uint64_t kLargest = 64 * kMiB;
 
@@ -54,7 +54,7 @@ const icepath_target *target(uint32_t n)
 		const uint64_t largest = kernel_limit("/proc/sys/fs/mqueue/msgsize_max", 8192);
 		rlimit limit{};
 		getrlimit(RLIMIT_MSGQUEUE, &limit);
-		// A channel has up to two queues, of one message at least.
+		// A channel has up to two queues, each of one message at least.
 		const uint64_t half = limit.rlim_cur / 2;
 		const uint64_t allowed = half > kChargePerMessage ? half - kChargePerMessage : 0;
 		it.max_part_bytes = std::min(largest, allowed);
@@ -67,7 +67,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &mqueue : nullptr;
 }
 
-// RLIMIT_MSGQUEUE counts all queues of the user, so other channels leave less: a shallower queue will do.
+// RLIMIT_MSGQUEUE counts all queues of the user, so other channels leave less: then a shallower queue must do.
 int make_queue(icepath_endpoint &end, const char *channel, char direction, long depth, mqd_t &queue)
 {
 	char name[80];
@@ -97,7 +97,7 @@ int make_queue(icepath_endpoint &end, const char *channel, char direction, long 
 
 int set_up(icepath_endpoint &end, const icepath_open &how)
 {
-	// A closed loop has one message in flight: a deeper queue would only eat the limit.
+	// A closed loop has one message in flight: a deeper queue would only use up the limit.
 	const uint32_t wanted = how.depth ? how.depth : end.sends && end.receives && !end.in_parts() ? 1 : kDefaultDepth;
 	const uint64_t deepest = kernel_limit("/proc/sys/fs/mqueue/msg_max", kDefaultDepth);
 	const long depth = static_cast<long>(std::min<uint64_t>(wanted, deepest));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Not IPC: the least that there can be between two stamps, a cache line that goes from one CPU to the other. Nothing is copied
-// and nobody sleeps, so its latency is the floor of the stamps under every other target.
+// Not IPC: the minimum between two stamps, one cache line moving from one CPU to another. Nothing is copied and nobody
+// sleeps, so its latency is the floor of the stamps under every other target.
 #include "plugin_kit/lent_ring.h"
 
 using namespace icepath::plugin_kit;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver reads the message out of the sender's memory (process_vm_readv): one copy, made by the kernel. The sender
-// tells where it lies over a UNIX socket, which tells of the peer's death as well, can be waited for in every way and shows
-// the kernel's own instant of arrival. An eventfd carries no address.
+// The receiver reads the message out of the sender's memory (process_vm_readv): one copy, made by the kernel. The
+// sender announces where it lies over a UNIX socket, which also reports the peer's death, can be waited for in every
+// way, and shows the kernel's own time of arrival. An eventfd carries no address.
 //
-// The sender's buffer is the caller's, which may write to it once send() is back. So send() waits, after its last stamp,
-// until the receiver has read: a rendezvous, as in MPI's and UCX's transfers by this call. The receiver tells by a counter
-// in shared memory, and makes a futex call for it only where the sender sleeps.
+// The sender's buffer is the caller's, which may write to it once send() returns. So send() waits, after its last
+// stamp, until the receiver has read: a rendezvous, as in MPI's and UCX's transfers by this call. The receiver confirms
+// with a counter in shared memory, and makes a futex call only if the sender sleeps.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -20,7 +20,7 @@ using namespace icepath::plugin_kit;
 
 namespace {
 
-// What the receiver of one direction tells.
+// Written by the receiver of one direction.
 struct Receipts {
 	SharedBell bell;
 	alignas(64) std::atomic<uint32_t> read; // messages, wraps
@@ -57,7 +57,7 @@ namespace {
 
 constexpr uint64_t kLargest = 1024 * kMiB;
 
-// Null, or why no process may read another's memory here.
+// NULL, or why no process may read another's memory here.
 const char *reading_refused()
 {
 	char from = 1, to = 0;
@@ -65,7 +65,7 @@ const char *reading_refused()
 	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1)
 		return "process_vm_readv is refused: the kernel lacks CONFIG_CROSS_MEMORY_ATTACH, or a seccomp filter forbids "
 			   "it";
-	// yama_ptrace_access_check: below 2, PR_SET_PTRACER is enough.
+	// yama_ptrace_access_check: below 2, PR_SET_PTRACER suffices.
 	const uint64_t scope = kernel_limit("/proc/sys/kernel/yama/ptrace_scope", 0);
 	if (scope == 3)
 		return "kernel.yama.ptrace_scope is 3: no process may attach to another until the next boot";
@@ -92,7 +92,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &process_vm : nullptr;
 }
 
-// The address: this process's number; side 0's memory and socket.
+// The address: this process's id; from side 0 also memory and socket.
 int set_up(icepath_endpoint &end)
 {
 	const pid_t mine = getpid();
@@ -126,7 +126,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (peer->bytes_used != sizeof(end->peer))
 		return end->sentence.tell(ICEPATH_FAILED, "process-vm: the peer's address has no process number");
 	std::memcpy(&end->peer, peer->bytes, sizeof(end->peer));
-	// EINVAL where there is no Yama.
+	// EINVAL without Yama.
 	if (prctl(PR_SET_PTRACER, static_cast<unsigned long>(end->peer), 0, 0, 0) && errno != EINVAL)
 		return end->failed("prctl(PR_SET_PTRACER)");
 	if (end->wait == ICEPATH_WAIT_EPOLL && (end->epoll = open_epoll(end->socket)) < 0)
@@ -161,7 +161,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	return await_receipt(end);
 }
 
-// As many bytes as were told of; 0 at the end of the socket.
+// Reads the announced number of bytes; 0 at the end of the socket.
 ssize_t read_from_peer(icepath_endpoint *end, void *data, size_t bytes, int flags)
 {
 	Notice notice{};
@@ -199,7 +199,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	end->in->read.fetch_add(1, std::memory_order_release);
 	if (end->wait != ICEPATH_WAIT_POLL && end->in_bell.is_awaited()) {
 		end->in_bell.ring();
-		message->take_return_ns = icepath_now_ns(); // the receipt is of the taking, and a call of its own
+		message->take_return_ns = icepath_now_ns(); // the receipt follows the taking, and is a call of its own
 	}
 	return ICEPATH_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaned slots: see lent_ring.h.
+// Loaned slots: see plugin_kit/lent_ring.h.
 #include "plugin_kit/lent_ring.h"
 
 using namespace icepath::plugin_kit;

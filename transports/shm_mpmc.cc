@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings in shared memory that any number may write and read. But in a fan-in a channel has one of each: what is seen there is
-// the price of being ready for more.
+// Rings in shared memory with any number of writers and readers. Outside a fan-in, a channel has one of each: its
+// figures show the price of allowing more.
 #include "plugin_kit/mpmc_ring.h"
 #include "plugin_kit/ring_channel.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real-time signal for each message, which travels as the signal's value (sigqueue(3)). Real-time signals are queued, in
-// order, and refused with EAGAIN where RLIMIT_SIGPENDING is reached: none is lost (__send_signal_locked). They go to a
-// pidfd, so never to a stranger who got the peer's number; between two threads of one process, where either could take what
-// is for the process, to the one that has the other end.
+// A real-time signal for each message, whose payload is the signal's value (sigqueue(3)). Real-time signals are queued
+// in order, and refused with EAGAIN at RLIMIT_SIGPENDING: none is lost (__send_signal_locked). They are sent to a
+// pidfd, so never to a stranger that got the peer's process id. Between two threads of one process, either of which
+// could take a process-wide signal, they are sent to the thread of the other end.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -17,7 +17,7 @@ using namespace icepath::plugin_kit;
 
 namespace {
 
-// Where an endpoint is.
+// The process and thread of an endpoint.
 struct Place {
 	pid_t process = -1, thread = -1;
 };
@@ -27,16 +27,16 @@ struct Place {
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	Place peer{};
-	siginfo_t letter{}; // all but the value is the same each time
+	siginfo_t letter{}; // only the value changes between messages
 	DeathWatch watch;
 };
 
 namespace {
 
-// All programs of a user share one limit of pending signals: a channel keeps to a part of it, or a flood would make timers
-// and signals of unrelated programs fail.
+// All programs of a user share one limit of pending signals: a channel uses only part of it, or a flood would make
+// timers and signals of unrelated programs fail.
 constexpr uint32_t kDefaultDepth = 512;
-// A refused sender isn't told when there is room again.
+// Nothing notifies a refused sender of room.
 constexpr long kRoomPauseNs = 50'000;
 
 int message_signal() { return SIGRTMIN + 5; }
@@ -73,7 +73,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &signal : nullptr;
 }
 
-// Signals that this user has pending now, of all processes.
+// Pending signals of all of this user's processes.
 uint64_t pending_now()
 {
 	FILE *status = std::fopen("/proc/self/status", "re");
@@ -87,7 +87,7 @@ uint64_t pending_now()
 	return pending;
 }
 
-// It is the receiver's limit that counts (__sigqueue_alloc).
+// The receiver's limit applies (__sigqueue_alloc).
 int limit_depth(icepath_endpoint &end, uint32_t depth)
 {
 	rlimit limit{};
@@ -97,8 +97,8 @@ int limit_depth(icepath_endpoint &end, uint32_t depth)
 	return setrlimit(RLIMIT_SIGPENDING, &limit) ? end.failed("setrlimit(RLIMIT_SIGPENDING)") : ICEPATH_OK;
 }
 
-// Blocked, so that it waits to be taken; threads that come later inherit that. One that has it unblocked all the same
-// would end the process by it: a handler is the lesser evil, as it only loses the message.
+// Blocked, so that it stays pending until taken; later threads inherit that. In a thread that doesn't block it, the
+// signal would end the process: a handler is the lesser evil, because it only loses the message.
 int set_up(icepath_endpoint &end, uint32_t depth)
 {
 	struct sigaction nothing{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// System V message queues, one for each direction, made by side 0 without a key. A queue lives until somebody removes it,
-// whoever uses it: either side does as it closes, and where both are killed the run's own IPC namespace takes it along
-// (profiler/privilege/ipc_namespace.h).
+// System V message queues, one for each direction, made by side 0 without a key. A queue lives until it is removed,
+// whatever happens to its users: each side removes it on close, and if both are killed, it ends with the run's own IPC
+// namespace (profiler/privilege/ipc_namespace.h).
 #include <sys/ipc.h>
 #include <sys/msg.h>
 
@@ -16,8 +16,8 @@ using namespace icepath::plugin_kit;
 
 namespace {
 
-// What msgsnd and msgrcv want before the message (struct msgbuf). A message that lies elsewhere is copied behind it, as
-// every program must whose messages don't begin with it; outside the calls' stamps, unless it goes in parts.
+// msgsnd and msgrcv need a type before the message (struct msgbuf). The message is copied behind it, as in every
+// program whose messages don't begin with one; outside the calls' stamps, unless it goes in parts.
 struct Letter {
 	long type;
 	uint8_t text[];
@@ -80,7 +80,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &queue : nullptr;
 }
 
-// A queue's depth is a number of bytes; msgmnb is what it has by itself, and everybody may lower it.
+// A queue's depth is a number of bytes. msgmnb is the default, and lowering it needs no privilege.
 int limit_depth(icepath_endpoint &end, int id, uint32_t depth)
 {
 	msqid_ds state{};
@@ -115,7 +115,7 @@ int make_letter(icepath_endpoint &end, LetterPointer &letter)
 	return ICEPATH_OK;
 }
 
-// The address is the two queues: their maker's way out, then its way in.
+// The address: the maker's outgoing queue, then its incoming one.
 int set_up(icepath_endpoint &end, const icepath_open &how)
 {
 	int status = ICEPATH_OK;
@@ -153,7 +153,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return ICEPATH_OK;
 }
 
-// An identifier whose queue was removed is EIDRM while a call waits on it and EINVAL afterwards (ipc_obtain_object_check).
+// A removed queue's identifier yields EIDRM while a call waits on it, and EINVAL afterwards (ipc_obtain_object_check).
 ssize_t told(ssize_t moved)
 {
 	if (moved < 0 && errno == EINVAL)

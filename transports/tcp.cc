@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP over loopback.
 #include <iterator>
 
 #include "plugin_kit/kernel_limit.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP over loopback between two connected sockets: the kernel drops what comes from elsewhere, and what finds the
-// receive buffer full. In a fan-in several are connected to one that isn't, and a filter drops what isn't theirs.
+// UDP over loopback between two connected sockets: the kernel drops datagrams from elsewhere, and those that find the
+// receive buffer full. In a fan-in, several are connected to one that isn't; its filter drops datagrams of strangers.
 #include <linux/filter.h>
 #include <sys/socket.h>
 
@@ -32,7 +32,7 @@ icepath_target plain_target()
 	return it;
 }
 
-// Of an skb whose bytes lay in the sender's pages, none is linear.
+// An skb that refers to the sender's pages is never linear.
 icepath_target zerocopy()
 {
 	icepath_target it = zerocopy_target(plain_target(), "udp-zerocopy",
@@ -94,7 +94,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	} else if (connect(end->socket, reinterpret_cast<const sockaddr *>(&other), sizeof(other))) {
 		return end->failed("connect to 127.0.0.1");
 	}
-	// What a stranger sent before the socket was connected is in its queue already.
+	// Datagrams that strangers sent before the socket was connected are in its queue already.
 	char stray = 0;
 	while (recv(end->socket, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)
 		;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP to a multicast group that has one member, over loopback. Each side receives by a socket that is bound to the group
-// and connected to the socket that the other side sends from, so the kernel drops what comes from elsewhere.
+// UDP to a multicast group with one member, over loopback. Each side receives on a socket bound to the group and
+// connected to the other side's sending socket, so the kernel drops datagrams from elsewhere.
 //
-// An unused port or a dead member is no error here: no ICMP answers a multicast (icmp_send), so the sender looks itself.
+// Neither an unused port nor a dead member is an error: no ICMP answers a multicast (icmp_send), so the sender checks
+// the peer itself.
 #include <sys/socket.h>
 
 #include "plugin_kit/loopback_address.h"
@@ -13,10 +14,10 @@ using namespace icepath::plugin_kit;
 
 namespace {
 
-// Of the organisation-local scope (RFC 2365, section 6.2). What keeps channels apart is the port.
+// In the organisation-local scope (RFC 2365, section 6.2). Ports keep channels apart.
 constexpr in_addr_t kGroup = 0xEFC0'1CE0; // 239.192.28.224
 
-// What the peer must know of a side.
+// The address of a side.
 struct Told {
 	in_port_t group_port, source_port; // in network order
 };
@@ -98,7 +99,7 @@ int set_up(icepath_endpoint &end)
 	end.sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (end.sender < 0 || !bind_to(end.sender, loopback(), told.source_port))
 		return end.failed("bind to 127.0.0.1");
-	// By loopback, whatever the routes say. IP_MULTICAST_LOOP is the default.
+	// Over loopback, whatever the routes say. IP_MULTICAST_LOOP is on by default.
 	const ip_mreqn by_loopback = {{}, {htonl(INADDR_LOOPBACK)}, 0};
 	if (setsockopt(end.sender, IPPROTO_IP, IP_MULTICAST_IF, &by_loopback, sizeof(by_loopback)))
 		return end.failed("setsockopt(IP_MULTICAST_IF)");
@@ -124,7 +125,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	source.sin_port = told.source_port;
 	if (!connect_to(end->socket, source) || !connect_to(end->sender, group(told.group_port)))
 		return end->failed("connect");
-	// What a stranger sent before the socket was connected is in its queue already.
+	// Datagrams that strangers sent before the socket was connected are in its queue already.
 	char stray = 0;
 	while (recv(end->socket, &stray, sizeof(stray), MSG_DONTWAIT) >= 0)
 		;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// UNIX domain sockets: one socket pair, made by side 0, whose other half goes to side 1. No name, so nobody else can
-// join.
+// UNIX domain sockets: one socket pair, made by side 0, whose other half goes to side 1. Without a name, nobody else
+// can join.
 //
-// In a fan-in a stream's or seqpacket's receiver has a pair with each sender. Datagrams of all go to one socket, which must be
-// bound for that: its name is removed at once, and senders reach it by a descriptor of its inode.
+// In a fan-in over streams or seqpackets, the receiver has a pair with each sender. Datagrams of all senders go to one
+// socket, which must be bound: its name is removed at once, and senders reach it by a descriptor of its inode.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,7 +21,7 @@ namespace {
 
 // unix_dgram_sendmsg refuses messages longer than sk_sndbuf - 32.
 constexpr uint64_t kSendBufferReserve = 32;
-// Above, the kernel wants one contiguous allocation per message (sock_alloc_send_pskb) that fails when memory is
+// Above this, the kernel needs one contiguous allocation per message (sock_alloc_send_pskb), which fails when memory is
 // fragmented.
 constexpr uint64_t kLargestDatagram = kMiB;
 constexpr uint64_t kLargestOnStream = 1024 * kMiB;
@@ -38,7 +38,7 @@ Kind *kinds()
 {
 	static Kind all[kKinds];
 	static const bool ready = [] {
-		// SO_SNDBUF is doubled by the kernel (sock_setsockopt).
+		// The kernel doubles SO_SNDBUF (sock_setsockopt).
 		const uint64_t wmem_max = kernel_limit("/proc/sys/net/core/wmem_max", 212992);
 		icepath_target target{};
 		target.size = sizeof(target);
@@ -73,7 +73,7 @@ Kind *kinds()
 
 const icepath_target *target(uint32_t n) { return n < kKinds ? &kinds()[n].target : nullptr; }
 
-// The default buffer is kept where the message fits: its size is what a sender's backpressure depends on.
+// Keeps the default buffer if the message fits: its size determines a sender's backpressure.
 int make_room(icepath_endpoint *end)
 {
 	if (end->stream)
@@ -91,7 +91,7 @@ int make_room(icepath_endpoint *end)
 	return ICEPATH_OK;
 }
 
-// A fan-in's receiver of datagrams.
+// For a fan-in's receiver of datagrams.
 int bind_without_name(icepath_endpoint &end, const char *channel)
 {
 	const char *folder = std::getenv("TMPDIR");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes that refer to the sender's pages instead of copying them: pages of its memory (vmsplice), or of a file (splice, as
-// sendfile does it), here a memfd. The reader copies them out as from any pipe.
+// Pipes that refer to the sender's pages instead of copying them: pages of its memory (vmsplice), or of a file (splice,
+// as sendfile does it), here a memfd. The reader copies them out as from any pipe.
 //
-// A pipe goes on referring to them after the call, so the message is copied into pages that aren't written before they are
-// out of the pipe (page_ring.h). A program would build it there; that copy counts to sender.user.
+// A pipe refers to them beyond the call, so the message is copied into pages that aren't rewritten before they are out
+// of the pipe (page_ring.h). A program would build it there; that copy counts to sender.user.
 #include <fcntl.h>
 #include <sys/uio.h>
 
@@ -30,7 +30,7 @@ const icepath_target *target(uint32_t n)
 			pipe_target("splice", "pipes that refer to the pages of a memfd (splice), read by the receiver"),
 		};
 		for (icepath_target &it : both) {
-			it.mechanisms &= ~uint32_t{ICEPATH_USES_PIPE}; // nothing is written to it
+			it.mechanisms &= ~uint32_t{ICEPATH_USES_PIPE}; // nothing writes to the pipe
 			it.max_payload_bytes = kLargest;
 			it.max_payload_why = "icepath's own limit: the sender keeps two messages at least";
 		}

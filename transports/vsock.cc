@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of AF_VSOCK to this very machine (VMADDR_CID_LOCAL, Linux 5.6). Side 0 listens on a port that the kernel chooses
-// and accepts nobody but the socket that side 1 has bound before.
+// A stream of AF_VSOCK to this machine itself (VMADDR_CID_LOCAL, Linux 5.6). Side 0 listens on a port that the kernel
+// chooses and accepts only the socket that side 1 bound before.
 //
-// What is sent goes through a kernel worker to the receiver (vsock_loopback_work), not from the sender's own call.
+// A kernel worker carries sent bytes to the receiver (vsock_loopback_work), not the sender's own call.
 #include <linux/vm_sockets.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -37,7 +37,7 @@ bool bind_locally(int socket, sockaddr_vm &bound)
 		   getsockname(socket, reinterpret_cast<sockaddr *>(&bound), &size) == 0;
 }
 
-// Binding tells at once; connecting would wait for an answer that nobody gives.
+// Binding reports at once; connecting would wait for an answer that never comes.
 const char *loopback_missing()
 {
 	const int probe = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -57,7 +57,7 @@ const icepath_target *target(uint32_t n)
 		it.name = "vsock";
 		it.summary = "AF_VSOCK to this machine itself: a byte stream, framed by the known size";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
-		// By what function it is copied out depends on the kernel's version.
+		// The function that copies the message out depends on the kernel's version.
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_BYTE_STREAM | ICEPATH_USES_KERNEL_THREAD;
 		it.max_payload_bytes = kLargest;
 		it.max_payload_why = "icepath's own limit: a byte stream has none";
@@ -104,7 +104,7 @@ int accept_from(icepath_endpoint *end, unsigned port)
 			end->listener = -1;
 			return ICEPATH_OK;
 		}
-		close_all({accepted}); // some other process
+		close_all({accepted}); // another process
 	}
 }
 

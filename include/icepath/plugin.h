@@ -2,15 +2,15 @@
 #ifndef ICEPATH_PLUGIN_H
 #define ICEPATH_PLUGIN_H
 /*
- * The one interface behind which every transport and every middleware adapter stands.
+ * The interface of every transport and middleware adapter.
  *
  * A plug-in is a shared object named icepath-<name>.so that exports one symbol,
  *
  *     const struct icepath_plugin *icepath_plugin_get(void);
  *
- * and offers one or more *targets* ("uds-stream"). An icepath-worker process loads exactly one plug-in and opens endpoints
- * of one target: one, or, to send to several receivers, one for each. It may have both ends of a channel, in two threads or
- * in one. Two endpoints make a channel, in these steps:
+ * and offers one or more *targets* ("uds-stream"). An icepath-worker process loads exactly one plug-in and opens
+ * endpoints of one target: one, or, to send to several receivers, one for each. It may hold both ends of a channel, in
+ * two threads or in one. Two endpoints make a channel, in these steps:
  *
  *     describe            once, nothing opened
  *     open    side 0      fills `address`: bytes and file descriptors for the peer
@@ -21,23 +21,24 @@
  *     close
  *
  * A transport that needs names in a namespace that outlives it (queues, shared-memory files) removes them as soon as
- * both sides have them open: in `connect` of side 0, which comes last. Nothing may be left behind after SIGKILL.
+ * both sides have them open: in `connect` of side 0, which comes last. SIGKILL must leave nothing behind.
  *
- * In a fan-in one endpoint of side 1 receives what several of side 0 send, each of a process or thread of its own: both kinds are
- * opened with their number in `peers`, all before the first is connected. Then, one sender after the other, side 1 gets that
- * sender's address and that sender side 1's. recv() takes from all of them, and needn't tell from which.
+ * In a fan-in, one endpoint of side 1 receives what several endpoints of side 0 send, each from its own process or
+ * thread. All are opened, with the number of senders in `peers`, before the first is connected. Then, for each sender
+ * in turn, side 1 is connected with that sender's address, and that sender with side 1's. recv() takes from any of
+ * them, and needn't report from which.
  *
  * Rules
  *  - Times are nanoseconds of CLOCK_MONOTONIC, sizes are bytes.
  *  - The caller owns every buffer that it passes; a pointer that a plug-in returns lives as long as the endpoint.
  *  - No exception leaves a plug-in. A function that fails returns an icepath_status below zero and leaves one clear
- *    sentence (what, on what, why) for `error`.
- *  - All calls of an endpoint but `cancel` are made by the thread that opened it. Other threads of the process may use other
- *    endpoints at the same time, the peer among them. `cancel` is called by another thread: it makes a blocked or polling call, and
- *    every later one, return ICEPATH_CANCELLED. It may be called repeatedly. The caller enforces deadlines with it, so
- *    that the measured calls carry no timer of their own; the caller also sends the blocked thread a signal whose
- *    handler does nothing (no SA_RESTART), so a plug-in only has to look at its flag when a call fails with EINTR.
- *  - The death of the peer is ICEPATH_CLOSED wherever the mechanism tells of it.
+ *    sentence (what failed, on what, why) for `error`.
+ *  - The thread that opened an endpoint makes all of its calls but `cancel`. Other threads of the process may use other
+ *    endpoints at the same time, the peer among them. `cancel` comes from another thread, perhaps repeatedly: it makes
+ *    a blocked or polling call, and every later one, return ICEPATH_CANCELLED. The caller enforces deadlines with it,
+ *    so that the measured calls carry no timer of their own. The caller also sends the blocked thread a signal whose
+ *    handler does nothing (no SA_RESTART), so a plug-in only has to check its flag when a call fails with EINTR.
+ *  - The death of the peer is ICEPATH_CLOSED wherever the mechanism reports it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +55,7 @@ enum icepath_status {
 	ICEPATH_OK = 0,
 	ICEPATH_CANCELLED = -1,   /* cancel() was called */
 	ICEPATH_CLOSED = -2,      /* the peer is gone */
-	ICEPATH_UNSUPPORTED = -3, /* this target does not do that (wait, size, side) */
+	ICEPATH_UNSUPPORTED = -3, /* this target doesn't do that (wait, size, side) */
 	ICEPATH_FAILED = -4,      /* anything else: see error() */
 };
 
@@ -62,8 +63,8 @@ enum icepath_status {
 enum icepath_wait {
 	ICEPATH_WAIT_BLOCK = 1u << 0, /* sleep inside the receiving call itself */
 	ICEPATH_WAIT_POLL = 1u << 1,  /* make the receiving call again until it succeeds; never sleeps */
-	ICEPATH_WAIT_EPOLL = 1u << 2, /* sleep in a readiness wait, then take */
-	ICEPATH_WAIT_SPIN = 1u << 3, /* look at shared memory again until the message is there; no system call */
+	ICEPATH_WAIT_EPOLL = 1u << 2, /* sleep in a readiness wait, then make the receiving call */
+	ICEPATH_WAIT_SPIN = 1u << 3, /* read shared memory until the message is there; no system call */
 };
 
 /* What the kernel does for a message of this target: decides which probes a cell needs. Bits. */
@@ -77,24 +78,25 @@ enum icepath_mechanism {
 	ICEPATH_USES_MESSAGE_QUEUE = 1u << 6, /* passes a POSIX message queue */
 	/* The kernel may put a message into a queue that the receiver maps: observe_ns is filled where no call took it. */
 	ICEPATH_USES_MAPPED_QUEUE = 1u << 7,
-	/* A kernel thread carries messages on to the receiving socket, perhaps after the sending call came back. */
+	/* A kernel thread carries messages on to the receiving socket, perhaps after the sending call has returned. */
 	ICEPATH_USES_KERNEL_THREAD = 1u << 8,
 	/*
-	 * Messages go from user space to user space by functions of a library: call_ns to return_ns, and take_call_ns to
-	 * take_return_ns, are around these. The queue has the message at some time within the one. System calls of the workers are
-	 * traced.
+	 * Library functions move messages from user space to user space: call_ns to return_ns, and take_call_ns to
+	 * take_return_ns, enclose them. The message enters the queue at some time within the first. System calls of the
+	 * workers are traced.
 	 */
 	ICEPATH_USES_LIBRARY_CALLS = 1u << 9,
 	/*
-	 * With ICEPATH_USES_LIBRARY_CALLS: threads of the library or a daemon carry messages on, after the sender's function came back
-	 * or while it waits. The threads of the workers and of the daemon are followed.
+	 * With ICEPATH_USES_LIBRARY_CALLS: threads of the library or of a daemon carry messages on, after the sender's
+	 * function returned or while it waits. The threads of the workers and of the daemon are followed.
 	 */
 	ICEPATH_USES_LIBRARY_THREADS = 1u << 10,
-	/* With it: they may hand a message on in memory that processes share, without a call where its reader is awake. */
+	/* With ICEPATH_USES_LIBRARY_THREADS: they may pass messages in shared memory, with no call to an awake reader. */
 	ICEPATH_USES_SHARED_MEMORY = 1u << 11,
 	/*
-	 * With ICEPATH_USES_USER_SLOT: the receiver looks at a slot only once the sender has rung for it (an eventfd), in the call from
-	 * call_ns to return_ns. Before that call no message is there for it, whatever the memory holds: publish_ns isn't looked at.
+	 * With ICEPATH_USES_USER_SLOT: the receiver looks at a slot only after the sender has rung for it (an eventfd), in
+	 * the call from call_ns to return_ns. Before that call the message can't be received, whatever the memory holds:
+	 * publish_ns is ignored.
 	 */
 	ICEPATH_USES_BELL = 1u << 12,
 };
@@ -103,37 +105,40 @@ enum icepath_capability {
 	ICEPATH_CAN_LOAN = 1u << 0, /* loan/send_loaned and take/give_back are real zero-copy */
 	ICEPATH_IS_LOSSY = 1u << 1, /* messages may be lost without an error (UDP) */
 	ICEPATH_NOT_IPC = 1u << 2, /* tests icepath itself (null); left out of comparisons */
-	ICEPATH_CAN_FANIN = 1u << 3, /* one endpoint may receive from several senders, by `fanin_waits` */
+	ICEPATH_CAN_FANIN = 1u << 3, /* one endpoint may receive from several senders, with `fanin_waits` */
 	ICEPATH_IS_RENDEZVOUS =
 		1u << 4, /* send, or the next one, returns only once the message was taken: not within one thread */
-	/* Both ends are in one process: never between processes, where connect() refuses with the reason. */
+	/* Both ends are in one process; connect() refuses two processes, with the reason. */
 	ICEPATH_WITHIN_PROCESS = 1u << 5,
-	/* Never within one process, where the library doesn't do what this target is for: connect() refuses there with the reason. */
+	/* Never within one process, where the library does something else: connect() refuses, with the reason. */
 	ICEPATH_BETWEEN_PROCESSES = 1u << 6,
-	/* A message goes only once the one before was answered, or the receiver asks for the next: within one thread with answers only. */
+	/*
+	 * A message goes only after the previous one was answered, or the receiver asks for the next. Within one thread,
+	 * only with answers.
+	 */
 	ICEPATH_HAS_TURNS = 1u << 7,
 };
 
 /*
- * Quality of service, in the terms of DDS (OMG DDS 1.4, 2.2.3), for libraries that have the like. The value of a policy is a number of the enum
- * that is named after it, of ICEPATH_QOS_DEPTH a number of messages, of the others nanoseconds.
+ * Quality of service, in the terms of DDS (OMG DDS 1.4, 2.2.3), for libraries with similar policies. The value of a
+ * policy is a member of the enum named after it, a number of messages (ICEPATH_QOS_DEPTH), or nanoseconds (the others).
  */
 enum icepath_qos_policy {
 	ICEPATH_QOS_RELIABILITY, /* icepath_reliability */
 	ICEPATH_QOS_DURABILITY, /* icepath_durability */
 	ICEPATH_QOS_HISTORY, /* icepath_history */
 	ICEPATH_QOS_DEPTH, /* messages that ICEPATH_KEEP_LAST keeps; at least 1 */
-	ICEPATH_QOS_DEADLINE, /* the longest time from one message to the next that the ends agreed on */
+	ICEPATH_QOS_DEADLINE, /* longest agreed time between two messages */
 	ICEPATH_QOS_LIFESPAN, /* older messages aren't delivered */
 	ICEPATH_QOS_LIVELINESS, /* icepath_liveliness */
-	ICEPATH_QOS_LEASE, /* how long a sender counts as alive that gave no sign of it */
-	ICEPATH_QOS_POLICIES /* how many there are */
+	ICEPATH_QOS_LEASE, /* how long a silent sender still counts as alive */
+	ICEPATH_QOS_POLICIES /* number of policies */
 };
 enum icepath_reliability { ICEPATH_BEST_EFFORT, ICEPATH_RELIABLE };
 enum icepath_durability { ICEPATH_VOLATILE, ICEPATH_TRANSIENT_LOCAL };
 enum icepath_history { ICEPATH_KEEP_LAST, ICEPATH_KEEP_ALL };
 enum icepath_liveliness { ICEPATH_AUTOMATIC, ICEPATH_MANUAL_BY_PARTICIPANT, ICEPATH_MANUAL_BY_TOPIC };
-#define ICEPATH_QOS_INFINITE UINT64_MAX /* of a time: no limit */
+#define ICEPATH_QOS_INFINITE UINT64_MAX /* a time: no limit */
 
 struct icepath_qos {
 	uint32_t policies; /* bits 1u << icepath_qos_policy: those that have a value */
@@ -147,19 +152,19 @@ struct icepath_target {
 	uint32_t waits; /* icepath_wait bits */
 	uint32_t mechanisms; /* icepath_mechanism bits */
 	uint32_t capabilities; /* icepath_capability bits */
-	uint64_t max_payload_bytes; /* the largest message on this machine now; 0: cannot work here, see `why_not` */
+	uint64_t max_payload_bytes; /* the largest message on this machine now; 0: none, see `why_not` */
 	const char *max_payload_why; /* where that limit comes from: "/proc/sys/net/core/rmem_max is 212992" */
-	uint64_t max_part_bytes; /* what one call carries at most: a longer message goes in parts; 0: in one always */
-	const char *why_not; /* NULL, or why this target cannot work here and what mends it */
-	uint32_t fanin_waits; /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a part of `waits` */
-	/* Likewise: the largest message that no other sender's gets in the middle of; 0: all that one call carries. */
+	uint64_t max_part_bytes; /* most that one call carries: longer messages go in parts; 0: never in parts */
+	const char *why_not; /* NULL, or why this target can't work here, and the remedy */
+	uint32_t fanin_waits; /* with ICEPATH_CAN_FANIN: icepath_wait bits of a fan-in, a subset of `waits` */
+	/* Likewise: the largest message that another sender's can't interleave with; 0: whatever one call carries. */
 	uint64_t fanin_max_bytes;
 	uint32_t qos; /* bits 1u << icepath_qos_policy: those that icepath_open may ask for */
 };
 
 /*
- * What the peer needs to reach an endpoint. Descriptors in an address that `open` filled stay the plug-in's; the caller
- * duplicates them for the peer, and `connect` takes ownership of those that it is given.
+ * What the peer needs to reach an endpoint. The plug-in keeps the descriptors in an address that `open` filled: the
+ * caller duplicates them for the peer. `connect` takes ownership of those passed to it.
  */
 struct icepath_address {
 	uint32_t bytes_used;
@@ -171,38 +176,38 @@ struct icepath_address {
 struct icepath_open {
 	uint32_t size; /* sizeof(struct icepath_open) */
 	const char *target; /* one of the plug-in's targets */
-	const char *name; /* unique on this machine for this channel, [A-Za-z0-9-], at most 63 characters */
+	const char *name; /* of the channel, unique on this machine; [A-Za-z0-9-], at most 63 characters */
 	uint32_t side; /* 0 or 1 */
 	uint32_t sends, receives; /* booleans: what this endpoint will be asked to do */
-	enum icepath_wait wait; /* the one wait that will be used */
+	enum icepath_wait wait; /* the only wait that will be used */
 	uint64_t payload_bytes; /* every message has this size */
-	uint32_t depth; /* messages that may be in flight where the target has a bounded queue; 0: its default */
-	struct icepath_qos qos; /* of both ends; a policy without a value: the plug-in's choice */
-	uint32_t peers; /* endpoints of side 0 that will be connected to the one of side 1; above 1: a fan-in */
+	uint32_t depth; /* messages that may be in flight if the target has a bounded queue; 0: its default */
+	struct icepath_qos qos; /* of both ends; for a policy without a value, the plug-in chooses */
+	uint32_t peers; /* endpoints of side 0 that will be connected to side 1's; above 1: a fan-in */
 };
 
-/* What is worth knowing of one send. Bits. */
+/* Facts about one send. Bits. */
 enum icepath_send_flag {
-	ICEPATH_SEND_COPIED = 1u << 0, /* it asked for zero-copy, and the kernel copied after all */
+	ICEPATH_SEND_COPIED = 1u << 0, /* zero-copy was requested, but the kernel copied */
 };
 
 /*
- * One send. The plug-in stamps `call_ns` just before the first system call that hands the message over (0: none was
- * made), `publish_ns` just before the release store that makes it visible (user-space slots only), `return_ns` when the
- * last call came back.
+ * One send. The plug-in stamps `call_ns` just before the first system call that hands the message over (0: no call),
+ * `publish_ns` just before the release store that makes it visible (user-space slots only), and `return_ns` when the
+ * last call returns.
  */
 struct icepath_send {
 	const void *data;
 	uint64_t bytes;
 	uint64_t call_ns, publish_ns, return_ns;
-	uint32_t attempts; /* calls or polls made; a message in one part: 1, none was refused */
+	uint32_t attempts; /* calls or polls made; 1: a message in one part, accepted at once */
 	uint32_t flags; /* out: icepath_send_flag */
 };
 
 /*
- * One receive of exactly one message. Asking begins at `ask_ns`; `wait_return_ns` is when the readiness wait that
- * preceded the taking call came back (0: none); `take_call_ns` and `take_return_ns` are the call that took the last byte
- * (0: no call); `observe_ns` is read just after the acquire load that saw the message (user-space slots, mapped queues).
+ * One receive of exactly one message. Asking begins at `ask_ns`. `wait_return_ns`: return of the readiness wait that
+ * preceded the taking call (0: none). `take_call_ns`, `take_return_ns`: around the call that took the last byte (0: no
+ * call). `observe_ns`: just after the acquire load that saw the message (user-space slots, mapped queues).
  */
 struct icepath_recv {
 	void *data;
@@ -213,19 +218,19 @@ struct icepath_recv {
 };
 
 /*
- * A program that has to run while endpoints are open. icepath starts it before the first is, in the namespaces in which the
- * plug-in's workers run (see icepath_plugin::library_version), watches it, and kills it by SIGKILL at the end of the run: its
- * files go with the namespaces. Plug-ins whose daemons have the same
- * program, arguments and file share one. What a daemon starts itself ends with it where it stays in its process group.
+ * A program that must run while endpoints are open. icepath starts it before the first endpoint opens, in the
+ * namespaces of the plug-in's workers (see icepath_plugin::library_version), watches it, and kills it with SIGKILL at
+ * the end of the run; its files go with the namespaces. Plug-ins whose daemons have the same program, arguments and
+ * file share one. Processes that a daemon starts end with it if they stay in its process group.
  */
 struct icepath_daemon {
 	uint32_t size; /* sizeof(struct icepath_daemon) */
-	const char *program; /* "iox-roudi": found by PATH */
-	const char *package; /* of Debian, that brings it; NULL: none does */
-	const char *const *arguments; /* after its name; NULL ends them */
-	const char *file; /* the path of a file that it reads, below /tmp, which is empty before; NULL: none */
+	const char *program; /* "iox-roudi": found in PATH */
+	const char *package; /* the Debian package with it; NULL: none has */
+	const char *const *arguments; /* after its name; NULL-terminated */
+	const char *file; /* path of a file that it reads, below /tmp, which starts empty; NULL: none */
 	const char *file_text;
-	const char *ready; /* what it prints, on stdout or stderr, as soon as it can be used */
+	const char *ready; /* what it prints, on stdout or stderr, once it can be used */
 };
 
 struct icepath_endpoint; /* the plug-in's own */
@@ -235,16 +240,16 @@ struct icepath_plugin {
 	uint32_t abi; /* ICEPATH_PLUGIN_ABI */
 	const char *name;
 	/*
-	 * "iceoryx 2.0.3", of the wrapped library; NULL for kernel transports. Workers of a library run in user, mount and network
-	 * namespaces of the run's own: /tmp and /dev/shm begin empty and end with the run, `lo` is up and takes multicast.
+	 * "iceoryx 2.0.3": the wrapped library; NULL for kernel transports. Workers of a library run in user, mount and
+	 * network namespaces of the run: /tmp and /dev/shm start empty and end with the run, `lo` takes multicast.
 	 */
 	const char *library_version;
-	const struct icepath_daemon *daemon; /* NULL: none is needed */
+	const struct icepath_daemon *daemon; /* NULL: none */
 
 	/* The n-th target, or NULL after the last. The pointer stays valid. */
 	const struct icepath_target *(*target)(uint32_t n);
 
-	/* On failure *endpoint is NULL and `error(NULL)` has the sentence, for the thread that called. */
+	/* On failure *endpoint is NULL, and `error(NULL)` returns the sentence for the calling thread. */
 	int (*open)(const struct icepath_open *how, struct icepath_endpoint **endpoint, struct icepath_address *address);
 	int (*connect)(struct icepath_endpoint *endpoint, const struct icepath_address *peer);
 	int (*send)(struct icepath_endpoint *endpoint, struct icepath_send *message);
@@ -253,16 +258,16 @@ struct icepath_plugin {
 	void (*close)(struct icepath_endpoint *endpoint);
 	const char *(*error)(const struct icepath_endpoint *endpoint);
 
-	/* File descriptors of the sockets that carry messages, for the probes; returns how many it wrote (<= capacity). */
+	/* File descriptors of the sockets that carry messages, for the probes. Returns how many it wrote (<= capacity). */
 	uint32_t (*sockets)(const struct icepath_endpoint *endpoint, int *fds, uint32_t capacity);
 
 	/*
-	 * A connected endpoint's quality of service, asked for or not, as the library tells it, or, where it doesn't, as its ends were made: of
-	 * what it receives where it receives, of what it sends for the rest. NULL: it isn't known.
+	 * The quality of service of a connected endpoint, requested or not: as the library reports it, or else as the ends
+	 * were made. Of what the endpoint receives if it receives, otherwise of what it sends. NULL: unknown.
 	 */
 	void (*granted)(const struct icepath_endpoint *endpoint, struct icepath_qos *qos);
 
-	/* With ICEPATH_CAN_LOAN, else NULL. */
+	/* With ICEPATH_CAN_LOAN; otherwise NULL. */
 	int (*loan)(struct icepath_endpoint *endpoint, uint64_t bytes, void **slot);
 	int (*send_loaned)(struct icepath_endpoint *endpoint, void *slot, struct icepath_send *message);
 	int (*take)(struct icepath_endpoint *endpoint, const void **slot, struct icepath_recv *message);

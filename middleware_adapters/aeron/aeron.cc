@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aeron, by its C API: an exclusive publication of the inter-process channel for each direction. offer() copies the message into the
-// publication's log, files in /dev/shm that both ends map, in frames of at most an MTU, here the longest that there is. The receiver
-// polls the log, and gets a message of one frame where it lies, and of several put together in a buffer of the library's. No thread
-// has a part in its way, and no system call. The media driver (aeronmd) made the files, and from time to time moves on the place up to which
-// a publication may write, as far as its subscriber is: where there is no room, the sender yields its CPU to it.
+// Aeron, with its C API: an exclusive publication of the inter-process channel for each direction. offer() copies the
+// message into the publication's log, files in /dev/shm that both ends map, in frames of at most an MTU, here the
+// largest possible. The receiver polls the log; a message of one frame is read in place, one of several is assembled in
+// a buffer of the library's. No other thread takes part, and no system call. The media driver (aeronmd) made the files,
+// and from time to time advances a publication's limit as its subscriber advances: when there is no room, the sender
+// yields its CPU to the driver.
 //
-// There is no function that sleeps until something comes: programs poll, or rest between polls for a time that they choose. So there is
-// but `spin`. aeron/udp isn't there: its driver's threads would share the CPUs with ends that never sleep.
+// No function sleeps until a message comes: programs poll, or rest between polls for a time of their choice. So there
+// is only `spin`. aeron/udp isn't offered: its driver's threads would share the CPUs with ends that never sleep.
 //
-// cancel() sets a flag, which both loops look at. The driver tells of an end that was killed after 10 s: here the process is watched.
+// cancel() sets a flag that both loops check. The driver reports a killed end after 10 s: here the process is watched.
 #include <sched.h>
 
 #include <charconv>
@@ -24,12 +25,12 @@ using icepath::plugin_kit::AeronClient;
 
 namespace {
 
-// A message is an eighth of a term at most.
+// A message is at most an eighth of a term.
 constexpr uint64_t kLargest = 2 * 1024 * 1024;
 constexpr const char *kPublished = "aeron:ipc?term-length=16m|mtu=65504", *kSubscribed = "aeron:ipc";
 constexpr const char *kFolder = "/dev/shm/icepath-aeron";
 
-// One thread, which rests where it has nothing to do.
+// One thread, which rests when idle.
 const char *const kArguments[] = {"-Daeron.dir=/dev/shm/icepath-aeron", "-Daeron.threading.mode=SHARED",
 								  "-Daeron.print.configuration=true", nullptr};
 const icepath_daemon kDriver = {sizeof(icepath_daemon),  AERONMD, nullptr, kArguments, nullptr, nullptr,
@@ -41,7 +42,7 @@ struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	AeronClient client;
 	DeathWatch watch;
-	icepath_recv *awaited = nullptr; // null: there was a message
+	icepath_recv *awaited = nullptr; // NULL: there was a message
 };
 
 namespace {
@@ -69,7 +70,7 @@ int failed(icepath_endpoint &end, const char *what)
 							 *why ? why : "the driver gave no answer in time, or its thread here told of an error");
 }
 
-// In poll().
+// Called by poll().
 void take(void *taker, const uint8_t *data, size_t bytes, aeron_header_t *)
 {
 	auto &end = *static_cast<icepath_endpoint *>(taker);
@@ -80,7 +81,7 @@ void take(void *taker, const uint8_t *data, size_t bytes, aeron_header_t *)
 	end.awaited = nullptr;
 }
 
-// `channel` is the number of the stream forth; the next one is that back.
+// `channel` is the stream number forth; the next one is the way back.
 int join(icepath_endpoint &end, const std::string &channel)
 {
 	int32_t forth = 0;
@@ -95,7 +96,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 	return ICEPATH_OK;
 }
 
-// Side 0 names it: a process has up to 256 pairs of streams, and a number of 22 bits.
+// Side 0 names it: a process has up to 256 pairs of streams, and a 22-bit process id.
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
@@ -132,7 +133,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 			return end->watch.look(*end, message->return_ns);
 		if (end->client.has_failed() ||
 			(position != AERON_PUBLICATION_BACK_PRESSURED && position != AERON_PUBLICATION_ADMIN_ACTION &&
-			 position != AERON_PUBLICATION_NOT_CONNECTED)) // an end that closed is waited for as one that died
+			 position != AERON_PUBLICATION_NOT_CONNECTED)) // a closed end is awaited like a dead one
 			return failed(*end, "aeron_exclusive_publication_offer");
 		sched_yield();
 	}

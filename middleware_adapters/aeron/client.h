@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A client of the media driver at one end of a channel, with a publication and a subscription of Aeron's inter-process channel.
+// A client of the media driver at one end of a channel, with a publication and a subscription of the inter-process
+// channel.
 #include <aeron/aeronc.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ public:
 	~AeronClient()
 	{
 		if (client_)
-			aeron_close(client_); // and what it has
+			aeron_close(client_); // and everything it owns
 		if (assembler_)
 			aeron_fragment_assembler_delete(assembler_);
 		if (context_)
@@ -26,11 +27,11 @@ public:
 	AeronClient(const AeronClient &) = delete;
 	AeronClient &operator=(const AeronClient &) = delete;
 
-	// False, as of the others: aeron_errmsg() tells why, unless the driver didn't answer in 5 s.
+	// False, like the others: aeron_errmsg() returns the reason, unless the driver didn't answer for 5 s.
 	bool start(const char *folder)
 	{
 		return aeron_context_init(&context_) == 0 && aeron_context_set_dir(context_, folder) == 0 &&
-			   // Otherwise the process would be ended.
+			   // The default handler would end the process.
 			   aeron_context_set_error_handler(context_, note, this) == 0 && aeron_init(&client_, context_) == 0 &&
 			   aeron_start(client_) == 0;
 	}
@@ -40,7 +41,7 @@ public:
 		return aeron_async_add_exclusive_publication(&asked, client_, channel, stream) == 0 &&
 			   await([&] { return aeron_async_add_exclusive_publication_poll(&publication_, asked); });
 	}
-	// `take` is called by poll() with each message.
+	// poll() calls `take` with each message.
 	bool subscribe(const char *channel, int32_t stream, aeron_fragment_handler_t take, void *taker)
 	{
 		aeron_async_add_subscription_t *asked = nullptr;
@@ -62,7 +63,7 @@ public:
 		return aeron_exclusive_publication_offer(publication_, static_cast<const uint8_t *>(data), bytes, nullptr,
 												 nullptr);
 	}
-	// Whether there was a part of a message at least; below zero: it failed.
+	// Whether there was at least a part of a message; below zero: failed.
 	int poll() { return aeron_subscription_poll(subscription_, aeron_fragment_assembler_handler, assembler_, 1); }
 
 private:

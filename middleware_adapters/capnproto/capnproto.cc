@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cap'n Proto RPC over a UNIX socket: each end offers the other one a method that takes a message (channel.capnp).
 //
-// Sending is a call of it. The method streams ("-> stream"): the call may come back before the other end has answered, until the
-// window, which is as large as the socket's send buffer, is full of calls that haven't been answered; then it waits. So an answer
-// to each call goes back all the same, but nobody waits for it. Receiving is to run the event loop until the method is called. It
-// ends when the message was copied out of the call, whose answer is written when this thread runs its loop next.
+// Sending calls it. The method streams ("-> stream"): the call may return before the other end has answered, until the
+// window, as large as the socket's send buffer, is full of unanswered calls; then it waits. So each call is still
+// answered, but the sender doesn't wait for the answer. Receiving runs the event loop until the method is called. It
+// ends when the message was copied out of the call, whose answer is written when this thread next runs its loop.
 //
-// There are no threads of the library: an endpoint's thread reads, writes and sleeps (in epoll_wait()) only within its own
-// calls. A send therefore runs the loop until the socket has taken all of the message, and meanwhile reads what has come.
+// The library has no threads: an endpoint's thread reads, writes and sleeps (in epoll_wait()) only within its own
+// calls. So a send runs the loop until the socket has taken the whole message, and reads meanwhile.
 //
-// A signal doesn't bring the event loop back. cancel() fulfils a promise that the loop has, which KJ allows from other threads. That
-// the peer is gone the socket tells.
+// A signal doesn't interrupt the event loop. cancel() fulfils a promise of the loop, which KJ allows from other
+// threads. The socket reports the peer's death.
 #include <capnp/common.h>
 #include <kj/string.h>
 #if defined(__clang__) && CAPNP_VERSION < 1000000
-// What capnp/blob.h of 0.9 looks for, and C++20 as clang has it doesn't make up: clang-tidy reads this file.
+// capnp/blob.h of 0.9 needs these, which clang's C++20 doesn't synthesize: clang-tidy reads this file.
 namespace kj {
 inline bool operator==(const char *one, const StringPtr &other) { return StringPtr(one) == other; }
 inline bool operator!=(const char *one, const StringPtr &other) { return !(StringPtr(one) == other); }
@@ -39,7 +39,7 @@ namespace {
 
 constexpr uint64_t kLargest = 32 * 1024 * 1024;
 
-// A thread may have one.
+// A thread may have only one.
 struct Loop {
 	kj::AsyncIoContext io = kj::setupAsyncIo();
 };
@@ -53,7 +53,7 @@ std::shared_ptr<Loop> loop_of_this_thread()
 	return loop;
 }
 
-// A call that the other end made and that awaits its answer.
+// A call from the other end that awaits its answer.
 struct Call {
 	capnp::Data::Reader message;
 	kj::Own<kj::PromiseFulfiller<void>> answer;
@@ -66,7 +66,7 @@ struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() noexcept(false) { close_all({socket}); }
 
-	// Runs the loop until something below has changed.
+	// Runs the loop until one of the members below changes.
 	void await_change()
 	{
 		auto next = kj::newPromiseAndFulfiller<void>();
@@ -81,12 +81,12 @@ struct icepath_endpoint : ChannelEnd {
 	}
 
 	std::shared_ptr<Loop> loop;
-	int socket = -1; // until `wire` has it
+	int socket = -1; // until `wire` owns it
 	kj::Own<kj::PromiseFulfiller<void>> waiting;
-	kj::Maybe<Call> called; // one at a time: the library holds back the others of a stream
+	kj::Maybe<Call> called; // one at a time: the library holds back a stream's others
 	uint64_t calls = 0;
 	bool is_gone = false;
-	bool has_room = true; // the window
+	bool has_room = true; // in the window
 	kj::Own<kj::CrossThreadPromiseFulfiller<void>> cancel;
 	kj::Own<icepath::plugin_kit::Wire> wire;
 	kj::Own<capnp::TwoPartyClient> connection;
@@ -100,7 +100,7 @@ class Inbox final : public icepath::wire::Channel::Server {
 public:
 	explicit Inbox(icepath_endpoint &end) : end_(end) {}
 
-	// The message lies in what was read from the socket until the call is answered.
+	// The message stays in the socket's read buffer until the call is answered.
 	kj::Promise<void> push(PushContext context) override
 	{
 		auto answered = kj::newPromiseAndFulfiller<void>();
@@ -166,7 +166,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	});
 }
 
-// The first calls may go before the ends have exchanged their objects: Cap'n Proto sends them to what is being asked for.
+// The first calls may go before the ends have exchanged their objects: Cap'n Proto sends them to the promised object.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, end->side); status != ICEPATH_OK)
@@ -286,7 +286,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 				end->cancel->fulfill();
 		};
 		table.close = [](icepath_endpoint *end) {
-			static_cast<void>(kj::runCatchingExceptions([end] { delete end; })); // nobody could be told of one
+			static_cast<void>(kj::runCatchingExceptions([end] { delete end; })); // an exception can't be reported here
 		};
 		return table;
 	}();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The socket below a connection: the library doesn't tell when all that it wants to write is written.
+// The socket below a connection: the library doesn't report when everything is written.
 #include <kj/async-io.h>
 #include <kj/function.h>
 
@@ -25,7 +25,7 @@ public:
 	kj::Promise<void> whenWriteDisconnected() override { return socket_->whenWriteDisconnected(); }
 	void shutdownWrite() override { socket_->shutdownWrite(); }
 	void abortRead() override { socket_->abortRead(); }
-	// The library asks for the size of the window by it.
+	// The library reads the window's size with it.
 	void getsockopt(int level, int option, void *value, kj::uint *bytes) override
 	{
 		socket_->getsockopt(level, option, value, bytes);

@@ -21,7 +21,7 @@ private:
 	void on_data_available(dds::sub::DataReader<Message> &) override { on_data(); }
 };
 
-// Threads of a process share the library's list of domains, and not all that it does with it is locked.
+// Threads of a process share the library's list of domains, which isn't locked everywhere.
 std::mutex joining;
 
 } // namespace
@@ -45,13 +45,14 @@ CxxParticipant::~CxxParticipant()
 	try {
 		give_back();
 		if (entities_->participant != dds::core::null)
-			entities_->participant.close(); // and what is in it
+			entities_->participant.close(); // and everything in it
 	} catch (const std::exception &) {
 		[[maybe_unused]] const Entities *stays = entities_.release(); // until the process ends
 	}
 }
 
-// Each end is a domain of its own for the library, though one for the network: within one, messages would go from history to history.
+// For the library, each end is a domain of its own; on the network they are one: within a domain, messages would pass
+// from history to history.
 void CxxParticipant::join(const CxxSetup &setup)
 {
 	constexpr uint32_t kDomainsOfLibrary = 230; // in one process

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A participant by the C++ API of Cyclone DDS, with a topic for each direction. The API's headers of 0.10 are none of C++20, so that what
-// includes them is compiled apart. Each function may throw a std::exception.
+// A participant with the C++ API of Cyclone DDS, with a topic for each direction. The headers of 0.10 aren't C++20, so
+// their users are compiled separately. Each function may throw a std::exception.
 #include <dds/dds.h>
 
 #include <cstdint>
@@ -16,31 +16,31 @@ struct CxxSetup {
 	std::string config; // XML
 	const dds_qos_t *qos;
 	std::string to, from; // topics; empty: none
-	std::function<void()> on_data; // called by the library's thread; empty: await() waits in a WaitSet
+	std::function<void()> on_data; // called by a library thread; empty: await() waits in a WaitSet
 };
 
 class CxxParticipant {
 public:
 	CxxParticipant();
-	~CxxParticipant(); // throws nothing
+	~CxxParticipant(); // never throws
 	CxxParticipant(const CxxParticipant &) = delete;
 	CxxParticipant &operator=(const CxxParticipant &) = delete;
 
 	void join(const CxxSetup &setup);
 	bool is_matched() const;
-	dds_entity_t writer() const; // 0: there is none
+	dds_entity_t writer() const; // 0: none
 	dds_entity_t reader() const;
 
 	std::vector<uint8_t> &outgoing();
-	// False where it waited for room for as long as it may.
+	// False after the longest wait for room.
 	bool write();
 
-	// What came, lent until the next call of this or give_back(); null: nothing, or only word of a writer.
+	// The incoming message, lent until the next call of this or give_back(). NULL: none, or only a writer's state.
 	const std::vector<uint8_t> *take(bool &is_empty);
 	void give_back();
 	// Until there is something to take, or end_wait().
 	void await();
-	// By any thread; every later wait comes back at once. Throws nothing, but may fail.
+	// Any thread; later waits return at once. Never throws, but may fail.
 	bool end_wait();
 
 private:

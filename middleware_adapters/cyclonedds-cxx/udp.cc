@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eclipse Cyclone DDS, by its C++ API (DDS-PSM-CXX) and the type that idlc's backend for C++ makes of cyclonedds/message.idl, over UDP on
-// the loopback device. Beneath is the C library, with the threads and the quality of service of cyclonedds/udp.cc. What the API adds:
+// Eclipse Cyclone DDS, with its C++ API (DDS-PSM-CXX) and the type that idlc's C++ backend makes of
+// cyclonedds/message.idl, over UDP on the loopback device. Beneath is the C library, with the threads and the quality
+// of service of cyclonedds/udp.cc. The API adds:
 //
-//  - A sample owns its octets in a std::vector. write() puts them into a buffer for the writer's history, in the sender's thread. The
-//    receiving thread of the library makes a sample of what came, at once, which take() lends out: the bytes are copied twice
-//    more than by the C API, where they go from and to the program's own memory.
-//  - A WaitSet makes an object of what triggered it, each time. A listener is called through several objects, each with its lock.
+//  - A sample owns its octets in a std::vector. write() copies them into a buffer for the writer's history, in the
+//    sender's thread. The library's receiving thread makes a sample of an incoming message at once, which take() lends:
+//    the bytes are copied twice more than with the C API, which copies from and to the program's own memory.
+//  - A WaitSet allocates an object for what triggered it, each time. A listener is called through several objects, each
+//    with its lock.
 //
-// cancel() triggers a GuardCondition in the WaitSet, or rings as the listener does. The death of a participant is known only by its
-// lease, which takes seconds: here the process is watched.
+// cancel() triggers a GuardCondition in the WaitSet, or rings as the listener does. Only a lease, which takes seconds,
+// reports a participant's death, so this adapter watches the process.
 #include <optional>
 
 #include "middleware_adapters/cyclonedds-cxx/participant.h"
@@ -28,7 +30,7 @@ namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
-constexpr uint32_t kDomain = 5; // another than that of other implementations of DDS here, and of cyclonedds/…
+constexpr uint32_t kDomain = 5; // differs from the other DDS implementations here, and from cyclonedds/…
 constexpr const char *kListener = "cyclonedds-cxx/udp-listener";
 
 } // namespace
@@ -42,7 +44,7 @@ struct icepath_endpoint : ChannelEnd {
 	const icepath_qos asked;
 	const int queue; // messages
 	const bool calls_back;
-	DataBell bell; // of the listener; outlives the participant
+	DataBell bell; // rung by the listener; outlives the participant
 	std::optional<CxxParticipant> dds; // from open() on
 	DeathWatch watch;
 };
@@ -147,7 +149,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 			message->take_return_ns = icepath_now_ns();
 			if (is_empty)
 				sleep(*end, *message);
-			if (!octets) // it may tell of its writer, and a message come behind it
+			if (!octets) // it may report its writer, and a message follow
 				continue;
 			message->bytes = std::min<uint64_t>(octets->size(), message->capacity);
 			std::memcpy(message->data, octets->data(), message->bytes);
@@ -169,7 +171,7 @@ void granted(const icepath_endpoint *end, icepath_qos *qos)
 	CycloneQos::add_granted(end->dds->writer(), *qos);
 	const auto lifespan = value_of(*qos, ICEPATH_QOS_LIFESPAN);
 	CycloneQos::add_granted(end->dds->reader(), *qos);
-	qos->policies &= ~(1u << ICEPATH_QOS_LIFESPAN); // no reader's: it tells that of its topic
+	qos->policies &= ~(1u << ICEPATH_QOS_LIFESPAN); // readers have none: theirs is the topic's
 	if (lifespan)
 		set_value(*qos, ICEPATH_QOS_LIFESPAN, *lifespan);
 }

@@ -2,8 +2,8 @@
 #pragma once
 // A participant of Cyclone DDS at one end of a channel, with a topic for each direction.
 //
-// Each end is a domain of its own for the library, though one for the network: within one domain of a process messages would go
-// from history to history, and `between threads` is to compare transports.
+// For the library, each end is a domain of its own; on the network they are one: within one domain of a process,
+// messages would pass from history to history, and `between threads` is to compare transports.
 #include <dds/dds.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ struct CycloneSetup {
 	const char *config; // XML
 	const dds_topic_descriptor_t *type;
 	const dds_qos_t *qos;
-	const dds_listener_t *listener; // of the reader; nullptr: none
+	const dds_listener_t *listener; // of the reader; NULL: none
 };
 
 class CycloneParticipant {
@@ -32,7 +32,7 @@ public:
 	~CycloneParticipant()
 	{
 		if (domain_ > 0)
-			dds_delete(domain_); // and what is in it
+			dds_delete(domain_); // and everything in it
 	}
 	CycloneParticipant(const CycloneParticipant &) = delete;
 	CycloneParticipant &operator=(const CycloneParticipant &) = delete;
@@ -43,7 +43,7 @@ public:
 	{
 		dds_domainid_t id = 0;
 		while ((domain_ = dds_create_domain(id, setup.config)) == DDS_RETCODE_PRECONDITION_NOT_MET && id < kLastDomain)
-			id++; // that one is there
+			id++; // that domain exists
 		if (domain_ < 0)
 			return failed(end, "dds_create_domain", domain_);
 		participant_ = dds_create_participant(id, nullptr, nullptr);
@@ -81,7 +81,7 @@ public:
 
 	// Until there is something to take, or end_wait().
 	void await_data() const { dds_waitset_wait(wait_set_, nullptr, 0, DDS_INFINITY); }
-	// By any thread; every later wait comes back at once.
+	// Any thread; later waits return at once.
 	void end_wait()
 	{
 		if (const dds_entity_t over = over_; over > 0)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Quality of service of Cyclone DDS's writers and readers.
 #include <dds/dds.h>
 
 #include "plugin_kit/qos_values.h"
 
 namespace icepath::plugin_kit {
 
-// Reliable, volatile and all kept, but for what is asked.
+// Reliable, volatile and all kept, unless requested otherwise.
 class CycloneQos {
 public:
 	static constexpr dds_duration_t kLongestWrite = DDS_MSECS(100);
 
-	// `queue`: messages for which there is room where all are kept.
+	// `queue`: messages that fit if all are kept.
 	CycloneQos(const icepath_qos &asked, int32_t queue) : all(dds_create_qos())
 	{
 		const auto is = [&](icepath_qos_policy policy, uint64_t otherwise, uint64_t value) {
@@ -36,7 +35,7 @@ public:
 		if (const auto ns = value_of(asked, ICEPATH_QOS_DEADLINE))
 			dds_qset_deadline(all, duration_of(*ns));
 		if (const auto ns = value_of(asked, ICEPATH_QOS_LIFESPAN))
-			dds_qset_lifespan(all, duration_of(*ns)); // readers have none, and pass over it
+			dds_qset_lifespan(all, duration_of(*ns)); // readers have none, and ignore it
 		const uint64_t lease_ns = value_of(asked, ICEPATH_QOS_LEASE).value_or(ICEPATH_QOS_INFINITE);
 		dds_qset_liveliness(
 			all,
@@ -48,7 +47,7 @@ public:
 	CycloneQos &operator=(const CycloneQos &) = delete;
 	dds_qos_t *const all;
 
-	// Adds what an entity has; with 0, nothing.
+	// Adds the values of an entity; for 0, nothing.
 	static void add_granted(dds_entity_t entity, icepath_qos &granted)
 	{
 		if (entity <= 0)

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eclipse Cyclone DDS with shared memory, which it has by iceoryx: chunks of a shared memory that iox-roudi makes are lent
-// (dds_loan_sample), filled in place and handed over by reference (dds_write). The thread that iceoryx has for listeners in the
-// receiver's process takes each into the reader's history and triggers the waitset on which the receiver sleeps. So nobody can
-// poll but for that thread. UDP on the loopback device is for discovery. A plug-in of its own, as cyclonedds/udp needs no daemon.
+// Eclipse Cyclone DDS with shared memory, through iceoryx: it lends chunks of a shared memory that iox-roudi makes
+// (dds_loan_sample), which are filled in place and passed on by reference (dds_write). iceoryx's listener thread in the
+// receiver's process takes each into the reader's history and triggers the waitset on which the receiver sleeps. So
+// nobody can poll without that thread. UDP on the loopback device serves discovery. A separate plug-in, because
+// cyclonedds/udp needs no daemon.
 //
 // What to know of it (0.10.2):
 //
-//  - Only a type of fixed size may be lent: here `octet[n]`, where n is that of the cell.
-//  - dds_take() copies a sample out of its chunk, even into a loan. dds_takecdr() gives the chunk (iox_chunk), as ROS 2 has it done.
-//  - Only histories that keep the last so many samples go by shared memory, and what is over is dropped, reliable or not: so there is
-//    a window (send_window.h).
-//  - DDS finds its peer by UDP, iceoryx by iox-roudi a tenth of a second later, which nothing tells; what is written before goes
-//    nowhere. So connect() greets its peer until the listener of the peer's reader has heard.
+//  - Only a type of fixed size may be lent: here `octet[n]`, where n is the cell's payload.
+//  - dds_take() copies a sample out of its chunk, even into a loan. dds_takecdr() gives the chunk itself (iox_chunk),
+//    as ROS 2 uses it.
+//  - Only histories that keep the last n samples use shared memory, and older ones are dropped, reliable or not: so
+//    there is a window (send_window.h).
+//  - DDS finds its peer by UDP, iceoryx by iox-roudi a tenth of a second later, which nothing reports; messages written
+//    before that are lost. So connect() greets its peer until the listener of the peer's reader has heard.
 //
 // cancel() triggers a guard condition in the waitset.
 #include <dds/ddsc/dds_loan_api.h>
@@ -30,9 +32,9 @@ namespace {
 
 constexpr uint64_t kLongestWindow = 128; // iceoryx lets a subscriber hold 256 chunks
 constexpr int32_t kBeyondWindow = 16; // greetings
-constexpr dds_time_t kGreeting = 1; // the time of one's source, by which it is known
+constexpr dds_time_t kGreeting = 1; // a greeting's source timestamp identifies it
 constexpr uint64_t kLongestGreetingNs = 10'000'000'000;
-// Another domain than that of other implementations of DDS here, and of cyclonedds/udp.
+// Differs from the domains of the other DDS implementations here, and of cyclonedds/udp.
 constexpr const char *kConfig = R"(<CycloneDDS><Domain>
 <General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
 <Discovery><ExternalDomainId>3</ExternalDomainId></Discovery>
@@ -65,7 +67,7 @@ struct OctetsType {
 	const dds_topic_descriptor_t type;
 };
 
-// Of one direction, in shared memory, which begins as zeros.
+// Of one direction, in shared memory; starts zeroed.
 struct Way {
 	SendWindow window;
 	std::atomic<uint32_t> heard; // a greeting

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eclipse Cyclone DDS, by its C API and a type that idlc makes (message.idl), over UDP on the loopback device. dds_write() puts
-// the message into the writer's history and sends it in the sender's thread, in several datagrams where it is long; the thread
-// recvUC of the receiver's domain puts it into the reader's history, and triggers the waitset on which the receiver sleeps, or calls
-// a listener, which wakes the receiver here. Acknowledgements are asked for and given by the same threads and by those that serve
-// timed events.
+// Eclipse Cyclone DDS, with its C API and a type that idlc makes (message.idl), over UDP on the loopback device.
+// dds_write() puts the message into the writer's history and sends it in the sender's thread, in several datagrams if
+// it is long. The thread recvUC of the receiver's domain puts it into the reader's history, and triggers the waitset on
+// which the receiver sleeps, or calls a listener, which wakes the receiver here. The same threads, and those that serve
+// timed events, request and send acknowledgements.
 //
-// Reliable, and all is kept, unless something else is asked for: the reader's history has a limit, at which the receiving thread of the library tries again and again,
-// and a writer waits while too many bytes weren't acknowledged, at most for max_blocking_time, after which it looks whether it was
-// cancelled. How many that are is adapted, and begins here with WhcHigh, 500 kB: by default it begins below one message of 64 KiB,
-// and a full channel took another message now and then. cancel() triggers a guard condition in the waitset, or rings as the
-// listener does. The death of a participant is known only by its lease, which takes seconds: here the process is watched.
+// By default it is reliable and keeps all. The reader's history has a limit, at which the library's receiving thread
+// retries. A writer waits while too many bytes are unacknowledged, at most for max_blocking_time, then checks for
+// cancellation. The allowed number of bytes adapts, and starts here at WhcHigh, 500 kB: by default it starts below one
+// message of 64 KiB, and a full channel took another message now and then. cancel() triggers a guard condition in the
+// waitset, or rings as the listener does. Only a lease, which takes seconds, reports a participant's death, so this
+// adapter watches the process.
 #include "message.h"
 #include "middleware_adapters/cyclonedds/participant.h"
 #include "middleware_adapters/cyclonedds/udp_config.h"
@@ -38,7 +39,7 @@ struct icepath_endpoint : ChannelEnd {
 	const icepath_qos asked;
 	const int queue; // messages
 	const bool calls_back;
-	DataBell bell; // of the listener; outlives the participant
+	DataBell bell; // rung by the listener; outlives the participant
 	CycloneParticipant dds;
 	DeathWatch watch;
 };
@@ -119,7 +120,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	icepath_Message sample = sample_in(message->data, message->capacity); // a shorter one is put there
+	icepath_Message sample = sample_in(message->data, message->capacity); // a shorter message lands here
 	for (;;) {
 		if (end->is_cancelled())
 			return end->end_of_cancelled();
@@ -135,7 +136,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 			message->bytes = sample.octets._length;
 			return ICEPATH_OK;
 		}
-		if (taken == 1) // it tells of its writer; a message may come behind it
+		if (taken == 1) // it reports its writer; a message may follow
 			continue;
 		if (end->calls_back) {
 			if (const uint64_t back_ns = end->bell.sleep())

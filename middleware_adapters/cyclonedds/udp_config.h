@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How Cyclone DDS goes by UDP on the loopback device.
+// The settings for UDP on the loopback device.
 #include <string>
 
 namespace icepath::plugin_kit {
 
-// `domain`: another one than that of other implementations of DDS here. Only discovery is by multicast. WhcHigh begins with 500 kB: see udp.cc.
+// `domain`: must differ from the other DDS implementations here. Only discovery uses multicast. WhcHigh starts at 500
+// kB: see udp.cc.
 inline std::string cyclone_by_udp(uint32_t domain)
 {
 	return R"(<CycloneDDS><Domain>

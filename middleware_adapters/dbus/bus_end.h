@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A D-Bus of icepath's own, and an end of a channel over it: messages are signals to the peer's unique name, with a byte array.
-// dbus-daemon passes each on, and reads no byte of it. It lies in two sockets and in the daemon, which drops what is over a
-// limit and doesn't say so to who wants no answer.
+// A D-Bus of icepath's own, and an end of a channel over it: messages are signals to the peer's unique name, with a
+// byte array. dbus-daemon passes each on without reading its bytes. A message lies in two sockets and in the daemon,
+// which drops messages over a limit without a report to a sender that wants no answer.
 //
-// cancel() shuts the socket to the daemon down: whatever the library sleeps in then comes back.
+// cancel() shuts down the socket to the daemon, so that any library call that sleeps returns.
 #include <sys/socket.h>
 
 #include "plugin_kit/brokered_end.h"
@@ -82,7 +82,7 @@ inline icepath_target bus_target(const char *name, const char *summary, uint32_t
 						  "icepath's own limit: the 64 MiB of a D-Bus array take longer than a block of messages");
 }
 
-// All of connect(): each side told the other its unique name.
+// All of connect(): each side has passed its unique name to the other.
 template <class Endpoint> int connect_bus(Endpoint *end, const icepath_address *peer)
 {
 	if (const int status = connect_memory(end, peer); status != ICEPATH_OK)

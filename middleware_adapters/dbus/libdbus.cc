@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// D-Bus by its reference library, libdbus, through a dbus-daemon of icepath's own (bus_end.h). The library has no threads:
-// dbus_connection_send() writes in the caller's, and dbus_connection_flush() the rest of what the socket had no room for. A
-// receiver sleeps in dbus_connection_read_write(), which reads what came, and pops messages from the library's queue. It sleeps
-// through signals.
+// D-Bus with its reference library, libdbus, through a dbus-daemon of icepath's own (bus_end.h). The library has no
+// threads: dbus_connection_send() writes in the caller's, and dbus_connection_flush() writes the rest that the socket
+// had no room for. A receiver sleeps in dbus_connection_read_write(), which reads incoming messages, then pops them
+// from the library's queue. Signals don't interrupt its sleep.
 #include <dbus/dbus.h>
 
 #include "middleware_adapters/dbus/bus_end.h"
@@ -39,7 +39,7 @@ const icepath_target *target(uint32_t n)
 
 int join(icepath_endpoint &end)
 {
-	constexpr long kAnyBytes = 1'000'000'000; // it stops reading where messages of more are about
+	constexpr long kAnyBytes = 1'000'000'000; // with more bytes in unfreed messages, it stops reading
 	dbus_threads_init_default();
 	DBusError error = DBUS_ERROR_INIT;
 	end.connection = dbus_connection_open_private(private_bus().address.c_str(), &error);
@@ -66,7 +66,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	});
 }
 
-// nullptr: no memory.
+// NULL: no memory.
 DBusMessage *make(const icepath_endpoint &end, const icepath_send &what)
 {
 	DBusMessage *signal = dbus_message_new_signal(kBusPath, kBusInterface, kBusMember);
@@ -127,7 +127,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 				return end->lost();
 			continue;
 		}
-		// The daemon sends messages of its own, to tell names.
+		// The daemon sends messages of its own, about names.
 		if (dbus_message_is_signal(signal, kBusInterface, kBusMember)) {
 			message->take_return_ns = icepath_now_ns();
 			const int status = take(*end, signal, *message);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// D-Bus by systemd's sd-bus, through a dbus-daemon of icepath's own (bus_end.h). The library has no threads: sd_bus_send() writes
-// in the caller's, and sd_bus_flush() the rest of what the socket had no room for. A receiver asks sd_bus_process(), which reads
-// what is there, and sleeps in sd_bus_wait() for the socket to be readable: that is a readiness wait, so the wait is `epoll`.
+// D-Bus with systemd's sd-bus, through a dbus-daemon of icepath's own (bus_end.h). The library has no threads:
+// sd_bus_send() writes in the caller's, and sd_bus_flush() writes the rest that the socket had no room for. A receiver
+// calls sd_bus_process(), which reads pending messages, and sleeps in sd_bus_wait() until the socket is readable: a
+// readiness wait, so the wait is `epoll`.
 #include <systemd/sd-bus.h>
 
 #include "middleware_adapters/dbus/bus_end.h"
@@ -31,7 +32,7 @@ const icepath_target *target(uint32_t n)
 
 bool is_lost(int error) { return error == -ENOTCONN || error == -ECONNRESET || error == -EPIPE || error == -ESHUTDOWN; }
 
-// `error` is one of errno, negated, as sd-bus returns them.
+// `error`: a negative errno, as sd-bus returns it.
 int failed(icepath_endpoint &end, const char *call, int error)
 {
 	if (end.is_over() || is_lost(error))
@@ -96,7 +97,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	return error < 0 ? failed(*end, "sd_bus_send", error) : end->end_of_send(message->return_ns);
 }
 
-// The daemon sends messages of its own, to tell names.
+// The daemon sends messages of its own, about names.
 int take(icepath_endpoint &end, sd_bus_message *signal, icepath_recv &message)
 {
 	const void *bytes = nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a callback was given, whose memory ends with it, and the receiver hasn't taken yet. Who sleeps for a message has it copied to where it
-// wants it, and else it is kept here: a program that waits for one in a thread of its own has to have the like.
+// Messages that the receiver hasn't taken yet, copied because a callback's memory ends with it. If the receiver already
+// waits, a message is copied straight to its buffer; otherwise it is kept here, as in any program that waits for
+// messages in its own thread.
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -15,7 +16,7 @@ class Arrivals {
 public:
 	enum class Waiting { Came, Overflowed, Over };
 
-	// Room for so many. `may_lose`: one that finds none is gone, else it is an error.
+	// Room for `messages`. `may_lose`: a message without room is lost; otherwise that is an error.
 	void keep(uint64_t messages, uint64_t payload_bytes, bool may_lose)
 	{
 		payload_bytes_ = payload_bytes;
@@ -24,7 +25,7 @@ public:
 		slots_.resize(messages * payload_bytes);
 	}
 
-	// By a thread of the library.
+	// Called by a library thread.
 	void put(const void *data, uint64_t bytes)
 	{
 		{
@@ -46,13 +47,13 @@ public:
 		changed_.notify_one();
 	}
 
-	// By the receiver, which has room for a payload. Sleeps until one has come.
+	// Called by the receiver, whose buffer holds a payload. Sleeps until a message comes.
 	Waiting take(void *data, uint64_t &bytes)
 	{
 		std::unique_lock lock(mutex_);
 		if (came_ != taken_) {
 			const uint64_t slot = taken_ % lengths_.size();
-			lock.unlock(); // the slot is this thread's until it counts it as taken
+			lock.unlock(); // this thread owns the slot until it counts it as taken
 			bytes = lengths_[slot];
 			std::memcpy(data, &slots_[slot * payload_bytes_], bytes);
 			lock.lock();
@@ -71,7 +72,7 @@ public:
 		return Waiting::Came;
 	}
 
-	// By any thread: nobody sleeps any more.
+	// Any thread: ends take(), now and later.
 	void end()
 	{
 		const std::lock_guard lock(mutex_);

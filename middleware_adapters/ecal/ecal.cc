@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// eCAL 6 in its local mode: a publisher and a subscriber for each direction, which find each other by what each process broadcasts on the
-// loopback device four times a second. CPublisher::Send() hands a message over in the sender's thread; a thread of the receiver's library
-// calls back, and wakes the receiver here.
+// eCAL 6 in its local mode: a publisher and a subscriber for each direction, which discover each other by broadcasts on
+// the loopback device, four times a second. CPublisher::Send() passes a message on in the sender's thread; a library
+// thread of the receiver calls back, and wakes the receiver here.
 //
-// ecal/shm: Send() copies the message, writes it into a memory file, whose mutex it holds meanwhile, and sets an event, a condition
-// variable in shared memory. The receiver's thread for that file copies it out and calls back; with zero_copy_mode there is neither of
-// these two copies, and it calls back with the mutex held.
-// ecal/udp: Send() sends the datagrams, of up to 64 KiB; one thread at the receiver reads all that come, those that its own process has
-// sent among them.
-// ecal/tcp: Send() writes to the connection. Four threads at the receiver read, in turns: the length of a header, the rest of it, the
-// payload. Then they wake the subscription's thread, which calls back.
+// ecal/shm: Send() copies the message, writes it into a memory file, whose mutex it holds meanwhile, and sets an event,
+// a condition variable in shared memory. The receiver's thread for that file copies it out and calls back. With
+// zero_copy_mode both copies are omitted, and the thread calls back with the mutex held.
+// ecal/udp: Send() sends datagrams of up to 64 KiB. One thread at the receiver reads all that arrive, including those
+// that its own process has sent.
+// ecal/tcp: Send() writes to the connection. Four threads at the receiver take turns to read: the length of a header,
+// the rest of it, the payload. Then they wake the subscription's thread, which calls back.
 //
-// A memory file keeps the last message only, read or not; so do a TCP connection's sender and its subscription. So there is a window of
-// one (send_window.h). With acknowledge_timeout_ms Send() itself waits for the end of the callback, at most so long, and comes back then
-// as if nothing were. What is sent next may be written over a message that nobody has read, so the channel ends there. Its window is for
-// what the callback keeps.
+// A memory file keeps only the last message, read or not; so do a TCP connection's sender and its subscription. So the
+// window is one message (send_window.h). With acknowledge_timeout_ms, Send() itself waits for the end of the callback,
+// at most that long, and then returns as if nothing had happened. The next message may overwrite one that wasn't read,
+// so the channel ends there. Its window is for what the callback keeps.
 //
-// A publisher that has a subscriber may not reach it yet: the thread for its file, or its connection, comes later. So in connect() each
-// side sends messages, of a time that no other has, until one has come.
+// A publisher with a subscriber may not reach it yet: the thread for its file, or its connection, comes later. So in
+// connect() each side sends messages with a time that no other has, until one has arrived.
 //
-// cancel() wakes the receiver, who sleeps here; Send() comes back by itself. eCAL learns of a peer's death after 10 s: here its process
-// is watched. Who is killed while it sets an event leaves the event's mutex taken, and who sets it next waits for ever.
+// cancel() wakes the receiver, which sleeps here; Send() returns by itself. eCAL learns of a peer's death after 10 s:
+// here its process is watched. A process killed while it sets an event leaves the event's mutex taken, and the next
+// process that sets it waits forever.
 #include <ecal/core.h>
 #include <ecal/pubsub/publisher.h>
 #include <ecal/pubsub/subscriber.h>
@@ -43,25 +44,25 @@ constexpr long long kHelloTime = 1; // microseconds since 1970
 constexpr uint64_t kHelloEveryNs = 20'000'000;
 constexpr uint64_t kQueued = 256;
 
-// Of one direction, in shared memory, which begins as zeros.
+// Of one direction, in shared memory; starts zeroed.
 struct Greeting {
 	alignas(64) std::atomic<uint32_t> has_come;
 };
 
-// eCAL in this process. What a process publishes and subscribes to, and sends by UDP, all processes of its port hear. Here are many, and those
-// that have no channel with each other don't share one.
+// eCAL in this process. All processes of a port receive what any of them publishes, subscribes to and sends by UDP.
+// There are many here; those that have no channel with each other don't share a port.
 class Library {
 public:
-	// nullptr: it couldn't be initialized.
+	// NULL: it couldn't be initialized.
 	static const Library *of(unsigned port)
 	{
 		static const Library only(port);
 		return only.is_there_ ? &only : nullptr;
 	}
-	// Channels whose side 0 is in one process have a port for themselves, almost always: others just hear them too.
+	// Channels whose side 0 is in one process have a port of their own, almost always; otherwise more processes listen.
 	static unsigned port_of(const std::string &channel)
 	{
-		constexpr unsigned kFirst = 10'000, kPairs = 11'000; // ports from 32768 on are given to whoever asks for any
+		constexpr unsigned kFirst = 10'000, kPairs = 11'000; // from 32768 on, ports are ephemeral
 		const auto pid = static_cast<unsigned>(std::strtoul(channel.c_str(), nullptr, 10)); // see new_channel()
 		return kFirst + pid % kPairs * 2;
 	}
@@ -76,8 +77,8 @@ private:
 		how.transport_layer.udp.port = port + 1;
 		is_there_ = eCAL::Initialize(how, "icepath", eCAL::Init::Publisher | eCAL::Init::Subscriber);
 	}
-	// Before exit() destroys what eCAL has: then that would be up to the thread which uses it last. That may be one of its own, which joins
-	// itself.
+	// Runs before exit() destroys eCAL's objects. Otherwise the thread that uses them last would do this, and if that
+	// is one of eCAL's own, it joins itself.
 	~Library() { eCAL::Finalize(); }
 	bool is_there_ = false;
 };
@@ -94,7 +95,7 @@ struct icepath_endpoint : WindowedEnd {
 	~icepath_endpoint() override
 	{
 		if (subscriber)
-			subscriber->RemoveReceiveCallback(); // which waits for one that is called
+			subscriber->RemoveReceiveCallback(); // waits for a running callback
 	}
 	uint64_t memory_bytes() const { return WindowedEnd::memory_bytes() + 2 * sizeof(Greeting); }
 	void lay_out(uint8_t *first)
@@ -159,14 +160,14 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 	});
 }
 
-// Whether what it sends reaches the peer.
+// Whether this end's messages reach the peer.
 bool is_heard(icepath_endpoint &end)
 {
 	if (!end.sends || end.greeting_out->has_come.load(std::memory_order_acquire))
 		return true;
 	const uint64_t now_ns = icepath_now_ns();
 	if (now_ns - end.greeted_ns > kHelloEveryNs) {
-		const ThreadsNamed named("ecal"); // those of TCP, which the first message makes
+		const ThreadsNamed named("ecal"); // names TCP's threads, which the first message makes
 		const std::vector<char> hello(end.payload_bytes);
 		end.publisher->Send(hello.data(), hello.size(), kHelloTime);
 		end.greeted_ns = now_ns;

@@ -16,7 +16,7 @@ namespace icepath::plugin_kit {
 
 using Layer = eCAL::TransportLayer::eType;
 inline constexpr uint64_t kLargest = 16 * 1024 * 1024;
-inline constexpr uint64_t kDatagram = 65000; // bytes of a message, at least
+inline constexpr uint64_t kDatagram = 65000; // a message's bytes, at least
 inline constexpr unsigned kAcknowledgedWithinMs = 1000;
 
 struct Way {
@@ -25,7 +25,7 @@ struct Way {
 	bool zero_copy, acknowledged;
 
 	bool may_lose() const { return target.capabilities & ICEPATH_IS_LOSSY; }
-	// Messages on their way. Memory files and TCP keep the last one only.
+	// Messages in flight. Memory files and TCP keep only the last one.
 	uint64_t longest_window() const { return acknowledged ? plugin_kit::WindowedEnd::kLongestWindow : 1; }
 };
 
@@ -40,8 +40,8 @@ inline const std::vector<Way> &ways()
 			way.target.mechanisms |= ICEPATH_USES_SHARED_MEMORY;
 		if (layer == Layer::udp_mc) {
 			way.target.capabilities |= ICEPATH_IS_LOSSY;
-			// All datagrams of a message must find room before one is read, and in a ping-pong as many that the receiver itself has just
-			// sent. Each costs twice its size, and so does the limit: SO_RCVBUF is doubled.
+			// All datagrams of a message must find room before one is read; in a ping-pong, so must those that the
+			// receiver itself has just sent. Each is charged twice its size, and the limit is doubled too (SO_RCVBUF).
 			const uint64_t datagrams = std::max<uint64_t>(2, receive_buffer() / 65536);
 			way.target.max_payload_bytes = std::min(kLargest, datagrams * kDatagram / 2);
 			way.target.max_payload_why =
@@ -69,7 +69,8 @@ inline const Way &way_of(const icepath_target &what)
 							  [](const Way &way) { return std::string_view(way.target.name); });
 }
 
-// Its memory file has room for a payload from the start: for a larger one it makes another, and what is sent soon after that may be lost.
+// Its memory file has room for a payload from the start: for a larger one it makes another file, and messages sent soon
+// afterwards may be lost.
 inline eCAL::Publisher::Configuration publisher_of(const Way &way, uint64_t payload_bytes)
 {
 	eCAL::Publisher::Configuration how;

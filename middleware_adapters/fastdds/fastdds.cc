@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// eProsima Fast DDS, by its DDS API and a type of our own: octets as many as a message has. DataWriter::write() puts the message into
-// the writer's history and sends it in the sender's thread; a thread of the receiver's participant takes it from the transport,
-// copies it into the reader's history, and triggers the WaitSet on which the receiver sleeps, or calls a listener, which
-// wakes the receiver here. The acknowledgement goes back by the same threads. cancel() triggers a GuardCondition in the
-// WaitSet, or rings as the listener does. The death of a participant is known only by its lease, which takes seconds: here the
-// process is watched.
+// eProsima Fast DDS, with its DDS API and a type of our own: as many octets as a message has. DataWriter::write() puts
+// the message into the writer's history and sends it in the sender's thread. A thread of the receiver's participant
+// takes it from the transport, copies it into the reader's history, and triggers the WaitSet on which the receiver
+// sleeps, or calls a listener, which wakes the receiver here. The same threads return the acknowledgement. cancel()
+// triggers a GuardCondition in the WaitSet, or rings as the listener does. Only a lease, which takes seconds, reports a
+// participant's death, so this adapter watches the process.
 //
-// With data-sharing the history lies in memory that the reader maps: a message is built there (loan_sample) and looked at there
-// (take with a loan). The writer tells a thread of the reader's by a condition variable in shared memory; only acknowledgements go
-// by the transport. What to know of it (2.9.1):
+// With data-sharing the history lies in memory that the reader maps: a message is built there (loan_sample) and read
+// there (take with a loan). The writer notifies a thread of the reader through a condition variable in shared memory;
+// only acknowledgements use the transport. Known problems (2.9.1):
 //
-//  - A reader acknowledges a sample while it takes it, before anybody has looked at it (ReadTakeCommand calls end_sample_access_nts()
-//    first, and sees then whether the payload is still that sample's). A writer that waited for room writes over it at once: what
-//    was lent changes, and what was copied is dropped without an error ("is overidden"), reliable or not. Of 4 MiB messages in a
-//    history of two, 8 to 18 of 100 were lost. Nor is an acknowledgement repeated. So there is a window (send_window.h):
-//    payloads are used in turn, and the history has room for more of them than the window.
-//  - Who is killed while it notifies a reader leaves a lock taken, which the reader's thread gives up to wait for after a second by an
-//    exception that nobody catches. So the receiver looks for the death of its peer more often than that.
+//  - A reader acknowledges a sample while it takes it, before anything has read it (ReadTakeCommand calls
+//    end_sample_access_nts() first, then checks whether the payload is still that sample's). A writer that waited for
+//    room overwrites it at once: a lent sample changes, and a copied one is dropped without an error ("is overidden"),
+//    reliable or not. Of 4 MiB messages in a history of two, 8 to 18 of 100 were lost. Nor is an acknowledgement
+//    repeated. So there is a window (send_window.h): payloads are used in turn, and the history has room for more of
+//    them than the window.
+//  - A process killed while it notifies a reader leaves a lock taken. The reader's thread gives up after a second with
+//    an exception that nobody catches. So the receiver checks for its peer's death more often than that.
 #include "middleware_adapters/fastdds/participant.h"
 #include "plugin_kit/data_bell.h"
 #include "plugin_kit/queue_length.h"
@@ -33,8 +34,8 @@ namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
-const eprosima::fastrtps::Duration_t kLook(0, 200'000'000u); // for the peer's death, with data-sharing
-constexpr int kBeyondWindow = 2; // an acknowledgement may be lost: the next one is for both
+const eprosima::fastrtps::Duration_t kLook(0, 200'000'000u); // checks for the peer's death, with data-sharing
+constexpr int kBeyondWindow = 2; // an acknowledgement may be lost: the next one covers both
 
 struct Variant {
 	icepath_target target;
@@ -47,7 +48,7 @@ icepath_target described(const char *name, const char *summary, uint32_t more_me
 									   "icepath's participants have room for two messages of 4 MiB in flight");
 	it.mechanisms |= more_mechanisms;
 	it.capabilities |= more_capabilities;
-	it.qos = more_capabilities & ICEPATH_CAN_LOAN ? 0 : kEveryPolicy; // its window is for a history that keeps all
+	it.qos = more_capabilities & ICEPATH_CAN_LOAN ? 0 : kEveryPolicy; // its window needs a history that keeps all
 	return it;
 }
 
@@ -92,7 +93,7 @@ struct icepath_endpoint : WindowedEnd {
 	{}
 	~icepath_endpoint()
 	{
-		if (out_loan) // or nothing can be deleted
+		if (out_loan) // otherwise nothing can be deleted
 			dds.writer->discard_loan(out_loan);
 		if (!in_loan.has_ownership())
 			dds.reader->return_loan(in_loan, in_infos);
@@ -117,7 +118,7 @@ int failed(icepath_endpoint &end, const char *call, ReturnCode_t status)
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: return code %u", end.target, call, status());
 }
 
-// A reader that was killed may have had a lock in the shared memory. The library gives up after a second, by an exception.
+// A killed reader may have held a lock in the shared memory. The library gives up after a second, with an exception.
 template <class Call> ReturnCode_t end_of(Call call)
 {
 	try {
@@ -223,7 +224,7 @@ int sleep(icepath_endpoint &end, icepath_recv &message)
 	return end.variant.shares_data ? end.watch.look(end, message.wait_return_ns) : ICEPATH_OK;
 }
 
-// `take()` is whether there was a message, or what failed.
+// `take()` returns whether there was a message, or what failed.
 template <class Take> int recv_by(icepath_endpoint &end, icepath_recv &message, const char *call, Take take)
 {
 	for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The type of a topic that fastddsgen would make of `octet[n]`, where n is known only at run time.
+// The type that fastddsgen would make of `octet[n]`, but with n known only at run time.
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace icepath::plugin_kit {
 
-// A sample of it is the message itself.
+// A sample is the message itself.
 class Octets : public eprosima::fastdds::dds::TopicDataType {
 public:
 	explicit Octets(uint64_t count) : count_(static_cast<uint32_t>(count))
 	{
 		setName(("octet" + std::to_string(count)).c_str());
-		m_typeSize = (count_ + kEncapsulationBytes + 3) / 4 * 4; // it comes padded
+		m_typeSize = (count_ + kEncapsulationBytes + 3) / 4 * 4; // padded
 		m_isGetKeyDefined = false;
 		auto_fill_type_object(false);
 		auto_fill_type_information(false);
@@ -47,7 +47,7 @@ public:
 	void deleteData(void *data) override { delete[] static_cast<uint8_t *>(data); }
 	bool getKey(void *, eprosima::fastrtps::rtps::InstanceHandle_t *, bool) override { return false; }
 	bool is_bounded() const override { return true; }
-	// It lies in memory as it is sent, so it may be lent.
+	// Its memory layout is its wire format, so it may be lent.
 	bool is_plain() const override { return true; }
 	bool construct_sample(void *) const override { return true; }
 

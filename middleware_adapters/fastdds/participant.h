@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A participant of Fast DDS at one end of a channel, with a topic for each direction, and how it is set up.
+// A participant of Fast DDS at one end of a channel, with a topic for each direction, and its settings.
 //
-// Reliable, and all is kept, unless something else is asked for: a writer whose history is full waits until the reader has acknowledged, at most for
-// max_blocking_time, after which it looks whether it was cancelled.
+// By default it is reliable and keeps all: a writer whose history is full waits until the reader has acknowledged, at
+// most for max_blocking_time, then checks for cancellation.
 //
-// Participants of one process hand over to each other directly unless that is switched off, which it is here: `between threads`
-// is to compare transports.
+// Participants of one process pass messages directly unless that is switched off, as here: `between threads` is to
+// compare transports.
 #include <memory>
 #include <string>
 
@@ -31,11 +31,11 @@ namespace fast = eprosima::fastdds::dds;
 using eprosima::fastrtps::types::ReturnCode_t;
 
 struct FastSetup {
-	bool by_udp; // or by its shared-memory transport
+	bool by_udp; // otherwise by its shared-memory transport
 	bool shares_data; // payloads stay in the writer's history, which the reader maps
 	uint64_t payload_bytes;
 	int queue; // messages in a history
-	fast::DataReaderListener *listener; // nullptr: none
+	fast::DataReaderListener *listener; // NULL: none
 	icepath_qos asked;
 };
 
@@ -50,7 +50,7 @@ public:
 			participant_->delete_contained_entities();
 			fast::DomainParticipantFactory::get_instance()->delete_participant(participant_);
 		} catch (const std::exception &) {
-			// Who was killed had a lock in shared memory: it stays as it is until this process ends.
+			// A killed process held a lock in shared memory: leave everything as it is until this process ends.
 		}
 	}
 	FastParticipant(const FastParticipant &) = delete;
@@ -59,7 +59,7 @@ public:
 	fast::DataWriter *writer = nullptr;
 	fast::DataReader *reader = nullptr;
 
-	// Once for a process, before there is a participant.
+	// Once per process, before the first participant.
 	static void set_up_library()
 	{
 		static const bool done = [] {
@@ -115,7 +115,7 @@ public:
 private:
 	static constexpr uint32_t kSegmentBytes = 32 * 1024 * 1024;
 	static constexpr uint32_t kSocketBytes = 4 * 1024 * 1024; // or what net.core.rmem_max allows
-	static constexpr uint32_t kDomain = 1; // another than that of other implementations of DDS here
+	static constexpr uint32_t kDomain = 1; // differs from the other DDS implementations here
 
 	static fast::DomainParticipantQos transport_of(const FastSetup &setup)
 	{
@@ -124,13 +124,12 @@ private:
 		if (setup.by_udp) {
 			auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
 			udp->interfaceWhiteList = {"127.0.0.1"};
-			udp->receiveBufferSize =
-				kSocketBytes; // the participant's listen_socket_buffer_size is for built-in transports only
+			udp->receiveBufferSize = kSocketBytes; // listen_socket_buffer_size applies to built-in transports only
 			qos.transport().user_transports.push_back(udp);
 			return qos;
 		}
 		auto memory = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
-		if (!setup.shares_data) { // else it carries acknowledgements only
+		if (!setup.shares_data) { // otherwise it carries acknowledgements only
 			memory->segment_size(kSegmentBytes);
 			memory->max_message_size(static_cast<uint32_t>(setup.payload_bytes) + 4096); // in one part
 		}
@@ -138,7 +137,7 @@ private:
 		return qos;
 	}
 
-	// What a writer and a reader have in common.
+	// The settings that a writer and a reader share.
 	template <class Qos> static void set_up(Qos &qos, const FastSetup &setup)
 	{
 		ask_for(qos, setup.asked, setup.queue);
@@ -156,7 +155,7 @@ private:
 		set_up(qos, setup);
 		qos.publish_mode().kind = fast::SYNCHRONOUS_PUBLISH_MODE;
 		qos.reliability().max_blocking_time = {0, 100'000'000u};
-		// A message that was lost is asked for after so long. With data-sharing none is, and no acknowledgement is asked for.
+		// How soon a lost message is requested again. Data-sharing loses none, and requests no acknowledgement.
 		qos.reliable_writer_qos().times.heartbeatPeriod = setup.shares_data
 															  ? eprosima::fastrtps::Duration_t(3600, 0)
 															  : eprosima::fastrtps::Duration_t(0, 20'000'000u);

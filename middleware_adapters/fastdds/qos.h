@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Quality of service of Fast DDS's writers and readers.
 #include <algorithm>
 
 #include "plugin_kit/qos_values.h"
@@ -23,7 +22,7 @@ inline uint64_t ns_of(const eprosima::fastrtps::Duration_t &duration)
 														  : static_cast<uint64_t>(duration.to_ns());
 }
 
-// Reliable, volatile and all kept, but for what is asked. `queue`: messages for which a history has room.
+// Reliable, volatile and all kept, unless requested otherwise. `queue`: messages that fit into a history.
 template <class Qos> void ask_for(Qos &qos, const icepath_qos &asked, int queue)
 {
 	namespace fast = eprosima::fastdds::dds;
@@ -50,11 +49,11 @@ template <class Qos> void ask_for(Qos &qos, const icepath_qos &asked, int queue)
 	qos.liveliness().kind =
 		static_cast<fast::LivelinessQosPolicyKind>(asked_for(ICEPATH_QOS_LIVELINESS, ICEPATH_AUTOMATIC));
 	qos.liveliness().lease_duration = fast_duration(lease_ns);
-	if (lease_ns != ICEPATH_QOS_INFINITE) // it must be shorter
+	if (lease_ns != ICEPATH_QOS_INFINITE) // must be shorter than the lease
 		qos.liveliness().announcement_period = fast_duration(lease_ns / 2);
 }
 
-// Adds what a writer or reader has.
+// Adds the values of a writer or reader.
 template <class Qos> void add_granted(const Qos &qos, icepath_qos &granted)
 {
 	namespace fast = eprosima::fastdds::dds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An end of a channel of whatever target.
+// An end of a channel of any target.
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
@@ -42,7 +42,7 @@ struct GrpcEnd : plugin_kit::ChannelEnd {
 		if (call)
 			call->TryCancel();
 	}
-	// A call of the client begins. Before cancel() or after, but not in between.
+	// Begins a client call, before or after cancel(), but never in between.
 	grpc::ClientContext *begin_call()
 	{
 		const std::lock_guard lock(calling);
@@ -54,7 +54,7 @@ struct GrpcEnd : plugin_kit::ChannelEnd {
 
 	Message outgoing, incoming;
 	Service service;
-	std::optional<ClientStream> calling_reactor; // of grpc/callback, by the side
+	std::optional<ClientStream> calling_reactor; // of grpc/callback: one of the two, by side
 	std::optional<ServerStream> serving_reactor;
 	CallbackStream *reactor = nullptr;
 	std::optional<CallbackService> callback_service;

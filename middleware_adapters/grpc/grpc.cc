@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC over a UNIX socket, by its synchronous and its callback API, and code that its compiler made (peer.proto).
+// gRPC over a UNIX socket, with its synchronous and its callback API, and generated code (peer.proto).
 //
-// grpc/stream: side 1 is the server. Side 0 calls its method once, and the call's two streams carry the messages of both directions:
-// sending is Write(), receiving is Read(). The server's handler, in a thread of the library, only lends its stream to the thread of
-// the endpoint. Write() comes back as soon as flow control, by the window that the receiver gives, lets all of the message go to the
-// connection.
+// grpc/stream: side 1 is the server. Side 0 calls its method once, and the two streams of that call carry the messages
+// of both directions: sending is Write(), receiving is Read(). The server's handler, in a thread of the library, only
+// lends its stream to the endpoint's thread. Write() returns as soon as flow control, by the receiver's window, lets
+// the whole message go to the connection.
 //
-// grpc/unary: who receives is a server, and who sends calls its method for each message; in ping-pong both ends are both, with a
-// connection for each direction. Sending is that call, which ends with an empty answer. Receiving is to wait for the handler, which
-// has the message, in a thread of the library; it answers once the message was copied out of it.
+// grpc/unary: each receiver is a server, and the sender calls its method for each message; in a ping-pong both ends are
+// both, with a connection for each direction. Sending is that call, which ends with an empty answer. Receiving waits
+// for the handler, which has the message, in a thread of the library; it answers once the message was copied out of it.
 //
-// grpc/callback: the same stream as grpc/stream, but neither end waits within a call of the library (reactor.h). Sending is StartWrite(),
-// once the message before was written. A thread of the library (nexting_thread: each process has at least two) waits for the sockets, reads
-// into a queue, and wakes the endpoint's thread, which sleeps on a condition variable.
+// grpc/callback: the stream of grpc/stream, but neither end waits within a library call (reactor.h). Sending is
+// StartWrite(), once the previous message was written. A thread of the library (nexting_thread: each process has at
+// least two) waits for the sockets, reads into a queue, and wakes the endpoint's thread, which sleeps on a condition
+// variable.
 //
-// A thread within a call that waits looks after all of the process's sockets, unless another one does: a server has one or two
-// threads that always do. So a message may be read by another thread (grpcpp_sync_ser), which wakes the one that asked for it. Work
-// for a connection that another thread is at is left to that one, or to a thread that does nothing else (default-executo).
+// A thread that waits within a call serves all of the process's sockets, unless another one does: a server has one or
+// two threads that always do. So another thread (grpcpp_sync_ser) may read a message, and wake the one that asked for
+// it. Work for a connection that another thread serves is left to that thread, or to a dedicated one (default-executo).
 //
-// No signal brings a call back. cancel() does by TryCancel(), for the client's calls and the server's stream; the handler of
-// grpc/unary and the queue of grpc/callback are waited for by a condition variable.
+// No signal interrupts a call. cancel() ends the client's calls and the server's stream with TryCancel(); the handler
+// of grpc/unary and the queue of grpc/callback are awaited on a condition variable.
 #include <grpcpp/grpcpp.h>
 
 #include <string>
@@ -47,7 +48,7 @@ namespace {
 
 constexpr uint64_t kLargest = 32 * 1024 * 1024;
 constexpr int kLargestEncoded = kLargest + 64;
-constexpr int kQueued = 8; // messages that were read for a receiver which is busy
+constexpr int kQueued = 8; // messages read ahead for a busy receiver
 constexpr auto kConnectTime = std::chrono::seconds(5);
 
 const icepath_target *target(uint32_t n)
@@ -135,7 +136,7 @@ int call_server(icepath_endpoint &end, const std::string &where)
 			return closed(end);
 	} else if (end.has_stream()) {
 		end.stream = end.stub->Exchange(end.begin_call());
-		end.stream->WaitForInitialMetadata(); // from here on the server has the stream, or the call has failed
+		end.stream->WaitForInitialMetadata(); // afterwards the server has the stream, or the call has failed
 	}
 	return ICEPATH_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A stream of peer.proto by the callback API: threads of the library call a reactor back, which mustn't wait for anything. What came
-// is read into a queue, out of which the endpoint's own thread takes it.
+// A stream of peer.proto with the callback API: library threads call a reactor, which mustn't block. It reads into a
+// queue, and the endpoint's own thread takes messages out.
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ class CallbackStream {
 public:
 	virtual ~CallbackStream() = default;
 
-	// The message to fill and write(), once the one before is written; null: the stream is over.
+	// The message to fill and write(), once the previous one is written. NULL: the stream is over.
 	Message *await_room()
 	{
 		std::unique_lock lock(mutex_);
@@ -29,11 +29,11 @@ public:
 	}
 	void write()
 	{
-		is_writing_ = true; // before any thread of the library could look
+		is_writing_ = true; // before any library thread could look
 		start_write(&outgoing_);
 	}
 
-	// The next message, to be given back; null: the stream is over, and none is left.
+	// The next message, to be given back. NULL: the stream is over, and no message is left.
 	const Message *await_message()
 	{
 		std::unique_lock lock(mutex_);
@@ -57,7 +57,7 @@ public:
 		room_.notify_all();
 		came_.notify_all();
 	}
-	// The last call: no thread of the library comes after it.
+	// The last call: no library thread runs afterwards.
 	virtual void close() = 0;
 
 protected:
@@ -66,7 +66,7 @@ protected:
 	virtual void start_read(Message *into) = 0;
 	virtual void start_write(const Message *what) = 0;
 
-	// With the lock held.
+	// Called with the lock held.
 	void has_begun()
 	{
 		has_begun_ = true;
@@ -79,7 +79,7 @@ protected:
 			return end();
 		std::unique_lock lock(mutex_);
 		const bool reads_on = ++read_ - taken_ < queue_.size() && !is_over_;
-		lock.unlock(); // or who is woken would have to wait for it
+		lock.unlock(); // or the woken thread would have to wait for it
 		came_.notify_one();
 		if (reads_on)
 			start_read(&place(read_));
@@ -97,7 +97,7 @@ protected:
 	{
 		const std::lock_guard lock(mutex_);
 		is_done_ = true;
-		done_.notify_one(); // with the lock held: who waits for it destroys this
+		done_.notify_one(); // with the lock held: the waiting thread destroys this
 	}
 	void await_done()
 	{
@@ -133,11 +133,11 @@ class ClientStream final : public ReactorStream<grpc::ClientBidiReactor<Message,
 public:
 	explicit ClientStream(int queue) : ReactorStream(queue) {}
 
-	// Until the server has it. False: the call failed, or is over.
+	// Returns once the server has the call. False: the call failed, or is over.
 	bool call(Peer::Stub &stub)
 	{
 		stub.async()->Exchange(&context_, this);
-		AddHold(); // what the endpoint's own thread starts is none of the library's
+		AddHold(); // the endpoint's own thread starts operations outside callbacks
 		is_called_ = true;
 		read_first();
 		StartCall();
@@ -157,7 +157,7 @@ private:
 	void OnReadInitialMetadataDone(bool is_read) override
 	{
 		const std::lock_guard lock(mutex_);
-		if (is_read) // or there is nothing to be read either, which is told, too
+		if (is_read) // false: there are no metadata to read
 			has_begun();
 	}
 	void OnDone(const grpc::Status &) override { has_finished(); }
@@ -170,7 +170,7 @@ class ServerStream final : public ReactorStream<grpc::ServerBidiReactor<Message,
 public:
 	explicit ServerStream(int queue) : ReactorStream(queue) {}
 
-	// By a thread of the library. False: a channel has one stream.
+	// Called by a library thread. False: the channel has its stream already.
 	bool serve(grpc::CallbackServerContext *context)
 	{
 		{
@@ -197,7 +197,7 @@ public:
 private:
 	void OnDone() override { has_finished(); }
 
-	grpc::CallbackServerContext *context_ = nullptr; // stays once it is over
+	grpc::CallbackServerContext *context_ = nullptr; // kept after the stream is over
 };
 
 class CallbackService final : public Peer::CallbackService {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What an end of a channel serves (peer.proto): where threads of the library hand streams and messages to the endpoint's own.
+// The server at an end of a channel (peer.proto), where library threads pass streams and messages on.
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
@@ -49,7 +49,7 @@ public:
 		return {grpc::StatusCode::CANCELLED, "nobody receives any more"};
 	}
 
-	// Null: it is over.
+	// NULL: the end is over.
 	ServerStream *await_stream()
 	{
 		std::unique_lock lock(mutex_);
@@ -57,7 +57,7 @@ public:
 		return is_over_ ? nullptr : stream_;
 	}
 
-	// False: it is over. `copy` is called with the message before its call is answered.
+	// Calls `copy` with the message before answering its call. False: the end is over.
 	template <class Copy> bool take(Copy copy)
 	{
 		std::unique_lock lock(mutex_);
@@ -79,7 +79,7 @@ public:
 		changed_.notify_all();
 	}
 
-	// The stream isn't used any more.
+	// The caller no longer uses the stream.
 	void close()
 	{
 		end();

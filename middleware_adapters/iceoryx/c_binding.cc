@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports by the C binding, whose functions call those of the C++ interface: polled, or with a wait set, which is asked only
-// once nothing is left to take, as in untyped.h. The binding doesn't tell how long a message is.
+// Ports with the C binding, whose functions call those of the C++ interface: polled, or with a wait set, which waits
+// only once nothing is left to take, as in untyped.h. The binding doesn't report a message's length.
 #include <stdexcept>
 
 #include "middleware_adapters/iceoryx/ports.h"

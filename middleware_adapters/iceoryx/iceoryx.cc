@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eclipse iceoryx: chunks of a shared memory that iox-roudi makes are lent, filled in place and handed over by reference. The
-// receiver polls, or sleeps in a WaitSet (untyped.h, or c_binding.cc by the C binding), or is told by the thread of a Listener
-// (listener.cc). iox-roudi joins publishers and subscribers, and has no part in a message's way.
+// Eclipse iceoryx: the library lends chunks of a shared memory that iox-roudi makes; they are filled in place and
+// passed by reference. The receiver polls, sleeps in a WaitSet (untyped.h, or c_binding.cc with the C binding), or is
+// woken by a Listener's thread (listener.cc). iox-roudi only joins publishers and subscribers.
 //
-// Who is killed while it publishes may leave a lock of the shared memory taken, for which iox-roudi then waits for ever: it joins
-// nobody any more.
+// A process killed while it publishes may leave a lock of the shared memory taken, for which iox-roudi then waits
+// forever: it joins nobody any more.
 //
-// A full queue makes publish() wait, in a loop of the library that knows no cancelling. What frees it is that the queue goes:
-// iox-roudi takes it away a tenth of a second after the publisher stopped offering, or 1.5 s after the receiver died.
+// A full queue makes publish() wait, in a loop of the library that can't be cancelled. Only the queue's removal ends
+// it: iox-roudi does that a tenth of a second after the publisher stopped offering, or 1.5 s after the receiver died.
 #include <signal.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ constexpr Variant kVariants[] = {
 #endif
 };
 
-// Once for a process.
+// Once per process.
 void join_runtime()
 {
 	static const bool joined = [] {
@@ -80,7 +80,7 @@ struct icepath_endpoint : ChannelEnd {
 		  discards(value_of(how.qos, ICEPATH_QOS_RELIABILITY) == ICEPATH_BEST_EFFORT)
 	{}
 	const uint64_t queue; // chunks
-	const bool discards; // where that is full
+	const bool discards; // when the queue is full
 	std::unique_ptr<Ports> ports;
 };
 
@@ -108,8 +108,8 @@ const icepath_target *target(uint32_t n)
 	return n < all.size() ? &all[n] : nullptr;
 }
 
-// A signal that interrupts a WaitSet makes the library abort (2.0.3: a semaphore's EINTR is a fatal error), and icepath wakes
-// threads by signals. This thread gets none: it sees that it was cancelled when its wait is over.
+// A signal that interrupts a WaitSet makes the library abort (2.0.3: a semaphore's EINTR is a fatal error), and icepath
+// wakes threads with signals. So this thread blocks them all: it notices cancellation when its wait ends.
 void hold_signals()
 {
 	sigset_t all;
@@ -130,7 +130,7 @@ int make_ports(icepath_endpoint &end, const std::string &channel)
 	return ICEPATH_OK;
 }
 
-// Side 0 names the channel, anew each time: iox-roudi goes on to join those that were killed a moment ago.
+// Side 0 names the channel, anew each time: iox-roudi still joins ports that were killed a moment ago.
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) {
@@ -145,7 +145,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
 	if (end->wait == ICEPATH_WAIT_EPOLL)
-		hold_signals(); // only here: between open() and connect() icepath allows the one that it wakes by
+		hold_signals(); // only here: between open() and connect() icepath unblocks its wake-up signal
 	return connect_discovered(*end, *peer, make_ports, [&] { return end->ports->are_joined(); });
 }
 
@@ -155,7 +155,7 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 	message->call_ns = icepath_now_ns();
 	end->ports->publish(slot);
 	message->return_ns = icepath_now_ns();
-	// Without a queue it went nowhere.
+	// Without a queue, the message was lost.
 	return end->is_cancelled() || !end->ports->has_subscriber() ? end->end_of_cancelled() : ICEPATH_OK;
 }
 
@@ -201,7 +201,7 @@ int give_back(icepath_endpoint *end, const void *slot)
 	return ICEPATH_OK;
 }
 
-// The library doesn't tell what its ports have: it is what they were made with.
+// The library doesn't report its ports' settings: these are the ones that were set.
 void granted(const icepath_endpoint *end, icepath_qos *qos)
 {
 	set_value(*qos, ICEPATH_QOS_RELIABILITY, end->discards ? ICEPATH_BEST_EFFORT : ICEPATH_RELIABLE);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports whose subscriber a Listener looks after: the library's thread sleeps on a semaphore, which publish() posts, and calls back. It
-// takes what is there and hands it to the receiver's thread, which sleeps on a condition variable: a program that waits for a message
-// in a thread of its own has to have that. A reference goes from hand to hand, and nothing is copied.
+// Ports whose subscriber is served by a Listener: the library's thread sleeps on a semaphore, which publish() posts,
+// and calls back. It takes all messages and passes them to the receiver's thread, which sleeps on a condition variable,
+// as any program must that waits for messages in its own thread. Only references are passed, and nothing is copied.
 //
-// The Listener tells of what comes, not of what is there: it is attached before the peer can send, and each time it takes until
-// nothing is left. More than `kHeld` chunks aren't taken before the receiver has some: then the queue fills up, and the publisher
-// waits.
+// The Listener reports arrivals, not what is there: it is attached before the peer can send, and each time it takes
+// until nothing is left. It holds at most `kHeld` chunks for the receiver: beyond that the queue fills up, and the
+// publisher waits.
 #include <array>
 #include <condition_variable>
 #include <mutex>
@@ -31,7 +31,7 @@ public:
 				.has_error())
 			throw std::runtime_error("a Listener doesn't take the subscriber");
 	}
-	~ListenerPorts() override { end(); } // or its thread wouldn't
+	~ListenerPorts() override { end(); } // otherwise its thread wouldn't
 
 	Taking take(const void **chunk, uint64_t &bytes) override
 	{
@@ -46,9 +46,9 @@ public:
 		bytes = held.bytes;
 		return Taking::Taken;
 	}
-	void await() override {} // take() did
+	void await() override {} // take() waited
 
-	// What a subscriber's chunks are kept in is for one thread at a time.
+	// The container of a subscriber's chunks is for one thread at a time.
 	void release(const void *chunk) override
 	{
 		const std::lock_guard lock(mutex_);
@@ -69,7 +69,7 @@ private:
 
 	static void on_data(iox::popo::UntypedSubscriber *, ListenerPorts *ports) { ports->take_all(); }
 
-	// In the Listener's thread.
+	// Runs in the Listener's thread.
 	void take_all()
 	{
 		std::unique_lock lock(mutex_);
@@ -85,7 +85,7 @@ private:
 				came_++;
 			else
 				is_over_ = too_many_ = true;
-			lock.unlock(); // or who is woken would have to wait for it
+			lock.unlock(); // or the woken thread would have to wait for it
 			changed_.notify_one();
 			lock.lock();
 		}
@@ -102,7 +102,7 @@ private:
 	std::array<Held, kHeld> held_{};
 	uint64_t came_ = 0, taken_ = 0;
 	bool is_over_ = false, too_many_ = false;
-	std::optional<iox::popo::Listener> listener_; // of the subscriber, and ends before all
+	std::optional<iox::popo::Listener> listener_; // of the subscriber; ends before the others
 };
 
 } // namespace

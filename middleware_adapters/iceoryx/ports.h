@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The publisher and the subscriber of one end of a channel, by one of the library's interfaces.
+// The publisher and the subscriber of one end of a channel, through one of the library's interfaces.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,9 +11,9 @@ struct WantedPorts {
 	std::string channel;
 	uint32_t side;
 	bool sends, receives;
-	bool in_wait_set; // or else they are asked again and again
+	bool in_wait_set; // otherwise they are polled
 	uint64_t queue; // of the subscriber, in chunks
-	bool discards; // a full one drops its oldest; or else the publisher waits
+	bool discards; // a full queue drops its oldest chunk; otherwise the publisher waits
 	uint64_t payload_bytes;
 
 	static constexpr const char *kService = "icepath";
@@ -29,21 +29,21 @@ public:
 	Ports(const Ports &) = delete;
 	Ports &operator=(const Ports &) = delete;
 
-	virtual bool are_joined() = 0; // with those of the peer, by iox-roudi
+	virtual bool are_joined() = 0; // to the peer's ports, by iox-roudi
 	virtual bool has_subscriber() = 0;
-	virtual void *lend(uint32_t bytes, const char *&why_not) = 0; // null: see `why_not`
+	virtual void *lend(uint32_t bytes, const char *&why_not) = 0; // NULL: see `why_not`
 	virtual void publish(void *chunk) = 0;
 	virtual Taking take(const void **chunk, uint64_t &bytes) = 0;
-	virtual void await() = 0; // after NothingThere; no longer than `kLongestWaitMs`
+	virtual void await() = 0; // after NothingThere; at most `kLongestWaitMs`
 	virtual void release(const void *chunk) = 0;
-	virtual void cancel() = 0; // by another thread
+	virtual void cancel() = 0; // called by another thread
 
-	static constexpr int kLongestWaitMs = 200; // it is looked so often whether all is over
+	static constexpr int kLongestWaitMs = 200; // the interval of checks for cancellation
 };
 
-// By a Listener: take() sleeps until its thread brings something.
+// With a Listener: take() sleeps until its thread brings something.
 std::unique_ptr<Ports> listener_ports(const WantedPorts &wanted);
-// By the C binding.
+// With the C binding.
 std::unique_ptr<Ports> c_ports(const WantedPorts &wanted);
 
 } // namespace icepath::plugin_kit

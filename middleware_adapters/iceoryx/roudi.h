@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The iox-roudi of a run: one for all plug-ins that need it, as two can't share a /tmp.
+// A run's iox-roudi: one for all plug-ins that need it, because two can't share a /tmp.
 #include "icepath/plugin.h"
 
 namespace icepath::plugin_kit {
 
 inline constexpr uint64_t kLargestChunk = 1048576;
 inline constexpr const char *kRouDiConfig = "/tmp/icepath-roudi.toml";
-// As many chunks of each size as fit the queues of both directions, and some that are lent or held; each has room for a header
-// of who uses them.
+// Enough chunks of each size for the queues of both directions, and for some that are lent or held; each has room for a
+// header that records its users.
 inline constexpr const char *kRouDiPools = R"([general]
 version = 1
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Ports by the untyped C++ interface: polled, or awaited in a WaitSet.
+// Ports with the untyped C++ interface: polled, or awaited in a WaitSet.
 //
-// It sleeps only once nothing is left to take. A WaitSet that is asked first may sleep though its subscriber has data: where the
-// sender has set the notification's flag, which was seen, and posts its semaphore only later, the next wait finds the semaphore
-// raised, lowers it, finds no flag, and sleeps before it looks at the subscriber (2.0.3: ConditionListener::wasNotified() is
-// whether the semaphore is raised, and waitAndReturnTriggeredTriggers() waits where it is).
+// It sleeps only once nothing is left to take. A WaitSet that waits first may sleep though its subscriber has data. If
+// the sender has set the notification's flag, which was seen, and posts its semaphore only later, the next wait finds
+// the semaphore raised, lowers it, finds no flag, and sleeps before it looks at the subscriber (2.0.3:
+// ConditionListener::wasNotified() returns whether the semaphore is raised, and waitAndReturnTriggeredTriggers() waits
+// where it is).
 #include <optional>
 #include <stdexcept>
 
@@ -96,7 +97,7 @@ protected:
 	std::optional<iox::popo::UntypedSubscriber> subscriber_;
 
 private:
-	std::optional<iox::popo::WaitSet<1>> wait_set_; // of the subscriber, and ends before it
+	std::optional<iox::popo::WaitSet<1>> wait_set_; // of the subscriber; ends before it
 };
 
 } // namespace icepath::plugin_kit

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eclipse iceoryx2: a slot of shared memory is lent, filled in place and handed over by reference, by the sender's own thread to
-// the receiver's. There is no daemon. iceoryx2/poll makes no system call: the receiver asks again and again. iceoryx2/event tells
-// of each message by an event besides, a datagram of a UNIX socket for which the receiver sleeps once nothing is left to take. In
-// rare cases an event gets lost, and the receiver sleeps for 100 ms (src/lib.rs).
+// Eclipse iceoryx2: the sender's own thread borrows a slot of shared memory, fills it in place and passes it to the
+// receiver's by reference. There is no daemon. iceoryx2/poll makes no system call: the receiver asks repeatedly.
+// iceoryx2/event also signals each message by an event, a datagram of a UNIX socket for which the receiver sleeps once
+// nothing is left to take. In rare cases an event gets lost, and the receiver sleeps for 100 ms (src/lib.rs).
 //
-// A full queue makes the sender wait in the library, which yields, then sleeps, and asks each time whether to go on: a flag ends it,
-// and a signal, which it calls a failure. A sleeping receiver's call comes back at a signal. Of a peer's death its process tells.
+// A full queue makes the sender wait in the library, which yields, then sleeps, and asks each time whether to continue:
+// a flag ends the wait, and so does a signal, which the library reports as a failure. A signal also ends a receiver's
+// sleep. The peer's process reveals its death.
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -24,7 +25,7 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 16 * 1024 * 1024;
-constexpr uint64_t kQueue = 256; // messages, where they are small
+constexpr uint64_t kQueue = 256; // messages, if they are small
 
 icepath_target target_of(const char *name, const char *summary, icepath_wait wait)
 {
@@ -84,7 +85,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 					   [](icepath_endpoint &end) { return open_discovered(end, make_ports); });
 }
 
-// Side 1 comes first, and finds the ports of side 0.
+// Side 1 connects first, and finds side 0's ports.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	int status = end->meet(*peer, 0);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// LCM (Lightweight Communications and Marshalling), by its C API and without its types: datagrams to a multicast group on the
-// loopback device.
+// LCM (Lightweight Communications and Marshalling), with its C API and without its types: datagrams to a multicast
+// group on the loopback device.
 //
-// lcm_publish() sends them in the sender's own thread, 65487 bytes in each. A thread of the receiver's library, asleep in select(),
-// reads each one, puts the parts of a longer message together, queues it, and wakes the receiver by one byte in a pipe;
-// lcm_handle() reads that byte and calls a function that copies the message out. Who both sends and receives hears all that it
-// sends itself too: its library's thread reads that and throws it away, which costs time on the sender's CPU.
+// lcm_publish() sends them in the sender's own thread, with 65487 bytes in each. A library thread of the receiver,
+// asleep in select(), reads each one, reassembles longer messages, queues the message, and wakes the receiver by one
+// byte in a pipe; lcm_handle() reads that byte and calls a function that copies the message out. An end that both sends
+// and receives also hears its own messages: its library's thread reads and discards them, which takes its CPU's time.
 //
-// Messages may be lost: where the kernel's receive buffer is full, and where the queue between that thread and the receiver is. The
-// library doesn't say so, nor whether a message of several datagrams was sent whole.
+// Messages may be lost when the kernel's receive buffer is full, or the queue between that thread and the receiver. The
+// library doesn't report that, nor whether a message of several datagrams was sent whole.
 //
-// lcm_handle() can't be interrupted cleanly (it tells of a failure on stderr), so a receiver waits in poll(2), which a signal
-// ends, and takes then. Nothing tells that the other end died: a sender looks itself now and then.
+// lcm_handle() can't be interrupted cleanly (it reports a failure on stderr), so a receiver waits in poll(2), which a
+// signal ends, and takes then. Nothing reports the other end's death: a sender checks now and then.
 #include <lcm/lcm.h>
 #include <poll.h>
 
@@ -28,11 +28,11 @@ using namespace icepath::plugin_kit;
 
 namespace {
 
-constexpr const char *kGroup = "239.255.76.67"; // the library's own
+constexpr const char *kGroup = "239.255.76.67"; // the library's default
 constexpr uint64_t kLibrarysQueue = 30; // messages
-constexpr uint64_t kDatagram = 65487; // bytes of a message, and of its channel's name
+constexpr uint64_t kDatagram = 65487; // of a message and its channel's name
 
-// Of the network that the two ends of a channel have for themselves.
+// In the network that the two ends of a channel share with no other.
 const char *name_from(uint32_t side) { return side == 0 ? "forth" : "back"; }
 
 } // namespace
@@ -47,16 +47,16 @@ struct icepath_endpoint : ChannelEnd {
 	}
 	lcm_t *lcm = nullptr;
 	int queue = 0; // messages
-	int reserved = -1; // a socket that keeps the port from other channels: side 0's
+	int reserved = -1; // a socket that keeps the port from other channels; side 0's
 	int readable = -1; // the library's pipe
-	icepath_recv *taking = nullptr; // within lcm_handle(): where a message goes that it brings
+	icepath_recv *taking = nullptr; // during lcm_handle(): where the message goes
 	DeathWatch watch;
 };
 
 namespace {
 
-// All datagrams of a message must find room before one is read, and in a ping-pong as many that the receiver itself has just
-// sent. Each costs twice its size, and so does the limit: SO_RCVBUF is doubled.
+// All datagrams of a message must find room before one is read; in a ping-pong, so must those that the receiver itself
+// has just sent. Each is charged twice its size, and the limit is doubled too (SO_RCVBUF).
 const icepath_target *target(uint32_t n)
 {
 	static const icepath_target only = [] {
@@ -101,7 +101,7 @@ int join(icepath_endpoint &end, const sockaddr_in &where)
 	return ICEPATH_OK;
 }
 
-// Side 0 chooses a port, and gives it.
+// Side 0 chooses a port, and passes it on.
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [=](icepath_endpoint &end) -> int {
@@ -110,7 +110,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 			return ICEPATH_OK;
 		end.reserved = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		sockaddr_in where{};
-		// Other channels' don't get the port, as they don't ask to share one; the library's sockets do.
+		// Other channels can't get the port, because they don't ask to share it; the library's sockets do.
 		const int on = 1;
 		if (end.reserved < 0 || !bind_to_loopback(end.reserved, end.given) || !read_address(end.given, where) ||
 			setsockopt(end.reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A client of MOOSDB that ends with its connection: MOOS's own would connect anew, and miss messages.
+// A client of MOOSDB that ends with its connection: MOOS's own would reconnect, and miss messages.
 #include <MOOS/libMOOS/Comms/MOOSAsyncCommClient.h>
 #include <MOOS/libMOOS/Comms/XPCTcpSocket.h>
 #include <MOOS/libMOOS/Utils/MOOSUtilityFunctions.h>
@@ -23,14 +23,14 @@ public:
 			},
 			nullptr);
 	}
-	// By each of the library's two threads: it would print that a connection has ended.
+	// For each of the library's two threads, which would print that a connection has ended.
 	static void keep_quiet()
 	{
 		static thread_local bool is_quiet = false;
 		if (!std::exchange(is_quiet, true))
 			InhibitMOOSTraceInThisThread();
 	}
-	// MOOS would wait until its thread has read something, which it doesn't from a MOOSDB that does nothing any more.
+	// MOOS would wait until its thread has read something, which never happens if MOOSDB hangs.
 	~Client() override
 	{
 		{
@@ -51,7 +51,7 @@ protected:
 	}
 
 private:
-	std::mutex mutex_; // m_pSocket goes with it held
+	std::mutex mutex_; // held while m_pSocket is closed
 };
 
 } // namespace icepath::plugin_kit

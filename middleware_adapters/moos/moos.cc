@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// MOOS 10 by its asynchronous client, through MOOSDB, over TCP with TCP_NODELAY. Notify() puts the message into a queue and wakes a thread of
-// the library's, which writes it. MOOSDB has a thread for each client that reads, one that has the variables, and one for each client that
-// writes. Another thread of the receiver's library reads the message into its inbox and calls back, which wakes the receiver here; that one
-// takes what is in the inbox by Fetch().
+// MOOS 10 with its asynchronous client, through MOOSDB, over TCP with TCP_NODELAY. Notify() queues the message and
+// wakes a library thread, which writes it. MOOSDB has a reading thread for each client, one that holds the variables,
+// and a writing thread for each client. Another library thread of the receiver reads the message into its inbox and
+// calls back, which wakes the receiver here; the receiver takes the inbox with Fetch().
 //
-// Both queues are cut where they get long, so a sender has a window. A client hears that MOOSDB is gone; its channel is over then.
+// Both queues drop messages when they get long, so a sender has a window. A client's channel ends with MOOSDB.
 #include <MOOS/libMOOS/Comms/MOOSMsg.h>
 #include <MOOS/libMOOS/MOOSVersion.h>
 
@@ -30,9 +30,9 @@ constexpr uint64_t kLongestJoinNs = 5'000'000'000;
 struct icepath_endpoint : BrokeredEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
 	std::string forth, back, hello; // variables
-	MOOSMSG_LIST taken; // of the inbox
+	MOOSMSG_LIST taken; // from the inbox
 	DataBell bell;
-	Client client; // its threads end before what they call back for
+	Client client; // its threads end before the objects that they call back
 };
 
 namespace {
@@ -45,7 +45,7 @@ const icepath_target *target(uint32_t n)
 	return n == 0 ? &only : nullptr;
 }
 
-// The next message of that variable that has come; false: none has.
+// The next message of that variable; false: none.
 bool take(icepath_endpoint &end, const std::string &variable, CMOOSMsg &message)
 {
 	for (;;) {
@@ -71,7 +71,7 @@ template <class IsDone> int await(icepath_endpoint &end, const char *what, IsDon
 	return ICEPATH_OK;
 }
 
-// MOOSDB takes what a client sends in its order: who has its own word back is registered.
+// MOOSDB handles a client's messages in order: a client that gets its own message back is registered.
 int subscribe(icepath_endpoint &end)
 {
 	CMOOSMsg came;

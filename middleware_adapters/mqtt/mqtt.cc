@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// MQTT by libmosquitto and the broker mosquitto, over TCP: the library's thread, which every client has (mosquitto_loop_start),
-// writes what mosquitto_publish() queued, the broker has one thread for all, and the receiver's library thread hands each
-// message to a callback, whose memory ends with it.
+// MQTT with libmosquitto and the broker mosquitto, over TCP. Each client has a library thread (mosquitto_loop_start),
+// which writes what mosquitto_publish() queued. The broker has one thread for all clients, and the receiver's library
+// thread passes each message to a callback, whose memory ends with it.
 //
-// The receiver's queue is the adapter's: a program that waits for a message in a thread of its own has to have one. The callback copies
-// the payload into it, under a mutex, and tells a condition variable, on which recv() sleeps. cancel() tells it too.
+// The receiver's queue is the adapter's: a program that waits for a message in its own thread needs one. The callback
+// copies the payload into it, under a mutex, and notifies a condition variable, on which recv() sleeps. cancel()
+// notifies it too.
 //
-// MQTT doesn't tell that the peer has died. A client whose broker is gone would connect anew, and miss messages: here the
-// channel is over then.
+// MQTT doesn't report the peer's death. A client without its broker would reconnect and miss messages: the channel
+// ends.
 #include <sys/socket.h>
 
 #include <condition_variable>
@@ -23,8 +24,8 @@ namespace {
 
 constexpr const char *kConfig = "/tmp/icepath-mosquitto.conf";
 constexpr int kPort = 18830;
-// `user root`: whom nobody else is mapped to in its user namespace can't become somebody else. 0: no limit, as what is over a
-// limit is dropped.
+// `user root`: its user namespace maps no other user, so mosquitto can't change its own. 0: no limit, because messages
+// over a limit are dropped.
 constexpr const char *kSettings = R"(listener 18830 127.0.0.1
 allow_anonymous true
 user root
@@ -47,7 +48,7 @@ constexpr int kKeepAliveSeconds = 60;
 struct Variant {
 	const char *name, *summary;
 	int qos;
-	bool nodelay; // of the client's socket; the library's default is not
+	bool nodelay; // of the client's socket; the library's default is off
 };
 constexpr Variant kVariants[] = {
 	{"mqtt/qos0", "MQTT through mosquitto over TCP, at most once", 0, true},
@@ -59,7 +60,7 @@ constexpr Variant kVariants[] = {
 
 constexpr uint64_t kLargest = 16 * 1024 * 1024;
 
-// What came, and wasn't taken yet: never more than the window.
+// Messages not taken yet: never more than the window.
 struct Arrivals {
 	std::mutex mutex;
 	std::condition_variable changed;
@@ -68,7 +69,7 @@ struct Arrivals {
 	uint64_t came = 0, taken = 0;
 	bool overflowed = false;
 	bool connected = false, subscribed = false;
-	int refusal = 0; // of the broker, to connect
+	int refusal = 0; // of the connection, by the broker
 };
 
 } // namespace
@@ -80,7 +81,7 @@ struct icepath_endpoint : BrokeredEnd {
 		if (!client)
 			return;
 		mosquitto_disconnect(client);
-		if (!broker_gone) // whatever it still had to send, the library's thread ends
+		if (!broker_gone) // whatever is left to send, the library's thread ends
 			shutdown(mosquitto_socket(client), SHUT_RDWR);
 		mosquitto_loop_stop(client, false);
 		mosquitto_destroy(client);
@@ -120,7 +121,7 @@ void on_subscribe(mosquitto *, void *object, int, int, const int *granted)
 {
 	Arrivals &arrivals = static_cast<icepath_endpoint *>(object)->arrivals;
 	const std::lock_guard lock(arrivals.mutex);
-	arrivals.subscribed = granted[0] <= 2; // else it is a refusal
+	arrivals.subscribed = granted[0] <= 2; // otherwise refused
 	arrivals.changed.notify_all();
 }
 
@@ -155,7 +156,7 @@ int refused(icepath_endpoint &end, const char *call, int error)
 							 error == MOSQ_ERR_ERRNO ? std::strerror(errno) : mosquitto_strerror(error));
 }
 
-// The broker's word for each step comes to a callback.
+// The broker confirms each step in a callback.
 int await(icepath_endpoint &end, const bool &done, const char *what)
 {
 	Arrivals &arrivals = end.arrivals;
@@ -243,7 +244,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		return end->sentence.tell(ICEPATH_FAILED, "%s: more messages came than its peer may have on their way",
 								  end->target);
 	const uint64_t slot = arrivals.taken % end->window;
-	lock.unlock(); // the slot is this thread's until it counts it as taken
+	lock.unlock(); // this thread owns the slot until it counts it as taken
 	message->bytes = std::min<uint64_t>(arrivals.lengths[slot], message->capacity);
 	std::memcpy(message->data, &arrivals.slots[slot * end->payload_bytes], message->bytes);
 	lock.lock();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// NATS by its C client, through nats-server, over TCP. natsConnection_Publish() puts a message into the connection's buffer. As
-// the library is set up by default, a thread of its own, the flusher, writes that a moment later, so that more may join it; with
-// natsOptions_SetSendAsap() the sender's thread writes it. Goroutines of the server pass it on, a thread of the receiver's library
-// reads it and puts it into the subscription's queue, and natsSubscription_NextMsg() sleeps on a condition variable there.
+// NATS with its C client, through nats-server, over TCP. natsConnection_Publish() puts a message into the connection's
+// buffer. By default, a library thread, the flusher, writes it a moment later, so that more messages may join it; with
+// natsOptions_SetSendAsap() the sender's thread writes it. Goroutines of the server pass it on, a library thread of the
+// receiver reads it and puts it into the subscription's queue, and natsSubscription_NextMsg() sleeps on a condition
+// variable there.
 //
-// cancel() ends the subscription: the call that sleeps on it comes back. A publish that waits for the server to read fails by the
-// signal that comes with cancel(), and the connection with it. NATS doesn't tell that the peer has
-// died. A client whose server is gone would connect anew, and miss messages: here the channel is over then.
+// cancel() ends the subscription, and the call that sleeps on it returns. A publish that waits for the server to read
+// fails because of the signal that comes with cancel(), and the connection with it. NATS doesn't report the peer's
+// death. A client whose server is gone would reconnect, and miss messages: here the channel ends.
 #include <nats/nats.h>
 
 #include "plugin_kit/brokered_end.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char *kConfig = "/tmp/icepath-nats.conf";
 constexpr const char *kUrl = "nats://127.0.0.1:14222";
-// A client that leaves more than max_pending unread is dropped.
+// A client with more than max_pending unread bytes is dropped.
 constexpr const char *kSettings = R"(listen: "127.0.0.1:14222"
 max_payload: 8388608
 max_pending: 268435456
@@ -43,7 +44,7 @@ struct icepath_endpoint : BrokeredEnd {
 	natsOptions *options = nullptr;
 	natsConnection *connection = nullptr;
 	natsSubscription *subscription = nullptr;
-	std::atomic<bool> asking{false}; // for a message
+	std::atomic<bool> asking{false}; // inside recv()
 	std::string forth; // the subject to the peer
 };
 
@@ -82,9 +83,9 @@ int subscribe(icepath_endpoint &end, const std::string &subject)
 {
 	natsStatus status = natsConnection_SubscribeSync(&end.subscription, end.connection, subject.c_str());
 	if (status == NATS_OK)
-		status = natsSubscription_SetPendingLimits(end.subscription, -1, -1); // none: what is over one is dropped
+		status = natsSubscription_SetPendingLimits(end.subscription, -1, -1); // none: messages over one are dropped
 	if (status == NATS_OK)
-		status = natsConnection_FlushTimeout(end.connection, kLongestJoinMs); // until the server has answered
+		status = natsConnection_FlushTimeout(end.connection, kLongestJoinMs); // returns once the server has answered
 	return status == NATS_OK ? ICEPATH_OK : failed(end, "subscribing", status);
 }
 
@@ -150,7 +151,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return ICEPATH_OK;
 }
 
-// Ending a subscription takes the connection's lock, which who publishes has.
+// Ending a subscription takes the connection's lock, which a publishing thread holds.
 void cancel(icepath_endpoint *end)
 {
 	end->cancelled = true;

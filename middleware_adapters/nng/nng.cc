@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// nng (nanomsg-next-generation), by its C API: a pair of pair0 sockets over a UNIX or a TCP socket, and messages that the
-// library owns (nng_msg).
+// nng (nanomsg-next-generation), with its C API: a pair of pair0 sockets over a UNIX or a TCP socket, and messages that
+// the library owns (nng_msg).
 //
-// nng_sendmsg() writes to the socket in the sender's own thread, where that has room. The receiving end's poller thread, asleep in
-// epoll_wait(), reads the nine bytes of the head and wakes a thread of the library's task queue, which reads the rest; it or
-// another of them puts the message into the receiver's queue and wakes that thread by a condition variable, or raises the
-// descriptor that it polls. So there are three or four wake-ups on the way where nobody is busy. A sender's task thread is woken
-// as well, only to hear that the message was written. The bytes are copied as often as with ZeroMQ: into the message, into the
-// kernel, out of it, and out of the message.
+// nng_sendmsg() writes to the socket in the sender's own thread, if the socket has room. The receiving end's poller
+// thread, asleep in epoll_wait(), reads the nine bytes of the head and wakes a thread of the library's task queue,
+// which reads the rest. That thread or another one puts the message into the receiver's queue and wakes the receiver
+// through a condition variable, or raises the descriptor that it polls. So an idle path has three or four wake-ups. A
+// sender's task thread is woken too, only to learn that the message was written. The bytes are copied as often as with
+// ZeroMQ: into the message, into the kernel, out of it, and out of the message.
 //
-// Nothing is lost while both live: a full queue makes the sender wait, in nng_sendmsg() whatever the wait is, as asking for the
-// descriptor that tells of room would make every send raise and clear it.
+// Nothing is lost while both live: a full queue makes the sender wait. It waits in nng_sendmsg() whatever the wait is,
+// because asking for the descriptor that signals room would make every send raise and clear it.
 //
-// No signal makes nng_recvmsg() or nng_sendmsg() come back. cancel() closes the socket, which any thread may do: both fail with
-// NNG_ECLOSED then. It takes less than a millisecond.
+// No signal interrupts nng_recvmsg() or nng_sendmsg(). cancel() closes the socket, which any thread may do: both then
+// fail with NNG_ECLOSED, in less than a millisecond.
 #include <nng/nng.h>
 #include <nng/protocol/pair0/pair.h>
 #include <poll.h>
@@ -29,10 +29,10 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 64 * 1024 * 1024;
-constexpr uint64_t kDefaultQueue = 128; // messages; the library's own is none
+constexpr uint64_t kDefaultQueue = 128; // messages; the library's default is 0
 constexpr int kConnectMs = 5000;
 
-// Whether the connection was there, and whether it went: told by threads of the library.
+// Whether the connection was made, and whether it ended; set by library threads.
 struct Connection {
 	std::atomic<bool> came{false}, went{false};
 };
@@ -44,10 +44,10 @@ struct icepath_endpoint : ChannelEnd {
 	~icepath_endpoint()
 	{
 		if (nng_socket_id(socket) > 0)
-			nng_close(socket); // no event comes after it
+			nng_close(socket); // no event follows
 	}
 	nng_socket socket = NNG_SOCKET_INITIALIZER;
-	int readable = -1; // the socket's, for ICEPATH_WAIT_EPOLL
+	int readable = -1; // the socket's descriptor, for ICEPATH_WAIT_EPOLL
 	Connection connection;
 };
 
@@ -71,7 +71,7 @@ int failed(icepath_endpoint &end, const char *call, int error)
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, nng_strerror(error));
 }
 
-// Called by a thread of the library.
+// Called by a library thread.
 void note(nng_pipe, nng_pipe_ev event, void *told)
 {
 	auto *connection = static_cast<Connection *>(told);
@@ -96,7 +96,7 @@ int make_socket(icepath_endpoint &end, int queue)
 	return ICEPATH_OK;
 }
 
-// Side 0 listens, and gives the address.
+// Side 0 listens, and passes its address on.
 int listen_on(icepath_endpoint &end, const std::string &name)
 {
 	const bool is_tcp = std::strcmp(end.target, "nng/tcp") == 0;
@@ -159,7 +159,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
 	if (is_gone(end))
-		return closed(end); // its queue would take a few more
+		return closed(end); // the socket's queue would still accept a few messages
 	nng_msg *filled = nullptr;
 	if (const int error = nng_msg_alloc(&filled, message->bytes))
 		return failed(*end, "nng_msg_alloc", error);
@@ -168,7 +168,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	const int error = nng_sendmsg(end->socket, filled, 0);
 	message->return_ns = icepath_now_ns();
 	if (error == 0)
-		return ICEPATH_OK; // it is the library's now
+		return ICEPATH_OK; // the library owns it now
 	nng_msg_free(filled);
 	return end->is_cancelled() ? end->end_of_cancelled() : failed(*end, "nng_sendmsg", error);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The OpenRTM manager of this process: its ORB, and the threads of that.
+// This process's OpenRTM manager: its ORB, and that ORB's threads.
 #include <rtm/Manager.h>
 
 #include <csignal>
@@ -11,13 +11,13 @@
 
 namespace icepath::plugin_kit {
 
-// Of a call that the peer doesn't answer: in making the connection, for a message, and once more behind one that failed.
+// For a call that the peer doesn't answer: while connecting, for a message, and once more after a failed one.
 inline constexpr CORBA::ULong kLongestCallMs = 2000;
 
-// No file of settings or logs, no naming service, no timer. False: it has no ORB.
+// No settings or log files, no naming service, no timer. False: it has no ORB.
 inline bool start_manager(const std::string &endpoint, uint64_t largest_call_bytes)
 {
-	const ThreadsNamed named("openrtm"); // omniORB's, each of which makes the next
+	const ThreadsNamed named("openrtm"); // omniORB's threads, each of which makes the next
 	struct sigaction interrupt{};
 	sigaction(SIGINT, nullptr, &interrupt);
 	std::vector<std::string> words = {"icepath", "-f", "/dev/null", "-a"};
@@ -34,18 +34,18 @@ inline bool start_manager(const std::string &endpoint, uint64_t largest_call_byt
 		arguments.push_back(word.data());
 	arguments.push_back(nullptr);
 	RTC::Manager *manager = RTC::Manager::init(static_cast<int>(words.size()), arguments.data());
-	sigaction(SIGINT, &interrupt, nullptr); // the manager has one that would end it
+	sigaction(SIGINT, &interrupt, nullptr); // the manager's handler would end it
 	return !CORBA::is_nil(manager->thePOAManager()) && manager->activateManager();
 }
 
-// Until the process ends, with the first end's settings: a worker's ends are all of one target.
+// Until the process ends, with the first end's settings: a worker's ends all belong to one target.
 inline bool join_manager(const std::string &endpoint, uint64_t largest_call_bytes)
 {
 	static const bool has_orb = start_manager(endpoint, largest_call_bytes);
 	return has_orb;
 }
 
-// Those that begin from now on.
+// Applies to calls that begin from now on.
 inline void let_calls_fail_soon() { omniORB::setClientCallTimeout(10); }
 
 } // namespace icepath::plugin_kit

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenRTM-aist 2 on omniORB: an OutPort joined to an InPort of another process by a connector (push, flush), ports of TimedOctetSeq and
-// without a component around them. No naming service: side 1 finds the ports of side 0 by their IORs, in memory that both map.
+// OpenRTM-aist 2 on omniORB: an OutPort joined to an InPort of another process by a connector (push, flush), ports of
+// TimedOctetSeq without a component around them. No naming service: side 1 finds side 0's ports by their IORs, in
+// memory that both map.
 //
-// write() makes a CORBA call in the caller's thread, and comes back with its answer. omniORB has a thread at the receiver for each connection, which
-// reads the call, puts the message into the InPort's buffer, wakes who waits there, and answers. Of shared_memory, the sender has the peer set
-// its byte order by a call, writes the bytes into a POSIX shared memory, and tells of them by another call, for which the receiver's thread copies
-// them out. So a message never goes without a call, and the target isn't one of ICEPATH_USES_SHARED_MEMORY.
+// write() makes a CORBA call in the caller's thread, and returns with its answer. omniORB has a thread for each
+// connection at the receiver, which reads the call, puts the message into the InPort's buffer, wakes the waiting
+// reader, and answers. With shared_memory, the sender has the peer set its byte order by a call, writes the bytes into
+// a POSIX shared memory, and announces them by another call, for which the receiver's thread copies them out. So each
+// message needs a call, and the target isn't one of ICEPATH_USES_SHARED_MEMORY.
 //
-// block: the port waits in read(), for 0.1 s at a time (buffer.read.empty_policy: block), as nothing else ends it: a signal doesn't.
-// epoll: a listener (ON_BUFFER_WRITE) wakes the receiver, which then reads.
+// block: the port waits in read(), for 0.1 s at a time (buffer.read.empty_policy: block), because nothing else ends
+// that wait: a signal doesn't. epoll: a listener (ON_BUFFER_WRITE) wakes the receiver, which then reads.
 //
-// What is said to wait for room in the InPort's buffer (write.full_policy: block) waits until its time is up and then refuses, room or not
-// (RingBuffer::write() waits where read() doesn't tell). So the sender has a window that the buffer has room for, and the buffer refuses the rest.
+// `write.full_policy: block` claims to wait for room in the InPort's buffer, but waits until its time is up and then
+// refuses, room or not (RingBuffer::write() waits for a signal that read() doesn't send). So the sender has a window
+// that fits the buffer, and the buffer refuses the rest.
 //
-// cancel() sets a flag, and rings. A call that a stopped peer doesn't answer ends after 2 s; those that OpenRTM makes behind it to clean up would
-// take as long each, but for cancel(). Of a peer that died its connection tells.
-// The manager isn't run, as omniORB's threads answer calls without that, nor shut down, which waits for them: they end with the process.
+// cancel() sets a flag, and rings. A call that a stopped peer doesn't answer ends after 2 s; OpenRTM's clean-up calls
+// after it would take as long each, but for cancel(). A dead peer's connection reveals its death. The manager isn't
+// run, because omniORB's threads answer without it, nor shut down, which waits for them: they end with the process.
 #include "middleware_adapters/openrtm/manager.h"
 #include "middleware_adapters/openrtm/ports.h"
 //
@@ -40,8 +43,8 @@ struct Meeting {
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what), way(way_of(what)) {}
-	// An outlet of shared memory stays until the process ends: it, and the inlet when told to by it, close their descriptors twice, and the
-	// number may be somebody else's by then (coil::SharedMemory::close()).
+	// An outlet of shared memory stays until the process ends: it, and an inlet that it tells to, close their
+	// descriptors twice, and by then the number may belong to something else (coil::SharedMemory::close()).
 	~icepath_endpoint()
 	{
 		if (way.has_shared_memory())
@@ -63,7 +66,7 @@ struct icepath_endpoint : WindowedEnd {
 
 namespace {
 
-// CORBA's exceptions are no std::exception.
+// CORBA's exceptions aren't std::exceptions.
 template <class Step> int run(icepath_endpoint &end, const char *doing, Step step)
 {
 	return guarded(end, doing, [&]() -> int {
@@ -142,7 +145,7 @@ int join(icepath_endpoint &end, const std::string &name)
 										  name.c_str());
 }
 
-// Side 1 comes first, and connects the ports of both.
+// Side 1 connects first, and connects both sides' ports.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	const int status = connect_memory(end, peer);
@@ -179,7 +182,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	});
 }
 
-// One look, or, in `block`, one wait of the port's. False: no message.
+// One look, or, with `block`, one wait of the port. False: no message.
 bool take(icepath_endpoint &end, icepath_recv &message)
 {
 	message.attempts++;

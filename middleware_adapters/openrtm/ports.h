@@ -34,7 +34,7 @@ public:
 	}
 
 	RTC::PortService_ptr reference() { return port_.getPortRef(); }
-	// From where the caller has it.
+	// From the caller's memory.
 	bool write(const void *bytes, uint64_t count)
 	{
 		const auto length = static_cast<CORBA::ULong>(count);
@@ -53,13 +53,13 @@ private:
 	RTC::OutPort<RTC::TimedOctetSeq> port_;
 };
 
-// Whose connectors ring the bell, where there is one; else read() waits itself, until something has come or for that long at most.
+// Its connectors ring `bell` if there is one; otherwise read() waits itself, until a message comes or its time is up.
 class Inlet {
 public:
 	Inlet(uint32_t messages, DataBell *bell) : port_("in", data_)
 	{
 		coil::Properties settings = properties({{"buffer.length", std::to_string(messages)},
-												{"buffer.write.full_policy", "do_nothing"}, // it refuses what comes
+												{"buffer.write.full_policy", "do_nothing"}, // refuses messages
 												{"buffer.read.empty_policy", bell ? "do_nothing" : "block"},
 												{"buffer.read.timeout", "0.1"}});
 		port_.init(settings);
@@ -71,7 +71,7 @@ public:
 	bool has_connector() { return !port_.connectors().empty(); }
 	bool has_message() { return port_.isNew(); }
 	bool read() { return port_.read(); }
-	// What read() got.
+	// The message that read() got.
 	uint64_t copy_to(void *bytes, uint64_t capacity) const
 	{
 		const uint64_t count = std::min<uint64_t>(data_.data.length(), capacity);
@@ -94,11 +94,11 @@ private:
 	RTC::InPort<RTC::TimedOctetSeq> port_;
 };
 
-// `flush`: the thread that writes makes the call. The outlet first: where the inlet is gone, it is asked to clean up.
+// `flush`: the writing thread makes the call. The outlet first: if the inlet is gone, the outlet is asked to clean up.
 inline bool connect_ports(const std::string &name, const char *interface_type, uint64_t payload_bytes,
 						  RTC::PortService_ptr outlet, RTC::PortService_ptr inlet)
 {
-	constexpr uint64_t kHeads = 1024; // of the message, and of what goes before it
+	constexpr uint64_t kHeads = 1024; // of the message, and of what precedes it
 	return CORBA_RTCUtil::connect(
 			   name,
 			   properties({{"dataport.dataflow_type", "push"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// rosmaster, and the ROS node that a process is.
+// rosmaster, and this process's ROS node.
 #include <ros/console.h>
 #include <ros/ros.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace icepath::plugin_kit {
 
-// It tells only its log that it is ready: here, stderr is that.
+// It reports readiness only in its log: here, on stderr.
 inline constexpr const char *kLogging = "/tmp/icepath-rosmaster.conf";
 inline constexpr const char *kToStderr = R"([loggers]
 keys=root
@@ -37,8 +37,8 @@ inline constexpr const char *kUri = "http://127.0.0.1:11311";
 inline const icepath_daemon kMaster = {
 	sizeof(icepath_daemon), "rosmaster", "python3-rosmaster", kArguments, kLogging, kToStderr, "Master initialized"};
 
-// Of this process, and of rosmaster where a worker becomes that: whatever the user has set is for another network than the run's,
-// and logs would go to the user's home.
+// For this process, and for rosmaster where a worker becomes it: the user's settings are for another network than the
+// run's, and logs would go to the user's home.
 inline void set_environment()
 {
 	for (const auto &[name, value] : {std::pair{"ROS_MASTER_URI", kUri},
@@ -50,7 +50,7 @@ inline void set_environment()
 		setenv(name, value, 1);
 }
 
-// A process can be one node only, and is it until it ends.
+// A process can be one node only, until it ends.
 inline ros::NodeHandle &node()
 {
 	static ros::NodeHandle *const only = [] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A message as std_msgs/UInt8MultiArray is on the wire, whose bytes lie where the caller has them: it is written from there and
-// read to there. The generated type has them in a vector, which would be a copy more on either side.
+// A message with the wire format of std_msgs/UInt8MultiArray, whose bytes lie in the caller's memory: written from
+// there and read to there. The generated type has them in a vector, which would cost one more copy on either side.
 #include <ros/message_traits.h>
 #include <ros/serialization.h>
 #include <std_msgs/UInt8MultiArray.h>
@@ -19,7 +19,7 @@ struct Octets {
 	uint64_t bytes = 0; // of the message
 };
 
-// Octets with memory of their own.
+// Octets with their own memory.
 struct Slot : Octets {
 	explicit Slot(uint64_t size) : memory(new uint8_t[size])
 	{

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROS 1 by roscpp, over TCP and UDP on the loopback device. rosmaster joins publishers and subscribers, and has no part in a
-// message's way.
+// ROS 1 with roscpp, over TCP and UDP on the loopback device. rosmaster joins publishers and subscribers, and has no
+// part in a message's path.
 //
-// ros/tcpros, ros/udpros: publish() copies the message into a buffer, queues that, and wakes the library's thread by a pipe, which asks
-// epoll whether it may write, and writes. At the receiver such a thread reads the message into a buffer of its own (of UDP, each datagram
-// into another one first), queues that, and wakes the receiver, which sleeps in callOne() of the endpoint's own CallbackQueue
-// and copies the message out there.
+// ros/tcpros, ros/udpros: publish() copies the message into a buffer, queues it, and wakes the library's thread through
+// a pipe. That thread asks epoll whether it may write, and writes. At the receiver such a thread reads the message into
+// its own buffer (over UDP, each datagram into another one first), queues it, and wakes the receiver, which sleeps in
+// callOne() of the endpoint's own CallbackQueue and copies the message out there.
 //
-// ros/service-persistent: sending is a call, which ends with an empty answer. The sender itself writes the request; the rest is as above.
-// The receiver's callOne() writes the answer before it comes back, and so before the message is recv()'s. ros/service is what a client
-// does by default: in each call it asks rosmaster where the service is, connects, and has both of the library's threads exchange headers,
-// after which its own writes the request.
+// ros/service-persistent: sending is a call, which ends with an empty answer. The sender itself writes the request; the
+// rest is as above. The receiver's callOne() writes the answer before it returns, and so before recv() has the message.
+// ros/service is a client's default: in each call it asks rosmaster where the service is, connects, and both libraries'
+// threads exchange headers, after which its own thread writes the request.
 //
-// ros/intra: publish() of a message by its boost::shared_ptr, to a subscriber in the same process. The sender's thread puts it into the
-// receiver's queue and wakes the receiver. Nothing is copied, and the library's thread has no part in it.
+// ros/intra: publish() of a message by its boost::shared_ptr, to a subscriber in the same process. The sender's thread
+// puts it into the receiver's queue and wakes the receiver. Nothing is copied, and the library's thread takes no part.
 //
-// cancel() disables the queue, which wakes callOne(), and drops the connection of a call; the signal that comes with it ends the wait for
-// rosmaster. A topic tells nobody that the peer has died.
+// cancel() disables the queue, which wakes callOne(), and drops the connection of a call; the accompanying signal ends
+// the wait for rosmaster. A topic doesn't report the peer's death.
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 
@@ -60,13 +60,13 @@ struct icepath_endpoint : BrokeredEnd {
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 	bool has_service() const { return is(kService) || is(kPersistent); }
 
-	// Whose sender waits where too many messages weren't taken yet.
+	// Whether the sender waits while too many messages haven't been taken.
 	bool has_window() const { return !is(kUdp) && kept == 0; }
 
-	const uint32_t kept; // by each queue of a topic: the last ones; 0: all
-	ros::CallbackQueue queue; // of what comes; ends after what fills it
+	const uint32_t kept; // messages that each queue of a topic keeps: the last ones; 0: all
+	ros::CallbackQueue queue; // of incoming messages; ends after what fills it
 	Octets incoming;
-	uint64_t came_ns = 0; // into a callback; 0: not yet
+	uint64_t came_ns = 0; // when the callback got it; 0: not yet
 	std::string forth; // the topic to the peer, or its service
 	ros::Publisher publisher;
 	ros::Subscriber subscriber;
@@ -93,7 +93,7 @@ const icepath_target *target(uint32_t n)
 		[] {
 			icepath_target it = made(kUdp, "a ROS 1 topic over UDP (UDPROS), in datagrams of 1500 bytes",
 									 ICEPATH_IS_LOSSY | ICEPATH_BETWEEN_PROCESSES);
-			it.qos = 1u << ICEPATH_QOS_DEPTH; // or the sender's, which waits for nobody, would have no end
+			it.qos = 1u << ICEPATH_QOS_DEPTH; // otherwise an endless queue, because the sender waits for nobody
 			it.max_payload_bytes = kLargestByUdp;
 			it.max_payload_why = "icepath's own limit: roscpp sends all datagrams of a message at once, and a receive "
 								 "buffer of net.core.rmem_default has room for those of little more";
@@ -130,7 +130,7 @@ void subscribe(icepath_endpoint &end, const std::string &topic)
 	end.subscriber = node().subscribe(wish);
 }
 
-// A queue of length 0 is endless, and a full one drops its oldest message. There is a window for the former, but over UDP.
+// A queue of length 0 is endless, and a full one drops its oldest message. Endless ones get a window, not over UDP.
 int join(icepath_endpoint &end, const std::string &channel)
 {
 	return guarded(end, "joining", [&] {
@@ -140,7 +140,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 		if (end.has_service()) {
 			if (end.receives)
 				end.service.serve(back, end.queue, end.incoming, [&end] {
-					end.tell_of_room(); // before there is an answer: see call()
+					end.tell_of_room(); // before the answer: see call()
 					end.came_ns = icepath_now_ns();
 				});
 			return ICEPATH_OK;
@@ -153,7 +153,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 	});
 }
 
-// A name of ROS has no hyphen.
+// ROS names have no hyphen.
 std::string ros_name(std::string channel)
 {
 	std::ranges::replace(channel, '-', '_');
@@ -195,12 +195,12 @@ int await_peer(icepath_endpoint &end)
 	return ICEPATH_OK;
 }
 
-// Side 1 comes first, and finds what side 0 has made.
+// Side 1 connects first, and finds what side 0 has made.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
 	if (end->side == 1 && !end->has_service() && in_one_process != end->is(kIntra)) {
-		static_cast<void>(connect_memory(end, peer)); // its descriptors are this end's from here on
+		static_cast<void>(connect_memory(end, peer)); // takes ownership of its descriptors
 		return end->sentence.tell(ICEPATH_UNSUPPORTED,
 								  end->is(kIntra) ? "%s goes within one process only, where roscpp hands over pointers"
 												  : "%s goes between processes only: within one, roscpp hands over "
@@ -231,8 +231,8 @@ template <class Message> int publish(icepath_endpoint &end, icepath_send &messag
 	return end.end_of_send(message.return_ns);
 }
 
-// Without a persistent connection an answer is lost now and then: the server ends the connection behind it, and the client may hear of
-// that end first and drop what it hasn't read (1.15: ros_comm's issue 1976). The message was taken all the same.
+// Without a persistent connection an answer is lost now and then: the server closes the connection after it, and the
+// client may notice that first and drop unread bytes (1.15: ros_comm's issue 1976). The message was taken all the same.
 int call(icepath_endpoint &end, icepath_send &message)
 {
 	if (end.is_cancelled())
@@ -331,7 +331,7 @@ void cancel(icepath_endpoint *end)
 	end->service.cancel();
 }
 
-// The library doesn't tell how long its queues are: it is what they were made with.
+// The library doesn't report the length of its queues: these are the lengths that were set.
 void granted(const icepath_endpoint *end, icepath_qos *qos)
 {
 	if (end->kept != 0)

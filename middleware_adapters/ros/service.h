@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What an end of a channel serves, and how it calls what the other end serves.
+// The service of one end of a channel, and its calls to the other end's.
 #include <ros/callback_queue.h>
 #include <ros/connection.h>
 #include <ros/service_manager.h>
@@ -20,7 +20,7 @@ class Service {
 public:
 	~Service() { drop_call(); }
 
-	// A request is read to `into`, and answered once `take` is back: both by who calls `queue`.
+	// The thread that calls `queue` reads a request into `into`, calls `take`, then answers.
 	template <class Take> void serve(const std::string &name, ros::CallbackQueue &queue, Octets &into, Take take)
 	{
 		using Spec = ros::ServiceSpec<Octets, std_msgs::Empty>;
@@ -40,7 +40,7 @@ public:
 		server_ = node().advertiseService(offer);
 	}
 
-	// False: nobody serves that.
+	// False: no such service.
 	bool find(const std::string &name, bool persistent, double longest_s)
 	{
 		name_ = name;
@@ -48,7 +48,7 @@ public:
 		return ros::service::waitForService(name, ros::Duration(longest_s)) && (!persistent || connect());
 	}
 
-	// As ros::ServiceClient::call() does, which has the connection for itself: cancel() must drop it. False: it had no answer.
+	// Like ros::ServiceClient::call(), which hides its connection; cancel() must drop it. False: no answer came.
 	bool call(const Octets &message)
 	{
 		const ros::SerializedMessage request = ros::serialization::serializeMessage(message);
@@ -62,7 +62,7 @@ public:
 		return is_answered;
 	}
 
-	// By another thread: the call under way fails, and so does each one after it.
+	// Called by another thread: the call under way fails, and so does each later one.
 	void cancel()
 	{
 		is_cancelled_ = true;
@@ -70,7 +70,7 @@ public:
 	}
 
 private:
-	// Null: nobody serves it.
+	// NULL: no such service.
 	ros::ServiceServerLinkPtr connect()
 	{
 		const std::string md5sum = ros::message_traits::md5sum<Octets>();
@@ -92,7 +92,7 @@ private:
 	}
 
 	ros::ServiceServer server_;
-	std::string name_; // of the peer's
+	std::string name_; // of the peer's service
 	bool is_persistent_ = false;
 	std::atomic<bool> is_cancelled_{false};
 	std::mutex mutex_;

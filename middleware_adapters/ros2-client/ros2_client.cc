@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// ros2-client, ROS 2 in Rust without ROS 2's own libraries: a node with a publisher and a subscription of std_msgs/UInt8MultiArray, reliable.
-// Beneath it is RustDDS, which speaks RTPS by UDP on the loopback device, as every implementation of ROS 2 by DDS does. publish()
-// serialises the message into the writer's history and wakes the participant's event loop by an eventfd; this thread sends it, the one
-// of the receiver's participant, asleep in epoll_wait(), reads it into the reader's history and wakes the receiver, which is in
-// async_take(), deserialises it there and has it run by block_on(). A node needs a thread that spins, which hears of other nodes
-// ("ros2 spinner"); no message passes it.
+// ros2-client, ROS 2 in Rust without ROS 2's own libraries: a node with a publisher and a subscription of
+// std_msgs/UInt8MultiArray, reliable. Beneath it is RustDDS, which speaks RTPS over UDP on the loopback device, like
+// every implementation of ROS 2 over DDS. publish() serialises the message into the writer's history and wakes the
+// participant's event loop through an eventfd; that thread sends it. The receiver's participant has such a thread too,
+// asleep in epoll_wait(): it reads the message into the reader's history and wakes the receiver, which runs
+// async_take() in block_on() and deserialises it there. A node needs a spinning thread, which learns of other nodes
+// ("ros2 spinner"); no message passes through it.
 //
-// What a topic keeps are its last so many messages, reliable or not, and what is over is dropped before its receiver has seen it: so
-// there is a window (send_window.h). It is of no more than a socket has room for, as datagrams that are lost take long to come again.
-// publish() waits for room for a tenth of a second at a time.
+// A topic keeps its last n messages, reliable or not, and drops older ones before its receiver has seen them: so there
+// is a window (send_window.h). It holds no more than a socket has room for, because lost datagrams take long to be
+// resent. publish() waits for room for a tenth of a second at a time.
 //
 // cancel() completes the future that async_take() is raced against.
 #include <memory>
@@ -24,9 +25,9 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
-constexpr uint16_t kDomain = 4; // another one than that of other implementations of DDS here
+constexpr uint16_t kDomain = 4; // differs from the other DDS implementations here
 
-// Of the sockets of RustDDS.
+// Of RustDDS's sockets.
 uint64_t socket_bytes() { return std::min<uint64_t>(8 * 1024 * 1024, icepath::plugin_kit::receive_buffer()); }
 
 const icepath_target *target(uint32_t n)
@@ -49,7 +50,7 @@ struct icepath_endpoint : WindowedEnd {
 		: WindowedEnd(how, what, std::clamp<uint64_t>(socket_bytes() / how.payload_bytes, 2, kLongestWindow))
 	{}
 	std::unique_ptr<Ros2End, FreeEnd> ros;
-	std::atomic<bool> asking{false}; // for a message
+	std::atomic<bool> asking{false}; // inside recv()
 	char why[kShimWhyBytes] = "";
 
 	int failed_in_library() { return sentence.tell(ICEPATH_FAILED, "%s: ros2-client failed: %s", target, why); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Topics of fixed size, of which an RMW lends messages: of the smallest of four types that has room for a message.
+// Topics of fixed size, whose messages an RMW lends: of the smallest of four types that has room for a message.
 #include <rclcpp/rclcpp.hpp>
 
 #include <memory>
@@ -14,15 +14,15 @@
 
 namespace icepath::plugin_kit {
 
-// A publisher and a subscription, of whichever type.
+// A publisher and a subscription of either type.
 class Topics {
 public:
 	virtual ~Topics() = default;
 	virtual void publish_on(rclcpp::Node &node, const std::string &topic, const rclcpp::QoS &qos) = 0;
 	virtual void subscribe_to(rclcpp::Node &node, const std::string &topic, const rclcpp::QoS &qos) = 0;
-	virtual rclcpp::PublisherBase *publisher() const = 0; // nullptr: none
+	virtual rclcpp::PublisherBase *publisher() const = 0; // NULL: none
 	virtual rclcpp::SubscriptionBase::SharedPtr subscription() const = 0;
-	virtual void *lend() = 0; // the same one until it is sent
+	virtual void *lend() = 0; // the same message until it is sent
 	virtual void send(uint64_t bytes) = 0;
 	virtual const void *octets_in(const void *message, uint64_t &bytes) const = 0;
 };

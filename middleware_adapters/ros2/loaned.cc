@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROS 2 by rclcpp with loaned messages: memory of the RMW's is lent (borrow_loaned_message), filled in place, handed over by publish(), and
-// looked at in place by the receiver, which sleeps in an rclcpp::WaitSet. By rmw_cyclonedds that is shared memory of iceoryx, so that
-// iox-roudi has to run, and the thread that iceoryx has for listeners takes each message into the subscription's history and triggers the
-// wait set. A plug-in of its own, as the other targets of ROS 2 need no daemon.
+// ROS 2 with rclcpp and loaned messages: the RMW lends memory (borrow_loaned_message), which the sender fills in place
+// and passes on with publish(). The receiver, which sleeps in an rclcpp::WaitSet, reads it in place. With
+// rmw_cyclonedds this is shared memory of iceoryx, so iox-roudi has to run, and iceoryx's listener thread takes each
+// message into the subscription's history and triggers the wait set. A separate plug-in, because the other ROS 2
+// targets need no daemon.
 //
 // What to know of it:
 //
-//  - Only messages of fixed size are lent: here of as many octets as one of four types has room for.
-//  - rclcpp lends to a subscription's callback, until that is back, and by its executors only. Here the receiver calls what they call,
-//    rcl_take_loaned_message(), and gives the message back when it is done.
-//  - By rmw_cyclonedds (1.3.4, with Cyclone DDS 0.10.2) a receiver gives a chunk back under another lock than that under which iceoryx's
-//    thread takes the next one (dds_data_allocator_free()): where both happen at once, chunks get lost, until it has 256 and no message comes any
-//    more. So one message at a time is on its way here: the sender waits until the last one was given back.
-//  - iceoryx finds its peer later than DDS does, which nothing tells: so connect() greets its peer until the peer's subscription has told of
-//    something new (set_on_new_message_callback). Greetings are given back there, by iceoryx's own thread.
+//  - Only messages of fixed size are lent: here the smallest of four types that has room.
+//  - rclcpp lends to a subscription's callback, until that returns, and only in its executors. Here the receiver calls
+//    what they call, rcl_take_loaned_message(), and returns the message when it is done.
+//  - With rmw_cyclonedds (1.3.4, with Cyclone DDS 0.10.2) a receiver returns a chunk under another lock than the one
+//    under which iceoryx's thread takes the next (dds_data_allocator_free()): when both happen at once, chunks get
+//    lost, until it has 256 and no message comes any more. So one message is in flight here at a time: the sender waits
+//    until the last one was returned.
+//  - iceoryx finds its peer later than DDS does, and nothing reports it: so connect() greets its peer until the peer's
+//    subscription has reported something new (set_on_new_message_callback). iceoryx's own thread returns greetings.
 //
 // cancel() triggers a guard condition in the wait set.
 #include <rclcpp/rclcpp.hpp>
@@ -35,7 +37,7 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 1048576;
-constexpr size_t kKept = 16; // no message is over, as there is but one, and greetings before it
+constexpr size_t kKept = 16; // never exceeded: there is one message, and greetings before it
 constexpr uint64_t kLongestGreetingNs = 10'000'000'000;
 constexpr const char *kCycloneDds = R"(<CycloneDDS><Domain>
 <General><AllowMulticast>spdp</AllowMulticast></General>
@@ -45,7 +47,7 @@ constexpr const char *kCycloneDds = R"(<CycloneDDS><Domain>
 
 bool is_by_cyclone() { return rmw_name() == "rmw_cyclonedds_cpp"; }
 
-// Of one direction, in shared memory, which begins as zeros.
+// Of one direction, in shared memory; starts zeroed.
 struct Way {
 	SendWindow window;
 	std::atomic<uint32_t> heard; // a greeting
@@ -58,9 +60,9 @@ struct icepath_endpoint : WindowedEnd {
 	~icepath_endpoint()
 	{
 		try {
-			if (listens) // then no hear() is under way any more
+			if (listens) // afterwards no hear() is running
 				subscription->clear_on_new_message_callback();
-		} catch (const std::exception &) { // of the RMW's
+		} catch (const std::exception &) { // from the RMW
 		}
 		if (taken)
 			give_taken_back();
@@ -94,7 +96,7 @@ struct icepath_endpoint : WindowedEnd {
 	rclcpp::Node::SharedPtr node;
 	std::unique_ptr<Topics> topics;
 	rclcpp::SubscriptionBase::SharedPtr subscription;
-	bool listens = false; // for greetings, in a thread of the RMW's, whose `taken` is until then
+	bool listens = false; // for greetings, in an RMW thread, which owns `taken` until then
 	void *taken = nullptr;
 	std::unique_ptr<SubscriptionWait> wait_set;
 };
@@ -232,7 +234,7 @@ int send_lent(icepath_endpoint *end, void *, icepath_send *message)
 int take(icepath_endpoint &end, const void **slot, icepath_recv &message)
 {
 	if (end.listens)
-		end.subscription->clear_on_new_message_callback(); // and none is under way any more
+		end.subscription->clear_on_new_message_callback(); // afterwards none is running
 	end.listens = false;
 	for (;;) {
 		if (end.is_over())
@@ -249,7 +251,7 @@ int take(icepath_endpoint &end, const void **slot, icepath_recv &message)
 				return failed(end, "rcl_return_loaned_message_from_subscription()");
 			continue;
 		}
-		if (status != RCL_RET_SUBSCRIPTION_TAKE_FAILED) // there is none
+		if (status != RCL_RET_SUBSCRIPTION_TAKE_FAILED) // no message
 			return failed(end, "rcl_take_loaned_message()");
 		rcl_reset_error();
 		end.wait_set->sleep();
@@ -278,7 +280,7 @@ void cancel(icepath_endpoint *end)
 	try {
 		if (end->wait_set)
 			end->wait_set->end();
-	} catch (const std::exception &) { // of the RMW's; the call looks at `cancelled` all the same
+	} catch (const std::exception &) { // from the RMW; the call checks `cancelled` anyway
 	}
 }
 
@@ -294,7 +296,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin = [] {
 		set_environment(kCycloneDds);
-		setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1); // as they are for subscriptions by default
+		setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1); // by default, subscriptions have none
 		icepath_plugin table = plugin_table("ros2-loaned", target, open_end, connect_end, send_copy<lend, send_lent>,
 											recv_copy<take_lent, give_back>);
 		table.library_version = rclcpp_version();

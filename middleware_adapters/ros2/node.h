@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The ROS 2 context that a process has, and its nodes. ROS 2 sends by one of several libraries, an RMW: RMW_IMPLEMENTATION names it.
+// The process's ROS 2 context, and its nodes. ROS 2 sends with a library, an RMW: RMW_IMPLEMENTATION names it.
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp/version.h>
 #include <rmw/rmw.h>
@@ -13,7 +13,7 @@
 
 namespace icepath::plugin_kit {
 
-// Whatever the user has set is for another network than the run's. `cyclone`: the configuration, where Cyclone DDS is the RMW's library.
+// The user's settings are for another network. `cyclone`: the configuration if the RMW uses Cyclone DDS.
 inline void set_environment(const char *cyclone)
 {
 	for (const auto &[name, value] :
@@ -50,11 +50,11 @@ inline const char *rclcpp_version()
 	return text.c_str();
 }
 
-// Both ends within one process must have it in common for intra-process communication. Without nodes it has no threads.
+// Intra-process communication requires both ends to share it. Without nodes it has no threads.
 inline const rclcpp::Context::SharedPtr &context()
 {
 	static const auto *const only = new rclcpp::Context::SharedPtr([] {
-		constexpr size_t kDomain = 6; // another than that of other implementations of DDS here
+		constexpr size_t kDomain = 6; // differs from the other DDS implementations here
 		rclcpp::InitOptions options;
 		options.auto_initialize_logging(false); // no files
 		options.shutdown_on_signal = false;
@@ -66,7 +66,7 @@ inline const rclcpp::Context::SharedPtr &context()
 	return *only;
 }
 
-// With a topic or two, and without the rest of what a node has.
+// With a topic or two, and without a node's other parts.
 inline rclcpp::Node::SharedPtr make_node(const std::string &name, bool hands_over_pointers)
 {
 	return std::make_shared<rclcpp::Node>(name, rclcpp::NodeOptions()

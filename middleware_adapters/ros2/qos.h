@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Quality of service of ROS 2's publishers and subscriptions.
 #include <rclcpp/rclcpp.hpp>
 
 #include "plugin_kit/qos_values.h"
@@ -17,7 +16,7 @@ inline uint64_t ns_of(const rmw_time_t &time)
 	return is_infinite ? ICEPATH_QOS_INFINITE : static_cast<uint64_t>(rmw_time_total_nsec(time));
 }
 
-// Reliable, volatile and all kept, but for what is asked.
+// Reliable, volatile and all kept, unless requested otherwise.
 inline rclcpp::QoS ros_qos(const icepath_qos &asked)
 {
 	const auto is = [&](icepath_qos_policy policy, uint64_t value) { return value_of(asked, policy) == value; };
@@ -35,7 +34,7 @@ inline rclcpp::QoS ros_qos(const icepath_qos &asked)
 	return qos;
 }
 
-// Adds what a publisher or subscription has.
+// Adds the values of a publisher or subscription.
 inline void add_shared(const rclcpp::QoS &qos, icepath_qos &granted)
 {
 	const rmw_qos_profile_t &has = qos.get_rmw_qos_profile();
@@ -62,7 +61,7 @@ inline void add_granted(const rclcpp::PublisherBase *publisher, const rclcpp::Su
 		add_shared(publisher->get_actual_qos(), granted);
 		set_value(granted, ICEPATH_QOS_LIFESPAN, ns_of(publisher->get_actual_qos().get_rmw_qos_profile().lifespan));
 	}
-	if (subscription) // it has no lifespan
+	if (subscription) // has no lifespan
 		add_shared(subscription->get_actual_qos(), granted);
 }
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROS 2 by rclcpp, and whichever RMW the environment names: a topic of std_msgs/UInt8MultiArray. publish() serializes the message and has
-// the RMW send it in the sender's thread. A thread of the RMW in the receiver's process takes it from the network and triggers the wait set
-// on which somebody sleeps:
+// ROS 2 with rclcpp, and the RMW that the environment names: a topic of std_msgs/UInt8MultiArray. publish() serializes
+// the message and has the RMW send it in the sender's thread. A thread of the RMW in the receiver's process takes it
+// from the network and triggers the wait set of the sleeping thread:
 //
-//  - ros2/single, ros2/static: the receiver, in spin_once() of its executor, which then takes the message and calls back. The first of these
-//    collects what it waits for anew in each wait, and each callback has it wait once more for nothing (by its guard condition).
-//  - ros2/multi: one of an executor's two threads, in spin(). The callback puts the message into a queue, which is the adapter's, and wakes the
-//    receiver: recv() has to come back, and spin() doesn't.
+//  - ros2/single, ros2/static: the receiver, in spin_once() of its executor, which then takes the message and calls
+//    back. The former collects its wait set anew in each wait, and each callback makes it wait once more for nothing
+//    (by its guard condition).
+//  - ros2/multi: one of an executor's two threads, in spin(). The callback puts the message into a queue of the
+//    adapter's, and wakes the receiver: recv() has to return, and spin() doesn't.
 //  - ros2/waitset: the receiver, in an rclcpp::WaitSet, which then takes the message itself.
-//  - ros2/intra: intra-process communication. The sender's thread puts the message's pointer into a buffer of the subscription, and triggers
-//    the receiver's wait set itself; the RMW only has wait sets, and nothing is copied.
+//  - ros2/intra: intra-process communication. The sender's thread puts the message's pointer into a buffer of the
+//    subscription, and triggers the receiver's wait set itself; the RMW provides only wait sets, and nothing is copied.
 //
-// The sender has a window (send_window.h), as a reliable publisher may wait for its subscription without end, and a subscription that keeps all
-// does so without a limit. With a quality of service that may lose messages there is none.
+// The sender has a window (send_window.h): a reliable publisher may wait forever for its subscription, and a
+// subscription that keeps all has no limit. With a quality of service that may lose messages there is no window.
 //
-// cancel() triggers a guard condition: the executor's, by its cancel(), or one in the wait set; or it rings as the callback does. ROS 2
-// tells nobody that a peer has died: here the process is watched.
+// cancel() triggers a guard condition, the executor's by its cancel() or one in the wait set; or it rings as the
+// callback does. ROS 2 doesn't report a peer's death: here the process is watched.
 #include <rclcpp/rclcpp.hpp>
 
 #include "middleware_adapters/ros2/node.h"
@@ -34,8 +35,8 @@ namespace {
 constexpr const char *kSingle = "ros2/single", *kStatic = "ros2/static", *kMulti = "ros2/multi",
 					 *kWaitSet = "ros2/waitset", *kIntra = "ros2/intra";
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
-// But for the watermark as the RMW sets it up: a publisher waits while more bytes than that weren't acknowledged, and of a peer that
-// has died only learns after 10 s. A window's messages are fewer. Only discovery is by multicast.
+// As the RMW sets it up, but for the watermark: a publisher waits while more bytes than that are unacknowledged, and
+// learns of a peer's death only after 10 s. A window has fewer. Only discovery uses multicast.
 constexpr const char *kCycloneDds = R"(<CycloneDDS><Domain>
 <General><AllowMulticast>spdp</AllowMulticast></General>
 <Internal><Watermarks><WhcHigh>16MB</WhcHigh><WhcHighInit>16MB</WhcHighInit></Watermarks></Internal>
@@ -117,7 +118,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 		end.node = make_node(name, end.is(kIntra));
 		rclcpp::QoS qos = ros_qos(end.asked);
 		if (end.is(kIntra))
-			qos.keep_last(end.window); // it can't keep all
+			qos.keep_last(end.window); // intra-process can't keep all
 		if (end.sends)
 			end.publisher = end.node->create_publisher<Message>(topic_of(channel, end.side), qos);
 		if (end.receives) {
@@ -142,7 +143,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 
 bool is_matched(const icepath_endpoint &end)
 {
-	if (end.is(kIntra)) // nobody counts publishers
+	if (end.is(kIntra)) // publishers aren't counted
 		return !end.publisher || end.publisher->get_intra_process_subscription_count() > 0;
 	return (!end.publisher || end.publisher->get_subscription_count() > 0) &&
 		   (!end.subscription || end.subscription->get_publisher_count() > 0);
@@ -250,7 +251,7 @@ void cancel(icepath_endpoint *end)
 	try {
 		if (end->taking)
 			end->taking->cancel();
-	} catch (const std::exception &) { // of the RMW's; the call looks at `cancelled` all the same
+	} catch (const std::exception &) { // from the RMW; the call checks `cancelled` anyway
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a receiver gets the messages of its subscription: in spin_once() of an executor, from an executor that spins in threads of its own, or
-// after a wait set.
+// How a receiver gets its subscription's messages: in spin_once() of an executor, from an executor that spins in its
+// own threads, or after a wait set.
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/u_int8_multi_array.hpp>
 
@@ -23,12 +23,12 @@ using Message = std_msgs::msg::UInt8MultiArray;
 class Taking {
 public:
 	virtual ~Taking() = default;
-	// What the subscription calls.
+	// The subscription's callback.
 	virtual void call_back(const Message::ConstSharedPtr &) {}
 	virtual void begin(const rclcpp::Node::SharedPtr &node, const rclcpp::SubscriptionBase::SharedPtr &from) = 0;
-	// Waits for a message, and has it in `taken` then.
+	// Waits for a message, and leaves it in `taken`.
 	virtual int take(plugin_kit::WindowedEnd &end, icepath_recv &message) = 0;
-	// By another thread, once the end is cancelled: take() comes back.
+	// Called by another thread once the end is cancelled: makes take() return.
 	virtual void cancel() = 0;
 
 	Message::ConstSharedPtr taken;
@@ -70,7 +70,7 @@ public:
 
 private:
 	const std::unique_ptr<rclcpp::Executor> executor_;
-	uint64_t came_ns_ = 0; // into the callback; 0: not yet
+	uint64_t came_ns_ = 0; // when the callback got it; 0: not yet
 };
 
 class FromThreads : public Taking {
@@ -95,7 +95,7 @@ public:
 		executor_->add_node(node);
 		const ThreadsNamed named("executor");
 		spinning_ = std::thread([this] { executor_->spin(); });
-		while (!executor_->is_spinning()) // or its cancel() could come before that
+		while (!executor_->is_spinning()) // or its cancel() could come too early
 			usleep(100);
 	}
 	int take(plugin_kit::WindowedEnd &end, icepath_recv &message) override
@@ -113,10 +113,10 @@ public:
 				message.wait_return_ns = back_ns;
 		}
 	}
-	void cancel() override { bell_.ring(); } // its threads may go on
+	void cancel() override { bell_.ring(); } // the executor's threads may go on
 
 private:
-	static constexpr size_t kThreads = 2; // by default, one for each CPU
+	static constexpr size_t kThreads = 2; // the default is one per CPU
 
 	bool take_next()
 	{

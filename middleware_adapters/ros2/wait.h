@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// On which a receiver sleeps that takes by itself: an rclcpp::WaitSet of its subscription.
+// The sleep of a receiver that takes messages itself: an rclcpp::WaitSet of its subscription.
 #include <rclcpp/wait_set.hpp>
 
 #include <memory>
@@ -22,7 +22,7 @@ public:
 
 	// Until there is something to take, or end().
 	void sleep() { [[maybe_unused]] const auto woken_by = all_.wait(); }
-	// By any thread.
+	// Any thread.
 	void end() { over_->trigger(); }
 
 private:

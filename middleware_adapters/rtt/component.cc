@@ -17,10 +17,10 @@
 namespace icepath::plugin_kit {
 namespace {
 
-// The transport's thread begins with the first stream and ends with the last, and isn't made for two threads that do that at once.
+// The transport's thread starts with the first stream and ends with the last; two threads mustn't do either at once.
 std::mutex connecting;
 
-// Once for a process, with whose end RTT's ends.
+// Once per process, whose exit ends RTT.
 void begin_rtt()
 {
 	static const bool has_begun = __os_init(0, nullptr) == 0 && add_octets();
@@ -28,7 +28,7 @@ void begin_rtt()
 		throw std::runtime_error("RTT doesn't start");
 }
 
-// Its engine is executed by the thread that calls execute(), as a SlaveActivity's is; of which nobody would hear that it was triggered.
+// The thread that calls execute() executes its engine, as with a SlaveActivity; but that one doesn't report a trigger.
 class ThreadOfAnother : public RTT::extras::SlaveActivity {
 public:
 	explicit ThreadOfAnother(std::function<void()> on_trigger) : on_trigger_(std::move(on_trigger)) {}
@@ -61,7 +61,7 @@ struct Component::Task : RTT::TaskContext {
 		outlet.disconnect();
 		inlet.disconnect();
 	}
-	RTT::OutputPort<Octets> outlet{"out", false}; // which doesn't keep a copy of what was written last
+	RTT::OutputPort<Octets> outlet{"out", false}; // false: doesn't keep the last sample
 	RTT::InputPort<Octets> inlet{"in"};
 };
 
@@ -71,7 +71,7 @@ Component::Component(const std::string &name, const Buffering &buffering, std::f
 	const std::lock_guard lock(connecting);
 	begin_rtt();
 	task_ = std::make_unique<Task>(name, std::move(on_data));
-	task_->outlet.setDataSample(outgoing); // buffers are made for messages like this
+	task_->outlet.setDataSample(outgoing); // buffers are sized for messages like this
 	if (!task_->start())
 		throw std::runtime_error("RTT's component doesn't start");
 }

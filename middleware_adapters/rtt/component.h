@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A component of RTT with an output and an input port, and without a thread of RTT's. RTT's headers are none of C++20 (a function there is
-// called `requires`), so that what includes them is compiled apart. Each function may throw a std::exception.
+// An RTT component with an output and an input port, and no RTT thread. RTT's headers aren't C++20 (a function is
+// called `requires`), so their users are compiled separately. Each function may throw a std::exception.
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -21,21 +21,21 @@ struct Buffering {
 
 class Component {
 public:
-	// `on_data`: called by whoever writes to the input port, which is an event port then; empty: it is none.
+	// `on_data`: called by the thread that writes to the input port, which is then an event port; empty: it isn't.
 	Component(const std::string &name, const Buffering &buffering, std::function<void()> on_data);
-	~Component(); // throws nothing
+	~Component(); // never throws
 	Component(const Component &) = delete;
 	Component &operator=(const Component &) = delete;
 
 	// From the output port to another component's input port, in this process.
 	bool connect_to(Component &peer);
-	// A port's end of a stream by the queue of that name. The output's is to be made first: it puts an example of a message into the
-	// queue, for which the input's waits.
+	// A port's end of a stream over the named queue. Make the output first: it puts a sample message into the queue,
+	// for which the input waits.
 	bool make_stream(Direction direction, const std::string &queue);
 
 	Written write(); // `outgoing`
-	bool read(); // into `incoming`; false: there is nothing new
-	void execute(); // the engine, which has the event ports with new data; by the thread that reads
+	bool read(); // into `incoming`; false: nothing new
+	void execute(); // runs the engine, which has the event ports with new data; call from the reading thread
 
 	std::vector<char> outgoing, incoming;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the ports carry: bytes. The mqueue transport knows numbers and arrays of them only, so it is told here how it writes and reads
-// these: as they are, sent from where they lie.
+// The ports' payload: bytes. The mqueue transport knows only numbers and arrays of them, so this defines how it writes
+// and reads bytes: unchanged, from where they lie.
 #include <rtt/transports/mqueue/MQTemplateProtocolBase.hpp>
 #include <rtt/types/TemplateTypeInfo.hpp>
 #include <rtt/types/Types.hpp>
@@ -47,7 +47,7 @@ private:
 	}
 };
 
-// Once for a process.
+// Once per process.
 inline bool add_octets()
 {
 	RTT::types::TypeInfoRepository &types = *RTT::types::Types();

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// OROCOS RTT 2.9: a component at each end, whose output port has a buffered, lock-free connection to the other's input port. Sending is
-// write(), in the sender's thread. The components have no threads of RTT's: each is executed by the thread that has the endpoint
-// (component.h).
+// OROCOS RTT 2.9: a component at each end, whose output port has a buffered, lock-free connection to the other's input
+// port. Sending is write(), in the sender's thread. The components have no RTT threads: the endpoint's thread executes
+// them (component.h).
 //
-// rtt/port: within one process. write() copies the message into the connection's buffer and, of an event port (epoll), puts the port into
-// the queue of the other component's engine and triggers its activity, which wakes the receiver here. That one executes its engine and
-// reads the port, which copies the message out. With `spin` it isn't an event port, and is read again and again.
+// rtt/port: within one process. write() copies the message into the connection's buffer. If the input port is an event
+// port (epoll), it also queues the port at the other component's engine and triggers its activity, which wakes the
+// receiver here. The receiver executes its engine and reads the port, which copies the message out. With `spin` it
+// isn't an event port, and is read repeatedly.
 //
-// rtt/mqueue: streams by RTT's mqueue transport, a POSIX message queue for each direction. write() is one mq_send(). In the receiver's
-// process the transport's one thread (MQueueDispatch) sleeps in select(), takes the message out of the queue, and writes it into the
-// port's buffer, which wakes the receiver as above. It asks for SCHED_FIFO at the highest priority, and doesn't get it in the
-// namespaces in which icepath's workers are.
+// rtt/mqueue: streams over RTT's mqueue transport, a POSIX message queue for each direction. write() is one mq_send().
+// In the receiver's process the transport's single thread (MQueueDispatch) sleeps in select(), takes the message out of
+// the queue, and writes it into the port's buffer, which wakes the receiver as above. It requests SCHED_FIFO at the
+// highest priority, which is refused in the namespaces of icepath's workers.
 //
-// A full queue or buffer loses messages: write() fails, where it tells at all (the transport drops what the queue has no room for and
-// says that it was written). So the sender has a window (send_window.h), for which both have room.
+// A full queue or buffer loses messages: write() fails, if it reports the loss at all (the transport drops what the
+// queue has no room for and reports success). So the sender has a window (send_window.h) that both have room for.
 //
-// No call waits but the receiver's, on what the port rings, which cancel() does as well. RTT tells nobody that a peer has died.
+// Only the receiver's call waits, for the port's ring; cancel() rings too. RTT doesn't report a peer's death.
 #include <mqueue.h>
 #include <sys/resource.h>
 
@@ -37,8 +38,8 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 4 * kMiB;
-constexpr uint64_t kChargePerMessage = 128; // by RLIMIT_MSGQUEUE: mqueue_get_inode
-constexpr uint64_t kShallowest = 2, kTransportsDepth = 10; // messages of a queue
+constexpr uint64_t kChargePerMessage = 128; // to RLIMIT_MSGQUEUE: mqueue_get_inode
+constexpr uint64_t kShallowest = 2, kTransportsDepth = 10; // messages in a queue
 constexpr const char *kPort = "rtt/port", *kMqueue = "rtt/mqueue";
 
 uint64_t queue_bytes()
@@ -48,7 +49,7 @@ uint64_t queue_bytes()
 	return limit.rlim_cur;
 }
 
-// One message of a queue is one of ours: the transport has no parts.
+// One queue entry is one message: the transport has no parts.
 uint64_t largest_of_queue()
 {
 	const uint64_t fits = queue_bytes() / (2 * kShallowest);
@@ -56,7 +57,7 @@ uint64_t largest_of_queue()
 					 fits > kChargePerMessage ? fits - kChargePerMessage : 0});
 }
 
-// RLIMIT_MSGQUEUE counts all queues of the user, of the other cells of a run as well.
+// RLIMIT_MSGQUEUE counts all queues of the user, those of a run's other cells included.
 uint64_t depth_of_queue(uint64_t payload_bytes)
 {
 	const uint64_t deepest = std::min(kernel_limit("/proc/sys/fs/mqueue/msg_max", kTransportsDepth), kTransportsDepth);
@@ -85,7 +86,7 @@ struct icepath_endpoint : WindowedEnd {
 
 namespace {
 
-// Side 0 of each channel of rtt/port, whose components have no names by which RTT would find them.
+// Side 0 of each rtt/port channel: RTT can't find its components by name.
 std::mutex open_ends_lock;
 std::map<std::string, icepath_endpoint *> open_ends;
 
@@ -170,7 +171,7 @@ int connect_ports(icepath_endpoint &end)
 int connect_queues(icepath_endpoint &end)
 {
 	const int status = end.receives ? make_stream(end, Direction::In, 1 - end.side) : ICEPATH_OK;
-	if (end.side == 0) // the last: both have them open
+	if (end.side == 0) // side 0 is last: both have them open
 		for (const uint32_t from : {0u, 1u})
 			mq_unlink(queue_of(end.channel, from).c_str());
 	return status;
@@ -227,7 +228,7 @@ int take(icepath_endpoint &end, icepath_recv &message)
 			continue;
 		if (const uint64_t back_ns = end.bell.sleep())
 			message.wait_return_ns = back_ns;
-		end.component->execute(); // its engine has the port that rang
+		end.component->execute(); // the port that rang is queued at its engine
 	}
 }
 
@@ -266,7 +267,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const std::string version = "OROCOS RTT " + rtt_version();
 	static const icepath_plugin plugin = [] {
-		// RTT prints, and writes into a file of the current folder.
+		// RTT prints, and writes to a file in the current folder.
 		setenv("ORO_LOGLEVEL", "0", 1);
 		setenv("ORO_LOGFILE", "/dev/null", 1);
 		icepath_plugin table = plugin_table("rtt", target, open_end, connect_end, send_message, recv_message);

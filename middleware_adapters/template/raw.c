@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interface of plug-ins without plugin_kit/: a whole plug-in in C, for a SOCK_SEQPACKET socket pair. Built and tested with the
- * adapters, and not installed. The comments of icepath/plugin.h are the contract.
+ * The interface of plug-ins without plugin_kit/: a whole plug-in in C, for a SOCK_SEQPACKET socket pair. Built and
+ * tested with the adapters, but not installed. The comments of icepath/plugin.h are the contract.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ struct icepath_endpoint {
 	char sentence[160];
 };
 
-/* A failed open() has no endpoint that could keep its sentence. */
+/* A failed open() has no endpoint to keep its sentence. */
 static _Thread_local char open_sentence[160];
 
 static int fail(char *sentence, int status, const char *what, const char *why)
@@ -82,7 +82,7 @@ static int open_end(const struct icepath_open *how, struct icepath_endpoint **en
 
 static int connect_end(struct icepath_endpoint *end, const struct icepath_address *peer)
 {
-	if (end->for_peer >= 0) { /* the peer has its own by now, and keeping this one would hide its death */
+	if (end->for_peer >= 0) { /* the peer has its own; keeping this one would hide its death */
 		close(end->for_peer);
 		end->for_peer = -1;
 		return ICEPATH_OK;
@@ -93,7 +93,7 @@ static int connect_end(struct icepath_endpoint *end, const struct icepath_addres
 	return ICEPATH_OK;
 }
 
-/* After a call that moved nothing. ICEPATH_OK: try again. */
+/* The status after a call that moved nothing. ICEPATH_OK: try again. */
 static int judge(struct icepath_endpoint *end, const char *call)
 {
 	if (errno == EINTR || errno == EAGAIN)
@@ -156,7 +156,7 @@ static void close_end(struct icepath_endpoint *end)
 
 static const char *error(const struct icepath_endpoint *end) { return end ? end->sentence : open_sentence; }
 
-/* The probes watch what happens at these. */
+/* The probes watch these. */
 static uint32_t sockets(const struct icepath_endpoint *end, int *fds, uint32_t capacity)
 {
 	if (end->channel < 0 || capacity == 0)

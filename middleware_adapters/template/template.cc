@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template: copy this folder, and put your library's calls where `library::` stands. It is a whole adapter, built and tested with
-// the others, and not installed. It stands on plugin_kit/, as the others do; raw.c beside it shows the interface without the kit.
+// A template: copy this folder, and put your library's calls where `library::` stands. It is a whole adapter, built and
+// tested with the others, but not installed. Like them it uses plugin_kit/; raw.c shows the interface without it.
 //
-// What stands for the library here is a pair of connected sockets. Say at the head of your file how the library hands a message
-// over: in which thread, by which of the kernel's mechanisms, and what of that a reader of the layers must know.
+// A pair of connected sockets stands in for the library. Say at the head of your file how the library passes a message
+// on: in which thread, by which kernel mechanisms, and what a reader of the layers must know.
 #include <sys/socket.h>
 
 #include "plugin_kit/byte_transfer.h"
@@ -23,7 +23,7 @@ ssize_t take(int channel, void *data, size_t capacity, bool sleep)
 
 } // namespace library
 
-// One end of a channel. All of its functions but cancel() are called by the thread that opened it.
+// One end of a channel. The thread that opened it calls all of its functions but cancel().
 struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() { close_all({channel}); }
@@ -32,8 +32,8 @@ struct icepath_endpoint : ChannelEnd {
 
 namespace {
 
-// What `icepath list` shows, and what plans are checked against. Each target is a way of using the library that is worth comparing
-// with another: a transport of its own, a mode.
+// What `icepath list` shows, and what plans are checked against. Each target is a way of using the library that is
+// worth comparing with another: its own transport, a mode.
 const icepath_target *target(uint32_t n)
 {
 	static const icepath_target only = [] {
@@ -41,23 +41,24 @@ const icepath_target *target(uint32_t n)
 		it.size = sizeof(it);
 		it.name = "template";
 		it.summary = "the template of an adapter";
-		// Only what the library really does: `block` sleeps in the receiving call, `poll` and `spin` never sleep, `epoll` sleeps in
-		// a readiness wait (a waitset).
+		// Only what the library really does: `block` sleeps in the receiving call, `poll` and `spin` never sleep,
+		// `epoll` sleeps in a readiness wait (a waitset).
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL;
-		// Which probes its cells need. Here: stamps around the library's functions, and its system calls traced.
+		// Which probes its cells need. Here: stamps around the library's functions, and traced system calls.
 		it.mechanisms = ICEPATH_USES_LIBRARY_CALLS;
-		// it.capabilities = ICEPATH_CAN_LOAN where nothing is copied: then loan() and the three after it
+		// it.capabilities = ICEPATH_CAN_LOAN if nothing is copied: then set loan() and the three functions after it
 		it.max_payload_bytes = library::kLargest;
 		it.max_payload_why = "the template's library carries 64 KiB";
-		// it.qos = 1u << ICEPATH_QOS_DEPTH | …: what icepath_open::qos may ask for; then set granted() to what the library made of it
-		// it.why_not = "…: what is missing here, and what mends it";
+		// it.qos = 1u << ICEPATH_QOS_DEPTH | …: what icepath_open::qos may ask for; granted() then returns the
+		// values in effect
+		// it.why_not = "…: what is missing here, and the remedy";
 		return it;
 	}();
 	return n == 0 ? &only : nullptr;
 }
 
-// Side 0 makes what both ends need and gives side 1 its part: names, descriptors. Threads, participants and sessions of the
-// library begin here.
+// Side 0 makes what both ends need and gives side 1 its part: names, descriptors. The library's threads, participants
+// and sessions begin here.
 int set_up(icepath_endpoint &end)
 {
 	if (!end.makes())
@@ -85,8 +86,8 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return ICEPATH_OK;
 }
 
-// Stamps directly before and after the library's call, and nothing in between. A library whose calls return as write(2) and read(2)
-// do has send_by_calls() and recv_by_calls(), which stamp, try again, and look whether the call was cancelled.
+// Stamps go directly before and after the library's call, with nothing in between. For a library whose calls return as
+// write(2) and read(2) do, send_by_calls() and recv_by_calls() stamp, retry, and check for cancellation.
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	return send_by_calls(*end, *message, "publish",
@@ -102,14 +103,14 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 } // namespace
 
-// A daemon that must run beside is described by `daemon`: see icepath_daemon, and the adapter for iceoryx.
+// `daemon` describes a daemon that must run: see icepath_daemon, and the adapter for iceoryx.
 ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 {
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table =
 			plugin_table<icepath_endpoint>("template", target, open_end, connect_end, send_message, recv_message);
-		table.library_version = "template 1"; // as the library has it
-		// table.sockets: those that carry messages, where the library shows them; the probes watch these.
+		table.library_version = "template 1"; // the library's version
+		// table.sockets: those that carry messages, if the library exposes them; the probes watch these.
 		return table;
 	}();
 	return &plugin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Messages as a block of bytes, as yarp::sig::Image has its pixels: what the ports write to a connection, and read from it.
+// Messages as blocks of bytes, like the pixels of yarp::sig::Image: what ports write to a connection and read from it.
 #include <yarp/os/ConnectionReader.h>
 #include <yarp/os/ConnectionWriter.h>
 #include <yarp/os/Portable.h>
@@ -11,7 +11,7 @@
 
 namespace icepath::plugin_kit {
 
-// Written from where the caller has it.
+// Written from the caller's memory.
 class Outgoing : public yarp::os::PortWriter {
 public:
 	Outgoing(const void *data, uint64_t bytes) : data_(static_cast<const char *>(data)), bytes_(bytes) {}
@@ -26,14 +26,13 @@ private:
 	uint64_t bytes_;
 };
 
-// Read by a thread of the library to where the caller wants it.
+// Read by a library thread into the caller's memory.
 class Incoming : public yarp::os::PortReader {
 public:
 	Incoming(void *data, uint64_t capacity) : data_(static_cast<char *>(data)), capacity_(capacity) {}
 	bool read(yarp::os::ConnectionReader &from) override
 	{
-		bytes =
-			from.isValid() ? std::min<uint64_t>(from.getSize(), capacity_) : 0; // not valid: the port was interrupted
+		bytes = from.isValid() ? std::min<uint64_t>(from.getSize(), capacity_) : 0; // invalid: the port was interrupted
 		has_come = bytes > 0 && from.expectBlock(data_, bytes);
 		return has_come;
 	}
@@ -45,7 +44,7 @@ private:
 	uint64_t capacity_;
 };
 
-// In memory of its own, for a port that buffers.
+// With its own memory, for a port that buffers.
 struct Slot : yarp::os::Portable {
 	std::vector<char> bytes;
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// YARP 3: ports, joined by connections of a carrier each. yarpserver tells where a port of that name is, and has no part in a message's way.
+// YARP 3: ports joined by connections, each with one carrier. yarpserver only resolves port names.
 //
-// A Port's write() writes to the connection in the caller's thread. At the receiver a thread for each connection reads what comes: the head
-// of a message at once, its bytes as soon as somebody is in read(), to where that one wants them. Then it wakes that one by a semaphore. With
-// tcp and shmem it answers then, and write() waits for that; with the other carriers what isn't read stays in the kernel.
+// A Port's write() writes to the connection in the caller's thread. The receiver has a thread for each connection: it
+// reads a message's head at once, and its bytes as soon as the receiver is in read(), into the receiver's memory. Then
+// it wakes the receiver through a semaphore. With tcp and shmem it answers then, and write() waits for that; with the
+// other carriers, unread bytes stay in the kernel.
 //
-// yarp/buffered, yarp/shmem: a BufferedPort at either end. The sender copies the message into a buffer and wakes a thread of its connection's,
-// which writes it and waits for the answer; the next message waits for that. The thread at the receiver reads at once, into a buffer that it
-// queues, and answers. With setStrict() and writeStrict() none is dropped.
+// yarp/buffered, yarp/shmem: a BufferedPort at either end. The sender copies the message into a buffer and wakes its
+// connection's thread, which writes it and waits for the answer; the next message waits for that. The receiver's thread
+// reads at once, into a buffer that it queues, and answers. With setStrict() and writeStrict() none is dropped.
 //
-// yarp/rpc: a message is a call, which ends with an answer. The receiver has its thread write that before recv() comes back.
+// yarp/rpc: a message is a call, which ends with an answer. The receiver's thread writes it before recv() returns.
 //
-// cancel() interrupts the port that receives, which wakes who is in read(). The signal that comes with it ends a send: the socket's call fails,
-// and the connection with it. It wouldn't end one that waits for the answer of shmem, which is why that is with a BufferedPort, whose
-// receiver always answers. YARP doesn't tell a port that the peer has died.
+// cancel() interrupts the receiving port, which wakes its read(). The accompanying signal ends a send: the socket's
+// call fails, and the connection with it. It wouldn't end a wait for shmem's answer, so shmem uses a BufferedPort,
+// whose receiver always answers. YARP doesn't report the peer's death to a port.
 #include <yarp/conf/version.h>
 #include <yarp/os/Bottle.h>
 #include <yarp/os/BufferedPort.h>
@@ -41,7 +42,7 @@ namespace {
 constexpr uint64_t kLongestJoinNs = 5'000'000'000, kLongestDepartureNs = 2'000'000'000;
 using Buffer = yarp::os::BufferedPort<Slot>;
 
-// What the port that receives tells of the peer's connection to it.
+// The receiving port's reports about the connection from the peer.
 class Arrival : public yarp::os::PortReport {
 public:
 	void report(const yarp::os::PortInfo &info) override
@@ -57,11 +58,11 @@ public:
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what), way(way_of(what)) {}
-	// The sender's port first: the peer's other one sees its connection end, and needn't ask for it.
+	// The sending port first: the peer's receiving port sees its connection end, and needn't ask for it.
 	~icepath_endpoint()
 	{
 		outlet.reset();
-		// A thread in shmem's read() crashes where the port is closed. It looks once a second whether the peer is still there.
+		// A thread in shmem's read() crashes if the port is closed. It checks for the peer once a second.
 		const uint64_t give_up_ns = icepath_now_ns() + kLongestDepartureNs;
 		if (inlet && (way.target.mechanisms & ICEPATH_USES_SHARED_MEMORY) && a_peer_has_ended())
 			while (arrival.can_carry && !arrival.has_ended && icepath_now_ns() < give_up_ns)
@@ -73,9 +74,9 @@ struct icepath_endpoint : WindowedEnd {
 
 	const Way &way;
 	Arrival arrival;
-	yarp::os::Bottle answer{"ok"}, answered; // of a call
+	yarp::os::Bottle answer{"ok"}, answered; // to a call
 	std::unique_ptr<yarp::os::Contactable> inlet, outlet;
-	std::atomic<bool> asking{false}; // for a message
+	std::atomic<bool> asking{false}; // inside recv()
 };
 
 namespace {
@@ -146,7 +147,7 @@ int connect_ports(icepath_endpoint &end, const std::string &channel, uint32_t fr
 							 outlet.c_str(), inlet.c_str(), end.way.carrier);
 }
 
-// What is sent before the receiver's thread has the connection may be lost.
+// Messages sent before the receiver's thread has the connection may be lost.
 int await_arrival(icepath_endpoint &end)
 {
 	const uint64_t give_up_ns = icepath_now_ns() + kLongestJoinNs;
@@ -160,7 +161,7 @@ int await_arrival(icepath_endpoint &end)
 	return ICEPATH_OK;
 }
 
-// Side 1 comes first, finds the ports that side 0 has made, and makes the connections of both.
+// Side 1 connects first, finds side 0's ports, and makes both connections.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	int status = connect_memory(end, peer);
@@ -175,7 +176,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return status == ICEPATH_OK ? await_arrival(*end) : status;
 }
 
-// The first of them makes the connection's thread.
+// The first write makes the connection's thread.
 void write_buffered(icepath_endpoint &end, const icepath_send &message)
 {
 	std::optional<ThreadsNamed> named;
@@ -228,7 +229,7 @@ int take_buffered(icepath_endpoint &end, icepath_recv &message)
 	return ICEPATH_OK;
 }
 
-// Of datagrams, what comes may be a message of which some are missing.
+// Over datagrams, a message may arrive incomplete.
 int take(icepath_endpoint &end, icepath_recv &message)
 {
 	Incoming what(message.data, message.capacity);
@@ -250,7 +251,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		return status;
 	end->asking = true;
 	if (end->is_over()) {
-		end->asking = false; // or who cancels would go on to interrupt the port
+		end->asking = false; // or cancel() would go on to interrupt the port
 		return end->end_of_call();
 	}
 	message->attempts = 1;
@@ -260,7 +261,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return status;
 }
 
-// Who doesn't ask isn't interrupted: the port's lock may be had by a thread that waits for it to ask.
+// Interrupts only an end inside recv(): otherwise a thread that waits for recv() may hold the port's lock.
 void cancel(icepath_endpoint *end)
 {
 	end->cancelled = true;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zenoh: a publisher and a subscriber for each direction, in two sessions that are peers without a router: side 0 listens, side 1
-// connects to it, and neither looks for others. A put() serialises the message into a batch and wakes the library's thread tx-0,
-// which writes it to the connection. At the receiver a thread sleeps in epoll_wait() for the connection, that of the runtime which
-// made it: acc-0 of who listens, net-0 of who connects. It wakes rx-0 or rx-1, which reads the message and puts it into the
-// subscriber's channel (FifoChannel), where it wakes the receiver.
+// Zenoh: a publisher and a subscriber for each direction, in two sessions that are peers without a router: side 0
+// listens, side 1 connects to it, and neither looks for others. A put() serialises the message into a batch and wakes
+// the library's thread tx-0, which writes it to the connection. At the receiver, a thread of the runtime that made the
+// connection sleeps in epoll_wait(): acc-0 if it listens, net-0 if it connects. It wakes rx-0 or rx-1, which reads the
+// message, puts it into the subscriber's channel (FifoChannel), and wakes the receiver there.
 //
-// Congestion control is `Block`: put() waits for room in the batches, and a thread rx for room in the channel. But the library ends a
-// connection that gave no room for 5 s (wait_before_close), as that to a slow receiver. So there is a window (send_window.h), for which
-// the channel has room. A publisher that nobody is matched with any more tells of a lost connection.
+// Congestion control is `Block`: put() waits for room in the batches, and an rx thread for room in the channel. But the
+// library closes a connection that gave no room for 5 s (wait_before_close), such as that of a slow receiver. So there
+// is a window (send_window.h) that fits the channel. A publisher without any match reveals a lost connection.
 //
-// cancel() ends the subscription: the call that sleeps for its messages comes back.
+// cancel() ends the subscription, and the call that sleeps for its messages returns.
 #include <cstring>
 #include <memory>
 
@@ -49,7 +49,7 @@ struct FreeEnd {
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what) {}
 	std::unique_ptr<ZenohEnd, FreeEnd> zenoh;
-	std::atomic<bool> asking{false}; // for a message
+	std::atomic<bool> asking{false}; // inside recv()
 	char why[kShimWhyBytes] = "";
 
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
@@ -58,7 +58,7 @@ struct icepath_endpoint : WindowedEnd {
 
 namespace {
 
-// An address of 127.0.0.0/8 that no other process has, and a port that no other channel of this one has.
+// An address of 127.0.0.0/8 that no other process has, and a port that no other channel of this process has.
 std::string new_tcp_address()
 {
 	static std::atomic<unsigned> channels{0};
@@ -69,7 +69,7 @@ std::string new_tcp_address()
 	return text;
 }
 
-// What side 0 tells side 1: the name of the channel, and where it listens.
+// What side 0 passes to side 1: the channel's name, and its listening address.
 std::string new_meeting(const icepath_endpoint &end)
 {
 	const std::string channel = new_channel();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A socket of whatever pattern, in the context that all of a process share.
+// A socket of any pattern, in the context that all sockets of a process share.
 #include <zmq.h>
 
 #include <cerrno>
@@ -14,7 +14,7 @@
 
 namespace icepath::plugin_kit {
 
-// Of this process; its last socket ends it.
+// Of this process; ends with its last socket.
 inline std::shared_ptr<void> shared_context()
 {
 	static std::mutex mutex;
@@ -54,7 +54,7 @@ public:
 
 	void *get() const { return socket_; }
 
-	// Null, or the call that failed, with errno set.
+	// NULL, or the call that failed, with errno set.
 	const char *make(int type, std::initializer_list<Option> options)
 	{
 		context_ = shared_context();
@@ -69,7 +69,7 @@ public:
 		return nullptr;
 	}
 
-	// Likewise. `told` gets the address as the library tells it, with the zero that ends it.
+	// Likewise. `told` gets the address that the library reports, with its terminating zero.
 	const char *bind(const std::string &where, icepath_address &told)
 	{
 		if (zmq_bind(socket_, where.c_str()))
@@ -81,7 +81,7 @@ public:
 		return nullptr;
 	}
 
-	// Whether `event` was there within that time. For ever with -1: false with errno set, perhaps EINTR.
+	// Whether `event` occurred within that time; -1: no limit. False with errno set, perhaps EINTR.
 	bool await(short event, int limit_ms) const
 	{
 		zmq_pollitem_t wait{socket_, 0, event, 0};
@@ -89,7 +89,7 @@ public:
 	}
 
 private:
-	std::shared_ptr<void> context_; // ends after the socket
+	std::shared_ptr<void> context_; // outlives the socket
 	void *socket_ = nullptr;
 };
 

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZeroMQ (libzmq), by its C API, and messages that the library owns (zmq_msg_t).
+// ZeroMQ (libzmq), with its C API, and messages that the library owns (zmq_msg_t).
 //
-// zeromq/ipc, zeromq/tcp: a pair of PAIR sockets over a UNIX or a TCP socket. No message goes from thread to thread by itself.
-// zmq_msg_send() puts it into a queue and wakes the sender's I/O thread by an eventfd if that sleeps; the I/O thread writes it to the
-// socket; the receiver's I/O thread, asleep in epoll_wait(), reads it, puts it into the receiver's queue and wakes that thread by
-// another eventfd. So there are three wake-ups on the way where nobody is busy, and two threads besides the application's. The bytes
-// are copied at least four times: into the message before the sending call, into and out of the kernel, and out of the message
-// after the receiving call.
+// zeromq/ipc, zeromq/tcp: a pair of PAIR sockets over a UNIX or a TCP socket. zmq_msg_send() queues the message and
+// wakes the sender's I/O thread through an eventfd if that sleeps. The I/O thread writes it to the socket; the
+// receiver's I/O thread, asleep in epoll_wait(), reads it, queues it and wakes the receiver through another eventfd. So
+// an idle path has three wake-ups, and two threads besides the application's. The bytes are copied at least four times:
+// into the message before the sending call, into and out of the kernel, and out of the message after the receiving
+// call.
 //
-// zeromq/inproc: PAIR sockets of one context, and so of one process. The queue is the peer's at once: the sender wakes it by its
-// eventfd, no other thread has a part in it, and what is copied is only what goes into the message and out of it.
+// zeromq/inproc: PAIR sockets of one context, and so of one process. The sender puts the message straight into the
+// peer's queue and wakes it through its eventfd; no other thread takes part, and the only copies are into the message
+// and out of it.
 //
-// zeromq/reqrep: REQ at side 0, REP at side 1, whose turns must alternate: a request, its reply, a request. Messages to side 1 are
-// requests, messages to side 0 are replies. Where one side's turn is no message, an empty one goes instead: the answer to
-// what was received, once more is asked for, and the request for one more reply.
+// zeromq/reqrep: REQ at side 0, REP at side 1, whose turns must alternate: a request, its reply, a request. Messages to
+// side 1 are requests, messages to side 0 are replies. If a side has no message in its turn, an empty one goes instead:
+// the answer to the last request, when the next is wanted, and the request for another reply.
 //
-// zeromq/pubsub: an XPUB socket for each end that sends, and a SUB socket of the peer's. XPUB tells of the subscription, before which
-// whatever is published is lost, and waits for room where PUB would drop (ZMQ_XPUB_NODROP). Without a subscriber it drops all the
-// same: that the peer has died is looked for. Its zmq_poll() always tells of room, so only `block` is offered.
+// zeromq/pubsub: an XPUB socket for each sending end, and a SUB socket of its peer. XPUB reports the subscription,
+// before which published messages are lost, and waits for room where PUB would drop (ZMQ_XPUB_NODROP). Without a
+// subscriber it drops all the same, so the sender watches for the peer's death. zmq_poll() on it always reports room,
+// so only `block` is offered.
 //
-// Both ends of a channel that are in one process share one context, as its makers advise, and with it its one I/O thread.
+// Both ends of a channel in one process share one context, as its makers advise, and with it its one I/O thread.
 //
-// Nothing is lost while both live: a queue that is at its high-water mark makes the sender wait. As a connection that ended is
-// not made again and its queue goes with it (ZMQ_RECONNECT_IVL, ZMQ_IMMEDIATE), whoever sends to a dead peer waits too, and
-// icepath's deadline ends that.
+// Nothing is lost while both live: a queue at its high-water mark makes the sender wait. A connection that ended isn't
+// remade and its queue goes with it (ZMQ_RECONNECT_IVL, ZMQ_IMMEDIATE), so a sender to a dead peer waits too, until
+// icepath's deadline.
 //
-// A signal makes every waiting call of the library come back with EINTR, so cancel() only sets the flag.
+// A signal makes every waiting library call return EINTR, so cancel() only sets the flag.
 #include <algorithm>
 #include <string>
 
@@ -78,7 +80,7 @@ struct icepath_endpoint : ChannelEnd {
 	bool connects() const { return is(Pattern::PubSub) ? receives : !binds(); }
 
 	const Variant *variant = nullptr;
-	std::string where; // this end binds
+	std::string where; // the address that this end binds
 	Socket first, second;
 	Socket *out = &first, *in = &first; // PubSub: in = &second
 	bool has_turn = false; // ReqRep: the next message is this side's
@@ -130,7 +132,7 @@ int make_sockets(icepath_endpoint &end, int queue)
 	}
 	end.in = &end.second;
 	int status = end.sends ? made(end.first, ZMQ_XPUB, {ZMQ_XPUB_NODROP, 1}) : ICEPATH_OK;
-	// A subscription that is to wait until somebody is there goes only when this thread calls the library again.
+	// With ZMQ_IMMEDIATE 1, the subscription would wait for its peer, and go only in this thread's next call.
 	if (status == ICEPATH_OK && end.receives)
 		status = made(end.second, ZMQ_SUB, {ZMQ_IMMEDIATE, 0});
 	if (status == ICEPATH_OK && end.receives && zmq_setsockopt(end.second.get(), ZMQ_SUBSCRIBE, "", 0))
@@ -173,14 +175,14 @@ int connect_socket(icepath_endpoint &end, const icepath_address &peer)
 	return zmq_connect(end.in->get(), where) ? failed(end, "zmq_connect") : ICEPATH_OK;
 }
 
-// What tells that messages go: there is room, as a socket has no queue to send to before the ends have shaken hands; of PubSub
+// The sign that messages will flow: room, because a socket has no queue to send to before the handshake; for PubSub,
 // the subscription, which stays in the socket unread.
 bool await_peer(icepath_endpoint &end, int limit_ms)
 {
 	return end.out->await(end.is(Pattern::PubSub) ? ZMQ_POLLIN : ZMQ_POLLOUT, limit_ms);
 }
 
-// Side 0 is the last to connect. Side 1 of PubSub awaits its subscriber before it sends, as that one isn't there yet.
+// Side 0 connects last. Side 1 of PubSub awaits its subscriber before it sends, because there is none yet.
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	int status = end->meet(*peer, 0);
@@ -195,7 +197,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return ICEPATH_OK;
 }
 
-// Makes a call that sleeps again where a signal interrupted it.
+// Makes a call, and sleeps again after a signal.
 template <class Call> int finish(icepath_endpoint &end, const char *what, Call call)
 {
 	while (!end.is_cancelled()) {
@@ -230,7 +232,7 @@ int put(icepath_endpoint &end, zmq_msg_t &filled, icepath_send &message)
 		if (message.call_ns == 0)
 			message.call_ns = now_ns;
 		if (sent >= 0)
-			return ICEPATH_OK; // it is the library's now
+			return ICEPATH_OK; // the library owns it now
 		const bool is_full = zmq_errno() == EAGAIN && !sleeps_within;
 		if ((is_full && end.out->await(ZMQ_POLLOUT, -1)) || zmq_errno() == EINTR)
 			continue;
@@ -302,7 +304,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return status;
 }
 
-// The high-water mark of an end, at which whoever fills the queue waits.
+// The high-water mark of an end, at which the sender waits.
 void granted(const icepath_endpoint *end, icepath_qos *qos)
 {
 	int mark = 0;

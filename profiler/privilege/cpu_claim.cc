@@ -40,14 +40,14 @@ Fd open_folder(const std::string &path)
 	return folder;
 }
 
-// Who has locked it; 0 where that can't be told: it has only just done so.
+// The process that has locked it; 0: unknown, because it locked it only just now.
 pid_t holder_in(const Fd &file)
 {
 	std::array<char, 16> text{};
 	return pread(file.get(), text.data(), text.size() - 1, 0) > 0 ? static_cast<pid_t>(std::atoi(text.data())) : 0;
 }
 
-// What was killed leaves a helper that ends soon after it, and holds the lock until then.
+// A killed icepath leaves a helper that ends soon afterwards, and holds the lock until then.
 bool has_ended(pid_t holder)
 {
 	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, holder, 0)));
@@ -59,13 +59,13 @@ constexpr int kPatienceMs = 5000, kLookEveryMs = 20;
 
 constexpr mode_t kMode = 0660; // for the group of all processes that may claim CPUs
 
-// Each of them has a user of its own.
+// Processes that may claim CPUs each have a user of their own.
 void give_to_group(const Fd &file)
 {
 	struct stat status{};
 	if (fstat(file.get(), &status) == 0 && status.st_uid == geteuid() &&
 		(fchown(file.get(), static_cast<uid_t>(-1), kOwnGroup) || fchmod(file.get(), kMode))) {
-		// Then another user's run can't open it, and is refused.
+		// If it fails, another user's run can't open the file, and is refused.
 	}
 }
 
@@ -80,7 +80,7 @@ Fd lock(const Fd &folder, const std::string &name, uint32_t cpu)
 {
 	for (int waited_ms = 0;;) {
 		Fd file(openat(folder.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kMode));
-		if (!file && errno == EACCES && waited_ms < kPatienceMs) { // made just now, and not yet given to the group
+		if (!file && errno == EACCES && waited_ms < kPatienceMs) { // just made, not given to the group yet
 			poll(nullptr, 0, kLookEveryMs);
 			waited_ms += kLookEveryMs;
 			continue;
@@ -103,7 +103,7 @@ Fd lock(const Fd &folder, const std::string &name, uint32_t cpu)
 							"wait until it has ended, or take other CPUs with --cpus",
 							holder > 0 ? fmt::format(" (pid {})", holder) : "", cpu));
 		}
-		// Its holder may have taken the file away between the two calls.
+		// Its holder may have removed the file between the two calls.
 		if (is_still_there(file, folder, name))
 			return file;
 	}
@@ -117,11 +117,11 @@ void make_claim_folder(const std::string &path)
 	const Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	struct stat status{};
 	if (!folder || fstat(folder.get(), &status) || status.st_uid != 0 || (status.st_mode & S_IWOTH) != 0)
-		return; // not to be trusted, as the claim says
+		return; // untrusted: CpuClaim reports it
 	if (fchown(folder.get(), 0, kOwnGroup) || fchmod(folder.get(), 0770))
 		return;
 	std::error_code none;
-	for (const auto &entry : std::filesystem::directory_iterator(path, none)) // of a plain root's run that was killed
+	for (const auto &entry : std::filesystem::directory_iterator(path, none)) // left by a killed plain root's run
 		give_to_group(Fd(openat(folder.get(), entry.path().filename().c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC)));
 }
 
@@ -135,7 +135,7 @@ CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder, const std::string &
 			std::string name = fmt::format("cpu-{}", cpu);
 			Fd file = lock(folder_, name, cpu);
 			if (ftruncate(file.get(), 0) || pwrite(file.get(), text.data(), text.size(), 0) < 0) {
-				// Then others aren't told who has it.
+				// If it fails, other runs can't report the holder.
 			}
 			locks_.emplace_back(std::move(name), std::move(file));
 		}
@@ -150,7 +150,7 @@ CpuClaim::~CpuClaim() { let_go(); }
 void CpuClaim::let_go()
 {
 	for (const auto &[name, file] : locks_)
-		unlinkat(folder_.get(), name.c_str(), 0); // before the lock goes: it is nobody else's yet
+		unlinkat(folder_.get(), name.c_str(), 0); // before the lock is released: nobody else can hold it yet
 	locks_.clear();
 }
 

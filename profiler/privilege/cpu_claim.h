@@ -15,8 +15,8 @@ namespace icepath::privilege {
 
 inline constexpr const char *kClaimFolder = "/run/icepath";
 
-// As root, once for a machine's /run: makes the folder of the locks, in which only root and the group of its processes (rights.h) may
-// write. Where it can't, CpuClaim says so.
+// As root, once for a machine's /run: makes the folder of locks, in which only root and the group of icepath's
+// processes (rights.h) may write. CpuClaim reports a failure.
 void make_claim_folder(const std::string &folder = kClaimFolder);
 
 // There is no folder for locks: two runs on one CPU wouldn't know of each other.
@@ -25,25 +25,25 @@ public:
 	using Failure::Failure;
 };
 
-// Holds CPUs against every other icepath that has the same /run, as long as it lives. Each CPU is a lock (flock(2)) on a file in a folder
-// where no user may write, so that none can take a CPU from icepath or keep it. A lock goes with the process, whatever kills it; its
-// file goes where nothing kills that, and else means nothing.
+// Holds CPUs against every other icepath with the same /run, for its lifetime. Each CPU is a lock (flock(2)) on a file
+// in a folder where no user may write, so that no user can take or keep a CPU. A lock ends with its process, whatever
+// kills it. The file is removed unless the process is killed, and means nothing without its lock.
 class CpuClaim {
 public:
-	// `holder` is the process that others are told of. Throws Failure(MachineCannot): a CPU is another's, whose process it names;
-	// NoClaims: the folder can't be had, or not be trusted. Then nothing is held.
+	// Other runs report `holder`. Throws Failure(MachineCannot), which names the process that holds one of the CPUs, or
+	// NoClaims: the folder is missing or untrusted. Then nothing is held.
 	CpuClaim(std::vector<uint32_t> cpus, pid_t holder, const std::string &folder = kClaimFolder);
 	~CpuClaim();
 	CpuClaim(const CpuClaim &) = delete;
 	CpuClaim &operator=(const CpuClaim &) = delete;
 
-	int folder() const { return folder_.get(); } // in which it removes its files at its end
+	int folder() const { return folder_.get(); } // the destructor removes files in it
 
 private:
 	void let_go();
 
 	Fd folder_;
-	std::vector<std::pair<std::string, Fd>> locks_; // by the file's name
+	std::vector<std::pair<std::string, Fd>> locks_; // by file name
 };
 
 } // namespace icepath::privilege

@@ -24,7 +24,7 @@ constexpr int kCalls[] = {
 	// Files of /proc and /sys; open() only reads, see below
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(_llseek), SCMP_SYS(fstat),
 	SCMP_SYS(fstat64), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64), SCMP_SYS(statx),
-	// What it prints last
+	// Last messages
 	SCMP_SYS(write), SCMP_SYS(writev),
 	// Memory, time, the end
 	SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(futex), SCMP_SYS(clock_gettime),
@@ -46,7 +46,7 @@ public:
 	Filter(const Filter &) = delete;
 	Filter &operator=(const Filter &) = delete;
 
-	// What this architecture doesn't have is taken as well.
+	// Calls that this architecture lacks are accepted.
 	void allow(int call) { check(seccomp_rule_add(filter_, SCMP_ACT_ALLOW, call, 0)); }
 	void allow(int call, scmp_arg_cmp where) { check(seccomp_rule_add(filter_, SCMP_ACT_ALLOW, call, 1, where)); }
 	void allow_each(int call, unsigned argument, std::initializer_list<uint64_t> values)
@@ -76,7 +76,7 @@ void allow_capturing_calls_only(const Attaching &attaching)
 	Filter filter;
 	for (const int call : kCalls)
 		filter.allow(call);
-	// No BPF_PROG_LOAD, no other process's programs and maps by their numbers.
+	// No BPF_PROG_LOAD, and no access to other processes' programs and maps by id.
 	filter.allow_each(SCMP_SYS(bpf), 0,
 					  {BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_RAW_TRACEPOINT_OPEN,
 					   BPF_LINK_CREATE, BPF_OBJ_GET_INFO_BY_FD});
@@ -89,7 +89,7 @@ void allow_capturing_calls_only(const Attaching &attaching)
 		filter.allow_each(SCMP_SYS(unlinkat), 0, {static_cast<uint64_t>(attaching.lock_folder)});
 	filter.allow_each(SCMP_SYS(tgkill), 0, {static_cast<uint64_t>(getpid())}); // abort()
 	if (kAddressSanitizer)
-		filter.allow(SCMP_SYS(sigaltstack)); // at each exception
+		filter.allow(SCMP_SYS(sigaltstack)); // called at each exception
 	constexpr uint64_t kWrites = O_ACCMODE | O_CREAT | O_TRUNC;
 	filter.allow(SCMP_SYS(openat), SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY));
 	filter.allow(SCMP_SYS(open), SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY));

@@ -31,7 +31,7 @@ uid_t number_in(const char *variable, const char *text)
 	return number;
 }
 
-// doas(1) gives the name alone.
+// doas(1) passes only the name.
 uid_t user_named(const char *variable, const char *name)
 {
 	const passwd *entry = getpwnam(name);
@@ -107,7 +107,7 @@ void become(const Identity &user)
 	must(setgroups(user.groups.size(), user.groups.data()) == 0, "setgroups");
 	must(setresgid(user.gid, user.gid, user.gid) == 0, "setresgid");
 	must(setresuid(user.uid, user.uid, user.uid) == 0, "setresuid");
-	limit_capabilities({}); // only a change from 0 takes them: capabilities(7)
+	limit_capabilities({}); // capabilities go only with a change from 0: capabilities(7)
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 	if (setresuid(0, 0, 0) == 0)
 		throw Failure(ExitCode::Internal, "root could be had back after giving it up: refusing to run");

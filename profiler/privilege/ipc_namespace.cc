@@ -14,7 +14,7 @@
 namespace icepath::privilege {
 namespace {
 
-// A new namespace begins with the kernel's defaults; a benchmark is about the machine as its owner has set it up.
+// A new namespace starts with the kernel's defaults, but a benchmark measures the machine as its owner has set it up.
 constexpr std::array<const char *, 8> kLimits = {
 	"/proc/sys/kernel/msgmax",         "/proc/sys/kernel/msgmnb",
 	"/proc/sys/kernel/msgmni",         "/proc/sys/fs/mqueue/queues_max",
@@ -49,7 +49,7 @@ std::optional<std::string> enter_own_ipc_namespace()
 						   "behind (ipcs -q lists them, ipcrm -q removes one)",
 						   std::strerror(errno));
 	std::string others;
-	// An empty value: the kernel doesn't have that limit.
+	// An empty value: the kernel has no such limit.
 	for (const auto &[path, value] : host)
 		if (!value.empty() && read_limit(path) != value && !write_limit(path, value))
 			others += fmt::format("{}{} (here {}, on the host {})", others.empty() ? "" : ", ", path, read_limit(path),

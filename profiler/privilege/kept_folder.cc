@@ -21,13 +21,13 @@ namespace icepath::privilege {
 namespace {
 
 constexpr int kAnswerMs = 10'000;
-constexpr size_t kMostOpen = 64; // files that were begun and neither kept nor dropped
+constexpr size_t kMostOpen = 64; // files begun, but neither kept nor dropped
 
 enum Kind : uint32_t { Begin, Keep, Drop };
 
 struct Request {
 	uint32_t kind;
-	std::array<char, 256> name; // ends with 0
+	std::array<char, 256> name; // NUL-terminated
 };
 
 struct Reply {
@@ -61,7 +61,7 @@ public:
 			unlinkat(folder_.get(), partial.c_str(), 0);
 	}
 
-	// The errno of what failed, or 0; `made`: of Begin.
+	// Returns errno, or 0. `made`: the file that Begin opened.
 	int answer(const Request &request, Fd &made)
 	{
 		const std::string name(request.name.data(), strnlen(request.name.data(), request.name.size()));
@@ -99,13 +99,13 @@ private:
 
 	Fd folder_;
 	int why_no_folder_ = 0;
-	std::map<std::string, std::string> begun_; // by name: what it is called until it is kept
+	std::map<std::string, std::string> begun_; // final names, and the temporary names until then
 };
 
 void serve(int socket, const std::string &path)
 {
 	Keeper keeper(path);
-	keep_as_root({CAP_DAC_OVERRIDE}); // the folder may be another's
+	keep_as_root({CAP_DAC_OVERRIDE}); // the folder may belong to another user
 	Request request{};
 	for (std::vector<Fd> none; channel::receive(socket, &request, sizeof request, none); none.clear()) {
 		Fd made;
@@ -118,7 +118,7 @@ void serve(int socket, const std::string &path)
 } // namespace
 
 KeptFolder::KeptFolder(const std::string &path)
-	: path_(path), process_("icepath-files", Identity(), std::nullopt, // it stays root, whose the files are
+	: path_(path), process_("icepath-files", Identity(), std::nullopt, // stays root, which owns the files
 							[&path](int socket, pid_t) { serve(socket, path); })
 {}
 
@@ -130,7 +130,7 @@ void KeptFolder::drop(const std::string &name)
 	try {
 		ask(Drop, name);
 	} catch (const Failure &) {
-		// It removes what it has begun when it ends, too.
+		// It also removes unfinished files when it ends.
 	}
 }
 

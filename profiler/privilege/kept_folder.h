@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A folder that root named, for a process that gives root up before it reads a stranger's file and then writes what it read there.
+// A folder that root named, for a process that gives root up, then writes data from a stranger's file.
 #include <string>
 
 #include "profiler/privilege/root_process.h"
 
 namespace icepath::privilege {
 
-// Its process keeps root, and of root's capabilities the one to write in another's folder. It makes new files in that folder, whose names it is
-// asked for, and gives each its name when it is whole; it sees nothing of what is written. A name is of letters, digits, '.', '-' and '_', doesn't
-// begin with '.', and ends as files of reports do. So who was taken over while reading can make and replace such files there, and nothing else.
+// Its process stays root, with the single capability to write in another user's folder. It makes new files of requested
+// names in that folder, and gives each its name when it is complete; it never sees the contents. A name has only
+// letters, digits, '.', '-' and '_', doesn't begin with '.', and ends as report files do. So a process that was taken
+// over while reading can make and replace such files there, and nothing else.
 class KeptFolder {
 public:
-	// Makes the folder where it isn't there. Throws Failure(MachineCannot) where no process can be begun.
+	// Makes the folder if it doesn't exist. Throws Failure(MachineCannot) if no process can be started.
 	explicit KeptFolder(const std::string &path);
 
-	// A new file that nobody else can know, to be written. Throws Failure(Usage) that says why not.
+	// A new file to write, with a name that nobody else can guess. Throws Failure(Usage) with the reason.
 	Fd begin(const std::string &name);
-	void keep(const std::string &name); // gives it its name; what had it is replaced. Throws likewise
+	void keep(const std::string &name); // gives it its name, and replaces a file of that name. Throws likewise
 	void drop(const std::string &name); // removes it
 
 private:

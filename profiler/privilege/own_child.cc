@@ -14,7 +14,7 @@
 namespace icepath::privilege {
 namespace {
 
-// A field of a file under /proc that holds one number after its name.
+// The number in a named field of a file under /proc.
 std::optional<int64_t> proc_field(const std::string &path, std::string_view field)
 {
 	std::ifstream file(path);
@@ -32,16 +32,16 @@ std::optional<int64_t> proc_field(const std::string &path, std::string_view fiel
 
 std::optional<pid_t> pid_of(int fd)
 {
-	// pidfd_show_fdinfo(); no other kind of file has the line.
+	// pidfd_show_fdinfo(); no other kind of file has this line.
 	const auto pid = proc_field(fmt::format("/proc/self/fdinfo/{}", fd), "Pid:");
 	return pid ? std::optional(static_cast<pid_t>(*pid)) : std::nullopt;
 }
 
 pid_t check_own_child(int pidfd, pid_t icepath, uid_t user)
 {
-	// A child of icepath's keeps its number until icepath reaps it, which it does only after closing the cell. That of a
-	// thread is free as soon as it has ended: whose pidfd still tells the number when all is read had it all along.
-	// A thread has its process's parent (copy_process, CLONE_THREAD).
+	// A child keeps its process id until icepath reaps it, which happens only after the cell is closed. A thread's id
+	// is free as soon as it ends: if its pidfd still reports the id after everything was read, the thread had it all
+	// along. A thread has its process's parent (copy_process, CLONE_THREAD).
 	const auto pid = pid_of(pidfd);
 	const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
 	if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath || proc_field(status, "Uid:") != int64_t{user} ||

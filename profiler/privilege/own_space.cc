@@ -30,8 +30,8 @@ constexpr std::array<const char *, 2> kEmptied = {"/tmp", "/dev/shm"};
 
 bool make_all_private() { return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0; }
 
-// So that nobody outside sees what is mounted here. In a chroot whose root is no mount that is said of the namespace's own root, to which
-// setns(2) leads.
+// So that mounts made here stay invisible outside. In a chroot whose root isn't a mount point, this applies to the
+// namespace's own root, to which setns(2) leads.
 void make_mounts_private()
 {
 	if (make_all_private())
@@ -52,7 +52,7 @@ bool below_emptied(const fs::path &path)
 	return std::ranges::any_of(kEmptied, [&](const char *folder) { return is_within(path, folder); });
 }
 
-// In what was emptied, where nobody else could put a link.
+// Within an emptied folder, where nobody else could put a link.
 Fd make_place(const fs::path &path)
 {
 	const auto *const emptied =
@@ -92,7 +92,7 @@ std::vector<Kept> open_kept(const std::vector<std::string> &folders)
 	for (const fs::path &path : paths) {
 		if (std::ranges::any_of(paths, [&](const fs::path &other) { return is_within(path, other); }))
 			continue;
-		// A link that was put there since is refused.
+		// Refuses a link that was put there since.
 		open_how how{};
 		how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 		how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;

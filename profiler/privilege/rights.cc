@@ -43,7 +43,7 @@ bool proc_hides_processes()
 	return false;
 }
 
-// By executing a program, or in any other way.
+// Prevents gaining other privileges, by executing a program or in any other way.
 void gain_nothing_but(const Capabilities &kept)
 {
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
@@ -80,26 +80,26 @@ void limit_capabilities(const Capabilities &kept)
 
 void keep_only(const Rights &kept, const Identity &user, pid_t icepath)
 {
-	setsid(); // fails only where it leads one already
+	setsid(); // fails only if this process leads a session already
 	must(chdir("/") == 0, "chdir");
 	must(clearenv() == 0, "clearenv");
 	const rlimit no_core{0, 0};
 	must(setrlimit(RLIMIT_CORE, &no_core) == 0, "setrlimit");
 	gain_nothing_but(kept.capabilities);
-	must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0, "keepcaps"); // from 0 to another user all would be lost
+	must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0, "keepcaps"); // a change from 0 to another user would clear them
 	const std::vector<gid_t> groups = kept.becomes_user ? user.groups : std::vector<gid_t>();
 	must(setgroups(groups.size(), groups.data()) == 0, "setgroups");
 	must(setresgid(kept.becomes_user ? user.gid : kOwnGroup, kOwnGroup, kOwnGroup) == 0, "setresgid");
 	const uid_t own = kOwnGroup + 1 + static_cast<uid_t>(getpid());
-	const uid_t real = user.uid == 0 ? own : user.uid; // 0 could be had back, and root may end it anyway
+	const uid_t real = user.uid == 0 ? own : user.uid; // 0 could be regained, and root may end it anyway
 	must(setresuid(real, own, own) == 0, "setresuid");
 	must(prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) == 0, "keepcaps");
 	limit_capabilities(kept.capabilities);
 	must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "dumpable");
-	// Last, as a change of the user takes it back.
+	// Last, because a change of user resets it.
 	must(prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0) == 0, "pdeathsig");
 	if (getppid() != icepath)
-		_exit(0); // it has ended meanwhile
+		_exit(0); // icepath ended meanwhile
 }
 
 void become_real_user()
@@ -113,13 +113,14 @@ void become_real_user()
 Rights for_loading()
 {
 	Capabilities needed = for_capturing(true);
-	needed.push_back(CAP_SYSLOG); // addresses in /proc/kallsyms, by which kprobes are found
+	needed.push_back(CAP_SYSLOG); // addresses in /proc/kallsyms, to find kprobes
 	return {needed};
 }
 
 Capabilities for_capturing(bool kprobes)
 {
-	// Since Linux 5.8 BPF and PERFMON together load tracing programs and open their events (bpf_token_capable(), perfmon_capable()).
+	// Since Linux 5.8, BPF and PERFMON together load tracing programs and open their events (bpf_token_capable(),
+	// perfmon_capable()).
 	Capabilities needed = {CAP_BPF, CAP_PERFMON};
 	if (proc_hides_processes())
 		needed.push_back(CAP_SYS_PTRACE); // /proc/PID/status of a worker

@@ -52,13 +52,13 @@ Helper::Helper(const Identity &user)
 	: process_("icepath-helper", user, for_loading(),
 			   [uid = user_of_traced(user)](int socket, pid_t icepath) { serve(socket, icepath, uid); })
 {
-	make_claim_folder(); // for claim(), by which nobody is root any more
+	make_claim_folder(); // for claim(), when nobody is root any more
 }
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
 	HelperReply reply{};
-	// Attaching waits for RCU grace periods; loading tries and verifies some thirty programs, on slow machines in half a minute.
+	// Attaching waits for RCU grace periods. Loading verifies some thirty programs: up to half a minute.
 	const int timeout_ms = request.kind == HelperRequestKind::Load ? 120'000 : 10'000;
 	if (!channel::send(process_.socket(), &request, sizeof(request), fds) ||
 		!channel::receive(process_.socket(), &reply, sizeof(reply), received, timeout_ms))

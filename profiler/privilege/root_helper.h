@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The root helper: a process of icepath that keeps root while a run goes on. It is forked before privileges are
-// dropped, holds the capture, pins workers, and answers the requests below over a socket pair, one reply each.
+// The root helper: a process of icepath that keeps some of root's rights during a run. It is forked before icepath
+// drops privileges, holds the capture, marks workers, and answers each request below over a socket pair.
 //
-// What it believes: nothing. A worker is named by a pidfd, and taken only if it is a child of the icepath that forked the
-// helper, or a thread of such a child, and runs as the invoking user. It opens no path that a request names, and takes no descriptor
-// whose closing might keep it. It ends when the socket closes or when that icepath has ended, and its BPF programs with it. Of root it
-// keeps what capturing needs (helper_rights.h).
+// It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that forked the
+// helper, or a thread of such a child, and runs as the invoking user. The helper opens no path from a request, and
+// accepts no descriptor whose closing might block. It ends when the socket closes or that icepath has ended, and its
+// BPF programs with it. It keeps only the rights that capturing needs (rights.h).
 #include <sys/types.h>
 
 #include <array>
@@ -25,21 +25,21 @@
 namespace icepath::privilege {
 
 inline constexpr size_t kMaxWorkers = 1024; // at a time
-inline constexpr size_t kMaxBlockWorkers = 65; // of one block
+inline constexpr size_t kMaxBlockWorkers = 65; // in one block
 inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	Load, // cpus, records_per_slot; replies with the maps of the slots and of how far they are filled
-	// fd: pidfd of a process, whose main thread it is, or of a thread. Replies with its number, which may be that of one which has
-	// ended
+	Load, // cpus, records_per_slot; replies with the maps of the slots and of their fill levels
+	// fd: pidfd of a process, for its main thread, or of a thread. Replies with a worker number, perhaps one of a
+	// worker that has ended.
 	AddWorker,
 	AddSocket, // fd: socket; key
-	// fd: pidfd of a process with one thread, whose threads to come are followed as well; key: the family that it joins, 0: a new
-	// one. Replies with its family
+	// fd: pidfd of a process with one thread, whose future threads are followed too; key: the family to join, 0: a new
+	// one. Replies with the family.
 	Follow,
 	Attach, // probes
-	BeginBlock, // workers: numbers; families; looks
+	BeginBlock, // worker numbers; families; looks
 	EndBlock,
 	Claim, // before Load; cpus: held against every other icepath until the helper ends
 };
@@ -56,18 +56,18 @@ struct HelperRequest {
 	std::array<uint32_t, kMaxBlockWorkers> workers;
 	uint32_t family_count;
 	std::array<uint32_t, kMaxBlockWorkers + kMaxBlockDaemons> families;
-	uint32_t looks; // not 0: for skipped programs, now and then in the block, and not at its end alone
+	uint32_t looks; // not 0: checks for skipped programs during the block too, not only at its end
 };
 
-// What became of a probe, as capture::Trial has it.
+// The outcome for a probe, as in capture::Trial.
 struct ProbeChoice {
-	uint32_t candidate; // index into the probe's candidates, where it works
+	uint32_t candidate; // index of the working candidate
 	std::array<char, 512> why_not; // of several candidates, with the verifier's words
 };
 
 struct HelperReply {
 	int32_t exit_code; // 0: done
-	std::array<char, 384> message; // why not; Claim: also where it is done without
+	std::array<char, 384> message; // the reason; Claim: also the reason for doing without
 	uint32_t worker; // AddWorker; Follow: the family
 	uint32_t slot_bytes, slot_count; // Load
 	capture::ProbeSet available; // Load, Attach
@@ -76,23 +76,24 @@ struct HelperReply {
 	std::array<capture::SkippedPrograms, capture::kMostSkipTimes> skipped;
 };
 
-// The helper as icepath sees it. One thread. Every call throws Failure with the helper's sentence; where the helper doesn't answer
-// it throws HelperDied.
+// The helper doesn't answer.
 class HelperDied : public Failure {
 public:
 	HelperDied() : Failure(ExitCode::MachineCannot, "the root helper died: no probes from here on") {}
 	// It doesn't answer and can't be ended either, so its probes may still be attached.
 	explicit HelperDied(pid_t stuck);
-	// Whether nothing that is measured from now on is known to be free of probes.
+	// Whether later measurements may include probes.
 	bool probes_may_be_attached() const { return stuck_; }
 
 private:
 	bool stuck_ = false;
 };
 
+// icepath's side of the helper. For one thread. Every call throws Failure with the helper's sentence, or HelperDied.
 class Helper {
 public:
-	// Forks the helper, which stays root; the caller then calls become(). Throws Failure(MachineCannot) without root.
+	// Forks the helper, which keeps the rights for loading probes; the caller then calls become(). Throws
+	// Failure(MachineCannot) without root.
 	explicit Helper(const Identity &user);
 
 	struct Loaded {
@@ -101,17 +102,17 @@ public:
 		capture::ProbeSet available = 0;
 		capture::Selection selection;
 	};
-	// Against every other icepath, until this one ends: see cpu_claim.h. Once, before load(). Returns why it isn't possible here, or
-	// nothing; throws where a CPU is another run's.
+	// Claims the CPUs against every other icepath, until the helper ends: see cpu_claim.h. Once, before load(). Returns
+	// why that isn't possible here, or nothing. Throws if another run holds one of the CPUs.
 	std::optional<std::string> claim(const std::vector<uint32_t> &cpus);
 	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
 	uint32_t add_worker(int pidfd);
 	void add_socket(int fd, uint64_t key);
 	uint32_t follow(int pidfd,
-					uint32_t family = 0); // 0: a new one; else one that it has told, whose process this one replaces
+					uint32_t family = 0); // 0: a new one; else a returned one, whose process this one replaces
 	capture::ProbeSet attach(capture::ProbeSet probes);
-	// At most kMaxBlockWorkers, and kMaxBlockDaemons families more. `looks`: in a block that lasts, the helper wakes ten times
-	// a second and looks for skipped programs, so that one doesn't spoil all of it.
+	// At most kMaxBlockWorkers workers, and kMaxBlockDaemons more families. `looks`: in a long block the helper wakes
+	// ten times a second and checks for skipped programs, so that one doesn't spoil the whole block.
 	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks);
 	std::vector<capture::SkippedPrograms> end_block();
 	pid_t pid() const { return process_.pid(); }
@@ -121,7 +122,7 @@ private:
 	RootProcess process_;
 };
 
-// The helper's own loop; returns when the socket closes.
+// The helper's main loop; returns when the socket closes or icepath ends.
 void serve(int socket, pid_t icepath, uid_t user);
 
 } // namespace icepath::privilege

@@ -21,18 +21,18 @@ namespace icepath::privilege {
 namespace {
 
 constexpr int kPatienceMs = 2000;
-constexpr int kBeginMs = 10'000; // an emulated CPU takes its time
+constexpr int kBeginMs = 10'000; // an emulated CPU is slow
 
-// What it says first: why it can't serve; empty: it does. Ends with 0.
+// Its first message: why it can't serve, NUL-terminated; empty: it can.
 using Beginning = std::array<char, 256>;
 
 [[noreturn]] void begin(int socket, const char *name, const Identity &user, const std::optional<Rights> &kept,
 						pid_t icepath, const std::function<void(int socket, pid_t icepath)> &serve)
 {
-	// Ends of other sockets among them: who keeps one open keeps its other end from closing.
+	// Including ends of other sockets: an end kept open would keep the peer from seeing it close.
 	if (!close_all_but({socket}))
 		_exit(1);
-	// A terminal's Ctrl-C or hang-up goes to the whole group: icepath decides when this one ends.
+	// A terminal's Ctrl-C or hang-up goes to the whole process group, but icepath decides when this process ends.
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -81,7 +81,7 @@ RootProcess::~RootProcess() { end(); }
 
 bool RootProcess::end()
 {
-	const int patience_ms = socket_ ? kPatienceMs : 0; // what hung once isn't waited for again
+	const int patience_ms = socket_ ? kPatienceMs : 0; // doesn't wait twice for a process that hung
 	socket_.reset();
 	for (const bool kill_it : {false, true}) {
 		if (pid_ <= 0)

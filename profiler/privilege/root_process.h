@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A process that keeps some of root's rights while icepath goes on without: forked before that gives root up, it serves one socket.
+// A process that keeps some of root's rights while icepath gives them up: forked before that, it serves one socket.
 #include <sys/types.h>
 
 #include <functional>
@@ -15,21 +15,21 @@ namespace icepath::privilege {
 
 class RootProcess {
 public:
-	// `name` is what ps(1) shows, and how sentences call it. `kept`: see keep_only(); nothing: all that icepath has, for a process that
-	// starts others as root's. `serve` runs in it, with its end of the socket and icepath's number, and returns when the socket closes or
-	// icepath has ended; no other descriptor of icepath's but the standard ones is open there. Throws Failure(MachineCannot), also
-	// where the rights can't be limited.
+	// `name`: for ps(1) and messages. `kept`: see keep_only(); nothing: all of icepath's rights, for a process that
+	// limits itself, or that starts workers as root. `serve` runs in the process, with its end of the socket and
+	// icepath's process id, and returns when the socket closes or icepath has ended; of icepath's descriptors, only the
+	// standard ones are open there. Throws Failure(MachineCannot), also if the rights can't be limited.
 	RootProcess(const char *name, const Identity &user, const std::optional<Rights> &kept,
 				const std::function<void(int socket, pid_t icepath)> &serve);
 	~RootProcess(); // end()
 	RootProcess(const RootProcess &) = delete;
 	RootProcess &operator=(const RootProcess &) = delete;
 
-	// Its socket is closed, which ends it unless it hangs for 2 s; then it is killed. True: it is gone.
+	// Closes the socket, which ends the process; if it hangs, kills it after 2 s. True: it is gone.
 	bool end();
 
 	int socket() const { return socket_.get(); }
-	pid_t pid() const { return pid_; } // -1: it is gone
+	pid_t pid() const { return pid_; } // -1: gone
 
 private:
 	Fd socket_, pidfd_;
@@ -37,7 +37,7 @@ private:
 	pid_t pid_ = -1;
 };
 
-// Closes every descriptor but the standard ones and these. False: errno says why.
+// Closes every descriptor but the standard ones and these. False with errno set.
 bool close_all_but(std::vector<int> kept);
 
 } // namespace icepath::privilege

@@ -27,13 +27,13 @@ constexpr int kAnswerMs = 10'000;
 
 struct Request {
 	enum class Kind : uint32_t {
-		Make, // words: folders to be kept, and their descriptors
-		Hand, // descriptors of the worker that is started next, and which numbers they have there
-		Start, // words: its arguments
+		Make, // words: kept folders, with their descriptors
+		Hand, // descriptors for the next worker, and their numbers there
+		Start, // words: the worker's arguments
 	} kind;
 	std::array<int, channel::kMaxFds> numbers;
 	uint32_t word_count;
-	std::array<char, 16384> words; // each ends with 0
+	std::array<char, 16384> words; // each NUL-terminated
 };
 
 struct Reply {
@@ -99,7 +99,7 @@ public:
 	}
 
 private:
-	// Whatever becomes of it, this process is the user afterwards.
+	// Whatever happens, this process is the user afterwards.
 	void make(const std::vector<std::string> &folders, std::vector<Fd> &opened)
 	{
 		errno = EALREADY;
@@ -122,7 +122,7 @@ private:
 		made_ = true;
 	}
 
-	// With the environment that icepath had, which is the workers'.
+	// With icepath's environment, for the workers.
 	void become_user() noexcept
 	{
 		if (user_.stays_root)
@@ -144,7 +144,7 @@ private:
 		errno = EINVAL;
 		must(made_, "a worker before the namespaces");
 		words.insert(words.begin(), worker_);
-		// A child of icepath's, as if that had forked it.
+		// A child of icepath, as if icepath had forked it.
 		const auto pid = static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, 0));
 		must(pid >= 0, "clone");
 		if (pid == 0)
@@ -161,7 +161,7 @@ private:
 		int highest = STDERR_FILENO;
 		for (const auto &[fd, number] : handed)
 			highest = std::max({highest, fd.get(), number});
-		std::vector<int> beyond; // so that no number is another's
+		std::vector<int> beyond; // so that no number collides
 		for (const auto &[fd, number] : handed)
 			beyond.push_back(fcntl(fd.get(), F_DUPFD_CLOEXEC, highest + 1));
 		for (size_t i = 0; i < handed.size(); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper's side: runs as root, so it checks everything that it is asked.
+// The helper's side: it has some of root's rights, so it checks every request.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -24,7 +24,7 @@
 namespace icepath::privilege {
 namespace {
 
-// Most blocks are over before the first look, which takes some 100 us of a CPU.
+// Most blocks end before the first look, which takes about 100 us of a CPU.
 constexpr int kFirstLookMs = 200, kLookEveryMs = 100;
 
 template <size_t N> void put(std::array<char, N> &field, std::string_view text)
@@ -45,8 +45,8 @@ bool has_ended(const Fd &pidfd)
 	return poll(&look, 1, 0) == 1;
 }
 
-// Whether closing it takes no time. That of a file, its file system decides, which may be a program of the user's (FUSE); that of a
-// socket, how long it lingers.
+// Whether closing it takes no time. For a file, its file system decides, which may be a user's program (FUSE); for a
+// socket, its linger time.
 bool closes_at_once(const Fd &fd)
 {
 	if (pid_of(fd.get()))
@@ -117,13 +117,13 @@ public:
 		return reply;
 	}
 
-	// All probes.
 	void detach() { capture_.reset(); }
 
-	// The next request is there, or the socket is closed. False: icepath has ended, whoever else may hold its end of the socket.
+	// Returns at the next request, or when the socket is closed. False: icepath has ended, even if another process
+	// holds its end of the socket.
 	bool await(int socket)
 	{
-		if (icepath_pidfd_.get() < 0) // it had ended before it could be watched
+		if (icepath_pidfd_.get() < 0) // ended before it could be watched
 			return false;
 		std::array<pollfd, 2> next = {pollfd{socket, POLLIN, 0}, pollfd{icepath_pidfd_.get(), POLLIN, 0}};
 		for (int wait_ms = kFirstLookMs;; wait_ms = kLookEveryMs) {
@@ -154,7 +154,7 @@ private:
 						 request.records_per_slot,
 						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
 											 : std::nullopt);
-		// The helper wakes between blocks and in long ones, and then elsewhere, where there is an elsewhere.
+		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {
 			return std::find(request.cpus.begin(), request.cpus.begin() + request.cpu_count, cpu) !=
@@ -193,7 +193,7 @@ private:
 		}
 	}
 
-	// One pidfd, of a child of icepath's, or of a thread of one, that runs as the invoking user.
+	// One pidfd, of a child of icepath or of a thread of one, that runs as the invoking user.
 	void check_is_ours(const std::vector<Fd> &fds) const
 	{
 		if (fds.size() != 1)
@@ -203,7 +203,7 @@ private:
 
 	uint32_t add_worker(std::vector<Fd> &fds)
 	{
-		// Cells are opened anew in fresh processes: those that have ended make room.
+		// Cells are reopened in fresh processes: the ones that have ended make room.
 		const auto ended = std::ranges::find_if(workers_, has_ended);
 		if (ended == workers_.end() && workers_.size() >= kMaxWorkers)
 			throw Failure(ExitCode::Internal, "there are more workers than can be marked");
@@ -240,7 +240,7 @@ void serve(int socket, pid_t icepath, uid_t user)
 			if (!server.await(socket) || !channel::receive(socket, &request, sizeof(request), fds))
 				return;
 		} catch (const Failure &) {
-			return; // it may open no more files, so that it can't go on
+			return; // it can't open descriptors any more, so it can't go on
 		}
 		if (!std::ranges::all_of(fds, closes_at_once)) { // icepath sends none
 			server.detach();

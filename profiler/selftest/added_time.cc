@@ -64,7 +64,7 @@ BlockMeans means_of(const path::Observations &seen, const std::vector<path::Path
 
 bool goes_by(const path::Path &path, const path::Delivery &delivery, const std::vector<RelayStamps> &relays)
 {
-	const path::Segment *first = nullptr, *last = nullptr; // of the relay's user mode
+	const path::Segment *first = nullptr, *last = nullptr; // in the relay's user mode
 	for (const path::Segment &segment : path.segments) {
 		if (segment.hop > 2 || (segment.hop == 0 && segment.thread != delivery.sender) ||
 			(segment.hop == 2 && segment.thread != delivery.receiver))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run with injections recorded, as pairs of blocks: one without the injection and one with it, of the same round. A pure
+// The blocks of a run with injections, in pairs: one without and one with the injection, of the same round. A pure
 // function of the run directory.
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct BlockMeans {
 	std::array<std::array<double, model::kPartCount>, model::kLayerCount> layers_ns{}; // by layer and part
 	double named_ns = 0; // where the injection must land, and blamed on its culprit
 	uint64_t complete = 0, messages = 0;
-	uint64_t contradicted = 0; // of the complete ones: the stamps of the relay in between say something else
+	uint64_t contradicted = 0; // of the complete ones: the relay's stamps disagree
 };
 
 struct BlockPair {
@@ -30,15 +30,15 @@ struct BlockPair {
 BlockMeans means_of(const path::Observations &seen, const std::vector<path::Path> &paths, uint32_t sender,
 					const Injection &injection);
 
-// Whether a complete path goes from the sender by this relay and nobody else to the receiver, and the relay had the message for all
-// of the time between two of its stamps.
+// Whether a complete path leads from the sender through one of these relays, and no other, to the receiver, and its
+// time in the relay encloses exactly one pair of that relay's stamps.
 bool goes_by(const path::Path &path, const path::Delivery &delivery, const std::vector<RelayStamps> &relays);
 
-// Where in a run directory the relays' stamps are.
+// The folder of relays' stamps in a run directory.
 inline constexpr const char *kStampsFolder = "relay-stamps";
 
-// Of each injection its pairs. Cells 2i and 2i + 1 of the run are those of `measured[i]`, without and with it. Blocks with too
-// few complete paths for a mean are left out. Throws Failure as rundir::Reader does.
+// The pairs of each injection. The run's cells 2i and 2i + 1 are those of `measured[i]`, without and with it. Blocks
+// with too few complete paths for a mean are left out. Throws Failure as rundir::Reader does.
 std::vector<std::vector<BlockPair>> read_pairs(const std::string &run, const std::vector<const Injection *> &measured);
 
 } // namespace icepath::selftest

@@ -28,7 +28,7 @@ constexpr int kPatienceMs = 2000;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
-	// What keeps CPUs awake lasts as long as anybody has it open.
+	// CPUs are kept awake as long as any process has that descriptor open.
 	close_range(STDERR_FILENO + 1, static_cast<unsigned>(report) - 1, 0);
 	close_range(static_cast<unsigned>(report) + 1, ~0u, 0);
 	errno = 0;

@@ -12,8 +12,8 @@ namespace icepath::selftest {
 
 class Child {
 public:
-	// Forks; `name` is what reports call it, `work` never returns. On return it is pinned and `prepare` has been done in it, or
-	// Failure(MachineCannot) says what couldn't be.
+	// Forks. `name` appears in reports; `work` never returns. When the constructor returns, the process is pinned and
+	// `prepare` has run in it; otherwise it throws Failure(MachineCannot) with the failed step.
 	Child(const char *name, uint32_t cpu, const std::function<bool()> &prepare, const std::function<void()> &work);
 	~Child(); // ends it by its pidfd and reaps it
 	Child(const Child &) = delete;

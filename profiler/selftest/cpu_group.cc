@@ -40,7 +40,7 @@ bool write_to(const Fd &file, const std::string &text)
 	return write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// The first ones, which are more than there are: two.
+// Moves the first members that fit the buffer, which is enough: there are two.
 void move_members(const Fd &group, const Fd &to)
 {
 	const Fd members = open_in(group, kMembers, O_RDONLY);
@@ -67,7 +67,7 @@ CpuGroup::CpuGroup(uint64_t quota_us, uint64_t period_us)
 	if (!root_ || !home_members_)
 		throw Failure(ExitCode::MachineCannot, fmt::format("the control group {}{} can't be opened: {}",
 														   hierarchy_.path, home_, std::strerror(errno)));
-	(void)take_back_leftover_groups(); // those that can't be taken away disturb nobody
+	(void)take_back_leftover_groups(); // groups that can't be removed disturb nobody
 	make_folder();
 	try {
 		fork_keeper();
@@ -79,10 +79,12 @@ CpuGroup::CpuGroup(uint64_t quota_us, uint64_t period_us)
 	}
 }
 
-// Below the root of the hierarchy: a group of v2 that has processes, as this one's has, can have none with controllers below it.
+// Below the root of the hierarchy: a v2 group with processes, like this process's own, can't have groups with
+// controllers below it.
 void CpuGroup::make_folder()
 {
-	// Another selftest that begins may take it for a leftover until it is locked; one in another PID namespace may have the name.
+	// Another selftest may take it for a leftover until it is locked, and one in another PID namespace may have its
+	// name.
 	constexpr int kTries = 10;
 	for (int i = 0; i < kTries; i++) {
 		name_ = fmt::format("{}{}-{}", kGroupPrefix, getpid(), i);
@@ -133,12 +135,12 @@ void CpuGroup::fork_keeper()
 					  "what takes a control group away can't give up rights that it doesn't need");
 }
 
-// In the keeper.
+// Runs in the keeper.
 void CpuGroup::keep(int maker) const
 {
 	constexpr int kTryEveryMs = 5;
 	prctl(PR_SET_NAME, "icepath-group");
-	// The lock is the maker's alone: whoever finds it open takes the group away in the keeper's place, if that is killed, too.
+	// Only the maker holds the lock: if the keeper is killed too, the next selftest removes the unlocked group.
 	const Fd folder = open_in(root_, name_.c_str(), O_RDONLY | O_DIRECTORY);
 	privilege::close_all_but({maker, root_.get(), folder.get(), home_members_.get()});
 	try {
@@ -156,7 +158,7 @@ void CpuGroup::keep(int maker) const
 		move_members(folder, home_members_);
 		if (unlinkat(root_.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
 			break;
-		poll(nullptr, 0, kTryEveryMs); // who has just been reaped may still be leaving
+		poll(nullptr, 0, kTryEveryMs); // a process just reaped may still be leaving
 	}
 	_exit(0);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A control group that may use so much CPU time in each period. Root makes it; who has given root up by then can use it, as all that
-// takes is open. Who takes it away is a process of its own (its keeper): that stays user 0, can do little (injector_rights.h), is
-// asked nothing, and waits for the end of the process that made the group, whatever ends it.
+// A control group with limited CPU time per period. Root makes it; it stays usable after giving up root, because every
+// file that it needs is open. Its keeper, a separate process, removes it: it stays user 0, has few rights
+// (injector_rights.h), takes no requests, and waits for the end of the process that made the group, however that ends.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -15,13 +15,14 @@ namespace icepath::selftest {
 
 class CpuGroup {
 public:
-	// Throws Failure(MachineCannot) with what is missing. Groups that dead selftests left are taken away first.
+	// Removes groups that dead selftests left. Throws Failure(MachineCannot) with what is missing.
 	CpuGroup(uint64_t quota_us, uint64_t period_us);
-	~CpuGroup(); // gone with everybody back where they were, or within 5 s if somebody in it is slow to end
+	~CpuGroup(); // removes the group, within 5 s, and moves its processes back
 	CpuGroup(const CpuGroup &) = delete;
 	CpuGroup &operator=(const CpuGroup &) = delete;
 
-	// A process of the group in which this one was when it made the group, so that it can be put back. Throws Failure(MachineCannot).
+	// Adds a process of the group in which this one made the CpuGroup, so that it can be moved back. Throws
+	// Failure(MachineCannot).
 	void add(pid_t process);
 	void put_all_back() noexcept;
 
@@ -33,10 +34,10 @@ private:
 	[[noreturn]] void keep(int maker) const;
 
 	const CpuHierarchy hierarchy_;
-	const std::string home_; // the group of this process
+	const std::string home_; // this process's group
 	std::string name_;
-	Fd root_, folder_; // `folder_` is locked as long as this process lives
-	Fd members_, home_members_; // to be written to
+	Fd root_, folder_; // `folder_` is locked while this process lives
+	Fd members_, home_members_; // open for writing
 	Fd keeper_waits_for_, keeper_pidfd_;
 	pid_t keeper_ = -1;
 };

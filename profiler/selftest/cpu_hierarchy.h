@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where control groups are that limit CPU time, and which of them are the selftest's.
+// Where control groups that limit CPU time are, and which of them are the selftest's.
 #include <sys/types.h>
 
 #include <string>
@@ -8,17 +8,17 @@
 namespace icepath::selftest {
 
 struct CpuHierarchy {
-	std::string path; // where it is mounted
+	std::string path; // mount point
 	bool v2 = false;
 };
 
 // cgroup v2 or v1, whichever has the cpu controller. Throws Failure(MachineCannot).
 CpuHierarchy find_cpu_hierarchy();
 
-// As /proc/PID/cgroup tells it, from the hierarchy's root on. Empty: the process has ended.
+// From /proc/PID/cgroup, relative to the hierarchy's root. Empty: the process has ended.
 std::string group_of(pid_t process, const CpuHierarchy &hierarchy);
 
-// The groups of selftests begin with it. Whose directory nobody has locked (flock(2)) is one of a dead selftest.
+// Prefix of selftests' groups. A group whose directory isn't locked (flock(2)) was left by a dead selftest.
 inline constexpr const char *kGroupPrefix = "icepath-selftest-";
 
 } // namespace icepath::selftest

@@ -19,7 +19,7 @@ public:
 		if (const cpuset::Problem problem = awake_.let_go())
 			throw Failure(ExitCode::MachineCannot, *problem);
 	}
-	~DeepIdle() override { (void)awake_.hold(); } // which it could a moment ago
+	~DeepIdle() override { (void)awake_.hold(); } // which worked a moment ago
 
 private:
 	cpuset::KeptAwake &awake_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// CPUs may idle as deeply as they like, in blocks between others in which they mayn't.
+// Allows CPUs to idle deeply, in blocks between others in which they are kept awake.
 #include "profiler/selftest/injector.h"
 
 namespace icepath::selftest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Packets are late behind the loopback device, in the network namespace of the measured processes.
+// Delays packets behind the loopback device, in the network namespace of the measured processes.
 #include "profiler/channel.h"
 #include "profiler/selftest/injector.h"
 
@@ -8,7 +8,7 @@ namespace icepath::selftest {
 
 struct LoopbackDelay {
 	Fd program;
-	bool takes_a_filter = false; // a device's, since the kernel has no links (loopback_program.h)
+	bool takes_a_filter = false; // on a device, because the kernel has no links (loopback_program.h)
 };
 
 LoopbackDelay load_device_delay(); // as root. Throws Failure(MachineCannot)

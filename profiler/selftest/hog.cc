@@ -14,10 +14,10 @@
 namespace icepath::selftest {
 namespace {
 
-// Below the share that the kernel leaves to other tasks (sched_rt_runtime_us, 95 %), which would end it for a while.
+// Below the kernel's limit for real-time tasks (sched_rt_runtime_us, 95 %), which would suspend it for a while.
 constexpr uint64_t kRunsNs = 1'500'000;
 constexpr uint64_t kSleepsNs = 500'000;
-// By the default policy who slept comes before who ran, unless the latter weighs more: 87 times as much.
+// By default, a task that slept precedes one that ran, unless the latter weighs more: here 87 times as much.
 constexpr int kHeaviest = -20;
 
 class Hog : public Effect {

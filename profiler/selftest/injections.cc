@@ -16,14 +16,14 @@ using model::Part;
 
 constexpr uint64_t kUs = 1000, kMs = 1'000'000;
 
-// One message in flight at a time, so that no delay passes itself on to the next message as queueing.
+// One message in flight at a time, so that no delay propagates to the next message as queueing.
 constexpr double kAlone = 400;
 constexpr double kAloneAmongThrottled = 200, kAloneAmongSleepers = 100;
 
-// Of two messages that are sent at once the second one waits for a receiver that is busy with the first.
+// Of two messages sent at once, the second waits while the receiver is busy with the first.
 constexpr Burst kTwoAtOnce = {2, 4 * kMs};
 
-// Where the time of who could run and had no CPU may be: it depends on what it was about to do.
+// The layers for the time of a runnable thread without a CPU; which one depends on what it was about to do.
 const std::vector<Landing> kNoCpu = {{Layer::Runqueue}, {Layer::Preempted}, {Layer::Queue, Part::Preempted}};
 
 const std::vector<Injection> kAll = {
@@ -131,7 +131,7 @@ const std::vector<Injection> kAll = {
 	 false,
 	 true,
 	 "",
-	 "sk_data_ready"}, // which other end of a connection the bytes come to
+	 "sk_data_ready"}, // finds the other end of a connection, to which the bytes come
 	{"interrupt-storm",
 	 "interrupts of 1.6 ms, one every 5 ms, on the CPU of a sender that computes before it sends",
 	 {"selftest/work", kAlone},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The delays that `icepath selftest` knows: what each is, in which cells it is put, and where its time must be found. The one
-// definition: the injectors, the matrix and the command take their names from here.
+// The delays of `icepath selftest`: what each is, in which cells it is injected, and where its time must be found. The
+// only definition: the injectors, the matrix and the command take their names from here.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace icepath::selftest {
 
-// What the workers put in themselves.
+// Delays that the workers inject themselves.
 struct Delays {
 	uint64_t sender_user_ns = 0, receiver_busy_ns = 0; // model::Levels
 };
@@ -23,18 +23,18 @@ struct Burst {
 
 struct Landing {
 	model::Layer layer;
-	std::optional<model::Part> part{}; // none: all of the layer
+	std::optional<model::Part> part{}; // none: the whole layer
 };
 
-// What is measured with it and without it.
+// The traffic that is measured with and without the injection.
 struct Traffic {
 	const char *target;
-	double rate_hz = 0; // one way
-	std::optional<Burst> burst{}; // instead
-	const char *target_without = nullptr; // the same one
-	// Its workers run by SCHED_FIFO, so that no task but those of the kernel and of the injection takes their CPUs.
+	double rate_hz = 0; // per direction
+	std::optional<Burst> burst{}; // instead of a rate
+	const char *target_without = nullptr; // NULL: `target`
+	// The workers run with SCHED_FIFO, so that only tasks of the kernel and of the injection take their CPUs.
 	bool shielded = true;
-	// A task that gives way to all others keeps the sender's CPU from idling, without the injection and with it.
+	// A task that yields to all others keeps the sender's CPU from idling, with and without the injection.
 	bool sender_awake = false;
 };
 
@@ -44,23 +44,23 @@ struct Injection {
 	Traffic traffic;
 	Delays without, with;
 	std::vector<Landing> lands; // where the difference must be found
-	// Who must be named for it, as reports name culprits; empty: nobody is to blame.
+	// The culprit that must be named, as in reports; empty: none.
 	const char *culprit = "";
-	// Whether, instead, the injector of its name (injector.h) puts it into the blocks with it.
+	// Injected from outside, in its blocks, by the injector of its name (injector.h), instead of by the workers.
 	bool from_outside = false;
-	// Whether a relay of the project's own stamps each message that it hands on (relay_stamps.h).
+	// A relay of the project's own stamps each message that it passes on (relay_stamps.h).
 	bool stamped_relay = false;
-	// Why it may add nothing here; empty: where it is put in, it adds something.
+	// Why it may add nothing here; empty: it adds something wherever it is injected.
 	const char *why_nothing = "";
-	// The probe without which no path of its messages can be told; empty: none.
+	// The probe without which its messages' paths are unknown; empty: none.
 	const char *needs_probe = "";
 };
 
 const std::vector<Injection> &injections();
 
-inline constexpr const char *kDeepIdle = "deep-idle"; // the one that CPUs aren't kept awake for
+inline constexpr const char *kDeepIdle = "deep-idle"; // the one during which CPUs aren't kept awake
 
-// Those of the names, in the table's order; all of them without names. Throws Failure(Usage) where there is no such name.
+// The named injections, in the table's order; all without names. Throws Failure(Usage) for an unknown name.
 std::vector<const Injection *> injections_named(const std::vector<std::string> &names);
 
 bool lands_in(const Injection &injection, model::Layer layer, model::Part part);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is done to a cell from outside, by a process with some of root's rights. All of it ends with the object, and with the process
-// however that one ends. One exception: before Linux 6.6 a filter of a device's stays until its network namespace, the workers' own, ends.
+// What a process with some of root's rights does to a cell from outside. All of it ends with the object, and with the
+// process however that ends. One exception: before Linux 6.6, a device's filter stays until its network namespace, the
+// workers' own, ends.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -14,12 +15,12 @@ struct Tools;
 
 struct Subject {
 	uint32_t sender_cpu = 0, receiver_cpu = 0;
-	pid_t receiver = 0; // its process; 0 where it is only tried whether it can be done
+	pid_t receiver = 0; // its process; 0 in a trial
 	int receiver_pidfd = -1; // the same process; the caller's
-	Tools *tools = nullptr; // never null
+	Tools *tools = nullptr; // never NULL
 };
 
-// Of the workers that nobody else shall disturb, by SCHED_FIFO.
+// The priority of shielded workers, with SCHED_FIFO.
 inline constexpr int kShieldPriority = 1;
 
 class Effect {
@@ -30,8 +31,8 @@ public:
 	Effect &operator=(const Effect &) = delete;
 };
 
-// One that is known by its name (Injection::from_outside) is put in, and lasts as long as what is returned. Throws
-// Failure(MachineCannot) with the reason where this machine doesn't let it be, Failure(Internal) without one of that name.
+// Starts the named injection (Injection::from_outside), which lasts as long as the returned object. Throws
+// Failure(MachineCannot) with the reason if this machine doesn't allow it, Failure(Internal) for an unknown name.
 std::unique_ptr<Effect> put_in(std::string_view name, const Subject &subject);
 
 } // namespace icepath::selftest

@@ -54,7 +54,7 @@ constexpr int kCalls[] = {
 	SCMP_SYS(fstatat64),
 	SCMP_SYS(statx),
 	SCMP_SYS(stat),
-	// Itself, memory, time, the end
+	// The process itself, memory, time, the end
 	SCMP_SYS(getpid),
 	SCMP_SYS(getppid),
 	SCMP_SYS(gettid),
@@ -76,13 +76,13 @@ constexpr int kCalls[] = {
 	SCMP_SYS(exit_group),
 };
 
-// What libbpf does with the netlink socket that it opens, beside sendmsg() and recvmsg().
+// libbpf's calls on the netlink socket that it opens, besides sendmsg() and recvmsg().
 constexpr int kForFilters[] = {
 	SCMP_SYS(setsockopt), SCMP_SYS(bind),     SCMP_SYS(getsockname), SCMP_SYS(sendto),
 	SCMP_SYS(send),       SCMP_SYS(recvfrom), SCMP_SYS(recv),
 };
 
-// A call whose argument, but for the bits that don't matter, must have this value.
+// A call one of whose arguments, within `bits`, must have this value.
 struct Narrowed {
 	int call;
 	unsigned argument;
@@ -91,13 +91,13 @@ struct Narrowed {
 
 constexpr uint64_t kAll = ~uint64_t{0};
 constexpr uint64_t kOpening = O_ACCMODE | O_CREAT | O_TRUNC;
-// Of fork(): nothing is shared, and no namespace new.
+// As from fork(): nothing shared, no new namespace.
 constexpr uint64_t kForks = kAll & ~uint64_t{CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID};
 
 constexpr Narrowed kNarrowed[] = {
 	{SCMP_SYS(openat), 2, kOpening, O_RDONLY},
 	{SCMP_SYS(open), 1, kOpening, O_RDONLY},
-	{SCMP_SYS(unlinkat), 2, kAll, AT_REMOVEDIR}, // a control group, by its keeper
+	{SCMP_SYS(unlinkat), 2, kAll, AT_REMOVEDIR}, // the keeper removes a control group
 	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
 	{SCMP_SYS(mmap2), 2, PROT_EXEC, 0},
 	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
@@ -124,7 +124,7 @@ void allow_injecting_calls_only(bool with_filters_of_devices)
 {
 	const std::unique_ptr<void, void (*)(void *)> filter(seccomp_init(SCMP_ACT_ERRNO(EPERM)), seccomp_release);
 	int error = filter ? 0 : -ENOMEM;
-	// What this architecture doesn't have is taken as well.
+	// Calls that this architecture lacks are accepted.
 	const auto allow = [&](std::span<const int> calls, std::span<const Narrowed> narrowed) {
 		for (const int call : calls)
 			if (error == 0)

@@ -18,9 +18,9 @@
 namespace icepath::selftest {
 namespace {
 
-// An emulated CPU takes its time for what is loaded at the beginning, and for a network namespace.
+// An emulated CPU is slow at initial loading, and at making a network namespace.
 constexpr int kFirstAnswerMs = 60'000, kTrialMs = 60'000, kAnswerMs = 10'000;
-constexpr int kInterruptedMs = 1'000; // once the user wants the end
+constexpr int kInterruptedMs = 1'000; // after the user's interrupt
 
 InjectorRequest request_for(InjectorRequest::Kind kind, const std::string &name = "",
 							const std::vector<uint32_t> &cpus = {0, 0})
@@ -36,7 +36,7 @@ InjectorRequest request_for(InjectorRequest::Kind kind, const std::string &name 
 } // namespace
 
 InjectorProcess::InjectorProcess(const privilege::Identity &user)
-	: process_("icepath-inject", user, std::nullopt, // it limits itself once it has opened what is root's
+	: process_("icepath-inject", user, std::nullopt, // it limits itself once it has opened root's files
 			   [&](int socket, pid_t icepath) { serve_injections(socket, icepath, user); })
 {
 	const std::string why_not = ask(request_for(InjectorRequest::Kind::Ready), kFirstAnswerMs);
@@ -111,7 +111,7 @@ void InjectorProcess::end() noexcept
 	try {
 		ask(request_for(InjectorRequest::Kind::End), kAnswerMs);
 	} catch (const Failure &) {
-		// The next begin() says so, and finish().
+		// The next begin() reports it, and so does finish().
 	}
 }
 

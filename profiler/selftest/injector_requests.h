@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What icepath and the process that injects say to each other.
+// The messages between icepath and the injecting process.
 #include <array>
 #include <cstdint>
 
@@ -8,12 +8,12 @@ namespace icepath::selftest {
 
 struct InjectorRequest {
 	enum class Kind : uint32_t {
-		Ready, // nothing but to say whether it is
-		Awake, // whether CPUs are kept from deep idle
-		Begin, // with the pidfds of the sender and the receiver, or nobody's
+		Ready, // only asks whether it is ready
+		Awake, // asks whether CPUs are kept from deep idle
+		Begin, // with the pidfds of the sender and the receiver, or none
 		End,
 	} kind;
-	std::array<char, 32> name; // Begin: of an injector; empty: none
+	std::array<char, 32> name; // Begin: an injector's; empty: none
 	uint32_t sender_cpu, receiver_cpu;
 	uint32_t shielded, sender_awake; // Begin
 };

@@ -24,12 +24,12 @@
 namespace icepath::selftest {
 namespace {
 
-// capabilities(7). BPF programs are loaded before, by root.
+// capabilities(7). Root loads BPF programs before.
 const privilege::Capabilities kForInjecting = {
-	CAP_SYS_ADMIN, // setns() and unshare() of network namespaces; it is also what perf_event_open() and bpf() ask for
+	CAP_SYS_ADMIN, // setns() and unshare() of network namespaces; perf_event_open() and bpf() need it too
 	CAP_SYS_NICE, // SCHED_FIFO and nice -20
 	CAP_SYS_PTRACE, // the namespaces of the user's processes, and /proc/PID/status under hidepid
-	CAP_NET_ADMIN, // the last one: a filter of a device's, where the kernel has no links for that (TCX came with Linux 6.6)
+	CAP_NET_ADMIN, // last: a device's filter, if the kernel has no links for that (TCX came with Linux 6.6)
 };
 
 void must(bool done, const char *what)
@@ -40,13 +40,13 @@ void must(bool done, const char *what)
 			fmt::format("what injects can't give up rights that it doesn't need ({}): {}", what, std::strerror(errno)));
 }
 
-// Where the kernel shows others the environment that the program was started with (proc_pid_stat(5), fields 50 and 51).
+// Where the kernel shows the program's initial environment to others (proc_pid_stat(5), fields 50 and 51).
 std::span<char> initial_environment()
 {
 	std::ifstream file("/proc/self/stat");
 	std::string text;
 	std::getline(file, text);
-	std::istringstream fields(text.substr(text.rfind(')') + 1)); // from the third one on
+	std::istringstream fields(text.substr(text.rfind(')') + 1)); // from the third field on
 	std::string skipped;
 	for (int field = 3; field < 50; field++)
 		fields >> skipped;
@@ -74,7 +74,7 @@ void leave_the_users_session()
 	Fd nowhere(open("/dev/null", O_RDWR | O_CLOEXEC));
 	for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; standard++)
 		must(nowhere && dup2(nowhere.get(), standard) == standard, "/dev/null");
-	if (nowhere.get() <= STDERR_FILENO) // one of them was closed
+	if (nowhere.get() <= STDERR_FILENO) // a standard descriptor was closed
 		nowhere.release();
 	forget_environment();
 	const rlimit no_core{0, 0};

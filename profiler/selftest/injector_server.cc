@@ -31,7 +31,7 @@ class Server {
 public:
 	Server(pid_t icepath, privilege::Identity user) : icepath_(icepath), user_(std::move(user)) {}
 
-	// Throws Failure: then it answers nothing else.
+	// Throws Failure; then the process answers nothing else.
 	void prepare()
 	{
 		leave_the_users_session();
@@ -41,7 +41,7 @@ public:
 		allow_injecting_calls_only(takes_filters);
 	}
 
-	// `processes`: the sender and the receiver, or nobody.
+	// `processes`: the sender and the receiver, or none.
 	void answer(const InjectorRequest &request, std::vector<Fd> &processes)
 	{
 		switch (request.kind) {
@@ -103,13 +103,13 @@ private:
 
 	const pid_t icepath_;
 	const privilege::Identity user_;
-	std::optional<Tools> tools_; // outlives what is done with them
+	std::optional<Tools> tools_; // outlives its users
 	Fd receiver_; // likewise
 	std::unique_ptr<Spender> spender_; // on the sender's CPU
 	std::unique_ptr<Effect> effect_;
 };
 
-// Closing what isn't one may take as long as its file system, a program of the user's perhaps, or its socket likes.
+// Closing another kind of descriptor may block: its file system, perhaps a user's program, or socket decides.
 bool is_pidfd(const Fd &fd) { return privilege::pid_of(fd.get()).has_value(); }
 
 InjectorReply refusal(const char *why)
@@ -120,7 +120,8 @@ InjectorReply refusal(const char *why)
 	return reply;
 }
 
-// The next request is there, or the socket is closed. False: icepath has ended, whoever else may hold its end of the socket.
+// Returns at the next request, or when the socket is closed. False: icepath has ended, even if another process holds
+// its end of the socket.
 bool await(int socket, const Fd &icepath)
 {
 	std::array<pollfd, 2> next = {pollfd{socket, POLLIN, 0}, pollfd{icepath.get(), POLLIN, 0}};
@@ -148,7 +149,7 @@ void serve_injections(int socket, pid_t icepath, const privilege::Identity &user
 			if (!await(socket, pidfd) || !channel::receive(socket, &request, sizeof(request), processes))
 				return;
 		} catch (const Failure &) {
-			return; // it may open no more files, so that it can't go on
+			return; // it can't open descriptors any more, so it can't go on
 		}
 		if (!std::ranges::all_of(processes, is_pidfd)) { // icepath sends none
 			server.end();

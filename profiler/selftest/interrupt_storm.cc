@@ -18,15 +18,16 @@
 namespace icepath::selftest {
 namespace {
 
-// A hypervisor needs 10 µs and more to bring an interrupt, before anything in the kernel sees it: the sender's user mode has these.
-// They mustn't weigh beside what each lasts. Messages are sent each 2.5 ms, and are met at another time by each interrupt: of two
-// periods that fit each other either all blocks or none would be late, by how the two happened to begin.
+// A hypervisor needs 10 µs and more to deliver an interrupt, before anything in the kernel sees it. That time counts to
+// the sender's user mode, and must be small beside each interrupt's duration. Messages are sent every 2.5 ms, and each
+// interrupt hits them at another phase: with commensurate periods, all blocks or none would be late, by their initial
+// phase.
 constexpr uint64_t kEveryNs = 4'045'000;
 constexpr uint64_t kLastsNs = 1'600'000;
 
 class InterruptStorm : public Effect {
 public:
-	// perf_swevent_hrtimer() runs in the timer's hard interrupt, and the program in it (bpf_overflow_handler).
+	// perf_swevent_hrtimer() runs in the timer's hard interrupt, and the program runs in it (bpf_overflow_handler).
 	InterruptStorm(int program, uint32_t cpu)
 	{
 		perf_event_attr attributes{};

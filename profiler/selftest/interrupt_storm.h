@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Long interrupts on the sender's CPU: a perf event's timer, whose handler runs a BPF program that lets time pass.
+// Long interrupts on the sender's CPU: the timer of a perf event, whose handler runs a BPF program that lets time pass.
 #include "profiler/channel.h"
 #include "profiler/selftest/injector.h"
 

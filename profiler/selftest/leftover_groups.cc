@@ -23,7 +23,7 @@ std::vector<std::string> take_back_leftover_groups()
 	try {
 		hierarchy = find_cpu_hierarchy();
 	} catch (const Failure &) {
-		return problems; // then no selftest could make any
+		return problems; // no selftest could make any
 	}
 	std::error_code error;
 	std::vector<std::filesystem::path> groups;

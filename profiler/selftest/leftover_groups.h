@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a selftest leaves on the machine that was killed together with everything that would have taken it away: control groups. All
-// else that it puts in goes with its processes: descriptors, and the network namespaces of workers.
+// Control groups are all that a selftest leaves on the machine if it is killed together with the processes that would
+// clean up. Everything else that it injects ends with its processes: descriptors, and the workers' network namespaces.
 #include <string>
 #include <vector>
 
 namespace icepath::selftest {
 
-// As root. Takes away the groups of dead selftests, and none of a living one. A sentence for each that couldn't be taken away.
+// As root. Removes the groups of dead selftests, and none of a living one. Returns a sentence for each failure.
 std::vector<std::string> take_back_leftover_groups();
 
 } // namespace icepath::selftest

@@ -15,7 +15,7 @@ namespace icepath::selftest {
 namespace {
 
 constexpr int kLoopback = 1; // LOOPBACK_IFINDEX
-constexpr uint32_t kTcxIngress = 46; // BPF_TCX_INGRESS, which headers of Linux 6.1 lack
+constexpr uint32_t kTcxIngress = 46; // BPF_TCX_INGRESS, missing in Linux 6.1's headers
 
 class Link : public Effect {
 public:
@@ -49,7 +49,7 @@ public:
 			const bpf_tc_hook incoming = hook();
 			bpf_tc_detach(&incoming, &own_);
 		} catch (const Failure &) {
-			// The namespace can't be entered any more: it takes its filters with it.
+			// The namespace can't be entered any more: its filters go with it.
 		}
 	}
 

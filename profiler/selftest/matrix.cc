@@ -10,7 +10,7 @@
 namespace icepath::selftest {
 namespace {
 
-constexpr size_t kFewestPairs = 6; // below, medians have no interval
+constexpr size_t kFewestPairs = 6; // with fewer, medians have no interval
 
 double layer_ns(const BlockMeans &means, size_t layer)
 {
@@ -36,8 +36,7 @@ double all_in_place_ns(const BlockMeans &means, const Injection &injection)
 
 double added_ns(const BlockPair &pair) { return pair.with.latency_ns - pair.without.latency_ns; }
 
-// Of what each pair added, the share that `of` tells: the median over pairs, so that a block which somebody else disturbed
-// doesn't decide.
+// A share, by `of`, of the time that each pair added: the median over pairs, so that a disturbed block doesn't decide.
 stats::Middle share_of(const std::vector<BlockPair> &pairs, const std::function<double(const BlockMeans &)> &of)
 {
 	std::vector<double> shares;
@@ -72,7 +71,7 @@ void judge(Row &row)
 	row.verdict = is_proved ? Verdict::Strays : is_off ? Verdict::Undecided : Verdict::Lands;
 }
 
-// The verdict of a row that has figures.
+// The verdict of a row with figures.
 void decide(Row &row)
 {
 	if (row.contradicted.value_or(0) > 0) {

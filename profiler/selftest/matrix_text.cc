@@ -9,7 +9,7 @@
 namespace icepath::selftest {
 namespace {
 
-// Layers in which no injection put so much have no column.
+// A layer gets a column only if an injection put at least this share into it.
 constexpr double kWorthAColumn = 0.005;
 
 std::string percent(double share)
@@ -54,7 +54,7 @@ void add_shares(const std::vector<Row> &matrix, std::string &text)
 	}
 }
 
-// Of the other layers the one that has most: "network 0.4 [0.1, 0.8]".
+// The largest of the other layers: "network 0.4 [0.1, 0.8]".
 std::string most_elsewhere(const Row &row)
 {
 	const auto most = std::ranges::max_element(row.elsewhere, {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The matrix for people and for programs.
+// The matrix as text and as JSON.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace icepath::selftest {
 
 std::string text_of(const std::vector<Row> &matrix);
 
-// What is known of the run besides: its head's.
+// Other facts about the run, from its head.
 struct Circumstances {
 	std::string icepath_version, started_utc, host_json, tier;
 	int stretch = 1;

@@ -19,10 +19,10 @@
 namespace icepath::selftest {
 namespace {
 
-constexpr uint32_t kMessages = run::kUsefulMessages; // counted ones of a block at most: more blocks tell more
-constexpr uint64_t kWorkNs = 1'000'000; // of a sender that does fixed work
+constexpr uint32_t kMessages = run::kUsefulMessages; // most counted in a block: more blocks help more than longer ones
+constexpr uint64_t kWorkNs = 1'000'000; // for a sender with fixed work
 
-// One cell of an injection, without or with it. `awake`: the injector keeps CPUs awake, but for an injection that is about that.
+// One cell of an injection, without or with it. `awake`: CPUs are kept awake, except for an injection about idling.
 void add_cell(const Injection &injection, bool with, bool awake, const std::vector<targets::Target> &targets,
 			  const std::vector<uint32_t> &cpus, plan::Plan &plan)
 {
@@ -47,7 +47,7 @@ void add_cell(const Injection &injection, bool with, bool awake, const std::vect
 	plan.plugin_of_cell.push_back(one.plugin_of_cell.at(0));
 }
 
-// Why it can't be put in here; empty: it can.
+// Why it can't be injected here; empty: it can.
 std::string why_not(const Injection &injection, const std::vector<targets::Target> &targets,
 					const std::vector<uint32_t> &cpus, InjectorProcess &injector)
 {
@@ -79,7 +79,7 @@ std::vector<targets::Target> targets_of(std::vector<std::string> &notices)
 	return targets;
 }
 
-// Why no path of its messages can be told here; empty: it can.
+// Why its messages' paths would be unknown here; empty: known.
 std::string missing_probe(const Injection &injection, const capture::Selection &probes)
 {
 	if (!*injection.needs_probe)

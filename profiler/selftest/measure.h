@@ -18,21 +18,21 @@ namespace icepath::selftest {
 struct MeasureOptions {
 	std::vector<const Injection *> injections;
 	std::vector<uint32_t> cpus; // the sender's, the receiver's
-	std::string directory; // of the run
-	std::string workspace; // a folder of the invoking user's that outlives the run
+	std::string directory; // the run's
+	std::string workspace; // a folder of the invoking user that outlives the run
 	double duration_s = 60;
 	uint64_t started_ns = 0;
 	std::optional<capture::Tier> tier;
 };
 
 struct Measured {
-	std::vector<Row> matrix; // beside MeasureOptions::injections
+	std::vector<Row> matrix; // parallel to MeasureOptions::injections
 	std::vector<std::string> notices;
 	bool interrupted = false;
 };
 
-// `head` comes with host, isolation and command line filled. Throws Failure as run_session() does, and Failure(MachineCannot) where
-// nothing can be injected here.
+// `head` comes with host, isolation and command line filled in. Throws Failure as run_session() does, and
+// Failure(MachineCannot) if nothing can be injected here.
 Measured measure(const MeasureOptions &options, model::Head head, privilege::Helper &helper, InjectorProcess &injector,
 				 const std::function<void(const run::Progress &)> &tell);
 

@@ -18,7 +18,7 @@ namespace {
 void go_back(const Fd &home)
 {
 	if (setns(home.get(), CLONE_NEWNET))
-		_exit(1); // it would do in this one what it is asked to do in others
+		_exit(1); // later requests for other namespaces would act on this one
 }
 
 bool is_same(const Fd &one, const Fd &other)

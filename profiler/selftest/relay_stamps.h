@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the selftest's own relay knows of each message that it handed on: by which the breakdown's way through it can be proved
-// wrong. Files of a folder, one of each relay process.
+// The selftest's relay records each message that it passed on, which can disprove the breakdown's path through it.
+// Files in a folder, one for each relay process.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,10 +12,10 @@ namespace icepath::selftest {
 
 struct RelayStamps {
 	uint32_t tid = 0;
-	std::vector<RelayStamp> stamps; // by time
+	std::vector<RelayStamp> stamps; // sorted by time
 };
 
-// What is in the folder; nothing where there is none.
+// The stamps in the folder; nothing if there is none.
 std::vector<RelayStamps> read_relay_stamps(const std::string &folder);
 
 } // namespace icepath::selftest

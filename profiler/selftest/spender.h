@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A task that uses all the time of a CPU that nobody else wants: it gives way to all others at once (SCHED_IDLE).
+// A task that uses all idle time of a CPU: it yields to all others at once (SCHED_IDLE).
 #include "profiler/selftest/child.h"
 
 namespace icepath::selftest {

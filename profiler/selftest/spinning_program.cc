@@ -15,8 +15,8 @@
 namespace icepath::selftest {
 namespace {
 
-constexpr int32_t kMostLooks = 1 << 20; // at the clock: no time that is asked for needs as many
-constexpr int kLook = 11; // where the function begins that bpf_loop() calls
+constexpr int32_t kMostLooks = 1 << 20; // clock readings: more than any requested time needs
+constexpr int kLook = 11; // index of the function that bpf_loop() calls
 
 constexpr bpf_insn insn(int code, int to, int from, int offset, int32_t value)
 {
@@ -29,7 +29,7 @@ constexpr bpf_insn insn(int code, int to, int from, int offset, int32_t value)
 	return one;
 }
 
-// The verifier wants to know of each function that it is one, and whether others may call it.
+// The verifier needs to know of each function that it is one, and whether others may call it.
 struct Functions {
 	std::unique_ptr<btf, decltype(&btf__free)> types{btf__new_empty(), btf__free};
 	std::array<bpf_func_info, 2> infos{};
@@ -50,14 +50,14 @@ struct Functions {
 
 } // namespace
 
-// A loop that the verifier needn't follow: bpf_loop(), since Linux 5.17.
+// Uses a loop that the verifier needn't follow: bpf_loop(), since Linux 5.17.
 Fd spinning_program(bpf_prog_type type, uint64_t ns, int32_t result)
 {
 	constexpr int kCall = BPF_JMP | BPF_CALL, kMove = BPF_ALU64 | BPF_MOV, kExit = BPF_JMP | BPF_EXIT;
 	constexpr int kStore = BPF_STX | BPF_MEM | BPF_DW, kRead = BPF_LDX | BPF_MEM | BPF_DW;
 	const std::array program = {
 		insn(kCall, 0, 0, 0, BPF_FUNC_ktime_get_ns),
-		insn(kStore, 10, 0, -8, 0), // when it began
+		insn(kStore, 10, 0, -8, 0), // the start time
 		insn(kMove | BPF_K, 1, 0, 0, kMostLooks),
 		insn(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_FUNC, 0, kLook - 4),
 		insn(0, 0, 0, 0, 0),
@@ -67,7 +67,7 @@ Fd spinning_program(bpf_prog_type type, uint64_t ns, int32_t result)
 		insn(kCall, 0, 0, 0, BPF_FUNC_loop),
 		insn(kMove | BPF_K, 0, 0, 0, result),
 		insn(kExit, 0, 0, 0, 0),
-		insn(kMove | BPF_X, 6, 2, 0, 0), // kLook: 1 once it is over
+		insn(kMove | BPF_X, 6, 2, 0, 0), // kLook: returns 1 once the time is over
 		insn(kCall, 0, 0, 0, BPF_FUNC_ktime_get_ns),
 		insn(kRead, 1, 6, 0, 0),
 		insn(BPF_ALU64 | BPF_SUB | BPF_X, 0, 1, 0, 0),

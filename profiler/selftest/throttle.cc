@@ -8,8 +8,8 @@
 namespace icepath::selftest {
 namespace {
 
-// What is used beyond the quota is seen by the tick, and paid for in the periods that follow: of ticks that are 4 ms apart a
-// shorter quota would let the group run through several.
+// The tick detects use beyond the quota, which the following periods pay for: with ticks 4 ms apart, a shorter quota
+// would let the group run through several periods.
 constexpr uint64_t kQuotaUs = 5'000, kPeriodUs = 20'000;
 
 class Throttle : public Effect {

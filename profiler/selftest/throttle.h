@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The receiver in a control group that may use a part of the time, of which another task uses up most.
+// Puts the receiver into a control group with limited CPU time, most of which another task uses up.
 #include "profiler/selftest/cpu_group.h"
 #include "profiler/selftest/injector.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What injecting needs root for, had before root is given up. What can't be had here is told when it is asked for.
+// What injecting needs root for, obtained before root is given up. Failures are reported on request.
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ public:
 		}
 	}
 	bool is_there() const { return tool_.has_value(); }
-	// Throws Failure(MachineCannot): it couldn't be had.
+	// Throws Failure(MachineCannot) if it isn't available.
 	const Tool &get() const
 	{
 		if (!tool_)
@@ -39,9 +39,9 @@ private:
 
 struct Tools {
 	Tools();
-	cpuset::KeptAwake awake; // while nothing else is wanted
+	cpuset::KeptAwake awake; // held by default
 	Prepared<std::unique_ptr<CpuGroup>> throttled_group;
-	Prepared<Fd> interrupt; // a BPF program, as the next one
+	Prepared<Fd> interrupt; // a BPF program
 	Prepared<LoopbackDelay> device_delay;
 };
 

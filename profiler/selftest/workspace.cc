@@ -32,7 +32,7 @@ Fd open_folder(const fs::path &folder)
 	return Fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// Another user's, and one that is in use, are left alone.
+// Skips folders of other users, and those in use.
 void remove_abandoned(const fs::path &above)
 {
 	std::error_code none;
@@ -47,7 +47,7 @@ void remove_abandoned(const fs::path &above)
 	}
 }
 
-// Nothing but SIGKILL ends it before `maker`, whose workers may write for some time after its end.
+// Only SIGKILL ends it before `maker`, whose workers may still write for some time after its end.
 [[noreturn]] void remove_after(int maker, int lock, const fs::path &path)
 {
 	constexpr int kTries = 100, kTryEveryMs = 20;
@@ -76,7 +76,7 @@ Workspace::Workspace()
 	remove_abandoned(above);
 	const std::string pattern = above / (std::string(kPrefix) + "XXXXXX");
 	struct stat status{};
-	do // Another selftest may take it for abandoned before it is locked.
+	do // another selftest may take it for abandoned before it is locked
 		make(pattern);
 	while (fstat(lock_.get(), &status) == 0 && status.st_nlink == 0);
 	const Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));

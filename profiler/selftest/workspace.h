@@ -8,8 +8,8 @@
 
 namespace icepath::selftest {
 
-// A folder of this user's that goes with the selftest: where that is killed, a process of its own takes it away. Where both are
-// killed, the next selftest does: the folder is locked as long as one of them lives.
+// A folder of this user that ends with the selftest. If that is killed, a separate process removes the folder; if both
+// are killed, the next selftest does. The folder is locked while one of them lives.
 class Workspace {
 public:
 	// Throws Failure(MachineCannot).
@@ -22,7 +22,7 @@ public:
 private:
 	void make(const std::string &pattern);
 	std::string path_;
-	Fd lock_; // of the folder itself
+	Fd lock_; // on the folder itself
 	pid_t remover_ = -1;
 };
 

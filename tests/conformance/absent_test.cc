@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target that doesn't work on this machine says why: where it is asked to open, and in the plan.
+// A target that doesn't work on this machine gives its reason: on open, and in the plan.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ protected:
 	}
 };
 
-// A build where every target works has none of them.
+// A build in which every target works has no cases.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Absent);
 
 TEST_P(Absent, SaysWhyWhereItIsOpened)

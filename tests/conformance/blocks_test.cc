@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block promises whatever the target: its end, its injected delays, loss that is counted and not an error.
+// What a block guarantees for any target: its end, its injected delays, and loss that is counted and isn't an error.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ TEST(Block, OfBurstsHasAllMessagesOfOneDueAtOnce)
 	}
 }
 
-// How far the capture's slots are filled, as a worker maps it, empty at first, and a pair that watches them.
+// The fill level of the capture's slots as a worker maps it, initially empty, and a pair that watches them.
 class WatchedSlots {
 public:
 	explicit WatchedSlots(uint32_t count) : count_(count), map_(memfd_create("slots", MFD_CLOEXEC)), pair(plan())
@@ -89,7 +89,7 @@ public:
 		EXPECT_EQ(ftruncate(map_.get(), count * sizeof(icepath_fill)), 0);
 		EXPECT_EQ(pair.open(), "");
 	}
-	void fill(uint32_t slot) { set(slot, 48); } // to three quarters, and a little more
+	void fill(uint32_t slot) { set(slot, 48); } // to slightly over three quarters
 
 	worker::BlockRequest block(uint32_t messages)
 	{
@@ -136,7 +136,7 @@ TEST(Block, EndsBeforeASlotOfTheCaptureOverflows)
 	EXPECT_EQ(replies[1].block.recvs, replies[0].block.sends);
 }
 
-// A handful of slow messages may do for others on these CPUs to fill a slot.
+// A few slow messages are enough for other tasks on these CPUs to fill a slot.
 TEST(Block, OfSlowMessagesEndsBeforeASlotOverflowsToo)
 {
 	WatchedSlots slots(1);
@@ -177,7 +177,7 @@ TEST(Block, TellsWhatEachSideUsed)
 		EXPECT_GT(usage.user_ns + usage.system_ns, 0u);
 		EXPECT_GT(usage.voluntary_switches, 0u) << "it slept for its peer";
 		EXPECT_GT(usage.max_rss_kib, 100u);
-		// Linux doesn't keep them.
+		// Linux doesn't maintain these fields.
 		EXPECT_EQ(usage.shared_text + usage.unshared_data + usage.unshared_stack + usage.swaps + usage.messages_sent +
 					  usage.messages_received + usage.signals,
 				  0u);
@@ -206,7 +206,7 @@ TEST_P(Loss, IsCountedAndNoError)
 	plan.payload_bytes = GetParam();
 	WorkerPair pair(plan);
 	ASSERT_EQ(pair.open(), "");
-	// A receiver that is slow by its own doing, so that its buffer overflows and the last message is among the lost.
+	// A receiver slowed by its own delay, so that its buffer overflows and the last message is among the lost.
 	worker::BlockRequest flood = pair.block(5000);
 	flood.levels.receiver_busy_ns = 200'000;
 	auto replies = pair.run(flood);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a block whose messages go through a broker that dies, or that does nothing any more.
+// How a block ends whose messages pass through a broker that dies or hangs.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -53,7 +53,7 @@ TEST_P(Brokers, WhenOneDiesBothEndsTell)
 	EXPECT_LT(icepath_now_ns() - killed_ns, 2'000'000'000u);
 }
 
-// Sender and receiver end all the same, and can be closed.
+// Sender and receiver still end, and can be closed.
 TEST_P(Brokers, WhenOneIsFrozenBothEndsAreCancelled)
 {
 	PairPlan plan = GetParam().plan();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks end when something goes wrong, for every target and wait: the peer dies, or never sends, or never takes.
+// How blocks end after a failure, for every target and wait: the peer dies, or never sends, or never takes.
 #include <gtest/gtest.h>
 #include <mqueue.h>
 #include <poll.h>
@@ -25,13 +25,13 @@ using worker::Reply;
 using worker::ReplyStatus;
 
 constexpr int kDeadlineMs = 300;
-constexpr uint32_t kMany = 1000; // more than a block takes that is paced for `kPaced` until its deadline
+constexpr uint32_t kMany = 1000; // more than a block paced for `kPaced` takes until its deadline
 constexpr int kPaced = 300;
 
 std::set<std::string> names_in(const std::string &folder)
 {
 	std::set<std::string> names;
-	std::error_code none; // the folder needn't be there
+	std::error_code none; // the folder needn't exist
 	for (const auto &entry : std::filesystem::directory_iterator(folder, none))
 		names.insert(entry.path());
 	return names;
@@ -41,7 +41,7 @@ std::set<std::string> names_that_outlive_processes()
 {
 	std::set<std::string> names = names_in("/dev/shm");
 	names.merge(names_in("/dev/mqueue"));
-	// The same suite over another plug-in may run beside this one.
+	// The same suite for another plug-in may run beside this one.
 	std::erase_if(names, [](const std::string &name) {
 		return name.find("/icepath-test-") != std::string::npos && name.find(channel_name()) == std::string::npos;
 	});
@@ -51,7 +51,7 @@ std::set<std::string> names_that_outlive_processes()
 	return names;
 }
 
-// Lines of /proc/sysvipc/msg: its head and the queues. Those of an open channel can't be hidden, so they count only after it.
+// Lines of /proc/sysvipc/msg: its head and the queues. A channel's queues show, so count after it is closed.
 size_t sysv_queues()
 {
 	std::ifstream table("/proc/sysvipc/msg");
@@ -72,7 +72,7 @@ bool queue_exists(const std::string &name)
 	return queue >= 0;
 }
 
-// False: it didn't come in that time. What an earlier block left there doesn't count.
+// False: no message came within `limit_ms`. Ignores messages of an earlier block.
 bool await_message(WorkerPair &pair, uint32_t side, uint32_t message, uint64_t since_ns, int limit_ms)
 {
 	const uint64_t end_ns = since_ns + limit_ms * 1'000'000ull;
@@ -87,7 +87,7 @@ bool await_message(WorkerPair &pair, uint32_t side, uint32_t message, uint64_t s
 
 class Ends : public testing::TestWithParam<Case> {
 protected:
-	// Who is killed may have held a lock that the daemon waits for ever after, as iceoryx's do.
+	// A killed process may have held a lock for which the daemon then waits forever, as iceoryx's does.
 	void TearDown() override { end_daemons(); }
 
 	void expect_death_is_told(uint32_t killed)
@@ -104,11 +104,11 @@ protected:
 			const uint64_t since_ns = icepath_now_ns();
 			pair.start(1, block);
 			pair.start(0, block);
-			// Well before the deadline: it must be the death that ends the block.
+			// Well before the deadline: the death must end the block.
 			if (await_message(pair, 1, 5, since_ns, deadline_ms / 2))
 				break;
 			ASSERT_LT(deadline_ms, 20'000) << "no message came";
-			for (const uint32_t side : {0u, 1u}) // once more, with time for a slow machine
+			for (const uint32_t side : {0u, 1u}) // again, with time for a slow machine
 				pair.finish(side);
 		}
 		pair.side(killed).kill();
@@ -123,7 +123,7 @@ TEST_P(Ends, WhenTheReceiverDiesTheSenderTells) { expect_death_is_told(1); }
 
 TEST_P(Ends, WhenTheSenderDiesTheReceiverTells) { expect_death_is_told(0); }
 
-// The pattern makes no difference to who waits for the first message.
+// The pattern doesn't matter for a wait for the first message.
 class EmptyChannel : public Ends {};
 
 TEST_P(EmptyChannel, AReceiverThatNobodySendsToIsCancelled)
@@ -154,7 +154,7 @@ TEST_P(FullChannel, ASenderThatNobodyReceivesFromIsCancelled)
 
 TEST_P(Ends, NothingIsLeftBehind)
 {
-	space_of(GetParam().plugin); // its daemon stays
+	space_of(GetParam().plugin); // its daemon keeps running
 	const std::string children_before = children();
 	const std::set<std::string> before = names_that_outlive_processes();
 	const size_t queues_before = sysv_queues();
@@ -174,7 +174,7 @@ TEST_P(Ends, NothingIsLeftBehind)
 	EXPECT_EQ(children(), children_before) << "a process was left";
 }
 
-// Ends that can die one by one.
+// Pairs whose ends can die separately.
 std::vector<Case> cases_between_processes()
 {
 	std::vector<Case> cases = cases_of_size(64);
@@ -213,7 +213,7 @@ TEST(Worker, EndsWithItsParentEvenInTheMiddleOfABlock)
 	if (parent == 0) {
 		PairPlan plan;
 		plan.plugin = "uds";
-		plan.target = "uds-dgram"; // doesn't tell that its peer has died
+		plan.target = "uds-dgram"; // doesn't report its peer's death
 		WorkerPair pair(plan);
 		const bool opened = pair.open().empty();
 		pair.start(1, pair.block(10, 60'000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end that takes from several senders, over every target that says it can: each message comes once, whole, in its sender's
-// order, and is known to be that sender's.
+// One end that takes from several senders, over every target with that capability: each message arrives once, complete,
+// in its sender's order, and attributed to its sender.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -25,8 +25,8 @@ using worker::Reply;
 using worker::ReplyStatus;
 
 constexpr uint32_t kSenders = 3;
-constexpr uint32_t kMost = 20'000; // messages of each
-constexpr int kDeadlineMs = 2000; // where somebody is killed before
+constexpr uint32_t kMost = 20'000; // messages of each sender
+constexpr int kDeadlineMs = 2000; // if a sender is killed before that
 
 class Gathering {
 public:
@@ -167,7 +167,7 @@ std::vector<Case> fan_in_cases(std::vector<uint64_t> sizes)
 
 class FanIn : public testing::TestWithParam<Case> {};
 
-// Paced where what finds no room is lost; else as fast as they go, so that the senders meet as often as they can.
+// Paced for lossy targets; otherwise as fast as possible, so that senders collide often.
 TEST_P(FanIn, EveryMessageComesOnceWholeAndAsItsSenders)
 {
 	const Case &how = GetParam();
@@ -228,7 +228,7 @@ TEST_P(FanIn, SchedulesOfSendersAreApart)
 
 class FanInEnds : public testing::TestWithParam<Case> {
 protected:
-	// A block is under way, and the receiver has had some messages of this sender.
+	// A block is running, and the receiver has had some messages of this sender.
 	void send_until_some_have_come(uint32_t sender)
 	{
 		ASSERT_EQ(gathering.open(), "");
@@ -284,8 +284,8 @@ INSTANTIATE_TEST_SUITE_P(Every, FanIn, testing::ValuesIn(fan_in_cases({16, 64}))
 INSTANTIATE_TEST_SUITE_P(Every, FanInEnds, testing::ValuesIn(fan_in_cases({64})),
 						 [](const auto &each) { return each.param.test_name(); });
 
-// A receiver that is slow by its own doing, so that the last messages of some are lost: it hears of each sender's end, and what
-// comes later is nobody's.
+// A receiver slowed by its own delay, so that the last messages of some senders are lost: it learns of each sender's
+// end, and later messages belong to none.
 TEST(FanInLoss, IsEachSendersOwnAndNoError)
 {
 	const auto cases = fan_in_cases({64});
@@ -324,7 +324,7 @@ TEST(FanInLoss, IsEachSendersOwnAndNoError)
 	}
 }
 
-// The bits are one claim.
+// The capability and `fanin_waits` must agree.
 TEST(FanInTargets, SayByWhichOfTheirWaitsTheyCan)
 {
 	for (const TargetUnderTest &target : all_targets()) {

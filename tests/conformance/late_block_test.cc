@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block that starts late or goes slowly still brings what makes it worth its time, and one that the user wants to stop
-// stops.
+// A block that starts late or runs slowly still yields messages worth its time, and one that the user stops ends.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -32,7 +31,7 @@ protected:
 		ASSERT_EQ(pair->open(), "");
 	}
 
-	// Its deadline is over when it begins.
+	// Its deadline has passed when it begins.
 	std::array<worker::Reply, 2> run(uint32_t at_least)
 	{
 		worker::BlockRequest block = pair->block(900, 0);
@@ -87,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Cells, LateBlock,
 							 return name;
 						 });
 
-// Slower than anybody could have known: it ends soon after its deadline all the same.
+// Slower than could be foreseen: it still ends soon after its deadline.
 TEST(SlowBlock, WaitsForItsMessagesOnlySoLong)
 {
 	PairPlan plan;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every target, by every wait that it offers, in both patterns and many sizes: each byte comes unchanged, in order, and
-// stamped in an order that time allows.
+// Every target, with every wait, in both patterns and many sizes: each byte arrives unchanged, in order, and stamped in
+// a possible order.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ void expect_recv_stamps(const Reply &reply, const RecvStamp *stamps, const Case 
 			EXPECT_EQ(stamp.take_call_ns != 0, !seen) << what;
 			EXPECT_EQ(stamp.take_return_ns != 0, stamp.take_call_ns != 0) << what;
 		}
-		// Who can look into the memory first sleeps only where nothing is there.
+		// A receiver that can look into memory first sleeps only if nothing is there.
 		if (how.wait == ICEPATH_WAIT_EPOLL && !seen && !how.is_middleware()) {
 			EXPECT_NE(stamp.wait_return_ns, 0u) << what;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// As in a run (profiler/privilege/ipc_namespace.h), the workers under test have IPC objects of their own: killed in the
-// middle, they leave no System V queue on this machine. /dev/mqueue is mounted anew, or a search for names that were left
-// there would look at the machine's queues and find nothing. Without the right to it the suite does without.
+// As in a run (profiler/privilege/ipc_namespace.h), the workers under test have their own IPC objects: killed in the
+// middle, they leave no System V queue on this machine. /dev/mqueue is mounted anew: otherwise a search for leftover
+// names would read the machine's queues and find nothing. Without the right to do so, the suite runs without it.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library grants the quality of service that its adapter says it has, tells so on both ends, and carries messages with it. What
-// an adapter doesn't have is refused.
+// A library grants the quality of service that its adapter claims, both ends report it, and messages pass with it. What
+// an adapter lacks is refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kHalfSecondNs = 500'000'000;
 
-// Each word, and finite and infinite times, in as few channels as can be.
+// Each enum value, and finite and infinite times, in as few channels as possible.
 constexpr model::Qos kSamples[] = {
 	{{ICEPATH_RELIABLE, ICEPATH_TRANSIENT_LOCAL, ICEPATH_KEEP_LAST, 7, kHalfSecondNs, kHalfSecondNs,
 	  ICEPATH_MANUAL_BY_TOPIC, kHalfSecondNs}},
@@ -76,7 +76,8 @@ TEST_P(QualityOfService, IsRefusedWhereItIsNot)
 	}
 }
 
-// As fast as they go: whoever keeps but the last one loses some, ends its block all the same, and has every other one whole.
+// As fast as possible: an end that keeps only the last message loses some, still ends its block, and gets others
+// complete.
 TEST_P(QualityOfService, LosesMessagesAndEndsItsBlock)
 {
 	model::Qos qos;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no target can carry is refused before anything is measured, with its limit and where that comes from: by the plan,
-// and by the target itself should it be asked.
+// Impossible sizes are refused before measuring, with the limit and its source: by the plan, and by the target.
 #include <gtest/gtest.h>
 
 #include "profiler/failure.h"
@@ -77,7 +76,7 @@ TEST_P(Sizes, BeyondTheLimitAreRefusedByThePlan)
 	EXPECT_EQ(plan::make(wishes, {described(GetParam())}, {0, 1}).cells.size(), 1u);
 }
 
-// Among all targets the one that can't is left out, and the report says so.
+// Among all targets, those that can't are left out, and the report says so.
 TEST_P(Sizes, BeyondTheLimitAreLeftOutOfAll)
 {
 	plan::Wishes wishes = wish_for(GetParam());

@@ -13,7 +13,7 @@
 namespace icepath::test {
 namespace {
 
-// A message of a byte stream may be as long as it likes: this is where the suite stops.
+// A byte stream's messages have no limit: the suite stops here.
 constexpr uint64_t kLargestTested = 4 * 1024 * 1024;
 
 std::vector<std::string> plugin_names()
@@ -41,7 +41,7 @@ const char *wait_name(icepath_wait wait)
 										: "spin";
 }
 
-// Messages that a payload's head doesn't fit in whole are about what is copied, not about how it is awaited.
+// Messages shorter than a payload's head test copying, not waiting.
 constexpr uint64_t kWholeHead = sizeof(worker::PayloadHead);
 constexpr uint64_t kSizes[] = {1, 7, 16, 64, 4096, 65536};
 
@@ -115,7 +115,6 @@ PairPlan Case::plan() const
 	return plan;
 }
 
-// Each of a ping-pong with Nagle's algorithm takes 44 ms.
 bool is_lossy(const std::string &target)
 {
 	return std::ranges::any_of(all_targets(), [&](const TargetUnderTest &one) {
@@ -123,6 +122,7 @@ bool is_lossy(const std::string &target)
 	});
 }
 
+// Each message of a ping-pong with Nagle's algorithm takes 44 ms.
 uint32_t Case::messages() const { return payload_bytes > 65536 || target.ends_with("-nagle") ? 20 : 150; }
 
 double Case::rate_hz() const { return payload_bytes > 4096 ? 1000 : 10'000; }

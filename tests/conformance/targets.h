@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the suite runs over: every target of every plug-in of this build, as its worker describes it.
+// The suite's input: every target of every plug-in of this build, as its worker describes it.
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -15,14 +15,14 @@ struct TargetUnderTest {
 
 	bool is_middleware() const { return told.library_version[0] != 0; }
 	bool is_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
-	// One that it supports, for what doesn't depend on it.
+	// A supported wait, for tests that don't depend on it.
 	icepath_wait some_wait() const { return static_cast<icepath_wait>(told.waits & -told.waits); }
 };
 
 bool is_lossy(const std::string &target); // ICEPATH_IS_LOSSY
 
-// Asked once of the plug-ins: of all, or of the one that ICEPATH_CONFORMANCE_PLUGIN names ("uds"); in the folder
-// that ICEPATH_CONFORMANCE_FOLDER names, or that of this build.
+// Read once from the plug-ins: from all, or from the one that ICEPATH_CONFORMANCE_PLUGIN names ("uds"); in the folder
+// that ICEPATH_CONFORMANCE_FOLDER names, or in this build's.
 const std::vector<TargetUnderTest> &all_targets();
 
 struct Case {
@@ -39,22 +39,22 @@ struct Case {
 	bool is_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
 	bool uses_mapped_queue() const { return (told.mechanisms & ICEPATH_USES_MAPPED_QUEUE) != 0; }
-	// To a kernel thread that polls for it: a sender that polls as well need make no call.
+	// To a kernel thread that polls: a polling sender needs no call.
 	bool hands_over_in_memory() const { return target == "io-uring/sqpoll" && wait == ICEPATH_WAIT_POLL; }
-	// A middleware makes its own calls, or none: its adapter stamps what it can see.
+	// Middleware makes its own calls, or none: its adapter stamps what it can see.
 	bool is_middleware() const { return told.library_version[0] != 0; }
 	std::string test_name() const;
 };
 
-// GoogleTest's hook: by name, not by bytes.
+// GoogleTest's hook: prints names instead of bytes.
 void PrintTo(const Case &each, std::ostream *out);
 void PrintTo(const TargetUnderTest &each, std::ostream *out);
 
-// Every target that works here (absent_test.cc has the others) x wait x pattern x size that it can carry.
+// Every target that works here (absent_test.cc has the others) x wait x pattern x possible size.
 const std::vector<Case> &all_cases();
-// The same with sizes that it can't.
+// Likewise with impossible sizes.
 std::vector<Case> cases_beyond();
-// One size each, the largest where a target can't carry so much: for what doesn't depend on it.
+// One size each, at most the target's largest: for tests that don't depend on it.
 std::vector<Case> cases_of_size(uint64_t bytes);
 
 } // namespace icepath::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target that goes only within one process says so where its ends are in two, and one that never does where they are in one.
+// A target for one process only refuses two with a reason, and a target for two processes refuses one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -14,7 +14,7 @@ namespace {
 class WithinProcess : public testing::TestWithParam<Case> {};
 class BetweenProcesses : public testing::TestWithParam<Case> {};
 
-// A plug-in needn't have one.
+// A plug-in may have no such target.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WithinProcess);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BetweenProcesses);
 

@@ -19,7 +19,7 @@
 namespace icepath::test {
 namespace {
 
-std::unique_ptr<run::Middleware> middleware; // of all pairs
+std::unique_ptr<run::Middleware> middleware; // for all pairs
 
 template <size_t N> void put(char (&field)[N], const std::string &text) { text.copy(field, N - 1); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two real icepath-worker processes and the channel between them, driven as icepath drives them. Reads as documentation
-// of profiler/worker/protocol.h.
+// Two real icepath-worker processes and the channel between them, driven as icepath drives them. Serves as
+// documentation of profiler/worker/protocol.h.
 #include <sys/types.h>
 
 #include <array>
@@ -18,8 +18,8 @@ namespace icepath::test {
 // One worker. Killed and reaped by its destructor.
 class WorkerUnderTest {
 public:
-	explicit WorkerUnderTest(const run::MiddlewareSpace *space = nullptr); // nullptr: where the suite runs
-	// Two sides that are threads of one process, which is the first one's to kill.
+	explicit WorkerUnderTest(const run::MiddlewareSpace *space = nullptr); // NULL: outside a space
+	// Two sides that are threads of one process; the first one owns the process.
 	static std::array<WorkerUnderTest, 2> threads_of_one(const run::MiddlewareSpace *space);
 	~WorkerUnderTest();
 	WorkerUnderTest(const WorkerUnderTest &) = delete;
@@ -31,8 +31,8 @@ public:
 	worker::Reply ask(const worker::Request &request, const std::vector<int> &fds, std::vector<Fd> &received);
 	worker::Reply ask(const worker::Request &request);
 
-	void kill(); // SIGKILL, and reaped
-	int wait_end(); // closes its socket; the wait status with which it ends, of its process's first side
+	void kill(); // with SIGKILL, and reaps
+	int wait_end(); // closes its socket; returns the wait status of the process of its first side
 	pid_t pid() const { return pid_; }
 
 private:
@@ -42,10 +42,10 @@ private:
 };
 
 std::string plugin_path(const std::string &name); // "uds" -> ".../icepath-uds.so"
-// Where the workers of a plug-in run; its daemon runs from here on, until all are ended.
+// The space for a plug-in's workers; its daemon runs until end_daemons().
 const run::MiddlewareSpace *space_of(const std::string &plugin);
 void end_daemons();
-std::string channel_name(); // of this process's pairs
+std::string channel_name(); // for this process's pairs
 
 struct PairPlan {
 	std::string plugin, target;
@@ -55,8 +55,8 @@ struct PairPlan {
 	uint32_t max_messages = 1000;
 	uint32_t depth = 0;
 	icepath_qos qos{};
-	int slots_fd = -1; // a map of how far the capture's slots are filled, which stays the caller's
-	bool threads = false; // both sides are of one process
+	int slots_fd = -1; // a map of the fill level of the capture's slots; stays the caller's
+	bool threads = false; // both sides are in one process
 };
 
 class WorkerPair {
@@ -66,10 +66,11 @@ public:
 	WorkerPair(const WorkerPair &) = delete;
 	WorkerPair &operator=(const WorkerPair &) = delete;
 
-	// Opens and connects both sides. Returns the first sentence that one of them refused with, or nothing.
+	// Opens and connects both sides. Returns the first refusal's sentence, or nothing.
 	std::string open();
 
-	// Two sides that poll on one CPU take a scheduler's turn for each of 4 MiB's hundreds of parts; beside other suites, many.
+	// Two sides that poll on one CPU need a scheduler's turn for each of 4 MiB's hundreds of parts; beside other
+	// suites, many.
 	static constexpr int kAmpleMs = 200'000;
 	// A block of `count` messages that must end within `deadline_ms`.
 	worker::BlockRequest block(uint32_t count, int deadline_ms = kAmpleMs);
@@ -81,7 +82,7 @@ public:
 	const model::RecvStamp *recvs(uint32_t side) const;
 	worker::CellMemory &memory() { return *memory_; }
 	const icepath_qos &granted(uint32_t side) const { return granted_[side]; }
-	uint32_t sockets(uint32_t side) const { return sockets_[side]; } // that the side told icepath of
+	uint32_t sockets(uint32_t side) const { return sockets_[side]; } // the number that the side reported
 	WorkerUnderTest &side(uint32_t side) { return workers_[side]; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asks for zero-copy on one machine is told that the kernel copied after all, and hands it on.
+// A sender that requests zero-copy on one machine learns that the kernel copied, and reports it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ TEST_P(ZeroCopy, TellsWhereTheKernelCopied)
 		ASSERT_EQ(pair.open(), "");
 		const auto replies = pair.run(pair.block(200));
 		ASSERT_EQ(replies[0].block.sends, 200u) << replies[0].message;
-		// Over TCP the completions of the first messages may still be under way.
+		// Over TCP, the first messages' completions may still be outstanding.
 		const uint32_t copied = told_as_copied(pair, 200);
 		EXPECT_GE(copied, zerocopy ? 180u : 0u);
 		EXPECT_LE(copied, zerocopy ? 200u : 0u);

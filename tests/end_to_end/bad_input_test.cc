@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is wrong with what the user asked: one clear sentence, the right exit code, nothing changed on the host.
+// Any invalid input: one clear sentence, the right exit code, no change to the host.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

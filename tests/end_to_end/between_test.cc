@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends in one process: two threads of it, or one thread that has both. Every transport that can carries its messages, each
-// on a way that is known whole; what can't be is told, and ends.
+// Both ends in one process: two threads of it, or one thread with both. Every capable transport carries its messages,
+// each with a fully known path; impossible cells are reported, and end.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// All transports carry so much.
+// Every transport carries this size.
 constexpr const char *kBytes = "8";
 
 class Between : public testing::Test {
@@ -57,7 +57,7 @@ protected:
 		return names;
 	}
 
-	// Of each cell; whole paths of all together, and none is without.
+	// Checks each cell; complete paths are counted over all together, and none is without.
 	void expect_all_messages_and_their_ways(const std::string &between) const
 	{
 		double probed = 0, complete = 0;
@@ -131,7 +131,7 @@ TEST_F(Threads, SendToOneReceiverOverAllThatCan)
 	expect_messages();
 }
 
-// Nobody else has a part in it, though the library has threads of its own.
+// No other thread takes part, though the library has its own.
 TEST_F(Threads, CarryWhatGoesOnlyWithinOneProcess)
 {
 	measure({"-t", "zeromq/inproc", "--between", "processes,threads", "-w", "block,epoll", "--patterns",
@@ -204,7 +204,7 @@ TEST_F(Threads, SendSparseMessagesBesideThoseOfOneThread)
 	EXPECT_GE(complete, 0.99 * probed);
 }
 
-// A pipe has room for 64 KiB. Nobody reads it while it is written.
+// A pipe has room for 64 KiB, and nobody reads it while it is written.
 TEST_F(Between, OneThreadCannotSendWhatDoesNotFit)
 {
 	measure({"-t", "pipe,shm-ring", "--between", "one-thread", "--patterns", "pingpong", "-s", "64,1M", "-d", "6"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that the user gives: used, kept, and told honestly; and no cell comes out of it without data.
+// The user's time budget: used, kept, and reported honestly; and no cell ends without data.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -64,7 +64,7 @@ TEST_F(Budget, SlowMessagesGetBlocksThatAreLongEnough)
 		expect_data(cell);
 }
 
-// With KeepsItsBudget of the default plan the one time that is held: a promise to the user, not a measurement.
+// Asserted although it is a time, like KeepsItsBudget of the default plan: a promise to the user, not a measurement.
 TEST_F(Budget, IsUsedAndKept)
 {
 	measure({"-t", "uds-stream,tcp,pipe", "-d", "10s"});

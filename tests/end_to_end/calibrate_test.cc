@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `icepath calibrate`, and a run that rests on it: what nothing else tells is placed by it, within its bounds, and says so.
+// `icepath calibrate`, and a run that uses it: it places what nothing else locates, within bounds, and the run says so.
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of typical messages: over all of them, a call takes 5 ms, of which one interruption of the sender has a tenth.
+// Over typical messages: over all messages, calls take 5 ms, a tenth of it from one interruption of the sender.
 double calibrated_share(const nlohmann::json &cell)
 {
 	for (const auto &layer : cell["typical_layers"])
@@ -38,7 +38,7 @@ TEST(Calibrate, ARunPlacesByItWhatNothingElseTells)
 	for (const auto &target : calibration["targets"])
 		EXPECT_FALSE(target["sizes"].empty()) << target;
 
-	// Tracepoints only, which tell nothing of a pipe's or a message queue's message to who polls.
+	// Tracepoints only, which reveal nothing about a pipe's or message queue's messages to a polling receiver.
 	const Outcome measured =
 		run({icepath_program(), "run", "--tier", "tracepoint", "--calibration", "calibration.json", "-t", "pipe,mqueue",
 			 "-w", "poll", "--patterns", "pingpong", "-s", "64", "-d", "8", "-o", "out"},

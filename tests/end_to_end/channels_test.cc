@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of more than two flows or sides, over every transport that can: requests with several responses; fanout, where all
-// receivers get each message, each by a way of its own that is known, and channels that stay idle beside it; fanin, where one
-// receiver takes from several senders.
+// Cells of more than two flows or sides, over every capable transport: requests with several responses; fanout, where
+// all receivers get each message, each with its own known path, and idle channels beside it; fanin, where one receiver
+// takes from several senders.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,8 +23,8 @@ using Json = nlohmann::json;
 
 constexpr size_t kReceivers = 3, kSenders = 3;
 
-// Of all transports together, and that none is without: once in seven runs io-uring/tcp had 34 of 1842 deliveries of a fanout
-// with times that contradict each other, on a disturbed machine; why isn't known.
+// Over all transports together, and none is without. Once in seven runs, io-uring/tcp had 34 of 1842 deliveries of a
+// fanout with contradictory times, on a disturbed machine; the cause is unknown.
 struct WholePaths {
 	double probed = 0, complete = 0;
 
@@ -37,7 +37,7 @@ struct WholePaths {
 	void expect_almost_all() const { EXPECT_GE(complete, 0.999 * probed); }
 };
 
-// Whether each instant on the way is told by an event.
+// Whether an event marks each instant of the path.
 bool is_known(const path::Path &path)
 {
 	return std::ranges::none_of(
@@ -52,8 +52,8 @@ protected:
 			GTEST_SKIP() << "needs root";
 	}
 
-	// Every cell of a run over all transports: what is true of any pattern, and what `look` says.
-	// `look_at_run` gets the run directory.
+	// Checks every cell of a run over all transports: what holds for any pattern, and what `look` checks. `look_at_run`
+	// gets the run directory.
 	static void expect_of_each(const std::vector<std::string> &options, const std::function<void(const Json &)> &look,
 							   const std::function<void(const std::filesystem::path &)> &look_at_run = {})
 	{
@@ -114,7 +114,7 @@ TEST_F(FanOut, ReachesEveryReceiverOverEveryTransport)
 				   });
 }
 
-// A socket announces each message. A receiver that is awake may take one before that, where its sender lost the CPU in between.
+// A socket announces each message. An awake receiver may take one before that, if its sender lost the CPU.
 void expect_known_ways_through_sockets(const std::filesystem::path &run)
 {
 	const ResolvedRun resolved = read_resolved(run);
@@ -135,7 +135,7 @@ void expect_known_ways_through_sockets(const std::filesystem::path &run)
 	EXPECT_GE(cells, 5u) << "UNIX sockets of three kinds, TCP, UDP";
 }
 
-// Most that can sleep in the call have one queue for all senders, the others a connection for each.
+// Most transports that can sleep in the call have one queue for all senders, the others a connection for each.
 TEST_F(FanIn, TakesFromEverySenderOverEveryTransportThatCan)
 {
 	std::set<std::string> targets;

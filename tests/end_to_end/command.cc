@@ -20,7 +20,7 @@
 namespace icepath::end_to_end {
 namespace {
 
-// Of middleware.
+// Middleware's.
 constexpr std::string_view kDaemons[] = {"iox-roudi", "mosquitto", "nats-server", "dbus-daemon"};
 
 namespace fs = std::filesystem;
@@ -51,14 +51,14 @@ std::string comm_of(const std::string &pid)
 
 bool is_pid(const std::string &name) { return !name.empty() && std::all_of(name.begin(), name.end(), ::isdigit); }
 
-// By the names of ebpf/capture.bpf.c, of which the kernel keeps 15 characters.
+// By the program names in ebpf/capture.bpf.c, of which the kernel keeps 15 characters.
 bool is_of_capture(std::string_view program)
 {
 	constexpr std::string_view kPrefixes[] = {"on_", "fentry_", "fexit_", "kprobe_", "kretprobe_"};
 	return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return program.starts_with(prefix); });
 }
 
-// A process that has ended and waits for its parent isn't left behind by icepath.
+// A process that has ended and waits for its parent wasn't left behind by icepath.
 bool is_zombie(const std::string &pid)
 {
 	const std::string stat = slurp("/proc/" + pid + "/stat");
@@ -66,7 +66,7 @@ bool is_zombie(const std::string &pid)
 	return close == std::string::npos || close + 2 >= stat.size() || stat[close + 2] == 'Z';
 }
 
-// By their numbers, in this process's IPC namespace.
+// Their ids, in this process's IPC namespace.
 std::vector<std::string> sysv_queues()
 {
 	std::vector<std::string> queues;
@@ -77,7 +77,7 @@ std::vector<std::string> sysv_queues()
 	return queues;
 }
 
-// Whether every folder above it lets everybody pass.
+// Whether all users may pass every folder above it.
 bool open_to_all(const fs::path &file)
 {
 	for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
@@ -98,7 +98,7 @@ std::vector<std::string> names_in(const fs::path &folder)
 	return names;
 }
 
-// By the names that icepath gives them, near the top of each hierarchy.
+// By icepath's names for them, near the top of each hierarchy.
 std::vector<std::string> cgroups()
 {
 	constexpr int kDeepest = 4;
@@ -223,7 +223,7 @@ std::string icepath_program()
 	static const fs::path built = ICEPATH_PROGRAM;
 	if (open_to_all(built))
 		return built;
-	// Some tests play another user, whom a closed home folder (0700 is Debian's default) keeps out.
+	// Some tests act as another user, who can't enter a closed home folder (0700 is Debian's default).
 	static const Folder folder;
 	static const std::string copy = [] {
 		fs::create_directories(folder.path() / "bin");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs icepath as a user would, and looks at what it said and left.
+// Runs icepath as a user would, and examines its output and leftovers.
 #include <sys/types.h>
 
 #include <chrono>
@@ -13,12 +13,12 @@
 namespace icepath::end_to_end {
 
 struct Outcome {
-	int exit_code = -1; // 128 + signal where it was killed; -1: it outlived its limit and was killed
+	int exit_code = -1; // 128 + signal if killed; -1: exceeded its limit and was killed
 	std::string out, err;
 	double seconds = 0;
 };
 
-// A program that runs; killed (with its process group) when it goes out of scope.
+// A running program; its destructor kills it and its process group.
 class Running {
 public:
 	// `environment` is added to this process's.
@@ -29,7 +29,7 @@ public:
 	Running &operator=(const Running &) = delete;
 	void signal(int number) const;
 	Outcome wait(std::chrono::seconds limit);
-	// What it has written to stderr so far.
+	// Its stderr so far.
 	std::string err_so_far() const;
 	pid_t pid() const { return pid_; }
 
@@ -44,7 +44,7 @@ Outcome run(const std::vector<std::string> &arguments, const std::filesystem::pa
 			std::chrono::seconds limit = std::chrono::seconds(60),
 			const std::map<std::string, std::string> &environment = {});
 
-// A folder of this test's own that everybody may enter, taken away at the end.
+// The test's own folder, which everybody may enter; removed at the end.
 class Folder {
 public:
 	Folder();
@@ -57,28 +57,28 @@ private:
 
 std::string icepath_program();
 
-// For -t: everything whose messages go from the sender's thread to the receiver's, in whatever process. What takes them through
-// threads of its own, or goes only within one process, has tests of its own.
+// For -t: everything whose messages go from the sender's thread to the receiver's, in any process. Other tests cover
+// targets that pass messages through their own threads, or work only within one process.
 inline constexpr const char *kAllByTwoThreads = "all-transports,boost-mq,capnproto,iceoryx,iceoryx-c";
 bool goes_by_two_threads(const nlohmann::json &target); // of `icepath list --json`
 nlohmann::json read_json(const std::filesystem::path &file);
 
-// What a run could leave behind on this machine.
+// What a run might leave behind on this machine.
 struct Traces {
 	std::vector<std::string> processes, shm, mqueue, sysv_queues, cgroups;
-	std::vector<std::string> bpf_programs; // also those that only a link holds
+	std::vector<std::string> bpf_programs; // including those that only a link holds
 	friend bool operator==(const Traces &, const Traces &) = default;
 };
-// Before a test. Programs of an earlier run go only after grace periods of the kernel's: waits 30 s for that, at most.
+// Before a test. An earlier run's programs go only after the kernel's grace periods: waits up to 30 s for that.
 Traces traces_before();
-// After it: as before, or what is there 3 s later.
+// Afterwards: equal to `before`, or the state after 3 s.
 Traces traces_after(const Traces &before);
 std::ostream &operator<<(std::ostream &out, const Traces &traces);
 
-// Children of a process (direct ones), by their names.
+// Direct children of a process, by name.
 std::vector<pid_t> children_named(pid_t parent, const std::string &name);
 
-// Ends one process through a pidfd, never by its name.
+// Signals one process through a pidfd, never by name.
 void kill_process(pid_t pid, int number);
 
 } // namespace icepath::end_to_end

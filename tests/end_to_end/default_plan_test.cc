@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `sudo icepath run` as it comes: its budget, what it covers, and that what it says adds up.
+// `sudo icepath run` without options: its budget, what it covers, and that its figures add up.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ double incomplete(const nlohmann::json &messages)
 	return all;
 }
 
-// One run for all tests here: it takes its minute.
+// One run for all tests here, because it takes a minute.
 class DefaultPlan : public testing::Test {
 protected:
 	static void SetUpTestSuite()
@@ -52,7 +52,7 @@ protected:
 	static inline nlohmann::json *json = nullptr;
 };
 
-// The one time that a test holds: the budget is a promise to the user, not a measurement.
+// Asserted although it is a time: the budget is a promise to the user, not a measurement.
 TEST_F(DefaultPlan, KeepsItsBudget) { EXPECT_LE(outcome->seconds, 60 * 1.2); }
 
 TEST_F(DefaultPlan, CoversEveryTransportAtTwoSizesOneWayAndSparse)
@@ -73,7 +73,7 @@ TEST_F(DefaultPlan, AlmostEveryProbedDeliveryIsCompleteAndNothingWasDropped)
 	for (const auto &cell : (*json)["cells"]) {
 		const auto &messages = cell["messages"];
 		const double probed = messages["probed"], complete = messages["complete"];
-		// Sparse cells have half of the minute, and the rate of oneway bounds what comes in its part of the rest.
+		// Sparse cells have half of the minute, and the rate limits oneway's messages in its part of the rest.
 		const std::string pattern = cell["pattern"];
 		EXPECT_GT(probed, pattern == "sparse" ? 30 : pattern == "oneway" ? 500 : 1000) << cell["target"];
 		if (cell["pattern"] == "pingpong") {
@@ -141,7 +141,7 @@ TEST_F(DefaultPlan, FoldedStacksWeighTheLatencyOnThePath)
 	EXPECT_EQ(run({icepath_program(), "flamegraph", "out"}, folder->path()).exit_code, 0);
 }
 
-// Every wait, each of the usual transports that supports it.
+// Every wait, with each usual transport that supports it.
 TEST(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 {
 	if (geteuid() != 0)
@@ -167,7 +167,7 @@ TEST(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 	EXPECT_GE(cells["spin"], 2u);
 }
 
-// As fast as it goes, so that queues fill: over a stream, over slots, and where messages are lost.
+// As fast as possible, so that queues fill: over a stream, over slots, and over a lossy transport.
 TEST(Throughput, IsMeasuredAndBrokenDownToo)
 {
 	if (geteuid() != 0)

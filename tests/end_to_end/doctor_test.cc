@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says on this kernel, for each kind of probe: whoever reads it finds what each layer of a breakdown rests on.
+// The doctor's output on this kernel, for each kind of probe: it shows what each layer of a breakdown rests on.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 		EXPECT_NE(text.out.find(effect), std::string::npos) << layer;
 		EXPECT_TRUE(found.find("stamps") != std::string::npos || found.find("tracepoint ") != std::string::npos)
 			<< found;
-		// Each probe of the layer by what was taken for it, or by what tells it instead.
+		// Each probe of the layer, by the candidate used, or by what replaces it.
 		for (size_t i = 0; i < capture::kProbes.size(); i++) {
 			const capture::Probe &probe = capture::kProbes[i];
 			if (!probe.uses.of(static_cast<model::Layer>(number)))

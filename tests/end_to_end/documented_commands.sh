@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command that README.md and docs/usage.md show, as it stands there but for the time that it measures:
-# documented_commands.sh SOURCE BUILD. Prints each with its exit code; 0 if all of them were 0.
+# Runs every command that README.md and docs/usage.md show, unchanged except for its measuring time:
+# documented_commands.sh SOURCE BUILD. Prints each with its exit code; 0 if all were 0.
 set -u
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
@@ -13,7 +13,7 @@ cd "$folder" || exit 1
 cp "$source/middleware_adapters/template/template.cc" .
 failed=0 count=0
 
-# A run in the least time that it takes: the shortest, or what icepath asks for instead.
+# A run of the shortest time, or of the time that icepath asks for instead.
 shortly() {
 	command=$(echo "$1" | sed -E 's/ -d [0-9]+//')
 	for duration in 3 asked; do
@@ -33,7 +33,7 @@ each() {
 
 icepath run -q -t pipe -s 64 --patterns pingpong -d 3 -o run >/dev/null || { echo "no run to report"; exit 1; }
 each >commands
-# What others need comes first.
+# Commands that others depend on come first.
 { grep '^g++' commands; grep -v '^g++' commands; } >ordered
 while read -r command; do
 	count=$((count + 1))
@@ -42,7 +42,7 @@ while read -r command; do
 	*) sh -c "$command" >out 2>err </dev/null ;;
 	esac
 	status=$?
-	# A selftest so short may leave some undecided.
+	# Such a short selftest may leave some undecided.
 	case $command in *selftest*) [ $status -ne 1 ] || ! grep -q undecided out || status=0 ;; esac
 	echo "$status  $command"
 	[ $status -eq 0 ] || { failed=$((failed + 1)); tail -n 3 err; }

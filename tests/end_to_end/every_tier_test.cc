@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transport under each of its waits, with each kind of probe forced in turn. A program of its own, which tests/vm runs on
-// Debian's kernels: what differs between them is what these probes rest on.
+// Every transport with each of its waits, with each kind of probe forced in turn. A separate program, which tests/vm
+// runs on Debian's kernels, because these probes rest on what differs between kernels.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 // What every transport carries: a signal carries no more.
 constexpr int kBytes = 8;
 
-// What starts thirty cells of emulated CPUs and visits each of them twice.
+// Enough for emulated CPUs to start thirty cells and visit each twice.
 constexpr int kSeconds = 12;
 
 class EveryTier : public testing::TestWithParam<std::tuple<const char *, const char *>> {};
@@ -49,7 +49,7 @@ TEST_P(EveryTier, TellsWholePathsOfEveryTransport)
 	std::set<std::string> measured;
 	for (const auto &[cell, sum] : cells) {
 		EXPECT_TRUE(sum.is_enough()) << cell.first << ": " << sum.complete << " of " << sum.probed;
-		if (cell.second == wait) // null, which only ever spins, is measured beside all others
+		if (cell.second == wait) // null, which only spins, is measured beside all others
 			measured.insert(cell.first);
 	}
 	EXPECT_EQ(measured, targets_that_wait_by(wait, folder.path()));

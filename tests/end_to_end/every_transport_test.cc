@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transport under each of its waits in one run: each is measured or named as left out, and has the layers that its
-// mechanism must have and none that it can't have.
+// Every transport with each of its waits in one run: each is measured or named as left out, and has exactly the layers
+// that its mechanism requires or allows.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -96,8 +96,8 @@ TEST_F(EveryTransport, HasTheLayersOfItsMechanismAndNoOthers)
 		const std::string target = cell["target"], wait = cell["wait"];
 		SCOPED_TRACE(target + " " + wait);
 		const std::set<std::string> layers = layers_of(cell);
-		// A kernel thread has its messages while the sender sleeps (relay.kernel) or goes on (network); one that polls makes no call
-		// but to wake that thread.
+		// A kernel thread has its messages while the sender sleeps (relay.kernel) or goes on (network); a polling
+		// sender makes a call only to wake that thread.
 		const bool sent_by_thread = target == "io-uring/sqpoll";
 		if (!sent_by_thread) {
 			EXPECT_EQ(layers.count("network"), uses_network(target) ? 1u : 0u);
@@ -111,11 +111,11 @@ TEST_F(EveryTransport, HasTheLayersOfItsMechanismAndNoOthers)
 			EXPECT_TRUE(layers.count("propagation"));
 		} else if ((target != "eventfd" && cell["kind"] == "transport") ||
 				   wait ==
-					   "block") { // its message is in the slot before the call that tells of it; a library needn't call
+					   "block") { // its slot has the message before the call that announces it; a library may need none
 			EXPECT_TRUE(layers.count("sender.kernel") || (sent_by_thread && wait == "poll"));
 			EXPECT_TRUE(layers.count("receiver.kernel"));
 		}
-		// The acknowledgement that comes with a message completes an earlier zero-copy send, which wakes the receiver first.
+		// The acknowledgement with a message completes an earlier zero-copy send, which wakes the receiver first.
 		if (wait == "block" && target != "tcp-zerocopy") {
 			EXPECT_TRUE(layers.count("wakeup") && layers.count("runqueue"));
 		}

@@ -49,7 +49,7 @@ void interrupt_in_haste(Scene &scene)
 	scene.icepath->signal(SIGINT);
 }
 
-// A worker that is stopped makes icepath wait longer than a second.
+// With a stopped worker, icepath waits for more than a second.
 void interrupt_again(Scene &scene)
 {
 	stop_receiver(scene);
@@ -58,7 +58,7 @@ void interrupt_again(Scene &scene)
 	scene.icepath->signal(SIGINT);
 }
 
-// No worker gets to tidy up: what is left is what only the kernel can take away, such as System V queues.
+// No worker can clean up: only the kernel can remove what is left, such as System V queues.
 void kill_everybody(Scene &scene)
 {
 	for (const char *name : {"initiator", "responder"})
@@ -93,7 +93,7 @@ void expect_the_others_pid(Scene &scene, const Outcome &outcome)
 	scene.other.reset();
 }
 
-// The cell that was hit has some blocks of before, the other one has them all.
+// The affected cell has some earlier blocks, the other one has all of its blocks.
 void expect_the_others_went_on(Scene &scene, const Outcome &)
 {
 	uint64_t most = 0, least = UINT64_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How the faults of the table are caused, and what is looked at besides.
+// The causes of the table's faults, and the further checks.
 #include <csignal>
 
 #include "tests/end_to_end/faults.h"
@@ -13,16 +13,16 @@ inline void signal_child(const Scene &scene, const char *name, int number) { kil
 // Causes.
 void kill_sender(Scene &scene);
 void stop_receiver(Scene &scene);
-void move_sender(Scene &scene); // lets it run on all CPUs
+void move_sender(Scene &scene); // allows it all CPUs
 void kill_daemons(Scene &scene);
 void interrupt_in_haste(Scene &scene); // twice
 void interrupt_again(Scene &scene); // after more than a second
 void kill_everybody(Scene &scene);
-// Before icepath is started.
+// Before icepath starts.
 void start_another(Scene &scene); // run, on the same CPUs
 void close_folder(Scene &scene); // to all but root
 // Afterwards.
-void expect_the_others_pid(Scene &scene, const Outcome &outcome); // was told; ends that one
+void expect_the_others_pid(Scene &scene, const Outcome &outcome); // was reported; ends that process
 void expect_the_others_went_on(Scene &scene, const Outcome &outcome); // cells
 void expect_both_daemons_told(Scene &scene, const Outcome &outcome); // and that the others went on
 void expect_probed_blocks_of_before(Scene &scene, const Outcome &outcome);

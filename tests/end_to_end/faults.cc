@@ -34,7 +34,7 @@ constexpr const char *kReadOnlyRun =
 constexpr const char *kFullShm = "exec unshare --mount sh -c 'mount -t tmpfs -o size=64k full /dev/shm && "
 								 "dd if=/dev/zero of=/dev/shm/full bs=4k 2>/dev/null; exec \"$@\"' sh \"$@\"";
 
-// A disk of its own, which goes with its mount namespace: what was on it is taken out.
+// A small disk that ends with its mount namespace: its contents are copied out.
 constexpr const char *kSmallDisk =
 	"exec unshare --mount sh -c 'mkdir disk && mount -t tmpfs -o size=64k small disk && cd disk && "
 	"\"$@\"; code=$?; cp -r out ..; exit $code' sh \"$@\"";
@@ -44,7 +44,7 @@ std::vector<Fault> make_faults()
 	const std::map<std::string, std::string> by_sudo = {{"SUDO_UID", nobody()}};
 	const std::string long_name(300, 'n');
 	return {
-		// Processes of the run.
+		// The run's processes.
 		{"WorkerKilled",
 		 "a worker gets SIGKILL",
 		 two_cells(),
@@ -89,7 +89,7 @@ std::vector<Fault> make_faults()
 		 Kept::Whole,
 		 {.cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGHUP); },
 		  .after = expect_no_word_of_the_helper}},
-		// Its probes would stay attached: the user, whose process it is too, ends it.
+		// Its probes would stay attached: icepath, as the user, may end it, because its real user is the same.
 		{"HelperStopped",
 		 "the root helper gets SIGSTOP",
 		 run_of("pipe", "25"),
@@ -189,7 +189,7 @@ std::vector<Fault> make_faults()
 		 Kept::Unasked,
 		 {.cause = signal_it<SIGKILL>}},
 
-		// Others on the machine.
+		// Other processes on the machine.
 		{"SecondRun",
 		 "a second run on the same CPUs",
 		 two_cells(),
@@ -212,7 +212,7 @@ std::vector<Fault> make_faults()
 		 Kept::Unasked,
 		 {.before = start_another, .after = expect_the_others_pid}},
 
-		// What is used up.
+		// Exhausted resources.
 		{"RunReadOnly",
 		 "/run can't be written",
 		 run_of("pipe"),
@@ -271,7 +271,7 @@ std::vector<Fault> make_faults()
 		 Kept::Whole,
 		 {.shell = "ulimit -Sn 16"}},
 
-		// Where results go.
+		// The place of the results.
 		{"FolderClosed",
 		 "the folder of `-o` can't be written",
 		 two_cells("closed/out"),
@@ -333,7 +333,7 @@ std::vector<Fault> make_faults()
 		{"StderrClosed", "stderr and stdin are closed", two_cells(), "", 0, Kept::Whole, {.shell = "exec 2>&- <&-"}},
 		{"StderrFull", "stderr leads to a full disk", two_cells(), "", 0, Kept::Whole, {.shell = "exec 2>/dev/full"}},
 
-		// What is asked for.
+		// The request.
 		{"EmptyName", "`-o \"\"`", two_cells(""), "--output: its value is empty", 2, Kept::Nothing},
 		{"EmptyItem", "`-t pipe,,mqueue`", run_of("pipe,,mqueue"), "--targets: \"pipe,,mqueue\" has an empty item", 2,
 		 Kept::Nothing},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The table of faults: how each is caused, what the user is told, and what remains. docs/faults.md shows it.
+// The table of faults: how each is caused, the user's message, and what remains. docs/faults.md shows it.
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,41 +12,40 @@
 
 namespace icepath::end_to_end {
 
-// What becomes of the run that was asked for.
+// The fate of the requested run.
 enum class Kept : uint8_t {
-	Nothing, // there is no run directory
-	Partial, // what was written until then, which `icepath report` reads
+	Nothing, // no run directory
+	Partial, // the data until then, which `icepath report` reads
 	Marked,  // finished, reported, and marked as partial
 	Whole,   // finished and reported
 	Unasked, // no run was asked for
 };
 
-// Where one is tried.
+// The stage of one fault.
 struct Scene {
 	Scene();
-	Folder folder; // icepath is started in it
+	Folder folder; // icepath's working folder
 	std::filesystem::path temporary; // its TMPDIR
-	std::unique_ptr<Running> other; // a run that was there before, if any
+	std::unique_ptr<Running> other; // an earlier run, if any
 	std::unique_ptr<Running> icepath;
 
-	pid_t child(const std::string &name)
-		const; // of icepath, the first one that is so called; fails the test where there is none
+	pid_t child(const std::string &name) const; // icepath's first child of that name; fails the test if there is none
 };
 
-// How it is caused, and what is looked at besides.
+// How the fault is caused, and the further checks.
 struct Staging {
 	const char *shell = ""; // what /bin/sh does before it becomes icepath, which is "$@"; it may run "$@" itself
 	std::map<std::string, std::string> environment = {};
 	void (*before)(Scene &) = nullptr;
-	void (*cause)(Scene &) = nullptr; // in the run, once it has come to round 2
-	void (*after)(Scene &, const Outcome &) = nullptr; // looks further
+	void (*cause)(Scene &) = nullptr; // during the run, in round 2
+	void (*after)(Scene &, const Outcome &) = nullptr; // further checks
 };
 
 struct Fault {
 	const char *name;
-	const char *what; // as the table has it
-	std::vector<std::string> arguments; // of icepath
-	const char *sees; // a sentence of its output, in which "…" stands for anything; empty: nothing is said of it
+	const char *what; // the table's words
+	std::vector<std::string> arguments; // icepath's
+	const char *sees; // a sentence of its output, in which "…" matches anything; empty: not mentioned
 	int exit_code;
 	Kept kept;
 	Staging how = {};
@@ -55,10 +54,10 @@ struct Fault {
 
 const std::vector<Fault> &faults();
 
-// As docs/faults.md has it.
+// The table in docs/faults.md.
 std::string table_of_faults();
 
-// Until the run tells of round 2; fails the test where it doesn't.
+// Waits until the run reports round 2; fails the test otherwise.
 void await_rounds(const Running &running);
 
 } // namespace icepath::end_to_end

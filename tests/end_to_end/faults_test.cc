@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of the table of faults, tried: what the user is told, the exit code, what is kept, and that nothing stays behind.
+// Each row of the table of faults, tried: the message, the exit code, what is kept, and that nothing is left behind.
 #include "tests/end_to_end/faults.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 // Reports wrap their lines.
 std::string in_one_line(const std::string &text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
 
-// `sentence`: see Fault::sees. Not a regular expression: those of the library's take a stack as deep as the text is long.
+// `sentence`: see Fault::sees. Not a regular expression: the library's recursion depth grows with the text.
 bool tells(const Outcome &outcome, const std::string &sentence)
 {
 	const std::string text = in_one_line(outcome.err + " " + outcome.out), gap = "…";
@@ -104,7 +104,7 @@ TEST_P(Faults, AreToldAndLeaveNothing)
 INSTANTIATE_TEST_SUITE_P(Table, Faults, testing::ValuesIn(faults()),
 						 [](const auto &which) { return std::string(which.param.name); });
 
-// Whatever has too few: the same sentence before anything is measured, and no blame on the kernel, its BTF or the helper.
+// With too few: the same sentence before anything is measured, and no blame on the kernel, its BTF or the helper.
 TEST(Descriptors, AreCountedBeforeTheyAreUsedUp)
 {
 	if (geteuid() != 0)
@@ -122,7 +122,7 @@ TEST(Descriptors, AreCountedBeforeTheyAreUsedUp)
 	}
 }
 
-// Where it differs, the test's message has the table as it must be.
+// If it differs, the test's message has the correct table.
 TEST(FaultsDocument, ShowsThisTable)
 {
 	std::ifstream file(std::string(ICEPATH_SOURCE) + "/docs/faults.md");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A known delay is put into a known layer, and the breakdown must find it there: over interleaved pairs of blocks, without
-// and with the delay, the change of the layer over the change of recv - send. Over transports that `icepath selftest` has no
-// such injection for: over UNIX sockets, and with more kinds of delay, it is that command's test.
+// A known delay is injected into a known layer, and the breakdown must find it there: over interleaved pairs of blocks,
+// without and with the delay, the change of the layer over the change of recv - send. For transports without such an
+// injection in `icepath selftest`; that command's test covers UNIX sockets, and more kinds of delay.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ BlockMeans means_of(const resolve::ResolvedBlock &resolved)
 
 using Shares = std::map<Layer, std::vector<double>>;
 
-// For each round that probed both cells: how much of the change of the latency each layer has.
+// For each round that probed both cells: each layer's share of the change in latency.
 void add_shares_of_change(const ResolvedRun &run, Shares &shares)
 {
 	std::map<uint32_t, std::map<bool, BlockMeans>> rounds;
@@ -73,8 +73,8 @@ void add_shares_of_change(const ResolvedRun &run, Shares &shares)
 	}
 }
 
-// Wakings vary from block to block by a good part of the delay: of few pairs, the median could lie anywhere. True where its
-// 95 % interval, by order statistics, lies on one side of the limit.
+// Wake-ups vary from block to block by a good part of the delay: with few pairs, the median could lie anywhere. True if
+// its 95 % interval, by order statistics, lies on one side of the limit.
 bool is_decided(std::vector<double> shares, double limit)
 {
 	std::sort(shares.begin(), shares.end());
@@ -126,13 +126,13 @@ TEST_P(InjectedDelay, LandsInItsLayer)
 	}
 }
 
-// One way: a ping-pong's answer wakes the next receiver early by itself (reading from a UNIX stream socket calls the peer's
-// write-space wakeup, which wakes a peer that sleeps to read), so that work before a send there overlaps with a wakeup.
+// One way: a ping-pong's answer itself wakes the next receiver early (reading from a UNIX stream socket calls the
+// peer's write-space wakeup, which wakes a peer sleeping to read), so work before a send overlaps with a wakeup.
 const std::vector<std::string> kBusySender = {"--patterns", "oneway",          "-m",  "100", "--rate",
 											  "5000",       "--inject-sender", "20us"};
-// Faster than a receiver that is busy for 200 µs a message can take, for so few messages (with the warm-up) that no queue fills
-// up, nor TCP's first congestion window of ten packets: a receiver that doesn't read acknowledges late, and what the window
-// doesn't let out is in network/held, rightly.
+// Faster than a receiver that is busy for 200 µs per message, but with so few messages (warm-up included) that neither
+// a queue nor TCP's first congestion window of ten packets fills up: a receiver that doesn't read acknowledges late,
+// and what the window holds back is in network/held, rightly.
 const std::vector<std::string> kBusyReceiver = {"--patterns",        "oneway", "-m", "24", "--rate", "5500",
 												"--inject-receiver", "200us"};
 

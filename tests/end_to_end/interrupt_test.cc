@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, whenever it comes: exit code 130, and what was measured, or the word that nothing was.
+// Ctrl-C at any time: exit code 130, and the results so far, or the statement that there are none.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 class Interrupt : public testing::TestWithParam<int> {};
 
-// The moments are arbitrary: what must hold holds at each.
+// The times are arbitrary: the requirements hold at each.
 TEST_P(Interrupt, EndsInOrder)
 {
 	if (geteuid() != 0)
@@ -34,7 +34,7 @@ TEST_P(Interrupt, EndsInOrder)
 		EXPECT_NE(outcome.out.find("interrupted"), std::string::npos) << outcome.out;
 	} else {
 		EXPECT_EQ(outcome.out, "");
-		// It may come before the program has begun to listen: then the signal itself ends it.
+		// It may come before the program handles it: then the signal itself ends the program.
 		EXPECT_TRUE(outcome.err.empty() ||
 					outcome.err == "icepath: interrupted before anything was measured: nothing was kept\n")
 			<< outcome.err;
@@ -44,7 +44,7 @@ TEST_P(Interrupt, EndsInOrder)
 
 INSTANTIATE_TEST_SUITE_P(AfterMilliseconds, Interrupt, testing::Values(0, 5, 20, 50, 100, 200, 400, 700, 1000));
 
-// Blocks of slow messages are long: the present message may be waited for, the block may not.
+// Blocks of slow messages are long: icepath may wait for the present message, but not for the block.
 TEST(InterruptOfALongBlock, DoesntWaitForItsEnd)
 {
 	if (geteuid() != 0)
@@ -55,7 +55,7 @@ TEST(InterruptOfALongBlock, DoesntWaitForItsEnd)
 		folder.path());
 	for (int i = 0; i < 1000 && running.err_so_far().find("round 1") == std::string::npos; i++)
 		std::this_thread::sleep_for(10ms);
-	std::this_thread::sleep_for(500ms); // a block takes ten seconds, so it is somewhere in its first one
+	std::this_thread::sleep_for(500ms); // a block takes ten seconds, so this is within the first one
 	const auto signalled = std::chrono::steady_clock::now();
 	running.signal(SIGINT);
 	const Outcome outcome = running.wait(20s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `--isolate` does to a machine while a run goes on, looked at from outside: by the kernel's own answer to who asks what
-// the CPUs' idle states may cost, and by who has that file open.
+// The effect of `--isolate` on a machine during a run, seen from outside: the kernel's reported limit for idle states,
+// and the processes that have that file open.
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ bool has_it_open(pid_t pid)
 	return false;
 }
 
-// Of a run, from the first look at its workers on.
+// During a run, from the first look at its workers on.
 struct Seen {
 	std::set<int32_t> allowed_us;
 	bool icepath_has_it = false, others_have_it = false, workers = false;
@@ -68,7 +68,7 @@ protected:
 		return words;
 	}
 
-	// Looks as often as can be, until the run has ended.
+	// Looks as often as possible, until the run has ended.
 	Seen watch(Running &running, std::chrono::seconds limit)
 	{
 		Seen seen;
@@ -108,7 +108,7 @@ protected:
 
 	const Folder folder;
 	int32_t before_us = 0;
-	bool works = false; // whether this kernel keeps CPUs awake where it is asked to
+	bool works = false; // whether this kernel keeps CPUs awake on request
 	std::string why;
 	Outcome outcome;
 	std::atomic<bool> is_over{false};
@@ -165,7 +165,7 @@ TEST_F(Isolate, NoneAndIdleStatesNeverTouchThem)
 	}
 }
 
-// Through sudo: what was opened as root is written as the user.
+// With sudo: what was opened as root is written as the user.
 TEST_F(Isolate, IsDoneWithoutRootAndGoesWithAKilledRun)
 {
 	const passwd *nobody = getpwnam("nobody");
@@ -180,8 +180,7 @@ TEST_F(Isolate, IsDoneWithoutRootAndGoesWithAKilledRun)
 	EXPECT_EQ(held, works) << running.err_so_far();
 	running.signal(SIGKILL);
 	running.wait(10s);
-	for (int i = 0; i < 3000 && allowed_us() != before_us;
-		 i++) // a worker that was being started has it until it is one
+	for (int i = 0; i < 3000 && allowed_us() != before_us; i++) // a worker being started has it open until it runs
 		std::this_thread::sleep_for(1ms);
 	EXPECT_EQ(allowed_us(), before_us);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run directory may not tell its reader of the kernel.
+// What a run directory mustn't reveal about the kernel.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,14 +14,14 @@ class KernelAddresses : public testing::TestWithParam<const char *> {};
 INSTANTIATE_TEST_SUITE_P(All, KernelAddresses, testing::ValuesIn(capture::kTierNames),
 						 [](const auto &tier) { return std::string(tier.param); });
 
-// Addresses of the kernel have bits 47 to 63 set on x86-64 and arm64. So has a negative errno, which tells nothing.
+// Kernel addresses have bits 47 to 63 set on x86-64 and arm64. So has a negative errno, which reveals nothing.
 TEST_P(KernelAddresses, AreInNoRecord)
 {
 	if (geteuid() != 0)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	Outcome outcome;
-	for (const char *seconds : {"9", "30", "90"}) { // an emulated CPU takes its time
+	for (const char *seconds : {"9", "30", "90"}) { // an emulated CPU is slow
 		std::filesystem::remove_all(folder.path() / "out");
 		outcome = run({icepath_program(), "run", "-q", "-t", "uds-stream,uds-dgram,tcp,udp,pipe,mqueue,sysv-mq,eventfd",
 					   "--tier", GetParam(), "-s", "64", "--patterns", "pingpong,oneway", "-d", seconds, "-o", "out"},

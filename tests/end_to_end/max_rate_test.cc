@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search for the highest rate over a stream, a lossy socket and shared memory. On any machine: what it finds isn't asserted,
-// but that it is an answer to the question, or that the report says that there is none: where a loaded machine takes a CPU away
-// for longer than the limit, in most blocks of a cell, no rate holds there. Of three cells one at least must have found one.
+// A search for the highest rate over a stream, a lossy socket and shared memory. On any machine: the rate itself isn't
+// asserted, only that it answers the question, or that the report says that there is none. On a loaded machine that
+// loses a CPU for longer than the limit in most blocks of a cell, no rate holds. At least one of three cells finds one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
 			tried = tried || hz == rate_hz;
 			some_held_so_fast = some_held_so_fast || (held && hz >= rate_hz);
 			some_failed_above = some_failed_above || (!held && hz >= rate_hz);
-			// Verdicts are those of the limits.
+			// Verdicts follow from the limits.
 			const bool p99_kept = attempt["p99_ns"].is_number() && attempt["p99_ns"] <= 10'000'000;
 			const bool loss_kept = attempt["lost"].get<double>() <= 0.1 * attempt["sent"].get<double>();
 			if (held) {

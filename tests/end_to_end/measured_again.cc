@@ -20,7 +20,7 @@ WholenessOfCells measure_until_enough(const std::string &targets, int seconds, c
 		std::vector<std::string> arguments{icepath_program(), "run", "-t", wanted, "-d", duration, "-o", out};
 		arguments.insert(arguments.end(), options.begin(), options.end());
 		const Outcome outcome = run(arguments, folder, std::chrono::seconds(300));
-		constexpr int kNothingMeasured = 4; // too slow for that time: the next run may be luckier
+		constexpr int kNothingMeasured = 4; // too slow for that time: the next run may succeed
 		if (number > 0 && outcome.exit_code == kNothingMeasured)
 			continue;
 		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Middleware as a user runs it: what its layers must be, and what happens when its daemon dies or isn't there.
+// Middleware as a user runs it: its layers, and what happens when its daemon dies or is missing.
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -73,8 +73,8 @@ TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 	expect_nothing_left();
 }
 
-// Its futex calls are told apart from the library's own code, and the receiver sleeps for the message: the sender wakes it, and
-// nobody else has a part in it.
+// Its futex calls are distinguished from the library's own code, and the receiver sleeps for the message: the sender
+// wakes it, and no other thread takes part.
 TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "iceoryx", "-w", "epoll", "-s", "64", "--patterns",
@@ -100,7 +100,8 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 	}
 }
 
-// In a chroot no user may have a user namespace, as under AppArmor's restriction or in most containers: the root side makes the others.
+// In a chroot no user may have a user namespace, as under AppArmor's restriction or in most containers: the root side
+// makes the namespaces instead.
 TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
 {
 	const passwd *nobody = getpwnam("nobody");
@@ -140,7 +141,7 @@ TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
 	EXPECT_EQ(run({"sh", "-c", "rmdir root"}, folder.path()).exit_code, 0) << "nothing is mounted there any more";
 }
 
-// What a cell's ways were by thread: for each hop between sender and receiver the names, with the share of the time.
+// A cell's paths by thread: for each hop between sender and receiver the thread names, with their share of the time.
 std::map<int, std::map<std::string, double>> relays_of(const nlohmann::json &cell)
 {
 	std::map<int, std::map<std::string, double>> relays;
@@ -159,7 +160,7 @@ double share_of(const nlohmann::json &cell, const std::string &name)
 	return share;
 }
 
-// The threads and daemons on a message's way, by target, as the tables are to name them.
+// The threads and daemons on a message's path, by target, as the tables must name them.
 using Ways = std::map<std::string, std::vector<std::string>>;
 
 void expect_way(const nlohmann::json &cell, const std::vector<std::string> &way, const std::string &report)
@@ -180,7 +181,7 @@ void expect_way(const nlohmann::json &cell, const std::vector<std::string> &way,
 	const bool has_daemon = target == "iceoryx/listener" || target == "cyclonedds/shm" || target == "sd-bus" ||
 							target == "nats" || target.starts_with("mqtt") || target.starts_with("ros");
 	EXPECT_EQ(cell["cpu_ns_per_message"].contains("daemon"), has_daemon);
-	// Of two messages a side's own thread sleeps for one; its library's thread sleeps for both.
+	// Of two messages, a side's own thread sleeps for one; its library's thread sleeps for both.
 	if (target == "zeromq/ipc" || target.starts_with("mqtt")) {
 		const auto &usage = cell["rusage"];
 		EXPECT_GT(usage["sender"]["voluntary_switches"].get<double>(), 0.8 * usage["messages"].get<double>());
@@ -225,7 +226,7 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 		 {"zeromq/reqrep", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
 		 {"zeromq/pubsub", {"ZMQbg/IO/0", "ZMQbg/IO/0"}},
 		 {"mqtt/qos0", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
-		 // The broker holds it until the sender has released it, and asks and is answered meanwhile: no hops of the message.
+		 // The broker holds it until the sender has released it; its questions meanwhile aren't hops of the message.
 		 {"mqtt/qos2", {"mosquitto loop", "mosquitto", "mosquitto loop"}},
 		 {"nats", {"nats-server"}}, // and threads that Go and the library choose
 		 {"sd-bus", {"dbus-daemon"}},
@@ -234,13 +235,13 @@ TEST_F(Middleware, MessagesAreFollowedThroughThreadsAndDaemons)
 		 {"fastdds/shm", {}}, // its threads have no names
 		 {"fastdds/data-sharing", {}},
 		 {"lcm", {}}, // likewise
-		 {"nng/ipc", {"nng:task"}}, // others of which may take it before
+		 {"nng/ipc", {"nng:task"}}, // other threads may take it before
 		 {"grpc/stream", {"grpcpp_sync_ser"}}},
 		31, folder.path());
 	expect_nothing_left();
 }
 
-// They go in many calls, of several threads, and the kernel holds some of it back.
+// They take many calls, of several threads, and the kernel holds back part of them.
 TEST_F(Middleware, LongMessagesAreFollowed)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "nng/ipc,grpc/stream", "-s", "1M", "--patterns",
@@ -259,15 +260,15 @@ TEST_F(Middleware, LongMessagesAreFollowed)
 	expect_nothing_left();
 }
 
-// By itself, as rosmaster is a Python program, which small systems haven't.
+// Separately, because rosmaster is a Python program, which small systems lack.
 TEST_F(Middleware, RosMessagesAreFollowedThroughItsThreads)
 {
 	expect_followed({{"ros/tcpros", {"roscpp", "roscpp"}}}, 4, folder.path());
 	expect_nothing_left();
 }
 
-// Without TCP_NODELAY a small message waits in TCP until what was sent before is acknowledged, which takes tens of
-// milliseconds: nothing but that is told.
+// Without TCP_NODELAY, a small message waits in TCP until earlier data is acknowledged, which takes tens of
+// milliseconds: only this gets a notice.
 TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "mqtt/qos1-nagle,mqtt/qos1", "-s", "64", "--patterns",
@@ -293,7 +294,7 @@ TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 	EXPECT_FALSE(mentions(outcome.out, "mqtt/qos1 64 B pingpong block: network/held"));
 }
 
-// What a client of a service does by default shows in the system calls that a message costs.
+// The cost of a service client's default shows in the system calls per message.
 TEST_F(Middleware, ARosServiceThatIsNotPersistentConnectsAnewOnEveryCall)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "ros/service,ros/service-persistent", "-s", "64",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where users may have no user namespaces, icepath-space makes those of middleware. It mustn't be led out of them by folders of plug-ins:
-// of three that the user named, one is a link, and another a link below it that leads to /etc once the first is mounted.
+// Where users can't have user namespaces, icepath-space makes those of middleware. Plug-in folders mustn't lead it out
+// of them: of the user's three, one is a link, and another a link below it that leads to /etc once that is mounted.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::string text_of(pid_t pid, const std::string &name)
 	return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What of the user's lies over /etc, as the process sees it.
+// The user's files that cover /etc in the process's view.
 std::string over_etc(pid_t pid)
 {
 	std::istringstream mounts(text_of(pid, "mountinfo"));
@@ -39,7 +39,7 @@ std::string over_etc(pid_t pid)
 
 constexpr uid_t kNobody = 65534;
 
-// A folder for /tmp with the user's three.
+// A folder for /tmp with the user's three folders.
 void make_folders(const fs::path &tmp)
 {
 	fs::create_directories(tmp / "of-user/q/r/s");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quality of service as a user asks for it: which cells there are, and what the libraries say that they granted.
+// Quality of service as a user requests it: the resulting cells, and what the libraries report as granted.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A probe's attach is broken on purpose: in a copy of the program, the BPF object names a symbol that no kernel has. Where a next
-// candidate works it is taken, and where there is none the boundary is inferred; the run says so and is whole.
+// Breaks a probe's attachment on purpose: in a copy of the program, the BPF object names a symbol that no kernel has.
+// If a later candidate works, it is used; otherwise the boundary is inferred. The run reports it and is complete.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ protected:
 			GTEST_SKIP() << "needs root";
 	}
 
-	// A copy of icepath, with what it finds beside itself, whose BPF object has another last letter in this section's name.
+	// Makes a copy of icepath and its neighbours, whose BPF object has another last letter in this section's name.
 	void break_section(const std::string &section)
 	{
 		const fs::path bin = fs::path(icepath_program()).parent_path();
@@ -53,7 +53,7 @@ protected:
 	}
 	fs::path broken() const { return folder.path() / "bin/icepath"; }
 
-	// A short run over UNIX sockets by the broken copy. Whatever a boundary rests on, each message's path is whole.
+	// A short run over UNIX sockets with the broken copy. Each path is complete, whatever its boundaries rest on.
 	void run_broken(const std::vector<std::string> &more = {})
 	{
 		std::vector<std::string> line = {
@@ -74,7 +74,7 @@ protected:
 		EXPECT_EQ(told("runqueue, preempted, blocked")["tier"], "tracepoint") << "what isn't broken is as ever";
 	}
 
-	// What these layers are said to rest on. What run.json says is printed as well.
+	// What these layers rest on, according to run.json; printed as well.
 	nlohmann::json told(const std::string &layers) const
 	{
 		for (const auto &probe : json["probes"])
@@ -91,7 +91,7 @@ protected:
 		return told["probe"].get<std::string>().find(part) != std::string::npos;
 	}
 
-	// By the wait: the part of the sender's kernel layer whose end is inferred.
+	// By wait: the part of the sender's kernel layer whose end is inferred.
 	double inferred(const std::string &wait) const
 	{
 		double most = 0;
@@ -144,7 +144,7 @@ TEST_F(RenamedSymbol, OfAFunctionGivesWayToTheNextTier)
 		<< queued;
 }
 
-// It loads, as a kprobe's symbol is looked up no sooner than it is attached.
+// It loads, because a kprobe's symbol is looked up only on attachment.
 TEST_F(RenamedSymbol, OfAKprobeIsFoundWhenItIsAttached)
 {
 	break_section("?kprobe/skb_queue_tail");

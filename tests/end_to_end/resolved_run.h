@@ -12,7 +12,7 @@ namespace icepath::end_to_end {
 
 struct ResolvedRun {
 	model::Head head;
-	std::vector<resolve::ResolvedBlock> blocks; // unprobed ones have nothing but the block
+	std::vector<resolve::ResolvedBlock> blocks; // unprobed ones have only the block
 };
 
 ResolvedRun read_resolved(const std::filesystem::path &run);

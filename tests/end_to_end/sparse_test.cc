@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sparse messages over every transport: all cells at the same time, each message alone, each on a way that is known.
+// Sparse messages over every transport: all cells at the same time, each message alone, each with a known path.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ TEST(Sparse, CellsTakeTurnsOverEveryTransport)
 	EXPECT_GT(probed, 0);
 	EXPECT_GE(complete, 0.99 * probed);
 
-	// By their schedule, whatever the machine made of it: a message of each cell in a period, and no two at once.
+	// By schedule, whatever the machine made of it: one message per cell and period, and no two at once.
 	std::map<uint64_t, std::vector<uint64_t>> due_in_visit;
 	for (const resolve::ResolvedBlock &resolved : read_resolved(folder.path() / "out").blocks) {
 		const model::Block &block = resolved.block;

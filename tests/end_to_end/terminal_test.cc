@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on a terminal: one line written over, unless the terminal can't do that.
+// Progress on a terminal: one line, overwritten, unless the terminal can't do that.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 namespace icepath::end_to_end {
 namespace {
 
-// What icepath writes to a terminal of that kind.
+// icepath's output on a terminal of that kind.
 std::string on_terminal(const char *kind, const std::filesystem::path &folder)
 {
 	const std::string program = icepath_program();
@@ -35,7 +35,7 @@ std::string on_terminal(const char *kind, const std::filesystem::path &folder)
 	close(theirs);
 	std::string text;
 	char part[4096];
-	for (ssize_t got = 0; (got = read(ours, part, sizeof(part))) > 0;) // EIO once nobody has the other end
+	for (ssize_t got = 0; (got = read(ours, part, sizeof(part))) > 0;) // EIO once the other end is closed
 		text.append(part, static_cast<size_t>(got));
 	close(ours);
 	waitpid(child, nullptr, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another process of the invoking user's takes what descriptors it can (pidfd_getfd(2)) from icepath and all its children, for as long as
-// a run lasts: those of workers are the user's, but none is an end of the socket by which icepath speaks to a process that keeps rights.
+// Another process of the invoking user takes every possible descriptor (pidfd_getfd(2)) from icepath and all its
+// children during a run. Workers' descriptors are the user's, but none is an end of the socket between icepath and a
+// process that keeps rights.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,7 +30,7 @@ constexpr uid_t kNobody = 65534;
 constexpr int kDescriptors = 48;
 constexpr size_t kMostStolen = 1 << 20;
 
-// What the thief notes: sockets by their inodes.
+// The thief's list: sockets by inode.
 struct Booty {
 	std::atomic<bool> over;
 	std::atomic<uint64_t> tries, refused, count;
@@ -99,7 +100,7 @@ TEST(Thief, OfTheSameUserGetsNoEndOfIcepaths)
 	const pid_t thief = fork();
 	if (thief == 0)
 		steal(running.pid(), *booty);
-	// In how many looks. Ends that belong to workers come and go, and icepath holds theirs until they have begun.
+	// The number of looks that found each. Workers' ends come and go, and icepath holds theirs until they have started.
 	std::map<ino_t, size_t> of_icepath, of_helper;
 	size_t looks = 0;
 	for (siginfo_t end{};

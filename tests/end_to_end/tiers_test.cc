@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each kind of probe forced in turn: paths are whole whatever tells their boundaries, and the run says what did. A kernel that
-// has no functions to probe takes the tracepoints and says so; tests/vm runs this on kernels that have them.
+// Each kind of probe forced in turn: paths are complete whatever marks their boundaries, and the run reports what did.
+// A kernel without functions to probe uses the tracepoints and reports it; tests/vm runs this on kernels with them.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ protected:
 			GTEST_SKIP() << "needs root";
 	}
 
-	// Whether this kernel has any function to be probed so.
+	// Whether this kernel has any function for such probes.
 	static bool has_functions(const std::string &tier)
 	{
 		static const auto selection = [](capture::Tier forced) { return capture::select_probes(forced); };
@@ -50,7 +50,7 @@ TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
 		EXPECT_TRUE(sum.is_enough()) << cell.first << " " << cell.second << ": " << sum.complete << " of "
 									 << sum.probed;
 
-	std::map<std::string, std::set<std::string>> tiers; // by probe, with the reason where another was to come first
+	std::map<std::string, std::set<std::string>> tiers; // by probe, with the reason if another had precedence
 	for (const auto &probe : json["probes"])
 		tiers[probe["probe"]].insert(probe["tier"]);
 	const auto rests_on = [&](const std::string &probe) {
@@ -70,7 +70,7 @@ TEST_P(Tiers, PathsAreWholeAndTheRunSaysWhatTheyRestOn)
 		SCOPED_TRACE(cell["target"].get<std::string>() + " " + cell["wait"].get<std::string>());
 		EXPECT_EQ(cell["capture"]["dropped"], 0);
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
-		// Where a function tells when a queue has the message, nothing of it is guessed.
+		// If a function marks the time when a queue has the message, none of it is inferred.
 		if (!functions || !(cell["target"] == "pipe" || cell["target"] == "mqueue" ||
 							cell["target"].get<std::string>().starts_with("uds-")))
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs at once: on the same CPUs they would measure each other, on others they may.
+// Two runs at once: on the same CPUs they would measure each other; on different ones they are allowed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ void await_rounds(const Running &running)
 	ASSERT_NE(running.err_so_far().find("round 1"), std::string::npos) << running.err_so_far();
 }
 
-// Beside each other they are in the table of faults.
+// Two runs on one host are in the table of faults.
 TEST(TwoRuns, OnOneCpuAreRefusedFromAContainerToo)
 {
 	if (geteuid() != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through sudo from an ordinary user: everything but the helper runs as that user, and the files are that user's.
+// With sudo, from an ordinary user: the user runs everything but the helper, and owns the files.
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -58,7 +58,7 @@ TEST(InvokingUser, OwnsTheFilesAndRunsEverythingButTheHelper)
 	}
 }
 
-// Records have the names of all tasks that had a worker's CPU, and a plug-in may read whatever its process has.
+// Records have the names of all tasks that had a worker's CPU, and a plug-in may read everything that its process has.
 TEST(InvokingUser, WorkersHaveNoRecords)
 {
 	if (geteuid() != 0)
@@ -76,7 +76,7 @@ TEST(InvokingUser, WorkersHaveNoRecords)
 				 std::filesystem::directory_iterator("/proc/" + std::to_string(worker) + "/fdinfo")) {
 				std::ifstream file(entry.path());
 				for (std::string line; std::getline(file, line);)
-					if (line.starts_with("value_size:")) { // of a BPF map
+					if (line.starts_with("value_size:")) { // in a BPF map
 						EXPECT_EQ(line, "value_size:\t64") << "more than how far a slot is filled";
 						maps++;
 					}

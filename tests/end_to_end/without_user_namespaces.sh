@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs a program in a root that forbids user namespaces, as a chroot does: without_user_namespaces.sh FOLDER BUILD PROGRAM ARGUMENT...
-# FOLDER is that root's /tmp, BUILD is seen under its own name. All of it goes with the last process.
+# Runs a program in a root that forbids user namespaces, as a chroot does: without_user_namespaces.sh FOLDER BUILD
+# PROGRAM ARGUMENT... FOLDER is that root's /tmp, BUILD keeps its path. Everything ends with the last process.
 set -eu
 folder=$1 build=$2
 shift 2
 mount --make-rprivate /
 mount -t tmpfs root /mnt
-# A root that is no mount itself, as a chroot's needn't be.
+# A root that isn't a mount point, as is possible with chroot.
 mkdir /mnt/root
 cd /mnt/root
 for shared in usr bin lib lib64 etc proc dev sys; do

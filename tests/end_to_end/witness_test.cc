@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An independent witness: bpftrace counts the same tracepoints between the workers' marker system calls, on the very same
-// blocks, and the capture must have seen as many, and the same intervals between them.
+// An independent witness: bpftrace counts the same tracepoints between the workers' marker system calls, in the same
+// blocks. The capture must have the same counts, and the same intervals.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -101,8 +101,8 @@ struct Window {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 };
 
-// The markers lie between the worker's own stamps of them and the first and last stamp of its loop: an event in between may
-// be on either side of a marker.
+// The markers lie between the worker's own stamps of them and the first and last stamp of its loop: an event in between
+// may be on either side of a marker.
 Window outer(const model::BlockSide &worker) { return {worker.marker_begin_ns, worker.marker_end_ns}; }
 
 Window inner(const model::Block &block, const model::Cell &cell, size_t side)
@@ -120,7 +120,7 @@ Window inner(const model::Block &block, const model::Cell &cell, size_t side)
 	return window;
 }
 
-// What the capture saw of a worker in a window of its block.
+// The capture's records of a worker in a window of its block.
 void count_block(const resolve::ResolvedBlock &resolved, size_t side, uint64_t number, const Window &window,
 				 Testimony &capture)
 {
@@ -136,7 +136,7 @@ void count_block(const resolve::ResolvedBlock &resolved, size_t side, uint64_t n
 				continue;
 			const bool off = record.type == ICEPATH_RECORD_OFF_CPU, wake = record.type == ICEPATH_RECORD_WAKE;
 			if (off) {
-				// What the kernel hid from sched_switch, it hid from the witness too.
+				// What the kernel hid from sched_switch, it also hid from the witness.
 				const bool by_switch = (record.flags & ICEPATH_FLAG_IN_LATE) == 0;
 				count("@switches_in", by_switch && inside(record.end_ns));
 				count("@switches_out", inside(record.off.out_ns));
@@ -169,7 +169,7 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	for (int i = 0; i < 12000 && !says("witness: ready"); i++)
 		std::this_thread::sleep_for(10ms);
 	ASSERT_TRUE(says("witness: ready")) << witness.err_so_far();
-	// An emulated machine needs more time for as many blocks.
+	// An emulated machine needs more time for the same number of blocks.
 	ResolvedRun seen;
 	for (int seconds = 6; seconds <= 96; seconds *= 4) {
 		const std::string out = "out" + std::to_string(seconds);
@@ -190,7 +190,7 @@ TEST(Witness, BpftraceCountsTheSameAndSeesTheSameIntervals)
 	std::map<uint32_t, uint64_t> kept; // blocks, by opening
 	int blocks = 0;
 	for (const resolve::ResolvedBlock &resolved : seen.blocks) {
-		// Of one cell. The first block of fresh workers warms them up, and nobody keeps it.
+		// There is one cell. The first block of fresh workers warms them up, and isn't kept.
 		const uint64_t number = 1 + ++kept[resolved.block.opening];
 		if (!resolved.block.window->probed)
 			continue;

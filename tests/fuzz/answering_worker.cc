@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker that answers whatever it is asked with the replies that the fuzzer has put into memory for it.
+// A worker that answers any request with the replies that the fuzzer has put into shared memory.
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ int main(int, char **argv)
 	if (replies == MAP_FAILED)
 		return 1;
 	uint32_t side = 0;
-	uint8_t *stamps = nullptr; // of this side, in the cell's memory
+	uint8_t *stamps = nullptr; // this side's, in the cell's memory
 	worker::Request request{};
 	for (std::vector<Fd> received; channel::receive(control, &request, sizeof(request), received); received.clear()) {
 		std::vector<int> fds;

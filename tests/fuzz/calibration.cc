@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A calibration file of any bytes: it is a std::runtime_error, or can be written and read again, and places messages within their calls.
+// A calibration file of any bytes: a std::runtime_error, or it can be written and read again, and places messages
+// within their calls.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>

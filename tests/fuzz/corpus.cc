@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the corpus of tests/fuzz: fuzz_corpus FOLDER. With a second folder it compares that with what it made, and ends with 1 where
-// they differ: `make fuzz-corpus` makes the one that is in the tree.
+// Generates the corpus of tests/fuzz: fuzz_corpus FOLDER. With a second folder, compares it with the generated one, and
+// exits with 1 if they differ: `make fuzz-corpus` generates the one in the tree.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -69,7 +69,7 @@ void add_json(const Corpus &corpus)
 	add("cell", 'c', rundir::to_json(rundir::example_head().cells[1]));
 	add("window", 'w', rundir::to_json(*block.window, 1));
 	nlohmann::ordered_json measurement = rundir::to_json(block);
-	measurement["cell"] = 0; // the only one that the target has
+	measurement["cell"] = 0; // the target's only cell
 	add("measurement", 'm', measurement);
 }
 
@@ -132,17 +132,17 @@ template <typename T> std::string bytes_of(const T &value)
 	return {reinterpret_cast<const char *>(&value), sizeof(value)};
 }
 
-// Of one cell's side 0: its life, cut behind what isn't zero.
+// The life of one cell's side 0, truncated after the last nonzero byte.
 void add_requests(const Corpus &corpus)
 {
 	worker::Request request;
-	std::memset(static_cast<void *>(&request), 0, sizeof(request)); // what lies between its members, too
+	std::memset(static_cast<void *>(&request), 0, sizeof(request)); // including padding
 	request.plugin[0] = 1;
 	std::string all;
 	for (const worker::RequestKind kind : {worker::RequestKind::Describe, worker::RequestKind::Open,
 										   worker::RequestKind::Connect, worker::RequestKind::RunBlock}) {
 		request.kind = kind;
-		request.index = kind == worker::RequestKind::Open ? 1 : 0; // so many descriptors come with it
+		request.index = kind == worker::RequestKind::Open ? 1 : 0; // the number of descriptors
 		std::strcpy(request.open.target, "null");
 		request.open.channels = request.open.sends = request.open.peers = request.open.wait = 1;
 		request.open.payload_bytes = 64;
@@ -158,7 +158,7 @@ void add_requests(const Corpus &corpus)
 void add_replies(const Corpus &corpus)
 {
 	Replies replies;
-	std::memset(static_cast<void *>(&replies), 0, sizeof(replies)); // what lies between its members, too
+	std::memset(static_cast<void *>(&replies), 0, sizeof(replies)); // including padding
 	replies.of_side[0].block.sends = replies.of_side[1].block.recvs = 12;
 	for (uint8_t part = 0; part < 3; part++) {
 		replies.part = part;
@@ -170,7 +170,7 @@ void add_replies(const Corpus &corpus)
 	}
 }
 
-// Prints each file that one of the folders has otherwise, or not.
+// Prints each file that differs, or that only one of the folders has.
 bool is_same(const fs::path &made, const fs::path &other)
 {
 	bool same = true;

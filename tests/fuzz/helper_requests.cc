@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the root helper, with descriptors of every kind, after it has loaded its probes. It serves in a thread of this process, so that
-// libFuzzer sees what it reaches; filter and capabilities are the thread's alone, as the kernel has them. Needs root and BPF; without, it
-// says so and tries the helper that has loaded nothing.
+// Requests to the root helper, with descriptors of every kind, after it has loaded its probes. It serves in a thread of
+// this process, so that libFuzzer sees what it reaches; filter and capabilities apply to that thread alone. Needs root
+// and BPF; without them, it says so and tests a helper that has loaded nothing.
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <sched.h>
@@ -27,7 +27,7 @@
 
 #include "profiler/privilege/root_helper.h"
 
-// Leaks are looked for by ptrace(2), which the filter of the thread forbids.
+// Leak detection uses ptrace(2), which the thread's filter forbids.
 extern "C" const char *__asan_default_options();
 extern "C" const char *__asan_default_options() { return "detect_leaks=0"; }
 
@@ -65,7 +65,7 @@ Fd lingering_socket()
 	return lingers;
 }
 
-// The first of them are such as icepath sends; each of the others ends the helper, which is then begun anew.
+// The first ones are those that icepath sends; each other one ends the helper, which is then restarted.
 constexpr size_t kProper = 6;
 
 std::vector<Fd> make_descriptors()
@@ -75,7 +75,7 @@ std::vector<Fd> make_descriptors()
 	all.push_back(pidfd_of(child_that_waits()));
 	all.push_back(open_socket(AF_UNIX, SOCK_STREAM));
 	all.push_back(open_socket(AF_INET, SOCK_DGRAM));
-	all.push_back(pidfd_of(getpid())); // taken as a descriptor, and refused
+	all.push_back(pidfd_of(getpid())); // accepted as a descriptor, but refused
 	all.push_back(pidfd_of(1));
 	all.push_back(lingering_socket());
 	all.push_back(open_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
@@ -126,7 +126,7 @@ private:
 	std::thread thread_;
 };
 
-// What is left of the input, and zeros behind it.
+// The rest of the input, followed by zeros.
 class Input {
 public:
 	Input(const uint8_t *data, size_t size) : data_(data), size_(size) {}
@@ -150,12 +150,12 @@ private:
 	size_t size_;
 };
 
-// Where a request's fields begin; each is followed by as many bytes as it takes of them.
+// The beginnings of a request's fields; each is followed by as many input bytes as it takes.
 HelperRequest request_from(Input &input)
 {
 	HelperRequest request{};
 	request.kind = static_cast<HelperRequestKind>(input.byte() % 10);
-	if (request.kind == HelperRequestKind::Load) // loads anew each time otherwise, which takes all of it
+	if (request.kind == HelperRequestKind::Load) // otherwise each loads anew, which takes all the time
 		request.records_per_slot = 0;
 	for (unsigned field = input.byte(); field != 0; field >>= 1)
 		switch (field & 1 ? input.byte() % 8 : 8) {
@@ -187,7 +187,7 @@ HelperRequest request_from(Input &input)
 			break;
 		}
 	request.looks = input.byte();
-	if (request.kind == HelperRequestKind::Claim) // this machine's CPUs may be another's run's
+	if (request.kind == HelperRequestKind::Claim) // another run may use this machine's CPUs
 		request.cpu_count |= 1u << 31;
 	return request;
 }
@@ -207,7 +207,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		std::vector<int> fds;
 		bool strange = false;
 		for (size_t count = input.byte() % 4; count > 0; count--) {
-			// Rarely a strange one, since loading again takes half a second.
+			// Rarely a strange one, because loading again takes half a second.
 			const size_t which = input.byte();
 			const size_t number = which < 250 ? which % kProper : which % descriptors.size();
 			strange |= number >= kProper;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of /proc and /sys with any text in them: what they tell is taken or left, and CPUs are chosen of those that are online. The
-// input is a file's path, its text and a NUL, for each of the files.
+// Files of /proc and /sys with any text in them: it is used or ignored, and CPUs are chosen among those online. The
+// input has a file's path, its text and a NUL, for each file.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -67,7 +67,7 @@ void look_at_machine(const cpuset::FakeMachine &files, const cpuset::CpuList &on
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static cpuset::FakeMachine files;
-	static std::map<std::string, std::string> texts; // what is in the files: to write takes longer than to read
+	static std::map<std::string, std::string> texts; // the files' contents: writing takes longer than reading
 	const uint8_t *const end = data + size;
 	for (const char *file : kFiles) {
 		const uint8_t *const stop = std::find(data, end, 0);
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		0, texts["/sys/devices/system/cpu/online"].find('\n'))); // the file's first line
 	if (online)
 		must(cpuset::parse_cpulist(cpuset::format_cpulist(*online)) == online);
-	constexpr size_t kMostCpus = 64; // each is a dozen files that are looked for
+	constexpr size_t kMostCpus = 64; // each is a dozen files to look for
 	if (online && !online->empty() && online->size() <= kMostCpus)
 		look_at_machine(files, *online);
 	for (const auto &file : run::throttling_files(texts["/proc/self/cgroup"], texts["/proc/self/mountinfo"]))

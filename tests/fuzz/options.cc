@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any command line, a word in each line of the input: it is taken, or Failure(Usage).
+// Any command line, one word per line of input: it is accepted, or Failure(Usage).
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		if (data[i] == '\n')
 			words.emplace_back();
-		else if (data[i] != 0) // which no word can hold
+		else if (data[i] != 0) // no word can hold it
 			words.back() += static_cast<char>(data[i]);
 	std::vector<char *> arguments;
 	for (std::string &word : words)

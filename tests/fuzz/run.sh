@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lets libFuzzer look for inputs that break what reads bytes from elsewhere: tests/fuzz/run.sh BUILD SECONDS, which each target of
-# BUILD/fuzz gets on a CPU of its own, as many at a time as there are. What breaks one is kept in BUILD/fuzz/NAME. It begins with
-# tests/fuzz/corpus, and with what earlier calls found.
+# Lets libFuzzer search for inputs that break the parsers of foreign bytes: tests/fuzz/run.sh BUILD SECONDS. Each target
+# of BUILD/fuzz gets SECONDS on its own CPU, as many at a time as there are CPUs. Inputs that break one are kept in
+# BUILD/fuzz/NAME. It starts with tests/fuzz/corpus, and with the findings of earlier calls.
 set -eu
 build=$(cd "$1" && pwd) seconds=$2
 cd "$(dirname "$0")"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container of any bytes, through everything right of the run directory: reports come out, or Failure(Usage), nothing else. Checksums
-// are made to fit, since nothing behind one that doesn't would be tried.
+// A container of any bytes, through everything that reads a run directory: reports result, or Failure(Usage), nothing
+// else. Checksums are made valid, because nothing behind an invalid one would be tested.
 #include <sys/mman.h>
 #include <unistd.h>
 

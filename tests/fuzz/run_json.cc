@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HEAD, TAIL, WINDOW, MEASUREMENT and a cell as any JSON: what can be read can be written, and is the same when it is read again; what
-// can't is a std::runtime_error. The first byte says which of them it is.
+// HEAD, TAIL, WINDOW, MEASUREMENT and a cell as any JSON: whatever can be read can be written, and reads back the same;
+// anything else is a std::runtime_error. The first byte selects the kind.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace icepath;
 
-// Of `text`, as read and written.
+// `text`, read and written again.
 std::string written(char kind, std::string_view text)
 {
 	static const std::vector<model::Cell> cells = [] {
@@ -31,9 +31,9 @@ std::string written(char kind, std::string_view text)
 		return rundir::json_text(rundir::to_json(rundir::tail_from_json(json)));
 	case 'c':
 		return rundir::json_text(rundir::to_json(rundir::cell_from_json(json)));
-	case 'w': // how many records there are is said by the records
+	case 'w': // the records determine their count
 		return rundir::json_text(rundir::to_json(rundir::window_from_json(json).window, 1));
-	case 'm': // and how many stamps, by the stamps
+	case 'm': // and the stamps theirs
 		return rundir::json_text(rundir::to_json(rundir::block_from_json(json, cells).block));
 	default:
 		throw std::runtime_error("no kind of JSON");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// icepath as it reads what workers answer and write: a block that comes of it can be stored and read again, and what can't be believed
-// is WorkerFailed. The input is Replies (replies.h), which two workers answer as they are.
+// icepath as it reads workers' replies and memory: a resulting block can be stored and read again, and implausible
+// replies are WorkerFailed. The input is Replies (replies.h), with which two workers answer unchanged.
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -53,13 +53,13 @@ privilege::Identity self()
 {
 	privilege::Identity user;
 	user.uid = getuid();
-	user.was_root = true; // to pin one's own child takes no root
+	user.was_root = true; // pinning one's own child needs no root
 	return user;
 }
 
-// Once for all inputs, as the first thing: processes take long to start.
+// Once for all inputs, first, because processes take long to start.
 struct Workers {
-	Replies *replies = shared_replies(); // honest ones while it is made
+	Replies *replies = shared_replies(); // honest ones while the cell is made
 	privilege::Helper helper{self()};
 	model::Cell cell = one_way_cell();
 	run::LiveCell live{cell, "plug-in", 0, kRoom, run::SlotsView(), helper};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker as it reads requests: each is answered, or refused in a sentence, and the worker goes on. The plug-in, the deadline and
-// the size of a payload are made to be what they can be, since a worker believes icepath in these. None becomes a daemon.
+// The worker as it reads requests: each is answered, or refused with a sentence, and the worker goes on. Plug-in,
+// deadline and payload size are forced into their ranges, because a worker trusts icepath in these. No request makes it
+// a daemon.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (worker::Reply reply{}; sent > 0; sent--) {
 		std::vector<Fd> fds;
 		if (!channel::receive(ours.get(), &reply, sizeof(reply), fds))
-			break; // asked to close
+			break; // a request to close
 		if (reply.status != worker::ReplyStatus::Done &&
 			(reply.message[0] == 0 || strnlen(reply.message, sizeof(reply.message)) == sizeof(reply.message)))
 			std::abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer may do to the other end of a channel: send too little or too much, signals in between, vanish, or nothing.
+// What a peer may do to the other end of a channel: send too little or too much, signal, vanish, or do nothing.
 #include "profiler/channel.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 using Message = std::array<char, 64>;
 
-// The kernel drops descriptors that the process has no numbers for, and says so; the message isn't the peer's fault.
+// The kernel drops descriptors beyond the process's limit, and reports it; that isn't the message's fault.
 TEST(Descriptors, ThatCannotBeHadAreNamed)
 {
 	auto [one, other] = channel::open_pair();
@@ -40,7 +40,7 @@ TEST(Descriptors, ThatCannotBeHadAreNamed)
 
 std::atomic<int> signals_handled{0};
 
-// Without SA_RESTART: whatever call it hits fails with EINTR.
+// Without SA_RESTART: an interrupted call fails with EINTR.
 void catch_signals()
 {
 	struct sigaction action = {};
@@ -48,7 +48,7 @@ void catch_signals()
 	sigaction(SIGUSR1, &action, nullptr);
 }
 
-// A thread that does one thing with a channel, and how to see that it sleeps in it.
+// A thread that does one thing with a channel, and a way to see that it sleeps in it.
 class Doing {
 public:
 	template <class What>
@@ -190,7 +190,7 @@ TEST_F(Channel, WaitsOnAfterASignal)
 	}
 }
 
-// A deadline that began anew with each signal would never come.
+// A deadline that restarted with each signal would never come.
 TEST_F(Channel, KeepsItsDeadlineUnderSignals)
 {
 	catch_signals();
@@ -206,7 +206,7 @@ TEST_F(Channel, KeepsItsDeadlineUnderSignals)
 TEST_F(Channel, SendsOnAfterASignal)
 {
 	catch_signals();
-	const int room = 1; // the least that the kernel allows
+	const int room = 1; // the kernel's minimum
 	setsockopt(theirs.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	constexpr int kMessages = 100;
 	int sent = 0;
@@ -249,7 +249,7 @@ TEST_F(Channel, CarriesDescriptorsInOrder)
 	EXPECT_FALSE(channel::send(theirs.get(), &message, sizeof(message), std::vector<int>(channel::kMaxFds + 1, 0)));
 }
 
-// A peer that sends more than may come: the kernel closes them, and the message counts.
+// The kernel closes descriptors beyond the limit, and the message counts.
 TEST_F(Channel, KeepsNoDescriptorBeyondTheLimit)
 {
 	constexpr size_t kSent = 3 * channel::kMaxFds;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In a folder of its own, so that a run beside these tests doesn't matter.
+// In its own folder, so that a run beside these tests doesn't matter.
 class CpuClaims : public testing::Test {
 protected:
 	void SetUp() override
@@ -98,7 +98,7 @@ TEST_F(CpuClaims, GoesWithItsProcessEvenIfThatIsKilled)
 	close(ready[1]);
 }
 
-// As a helper that is about to end holds what its icepath had.
+// A helper that is about to end still holds its icepath's CPUs.
 TEST_F(CpuClaims, OfAProcessThatHasEndedAreWaitedFor)
 {
 	const pid_t ended = fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asked for the run, from variables that anybody may have set, and that nothing of root is left afterwards.
+// The user who asked for the run, from variables that anybody may set, and that nothing of root remains afterwards.
 #include "profiler/privilege/identity.h"
 
 #include <grp.h>
@@ -46,7 +46,7 @@ TEST_F(OfRoot, DoasNamesTheUserByName)
 	EXPECT_EQ(invoking_user().uid, kNobody);
 	setenv("DOAS_USER", "nobody of this name", 1);
 	EXPECT_THROW(invoking_user(), Failure);
-	setenv("SUDO_UID", "0", 1); // a doas within a sudo, or the other way round: sudo's number is exact
+	setenv("SUDO_UID", "0", 1); // doas within sudo, or the reverse: sudo's user id is exact
 	EXPECT_EQ(invoking_user().uid, 0u);
 }
 
@@ -87,7 +87,7 @@ TEST_F(OfRoot, SudoAndPkexecNameTheUser)
 	}
 }
 
-// The group comes from the user, so a variable can't lend one.
+// The group follows from the user, so a variable can't grant one.
 TEST_F(OfRoot, NoVariableNamesTheGroup)
 {
 	setenv("SUDO_UID", "65534", 1);
@@ -124,7 +124,7 @@ TEST_F(OfRoot, WhatIsNoUserNumberIsRefused)
 	}
 }
 
-// 4294967295 is (uid_t)-1, which setresuid(2) takes for "leave it": the process would stay root.
+// 4294967295 is (uid_t)-1, which setresuid(2) treats as "leave unchanged": the process would stay root.
 TEST_F(OfRoot, AUserThatDoesNotExistIsRefused)
 {
 	for (const char *text : {"4294967295", "4294967294", "3999999999"}) {
@@ -148,7 +148,7 @@ std::string status_field(const std::string &name)
 	return "none";
 }
 
-// Ends the process: 0 where each holds.
+// Ends the process: 0 if all hold.
 [[noreturn]] void exit_if_all(std::initializer_list<std::pair<const char *, bool>> facts)
 {
 	for (const auto &[what, holds] : facts) {
@@ -160,7 +160,7 @@ std::string status_field(const std::string &name)
 	_exit(0);
 }
 
-// As root, asked by nobody, with groups that aren't nobody's.
+// As root without an invoking user, with groups that `nobody` lacks.
 [[noreturn]] void become_nobody()
 {
 	const gid_t groups[] = {0, 4};
@@ -214,7 +214,7 @@ TEST_F(OfRoot, BecomingTheUserLeavesNothingOfRoot)
 
 TEST_F(OfRoot, PlainRootBecomesNobodyElse) { EXPECT_EXIT(become_plain_root(), testing::ExitedWithCode(0), ""); }
 
-// The variables are for root only, and there is nothing to give up.
+// The variables matter only to root, and there is nothing to give up.
 TEST(OfAUser, TheVariablesSayNothing) { EXPECT_EXIT(become_oneself(), testing::ExitedWithCode(0), ""); }
 
 } // namespace

@@ -31,17 +31,17 @@ Inside::Inside(pid_t pid) : pid_(pid), before_(new Registers)
 
 Inside::~Inside()
 {
-	ptrace(PTRACE_SETREGS, pid_, nullptr, &before_->all); // also back into the call in which it slept
+	ptrace(PTRACE_SETREGS, pid_, nullptr, &before_->all); // also returns to the call in which it slept
 	ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
 	delete before_;
 }
 
 long Inside::call(long number, std::array<long, 6> arguments)
 {
-	constexpr unsigned long long kSyscallBytes = 2; // "syscall", which it was stopped behind
+	constexpr unsigned long long kSyscallBytes = 2; // length of "syscall", behind which it was stopped
 	user_regs_struct registers = before_->all;
 	registers.rip -= kSyscallBytes;
-	registers.orig_rax = static_cast<unsigned long long>(-1); // no call to be begun anew
+	registers.orig_rax = static_cast<unsigned long long>(-1); // no call to restart
 	registers.rax = static_cast<unsigned long long>(number);
 	registers.rdi = static_cast<unsigned long long>(arguments[0]);
 	registers.rsi = static_cast<unsigned long long>(arguments[1]);

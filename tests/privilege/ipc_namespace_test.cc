@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each test plays in a child, whose "host" is a namespace of the test's own: this machine's limits aren't touched.
+// Each test runs in a child, whose "host" is a namespace of the test's own: this machine's limits stay untouched.
 #include "profiler/privilege/ipc_namespace.h"
 
 #include <gtest/gtest.h>

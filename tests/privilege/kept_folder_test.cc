@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files for who gave root up: made and named as root says, and nothing else.
+// Files for a process that gave root up: made and named as root allows, and nothing else.
 #include "profiler/privilege/kept_folder.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A helper that has loaded the capture: what it refuses from then on, and that a refused load spoils nothing.
+// A helper that has loaded the capture: what it refuses from then on, and that a refused load does no harm.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -94,7 +94,7 @@ TEST_F(LoadedHelper, FollowsAChildAndWatchesItsFamily)
 		expect_refused(request, {}, "never followed");
 	}
 	request.families.fill(1);
-	request.family_count = UINT32_MAX; // more than there is room for
+	request.family_count = UINT32_MAX; // more than fit
 	EXPECT_TRUE(helper.ask(request));
 	EXPECT_TRUE(helper.is_well());
 }
@@ -146,8 +146,8 @@ TEST_F(LoadedHelper, RefusesBlocksOfWorkersThatItDoesNotKnow)
 	EXPECT_TRUE(reply && reply->exit_code == 0);
 }
 
-// A worker may die at any time: the block that names it is refused, and the next one works.
-// Whose cell tells: the block is the others' as well.
+// A worker may die at any time: the block that names it is still begun and ended, because it belongs to the other
+// workers too, and its cell reports the death.
 TEST_F(LoadedHelper, BeginsAndEndsBlocksWithoutWorkersThatHaveEnded)
 {
 	load();
@@ -156,7 +156,7 @@ TEST_F(LoadedHelper, BeginsAndEndsBlocksWithoutWorkersThatHaveEnded)
 	request.worker_count = 2;
 	request.workers = {add(first), add(second)};
 	second.end();
-	for (Child *more : {&second, &first}) { // before a block, and within one
+	for (Child *more : {&second, &first}) { // before a block, and during one
 		const auto begun = helper.ask(request);
 		EXPECT_TRUE(begun && begun->exit_code == 0);
 		more->end();
@@ -182,7 +182,7 @@ TEST_F(LoadedHelper, WakesWithinABlockOnlyToLookForSkippedPrograms)
 	for (const bool looks : {true, false, true}) {
 		request.looks = looks;
 		ASSERT_TRUE(helper.ask(request));
-		usleep(50'000); // it waits by now
+		usleep(50'000); // waits by now
 		const uint64_t before = waits_of(helper.pid());
 		for (int i = 0; i < 100 && (i < 4 || (looks && waits_of(helper.pid()) < before + 2)); i++)
 			usleep(100'000);

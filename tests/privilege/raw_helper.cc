@@ -116,7 +116,7 @@ Child::Child(uid_t user)
 	}
 	close(ready[1]);
 	char none = 0;
-	(void)!read(ready[0], &none, 1); // until the child is who it shall be
+	(void)!read(ready[0], &none, 1); // until the child has its user
 	close(ready[0]);
 	pidfd_ = pidfd_of(pid_);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The helper as icepath forks it, without the class that asks it properly: a test says what it likes.
+// The helper as icepath forks it, without the class that sends proper requests: a test sends what it likes.
 #include <sys/types.h>
 
 #include <optional>
@@ -21,40 +21,40 @@ inline constexpr bool kIsLoaded = false;
 
 class RawHelper {
 public:
-	RawHelper(); // serves this process and its user
+	RawHelper(); // for this process and its user
 	explicit RawHelper(const Identity &user);
 	RawHelper(const RawHelper &) = delete;
 	RawHelper &operator=(const RawHelper &) = delete;
 
-	// Whatever it is; false where the helper is gone.
+	// Sends any bytes; false: the helper is gone.
 	bool send(const void *message, size_t bytes, const std::vector<int> &fds = {});
-	// Nothing where the helper is gone, or says nothing.
+	// Nothing: the helper is gone, or doesn't answer.
 	std::optional<HelperReply> ask(const HelperRequest &request, const std::vector<int> &fds = {});
-	// Whether it still does what it is asked.
+	// Whether it still handles requests.
 	bool is_well();
 
 	void hang_up();
-	int wait_end(); // its wait status, as waitpid(2) has it
+	int wait_end(); // its wait status, as of waitpid(2)
 	pid_t pid() const { return process_.pid(); }
 	size_t open_descriptors() const;
-	std::vector<Fd> received; // beside the last reply
+	std::vector<Fd> received; // with the last reply
 
 private:
 	RootProcess process_;
 };
 
 HelperRequest request_of(HelperRequestKind kind);
-HelperRequest load_of(uint32_t cpu); // 64 records a slot
+HelperRequest load_of(uint32_t cpu); // 64 records per slot
 std::string sentence(const HelperReply &reply);
 
-// A child that waits for its end. Killed and reaped by its destructor.
+// A child that waits to be ended. The destructor kills and reaps it.
 class Child {
 public:
 	explicit Child(uid_t user = 0); // 0: that of this process
 	~Child();
 	Child(const Child &) = delete;
 	Child &operator=(const Child &) = delete;
-	void end(); // and reaped
+	void end(); // and reaps
 	pid_t pid() const { return pid_; }
 	int pidfd() const { return pidfd_.get(); }
 

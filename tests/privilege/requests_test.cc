@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the root helper does with requests that icepath would never make: it refuses, in a sentence, and goes on; or, where
-// the message can't be one of the protocol's, it ends. In one program with helpers that have loaded nothing, which needs no root, and
-// in another with loaded ones, which have their filter.
+// Requests to the root helper that icepath would never make. It refuses them with a sentence, and goes on; or it ends,
+// if the message can't be one of the protocol's. One program uses helpers that have loaded nothing, which needs no
+// root, another uses loaded ones, which have their filter.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -106,15 +106,15 @@ TEST(Requests, NeedTheDescriptorsThatBelongToThem)
 	EXPECT_TRUE(helper.is_well());
 }
 
-// Descriptors of every kind that isn't a pidfd or a socket: each owner would decide how long the helper takes to close it, with all
-// probes attached.
+// Descriptors of every kind but pidfds and sockets: their owner would decide how long the helper takes to close them,
+// with all probes attached.
 std::vector<Fd> strange_descriptors()
 {
 	std::vector<Fd> all;
 	all.emplace_back(open("/dev/null", O_RDONLY));
 	all.emplace_back(memfd_create("file", 0));
 	all.emplace_back(open("/", O_PATH));
-	all.emplace_back(open("/proc/self", O_RDONLY | O_DIRECTORY)); // which pidfd_send_signal(2) takes for a pidfd
+	all.emplace_back(open("/proc/self", O_RDONLY | O_DIRECTORY)); // pidfd_send_signal(2) accepts it as a pidfd
 	int ends[2];
 	if (pipe(ends) == 0) {
 		all.emplace_back(ends[0]);
@@ -179,7 +179,7 @@ TEST_P(Marking, TouchesNobodyElse)
 	EXPECT_TRUE(helper.is_well());
 }
 
-// A process with a thread beside its main one, each of which waits for its end.
+// A process with a second thread; each waits to be ended.
 class ChildWithThread {
 public:
 	ChildWithThread()
@@ -270,7 +270,7 @@ TEST_F(AddThread, TakesNoThreadOfAGrandchild)
 	ASSERT_EQ(read(told[0], &tid, sizeof(tid)), static_cast<ssize_t>(sizeof(tid)));
 	const Fd thread(capture::open_thread(tid));
 	expect_refused(helper.ask(request, {thread.get()}), kInternal, "only workers");
-	kill(child, SIGKILL); // PR_SET_PDEATHSIG ends the other
+	kill(child, SIGKILL); // PR_SET_PDEATHSIG ends the other process
 	waitpid(child, nullptr, 0);
 	close(told[0]);
 	close(told[1]);
@@ -307,7 +307,7 @@ TEST(AddWorker, TakesNoGrandchild)
 		const Fd pidfd = pidfd_of(grandchild);
 		expect_refused(helper.ask(request_of(HelperRequestKind::AddWorker), {pidfd.get()}), kInternal, "only workers");
 	}
-	kill(child, SIGKILL); // PR_SET_PDEATHSIG ends the other
+	kill(child, SIGKILL); // PR_SET_PDEATHSIG ends the other process
 	waitpid(child, nullptr, 0);
 	close(told[0]);
 	close(told[1]);
@@ -332,14 +332,14 @@ TEST(AddWorker, TakesNobodyOfAnotherUser)
 	expect_refused(helper.ask(request_of(HelperRequestKind::AddWorker), {other.pidfd()}), kInternal, "only workers");
 }
 
-// Whatever the bytes: a refusal in a sentence that ends within its field, no descriptor kept, and the helper goes on.
+// Any bytes: refused with a sentence that ends within its field, no descriptor kept, and the helper goes on.
 TEST(Requests, RandomBytesAreRefused)
 {
 	std::mt19937 random(1);
 	RawHelper helper;
 	const auto [socket, other] = channel::open_pair();
 	ASSERT_TRUE(helper.is_well());
-	// What came with a request is closed when the next one is read.
+	// Descriptors of a request are closed when the next one is read.
 	const HelperRequest next = request_of(HelperRequestKind::EndBlock);
 	ASSERT_TRUE(helper.ask(next));
 	const size_t descriptors = helper.open_descriptors();
@@ -349,19 +349,19 @@ TEST(Requests, RandomBytesAreRefused)
 		for (size_t word = 0; word < sizeof(request) / sizeof(*words); word++)
 			words[word] = random() % 3 ? static_cast<uint32_t>(random()) : random() % 4;
 		request.kind = static_cast<HelperRequestKind>(random() % 9);
-		if (request.kind == HelperRequestKind::Load) // a sound one would take long
+		if (request.kind == HelperRequestKind::Load) // a valid load would take long
 			request.records_per_slot |= 1u << 31;
-		if (request.kind == HelperRequestKind::Claim) // another run may measure on one that there is
+		if (request.kind == HelperRequestKind::Claim) // another run may measure on an existing CPU
 			request.cpus[0] = request.cpu_count |= 1u << 31;
 		const auto reply = helper.ask(request, std::vector<int>(random() % 4, socket.get()));
 		ASSERT_TRUE(reply) << "the helper is gone after request " << i;
-		if (kIsLoaded && reply->exit_code == 0) // it may have been sound by chance
+		if (kIsLoaded && reply->exit_code == 0) // it may be valid by chance
 			continue;
 		EXPECT_NE(reply->exit_code, 0);
 		EXPECT_EQ(reply->message.back(), 0);
 		EXPECT_NE(reply->message.front(), 0);
 	}
-	ASSERT_TRUE(helper.ask(request_of(HelperRequestKind::Attach))); // nothing
+	ASSERT_TRUE(helper.ask(request_of(HelperRequestKind::Attach))); // no probes
 	ASSERT_TRUE(helper.ask(next));
 	EXPECT_EQ(helper.open_descriptors(), descriptors);
 	EXPECT_TRUE(helper.is_well());

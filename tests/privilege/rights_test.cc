@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes keep of root, and whom they outlive: nobody.
+// What processes keep of root, and that they don't outlive icepath.
 #include "profiler/privilege/rights.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ uint64_t capabilities(const std::string &set)
 	return UINT64_MAX;
 }
 
-// What `check` returns, as its exit status.
+// The result of `check`, as the child's exit status.
 template <class Check> int in_a_child(Check check)
 {
 	const pid_t child = fork();
@@ -105,7 +105,7 @@ TEST_F(RightsTest, OfALoadedHelperAreFewer)
 	EXPECT_EQ(bits_of(for_capturing(false)), needed);
 	EXPECT_EQ(bits_of(for_capturing(true)), needed | uint64_t{1} << CAP_SYS_ADMIN);
 	EXPECT_EQ(in_a_child([needed] {
-				  // Another mount, as the options of one that there is are the whole machine's.
+				  // Another mount, because an existing one's options apply to the whole machine.
 				  if (unshare(CLONE_NEWNS) || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
 					  mount("proc", "/proc", "proc", 0, "hidepid=2"))
 					  return 1;
@@ -147,7 +147,7 @@ bool ends_within(pid_t child, int patience_ms)
 	return poll(&end, 1, patience_ms) == 1;
 }
 
-// The invoking user may end what works for them, and may neither trace it nor take its descriptors.
+// The invoking user may end the processes that work for it, but may neither trace them nor take their descriptors.
 TEST_F(RightsTest, LeaveItToTheUserToEndTheProcess)
 {
 	int ready[2];
@@ -184,7 +184,7 @@ TEST_F(RightsTest, LeaveItToTheUserToEndTheProcess)
 	close(ready[0]);
 }
 
-// It would wait for ever with what it holds.
+// Otherwise it would wait forever with what it holds.
 TEST_F(RightsTest, LetAStoppedProcessGoOnOnceIcepathHasEnded)
 {
 	auto [told, teller] = channel::open_pair();
@@ -239,14 +239,14 @@ TEST(HelperFilter, ThatTheKernelRefusesIsAFailure)
 			  0);
 }
 
-// Whoever else may have got hold of icepath's end of the socket.
+// Even if another process has obtained icepath's end of the socket.
 TEST(HelperRights, EndWithIcepathThoughItsSocketStaysOpen)
 {
 	auto [ours, theirs] = channel::open_pair();
 	auto [told, teller] = channel::open_pair();
 	const pid_t icepath = fork();
 	if (icepath == 0) {
-		const pid_t self = getpid(); // the helper may begin after its parent's end
+		const pid_t self = getpid(); // the helper may start after its parent's end
 		const pid_t helper = fork();
 		if (helper == 0) {
 			ours.reset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper as icepath sees it: its sentences come through, and its death is told as such.
+// icepath's side of the helper: its sentences arrive, and its death is reported as such.
 #include "profiler/privilege/root_helper.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST_F(HelperOfIcepath, DiesOnlyWhenIcepathWantsIt)
 {
 	Helper helper(self());
 	const Child child;
-	helper.add_worker(child.pidfd()); // it runs, and its handlers are set
+	helper.add_worker(child.pidfd()); // it runs, and its signal handlers are set
 	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
 		kill(helper.pid(), signal);
 	EXPECT_EQ(helper.add_worker(child.pidfd()), 1u);
@@ -95,7 +95,7 @@ TEST_F(HelperOfIcepath, ItsDeathIsTold)
 	EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it wasn't reaped";
 }
 
-// This test's process may kill it, so its probes are gone for sure. Under sudo that isn't so: see tests/end_to_end/stalled_test.cc.
+// icepath may kill it, so its probes are gone. Under sudo: HelperStopped in tests/end_to_end/faults.cc.
 TEST_F(HelperOfIcepath, OneThatDoesNotAnswerIsEnded)
 {
 	Helper helper(self());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root side of middleware's namespaces, with a shell for a worker, which says what it sees.
+// The root side of middleware's namespaces, with a shell as worker, which prints what it sees.
 #include "profiler/privilege/root_space.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 const Identity kNobody{65534, 65534, "nobody", true, false, {65534}, "/"};
 
-// What the script writes to descriptor 9; its end is waited for as that of any child.
+// What the script writes to descriptor 9. It is reaped like any child.
 std::string said_by(RootSpace &space, const std::string &script)
 {
 	int ends[2];
@@ -69,7 +69,7 @@ TEST_F(RootSpaceTest, AWorkerIsTheUserAndNothingMore)
 	EXPECT_EQ(said_by(space_, "id -u; id -g; echo $PPID; grep -E '^(CapPrm|CapEff|NoNewPrivs)' /proc/self/status"),
 			  "65534\n65534\n" + std::to_string(getpid()) +
 				  "\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n");
-	// By the shell itself: beside another process it has pipes for a while.
+	// Counted by the shell itself: with another process it would have pipes for a while.
 	EXPECT_EQ(said_by(space_, "set -- /proc/$$/fd/*; echo $#"), "5\n")
 		<< "standard input, output, error, the pipe, and the folder that it reads";
 }
@@ -101,7 +101,7 @@ std::string line_of_status(pid_t pid, const std::string &name)
 
 constexpr const char *kOfNobody = "65534\t65534\t65534\t65534";
 
-// Whoever asks what it is, the root helper say, isn't told that it is root.
+// A process that checks it, such as the root helper, never sees that it was root.
 TEST_F(RootSpaceTest, AWorkerIsTheUserOnceItIsToldOf)
 {
 	RootSpace slow(kNobody, "/bin/sh", [] { usleep(50'000); });
@@ -142,7 +142,7 @@ TEST_F(RootSpaceTest, AStoppedOneIsEnded)
 	EXPECT_EQ(kill(pid, 0), -1) << "it is still there";
 }
 
-// Whatever a user sends in place of what open_kept() finds.
+// Anything that a user might send instead of open_kept()'s result.
 TEST_F(RootSpaceTest, PutsNothingWhereItDoesNotBelong)
 {
 	const std::string before = mounts_here();
@@ -153,7 +153,7 @@ TEST_F(RootSpaceTest, PutsNothingWhereItDoesNotBelong)
 		one.push_back({path, Fd(open("/usr", O_PATH | O_DIRECTORY))});
 		EXPECT_THROW(space.make_of(one), Failure) << path;
 	}
-	std::vector<Kept> nested; // where there is a place: without one, it is refused for that
+	std::vector<Kept> nested; // with a valid place: an invalid one would be the reason for the refusal
 	nested.push_back({"/tmp/a", Fd(open("/usr", O_PATH | O_DIRECTORY))});
 	nested.push_back({"/tmp/a/bin", Fd(open("/usr", O_PATH | O_DIRECTORY))});
 	EXPECT_THROW(space_.make_of(nested), Failure);
@@ -193,7 +193,7 @@ TEST_F(RootSpaceTest, KeepsWhatTheUserMayOpenAndNothingElse)
 	const std::string folder = made;
 	fs::create_directory(folder + "/below");
 	std::ofstream(folder + "/below/program") << "x";
-	chmod(folder.c_str(), 0700); // root's
+	chmod(folder.c_str(), 0700); // root's own
 	setfsuid(kNobody.uid); // icepath is the user by then
 	EXPECT_THROW(space_.make({folder + "/below"}), Failure);
 	setfsuid(0);
@@ -224,7 +224,7 @@ TEST_F(RootSpaceTest, HandsOverMoreDescriptorsThanOneMessageHolds)
 	EXPECT_EQ(WEXITSTATUS(status), 5);
 }
 
-// A chroot forbids user namespaces, and its root needn't be a mount.
+// A chroot forbids user namespaces, and its root need not be a mount point.
 TEST(RootSpaceInAChroot, IsTheRunsOwn)
 {
 	if (geteuid() != 0)

@@ -74,7 +74,7 @@ long pin_init(Inside &inside)
 	cpu_set_t cpus;
 	CPU_ZERO(&cpus);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		CPU_SET(cpu, &cpus); // as it is
+		CPU_SET(cpu, &cpus); // its present CPUs
 	return inside.call(SYS_sched_setaffinity, {1, sizeof(cpus), inside.holding(&cpus, sizeof(cpus))});
 }
 
@@ -85,7 +85,7 @@ long open_file(Inside &inside, const std::string &path, int flags)
 
 long execute(Inside &inside)
 {
-	// Without arguments. Where it is allowed the process is gone, and with it this test.
+	// Without arguments. If allowed, the process is gone, and with it this test.
 	return inside.call(SYS_execve, {inside.holding("/bin/true"), 0, 0});
 }
 
@@ -115,7 +115,7 @@ const std::map<std::string, std::function<long(Inside &)>> kAttempts = {
 	{"connect over the network", [](Inside &inside) { return connect_to(inside, AF_INET); }},
 	{"mount",
 	 [](Inside &inside) {
-		 // Of nothing: that is looked at last.
+		 // Mounts nothing, because the source is checked last.
 		 const long result = inside.call(SYS_mount, {0, inside.holding("/"), 0, MS_BIND, 0});
 		 return result == -EINVAL ? 0 : result;
 	 }},
@@ -127,7 +127,7 @@ const std::map<std::string, std::function<long(Inside &)>> kAttempts = {
 	{"run a program", execute},
 };
 
-// The table's rows: what is tried, then a word for each process.
+// The table's rows: the attempt, then a word for each process.
 using Row = std::vector<std::string>;
 
 std::string trimmed(const std::string &text)
@@ -170,8 +170,8 @@ void expect_as_the_page_says(const std::string &heading, pid_t pid)
 		const auto attempt = kAttempts.find(rows[row][0]);
 		ASSERT_NE(attempt, kAttempts.end()) << rows[row][0];
 		if (rows[row][column] == "possible" && attempt->first == "run a program")
-			continue; // it would be another process
-		usleep(1000); // it sleeps again
+			continue; // would belong to another process
+		usleep(1000); // sleeps again
 		Inside inside(pid);
 		const long result = attempt->second(inside);
 		unlink(file_to_make().c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each cell of the table of docs/privilege.md, tried from inside the process that ships.
+// Each cell of the table in docs/privilege.md, tried from inside the real process.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space in which middleware runs, as any user gets it, and its daemons: real processes, and what became of them.
+// The space in which middleware runs, as any user gets it, and its daemons: real processes, and their fate.
 #include "profiler/run/middleware.h"
 #include "profiler/targets/plugin_files.h"
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr uid_t kNobody = 65534;
 
-// In a child that is nobody where root runs the test: the number of the first thing that isn't so, counted from 1; 0: all are.
+// Runs in a child, as nobody if root runs the test. Returns the index, from 1, of the first failing condition; 0: none.
 int first_wrong(const std::vector<std::function<bool()>> &things, const MiddlewareSpace *space)
 {
 	const pid_t child = fork();
@@ -86,12 +86,12 @@ TEST(MiddlewareSpace, IsTheRunsOwn) { expect_a_space_of_its_own(); }
 TEST(MiddlewareSpace, NeedsNoRoot)
 {
 	if (geteuid() != 0)
-		return; // then the test above has shown it
+		return; // the test above has shown it
 	const pid_t child = fork();
 	if (child == 0) {
 		if (setresgid(kNobody, kNobody, kNobody) || setresuid(kNobody, kNobody, kNobody))
 			_exit(3);
-		try { // what left the child by an exception would run the other tests once more
+		try { // an exception that left the child would run the remaining tests again
 			expect_a_space_of_its_own();
 		} catch (const std::exception &error) {
 			ADD_FAILURE() << error.what();
@@ -103,7 +103,7 @@ TEST(MiddlewareSpace, NeedsNoRoot)
 	EXPECT_EQ(status, 0);
 }
 
-// Below /tmp, and gone with the test however it ends.
+// Below /tmp; removed with the test however it ends.
 class KeptFolder {
 public:
 	KeptFolder()
@@ -211,7 +211,7 @@ TEST(Middleware, ADaemonOfTheSameCommandLineAndFileIsShared)
 	EXPECT_EQ(children(), before + 2);
 }
 
-// By the name of its program.
+// By its program's name.
 bool has_child(pid_t pid, const std::string &name)
 {
 	std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
@@ -276,7 +276,7 @@ TEST(Middleware, ADaemonThatDiesIsTold)
 			  "the daemon sh was killed by signal 9 (Killed); it said last: almost gone");
 }
 
-// Of the one child that this process has.
+// This process's only child.
 pid_t daemon_pid()
 {
 	pid_t child = 0;
@@ -284,7 +284,7 @@ pid_t daemon_pid()
 	return child;
 }
 
-// Not by its group: it has left that.
+// Its group doesn't identify it: it has left that.
 TEST(Middleware, WhatADaemonStartsInAnotherSessionEndsWithIt)
 {
 	{
@@ -295,7 +295,7 @@ TEST(Middleware, WhatADaemonStartsInAnotherSessionEndsWithIt)
 	EXPECT_TRUE(becomes("91358", 0));
 }
 
-// What the daemon's log holds in memory.
+// The memory of the daemon's log.
 uint64_t log_bytes()
 {
 	for (const auto &entry : fs::directory_iterator("/proc/self/fd")) {
@@ -310,7 +310,7 @@ uint64_t log_bytes()
 
 constexpr uint64_t kLogBytes = 16u << 20;
 
-// Once yes(1) has been refused it ends, and the daemon goes on. Within 15 seconds.
+// yes(1) ends once a write was refused, and the daemon goes on. Within 15 seconds.
 bool log_is_full(pid_t daemon)
 {
 	for (int i = 0; i < 1500 && (log_bytes() < kLogBytes || has_child(daemon, "yes")); i++)

@@ -58,7 +58,7 @@ TEST(AddedTime, IsOfTheMessagesOfOneSideWithACompletePath)
 	EXPECT_EQ(means.named_ns, 150);
 }
 
-// Where a wait is shared out, the shares count and not who had the most of it.
+// If a wait is divided among culprits, the shares count, not the largest one.
 TEST(AddedTime, IsNamedByShares)
 {
 	Block block;
@@ -69,7 +69,7 @@ TEST(AddedTime, IsNamedByShares)
 	EXPECT_EQ(means_of(block.seen, block.paths, kSender, kInjection).named_ns, 600);
 }
 
-// A relay's hop, between its taking call and its giving one.
+// A relay's hop, between its taking and its sending call.
 struct Relayed {
 	static constexpr uint32_t kRelay = 15;
 	path::Path path;
@@ -101,7 +101,7 @@ TEST(AddedTime, APathThroughTheRelayHoldsByItsStamps) { EXPECT_TRUE(Relayed().ho
 TEST(AddedTime, APathIsContradictedByTheRelaysStamps)
 {
 	Relayed earlier;
-	earlier.relays[0].stamps[0].taken_ns = 1'190; // it had it before the path says so
+	earlier.relays[0].stamps[0].taken_ns = 1'190; // it had the message earlier than the path claims
 	EXPECT_FALSE(earlier.holds());
 	Relayed later;
 	later.relays[0].stamps[0].given_ns = 1'810;
@@ -112,7 +112,7 @@ TEST(AddedTime, APathIsContradictedByTheRelaysStamps)
 	Relayed none;
 	none.relays.clear();
 	EXPECT_FALSE(none.holds());
-	Relayed twice; // two messages while the path has one
+	Relayed twice; // two messages, but the path has one
 	twice.relays[0].stamps[1] = {1'760, 1'780};
 	EXPECT_FALSE(twice.holds());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command as a user calls it. How much of each delay lands where is what a quiet machine shows (results/): here the quick
-// ones must be found for the greater part.
+// The command as a user calls it. How much of each delay lands where is for a quiet machine to show (results/): here
+// the greater part of the quick ones must be found.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -58,7 +58,7 @@ TEST(SelftestCommand, StretchesWhatItPutsIn)
 	const auto json = end_to_end::read_json(folder.path() / "matrix.json");
 	EXPECT_EQ(json["stretch"], 4);
 	ASSERT_EQ(json["injections"].size(), 4u);
-	for (const auto &row : json["injections"]) // what isn't stretched adds 1000 us at most
+	for (const auto &row : json["injections"]) // unstretched ones add at most 1000 us
 		EXPECT_GT(row["added_ns"]["median"].get<double>(), 1'100'000) << row.dump();
 }
 

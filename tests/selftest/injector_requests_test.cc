@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process that injects is asked, and does or refuses, in rights and filter as it has them: whom it touches, and what of others
-// on the machine it leaves as it is.
+// What the injecting process does or refuses on request, with its rights and filter: which processes it touches, and
+// that it leaves others' settings on the machine as they are.
 #include "profiler/selftest/injector_requests.h"
 
 #include <bpf/bpf.h>
@@ -35,7 +35,7 @@ protected:
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
 	}
-	// What it said; empty: done.
+	// Its sentence; empty: done.
 	std::string ask(RawInjector &injector, const InjectorRequest &request, const std::vector<int> &fds = {})
 	{
 		const auto reply = injector.ask(request, fds);
@@ -79,7 +79,7 @@ uint32_t number_of(const Fd &program)
 	return bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0 ? info.id : 0;
 }
 
-// A filter of somebody else's on the loopback device, which he put there in his way.
+// Somebody else's filter on the loopback device, installed in another way.
 class OthersFilter {
 public:
 	explicit OthersFilter(int process) : process_(process)
@@ -128,7 +128,7 @@ TEST_F(InjectorRequests, LeaveFiltersOfOthers)
 	EXPECT_TRUE(others.is_there());
 }
 
-// Also on a kernel that has links for it.
+// Even on a kernel with links for it.
 TEST_F(InjectorRequests, LeaveFiltersOfOthersWhereTheirsIsOne)
 {
 	const Worker worker;
@@ -170,7 +170,7 @@ TEST_F(InjectorRequests, DoWhatIsListedAndNothingElse)
 	request.kind = static_cast<Kind>(99);
 	EXPECT_NE(ask(injector, request), "");
 	request.kind = Kind::Begin;
-	request.name.fill('x'); // no end
+	request.name.fill('x'); // not terminated
 	EXPECT_NE(ask(injector, request), "");
 	EXPECT_TRUE(injector.is_well());
 }
@@ -189,7 +189,7 @@ TEST_F(InjectorRequests, EndItWhereADescriptorIsNoProcess)
 	}
 }
 
-// Whatever ends it: the group goes, and who was in it is back where it was.
+// However it ends: the group is removed, and its processes are back in their old group.
 TEST_F(InjectorRequests, LeaveNoGroupWhenItIsKilled)
 {
 	const auto before = groups_of_selftests();
@@ -230,7 +230,7 @@ TEST_F(InjectorRequests, LeaveNoProgramWhenItIsKilled)
 	EXPECT_TRUE(comes_true([&] { return count() == before; }));
 }
 
-// What it was killed with as well: the next one takes its group away, and no group of one that lives.
+// Even if its keeper was killed too: the next one removes its group, but no living one's.
 TEST_F(InjectorRequests, TakeAwayWhatDeadOnesLeft)
 {
 	const auto before = groups_of_selftests();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process that injects keeps of root, what could be done with it by who took it over, and whom it outlives: nobody.
+// What the injecting process keeps of root, what an attacker could do with it, and that it doesn't outlive icepath.
 #include "profiler/selftest/injector_rights.h"
 
 #include <fcntl.h>
@@ -119,10 +119,10 @@ TEST_F(InjectorRights, OfWhoTakesTheGroupAwayAreThoseOfThatAndNoOthers)
 	EXPECT_EQ(count_beginning(open, "/memfd:icepath-held"), 0u);
 }
 
-// Each does no harm where it isn't refused, and then fails for another reason or not at all.
+// Each is harmless if it isn't refused: then it fails for another reason, or not at all.
 struct Try {
 	const char *what;
-	long (*attempt)(); // negative, with errno: it was refused
+	long (*attempt)(); // negative, with errno: refused
 };
 
 long load_a_program()
@@ -150,7 +150,7 @@ long make_a_map()
 long connect_to_somebody()
 {
 	const sockaddr_in where{AF_INET, htons(9), {htonl(INADDR_LOOPBACK)}, {}};
-	return connect(99, reinterpret_cast<const sockaddr *>(&where), sizeof(where)); // by whatever socket it may have
+	return connect(99, reinterpret_cast<const sockaddr *>(&where), sizeof(where)); // with any socket that it may have
 }
 
 long signal_by_pidfd()
@@ -198,7 +198,7 @@ constexpr Try kTries[] = {
 	{"change the limits of others", [] { return long{prlimit(1, RLIMIT_NOFILE, nullptr, nullptr)}; }},
 };
 
-// What it could do, in a process that has the rights and the filter.
+// What a process with these rights and the filter can do.
 std::string done_with(bool filters_of_devices)
 {
 	auto [told, teller] = channel::open_pair();
@@ -231,7 +231,7 @@ TEST_F(InjectorRights, LetWhoTookItOverDoLittle)
 	EXPECT_EQ(done_with(true), "change devices; ") << "where a filter of a device's takes that";
 }
 
-// From inside the live one, as the helper and icepath-space are tried.
+// From inside the live process, as for the helper and icepath-space.
 TEST_F(InjectorRights, AreAsThePageSays)
 {
 	if (const std::string why_not = privilege::why_not_inside(); !why_not.empty())

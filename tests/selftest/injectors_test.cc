@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What injectors leave on the machine: nothing.
+// Injectors leave nothing on the machine.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ TEST(InjectorProcess, TakesAwayWhatItPutIn)
 	EXPECT_EQ(end_to_end::traces_after(before), before);
 }
 
-// What the injecting process holds open, such as the wish that CPUs stay awake, ends with it and not with its children.
+// What the injecting process holds open, such as the request to stay awake, ends with it, not with its children.
 TEST(Child, KeepsNoDescriptor)
 {
 	const Fd held(memfd_create("icepath-held", MFD_CLOEXEC));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix must be able to fail: pairs of blocks made by hand, whose added time is where it belongs, or isn't.
+// The matrix must be able to fail: hand-made pairs of blocks, whose added time is where it belongs, or isn't.
 #include "profiler/selftest/matrix.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ BlockMeans block(const std::vector<Piece> &pieces, double named_ns = 0)
 	return means;
 }
 
-// Blocks of 20 µs, and those in which the injection added `pieces`, with a noise of up to 0.9 µs in another layer.
+// Blocks of 20 µs, and those in which the injection added `pieces`, with noise of up to 0.9 µs in another layer.
 std::vector<BlockPair> pairs_with(const std::vector<Piece> &pieces, size_t count = 12)
 {
 	constexpr double kNoiseNs[] = {900, -900, 400, -400};
@@ -105,7 +105,7 @@ TEST(Matrix, WhatDoesntStandOutIsUndecided)
 	EXPECT_EQ(row_of(kHog, {}).verdict, Verdict::Undecided);
 }
 
-// Some percent of 15 µs are within the noise: it isn't proved that it strays, and not shown that it lands.
+// Some percent of 15 µs are within the noise: neither straying nor landing is proved.
 TEST(Matrix, WhatNoiseMayBeIsUndecided)
 {
 	const Row row =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Processes for tests of what injects: it, asked without the class that asks it properly, and whom it is asked about.
+// Processes for tests of the injecting process: itself, without the class that sends proper requests, and its subjects.
 #include <sys/types.h>
 
 #include <optional>
@@ -18,11 +18,11 @@ inline const privilege::Identity kSomebody{65532, 65532, "somebody", true, false
 
 class RawInjector {
 public:
-	RawInjector(); // serves this process and kSomebody
-	// Nothing where it is gone, or says nothing.
+	RawInjector(); // for this process and kSomebody
+	// Nothing: it is gone, or doesn't answer.
 	std::optional<InjectorReply> ask(const InjectorRequest &request, const std::vector<int> &fds = {});
 	bool is_well(); // it still answers
-	bool has_ended() const; // waits 10 s for it, at most
+	bool has_ended() const; // waits at most 10 s
 	pid_t pid() const { return pid_; }
 	int socket() const { return process_.socket(); }
 
@@ -34,8 +34,8 @@ private:
 
 InjectorRequest request_of(InjectorRequest::Kind kind, const std::string &name = "");
 
-// A child of this process that is a user's and waits for its end, in a network namespace of its own or in this one's. Killed and reaped
-// by its destructor.
+// A child of this process that runs as a user and waits to be ended, in its own network namespace or in this one's. The
+// destructor kills and reaps it.
 class Worker {
 public:
 	enum class Network { Own, OfTheMachine };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that injects hangs: icepath ends it, whether or not it's root, and says so.
+// If the injecting process hangs, icepath ends it, as root or not, and reports it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -107,7 +107,7 @@ TEST_F(WorkspaceTest, GoesWithTheNextOneWhereWhatRemovesItWasKilledToo)
 	EXPECT_EQ(folders(), 0u);
 }
 
-// Else whoever reads them waits for their end.
+// Otherwise their readers would wait for its end.
 TEST_F(WorkspaceTest, WhatRemovesItHasNoneOfItsMakersDescriptors)
 {
 	const pid_t other = another();
@@ -135,7 +135,7 @@ TEST_F(WorkspaceTest, OfOneWhoLivesStays)
 	EXPECT_TRUE(empty_soon());
 }
 
-// A name alone is nothing: what a link leads to, other files and other users' folders are left alone.
+// The name alone isn't enough: a link's target, other files and other users' folders stay.
 TEST_F(WorkspaceTest, TakesAwayNothingElse)
 {
 	fs::create_directory(top / "other");

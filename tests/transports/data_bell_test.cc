@@ -12,7 +12,7 @@ namespace {
 std::thread ring_later(DataBell &bell, std::atomic<bool> &rang)
 {
 	return std::thread([&] {
-		usleep(50'000); // by then the other sleeps
+		usleep(50'000); // the other thread sleeps by then
 		rang = true;
 		bell.ring();
 	});
@@ -25,7 +25,7 @@ TEST(DataBell, KeepsARingThatNobodySleptFor)
 	EXPECT_EQ(bell.sleep(), 0u);
 }
 
-// Or a receiver would ask its library for a message twice, once in vain, and count that as an attempt.
+// Otherwise a receiver would ask its library twice for a message, once in vain, and count that as an attempt.
 TEST(DataBell, ARingThatWokeASleeperIsOver)
 {
 	DataBell bell;

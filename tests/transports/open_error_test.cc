@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two threads of one process open endpoints at the same time: each hears why its own failed.
+// Two threads of one process open endpoints at the same time: each gets the reason for its own failure.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ TEST(OpenError, IsOfTheThreadThatOpened)
 	const auto fail = [&](size_t which, const char *name) {
 		icepath_target target{};
 		target.name = name;
-		icepath_open how{}; // of another size
+		icepath_open how{}; // with a wrong `size`
 		EXPECT_EQ(check_open(how, target), ICEPATH_UNSUPPORTED);
 		both_failed.arrive_and_wait();
 		told[which] = open_error().text();

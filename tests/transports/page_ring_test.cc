@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe that is kept full refers to as many of the sender's pages as it can: none of them may be written before it was
-// read.
+// A full pipe refers to as many of the sender's pages as it can: none may be rewritten before it was read.
 #include "plugin_kit/page_ring.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ struct Pipe {
 
 class PageRingOf : public testing::TestWithParam<std::tuple<By, uint64_t>> {
 protected:
-	// How many bytes went in; 0: full.
+	// Returns the bytes that went in; 0: full.
 	size_t put(const uint8_t *data, size_t bytes)
 	{
 		off_t offset = ring.offset_of(data);
@@ -40,7 +39,7 @@ protected:
 		return moved > 0 ? static_cast<size_t>(moved) : 0;
 	}
 
-	// The next bytes of the stream: message k is made of bytes k.
+	// The next bytes of the stream: message k consists of bytes k.
 	void expect_next(size_t most)
 	{
 		Bytes got(most);
@@ -69,7 +68,7 @@ TEST_P(PageRingOf, WritesNoPageThatThePipeStillRefersTo)
 		for (uint64_t in = 0; in < size;) {
 			const size_t moved = put(next + in, size - in);
 			in += moved;
-			// As little as makes room, in pieces that end within pages.
+			// The least that makes room, in pieces that end within pages.
 			if (moved == 0) {
 				ASSERT_NO_FATAL_FAILURE(expect_next(std::min<size_t>(size, 1000)));
 			}

@@ -11,7 +11,7 @@ namespace {
 
 using Verdict = PartOrder::Verdict;
 
-// The messages that come whole of `parts` parts each, by what a receiver makes of the parts that arrive.
+// The complete messages of `parts` parts each, as a receiver judges the parts that arrive.
 std::vector<uint32_t> whole_messages(const std::vector<PartHead> &arrived, uint32_t parts)
 {
 	std::vector<uint32_t> whole;
@@ -45,7 +45,7 @@ TEST(PartOrder, PartsOfDifferentMessagesMakeNoWhole)
 	EXPECT_EQ(whole_messages({{7, 0}, {7, 1}, {8, 2}, {9, 0}, {8, 1}, {8, 2}}, 3), (std::vector<uint32_t>{}));
 }
 
-// Whatever is dropped, exactly those messages are whole that lost nothing.
+// Whatever is dropped, exactly the messages without loss are complete.
 TEST(PartOrder, OfRandomLossKeepsExactlyTheWholeOnes)
 {
 	std::mt19937 random(1);

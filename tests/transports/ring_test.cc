@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings and their bells with as many producers and consumers as each kind allows, in threads, on so few slots that all of
-// them sleep: every message comes exactly once, each producer's in its order, and nobody sleeps for ever.
+// Rings and their bells with as many producers and consumers as each kind allows, in threads, with so few slots that
+// all of them sleep: every message arrives exactly once, each producer's in order, and nobody sleeps forever.
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -145,7 +145,7 @@ TEST_P(RingOf, ManyProducersAndConsumers)
 	expect_all_come_once<MpmcRing>(GetParam(), 3);
 }
 
-// The second message is there first: whoever is woken for it can't take it yet, and sleeps again.
+// The second message is published first: the consumer woken for it can't take it yet, and sleeps again.
 TEST_P(RingOf, MessagesPublishedOutOfOrderWakeAsManyAsThereAre)
 {
 	Shared shared(GetParam());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory is made in spite of signals that come meanwhile.
+// Memory is made in spite of signals meanwhile.
 #include "plugin_kit/shared_mapping.h"
 
 #include <gtest/gtest.h>

@@ -22,9 +22,9 @@ use c_calls::{DONE, FAILED, NOTHING, Told, guarded, guarded_alone};
 
 const HELD_AT_ONCE: usize = 2; // messages that one end has lent, and has taken
 
-/// A wait without a limit may never end (0.10.0). A listener that clears its socket may take away the datagram of an event whose
-/// notifier hasn't noted yet that it sent one. Where that notes it once the listener sleeps again, later events need no datagram,
-/// as it thinks, and nothing wakes the listener but the end of its time, which sets this right.
+/// A wait without a limit may never end (0.10.0). A listener that clears its socket may consume the datagram of an
+/// event that its notifier hasn't recorded as sent yet. If the notifier records it once the listener sleeps again, it
+/// assumes that later events need no datagram, and only the listener's timeout wakes it, which corrects this.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 #[repr(C)]
@@ -58,7 +58,7 @@ pub struct Ports {
     _node: Node<ipc::Service>, // ends last
 }
 
-/// The end that a waiting send asks, in the thread of that send.
+/// Asked by a waiting send, in its thread.
 struct Asked {
     gives_up: extern "C" fn(*const c_void) -> bool,
     end: *const c_void,
@@ -234,7 +234,7 @@ impl Ports {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn iox2_ports_make(wanted: *const Wanted, why: *mut c_char) -> *mut Ports {
     guarded(why, core::ptr::null_mut(), || {
-        set_log_level(LogLevel::Fatal); // every failure is told by its call
+        set_log_level(LogLevel::Fatal); // each call reports its own failure
         make(unsafe { &*wanted }).map(|ports| Box::into_raw(Box::new(ports)))
     })
 }

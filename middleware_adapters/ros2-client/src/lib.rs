@@ -38,7 +38,7 @@ pub struct Wanted {
 struct UInt8MultiArray {
     layout: MultiArrayLayout,
     #[serde(with = "serde_bytes")]
-    // the same bytes as of a Vec<u8>, which goes one by one otherwise
+    // the same bytes as of a Vec<u8>, which is serialized byte by byte otherwise
     data: Vec<u8>,
 }
 #[derive(Default, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ struct MultiArrayDimension {
     stride: u32,
 }
 
-/// Used by the thread that made it, but for `stop`.
+/// For the thread that made it, except `stop`.
 pub struct End {
     publisher: Option<Publisher<UInt8MultiArray>>,
     subscription: Option<Subscription<UInt8MultiArray>>,
@@ -90,7 +90,7 @@ impl Drop for End {
     fn drop(&mut self) {
         (self.publisher, self.subscription, self.node) = (None, None, None);
         if let Some(spinner) = self.spinner.take() {
-            let _ = spinner.join(); // it ends with its node
+            let _ = spinner.join(); // ends with its node
         }
     }
 }

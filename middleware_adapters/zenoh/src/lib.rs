@@ -38,10 +38,10 @@ struct Sending {
 struct Receiving {
     samples: Samples,
     taken: RefCell<Option<Sample>>,
-    subscriber: Mutex<Option<Subscriber<Samples>>>, // none: it was stopped
+    subscriber: Mutex<Option<Subscriber<Samples>>>, // None: stopped
 }
 
-/// Used by the thread that made it, but for `subscriber`.
+/// For the thread that made it, except `subscriber`.
 pub struct End {
     sending: Option<Sending>,
     receiving: Option<Receiving>,
@@ -112,7 +112,7 @@ impl End {
     fn take(&self) -> Result<Option<u64>, String> {
         let receiving = self.receiving()?;
         let Ok(sample) = receiving.samples.recv() else {
-            return Ok(None); // there is no subscriber any more
+            return Ok(None); // no subscriber is left
         };
         let bytes = sample.payload().len() as u64;
         receiving.taken.replace(Some(sample));

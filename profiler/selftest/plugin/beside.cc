@@ -29,7 +29,7 @@ pid_t start_beside(const char *name, void (*work)(void *with, std::span<const in
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
-	// A worker's descriptors would hide its end from its peers. The kept ones are moved away first, so that none is in another's place.
+	// A worker's descriptors would hide its end from its peers. The kept ones are moved first, so none collide.
 	constexpr int kFirst = STDERR_FILENO + 1;
 	std::vector<int> there(kept.begin(), kept.end());
 	const int after = kFirst + static_cast<int>(there.size());
@@ -46,7 +46,7 @@ void end_beside(pid_t process)
 {
 	if (process <= 0)
 		return;
-	kill(process, SIGKILL); // not reaped yet: the number is still its
+	kill(process, SIGKILL); // not reaped yet, so the process id is still its own
 	waitpid(process, nullptr, 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Work that takes as long as it takes: who is interrupted in it is late by that. Waiting for a time wouldn't be.
+// Work of a fixed amount: an interrupt in it makes it end later. A wait for a time would hide the interrupt.
 #include <algorithm>
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace icepath::selftest {
 
-// The environment variable by which workers learn how many rounds: both cells of a pair must do the same.
+// The environment variable with the workers' number of rounds: both cells of a pair must do the same work.
 inline constexpr const char *kWorkVariable = "ICEPATH_SELFTEST_WORK";
 
 inline void work(uint64_t rounds)
@@ -16,11 +16,11 @@ inline void work(uint64_t rounds)
 	uint64_t value = rounds;
 	for (uint64_t i = 0; i < rounds; i++) {
 		value = value * 6364136223846793005u + 1442695040888963407u;
-		asm volatile("" : "+r"(value)); // each round needs the one before
+		asm volatile("" : "+r"(value)); // each round depends on the previous one
 	}
 }
 
-// So many as take about that long on this CPU.
+// The number of rounds that take about `ns` on this CPU.
 inline uint64_t rounds_of_work(uint64_t ns)
 {
 	constexpr uint64_t kRounds = 20'000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock of two processes, as futex(7) has it: 0 free, 1 taken, 2 taken and somebody waits. Before each message the other
-// process has it, keeps it for a time, and lets go.
+// A lock shared by two processes, as in futex(7): 0 free, 1 taken, 2 taken and contended. Before each message the other
+// process holds it for a time, then releases it.
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@ namespace icepath::selftest {
 namespace {
 
 struct Shared {
-	std::atomic<uint32_t> lock{0}, asked{0}; // told: how often the other one was given the lock
+	std::atomic<uint32_t> lock{0}, asked{0}; // asked: how often the other process was given the lock
 	uint64_t ns = 0;
 };
 
@@ -24,7 +24,7 @@ void futex(std::atomic<uint32_t> &word, int operation, uint32_t value)
 	syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
 }
 
-// The process that has the lock.
+// The process that holds the lock.
 void hold(void *with, std::span<const int>)
 {
 	Shared &shared = *static_cast<Shared *>(with);
@@ -48,15 +48,15 @@ public:
 
 	bool before_send() override
 	{
-		// Not before: by now this thread has the policy and the CPU that the other one inherits.
+		// Only now: this thread has the policy and the CPU that the other process inherits.
 		if (holder_ < 0 && (holder_ = start_beside("selftest-holder", hold, shared_, {})) < 0)
 			return false;
-		shared_->lock.store(1); // for the other one
+		shared_->lock.store(1); // on the other process's behalf
 		shared_->asked.fetch_add(1);
 		futex(shared_->asked, FUTEX_WAKE, 1);
 		while (shared_->lock.exchange(2) != 0)
 			futex(shared_->lock, FUTEX_WAIT, 2);
-		if (shared_->lock.exchange(0) == 2) // it was marked as contended above
+		if (shared_->lock.exchange(0) == 2) // marked as contended above
 			futex(shared_->lock, FUTEX_WAKE, 1);
 		return true;
 	}

@@ -17,7 +17,7 @@
 namespace icepath::selftest {
 namespace {
 
-// One request, built from its head and attributes on.
+// One request, built from its head and attributes.
 class Request {
 public:
 	Request(uint16_t type, uint16_t flags, const void *head, size_t bytes)
@@ -78,7 +78,7 @@ public:
 private:
 	nlmsghdr &message() { return *reinterpret_cast<nlmsghdr *>(buffer_.data()); }
 	alignas(nlmsghdr) std::array<uint8_t, 1024> buffer_{};
-	size_t used_ = 0; // without the last one's padding
+	size_t used_ = 0; // excludes the last attribute's padding
 };
 
 } // namespace

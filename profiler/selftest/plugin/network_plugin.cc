@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP over the loopback device of the run's own network namespace, where a delay in that device disturbs nobody else. It says
-// that it is a library's because that is whose workers get a namespace.
+// UDP over the loopback device of the run's own network namespace, where a delay in that device disturbs nobody else.
+// It claims to wrap a library, because only a library's workers get a namespace.
 #include <sys/socket.h>
 
 #include "plugin_kit/byte_transfer.h"

@@ -17,7 +17,7 @@
 namespace icepath::selftest {
 namespace {
 
-constexpr int kPipeBytes = 4096; // one page, so that one write of as much fills it
+constexpr int kPipeBytes = 4096; // one page, so that one write of that size fills it
 
 class Worked : public OwnDelay {
 public:
@@ -40,7 +40,7 @@ private:
 	const uint64_t ns_;
 };
 
-// tcp(7): a partial frame is held as long as the socket is corked, 200 ms at most.
+// tcp(7): a corked socket holds a partial frame, for at most 200 ms.
 class Corked : public OwnDelay {
 public:
 	Corked(uint64_t ns, int socket) : ns_(ns), socket_(socket) {}
@@ -61,7 +61,7 @@ public:
 	{
 		pollfd filled{fd_, POLLIN, 0};
 		if (poll(&filled, 1, -1) < 0)
-			return errno == EINTR; // cancelled: the call that follows looks
+			return errno == EINTR; // cancelled: the next call checks
 		return sleep_for(ns_) && read(fd_, filling_.data(), filling_.size()) >= 0;
 	}
 

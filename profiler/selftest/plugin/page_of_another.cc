@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page whose faults another process handles (userfaultfd(2)): before each message the sender touches it, and has it some time
-// later. After the message it is gone again.
+// A page whose faults another process handles (userfaultfd(2)): before each message the sender touches it, and gets it
+// some time later. After the message it is dropped again.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -16,7 +16,7 @@ namespace {
 
 uint64_t page_bytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
-// The process that brings the page.
+// The process that provides the page.
 void bring(void *with, std::span<const int> kept)
 {
 	const uint64_t ns = *static_cast<uint64_t *>(with);
@@ -42,7 +42,7 @@ public:
 	}
 	bool before_send() override
 	{
-		// Not before: by now this thread has the policy and the CPU that the other one inherits.
+		// Only now: this thread has the policy and the CPU that the other process inherits.
 		if (bringer_ < 0 && (bringer_ = start_beside("selftest-bringer", bring, &ns_, {&faults_, 1})) < 0)
 			return false;
 		*page_ = 1;
@@ -57,7 +57,7 @@ private:
 	pid_t bringer_ = -1;
 };
 
-// The descriptor by which the faults of that page are told; -1.
+// A descriptor that reports the page's faults; -1 with errno set.
 int watch(void *page)
 {
 	const int faults = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));

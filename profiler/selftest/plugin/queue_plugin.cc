@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP from one network namespace to another, through a device's queue in which something else is before each message.
+// UDP between two network namespaces, through a device's queue in which a filling precedes each message.
 #include <sys/socket.h>
 
 #include <array>
@@ -17,7 +17,7 @@ struct icepath_endpoint : ChannelEnd {
 	using ChannelEnd::ChannelEnd;
 	~icepath_endpoint() { close_all({socket, other}); }
 	int socket = -1;
-	int other = -1; // of what is before the messages
+	int other = -1; // for the fillings
 };
 
 namespace {

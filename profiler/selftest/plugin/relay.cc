@@ -31,7 +31,7 @@ public:
 		: sockets_(sockets), bytes_(bytes), hold_ns_(hold_ns), file_(map_file())
 	{}
 
-	// Until somebody is gone.
+	// Returns when one of the ends is gone.
 	void run()
 	{
 		for (;;) {
@@ -46,7 +46,7 @@ public:
 	}
 
 private:
-	// Null where nobody wants to know, or it can't be had.
+	// NULL: no stamps requested, or no file possible.
 	static RelayFile *map_file()
 	{
 		const char *folder = std::getenv(kStampsVariable);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that go by a relay: two UNIX sockets, and a process between them that holds each message for some time. Its endpoints
-// stamp as a library's would, so that its way is found by what its threads and the relay did.
+// Messages through a relay: two UNIX sockets, and a process between them that holds each message for some time. Its
+// endpoints stamp like a library's, so that the path is found from what its threads and the relay did.
 #include <sys/socket.h>
 
 #include <array>
@@ -24,10 +24,10 @@ struct icepath_endpoint : ChannelEnd {
 		end_beside(relay);
 		close_all({socket, beats, relays.in, relays.beats, relays.out});
 	}
-	int socket = -1; // to the relay, of messages
-	int beats = -1; // side 0: to the relay, of heartbeats
+	int socket = -1; // messages to the relay
+	int beats = -1; // side 0: heartbeats to the relay
 	std::optional<Heartbeats> heartbeats; // side 0
-	RelaySockets relays; // side 1, until it has begun the relay
+	RelaySockets relays; // side 1, until it has started the relay
 	pid_t relay = -1; // side 1
 };
 
@@ -101,7 +101,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return ICEPATH_OK;
 }
 
-// Both begin with the first message: by then threads have the policy and the CPU that the others inherit.
+// Both start with the first message: by then threads have the policy and the CPU that the others inherit.
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	if (!end->heartbeats)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints that do something of their own besides sending and receiving, by real system calls: what a delay from outside
-// needs to meet, or what only the measured process can do to itself. Used by `icepath selftest` alone.
+// Endpoints that do more than send and receive, with real system calls: what a delay from outside needs to hit, or what
+// only the measured process can do to itself. Only `icepath selftest` uses them.
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -57,7 +57,7 @@ Kind kind(const char *name, const char *summary, By by, Own own, uint64_t ns)
 	it.waits = ICEPATH_WAIT_BLOCK;
 	it.mechanisms = mechanisms_of(by);
 	if (own == Own::Lock)
-		it.mechanisms |= ICEPATH_USES_LIBRARY_CALLS; // a lock is told by the futex calls around it
+		it.mechanisms |= ICEPATH_USES_LIBRARY_CALLS; // the surrounding futex calls reveal a lock
 	it.capabilities = ICEPATH_NOT_IPC;
 	it.max_payload_bytes = kLargest;
 	it.max_payload_why = "the selftest's own limit";
@@ -110,7 +110,7 @@ int set_up(icepath_endpoint &end)
 	int pair[2];
 	if (by == By::Pipe ? pipe2(pair, O_CLOEXEC) : socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return end.failed(by == By::Pipe ? "pipe2" : "socketpair");
-	end.socket = pair[1]; // of a pipe that to write to: side 0 sends
+	end.socket = pair[1]; // for a pipe, the writing end: side 0 sends
 	end.give(pair[0]);
 	return ICEPATH_OK;
 }

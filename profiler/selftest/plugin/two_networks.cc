@@ -18,15 +18,15 @@
 namespace icepath::selftest {
 namespace {
 
-constexpr uint32_t kFirst = 0x0a4d0001, kSecond = 0x0a4d0002; // 10.77.0.1 and 2, of networks that nobody else sees
+constexpr uint32_t kFirst = 0x0a4d0001, kSecond = 0x0a4d0002; // 10.77.0.1 and 2, in networks that nobody else sees
 constexpr uint16_t kPort = 7001, kSinkPort = 7002;
-// On the device: behind headers of Ethernet, IPv4 and UDP.
+// On the device, after headers of Ethernet, IPv4 and UDP.
 constexpr uint32_t kIpBytes = 20 + 8, kEthernetBytes = 14;
-// The queue is empty, and owes nothing, once it has sent as much as a filling.
+// After sending one filling, the queue is empty and has no tokens left.
 constexpr uint32_t kMtu = kFillingBytes + kIpBytes, kBurst = kMtu + kEthernetBytes;
 
 struct Made {
-	char failed[64]; // at what; empty: made
+	char failed[64]; // the failed step; empty: made
 	int error;
 };
 
@@ -58,7 +58,7 @@ sockaddr_in at(uint32_t address, uint16_t port)
 	return it;
 }
 
-// -1 with errno set. Port 0: none of its own, and connected to `peer` instead.
+// -1 with errno set. Port 0: no port of its own, but connected to `peer`.
 int udp_socket(uint16_t port, uint16_t peer)
 {
 	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -70,7 +70,7 @@ int udp_socket(uint16_t port, uint16_t peer)
 	return -1;
 }
 
-// In a child: what failed, or nullptr.
+// In a child. Returns the failed step, or NULL.
 const char *make(uint64_t wait_ns, std::array<int, 4> &sockets)
 {
 	constexpr uint64_t kBytes = kDatagramBytes + kIpBytes + kEthernetBytes;
@@ -99,7 +99,7 @@ const char *make(uint64_t wait_ns, std::array<int, 4> &sockets)
 	return nullptr;
 }
 
-// A message with descriptors, and none where `made` says that it failed.
+// A message with descriptors, or without them if `made` reports a failure.
 struct Letter {
 	Made made{};
 	alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
@@ -143,7 +143,7 @@ TwoNetworks make_two_networks(uint64_t wait_ns)
 		networks.why_not = std::string("socketpair: ") + std::strerror(errno);
 		return networks;
 	}
-	const pid_t child = fork(); // only who has one thread enters a user namespace
+	const pid_t child = fork(); // only a single-threaded process can enter a user namespace
 	if (child == 0)
 		make_and_send(wait_ns, pair[1]);
 	close(pair[1]);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two network namespaces with a pair of virtual Ethernet devices between them, of which the first one's has a queue that lets
-// through so many bytes a second (sch_tbf). They need no rights beside those of user namespaces, and last as long as the sockets.
+// Two network namespaces joined by a pair of virtual Ethernet devices; the queue of the first one's limits its bytes
+// per second (sch_tbf). They need only the rights of user namespaces, and last as long as the sockets.
 #include <cstdint>
 #include <string>
 
 namespace icepath::selftest {
 
-// A datagram of the first socket waits until the device has sent what the second one sent just before.
+// A datagram of the first socket waits until the device has sent the second one's earlier datagram.
 inline constexpr uint32_t kDatagramBytes = 64, kFillingBytes = 100;
 
 struct TwoNetworks {
-	int sender = -1, filler = -1; // UDP sockets of the first, connected to the other one's
-	int receiver = -1, sink = -1; // of the second; nobody reads the sink
-	std::string why_not; // empty: there they are
+	int sender = -1, filler = -1; // UDP sockets in the first namespace, connected to the second
+	int receiver = -1, sink = -1; // in the second; nobody reads the sink
+	std::string why_not; // empty: made
 };
 
-// So that a datagram of kDatagramBytes waits for that long.
+// A datagram of kDatagramBytes waits for `wait_ns`.
 TwoNetworks make_two_networks(uint64_t wait_ns);
 
 } // namespace icepath::selftest
