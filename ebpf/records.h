@@ -16,6 +16,8 @@
  * Append only: a new record type or field goes to the end of its list, and is wired in three places: here, in the
  * part of capture.bpf.c that writes it, and in profiler/decode/log.cc.
  */
+#include "contexts.h"
+
 #ifndef __VMLINUX_H__
 #include <stdint.h>
 #define ICEPATH_U8 uint8_t
@@ -73,34 +75,10 @@ enum icepath_tier {
 	ICEPATH_TIER_KPROBE = 2,
 };
 
-/* Which context an event ran in: enough to know whether `current` acted or was only interrupted. */
-enum icepath_context {
-	ICEPATH_CONTEXT_TASK = 0,
-	ICEPATH_CONTEXT_SOFTIRQ = 1,
-	ICEPATH_CONTEXT_HARDIRQ = 2,
-};
-
 /* Why a thread went off its CPU. */
 enum icepath_off_reason {
 	ICEPATH_OFF_BLOCKED = 0, /* it went to sleep */
 	ICEPATH_OFF_PREEMPTED = 1, /* sched_switch's preempt flag, or switched out while runnable */
-};
-
-/* What kind of task woke, where its context is a task's. */
-enum icepath_waker {
-	ICEPATH_WAKER_THREAD = 0,
-	ICEPATH_WAKER_KERNEL_THREAD = 1, /* PF_KTHREAD: a kworker, ksoftirqd */
-};
-
-/* INTERRUPT: which kind `vector` counts. */
-enum icepath_interrupt_kind {
-	ICEPATH_INTERRUPT_SOFTIRQ = 0, /* vector: the softirq's number (NET_RX is 3) */
-	ICEPATH_INTERRUPT_DEVICE = 1, /* vector: the irq number */
-	ICEPATH_INTERRUPT_TIMER = 2, /* local APIC timer */
-	ICEPATH_INTERRUPT_RESCHEDULE = 3,
-	ICEPATH_INTERRUPT_CALL_FUNCTION = 4, /* of one CPU or of several */
-	ICEPATH_INTERRUPT_IRQ_WORK = 5,
-	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without the entry and exit around it; vector: 0 */
 };
 
 /* What a system call is to a message that passes by it. */
@@ -147,8 +125,7 @@ struct icepath_record {
 		struct { /* FOREIGN_RUN */
 			ICEPATH_U64 in_ns;
 			char comm[16];
-			ICEPATH_U32 tgid;
-			ICEPATH_U32 reserved;
+			ICEPATH_U64 reserved;
 		} run;
 		struct { /* INTERRUPT */
 			ICEPATH_U64 begin_ns;
@@ -165,7 +142,7 @@ struct icepath_record {
 			 * what is no socket: 0.
 			 */
 			ICEPATH_U64 socket;
-			ICEPATH_U64 buffer; /* 0: the address of a buffer is the kernel's own */
+			ICEPATH_U64 reserved_too;
 			ICEPATH_U32 stream_end; /* TCP: the sequence number after the last byte that is ready or queued */
 			ICEPATH_U32 bytes; /* payload bytes of this packet or copy; 0 where it isn't told */
 			ICEPATH_U8 has_stream_end;

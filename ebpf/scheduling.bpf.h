@@ -221,7 +221,6 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 			record->flags = state->foreign_from_idle ? ICEPATH_FLAG_FROM_IDLE : 0;
 			record->run.in_ns = state->foreign_in_ns;
 			__builtin_memcpy(record->run.comm, prev->comm, sizeof(record->run.comm));
-			record->run.tgid = prev->tgid;
 		}
 	}
 	if (in)

@@ -211,6 +211,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	case ICEPATH_RECORD_CALL: {
 		Thread &thread = seen.threads[record.tid];
 		thread.calls.push_back(call_of(record, index));
+		seen.system_calls.push_back({record.tid, record.call.number, record.call.begin_ns, record.end_ns});
 		if (thread.followed) // where all of them are if it never left its CPU
 			thread.first_cpu = record.cpu;
 		break;

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <ranges>
 
-#include "ebpf/records.h"
+#include "ebpf/contexts.h"
 #include "profiler/path/blocking.h"
 #include "profiler/path/tiling.h"
 

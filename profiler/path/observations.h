@@ -64,6 +64,13 @@ struct Thread {
 	std::vector<Call> calls; // by begin_ns; disjoint
 };
 
+// Any system call, whatever it is to a message. Not of the walk: for who counts them.
+struct SystemCall {
+	uint32_t tid = 0;
+	uint32_t number = 0; // by the machine's table
+	uint64_t begin_ns = 0, end_ns = 0;
+};
+
 // A task that had a CPU of the run. Worker threads appear through their own off-CPU periods, not here.
 struct Run {
 	uint64_t in_ns = 0, out_ns = 0;
@@ -196,6 +203,7 @@ struct Observations {
 	std::map<uint32_t, Thread> threads; // by tid: the threads that may be on a path
 	std::map<uint16_t, Cpu> cpus;
 	std::map<uint32_t, std::string> task_names; // of culprits
+	std::vector<SystemCall> system_calls; // by slot, then in the order in which they ended
 	// Of what calls gave to an object (Call::object): at which sockets it was announced in that call. The ends of a UNIX socket are two.
 	std::map<uint64_t, std::set<uint64_t>> reached;
 	std::vector<Transfer> transfers; // by message, then in the order of the path

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ebpf/records.h"
+#include "ebpf/contexts.h"
 #include "profiler/path/giving.h"
 
 namespace icepath::path {

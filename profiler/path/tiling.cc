@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "ebpf/records.h"
-
 namespace icepath::path {
 
 Layer user_layer(Role role)

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ebpf/records.h"
+#include "ebpf/contexts.h"
 
 namespace icepath::path {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "ebpf/records.h"
+#include "ebpf/contexts.h"
 #include "profiler/path/giving.h"
 #include "profiler/path/taking.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "ebpf/records.h"
+#include "ebpf/contexts.h"
 
 namespace icepath::report {
 namespace {

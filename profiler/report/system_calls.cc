@@ -10,7 +10,6 @@
 #include <iterator>
 #include <memory>
 
-#include "ebpf/records.h"
 #include "profiler/model/graph.h"
 #include "profiler/rundir/json_text.h"
 
@@ -90,20 +89,18 @@ void SystemCalls::add(const model::Block &block, const model::Cell &cell, const 
 	for (const model::BlockFlow &flow : block.flows)
 		messages_ += flow.sends.size();
 	const auto spans = spans_of(block, cell);
-	for (const model::SlotCapture &slot : block.window->slots)
-		for (const icepath_record &record : slot.records) {
-			if (record.type != ICEPATH_RECORD_CALL || record.call.begin_ns < begin_ns || record.end_ns > end_ns)
-				continue;
-			if (const auto own = spans.find(record.tid);
-				own != spans.end() && !is_within(own->second, record.call.begin_ns))
-				continue;
-			const auto thread = seen.threads.find(record.tid);
-			std::pair key(thread == seen.threads.end() || thread->second.name.empty() ? "others" : thread->second.name,
-						  record.call.number);
-			if (counts_.size() >= kMaxRows && !counts_.contains(key))
-				key.first = "others";
-			counts_[key]++;
-		}
+	for (const path::SystemCall &call : seen.system_calls) {
+		if (call.begin_ns < begin_ns || call.end_ns > end_ns)
+			continue;
+		if (const auto own = spans.find(call.tid); own != spans.end() && !is_within(own->second, call.begin_ns))
+			continue;
+		const auto thread = seen.threads.find(call.tid);
+		std::pair key(thread == seen.threads.end() || thread->second.name.empty() ? "others" : thread->second.name,
+					  call.number);
+		if (counts_.size() >= kMaxRows && !counts_.contains(key))
+			key.first = "others";
+		counts_[key]++;
+	}
 }
 
 std::vector<CallRow> SystemCalls::by_thread() const

@@ -153,7 +153,7 @@ protected:
 				EXPECT_EQ(record.tid, actor) << "message " << i;
 				EXPECT_EQ(record.context, ICEPATH_CONTEXT_TASK) << "message " << i;
 			}
-			EXPECT_EQ(record.socket.buffer, 0u);
+			EXPECT_EQ(record.socket.reserved_too, 0u);
 			if (boundary.type == ICEPATH_RECORD_TAKEN) {
 				EXPECT_EQ(record.socket.bytes, boundary.probe == "__skb_recv_udp" ? 0 : kPayloadBytes);
 			}
