@@ -50,7 +50,7 @@ Problem pin(pid_t tid, uint32_t cpu)
 
 Problem confine_process(const CpuList &cpus)
 {
-	// A thread that starts another while they are visited hands on what it has then: look again until nobody is new.
+	// A thread that isn't moved yet may start another, which inherits the old mask: repeat until none is new.
 	std::set<pid_t> moved;
 	for (bool found = true; found;) {
 		found = false;
@@ -62,7 +62,7 @@ Problem confine_process(const CpuList &cpus)
 				continue;
 			found = true;
 			const Problem problem = set_affinity(tid, cpus);
-			// A thread may end meanwhile; the calling one can't.
+			// A thread other than the caller may have ended meanwhile.
 			if (problem && (tid == gettid() || std::filesystem::exists(task->path())))
 				return problem;
 		}

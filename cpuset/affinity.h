@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where tasks run. Nothing here outlives the tasks that it is done to.
+// Sets the CPUs of tasks. The effect ends with the tasks.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace icepath::cpuset {
 
-// A sentence that says what failed, on which task and why; nothing: it is done.
+// One sentence: what failed, for which task, and why; nothing: success.
 using Problem = std::optional<std::string>;
 
-// `tid` 0 is the calling thread. Needs CAP_SYS_NICE for tasks of others.
+// `tid` 0: the calling thread. Needs CAP_SYS_NICE for other users' tasks.
 [[nodiscard]] Problem pin(pid_t tid, uint32_t cpu);
 
-// Moves every thread of the calling process. Threads started later inherit it.
+// Moves every thread of the calling process. Later threads inherit it.
 [[nodiscard]] Problem confine_process(const CpuList &cpus);
 
 } // namespace icepath::cpuset

@@ -15,10 +15,10 @@ namespace {
 bool same_core(const Cpu &a, const Cpu &b) { return contains(a.siblings, b.number); }
 bool same_llc(const Cpu &a, const Cpu &b) { return contains(a.llc, b.number); }
 
-// Compared from left to right, larger is better.
+// Compared lexicographically; larger is better.
 auto merit(const Cpu &a, const Cpu &b)
 {
-	// Where no cache is shared or known, the package still tells near from far.
+	// If no cache is shared or known, the package still separates near from far.
 	const int near = same_llc(a, b) ? 2 : a.package == b.package ? 1 : 0;
 	const bool boot_cpu = a.number == 0 || b.number == 0;
 	const bool boot_core = contains(a.siblings, 0) || contains(b.siblings, 0);
@@ -30,7 +30,7 @@ CpuList housekeeping(const Machine &machine, const std::vector<uint32_t> &measur
 {
 	CpuList others, all;
 	for (const Cpu &cpu : machine.cpus) {
-		// Isolated CPUs are for measuring; icepath's own work belongs where the rest of the machine runs.
+		// Isolated CPUs are for measuring; icepath itself runs with the rest of the machine.
 		if (!cpu.allowed || cpu.isolated)
 			continue;
 		all.push_back(cpu.number);

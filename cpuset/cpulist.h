@@ -14,11 +14,11 @@ using CpuList = std::vector<uint32_t>; // ascending, each once
 // Records carry a CPU's number in 16 bits; the kernel's own limit is lower (NR_CPUS, 8192 on x86).
 inline constexpr uint32_t kMaxCpu = 65535;
 
-// Nothing for text that isn't such a list, or that names a CPU above kMaxCpu. Blank text and "(null)", which the kernel
-// prints for a mask that was never set, are the empty list.
+// Nothing if the text isn't such a list, or names a CPU above kMaxCpu. Blank text and "(null)", which the kernel prints
+// for a mask that was never set, are the empty list.
 std::optional<CpuList> parse_cpulist(std::string_view text);
 
-// A number of decimal digits only, at most kMaxCpu.
+// Decimal digits only, at most kMaxCpu.
 std::optional<uint32_t> parse_cpu(std::string_view text);
 
 std::string format_cpulist(const CpuList &cpus); // the empty list: ""

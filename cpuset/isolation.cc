@@ -18,7 +18,7 @@ std::vector<const Cpu *> chosen(const Machine &machine, const Choice &choice)
 	return cpus;
 }
 
-// Those of the chosen CPUs for which `test` is false.
+// The CPUs for which `test` is false.
 template <typename Test> CpuList lacking(const std::vector<const Cpu *> &cpus, Test test)
 {
 	CpuList numbers;
@@ -143,7 +143,7 @@ IsolationItem hypervisor(const Machine &machine)
 
 IsolationItem clock(const Machine &machine)
 {
-	// The counters that the vDSO and the probes read without a system call or a slow device.
+	// Counters that the vDSO and the probes read without a system call or a slow device.
 	const bool fast = machine.clocksource == "tsc" || machine.clocksource == "arch_sys_counter" ||
 					  machine.clocksource == "kvm-clock" || machine.clocksource == "riscv_clocksource" ||
 					  machine.clocksource == "hyperv_clocksource_tsc_page";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What may disturb a measurement on the chosen CPUs, and what can't: read, never changed. And what was done about it.
+// What may disturb a measurement on the chosen CPUs, and what was done about it. Only reads.
 #include <string>
 #include <vector>
 
@@ -14,23 +14,24 @@ namespace icepath::cpuset {
 struct IsolationItem {
 	std::string name; // stable: "other_tasks", "timer_tick", "interrupts", "smt_sibling", "frequency", "idle_states",
 		// "rt_throttling", "hypervisor", "clock", "housekeeping"
-	bool quiet = false; // true: this can't disturb
-	std::string found; // what was seen
-	std::string effect; // what it does to latency; empty where quiet
-	std::string remedy; // how to change it; empty where quiet or where nothing can be done
+	bool quiet = false; // true: it can't disturb
+	std::string found; // what the machine shows
+	std::string effect; // on latency; empty if quiet
+	std::string remedy; // how to change it; empty if quiet, or if nothing can be done
 };
 
 struct Isolation {
 	Choice choice;
 	Level level = Level::None;
-	std::vector<Step> steps; // empty: not told
+	std::vector<Step> steps; // empty: to_json() omits level and steps
 	std::vector<IsolationItem> items;
 };
 
 Isolation look_at_isolation(const Machine &machine, const Choice &choice, Level level = Level::None,
 							const std::vector<Step> &steps = {});
 
-// { "sender_cpu", "receiver_cpu", "housekeeping_cpus", "why", "level", "steps": [ {"name", "state", "found", "remedy"} ],
+// { "sender_cpu", "receiver_cpu", "housekeeping_cpus", "why", "level",
+//   "steps": [ {"name", "state", "found", "remedy"} ],
 //   "items": [ {"name", "quiet", "found", "effect", "remedy"} ] }; without steps no "level" and no "steps"
 nlohmann::json to_json(const Isolation &isolation);
 

@@ -35,7 +35,7 @@ bool boots_with(const std::string &root, const std::string &wanted)
 	return false;
 }
 
-// What all who ask come to; the kernel tells whoever has the file open.
+// The aggregate of all requests, which any process with the file open can read.
 std::optional<int32_t> effective_us(int file)
 {
 	int32_t us = 0;
@@ -69,7 +69,7 @@ void KeptAwake::try_it(const std::string &root)
 		step_.found = "CPUs poll while they have nothing to do (idle=poll)";
 		return;
 	}
-	// Without a driver the idle loop halts CPUs in one way, whatever was asked for (cpuidle_idle_call).
+	// Without a driver the idle loop halts CPUs in one way, whatever the request (cpuidle_idle_call()).
 	const std::string cpus = root + "/sys/devices/system/cpu/", driver = first_word(cpus + "cpuidle/current_driver");
 	if (driver.empty() || driver == "none") {
 		step_.found = "the kernel has no cpuidle driver: a CPU with nothing to do halts, whatever is asked for";

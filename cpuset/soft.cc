@@ -15,7 +15,7 @@
 namespace icepath::cpuset {
 namespace {
 
-// Locks memory beyond RLIMIT_MEMLOCK: mlock(2).
+// CAP_IPC_LOCK locks memory beyond RLIMIT_MEMLOCK: mlock(2).
 bool may_exceed_limit()
 {
 	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -23,7 +23,7 @@ bool may_exceed_limit()
 	return syscall(SYS_capget, &header, data.data()) == 0 && (data[0].effective >> CAP_IPC_LOCK & 1) != 0;
 }
 
-// Lets this process, and what it starts, lock all of their memory.
+// Lets this process and its children lock all of their memory.
 Step allow_locked_memory(bool stays_root)
 {
 	Step step{"memory", StepState::Done, "workers' memory is locked", ""};
@@ -33,7 +33,7 @@ Step allow_locked_memory(bool stays_root)
 	if (limit.rlim_cur == RLIM_INFINITY || setrlimit(RLIMIT_MEMLOCK, &all) == 0 || (stays_root && may_exceed_limit()))
 		return step;
 	const int error = errno;
-	// A limit that is almost reached ends a process whose stack grows: nothing is locked by halves.
+	// With a limit that is almost reached, a growing stack would end the process, so nothing is locked.
 	step.state = StepState::NotPossible;
 	step.found = fmt::format("RLIMIT_MEMLOCK stays at {} KiB: {}", limit.rlim_cur / 1024, std::strerror(error));
 	step.remedy =

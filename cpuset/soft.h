@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What keeps a run quiet and changes nothing of the machine that outlives the run: CPUs that are kept awake in blocks, memory
-// that stays where it is.
+// Soft isolation, whose changes end with the run: CPUs are kept awake in blocks, and workers' memory is locked.
 #include <optional>
 #include <vector>
 
@@ -12,12 +11,12 @@ namespace icepath::cpuset {
 
 class Soft {
 public:
-	// To be made while this process is root, where it ever is, and before it starts any that shall lock its memory.
-	// `idle_states`: the machine's own stay. `stays_root`: workers will have root's rights.
+	// Construct it while this process is still root, and before it starts processes that will lock their memory.
+	// `idle_states`: keep the machine's own idle states. `stays_root`: workers will have root's rights.
 	Soft(Level level, bool idle_states, bool stays_root);
 
 	Level level() const { return level_; }
-	KeptAwake *awake() { return awake_ && awake_->works() ? &*awake_ : nullptr; } // nullptr: CPUs idle as they will
+	KeptAwake *awake() { return awake_ && awake_->works() ? &*awake_ : nullptr; } // nullptr: it isn't done
 	bool locks_memory() const { return memory_.state == StepState::Done; }
 	std::vector<Step> steps() const;
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file's content without the newline at its end; empty where it can't be read.
+// The file's first line; empty if it can't be read.
 std::string read_line(const std::string &path)
 {
 	std::ifstream file(path);
@@ -51,7 +51,7 @@ std::vector<fs::path> entries(const std::string &directory)
 	return found;
 }
 
-// The highest level among the caches that hold data.
+// The CPUs that share the data cache of the highest level.
 CpuList read_llc(const std::string &cpu_path, uint32_t self)
 {
 	uint32_t best_level = 0;
@@ -121,7 +121,7 @@ std::vector<Irq> read_irqs(const std::string &directory)
 	return irqs;
 }
 
-// x86 shows the CPUID bit as a flag; Xen names itself in sysfs on every architecture.
+// x86 shows the CPUID bit as a flag; Xen has an entry in sysfs on every architecture.
 bool read_hypervisor(const std::string &root)
 {
 	if (!read_line(root + "/sys/hypervisor/type").empty())
@@ -135,7 +135,7 @@ bool read_hypervisor(const std::string &root)
 
 CpuList get_affinity()
 {
-	// The kernel refuses a mask smaller than its own (sched_getaffinity(2)), so take the largest there can be.
+	// The kernel refuses a mask smaller than its own (sched_getaffinity(2)), so this is the largest possible.
 	constexpr int kCpus = static_cast<int>(kMaxCpu) + 1;
 	const size_t bytes = CPU_ALLOC_SIZE(kCpus);
 	const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t *)> mask(CPU_ALLOC(kCpus), [](cpu_set_t *m) { CPU_FREE(m); });
@@ -148,14 +148,15 @@ CpuList get_affinity()
 	return cpus;
 }
 
-// Of the cgroup's isolated partitions, for kernels whose top cgroup has no cpuset.cpus.isolated (6.1). There a valid partition lies
-// in a partition (Documentation/admin-guide/cgroup-v2.rst; remote ones came later), so other branches aren't entered.
+// Adds the CPUs of the cgroup's isolated partitions, for kernels whose top cgroup has no cpuset.cpus.isolated (6.1).
+// There the parent of a valid partition is a partition (Documentation/admin-guide/cgroup-v2.rst; remote ones came
+// later), so other branches aren't entered.
 void add_isolated_partitions(const std::filesystem::path &cgroup, CpuList &cpus)
 {
 	std::error_code none;
 	for (const auto &child : std::filesystem::directory_iterator(cgroup, none)) {
 		const std::string kind = child.is_directory(none) ? read_line(child.path() / "cpuset.cpus.partition") : "";
-		if (kind != "isolated" && kind != "root") // "isolated invalid (…)"
+		if (kind != "isolated" && kind != "root") // an invalid partition reads "isolated invalid (…)"
 			continue;
 		if (kind == "isolated")
 			for (const uint32_t cpu : read_cpulist(child.path() / "cpuset.cpus.effective"))
@@ -199,7 +200,7 @@ Permission read_permission()
 		cpu_set_t *all = CPU_ALLOC(kCpus);
 		for (uint32_t cpu = 0; cpu <= kMaxCpu; ++cpu)
 			CPU_SET_S(cpu, bytes, all);
-		// __sched_setaffinity() keeps of the mask what the cpuset permits.
+		// __sched_setaffinity() intersects the mask with the cpuset.
 		sched_setaffinity(0, bytes, all);
 		CPU_FREE(all);
 		permission.permitted = get_affinity();

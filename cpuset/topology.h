@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which CPUs there are and what they share, as sysfs and procfs tell it.
+// Which CPUs there are and what they share, from sysfs and procfs.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,13 +13,13 @@ namespace icepath::cpuset {
 struct Cpu {
 	uint32_t number = 0;
 	uint32_t package = 0;
-	CpuList siblings;         // the CPUs of its core, itself included
-	CpuList llc;              // the CPUs that share its last-level cache, itself included; itself alone where unknown
-	uint32_t capacity = 1024; // cpu_capacity: compares fast and slow cores; 1024 where all are equal
-	bool isolated = false;    // no load balancing: isolcpus=domain or an isolated cpuset partition
+	CpuList siblings; // the CPUs of its core, itself included
+	CpuList llc; // the CPUs that share its last-level cache, itself included; itself alone if unknown
+	uint32_t capacity = 1024; // cpu_capacity: compares fast and slow cores; 1024 if all are equal
+	bool isolated = false; // no load balancing: isolcpus=domain or an isolated cpuset partition
 	bool nohz_full = false;
-	bool allowed = false;                 // this process may run there
-	std::string governor;                 // empty: no cpufreq
+	bool allowed = false; // this process may run there
+	std::string governor; // empty: no cpufreq
 	std::optional<uint32_t> idle_exit_us; // the deepest idle state's exit latency; none: no idle states
 };
 
@@ -27,13 +27,13 @@ struct Cpu {
 struct Irq {
 	uint32_t number = 0;
 	std::string name;
-	CpuList cpus; // where it is delivered now, or may be where the kernel doesn't tell
+	CpuList cpus; // where it is delivered; if the kernel doesn't say: where it may be
 };
 
 struct Machine {
 	std::vector<Cpu> cpus; // online, by number; never empty
-	CpuList present;       // offline ones included
-	CpuList affinity;      // of this process when it was read
+	CpuList present; // offline ones included
+	CpuList affinity; // of this process when it was read
 	std::vector<Irq> irqs;
 	std::string clocksource;
 	bool hypervisor = false;
@@ -43,16 +43,16 @@ struct Machine {
 	CpuList online() const;
 };
 
-// Where this process may run. A CPU that isolcpus= isolates is in nobody's affinity and may be chosen all the same, so
-// what cpusets permit is learnt beside the affinity, by trying on a thread that ends at once.
+// Where this process may run. A CPU isolated by isolcpus= is in no default affinity but may be chosen, so what cpusets
+// permit is found separately, by setting the affinity of a short-lived thread.
 struct Permission {
 	CpuList affinity;
 	CpuList permitted; // by cgroup cpusets
 };
 Permission read_permission();
 
-// `root` is put before every path, so that tests can read the trees of other machines. Throws Failure(MachineCannot)
-// where the list of online CPUs can't be read; everything else that is missing has the default above.
+// `root` is put before every path, so that tests can read the trees of other machines. Throws Failure(MachineCannot) if
+// the list of online CPUs can't be read; anything else that is missing has the default above.
 Machine read_machine(const Permission &permission, const std::string &root = "");
 
 } // namespace icepath::cpuset

@@ -72,7 +72,7 @@ bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int 
 		const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
 		pollfd wait{socket, POLLIN, 0};
 		int ready = poll(&wait, 1, timeout_ms);
-		while (ready < 0 && errno == EINTR) { // a signal says nothing of the peer
+		while (ready < 0 && errno == EINTR) { // a signal isn't the peer's failure
 			const auto left =
 				std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now());
 			ready = poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
@@ -102,7 +102,7 @@ bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int 
 		for (size_t i = 0; i < count; i++)
 			fds.emplace_back(numbers[i]);
 	}
-	// The kernel drops what it has no number for (scm_detach_fds()), and also what there is no room for: that is the peer's fault.
+	// The kernel drops what it can't install (scm_detach_fds()); descriptors beyond the buffer are the peer's error.
 	if ((header.msg_flags & MSG_CTRUNC) != 0 && fds.size() < kMaxFds)
 		throw Failure(ExitCode::MachineCannot,
 					  "icepath can't open more files: raise the limit (ulimit -n) or measure fewer "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One message with the file descriptors beside it, over a SOCK_SEQPACKET socket: what icepath, its root helper and its
-// workers speak.
+// One message with file descriptors over a SOCK_SEQPACKET socket, for icepath, its root helper and its workers.
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -30,14 +29,14 @@ namespace channel {
 
 inline constexpr size_t kMaxFds = 16;
 
-// Both ends, close-on-exec. Throws Failure(MachineCannot).
+// Both ends are close-on-exec. Throws Failure(MachineCannot).
 std::pair<Fd, Fd> open_pair();
 
-// False where the peer is gone. The descriptors stay the caller's. Never raises SIGPIPE.
+// False: the peer is gone. The caller keeps its descriptors. Never raises SIGPIPE.
 bool send(int socket, const void *message, size_t bytes, const std::vector<int> &fds = {});
 
-// Receives exactly one message of exactly `bytes`; waits at most `timeout_ms` (-1: for ever). False where the peer is gone,
-// time is up or the message has another size. Descriptors beyond kMaxFds are closed. Throws Failure(MachineCannot) where this
+// Receives one message of exactly `bytes`; waits at most `timeout_ms` (-1: forever). False: the peer is gone, time is
+// up or the message has another size. Descriptors beyond kMaxFds are dropped. Throws Failure(MachineCannot) if this
 // process may open no more files.
 bool receive(int socket, void *message, size_t bytes, std::vector<Fd> &fds, int timeout_ms = -1);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How icepath ends, and how a part of it says that it can't go on. The one definition of the exit codes.
+// The exit codes, and the exception for what can't be done.
 #include <stdexcept>
 #include <string>
 
@@ -16,8 +16,8 @@ enum class ExitCode : int {
 	Interrupted = 130, // SIGINT, SIGTERM or SIGHUP: the partial result is kept and marked
 };
 
-// Thrown where a part can't do what it was asked. `what()` is one clear sentence for the user: what, where, why, and what
-// to do about it. Caught once, in main(), or where a cell can be given up while the others go on.
+// Thrown when a part can't do what it was asked. what() is one sentence for the user: what failed, where, why, and what
+// to do about it. Caught in main(), or where a cell can be given up while the others continue.
 class Failure : public std::runtime_error {
 public:
 	Failure(ExitCode code, const std::string &sentence) : std::runtime_error(sentence), code_(code) {}

@@ -18,7 +18,7 @@
 namespace icepath::calibrate {
 namespace {
 
-constexpr uint32_t kWarmUp = 5; // messages of a block that aren't counted
+constexpr uint32_t kWarmUp = 5; // uncounted messages of a block
 
 // The sending and the taking calls of a block.
 using Calls = std::array<std::vector<WatchedCall>, 2>;
@@ -61,7 +61,7 @@ double median_ns(const std::vector<WatchedCall> &calls)
 	return std::max(1.0, stats::median(took));
 }
 
-// How often its sending and its taking call hit the word.
+// How often the sending and the taking call hit the word.
 std::array<size_t, 2> hits_of(const Queue &queue, uint64_t bytes, const Pass &pass, Watchpoints &watchpoints)
 {
 	watchpoints.enable(true);

@@ -142,7 +142,7 @@ size_t tell_cells(const Calibration &calibration, std::vector<model::Cell> &cell
 	size_t placed = 0;
 	for (model::Cell &cell : cells) {
 		const auto target = std::ranges::find(calibration.targets, cell.target, &CalibratedTarget::target);
-		// Where user space publishes, it stamps.
+		// If user space publishes the message, stamps show when.
 		if (target == calibration.targets.end() || cell.parts != 1 || cell.mechanisms.has(model::Mechanism::UserSlot))
 			continue;
 		cell.calibrated = shares_at(target->sizes, cell.payload_bytes);

@@ -10,8 +10,8 @@
 namespace icepath::calibrate {
 namespace {
 
-// The ranks of the order statistics that hold the median of n values with 95 % (binomial, by its normal approximation, never
-// narrower than the exact one by more than a rank).
+// The ranks of the order statistics that bound the median of n values with 95 % confidence (the binomial's normal
+// approximation, narrower than the exact interval by a rank at most).
 std::pair<size_t, size_t> median_ranks(size_t n)
 {
 	const double half = 1.96 * std::sqrt(static_cast<double>(n)) / 2;

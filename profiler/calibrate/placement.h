@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From watched calls to the share of a call's time at which the kernel changes the queue. Pure.
+// Computes, from watched calls, the share of a call's time at which the kernel changes the queue. Pure.
 //
-// A watched call is longer than a bare one: the exception and, in a virtual machine, the hypervisor come before the handler's
-// instant and after it. What a hit costs before and after is measured on a word that a BPF program writes, and taken away; but
-// a call that was interrupted so finds its caches cold. So a block tells a bracket beside its best estimate: with d the time
-// of a bare call, u what is left of the watched one before the change and v after it,
+// A watched call is longer than a bare one: the exception and, in a virtual machine, the hypervisor add time before and
+// after the handler reads the clock. The cost of a hit before and after is measured on a word that a BPF program
+// writes, and subtracted; but the interrupted call then finds its caches cold. So a block yields a bracket besides its
+// best estimate. With d the time of a bare call, and u and v those of the watched call before and after the change,
 //
 //     1 - v/d  <=  share  <=  u/d,       best: u / (u + v)
 //
-// for what is too long on one side makes the share too small, and on the other too large.
+// because an excess in v makes 1 - v/d too small, and an excess in u makes u/d too large.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@
 
 namespace icepath::calibrate {
 
-// Of all the hits of a call: before and after the instant of the one that is meant.
+// Cost of all hits of a call, before and after the instant of the hit of interest.
 struct HitCost {
 	double before_ns = 0, after_ns = 0;
 };
@@ -27,26 +27,26 @@ struct WatchedCall {
 	std::vector<uint64_t> hits_ns;
 };
 
-// A block of watched calls, and what the same calls take in the block beside it, where nothing is watched.
+// A block of watched calls, and the time of the same calls in the neighbouring block, without watchpoints.
 struct WatchedBlock {
 	double bare_ns = 0; // above 0
 	HitCost cost;
 	std::vector<WatchedCall> calls;
 };
 
-// Which hit of a call is meant.
+// Which hit of a call is of interest.
 enum class Hit : uint8_t { First, Last };
 constexpr size_t number_of(Hit hit, size_t hits) { return hit == Hit::First ? 0 : hits - 1; }
 
-// How many hits most of the calls have; 0 where no number has half of them.
+// The number of hits that at least half of the calls have; 0: there is none.
 size_t usual_hits(std::span<const WatchedCall> calls);
 
 struct Share {
-	double value = 0, low = 0, high = 0; // 0 to 1; of a call's time, from its begin
+	double value = 0, low = 0, high = 0; // 0 to 1, of a call's time, from its begin
 };
 
-// The medians over blocks of the estimate and of the bracket's ends, the latter with the 95 % interval of a median. Only calls
-// with `hits` hits count; nothing where there are none. `hits` > 0.
+// The medians over blocks of the estimate and of the bracket's ends, the latter widened by the 95 % interval of a
+// median. Only calls with `hits` hits count; nothing if there are none. `hits` > 0.
 std::optional<Share> place(std::span<const WatchedBlock> blocks, Hit hit, size_t hits);
 
 } // namespace icepath::calibrate

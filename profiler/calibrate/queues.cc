@@ -38,7 +38,7 @@ Queue pipe_queue(char *memory)
 	int ends[2];
 	check(pipe2(ends, O_CLOEXEC) == 0, "a pipe");
 	Queue queue{.target = "pipe", .watched = ICEPATH_WATCH_PIPE_LOCK, .sizes = {}, .ends = {}, .send = {}, .take = {}};
-	// Its lock is let go of when the message is in it; who has taken the lock afterwards finds it.
+	// The sender releases the pipe's lock once the message is in; a receiver that takes the lock then finds it.
 	queue.ready = Hit::Last;
 	queue.taken = Hit::First;
 	queue.sizes = sizes_up_to(kMostBytes);
@@ -96,7 +96,7 @@ Queue socket_queue(const char *target, int type, char *memory)
 	Queue queue{
 		.target = target, .watched = ICEPATH_WATCH_SOCKET_QUEUE, .sizes = {}, .ends = {}, .send = {}, .take = {}};
 	queue.sizes = sizes_up_to(kMostBytes);
-	queue.ends.emplace_back(ends[0]); // the receiver's: a message is queued at its peer
+	queue.ends.emplace_back(ends[0]); // the receiver's: a message is queued at the sender's peer
 	queue.ends.emplace_back(ends[1]);
 	queue.send = [memory, fd = ends[1]](uint64_t bytes) {
 		return send(fd, memory, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);

@@ -36,12 +36,13 @@ Failure cannot(const char *what, int error)
 
 Watchpoints::Watchpoints()
 {
-	libbpf_set_print([](enum libbpf_print_level, const char *, va_list) { return 0; }); // the user gets one sentence
+	// libbpf's messages are dropped: the user gets one sentence.
+	libbpf_set_print([](enum libbpf_print_level, const char *, va_list) { return 0; });
 	bpf_ = calibration_bpf__open_and_load();
 	if (!bpf_)
 		throw cannot("load the watchpoints' BPF programs", errno);
 	try {
-		store_anchor(0); // which tells where it is
+		store_anchor(0); // stores the anchor's address in anchor_at
 		anchor_ = open(bpf_->bss->anchor_at, sizeof(uint64_t));
 	} catch (...) {
 		calibration_bpf__destroy(bpf_);

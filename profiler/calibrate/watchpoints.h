@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Hardware watchpoints on words of the kernel, hit by the calling thread alone (perf_event_open(2), PERF_TYPE_BREAKPOINT), for
-// kernels whose functions can't be probed. A hit takes some microseconds: never beside a measurement.
+// Hardware watchpoints on words of the kernel, for the calling thread only (perf_event_open(2), PERF_TYPE_BREAKPOINT),
+// for kernels whose functions can't be probed. A hit takes some microseconds: never use them in a measurement.
 #include <cstdint>
 #include <span>
 
@@ -16,22 +16,22 @@ namespace icepath::calibrate {
 
 class Watchpoints {
 public:
-	// Throws Failure(MachineCannot): without root, or where the kernel refuses.
+	// Throws Failure(MachineCannot) without root, or if the kernel refuses.
 	Watchpoints();
-	~Watchpoints(); // nothing is watched any more
+	~Watchpoints(); // removes all watchpoints
 	Watchpoints(const Watchpoints &) = delete;
 	Watchpoints &operator=(const Watchpoints &) = delete;
 
-	// Watches that word of the file that `fd` of this process is; instead of the one before. Throws Failure(MachineCannot).
+	// Watches that word of the file of `fd`, instead of the previous one. Throws Failure(MachineCannot).
 	void watch(icepath_watched word, int fd);
-	void enable(bool enabled); // costs nothing while it isn't; a new one is not
+	void enable(bool enabled); // new watchpoints are disabled; a disabled one costs nothing
 
 	void forget_hits();
-	// Of the calling thread since then, in their order; at most ICEPATH_MOST_HITS.
+	// Hits of the calling thread since forget_hits(), in order; at most ICEPATH_MOST_HITS.
 	std::span<const uint64_t> hits_ns() const;
 
-	// What the hits of a call cost before and after the instant of one of them (`hit` of `hits`, from 0), all of them together: the
-	// median over several times that a BPF program writes a watched word so often. Forgets the hits so far.
+	// Cost of all `hits` hits of a call together, before and after the instant of hit number `hit` (from 0): the median
+	// over several runs of a BPF program that writes a watched word `hits` times. Forgets the hits so far.
 	HitCost cost_of(size_t hit, size_t hits);
 
 private:

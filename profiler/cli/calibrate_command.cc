@@ -44,7 +44,7 @@ std::string text_of(const std::vector<calibrate::CalibratedTarget> &targets)
 	return text;
 }
 
-// As `user`, in a child: root's rights are still needed here. Throws as WrittenFile::check() does.
+// Calls WrittenFile::check() as `user`, in a child, because this process still needs root's rights. Throws as it does.
 void check_as(const privilege::Identity &user, const std::string &file)
 {
 	char sentence[4096] = {};
@@ -76,7 +76,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 	const privilege::Identity user = privilege::invoking_user();
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "watching the kernel's words needs root: run `sudo icepath calibrate`");
-	check_as(user, options.output); // before anything is measured
+	check_as(user, options.output); // fails before the measurement rather than after
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	calibrate::Pass pass;
 	pass.cpu = options.cpu.value_or(cpuset::choose_pair(machine).receiver);
@@ -86,7 +86,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 		const privilege::CpuClaim claim({pass.cpu}, getpid());
 		calibration.targets = calibrate::calibrate(pass);
 	}
-	privilege::become(user); // the file is the invoking user's
+	privilege::become(user); // the file belongs to the invoking user
 	calibration.icepath_version = ICEPATH_VERSION;
 	calibration.made_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 	calibration.host = calibrate::host_of(run::describe_host(user));

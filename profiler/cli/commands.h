@@ -9,11 +9,11 @@
 
 namespace icepath::cli {
 
-// What the terminal can show.
+// What the terminal can display.
 struct Style {
-	bool colour = false;  // never with NO_COLOR, TERM=dumb or where stdout is no terminal
+	bool colour = false; // never with NO_COLOR or TERM=dumb, or if stdout is no terminal
 	bool unicode = false; // a UTF-8 locale
-	bool line_control = false; // stderr is a terminal that can write over a line: not TERM=dumb
+	bool line_control = false; // stderr is a terminal that can overwrite a line: not TERM=dumb
 	int width = 100;
 };
 Style style_of_terminal(bool no_colour);

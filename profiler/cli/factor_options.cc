@@ -15,7 +15,7 @@ namespace {
 
 using model::Factor;
 
-// As the option takes it: "10", "500us".
+// In the option's syntax: "10", "500us".
 std::string text_of(const Factor &factor, uint64_t level)
 {
 	if (factor.unit == Factor::Unit::Count || level == 0)

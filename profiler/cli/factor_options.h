@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The options of `icepath run` that model::kFactors has a row for.
+// The options of `icepath run` that have a row in model::kFactors.
 #include <array>
 #include <string>
 #include <vector>
@@ -13,13 +13,13 @@ class App;
 
 namespace icepath::cli {
 
-// What was given, beside model::kFactors; empty: the option wasn't.
+// The given values, parallel to model::kFactors; empty: the option wasn't given.
 using FactorTexts = std::array<std::vector<std::string>, model::kFactorCount>;
 
 // `texts` must live until `app` has parsed.
 void add_factors(CLI::App &app, FactorTexts &texts);
 
-// Throws Failure(Usage) where a text is no level of its factor.
+// Throws Failure(Usage) if a text is no level of its factor.
 void take_factors(const FactorTexts &texts, plan::WantedLevels &levels);
 
 } // namespace icepath::cli

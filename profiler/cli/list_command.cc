@@ -34,7 +34,7 @@ std::vector<std::string> policies_of(uint32_t bits)
 	return names;
 }
 
-// Whom the message goes through, and how.
+// What messages pass through, and how.
 std::string what_it_is(const targets::Target &target)
 {
 	if (!target.why_not.empty())
@@ -50,7 +50,7 @@ std::string what_it_is(const targets::Target &target)
 		   (target.qos ? fmt::format("; QoS: {}", fmt::join(policies_of(target.qos), ", ")) : "");
 }
 
-// Only a receiver of several senders takes an end of its own.
+// Only fanin needs a capability of the target.
 std::vector<std::string> patterns_of(const targets::Target &target)
 {
 	std::vector<std::string> names(std::begin(model::kPatternNames), std::end(model::kPatternNames));

@@ -45,7 +45,7 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 
 namespace {
 
-// All but those that work on a stored run.
+// All commands except those that work on a stored run.
 bool starts_processes(const Command &command)
 {
 	return !std::holds_alternative<ReportOptions>(command) && !std::holds_alternative<FlamegraphOptions>(command) &&
@@ -65,7 +65,7 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return doctor(*options, style); // tries probes, writes nothing
 	if (const auto *options = std::get_if<CalibrateOptions>(&line.command))
 		return calibrate(*options); // watches as root, writes as the invoking user
-	// What is left needs no rights: files are the invoking user's, and so is the code of plug-ins.
+	// The other commands need no rights, and run with those of the files' reader, plug-in code included.
 	const report::OpenFolder open = become_reader(line.command);
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
@@ -86,8 +86,8 @@ int main(int argc, char **argv)
 	icepath::cli::reset_signals();
 	icepath::cli::open_standard_streams();
 	icepath::run::raise_descriptor_limit();
-	signal(SIGXFSZ, SIG_IGN); // a file too large for RLIMIT_FSIZE is an error of write(2), which says what is kept
-	std::setlocale(LC_CTYPE, ""); // numbers stay as in the C locale
+	signal(SIGXFSZ, SIG_IGN); // beyond RLIMIT_FSIZE, write(2) then fails with EFBIG, which is reported
+	std::setlocale(LC_CTYPE, ""); // LC_NUMERIC stays that of the C locale
 	ExitCode code = ExitCode::Internal;
 	try {
 		const auto line = icepath::cli::parse(argc, argv);

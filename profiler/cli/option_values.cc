@@ -21,8 +21,7 @@ struct Unit {
 	double factor;
 };
 
-// A number of decimal digits and its unit; nothing for anything else. `bare` is the factor of a number without a unit, 0
-// where it must have one; nought is nought in every unit.
+// A decimal number with its unit, or nothing. `bare`: factor without a unit; 0: only "0" may have none.
 std::optional<double> quantity(const std::string &text, std::initializer_list<Unit> units, double bare)
 {
 	double number = 0;
@@ -57,7 +56,7 @@ std::vector<std::string> items_of(const std::string &option, const std::vector<s
 	return items;
 }
 
-// "4096", "4k", "1MiB": k and M are powers of 1024, as fio has it.
+// "4096", "4k", "1MiB": k and M are powers of 1024, as in fio.
 uint64_t bytes_of(const std::string &text)
 {
 	size_t digits = 0;

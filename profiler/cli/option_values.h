@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What stands behind an option, as a value. Each throws Failure(Usage) with a sentence that names the option.
+// Parsers of option values. Each throws Failure(Usage) with a message that names the option.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,11 +19,10 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text, doub
 double seconds_of(const std::string &text); // of --duration
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
 
-// The items of a list option, which may be given several times with several items each, separated by commas. CLI11 would pass over empty
-// ones.
+// The comma-separated items of a list option, which may be repeated. Rejects empty items, which CLI11 would skip.
 std::vector<std::string> items_of(const std::string &option, const std::vector<std::string> &texts);
 
-// Words to values; `names` has the word of each value of the enum.
+// Converts words to enum values. `names`: the word of each value.
 template <class Value, size_t N>
 Value value_of(const std::string &option, const std::string &text, const char *const (&names)[N])
 {

@@ -18,7 +18,7 @@
 namespace icepath::cli {
 namespace {
 
-// What the options of `run` are collected in before they are checked.
+// Option texts of `run`, before they are checked.
 struct RunTexts {
 	std::vector<std::string> sizes, patterns, qos, waits = {std::string(model::name(model::Wait::Block))},
 												   between = {std::string(model::name(model::Between::Processes))};
@@ -125,7 +125,7 @@ void check(RunOptions &run, const RunTexts &texts)
 	take_factors(texts.factors, run.wishes.levels);
 	run.wishes.limits.max_loss = loss_of(texts.max_loss);
 	run.wishes.limits.max_p99_ns = nanoseconds_of("--max-p99", texts.max_p99);
-	// Above it, a block that shows it takes seconds: rate::terms_of().
+	// With a higher limit, a block that can reach it takes seconds: rate::terms_of().
 	constexpr uint64_t kShortestP99Ns = 1'000, kLongestP99Ns = 100'000'000;
 	if (run.wishes.limits.max_p99_ns < kShortestP99Ns || run.wishes.limits.max_p99_ns > kLongestP99Ns)
 		throw Failure(ExitCode::Usage, fmt::format("--max-p99: {} is outside of 1us to 100ms", texts.max_p99));
@@ -145,7 +145,7 @@ void check(RunOptions &run, const RunTexts &texts)
 		throw Failure(ExitCode::Usage, "--name: give a plain name, without '/'");
 }
 
-// What each command's options are collected in.
+// The options of all commands, while CLI11 parses.
 struct Commands {
 	RunOptions run;
 	RunTexts texts;
@@ -161,7 +161,7 @@ struct Commands {
 	ListOptions list;
 };
 
-// Those that need a run directory and nothing else.
+// Commands that need only a run directory.
 void add_of_stored_run(CLI::App &app, Commands &commands)
 {
 	CLI::App *report = app.add_subcommand("report", "print a run's report again");
@@ -197,7 +197,7 @@ void add_commands(CLI::App &app, Commands &commands)
 		->add_flag("--json", commands.list.json, "as JSON");
 }
 
-// What is given is something: an empty name is mostly a variable of a script that isn't set.
+// An empty value usually comes from an unset variable in a script.
 void refuse_empty_values(CLI::App &app)
 {
 	const CLI::Validator is_something(
@@ -208,7 +208,7 @@ void refuse_empty_values(CLI::App &app)
 				option->check(is_something);
 }
 
-// With what was left to check of its options.
+// Also does the remaining checks of its options.
 Command chosen(const CLI::App &app, Commands &commands)
 {
 	if (app.got_subcommand("run")) {
@@ -262,7 +262,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 		print(text.str());
 		return std::nullopt;
 	} catch (const CLI::ParseError &error) {
-		// CLI11 takes an unknown command for a missing one.
+		// CLI11 reports an unknown command as a missing one.
 		if (dynamic_cast<const CLI::RequiredError *>(&error) && app.get_subcommands().empty() && argc > 1)
 			throw Failure(ExitCode::Usage, fmt::format("\"{}\" is no command: icepath --help lists them", argv[1]));
 		throw Failure(ExitCode::Usage, fmt::format("{} (icepath --help lists commands and options)", error.what()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The command line, taken apart. This folder is the only one that knows CLI11.
+// The parsed command line. Only this folder uses CLI11.
 #include <optional>
 #include <string>
 #include <variant>
@@ -22,7 +22,7 @@ struct RunOptions {
 	std::optional<capture::Tier> tier; // of probes, forced
 	std::string calibration; // file; empty: none
 	cpuset::Level isolate = cpuset::Level::Soft;
-	bool idle_states = false; // the machine's own stay
+	bool idle_states = false; // keep the machine's own idle states
 	bool strict = false;
 	bool quiet = false;
 };
@@ -57,7 +57,7 @@ struct SelftestOptions {
 	std::string json; // file; empty: none
 	std::string output; // run directory to keep; empty: none is kept
 	std::string cpus; // empty: choose
-	int stretch = 1; // of all delays
+	int stretch = 1; // factor of all delays
 	bool quiet = false;
 };
 
@@ -76,10 +76,10 @@ using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, Expor
 struct CommandLine {
 	Command command;
 	bool no_colour = false;
-	std::string text; // as it was typed, for the run's head
+	std::string text; // as typed, for the run's head
 };
 
-// Throws Failure(Usage); nothing where only help or the version was asked for, which has been printed.
+// Throws Failure(Usage). Nothing: help or the version was asked for, and has been printed.
 std::optional<CommandLine> parse(int argc, char **argv);
 
 } // namespace icepath::cli

@@ -32,11 +32,11 @@ void open_standard_streams()
 {
 	for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			// The lowest number that is free: this one. A stdout that can't be written to stays one.
+			// open() takes the lowest free number: `fd`. print() must fail if stdout was closed, so it is read-only.
 			(void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-// Without stdio: its buffer forgets an error's reason, and after a failed fflush() the error too.
+// Without stdio, whose buffer loses the errno, and after a failed fflush() the error too.
 void print(const std::string &page)
 {
 	const std::string text = model::printable_page(page);

@@ -4,18 +4,18 @@
 
 namespace icepath::cli {
 
-// A standard stream that was closed stays useless: else the next file that is opened would have its number, and get what is printed.
+// Opens /dev/null for closed standard streams. Otherwise the next opened file would get such a number, and the output.
 void open_standard_streams();
 
-// These are the only ways to the standard streams. What goes through them is model::printable_page() or a printable line, whatever it
-// quotes: names come from files, plug-ins and directories.
+// The only functions that write to the standard streams. They make text printable (model::printable_page(),
+// model::printable()), because names come from files, plug-ins and directories.
 
-// To stdout: all of `text`, now. Throws Failure(MachineCannot) where it can't be written: a report that nobody got is no success.
+// Writes all of `text` to stdout, unbuffered. Throws Failure(MachineCannot): an unprinted report is no success.
 void print(const std::string &text);
 
-// One line to stderr, with its line feed. Progress and complaints that nobody can get are lost and change nothing: the run goes on.
+// Writes one line to stderr, and adds a missing line feed. Ignores errors: the run goes on without diagnostics.
 void complain(const std::string &line);
-// The same over the line on which the cursor stands, and without a line feed.
+// The same over the cursor's line, without a line feed.
 void overwrite(const std::string &line);
 
 } // namespace icepath::cli

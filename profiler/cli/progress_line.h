@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How far a session has come, on stderr.
+// A session's progress on stderr.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace icepath::cli {
 
-// One line that is written over where the terminal can do that; one line a round elsewhere.
+// Overwrites one line if the terminal can; otherwise prints one line per round.
 class ProgressLine {
 public:
 	explicit ProgressLine(bool line_control) : line_control_(line_control) {}

@@ -10,8 +10,8 @@
 
 namespace icepath::cli {
 
-std::vector<std::string> qos_examples(); // each policy with what it may be
-// "reliability=reliable,best-effort" adds two values to those of reliability. Throws Failure(Usage).
+std::vector<std::string> qos_examples(); // each policy with its possible values
+// "reliability=reliable,best-effort" adds two values of reliability. Throws Failure(Usage).
 void add_qos(const std::string &text, std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> &qos);
 
 } // namespace icepath::cli

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Who reads a stored run, and how that one writes where root wants it.
+// The user who reads a stored run, and how that user writes to a folder that root named.
 #include "profiler/cli/options.h"
 #include "profiler/report/written_file.h"
 
 namespace icepath::cli {
 
-// Of a command that reads a run: becomes who reads it, before anything of it is looked at; of another command, the invoking user. Root without an
-// invoking user becomes the owner of the run, or of its container. Returns how that one opens the folder of -o: by a process that keeps root for
-// it, where root named it.
+// Becomes the run's reader before anything of the run is read: the invoking user, or, for root without an invoking
+// user, the owner of the run or of its container. For a command without a run: becomes the invoking user. Returns how
+// the reader opens the folder of -o: if root named it, through a process that keeps root's rights.
 report::OpenFolder become_reader(const Command &command);
 
 } // namespace icepath::cli

@@ -50,21 +50,21 @@ cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &mac
 	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
 }
 
-// What this icepath was built without isn't unknown.
+// Reports an adapter that wasn't built as such, instead of as unknown.
 void check_built(const std::vector<std::string> &wanted, const std::vector<targets::Target> &targets)
 {
 	for (const targets::NotBuilt &adapter : targets::adapters_not_built())
 		for (const std::string &name : wanted)
 			if ((name == adapter.name || name.starts_with(adapter.name + "/")) &&
 				std::ranges::none_of(targets, [&](const targets::Target &target) {
-					return target.name == name || target.name.starts_with(name + "/"); // by another folder of plug-ins
+					// Another folder of plug-ins may have it.
+					return target.name == name || target.name.starts_with(name + "/");
 				}))
 				throw Failure(ExitCode::Usage,
 							  fmt::format("{} isn't built: {}", name, targets::why_not_built(adapter)));
 }
 
-// Sparse messages are usual, but take seconds a block: without being asked for, they come only where there is time for the
-// blocks that an interval needs.
+// By default sparse is measured only if there is time for the blocks that an interval needs: each takes seconds.
 plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::vector<targets::Target> &targets,
 					 const std::vector<uint32_t> &cpus)
 {
@@ -149,7 +149,7 @@ ExitCode exit_code_of(const run::SessionResult &result, const plan::Plan &plan, 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
 {
 	handle_signals();
-	// The helper is forked before anything else is done with root's rights, and they are given up right after.
+	// Forks the helper before any other use of root's rights, which icepath then gives up.
 	const privilege::Identity user = privilege::invoking_user();
 	std::optional<privilege::Helper> helper;
 	if (user.was_root)

@@ -17,14 +17,13 @@
 namespace icepath::cli {
 namespace {
 
-// Signals within this time are one wish: timeout(1) signals the process and then its group, and whoever presses Ctrl-C twice in haste
-// wants no less of a report.
+// Signals within this time count as one: timeout(1) signals the process and its group, and Ctrl-C may come twice.
 constexpr uint64_t kOneWishNs = 1'000'000'000;
 
 std::atomic<uint64_t> first_ns{0};
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// Texts are made before: a handler can't.
+// Made beforehand, because a signal handler can't allocate.
 struct Kept {
 	std::string partial, whole, sentence;
 };
@@ -45,7 +44,7 @@ void on_signal(int number)
 	run::interrupt_session();
 	const uint64_t now_ns = icepath_now_ns();
 	uint64_t first = 0;
-	// A hang-up is no haste: the terminal and its shell both tell it.
+	// A second SIGHUP isn't impatience: the terminal and its shell both send it.
 	if (!first_ns.compare_exchange_strong(first, now_ns) && number != SIGHUP && now_ns - first > kOneWishNs)
 		end_at_once();
 	errno = before;
@@ -67,7 +66,7 @@ void handle_signals()
 	action.sa_handler = on_signal;
 	sigaction(SIGINT, &action, nullptr);
 	sigaction(SIGTERM, &action, nullptr);
-	if (signal(SIGHUP, SIG_IGN) != SIG_IGN) // of who was started by nohup(1) it stays ignored
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN) // nohup(1) ignores it
 		sigaction(SIGHUP, &action, nullptr);
 	signal(SIGPIPE, SIG_IGN);
 }

@@ -4,14 +4,15 @@
 
 namespace icepath::cli {
 
-// What a parent left: blocked signals, and an ignored SIGCHLD, with which no end of a child could be told. Called before anything else.
+// Undoes what a parent may have left: blocked signals, and an ignored SIGCHLD, with which waiting for children doesn't
+// work. Call it before anything else.
 void reset_signals();
 
-// SIGINT, SIGTERM and SIGHUP end a session in order; SIGINT or SIGTERM once more, a second later or after that, ends it at once. Called
-// before anything that takes time: whenever Ctrl-C comes, the run ends so.
+// SIGINT, SIGTERM and SIGHUP end a session in order; another SIGINT or SIGTERM, more than a second later, ends it at
+// once. Call it before anything that takes time.
 void handle_signals();
 
-// Who is ended at once says what is kept of the run in `directory`.
+// `directory`: of the run; a session that is ended at once reports what is kept there.
 void name_kept_run(const std::string &directory);
 
 } // namespace icepath::cli

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kRounds = 20000;
 constexpr uint64_t kGiveUpNs = 500'000'000;
 
-// Two threads hand a turn to and fro, each leaving its clock reading for the other.
+// Two threads take turns; the second leaves its clock reading for the first.
 struct Table {
 	alignas(64) std::atomic<uint64_t> turn{0};
 	alignas(64) std::array<std::atomic<uint64_t>, 2> stamp{};

@@ -16,7 +16,7 @@
 namespace icepath::doctor {
 namespace {
 
-// In a child, which then has no privilege left but what that user has. What can't be tried says why.
+// Runs `trial` in a child with no more rights than that user has. Returns its errno, or why it can't be run.
 template <typename Trial> int32_t tried_as_the_invoking_user(const Trial &trial)
 {
 	const char *user = std::getenv("SUDO_UID");
@@ -27,7 +27,7 @@ template <typename Trial> int32_t tried_as_the_invoking_user(const Trial &trial)
 	if (child < 0)
 		return errno;
 	if (child == 0) {
-		// The group decides nothing here.
+		// The group id doesn't matter here.
 		if (id != 0 && geteuid() == 0 && (setgroups(0, nullptr) || setresgid(id, id, id) || setresuid(id, id, id)))
 			_exit(errno);
 		_exit(trial());

@@ -48,7 +48,7 @@ Check kernel_check()
 	const std::string found = fmt::format("{} {}", kernel.release, kernel.machine);
 	int major = 0, minor = 0;
 	std::sscanf(kernel.release, "%d.%d", &major, &minor);
-	// sched_switch has told the previous state itself since 5.18 (commit fa2c3254d7cf).
+	// sched_switch has passed the previous state since 5.18 (commit fa2c3254d7cf).
 	if (major < 5 || (major == 5 && minor < 18))
 		return {"kernel", Verdict::Fail, found,
 				"the sched_switch probe reads its fourth argument, which came with 5.18",
@@ -111,7 +111,7 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 			"Debian's has, or let `icepath calibrate` place what they would tell; sched_exit_tp came with 6.16"};
 }
 
-// Whether softirqs lose their CPU decides how an interrupt is told.
+// A preemptible softirq is attributed with the task that it runs in.
 Check preemption_check()
 {
 	utsname kernel{};
@@ -121,7 +121,7 @@ Check preemption_check()
 	return {"softirqs", Verdict::Ok, "preemptible (PREEMPT_RT): each is told with the task that it runs in", "", ""};
 }
 
-// What a run does by itself to be quiet, tried here.
+// A step of soft isolation, tried here.
 Check step_check(const cpuset::Step &step)
 {
 	const std::string label = "soft " + step.name;
@@ -134,7 +134,7 @@ Check step_check(const cpuset::Step &step)
 			step.remedy};
 }
 
-// Since the machine began: what never came will hardly come during a run.
+// Counts since boot: a kind that never came is unlikely to come during a run.
 Check interrupts_check(const cpuset::Choice &choice)
 {
 	std::string came;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What this machine can do for icepath, found by trying. Changes nothing; a probe that is tried is taken away at once.
+// What icepath can do on this machine, found by trying. Leaves no changes: a tried probe is detached at once.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,21 +13,21 @@ namespace icepath::doctor {
 enum class Verdict : uint8_t { Ok, Warn, Fail };
 
 struct Check {
-	std::string
-		name;    // stable: "kernel", "btf", "privileges", "probe sched_switch", "layer runqueue", "cpus", "clock", …
+	// Stable: "kernel", "btf", "privileges", "probe sched_switch", "layer runqueue", "cpus", "clock", …
+	std::string name;
 	Verdict verdict = Verdict::Ok;
 	std::string found;
-	std::string effect;  // on the results; empty where Ok
-	std::string remedy;  // what to do about it; empty where Ok, or where nothing can be done
+	std::string effect; // on the results; empty if Ok
+	std::string remedy; // what to do about it; empty if Ok, or if nothing can be done
 };
 
-// With a tier, probes are tried as a run with that --tier would take them.
+// `tier`: tries probes as a run with that --tier would.
 std::vector<Check> examine(std::optional<capture::Tier> tier = {});
 
 std::string to_text(const std::vector<Check> &checks, bool colour);
 std::string to_json(const std::vector<Check> &checks);
 
-// True where a run with its breakdown is possible.
+// Whether a run with a breakdown is possible: no check failed.
 bool can_run(const std::vector<Check> &checks);
 
 } // namespace icepath::doctor

@@ -12,7 +12,7 @@
 namespace icepath::doctor {
 namespace {
 
-// What tells a layer beside probes, on every kernel; empty where nothing does.
+// The stamps that show a layer without probes, on every kernel; empty: none do.
 constexpr std::string_view stamps_of(model::Layer layer)
 {
 	switch (layer) {
@@ -45,7 +45,7 @@ Check layer_check(model::Layer layer, const capture::Selection &tried)
 {
 	Check check{fmt::format("layer {}", name(layer)), Verdict::Ok, std::string(stamps_of(layer)), "", ""};
 	std::array<std::string, std::size(capture::kTierNames)> by_tier;
-	std::map<std::string_view, std::string> missing; // by what tells it instead
+	std::map<std::string_view, std::string> missing; // by the substitute
 	for (size_t i = 0; i < capture::kProbes.size(); i++) {
 		const capture::Probe &probe = capture::kProbes[i];
 		const auto use = probe.uses.of(layer);
@@ -66,7 +66,7 @@ Check layer_check(model::Layer layer, const capture::Selection &tried)
 		append(check.effect, fmt::format("for want of {}: told by {}", probes, instead), "; ");
 	if (!missing.empty())
 		check.remedy = "see what is said of these probes";
-	// Probes of parts tell nothing without those of the layer.
+	// Probes of a layer's parts are useless without its essential probes.
 	if (check.found.empty() || (check.verdict == Verdict::Fail && stamps_of(layer).empty()))
 		check.found = "nothing tells it here";
 	return check;

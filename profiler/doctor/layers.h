@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What each layer of a breakdown rests on here: the same findings as the probes' own, from the layer's side.
+// The sources of each layer of a breakdown here: the results of the probe checks, by layer.
 #include <vector>
 
 #include "profiler/capture/selection.h"
@@ -8,7 +8,7 @@
 
 namespace icepath::doctor {
 
-// One for each layer, "layer runqueue", in the order of reports. `tried` is what became of each probe.
+// One check for each layer, "layer runqueue", in the order of reports. `tried`: the result of each probe.
 std::vector<Check> layer_checks(const capture::Selection &tried);
 
 } // namespace icepath::doctor

@@ -6,7 +6,7 @@
 
 namespace icepath::plan {
 
-// What is asked for twice is measured once, and what is told of several cells is told once.
+// Removes duplicates: a repeated wish is measured once, and a repeated notice appears once.
 template <typename T> void add_once(std::vector<T> &list, T item)
 {
 	if (std::find(list.begin(), list.end(), item) == list.end())

@@ -20,7 +20,7 @@ using model::Pattern;
 using model::Trait;
 using model::Wait;
 
-// What says who sent a message and which one it is: a whole worker::PayloadHead.
+// A whole worker::PayloadHead, which identifies the sender and the message.
 constexpr uint64_t kLeastFanInBytes = 16;
 
 constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin};
@@ -34,7 +34,7 @@ std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 
 bool supports(const Target &target, Wait wait) { return target.waits.has(wait); }
 
-// What `target` can do where its one end takes from several senders; nothing: it can't, which is told.
+// `target` as it is at an end that receives from several senders; nothing, and a notice: it has no such end.
 std::optional<Target> in_fan_in(const Target &target, Plan &plan)
 {
 	if (!target.traits.has(Trait::FanIn)) {
@@ -52,13 +52,13 @@ std::optional<Target> in_fan_in(const Target &target, Plan &plan)
 	return there;
 }
 
-// How `target` waits where `asked` was asked for; nothing: it is left out there. Whatever isn't as asked is told.
+// How `target` waits if `asked` is asked for; nothing: it is left out. A notice reports any difference.
 std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, const std::vector<Wait> &all_asked,
 							 Plan &plan)
 {
 	if (supports(target, asked))
 		return asked;
-	// The floor of the stamps is worth having beside every other target, whatever its wait; and a library waits as it does.
+	// The floor of the stamps is useful beside every target, whatever its wait; and a library has its own wait.
 	const bool floor = target.traits.has(Trait::NotIpc);
 	const bool has_own_way = floor || is_middleware(target);
 	const auto is_supported = [&](Wait wait) { return supports(target, wait); };
@@ -68,7 +68,7 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 										   name(*own), floor ? ", as the floor under the others" : ""));
 		return asked == all_asked.front() ? std::optional(*own) : std::nullopt;
 	}
-	// Looking at memory again is what a call made again is for the others.
+	// For shared memory, spinning corresponds to the repeated calls of poll.
 	if (asked == Wait::Poll && supports(target, Wait::Spin) &&
 		std::ranges::find(all_asked, Wait::Spin) == all_asked.end()) {
 		add_once(plan.notices,
@@ -87,8 +87,8 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 	return std::nullopt;
 }
 
-// Of the sender and of `receivers`, who get the rest of `cpus` in turn; or of `senders`, who get all but the second in turn,
-// and of the receiver.
+// CPUs by side: the sender's, then those of the receivers, which get the rest of `cpus` in turn. With several senders:
+// those of the senders, which get all but the second in turn, then the receiver's.
 std::vector<uint32_t> cpus_for(uint64_t senders, uint64_t receivers, const std::vector<uint32_t> &cpus)
 {
 	std::vector<uint32_t> of_sides;
@@ -106,8 +106,8 @@ std::vector<uint32_t> cpus_for(uint64_t senders, uint64_t receivers, const std::
 	return of_sides;
 }
 
-// One thread sends a message and then takes it by itself: it has a pattern only where each message is out of the way before
-// the next one, and a target only if that lets its sender go before the message is taken.
+// One thread sends a message and then receives it itself. So it needs a pattern in which each message is received
+// before the next one is sent, and a target whose send returns before the message is received.
 bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 {
 	if (pattern != Pattern::PingPong && pattern != Pattern::OneWay && pattern != Pattern::Sparse) {
@@ -132,7 +132,7 @@ bool fits_one_thread(const Target &target, Pattern pattern, Plan &plan)
 	return true;
 }
 
-// Some go within a process only, some never do.
+// Some targets work only within a process, some only between processes.
 bool has_ends_there(const Target &target, model::Between between, Plan &plan)
 {
 	const bool in_one_process = between != model::Between::Processes;
@@ -147,7 +147,7 @@ bool has_ends_there(const Target &target, model::Between between, Plan &plan)
 	return false;
 }
 
-// Those of the wishes that there can be.
+// The wishes that are possible for this target and pattern.
 std::vector<model::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
 {
 	std::vector<model::Between> possible = each_once(wishes.between);
@@ -162,7 +162,7 @@ std::vector<model::Between> between_for(const Wishes &wishes, const Target &targ
 	return possible;
 }
 
-// But for where its sides are, and for what its pattern has besides.
+// A cell without the places of its sides and without levels.
 model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern pattern, Wait wait, uint64_t size)
 {
 	model::Cell cell;
@@ -187,7 +187,7 @@ model::Cell base_cell(const Wishes &wishes, const Target &target, Pattern patter
 	return cell;
 }
 
-// `base` at each combination of levels.
+// `base` with each combination of levels.
 std::vector<model::Cell> with_levels(const Wishes &wishes, const model::Cell &base, model::Between between,
 									 const model::Qos &qos, const std::vector<uint32_t> &cpus)
 {
@@ -207,13 +207,14 @@ std::vector<model::Cell> with_levels(const Wishes &wishes, const model::Cell &ba
 	return cells;
 }
 
-// Somebody else who is measured like it.
+// Whether any chosen target does IPC.
 bool has_company(const std::vector<const Target *> &chosen)
 {
 	return std::ranges::any_of(chosen, [](const Target *one) { return !one->traits.has(Trait::NotIpc); });
 }
 
-// Receivers that never sleep and have too few CPUs wait for each other's time slices. That is told; a floor isn't one then.
+// Receivers that never sleep and share CPUs wait for each other's time slices: a notice says so. A target without IPC
+// is left out then, because it is no floor.
 bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 {
 	std::set<uint32_t> cpus;
@@ -284,7 +285,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 				const std::optional<Wait> wait = target ? wait_for(*target, asked, pattern, waits, plan) : std::nullopt;
 				if (!wait)
 					continue;
-				// It would take as long as all of the others together, and sparse stamps cost what they cost in oneway.
+				// Left out: it would take as long as all others together, and stamps cost as much in oneway.
 				if (pattern == Pattern::Sparse && target->traits.has(Trait::NotIpc) && has_company(chosen))
 					continue;
 				for (const uint64_t size : sizes_for(wishes, pattern)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From what the user asked for to the cells of a run. Pure, but for the list of targets, which the caller brings.
+// From the user's wishes to the cells of a run. Pure: the caller passes the list of targets.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace icepath::plan {
 
 using targets::Target;
 
-// Of each factor those levels that are measured; of a pattern that doesn't have it the neutral one alone.
+// For each factor, the levels that are measured. Patterns without the factor have the neutral level only.
 class WantedLevels {
 public:
-	WantedLevels() // the usual ones
+	WantedLevels() // starts with the usual levels
 	{
 		for (size_t i = 0; i < model::kFactorCount; ++i)
 			values_[i].assign(model::kFactors[i].usual.begin(), model::kFactors[i].usual.end());
@@ -33,41 +33,41 @@ public:
 	{
 		return const_cast<WantedLevels &>(*this)[level];
 	}
-	// Each with each of the others, each once.
+	// The Cartesian product of the levels, without duplicates.
 	std::vector<model::Levels> combinations(model::Pattern pattern) const;
 
 private:
-	std::array<std::vector<uint64_t>, model::kFactorCount> values_; // beside kFactors
+	std::array<std::vector<uint64_t>, model::kFactorCount> values_; // parallel to kFactors
 };
 
 struct Wishes {
-	// Names; what stands before "/" in names, for all of them; and words: "all", every one that works here; "all-transports" and "all-installed", of the kernel and of middleware.
-	// Empty: the usual ones.
+	// Names; a prefix before "/", for all names that have it; or "all", "all-transports" and "all-installed": every
+	// target that works here, the kernel's, and middleware's. Empty: the usual ones.
 	std::vector<std::string> targets;
 	std::vector<model::Pattern> patterns; // at least one
-	std::vector<uint64_t> sizes; // empty: 64 and 4096 for pingpong, 64 for the others
+	std::vector<uint64_t> sizes; // empty: 64 and 4096 for patterns with answers, 64 for the others
 	std::vector<model::Wait> waits = {model::Wait::Block};
 	std::vector<model::Between> between = {model::Between::Processes};
-	std::string no_threads; // why threads of one process can't be told apart here; empty: they can
+	std::string no_threads; // why sides can't be threads of one process here; empty: they can
 	double rate_hz = 2000; // oneway, fanout, all senders of fanin together
 	uint64_t sparse_period_ns = 200'000'000; // sparse: from one message to the next
 	model::RateLimits limits; // max-rate
-	// By icepath_qos_policy: each value with each of the others, on targets that have the policy. Empty: the adapter's choice.
+	// By icepath_qos_policy: all combinations, on targets that have the policies. Empty: the adapter's choice.
 	std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> qos;
 	WantedLevels levels;
-	bool kept_awake =
-		false; // CPUs, in blocks of all cells but sparse ones, whose messages shall find them as the machine has them idle
+	// Keep CPUs awake in all blocks but sparse ones, whose messages must find the machine's own idle states.
+	bool kept_awake = false;
 };
 
 struct Plan {
 	std::vector<model::Cell> cells;
-	std::vector<std::string> plugin_of_cell; // path, beside cells
-	std::vector<std::string> missing; // targets that were named and don't work here
-	std::vector<std::string> notices; // combinations that were left out or measured otherwise, and why; each once
+	std::vector<std::string> plugin_of_cell; // path, parallel to cells
+	std::vector<std::string> missing; // named targets that don't work here
+	std::vector<std::string> notices; // combinations left out or measured otherwise, and why; each once
 };
 
-// Measures once what is asked for twice. Throws Failure(Usage) where a target that was named doesn't exist, or a size doesn't fit one that was named.
-// `cpus`: the sender's, the receiver's, then more of those of whom there are several, who get theirs in turn; at least two.
+// Repeated wishes are measured once. Throws Failure(Usage) if a named target doesn't exist, or a size doesn't fit a
+// named target. `cpus`: at least the sender's and the receiver's; further receivers or senders get the rest in turn.
 Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::vector<uint32_t> &cpus);
 
 } // namespace icepath::plan

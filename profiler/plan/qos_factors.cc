@@ -34,7 +34,7 @@ std::vector<model::Qos> qos_for(const Wishes &wishes, const Target &target, std:
 		for (const model::Qos &before : all)
 			for (const uint64_t value : each_once(wishes.qos[policy])) {
 				model::Qos qos = before;
-				// What is kept whole has no depth; who names a depth means the last ones.
+				// A history that keeps all has no depth; a depth implies keep-last.
 				if (policy == ICEPATH_QOS_DEPTH && (target.qos & (1u << ICEPATH_QOS_HISTORY)) &&
 					!qos[ICEPATH_QOS_HISTORY])
 					qos[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST;
@@ -51,7 +51,7 @@ bool bears_loss(const model::Cell &cell, std::vector<std::string> &notices)
 {
 	if (!model::may_lose(cell.qos))
 		return true;
-	constexpr uint64_t kWholeNumber = 8; // of a message: worker::PayloadHead
+	constexpr uint64_t kWholeNumber = 8; // bytes of worker::PayloadHead::seq
 	if (cell.payload_bytes < kWholeNumber) {
 		add_once(notices, fmt::format("{} with {} may lose messages, and those of {} bytes don't tell which: left out",
 									  cell.target, model::text(cell.qos), cell.payload_bytes));

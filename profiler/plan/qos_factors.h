@@ -8,13 +8,13 @@
 
 namespace icepath::plan {
 
-// Throws Failure(Usage) where a policy is asked for that none of the targets has.
+// Throws Failure(Usage) for a policy that none of the targets has.
 void check_qos(const Wishes &wishes, const std::vector<const Target *> &chosen);
 
-// Each value of each policy with each of the others, of the policies that the target has; those that it hasn't are told.
+// All combinations of values of the policies that the target has. A notice names those that it lacks.
 std::vector<model::Qos> qos_for(const Wishes &wishes, const Target &target, std::vector<std::string> &notices);
 
-// Whether a cell whose quality of service may lose messages can be measured; why it can't is told.
+// Whether a cell can be measured although its quality of service may lose messages. If not, a notice says why.
 bool bears_loss(const model::Cell &cell, std::vector<std::string> &notices);
 
 } // namespace icepath::plan

@@ -14,13 +14,13 @@
 namespace icepath::plan {
 namespace {
 
-// What a run measures that names no target: one or two of each kind, so that a minute has rounds enough for all of them.
+// The targets of a run that names none: one or two of each kind, so that a minute has enough rounds for all.
 constexpr std::string_view kUsual[] = {"uds-stream", "uds-seqpacket", "uds-dgram", "mqueue", "tcp",
 									   "udp",        "pipe",          "shm-ring",  "null"};
 
 bool is_usual(const Target &target) { return std::ranges::find(kUsual, target.name) != std::end(kUsual); }
 
-// The words that stand for many targets, and which they stand for.
+// Words that stand for several targets.
 struct Word {
 	std::string_view name;
 	bool (*holds)(const Target &);
@@ -35,7 +35,7 @@ const Word *word_of(std::string_view wanted)
 	return found == std::end(kWords) ? nullptr : found;
 }
 
-// Those of a word that work here.
+// Adds the targets for which `holds` that work here; a notice names the others.
 void choose_all(const std::vector<Target> &targets, const std::function<bool(const Target &)> &holds,
 				std::vector<const Target *> &chosen, Plan &plan)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which targets a run measures, by what the user named.
+// Which targets a run measures, by the names that the user gave.
 #include <vector>
 
 #include "profiler/plan/plan.h"
@@ -9,11 +9,11 @@ namespace icepath::plan {
 
 bool is_middleware(const Target &target);
 
-// By its own name, and not by a word that stands for many.
+// Whether the user gave the target's own name.
 bool is_named(const Wishes &wishes, const Target &target);
 
-// Each once, in the order in which they are named. Those that don't work here are notices of the plan, and if they were named also among
-// its missing ones. Throws Failure: Usage where a name is nobody's, MachineCannot where all that are named don't work here.
+// Each once, in the order of the names. Targets that don't work here become notices of the plan; named ones are also in
+// `missing`. Throws Failure: Usage for an unknown name, MachineCannot if no named target works here.
 std::vector<const Target *> choose(const Wishes &wishes, const std::vector<Target> &targets, Plan &plan);
 
 } // namespace icepath::plan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a cell's search came to, from the blocks that are kept: the same for the session and for every later report.
+// The result of a cell's search, from the stored blocks: the same in the session and in every later report.
 #include <cstdint>
 #include <vector>
 
@@ -16,23 +16,23 @@ struct Attempt {
 };
 
 struct Outcome {
-	std::vector<Attempt> attempts; // blocks that the search rests on, in their order
+	std::vector<Attempt> attempts; // blocks that the search used, in order
 	FoundRate found;
-	// Blocks at the rate found, after the search. They chose nothing: that a rate was chosen for holding makes it look better in
-	// the blocks that it was chosen by.
+	// Blocks at the rate found, after the search. They don't take part in the choice: a rate chosen because its blocks
+	// held looks better in those blocks than it is.
 	std::vector<Attempt> confirmations;
 
-	// Statistics are of blocks that confirm, where there are enough for an interval, and else of the search's.
+	// Statistics use the confirming blocks if there are enough for an interval, otherwise the search's.
 	bool confirmed_by_enough() const { return confirmations.size() >= kProof; }
 	size_t held_again() const;
 
-	// Whether a block is of those that statistics are made of; without enough confirmations: at found.statistics_hz, or one level
-	// below it. Faster ones are left out: mixed with those that hold, what doesn't would tell of neither.
+	// Whether statistics use a block. Without enough confirmations they use blocks at found.statistics_hz, or one level
+	// below it. Faster blocks are left out, because a mix of rates that hold and rates that don't describes neither.
 	bool tells_of(double hz) const;
 	bool tells_of(const model::Block &block) const;
 };
 
-// Collects it block by block.
+// Collects an Outcome block by block.
 class OutcomeOf {
 public:
 	explicit OutcomeOf(const model::Cell &cell) : cell_(cell), terms_(terms_of(cell)) {}

@@ -10,7 +10,7 @@ namespace {
 
 bool most_held(const Tally &tally) { return 2 * uint64_t{tally.held} > tally.blocks; }
 
-// The shares that held, made to fall with the rate by pooling neighbours that don't (isotonic regression; Ayer and others, 1955).
+// The shares that held, by rate, made to fall by pooling neighbours (isotonic regression; Ayer and others, 1955).
 std::map<int, Tally> pooled(const Tallies &tallies)
 {
 	struct Pool {

@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kBaseHz = 10'000;
 constexpr double kLowestHz = 1000, kHighestHz = 2e6;
-constexpr uint64_t kShortestBlockNs = 20'000'000; // shorter ones are over before a scheduler has had its say
-constexpr double kRoom = 200'000;                 // messages of a block: 51 MB of memory for each cell
-constexpr int kMostLevels = 1000;                 // from 10 kHz: 71 octaves
+constexpr uint64_t kShortestBlockNs = 20'000'000; // shorter ones may end before the scheduler has acted
+constexpr double kRoom = 200'000; // messages of a block: 51 MB of memory for each cell
+constexpr int kMostLevels = 1000; // from 10 kHz: 71 octaves
 
 int level_within(double hz, double rounding(double))
 {
@@ -30,12 +30,12 @@ Terms terms_of(const model::Cell &cell)
 	const model::RateLimits limits = cell.limits.value_or(model::RateLimits{});
 	Terms terms;
 	const double step = std::exp2(1.0 / kLevelsPerOctave) - 1;
-	constexpr double kMargin = 1.1; // 1 % of the messages must be beyond the limit, and not the last one alone
+	constexpr double kMargin = 1.1; // 1 % of the messages must exceed the limit, not only the last one
 	const double passed_ns = kMargin * static_cast<double>(limits.max_p99_ns) / step;
 	terms.block_ns = std::max(kShortestBlockNs, static_cast<uint64_t>(passed_ns));
 	terms.least_messages = static_cast<uint32_t>(std::min(kRoom, std::ceil(1000 / (1 - limits.max_loss))));
 	double highest_hz = std::min(kHighestHz, kRoom * 1e9 / static_cast<double>(terms.block_ns));
-	// A delay that is put in says how fast it can't go; a receiver mustn't be left with seconds of work.
+	// An injected delay bounds the rate; faster blocks would leave the receiver with seconds of work.
 	const uint64_t busy_ns = std::max(cell.levels.sender_user_ns, cell.levels.receiver_busy_ns);
 	if (busy_ns > 0)
 		highest_hz = std::min(highest_hz, 2e9 / static_cast<double>(busy_ns));

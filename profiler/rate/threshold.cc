@@ -9,14 +9,13 @@
 namespace icepath::rate {
 namespace {
 
-constexpr int kPerLevel = 2; // thresholds are placed so finely
+constexpr int kPerLevel = 2; // resolution of thresholds
 constexpr int kBeyond = kLevelsPerOctave;
-constexpr std::array kWidths = {0.15, 0.4, 1.0, 2.0, 4.0};   // levels
-constexpr std::array kDisturbed = {0.01, 0.05, 0.15, 0.3};   // shares of blocks
-constexpr double kByLuck = 0.01;                             // holds though the rate is too high
+constexpr std::array kWidths = {0.15, 0.4, 1.0, 2.0, 4.0}; // levels
+constexpr std::array kDisturbed = {0.01, 0.05, 0.15, 0.3}; // shares of blocks
+constexpr double kByLuck = 0.01; // share of blocks that hold although the rate is too high
 
-// Logarithms of the curve and of what is above it, by how far a level is from the threshold. Further out than a dozen widths
-// it is flat.
+// Log-probabilities that a block holds and fails, by the distance from the threshold. They are flat beyond 12 widths.
 constexpr int kFar = 12 * 4 * kPerLevel; // 12 of the largest width
 struct Curve {
 	std::array<double, 2 * kFar + 1> held{}, failed{};
@@ -56,7 +55,7 @@ Threshold estimate(const Tallies &tallies, const Terms &terms)
 	const int first = (terms.lowest - kBeyond) * kPerLevel, last = (terms.highest + kBeyond) * kPerLevel;
 	const auto places = static_cast<size_t>(last - first + 1);
 	const auto threshold_at = [&](size_t place) { return (first + static_cast<double>(place)) / kPerLevel; };
-	std::vector<double> logs; // of how likely the blocks are, by curve and by threshold
+	std::vector<double> logs; // log-likelihoods of the blocks, by curve and by threshold
 	for (const Curve &curve : curves())
 		for (int place = first; place <= last; ++place) {
 			double sum = 0;
@@ -72,7 +71,7 @@ Threshold estimate(const Tallies &tallies, const Terms &terms)
 		weights[i % places] += weight;
 		total += weight;
 	}
-	// Each place stands for its surroundings: between two of them the weight grows evenly.
+	// Each place stands for an interval around it, in which the weight is uniform.
 	const auto quantile = [&](double share) {
 		double below = 0;
 		for (size_t place = 0; place < places; ++place) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where rates stop to hold, from blocks that held or didn't.
+// The threshold rate, above which rates no longer hold, from blocks that held or didn't.
 //
-// Near the limit a rate holds in some blocks and not in others, and anywhere a block may fail because somebody else had the
-// CPU. So the threshold, where half of the blocks hold, is estimated as psychophysics does it: a logistic curve over the
-// logarithm of the rate,
+// Near the limit a rate holds in some blocks and not in others, and at any rate a block may fail because another task
+// had the CPU. So the threshold, at which half of the blocks hold, is estimated as in psychophysics, by a logistic
+// curve over the logarithm of the rate,
 //
 //     P(a block holds at level n) = g + (1 - g - d) / (1 + exp((n - threshold) / width)),
 //
-// for every threshold of the grid, widths from sharp to an octave, and shares d of disturbed blocks, all held equally likely
-// beforehand; what they make of the blocks seen is the posterior. Width and d are summed over: Kontsevich and Tyler, "Bayesian
-// adaptive estimation of psychometric slope and threshold", Vision Research 39, 1999.
+// for every threshold of the grid, widths from sharp to an octave, and shares d of disturbed blocks, with a uniform
+// prior. The posterior of the threshold is the marginal over width and d: Kontsevich and Tyler, "Bayesian adaptive
+// estimation of psychometric slope and threshold", Vision Research 39, 1999.
 #include <cstdint>
 #include <map>
 
@@ -23,12 +23,12 @@ struct Tally {
 };
 using Tallies = std::map<int, Tally>; // by level
 
-struct Threshold { // in levels, between the rates tried and beyond them by an octave
+struct Threshold { // in levels, from an octave below the lowest rate of the terms to an octave above the highest
 	double median = 0;
-	double low = 0, high = 0; // 95 % of the posterior lie between them
+	double low = 0, high = 0; // bounds of the central 95 % of the posterior
 };
 
-// Any tallies, none included. Levels that are off the terms are taken as they are.
+// Takes any tallies, or none, and also levels outside the terms.
 Threshold estimate(const Tallies &tallies, const Terms &terms);
 
 } // namespace icepath::rate

@@ -14,7 +14,7 @@ std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
 	const bool to_its_end = block.end == model::BlockEnd::Count, late = block.end == model::BlockEnd::Deadline;
 	if (!cell.limits || !block.rate_hz || block.window->probed || !(to_its_end || late))
 		return std::nullopt;
-	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of what hasn't come yet
+	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of messages that haven't arrived yet
 	for (const model::SendStamp &send : block.flows[0].sends)
 		if ((send.flags & model::kStampWarmUp) == 0)
 			due_ns.emplace(send.seq, send.intended_ns);
@@ -32,7 +32,7 @@ std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
 		verdict.p99_ns = stats::percentile(latencies, stats::kP99);
 	const bool lost_too_many =
 		static_cast<double>(verdict.lost) > cell.limits->max_loss * static_cast<double>(verdict.sent) * (1 + 1e-12);
-	// Too few were sent to say anything, were it not for what was lost of them.
+	// Too few messages for a p99 decide nothing, unless too many of them were lost or the block was late.
 	if (!late && !lost_too_many && !verdict.p99_ns)
 		return std::nullopt;
 	verdict.held = to_its_end && !lost_too_many && *verdict.p99_ns <= cell.limits->max_p99_ns;

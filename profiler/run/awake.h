@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// CPUs that are kept awake for a block.
+// Keeps CPUs awake during a block.
 #include <cstdint>
 #include <vector>
 
@@ -11,10 +11,10 @@
 
 namespace icepath::run {
 
-// While it lives, if blocks of the cell are measured so and icepath is who does it. What can't be done is told once a run.
+// Keeps them awake for its lifetime, if the cell's idle states are Held. A failure becomes a notice.
 class Awake {
 public:
-	// `kept`: nullptr where somebody else keeps them awake, or nobody does.
+	// `kept`: nullptr where icepath keeps no CPU awake.
 	Awake(cpuset::KeptAwake *kept, const model::Cell &cell, Notices &notices);
 	~Awake();
 	Awake(const Awake &) = delete;
@@ -26,7 +26,7 @@ private:
 	Notices &notices_;
 };
 
-// How late sleeping threads run meanwhile. Empty where no cell is measured so.
+// Wakeup delays of sleeping threads while CPUs are kept awake. Empty if no cell's idle states are Held.
 std::vector<model::CpuWake> wakes_held(cpuset::KeptAwake *kept, const std::vector<model::Cell> &cells,
 									   const std::vector<uint32_t> &cpus, Notices &notices);
 

@@ -30,7 +30,7 @@ BlockCost::BlockCost(const std::vector<uint32_t> &cpus, pid_t helper)
 std::optional<uint64_t> BlockCost::own_cpu_ns() const
 {
 	clockid_t of_helper{};
-	// Whoever has the same name for a process may read its clock: pid_for_clock() asks for no more.
+	// Any process may read this clock: pid_for_clock() only looks the pid up in the caller's namespace.
 	if (helper_ <= 0 || clock_getcpuclockid(helper_, &of_helper))
 		return std::nullopt;
 	const auto own = read(CLOCK_PROCESS_CPUTIME_ID), helper = read(of_helper);

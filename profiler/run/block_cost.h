@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What others took while a block went on: the hypervisor, and icepath itself.
+// CPU time that the hypervisor and icepath itself took during a block.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace icepath::run {
 
-// From when it is made to tell(). A helper that has ended leaves its part, and so the sum, unknown.
+// Counts from its construction to add_to(). If the helper has ended, icepath's own CPU time is unknown.
 class BlockCost {
 public:
 	BlockCost(const std::vector<uint32_t> &cpus, pid_t helper);
 	void add_to(model::Window &window) const; // steal_ns, own_cpu_ns
 
 private:
-	std::optional<uint64_t> own_cpu_ns() const; // so far
+	std::optional<uint64_t> own_cpu_ns() const; // of icepath and its helper, since they started
 
 	const std::vector<uint32_t> &cpus_;
 	const pid_t helper_;

@@ -28,7 +28,7 @@ BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint6
 	wish.count = most_messages(cells_[cell], wish.duration_ns, messages_);
 	wish.at_least = kUsefulMessages;
 	wish.probed = probed;
-	// What counts makes switches longer, and so a rate look lower than it is.
+	// Hardware counters lengthen context switches, which would lower the rate that is found.
 	wish.count_hardware = count_hardware && !probed && !searches_[cell];
 	if (searches_[cell])
 		set_rate(wish, cell);
@@ -37,8 +37,8 @@ BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint6
 
 BlockWish BlockWishes::first_block(size_t cell) { return run::first_block(cells_[cell], ++begun_); }
 
-// Blocks without probes search, as long as it takes to judge them. Those with probes run at the best rate known so far and
-// steer nothing: what probes cost is no property of the cell.
+// Blocks without probes search, and are long enough to be judged. Blocks with probes run at the best rate known so far
+// and steer nothing: the cost of probes is no property of the cell.
 void BlockWishes::set_rate(BlockWish &wish, size_t cell) const
 {
 	const rate::RateSearch &search = *searches_[cell];
@@ -47,7 +47,7 @@ void BlockWishes::set_rate(BlockWish &wish, size_t cell) const
 	const double hz = wish.probed || wish.confirms ? best_hz.value_or(search.next_hz()) : search.next_hz();
 	wish.rate_hz = hz;
 	wish.count = wish.probed ? messages_ : rate::messages_at(rate::terms_of(cells_[cell]), hz);
-	// Who hasn't sent all in twice the time is hopelessly late.
+	// A sender that hasn't sent everything in twice the time can't keep the rate.
 	constexpr uint64_t kSlackNs = 20'000'000;
 	wish.duration_ns = 2 * searching_block_ns(cells_[cell], hz) + kSlackNs;
 }

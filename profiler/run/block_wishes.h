@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the blocks to come shall be like, cell by cell: how long, of how many messages, at which rate.
+// Plans each cell's next block: its length, number of messages and rate.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,22 +14,22 @@ namespace icepath::run {
 
 class BlockWishes {
 public:
-	// `messages`: counted ones per block and flow, at most. `cells` is the caller's.
+	// `messages`: counted ones per block and flow, at most. `cells` must outlive this.
 	BlockWishes(const std::vector<model::Cell> &cells, uint32_t messages);
 
-	// The cell's next block, of that length where it seeks no rate.
+	// The cell's next block. A cell that seeks its rate ignores `duration_ns`.
 	BlockWish next(size_t cell, bool probed, bool count_hardware, uint64_t duration_ns);
-	// Before the first block of fresh processes.
+	// The uncounted block that warms fresh processes.
 	BlockWish first_block(size_t cell);
 
-	// Whether the cell seeks its highest rate. Then the length of its next block is its own: slow rates take longer than was planned.
+	// Whether the cell seeks its highest rate. Its next block takes searching_ns(): slow rates need more than the plan.
 	bool seeks_rate(size_t cell) const { return searches_[cell].has_value(); }
 	uint64_t searching_ns(size_t cell) const;
-	// From now on at the rates that were found, which the blocks then tell the search nothing of.
+	// Further blocks run at the rates that were found, and no longer steer the search.
 	void confirm_rates() { confirms_rates_ = true; }
-	void learn_rate(const model::Block &block); // of what was kept
+	void learn_rate(const model::Block &block); // only of blocks that the run keeps
 
-	// Of a block in which nothing came: its messages take so long. Returns how long a block must be.
+	// Learns the time per message from a block without counted messages. Returns the next block's least length.
 	uint64_t learn_pace(size_t cell, const model::Block &block);
 
 private:

@@ -15,25 +15,25 @@ namespace {
 
 constexpr uint64_t kLongestBlockNs = 150'000'000;
 constexpr uint64_t kShortestBlockNs = 10'000'000;
-// If that leaves blocks of a useful length: as many as a p99 takes (stats::kBlocksBeyond), and one for hardware counters.
+// Wanted if blocks stay long enough: as many as a p99 needs (stats::kBlocksBeyond), and one for hardware counters.
 constexpr uint32_t kWantedPairs = 6;
 
-// Openings: no more of a visit's time than this, unless there would be too few of them for a useful interval (Student's t is
-// 2.8 with 4 degrees of freedom), and then no more than that.
+// Openings take at most kOpeningShare of a visit's time. Where that allows too few for a useful interval (Student's t
+// is 2.8 with 4 degrees of freedom), they take at most kMostOpeningShare.
 constexpr double kOpeningShare = 0.2, kMostOpeningShare = 0.6;
-constexpr uint32_t kWantedOpenings = 5, kLeastOpenings = 3; // the latter: stats::kMinBlocks
-// Two pairs, in which drift cancels, are an opening where that leaves so many.
+constexpr uint32_t kWantedOpenings = 5, kLeastOpenings = 3; // kLeastOpenings: as stats::kMinBlocks
+// An opening lasts two pairs, in which drift cancels, where that leaves this many openings.
 constexpr uint32_t kManyOpenings = 8;
 
-// Guesses that hold until something was measured; for check_budget they are all there is.
+// Estimates until something was measured. check_budget() has only these.
 constexpr double kReportShare = 0.1;
 constexpr double kBlockOverheadNs = 2e6;
 constexpr double kStartS = 0.25, kStartOfCellS = 0.015;
 
-// A sender sets out a millisecond after it was asked to, and a loaded machine is late.
+// A sender starts worker::kStartNs after it was asked to, and a loaded machine is late.
 constexpr double kLate = 1.05, kSetOutNs = 3e6;
 
-// What rate and delays make a message take at least.
+// Least time per message, by the cell's rate and delays.
 double planned_message_ns(const model::Cell &cell)
 {
 	const double sender_ns = static_cast<double>(cell.levels.sender_user_ns),
@@ -54,13 +54,13 @@ uint64_t messages_needed(uint32_t warm_up, uint32_t count) { return warm_up + st
 
 uint32_t warm_up_of(const model::Cell &cell, uint64_t message_ns)
 {
-	// Of sparse messages the first shows the probes where everybody sleeps, and there is nothing to warm up.
+	// The first sparse message shows the probes where each thread sleeps. There is nothing to warm up.
 	if (cell.pattern == model::Pattern::Sparse)
 		return 1;
-	// A library may make hundreds of calls for a large message, each a record: they mustn't fill the log already.
+	// A library may make hundreds of calls for a large message, each a record: the warm-up mustn't fill the log.
 	const bool takes_many_records =
 		cell.mechanisms.has(model::Mechanism::LibraryCalls) && cell.payload_bytes > (256u << 10);
-	// Those of a burst come one after the other, however long the next burst takes to come.
+	// Messages of a burst follow each other immediately, whatever the time between bursts.
 	const uint64_t in_time =
 		cell.pattern == model::Pattern::Burst ? kWarmUp : kWarmUpNs / std::max<uint64_t>(1, message_ns);
 	return static_cast<uint32_t>(std::clamp<uint64_t>(in_time, 1, takes_many_records ? kWarmUp / 4 : kWarmUp));
@@ -117,7 +117,7 @@ uint64_t least_block_ns(uint64_t message_ns, uint32_t warm_up, uint32_t count)
 uint32_t most_messages(const model::Cell &cell, uint64_t block_ns, uint32_t count)
 {
 	if (cell.pattern == model::Pattern::Sparse)
-		return std::min(count, kUsefulMessages); // more of them are better in a block of their own
+		return std::min(count, kUsefulMessages); // further ones are better spent on another block
 	const uint64_t message_ns = cell.levels.receiver_busy_ns * model::senders_of(cell);
 	if (model::is_answered(cell.pattern) || message_ns == 0)
 		return count;
@@ -182,7 +182,7 @@ double Budget::pair_ns(uint64_t limit_ns) const
 	return 2 * blocks_ns + overhead_ns_ + openings_ns();
 }
 
-// Of a pair in the mean.
+// Mean per pair.
 double Budget::openings_ns() const
 {
 	double sum = 0;
@@ -202,7 +202,7 @@ double Budget::own_ns(const Pace &visit) const
 
 uint32_t Budget::pairs_each(const Pace &visit) const
 {
-	// Who rests in some has fewer.
+	// A visit that rests in some pairs has fewer.
 	const auto pairs = static_cast<uint32_t>(uint64_t{pairs_expected_} * visit.pairs / (pairs_ + 1));
 	const uint32_t group = pairs >= 2 * kManyOpenings ? 2 : 1;
 	const double open_ns = static_cast<double>(visit.open_ns), own = own_ns(visit);
@@ -245,13 +245,13 @@ bool Budget::begin_pair(uint64_t now_ns)
 	left_at_begin_ns_ = left;
 	const bool first = pairs_ == 0;
 	if (first) {
-		// Visits that are longer than any limit don't take part in each pair: it is the others that share the time.
+		// Visits longer than any limit don't take part in each pair, so the others share the time.
 		const bool some_are_long = std::ranges::any_of(
 			visits_, [](const Pace &visit) { return !visit.over && visit.least_ns > kLongestBlockNs; });
 		nominal_ns_ = limit_for(left / (some_are_long ? kWantedPairs - 1 : kWantedPairs));
 	}
-	// As many pairs as come closest to blocks of the length that was meant, then blocks that fill the time. Far shorter ones
-	// than that would say little.
+	// First the number of pairs that brings blocks closest to the planned length, then blocks that fill the time. Far
+	// shorter blocks would say little.
 	const uint64_t shortest_ns = first ? kShortestBlockNs : std::max(kShortestBlockNs, nominal_ns_ / 3);
 	auto fit = static_cast<uint32_t>(std::max(1.0, std::round(left / pair_ns(nominal_ns_))));
 	while (fit > 0 && pair_ns(shortest_ns) > left / fit)
@@ -331,7 +331,7 @@ void Budget::is_over(size_t visit) { visits_[visit].over = true; }
 
 void Budget::takes_part(size_t visit, bool does) { visits_[visit].rests = !does; }
 
-// After 2 pairs, 8, 32 …, and only where as much again is to come: all of them together cost less than the report.
+// After 2 pairs, 8, 32 …, while at least half of the pairs are to come: all together cost less than the report.
 bool Budget::rehearsal_is_due() const
 {
 	const uint32_t due = rehearsed_after_ ? 4 * rehearsed_after_ : 2;

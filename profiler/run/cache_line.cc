@@ -13,17 +13,17 @@ namespace icepath::run {
 namespace {
 
 constexpr size_t kBatches = 31;
-constexpr uint32_t kTrips = 50; // of a batch: reading the clock is little beside them
+constexpr uint32_t kTrips = 50; // of a batch: enough to make the cost of reading the clock small
 constexpr uint64_t kPeriodNs = 250'000'000;
 constexpr size_t kMostLines = 8;
 constexpr uint32_t kOver = UINT32_MAX;
 
-// 0, then n from the one side is answered by n + 1 from the other; kOver ends it.
+// Starts at 0. The first thread stores n, the second answers n + 1; kOver ends the exchange.
 struct alignas(256) Word {
 	std::atomic<uint32_t> value{0};
 };
 
-// False: it took too long, or it is over.
+// False: time is up, or the exchange is over.
 bool await(const Word &word, uint32_t wanted, uint64_t give_up_ns)
 {
 	constexpr uint32_t kLooks = 1024; // between looks at the clock
@@ -44,7 +44,7 @@ std::vector<uint64_t> batches(Word &word, uint64_t give_up_ns)
 {
 	std::vector<uint64_t> took_ns;
 	uint32_t next = 1;
-	// The first one waits for the other thread to begin, and isn't kept.
+	// The first batch waits for the other thread to begin, and isn't kept.
 	for (size_t batch = 0; batch <= kBatches; batch++) {
 		const uint64_t begin_ns = icepath_now_ns();
 		for (uint32_t trip = 0; trip < kTrips; trip++, next += 2) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How far apart two CPUs are at the moment, by what it takes a cache line to go from one to the other and back. A guest's CPUs may
-// be two threads of one core now and two cores of different caches a minute later: nothing that a kernel tells its guest says so.
+// How far apart two CPUs are at the moment: the round trip of a cache line between them. A guest's CPUs may be two
+// threads of one core now and cores of different caches a minute later, and nothing in the guest's kernel shows it.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,17 +10,17 @@
 
 namespace icepath::run {
 
-// The median of some batches, between two threads that spin, each pinned to its CPU. It takes less than a millisecond where nobody
-// has the CPUs, and gives up after kLongestLineNs: then, or where icepath may not run there, it is nothing.
+// Median of several batches, between two spinning threads, each pinned to its CPU. Takes less than a millisecond on
+// idle CPUs. Nothing if icepath may not run on a CPU, or if fewer than half of the batches end within kLongestLineNs.
 inline constexpr uint64_t kLongestLineNs = 10'000'000;
 std::optional<uint64_t> round_trip_ns(uint32_t from_cpu, uint32_t to_cpu);
 
-// From the first of a run's CPUs to each of the others (the first eight of them), as time goes by.
+// Round trips from a run's first CPU to each of the next eight, repeated over the run.
 class CacheLines {
 public:
-	// Looks no more often than a run of `budget_s` has room for.
+	// `budget_s` bounds how often it measures: a run has room for rundir::kMaxLineTimes.
 	CacheLines(const std::vector<uint32_t> &cpus, double budget_s);
-	void look(); // whatever was there before
+	void look(); // now, whether or not it is due
 	void look_if_due();
 	const std::vector<model::CacheLine> &all() const { return lines_; }
 

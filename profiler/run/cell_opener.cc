@@ -12,7 +12,7 @@ std::unique_ptr<LiveCell> CellOpener::open(size_t cell, std::unique_ptr<LiveCell
 {
 	// A failure that took longer isn't worth the time of another try.
 	constexpr uint64_t kAtOnceNs = 2'000'000'000;
-	// Daemons live for the whole run.
+	// Starting a daemon isn't part of an opening: daemons live for the whole run.
 	Surroundings around = middleware_.surroundings_of(plan_.cells[cell], plan_.plugin_of_cell[cell]);
 	around.locks_memory = locks_memory_;
 	Openings &told = openings_[cell];

@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// As a plug-in says it.
 template <size_t N> std::string text(const char (&field)[N]) { return model::printable({field, strnlen(field, N)}); }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What plug-ins say that they can do.
+// What plug-ins report of their targets.
 #include <string>
 #include <vector>
 
@@ -9,13 +9,13 @@
 
 namespace icepath::run {
 
-// Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails is told in `notices`. Throws
-// Failure(MachineCannot) where there is no plug-in at all.
+// Asks every plug-in for its targets, each in a worker of its own. A plug-in that fails adds to `notices`. Throws
+// Failure(MachineCannot) if there is no plug-in at all.
 std::vector<targets::Target> describe_targets(std::vector<std::string> &notices);
-// The same of plug-ins that are no transports of a run.
+// The same for the plug-ins at `paths`; there may be none.
 std::vector<targets::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices);
 
-// As a worker told it of the plug-in at that path. Nothing in the reply is believed.
+// Converts a worker's description of the plug-in at that path. Trusts nothing in the reply.
 targets::Target target_of(const std::string &plugin, const worker::TargetReply &told);
 
 } // namespace icepath::run

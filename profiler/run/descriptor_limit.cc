@@ -15,8 +15,7 @@ rlimit before{0, 0}; // 0: never raised
 
 constexpr rlim_t kUsual = 1024; // as login programs and systemd set it
 
-// The helper has most: 43 probes with a program and a link each, and some 20 maps and types. Whoever has one of these has room for
-// icepath's own, which are fewer.
+// The helper needs most: a program and a link for each of 43 probes, and some 20 maps and types.
 constexpr rlim_t kOfEachRun = 128;
 
 } // namespace

@@ -56,7 +56,7 @@ void Endpoints::open(const std::string &plugin, uint32_t max_messages)
 
 void Endpoints::open_channel(uint32_t channel, Sockets &sockets)
 {
-	const uint32_t idle = channel - std::min(channel, request_.open.channels - 1); // 1 is the first of these
+	const uint32_t idle = channel - std::min(channel, request_.open.channels - 1); // idle channels count from 1
 	const model::Channel &shape = cell_.graph.channels[idle ? 0 : channel];
 	const std::array<uint32_t, 2> sides = {shape.begins, shape.receives};
 	std::array<Address, 2> addresses;
@@ -111,10 +111,10 @@ void Endpoints::connect_end(uint32_t endpoint, uint32_t side, const Address &pee
 	request.address = peer.told;
 	std::vector<Fd> more;
 	const worker::Reply connected = workers_[side]->ask(request, numbers(peer.fds), more);
-	// A listening socket isn't the one that carries messages: connect tells those that come to be only then.
+	// A listening socket doesn't carry messages: the reply to Connect has those that accept() made.
 	for (uint32_t i = 0; i < connected.sockets && i < more.size(); i++)
 		sockets.push_back(std::move(more[i]));
-	// Side 1 comes first: what it receives by.
+	// Side 1 connects first: its values stay, unless another end's differ from those asked for.
 	model::add_granted(cell_.qos, model::believable(connected.granted), granted_);
 }
 

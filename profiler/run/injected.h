@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is put into a cell from outside, for a block.
+// An injection into a cell from outside, during a block.
 #include "profiler/run/live_cell.h"
 #include "profiler/run/session.h"
 
 namespace icepath::run {
 
-// In while it lives.
+// In effect for its lifetime.
 class Injected {
 public:
 	Injected(const SessionOptions &options, size_t number, const LiveCell &cell) : options_(options)

@@ -16,19 +16,19 @@
 namespace icepath::run {
 namespace {
 
-// Of a block: 26 MB of stamps, and room for kUsefulMessages requests with as many responses as there may be.
+// Per block: 26 MB of stamps for each channel, with room for the warm-up and kUsefulMessages at the most responses.
 constexpr uint32_t kMostResponses = 100'000;
 static_assert(kMostResponses >= (kWarmUp + kUsefulMessages) * model::kFactors[2].most);
 
 static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 
-// Workers are cancelled a second after the deadline: see worker::BlockRequest. Who hasn't answered by then hangs.
+// Workers are cancelled 1 s after the deadline (worker::BlockRequest). One without a reply after 3 s hangs.
 constexpr uint64_t kGraceNs = 3'000'000'000;
 
-// Of all workers of a cell that is opened anew: longer than a library's own threads need to end.
+// For all workers of a cell together: longer than a library's own threads need to end.
 constexpr uint64_t kLeaveNs = 500'000'000;
 
-// Only a lossy target's messages may come twice, and then no more of them than there is room for.
+// Only a lossy target may deliver a message twice, and stamps have room for `room` of them.
 bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool first, uint32_t messages, uint32_t room)
 {
 	const uint64_t most_sent = first ? messages : messages * cell.levels.responses;
@@ -71,11 +71,11 @@ void LiveCell::start_workers(const MiddlewareSpace *space)
 	else
 		workers_ = Worker::start(worker_program(), "worker of " + title(), sides,
 								 model::between(cell_) == model::Between::OneThread, space);
-	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker says otherwise
+	for (const auto &worker : workers_) // a side's thread is the main one, unless its worker reports another
 		tids_.push_back(static_cast<uint32_t>(worker->process().pid()));
 }
 
-// Before their plug-in is loaded: a library begins threads early.
+// Called before the plug-in is loaded: a library starts threads early.
 void LiveCell::follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper)
 {
 	std::set<pid_t> followed; // sides may share a process
@@ -94,19 +94,19 @@ Fd LiveCell::pidfd_of(size_t side) const
 	if (tids_[side] == pid)
 		return Fd(fcntl(worker.process().pidfd(), F_DUPFD_CLOEXEC, 0));
 	Fd pidfd(capture::open_thread(static_cast<pid_t>(tids_[side])));
-	// What a worker says needn't be true. While the thread lives, its number is nobody else's.
+	// A worker's report needn't be true. While the thread lives, its tid isn't reused.
 	if (!pidfd || access(fmt::format("/proc/{}/task/{}", pid, tids_[side]).c_str(), F_OK))
 		throw WorkerFailed(fmt::format("the {} named a thread that isn't its own", worker.what()));
 	return pidfd;
 }
 
-// With the user's own rights, so that nobody else's task is moved.
+// Uses the user's own rights, so that another user's task can't be moved.
 void LiveCell::pin(size_t side, const Fd &task) const
 {
 	if (const auto problem = cpuset::pin(static_cast<pid_t>(tids_[side]), cell_.graph.sides[side].cpu))
 		throw Failure(ExitCode::MachineCannot, *problem);
 	pollfd end{task.get(), POLLIN, 0};
-	if (poll(&end, 1, 0) > 0) // then its number may have been another task's
+	if (poll(&end, 1, 0) > 0) // then its tid may have been reused for another task
 		throw WorkerFailed(fmt::format("the {} ended while it was pinned", workers_[side]->what()));
 }
 
@@ -123,7 +123,7 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 			tids_[side] = endpoints.threads()[side];
 		if (side == 0 || model::between(cell_) != model::Between::OneThread) {
 			const Fd task = pidfd_of(side);
-			helper_numbers_.push_back(helper.add_worker(task.get())); // which looks whose it is
+			helper_numbers_.push_back(helper.add_worker(task.get())); // the helper checks whose it is
 			pin(side, task);
 		}
 	}
@@ -131,7 +131,7 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 		mark_sockets(endpoints, helper);
 }
 
-// With what its plug-in has mapped by now.
+// Includes what the plug-in has mapped by now.
 void LiveCell::lock_memory()
 {
 	worker::Request request{};
@@ -157,7 +157,7 @@ void LiveCell::mark_sockets(const Endpoints &endpoints, privilege::Helper &helpe
 				helper.add_socket(socket.get(), key);
 				socket_keys_[channel][end] = key;
 			}
-			// Of a fan-in that has one socket for all senders it is known since the first was connected.
+			// If a fan-in has one socket for all senders, the first channel marked it.
 			if (end == 1 && is_fan_in(cell_) && endpoints.sockets(channel, end).empty())
 				socket_keys_[channel][end] = socket_keys_[0][end];
 		}
@@ -194,7 +194,7 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	block_.give_up_ns = request.block.deadline_ns + kGraceNs;
 	block_.daemon_cpu_ns = daemon_cpu_ns();
 	try {
-		for (size_t side = workers_.size(); side-- > 0;) // the receivers ask before the sender sends
+		for (size_t side = workers_.size(); side-- > 0;) // receivers are ready before the sender sends
 			workers_[side]->send(request, {});
 	} catch (const WorkerFailed &failure) {
 		block_.failure = failure.what();
@@ -202,7 +202,7 @@ void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now
 	}
 }
 
-// All its threads' since it began; of one that runs now it is up to a tick old (thread_group_cputime()).
+// CPU time of all its threads since it started; that of a running thread may be a tick old (thread_group_cputime()).
 std::optional<uint64_t> LiveCell::daemon_cpu_ns() const
 {
 	timespec used{};
@@ -223,8 +223,8 @@ size_t LiveCell::last_awaited() const
 
 std::vector<pollfd> LiveCell::awaited() const
 {
-	// Of those that haven't replied only the last side is looked at: any other's reply would wake icepath in the middle
-	// of the last messages. An end by itself shows without being looked for (POLLHUP).
+	// Polls only the last side that hasn't replied: another side's reply would wake icepath during the last messages.
+	// POLLHUP of the others arrives without being asked for.
 	std::vector<pollfd> sockets;
 	const size_t last = last_awaited();
 	for (size_t side = 0; side < workers_.size(); side++)
@@ -243,7 +243,7 @@ void LiveCell::look(const pollfd *answers)
 		try {
 			block_.replies[side] = workers_[side]->receive(none, 0);
 		} catch (const WorkerFailed &failed) {
-			// The other ones say little more than that their peer is gone, or hang: they get a moment.
+			// The other workers say little more than that their peer is gone, or hang: they get 2 s.
 			if (block_.failure.empty() || (answers[side].revents & POLLHUP) ||
 				(failed.knows_why && !block_.knows_why)) {
 				block_.failure = failed.what();
@@ -258,7 +258,7 @@ void LiveCell::look(const pollfd *answers)
 	if (last == workers_.size()) {
 		block_.over = true;
 	} else if (now_ns >= block_.give_up_ns) {
-		// Its peer says no more than that it has waited in vain.
+		// A peer that waited in vain doesn't know the cause.
 		if (block_.failure.empty() || !block_.knows_why)
 			block_.failure = workers_[last]->silence();
 		block_.over = true;

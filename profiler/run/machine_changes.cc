@@ -32,7 +32,6 @@ std::string first_line(const std::string &path)
 
 enum class Place : uint8_t { There, Elsewhere, Anywhere, Gone };
 
-// Whether the thread is kept to the CPU.
 Place place_of(pid_t thread, uint32_t cpu)
 {
 	constexpr size_t kMostCpus = cpuset::kMaxCpu + 1;
@@ -49,8 +48,8 @@ Place place_of(pid_t thread, uint32_t cpu)
 
 } // namespace
 
-// CLOCK_BOOTTIME goes on while the machine sleeps, CLOCK_MONOTONIC doesn't. The least of a few readings: time that passes between the two
-// clocks only adds to it.
+// CLOCK_BOOTTIME runs while the machine sleeps, CLOCK_MONOTONIC doesn't. Takes the least of three readings: time that
+// passes between the two clock readings only adds to the difference.
 uint64_t slept_ns()
 {
 	uint64_t least = UINT64_MAX;
@@ -70,7 +69,7 @@ std::string MachineChanges::clock_source() const
 	return first_line(root_ + "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
-// Where the list can't be read, all are.
+// True if the list can't be read.
 bool MachineChanges::is_online(uint32_t cpu) const
 {
 	const auto online = cpuset::parse_cpulist(first_line(root_ + "/sys/devices/system/cpu/online"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What of the machine must stay as it is while a run measures: its clock, that it is awake, and the CPUs that threads are kept to.
+// What must not change during a run: the clock source, that the machine is awake, and the CPUs of threads.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,22 +11,22 @@
 
 namespace icepath::run {
 
-// How long the machine has been asleep since it was started.
+// Time that the machine has slept since boot.
 uint64_t slept_ns();
 
-// A short wait for its turn between two clocks isn't sleep.
+// A smaller difference may come from a preemption between two clock readings.
 inline constexpr uint64_t kLeastSleepNs = 10'000'000;
 
 class MachineChanges {
 public:
-	// `root` is put before every path, and `slept` may be another machine's, for tests.
+	// `root` is put before every path. Tests replace both.
 	explicit MachineChanges(std::string root = "", std::function<uint64_t()> slept = slept_ns);
 
-	// What has changed since the last look, each a sentence without its end. What was measured meanwhile isn't to be believed.
+	// What has changed since the last look, each as a clause for a notice. Blocks measured meanwhile are invalid.
 	std::vector<std::string> look();
 
-	// Which of the threads may run elsewhere than on the CPU that it was pinned to, and why; nothing: none. Who measured where nobody
-	// knows can't go on. Threads that have ended are somebody else's matter.
+	// Names the first thread that may run elsewhere than on its CPU, and why; nothing: none. The run can't continue
+	// then. Threads that have ended are ignored.
 	std::optional<std::string> lost_pin(const std::vector<model::WindowThread> &threads) const;
 
 private:

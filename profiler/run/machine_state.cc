@@ -26,7 +26,7 @@ std::optional<model::CpuWake> wake_of(uint32_t cpu)
 {
 	if (!stay_on(cpu))
 		return std::nullopt;
-	prctl(PR_SET_TIMERSLACK, 1UL); // of this thread; else timers of 50 us are put together (timer_slack_ns)
+	prctl(PR_SET_TIMERSLACK, 1UL); // of this thread; the default lets a timer expire up to 50 us late (timer_slack_ns)
 	std::vector<uint64_t> late;
 	const uint64_t give_up_ns = icepath_now_ns() + kWakesNs;
 	while (late.size() < kSamples && icepath_now_ns() < give_up_ns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What of the machine may differ from one run to the next, and decides latencies with it.
+// State of the machine that differs between runs and affects latencies.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -9,13 +9,12 @@
 
 namespace icepath::run {
 
-inline constexpr uint64_t kWakesNs = 60'000'000; // what measuring them takes
+inline constexpr uint64_t kWakesNs = 60'000'000; // measure_wakes() stops sampling after this
 
-// Of each CPU at once, by a thread pinned to it. CPUs on which icepath may not run are left out.
+// Measures all CPUs at the same time, each by a thread pinned to it. Leaves out CPUs on which icepath may not run.
 std::vector<model::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus);
 
-// What a hypervisor has taken from these CPUs since the machine began; the kernel counts ticks of 10 ms (/proc/stat). Nothing
-// where that can't be read.
+// Time that a hypervisor has taken from these CPUs since boot, in ticks of 10 ms (/proc/stat). Nothing: unknown.
 std::optional<uint64_t> steal_ns(const std::vector<uint32_t> &cpus);
 
 } // namespace icepath::run

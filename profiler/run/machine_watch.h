@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the machine is like from before a run's first block to after its last: what the report says of it beside the latencies.
+// Observes the machine from before a run's first block until after its last, for the report.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,12 +13,12 @@ namespace icepath::run {
 
 class MachineWatch {
 public:
-	// Measures what can be measured with nothing of the run going on; that takes kWakesNs and more. `budget_s`: of the run.
+	// Measures the idle machine, before the run's first block; takes kWakesNs and more. `budget_s`: of the run.
 	MachineWatch(std::vector<uint32_t> cpus, double budget_s);
 	const std::vector<model::CpuWake> &wakes_before() const { return wakes_before_; }
 	void look_if_due() { lines_.look_if_due(); } // between blocks
 	void add_steal_of(const model::Window &window);
-	// Measures again, and fills all of the tail that is of the machine.
+	// Measures again, and fills the tail's fields about the machine.
 	void describe(model::Tail &tail);
 
 private:

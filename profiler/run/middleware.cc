@@ -18,11 +18,11 @@ namespace icepath::run {
 namespace {
 
 constexpr uint64_t kReadyNs = 10'000'000'000;
-constexpr size_t kWords = 4096; // of what a daemon printed, from its end, at most
+constexpr size_t kWords = 4096; // bytes of a daemon's last output that are kept, at most
 
-// Of a daemon that prints without end. Nothing that it prints may block it or wake icepath while a block goes on, so it isn't a pipe
-// that somebody must read; and it may not fill the memory, so it is a file in memory whose size is fixed (F_SEAL_GROW): what has no
-// room is refused with EPERM, as by a full disk. Daemon and icepath share its offset: between blocks icepath empties it.
+// Size of a daemon's log. The daemon's output may neither block it nor wake icepath during a block, so the log isn't a
+// pipe. It may not fill the memory, so it is a memory file of fixed size (F_SEAL_GROW): a write beyond it fails with
+// EPERM, as on a full disk. Daemon and icepath share its offset; icepath empties it between blocks.
 constexpr size_t kLogBytes = 16u << 20;
 
 Fd make_log()
@@ -125,7 +125,7 @@ void Daemon::empty_log()
 		return;
 	printed_before_ = last_printed(all);
 	if (all >= kLogBytes)
-		printed_before_ += '\n'; // what it was refused in the middle of won't come
+		printed_before_ += '\n'; // the rest of a line that the full log cut off won't come
 	fallocate(output_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kLogBytes);
 	lseek(output_.get(), 0, SEEK_SET);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run's middleware needs beside its workers: the space in which they run, and its daemons. One thread.
+// What a run's middleware needs besides workers: the space in which they run, and daemons. One thread.
 #include <atomic>
 #include <ctime>
 #include <map>
@@ -15,18 +15,18 @@
 
 namespace icepath::run {
 
-// A daemon of a plug-in: a worker becomes it.
+// A plug-in's daemon: a worker process that becomes it.
 class Daemon {
 public:
-	// Nothing is started yet. Throws WorkerFailed, as start() does.
+	// Doesn't start the daemon yet. Throws WorkerFailed, as start() does.
 	Daemon(const std::string &plugin, const MiddlewareSpace &space);
 	// See worker::identity_of(); empty: the plug-in needs none, and start() does nothing.
 	const std::string &identity() const { return identity_; }
-	// Returns once it can be used. `helper`, if any, follows its threads. Throws WorkerFailed with what became of it instead.
+	// Returns once the daemon is ready. `helper`, if any, follows its threads. Throws WorkerFailed.
 	void start(privilege::Helper *helper, const std::atomic<bool> *interrupted);
-	// "the daemon iox-roudi was killed by signal 9 (Killed)", or that it is stopped; nothing while it runs, or where there is none.
+	// "the daemon iox-roudi was killed by signal 9 (Killed)", or that it is stopped; nothing: neither.
 	std::optional<std::string> end() const;
-	// Makes room for what it prints. To be called between blocks.
+	// Makes room for further output. Call it between blocks.
 	void empty_log();
 	uint32_t family() const { return family_; } // the helper's number; 0: it isn't followed
 	std::optional<clockid_t> clock() const; // see Surroundings
@@ -39,31 +39,31 @@ private:
 	std::string identity_;
 	size_t written() const; // bytes of the log since it was emptied
 	std::string last_printed(size_t written) const;
-	Fd output_; // the log: see the .cc
-	std::string printed_before_; // the end of what was in the log when it was emptied
-	std::unique_ptr<Worker> worker_; // none: the plug-in needs no daemon
+	Fd output_; // the log: see kLogBytes
+	std::string printed_before_; // the end of the log before it was last emptied
+	std::unique_ptr<Worker> worker_; // nullptr: the plug-in needs no daemon
 	uint32_t family_ = 0;
 };
 
 // Where the workers of a cell run, and what runs beside them.
 struct Surroundings {
-	const MiddlewareSpace *space = nullptr; // nullptr: where icepath does
+	const MiddlewareSpace *space = nullptr; // nullptr: in icepath's namespaces
 	uint32_t daemon_family = 0; // the helper's number; 0: no daemon is followed
-	std::optional<clockid_t> daemon_clock; // of the CPU time of all its threads; nothing without a daemon
-	bool locks_memory = false; // theirs
+	std::optional<clockid_t> daemon_clock; // CPU time of all its threads; nothing without a daemon
+	bool locks_memory = false; // of the workers
 };
 
 class Middleware {
 public:
-	// `helper`, if any, follows the threads of daemons; it is the caller's, and has loaded its programs.
-	// Once it is `interrupted`, no daemon is waited for. `root`, if any: see MiddlewareSpace.
+	// `helper`, if any, follows the threads of daemons; it must outlive this and have loaded its programs. Waiting for
+	// a daemon stops once `interrupted` is set. `root`: see MiddlewareSpace.
 	explicit Middleware(privilege::Helper *helper = nullptr, const std::atomic<bool> *interrupted = nullptr,
 						privilege::RootSpace *root = nullptr)
 		: helper_(helper), interrupted_(interrupted), root_(root)
 	{}
-	// Where workers of this plug-in run; its daemon is started before the first. Nothing for kernel transports. Throws Failure.
+	// Where workers of this plug-in run. The first call starts its daemon. Empty for kernel transports. Throws Failure.
 	Surroundings surroundings_of(const model::Cell &cell, const std::string &plugin);
-	// Why the plug-in's daemon does nothing any more: it has ended, or is stopped.
+	// Why the plug-in's daemon no longer works: it has ended, or is stopped.
 	std::optional<std::string> daemon_end(const std::string &plugin) const;
 	void empty_logs(); // of all daemons: between blocks
 
@@ -73,9 +73,9 @@ private:
 	privilege::Helper *helper_;
 	const std::atomic<bool> *interrupted_;
 	privilege::RootSpace *root_;
-	std::optional<MiddlewareSpace> space_; // since it was first needed
+	std::optional<MiddlewareSpace> space_; // made when first needed
 	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those with the same daemon share it
-	std::map<std::string, std::string> failures_; // of those that couldn't be started: they aren't tried again
+	std::map<std::string, std::string> failures_; // by plug-in; a daemon that failed to start isn't tried again
 };
 
 } // namespace icepath::run

@@ -29,7 +29,7 @@ void write_file(const char *path, const std::string &text)
 	must(file.good(), fmt::format("writing {}", path));
 }
 
-// Whoever one is outside, one is inside.
+// The ids are the same inside and outside.
 void map_user(uid_t user, gid_t group)
 {
 	write_file("/proc/self/setgroups", "deny");
@@ -37,7 +37,7 @@ void map_user(uid_t user, gid_t group)
 	write_file("/proc/self/gid_map", fmt::format("{0} {0} 1", group));
 }
 
-// In a child, whose namespaces live on in the descriptors that it sends.
+// Runs in a child; the descriptors that it sends keep its namespaces alive.
 void make_namespaces(int socket, const std::vector<std::string> &kept)
 {
 	Refusal none{};
@@ -45,9 +45,9 @@ void make_namespaces(int socket, const std::vector<std::string> &kept)
 		const uid_t user = geteuid();
 		const gid_t group = getegid();
 		must(unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) == 0, "unshare");
-		// Who changed its user, as icepath did under sudo, has its /proc/self files owned by root until it says otherwise.
-		// Then its other descriptors, the root helper's socket among them, could be had by any process of the same user
-		// (pidfd_getfd(2)): they are closed first.
+		// Root owns the /proc/self files of a process that changed its user, as icepath did under sudo, until it is
+		// dumpable. From then on any process of that user can take its descriptors (pidfd_getfd(2)), so all others,
+		// such as the root helper's socket, are closed first.
 		must(privilege::close_all_but({socket}), "closing descriptors");
 		prctl(PR_SET_DUMPABLE, 1);
 		map_user(user, group);
@@ -82,7 +82,7 @@ MiddlewareSpace::MiddlewareSpace(const std::vector<std::string> &kept, privilege
 	if (child > 0) {
 		if (!channel::receive(ours.get(), &refusal, sizeof(refusal), spaces, 5000))
 			refusal = {ETIMEDOUT, "making them"};
-		kill(child, SIGKILL); // it has nothing left to do, or hangs
+		kill(child, SIGKILL); // it is done, or hangs
 		waitpid(child, nullptr, 0);
 	}
 	if (spaces.size() == 3) {

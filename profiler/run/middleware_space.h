@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where middleware runs: user, mount and network namespaces of the run's own. Middleware keeps files in /tmp and /dev/shm under
-// names of its choice, and finds its peers by multicast. Here these are the run's alone: nobody on the machine or its network
-// sees them, and nothing is left once the last process is gone, whatever killed it. No privilege is needed, but where the machine lets
-// no user have a user namespace: there the root side has the others.
+// Where middleware runs: in user, mount and network namespaces of the run's own. Middleware keeps files in /tmp and
+// /dev/shm under names of its choice, and finds its peers by multicast. Here both are private to the run: nobody on the
+// machine or its network sees them, and nothing is left once the last process is gone, whatever killed it. This needs
+// no privilege. If users may have no user namespaces, privilege::RootSpace makes the mount and network namespaces.
 #include <string>
 #include <vector>
 
@@ -14,14 +14,14 @@ namespace icepath::run {
 
 class MiddlewareSpace {
 public:
-	// /tmp and /dev/shm are empty there but for those of the `kept` folders that lie in them. `root`, if any, makes it where the machine
-	// doesn't let this user have such namespaces, and is ended where it does. Throws Failure(MachineCannot).
+	// /tmp and /dev/shm are empty there, except for `kept` folders that lie in them. `root`, if any, makes the
+	// namespaces if the user may not, and is ended if the user may. Throws Failure(MachineCannot).
 	explicit MiddlewareSpace(const std::vector<std::string> &kept, privilege::RootSpace *root = nullptr);
 
-	// Who starts workers there; nullptr: they enter() it.
+	// Starts workers there; nullptr: they enter() it.
 	privilege::RootSpace *root() const { return root_; }
 
-	// Takes this process, which has one thread, into it. Between fork and exec: makes system calls only. False: errno says why.
+	// Moves this single-threaded process into it, between fork and exec: system calls only. False: errno says why.
 	bool enter() const;
 
 private:

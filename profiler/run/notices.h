@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the user must know of a run, each sentence once.
+// What the user must know about a run, each sentence once.
 #include <algorithm>
 #include <string>
 #include <utility>

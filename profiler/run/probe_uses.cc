@@ -26,7 +26,7 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 							fmt::format("{}, for want of {} ({})", probe.instead, probe.name, trial.why_not), "none"});
 			continue;
 		}
-		// Where another was to come first: what it lacks.
+		// Names the preferred candidates that failed, if any.
 		std::string by(trial.candidate.target);
 		if (!trial.why_not.empty())
 			by += fmt::format(" ({})", trial.why_not);

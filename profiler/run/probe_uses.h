@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which probes cells need, and what their layers rest on.
+// Which probes cells need, and the sources of their layers.
 #include <vector>
 
 #include "profiler/model/run.h"
@@ -9,13 +9,13 @@
 
 namespace icepath::run {
 
-// What each layer of these cells rests on: the probes that they need, as far as they load here, and the stamps.
+// The source of each layer of these cells: the needed probes, if they load here, and the stamps.
 std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, const privilege::Helper::Loaded &loaded);
 
-// Those of its cells.
+// The probes that the visit's cells need.
 capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &cells);
 
-// Those with the same probes stand together, so that a probed round attaches little.
+// Groups visits with the same probes, so that a probed round attaches few.
 std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells);
 
 } // namespace icepath::run

@@ -37,7 +37,7 @@ void check_is_empty(const fs::path &directory)
 						directory.string(), first->path().filename().string()));
 }
 
-// Who can't be looked at can't be written either: its name is too long, or a folder above it is closed.
+// What can't be looked at can't be written: its name is too long, or a folder above it can't be searched.
 fs::file_status look_at(const fs::path &path)
 {
 	std::error_code error;
@@ -48,7 +48,7 @@ fs::file_status look_at(const fs::path &path)
 	return status;
 }
 
-// The folder above it that is there.
+// The nearest folder above it that exists.
 fs::path folder_above(const fs::path &directory, bool with_parent)
 {
 	const fs::path parent = directory.has_parent_path() ? directory.parent_path() : fs::path(".");
@@ -87,7 +87,7 @@ void check_run_folder(const std::string &given, bool with_parent)
 		written = folder_above(directory, with_parent);
 		check_name(directory, written);
 	}
-	look_at(directory / rundir::kPartialName); // a path can be too long where its names aren't
+	look_at(directory / rundir::kPartialName); // a path can be too long although its names aren't
 	if (faccessat(AT_FDCWD, written.c_str(), W_OK | X_OK, AT_EACCESS))
 		refuse(fmt::format("{} can't be written: {}; choose another directory with -o", written.string(),
 						   std::strerror(errno)));

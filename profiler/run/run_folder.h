@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a run may be written.
+// Checks where a run may be written.
 #include <string>
 
 namespace icepath::run {
 
-// Throws Failure(Usage) unless `directory` is empty, or can be made in a folder that is there, or, `with_parent`, with the folder
-// that it is in. Changes nothing: the directory is made when there is something to write.
+// Throws Failure(Usage) unless `directory` is empty, or can be made in an existing folder; `with_parent`: or together
+// with its parent. Changes nothing: the Writer makes the directory once there is something to write.
 void check_run_folder(const std::string &directory, bool with_parent = false);
 
 } // namespace icepath::run

@@ -37,7 +37,7 @@ void RunProbes::detach()
 	try {
 		helper_.attach(0);
 	} catch (const privilege::HelperDied &) {
-		works_ = false; // its links went with it
+		works_ = false; // the kernel detached its probes
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run's probes, as the root helper holds them: loaded once, attached as visits need them, gone with the helper.
+// A run's probes, which the root helper holds: loaded once, attached as visits need them, gone with the helper.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,15 +14,15 @@ namespace icepath::run {
 
 class RunProbes {
 public:
-	// The references are the caller's.
+	// The references must outlive this.
 	RunProbes(privilege::Helper &helper, Notices &notices) : helper_(helper), notices_(notices) {}
 
-	// What Helper::load() says, but for the slots, which are mapped here.
+	// Returns Helper::load()'s result without the slots' descriptors, which slots() takes.
 	privilege::Helper::Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 								   std::optional<capture::Tier> forced);
-	// Those and no others. What couldn't be attached after all is a notice. Throws privilege::HelperDied. Nothing without a helper.
+	// Attaches exactly these, if the helper lives. A probe that can't be attached becomes a notice. Throws HelperDied.
 	void attach(capture::ProbeSet wanted);
-	void detach(); // all; nothing is thrown
+	void detach(); // all of them; throws nothing
 	void helper_died() { works_ = false; }
 
 	bool works() const { return works_; } // the helper lives, as far as is known

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is kept of a run: its directory, from the first block on, and how many messages each cell has in it.
+// What is stored of a run: its directory, from the first block on, and how many messages each cell has in it.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -16,19 +16,18 @@ namespace icepath::run {
 
 class RunRecord {
 public:
-	// `head` is the caller's; it is written before the first block, and not changed after it.
+	// `head` must outlive this. It is written before the first block and must not change afterwards.
 	RunRecord(std::string directory, const model::Head &head)
 		: directory_(std::move(directory)), head_(head), counted_(head.cells.size())
 	{}
-	// Throws Failure as rundir::Writer does.
-	// The blocks' window is the first argument.
+	// Stores the blocks of one window. Throws Failure as rundir::Writer does.
 	void add(const model::Window &window, std::span<const model::Block> blocks);
-	void finish(model::Tail tail); // not where is_empty()
-	bool is_full() const { return writer_ && writer_->is_full(); } // the run ends: rundir/limits.h
+	void finish(model::Tail tail); // not if is_empty()
+	bool is_full() const { return writer_ && writer_->is_full(); } // then the run ends: rundir/limits.h
 
 	bool is_empty() const { return !writer_; }
 	bool has_messages() const;
-	// Of the cell's blocks with or without probes, as counted_in().
+	// Messages in the cell's blocks with or without probes, by counted_in().
 	uint64_t counted(size_t cell, bool probed) const { return counted_[cell][probed]; }
 
 private:

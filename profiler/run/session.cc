@@ -38,7 +38,7 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-// Exiting, and what a loaded machine takes longer than expected.
+// Reserved share of the budget: for exiting, and for the delays of a loaded machine.
 constexpr double kReserve = 0.03;
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
@@ -119,7 +119,7 @@ private:
 		budget_.opened(v, took_ns);
 	}
 
-	// Between pairs of rounds, so that a block with probes is compared with one without them of the same processes.
+	// Called between pairs of rounds, so that both rounds of a pair, with and without probes, have the same processes.
 	void open_anew()
 	{
 		for (size_t v = 0; v < visits_.size() && probes_.works() && !interrupted; v++) {
@@ -137,7 +137,7 @@ private:
 
 	bool is_sparse(const Visit &visit) const { return head_.cells[visit.front()].pattern == model::Pattern::Sparse; }
 
-	// Sparse blocks are long: beside others they rest while theirs have taken a good half of the time.
+	// Sparse blocks are long: beside other visits they rest while they have taken more than 5/4 of those visits' time.
 	bool begin_pair()
 	{
 		const bool all_sparse = std::ranges::all_of(visits_, [&](const Visit &visit) { return is_sparse(visit); });
@@ -146,7 +146,7 @@ private:
 			budget_.takes_part(v, !(sparse_rests_ && is_sparse(visits_[v])));
 		if (!budget_.begin_pair(icepath_now_ns()))
 			return false;
-		// Once begun it goes on, whatever is learnt of how many pairs there will be: its blocks don't tell the search.
+		// Confirmation, once begun, goes on even if more pairs are expected later: its blocks don't steer the search.
 		if (rate::is_time_to_confirm(progress_.round / 2, budget_.rounds_expected() / 2))
 			wishes_.confirm_rates();
 		return true;
@@ -193,7 +193,7 @@ private:
 		}
 	}
 
-	// Cells stay as they are: nobody pins processes that are begun now.
+	// Cells keep their processes: without the helper, new ones can't be registered.
 	void without_helper(const privilege::HelperDied &died, size_t v)
 	{
 		notices_.add(fmt::format("round {}, {}: {}", progress_.round, model::title(head_.cells[visits_[v].front()]),
@@ -214,7 +214,7 @@ private:
 		tell_(progress_);
 	}
 
-	// Slow rates take longer than was planned.
+	// Slow rates take longer than the plan.
 	bool has_time_to_search(size_t v, size_t i)
 	{
 		const uint64_t needed_ns = wishes_.searching_ns(i);
@@ -223,7 +223,7 @@ private:
 		return budget_.fits(v, icepath_now_ns());
 	}
 
-	// The blocks have their window, and their cells and openings.
+	// The blocks come with window, cell and opening set.
 	std::vector<model::Block> measure(size_t v, const Visit &visit, uint32_t round)
 	{
 		std::vector<LiveCell *> cells;
@@ -259,7 +259,7 @@ private:
 		return std::move(measured.blocks);
 	}
 
-	// False: a block of this cell can't be had in the time that is left.
+	// False: the time left holds no block of this cell.
 	bool lengthen(size_t v, size_t i, const model::Block &block)
 	{
 		budget_.needs(v, wishes_.learn_pace(i, block));
@@ -297,7 +297,7 @@ private:
 		const auto is_empty = [&] {
 			return blocks.front().end != model::BlockEnd::Failed && counted_in(blocks.front()) == 0;
 		};
-		// Once it may have been held up by something else; twice it is slow.
+		// One empty block may have been held up by something else; after two the cell is slow.
 		for (const bool twice : {false, true}) {
 			if (visit.size() > 1 || !is_empty() || interrupted)
 				break;
@@ -315,7 +315,7 @@ private:
 		keep(blocks);
 	}
 
-	// False: the machine isn't what it was when the window began.
+	// False: the machine has changed since the window began.
 	bool is_sound(const model::Window &window)
 	{
 		const auto lost_pin = changes_.lost_pin(window.threads);
@@ -329,7 +329,7 @@ private:
 		return changes.empty() && !lost_pin;
 	}
 
-	// All of one window.
+	// `blocks`: all of one window.
 	void keep(const std::vector<model::Block> &blocks)
 	{
 		const bool sound = is_sound(*blocks.front().window);
@@ -354,24 +354,24 @@ private:
 	const std::function<void(const Progress &)> &tell_;
 	const plan::Plan &plan_;
 	Notices notices_;
-	std::string broken_off_; // why the run can't go on
+	std::string broken_off_; // why the run can't continue
 	model::Head head_;
 	const std::vector<uint32_t> cpus_; // of all cells
-	const uint64_t end_ns_; // when the report shall stand
-	const std::vector<Visit> visits_; // of a round, forth
+	const uint64_t end_ns_; // when the report must be complete
+	const std::vector<Visit> visits_; // of a round, in forward order
 	Budget budget_; // by visit
 	BlockWishes wishes_;
 	RunProbes probes_;
-	Middleware middleware_; // its daemons end after the cells
+	Middleware middleware_; // before cells_: its daemons end after the cells
 	CellOpener opener_;
 	RunCells cells_;
 	Progress progress_;
 	MachineChanges changes_;
 	RunRecord record_;
-	uint64_t sparse_ns_ = 0, others_ns_ = 0; // that their blocks took
+	uint64_t sparse_ns_ = 0, others_ns_ = 0; // time that blocks took, of sparse and of other visits
 	bool sparse_rests_ = false; // in this pair
 	capture::Selection selection_;
-	std::optional<MachineWatch> machine_; // once the capture is loaded
+	std::optional<MachineWatch> machine_; // set once the capture is loaded
 };
 
 } // namespace

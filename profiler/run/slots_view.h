@@ -9,18 +9,18 @@
 
 namespace icepath::run {
 
-// The slots of the capture, as icepath maps them: read only, and nothing in them is believed.
+// The slots of the capture, mapped read-only. Nothing in them is trusted.
 class SlotsView {
 public:
 	SlotsView() = default;
-	// Takes the maps. `cpus`: whose slots they are; the last is that of all others.
+	// Takes the maps. `cpus`: the CPU of each slot; one more slot is for all other CPUs.
 	SlotsView(privilege::Helper::Loaded &loaded, const std::vector<uint32_t> &cpus);
 	~SlotsView();
 	SlotsView(SlotsView &&other) noexcept;
 	SlotsView &operator=(SlotsView &&other) noexcept;
 	std::vector<model::SlotCapture> copy() const;
 	bool mapped() const { return memory_ != nullptr; }
-	int fills_fd() const { return fills_.get(); } // what workers map
+	int fills_fd() const { return fills_.get(); } // workers map it
 	uint32_t slot_records() const { return slot_records_; }
 	uint32_t slot_count() const { return slot_count_; }
 

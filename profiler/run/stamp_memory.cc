@@ -18,7 +18,7 @@ StampMemory::StampMemory(const std::string &title, uint32_t channels, uint32_t c
 	: capacity_(capacity), bytes_(worker::cell_memory_bytes(capacity, channels)),
 	  fd_(memfd_create("icepath-cell", MFD_CLOEXEC | MFD_ALLOW_SEALING))
 {
-	// Sealed, so that no worker can shrink it under icepath's feet.
+	// Sealed: if a worker could shrink it, icepath's accesses would raise SIGBUS.
 	if (!fd_ || ftruncate(fd_.get(), static_cast<off_t>(bytes_)) ||
 		fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		throw WorkerFailed(fmt::format("cannot make the memory of {}: {}", title, std::strerror(errno)));

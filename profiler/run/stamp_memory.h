@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The memory that a cell's workers share with icepath: their stamps, and a few words of control. Workers may write anything there at any
-// time: what is copied out of it is checked afterwards.
+// The memory that a cell's workers share with icepath: their stamps, and a few words of control. Workers may write
+// anything there at any time, so what is copied out of it is checked afterwards.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,16 +14,16 @@ namespace icepath::run {
 
 class StampMemory {
 public:
-	// Room for so many stamps of each kind at each end of each channel. Throws WorkerFailed, with the cell's title.
+	// `capacity`: stamps of each kind at each end of each channel. `title`: the cell's. Throws WorkerFailed.
 	StampMemory(const std::string &title, uint32_t channels, uint32_t capacity);
 	~StampMemory();
 	StampMemory(const StampMemory &) = delete;
 	StampMemory &operator=(const StampMemory &) = delete;
 
-	int fd() const { return fd_.get(); } // no worker can shrink it
+	int fd() const { return fd_.get(); } // sealed: no worker can resize it
 	uint32_t capacity() const { return capacity_; }
 	worker::CellMemory &control() const { return *memory_; }
-	// The first `count` at that end of the channel, or as many as there is room for.
+	// The first `count` at that end of the channel, at most capacity().
 	std::vector<model::SendStamp> sends(uint32_t channel, uint32_t end, uint64_t count) const;
 	std::vector<model::RecvStamp> recvs(uint32_t channel, uint32_t end, uint64_t count) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Pins the calling thread to one CPU, as far as icepath itself may: workers are pinned by the root helper.
+// Pins the calling thread to one CPU, with icepath's own rights.
 #include <sched.h>
 
 #include <cstdint>

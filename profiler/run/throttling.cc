@@ -31,7 +31,7 @@ bool holds(const std::vector<std::string_view> &words, std::string_view word)
 }
 
 struct Mount {
-	std::string_view root, at; // what of the hierarchy is mounted, and where
+	std::string_view root, at; // the mounted part of the hierarchy, and its mount point
 	bool unified = false;
 };
 
@@ -80,7 +80,7 @@ std::vector<std::filesystem::path> throttling_files(std::string_view groups, std
 		const std::optional<std::string_view> group = group_in(groups, mount.unified);
 		if (!group)
 			continue;
-		// A container may have its own part of the hierarchy mounted.
+		// In a container, only a part of the hierarchy may be mounted.
 		std::string_view below = *group;
 		if (mount.root != "/" && below.starts_with(mount.root))
 			below.remove_prefix(mount.root.size());

@@ -25,7 +25,7 @@ model::ClockPair read_clocks()
 			static_cast<uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(real.tv_nsec)};
 }
 
-// Blocked but for while it polls: a signal between the look at `stop` and the poll would be slept through.
+// Blocks signals except during ppoll(): otherwise a signal between the check of `stop` and the poll would be missed.
 class HeldSignals {
 public:
 	HeldSignals()
@@ -65,7 +65,7 @@ void await(const std::vector<LiveCell *> &cells, const std::atomic<bool> *stop)
 		const uint64_t left_ns = give_up_ns > now_ns ? give_up_ns - now_ns : 0;
 		const timespec left{static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)};
 		if (ppoll(awaited.data(), awaited.size(), &left, &held.before()) < 0)
-			for (pollfd &one : awaited) // a signal
+			for (pollfd &one : awaited) // interrupted: `revents` is unset
 				one.revents = 0;
 		const pollfd *next = awaited.data();
 		for (LiveCell *cell : cells)
@@ -102,16 +102,16 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 	window.begin = read_clocks();
 	if (window.probed) {
 		std::vector<uint32_t> workers;
-		std::set<uint32_t> families; // cells may share a daemon
+		std::set<uint32_t> families; // a set: cells may share a daemon
 		for (const LiveCell *cell : cells) {
 			workers.insert(workers.end(), cell->helper_numbers().begin(), cell->helper_numbers().end());
 			families.insert(cell->families().begin(), cell->families().end());
 		}
-		// Sparse messages shall find everybody asleep.
+		// No search for skipped programs during sparse blocks: messages must find each thread asleep.
 		const bool are_sparse = cells.front()->cell().pattern == model::Pattern::Sparse;
 		helper->begin_block(workers, {families.begin(), families.end()}, !are_sparse);
 	}
-	// Emptying the slots takes its time, which isn't the blocks'.
+	// Taken after begin_block(): blocks don't pay for emptying the slots.
 	const uint64_t now_ns = icepath_now_ns();
 	for (size_t i = 0; i < cells.size(); i++)
 		cells[i]->begin(wishes[i], slots, now_ns);
@@ -126,7 +126,7 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 	for (LiveCell *cell : cells) {
 		model::Block &block = measured.blocks.emplace_back(cell->end());
 		if (cells.size() > 1)
-			block.daemon_cpu_ns.reset(); // it may have been the others'
+			block.daemon_cpu_ns.reset(); // other cells' messages may have used it
 	}
 	return measured;
 }

@@ -9,9 +9,9 @@
 namespace icepath::run {
 namespace {
 
-// A message has come and its receiver sleeps again, on any machine but a stalled one.
+// In this time a message arrives and its receiver sleeps again, unless the machine stalls.
 constexpr uint64_t kTurnNs = 10'000'000;
-// Before the first message every worker must have been asked, and be ready.
+// Time for all workers to be asked and to be ready, before the first message.
 constexpr uint64_t kSettleNs = 20'000'000;
 
 uint64_t period_ns(const model::Cell &cell) { return static_cast<uint64_t>(1e9 / *cell.rate_hz); }

@@ -32,7 +32,7 @@ constexpr int kAnswerMs = 5000;
 
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
-// Of a process that is stopped, so that it reaps none and their numbers stay theirs.
+// `process` must be stopped: it can't reap its children, so their pids aren't reused.
 void kill_descendants(pid_t process)
 {
 	std::error_code gone;
@@ -58,7 +58,8 @@ pid_t fork_worker(const std::string &program, std::vector<std::string> words, co
 	if (pid != 0)
 		return pid;
 	restore_descriptor_limit();
-	setsid(); // a group of its own, with whatever it starts; the terminal interrupts icepath, which ends its workers itself
+	// A process group of its own: the terminal interrupts icepath only, which ends its workers itself.
+	setsid();
 	for (const int fd : inherited)
 		fcntl(fd, F_SETFD, 0);
 	if (space && !space->enter())
@@ -101,7 +102,7 @@ WorkerProcess::~WorkerProcess()
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGSTOP, nullptr, 0);
 	kill_descendants(pid_);
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
-	kill(-pid_, SIGKILL); // what it started: the number stays its group's until it was waited for
+	kill(-pid_, SIGKILL); // its process group; the number isn't reused before waitpid()
 	waitpid(pid_, nullptr, 0);
 }
 
@@ -114,7 +115,7 @@ bool WorkerProcess::has_ended() const
 std::optional<std::string> WorkerProcess::end() const
 {
 	siginfo_t end{};
-	// It may just be dying: its socket closes before it can be waited for.
+	// A dying process closes its socket before it can be waited for.
 	for (int tries = 0; tries < 20 && end.si_pid == 0; tries++) {
 		if (tries)
 			usleep(5000);

@@ -18,7 +18,7 @@ namespace icepath::targets {
 
 namespace fs = std::filesystem;
 
-// Read once: who enters another mount namespace later may find another path there, in a chroot that from the root outside.
+// Read once: in another mount namespace the link may read differently (from a chroot: as the path outside).
 const fs::path &program_folder()
 {
 	static const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
@@ -40,16 +40,15 @@ std::vector<std::string> plugin_folders()
 
 namespace {
 
-// Whether nobody but root can put something else in its place. In a sticky folder such as /tmp others may make files, but neither rename nor
-// remove those of root.
+// Whether only root can replace it. In a sticky folder such as /tmp others can neither rename nor remove root's files.
 bool is_roots_alone(const struct stat &status)
 {
 	return status.st_uid == 0 && ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
 								  (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0));
 }
 
-// What root loads shall be nobody else's to change: a plug-in's code runs as who loads it. `path` has no links, and all folders on it are
-// looked at, since who owns one of them may put another one below it.
+// A plug-in's code runs with the rights of the process that loads it, so what root loads must not be changeable by
+// others. `path` has no links. All folders on it are checked, because the owner of one can replace what is below it.
 void check_not_others(const fs::path &path)
 {
 	if (geteuid() != 0)
@@ -89,8 +88,8 @@ std::vector<std::string> plugin_paths()
 	return paths;
 }
 
-// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins: a line for each, of a name, "package", "library" or "cargo",
-// and what that is called.
+// middleware_adapters/CMakeLists.txt writes the list beside the plug-ins. Each line has the adapter's name, "package",
+// "library" or "cargo", and the name of that.
 std::vector<NotBuilt> adapters_not_built()
 {
 	std::vector<NotBuilt> all;

@@ -9,11 +9,11 @@
 namespace icepath::worker {
 namespace {
 
-// The slots lie in memory that other CPUs write: looked at rarely. Yet others who run on these CPUs fill them too, so that a
+// Other CPUs write the memory of the slots, so it is read rarely. Other tasks on these CPUs fill the slots too, so a
 // few slow messages may be enough.
 constexpr uint64_t kLookAtSlotsEvery = 16;
 constexpr uint64_t kLookAtSlotsEveryNs = 1'000'000;
-// A sleeper comes back late by a timer interrupt and a wake-up: the last bit is spun.
+// A sleeping thread runs again late by a timer interrupt and a wakeup, so the last part of a wait is spun.
 constexpr uint64_t kSpinNs = 60'000;
 
 } // namespace
@@ -120,7 +120,7 @@ void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::s
 
 void tell_ready(Cell &cell, const BlockRequest &block)
 {
-	// A sender among many on one CPU is late to hear of it.
+	// Of many senders on one CPU, the later ones see `ready` late.
 	constexpr uint64_t kMoreForEachNs = 50'000;
 	cell.memory.head().start_ns.store(icepath_now_ns() + kStartNs + cell.peers * kMoreForEachNs,
 									  std::memory_order_relaxed);

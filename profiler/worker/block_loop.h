@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the loops of a block share: where they read and write, when they stop, and how they end.
+// Shared by the message loops: where they read and write, when they stop, and how they end.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@
 
 namespace icepath::worker {
 
-// This worker's end of one of the cell's channels, and where it leaves the stamps of its messages.
+// This worker's end of one of the cell's channels, and where it writes the stamps of its messages.
 struct ChannelEnd {
 	uint32_t channel;
 	Endpoint *endpoint;
@@ -21,9 +21,9 @@ struct ChannelEnd {
 	model::RecvStamp *recvs;
 };
 
-// What the blocks of a worker need. Buffers hold payload_bytes.
+// What a worker's blocks need. Buffers hold payload_bytes.
 struct Cell {
-	// Who is alone at their end has all, in their order, each other side its own. A fan-in's receiver has one endpoint for all.
+	// The hub has every channel end, in order; each other side has one. A fan-in's receiver has one endpoint for all.
 	std::vector<ChannelEnd> &ends;
 	CellMap &memory;
 	Payloads &payloads;
@@ -32,7 +32,7 @@ struct Cell {
 	void *receive_buffer;
 	bool lossy; // ICEPATH_IS_LOSSY
 	bool lends; // ICEPATH_CAN_LOAN
-	uint32_t peers; // above 1: a fan-in from so many
+	uint32_t peers; // above 1: a fan-in with so many senders
 
 	ChannelEnd &only() { return ends.front(); }
 	bool is_fan_in() const { return peers > 1; }
@@ -44,17 +44,17 @@ struct Outcome {
 	ReplyStatus status = ReplyStatus::Done;
 	std::string message;
 	model::BlockEnd end = model::BlockEnd::Count;
-	uint32_t sends = 0, recvs = 0; // of each channel; recvs of a fan-in: of all
+	uint32_t sends = 0, recvs = 0; // per channel; a fan-in's recvs: of all channels
 };
 
-// Who sends first asks it before each message.
+// Decides when a block ends. Side 0 asks it before each message.
 class Ending {
 public:
 	Ending(const BlockRequest &block, const SlotsWatch &slots, const CellMemory &shared)
 		: block_(block), slots_(slots), shared_(shared)
 	{}
 
-	// Whether message `seq` must be the last; `now_ns` is when it is, or will be, sent.
+	// Whether message `seq` must be the last. `now_ns`: when it is, or will be, sent.
 	bool is_last(uint64_t seq, uint64_t now_ns);
 	model::BlockEnd why() const { return why_; }
 
@@ -68,17 +68,17 @@ private:
 	uint64_t looked_ns_ = 0;
 };
 
-// From when everybody is ready until the first message is due.
+// From the time that all sides are ready until the first message is due.
 inline constexpr uint64_t kStartNs = 1'000'000;
 
 inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.warm_up} + block.count; }
 inline uint64_t cancelled_at_ns(const BlockRequest &block) { return block.deadline_ns + 1'000'000'000; }
 
 void spin_until(uint64_t at_ns);
-// Asleep for as long as that is sure to be over in time.
+// Sleeps first, then spins.
 void wait_until(uint64_t at_ns);
-// Of messages due each `period_ns` (0: at no set times): when message 0 is. Who is late for it waits for the next period, as
-// others may have their turns in this one.
+// When message 0 is due, if messages are due every `period_ns` (0: at no set times). A sender that is late for it waits
+// for the next period: other cells may have their turns in this one.
 uint64_t start_of(const BlockRequest &block, double period_ns);
 inline void spin_for(uint64_t ns)
 {
@@ -91,23 +91,23 @@ model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t in
 model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
 						  const BlockRequest &block);
 
-// How a block ends whose send or recv returned `status`; `doing` is "sending message 3".
+// Ends a block whose send or recv returned `status`. `doing`: "sending message 3".
 void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing);
 
-// A receiver: about to ask.
+// A receiver publishes that it is about to ask.
 void tell_ready(Cell &cell, const BlockRequest &block);
 
-// The message loops: nothing else happens between the two markers. They never throw.
+// The message loops, which are all that runs between the two markers. They never throw.
 Outcome initiate(Cell &cell, const BlockRequest &block);
 Outcome respond(Cell &cell, const BlockRequest &block);
 Outcome send_one_way(Cell &cell, const BlockRequest &block);
 Outcome receive_one_way(Cell &cell, const BlockRequest &block);
 
-// Both ends in one thread, side 0's in `near`: each message is sent, then taken. How it went stands in `near_told`.
+// Both ends in one thread, side 0 in `near`: each message is sent, then taken. `near_told` has the status of both.
 void exchange_in_one_thread(Cell &near, Cell &far, const BlockRequest &block, Outcome &near_told, Outcome &far_told);
 void pass_in_one_thread(Cell &near, Cell &far, const BlockRequest &block, Outcome &near_told, Outcome &far_told);
 
-// After send_one_way over a lossy target, outside the markers: ends a receiver that waits for what was lost.
+// After send_one_way() over a lossy target, outside the markers: ends a receiver that waits for lost messages.
 void close_one_way(Cell &cell, const BlockRequest &block);
 
 } // namespace icepath::worker

@@ -23,7 +23,7 @@ CellMap::CellMap(const Fd &memory, uint32_t max_messages, uint32_t channels)
 	void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory.get(), 0);
 	if (mapped == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot, fmt::format("cannot map the cell's memory: {}", std::strerror(errno)));
-	mlock(mapped, bytes); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
+	mlock(mapped, bytes); // may exceed RLIMIT_MEMLOCK: then it is present, but not locked
 	head_ = static_cast<CellMemory *>(mapped);
 }
 

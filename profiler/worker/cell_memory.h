@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The memory that the workers of a cell share with icepath, as one of the workers sees it.
+// A worker's mapping of the memory that the cell's workers share with icepath.
 #include <cstdint>
 
 #include "profiler/channel.h"
@@ -10,8 +10,8 @@ namespace icepath::worker {
 
 class CellMap {
 public:
-	// Maps the memory with every page present, so that the message loop meets no page fault. Throws Failure(Internal)
-	// where it is smaller than `max_messages` demand.
+	// Maps the memory with every page present, so that the message loop has no page fault. Throws Failure(Internal) if
+	// it is too small for `max_messages`.
 	CellMap(const Fd &memory, uint32_t max_messages, uint32_t channels);
 	~CellMap();
 	CellMap(const CellMap &) = delete;
@@ -19,7 +19,7 @@ public:
 
 	CellMemory &head() { return *head_; }
 	uint32_t capacity() const { return capacity_; }
-	// capacity() of them, of one end of a channel.
+	// capacity() stamps of one end of a channel.
 	model::SendStamp *sends(uint32_t channel, uint32_t side);
 	model::RecvStamp *recvs(uint32_t channel, uint32_t side);
 

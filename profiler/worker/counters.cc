@@ -42,7 +42,7 @@ Count migrations_in(std::string_view text)
 	const size_t colon = line == text.npos ? text.npos : text.find(':', line);
 	const size_t digits = colon == text.npos ? text.npos : text.find_first_not_of(' ', colon + 1);
 	Count count{.error = ENODATA};
-	// Without what comes behind it, the number may have been cut off.
+	// Unless a line end follows it, the number may be cut off.
 	if (digits == text.npos || text.find('\n', digits) == text.npos)
 		return count;
 	const auto [end, failed] = std::from_chars(text.data() + digits, text.data() + text.size(), count.counted);
@@ -63,7 +63,7 @@ Count migrations_between(const Count &begin, const Count &end)
 
 Count count_of(const GroupReading &reading, size_t bytes, size_t members, size_t which)
 {
-	// An event that couldn't be scheduled for an error of its own reads as nothing: perf_event_open(2).
+	// read() returns 0 bytes for an event in an error state: perf_event_open(2).
 	if (which >= members || bytes != (3 + members) * sizeof(uint64_t) || reading.members != members)
 		return {.error = ENODATA};
 	return {0, reading.counted[which], reading.enabled_ns, reading.running_ns};
@@ -111,7 +111,7 @@ void BlockCounters::prepare(bool hardware)
 	migrations_before_ = migrations();
 }
 
-// Of the calling thread, on whatever CPU it runs. A leader starts disabled, and its members follow it.
+// Counts the calling thread, on any CPU. A leader starts disabled, and its members follow it.
 int BlockCounters::open(const CounterField &field, const Group &group, bool user_only) const
 {
 	const int leader = group.events.empty() ? -1 : group.events[0].get();
@@ -130,8 +130,8 @@ void BlockCounters::open(Group &group)
 {
 	for (const CounterField *field : group.fields) {
 		int fd = open(*field, group, told_.user_only != 0);
-		// Where one must leave out the kernel, all must: their ratios would be of nothing. An event that isn't there is told
-		// by the second attempt alone, the permission is looked at before.
+		// If one event must exclude the kernel, all must: otherwise their ratios mean nothing. The kernel checks
+		// permission first, so only the second attempt reports an event that doesn't exist.
 		if (fd < 0 && errno == EACCES && told_.user_only == 0) {
 			fd = open(*field, group, true);
 			told_.user_only = fd >= 0;
@@ -168,7 +168,7 @@ model::Counters BlockCounters::take()
 			told_.*group.counted[i]->count =
 				count_of(reading, bytes < 0 ? 0 : static_cast<size_t>(bytes), group.counted.size(), i);
 	}
-	groups_.clear(); // closes them: see above
+	groups_.clear(); // closes the events: see counters.h
 	return told_;
 }
 

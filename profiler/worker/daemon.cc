@@ -17,14 +17,14 @@
 namespace icepath::worker {
 namespace {
 
-// Distributions keep daemons where an ordinary user's PATH doesn't lead.
+// Distributions install daemons in folders that an ordinary user's PATH lacks.
 std::string path_of_daemons()
 {
 	const char *path = std::getenv("PATH");
 	return fmt::format("{}:/usr/local/sbin:/usr/sbin:/sbin", path ? path : "/usr/local/bin:/usr/bin:/bin");
 }
 
-// With the end of its arguments' list, as execvp() wants it.
+// Ends with a null pointer, as execvp() needs it.
 std::vector<char *> words_of(const icepath_daemon &daemon)
 {
 	std::vector<char *> words = {const_cast<char *>(daemon.program)};
@@ -46,7 +46,7 @@ std::string become(const icepath_daemon &daemon, const Fd &output)
 	}
 	if (dup2(output.get(), STDOUT_FILENO) < 0 || dup2(output.get(), STDERR_FILENO) < 0)
 		return fmt::format("{} can't print anywhere: {}", daemon.program, std::strerror(errno));
-	signal(SIGPIPE, SIG_DFL); // exec keeps what is ignored
+	signal(SIGPIPE, SIG_DFL); // ignored signals stay ignored across exec
 	setenv("PATH", path_of_daemons().c_str(), 1);
 	execvp(daemon.program, words_of(daemon).data());
 	const std::string why = fmt::format("{} can't be started: {}", daemon.program, std::strerror(errno));

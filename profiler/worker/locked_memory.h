@@ -4,8 +4,8 @@
 
 namespace icepath::worker {
 
-// What this process has mapped, and what it will map, stays in memory once it is there. Pages that nobody has touched aren't
-// brought in: middleware maps pools of which it uses little. Returns why it can't be; empty: it is so.
+// Locks all present and future mappings of this process. A page is locked once it is touched (MCL_ONFAULT): middleware
+// maps pools of which it uses little. Returns why that failed; empty: it succeeded.
 std::string lock_memory();
 
 } // namespace icepath::worker

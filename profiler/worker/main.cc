@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// icepath-worker --control FD [--control FD]... [--one-thread]: one or several sides of a cell, each steered by icepath over
-// a socket of its own (profiler/worker/protocol.h).
+// icepath-worker --control FD [--control FD]... [--one-thread]: one or several sides of a cell, each controlled by
+// icepath over a socket of its own (profiler/worker/protocol.h).
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -37,7 +37,7 @@ struct Arguments {
 	bool one_thread = false;
 };
 
-// Without controls where they aren't what icepath starts a worker with.
+// Returns no controls if the arguments are invalid.
 Arguments parse(int argc, char **argv)
 {
 	Arguments given;
@@ -60,7 +60,7 @@ Arguments parse(int argc, char **argv)
 	return given;
 }
 
-// Of one process; several sides need as many as several processes would have.
+// Several sides in one process need as many descriptors as several processes would.
 void allow_descriptors()
 {
 	rlimit limit{};
@@ -70,7 +70,7 @@ void allow_descriptors()
 	}
 }
 
-// A process is followed by icepath before it is asked for anything, and with it the threads that it begins from then on.
+// Threads are started only after a request: by then the helper follows this process, and so its later threads.
 void await_request(const std::vector<int> &controls)
 {
 	std::vector<pollfd> sockets;
@@ -98,7 +98,7 @@ void serve(const Arguments &given)
 		other.join();
 }
 
-// What no thread catches ends them all: icepath hears of it by the process's end.
+// An exception that no thread catches ends the process, which icepath notices.
 [[noreturn]] void end_by_exception()
 {
 	try {
@@ -124,9 +124,9 @@ int main(int argc, char **argv)
 		return static_cast<int>(ExitCode::Usage);
 	}
 	for (const int control : given.controls)
-		fcntl(control, F_SETFD, FD_CLOEXEC); // middleware may start processes, which mustn't keep the socket open
-	signal(SIGPIPE, SIG_IGN); // a peer's death is an error of the call, see pipe(7)
-	// The parent may die before the request takes hold; one that died before it was looked at has closed the socket.
+		fcntl(control, F_SETFD, FD_CLOEXEC); // a process that middleware starts mustn't keep the socket open
+	signal(SIGPIPE, SIG_IGN); // a peer's death is an error of the call: pipe(7)
+	// The parent may die before prctl() takes effect. If it died before getppid(), its socket is closed.
 	const pid_t parent = getppid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)

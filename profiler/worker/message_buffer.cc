@@ -18,7 +18,7 @@ MessageBuffer::MessageBuffer(uint64_t bytes)
 	if (data_ == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("no memory for a message of {} bytes: {}", bytes, std::strerror(errno)));
-	mlock(data_, bytes_); // may exceed RLIMIT_MEMLOCK: then it is only present, not locked
+	mlock(data_, bytes_); // may exceed RLIMIT_MEMLOCK: then it is present, but not locked
 }
 
 MessageBuffer::~MessageBuffer() { munmap(data_, bytes_); }

@@ -4,7 +4,7 @@
 
 namespace icepath::worker {
 
-// Memory of a message, page aligned, present and locked where the limits allow.
+// Page-aligned memory for a message, present, and locked if the limits allow.
 class MessageBuffer {
 public:
 	explicit MessageBuffer(uint64_t bytes); // throws Failure(MachineCannot)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends in one thread: what a message costs without being handed over from one thread to another. Nobody takes a message
-// while it is sent, so that one which doesn't fit into the transport's queue is never sent: only the block's deadline ends it.
+// Both ends in one thread: the cost of a message without a handover between threads. Nothing receives while a message
+// is sent, so sending one that doesn't fit into the transport's queue ends only by the block's deadline.
 #include <fmt/format.h>
 
 #include "profiler/worker/block_loop.h"
@@ -9,11 +9,11 @@
 namespace icepath::worker {
 namespace {
 
-// One end of the channel, and what became of the block there.
+// One end of the channel, and the block's outcome there.
 struct End {
 	Cell &cell;
 	Outcome &outcome;
-	uint32_t direction; // of what it sends
+	uint32_t direction; // of the messages that it sends
 	void *to = nullptr;
 	const void *from = nullptr;
 	icepath_send out{};
@@ -32,7 +32,7 @@ public:
 	void pass();
 
 private:
-	// False where the block is over by it.
+	// They return false when the block has failed.
 	bool prepare(End &end, uint64_t seq)
 	{
 		if (!good(end, borrow(end.cell, end.channel(), end.to), "borrowing a slot for", seq))

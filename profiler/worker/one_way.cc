@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open loop: the sender keeps to its schedule whatever the receiver does, so that waiting for a slow receiver is seen
-// as latency and not hidden (coordinated omission, Gil Tene).
+// Open loop: the sender keeps to its schedule whatever the receiver does, so that waiting for a slow receiver shows as
+// latency instead of being hidden (coordinated omission, Gil Tene).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace icepath::worker {
 namespace {
 
-// Nothing has moved for so long: what isn't there is lost.
+// After no progress for this time, missing messages count as lost.
 constexpr uint64_t kQuietNs = 50'000'000;
 constexpr uint64_t kLookEveryNs = 1'000'000;
 
@@ -21,14 +21,14 @@ timespec to_timespec(uint64_t ns)
 	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
-// What one receiver gets of the message.
+// The copy of a message for one receiver.
 struct Outgoing {
 	ChannelEnd &end;
 	void *place;
 	icepath_send message;
 };
 
-// What has come from one sender.
+// What has arrived from one sender.
 struct Incoming {
 	ChannelEnd &end;
 	const SenderState &sender;
@@ -38,8 +38,9 @@ struct Incoming {
 	bool ended = false;
 };
 
-// Whose a message is; null: nobody's who is still to send. What is damaged may name anybody, and counts for anybody; so does
-// one of a sender that has ended, unless it may have come twice: then a damaged one has taken its place.
+// The sender of a message; null: none that is still sending. A damaged message may name any sender, so if the named one
+// has ended, it counts for any open one. So does an intact message over a lossless target: a damaged one has been
+// counted in its place. Over a lossy target an intact one may be a duplicate, and is dropped.
 Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checked, bool lossy)
 {
 	if (checked.sender < incoming.size() && !incoming[checked.sender].ended)
@@ -49,8 +50,7 @@ Incoming *owner(std::vector<Incoming> &incoming, const Payloads::Checked &checke
 	return (is_good && lossy) || open == incoming.end() ? nullptr : &*open;
 }
 
-// When message 0 is due. In a fan-in the senders take turns: each one's schedule begins a part of the period after the one's
-// before.
+// When message 0 is due. In a fan-in the senders take turns: their schedules are spread evenly over the period.
 uint64_t start_of_schedule(Cell &cell, const BlockRequest &block, double period_ns)
 {
 	if (!cell.is_fan_in())
@@ -59,7 +59,7 @@ uint64_t start_of_schedule(Cell &cell, const BlockRequest &block, double period_
 	return cell.memory.head().start_ns.load(std::memory_order_relaxed) + static_cast<uint64_t>(phase_ns);
 }
 
-// A closing message has no stamp: among another sender's messages nothing would tell whose it is.
+// A closing message among other senders' messages couldn't be attributed: a fan-in closes once all are done.
 bool all_are_done(Cell &cell, const BlockRequest &block)
 {
 	const auto &senders = cell.memory.head().senders;
@@ -68,7 +68,7 @@ bool all_are_done(Cell &cell, const BlockRequest &block)
 	});
 }
 
-// Ends a receiver that waits for what was lost on its way to it.
+// Ends a receiver that waits for lost messages.
 void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
 {
 	const ReceiverState &receiver = cell.receiver(end);
@@ -76,7 +76,7 @@ void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
 	while (receiver.finished.load(std::memory_order_acquire) != block.block + 1) {
 		const uint64_t now_ns = icepath_now_ns();
 		if (now_ns >= cancelled_at_ns(block))
-			return; // the receiver's own watchdog ends it
+			return; // the receiver's own watchdog ends the receiver
 		if (const uint64_t count = receiver.received.load(std::memory_order_relaxed); count != received) {
 			received = count;
 			moved_ns = now_ns;
@@ -125,7 +125,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 		const uint64_t intended_ns = due_ns(seq);
 		if (paced)
 			wait_until(intended_ns);
-		// The receiver sleeps until the next one, so the last must be known before it is sent.
+		// The receiver sleeps until the next message, so it must know which is the last before that one is sent.
 		const bool last = ending.is_last(seq, icepath_now_ns() + due_ns(seq + 1) - intended_ns);
 		if (last)
 			cell.sender(cell.only()).last_seq.store(seq, std::memory_order_release);
@@ -166,7 +166,7 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 			end_by(outcome, status, *first.end.endpoint, fmt::format("waiting for message {}", outcome.recvs));
 			return outcome;
 		}
-		// Messages too short to say that they are the closing one come from one sender only.
+		// `closing` matters only to messages too short for a whole seq, which a fan-in doesn't have.
 		const bool closing = first.sender.closing.load(std::memory_order_acquire) == block.block + 1;
 		const Payloads::Checked checked = cell.payloads.verify(place, in.bytes, first.expected, 0, closing);
 		if (status = give_back(cell, place); status != ICEPATH_OK) {
@@ -174,7 +174,7 @@ Outcome receive_one_way(Cell &cell, const BlockRequest &block)
 			return outcome;
 		}
 		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
-			continue; // came after its block was given up
+			continue; // arrived after its block was given up
 		Incoming *const found = owner(incoming, checked, cell.lossy);
 		if (!found)
 			continue;

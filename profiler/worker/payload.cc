@@ -10,7 +10,7 @@
 namespace icepath::worker {
 namespace {
 
-// Prime, so that blocks and messages that differ by a power of two begin at different places.
+// Prime, so that blocks and messages whose numbers differ by a power of two have different offsets.
 constexpr uint64_t kBeginnings = 251;
 
 constexpr unsigned kSenderShift = 64 - kSenderBits;
@@ -51,7 +51,7 @@ void Payloads::prepare(void *message, uint64_t seq, uint32_t direction) const
 Payloads::Checked Payloads::verify(const void *message, uint64_t received_bytes, uint64_t expected, uint32_t direction,
 								   bool closing) const
 {
-	// What a short message doesn't carry is taken as it should be.
+	// Fields that a short message lacks count as correct.
 	static_assert(std::endian::native == std::endian::little, "a cut PayloadHead keeps its low bytes");
 	PayloadHead head{0, block_};
 	const uint64_t head_bytes = std::min<uint64_t>(bytes_, sizeof(head));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed loop: the initiator sends message k, the responder answers with its own, and only then comes k + 1.
+// Closed loop: the initiator sends message k + 1 only after all answers to message k.
 #include <fmt/format.h>
 
 #include "profiler/worker/block_loop.h"
@@ -8,7 +8,7 @@
 namespace icepath::worker {
 namespace {
 
-// As `block` is for the messages that come back.
+// The same block for the answers: its warm-up counts them.
 BlockRequest of_answers(const BlockRequest &block)
 {
 	BlockRequest answers = block;

@@ -23,7 +23,7 @@ std::string sentence_of(const icepath_plugin &plugin, const icepath_endpoint *en
 
 Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1))
 {
-	// Without a folder dlopen would search the system's libraries.
+	// Without a slash in the path, dlopen() would search the system's library folders.
 	if (path.find('/') == std::string::npos)
 		refuse(fmt::format("the plug-in \"{}\" was given without its folder", path));
 	void *object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Loads the one plug-in of a worker, and owns the one endpoint that it opens.
+// Loads a worker's plug-in, and owns an endpoint that the worker opens.
 #include <string>
 
 #include "icepath/plugin.h"
 
 namespace icepath::worker {
 
-// A loaded plug-in; never unloaded, because middleware leaves threads and exit handlers behind that live in it.
+// A loaded plug-in. It is never unloaded, because middleware leaves threads and exit handlers whose code is in it.
 class Plugin {
 public:
-	// Throws Failure(MachineCannot) where the file is no plug-in, or one of another interface.
+	// Throws Failure(MachineCannot) if the file is no plug-in, or has another interface version.
 	explicit Plugin(const std::string &path);
 
-	// Null after the last. Throws Failure(MachineCannot) where the target was built with another struct.
+	// Null after the last. Throws Failure(MachineCannot) if the target is invalid or was built with another struct.
 	const icepath_target *target(uint32_t n) const;
 	const icepath_plugin &calls() const { return *plugin_; }
 	const std::string &file() const { return file_; }
@@ -23,10 +23,10 @@ private:
 	const icepath_plugin *plugin_ = nullptr;
 };
 
-// Closed by its destructor. Everything but cancel() belongs to one thread.
+// The destructor closes it. One thread, except cancel().
 class Endpoint {
 public:
-	// Throws Failure with the plug-in's sentence.
+	// Throws Failure with the plug-in's message.
 	Endpoint(const Plugin &plugin, const icepath_open &how, icepath_address &address);
 	~Endpoint() { calls_.close(endpoint_); }
 	Endpoint(const Endpoint &) = delete;
@@ -35,7 +35,7 @@ public:
 	void connect(const icepath_address &peer); // throws Failure
 	int send(icepath_send &message) { return calls_.send(endpoint_, &message); }
 	int recv(icepath_recv &message) { return calls_.recv(endpoint_, &message); }
-	// Where the target has ICEPATH_CAN_LOAN.
+	// Only if the target has ICEPATH_CAN_LOAN.
 	int loan(uint64_t bytes, void *&slot) { return calls_.loan(endpoint_, bytes, &slot); }
 	int send_loaned(void *slot, icepath_send &message) { return calls_.send_loaned(endpoint_, slot, &message); }
 	int take(const void *&slot, icepath_recv &message) { return calls_.take(endpoint_, &slot, &message); }

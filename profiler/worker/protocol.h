@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Between icepath and an icepath-worker: messages over a SOCK_SEQPACKET socket pair, and the memory of a cell.
+// Between icepath and an icepath-worker: messages over a SOCK_SEQPACKET socket pair, and a cell's shared memory.
 //
-// The worker is started as `icepath-worker --control FD [--control FD]… [--one-thread]`, with a socket for each side that it
-// is: its first side is its main thread, every further one a thread of its own. With --one-thread its main thread is both of
-// two sides. Each request has exactly one reply, in order; of --one-thread a block begins when both sides were asked for it.
-// File descriptors travel as SCM_RIGHTS beside the message that tells their number. A side ends when its socket closes, the
-// worker with its last side.
-// icepath trusts nothing in a reply: sizes are checked, strings are cut at their array's end.
+// icepath starts `icepath-worker --control FD [--control FD]… [--one-thread]`, with a socket for each side. The main
+// thread runs the first side, a thread of its own each further one; with --one-thread the main thread runs both of two
+// sides. Each request has one reply, in order; with --one-thread a block begins once both sides were asked for it. File
+// descriptors travel as SCM_RIGHTS with the message that states their number. A side ends when its socket closes, the
+// worker with its last side. icepath trusts no reply: it checks sizes, and cuts strings at their array's end.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -21,34 +20,33 @@
 namespace icepath::worker {
 
 enum class RequestKind : uint32_t {
-	Describe, // load `plugin`, reply with target number `index` (status Done with an empty name: no more)
-	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of how far the capture's slots are filled]. Asked once
-	// for each channel of the worker's, those that carry messages first; a sender to several receivers has all, each of
-	// these one. A fan-in's receiver has one endpoint for all channels, opened as that of the first.
+	Describe, // load `plugin`, reply with target number `index` (Done with an empty name: no more)
+	// Load `plugin`, open an endpoint of `target`; fds: the cell's memory [, the map of how full the capture's slots
+	// are]. Sent once for each of the worker's channels, those that carry messages first. A sender to several receivers
+	// has all channels, each receiver has one. A fan-in's receiver opens one endpoint, for the first channel.
 	Open,
-	// Endpoint number `index` of this worker to the peer's address; fds: the peer's. Asked once for each peer.
+	// Connect endpoint number `index` of this worker to the peer's address; fds: the peer's. Sent once for each peer.
 	Connect,
-	// Lock the memory of the worker's process, with all its threads'; the reply's message says why it isn't locked, empty: it is.
+	// Lock the memory of the worker's process. The reply's message says why that failed; empty: it succeeded.
 	LockMemory,
-	RunBlock, // run one block; the reply comes when it has ended
+	RunBlock, // run one block; the worker replies at its end
 	Close, // close the endpoint and exit
-	DescribeDaemon, // load `plugin`, reply with identity_of() its daemon; empty: it has none
-	// Reply with what the daemon prints once it is ready, and become it; fds: what it prints goes there.
+	DescribeDaemon, // load `plugin`, reply with its daemon's identity_of(); empty: it has none
+	// Reply with the text that the daemon prints once it is ready, and become the daemon; fds: its stdout and stderr.
 	BecomeDaemon,
 };
 
 struct OpenRequest {
 	char target[32];
 	char name[64]; // unique for this channel
-	char thread[16]; // what the measuring thread is called: model::side_name
-	uint32_t channel,
-		channels; // which of the cell's channels, and how many of them carry messages: those beyond stay idle
+	char thread[16]; // name of the measuring thread: model::side_name
+	uint32_t channel, channels; // number of the channel; how many carry messages: those from `channels` on stay idle
 	uint32_t side; // of the channel: 0 or 1
-	uint32_t peers; // icepath_open: above 1 the channels are as many, each with a sender of its own
+	uint32_t peers; // see icepath_open; above 1: as many channels, each with a sender of its own
 	uint32_t sends, receives;
 	uint32_t wait; // icepath_wait
-	uint32_t
-		may_lose; // 1: messages may be lost without an error: by the target, or by the quality of service asked for
+	// 1: the target, or the quality of service asked for, may lose messages without an error.
+	uint32_t may_lose;
 	uint64_t payload_bytes;
 	uint32_t max_messages; // room in the cell's memory, per direction and block
 	uint32_t depth;
@@ -56,30 +54,31 @@ struct OpenRequest {
 	model::Levels levels;
 };
 
-// A block that isn't ready in time, or whose messages turn out slower than expected, is late by so much at most.
+// How far past its deadline a block may run, if its sides were ready late or its messages are slow.
 inline constexpr uint64_t kPatienceNs = 500'000'000;
 
-// Every message of a side 0 carries seq 0 .. warm_up + count - 1; side 1's as many for each, see model::is_answered.
+// Side 0's messages carry seq 0 .. warm_up + count - 1. Side 1 answers each with levels.responses messages if the
+// pattern is answered (model::is_answered).
 struct BlockRequest {
-	uint32_t one_way; // 0: pingpong
+	uint32_t one_way; // 0: messages are answered
 	uint32_t warm_up; // messages before the counted ones
-	uint32_t count; // counted messages at most
-	uint32_t slots; // end the block when one of these many slots is three quarters full; 0: unprobed, nothing to watch
-	uint32_t slot_records; // that a slot holds
-	uint32_t at_least; // counted messages that the deadline lets through, as long as they come within kPatienceNs of it
-	uint64_t block; // number of the block, in every payload
-	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending here, and 1 s later every call is cancelled
-	double rate_hz; // one_way: messages per second of each sender; 0: as fast as they go
-	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: as soon as all are ready
+	uint32_t count; // counted messages, at most
+	uint32_t slots; // how many slots to watch: the block ends when one is three quarters full; 0: unprobed
+	uint32_t slot_records; // capacity of a slot
+	uint32_t at_least; // so many counted messages are sent even after the deadline, within kPatienceNs of it
+	uint64_t block; // the block's number, in every payload
+	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending then, and 1 s later every call is cancelled
+	double rate_hz; // one_way: messages per second of each sender; 0: as fast as possible
+	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: once all are ready
 	model::Levels levels; // demand, responses: above 0
-	uint32_t count_process; // 1: the usage is that of the whole process, all of whose threads are this side's
-	uint32_t count_hardware; // 1: with hardware counters, which make context switches longer: see counters.h
+	uint32_t count_process; // 1: report the usage of the whole process, all of whose threads belong to this side
+	uint32_t count_hardware; // 1: with hardware counters, which lengthen context switches: see counters.h
 };
 
 struct Request {
 	RequestKind kind;
 	uint32_t index; // Describe, Connect
-	char plugin[256]; // path of the shared object; Describe and Open
+	char plugin[256]; // path of the shared object; Describe, Open, DescribeDaemon, BecomeDaemon
 	OpenRequest open;
 	BlockRequest block;
 	icepath_address address; // Connect; its fds come as SCM_RIGHTS
@@ -89,7 +88,7 @@ enum class ReplyStatus : uint32_t {
 	Done,
 	Failed, // `message` says why
 	PeerDied, // ICEPATH_CLOSED in a block
-	Cancelled, // the deadline's watchdog had to end it
+	Cancelled, // the watchdog ended it after the deadline
 };
 
 struct TargetReply { // icepath_target without pointers
@@ -102,7 +101,7 @@ struct TargetReply { // icepath_target without pointers
 
 struct BlockReply {
 	uint32_t end; // model::BlockEnd
-	// Stamps written for each channel, warm-up included. Of a fan-in's receiver: for all channels, ReceiverState has each.
+	// Stamps written for each channel, warm-up included; by a fan-in's receiver: for all (ReceiverState has each).
 	uint32_t sends, recvs;
 	model::Usage usage;
 	model::Counters counters;
@@ -111,50 +110,50 @@ struct BlockReply {
 
 struct Reply {
 	ReplyStatus status;
-	char message[384]; // where status isn't Done; DescribeDaemon, BecomeDaemon, LockMemory
+	char message[384]; // if status isn't Done; DescribeDaemon, BecomeDaemon, LockMemory
 	TargetReply target; // Describe
-	uint32_t tid; // Open: of the thread that measures
-	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more: those that the probes watch
-	uint32_t sockets; // Connect as well: those that came to be only then
+	uint32_t tid; // Open: of the measuring thread
+	icepath_address address; // Open; its fds come as SCM_RIGHTS, then `sockets` more, which the probes watch
+	uint32_t sockets; // Open, Connect: newly made ones
 	icepath_qos granted; // Connect
 	BlockReply block;
 };
 
-// What the receiver of a channel tells the sender.
+// Written by a channel's receiver, read by its sender, and by icepath after a fan-in's block.
 struct alignas(64) ReceiverState {
-	// The block's number + 1 when it is about to ask, so that nobody sends before.
+	// The block's number + 1 once the receiver is about to ask: no sender sends before.
 	std::atomic<uint64_t> ready;
-	// One-way: it counts the stamps it has written. Over a lossy target, where the last message may be lost, it puts the
-	// block's number + 1 in `finished`.
+	// One-way: the number of stamps that the receiver has written, and the block's number + 1 once it has ended the
+	// block. A sender over a lossy target, where the last message may be lost, reads both.
 	std::atomic<uint64_t> received, finished;
 };
 
-// What a sender tells.
+// Written by a sender, read by its receivers.
 struct alignas(64) SenderState {
-	// It ends a block by telling the seq that will be its last, before it sends it; UINT64_MAX while unknown.
+	// The seq of the block's last message, stored before that one is sent; UINT64_MAX: unknown yet.
 	std::atomic<uint64_t> last_seq;
-	// Where `received` and `finished` don't move any more, it puts the block's number + 1 here and sends that receiver one
-	// message with PayloadHead.seq UINT64_MAX, which gets no stamp.
+	// When `received` and `finished` stop changing, the sender stores the block's number + 1 here, and sends that
+	// receiver one message with PayloadHead.seq UINT64_MAX, which gets no stamp.
 	std::atomic<uint64_t> closing;
-	// Fan-in: the block's number + 1 when it is about to begin, and when its last message is sent.
+	// The block's number + 1 once the sender is about to begin (fan-in only), and once its last message is sent.
 	std::atomic<uint64_t> arrived, done;
 };
 
-// Head of the memory that the workers of a cell and icepath map. The stamps follow: for each channel, `capacity` SendStamps
+// Head of the memory that icepath and a cell's workers map. The stamps follow: for each channel, `capacity` SendStamps
 // and `capacity` RecvStamps of its side 0, then as many of its side 1.
 struct CellMemory {
-	uint32_t capacity; // messages per flow; written once by icepath
+	uint32_t capacity; // stamps of each kind per end of a channel; written once by icepath
 	uint32_t reserved0[15];
-	// icepath puts the block's number + 1 here when the user wants to stop: each sender's next message is the last.
+	// icepath stores the block's number + 1 here to end the block early: each sender's next message is the last.
 	alignas(64) std::atomic<uint64_t> stop;
-	// Fan-in: what the schedules of all senders begin with. The receiver writes it before it is ready.
+	// Fan-in: the begin of all senders' schedules. The receiver writes it before `ready`.
 	std::atomic<uint64_t> start_ns;
-	std::array<SenderState, rundir::kMaxSides - 1> senders; // one; in a fan-in by channel
+	std::array<SenderState, rundir::kMaxSides - 1> senders; // one for all; in a fan-in by channel
 	std::array<ReceiverState, rundir::kMaxSides - 1> receivers; // by channel
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// Where in a cell's memory one end of a channel has its stamps: `capacity` SendStamps, then `capacity` RecvStamps.
+// Offset in a cell's memory of the stamps of one end of a channel: `capacity` SendStamps, then `capacity` RecvStamps.
 inline constexpr uint64_t stamps_offset(uint32_t capacity, uint32_t channel, uint32_t side)
 {
 	return sizeof(CellMemory) +
@@ -165,17 +164,16 @@ inline constexpr uint64_t cell_memory_bytes(uint32_t capacity, uint32_t channels
 	return stamps_offset(capacity, channels, 0);
 }
 
-// The first bytes of every payload, as many of them as fit; the rest is a pattern that depends on seq.
+// The first bytes of every payload, as far as they fit. A pattern follows that depends on block, direction and seq.
 struct PayloadHead {
 	uint64_t seq;
-	uint64_t block; // its number, and in the upper bits the sender's: see below
+	uint64_t block; // the block's number; the upper kSenderBits have the sender's
 };
-inline constexpr unsigned kSenderBits = 8; // of PayloadHead::block
+inline constexpr unsigned kSenderBits = 8; // of PayloadHead::block, at the top
 static_assert(rundir::kMaxSides - 2 < 1u << kSenderBits);
 
-// The worker's marker system call at both ends of a block's message loop: faccessat2(-1, "", kMarkerMode, flags), which
-// fails at once and is unlike any other call. A witness script finds the block by it; `flags` is 0 at the begin, 1 at
-// the end.
+// The marker at both ends of a block's message loop, by which a witness script finds it: faccessat2(-1, "",
+// kMarkerMode, flags), which fails at once and is unlike any other call. `flags`: 0 at the begin, 1 at the end.
 inline constexpr int kMarkerMode = -19751;
 
 } // namespace icepath::worker

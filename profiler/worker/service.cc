@@ -21,7 +21,7 @@
 namespace icepath::worker {
 namespace {
 
-// With the four descriptors of an address they fit one message.
+// Fits into one message with the four descriptors of an address.
 constexpr size_t kMaxSockets = channel::kMaxFds - 4;
 
 void refuse(Reply &reply, const Failure &failure)
@@ -41,8 +41,8 @@ void report(Reply &reply, const Outcome &outcome)
 
 void mark(int flags) { syscall(SYS_faccessat2, -1, "", kMarkerMode, flags); }
 
-// Until the other side says that it has come to this block. Yields, because the sides may have been pinned to one CPU; then
-// sleeps, because the other may be long in coming.
+// Waits until the other side reports that it has reached this block. First yields, because the sides may be pinned to
+// one CPU, then sleeps, because the wait may be long.
 bool await(const std::atomic<uint64_t> &reached, const BlockRequest &block)
 {
 	constexpr uint64_t kYieldNs = 2'000'000;
@@ -72,13 +72,13 @@ void Service::run()
 void Service::run_in_one_thread(Service &near, Service &far)
 {
 	const std::array<Service *, 2> sides = {&near, &far};
-	std::array<std::optional<BlockRequest>, 2> asked; // a side that waits for the other
+	std::array<std::optional<BlockRequest>, 2> asked; // a side's block that waits for the other side's
 	for (;;) {
 		std::array<pollfd, 2> sockets{};
-		for (size_t i = 0; i < sides.size(); i++) // an end by itself shows without being looked for (POLLHUP)
+		for (size_t i = 0; i < sides.size(); i++) // POLLHUP arrives without being asked for
 			sockets[i] = {sides[i]->control_, static_cast<short>(asked[i] ? 0 : POLLIN), 0};
 		if (poll(sockets.data(), sockets.size(), -1) < 0)
-			continue; // a signal
+			continue; // interrupted by a signal
 		for (size_t i = 0; i < sides.size(); i++) {
 			if (sockets[i].revents == 0)
 				continue;
@@ -167,7 +167,7 @@ bool Service::become_daemon(const Request &request, const std::vector<Fd> &recei
 	put(answer.message, daemon ? daemon->ready : "");
 	if (!reply(answer) || !daemon)
 		return false;
-	// Who waits for it reads its output: there is nobody to reply to any more.
+	// icepath waits for the daemon's output and reads no further reply, so an error goes there.
 	const std::string why_not = become(*daemon, received[0]);
 	dprintf(received[0].get(), "%s\n", why_not.c_str());
 	_exit(static_cast<int>(ExitCode::MachineCannot));
@@ -232,7 +232,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	reply.sockets = append_new_sockets(*endpoints_.back(), fds);
 }
 
-// With the cell's other workers and with icepath; and what else is needed once.
+// Maps the memory shared with icepath and the cell's other workers, and sets up what the side needs once.
 void Service::share_memory(const OpenRequest &wish, std::vector<Fd> &received)
 {
 	memory_ = std::make_unique<CellMap>(received[0], wish.max_messages, wish.channels);
@@ -256,7 +256,7 @@ void Service::connect(const Request &request, std::vector<Fd> &received, Reply &
 		peer.bytes_used > std::size(peer.bytes))
 		throw Failure(ExitCode::Internal, "the peer's address came without its file descriptors");
 	for (uint32_t i = 0; i < peer.fds_used; i++)
-		peer.fds[i] = received[i].release(); // the plug-in's from here on
+		peer.fds[i] = received[i].release(); // the plug-in owns it from here on
 	Endpoint &endpoint = *endpoints_[connected_];
 	endpoint.connect(peer);
 	const uint32_t peers = connected_ == 0 && opened_.side == 1 ? opened_.peers : 1;
@@ -270,7 +270,7 @@ void Service::connect(const Request &request, std::vector<Fd> &received, Reply &
 
 uint32_t Service::append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds)
 {
-	std::array<int, 2 * rundir::kMaxSides> sockets{}; // of a fan-in one for each sender, told as it is connected
+	std::array<int, 2 * rundir::kMaxSides> sockets{}; // a fan-in may have one for each sender
 	const uint32_t count = endpoint.sockets(sockets.data(), static_cast<uint32_t>(sockets.size()));
 	uint32_t added = 0;
 	for (uint32_t i = 0; i < count && added < kMaxSockets; i++) {
@@ -313,13 +313,13 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	slots_->begin_block(block.slots, block.slot_records);
 	Cell mine = cell();
 	payloads_->begin_block(block.block, mine.is_fan_in() && opened_.side == 0 ? mine.only().channel : 0, mine.peers);
-	counters_->prepare(block.count_hardware != 0); // it takes its time, which the other side needn't spend on waiting
+	counters_->prepare(block.count_hardware != 0); // before the sides meet: opening counters takes time
 	if (mine.is_fan_in() && opened_.side == 0)
 		mine.sender(mine.only()).arrived.store(block.block + 1, std::memory_order_release);
 	for (const ChannelEnd &end : ends_)
 		if ((opened_.side == 0 && !await(mine.receiver(end).ready, block)) ||
 			(opened_.side == 1 && mine.is_fan_in() && !await(mine.sender(end).arrived, block))) {
-			reply.status = ReplyStatus::Cancelled; // the other side knows why
+			reply.status = ReplyStatus::Cancelled; // the other side's reply has the reason
 			put(reply.message, "the other side did not become ready for the block");
 			return;
 		}
@@ -359,7 +359,7 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 																		  far_outcome);
 		});
 		watchdog_->disarm();
-		// What the thread used can't be told apart: all of it is in the first side's account.
+		// The thread's usage can't be divided between the sides: side 0's reply has all of it.
 		far_answer.block.marker_begin_ns = near_answer.block.marker_begin_ns;
 		far_answer.block.marker_end_ns = near_answer.block.marker_end_ns;
 		report(near_answer, near_outcome);
@@ -367,7 +367,7 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 	} catch (const Failure &failure) {
 		refuse(near_answer, failure);
 	}
-	far.reply(far_answer); // the order doesn't matter: who is gone is found out by the next request
+	far.reply(far_answer); // a failed reply is ignored: the next receive() finds a closed socket
 	reply(near_answer);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Answers icepath's requests, one at a time: the worker's whole life.
+// Serves icepath's requests, one at a time, for the worker's lifetime.
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,60 +15,60 @@
 
 namespace icepath::worker {
 
-// One side of a cell. All of it belongs to the thread that measures.
+// One side of a cell. All of it belongs to the measuring thread.
 class Service {
 public:
-	// The control socket stays the caller's.
+	// The caller keeps ownership of the control socket.
 	explicit Service(int control) : control_(control) {}
 
-	// Until the socket closes or Close is asked. Its thread becomes the measuring thread.
+	// Returns when the socket closes or Close is requested. The calling thread is the measuring thread.
 	void run();
 
-	// The same of both sides of a cell, until either is over: each block is run by this thread alone.
+	// The same for both sides of a cell, until either ends: this thread alone runs each block.
 	static void run_in_one_thread(Service &near, Service &far);
 
 private:
-	// The next request; false where there is none any more.
+	// The next request; false: the socket is closed.
 	bool receive(Request &request, std::vector<Fd> &received) const;
 	bool answer(const Request &request, std::vector<Fd> &received);
 	bool reply(const Reply &reply, const std::vector<int> &fds = {}) const;
 	void run_block_alone(Service &far, const BlockRequest &block);
 	Cell cell();
 	void check(const BlockRequest &block) const;
-	// Between the markers, counted.
+	// Runs `loop` between the markers, with counters.
 	template <class Loop> void measure(const BlockRequest &block, BlockReply &answer, Loop loop);
 	void cancel();
 
-	// Each fills `reply` and, for the caller to send, `fds`. They throw Failure.
+	// Each fills `reply` and the `fds` that the caller sends with it. They throw Failure.
 	void describe(const Request &request, Reply &reply);
 	void open(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void connect(const Request &request, std::vector<Fd> &received, Reply &reply, std::vector<int> &fds);
 	void run_block(const BlockRequest &block, Reply &reply);
 	void describe_daemon(const Request &request, Reply &reply);
-	// Comes back, with false, only where there is none to become.
+	// Returns only if the plug-in has no daemon: false.
 	bool become_daemon(const Request &request, const std::vector<Fd> &received);
 
 	const Plugin &load(const Request &request);
 	void share_memory(const OpenRequest &wish, std::vector<Fd> &received);
-	// Appends the endpoint's sockets that icepath wasn't told of yet; returns how many.
+	// Appends the endpoint's sockets that icepath doesn't have yet; returns how many.
 	uint32_t append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds);
 
 	int control_;
 	std::unique_ptr<Plugin> plugin_;
-	// In the order in which they depend on each other.
+	// The destruction order matters: later members use earlier ones.
 	std::unique_ptr<CellMap> memory_;
 	std::unique_ptr<SlotsWatch> slots_;
 	std::unique_ptr<Payloads> payloads_;
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
-	std::vector<std::unique_ptr<Endpoint>>
-		endpoints_; // those of `ends_`, in a fan-in one for all; then those that stay idle
+	// Those of `ends_`, in a fan-in one for all; then the idle ones.
+	std::vector<std::unique_ptr<Endpoint>> endpoints_;
 	std::vector<ChannelEnd> ends_;
 	std::unique_ptr<Watchdog> watchdog_;
 	std::unique_ptr<BlockCounters> counters_;
 	std::vector<int> sockets_told_;
-	OpenRequest opened_{}; // the last one
-	uint32_t connected_ = 0; // how many, in the order of opening
-	uint32_t peers_met_ = 0; // by the next of them
+	OpenRequest opened_{}; // the last request that opened a channel with messages
+	uint32_t connected_ = 0; // number of connected endpoints, in the order of opening
+	uint32_t peers_met_ = 0; // peers that the next endpoint has connected to
 	bool lossy_ = false, lends_ = false;
 };
 

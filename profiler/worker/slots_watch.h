@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Tells when the capture's slots (ebpf/records.h) are about to overflow, so that a block ends before records are lost.
+// Watches how full the capture's slots are (ebpf/records.h), so that a block ends before records are lost.
 #include <cstddef>
 #include <cstdint>
 
@@ -18,9 +18,9 @@ public:
 	SlotsWatch(const SlotsWatch &) = delete;
 	SlotsWatch &operator=(const SlotsWatch &) = delete;
 
-	// `capacity`: records of a slot. With 0 slots nothing is watched. Throws Failure where the map isn't as large as that.
+	// `capacity`: records of a slot. `slots` 0: nothing is watched. Throws Failure if the map can't be mapped.
 	void begin_block(uint32_t slots, uint32_t capacity);
-	// One of the slots is three quarters full.
+	// Whether one of the slots is three quarters full.
 	bool nearly_full() const;
 
 private:

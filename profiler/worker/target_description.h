@@ -5,7 +5,7 @@
 
 namespace icepath::worker {
 
-// What icepath is told of a target of a plug-in, and of the daemon that it needs. `told` is empty before.
+// Fills `reply`, which must be zeroed, with the description of a target and of the daemon that its plug-in needs.
 void describe_target(const Plugin &plugin, const icepath_target &target, TargetReply &reply);
 
 } // namespace icepath::worker

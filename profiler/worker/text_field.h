@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Texts in the fixed fields of messages between icepath and its workers.
+// Strings in the fixed-size fields of messages between icepath and its workers.
 #include <cstddef>
 #include <cstring>
 #include <string>
 
 namespace icepath::worker {
 
-// As far as its first 0, or all of it.
+// Up to the first 0, or the whole field.
 template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
 
-// Into a field that is zero; what is longer is cut. nullptr: nothing.
+// Copies into a zeroed field, truncating. nullptr: does nothing.
 template <size_t N> void put(char (&field)[N], const char *source)
 {
 	if (source)

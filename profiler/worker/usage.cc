@@ -15,8 +15,8 @@ uint64_t to_ns(const timeval &time)
 
 rusage usage_now(bool of_process)
 {
-	// The kernel's account of a running thread is as old as its last tick, unless somebody asks by this clock
-	// (task_sched_runtime calls update_curr).
+	// The kernel's account of a running thread is as old as its last tick. Reading this clock updates it
+	// (task_sched_runtime() calls update_curr()).
 	timespec unused{};
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &unused);
 	rusage usage{};

@@ -17,7 +17,7 @@ namespace icepath::worker {
 namespace {
 
 constexpr int kInterrupt = SIGUSR2;
-// Again and again, because a signal that comes just before a blocking call is entered interrupts nothing.
+// Repeated, because a signal that arrives just before a blocking call interrupts nothing.
 constexpr uint64_t kRepeatNs = 10'000'000;
 
 timespec to_timespec(uint64_t ns)
@@ -88,7 +88,7 @@ void Watchdog::watch()
 		if (leaving_)
 			return;
 		if (!cancel_)
-			continue; // it was disarmed while this thread woke up
+			continue; // disarmed while this thread woke up
 		cancel_();
 		syscall(SYS_tgkill, getpid(), watched_, kInterrupt);
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Ends a block that hangs. A thread asleep on a timer: arming and disarming don't wake it, so that a block that ends in
-// time never sees it run.
+// Ends a block that hangs. Its thread sleeps on a timer that arming and disarming don't end: it runs in no other block.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -15,16 +14,15 @@ namespace icepath::worker {
 
 class Watchdog {
 public:
-	// Made by the measuring thread, which is the one it will interrupt. Throws Failure(MachineCannot).
+	// Interrupts the thread that constructs it. Throws Failure(MachineCannot).
 	Watchdog();
 	~Watchdog();
 	Watchdog(const Watchdog &) = delete;
 	Watchdog &operator=(const Watchdog &) = delete;
 
-	// From `at_ns` on, and every 10 ms until disarmed, calls `cancel` and interrupts the measuring thread's system
-	// call.
+	// From `at_ns` on, every 10 ms until disarmed, calls `cancel` and interrupts the thread's system call.
 	void arm(uint64_t at_ns, std::function<void()> cancel);
-	// When it returns, `cancel` isn't running and won't be called.
+	// When it returns, `cancel` isn't running and won't be called again.
 	void disarm();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a calibration: it comes back as it was, what isn't one is refused in a sentence, and cells are told by it.
+// The calibration file: read as written, refused with a message if invalid, and the source of cells' shares.
 #include "profiler/calibrate/calibration.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ protected:
 		}
 		return "it was taken";
 	}
-	// Of this process alone: tests run side by side.
+	// Unique to this process: tests run in parallel.
 	std::string path_ = testing::TempDir() + "icepath-calibration-" + std::to_string(getpid()) + ".json";
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The share of a call is found whatever a hit costs, and its bracket holds it where the watched call is slower than the bare
-// one.
+// The share of a call is found whatever the cost of a hit, and within its bracket if watched calls are slower.
 #include "profiler/calibrate/placement.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +11,8 @@ namespace {
 
 constexpr HitCost kCost{11'000, 350};
 
-// Calls of which a hit is meant that comes after `change_ns` of `bare_ns`, with `hits` hits in all; what comes after it takes
-// `slower` times as long. Other hits lie at the call's ends, and kCost is that of all.
+// Calls with `hits` hits, whose hit of interest comes after `change_ns` of `bare_ns`; the time after it is multiplied
+// by `slower`. Other hits lie at the call's ends; kCost is the cost of all.
 WatchedBlock block_of(double bare_ns, double change_ns, double slower = 1, size_t hits = 1, Hit meant = Hit::Last)
 {
 	WatchedBlock block{bare_ns, kCost, {}};
@@ -67,7 +66,7 @@ TEST(Placement, BlocksThatDifferAreToldByTheirMedianAndItsInterval)
 	std::vector<WatchedBlock> blocks;
 	for (int i = 0; i < 20; i++)
 		blocks.push_back(block_of(1000, std::uniform_real_distribution(500.0, 700.0)(random)));
-	blocks.push_back(block_of(1000, 10)); // somebody else was at work
+	blocks.push_back(block_of(1000, 10)); // disturbed by another task
 	const auto share = place(blocks, Hit::Last, 1);
 	ASSERT_TRUE(share);
 	EXPECT_NEAR(share->value, 0.6, 0.05);
@@ -115,7 +114,7 @@ TEST(Placement, TheUsualNumberOfHitsIsThatOfHalfOfTheCallsOrMore)
 	EXPECT_EQ(usual({0, 0, 1}), 0u) << "not hit";
 }
 
-// A hypervisor that took longer for one hit than for those of the anchor.
+// As if the hypervisor took less time for this hit than for the anchor's.
 TEST(Placement, NothingIsOutsideOfTheCall)
 {
 	std::vector<WatchedBlock> blocks(5, block_of(1000, 700));

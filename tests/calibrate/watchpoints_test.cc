@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that are watched are those that change as a message gets into its queue and out of it: each call hits them as often
-// as the kernel writes them, inside of it, and in the right order with what the capture's probes tell of the same messages.
+// The watched words change as a message enters and leaves its queue: each call hits them as often as the kernel writes
+// them, within the call, and in the right order with the capture's records of the same messages.
 #include "profiler/calibrate/watchpoints.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ Calls exchange(const Queue &queue, uint64_t bytes, Watchpoints &watchpoints)
 
 TEST_F(WatchpointsTest, EachCallHitsItsWordInside)
 {
-	// A pipe's lock is taken and let go of.
+	// A pipe's lock is taken and released.
 	const std::map<std::string, size_t> expected = {{"pipe", 2},      {"eventfd", 1},       {"mqueue", 1},
 													{"uds-dgram", 1}, {"uds-seqpacket", 1}, {"uds-stream", 1}};
 	Watchpoints watchpoints;
@@ -84,7 +84,7 @@ TEST_F(WatchpointsTest, EachCallHitsItsWordInside)
 	}
 }
 
-// What a hit costs before it has that of the hits before it, and after it that of those after it.
+// The cost before a hit includes that of earlier hits, and the cost after it that of later hits.
 bool costs_add_up(Watchpoints &watchpoints, size_t hits)
 {
 	HitCost earlier{0, 1e18};
@@ -97,7 +97,7 @@ bool costs_add_up(Watchpoints &watchpoints, size_t hits)
 	return true;
 }
 
-// The costs of the hits are measured one after the other, and a machine may slow down meanwhile: but not each time.
+// The costs of hits are measured one by one. The machine may slow down in between: several attempts are allowed.
 TEST_F(WatchpointsTest, AHitOfAKnownStoreLiesWithinIt)
 {
 	Watchpoints watchpoints;
@@ -110,7 +110,7 @@ TEST_F(WatchpointsTest, AHitOfAKnownStoreLiesWithinIt)
 	}
 }
 
-// One kind of record by a queue's probes, and on which side of the watched word's change it must lie.
+// A type of record from a queue's probes, and whether it must lie before the watched word's change.
 struct Expected {
 	std::string target;
 	std::vector<std::string_view> probes;
@@ -118,7 +118,7 @@ struct Expected {
 	bool before;
 };
 
-// In the queue, by the watched word, and announced, by the tracepoint, or about to be put there, by the function's entry.
+// A function's entry comes before the watched word's change, the tracepoint's announcement after it.
 TEST_F(WatchpointsTest, AgreesInOrderWithTheProbesThatThisKernelHas)
 {
 	const std::vector<Expected> all = {
@@ -148,7 +148,7 @@ TEST_F(WatchpointsTest, AgreesInOrderWithTheProbesThatThisKernelHas)
 		for (const std::string_view name : expected.probes)
 			probes |= capture::bit(capture::number_of(name));
 		if ((capture.available() & probes) != probes)
-			continue; // functions, on a kernel that lets none be probed
+			continue; // this kernel lets no functions be probed
 		capture.attach(probes);
 		watchpoints.watch(queue.watched, queue.ends.front().get());
 		watchpoints.enable(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each option's good and bad values. A bad one is exit code 2 with one sentence that names the option or the value.
+// Valid and invalid values of each option. An invalid one gives exit code 2 and a message that names it.
 #include "profiler/cli/options.h"
 
 #include <fmt/format.h>

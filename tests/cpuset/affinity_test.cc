@@ -74,7 +74,7 @@ TEST(Affinity, ATaskThatHasEndedIsTold)
 
 TEST(Affinity, ConfinesEveryThreadOfTheProcess)
 {
-	// In a child, because it concerns the whole process.
+	// In a child, because it affects the whole process.
 	const pid_t child = fork();
 	if (child == 0) {
 		const uint32_t cpu = an_allowed_cpu();

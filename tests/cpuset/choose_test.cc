@@ -62,7 +62,7 @@ TEST(Choose, ServerTakesIsolatedCpusOfOnePackage)
 	const Choice choice = choose_pair(fake.read());
 	EXPECT_EQ(choice.sender, 2u);
 	EXPECT_EQ(choice.receiver, 3u);
-	EXPECT_EQ(choice.housekeeping, (CpuList{0, 1, 4, 5})); // isolated CPUs are left in peace
+	EXPECT_EQ(choice.housekeeping, (CpuList{0, 1, 4, 5})); // without the isolated CPUs
 	EXPECT_EQ(choice.why, "CPUs 2 and 3: both isolated, two cores under one last-level cache");
 }
 

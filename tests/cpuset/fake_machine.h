@@ -15,11 +15,11 @@ public:
 	FakeMachine(const FakeMachine &) = delete;
 	FakeMachine &operator=(const FakeMachine &) = delete;
 
-	void write(const std::string &path, const std::string &content); // "/sys/…", a newline is added
+	void write(const std::string &path, const std::string &content); // `path`: "/sys/…"; appends a newline
 	void cpu(uint32_t number, uint32_t package, const std::string &siblings, const std::string &llc);
 	void irq(uint32_t number, const std::string &name, const std::string &effective_cpus);
 
-	Machine read() const; // everything online is allowed
+	Machine read() const; // all online CPUs are allowed
 	Machine read(const Permission &permission) const;
 	const std::string &root() const { return root_; }
 

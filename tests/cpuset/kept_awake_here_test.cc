@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's own file. What other processes of this machine ask for is in its answer, so these tests run alone.
+// Uses the kernel's own file, whose value includes the requests of other processes, so these tests run alone.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -35,7 +35,7 @@ protected:
 			GTEST_SKIP() << "this kernel has no cpuidle";
 		ASSERT_NE(read_us(kFile), 0) << "somebody else keeps this machine's CPUs awake";
 	}
-	// A driver is what makes the request have an effect; a virtual machine may have none, and then nothing is asked for.
+	// Without a cpuidle driver, as in some virtual machines, a request has no effect and isn't made.
 	static bool works_here() { return KeptAwake().works(); }
 };
 
@@ -81,7 +81,7 @@ TEST_F(KeptAwakeHere, NeedsRootToBeOpenedAndNotToHold_AndGoesWithAKilledProcess)
 TEST_F(KeptAwakeHere, IsInheritedByNoProgram)
 {
 	const KeptAwake kept;
-	// In the program that the shell becomes: nothing of this process but what it was meant to have.
+	// The executed program must inherit no such descriptor.
 	EXPECT_EQ(std::system("ls -l /proc/self/fd | grep -q cpu_dma_latency"), 256) << "grep found it";
 }
 

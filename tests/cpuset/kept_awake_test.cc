@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether CPUs are kept awake, and what is told of it, on folders that look like other machines.
+// Whether CPUs are kept awake, and the reported step, with folders that look like other machines.
 #include "cpuset/kept_awake.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ protected:
 	FakeMachine machine;
 
 	int32_t asked() const { return read_us(machine.root() + kFile); }
-	// Where the file says what it was last told; the kernel's says what everybody's requests come to.
+	// A plain file returns what was written last; the kernel's returns the aggregate of all requests.
 	void make_file(int32_t us)
 	{
 		machine.write(kFile, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each step of `--isolate` is told, whatever became of it.
+// Each step of `--isolate` is reported, whatever its result.
 #include "cpuset/soft.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ const Step *step_of(const std::vector<Step> &steps, const std::string &name)
 	return step == steps.end() ? nullptr : &*step;
 }
 
-// In a process of its own, which may lose its rights and limits.
+// In a child, which may give up its rights and limits.
 void expect_in_a_child(const std::function<bool()> &holds)
 {
 	const pid_t child = fork();

@@ -43,7 +43,7 @@ TEST(CountersCheck, NamesMissingMigrationsBesideTheHardware)
 	EXPECT_TRUE(has(counters_check({ENOENT, ENOENT, ENOENT}).effect, "; migrations"));
 }
 
-// What it is here isn't known; that none of it stops a run is.
+// The results on this machine are unknown, but none of them may prevent a run.
 TEST(CountersCheck, IsNeverAFailure) { EXPECT_NE(counters_check(try_counters()).verdict, Verdict::Fail); }
 
 } // namespace

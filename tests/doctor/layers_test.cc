@@ -15,7 +15,7 @@ using capture::kProbes;
 using capture::number_of;
 using capture::Tier;
 
-// Each probe works by its first candidate.
+// Each probe works with its first candidate.
 capture::Selection all_work()
 {
 	capture::Selection tried;

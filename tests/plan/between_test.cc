@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells between processes, between threads, and in one thread: which there are, and what is told of those that can't be.
+// Cells between processes, between threads, and in one thread: which are made, and the notices about others.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of several receivers or senders: who gets which CPU, and what can't be.
+// Cells with several receivers or senders: the CPU of each side, and what isn't possible.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cells come of a wish, in which order, and what is refused or left out, always in a sentence that names it.
+// Which cells follow from wishes, in which order, and what is refused or left out, always with a message that names it.
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/plan/plan.h"
@@ -127,7 +127,7 @@ TEST(Plan, WithoutNamesTakesTheUsualTargets)
 	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 2u);
 	wishes.targets = {"all"};
 	EXPECT_EQ(make(wishes, targets, {0, 1}).cells.size(), 3u);
-	// Plug-ins of one's own have other names.
+	// A folder with a user's own plug-ins has none of the usual names.
 	wishes.targets = {};
 	targets.erase(targets.begin());
 	targets.erase(targets.begin() + 1);
@@ -250,7 +250,7 @@ TEST(Plan, LeavesOutAWaitThatATargetDoesNotHave)
 	EXPECT_TRUE(tells(plan, "blocks can't wait by epoll"));
 }
 
-// The floor under the others has one wait, and is there once, whatever the others wait by.
+// The floor has one wait, and appears once, however the others wait.
 TEST(Plan, KeepsTheFloorBesideEveryWait)
 {
 	Wishes wishes = wish();

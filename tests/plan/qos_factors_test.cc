@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quality of service as factors: which cells there are, and what is told of targets that don't have a policy.
+// Quality of service as factors: which cells are made, and the notices about targets that lack a policy.
 #include <gtest/gtest.h>
 
 #include "profiler/failure.h"

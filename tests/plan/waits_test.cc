@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From wishes to cells: a cell never claims what its target doesn't do, and whatever isn't as asked is told, once.
+// From wishes to cells: a cell never claims what its target doesn't do, and each difference has one notice.
 #include "profiler/plan/plan.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Targets and wishes that tests of plans begin with.
+// Targets and wishes for tests of plans.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

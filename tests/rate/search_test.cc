@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search against transports whose true threshold is known: sharp and blurred ones, on quiet and on disturbed machines.
+// The search on simulated transports with known thresholds: sharp and gradual, on quiet and on disturbed machines.
 #include "profiler/rate/search.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Transport {
 		const double curve = width > 0 ? 1 / (1 + std::exp((level - threshold) / width)) : level <= threshold;
 		return (1 - disturbed) * curve;
 	}
-	// Where half of the blocks hold.
+	// The level at which half of the blocks hold.
 	double half() const { return width > 0 ? threshold + width * std::log(1 - 2 * disturbed) : threshold; }
 };
 
@@ -54,7 +54,7 @@ TEST(RateSearch, FindsASharpThresholdWhereverItIs)
 		EXPECT_EQ(level(found.failed_hz), threshold + 1) << "the next level is known to fail";
 		EXPECT_EQ(found.statistics_hz, found.hz);
 		if (threshold > terms.highest - kLevelsPerOctave)
-			continue; // the interval's end may be beyond what may be tried
+			continue; // the interval's end may lie beyond the terms
 		ASSERT_TRUE(found.high_hz) << threshold;
 		EXPECT_LE(found.low_hz.value_or(0), hz_of(threshold + 1));
 		EXPECT_GE(*found.high_hz, hz_of(threshold));
@@ -94,7 +94,7 @@ TEST(RateSearch, AFewBlocksProveNothing)
 	EXPECT_FALSE(search.found().hz) << "three of six are no majority";
 }
 
-// Three lucky blocks at a rate are no proof where the ones below it failed more often.
+// Three lucky blocks at a rate are no proof if blocks at lower rates failed more often.
 TEST(FoundRate, WhatHoldsMustHoldBelowToo)
 {
 	Tallies tallies;
@@ -117,7 +117,7 @@ TEST(RateSearch, StaysWithinItsTermsAndEndsBetweenWhatHeldAndWhatFailed)
 			const double hz = search.next_hz();
 			ASSERT_GE(level_of(hz), terms.lowest);
 			ASSERT_LE(level_of(hz), terms.highest);
-			const bool held = random() % 2; // no threshold at all
+			const bool held = random() % 2; // chance only: there is no threshold
 			search.add(hz, held);
 			++tallies[level_of(hz)].blocks;
 			tallies[level_of(hz)].held += held;
@@ -138,7 +138,7 @@ TEST(RateSearch, StaysWithinItsTermsAndEndsBetweenWhatHeldAndWhatFailed)
 struct Kind {
 	const char *name;
 	double width, disturbed;
-	double tolerated; // levels between the answer and the truth, in 95 % of the searches
+	double tolerated; // largest error, in levels, of 95 % of the searches
 };
 
 class Noisy : public testing::TestWithParam<Kind> {};
@@ -156,7 +156,7 @@ TEST_P(Noisy, AnswerIsNearTheTruthAndTheIntervalHoldsIt)
 			++missing;
 			continue;
 		}
-		// The answer is a level of the grid: the highest at or below the truth, at best.
+		// The best possible answer is the highest level of the grid that isn't above the truth.
 		const double off = level(found.hz) + 0.5 - transport.half();
 		error += off;
 		far += std::abs(off) > tolerated;

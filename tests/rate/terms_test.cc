@@ -25,7 +25,7 @@ TEST(Levels, AreTheSameWayThereAndBack)
 		EXPECT_LE(std::abs(level_of(hz)), 1000) << "what a hostile run says is bounded";
 }
 
-// A receiver that takes one level less than is sent is behind by the limit, for more than 1 % of the messages.
+// A receiver whose capacity is one level below the rate lags by more than the limit, for more than 1 % of the messages.
 TEST(Terms, BlocksAreLongEnoughToSeeOneLevelTooMuch)
 {
 	for (const uint64_t p99_ns : {1'000u, 1'000'000u, 30'000'000u, 100'000'000u}) {

@@ -64,7 +64,7 @@ TEST(Verdict, ALimitMayBeReached)
 	EXPECT_FALSE(example.held());
 }
 
-// Each message is fast; but the sender is behind its schedule by ever more.
+// Each message is fast, but the sender lags more and more behind its schedule.
 TEST(Verdict, CountsFromWhenAMessageWasDue)
 {
 	Example example;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs are kept awake in blocks that are measured so, and in no others. Who holds them is the real thing, with a file of the
-// test's own in the place of the kernel's.
+// CPUs are kept awake only in blocks of cells with held idle states. KeptAwake is real, its file is the test's.
 #include "profiler/run/awake.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +78,7 @@ TEST_F(AwakeTest, WhatFailsInMidRunIsToldOnce)
 	getrlimit(RLIMIT_FSIZE, &before);
 	const rlimit nothing{0, before.rlim_max};
 	signal(SIGXFSZ, SIG_IGN);
-	setrlimit(RLIMIT_FSIZE, &nothing); // a write to a file fails from here on
+	setrlimit(RLIMIT_FSIZE, &nothing); // from here on, writing to a file fails
 	for (int block = 0; block < 3; block++)
 		const Awake awake(&*kept, held, notices);
 	setrlimit(RLIMIT_FSIZE, &before);

@@ -62,7 +62,7 @@ TEST(WarmUp, IsLimitedByNumberAndTime)
 	EXPECT_EQ(warm_up_of(one_way(2000)), kWarmUp);
 	EXPECT_EQ(warm_up_of(one_way(100)), 10u) << "100 ms of them";
 	EXPECT_EQ(warm_up_of(one_way(1)), 1u);
-	model::Cell pingpong; // has a pace only once it was measured
+	model::Cell pingpong; // its pace is unknown until measured
 	EXPECT_EQ(warm_up_of(pingpong), kWarmUp);
 	EXPECT_EQ(warm_up_of(pingpong, 88 * kMs), 1u);
 	EXPECT_EQ(warm_up_of(pingpong, 50'000), kWarmUp);
@@ -166,15 +166,15 @@ TEST(CheckBudget, RefusesMoreCellsThanTheTimeHolds)
 	EXPECT_NE(refusal(4, std::vector<model::Cell>(100, one_way(2000))), "");
 }
 
-// A run on a clock of its own.
+// A run with a simulated clock.
 struct Machine {
 	double budget_s;
 	size_t cells;
-	uint64_t start_ns;           // before the first round
-	uint64_t messages_ns;        // how long a thousand messages take
-	uint64_t block_overhead_ns;  // beside the messages
-	double report_share;         // of the time that was captured
-	double noise;                // blocks take up to so much more or less
+	uint64_t start_ns; // before the first round
+	uint64_t messages_ns; // time of a thousand messages
+	uint64_t block_overhead_ns; // besides the messages
+	double report_share; // of the captured time
+	double noise; // relative deviation of a block's time
 };
 
 std::ostream &operator<<(std::ostream &out, const Machine &machine)
@@ -234,7 +234,7 @@ TEST(Budget, IsUsedAndNotOverrunWhateverTheMachine)
 						const Machine machine{budget_s, cells, 600 * kMs, messages_ns, overhead_ns, share, 0.1};
 						const Result result = simulate(machine);
 						SCOPED_TRACE(testing::PrintToString(machine));
-						// A report that takes longer than expected is only noticed by rehearsing it, for which short runs have no time.
+						// Only a rehearsal reveals a slow report, and short runs have no time for one.
 						EXPECT_LE(result.seconds, budget_s * 1.2);
 						if (budget_s >= 15 && share <= 0.1) {
 							EXPECT_LE(result.seconds, budget_s);
@@ -248,7 +248,7 @@ TEST(Budget, RoundsThatAreExpectedComeTrue)
 {
 	for (const uint64_t messages_ns : {40 * kMs, 90 * kMs, kSecond}) {
 		const Result result = simulate({60, 27, 600 * kMs, messages_ns, kMs, 0.06, 0.05});
-		// The first pair is planned without knowing how long the messages take.
+		// When the first pair is planned, the time per message is unknown.
 		for (size_t pair = 1; pair < result.expected_rounds.size(); pair++)
 			EXPECT_NEAR(result.expected_rounds[pair], result.rounds, 2)
 				<< "before pair " << pair << ", " << messages_ns;
@@ -300,7 +300,7 @@ TEST(Budget, ACellThatIsOverTakesNoTime)
 	EXPECT_GT(rounds(true), 5 * rounds(false));
 }
 
-// A run of pairs whose visits take what they are said to; when each was opened, by pair.
+// A simulated run with one visit: in which pairs it was opened.
 struct Opened {
 	std::vector<uint32_t> at;
 	uint32_t pairs = 0;

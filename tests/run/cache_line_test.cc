@@ -28,7 +28,7 @@ TEST(CacheLine, GoesThereAndBackInLessThanAMicrosecondOrSo)
 	if (cpus.size() < 2)
 		GTEST_SKIP() << "needs two CPUs";
 	std::optional<uint64_t> took_ns;
-	for (int tries = 0; tries < 20 && !took_ns; tries++) // others may have a CPU for longer than it waits
+	for (int tries = 0; tries < 20 && !took_ns; tries++) // another task may hold a CPU for longer than kLongestLineNs
 		took_ns = round_trip_ns(cpus[0], cpus[1]);
 	ASSERT_TRUE(took_ns);
 	EXPECT_GT(*took_ns, 5u) << "no line is that fast";
@@ -61,7 +61,7 @@ TEST(BlockCost, IsWhatThisProcessAndItsHelperUsed)
 {
 	const std::vector<uint32_t> cpus = own_cpus();
 	model::Window window;
-	const BlockCost cost(cpus, getpid()); // counts itself twice
+	const BlockCost cost(cpus, getpid()); // with itself as helper, so it counts itself twice
 	const uint64_t begin_ns = icepath_now_ns();
 	while (icepath_now_ns() < begin_ns + 20'000'000) {
 	}

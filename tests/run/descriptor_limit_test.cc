@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many files must be open at once, against what is allowed. Limits are a process's, so each is tried in a child.
+// The needed descriptors against the limit. A limit applies to the whole process, so each is tried in a child.
 #include "profiler/run/descriptor_limit.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace icepath::run {
 namespace {
 
-// What `told` says in a child with this limit.
+// The result of `told` in a child with this limit.
 std::string with_limit(rlim_t soft, rlim_t hard, const std::function<std::string()> &told)
 {
 	int ends[2];
@@ -71,7 +71,7 @@ TEST(DescriptorLimit, IsTheHardOne)
 	EXPECT_EQ(with_limit(10, 500, [] { return refusal(1); }), "");
 }
 
-// A library that uses select(2) doesn't bear more than 1024; one that has ten can't be loaded.
+// With a limit above 1024, libraries that use select(2) fail; with a limit of ten, a library can't be loaded.
 TEST(DescriptorLimit, OfWorkersIsTheUsersAndAtLeastTheUsualOne)
 {
 	const auto of_workers = [] {

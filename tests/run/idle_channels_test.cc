@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels that carry nothing are there all the same: each holds its descriptors open in both workers.
+// Idle channels are open too: each has its descriptors in both workers.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ size_t descriptors_of(uint32_t tid)
 	return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
 
-// Open in each side's worker.
+// Number of open descriptors in each side's worker.
 std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between between)
 {
 	model::Cell cell;
@@ -30,7 +30,7 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between be
 	cell.graph = model::star(1, std::vector(2, static_cast<uint32_t>(sched_getcpu())), between, false);
 	privilege::Identity user;
 	user.uid = getuid();
-	user.was_root = true; // to pin one's own child takes no root
+	user.was_root = true; // claimed: pinning one's own child needs no root
 	privilege::Helper helper(user);
 	LiveCell live(cell, PIPE_PLUGIN, 0, 20, SlotsView(), helper);
 	const std::array<size_t, 2> open = {descriptors_of(live.tids()[0]), descriptors_of(live.tids()[1])};

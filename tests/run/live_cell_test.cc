@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cell whose worker lies: whatever it says or writes, the cell either keeps to what was asked for, or is over, in a
-// sentence that names the worker.
+// A cell whose worker lies: whatever the worker reports or writes, the cell either keeps to its request, or is over
+// with a message that names the worker.
 #include "profiler/run/together.h"
 
 #include <gtest/gtest.h>
@@ -22,11 +22,11 @@ privilege::Identity self()
 {
 	privilege::Identity user;
 	user.uid = getuid();
-	user.was_root = true; // to pin one's own child takes no root
+	user.was_root = true; // claimed: pinning one's own child needs no root
 	return user;
 }
 
-// Of a thread.
+// The process of a thread; -1: none.
 int process_of(uint32_t tid)
 {
 	std::ifstream status("/proc/" + std::to_string(tid) + "/status");
@@ -64,7 +64,7 @@ protected:
 
 	model::Block block_of(uint32_t side, const std::string &what) { return run(*open(side, what)); }
 
-	// The cell is over, by name, without stamps.
+	// The block failed, the message names the worker, and there are no stamps.
 	void expect_over(uint32_t side, const std::string &what, const std::string &says)
 	{
 		const model::Block block = block_of(side, what);
@@ -125,7 +125,7 @@ TEST_F(LyingCell, IsOverWhereAWorkerCountsWhatCannotBe)
 	}
 }
 
-// They are no reason to lose the block, and hardware that nobody asked for mustn't take it out of the latencies.
+// False counters don't invalidate the block, and unrequested hardware counters mustn't exclude it from latencies.
 TEST_F(LyingCell, HasNoCounterThatCannotBe)
 {
 	const auto live = open(0, "counters that can't be");
@@ -152,7 +152,7 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 	EXPECT_TRUE(is_counted(block));
 }
 
-// Of a lossy target a message may come twice.
+// A lossy target may deliver a message twice.
 TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
 {
 	cell.traits = {model::Trait::Lossy};
@@ -172,7 +172,7 @@ TEST_F(LyingCell, IsOverWhereAReplyIsNone)
 	}
 }
 
-// Who waited in vain is looked at first, and says little.
+// The worker that waited in vain is read first, but its message says little.
 TEST_F(LyingCell, IsOverBecauseOfWhoKnowsWhy)
 {
 	EXPECT_EQ(block_of(2, "one fails, one waits in vain").failure, "sender of liar 64 B oneway block: no room");
@@ -208,7 +208,7 @@ TEST_F(LyingCell, TakesNoMoreSocketsThanAreSent)
 	}
 }
 
-// A sentence that doesn't end, of bytes that are no text, ends at its field.
+// A message without an end, of bytes that are no text, is cut at its field's end.
 TEST_F(LyingCell, SpeaksSentencesThatEnd)
 {
 	expect_not_opened(0, "unspeakable refusal", "\xff");
@@ -232,7 +232,7 @@ TEST_F(LyingCell, HasNoEndThatNobodyKnows)
 	EXPECT_LE(block.end, model::BlockEnd::Interrupted);
 }
 
-// Times and numbers are kept as they were told: the decoder and the statistics refuse and count them, message by message.
+// Stamps are stored as reported: the decoder and the statistics reject and count false ones, message by message.
 TEST_F(LyingCell, KeepsStampsAsTheyWereTold)
 {
 	model::Block block = block_of(1, "inverted times");
@@ -271,7 +271,7 @@ TEST_F(LyingThreads, HaveNoThreadButTheirOwn)
 	}
 }
 
-// Both sides find it out, and the user hears of it once, by the process that it was.
+// Both sides fail, and one message names their process.
 TEST_F(LyingThreads, AreOverTogetherWhereTheirProcessEnds)
 {
 	for (const uint32_t side : {0u, 1u}) {
@@ -287,7 +287,7 @@ TEST_F(LyingThreads, AreOverByNameWhereOneOfThemNeverAnswers)
 	EXPECT_EQ(block_of(1, "silent").failure, "the receiver of liar 64 B oneway block threads doesn't answer");
 }
 
-// A reply too many is taken for the block's: its stamps needn't be there, and that is all.
+// An extra reply counts as the block's: at worst the block has no stamps.
 TEST_F(LyingCell, SurvivesAnAnswerTooMany)
 {
 	const auto live = open(1, "answers twice");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of workers is locked where that was asked for and the machine lets it; else it is told why not.
+// Workers' memory is locked if that is asked for and allowed; otherwise not_locked() says why not.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 namespace icepath::run {
 namespace {
 
-constexpr uint64_t kAllKib = 4096; // stamps and messages take less, libraries more
+constexpr uint64_t kAllKib = 4096; // more than stamps and messages, less than libraries
 
 uint64_t locked_kib(uint32_t pid)
 {
@@ -35,7 +35,7 @@ protected:
 	{
 		privilege::Identity user;
 		user.uid = getuid();
-		user.was_root = true; // to pin one's own child takes no root
+		user.was_root = true; // claimed: pinning one's own child needs no root
 		return user;
 	}
 	LiveCell open(bool locks_memory)

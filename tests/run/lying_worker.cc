@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker that lies. The plug-in that it is asked to load is its part: "lie:SIDE:WHAT" makes side SIDE do WHAT, 2 both; the
-// other side, and every WHAT up to where it tells, plays an honest block without a transport. Any other plug-in is the honest
-// worker's, which takes this program's place.
+// A worker that lies. The plug-in's path in its first request defines its role: with "lie:SIDE:WHAT" side SIDE does
+// WHAT (SIDE 2: both sides). The other side, and the liar until WHAT applies, play an honest block without a transport.
+// For any other plug-in, the program executes the honest worker.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -55,7 +55,7 @@ private:
 		channel::send(control_, &reply, sizeof(reply), fds);
 	}
 
-	// Of all processes that one icepath begins: the test takes the mark away.
+	// True once among all processes of one icepath. The test removes the mark.
 	static bool happens_once()
 	{
 		const std::string mark = "/tmp/icepath-lying-worker-" + std::to_string(getppid());
@@ -92,7 +92,7 @@ private:
 			reply.address.fds_used = 4;
 		if (plays("endless address"))
 			reply.address.fds_used = UINT32_MAX;
-		if (plays("unspeakable refusal")) { // no end, and no text
+		if (plays("unspeakable refusal")) { // neither terminated nor text
 			reply.status = ReplyStatus::Failed;
 			std::memset(reply.message, 0xff, sizeof(reply.message));
 		}
@@ -115,7 +115,7 @@ private:
 			say(reply);
 	}
 
-	// Both sides are asked with the same deadline, so their stamps fit each other.
+	// Both sides have the same deadline, so their stamps match.
 	uint64_t time_of(const BlockRequest &block, uint64_t message) const
 	{
 		return block.deadline_ns - 40'000'000 + message * 10'000;
@@ -168,7 +168,7 @@ private:
 			reply.block.counters.instructions = {INT32_MAX, 0, 0, 0};
 			reply.block.counters.branches = {0, 5, 9, 7};
 		}
-		if (plays("nothing comes at first") && ++blocks_ == 2) // after the block that warms up
+		if (plays("nothing comes at first") && ++blocks_ == 2) // after the warm-up block
 			reply.block.recvs = 0;
 		if (plays("an end that nobody knows"))
 			reply.block.end = 200;
@@ -214,7 +214,7 @@ private:
 } // namespace
 } // namespace icepath::worker
 
-// As the honest worker, a thread for each `--control FD`.
+// One thread for each `--control FD`, as in the honest worker.
 int main(int argc, char **argv)
 {
 	const int control = std::atoi(argv[2]);

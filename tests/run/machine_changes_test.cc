@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must stay as it is while a run measures, on machines that change it: another /sys, another sleep, real threads.
+// Changes of the machine during a run, with a fake /sys, a fake sleep and real threads.
 #include "profiler/run/machine_changes.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST_F(Changes, BothAreTold)
 	EXPECT_EQ(seen.look().size(), 2u);
 }
 
-// This machine's own sleep: two readings differ by less than what counts as one.
+// On this machine: two readings differ by less than what counts as sleep.
 TEST(Slept, IsTheSameWhileTheMachineIsAwake)
 {
 	const uint64_t before = slept_ns();
@@ -126,7 +126,7 @@ TEST_F(Pinned, IsNotWhoMayRunElsewhereToo)
 		CPU_SET(one, &all);
 	ASSERT_EQ(sched_setaffinity(tid, sizeof(all), &all), 0);
 	if (sysconf(_SC_NPROCESSORS_ONLN) == 1)
-		return; // then all of them are one
+		return; // with one CPU, the thread can't run elsewhere
 	EXPECT_EQ(lost_pin().value_or("kept"), "pipe initiator isn't kept to CPU " + std::to_string(cpu) +
 											   " any more: somebody lets it run on others too");
 }

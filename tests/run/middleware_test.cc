@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space in which middleware runs, as any user gets it, and its daemons: real processes, and their fate.
+// The namespaces in which middleware runs, for any user, and daemons, as real processes.
 #include "profiler/run/middleware.h"
 #include "profiler/targets/plugin_files.h"
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr uid_t kNobody = 65534;
 
-// Runs in a child, as nobody if root runs the test. Returns the index, from 1, of the first failing condition; 0: none.
+// Runs `things` in a child, within `space`. Returns the number of the first that is false, from 1; 0: none is.
 int first_wrong(const std::vector<std::function<bool()>> &things, const MiddlewareSpace *space)
 {
 	const pid_t child = fork();
@@ -86,12 +86,12 @@ TEST(MiddlewareSpace, IsTheRunsOwn) { expect_a_space_of_its_own(); }
 TEST(MiddlewareSpace, NeedsNoRoot)
 {
 	if (geteuid() != 0)
-		return; // the test above has shown it
+		return; // then IsTheRunsOwn has shown it
 	const pid_t child = fork();
 	if (child == 0) {
 		if (setresgid(kNobody, kNobody, kNobody) || setresuid(kNobody, kNobody, kNobody))
 			_exit(3);
-		try { // an exception that left the child would run the remaining tests again
+		try { // an exception out of the child would run the other tests again
 			expect_a_space_of_its_own();
 		} catch (const std::exception &error) {
 			ADD_FAILURE() << error.what();
@@ -103,7 +103,7 @@ TEST(MiddlewareSpace, NeedsNoRoot)
 	EXPECT_EQ(status, 0);
 }
 
-// Below /tmp; removed with the test however it ends.
+// A folder below /tmp, removed with the test however it ends.
 class KeptFolder {
 public:
 	KeptFolder()
@@ -211,7 +211,7 @@ TEST(Middleware, ADaemonOfTheSameCommandLineAndFileIsShared)
 	EXPECT_EQ(children(), before + 2);
 }
 
-// By its program's name.
+// Whether `pid` has a child whose program has that name.
 bool has_child(pid_t pid, const std::string &name)
 {
 	std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
@@ -236,7 +236,7 @@ size_t processes_with(const std::string &word)
 	return found;
 }
 
-// Within five seconds.
+// Waits for five seconds at most.
 bool becomes(const std::string &word, size_t count)
 {
 	for (int i = 0; i < 500 && processes_with(word) != count; i++)
@@ -276,7 +276,7 @@ TEST(Middleware, ADaemonThatDiesIsTold)
 			  "the daemon sh was killed by signal 9 (Killed); it said last: almost gone");
 }
 
-// This process's only child.
+// The pid of this process's only child.
 pid_t daemon_pid()
 {
 	pid_t child = 0;
@@ -284,7 +284,7 @@ pid_t daemon_pid()
 	return child;
 }
 
-// Its group doesn't identify it: it has left that.
+// It has left the daemon's process group, so it is found as a descendant.
 TEST(Middleware, WhatADaemonStartsInAnotherSessionEndsWithIt)
 {
 	{
@@ -295,7 +295,7 @@ TEST(Middleware, WhatADaemonStartsInAnotherSessionEndsWithIt)
 	EXPECT_TRUE(becomes("91358", 0));
 }
 
-// The memory of the daemon's log.
+// Bytes that the daemon's log takes in memory.
 uint64_t log_bytes()
 {
 	for (const auto &entry : fs::directory_iterator("/proc/self/fd")) {
@@ -310,7 +310,7 @@ uint64_t log_bytes()
 
 constexpr uint64_t kLogBytes = 16u << 20;
 
-// yes(1) ends once a write was refused, and the daemon goes on. Within 15 seconds.
+// Waits for 15 seconds at most until the log is full: yes(1) then fails and ends, and the daemon goes on.
 bool log_is_full(pid_t daemon)
 {
 	for (int i = 0; i < 1500 && (log_bytes() < kLogBytes || has_child(daemon, "yes")); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Root loads no code that others can change.
+// Root loads no code that other users can change.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,7 +61,7 @@ TEST_F(PluginFolders, ThatOthersCanWriteAreRefused)
 	}
 }
 
-// Who can rename a folder puts another one in its place.
+// A user who can rename a folder can replace it.
 TEST_F(PluginFolders, WithinAFolderThatOthersCanChangeAreRefused)
 {
 	const fs::path within = folder / "lib/icepath";
@@ -85,7 +85,7 @@ TEST_F(PluginFolders, WithinAFolderThatOthersCanChangeAreRefused)
 	EXPECT_NO_THROW(targets::plugin_paths());
 }
 
-// A link leads where its target stands: that is looked at, and that is loaded.
+// Links are resolved first: their target is checked and loaded.
 TEST_F(PluginFolders, AreLookedAtWhereLinksLead)
 {
 	const fs::path real = folder / "real", link = folder / "link", elsewhere = folder / "elsewhere";

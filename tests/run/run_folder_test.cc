@@ -27,7 +27,7 @@ protected:
 
 	void file(const std::string &name) const { std::ofstream(top / name) << "x"; }
 
-	// The sentence; empty: taken.
+	// The message of the refusal; empty: the folder is accepted.
 	std::string refusal(const std::string &name, bool with_parent = false) const
 	{
 		try {
@@ -109,7 +109,7 @@ TEST_F(RunFolder, RefusesNamesThatAreTooLong)
 	EXPECT_NE(refusal("a/" + std::string(256, 'n'), true).find("its name has 256 bytes, and 255 are the most"),
 			  std::string::npos)
 		<< refusal("a/" + std::string(256, 'n'), true);
-	// Each name is short enough, and the path is too until the file's name comes to it.
+	// Each name is short enough, and so is the path until the file's name is appended.
 	std::string name(100, 'd');
 	name.back() = '/';
 	std::string deep;

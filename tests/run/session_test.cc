@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of two cells, one of which lies: it ends by name, the other one is measured to the end, and the run directory is
-// whole. With real probes, as icepath runs them.
+// Runs of two cells, one with a lying worker: the message names that cell, the other one is measured to the end, and
+// the run directory is complete. Uses real probes.
 #include "profiler/run/session.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ protected:
 		});
 	}
 
-	// The honest cell has a block of each round, each with every message.
+	// The honest cell has a block in each round, with every message.
 	void expect_rest_is_kept(const SessionResult &result)
 	{
 		EXPECT_FALSE(result.interrupted);
@@ -139,8 +139,8 @@ protected:
 	std::array<std::vector<model::Block>, 2> blocks;
 	std::vector<std::string> notices;
 	std::vector<uint32_t> failed_openings; // by cell
-	bool wakes_were_told = false; // of both CPUs, at both ends of the run
-	uint32_t expected_at_first = 0; // rounds, as the first progress told
+	bool wakes_were_told = false; // for both CPUs, before and after the run
+	uint32_t expected_at_first = 0; // rounds, by the first progress report
 };
 
 TEST_F(SessionWithALiar, MeasuresBothWhereNobodyLies)
@@ -156,7 +156,7 @@ TEST_F(SessionWithALiar, GoesThroughTheCellsForthAndBackInTurn)
 {
 	const SessionResult result = run(0, "nothing");
 	ASSERT_GE(result.rounds, 4u);
-	// Both cells need the same probes, so they stand as in the plan.
+	// Both cells need the same probes, so they keep the plan's order.
 	for (uint32_t round = 0; round < result.rounds; round++) {
 		const bool liar_came_first =
 			blocks[0].at(round).window->begin.monotonic_ns < blocks[1].at(round).window->begin.monotonic_ns;
@@ -164,7 +164,7 @@ TEST_F(SessionWithALiar, GoesThroughTheCellsForthAndBackInTurn)
 	}
 }
 
-// The liar tells of hardware wherever that was asked for; elsewhere it isn't believed.
+// The liar always reports hardware counters; they are believed only in blocks that ask for them.
 TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
 {
 	const SessionResult result = run(0, "counters that can't be");
@@ -176,7 +176,7 @@ TEST_F(SessionWithALiar, CountsHardwareInOneRoundOfEightWithoutProbes)
 	}
 }
 
-// Both rounds of a pair have the same processes.
+// Both rounds of a pair use the same processes.
 TEST_F(SessionWithALiar, MeasuresByFreshProcessesBetweenPairs)
 {
 	const SessionResult result = run(0, "nothing");
@@ -238,11 +238,11 @@ TEST_F(SessionWithALiar, GoesOnWithoutACellThatCannotBeOpened)
 {
 	expect_liar_is_over(0, "endless address", "address that can't be true");
 	EXPECT_TRUE(blocks[0].empty());
-	// 4.5 s for blocks of 10 ms and more, in pairs: were the other cell forgotten as well, there would be hundreds.
+	// 4.5 s for pairs of blocks of at least 10 ms: if the other cell were dropped too, hundreds would be expected.
 	EXPECT_LT(expected_at_first, 450u);
 }
 
-// Sparse blocks of half a second beside others of some milliseconds.
+// Sparse blocks take half a second, the others some milliseconds.
 TEST_F(SessionWithALiar, LetsSparseCellsRestBesideOthers)
 {
 	const SessionResult result = run(0, "", {sparse_cell("pipe"), cell("pipe")});
@@ -256,15 +256,15 @@ TEST_F(SessionWithALiar, EndsTheCellWhoseSentencesAreNoText)
 	expect_liar_is_over(1, "unspeakable failure", "receiver of liar");
 }
 
-// The first block warms it up. The second is unprobed where its processes were opened for round 2 or for round 4, and the round after
-// it is probed: the helper is asked to mark a worker that isn't there any more.
+// The first block is the warm-up. If the processes were opened for round 2 or 4, the second block is unprobed and the
+// next round is probed: the helper is then asked to mark a worker that has ended.
 TEST_F(SessionWithALiar, EndsTheCellWhoseWorkerEndsBetweenProbedRounds)
 {
 	expect_liar_is_over(1, "ends after its second block, an unprobed one", "exited with 3");
 	EXPECT_GE(blocks[0].size(), 4u);
 }
 
-// Refused and counted message by message, by who reads the run: the cell goes on.
+// The reader of the run rejects and counts false stamps message by message: the cell goes on.
 TEST_F(SessionWithALiar, KeepsStampsThatCannotBeTrueApart)
 {
 	for (const char *what : {"inverted times", "times from nowhere", "wrong sequence numbers"}) {
@@ -276,7 +276,7 @@ TEST_F(SessionWithALiar, KeepsStampsThatCannotBeTrueApart)
 	}
 }
 
-// Sparse cells are measured at the same time, in turn.
+// Sparse cells are measured at the same time, and take turns.
 TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 {
 	const SessionResult result = run(0, "", {sparse_cell("pipe"), sparse_cell("pipe")});
@@ -293,7 +293,7 @@ TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 					<< "of " << block->cell;
 		EXPECT_EQ(one.window->threads[3].name, "pipe receiver");
 		EXPECT_EQ(other.flows[0].sends.size(), 1 + kUsefulMessages) << "one warm-up message and those that are useful";
-		// Half a period of 20 ms apart, the earlier one first in turn; who comes too late waits for the next period.
+		// Half a period of 20 ms apart; the order alternates. A late sender waits for the next period.
 		const auto apart =
 			static_cast<int64_t>(other.flows[0].sends[0].intended_ns - one.flows[0].sends[0].intended_ns);
 		in_turn += apart == (round % 4 < 2 ? 10'000'000 : -10'000'000);
@@ -302,7 +302,7 @@ TEST_F(SessionWithALiar, MeasuresSparseCellsTogether)
 	EXPECT_GT(2 * in_turn, result.rounds);
 }
 
-// Once may be somebody else's doing.
+// One empty block may have another cause.
 TEST_F(SessionWithALiar, RepeatsABlockInWhichNothingCame)
 {
 	const SessionResult result = run(1, "nothing comes at first");
@@ -312,7 +312,7 @@ TEST_F(SessionWithALiar, RepeatsABlockInWhichNothingCame)
 	EXPECT_FALSE(blocks[0][0].flows[0].recvs.empty());
 }
 
-// Its threads are gone as soon as they are killed: unlike a process's, their numbers are nobody's in the next probed round.
+// Killed threads vanish at once: unlike a zombie process's pid, their tids no longer exist in the next probed round.
 TEST_F(SessionWithALiar, GoesOnWithoutACellOfThreadsThatHasEnded)
 {
 	if (const std::string missing = capture::thread_pidfds_missing(); !missing.empty())
@@ -335,7 +335,7 @@ TEST_F(SessionWithALiar, GoesOnWithTheSparseCellsBesideOneThatEnds)
 	EXPECT_EQ(blocks[1].back().window->threads.size(), 2u);
 }
 
-// Of the round in which the clock source changes, one block may have both: it is left out, and the others are kept.
+// The block during which the clock source changed is left out; the others are kept.
 TEST_F(SessionWithALiar, LeavesOutTheBlockInWhichTheClockSourceChanged)
 {
 	machine_root = folder / "machine";
@@ -355,7 +355,7 @@ TEST_F(SessionWithALiar, LeavesOutTheBlockInWhichTheClockSourceChanged)
 	EXPECT_TRUE(told("round 3", "the blocks of that time are left out"));
 }
 
-// Of a worker that somebody moved nobody knows where it was measured.
+// If somebody moved a worker, it is unknown where it was measured.
 TEST_F(SessionWithALiar, EndsWhereAWorkerIsKeptToItsCpuNoMore)
 {
 	at_progress = [&](const Progress &progress) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --strict doesn't allow, by name: lost records aren't incomplete messages.
+// Each flaw that --strict rejects has a message of its own: lost records aren't incomplete messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>

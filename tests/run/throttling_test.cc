@@ -52,7 +52,7 @@ TEST(Throttling, AddsUpWhatTheFilesCount)
 	std::filesystem::create_directory(folder);
 	std::ofstream(folder / "one") << "usage_usec 77\nnr_periods 12\nnr_throttled 3\nthrottled_usec 99\n";
 	std::ofstream(folder / "two") << "nr_periods 5\nnr_throttled 4\nthrottled_time 5\n";
-	std::ofstream(folder / "root") << "usage_usec 77\n"; // that of a whole machine counts none
+	std::ofstream(folder / "root") << "usage_usec 77\n"; // the root group's cpu.stat has no nr_throttled
 	EXPECT_EQ(times_throttled({folder / "one", folder / "two", folder / "root", folder / "missing"}), 7u);
 	EXPECT_EQ(times_throttled({folder / "root", folder / "missing"}), std::nullopt);
 	std::filesystem::remove_all(folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a worker, in a sentence, whichever program it was.
+// Messages about a worker's end, for several programs.
 #include "profiler/run/worker_process.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ ptrdiff_t threads_of(pid_t pid)
 	return std::distance(begin(tasks), end(tasks));
 }
 
-// Those that it began before icepath follows it wouldn't be followed.
+// Threads started before the process is followed wouldn't be followed.
 TEST(WorkerProcess, OfSeveralSidesBeginsNoThreadBeforeItIsAsked)
 {
 	const auto sides = Worker::start(HONEST_WORKER, "worker", {"one side", "other side"}, false, nullptr);

@@ -103,7 +103,7 @@ std::vector<int> allowed_cpus()
 	return cpus;
 }
 
-// In a thread of its own, whose affinity goes with it.
+// Uses a thread of its own, so that its affinity ends with it.
 template <typename Body> void in_a_thread(const Body &body)
 {
 	std::thread([&] { body(); }).join();
@@ -157,10 +157,10 @@ TEST(BlockCounters, HasHardwareThatCountsOrNone)
 	});
 }
 
-// How events are opened, grouped, started and read, with events that every kernel has, and what they count is known.
+// Opening, grouping, starting and reading of events, with software events, whose counts are known.
 class SoftwareEvents : public testing::Test {
 protected:
-	// By their numbers: cycles is cpu-clock, instructions task-clock, cache_references page-faults.
+	// The same numbers mean: cycles cpu-clock, instructions task-clock, cache_references page-faults.
 	static Counters counted(BlockCounters &counters, int pages)
 	{
 		counters.prepare(true);

@@ -49,7 +49,7 @@ TEST(Payload, TellsWhichSenderItIsFrom)
 			first = message;
 			continue;
 		}
-		// The head of one with the rest of another.
+		// The head of one message with the body of another.
 		std::copy(first.begin() + sizeof(PayloadHead), first.end(), message.begin() + sizeof(PayloadHead));
 		EXPECT_EQ(receiver.verify(message.data(), message.size(), 5, 0).verdict, Verdict::Damaged);
 		payloads.begin_block(76, sender);

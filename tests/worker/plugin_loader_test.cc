@@ -60,7 +60,7 @@ TEST(PluginLoader, RefusesAFileThatCannotBeLoaded)
 	EXPECT_TRUE(refusal("/dev/null").starts_with("null cannot be loaded: "));
 }
 
-// dlopen would search the system's folders for a bare name.
+// dlopen() would search the system's library folders for a bare name.
 TEST(PluginLoader, RefusesANameWithoutAFolder)
 {
 	EXPECT_NE(refusal("icepath-null.so").find("without its folder"), std::string::npos);

@@ -19,7 +19,7 @@ TEST(Watchdog, InterruptsABlockedCallAgainAndAgain)
 	std::atomic<int> cancels{0};
 	Watchdog watchdog;
 	watchdog.arm(icepath_now_ns(), [&] { cancels++; });
-	for (int interrupted = 0; interrupted < 3;) { // hangs where it interrupts but once
+	for (int interrupted = 0; interrupted < 3;) { // hangs if the watchdog interrupts only once
 		char byte = 0;
 		ASSERT_EQ(read(never[0], &byte, 1), -1);
 		ASSERT_EQ(errno, EINTR);
