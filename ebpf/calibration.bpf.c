@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Watchpoints of `icepath calibrate`: where within a call the kernel changes the queue that a message goes through. User space
- * (profiler/calibrate/watchpoint.h) opens the breakpoint for its own thread only; the capture never runs beside it.
+ * Watchpoints of `icepath calibrate`: where within a call the kernel changes the queue that a message passes. User
+ * space (profiler/calibrate/watchpoint.h) opens the breakpoint for its own thread only, and never runs the capture at
+ * the same time.
  */
 #include "vmlinux.h"
 
@@ -12,16 +13,16 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What find_object looks for, by user space, and what it found: where the word lies and its size; 0: not found. */
+/* Input of find_object, set by user space, and its result: the word's address and size; 0: not found. */
 __u32 wanted_tgid, wanted_fd, wanted;
 __u64 word_at;
 __u32 word_bytes;
 
-/* Instants of the hits, in their order. `hit_count` goes on counting where there are more. */
+/* Instants of the hits, in order. `hit_count` also counts those that didn't fit. */
 __u64 hit_ns[ICEPATH_MOST_HITS];
 __u32 hit_count;
 
-/* A word that store_anchor writes so many times: what hits cost before and after their instants. */
+/* store_anchor writes this word `store_count` times, to measure what hits cost before and after their instants. */
 __u64 anchor, anchor_at, before_ns, after_ns;
 __u32 store_count;
 

@@ -2,15 +2,15 @@
 #ifndef ICEPATH_EBPF_CALLS_BPF_H
 #define ICEPATH_EBPF_CALLS_BPF_H
 /*
- * System calls of workers, where their plug-in can't stamp them itself because a library makes them. Part of capture.bpf.c.
+ * System calls of workers whose library makes them, so that the plug-in can't stamp them. Part of capture.bpf.c.
  *
- * While one of these is attached every system call on the machine takes the slow way into the kernel (TIF work), so that only
- * probed blocks of middleware have them, and those of sparse cells that are measured beside one.
+ * While one of these is attached, every system call on the machine takes the slow path into the kernel (TIF work). So
+ * they are only in probed blocks of middleware, and of sparse cells that are measured together with one.
  */
 
 #define CALL_NUMBERS 512
 
-/* Set before loading: an icepath_call_kind for each number. A futex's depends on what it is asked to do besides. */
+/* Set before loading: an icepath_call_kind by number. A futex call's kind also depends on its operation. */
 const volatile __u8 call_kinds[CALL_NUMBERS];
 
 #define S_IFMT 00170000
@@ -18,7 +18,7 @@ const volatile __u8 call_kinds[CALL_NUMBERS];
 #define S_IFIFO 0010000
 #define MQUEUE_MAGIC 0x19800202 /* ipc/mqueue.c */
 
-/* What a file descriptor of the current task stands for, as CALL.object has it; 0: it can't be told. */
+/* The object behind a file descriptor of the current task, as CALL.object has it; 0: not known. */
 static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -28,7 +28,7 @@ static __always_inline __u64 object_of(struct task_struct *task, __u32 fd)
 		return 0;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	__u16 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
-	/* Each end of a message queue has opened it by itself. */
+	/* Both ends of a message queue opened it, so they share the inode but not the file. */
 	if (type == S_IFIFO || BPF_CORE_READ(inode, i_sb, s_magic) == MQUEUE_MAGIC)
 		return name_of((__u64)inode);
 	if (type != S_IFSOCK)

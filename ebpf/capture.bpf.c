@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The capture: what happens to the run's workers, on their CPUs and on their sockets, folded into the records of
+ * The capture: folds what happens to the run's workers, on their CPUs and on their sockets, into the records of
  * records.h.
  *
- * Its parts: slots.bpf.h is what all programs share, the others are the programs by what they watch. Which of them are
- * loaded is decided by profiler/capture/probes.h.
+ * slots.bpf.h is shared by all programs; the other parts are the programs, by what they watch.
+ * profiler/capture/probes.h decides which of them are loaded.
  *
  * Tracepoints are tp_btf: direct calls without the per-CPU bpf_prog_active guard of perf tracepoints, which drops a
- * program that an interrupt nests in another one; fentry and fexit are alike. One that nests in itself is still skipped; the
- * kernel counts that (recursion_misses), and user space reports it as loss. A kprobe that an interrupt hits while another
- * one's handler runs is dropped before any program is asked (kprobe_running()), and counted with the kprobe only since 6.7
- * (misses.cc): what rests on kprobes is never exact.
+ * program that an interrupt nests in another one. The same holds for fentry and fexit. A program that nests in itself
+ * is still skipped; the kernel counts that (recursion_misses), and user space reports it as loss. A kprobe that an
+ * interrupt hits while another one's handler runs is dropped before any program is called (kprobe_running()), and
+ * counted only since 6.7, with the kprobe (misses.cc). So what rests on kprobes is never exact.
  */
 #include "vmlinux.h" /* first: all others name its types */
 
@@ -23,14 +23,14 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#include "slots.bpf.h" /* which the others use */
+#include "slots.bpf.h" /* used by all others */
 
 #include "faults.bpf.h"
 #include "softirqs.bpf.h"
-/* which the next asks */
+/* used by scheduling.bpf.h */
 #include "scheduling.bpf.h"
 
-#include "sockets.bpf.h" /* before the others, which use what it logs and names sockets with */
+#include "sockets.bpf.h" /* before the others, which log and name sockets with it */
 
 #include "interrupts.bpf.h"
 

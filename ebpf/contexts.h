@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #ifndef ICEPATH_EBPF_CONTEXTS_H
 #define ICEPATH_EBPF_CONTEXTS_H
-/* What the kernel was doing as something happened: the terms of records, and of paths. Append only. */
+/* The kernel's contexts, interrupts and wakers, as records and paths name them. Append only. */
 
-/* Which context an event ran in: enough to know whether `current` acted or was only interrupted. */
+/* The context that an event ran in: shows whether `current` acted or was only interrupted. */
 enum icepath_context {
 	ICEPATH_CONTEXT_TASK = 0,
 	ICEPATH_CONTEXT_SOFTIRQ = 1,
 	ICEPATH_CONTEXT_HARDIRQ = 2,
 };
 
-/* What kind of task woke, where its context is a task's. */
+/* The kind of task that woke, if the context is a task's. */
 enum icepath_waker {
 	ICEPATH_WAKER_THREAD = 0,
 	ICEPATH_WAKER_KERNEL_THREAD = 1, /* PF_KTHREAD: a kworker, ksoftirqd */
 };
 
-/* INTERRUPT: which kind `vector` counts. */
+/* INTERRUPT: the kind, and so the meaning of `vector`. */
 enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_SOFTIRQ = 0, /* vector: the softirq's number (NET_RX is 3) */
 	ICEPATH_INTERRUPT_DEVICE = 1, /* vector: the irq number */
@@ -24,7 +24,7 @@ enum icepath_interrupt_kind {
 	ICEPATH_INTERRUPT_RESCHEDULE = 3,
 	ICEPATH_INTERRUPT_CALL_FUNCTION = 4, /* of one CPU or of several */
 	ICEPATH_INTERRUPT_IRQ_WORK = 5,
-	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without the entry and exit around it; vector: 0 */
+	ICEPATH_INTERRUPT_NMI = 6, /* one handler's run, without entry and exit; vector: 0 */
 };
 
 #endif

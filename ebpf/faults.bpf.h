@@ -2,13 +2,13 @@
 #ifndef ICEPATH_EBPF_FAULTS_BPF_H
 #define ICEPATH_EBPF_FAULTS_BPF_H
 /*
- * What a worker was in the middle of as it went to sleep: a page fault, reclaim, or a wait for storage. Part of capture.bpf.c,
- * before scheduling.bpf.h, which asks for it at each switch-out.
+ * What a worker was doing as it went to sleep: a page fault, reclaim, or a wait for storage. Part of capture.bpf.c,
+ * before scheduling.bpf.h, which asks at each switch-out.
  *
- * The kernel traces where a page fault begins and not where it ends. A fault is still going on where two things hold. Its
- * registers lie on the thread's stack as they were: whoever sleeps after it has built his own frames there, or has come from user
- * mode by another way. And the kernel hasn't counted it (mm_account_fault() runs as it is over; a fault that failed is never
- * counted, so that this alone wouldn't do).
+ * The kernel traces the begin of a page fault but not its end. A fault is still in progress if two conditions hold. Its
+ * registers are unchanged on the thread's stack: a thread that sleeps after the fault has built other frames there, or
+ * has entered from user mode another way. And the kernel hasn't counted it: mm_account_fault() runs at its end. A fault
+ * that failed is never counted, so that condition alone isn't enough.
  */
 
 static __always_inline int begin_fault(struct pt_regs *registers)
@@ -45,7 +45,7 @@ int BPF_PROG(on_mm_vmscan_memcg_reclaim_begin) { return set_reclaims(true); }
 SEC("?tp_btf/mm_vmscan_memcg_reclaim_end")
 int BPF_PROG(on_mm_vmscan_memcg_reclaim_end) { return set_reclaims(false); }
 
-/* The registers of a fault that came from user mode are those of the whole entry, and a system call's have its number instead. */
+/* A fault from user mode has the whole entry's registers; a system call's hold its number instead. */
 static __always_inline bool is_in_fault(struct icepath_task *task, struct task_struct *prev)
 {
 	struct pt_regs *registers = (struct pt_regs *)task->fault_registers;
@@ -53,7 +53,7 @@ static __always_inline bool is_in_fault(struct icepath_task *task, struct task_s
 		return false;
 	if (prev->min_flt + prev->maj_flt == task->fault_count && PT_REGS_IP_CORE(registers) == task->fault_ip)
 		return true;
-	task->fault_registers = 0; /* it is over */
+	task->fault_registers = 0; /* the fault is over */
 	return false;
 }
 

@@ -2,10 +2,10 @@
 #ifndef ICEPATH_EBPF_INTERRUPTS_BPF_H
 #define ICEPATH_EBPF_INTERRUPTS_BPF_H
 /*
- * Interrupts on watched CPUs, whose packets they handle, and with them the context of every other event. Part of capture.bpf.c.
+ * Interrupts on watched CPUs, the packets that they handle, and the context of all other events. Part of capture.bpf.c.
  *
- * How the context of a waking is known: the interrupt and softirq probes keep it per CPU. preempt_count would say the
- * same, but its symbol isn't in kallsyms everywhere, and a program that names it doesn't load there.
+ * The interrupt and softirq probes keep the context per CPU. preempt_count has it too, but its symbol isn't in kallsyms
+ * everywhere, and a program that names it doesn't load there.
  */
 
 static __always_inline int enter_hardirq(__u8 kind, __u32 vector)
@@ -78,9 +78,9 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 }
 
 /*
- * Whose packets a softirq handles: netif_receive_skb counts all, tcp_probe (first in tcp_rcv_established()) names the socket of
- * those that belong to an established connection. A packet for a socket that its owner has locked waits for him
- * (tcp_add_backlog()), so it is counted and not named.
+ * Finds whose packets a softirq handles: netif_receive_skb counts all of them, and tcp_probe (first in
+ * tcp_rcv_established()) names the socket of those on an established connection. A packet for a socket that its owner
+ * has locked waits for the owner (tcp_add_backlog()), so it is counted and not named.
  */
 static __always_inline struct icepath_cpu_state *receiving(void)
 {
@@ -111,7 +111,7 @@ int BPF_PROG(on_tcp_probe, struct sock *sk)
 	else if (!seen[1] || seen[1] == key)
 		seen[1] = key;
 	else
-		return 0; /* of a third one: counts as somebody else's */
+		return 0; /* of a third socket: counts as foreign */
 	state->run_packets++;
 	return 0;
 }
@@ -135,7 +135,7 @@ int BPF_PROG(on_call_function_single_entry, int vector)
 }
 SEC("?tp_btf/call_function_single_exit")
 int BPF_PROG(on_call_function_single_exit, int vector) { return leave_hardirq(); }
-/* Sent to several CPUs at once, handled alike: generic_smp_call_function_interrupt() is the handler of both. */
+/* Sent to several CPUs at once, and handled in the same way: generic_smp_call_function_interrupt() handles both. */
 SEC("?tp_btf/call_function_entry")
 int BPF_PROG(on_call_function_entry, int vector) { return enter_hardirq(ICEPATH_INTERRUPT_CALL_FUNCTION, vector); }
 SEC("?tp_btf/call_function_exit")
@@ -146,8 +146,8 @@ SEC("?tp_btf/irq_work_exit")
 int BPF_PROG(on_irq_work_exit, int vector) { return leave_hardirq(); }
 
 /*
- * nmi_handle() tells of each handler when it is over, with how long it took. An NMI comes in the middle of any program
- * here: this one leaves the state of the CPU alone.
+ * nmi_handle() reports each handler at its end, with its duration. An NMI can interrupt any program here, so this one
+ * doesn't change the CPU's state.
  */
 SEC("?tp_btf/nmi_handler")
 int BPF_PROG(on_nmi_handler, void *handler, s64 delta_ns, int handled)

@@ -2,11 +2,12 @@
 #ifndef ICEPATH_EBPF_QUEUES_BPF_H
 #define ICEPATH_EBPF_QUEUES_BPF_H
 /*
- * When a message gets into its receiver's queue and when it is taken out: what no tracepoint tells. Part of capture.bpf.c.
+ * When a message enters its receiver's queue and when it is taken out, for which there are no tracepoints. Part of
+ * capture.bpf.c.
  *
- * Each boundary is a function of the kernel that is called there, probed as fentry or fexit and as kprobe or kretprobe.
- * Those that put a message into a queue are probed at their entry, so that no receiver can be faster than the record.
- * Functions that are given no socket are told apart by who calls: a worker, whose stamps say in which call it is.
+ * Each boundary is a kernel function called there, probed as fentry or fexit and as kprobe or kretprobe. Functions that
+ * put a message into a queue are probed at entry, so that no receiver is faster than the record. Functions without a
+ * socket argument are attributed to the calling worker, whose stamps show the call.
  */
 
 static __always_inline int log_enqueued(enum icepath_tier tier)
@@ -17,15 +18,15 @@ static __always_inline int log_enqueued(enum icepath_tier tier)
 }
 
 /*
- * UNIX sockets: what follows is the lock of the peer's receive queue and the insertion. Streams don't call it any more since
- * 6.17 (unix_stream_sendmsg()).
+ * UNIX sockets: the function then locks the peer's receive queue and inserts. Streams don't call it since 6.17
+ * (unix_stream_sendmsg()).
  */
 static __always_inline int log_queue_tail(enum icepath_tier tier, __u64 queue)
 {
 	if (!by_worker())
 		return 0;
 	__u64 sk = queue - bpf_core_field_offset(struct sock, sk_receive_queue);
-	__u16 family = 0; /* a queue may be in something else, whose bytes would be taken for a cookie */
+	__u16 family = 0; /* the queue may be in another structure, whose bytes could be taken for a cookie */
 	bpf_probe_read_kernel(&family, sizeof(family),
 						  (void *)(sk + bpf_core_field_offset(struct sock, __sk_common.skc_family)));
 	__u64 key = family == 1 /* AF_UNIX */ ? key_at(sk) : 0;
@@ -46,7 +47,7 @@ int BPF_KPROBE(kprobe_skb_queue_tail, struct sk_buff_head *queue)
 	return log_queue_tail(ICEPATH_TIER_KPROBE, (__u64)queue);
 }
 
-/* TCP: a segment that continues the stream. Its socket's lock is held until it has been announced. */
+/* TCP: a segment that continues the stream. Its socket stays locked until it has been announced. */
 static __always_inline int log_segment(enum icepath_tier tier, __u64 key, struct sk_buff *skb)
 {
 	__u32 end = 0;
@@ -69,7 +70,7 @@ int BPF_KPROBE(kprobe_tcp_queue_rcv, struct sock *sk, struct sk_buff *skb)
 	return capturing ? log_segment(ICEPATH_TIER_KPROBE, key_at((__u64)sk), skb) : 0;
 }
 
-/* UDP: a datagram is out of its socket's queue. */
+/* UDP: a datagram was taken out of its socket's queue. */
 SEC("?fexit/__skb_recv_udp")
 int BPF_PROG(fexit_skb_recv_udp, struct sock *sk, unsigned int flags, int *off, int *err, struct sk_buff *skb)
 {
@@ -80,8 +81,9 @@ SEC("?kretprobe/__skb_recv_udp")
 int BPF_KRETPROBE(kretprobe_skb_recv_udp, struct sk_buff *skb) { return skb ? log_taken(ICEPATH_TIER_KPROBE, 0) : 0; }
 
 /*
- * Pipes: pipe_write() holds the pipe's mutex until all is in it, and wakes after that; a full one lets go of it to wait for
- * room. What copies the bytes (lib/iov_iter.c) can't be probed everywhere, so that it is the unlocking that tells.
+ * Pipes: pipe_write() holds the pipe's mutex until all bytes are in, and wakes after that. If the pipe is full, it
+ * releases the mutex to wait for room. The functions that copy the bytes (lib/iov_iter.c) can't be probed everywhere,
+ * so the unlocking marks the end.
  */
 static __always_inline int remember_pipe(struct kiocb *iocb)
 {
@@ -115,9 +117,10 @@ SEC("?kprobe/mutex_unlock")
 int BPF_KPROBE(kprobe_mutex_unlock, struct mutex *lock) { return log_unlock(ICEPATH_TIER_KPROBE, (__u64)lock); }
 
 /*
- * POSIX message queues, under the queue's lock: into the queue, or handed over to a worker that sleeps for it, whose state says
- * so a few instructions before (__pipelined_op()). Who makes room in a full queue puts the sleeping sender's message there
- * itself (pipelined_receive()): of that, it is the sender's waking, a few instructions later, that tells whose message it is.
+ * POSIX message queues, under the queue's lock: a message enters the queue, or is handed to a sleeping worker a few
+ * instructions after that worker's state was set (__pipelined_op()). A receiver that makes room in a full queue also
+ * inserts the sleeping sender's message (pipelined_receive()); the sender's waking, a few instructions later, shows
+ * whose message that is.
  */
 static __always_inline int log_handed_over(enum icepath_tier tier, struct task_struct *sleeper)
 {
@@ -141,14 +144,14 @@ int BPF_PROG(fentry_wake_q_add_safe, struct wake_q_head *queue, struct task_stru
 	return capturing && worker_of(sleeper) ? log_handed_over(ICEPATH_TIER_FENTRY, sleeper) : 0;
 }
 
-/* A kprobe can't look up whether that is a worker: futexes and locks call this too. */
+/* A kprobe can't look up whether that is a worker. Futexes and locks call this function, too. */
 SEC("?kprobe/wake_q_add_safe")
 int BPF_KPROBE(kprobe_wake_q_add_safe, struct wake_q_head *queue, struct task_struct *sleeper)
 {
 	return log_handed_over(ICEPATH_TIER_KPROBE, sleeper);
 }
 
-/* Message queues: out of the queue, about to be copied to the receiver. */
+/* Message queues: taken out of the queue, before the copy to the receiver. */
 SEC("?fentry/store_msg")
 int BPF_PROG(fentry_store_msg, void *to, struct msg_msg *message, size_t bytes)
 {

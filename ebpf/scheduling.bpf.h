@@ -2,19 +2,19 @@
 #ifndef ICEPATH_EBPF_SCHEDULING_BPF_H
 #define ICEPATH_EBPF_SCHEDULING_BPF_H
 /*
- * Workers going to sleep, being woken, getting the CPU, and who else had it. Part of capture.bpf.c.
+ * Workers that go to sleep, are woken and get a CPU, and the tasks that have it in the meantime. Part of capture.bpf.c.
  *
- * How an off-CPU period becomes one record: sched_waking and sched_wakeup of a worker only fill its task storage, and
- * sched_switch writes the record when the worker is switched in. The storage is cleared there and nowhere else, because a
- * waking may come before the switch-out that it ends: the waker finds the task still on its CPU and queues it
- * (try_to_wake_up(), ttwu_queue_wakelist()). A waking whose wakeup had come as well before the switch-out ended no period:
- * it is written as WAKE, so that every waking of a worker is in the log once.
+ * An off-CPU period becomes one record: sched_waking and sched_wakeup of a worker only fill its task storage, and
+ * sched_switch writes the record at the worker's switch-in and clears the storage. The switch-out doesn't clear it,
+ * because a waking may come before the switch-out of the period that it ends: the waker finds the task still on its CPU
+ * and queues it (try_to_wake_up(), ttwu_queue_wakelist()). If the wakeup came before the switch-out as well, the waking
+ * ended no period and is written as WAKE. So every waking of a worker is in the log once.
  *
- * A kernel may also run no program at all while certain tasks are current (seen in a sandbox that hides its own agent):
- * a worker that follows such a task is switched in unseen, because sched_switch runs as the task that leaves. The end of
- * __schedule() runs as the one that comes (sched_exit_tp, since 6.16): there such a period is written, with a flag. Where
- * even that is missing, the programs watch their own state: a worker that is switched out twice, or in twice, is logged
- * as UNSEEN with the time in between, which is then lost.
+ * A kernel may also run no program while certain tasks are current (seen in a sandbox that hides its own agent). A
+ * worker that follows such a task is switched in unseen, because sched_switch runs as the task that leaves. The end of
+ * __schedule() runs as the task that comes (sched_exit_tp, since 6.16): there the period is written, with a flag.
+ * Without that tracepoint, the programs watch their own state: a worker that is switched out twice, or in twice, is
+ * logged as UNSEEN, and the time in between is lost.
  */
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
@@ -59,15 +59,15 @@ int BPF_PROG(on_sched_waking, struct task_struct *wakee)
 		wake.vector = state->hardirq_kind;
 	else if (bpf_get_current_task_btf()->flags & PF_KTHREAD)
 		wake.vector = ICEPATH_WAKER_KERNEL_THREAD;
-	if (task->wakeup_ns && !task->out_ns) { /* a wake that found it running still: it ended no period, and is over */
+	if (task->wakeup_ns && !task->out_ns) { /* this wake found it still running: it ended no period, and is over */
 		log_wake(cpu, wakee->pid, task, task->wakeup_ns);
 		task->wakeup_ns = 0;
 		task->ipi_ns = 0;
-	} else if (task->waking_ns) { /* the first waking of a period counts; this one delivers nothing */
+	} else if (task->waking_ns) { /* a period's first waking counts; this one delivers nothing */
 		log_wake(cpu, wakee->pid, &wake, now);
 		return 0;
 	}
-	/* A thread that was met only now has been asleep since nobody knows when: this much of it is known. */
+	/* A thread that is met only now has slept for an unknown time. Record what is known: from now on. */
 	if (task->family && !task->in_ns && !task->out_ns && !BPF_CORE_READ(wakee, on_cpu)) {
 		task->out_ns = now;
 		task->out_cpu = cpu;
@@ -90,14 +90,14 @@ int BPF_PROG(on_sched_wakeup, struct task_struct *wakee)
 	if (!task || task->wakeup_ns)
 		return 0;
 	struct icepath_cpu_state *state = this_cpu(&cpu);
-	/* A wakeup that was queued to its target CPU runs in the handler of the IPI (sched_ttwu_pending()). */
+	/* A wakeup queued to its target CPU runs in the IPI's handler (sched_ttwu_pending()). */
 	if (state && state->in_hardirq && state->hardirq_kind == ICEPATH_INTERRUPT_CALL_FUNCTION)
 		task->ipi_ns = state->hardirq_begin_ns;
 	task->wakeup_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
-/* Between two events of a worker there must have been another one. */
+/* No program saw what the worker did between these two events. */
 static __always_inline void log_unseen(__u32 cpu, __u32 tid, __u64 begin_ns, __u64 now)
 {
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_UNSEEN, ICEPATH_CONTEXT_TASK, tid, now);
@@ -122,7 +122,7 @@ static __always_inline void switched_out(struct icepath_task *task, struct task_
 	task->off_flags = preempted ? 0 : sleeps_in(task, prev);
 }
 
-/* From the waking to an event after it, as records.h wants it; 0 where it came before or is too far to be told. */
+/* Time from the waking to a later event, as records.h has it; 0 if the event came before or the time doesn't fit. */
 static __always_inline __u32 after(__u64 event_ns, __u64 waking_ns)
 {
 	__u64 difference = event_ns - waking_ns;
@@ -148,9 +148,10 @@ static __always_inline void log_off_cpu(struct icepath_task *task, __u32 tid, __
 }
 
 /*
- * A CPU goes idle where it has nobody to run. Beside a thread that is runnable that is so while its control group is throttled; a
- * thread that came just now makes the idle loop leave (TIF_NEED_RESCHED) and not begin again. Who came after the loop's last look at that
- * was there before cpu_idle tells that the CPU is idle: a few instructions.
+ * A CPU goes idle if it has nothing to run. With a runnable thread, it does so only while that thread's control group
+ * is throttled: a thread that becomes runnable makes the idle loop leave (TIF_NEED_RESCHED) and not start again. A
+ * thread may come after the loop's last check but before cpu_idle reports the idle CPU: the bound covers these few
+ * instructions.
  */
 #define LONGEST_IDLE_ENTRY_NS 10000
 
@@ -199,7 +200,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	struct icepath_cpu_state *state = this_cpu(&cpu);
 	if (!state)
 		return 0;
-	/* Tests apart: clang would or the pointers, which the verifier refuses. */
+	/* Separate tests: clang would combine the pointers by OR, which the verifier refuses. */
 	bool is_of_run = out;
 	barrier_var(is_of_run);
 	if (is_of_run || in)
@@ -209,7 +210,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	__u64 now = bpf_ktime_get_ns();
 	put_softirq_away(state, cpu, prev, now);
 	bring_softirq_back(state, next, now);
-	/* A foreign task whose switch-out no program saw had it for nobody knows how long. */
+	/* A foreign task whose switch-out no program saw had the CPU for an unknown time. */
 	bool from_idle = !prev->pid && !state->foreign_in_ns && is_worker_cpu(cpu);
 	if (out) {
 		/* Runnable without the preempt flag: sched_yield(), or woken between its going to sleep and __schedule(). */
@@ -250,7 +251,7 @@ int BPF_PROG(on_sched_exit, bool is_switch)
 	return 0;
 }
 
-/* Runs in who clones (copy_process()): a thread, or a process, of the same family. */
+/* Runs in the cloning task (copy_process()). The child, thread or process, joins its family. */
 SEC("?tp_btf/task_newtask")
 int BPF_PROG(on_task_newtask, struct task_struct *child)
 {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #ifndef ICEPATH_EBPF_SLOTS_BPF_H
 #define ICEPATH_EBPF_SLOTS_BPF_H
-/*
- * The maps that the programs share with user space, what a CPU is in the middle of, and how a record is begun. Part of
- * capture.bpf.c.
- */
+/* The maps shared with user space, the state of each CPU, and the begin of a record. Part of capture.bpf.c. */
 
 #define MAX_CPUS 1024
 
-/* Set before loading. Addresses of the kernel leave it by name_of(): names say what is the same, and not where it is. */
+/*
+ * Set before loading. Kernel addresses leave the kernel only through name_of(): a name identifies an object without
+ * locating it.
+ */
 const volatile __u64 name_offset = 0, name_factor = 1; /* random; the factor is odd */
-/* Without the highest bit, which all addresses of the kernel have: so that no name looks like one of them. */
+/* The highest bit, set in all kernel addresses, is cleared, so that no name looks like one. */
 static __always_inline __u64 name_of(__u64 address)
 {
 	return ((address ^ name_offset) * name_factor) & 0x7fffffffffffffff;
 }
 
 const volatile __u32 slot_capacity = 1;
-const volatile __u32 slot_count = 1; /* the last slot is that of the CPUs without a worker */
+const volatile __u32 slot_count = 1; /* the last slot is for all CPUs without a worker */
 const volatile __u8 slot_of_cpu[MAX_CPUS];
 
-/* Written by user space while programs are attached: 0 outside a block. */
+/* Written by user space while programs are attached; 0 outside a block. */
 __u32 capturing = 0;
 
-/* Likewise: which followed processes are of the block, and a number that no block before had. */
+/* Written likewise: the followed processes that belong to the block, and the block's unique number. */
 __u8 family_in_block[ICEPATH_FAMILIES];
 __u32 block = 0;
 
@@ -44,8 +44,8 @@ struct {
 } sockets SEC(".maps");
 
 /*
- * The same by socket cookie (sock_gen_cookie(): no other socket ever has it), for programs that have no more of a socket
- * than its address: kprobes can't use its storage.
+ * The same by socket cookie (sock_gen_cookie(): never reused), for programs that have only a socket's address: kprobes
+ * can't use its storage.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -55,10 +55,10 @@ struct {
 	__type(value, __u64);
 } keys_by_cookie SEC(".maps");
 
-/* Sockets of a library that workers use, by their addresses. */
+/* Sockets of libraries, by address, that workers use. */
 struct library_socket {
 	__u64 name;
-	__u64 block; /* in which they did last */
+	__u64 block; /* of the last use */
 };
 
 struct {
@@ -68,7 +68,7 @@ struct {
 	__type(value, struct library_socket);
 } library_sockets SEC(".maps");
 
-/* value_size and max_entries are set before loading: a slot is its header and slot_capacity records. */
+/* value_size and max_entries are set before loading. A slot is its header and slot_capacity records. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -77,7 +77,7 @@ struct {
 	__uint(value_size, 4096);
 } slots SEC(".maps");
 
-/* max_entries is set before loading, as that of the slots. */
+/* max_entries is set before loading, like that of the slots. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -86,7 +86,7 @@ struct {
 	__type(value, struct icepath_fill);
 } fills SEC(".maps");
 
-/* Bounded where it is used: the verifier of 6.1 forgets what was compared once clang has put the number on the stack. */
+/* Masked where it is used: the verifier of 6.1 forgets a comparison once clang has spilled the number to the stack. */
 static __always_inline __u32 index_of(__u32 cpu)
 {
 	barrier_var(cpu);
@@ -99,7 +99,7 @@ static __always_inline struct icepath_cpu_state *this_cpu(__u32 *cpu)
 	return *cpu < MAX_CPUS ? &cpu_states[index_of(*cpu)] : NULL;
 }
 
-/* From the block's begin to its end; other CPUs are watched from when a followed thread comes. */
+/* Watched throughout the block; other CPUs are watched once a followed thread comes. */
 static __always_inline bool is_worker_cpu(__u32 cpu)
 {
 	return cpu < MAX_CPUS && slot_of_cpu[index_of(cpu)] + 1 < slot_count;
@@ -111,7 +111,7 @@ static __always_inline bool is_watched(__u32 cpu)
 	return is_worker_cpu(cpu) || (cpu < MAX_CPUS && cpu_states[index_of(cpu)].watched);
 }
 
-/* A thread of a followed process may have any CPU: a worker is pinned to its own. */
+/* A worker is pinned, but a thread of a followed process may have any CPU. */
 static __always_inline void watch(__u32 cpu)
 {
 	struct icepath_cpu_state *state = &cpu_states[index_of(cpu)];
@@ -126,14 +126,14 @@ static __always_inline __u8 context_of(const struct icepath_cpu_state *state)
 							   : ICEPATH_CONTEXT_TASK;
 }
 
-/* The next record of this CPU's slot with its header filled, or NULL where the slot is full. */
+/* The next record of this CPU's slot with its header filled in, or NULL if the slot is full. */
 static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type, __u8 context, __u32 tid, __u64 end_ns)
 {
 	__u32 slot_index = cpu < MAX_CPUS ? slot_of_cpu[index_of(cpu)] : slot_count - 1;
 	struct icepath_slot *slot = bpf_map_lookup_elem(&slots, &slot_index);
 	if (!slot)
 		return NULL;
-	/* Atomic: an interrupt may log in the middle of it, and the last slot is shared between CPUs. */
+	/* Atomic: an interrupt may log in between, and CPUs share the last slot. */
 	__u32 position = __sync_fetch_and_add(&slot->position, 1);
 	if (position % ICEPATH_FILL_STEP == 0) {
 		struct icepath_fill *fill = bpf_map_lookup_elem(&fills, &slot_index);
@@ -152,16 +152,16 @@ static __always_inline struct icepath_record *begin_record(__u32 cpu, __u8 type,
 	record->cpu = cpu;
 	record->flags = 0;
 	record->end_ns = end_ns;
-	__builtin_memset(record->words, 0, sizeof(record->words)); /* what the slot held in an earlier block */
+	__builtin_memset(record->words, 0, sizeof(record->words)); /* the slot still has an earlier block's record */
 	return record;
 }
 
-/* A thread of a followed process is met for the first time in this block: what an earlier one left of it is void. */
+/* Resets a thread of a followed process at its first event in this block. */
 static __noinline void begin_thread(struct icepath_task *thread, struct task_struct *task)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u32 before = thread->block;
-	/* It may be met on two CPUs at once, by who wakes it and as it runs: one of them begins it. */
+	/* Two CPUs may meet it at once, the waker's and its own: only one resets it. */
 	if (before == block || __sync_val_compare_and_swap(&thread->block, before, block) != before)
 		return;
 	thread->out_ns = 0;
@@ -174,7 +174,8 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 	thread->reclaims = 0;
 	thread->off_flags = 0;
 	thread->moved_ns = 0;
-	if (task == bpf_get_current_task_btf()) /* it has had this CPU since before the block, and wasn't seen to come */
+	/* it has had this CPU since before the block, so its switch-in wasn't seen */
+	if (task == bpf_get_current_task_btf())
 		watch(bpf_get_smp_processor_id());
 	struct icepath_record *record =
 		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_THREAD, ICEPATH_CONTEXT_TASK, task->pid, now);

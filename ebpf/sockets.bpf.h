@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #ifndef ICEPATH_EBPF_SOCKETS_BPF_H
 #define ICEPATH_EBPF_SOCKETS_BPF_H
-/* What sockets of the run announce, queue and hand out. Part of capture.bpf.c. */
+/* What the run's sockets announce, queue and hand out. Part of capture.bpf.c. */
 
 static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath_tier tier, __u64 key, __u32 bytes,
 														 bool has_stream_end, __u32 stream_end)
@@ -22,21 +22,21 @@ static __always_inline struct icepath_record *log_socket(__u8 type, enum icepath
 	return record;
 }
 
-/* The name of a library's own socket, which is no key of the run's. */
+/* The name of a library's own socket, which isn't a key of the run. */
 static __always_inline __u64 key_of_library(__u64 address)
 {
 	struct library_socket *seen = bpf_map_lookup_elem(&library_sockets, &address);
 	return seen && seen->block == block ? seen->name : 0;
 }
 
-/* The key of a socket of the run, or 0. */
+/* The key or name of a socket of the run, or 0. */
 static __always_inline __u64 key_of(struct sock *sk)
 {
 	struct icepath_socket *socket = bpf_sk_storage_get(&sockets, sk, 0, 0);
 	return socket ? socket->key : key_of_library((__u64)sk);
 }
 
-/* The same by an address that the verifier doesn't know for a socket's. */
+/* The same for an address that the verifier doesn't know to be a socket's. */
 static __always_inline __u64 key_at(__u64 address)
 {
 	__u64 cookie = 0;
@@ -65,7 +65,7 @@ int BPF_PROG(on_sk_data_ready, struct sock *sk)
 	return 0;
 }
 
-/* What sk->sk_data_ready is, unless somebody replaced it (sock_init_data_uid()); the tracepoint is its first statement. */
+/* The default of sk->sk_data_ready (sock_init_data_uid()); the tracepoint is its first statement. */
 SEC("?fentry/sock_def_readable")
 int BPF_PROG(fentry_sock_def_readable, struct sock *sk)
 {

@@ -2,12 +2,13 @@
 #ifndef ICEPATH_EBPF_SOFTIRQS_BPF_H
 #define ICEPATH_EBPF_SOFTIRQS_BPF_H
 /*
- * Records of interrupts, and softirqs that lose their CPU in the middle. Part of capture.bpf.c, before scheduling.bpf.h, which tells
- * when.
+ * Records of interrupts, and softirqs that lose their CPU. Part of capture.bpf.c, before scheduling.bpf.h, which sees
+ * the switches.
  *
- * Under PREEMPT_RT a softirq runs in a task and loses its CPU as that does, and since 6.18 two of them may be at it on one CPU. So what a
- * CPU has of a softirq goes with its task: sched_switch puts it into the task's storage and writes what was done so far as an INTERRUPT
- * that GOES_ON. Elsewhere no switch ever finds a softirq, and this costs a look at one byte.
+ * Under PREEMPT_RT a softirq runs in a task and loses its CPU with it, and since 6.18 a CPU may have two unfinished
+ * ones. So a CPU's state of a softirq follows its task: sched_switch moves it into the task's storage and writes what
+ * was done so far as an INTERRUPT that GOES_ON. On other kernels no switch finds a softirq, and this costs the test of
+ * one byte.
  */
 
 struct {
@@ -17,14 +18,14 @@ struct {
 	__type(value, struct icepath_softirq);
 } softirqs SEC(".maps");
 
-/* How many softirqs have lost their CPU since the block began and not come back: mostly 0. */
+/* Softirqs that lost their CPU since the block began and haven't come back: mostly 0. */
 __s64 softirqs_away = 0;
 
 static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 begin_ns, __u64 now, __u8 kind,
 															__u32 vector, __u8 context)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	/* On an idle CPU an interrupt delays nobody, unless it is long enough to delay a wakeup. */
+	/* On an idle CPU an interrupt delays nothing, unless it is long enough to delay a wakeup. */
 	if (!begin_ns || !is_watched(cpu) || (!tid && now - begin_ns < 1000))
 		return NULL;
 	struct icepath_record *record = begin_record(cpu, ICEPATH_RECORD_INTERRUPT, context, tid, now);
@@ -36,7 +37,7 @@ static __always_inline struct icepath_record *log_interrupt(__u32 cpu, __u64 beg
 	return record;
 }
 
-/* In sched_switch, as the task that leaves. */
+/* Called in sched_switch, as the task that leaves. */
 static __always_inline void put_softirq_away(struct icepath_cpu_state *state, __u32 cpu, struct task_struct *prev,
 											 __u64 now)
 {

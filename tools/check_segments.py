@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks every segment of every path of a run against perf's own recording of the same time.
 
-    sudo tools/check_segments.py [OPTIONS] -- -t uds-stream,tcp -d 10     records while `icepath run` has these options
-    tools/check_segments.py --paths paths.jsonl --script script.txt       what was recorded before
+    sudo tools/check_segments.py [OPTIONS] -- -t uds-stream,tcp -d 10     records `icepath run` with these options
+    tools/check_segments.py --paths paths.jsonl --script script.txt       checks an earlier recording
 
-icepath's paths rest on its own probes. Here a reducer that shares nothing with them makes timelines from perf's sched, irq,
-irq_vectors, raw_syscalls, net and sock events, and asks of each segment whether its thread was in the state that its layer claims
-for 95 % of it, and of each culprit whether he had that CPU for half of it. Ends of short segments are the matter of some hundred
-nanoseconds between two programs at one tracepoint: perf's events are moved by the median of that, and what holds only when both
-ends may move by --slack as well is counted by itself. Where
-perf has no event, a segment is uncheckable, with the reason. Exits with 1 unless 99.9 % of what could be checked holds, no culprit
-is false, the culprits' table is right within 1 %, and each worker's time adds up, by `perf sched timehist` too; with 2 where
-nothing could be checked.
+icepath's paths rest on its own probes. This program makes timelines from perf's sched, irq, irq_vectors, raw_syscalls,
+net and sock events, and shares nothing with those probes. A segment holds if its thread was in the state that the layer
+claims for 95 % of the time, a culprit if it had the CPU for half of the time. The ends of short segments depend on some
+hundred nanoseconds between two programs at one tracepoint: perf's events are moved by the median of that, and what
+holds only if both ends may move by --slack is counted separately. Where perf has no event, a segment is uncheckable,
+with the reason.
+
+Exits with 1 unless 99.9 % of the checkable segments hold, no culprit is false, the culprits' table is right within 1 %,
+and each worker's time adds up, also by `perf sched timehist`; with 2 if nothing could be checked.
 
 Needs Python 3 and linux-perf.
 """
@@ -30,7 +31,7 @@ from segment_check.lag import Lag
 from segment_check.tally import Tally, table
 from segment_check.timelines import Timelines
 
-MARGIN_NS = 5_000_000  # before and after a block: states are known by then
+MARGIN_NS = 5_000_000  # added before and after a block, so that states are known in it
 
 
 def arguments():
@@ -53,7 +54,7 @@ def arguments():
 
 
 def record(chosen, folder):
-    """Runs icepath under perf. tracefs may not be mounted here: it is, in a mount namespace of our own."""
+    """Runs icepath under perf, with tracefs mounted in a mount namespace of our own if it isn't."""
     events = ["-e", trace.EVENTS]
     if not chosen.without_syscalls:
         events += ["-e", trace.SYSCALLS, "--exclude-perf"]
@@ -77,7 +78,7 @@ def read_recording(chosen, folder):
 
 
 def groups(path):
-    """Blocks that overlap, with their offsets in the file, in the order of time: sparse cells share a time."""
+    """Groups of overlapping blocks, with their offsets in the file, in time order: sparse cells share a window."""
     blocks = []
     with open(path, "rb") as file:
         at = 0

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the same several times, and counts in how many pairs of runs the intervals contradict each other.
+"""Repeats a measurement, and counts in how many pairs of runs the intervals contradict each other.
 
     python3 tools/identical_runs.py --icepath build/bin/icepath --runs 12 --seconds 20 --output results/identical-runs.json
 
-Where the machine is quiet for some minutes only, the same with --runs 4 --continue, as often as it takes.
+If the machine is quiet for some minutes only, repeat with --runs 4 --continue as often as needed.
 
-An interval of 95 % that holds for another run overlaps that run's in nearly all pairs: two such intervals of one value are
-disjoint in less than one pair of a hundred, where both are as wide as they must be. Counted are the intervals of p50, of p99, and
-of what the probes added to the p50. Pairs whose reports say that the machine was another one (tools/machine_state.py) stand aside.
+A 95 % interval that holds for another run overlaps that run's interval in nearly all pairs: two such intervals of one
+value are disjoint in less than one pair of a hundred if both are wide enough. Counted are the intervals of p50, of p99,
+and of what the probes added to the p50. Pairs whose reports show another state of the machine (tools/machine_state.py)
+are counted separately.
 
-The CPUs are kept awake by holding /dev/cpu_dma_latency at 0 where that can be had (root): else a run measures how long a CPU
-takes to come back from a halt, which on virtual machines differs by the hour. Everything else is icepath's own default. The
-machine should be quiet. Exits with 0 if it could measure; what it found is in the table and in the file.
+The CPUs are kept awake by holding /dev/cpu_dma_latency at 0 where that is possible (root). Otherwise a run measures how
+long a CPU takes to come back from a halt, which on virtual machines differs by the hour. Everything else is icepath's
+default. The machine should be quiet. Exits with 0 if it could measure; the results are in the table and in the file.
 """
 import argparse
 import itertools
@@ -35,7 +36,7 @@ MEASURES = {
 
 
 class CpusAwake:
-    """Holds /dev/cpu_dma_latency at 0 µs: the kernel then lets no CPU enter a state that takes time to leave."""
+    """Holds /dev/cpu_dma_latency at 0 µs, which keeps CPUs from idle states that take time to leave."""
 
     def __enter__(self):
         self.file = None
@@ -69,7 +70,7 @@ def told(cell, measure_of):
 
 
 def facts_of(run):
-    """What is kept of a run: its cells' values and intervals, how they were found, and the machine's state."""
+    """The stored facts of a run: its cells' values, intervals, openings and drift, and the machine's state."""
     cells = {}
     for cell in run["cells"]:
         cells[cell["target"]] = {name: told(cell, measure_of) for name, measure_of in MEASURES.items()}
@@ -81,7 +82,7 @@ def facts_of(run):
 
 
 def compare(runs):
-    """By target and measure: how many pairs of runs have disjoint intervals, of those whose machine was the same."""
+    """By target and measure: pairs of runs in one state of the machine, and how many have disjoint intervals."""
     changed = []
     for a, b in itertools.combinations(range(len(runs)), 2):
         why = machine_state.differences(runs[a], runs[b])
@@ -141,7 +142,7 @@ def show(result):
 
 
 def runs_before(args, parser):
-    """Those in --output, where they are to be continued."""
+    """The runs in --output that are to be continued."""
     if not args.resume:
         return []
     if not args.output:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each level of `icepath run --isolate` does to the figures: runs of all levels in turn, several times.
+"""How each level of `icepath run --isolate` affects the figures: runs of all levels in turn, several times.
 
-    sudo python3 tools/isolation_levels.py --icepath build/bin/icepath --levels none,soft --times 3 --output results/isolation.json
+    sudo python3 tools/isolation_levels.py --icepath build/bin/icepath --levels none,soft --times 3 \
+        --output results/isolation.json
 
-For each level it tells the p50s, how wide their 95 % intervals are, and how many pairs of targets are told apart: by intervals that
-are disjoint, and by ratios within rounds (the mean of the logarithms of both p50s' ratio in each round without probes, with the t
-interval over rounds). The levels take turns, since the machine changes meanwhile. Whatever else runs is for the caller to start.
+Prints for each run the p50s, the widths of their 95 % intervals, and how many pairs of targets differ: by disjoint
+intervals, and by ratios within rounds (the mean over unprobed rounds of the logarithm of both p50s' ratio, with its t
+interval). The levels take turns, because the machine changes over time. The caller starts any other load.
 """
 import argparse
 import csv
@@ -28,13 +29,13 @@ P = ("p50", "p99", "p99_9")
 
 
 def t_quantile(freedom):
-    """Of 97.5 %: Cornish and Fisher's expansion, within 0.5 % from 9 degrees of freedom on."""
+    """The 97.5 % quantile: Cornish and Fisher's expansion, within 0.5 % from 9 degrees of freedom on."""
     z = statistics.NormalDist().inv_cdf(0.975)
     return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2)
 
 
 def medians_by_round(folder):
-    """{target: {round: p50 in ns}} of blocks without probes."""
+    """{target: {round: p50 in ns}} of unprobed blocks."""
     latencies = defaultdict(lambda: defaultdict(list))
     with open(os.path.join(folder, "messages.csv"), encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
@@ -48,7 +49,7 @@ def medians_by_round(folder):
 
 
 def ratio(one, other):
-    """Of two targets' p50s, with its interval: None where they share too few rounds."""
+    """The ratio of two targets' p50s and its interval, or None if they share too few rounds."""
     logs = [math.log(one[number] / other[number]) for number in one.keys() & other.keys()]
     if len(logs) < FEW_ROUNDS:
         return None
@@ -77,7 +78,7 @@ def measure(args, level, folder):
 
 
 def half_width(figure):
-    """In parts of the figure."""
+    """Relative to the figure."""
     return None if not figure["ci95"] else (figure["ci95"][1] - figure["ci95"][0]) / 2 / figure["value"]
 
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Says whether the machine was another one in two stored runs: machine_state.py A B, each a run.json or its folder.
+"""Whether the machine's state differs between two stored runs: machine_state.py A B, each a run.json or its folder.
 
-By `machine_state` in run.json: how long a cache line takes between the CPUs, how long a sleeping CPU takes to run a thread again, what
-the hypervisor took while blocks went on, and what the stamps alone cost (the cells of null). Prints what differs, and exits with 1 where anything does.
+Compares `machine_state` in run.json: how long a cache line takes between the CPUs, how long a sleeping CPU takes to run
+a thread again, what the hypervisor took during blocks, and what the stamps alone cost (the cells of null). Prints the
+differences, and exits with 1 if there are any.
 """
 import json
 import os
 import sys
 
-# Within a run, before its first block and after its last, the middle of 45 wakes differs by less than this unless the machine
-# changed meanwhile, and then both ends are told.
+# Between a run's begin and end, the median of 45 wakes changes by less than this unless the machine changes. If it
+# does, the run has both values.
 WAKE_RATIO = 1.25
-STEAL_SHARE = 0.01  # more, in absolute terms
-FLOOR_RATIO = 1.1  # and the intervals are disjoint
-LINE_RATIO = 1.5  # by which a report tells two levels apart: report/line_levels.h
+STEAL_SHARE = 0.01  # an absolute difference above this counts
+FLOOR_RATIO = 1.1  # counts only if the intervals are disjoint as well
+LINE_RATIO = 1.5  # as kApart of report/line_levels.h
 
 
 def load(run):
@@ -25,7 +26,7 @@ def load(run):
 
 
 def disjoint(a, b):
-    """Whether two intervals [low, high] have nothing in common. One that wasn't told overlaps everything."""
+    """Whether two intervals [low, high] have nothing in common. A missing one overlaps everything."""
     return a is not None and b is not None and (a[1] < b[0] or b[1] < a[0])
 
 
@@ -59,7 +60,7 @@ def line_text(line):
 
 
 def line_differences(a, b):
-    """Runs whose CPUs were as far apart at times as the other's never were."""
+    """Differences in distance between CPUs: one run reached a level that the other never did."""
     of_b = {(line["from_cpu"], line["to_cpu"]): line for line in b.get("cache_line", []) if line["levels"]}
     for line in a.get("cache_line", []):
         other = of_b.get((line["from_cpu"], line["to_cpu"]))
@@ -92,7 +93,7 @@ def floor_differences(a, b):
 
 
 def differences(a, b):
-    """Sentences, one for each thing that was another one; none where the runs tell of none. a, b: what load() gave."""
+    """One sentence for each difference; none if a run has no machine_state. a, b: results of load()."""
     a, b = a.get("machine_state"), b.get("machine_state")
     if not a or not b:
         return []

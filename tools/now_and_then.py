@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Computes for 10 ms four times a second: somebody for a report to name. Pin it (taskset -c 1)."""
+"""Computes for 10 ms four times a second: a culprit for a report to name. Pin it (taskset -c 1)."""
 import time
 
 while True:

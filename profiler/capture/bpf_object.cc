@@ -12,13 +12,13 @@
 namespace icepath::capture {
 namespace {
 
-// libbpf would write pages to stderr.
+// libbpf would print pages to stderr.
 void silence()
 {
 	libbpf_set_print([](enum libbpf_print_level, const char *, va_list) { return 0; });
 }
 
-// What a program is attached to, by its section: "tp_btf/sk_data_ready".
+// A program's target, by its section: "tp_btf/sk_data_ready".
 std::string target_of(const Candidate &candidate)
 {
 	static const BpfObject unloaded = open_bpf_object({});
@@ -26,7 +26,7 @@ std::string target_of(const Candidate &candidate)
 	return std::string(section.substr(section.find('/') + 1));
 }
 
-// Read once, as it is parsed whole each time. Null where the kernel has none.
+// Parsed once, because it is large. Null if the kernel has none.
 const btf *kernel_types()
 {
 	silence();
@@ -69,11 +69,12 @@ std::string verdict_of(std::string_view verifier_log)
 
 std::string why_not_loaded(capture_bpf *bpf, const Candidate &only)
 {
-	// As large as a kernel before 6.4 allows: where the log doesn't fit, it has ENOSPC for a reason. Only what is written takes memory.
+	// The largest that kernels before 6.4 allow: a log that doesn't fit makes ENOSPC the reason. Only written pages
+	// take memory.
 	constexpr size_t kMostBytes = UINT32_MAX >> 8;
 	const std::unique_ptr<char[]> log(new char[kMostBytes]);
 	log[0] = '\0';
-	// libbpf loads without a log first, and again with it where that fails.
+	// libbpf loads without a log first, and repeats with one if that fails.
 	bpf_program__set_log_buf(program_of(bpf, only), log.get(), kMostBytes);
 	const int error = capture_bpf__load(bpf);
 	bpf_program__set_log_buf(program_of(bpf, only), nullptr, 0);

@@ -20,19 +20,22 @@ struct CloseBpfObject {
 };
 using BpfObject = std::unique_ptr<capture_bpf, CloseBpfObject>;
 
-// Opened, not loaded; its other programs won't be. libbpf says nothing of its own from here on: the user gets one sentence.
+// Opens the object with these programs for loading, without loading it. Silences libbpf: the user gets one sentence.
 // Throws Failure(Internal).
 BpfObject open_bpf_object(const std::vector<Candidate> &wanted);
 
-// Loads an object of which `only` is the one program. Why the kernel refuses it, with the verifier's last words, or empty.
+// Loads an object with `only` as its single program. Returns why the kernel refuses it, with the verifier's last words,
+// or an empty text.
 std::string why_not_loaded(capture_bpf *bpf, const Candidate &only);
 
-// The last lines of a verifier's log but its statistics, as one: what it found wrong. Empty where it said nothing.
+// The last lines of a verifier's log without its statistics, as one line: the verifier's objection. Empty if there is
+// none.
 std::string verdict_of(std::string_view verifier_log);
 
 bpf_program *program_of(const capture_bpf *bpf, const Candidate &candidate); // never null for one of kProbes
 
-// Whether the kernel's BTF has the tracepoint or function that its program names. A kprobe's function need not be in BTF.
+// Whether the kernel's BTF has the tracepoint or function that the program names. A kprobe's function needn't be in
+// BTF.
 bool is_in_kernel(const Candidate &candidate);
 
 } // namespace icepath::capture

@@ -23,7 +23,7 @@ CallKinds call_kinds()
 			 SYS_pselect6,
 			 SYS_epoll_pwait,
 			 SYS_epoll_pwait2,
-#ifdef SYS_poll // not on architectures that came later
+#ifdef SYS_poll // not on newer architectures
 			 SYS_poll,
 			 SYS_select,
 			 SYS_epoll_wait,

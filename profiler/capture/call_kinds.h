@@ -6,7 +6,7 @@
 
 namespace icepath::capture {
 
-// An icepath_call_kind for each number of this machine's system calls. futex has FUTEX_WAIT: what it is asked to do decides.
+// An icepath_call_kind for each system call number of this machine. futex has FUTEX_WAIT: its operation decides.
 using CallKinds = std::array<uint8_t, 512>;
 CallKinds call_kinds();
 

@@ -61,14 +61,14 @@ Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, s
 	ProbeSet doubted = 0;
 	try {
 		load(cpus, records_per_slot);
-		// What loads may still be refused, and a run must know what it rests on before it begins.
+		// A loaded program may still be refused at attaching, and a run must know its probes before it begins.
 		doubted = refused_when_attached();
 	} catch (const Failure &) {
 		doubted = ~ProbeSet{0};
 	}
 	if (!doubted)
 		return;
-	// Find out which, one by one, and load the others.
+	// Try the doubtful probes one by one, and load those that work.
 	unload();
 	try_again(doubted, forced);
 	load(cpus, records_per_slot);
@@ -223,7 +223,7 @@ bool Capture::mark(int pidfd, bool in_block)
 	state.in_block = in_block;
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY) == 0)
 		return true;
-	// A process that was killed has its number until it is reaped, its threads have theirs no more (pid_task()).
+	// A killed process keeps its number until it is reaped, its threads don't (pid_task()).
 	if (errno == ENOENT || errno == ESRCH)
 		return false;
 	throw not_marked();
@@ -253,7 +253,7 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 		if (family == 0 || family > families_)
 			throw Failure(ExitCode::Internal, "a block was to begin with a process that was never followed");
 	for (const int pidfd : worker_pidfds)
-		(void)mark(pidfd, true); // of one that has ended its cell will tell
+		(void)mark(pidfd, true); // if it has ended, its cell reports that
 	block_families_ = families;
 	__atomic_add_fetch(&bpf_->bss->block, 1u, __ATOMIC_SEQ_CST);
 	watch_families(true);
@@ -287,7 +287,7 @@ std::vector<SkippedPrograms> Capture::end_block()
 	return skips_.skipped();
 }
 
-// A worker that was switched in unseen, and ran to the end of the block, shows only here.
+// A worker that was switched in unseen and ran to the end of the block shows only here.
 void Capture::log_still_off()
 {
 	auto *slot = reinterpret_cast<icepath_slot *>(slots_ + size_t{slot_bytes_} * (slot_count_ - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Loads the BPF programs and attaches those that are asked for. Lives in the root helper; one thread.
+// Loads the BPF programs and attaches those that are asked for. Lives in the root helper. For use by one thread.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -18,46 +18,48 @@ namespace icepath::capture {
 
 class Capture {
 public:
-	// Loads every probe that this kernel takes, having attached each once. `cpus` get a slot each; there is one more for all
-	// others. `forced` as in in_order(). Throws Failure(MachineCannot) where not even the essential probes (is_essential) work.
+	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
+	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
+	// doesn't work.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
 
-	// Attaches what is missing of `wanted` and detaches the rest. Probes that don't work are left out: see available().
+	// Attaches the missing ones of `wanted` and detaches all others. Omits probes that don't work: see available().
 	void attach(ProbeSet wanted);
 	ProbeSet available() const { return available_; }
 	const Selection &selection() const { return selection_; }
 
-	// Marks a task or a socket as one of the run; a task is watched only in the blocks that name it. Both file descriptors stay
-	// the caller's.
+	// Marks a task or a socket as one of the run. A task is watched only in blocks that name it. The file descriptors
+	// stay the caller's.
 	void add_worker(int pidfd);
 	void add_socket(int socket_fd, uint64_t key);
-	// Marks a process that has one thread yet, and all threads and processes that it will begin: a family, by whose number it is
-	// watched. Their first record of a block is a THREAD. `family`: one that there is, whose process this one replaces; 0: a new
-	// one. Throws Failure where threads can't be followed, there are too many families, or none of that number.
+	// Marks a process that still has one thread, and all threads and processes that it will start, as a family. Returns
+	// the family's number, by which it is watched. Its threads' first record in a block is a THREAD. `family`: an
+	// existing one that this process joins; 0: a new one. Throws Failure if threads can't be followed, there are too
+	// many families, or `family` doesn't exist.
 	uint32_t follow(int pidfd, uint32_t family = 0);
 
-	// Empties the slots and the state that earlier blocks left of these workers and families, and starts logging.
+	// Empties the slots, resets what earlier blocks left of these workers and families, and starts logging.
 	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {});
-	// Looks whether the kernel has skipped programs since the last look, or since the block began; some 100 us.
+	// Checks whether the kernel has skipped programs since the last look or the block's begin. Takes some 100 µs.
 	void look_for_skipped();
-	// Stops logging. Returns what was skipped during the block, in time; looks are what narrows it down.
+	// Stops logging. Returns the block's skipped programs with spans of time, which looks make narrower.
 	std::vector<SkippedPrograms> end_block();
 
-	// Whoever has it can also write: the kernel maps no map by a read-only descriptor (bpf_map_mmap() wants VM_SHARED, which
-	// mmap drops for one). So nothing that is read back from the slots bounds anything here.
+	// Its holder can also write: the kernel doesn't map a map by a read-only descriptor (bpf_map_mmap() wants
+	// VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
 	int slots_fd() const;
 	int fills_fd() const; // an icepath_fill for each slot
-	// Whether probes are attached to perf events.
+	// Whether probes use perf events.
 	bool uses_perf_events() const;
 	uint32_t slot_bytes() const { return slot_bytes_; }
 	uint32_t slot_count() const { return slot_count_; }
 
 private:
-	explicit Capture(Selection selection)
-		: selection_(std::move(selection)) {} // a constructor that delegates cleans up
+	// The public constructor delegates to this one, so the destructor runs if it throws.
+	explicit Capture(Selection selection) : selection_(std::move(selection)) {}
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);
@@ -74,11 +76,11 @@ private:
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	icepath_fill *fills_ = nullptr; // mapped, slot_count_
-	SkipTimes skips_; // of the block
-	std::vector<int> block_workers_; // pidfds, the caller's
+	SkipTimes skips_; // of the current block
+	std::vector<int> block_workers_; // pidfds, owned by the caller
 	std::vector<uint32_t> block_families_;
-	uint32_t families_ = 0; // that are followed
-	ProbeSet attached_ = 0; // as was wanted
+	uint32_t families_ = 0; // number of followed families
+	ProbeSet attached_ = 0; // as asked for, available or not
 };
 
 } // namespace icepath::capture

@@ -9,7 +9,7 @@
 namespace icepath::capture {
 namespace {
 
-// struct bpf_link_info, as far as it tells of a kprobe: headers before 6.7 don't have it.
+// The kprobe part of struct bpf_link_info, which headers before 6.7 lack.
 struct KprobeLinkInfo {
 	uint32_t type, id, program;
 	alignas(8) uint32_t event;
@@ -25,7 +25,7 @@ constexpr uint32_t kKprobe = 3, kKretprobe = 4; // enum bpf_perf_event_type
 
 uint64_t missed_by_kprobe(const bpf_link *link)
 {
-	// The kernel takes and fills as much of it as it knows, and leaves the rest as it is.
+	// The kernel fills as much as it knows and leaves the rest unchanged.
 	union {
 		bpf_link_info whole;
 		KprobeLinkInfo of_kprobe;

@@ -6,8 +6,8 @@
 
 namespace icepath::capture {
 
-// How often the kernel skipped this program since it was loaded because one was running already, and, of a kprobe's link since
-// 6.7, how often its breakpoint was hit while another one's handler ran (kprobes_inc_nmissed_count()).
+// How often the kernel skipped this program since loading because it was already running. Since 6.7 also how often a
+// kprobe link's breakpoint was hit while another one's handler ran (kprobes_inc_nmissed_count()).
 uint64_t misses_of(const bpf_program *program, const bpf_link *link);
 
 } // namespace icepath::capture

@@ -45,7 +45,7 @@ ProbeSet needed_by(const model::Cell &cell)
 	const auto uses = [&cell](Mechanism mechanism) { return cell.mechanisms.has(mechanism); };
 	const bool on_device = uses(Mechanism::NetworkDevice), polls = model::never_sleeps(cell.wait);
 	const bool stream = uses(Mechanism::ByteStream);
-	const bool relayed = uses(Mechanism::LibraryThreads); // perhaps by sockets
+	const bool relayed = uses(Mechanism::LibraryThreads); // possibly over sockets
 	const auto needs = [&](Group group) {
 		switch (group) {
 		case Group::Scheduling:

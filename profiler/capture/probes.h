@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The table of probes: which layer rests on each, which cells need it, and what it can be attached to: the one place that
-// names the programs of ebpf/capture.bpf.c.
+// The table of probes: the layers that rest on each, the cells that need it, and its candidates. Only here are the
+// programs of ebpf/capture.bpf.c named.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,49 +15,49 @@
 
 namespace icepath::capture {
 
-// The kinds of probes. A tracepoint is a promise of the kernel; the others sit on functions that may be renamed or inlined.
-// In the order of icepath_tier, by which records name it.
+// The kinds of probes, in the order of icepath_tier, which records have. Tracepoints are stable; functions may be
+// renamed or inlined.
 enum class Tier : uint8_t { Tracepoint, Fentry, Kprobe };
 inline constexpr const char *kTierNames[] = {"tracepoint", "fentry", "kprobe"};
 constexpr std::string_view name(Tier tier) { return kTierNames[static_cast<size_t>(tier)]; }
 
-// Why a cell needs a probe. A probe belongs to one group; a cell attaches whole groups.
+// Why a cell needs a probe. Each probe is in one group; a cell attaches whole groups.
 enum class Group : uint8_t {
-	Scheduling, // every probed cell: who slept, who woke it, who had the CPU
-	Interrupts, // every probed cell: what was carved out of running threads, and the context of a waking
+	Scheduling, // every probed cell: which threads slept, what woke them, what had the CPU
+	Interrupts, // every probed cell: what interrupted running threads, and the context of a waking
 	SocketReady,
 	DeviceQueue,
-	SocketTaken, // only where a receiver polls: it may take a message before sk_data_ready is called
+	SocketTaken, // only if a receiver polls: it may take a message before sk_data_ready is called
 	LocalQueue, // messages get into the receive queues of UNIX sockets
 	TcpQueue,
 	TcpPackets, // whose packets a softirq handles
-	UdpTaken, // where a receiver polls, as SocketTaken
+	UdpTaken, // if a receiver polls, as SocketTaken
 	PipeQueue,
 	MessageQueue, // POSIX
 	MessageTaken,
 	Calls, // of a library, whose plug-in can't stamp them
-	Threads, // of followed processes: attached as long as there are any, also between blocks
-	Blocking, // every probed cell: what a thread slept for, where it wasn't a message
+	Threads, // of followed processes: attached while there are any, also between blocks
+	Blocking, // every probed cell: what a thread slept for that wasn't a message
 };
 
-// One way to learn of it.
+// One way to attach a probe.
 struct Candidate {
 	Tier tier = Tier::Tracepoint;
-	std::string_view program; // in capture.bpf.c
-	std::string_view target; // tracepoint, without the "btf_trace_" of its BTF type, or function of the kernel
+	std::string_view program; // function in capture.bpf.c
+	std::string_view target; // tracepoint, without the "btf_trace_" of its BTF type, or kernel function
 	bool operator==(const Candidate &) const = default;
 };
 
 inline constexpr size_t kMostCandidates = 4;
-using Candidates = std::array<Candidate, kMostCandidates>; // by preference; one without a program ends it
+using Candidates = std::array<Candidate, kMostCandidates>; // by preference; an entry without a program ends it
 
 using model::Layer;
 using model::Part;
 
-// A layer, or a part of it.
+// A layer or a part of it.
 struct Use {
 	Layer layer{};
-	Part part = Part::None; // None: all of the layer
+	Part part = Part::None; // None: the whole layer
 	friend constexpr bool operator==(const Use &, const Use &) = default;
 };
 
@@ -70,23 +70,23 @@ struct Uses {
 	}
 	std::array<Use, kMost> all{};
 	size_t count;
-	std::string_view note; // when it does: "when a pipe has it"; empty: always
+	std::string_view note; // the condition: "when a pipe has it"; empty: always
 	// "sender.kernel, network/notify (when a pipe has it)"
 	std::string text() const;
-	// How it serves a layer: "notify", of a part; the note; or "" for all of it. Nothing where it doesn't.
+	// How it serves a layer: a part ("notify"), the note, or "" for the whole layer. Nothing if it doesn't.
 	std::optional<std::string_view> of(Layer layer) const;
 	friend constexpr bool operator==(const Uses &, const Uses &) = default;
 };
 
 struct Probe {
-	std::string_view name; // stable: its tracepoint, where it has one, or else its function
+	std::string_view name; // stable: its tracepoint or, without one, its function
 	Group group;
-	Uses uses; // what can't be told without it
-	std::string_view instead; // what tells it less well where no candidate works
+	Uses uses; // what depends on it
+	std::string_view instead; // the less exact evidence used if no candidate works
 	Candidates candidates;
 };
 
-inline constexpr std::string_view kNothingInstead = "nothing"; // it is absent
+inline constexpr std::string_view kNothingInstead = "nothing"; // what depends on it is absent
 inline constexpr std::string_view kCallsInstead = "the waking, if the receiver slept, or else inferred: after the "
 												  "sending call began, and no later than it or the taking "
 												  "call came back";
@@ -96,13 +96,13 @@ inline constexpr std::string_view kBlockedInstead = "blocked, without a part";
 inline constexpr std::string_view kInterruptInstead = "nothing: such a softirq counts as an interrupt";
 inline constexpr std::string_view kUserInstead = "nothing: all of the library's calls counts as the user's";
 
-// Its only candidate is the tracepoint of its name.
+// With the tracepoint of its name as its only candidate.
 constexpr Probe on_tracepoint(std::string_view program, std::string_view tracepoint, Group group, Uses uses)
 {
 	return {tracepoint, group, uses, kNothingInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
 }
 
-// On a function of the kernel.
+// On a kernel function.
 constexpr Probe on_function(std::string_view function, std::string_view fentry, std::string_view kprobe, Group group,
 							Uses uses, std::string_view instead)
 {
@@ -113,7 +113,7 @@ constexpr Probe on_function(std::string_view function, std::string_view fentry, 
 			{Candidate{Tier::Fentry, fentry, function}, Candidate{Tier::Kprobe, kprobe, function}}};
 }
 
-// What a thread was in the middle of as it went to sleep.
+// On what a thread was doing as it went to sleep.
 constexpr Probe on_blocking(std::string_view program, std::string_view tracepoint, Uses uses)
 {
 	return {tracepoint, Group::Blocking, uses, kBlockedInstead, {Candidate{Tier::Tracepoint, program, tracepoint}}};
@@ -232,7 +232,7 @@ inline constexpr std::array<Probe, 43> kProbes = {{
 				Uses{{{Layer::Blocked, Part::Reclaim}}}),
 }};
 
-// Its place in kProbes; kProbes.size() where none has this name.
+// Index in kProbes; kProbes.size() if there is no such name.
 constexpr size_t number_of(std::string_view probe)
 {
 	size_t number = 0;
@@ -241,32 +241,32 @@ constexpr size_t number_of(std::string_view probe)
 	return number;
 }
 
-// Without these there is no breakdown at all.
+// Without these there is no breakdown.
 constexpr bool is_essential(const Probe &probe)
 {
 	return probe.name == "sched_switch" || probe.name == "sched_waking" || probe.name == "sched_wakeup";
 }
 
-// Whether a run of its program that the kernel skips is missed at that instant only. The others keep something from one run to
-// the next, of a task, a CPU or a thread to follow, so that what they tell later may be wrong as well. A waking is kept too,
-// until its task is switched in, but what that tells has the waking's time, so that it can be told (decode/log.cc).
+// Whether a skipped run of its program affects that instant only. The others keep state for later runs, of a task, a
+// CPU or a thread to follow, so later records may be wrong as well. A waking is also kept, until its task's switch-in,
+// but that record has the waking's time, which reveals it (decode/decode.cc).
 constexpr bool is_of_an_instant(const Probe &probe)
 {
 	return probe.group == Group::SocketReady || probe.group == Group::SocketTaken || probe.group == Group::LocalQueue ||
 		   probe.group == Group::TcpQueue || probe.name == "sched_waking" || probe.name == "sched_wakeup";
 }
 
-// The candidates of a probe in the order in which they are tried. A forced tier puts its own first and then leaves only the
-// tracepoint; where neither is there, nothing.
+// The candidates of a probe in the order of trying. A forced tier puts its own candidates first and drops all others
+// but the tracepoint; nothing if neither exists.
 Candidates in_order(const Probe &probe, std::optional<Tier> forced);
 
-// Bit i stands for kProbes[i].
+// Bit i is kProbes[i].
 using ProbeSet = uint64_t;
 static_assert(kProbes.size() <= 64);
 
 constexpr ProbeSet bit(size_t probe) { return ProbeSet{1} << probe; }
 
-// The probes that a cell's layers rest on.
+// The probes on which a cell's layers rest.
 ProbeSet needed_by(const model::Cell &cell);
 
 } // namespace icepath::capture

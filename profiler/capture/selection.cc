@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *kMissing = "not in this kernel";
 
-// Why it doesn't work, or empty.
+// Returns why it doesn't work, or an empty text.
 std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 {
 	bpf_link *link = bpf_program__attach(program_of(loaded, candidate));
@@ -53,10 +53,10 @@ Trial first_that_works(const Probe &probe, std::optional<Tier> forced,
 			trial.candidate = candidate;
 			return trial;
 		}
-		if (trial.why_not.find(reason) == std::string::npos) // of a whole tier once
+		if (trial.why_not.find(reason) == std::string::npos) // a reason of a whole tier: once
 			trial.why_not += (trial.why_not.empty() ? "" : "; ") + reason;
 	}
-	if (trial.why_not.empty()) // of all candidates, none is of the tier that was asked for
+	if (trial.why_not.empty()) // no candidate is of the forced tier
 		trial.why_not = "no tracepoint shows it";
 	return trial;
 }
@@ -71,10 +71,11 @@ std::vector<Candidate> candidates_of(Tier tier)
 	return found;
 }
 
-// Why each of a tier's programs doesn't work, or empty.
+// By program: why it doesn't work, or empty.
 using Reasons = std::map<std::string_view, std::string>;
 
-// All at once, as reading the kernel's BTF is most of the work; one by one where something among them is refused.
+// Tries all programs at once, because reading the kernel's BTF is most of the work, and one by one if one of them is
+// refused.
 Reasons try_tier(Tier tier)
 {
 	Reasons reasons;
@@ -87,7 +88,8 @@ Reasons try_tier(Tier tier)
 	}
 	const BpfObject bpf = open_bpf_object(there);
 	const bool loads = capture_bpf__load(bpf.get()) == 0;
-	// A kernel that refuses one function of a tier refuses all, but one may also be inlined: a few are tried.
+	// A kernel that refuses one function of a tier refuses all of them. But a function may also be inlined, so a few
+	// are tried.
 	const size_t tries = loads ? there.size() : std::min<size_t>(3, there.size());
 	bool any = false;
 	std::string refusal;

@@ -27,10 +27,10 @@ void SkipTimes::add(uint64_t count, uint64_t end_ns)
 void SkipTimes::look(uint64_t begin_ns, uint64_t end_ns, Misses misses)
 {
 	if (misses.of_an_instant < misses_.of_an_instant || misses.lasting < misses_.lasting)
-		return; // a count couldn't be read: the next look tells
+		return; // a count couldn't be read; the next look will show it
 	add(misses.of_an_instant - misses_.of_an_instant, end_ns);
 	add(misses.lasting - misses_.lasting, UINT64_MAX);
-	// What is skipped while the counts are read may be in this look or in the next.
+	// A skip while the counts are read may belong to this look or the next.
 	looked_ns_ = begin_ns;
 	misses_ = misses;
 }

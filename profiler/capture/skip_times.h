@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When the kernel skipped programs: it counts them and tells no time, so that looks at its counts are all there is to tell
-// it by. Pure: the caller brings clock and counts.
+// When the kernel skipped programs. It only counts skips, without their times, so repeated looks at the counts have to
+// bound these. Pure: the caller provides clock and counts.
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace icepath::capture {
 using model::SkippedPrograms;
 inline constexpr size_t kMostSkipTimes = rundir::kMaxSkipped; // of one block
 
-// Runs that were skipped since the programs were loaded.
+// Runs skipped since the programs were loaded.
 struct Misses {
 	uint64_t of_an_instant = 0; // is_of_an_instant()
 	uint64_t lasting = 0; // of the other probes
@@ -22,10 +22,10 @@ struct Misses {
 class SkipTimes {
 public:
 	void begin(uint64_t now_ns, Misses misses);
-	// The counts were read within this time, one after the other.
+	// The counts were read one after the other within this span.
 	void look(uint64_t begin_ns, uint64_t end_ns, Misses misses);
-	// Since begin(), at most kMostSkipTimes, disjoint: what was lasting lasts to the end of all times, and of too many the last
-	// has all that came after it.
+	// Skips since begin(), disjoint, at most kMostSkipTimes. Lasting ones extend to the end of time. If there are too
+	// many, the last one covers all later ones.
 	const std::vector<SkippedPrograms> &skipped() const { return skipped_; }
 
 private:

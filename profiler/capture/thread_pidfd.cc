@@ -11,7 +11,7 @@
 namespace icepath::capture {
 namespace {
 
-constexpr unsigned kPidfdThread = O_EXCL; // PIDFD_THREAD of linux/pidfd.h, which Debian 12 has without it
+constexpr unsigned kPidfdThread = O_EXCL; // PIDFD_THREAD of linux/pidfd.h, which Debian 12's header lacks
 
 } // namespace
 

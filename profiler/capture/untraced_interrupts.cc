@@ -11,8 +11,8 @@
 namespace icepath::capture {
 namespace {
 
-// Rows of arch/x86/kernel/irq.c that pass a tracepoint of kProbes: local_timer, reschedule, call_function (TLB: a part of it), irq_work
-// and nmi_handler (PMI: a part of it); and those that count something else than interrupts of a CPU.
+// Rows of arch/x86/kernel/irq.c that pass a tracepoint of kProbes: local_timer, reschedule, call_function (TLB: a part
+// of it), irq_work and nmi_handler (PMI: a part of it). Also rows that don't count a CPU's interrupts.
 constexpr std::array<std::string_view, 11> kTold = {"LOC", "RES", "CAL", "TLB", "IWI", "NMI",
 													"PMI", "RTR", "MCP", "ERR", "MIS"};
 
@@ -28,7 +28,7 @@ bool is_number(const std::string &word)
 	return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// "           CPU0       CPU2": those that are online, in this order.
+// "           CPU0       CPU2": the online CPUs, in this order.
 std::vector<uint32_t> columns(const std::string &heading)
 {
 	std::istringstream words(heading);

@@ -26,7 +26,8 @@ std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
 	return Mark{at_ns, {source, static_cast<uint32_t>(index)}, Provenance::Exact};
 }
 
-// The stamps of one end of a flow by `seq`, the first of each: a duplicate reception delivers nothing. Those out of range are left out.
+// Indexes of one end's stamps in the order of `seq`, the first of each: a duplicate reception delivers nothing. Omits
+// those out of range.
 template <class Stamp> std::vector<size_t> order_by_seq(const std::vector<Stamp> &stamps)
 {
 	std::vector<size_t> order;
@@ -62,8 +63,8 @@ Transfer transfer_of(uint64_t message, const SendStamp &sent, size_t sent_index,
 	return transfer;
 }
 
-// For each reception the one that began its read. A read that returned several messages: the later ones carry its stamps,
-// and were asked for by the first one's wait.
+// For each reception, the one that began its read. Where one read returned several messages, the later ones have its
+// stamps, and the first one's wait asked for them.
 std::vector<size_t> first_in_read(const std::vector<RecvStamp> &recvs)
 {
 	std::vector<size_t> first(recvs.size());
@@ -187,7 +188,7 @@ void match(const model::Cell &cell, const SocketEvents &events, const Observatio
 		match_gathered_datagrams(events, seen, matched_flows);
 }
 
-// A thread that stamps again has done what it did before: its store into a slot, too.
+// Sets BySlot::stored_by_ns: a thread that stamps again has done its earlier work, a store into a slot included.
 void tell_stores(const model::Block &block, const std::vector<model::Flow> &flows,
 				 std::vector<FlowMessages> &matched_flows)
 {
@@ -234,10 +235,10 @@ void add_deliveries(const model::BlockFlow &flow, const FlowMessages &matched, O
 	}
 }
 
-// The process's first thread until it is told which side it is.
+// Name of the process's first thread until the worker knows its side.
 constexpr std::string_view kWorker = "icepath-worker";
 
-// A thread that names itself nothing has the name of who began it.
+// Threads of a library that set no name have the name of the thread that started them.
 void name_library_threads(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
 	for (size_t i = 0; i < block.sides.size(); ++i) {
@@ -249,7 +250,7 @@ void name_library_threads(const model::Block &block, const model::Cell &cell, Ob
 	}
 }
 
-// Where a part of a wake was skipped, the rest of it stays with its task, and the next period has it for its own.
+// If one program of a waking was skipped, what the others noted stays with the task and ends up in its next period.
 void distrust_stale_wakes(const std::vector<model::SkippedPrograms> &skipped, Observations &seen)
 {
 	for (const auto &[tid, thread] : seen.threads)
@@ -278,7 +279,7 @@ void add_threads(const model::Block &block, const model::Cell &cell, Observation
 	};
 	for (const model::WindowThread &thread : block.window->threads) {
 		add_thread(thread.tid, thread.cpu, thread.name);
-		// It may have the CPU that somebody waits for.
+		// It may have the CPU that a thread of this cell waits for.
 		seen.threads[thread.tid].of_another_cell =
 			std::ranges::none_of(block.sides, [&](const model::BlockSide &side) { return side.tid == thread.tid; });
 	}
@@ -290,8 +291,8 @@ void add_threads(const model::Block &block, const model::Cell &cell, Observation
 	}
 }
 
-// A library's calls are no calls into the kernel: those are in the log. Others' stamps know more than the log, which has theirs
-// where a library's cell was measured beside them.
+// Stamped calls replace those of the log: they carry more, and the log has them only where a library's cell shares the
+// window. A library's own functions aren't system calls, so its cells keep the log's.
 void stamped_calls(const model::Block &block, const model::Cell &cell, Observations &seen)
 {
 	for (auto &[tid, thread] : seen.threads)
@@ -323,7 +324,7 @@ Observations observations_of(const model::Block &block, const model::Cell &cell)
 		seen.lost.push_back(
 			{some.begin_ns, some.end_ns, static_cast<uint32_t>(std::min<uint64_t>(some.count, UINT32_MAX))});
 	distrust_stale_wakes(block.window->skipped, seen);
-	// A worker runs when it stamps the end of its loop: one that the log has off its CPU was switched in unseen.
+	// A worker runs when it stamps the end of its loop. If it is off its CPU by the log, its switch-in has no record.
 	for (const model::BlockSide &side : block.sides)
 		if (const uint64_t since_ns = seen.threads[side.tid].still_off_since_ns;
 			since_ns != 0 && since_ns < side.marker_end_ns)

@@ -44,7 +44,7 @@ private:
 		return found == seen_.threads.end() ? nullptr : &found->second;
 	}
 
-	// The last one of these, in order, that isn't after an instant.
+	// The last announcement at or before an instant, or nullptr. `all` is in time order.
 	static const Announcement *last_until(const std::vector<const Announcement *> &all, uint64_t at_ns)
 	{
 		const auto after =
@@ -52,7 +52,7 @@ private:
 		return after == all.begin() ? nullptr : *std::prev(after);
 	}
 
-	// By a thread in a call of its own, or by a softirq that announced something at a socket to who waits for that.
+	// Woken by a thread in a call, or by a softirq that announced something at a socket to the thread that waits there.
 	void add_waking(const Thread &woken, const OffCpu &off)
 	{
 		Edge on{.to = woken.tid, .woken = &off};
@@ -94,8 +94,8 @@ private:
 		all_.push_back(on);
 	}
 
-	// What the taker asked by: its first readiness wait that came back after there was something to take, before it took that. nullptr:
-	// the taking call itself.
+	// The taker's request: its first readiness wait that returned after there was something to take and before it took
+	// that. nullptr: the taking call itself.
 	const Call *wait_for(uint32_t taker, const Call &take, uint64_t since_ns) const
 	{
 		const auto found = waits_.find(taker);
@@ -111,7 +111,7 @@ private:
 	std::map<std::pair<uint32_t, uint8_t>, std::vector<const Announcement *>> announced_by_; // by tid and context
 	std::unordered_map<uint32_t, std::vector<const Call *>> waits_; // readiness waits, by tid
 	std::map<std::pair<const Call *, uint32_t>, std::vector<const Call *>>
-		takes_; // of what a call gave, by who took it
+		takes_; // what a call gave, by the tid that took it
 	std::vector<Edge> all_;
 };
 

@@ -81,7 +81,7 @@ void tell_announcers(const SocketEvents &events, Observations &seen)
 	for (Transfer &transfer : seen.transfers) {
 		if (!transfer.ready || transfer.ready_in_softirq)
 			continue;
-		// What was told as it entered the queue is announced after that.
+		// A message that was recorded on entry to the queue is announced after that.
 		const std::vector<uint64_t> &times = announced[transfer.ready_tid];
 		const auto own = std::ranges::lower_bound(times, transfer.ready->at_ns);
 		if (own != times.end() && std::next(own) != times.end())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams of several senders in one socket: each CPU keeps the order of its own.
+// Datagrams of several senders into one socket: the order is kept per CPU.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -11,7 +11,7 @@ namespace icepath::decode {
 
 namespace {
 
-// A datagram of several senders to one socket, as it reached a device queue.
+// A datagram at a device queue.
 struct Queued {
 	SocketEvent event;
 	FlowMessage *message; // never nullptr
@@ -22,8 +22,8 @@ uint64_t taken_by(const FlowMessage &message)
 	return message.transfer.take_return ? message.transfer.take_return->at_ns : UINT64_MAX;
 }
 
-// Of one sender, in the order of time. A datagram that isn't received while later ones are was dropped before it was queued,
-// and never announced: it isn't here.
+// One sender's datagrams in time order. Omits those that weren't received though later ones were: they were dropped
+// before being queued, and never announced.
 std::vector<Queued> queued_by(const SocketEvents &events, const Observations &seen, FlowMessages &flow)
 {
 	auto device = of_socket(events.device, flow.sender_key);
@@ -33,7 +33,7 @@ std::vector<Queued> queued_by(const SocketEvents &events, const Observations &se
 		Transfer &transfer = message.transfer;
 		if (!has_call(transfer))
 			continue;
-		// Of the fragments of one datagram, if the device's MTU makes it several, the last.
+		// The last fragment, if the device's MTU splits the datagram.
 		const SocketEvent *last = last_within(device, transfer.call->at_ns, transfer.call_return->at_ns);
 		if (!last)
 			continue;
@@ -44,14 +44,13 @@ std::vector<Queued> queued_by(const SocketEvents &events, const Observations &se
 	return queued;
 }
 
-// What one CPU queued, beside what it announced. False: it announced what it hadn't queued.
+// Matches one CPU's announcements with what it queued. False: it announced something that it hadn't queued.
 bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEvent> &ready, const Observations &seen)
 {
 	std::deque<const Queued *> waiting;
-	uint64_t chain_begin_ns = 0; // since when the order decides
+	uint64_t chain_begin_ns = 0; // from here on only the order decides
 	std::vector<Transfer *> chain; // the messages since then
-	bool is_untold =
-		false; // one of them was taken without having been announced: nothing tells which announcement was whose
+	bool is_untold = false; // one of the chain was taken without an announcement, so none can be assigned
 	const auto end_chain = [&] {
 		if (is_untold && chain.size() > 1)
 			for (Transfer *transfer : chain)
@@ -62,7 +61,7 @@ bool match_on_cpu(const std::vector<Queued> &queued, const std::vector<SocketEve
 	auto next = queued.begin();
 	for (const SocketEvent &announced : ready) {
 		for (; next != queued.end() && next->event.at_ns <= announced.at_ns; ++next) {
-			// What was taken by now had been announced: that record is lost.
+			// Taken by now, it had been announced: that record is lost.
 			while (!waiting.empty() && taken_by(*waiting.front()->message) <= next->event.at_ns) {
 				waiting.pop_front();
 				is_untold = true;
@@ -101,7 +100,7 @@ void match_gathered_datagrams(const SocketEvents &events, const Observations &se
 	for (FlowMessages &flow : flows)
 		for (const Queued &one : queued_by(events, seen, flow))
 			cpus[one.event.cpu].queued.push_back(one);
-	// What comes after the last message is no message: closing ones, see worker::SenderState.
+	// Announcements after the last message are of closing ones, see worker::SenderState.
 	uint64_t last_taken_ns = 0;
 	for (const FlowMessages &flow : flows)
 		for (const FlowMessage &message : flow.messages)

@@ -10,7 +10,7 @@ namespace icepath::decode {
 
 namespace {
 
-using Word = std::pair<uint32_t, uint64_t>; // by process, or by thread where that isn't known
+using Word = std::pair<uint32_t, uint64_t>; // process, or thread where that isn't known, and address
 
 Word word_of(const Thread &thread, const Call &call)
 {
@@ -23,7 +23,7 @@ void tell_locks(Observations &seen)
 {
 	std::set<Word> locks;
 	for (const auto &[tid, thread] : seen.threads) {
-		std::set<uint64_t> held; // words that it has waited at since it last woke there
+		std::set<uint64_t> held; // words that it has waited at since it last woke a waiter there
 		for (const Call &call : thread.calls) {
 			if (call.kind == Call::Kind::FutexWait && call.object != 0)
 				held.insert(call.object);

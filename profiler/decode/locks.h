@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which futex words are locks. The operation doesn't tell: glibc waits for a mutex by FUTEX_WAIT and for a condition variable by
-// FUTEX_WAIT_BITSET, Rust's standard library for both by the latter, Go's runtime for everything by the former.
+// Which futex words are locks. The operation doesn't show it: glibc uses FUTEX_WAIT for a mutex and FUTEX_WAIT_BITSET
+// for a condition variable, Rust's standard library the latter for both, Go's runtime the former for everything.
 //
-// What was done with the word tells. Who slept for a lock holds it then, and lets go of it by waking at the very word, since a lock
-// that was slept for is marked as contended. Nobody lets go of what a condition variable, a semaphore or a parked thread waits for.
-// A thread that both waits and wakes at one condition variable is taken for one that locks: its wakings hand nothing over then, so
-// that a path by them is inferred.
+// The use of the word does. A thread that slept for a lock then holds it, and releases it by waking at the same word,
+// because a lock with waiters is marked as contended. The wait at a condition variable, a semaphore or a parked thread
+// has no such release. A thread that both waits and wakes at one condition variable counts as locking: its wakings then
+// hand nothing on, and a path through them is inferred.
 #include "profiler/path/observations.h"
 
 namespace icepath::decode {
 
-// Makes waits at words that are locks Call::Kind::FutexLock, in all of the block.
+// Sets Call::Kind::FutexLock for the block's waits at words that are locks.
 void tell_locks(path::Observations &seen);
 
 } // namespace icepath::decode

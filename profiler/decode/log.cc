@@ -14,13 +14,13 @@ namespace icepath::decode {
 
 namespace {
 
-// An interrupt may come between an event's reading the clock and its taking a number, so numbers and times can be out of
-// order by as many records as it nests. A gap's window is widened by this many neighbours. The slot of all other CPUs is
-// shared between them, so that any number of theirs may come between: more.
+// An interrupt may come between an event's clock reading and its number, so numbers and times can disagree by as many
+// records as interrupts nest. A gap's window is widened by this many neighbours. The slot that all other CPUs share
+// needs more: any number of their records may come between.
 constexpr size_t kNeighbours = 4;
-constexpr size_t kNeighboursShared = 16; // and for each CPU that has written there
+constexpr size_t kNeighboursShared = 16; // for each CPU that has written there
 
-// Names of tasks are chosen by whoever runs them: this is where they come in.
+// A task chooses its own name, so it is made printable where it enters.
 std::string name_of(const char (&comm)[16])
 {
 	return model::printable({comm, strnlen(comm, sizeof comm)}, model::kLongestName);
@@ -56,7 +56,7 @@ bool usable(const icepath_record &record, const Observations &seen)
 	}
 }
 
-// Whether a wait is for a lock is told by the kernel only of those that it knows to be locks: see locks.h.
+// The kernel itself only knows PI futexes to be locks; locks.h finds the others.
 Call::Kind kind_of(const icepath_record &record)
 {
 	constexpr uint8_t kLockPi = 6, kLockPi2 = 13; // include/uapi/linux/futex.h
@@ -81,7 +81,7 @@ Call::Kind kind_of(const icepath_record &record)
 	}
 }
 
-// Threads of followed processes: nothing but the log names them. Those that are known already keep their names.
+// Adds the threads of followed processes, which only the log names. Threads that are already known keep their names.
 void add_threads(const std::vector<model::SlotCapture> &slots, Observations &seen)
 {
 	for (const model::SlotCapture &slot : slots)
@@ -101,14 +101,15 @@ void add_threads(const std::vector<model::SlotCapture> &slots, Observations &see
 		}
 }
 
-// Who takes nothing has found the end. Who gives nothing may have given an empty message, and mq_timedsend(2) tells no number.
+// A taking call with result 0 found the end. A giving call with 0 may have given an empty message: mq_timedsend(2)
+// returns no size.
 bool has_moved(const icepath_record &record)
 {
 	const auto result = static_cast<int64_t>(record.call.result);
 	return result > 0 || (result == 0 && record.call.kind == ICEPATH_CALL_GIVE);
 }
 
-// Of a softirq that handled others' packets as well nothing tells how long it was at those.
+// None if the softirq also handled foreign packets: nothing shows how long it spent on those.
 std::array<uint64_t, 2> only_sockets(const icepath_record &record)
 {
 	const auto &of = record.interrupt;
@@ -176,7 +177,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	case ICEPATH_RECORD_OFF_CPU: {
 		const OffCpu off = off_of(record, index);
 		seen.threads[record.tid].off.push_back(off);
-		seen.cpus.try_emplace(off.in_cpu); // since when it is known matters
+		seen.cpus.try_emplace(off.in_cpu); // for known_since_ns
 		seen.cpus.try_emplace(off.out_cpu);
 		break;
 	}
@@ -212,7 +213,7 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		Thread &thread = seen.threads[record.tid];
 		thread.calls.push_back(call_of(record, index));
 		seen.system_calls.push_back({record.tid, record.call.number, record.call.begin_ns, record.end_ns});
-		if (thread.followed) // where all of them are if it never left its CPU
+		if (thread.followed) // its CPU throughout, if it never left it
 			thread.first_cpu = record.cpu;
 		break;
 	}
@@ -223,12 +224,12 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		seen.threads[record.tid].still_off_since_ns =
 			std::max(seen.threads[record.tid].still_off_since_ns, record.off.out_ns);
 		break;
-	default: // a waking that ended no period: nothing rests on it
+	default: // a waking that ended no period isn't needed
 		break;
 	}
 }
 
-// The slot's usable records by `seq`. A second record of the same number leaves neither.
+// The slot's usable records by `seq`. If two have the same number, both are dropped.
 std::vector<const icepath_record *> in_order(const model::SlotCapture &slot, const Observations &seen)
 {
 	std::vector<const icepath_record *> records;
@@ -246,7 +247,7 @@ std::vector<const icepath_record *> in_order(const model::SlotCapture &slot, con
 	return once;
 }
 
-// How many CPUs wrote these; at least one.
+// Number of CPUs that wrote these; at least 1.
 size_t cpus_of(const std::vector<const icepath_record *> &records)
 {
 	std::set<uint16_t> cpus;
@@ -255,8 +256,8 @@ size_t cpus_of(const std::vector<const icepath_record *> &records)
 	return std::max<size_t>(cpus.size(), 1);
 }
 
-// The numbers of records that were written and aren't usable. One that was begun and never finished isn't among them: its
-// program was interrupted by the end of the block, and nothing of it is there.
+// The numbers of records that were written and aren't usable. A record that was begun and never finished isn't one of
+// them: the block's end interrupted its program, and the record is empty.
 std::set<uint64_t> unreadable_in(const model::SlotCapture &slot, const Observations &seen)
 {
 	std::set<uint64_t> numbers;
@@ -274,7 +275,7 @@ void find_gaps(const model::SlotCapture &slot, const std::vector<const icepath_r
 		LossWindow window{0, UINT64_MAX, static_cast<uint32_t>(std::min<uint64_t>(after - first, UINT32_MAX))};
 		const auto known = std::distance(unreadable.lower_bound(first), unreadable.lower_bound(after));
 		window.unreadable = static_cast<uint64_t>(known) == after - first;
-		// With fewer neighbours than it may be out of place by, nothing bounds it on that side.
+		// With fewer neighbours than the possible disorder, the window is open on that side.
 		auto ends = [&](size_t from, size_t to) {
 			auto ends_ns = records | std::views::drop(from) | std::views::take(to - from) |
 						   std::views::transform([](const icepath_record *record) { return record->end_ns; });
@@ -288,7 +289,7 @@ void find_gaps(const model::SlotCapture &slot, const std::vector<const icepath_r
 	};
 	uint64_t expected = slot.first;
 	for (size_t i = 0; i < records.size(); ++i) {
-		if (records[i]->seq < slot.first) // of an earlier window, which was looked at by itself
+		if (records[i]->seq < slot.first) // belongs to an earlier window, which checks it
 			continue;
 		if (records[i]->seq != expected)
 			gap(i, expected, records[i]->seq);
@@ -298,7 +299,7 @@ void find_gaps(const model::SlotCapture &slot, const std::vector<const icepath_r
 		gap(records.size(), expected, slot.position);
 }
 
-// Periods of one thread can't overlap, nor can two tasks have one CPU: where they do, nothing of that time is known.
+// Periods of one thread can't overlap, nor can two tasks share a CPU. Where they do, that time is lost.
 template <class Item, class Begin, class End>
 void drop_overlaps(std::vector<Item> &items, Begin begin, End end, Observations &seen)
 {
@@ -315,7 +316,7 @@ void drop_overlaps(std::vector<Item> &items, Begin begin, End end, Observations 
 	items = std::move(disjoint);
 }
 
-// A task that had the CPU as the block began leaves no record of that.
+// When the CPU's first recorded switch was. A task that ran since before the block leaves no record of its switch-in.
 uint64_t first_switch(uint16_t number, const Cpu &cpu, const Observations &seen)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -333,7 +334,7 @@ uint64_t first_switch(uint16_t number, const Cpu &cpu, const Observations &seen)
 	return first_ns;
 }
 
-// A thread that was met as it was woken (on_sched_waking) hadn't run in this block: what its record calls the begin is its waking.
+// A thread first met at its waking (on_sched_waking) hadn't run in this block: its record has the waking as its begin.
 void asleep_all_along(Thread &thread)
 {
 	if (thread.off.empty() || thread.off.front().preempted)
@@ -358,7 +359,7 @@ SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations
 	for (auto &[tid, thread] : seen.threads) {
 		drop_overlaps(thread.off, &OffCpu::out_ns, &OffCpu::in_ns, seen);
 		asleep_all_along(thread);
-		// It came back in a window that goes on from the one at whose end it was away.
+		// It came back in a later window of the same capture.
 		if (!thread.off.empty() && thread.off.back().in_ns > thread.still_off_since_ns)
 			thread.still_off_since_ns = 0;
 		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);

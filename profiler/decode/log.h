@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The records of a block in order: checked, numbered, cut into what the walk wants of threads and CPUs, with the windows
-// of those that are missing.
+// Reads a block's records: checks and numbers them, turns them into the walk's threads and CPUs, and finds the windows
+// of missing ones.
 #include <set>
 
 #include "profiler/model/block.h"
@@ -9,7 +9,6 @@
 
 namespace icepath::decode {
 
-// Of what it makes, and what that consists of.
 using path::Boundary;
 using path::ByCall;
 using path::ByLibrary;
@@ -29,7 +28,7 @@ using path::Run;
 using path::Thread;
 using path::Transfer;
 
-// An instant at a socket, or at another queue of the kernel's: that has no key.
+// An instant at a socket, or at another kernel queue, which has no key.
 struct SocketEvent {
 	uint64_t at_ns = 0;
 	uint64_t socket = 0;
@@ -38,17 +37,17 @@ struct SocketEvent {
 	uint16_t cpu = 0;
 	uint8_t context = 0;
 	bool has_stream_end = false;
-	bool may_be_another = false; // records of its kind are dropped without a trace: kprobes
+	bool may_be_another = false; // its kind of record can be dropped without a trace: kprobes
 	uint32_t record = 0;
-	uint32_t woken = 0; // tid; 0: not told
+	uint32_t woken = 0; // tid; 0: not known
 };
 
 struct SocketEvents {
-	std::vector<SocketEvent> ready, device, taken, enqueued; // each by time
+	std::vector<SocketEvent> ready, device, taken, enqueued; // each in time order
 };
 
-// Fills threads' off-CPU periods (of the tids that `seen.threads` has already), CPUs, task names and loss windows. Records
-// of an unknown type, version or size, of an unknown thread, or that contradict themselves are unreadable: windows of their own.
+// Fills off-CPU periods of the threads already in `seen.threads`, CPUs, task names and loss windows. A record of
+// unknown type, version, size or thread, or one that contradicts itself, is unreadable and gets a window of its own.
 SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations &seen);
 
 } // namespace icepath::decode

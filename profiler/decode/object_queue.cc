@@ -61,7 +61,7 @@ void ObjectQueue::between(At begin, At end)
 			emptied_ns_.push_back(one->at_ns);
 	}
 	if (std::any_of(begin, end, [](const Happening &one) { return one.kind == Happening::Kind::Take; }))
-		flying_.clear(); // it has come before what was taken
+		flying_.clear(); // it arrived before what was taken
 }
 
 uint64_t ObjectQueue::missing(At begin, At end) const

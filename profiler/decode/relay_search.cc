@@ -11,26 +11,26 @@ namespace icepath::decode {
 
 namespace {
 
-// More calls that may have carried one message are none that can be told apart.
+// More candidate calls for one message can't be told apart.
 constexpr size_t kMostCrossings = 256;
 
-// What has memory in common: a process, all of them together, or a thread of which nothing is known.
+// Threads that share memory: a process, all processes together, or a single thread of unknown process.
 using Memory = uint64_t;
 
-// The message may have gone from one memory to another by this: the call that gave the last of its bytes.
+// A call by which the message may have gone from one memory to another: the one that gave its last bytes.
 struct Crossing {
 	const Edge *on = nullptr;
 	const Edge *whole_since = nullptr; // as in FoundTransfer
 	Memory from = 0, to = 0;
-	uint64_t begun_ns = 0; // the call that gave the first of its bytes, at the latest
-	uint64_t had_by_ns = 0; // likewise, of those that the thread gave which gave the last one
-	std::vector<const Edge *> parts; // from that on
+	uint64_t begun_ns = 0; // latest begin of the call that gave its first bytes
+	uint64_t had_by_ns = 0; // the same among the calls of the thread that gave the last bytes
+	std::vector<const Edge *> parts; // from that call on
 };
 
 struct Given {
 	const Call *call = nullptr;
-	uint64_t bytes = 0; // of it that were taken so far
-	std::vector<const Edge *> taken; // by which; never empty
+	uint64_t bytes = 0; // bytes of the call that are taken so far
+	std::vector<const Edge *> taken; // the takings; never empty
 	uint32_t tid() const { return taken.front()->from; }
 };
 
@@ -84,7 +84,7 @@ private:
 		return found == seen_.threads.end() ? 0 : found->second.process;
 	}
 
-	// Whether the thread took something, or went to wait, between two instants.
+	// Whether the thread took something or went to wait between two instants.
 	bool paused(uint32_t tid, uint64_t begin_ns, uint64_t end_ns) const
 	{
 		const std::vector<Call> &calls = seen_.threads.at(tid).calls;
@@ -96,9 +96,9 @@ private:
 		return false;
 	}
 
-	// Whether the message may end with the last of these, which threads of one memory gave on one way. Its parts are given one after the
-	// other: where their giver went for something else although all of the payload had gone, or another thread gave then, what follows is
-	// of another. Returns in which of them it begins at the latest.
+	// Whether the message may end with the last of these, which threads of one memory gave on one way. Its parts are
+	// given one after the other. If the whole payload had gone, and its giver then paused or another thread gave, later
+	// bytes belong to another message. Returns the latest index at which the message can begin.
 	std::optional<size_t> first_of_message(const std::vector<Given> &gives) const
 	{
 		uint64_t sum = 0;
@@ -118,7 +118,7 @@ private:
 		return first;
 	}
 
-	// What one thread gave another in one go is one way, whichever of its calls gave the last of the message.
+	// What one thread gives another without pausing is one way, whichever of its calls gave the message's last bytes.
 	void add_crossing(const Crossing &one)
 	{
 		for (Crossing &other : crossings_)
@@ -141,9 +141,9 @@ private:
 			if (!on->woken && memory_of(on->from) != memory_of(on->to))
 				by_bytes.push_back(on);
 		std::ranges::stable_sort(by_bytes, {}, &Edge::had_ns);
-		std::map<Memory, uint64_t> has{{sender_, delivery_.send.at_ns}}; // since when it may
-		std::map<std::tuple<Memory, uint64_t, uint64_t>, std::vector<Given>>
-			ways; // by whose they are, and both objects
+		// earliest time at which a memory may have the message
+		std::map<Memory, uint64_t> has{{sender_, delivery_.send.at_ns}};
+		std::map<std::tuple<Memory, uint64_t, uint64_t>, std::vector<Given>> ways; // by giving memory and both objects
 		for (const Edge *on : by_bytes) {
 			const Memory from = memory_of(on->from), to = memory_of(on->to);
 			const auto since = has.find(from);
@@ -155,7 +155,7 @@ private:
 			gives.back().taken.push_back(on);
 			gives.back().bytes += on->bytes;
 			if (gives.back().bytes < on->give->bytes)
-				continue; // there is more of it to take
+				continue; // the rest is taken later
 			const std::optional<size_t> first = first_of_message(gives);
 			if (!first)
 				continue;
@@ -170,7 +170,8 @@ private:
 		}
 	}
 
-	// All ways from the sender's memory into this one, until there are two. A memory that it has left is none that it comes back to.
+	// Collects the ways from the sender's memory into `to`; false if there are two. A way doesn't return to a memory
+	// that it has left.
 	bool collect(Memory to, uint64_t by_ns, std::vector<const Crossing *> &chain, std::set<Memory> &passed)
 	{
 		for (const Crossing &one : crossings_) {
@@ -210,7 +211,8 @@ private:
 		return {std::move(transfers_), Reason::None};
 	}
 
-	// Who takes bytes that another thread of its process was woken for, and told it of, has them by that one.
+	// If another thread of the taker's process was woken for the bytes and then handed on to the taker, the way goes
+	// through that thread.
 	void cross(const Crossing &crossing)
 	{
 		const Edge &on = *crossing.on;
@@ -238,8 +240,8 @@ private:
 
 	void add(const Edge &on) { transfers_.push_back({&on, nullptr, {}, on.from, on.to, {}, {}}); }
 
-	// Of what threads of one memory handed to each other: what may be of a way from one of them, which has the message, to another. Who
-	// has it needn't get it, and who has it in the end doesn't give it away before.
+	// Edges within one memory that may be on a way from `from`, which has the message, to `to`. `from` doesn't get it
+	// again, and `to` doesn't give it away.
 	std::vector<const Edge *> between(uint32_t from, uint64_t had_ns, uint32_t to, uint64_t by_ns) const
 	{
 		const Memory memory = memory_of(from);
@@ -257,8 +259,9 @@ private:
 			had->second = std::min(had->second, on->had_ns());
 		}
 		std::ranges::stable_sort(usable, std::greater{}, &Edge::had_ns);
-		std::map<uint32_t, uint64_t> gives{{to, by_ns}}; // until when
-		std::map<std::pair<const Call *, uint32_t>, const Edge *> found; // what one call gave to a thread is one
+		std::map<uint32_t, uint64_t> gives{{to, by_ns}}; // latest time
+		// one edge for what one call gave to one thread
+		std::map<std::pair<const Call *, uint32_t>, const Edge *> found;
 		for (const Edge *on : usable) {
 			const auto until = gives.find(on->to);
 			if (until == gives.end() || until->second < on->had_ns())
@@ -275,8 +278,8 @@ private:
 		return all;
 	}
 
-	// The only waking of a thread that has slept since before anybody here had the message: it could get it no sooner, whoever has put
-	// it there.
+	// The only waking of a thread that slept since before the message came into this memory: it can't have had the
+	// message sooner, whoever put it there.
 	const Edge *only_waking(uint32_t tid, uint64_t had_ns, uint64_t by_ns) const
 	{
 		const Edge *found = nullptr;
@@ -286,14 +289,14 @@ private:
 				continue;
 			const bool is_part =
 				on->give->kind == Call::Kind::Send && on->give->bytes != 0 && on->give->bytes < means_.payload_bytes;
-			if (found || on->woken->out_ns > had_ns || is_part) // the rest of it came later
+			if (found || on->woken->out_ns > had_ns || is_part) // the rest came later
 				return nullptr;
 			found = on;
 		}
 		return found;
 	}
 
-	// The only one by which a thread gave as many bytes to another of its process as the message has.
+	// The only edge by which the thread gave at least the payload's bytes to another thread of its process, or nullptr.
 	const Edge *only_bytes(uint32_t tid, uint64_t had_ns, uint64_t by_ns) const
 	{
 		const Edge *found = nullptr;
@@ -308,7 +311,7 @@ private:
 		return found;
 	}
 
-	// From one thread to another of the same memory: as far back and forth as there is one hand-over only, and in memory between.
+	// Connects two threads of one memory: by edges as far from both ends as there is only one, and in memory between.
 	bool connect(uint32_t from, const Mark &had, uint32_t to, const Mark &by)
 	{
 		if (from == to)
@@ -317,7 +320,7 @@ private:
 			return false;
 		const std::vector<const Edge *> all = between(from, had.at_ns, to, by.at_ns);
 		const Edge *first = nullptr, *last = nullptr;
-		uint64_t first_ns = by.at_ns, last_ns = had.at_ns; // of several
+		uint64_t first_ns = by.at_ns, last_ns = had.at_ns; // bounds where there are several
 		size_t firsts = 0, lasts = 0;
 		Mark begin = had, end = by;
 		for (const Edge *on : all) {
@@ -342,8 +345,8 @@ private:
 			add(*first);
 			return connect(first->to, mark_of(*first->take, first->had_ns()), to, by);
 		}
-		if (first &&
-			last) { // several: that it was handed on between the first and the last of them is all that is known
+		// Several edges: the message was handed on between the first and the last, and no more is known.
+		if (first && last) {
 			if (process_of(from) != process_of(to))
 				return false;
 			begin = mark_of(*first->give, first_ns);
@@ -358,9 +361,9 @@ private:
 	const Mark &taken_;
 	const Means &means_;
 	const Memory sender_, receiver_;
-	std::vector<const Edge *> within_; // of the time in which the message was on its way
+	std::vector<const Edge *> within_; // in the time of the delivery
 	std::vector<Crossing> crossings_;
-	std::vector<std::vector<const Crossing *>> ways_; // that were found, from the sender on
+	std::vector<std::vector<const Crossing *>> ways_; // ways found, from the sender on
 	std::vector<FoundTransfer> transfers_;
 };
 

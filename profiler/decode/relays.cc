@@ -15,8 +15,8 @@ namespace icepath::decode {
 
 namespace {
 
-// The first call by which the taker asked for the message that was still on when all of it was there: it may have been for another part,
-// of those that it took itself.
+// The first request of the taker that was still open when the whole message was there. It may have been for another of
+// the parts that it took itself.
 const Call &asked_by(const FoundTransfer &step, uint64_t since_ns)
 {
 	const Call *first = &step.on->asked();
@@ -33,7 +33,7 @@ const Call &asked_by(const FoundTransfer &step, uint64_t since_ns)
 Transfer transfer_of(const FoundTransfer &step, uint64_t message, const Observations &seen)
 {
 	const Edge &on = *step.on;
-	// What it carried wasn't looked at.
+	// Paired: the content of the calls isn't known.
 	const auto mark = [](uint64_t at_ns, const Call &call) { return Mark{at_ns, call.evidence, Provenance::Paired}; };
 	Transfer transfer;
 	transfer.message = message;
@@ -69,8 +69,8 @@ Transfer transfer_of(const FoundTransfer &step, uint64_t message, const Observat
 	return transfer;
 }
 
-// In memory: the giver handed it on before it next went to wait, or else just before the taker gave it on itself. A taker that had no
-// CPU then took it when it came back.
+// Hand-over in memory: before the giver next went to wait, or else just before the taker gave the message on. A taker
+// without a CPU took it when it came back.
 Transfer transfer_in_memory(const FoundTransfer &step, uint64_t message, const Observations &seen)
 {
 	const Thread &giver = seen.threads.at(step.from), &taker = seen.threads.at(step.to);
@@ -89,7 +89,7 @@ Transfer transfer_in_memory(const FoundTransfer &step, uint64_t message, const O
 		handed.at_ns = waits->begin_ns;
 		handed.evidence = waits->evidence;
 	}
-	// Without a CPU it handed nothing on.
+	// It can't hand anything on without a CPU.
 	if (const OffCpu *away = off_across(giver, handed.at_ns); away && away->out_ns >= step.had.at_ns) {
 		handed.at_ns = away->out_ns;
 		handed.evidence = {Evidence::Source::Record, away->record};
@@ -102,7 +102,7 @@ Transfer transfer_in_memory(const FoundTransfer &step, uint64_t message, const O
 	return transfer;
 }
 
-// The messages of a block, warm-up included, that were on their way while another one was.
+// The block's messages, warm-up included, that were in flight together with another one.
 std::set<uint64_t> overlapping(const Observations &seen)
 {
 	struct OnItsWay {
@@ -116,7 +116,7 @@ std::set<uint64_t> overlapping(const Observations &seen)
 			all.push_back({transfer.call->at_ns, transfer.take_return->at_ns, transfer.message});
 	std::ranges::stable_sort(all, {}, &OnItsWay::begin_ns);
 	std::set<uint64_t> overlap;
-	const OnItsWay *longest = nullptr; // of those before
+	const OnItsWay *longest = nullptr; // the one with the latest end so far
 	for (const OnItsWay &one : all) {
 		if (longest && longest->end_ns > one.begin_ns && longest->message != one.message)
 			overlap.insert({longest->message, one.message});
@@ -126,8 +126,8 @@ std::set<uint64_t> overlapping(const Observations &seen)
 	return overlap;
 }
 
-// Whether a thread that may have been on the way slept and came back while nobody was seen to wake it: a kernel that runs no
-// program while certain tasks are current doesn't tell what interrupts do on top of these. Other cells' processes are none of it.
+// Whether a thread that may be on the path slept and came back without a recorded waking: on a kernel that runs no
+// program while certain tasks are current, interrupts on top of them aren't seen. Processes of other cells don't count.
 bool missed_a_waking(const Observations &seen, const Delivery &delivery)
 {
 	std::set<uint32_t> others;
@@ -164,7 +164,7 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 			continue;
 		}
 		Mark taken = stamps.take_return.value_or(delivery.recv);
-		if (taken.at_ns > delivery.recv.at_ns) // it can't be true: the walk will say so
+		if (taken.at_ns > delivery.recv.at_ns) // impossible: the walk will report it
 			taken = delivery.recv;
 		if (std::ranges::any_of(handed_on.untold, [&](const Untold &one) {
 				return one.begin_ns <= taken.at_ns && one.end_ns >= delivery.send.at_ns;
@@ -181,7 +181,7 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 		for (const FoundTransfer &step : chain.transfers)
 			found.push_back(step.on ? transfer_of(step, delivery.message, seen)
 									: transfer_in_memory(step, delivery.message, seen));
-		Transfer &last = found.back(); // the receiver stamps what the library's functions do
+		Transfer &last = found.back(); // the receiver stamps the library's functions
 		last.ask = stamps.ask;
 		last.wait_return = stamps.wait_return;
 		last.take_call = stamps.take_call;

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How messages pass a library's own threads and its daemons, which stamp nothing: by the system calls and wakings of these threads.
+// How messages pass a library's own threads and its daemons, which stamp nothing: by these threads' system calls and
+// wakings.
 //
-// A thread may hand a message on by waking another out of a sending or futex call, or by bytes that the other takes: which calls gave
-// the bytes that a call took is known (takings.h). What they hold isn't, so a way is told only where it is the only one that is left.
+// A thread may hand a message on by waking another from within a sending or futex call, or by bytes that the other
+// takes. Which calls gave the bytes that a call took is known (takings.h), their content isn't. So a way counts only if
+// it is the only possible one.
 //
-// Between processes that share no memory a message goes by calls that move as many bytes as its payload has (no library here compresses):
-// a heartbeat, an acknowledgement or a header by itself is less. It may go in several calls, of several threads, on one way; where these
-// had moved as much, and the thread then went to wait or took something, or another one gave, what follows is none of it. It goes on
-// from the thread that gave the last part to the one that took that. It doesn't come back to a process that it has left. Where two ways from process to process remain, nothing tells them apart: ambiguous_relay.
+// Between processes without shared memory, a message takes calls that move at least its payload's bytes (no library
+// here compresses): a heartbeat, an acknowledgement or a lone header is less. It may go in several calls, of several
+// threads, on one way. If these have moved the payload, and their thread then waits or takes something, or another
+// thread gives, later bytes belong to another message. The message continues from the thread that gave the last part to
+// the thread that took it. It doesn't return to a process that it has left. Two possible ways between processes are
+// ambiguous_relay.
 //
-// Within a process, and between all of them where they share memory (ICEPATH_USES_SHARED_MEMORY), a hand-over needs no bytes. From the
-// thread that took the message to the one that gave it on, wakings and bytes between threads make ways. Where there is one,
-// it is the message's; where there are several, it is told as far as all agree, and between that it is inferred: the bounds are the first
-// and the last hand-over of them all. Without any it was handed on in memory, likewise inferred; but it went with the only bytes, as
-// many as the payload has, that who had it gave to another thread of its process, and a thread that slept since before
-// anybody there had the message can't have had it before its only waking. What ends a wait for a lock hands nothing on (locks.h). Between
-// processes that share memory, several ways that don't agree are ambiguous_relay.
+// Within a process, and between all of them if they share memory (ICEPATH_USES_SHARED_MEMORY), a hand-over needs no
+// bytes. Wakings and bytes between threads make the ways from the thread that took the message to the one that gave it
+// on. A single way is the message's. Of several, the part that all have in common is known, and the rest is inferred,
+// bounded by the first and last hand-over of them all. Without any, the message was handed on in memory, also inferred.
+// Two kinds of evidence narrow that: the only bytes, at least the payload's, that its holder gave to another thread of
+// the process carried it; and a thread that slept since before any thread there had the message can't have had it
+// before its only waking. The end of a wait for a lock hands nothing on (locks.h). Between processes that share memory,
+// several ways without a common part are ambiguous_relay.
 //
-// Where another delivery of the cell overlaps, nothing tells the messages apart: ambiguous_relay. Where no hand-over reaches back to
-// the sender: left_path, or lost_record where a thread that slept came back and its waking wasn't seen.
+// If another delivery of the cell overlaps, the messages can't be told apart: ambiguous_relay. If no hand-over reaches
+// back to the sender: left_path, or lost_record if a thread that slept came back without a recorded waking.
 #include "profiler/decode/log.h"
 #include "profiler/path/observations.h"
 
@@ -30,8 +35,8 @@ struct Means {
 	uint64_t payload_bytes = 0; // of each message
 };
 
-// Puts, for each delivery, in the place of the one transfer from its sender to its receiver those that the message really took.
-// Deliveries whose message has no transfer of its own are left as they are.
+// Replaces each delivery's single transfer from sender to receiver by those that the message really took. A delivery
+// whose message has no transfer stays as it is.
 void find_relays(const SocketEvents &events, const Means &means, Observations &seen);
 
 } // namespace icepath::decode

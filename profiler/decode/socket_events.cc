@@ -19,7 +19,7 @@ bool was_off_between(const Observations &seen, uint32_t tid, uint64_t begin_ns, 
 		   });
 }
 
-// The last waking within [begin, end] by a task that is no thread of the cell, out of a sleep that began while it asked.
+// The last waking within [begin, end] by a task outside the cell, of a receiver that fell asleep while asking.
 const OffCpu *woken_by_another(const Observations &seen, const Transfer &transfer, uint64_t begin_ns, uint64_t end_ns)
 {
 	const auto receiver = seen.threads.find(transfer.to);
@@ -41,8 +41,8 @@ void set_ready(const OffCpu &woken, Transfer &transfer)
 	transfer.ready_context = woken.waker_context;
 }
 
-// Events by the stream offset that they complete: offsets are unwrapped from 32 bits, and only grow, so that a
-// retransmission covers nothing new.
+// Events by the stream offset that they complete. Offsets are unwrapped from 32 bits and only grow, so a retransmission
+// covers nothing new.
 class Stream {
 public:
 	Stream(const std::vector<SocketEvent> &events, uint32_t base) : events_(events)
@@ -76,9 +76,9 @@ private:
 	std::vector<int64_t> reached_;
 };
 
-// The sequence number of message 0's first byte: the block's first packet begins with it, in the sending call or, where that
-// left it to be held (TCP_CORK), after it. Nothing where a packet before it may have been lost, or where it is one of an earlier
-// message that was sent again: then more has gone out before some later call than had been given.
+// The sequence number of message 0's first byte. The block's first packet begins with it, within the sending call or,
+// if that held it back (TCP_CORK), after it. Nothing where an earlier packet may be lost, or where that packet
+// retransmits an earlier message: then more bytes had been sent before some later call than had been given.
 std::optional<uint32_t> first_byte(const std::vector<SocketEvent> &device, const Observations &seen,
 								   const FlowMessages &flow)
 {
@@ -99,8 +99,8 @@ std::optional<uint32_t> first_byte(const std::vector<SocketEvent> &device, const
 	return base;
 }
 
-// The sender announced nothing, but one other task did: a kernel thread that sends for it (io_uring's SQPOLL). Several of
-// them within [begin, end] tell nothing.
+// Where the sender announced nothing but one other task did: a kernel thread that sends for it (io_uring's SQPOLL).
+// Announcements of several such tasks within [begin, end] match nothing.
 bool match_kernel_thread(const std::vector<SocketEvent> &others, uint64_t begin_ns, uint64_t end_ns, Transfer &transfer)
 {
 	const auto within = all_within(others, begin_ns, end_ns);
@@ -118,7 +118,7 @@ uint64_t sent_by(const FlowMessages &flow, size_t index)
 	return is_last ? UINT64_MAX : flow.messages[index + 1].sent->send_ns;
 }
 
-// Handed in memory to a kernel thread that was awake. Where nothing announces it before a receiver that polls has it, it was
+// Handed in memory to a kernel thread that was awake. If nothing announced it before a polling receiver had it, it was
 // ready by then.
 void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by_ns, FlowMessage &message)
 {
@@ -127,7 +127,7 @@ void match_without_call(const std::vector<SocketEvent> &others, uint64_t sent_by
 	if (!match_kernel_thread(others, begin_ns, sent_by_ns, transfer) &&
 		!all_within(others, begin_ns, sent_by_ns).empty())
 		return;
-	// Its dequeuing, where that was seen: an announcement may come between that and the return.
+	// Its dequeueing, if recorded: an announcement may come between that and the return.
 	const auto &had = transfer.taken ? transfer.taken : transfer.take_return;
 	if (!had || (transfer.ready && transfer.ready->at_ns <= had->at_ns))
 		return;
@@ -147,7 +147,7 @@ void match_local(const SocketEvents &events, const Observations &seen, FlowMessa
 	auto queued = in_task(events.enqueued), ready = in_task(events.ready), others = ready;
 	for (auto *own : {&queued, &ready})
 		std::erase_if(*own, [&](const SocketEvent &one) { return one.tid != flow.sender; });
-	// Another thread of the cell sends for itself.
+	// Other threads of the cell send their own messages.
 	std::erase_if(others, [&](const SocketEvent &one) { return seen.threads.contains(one.tid); });
 	for (size_t i = 0; i < flow.messages.size(); i++) {
 		Transfer &transfer = flow.messages[i].transfer;
@@ -157,10 +157,11 @@ void match_local(const SocketEvents &events, const Observations &seen, FlowMessa
 		if (!has_call(transfer))
 			continue;
 		const uint64_t begin_ns = transfer.call->at_ns, end_ns = transfer.call_return->at_ns;
-		// The part that arrives last decides. It gets into the queue before it is announced, unless the sender lost its CPU on
-		// the way there.
+		// The part that arrives last decides. It enters the queue before it is announced, unless the sender lost its
+		// CPU in between.
 		const SocketEvent *last = last_within(ready, begin_ns, end_ns);
-		// Each part enters and is announced: where another announcement lies between the two, the last part's entering isn't told.
+		// Each part is enqueued and announced. If another announcement lies between the two, the last part's enqueueing
+		// isn't known.
 		const SocketEvent *entered = last_within(queued, begin_ns, end_ns);
 		if (entered && last && all_within(ready, entered->at_ns, last->at_ns).size() > 1)
 			entered = nullptr;
@@ -170,12 +171,13 @@ void match_local(const SocketEvents &events, const Observations &seen, FlowMessa
 			set_ready(*last, Provenance::Exact, nullptr, transfer);
 			continue;
 		}
-		// A call that may sleep lasts until a kernel thread has sent. Where no event announces, the receiver's waking by it does.
+		// A call that may sleep lasts until the kernel thread has sent. Without an announcement, that thread's waking
+		// of the receiver marks "ready".
 		if (!all_within(others, begin_ns, end_ns).empty())
 			match_kernel_thread(others, begin_ns, end_ns, transfer);
 		else if (const OffCpu *woken = woken_by_another(seen, transfer, begin_ns, end_ns))
 			set_ready(*woken, transfer);
-		else // or it only woke that thread
+		else // perhaps the call only woke that thread
 			transfer.by = ByCall{match_kernel_thread(others, begin_ns, sent_by_ns, transfer)};
 	}
 }
@@ -221,7 +223,8 @@ void match_stream(const SocketEvents &events, const Observations &seen, FlowMess
 		const uint64_t end = (message.seq + 1) * flow.payload_bytes;
 		if (auto *event = queued.first_covering(end))
 			set_device(*event, seen, message.transfer);
-		// What came out of order gets into the queue with what it waited for, which no record of its own tells.
+		// Bytes that came out of order enter the queue together with those they waited for, without a record of their
+		// own.
 		const SocketEvent *event = announced.first_covering(end);
 		if (auto *earlier = arrived.first_covering(end); earlier && (!event || earlier->at_ns < event->at_ns))
 			event = earlier;
@@ -232,14 +235,14 @@ void match_stream(const SocketEvents &events, const Observations &seen, FlowMess
 
 namespace {
 
-// Messages of which several were in flight, told apart by the order in which they were announced.
+// Messages in flight together, told apart by the order of their announcements.
 struct Chain {
 	uint64_t begin_ns = 0;
 	size_t announced = 0; // parts
-	std::vector<Transfer *> later; // those after the first, which was alone
+	std::vector<Transfer *> later; // all but the first, which was alone
 };
 
-// Where not as much was announced as was queued nothing tells which was whose.
+// Clears a chain's matches if the numbers of announced and queued parts differ: then no announcement can be assigned.
 void check_chains(const std::vector<Chain> &chains, const std::vector<SocketEvent> &ready)
 {
 	for (size_t i = 0; i < chains.size(); ++i) {
@@ -250,8 +253,8 @@ void check_chains(const std::vector<Chain> &chains, const std::vector<SocketEven
 	}
 }
 
-// The announcement of the last part, each of which takes the first from `next` on; nullptr: there are too few. `in_calls`: false
-// where one wasn't announced by its CPU before the next part was queued.
+// The announcement of the last part; each part takes the first one left from `next` on. nullptr: there are too few.
+// `in_calls` becomes false if a part wasn't announced by its CPU before the next part was queued.
 const SocketEvent *last_announced(std::span<const SocketEvent> parts, uint64_t return_ns,
 								  const std::vector<SocketEvent> &ready, std::vector<SocketEvent>::const_iterator &next,
 								  bool &in_calls)
@@ -278,8 +281,8 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, FlowM
 	std::erase_if(device, [&](const SocketEvent &one) { return one.tid != flow.sender; });
 	const auto ready = of_socket(events.ready, flow.receiver_key);
 	auto next = ready.begin();
-	uint64_t chain_begin_ns = 0, in_flight_until_ns = 0; // since when the order decides, and until when it does
-	bool strays = false; // some parts of a message that was never whole may be announced yet
+	uint64_t chain_begin_ns = 0, in_flight_until_ns = 0; // begin and end of the time in which only the order decides
+	bool strays = false; // parts of an incomplete message may still be announced
 	for (FlowMessage &message : flow.messages) {
 		Transfer &transfer = message.transfer;
 		if (!has_call(transfer))
@@ -288,7 +291,7 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, FlowM
 		if (parts.empty())
 			continue;
 		if (flow.parts == 1)
-			parts = parts.last(1); // of the fragments of one datagram, if the device's MTU makes it several
+			parts = parts.last(1); // the last fragment, if the device's MTU splits the datagram
 		const uint64_t begin_ns = parts.front().at_ns;
 		set_device(parts.back(), seen, transfer);
 		// A datagram that isn't received while later ones are was dropped before it was queued, and never announced.
@@ -310,15 +313,15 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, FlowM
 			chains.back().later.push_back(&transfer);
 		}
 		chains.back().announced += parts.size();
-		// A polling receiver may take it before it is announced: it's in flight until both have happened.
+		// A polling receiver may take it before its announcement: it is in flight until both have happened.
 		in_flight_until_ns = std::max(in_flight_until_ns, by_ns);
-		bool in_calls = alone; // each was announced before the next was queued, by the same CPU
+		bool in_calls = alone; // each part was announced by its CPU before the next was queued
 		const SocketEvent *last = last_announced(parts, transfer.call_return->at_ns, ready, next, in_calls);
 		if (!last)
 			continue;
 		in_flight_until_ns = std::max(in_flight_until_ns, last->at_ns + 1);
 		if (strays) {
-			// Only where nothing else was announced meanwhile.
+			// Only if nothing else was announced in that time.
 			const auto announced = all_within(ready, begin_ns, transfer.call_return->at_ns);
 			if (!in_calls || announced.size() != parts.size())
 				continue;
@@ -332,7 +335,8 @@ void match_datagrams(const SocketEvents &events, const Observations &seen, FlowM
 void match_queue(const SocketEvents &events, FlowMessages &flow)
 {
 	auto queued = events.enqueued;
-	// The sender itself, or, into a full message queue, who made room: asleep in its call, the sender has no other part in it.
+	// Enqueued by the sender itself or, if the message queue was full, by the thread that made room while the sender
+	// slept in its call.
 	std::erase_if(queued, [&](const SocketEvent &one) {
 		const bool own = one.tid == flow.sender && (one.woken == 0 || one.woken == flow.receiver);
 		const bool for_it = one.tid != flow.sender && one.woken == flow.sender;
@@ -342,7 +346,7 @@ void match_queue(const SocketEvents &events, FlowMessages &flow)
 		one.tid = flow.sender;
 	for (FlowMessage &message : flow.messages)
 		if (Transfer &transfer = message.transfer; has_call(transfer))
-			// The part that gets there last decides.
+			// The part that arrives last decides.
 			if (auto *last = last_within(queued, transfer.call->at_ns, transfer.call_return->at_ns))
 				set_ready(*last, Provenance::Exact, nullptr, transfer);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which socket events are a message's: when it reached a device queue, when it was ready, when it was taken.
+// Matches socket events with messages: when each reached a device queue, was ready, and was taken.
 #include <span>
 
 #include "profiler/decode/log.h"
@@ -27,23 +27,25 @@ struct FlowMessages {
 // UNIX sockets: queueing and sk_data_ready run in the sending call, on top of the sender.
 void match_local(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
-// AF_VSOCK: a kernel thread announces it, or wakes the receiver, at any time until it is taken. Of several messages in flight
-// nothing tells which one was announced.
+// AF_VSOCK: a kernel thread announces it or wakes the receiver, at any time until it is taken. With several messages in
+// flight, the announced one isn't known.
 void match_carried(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
-// Pipes and message queues: nothing but the sending call tells which message gets into the queue, and whose call it is.
+// Pipes and message queues: only the sending call shows which message enters the queue, and whose call it is.
 void match_queue(const SocketEvents &events, FlowMessages &flow);
 
-// TCP: the sequence number after the message's last byte is its identity, in the device queue and at the receiver.
+// TCP: the sequence number after the message's last byte identifies it, in the device queue and at the receiver.
 void match_stream(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
-// UDP: the datagrams that the sending calls queued, and the readiness that follows each on the receiver's socket. The order
-// is kept, so that with several in flight each takes the first readiness that is left; a message is ready with its last.
+// UDP: pairs the datagrams that the sending calls queued with the announcements that follow on the receiver's socket.
+// The order is kept, so with several in flight each takes the first announcement left. A message is ready with its last
+// datagram.
 void match_datagrams(const SocketEvents &events, const Observations &seen, FlowMessages &flow);
 
-// The same where several senders' datagrams, each in one part, go to one socket. A CPU's datagrams over loopback pass its own
-// backlog (enqueue_to_backlog()) and are announced there in the order in which they were queued; between CPUs there is no
-// order. Where a readiness has no datagram that its CPU had queued before, packets move to other CPUs (RPS), and none is told.
+// The same for several senders with one datagram per message to one socket. Over loopback a CPU's datagrams pass its
+// own backlog (enqueue_to_backlog()) and are announced there in the order of queueing; between CPUs there is no order.
+// An announcement without an earlier datagram of its CPU shows that packets move between CPUs (RPS), and then none is
+// matched.
 void match_gathered_datagrams(const SocketEvents &events, const Observations &seen, std::span<FlowMessages> flows);
 
 // The last copy by the receiver inside the taking call.

@@ -33,10 +33,10 @@ public:
 			std::ranges::stable_sort(gives, {}, &Happening::at_ns);
 		for (const SocketEvent &event : events.device)
 			(event.has_stream_end ? segments_[event.stream_end] : datagrams_[event.cpu]).push_back(&event);
-		std::set<std::pair<const SocketEvent *, uint64_t>> arrived; // datagrams, and at which socket
+		std::set<std::pair<const SocketEvent *, uint64_t>> arrived; // datagram and socket
 		for (const SocketEvent &event : events.ready) {
 			Announcement one = announced(event);
-			// A datagram comes to a socket once: another's packet wasn't seen.
+			// A datagram reaches a socket once. A second time, the record of another packet is missing.
 			if (one.device && !event.has_stream_end && !arrived.emplace(one.device, event.socket).second)
 				one = {.ready = &event};
 			announcements_.push_back(one);
@@ -71,14 +71,14 @@ private:
 		uint64_t asked_ns = call.begin_ns;
 		for (; off != thread.off.end() && off->out_ns < call.end_ns; ++off)
 			if (!off->preempted && off->waking_ns != 0) {
-				// Who was woken before it had gone had found it empty before.
+				// Woken before it went to sleep, it had found the queue empty earlier.
 				const uint64_t empty_ns = off->waking_ns < off->out_ns ? asked_ns : off->out_ns;
 				takes.push_back({empty_ns, Happening::Kind::Empty, thread.tid, nullptr, 0});
 				asked_ns = off->in_ns;
 			}
 	}
 
-	// The last of the events, in order, that aren't after an instant.
+	// The last event at or before an instant, or nullptr. `events` is in time order.
 	static const SocketEvent *last_until(const std::vector<const SocketEvent *> &events, uint64_t at_ns)
 	{
 		const auto after =
@@ -86,7 +86,7 @@ private:
 		return after == events.begin() ? nullptr : *std::prev(after);
 	}
 
-	// By whom the packet was given that brought it.
+	// Sets the call that gave the announced packet.
 	void set_give(Announcement &one) const
 	{
 		one.give = nullptr;
@@ -102,8 +102,8 @@ private:
 		}
 	}
 
-	// TCP may announce a part of a segment. That belongs to the segment of the same connection which has the byte, and the connection is
-	// known by its others; what nothing sent has, a FIN, was given by nobody.
+	// TCP may announce part of a segment. It belongs to the segment of the same connection that covers the byte; other
+	// segments identify the connection. A byte that no segment covers, a FIN, has no giver.
 	void find_covering()
 	{
 		std::unordered_map<uint64_t, std::set<uint64_t>> peers; // by socket
@@ -134,8 +134,9 @@ private:
 		}
 	}
 
-	// What was announced at the other end of a socket was given by who is in a sending call then, or by whose packet it was: TCP's by
-	// its sequence number; of UDP's the last one that its CPU had queued, whose call sent those before it as well, if any.
+	// The giver of an announcement at the other end of a socket: the owner of the packet, or the thread that is in a
+	// sending call. A TCP packet is found by its sequence number. For UDP it is the last packet that the announcing CPU
+	// had queued; that packet's call also sent those before it, if any.
 	Announcement announced(const SocketEvent &ready) const
 	{
 		Announcement one{.ready = &ready};
@@ -160,7 +161,8 @@ private:
 		return one;
 	}
 
-	// What went into an object: into the only socket that reaches it and nothing else, or itself; else by announcements.
+	// What went into an object: what the only socket that reaches only this object was given, or what it was given
+	// itself; otherwise by announcements.
 	std::vector<Happening> given_to(uint64_t object) const
 	{
 		const auto announced = at_.find(object);
@@ -180,18 +182,19 @@ private:
 			if (!one->give || one->give->object == 0)
 				continue;
 			const uint64_t bytes = one->device && one->device->bytes != 0 ? one->device->bytes : one->give->bytes;
-			// A taker that polls may have it before it is announced.
+			// A polling taker may have it before its announcement.
 			const uint64_t at_ns = one->device ? one->device->at_ns : one->ready->at_ns;
 			all.push_back({at_ns, Happening::Kind::Give, one->from, one->give, bytes, one->ready->at_ns});
 		}
 		return all;
 	}
 
-	// What two threads gave at the same time; until the object is empty again, nothing tells what of it was taken.
+	// Finds what two threads gave at the same time. Until the object is empty again, nothing shows which of it was
+	// taken.
 	static void find_concurrent(const std::vector<Happening> &all, const std::vector<uint64_t> &emptied_ns,
 								std::vector<Untold> &out)
 	{
-		const Happening *last = nullptr; // of those that were given, the one that was in last
+		const Happening *last = nullptr; // the giving that was in last so far
 		for (auto one = all.begin(); one != all.end(); ++one) {
 			if (one->kind != Happening::Kind::Give)
 				continue;
@@ -240,7 +243,7 @@ private:
 		announce(object, {out.takings.begin() + static_cast<std::ptrdiff_t>(first), out.takings.end()});
 	}
 
-	// Whether what is taken from it came by a network device, be it the loopback's.
+	// Whether what is taken from the object came through a network device, loopback included.
 	bool has_device(uint64_t object) const
 	{
 		const auto found = at_.find(object);
@@ -248,8 +251,9 @@ private:
 			   std::ranges::any_of(found->second, [](const Announcement *one) { return one->device != nullptr; });
 	}
 
-	// Each by the last announcement of its call before it was taken. Of packets, else by the first one after its call began, which has it
-	// as well: of others, whose call announces them, it was taken before that.
+	// Assigns each taking the last announcement of its giving call before it was taken. Packets without one get the
+	// first announcement after the call began, which includes them; others, which their call announces, were taken
+	// before that.
 	void announce(uint64_t object, std::ranges::subrange<std::vector<Taking>::iterator> takings) const
 	{
 		const auto found = at_.find(object);
@@ -265,7 +269,7 @@ private:
 			for (; one != found->second.end() && (*one)->ready->at_ns <= taking.take->end_ns; ++one)
 				if ((*one)->give == taking.give || (!at && (by_device || !(*one)->give)))
 					at = *one;
-			if (!at) { // it was taken before it was announced
+			if (!at) { // taken before its announcement
 				if (one != found->second.end() && (*one)->give == taking.give)
 					taking.device = (*one)->device;
 				continue;
@@ -277,7 +281,7 @@ private:
 
 	const Observations &seen_;
 	std::unordered_map<uint64_t, std::vector<Happening>> gives_, takes_; // by object
-	std::unordered_map<uint64_t, std::set<uint64_t>> reached_; // where what a socket gave was announced
+	std::unordered_map<uint64_t, std::set<uint64_t>> reached_; // sockets at which an object's givings were announced
 	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
 	std::unordered_map<uint16_t, std::vector<const SocketEvent *>> datagrams_; // by CPU
 	std::vector<Announcement> announcements_;

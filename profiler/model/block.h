@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What one cell measured in one window: the stamps of its messages, and what its sides used. Plain data.
+// One cell's measurement in one window: the stamps of its messages and what its sides used. Plain data.
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -14,19 +14,19 @@
 
 namespace icepath::model {
 
-// What one side used during the block: the 16 fields of getrusage(2), as differences but for max_rss_kib: of its measuring thread, or of its
-// process where a library's threads carry messages (worker::BlockRequest::count_process). Linux keeps seven of them at 0: see getrusage(2).
+// What one side used during the block: the 16 fields of getrusage(2), as differences except max_rss_kib. Of the
+// measuring thread, or of the process where a library's threads carry messages (worker::BlockRequest::count_process).
 struct Usage {
 	uint64_t user_ns = 0, system_ns = 0;
 	uint64_t voluntary_switches = 0, involuntary_switches = 0;
 	uint64_t minor_faults = 0, major_faults = 0;
-	uint64_t max_rss_kib = 0; // of the worker's process, up to the end of the block
+	uint64_t max_rss_kib = 0; // of the worker's process: the maximum up to the end of the block
 	uint64_t block_inputs = 0, block_outputs = 0; // 512 bytes each, from and to storage
 	uint64_t shared_text = 0, unshared_data = 0, unshared_stack = 0; // ru_ixrss, ru_idrss, ru_isrss: 0 on Linux
 	uint64_t swaps = 0, messages_sent = 0, messages_received = 0, signals = 0; // 0 on Linux
 };
 
-// Their names in the run directory and in run.json.
+// Keys in the run directory and in run.json.
 struct UsageField {
 	const char *key;
 	uint64_t Usage::*value;
@@ -52,10 +52,11 @@ inline constexpr UsageField kUsageFields[] = {
 static_assert(std::size(kUsageFields) * sizeof(uint64_t) == sizeof(Usage), "each field has its name");
 
 struct BlockSide {
-	uint32_t tid = 0; // the measuring thread: one of the window's
+	uint32_t tid = 0; // the measuring thread, listed in Window::threads
 	Usage usage;
 	Counters counters;
-	// Between these two instants the worker's marker system calls bracket the block: see tools/witness.
+	// Just before the worker's marker system call at the block's begin, and just after the one at its end:
+	// tools/witness.bt.
 	uint64_t marker_begin_ns = 0, marker_end_ns = 0;
 };
 
@@ -70,22 +71,22 @@ enum class BlockEnd : uint8_t { Count, Deadline, LogFull, Failed, Interrupted };
 
 struct Block {
 	uint32_t cell = 0; // index into the run's cells
-	// Which of the cell's processes measured it: each time they are begun anew the number is one more. What the luck of a
-	// process decides (addresses, page colours, hash seeds) is the same in all blocks of an opening.
+	// Counts how often the cell's processes were started anew. What chance fixes for a process's lifetime (addresses,
+	// page colours, hash seeds) is the same in all blocks of an opening.
 	uint32_t opening = 0;
-	bool confirms = false; // max-rate: after the search, at the rate that it found; it chose nothing
-	std::optional<double> rate_hz; // max-rate: of this block; the other patterns' rates are their cells'
+	bool confirms = false; // max-rate: measured after the search, at the rate found, and not part of the search
+	std::optional<double> rate_hz; // max-rate: this block's rate; with other patterns the cell has the rate
 	BlockEnd end = BlockEnd::Count;
-	std::string failure; // the sentence, where end == Failed
-	std::vector<BlockSide> sides; // beside those of the cell's graph
-	std::vector<BlockFlow> flows; // likewise
-	std::optional<uint64_t> daemon_cpu_ns; // that the middleware's daemon used meanwhile; nothing without one
-	// When it was measured, and what the capture saw meanwhile, which other blocks share that were measured beside it. Never null.
+	std::string failure; // set where end == Failed
+	std::vector<BlockSide> sides; // in the order of Graph::sides
+	std::vector<BlockFlow> flows; // in the order of Graph::flows
+	std::optional<uint64_t> daemon_cpu_ns; // used by the middleware's daemon during the block; nothing without a daemon
+	// Shared by the blocks that were measured in the same window. Never null.
 	std::shared_ptr<const Window> window = std::make_shared<Window>();
 };
 
-// Hardware counters were open in it. They make each context switch longer (1 µs and more), so that its latencies are no
-// measure: it is for them alone.
+// Whether hardware counters were open. They lengthen each context switch by 1 µs and more, so such a block serves for
+// its counts only, not for latencies.
 inline bool is_counted(const Block &block)
 {
 	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is measured: one target under one load, between sides that have their places.
+// A cell: one target under one load, between sides with their places.
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -16,17 +16,17 @@
 
 namespace icepath::model {
 
-// Where within a call, as a share of its time from its begin, a message gets into the queue and out of it: what `icepath
-// calibrate` found of the target's calls on this machine. 0 to 1.
+// When a message enters and leaves the queue, as a share (0 to 1) of the call's time from its begin: what `icepath
+// calibrate` measured of the target's calls on this machine.
 struct CallShares {
 	double ready = 1; // of the sending call
 	double taken = 1; // of the taking call
 	friend bool operator==(const CallShares &, const CallShares &) = default;
 };
 
-// What CPUs that have nothing to do are up to while it is measured: cpuset::KeptAwake.
+// The state of idle CPUs while the cell is measured: cpuset::KeptAwake.
 enum class IdleStates : uint8_t {
-	Own, // what the machine has them do
+	Own, // as the machine has them
 	Held, // kept from states that take time to leave
 };
 inline constexpr const char *kIdleStatesNames[] = {"own", "held"};
@@ -37,22 +37,22 @@ inline constexpr const char *kTransport = "transport", *kAdapter = "adapter";
 struct Cell {
 	std::string target; // "uds-stream"
 	std::string kind = kTransport; // or kAdapter
-	std::string library; // "iceoryx 2.0.3"; empty: the kernel's
+	std::string library; // "iceoryx 2.0.3"; empty for the kernel's transports
 	Pattern pattern = Pattern::PingPong;
 	Wait wait = Wait::Block;
 	uint64_t payload_bytes = 64;
-	uint32_t parts = 1; // that a message goes in, where the target's calls carry less than it
-	// Of oneway, fanout and sparse, and of all senders of fanin together: throughput sends as fast as it can.
+	uint32_t parts = 1; // pieces of a message, where one call of the target carries less than the message
+	// Of oneway, fanout, sparse, and of all senders of fanin together. throughput has none: it sends as fast as it can.
 	std::optional<double> rate_hz;
-	std::optional<RateLimits> limits; // max-rate only: each block has a rate of its own
+	std::optional<RateLimits> limits; // max-rate only; each of its blocks has its own rate
 	Mechanisms mechanisms; // the target's
-	Traits traits; // likewise
-	Qos qos; // asked for; the rest is the adapter's choice
-	Qos granted; // what the connected ends have: icepath_plugin::granted; none: it isn't known
+	Traits traits; // the target's
+	Qos qos; // as asked for; the adapter chooses the rest
+	Qos granted; // of the connected ends, by icepath_plugin::granted; no value: not known
 	Levels levels;
 	IdleStates idle_states = IdleStates::Own;
-	Graph graph = star(1, {0, 1}, Between::Processes, true); // of a pattern that answers; at least two sides
-	std::optional<CallShares> calibrated; // only where a message goes in one call
+	Graph graph = star(1, {0, 1}, Between::Processes, true); // default: of a pattern that answers. At least two sides
+	std::optional<CallShares> calibrated; // only where a message fits one call
 };
 
 inline size_t senders_of(const Cell &cell) { return senders_of(cell.graph); }
@@ -68,7 +68,7 @@ inline std::vector<uint32_t> cpus_by_side(const Cell &cell)
 	return cpus;
 }
 
-// Of all sides, each once.
+// The CPUs of all sides, ascending, each once.
 inline std::vector<uint32_t> cpus_of(const std::vector<Cell> &cells)
 {
 	std::set<uint32_t> cpus;
@@ -78,7 +78,7 @@ inline std::vector<uint32_t> cpus_of(const std::vector<Cell> &cells)
 	return {cpus.begin(), cpus.end()};
 }
 
-// Messages of one sender that are due in a second; nothing: each as soon as it can be sent.
+// Rate at which one sender's messages are due. Nothing: each is sent as soon as possible.
 inline std::optional<double> due_hz(const Cell &cell)
 {
 	if (cell.pattern == Pattern::Burst)
@@ -86,7 +86,6 @@ inline std::optional<double> due_hz(const Cell &cell)
 	return cell.rate_hz ? std::optional(*cell.rate_hz / static_cast<double>(senders_of(cell))) : std::nullopt;
 }
 
-// Whether its messages are due at set times.
 inline bool is_paced(const Cell &cell) { return cell.limits || due_hz(cell); }
 
 } // namespace icepath::model

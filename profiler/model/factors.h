@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The factors of a cell: numbers that it is measured under, and that a run may vary. A row of kFactors is all that makes an option with its
-// range, the plan's combinations, the keys in the container and in run.json, and the words in titles. Workers get the levels as they are.
+// The factors of a cell: numbers that a run may vary. From a row of kFactors follow an option with its range, the
+// plan's combinations, the keys in the container and in run.json, and the words in titles. Workers get the levels as
+// they are.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -11,15 +12,15 @@
 
 namespace icepath::model {
 
-// The level of each factor. These are the neutral ones, of cells whose pattern doesn't have the factor.
+// The level of each factor. The initial values are neutral: those of a cell whose pattern lacks the factor.
 struct Levels {
 	uint64_t senders = 1, receivers = 1;
 	uint64_t responses = 1; // to each message that is answered
-	uint64_t demand = 1; // messages that are due at once
+	uint64_t demand = 1; // messages due at once
 	uint64_t recovery_ns = 1'000'000'000; // from one burst to the next, whether or not the receiver has recovered
-	uint64_t idle_channels = 0; // open between the first two that exchange messages, and never used
+	uint64_t idle_channels = 0; // open between the first two sides that exchange messages, and never used
 	uint64_t sender_user_ns = 0; // computing between `send` and the sending call
-	uint64_t receiver_busy_ns = 0; // computing after `recv`, before asking again
+	uint64_t receiver_busy_ns = 0; // computing after `recv`, before the next request for a message
 	friend bool operator==(const Levels &, const Levels &) = default;
 };
 
@@ -33,12 +34,12 @@ struct Factor {
 	const char *option;
 	const char *help;
 	Unit unit;
-	uint64_t least, most; // that the option takes
-	std::span<const uint64_t> usual; // what is measured without the option
+	uint64_t least, most; // range of the option
+	std::span<const uint64_t> usual; // levels that are measured without the option
 	bool (*varies)(Pattern); // nullptr: with every pattern
-	bool beside_neutral; // each level is measured beside the neutral one
+	bool beside_neutral; // each level is measured together with the neutral one
 	const char *
-		title; // of its level in title_unit; in titles where the factor varies with the pattern, unless the level is neutral there
+		title; // format of the level in title_unit; titles have it if it isn't neutral or if `varies` takes the pattern
 	double title_unit;
 };
 

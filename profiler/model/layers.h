@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The layers of a message's latency and their parts: the one definition from which every output takes its names.
+// The layers of a message's latency and their parts. All outputs take their names from here.
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace icepath::model {
 
-// Append only: the order is the order of reports.
+// Append only: reports keep this order.
 enum class Layer : uint8_t {
 	SenderUser,
 	SenderKernel,
@@ -26,23 +26,24 @@ enum class Layer : uint8_t {
 };
 inline constexpr size_t kLayerCount = 14;
 
-// A part is a piece of its layer that tiles with the rest of it; `None` is the rest.
+// A part is a piece of its layer; `None` is what no other part covers.
 enum class Part : uint8_t {
 	None,
-	Notify,       // sender.kernel, network: ready -> waking decided
-	Held,         // network: accepted from the sender and not yet transmitted
-	Busy,         // queue: the receiver ran something else
-	Preempted,    // queue: the receiver had lost its CPU
-	Blocked,      // queue: the receiver slept for something else
-	Ipi,    // wakeup: waking -> the interrupt's handler on the target CPU
-	IdleExit,     // wakeup, runqueue: until the target CPU had left idle
-	Backlog,      // receiver.user: earlier messages of the same read
+	Notify, // sender.kernel, network: ready -> waking decided
+	Held, // network: accepted from the sender and not yet transmitted
+	Busy, // queue: the receiver ran something else
+	Preempted, // queue: the receiver had lost its CPU
+	Blocked, // queue: the receiver slept for something else
+	Ipi, // wakeup: waking -> the interrupt's handler on the target CPU
+	IdleExit, // wakeup, runqueue: until the target CPU had left idle
+	Backlog, // receiver.user: earlier messages of the same read
 	Backpressure, // blocked: inside the sending call, for room
-	Lock,         // blocked: in a futex wait at a word known to be a lock (locks.h), woken by another thread
-	Timer,        // blocked: woken by a timer
-	Fault,        // blocked: within a page fault
-	Spurious,     // wakeup, runqueue, receiver.kernel: a wake that delivered no message
-	Softirq, // sender.kernel, relay.kernel, receiver.kernel: packets of its own connection, handled in the middle of its call
+	Lock, // blocked: in a futex wait on a word known to be a lock (decode/locks.h), woken by another thread
+	Timer, // blocked: woken by a timer
+	Fault, // blocked: within a page fault
+	Spurious, // wakeup, runqueue, receiver.kernel: a wakeup that delivered no message
+	// sender.kernel, relay.kernel, receiver.kernel: packets of the message's own connection, handled during its call
+	Softirq,
 	Storage, // blocked: I/O of a storage device
 	Reclaim, // blocked: memory had to be freed first
 };
@@ -60,7 +61,7 @@ inline constexpr std::array<std::string_view, kPartCount> kPartNames = {
 constexpr std::string_view name(Layer layer) { return kLayerNames[static_cast<size_t>(layer)]; }
 constexpr std::string_view name(Part part) { return kPartNames[static_cast<size_t>(part)]; }
 
-// Whether the thread could have run, had it had a CPU.
+// Whether the thread was runnable and had no CPU.
 constexpr bool waits_for_cpu(Layer layer, Part part)
 {
 	return layer == Layer::Runqueue || layer == Layer::Preempted || (layer == Layer::Queue && part == Part::Preempted);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a cell is loaded with: who sends when, and how a receiver waits. Its numbers are in factors.h.
+// A cell's load: which side sends when, and how a receiver waits. Its numbers are in factors.h.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,21 +10,21 @@ namespace icepath::model {
 enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse, FanIn };
 enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
 
-// The words of the command line, of reports and of the container, by the enum's value.
+// The words of the command line, of reports and of the container, indexed by the enum.
 inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "fanout",
 												"max-rate", "reqrep", "sparse",     "fanin"};
 inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
 
-// Whether the receiver answers each message before the next one is sent: message n of side 0 by messages n·r to n·r + r-1 of
-// side 1, where r is Levels::responses.
+// Whether the receiver answers each message before the next one is sent. Messages n·r to n·r + r-1 of side 1 answer
+// message n of side 0, where r is Levels::responses.
 constexpr bool is_answered(Pattern pattern) { return pattern == Pattern::PingPong || pattern == Pattern::ReqRep; }
-// Whether the receiver looks again instead of sleeping.
+// Whether the receiver tries again instead of sleeping.
 constexpr bool never_sleeps(Wait wait) { return wait == Wait::Poll || wait == Wait::Spin; }
 
-// What a rate must keep to in a block: no larger share of messages lost, and a p99 no longer, counted from the time at which
-// each message was due: a sender that falls behind its schedule doesn't send at that rate.
+// Limits that a rate must keep in a block: the share of lost messages, and the p99 counted from each message's due
+// time. So a sender that falls behind its schedule doesn't reach the rate.
 struct RateLimits {
 	double max_loss = 0; // 0 to below 1
 	uint64_t max_p99_ns = 1'000'000; // above 0

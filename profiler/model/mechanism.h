@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a target is: by what means the kernel or a library carries its messages, and what is special about it. Words of icepath's own, which
-// run directories keep; targets::traits_of() and mechanisms_of() make them of a plug-in's bits, so a new ABI changes no file.
+// What a target is: how the kernel or a library carries its messages, and its special traits. Run directories keep
+// these words. targets::traits_of() and mechanisms_of() translate a plug-in's bits, so a new ABI changes no file.
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

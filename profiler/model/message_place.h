@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which message of a block it is, and the one number that stands for that.
+// A message's place in its block, and its encoding as one number.
 #include <cstddef>
 #include <cstdint>
 
 namespace icepath::model {
 
 struct MessagePlace {
-	size_t flow = 0; // of flows_of() the cell
+	size_t flow = 0; // index into Graph::flows
 	uint64_t seq = 0; // below kMostSeq
 };
 

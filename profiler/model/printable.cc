@@ -11,10 +11,10 @@ namespace {
 
 struct Character {
 	uint32_t code = 0;
-	size_t bytes = 0; // 0: what stands there is no UTF-8
+	size_t bytes = 0; // 0: not UTF-8
 };
 
-// As the Unicode standard has it (table 3-7): no longer form than needed, no surrogates.
+// Well-formed UTF-8 by table 3-7 of the Unicode standard: no overlong forms, no surrogates.
 Character character_at(std::string_view text, size_t at)
 {
 	const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
@@ -40,7 +40,8 @@ struct Range {
 	uint32_t first, last;
 };
 
-// Control and format characters, separators of lines, and what is shown as nothing (Default_Ignorable_Code_Point of Unicode 16).
+// Controls, format characters, line separators, and what is displayed as nothing (Default_Ignorable_Code_Point of
+// Unicode 16).
 constexpr Range kUnseen[] = {
 	{0x0000, 0x001f},   {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x0600, 0x0605},
 	{0x061c, 0x061c},   {0x06dd, 0x06dd},   {0x070f, 0x070f},   {0x115f, 0x1160},   {0x17b4, 0x17b5},
@@ -67,7 +68,7 @@ std::string escape_of(uint32_t code)
 							: fmt::format("\\U{:08x}", code);
 }
 
-// The bytes of a sequence at `at` that sets a colour, or 0: those that icepath prints and no other, of which some hide text.
+// Length of the colour sequence at `at`, or 0. Only the sequences that icepath prints: some others hide text.
 size_t colour_at(std::string_view text, size_t at)
 {
 	constexpr std::array<std::string_view, 5> kPlain = {"0", "1", "31", "32", "33"};
@@ -86,7 +87,7 @@ size_t colour_at(std::string_view text, size_t at)
 	return plain || of_table ? kBegin.size() + end + 1 : 0;
 }
 
-// Hands over piece by piece, each a character or what is written instead of one, until `take` wants no more.
+// Passes each character or its escape to `take` until that returns false.
 template <typename Take> void each_piece(std::string_view text, bool is_page, Take take)
 {
 	for (size_t at = 0; at < text.size();) {
@@ -118,7 +119,7 @@ size_t characters(std::string_view piece)
 std::string printable(std::string_view text, size_t longest)
 {
 	std::string safe;
-	size_t length = 0, cut_at = 0; // in characters; the bytes of `safe` after which the mark of a cut has room
+	size_t length = 0, cut_at = 0; // in characters; bytes of `safe` after which "…" still fits
 	bool fits = true;
 	each_piece(text, false, [&](std::string_view piece) {
 		length += characters(piece);

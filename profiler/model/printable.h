@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Texts that others chose (names of tasks, hosts and targets, sentences of libraries, whatever a file says), made safe to print and to
-// write: the one definition of what a character may do. rundir::parse_json and decode apply it where a text of a run directory comes in, and
-// cli/output.h once more to all that goes out.
+// Makes texts of foreign origin (names of tasks, hosts and targets, messages of libraries, texts in files) safe to
+// print and to write. rundir::parse_json and decode apply it to what they read from a run directory, and cli/output.h
+// once more to all output.
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace icepath::model {
 
-// Characters of what is left; more is cut, with "…" as its last.
+// In characters. A longer text is cut, and ends with "…".
 inline constexpr size_t kLongestName = 128;
 inline constexpr size_t kLongestText = 4096;
 
-// `text` in UTF-8, one line, without a character that moves the cursor, changes the terminal, turns the direction of writing or can't be seen:
-// controls (C0 and C1), marks of direction, line separators, zero-width characters, what Unicode calls ignorable. Such a one is written as it is
-// in C: "\n", "\t", "\x1b", "\u202e", and a byte that is no UTF-8 as "\xff". A backslash stays as it is, so what is printable isn't changed.
+// `text` as one line of UTF-8 without characters that move the cursor, change the terminal, change the writing
+// direction or are invisible: controls (C0 and C1), directional marks, line separators, zero-width characters,
+// Unicode's default-ignorable ones. Each is escaped as in C ("\n", "\t", "\x1b", "\u202e"), and so is a byte that isn't
+// UTF-8 ("\xff"). A backslash isn't escaped, so a printable text stays the same.
 std::string printable(std::string_view text, size_t longest = kLongestText);
 
-// Of a text of icepath's with any number of lines: line feeds, tabs and the colours that icepath itself sets stay, the rest is as above.
+// The same for an icepath text of several lines: keeps line feeds, tabs and the colours that icepath sets.
 std::string printable_page(std::string_view text);
 
 } // namespace icepath::model

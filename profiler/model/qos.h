@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Quality of service of a cell: what was asked for, or what the library granted. The words of the command line, of reports and of
-// the container.
+// Quality of service of a cell, as asked for or as granted by the library, and its words on the command line, in
+// reports and in the container.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ namespace icepath::model {
 struct QosPolicy {
 	const char *name; // "reliability"
 	enum class Kind { Word, Count, Time } kind;
-	std::span<const char *const> words; // of Kind::Word: by the value
+	std::span<const char *const> words; // Kind::Word: indexed by the value
 };
 
 inline constexpr const char *kReliabilityNames[] = {"best-effort", "reliable"};
@@ -23,7 +23,7 @@ inline constexpr const char *kDurabilityNames[] = {"volatile", "transient-local"
 inline constexpr const char *kHistoryNames[] = {"keep-last", "keep-all"};
 inline constexpr const char *kLivelinessNames[] = {"automatic", "manual-by-participant", "manual-by-topic"};
 
-// By icepath_qos_policy.
+// Indexed by icepath_qos_policy.
 inline constexpr std::array<QosPolicy, ICEPATH_QOS_POLICIES> kQosPolicies = {{
 	{"reliability", QosPolicy::Kind::Word, kReliabilityNames},
 	{"durability", QosPolicy::Kind::Word, kDurabilityNames},
@@ -35,25 +35,25 @@ inline constexpr std::array<QosPolicy, ICEPATH_QOS_POLICIES> kQosPolicies = {{
 	{"lease", QosPolicy::Kind::Time, {}},
 }};
 
-// By icepath_qos_policy; nothing: no value. Times are nanoseconds, or ICEPATH_QOS_INFINITE.
+// Indexed by icepath_qos_policy; nothing: no value. Times are in nanoseconds, or ICEPATH_QOS_INFINITE.
 struct Qos : std::array<std::optional<uint64_t>, ICEPATH_QOS_POLICIES> {
 	bool any() const;
 };
 
-// Whether a policy can have that value.
 bool is_possible(icepath_qos_policy policy, uint64_t value);
 
-// Whether messages may be lost although nothing fails.
+// Whether these policies allow loss although nothing fails.
 bool may_lose(const Qos &qos);
 
-// "best-effort keep-last depth 1 deadline 10ms", in the order of the policies; empty where none has a value.
+// "best-effort keep-last depth 1 deadline 10ms", in the order of the policies; empty if none has a value.
 std::string text(const Qos &qos);
 
-// Adds what another end of the same channels was granted: what wasn't known yet, and what isn't as asked.
+// Merges what another end of the same channels reports into `granted`: values not known yet, and values that differ
+// from `asked`.
 void add_granted(const Qos &asked, const Qos &reported, Qos &granted);
 
 icepath_qos for_plugin(const Qos &qos);
-// Of what a plug-in said: values that can't be are left out.
+// A plug-in's report without its impossible values.
 Qos believable(const icepath_qos &said);
 
 } // namespace icepath::model

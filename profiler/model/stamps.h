@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a worker stamps for each message: written to memory shared with icepath, stored as it is in the run directory.
-// All times are CLOCK_MONOTONIC nanoseconds; 0 means "did not happen". The meaning of each stamp is that of
-// icepath_send and icepath_recv in include/icepath/plugin.h, from which they are copied.
+// What a worker stamps for each message, in memory shared with icepath; the run directory stores it unchanged. All
+// times are CLOCK_MONOTONIC nanoseconds; 0: did not happen. The stamps are copied from icepath_send and icepath_recv
+// of include/icepath/plugin.h, which define them.
 #include <cstdint>
 
 namespace icepath::model {
 
-inline constexpr uint32_t kStampWarmUp = 1u
-										 << 0; // before the counted messages: threads settle, probes see a first sleep
+// Before the counted messages: threads settle, and probes see a first sleep.
+inline constexpr uint32_t kStampWarmUp = 1u << 0;
 inline constexpr uint32_t kStampCopied = 1u << 2; // zero-copy was asked for, the kernel copied (SendStamp only)
 inline constexpr uint32_t kStampBadPayload = 1u << 1; // received bytes differ from those sent (RecvStamp only)
 
 struct SendStamp {
-	uint64_t seq; // counts the messages of one direction of one block, from 0, warm-up included
-	uint64_t intended_ns; // when an open-loop plan wanted it sent; pingpong: equal to send_ns
+	uint64_t seq; // from 0 for each direction of each block, warm-up included
+	uint64_t intended_ns; // when an open-loop schedule wants it sent; pingpong: equal to send_ns
 	uint64_t send_ns; // the application hands the message over
 	uint64_t call_ns;
 	uint64_t publish_ns;
@@ -25,7 +25,7 @@ struct SendStamp {
 };
 
 struct RecvStamp {
-	uint64_t seq; // as read from the payload, so loss and order are seen
+	uint64_t seq; // as read from the payload, which reveals loss and reordering
 	uint64_t ask_ns;
 	uint64_t wait_return_ns;
 	uint64_t take_call_ns;

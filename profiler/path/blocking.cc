@@ -10,7 +10,7 @@ namespace icepath::path {
 
 namespace {
 
-// Softirqs by number (include/linux/interrupt.h).
+// Softirq numbers (include/linux/interrupt.h).
 constexpr uint8_t kTimer = 1, kNetTx = 2, kNetRx = 3, kBlock = 4, kHrtimer = 8;
 
 bool by_kernel_thread(const OffCpu &off)
@@ -25,8 +25,8 @@ bool by_timer(const OffCpu &off)
 	return off.waker_context == ICEPATH_CONTEXT_HARDIRQ && off.waker_vector == ICEPATH_INTERRUPT_TIMER;
 }
 
-// Whoever completes I/O: the device's interrupt, the softirq after it, or a kernel thread (a file system's, a loop device's). io_uring
-// counts a wait for any request as one for I/O (io_cqring_wait()), so that being woken has to say it as well.
+// I/O is completed by the device's interrupt, the softirq after it, or a kernel thread (a file system's, a loop
+// device's). The waker has to agree, because io_uring counts a wait for any request as one for I/O (io_cqring_wait()).
 bool by_storage(const OffCpu &off)
 {
 	if (off.waker_context == ICEPATH_CONTEXT_SOFTIRQ)
@@ -36,7 +36,8 @@ bool by_storage(const OffCpu &off)
 	return off.io_wait && by_kernel_thread(off);
 }
 
-// Whether what is given to one object may be what is taken from the other: both ends of a pipe are one, those of a socket are two.
+// Whether bytes given to one object may be taken from the other: the ends of a pipe are one object, those of a socket
+// are two.
 bool may_be_one_queue(const Observations &seen, uint64_t given_to, uint64_t taken_from)
 {
 	if (given_to == 0 || taken_from == 0 || given_to == taken_from)
@@ -45,7 +46,8 @@ bool may_be_one_queue(const Observations &seen, uint64_t given_to, uint64_t take
 	return reached != seen.reached.end() && reached->second.contains(taken_from);
 }
 
-// Room is made by who takes from the queue, or by the softirq that frees what was sent (sock_wfree(), an acknowledgement).
+// Whether it was woken because there was room: made by a thread that takes from the queue, or by the softirq that frees
+// sent packets (sock_wfree(), an acknowledgement).
 bool by_room(const Observations &seen, const Call *sending, const OffCpu &off, const Transfer *out)
 {
 	if (off.waker_context != ICEPATH_CONTEXT_TASK)
@@ -87,7 +89,7 @@ Part blocked_part(const Observations &seen, const Thread &thread, const OffCpu &
 		return Part::Fault;
 	const Call *call = call_at(thread, off.out_ns);
 	const bool by_task = off.waker_context == ICEPATH_CONTEXT_TASK;
-	if (call && call->kind == Call::Kind::FutexLock && by_task) // who takes has a queue's lock, too
+	if (call && call->kind == Call::Kind::FutexLock && by_task) // the call that takes has a queue's lock, too
 		return Part::Lock;
 	const bool sends = is_sending(out, off.out_ns) || (call && call->kind == Call::Kind::Send);
 	if (sends && by_room(seen, call, off, out))

@@ -7,7 +7,8 @@ namespace icepath::path {
 
 namespace {
 
-// Asleep in its sending call when another task announced the message: a kernel thread that sends for it had it by then.
+// Whether it slept in its sending call when another task announced the message. A kernel thread that sends for it had
+// the message by then.
 bool relayed_asleep(const Transfer *out, const OffCpu &off, uint64_t begin_ns, const Boundary &end)
 {
 	return in_sending_call(out, begin_ns) && out->ready && !out->ready_in_softirq && out->ready_tid != 0 &&
@@ -33,7 +34,7 @@ Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &wi
 		return switch_in(*stretch.off);
 	auto next =
 		std::ranges::partition_point(thread.off, [&](const OffCpu &off) { return off.in_ns <= stretch.end_ns; });
-	return at_record(stretch.end_ns, next->record); // it ran until it was switched out: that period exists
+	return at_record(stretch.end_ns, next->record); // it ran until it was switched out, so that period exists
 }
 
 void tile_off(const OffCpu &off, const Boundary &end, const Place &place, const Transfer *out, Tiling &tiling)

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A thread that has the message: the sender, a relay between taking and giving, the receiver between taking and `recv`.
+// A thread that holds the message: the sender, a relay between taking and giving, the receiver between taking and
+// `recv`.
 #include "profiler/path/blocking.h"
 #include "profiler/path/tiling.h"
 
 namespace icepath::path {
 
-// Where a stretch of the thread ends, with what it rests on: its record, or the window's end.
+// End of a stretch, with its evidence: the thread's record, or the window's end.
 Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window);
 
-// Where its calls within [begin, end) begin and end.
+// Appends the begins and ends of the thread's calls within [begin, end).
 void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts);
 
-// An off-CPU period of a thread that wasn't waiting for this message. `out`: the transfer by which it gives the message on, if it does.
+// Tiles an off-CPU period of a thread that wasn't waiting for this message. `out`: the transfer by which it gives the
+// message on, or nullptr.
 void tile_off(const OffCpu &off, const Boundary &end, const Place &place, const Transfer *out, Tiling &tiling);
 
-// Tiles the thread's time up to `end`. `out`: the transfer by which it gives the message on, if it does. `calls`: calls of
-// the thread count as kernel time; not so where an earlier message of the same read kept it busy (`backlog`).
+// Tiles the thread's time up to `end`. `out`: the transfer by which it gives the message on, or nullptr. `calls`: its
+// calls count as kernel time. `backlog`: an earlier message of the same read kept it busy.
 struct Holding {
 	const Transfer *out = nullptr;
 	bool calls = false;

@@ -13,7 +13,7 @@ namespace icepath::path {
 
 namespace {
 
-// Each present mark no later than the next present one.
+// Whether each present mark is no later than the next present one.
 bool ordered(std::initializer_list<std::optional<Mark>> marks)
 {
 	uint64_t last = 0;
@@ -27,7 +27,7 @@ bool ordered(std::initializer_list<std::optional<Mark>> marks)
 	return true;
 }
 
-// A thread acts only while it has a CPU.
+// Whether the thread had a CPU at each mark: it can't have acted without one.
 bool acted(const Thread &thread, std::initializer_list<std::optional<Mark>> marks)
 {
 	return std::ranges::none_of(marks, [&](const auto &mark) { return mark && off_across(thread, mark->at_ns); });
@@ -38,7 +38,8 @@ bool by_giver_in_call(const Transfer &transfer, const OffCpu &off)
 	const auto &begin = transfer.publish() && (!transfer.call || transfer.publish()->at_ns < transfer.call->at_ns)
 							? transfer.publish()
 							: transfer.call;
-	// Of a call that isn't known to have come back nothing tells what was done in it. Without one, it gives until its next stamp.
+	// A call without a known return shows nothing of what happened in it. A giver without a call gives until its next
+	// stamp.
 	const uint64_t end_ns = transfer.call_return ? transfer.call_return->at_ns
 							: transfer.call      ? 0
 												 : transfer.stored_by_ns();
@@ -63,7 +64,7 @@ uint64_t within(const Mark &begin, const Mark &end, double share)
 	return begin.at_ns + static_cast<uint64_t>(share * static_cast<double>(end.at_ns - begin.at_ns));
 }
 
-// Where the calibration has it: within the sending call, and before the taking call has it out of the queue.
+// The calibrated instant within the sending call, at the latest when the taking call has the message out of the queue.
 std::optional<uint64_t> by_calibration(const Transfer &transfer)
 {
 	if (!transfer.shares || transfer.device || transfer.carried() || !transfer.call || !transfer.call_return)
@@ -74,7 +75,7 @@ std::optional<uint64_t> by_calibration(const Transfer &transfer)
 	return placed;
 }
 
-// No event told it.
+// Places "ready" where no event announced it.
 Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker, uint64_t taken_by_ns,
 			 const Evidence &taken_by, Handover &out)
 {
@@ -118,16 +119,17 @@ Reason infer(const Transfer &transfer, const Thread &giver, const Thread &taker,
 	for (const OffCpu &off : off_between(taker, std::max(transfer.ask.at_ns, earliest), taken_by_ns)) {
 		if (off.preempted || off.in_ns <= latest || (pairs && by_giver_in_call(transfer, off)))
 			continue;
-		// Asleep in its wait when the message was there at the latest: the giver had to wake it, and didn't.
-		// Asleep since after the sending call began: for this message, or for something else after it had found it?
+		// Asleep in its wait when the message was there at the latest: the giver had to wake it, and didn't. If it fell
+		// asleep after the begin of the sending call, it may have slept for this message, or for something else after
+		// finding it.
 		if (off.waking_ns > latest || off.out_ns >= earliest)
 			return Reason::NoEvidence;
 	}
 	return Reason::None;
 }
 
-// When a slot had the message. The giver's store follows its publish stamp at once, unless something kept it from running. Who ran
-// and asked meanwhile would have seen it: so it came after that.
+// When the slot had the message. The giver stores right after its publish stamp, unless something keeps it from
+// running. If the taker ran and looked in that time without seeing the message, the store came after it.
 Boundary stored(const Observations &seen, const Transfer &transfer, const Thread &giver, const Thread &taker)
 {
 	Boundary ready = at_mark(*transfer.publish());
@@ -139,7 +141,8 @@ Boundary stored(const Observations &seen, const Transfer &transfer, const Thread
 		return std::ranges::any_of(stretches(taker, std::max(begin_ns, transfer.ask.at_ns), end_ns),
 								   [](const Stretch &one) { return !one.off; });
 	};
-	// Of what kept it from running: after one that is over in time it may have stored, and in one that isn't it can't have.
+	// [begin, end) kept the giver from running. It may have stored after an interruption that ended by `latest_ns`, but
+	// not after a later one.
 	const auto kept = [&](uint64_t begin_ns, uint64_t end_ns, uint32_t record) {
 		if (begin_ns < published_ns || end_ns > latest_ns)
 			return;
@@ -150,7 +153,7 @@ Boundary stored(const Observations &seen, const Transfer &transfer, const Thread
 	};
 	for (const Stretch &stretch : stretches(giver, published_ns, latest_ns)) {
 		if (stretch.off) {
-			// Who goes to sleep by itself is past its store in the program.
+			// A giver that goes to sleep voluntarily has done its store.
 			const OffCpu &off = *stretch.off;
 			if (!off.preempted && !off.in_fault && !off.in_reclaim) {
 				if (is_inferred(ready.provenance))
@@ -202,7 +205,7 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 	if (out.slot ? !ordered({transfer.publish(), transfer.taken})
 				 : !ordered({transfer.take_call, transfer.taken, transfer.take_return}))
 		return Reason::InvertedTime;
-	// Who gives to itself asks only once it has given.
+	// A thread that gives to itself asks only after it has given.
 	if (transfer.from == transfer.to && (!ordered({transfer.publish(), ask}) || !ordered({transfer.call_return, ask})))
 		return Reason::InvertedTime;
 	if (!acted(giver, {transfer.call, transfer.call_return, transfer.publish()}) ||
@@ -218,7 +221,7 @@ Reason resolve(const Observations &seen, const Transfer &transfer, const Thread 
 	if (transfer.ready && transfer.ready->at_ns <= by->at_ns) {
 		if (!ordered({transfer.call, transfer.device, transfer.ready}))
 			return Reason::InvertedTime;
-		// Ready after the giver's call, and nothing that held the message meanwhile.
+		// Ready after the giver's call, with nothing that could have held the message meanwhile.
 		if (!transfer.device && !transfer.carried() && transfer.call_return &&
 			transfer.ready->at_ns > transfer.call_return->at_ns)
 			return Reason::NoEvidence;

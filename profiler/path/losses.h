@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is missing of a block, or can't be read.
+// Records of a block that are missing or unreadable.
 #include "profiler/path/observations.h"
 
 namespace icepath::path {
 
-// How many records were captured that can't be read, as far as no other is missing beside them.
+// Number of captured records that can't be read; a lower bound where others are missing too.
 uint64_t unreadable_records(const Observations &seen);
 
 // Whether a loss window touches [begin, end].

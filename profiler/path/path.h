@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the walk returns: the path of one delivery as segments that tile [send, recv], or the reason why it can't be told.
+// The walk's result: the path of one delivery as segments that tile [send, recv], or the reason why there is none.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -14,34 +14,33 @@ namespace icepath::path {
 using model::Layer;
 using model::Part;
 
-// How well a boundary is known. Worse is larger.
+// How well a boundary is known, from best to worst.
 enum class Provenance : uint8_t {
 	Exact, // message identity: a stamp of this message, or an event that names it
 	Paired, // a wake edge, or the only message in flight
-	// Bounded by its neighbours, earliest_ns and latest_ns; where between them, `icepath calibrate` found in another pass.
+	// Between earliest_ns and latest_ns, at the place that `icepath calibrate` measured in another pass.
 	Calibrated,
-	Inferred, // bounded likewise, and nothing more is known
+	Inferred, // between the same bounds, with no further evidence
 };
 inline constexpr std::array<std::string_view, 4> kProvenanceNames = {"exact", "paired", "inferred (calibrated)",
 																	 "inferred"};
-// Whether it is known by its bounds.
 constexpr bool is_inferred(Provenance provenance) { return provenance >= Provenance::Calibrated; }
 
-// Why a delivery has no breakdown. Every incomplete delivery has exactly one.
+// Why a delivery has no breakdown. Each incomplete delivery has exactly one reason.
 enum class Reason : uint8_t {
 	None, // complete
 	LostRecord, // overlaps a window in which records were lost
-	LeftPath, // reached the time of `send` on another thread
+	LeftPath, // the walk came to the time of `send` on another thread
 	AmbiguousRelay, // several messages could be the one that a relay forwarded
-	InvertedTime, // two pieces of evidence contradict each other in order
-	NoEvidence, // a stamp or record that must exist isn't there
-	UnreadableRecord, // overlaps the time of a record that was captured, and that this program can't read
+	InvertedTime, // two pieces of evidence contradict each other in their order
+	NoEvidence, // a required stamp or record is missing
+	UnreadableRecord, // overlaps the time of a captured record that this program can't read
 };
 inline constexpr std::array<std::string_view, 7> kReasonNames = {
 	"complete", "lost_record", "left_path", "ambiguous_relay", "inverted_time", "no_evidence", "unreadable_record"};
 
-// What a boundary rests on. `index` counts: for stamps, the message's place in its side's stamps; for records, the place
-// in the block's records as `Observations` numbers them.
+// Evidence of a boundary. `index`: a stamp's place among its side's stamps, or a record's place in the block's records
+// as `Observations` numbers them.
 struct Evidence {
 	enum class Source : uint8_t { SendStamp, RecvStamp, CallStamp, Record };
 	Source source = Source::SendStamp;
@@ -56,16 +55,16 @@ struct Boundary {
 	uint64_t earliest_ns = 0, latest_ns = 0; // both at_ns unless is_inferred()
 };
 
-// Whom or what time is blamed on: who had the CPU, who woke. The last three are of time in which a thread waited for a CPU that
-// nobody had, as far as records tell. `None` where nobody is to blame.
+// The culprit of a stretch of time: what had the CPU, or the waker. The last three kinds are of a thread that waited
+// for a CPU which no task or interrupt had, as far as records show.
 struct Culprit {
 	enum class Kind : uint8_t {
 		None,
 		Task,
 		Interrupt,
-		IdleCpu, // the CPU was idle, or leaving idle
-		Throttled, // likewise, and the thread's control group had used up its time
-		Unknown, // no record tells
+		IdleCpu, // the CPU was idle or leaving idle
+		Throttled, // the CPU was idle, and the thread's control group had used up its quota
+		Unknown, // no record shows it
 	};
 	Kind kind = Kind::None;
 	uint32_t id = 0; // Task: tid. Interrupt: vector
@@ -73,24 +72,25 @@ struct Culprit {
 	friend bool operator==(const Culprit &, const Culprit &) = default;
 };
 
-// Where on the way a hop is.
+// A hop's place on the path.
 enum class Role : uint8_t { Sender, Relay, Receiver };
 inline constexpr std::array<std::string_view, 3> kRoleNames = {"sender", "relay", "receiver"};
 
 struct Segment {
 	Layer layer = Layer::SenderUser;
 	Part part = Part::None;
-	uint16_t hop = 0; // 0 is the sender; a transfer belongs to the hop downstream of it
+	uint16_t hop = 0; // 0 is the sender; a transfer belongs to its downstream hop
 	uint32_t thread = 0; // tid of the hop
-	Boundary begin, end; // begin of a segment is the end of the one before it
-	// Where it waited for a CPU: who had it for at least half of that, if anybody. `Unknown` is no culprit of a segment.
+	Boundary begin, end; // a segment begins where the one before it ends
+	// Set where it waited for a CPU: who had it for at least half of that time, if any. Never Unknown.
 	Culprit culprit;
 	uint64_t duration_ns() const { return end.at_ns - begin.at_ns; }
-	// A segment is as well known as the worse of its ends.
+	// The worse of both ends.
 	Provenance provenance() const { return begin.provenance > end.provenance ? begin.provenance : end.provenance; }
 };
 
-// What of a segment in which its thread waited for a CPU (waits_for_cpu()) one culprit had. Those of a segment add up to it.
+// A culprit's part of a segment in which the thread waited for a CPU (waits_for_cpu()). The parts of a segment add up
+// to it.
 struct Share {
 	uint32_t segment = 0; // index into Path::segments
 	Culprit who; // never None
@@ -101,7 +101,7 @@ struct Path {
 	Reason reason = Reason::None;
 	uint64_t send_ns = 0, recv_ns = 0;
 	std::vector<Segment> segments; // in time order; empty unless complete
-	std::vector<Share> shares; // by segment; each culprit once in it
+	std::vector<Share> shares; // by segment, each of its culprits once
 	bool complete() const { return reason == Reason::None; }
 };
 

@@ -11,8 +11,8 @@ namespace icepath::path {
 
 namespace {
 
-// Until when a thread ran whenever no period tells that it didn't. A period is told once it is over: of a thread that the end of the
-// block finds asleep that is known only of a worker.
+// The instant until which a thread ran unless a period shows otherwise. A period is recorded when it ends. Of the
+// threads that are asleep at the block's end, only a worker's last period is known.
 uint64_t known_to_run_until(const Thread &thread)
 {
 	if (thread.followed)
@@ -33,7 +33,7 @@ void SharingOut::add(const Culprit &who, uint64_t ns)
 		shares_.push_back({0, who, ns});
 }
 
-// A softirq has its CPU only where no interrupt has taken it from it.
+// A softirq has its CPU except while other interrupts take it.
 void SharingOut::add_interrupt(const Cpu &cpu, const Carved &outer)
 {
 	uint64_t at_ns = outer.begin_ns, own_ns = 0;
@@ -68,7 +68,8 @@ void SharingOut::add_without_interrupts(const Culprit &who, uint64_t begin_ns, u
 	add(who, ns);
 }
 
-// Who had it from `begin_ns` until the waiter, or somebody else, came in at last: what follows a gap tells whose it was.
+// Collects who had the CPU from `begin_ns` until the waiter came in. The one after a gap shows whether the CPU was idle
+// in the gap.
 void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
 {
 	busy_.clear();
@@ -84,7 +85,7 @@ void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter
 		if (tid == waiter.tid || (thread.pinned && thread.first_cpu != cpu) || thread.off.empty())
 			continue;
 		const uint64_t known_until_ns = known_to_run_until(thread);
-		// It runs from the end of each period until the next one begins.
+		// It runs from each period's end until the next one begins.
 		auto came = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= begin_ns; });
 		came = came == thread.off.begin() ? came : std::prev(came);
 		for (; came != thread.off.end() && came->in_ns < off.in_ns; ++came) {
@@ -92,7 +93,7 @@ void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter
 			const uint64_t end_ns = std::min(next == thread.off.end() ? UINT64_MAX : next->out_ns, known_until_ns);
 			if (came->in_cpu != cpu)
 				continue;
-			// What it did until then was written as it came back, which may be long after the waiter did.
+			// The next period's record is written when it ends, which may be long after the waiter came in.
 			if (came->in_ns < end_ns && end_ns > begin_ns)
 				busy_.push_back({came->in_ns, end_ns, tid, came->from_idle, !lost_within(seen_, came->in_ns, end_ns)});
 			if (came->in_ns >= end_ns)
@@ -106,15 +107,15 @@ void SharingOut::find_busy(uint16_t cpu, uint64_t begin_ns, const Thread &waiter
 			busy_[i].end_ns = busy_[i + 1].begin_ns;
 }
 
-// When a thread came in before its first period isn't recorded: here it was after the last one that is known to have had the CPU,
-// which doesn't go idle while somebody waits for it.
+// Adds the runs before each thread's first recorded period. Their begin isn't recorded: they follow the last known run
+// on the CPU, which doesn't go idle while a thread waits for it.
 void SharingOut::add_first_runs(uint16_t cpu, uint64_t begin_ns, const Thread &waiter, const OffCpu &off)
 {
-	std::vector<std::pair<uint64_t, uint32_t>> left; // when, and which thread: in this order they had it
+	std::vector<std::pair<uint64_t, uint32_t>> left; // when it left the CPU, and its tid
 	for (const auto &[tid, thread] : seen_.threads) {
 		if (tid == waiter.tid)
 			continue;
-		// It may not have come back until the block's end.
+		// It may not have come back by the block's end.
 		const bool came_back = !thread.off.empty();
 		const uint16_t its_cpu = came_back ? thread.off.front().out_cpu : thread.first_cpu;
 		const uint64_t out_ns = came_back ? thread.off.front().out_ns : thread.still_off_since_ns;
@@ -129,7 +130,7 @@ void SharingOut::add_first_runs(uint16_t cpu, uint64_t begin_ns, const Thread &w
 		for (const Busy &other : busy_)
 			if (other.begin_ns < out_ns)
 				from_ns = std::max(from_ns, other.end_ns);
-		if (from_ns < out_ns) // a followed one may have come from anywhere
+		if (from_ns < out_ns) // a followed thread may have come from another CPU
 			busy_.push_back({from_ns, out_ns, tid, false, !seen_.threads.at(tid).followed});
 	}
 }
@@ -162,7 +163,7 @@ void SharingOut::share_cpu(uint16_t cpu, const Thread &waiter, const OffCpu &off
 		if (one.from_idle && at_ns >= known_since_ns)
 			idle_until_ns = from_ns;
 		else if (cpu == off.in_cpu && at_ns >= known_since_ns && off.idle_exit_ns > at_ns &&
-				 off.idle_exit_ns <= from_ns) // whatever came after that
+				 off.idle_exit_ns <= from_ns) // nothing before that instant matters
 			idle_until_ns = off.idle_exit_ns;
 		share_gap(off, idle_until_ns, at_ns, from_ns);
 		const uint64_t until_ns = std::clamp(one.end_ns, from_ns, end_ns);
@@ -176,7 +177,7 @@ void SharingOut::share_cpu(uint16_t cpu, const Thread &waiter, const OffCpu &off
 std::span<const Share> SharingOut::of(const Thread &waiter, const OffCpu &off, uint64_t begin_ns, uint64_t end_ns)
 {
 	shares_.clear();
-	// On which CPU's queue it was: where it had been until it was moved first, and where it came in since it was moved last.
+	// Its CPU's queue: the CPU that it left until the first move, and the CPU of its switch-in from the last move on.
 	const uint64_t runnable_ns = off.preempted ? off.out_ns : off.wakeup_ns;
 	const auto first = off.preempted ? std::ranges::lower_bound(waiter.moved_ns, runnable_ns)
 									 : std::ranges::upper_bound(waiter.moved_ns, runnable_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Who had a CPU while a thread waited for it.
+// Which task or interrupt had a CPU while a thread waited for it.
 #include <span>
 #include <vector>
 
@@ -9,14 +9,14 @@
 
 namespace icepath::path {
 
-// Shares out time in which a thread waited for a CPU. An interrupt on top of a task has its time, not the task. What no
-// record gives to anybody is the idle CPU's where a record says so, else unknown.
+// Attributes the time in which a thread waited for a CPU. An interrupt on top of a task counts, not the task. Time that
+// no record attributes is the idle CPU's if a record says so, otherwise unknown.
 class SharingOut {
 public:
 	explicit SharingOut(const Observations &seen) : seen_(seen) {}
 
-	// Of [begin, end), within the time from which on `waiter` was runnable until it was switched in, which is what `off` ends
-	// with. They add up to end - begin, each culprit once, in no order. Valid until the next call.
+	// Attributes [begin, end), which lies between the waiter's becoming runnable and the switch-in that ends `off`. The
+	// shares add up to end - begin, each culprit once, in no order. Valid until the next call.
 	std::span<const Share> of(const Thread &waiter, const OffCpu &off, uint64_t begin_ns, uint64_t end_ns);
 
 private:
@@ -24,8 +24,8 @@ private:
 		uint64_t begin_ns = 0, end_ns = 0;
 		uint32_t tid = 0;
 		bool from_idle = false; // the CPU was idle until it began
-		bool is_sure = true; // no record is missing that could have ended it earlier, and it is known when it began
-		bool ends_untold = false; // no later than the next one begins
+		bool is_sure = true; // its begin is known, and no missing record could have ended it earlier
+		bool ends_untold = false; // ends at the latest when the next one begins
 	};
 	void add(const Culprit &who, uint64_t ns);
 	void add_interrupt(const Cpu &cpu, const Carved &outer);
@@ -37,11 +37,11 @@ private:
 
 	const Observations &seen_;
 	std::vector<Share> shares_;
-	std::vector<Busy> busy_; // of the CPU at hand
+	std::vector<Busy> busy_; // of the current CPU
 	std::vector<std::pair<uint64_t, uint64_t>> interrupted_; // likewise
 };
 
-// Who had at least half of it, or nobody.
+// The culprit with at least half of the time, or none.
 Culprit culprit_of(std::span<const Share> shares);
 
 } // namespace icepath::path

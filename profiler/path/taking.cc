@@ -12,12 +12,12 @@ namespace {
 
 // Why the taker was off its CPU.
 enum class Sleep : uint8_t {
-	None,      // it ran
+	None, // it ran
 	Preempted,
-	Delivered, // in the wait, and woken by who carries the message
-	Spurious,  // in the wait, and woken by somebody else
-	Other,     // for something else: a page, a lock
-	Unknown,   // in the wait or for something else: nothing tells
+	Delivered, // in the wait, woken by the context that delivers the message
+	Spurious, // in the wait, woken by another
+	Other, // for something else: a page, a lock
+	Unknown, // in the wait or for something else: no evidence
 };
 
 class Taking {
@@ -52,7 +52,7 @@ public:
 				off(*all[i].off, sleeps[i], end);
 				continue;
 			}
-			// Between a spurious wake and the next sleep for the message: the wake was all that it ran for.
+			// Between a spurious wakeup and the next sleep for the message, it ran for that wakeup only.
 			auto waits = [](Sleep sleep) { return sleep == Sleep::Delivered || sleep == Sleep::Spurious; };
 			auto next = std::find_if(sleeps.begin() + i, sleeps.end(), waits);
 			auto before = std::find_if(sleeps.rend() - i, sleeps.rend(), waits);
@@ -68,13 +68,14 @@ public:
 private:
 	bool asking(uint64_t at_ns) const { return at_ns >= transfer_.ask.at_ns; }
 
-	// In the wait that would sleep for the message. Around a slot only the readiness wait is one.
+	// In the wait that may sleep for the message. At a slot only the readiness wait does.
 	bool waiting(uint64_t at_ns) const
 	{
 		return asking(at_ns) && !transfer_.polls && (!transfer_.wait_return || at_ns < transfer_.wait_return->at_ns);
 	}
 
-	// A library's function may wait for a lock, for a time, or for a thread that neither gave nor announced the message.
+	// A library's function may also wait for a lock, for a timer, or for a thread that neither gave nor announced the
+	// message.
 	bool waits_for_else(const OffCpu &off) const
 	{
 		const Call *call = transfer_.in_library() ? call_at(*taker_.thread, off.out_ns) : nullptr;
@@ -90,9 +91,9 @@ private:
 			return Sleep::Preempted;
 		if (!waiting(off->out_ns) || is_for_memory(*off))
 			return Sleep::Other;
-		// Once it has the message, or was woken for it, it doesn't sleep for it; nor if the message was there as it asked. A
-		// slot is stamped before its store, which may be much later; and who fills it wakes after that. So does a softirq that tells
-		// of a message as it enters the function that queues it, and loses its CPU there.
+		// It doesn't sleep for a message that it has, that it was woken for, or that was there when it asked. A slot is
+		// an exception: its stamp precedes the store, which may come much later, and the giver wakes after that. So is
+		// a softirq that announces a message on entry to the function that queues it, and loses its CPU there.
 		const bool has_it = transfer_.taken && !handover_.slot && transfer_.taken->at_ns <= off->out_ns;
 		const bool was_there = !handover_.inferred && !handover_.slot && !transfer_.announcer_lost_cpu &&
 							   handover_.ready.at_ns <= transfer_.ask.at_ns;
@@ -104,19 +105,19 @@ private:
 		}
 		if (delivered_ || was_there || (handover_.slot && !transfer_.wait_return))
 			return Sleep::Other;
-		// Whoever announced it had woken it before, had it slept for this.
+		// Had it slept for this message, the announcing context would have woken it before its end.
 		const uint64_t until_ns = announced_until(transfer_);
 		if (until_ns != 0 && off->waking_ns > until_ns && !waits_for_else(*off))
 			return Sleep::Unknown;
 		if (off->out_ns < handover_.ready.at_ns || transfer_.taken)
 			return Sleep::Spurious;
-		// A waking finds its thread asleep or about to be: it had gone to wait before the message was ready.
+		// A waking finds its thread asleep or about to sleep, so it had begun to wait before the message was ready.
 		if (!handover_.inferred && asking(off->waking_ns) && off->waking_ns < handover_.ready.at_ns)
 			return Sleep::Spurious;
 		return handover_.inferred || waits_for_else(*off) ? Sleep::Other : Sleep::Unknown;
 	}
 
-	// The last period in which it slept in this very wait and that was over before the message was ready.
+	// The last sleep in this same wait that ended before the message was ready.
 	const OffCpu *slept_before_window() const
 	{
 		const auto &periods = taker_.thread->off;
@@ -160,7 +161,8 @@ private:
 		if (!asking(at_ns)) {
 			if (off.preempted)
 				return tiling_.preempted(off, end, taker_, {Layer::Queue, Part::Preempted});
-			// Woken for something else, it has no CPU yet: that is who is to blame, as if it had been preempted.
+			// Runnable after another event, it lacks a CPU: its culprit is what had the CPU, as if it had been
+			// preempted.
 			if (off.wakeup_ns > tiling_.cursor().at_ns)
 				tiling_.until(sooner(at_record(off.wakeup_ns, off.record), end), taker_, {Layer::Queue, Part::Blocked},
 							  waker_of(off));
@@ -206,7 +208,7 @@ private:
 		}
 	}
 
-	// The giver's own interrupts are its hop's; what it did for the waking belongs to the transfer.
+	// The giver's own interrupts belong to its hop, its work for the waking to the transfer.
 	void tile_notify(const Stretch &stretch, const Boundary &end, Label label)
 	{
 		auto found = seen_.cpus.find(stretch.cpu);

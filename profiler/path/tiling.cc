@@ -96,7 +96,7 @@ void Tiling::running(const Stretch &stretch, const Boundary &end, const Place &p
 	static const Cpu nothing;
 	auto found = seen_.cpus.find(stretch.cpu);
 	const Cpu &cpu = found == seen_.cpus.end() ? nothing : found->second;
-	// Two tasks can't have one CPU: a switch is missing.
+	// Two tasks can't share a CPU: a switch record is missing.
 	if (foreign_task_ran(cpu, stretch.begin_ns, stretch.end_ns))
 		return refuse(Reason::NoEvidence);
 	auto run_until = [&](const Boundary &piece_end) {
@@ -136,8 +136,8 @@ void Tiling::wakeup(const OffCpu &off, const Boundary &end, const Place &place, 
 		if (part == Part::None && at_ns > cursor_.at_ns && at_ns <= wakeup.at_ns)
 			until(at_record(at_ns, off.record), place, {Layer::Wakeup, piece});
 	};
-	// A CPU may tell that it leaves idle before it takes the interrupt that made it (cpuidle_enter_state() has interrupts off),
-	// or from within it.
+	// A CPU may report leaving idle before it takes the interrupt that woke it (cpuidle_enter_state() has interrupts
+	// off), or within that.
 	if (off.idle_exit_ns < off.ipi_ns)
 		piece_until(off.idle_exit_ns, Part::IdleExit);
 	piece_until(off.ipi_ns, Part::Ipi);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lays segments one after the other. Each begins where the last one ended, so that they tile by construction.
+// Lays segments one after the other. Each begins where the one before it ends, so they tile by construction.
 #include <functional>
 #include <span>
 
@@ -9,7 +9,8 @@
 
 namespace icepath::path {
 
-// Whose time is tiled. Hops are counted from the receiver backwards (0 is the receiver) until the walk knows how many.
+// The thread whose time is tiled. Hops count from the receiver backwards (0 is the receiver) until the walk knows how
+// many there are.
 struct Place {
 	const Thread *thread = nullptr;
 	uint16_t hop = 0;
@@ -20,18 +21,18 @@ Layer user_layer(Role role);
 Layer kernel_layer(Role role);
 bool is_kernel(Layer layer); // of a thread
 
-// What a running thread did.
+// What a running thread was doing.
 struct Label {
 	Layer layer = Layer::SenderUser;
 	Part part = Part::None;
 };
 
-// Records of interrupts that did this message's own work.
+// Interrupts that did this message's own work, by their records.
 struct OwnInterrupts {
 	std::optional<uint32_t> ready, device;
-	std::array<uint64_t, 2> connection{}; // keys of the sockets that it goes by
+	std::array<uint64_t, 2> connection{}; // keys of the sockets that the message goes through
 	bool hold(const Interrupt &one) const { return one.record == ready || one.record == device; }
-	// It did nothing but handle packets of that connection: an acknowledgement that the thread's own call sent, mostly.
+	// Whether it only handled packets of that connection: mostly an acknowledgement that the thread's own call sent.
 	bool serve(const Interrupt &one) const
 	{
 		const auto is_of_it = [&](uint64_t key) { return key == connection[0] || key == connection[1]; };
@@ -40,15 +41,15 @@ struct OwnInterrupts {
 };
 
 Boundary at_mark(const Mark &mark);
-// When a thread was switched in: inferred where only an instant soon after it was seen.
+// When the thread was switched in; inferred if only an instant shortly after it has a record.
 Boundary switch_in(const OffCpu &off);
 Boundary at_record(uint64_t at_ns, uint32_t record, Provenance provenance = Provenance::Exact);
 
-// Segments in time order, with the shares of those that have any.
+// Segments in time order with their shares.
 struct Tiles {
 	std::vector<Segment> segments;
 	std::vector<Share> shares; // by segment
-	// One more, or more of the last one.
+	// Appends the segment, or extends the last one if it continues that.
 	void add(const Segment &segment, std::span<const Share> its_shares);
 };
 
@@ -56,20 +57,21 @@ class Tiling {
 public:
 	Tiling(const Observations &seen, Boundary begin) : seen_(seen), sharing_out_(seen), cursor_(begin) {}
 
-	// One segment from the cursor to `end`, which becomes the cursor. Of no length: nothing. Backwards: inverted_time.
+	// Adds one segment from the cursor to `end` and moves the cursor there. Nothing if it has no length; refuses with
+	// inverted_time if it goes backwards.
 	void until(const Boundary &end, const Place &place, Label label, Culprit culprit = {});
 
-	// A stretch in which the thread ran: cut at `cuts`, labelled by the begin of each piece, interrupts carved out.
+	// Tiles a stretch in which the thread ran: cut at `cuts`, each piece labelled by its begin, interrupts carved out.
 	void running(const Stretch &stretch, const Boundary &end, const Place &place, std::span<const Boundary> cuts,
 				 const std::function<Label(uint64_t)> &label, const OwnInterrupts &own);
 
-	// What follows a wakeup: [wakeup, in) of `off`, no further than `end`, cut where the CPU had left idle.
+	// Tiles [wakeup, in) of `off`, at most to `end`, cut where the CPU left idle.
 	void runqueue(const OffCpu &off, const Boundary &end, const Place &place, Part part = Part::None);
 
-	// [waking, wakeup) of `off` in its parts.
+	// Tiles [waking, wakeup) of `off` by its parts.
 	void wakeup(const OffCpu &off, const Boundary &end, const Place &place, Part part = Part::None);
 
-	// The rest of `off`, all of which it waited for a CPU.
+	// Tiles the rest of `off` as time waited for a CPU.
 	void preempted(const OffCpu &off, const Boundary &end, const Place &place, Label label);
 	void blocked(const OffCpu &off, const Boundary &end, const Place &place, Part part);
 
@@ -91,10 +93,10 @@ private:
 	Tiles tiles_;
 };
 
-// Whether `next` is more of the same: then the two are one segment.
+// Whether both belong to one segment.
 bool continues(const Segment &last, const Segment &next);
 
-// The earlier of two ends; of equal ones the other, with its bounds: what follows a window begins with the window's end.
+// The earlier of two ends. `other` if they are equal: the next window begins with the window's end and its bounds.
 const Boundary &sooner(const Boundary &one, const Boundary &other);
 
 } // namespace icepath::path

@@ -17,7 +17,7 @@ std::vector<OffCpu>::const_iterator first_off_after(const Thread &thread, uint64
 								[&](const OffCpu &off) { return off.in_ns <= at_ns; });
 }
 
-// Softirqs are interrupted by hard interrupts, and these by NMIs.
+// A hard interrupt can interrupt a softirq, and an NMI both.
 int nests(const Interrupt &one)
 {
 	return one.kind == ICEPATH_INTERRUPT_SOFTIRQ ? 0 : one.kind == ICEPATH_INTERRUPT_NMI ? 2 : 1;
@@ -74,7 +74,8 @@ std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint
 			continue;
 		if (outer && one->begin_ns < covered && one->end_ns <= covered && one->begin_ns > outer->begin_ns)
 			continue;
-		// Of two that begin together the longer is outside; of two that end together as well, the one that the other can interrupt.
+		// Of two that begin together the longer one is outside. If they also end together, the outer one is the kind
+		// that the other can interrupt.
 		if (outer && one->begin_ns == outer->begin_ns) {
 			if (one->end_ns < outer->end_ns || (one->end_ns == outer->end_ns && nests(*one) >= nests(*outer)))
 				continue;

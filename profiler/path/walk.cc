@@ -10,23 +10,23 @@
 
 // Why a lost record can't make a wrong path
 //
-// A record is written at the end of what it tells, and a gap in `seq` gives the window in which the lost ones were
-// written. So a path is right if every record that could change it, had it been lost, would have been written in the time
-// that is checked against the windows: [send, recv], and until each giving thread's call came back.
+// A record is written when what it describes has ended, and a gap in `seq` gives the window in which the lost ones were
+// written. So a path is right if each record that could change it would have been written in the time that is checked
+// against these windows: [send, recv], and until each giving thread's call returned.
 //
-//  - An off-CPU period or an interrupt of a thread, during the part of its time that the path tiles, ended before that
-//    thread's next instant of proven activity. The receiver's is `recv`. A giver's part ends at "ready", at which it
-//    needn't run (a softirq elsewhere announced it): its next proof is the return of its call, which may be after `recv`.
-//    The period of a preempted giver is written as late as that. Where it publishes by a store, the stamp is the proof.
+//  - An off-CPU period or interrupt of a thread, within the time that the path tiles of it, ended before the thread's
+//    next proven activity. The receiver's is `recv`. A giver's time ends at "ready", when it needn't be running (a
+//    softirq elsewhere announced it): its next proof is the return of its call, which may be after `recv`. A preempted
+//    giver's period is written as late as that. Where it publishes by a store, the stamp is the proof.
 //  - A foreign task that delayed a thread was switched out before that thread came in.
-//  - A ready event of this message comes between its call and the call's return, or `recv`. If a later one took its place
-//    because the right one was lost, the loss lies in the checked time; matches that rest on counting from an earlier
-//    instant carry it (Transfer::matched_since_ns).
-//  - Where a thread isn't pinned, the CPU on which it runs is known from its last switch-in, so the check goes back to it.
+//  - A ready event of this message comes between its call and the call's return, or `recv`. If a later event took its
+//    place because the right one was lost, that loss lies in the checked time. A match that rests on counting from an
+//    earlier instant carries that instant (Transfer::matched_since_ns).
+//  - A thread that isn't pinned runs on the CPU of its last switch-in, so the check goes back to that.
 //
-// What isn't in the log at all (a program that the kernel skipped) has no gap; the decoder makes the time a window in which the
-// kernel counted that. A program that keeps something for its next run makes all of a window that comes after it
-// (capture/probes.h, is_of_an_instant), but for wakings, which are told by their times (decode.cc).
+// A program that the kernel skipped leaves no gap. The decoder makes a loss window of the span in which the kernel
+// counted the skip, and of all time after it if the program keeps state for its next run (capture/probes.h,
+// is_of_an_instant). Wakings are an exception: their times show a skip (decode.cc).
 
 namespace icepath::path {
 
@@ -84,7 +84,7 @@ private:
 		});
 	}
 
-	// A window of one thread's time, tiled; windows are kept from the last to the first.
+	// Keeps a tiled window of one thread's time. Windows are kept from last to first.
 	Reason keep(Tiling &tiling)
 	{
 		if (tiling.reason() == Reason::None)
@@ -107,8 +107,8 @@ private:
 		return mark ? mark->at_ns : UINT64_MAX;
 	}
 
-	// The transfer by which a thread got the message. Two would be two messages, or two copies of one; of a chain it is the last one
-	// before those that the walk has come by.
+	// The transfer by which a thread got the message. Two would be two messages, or two copies of one. Of a chain it is
+	// the last one that the walk hasn't passed.
 	const Transfer *incoming(uint32_t tid, bool &ambiguous)
 	{
 		const Transfer *found = nullptr;
@@ -126,7 +126,7 @@ private:
 		return found;
 	}
 
-	// A thread can't begin to give what it doesn't have.
+	// A thread can't give before it has the message.
 	static bool gives_too_soon(const Transfer *out, uint64_t has_it_ns)
 	{
 		return out &&
@@ -141,12 +141,13 @@ private:
 								   [&](const Transfer &one) { return one.to == tid && taken_at(one) <= at_ns; });
 	}
 
-	// At a wake edge nothing names the message. Where the waker had another one that is still on its way and that the woken
-	// thread hasn't given on before, it may have been that one which it handed over.
+	// Nothing at a wake edge names the message. If the waker also had another message that is still on its way and that
+	// the woken thread didn't give on earlier, it may have handed over that one.
 	bool several_carried(uint32_t waker, const Thread &woken, uint64_t waking_ns, uint64_t end_ns,
 						 const Transfer *out) const
 	{
-		// It gave another one on first, perhaps one that was lost on its way: that may be what it was woken for.
+		// The woken thread gave another message on first, perhaps one that was lost later: it may have been woken for
+		// that.
 		auto between = [&](uint64_t at_ns) {
 			return at_ns > waking_ns && at_ns < end_ns && !(out && out->call && out->call->at_ns == at_ns);
 		};
@@ -220,7 +221,7 @@ private:
 		return out ? OwnInterrupts{out->ready_interrupt, out->device_interrupt, out->connection} : OwnInterrupts{};
 	}
 
-	// The message edge: from a thread that took the message to the one that gave it.
+	// The message edge: from the thread that took the message to the one that gave it.
 	Reason cross_transfer(const Transfer &in, Place &place, Boundary &end, const Transfer *&out)
 	{
 		const Thread *from = thread(in.from);
@@ -260,7 +261,7 @@ private:
 				return reason;
 		}
 		if (in.carried() && in.call_return && in.call_return->at_ns < handover.ready.at_ns) {
-			// The thread got it in the call: nothing tells when.
+			// The kernel thread got it during the call, at an unknown instant.
 			const Mark &last = *in.call_return;
 			end = {last.at_ns, last.evidence, Provenance::Inferred, in.call->at_ns, last.at_ns};
 			Tiling network(seen_, end);
@@ -273,7 +274,7 @@ private:
 		return Reason::None;
 	}
 
-	// The wake edge: the thread took the message from nobody, but was woken by one that had it.
+	// The wake edge: the thread took the message from no queue, but a thread that had it woke it.
 	Reason cross_wake(Place &place, Boundary &end, const Transfer *&out)
 	{
 		const Thread &woken = *place.thread;
@@ -321,7 +322,7 @@ private:
 		return Reason::None;
 	}
 
-	// Hops counted from the sender, windows in the order of time; refuses whatever doesn't tile.
+	// Joins the windows in time order, with hops counted from the sender. Refuses whatever doesn't tile.
 	Reason assemble()
 	{
 		Tiles all;

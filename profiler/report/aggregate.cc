@@ -18,12 +18,12 @@ namespace {
 
 using model::Block;
 
-// Latencies of a cell, one list for each block.
+// A cell's latencies by block.
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
 	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed;
 	std::vector<Blocks> by_flow;
-	std::vector<uint32_t> opening, opening_probed; // beside latency and what is beside it, and beside latency_probed
+	std::vector<uint32_t> opening, opening_probed; // in the order of latency's and of latency_probed's blocks
 	OpeningsOf openings;
 	ObservedBlocks observed;
 	std::vector<double> sent_per_s, received_per_s; // by block
@@ -56,14 +56,14 @@ void add_usage(const Block &block, const model::Cell &cell, Samples &samples)
 		}
 }
 
-// At a rate that the report isn't about, losing messages is no flaw; these are.
+// At a rate that the report doesn't describe, lost messages are no flaw. These are flaws at any rate.
 void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 {
 	messages.bad_payload += more.bad_payload;
 	messages.inverted += more.inverted;
 }
 
-// First reading: everything that needs no path.
+// First pass: everything that needs no path.
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
 	++(block.window->probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
@@ -119,7 +119,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		add_usage(block, cell.cell, samples);
 }
 
-// Which latencies are typical, and which the tail.
+// Sets the ranges of typical latencies and of the tail.
 void set_ranges(CellResult &cell, const Samples::Blocks &probed)
 {
 	std::vector<uint64_t> all;
@@ -241,7 +241,7 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 			cell.worst = worst_message(path, seen.deliveries[i], seen, block, cell.cell);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
-	// As those of percentiles, intervals are over openings where there are enough of them.
+	// Clusters as for percentiles: openings if there are enough of them, otherwise blocks.
 	const auto place = static_cast<uint32_t>(&captured - cell.capture.by_block.data());
 	const uint32_t cluster = cell.openings.carry_intervals() ? block.opening : place;
 	cell.layers.end_block(complete, cluster);
@@ -250,10 +250,10 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 			(*range)->layers.end_block(complete, cluster);
 }
 
-// Second reading: the paths.
+// Second pass: the paths.
 class AddPaths : public resolve::Visitor {
 public:
-	// `places`: of each block of the run, which one it is of its cell's.
+	// `places`: each block's index among its cell's blocks, in the order of the run.
 	AddPaths(RunResult &result, const std::vector<size_t> &places) : result_(result), places_(places) {}
 	bool wants(const Block &block) override
 	{
@@ -285,7 +285,7 @@ bool cpu_split_is_exact(const model::Head &head)
 	const auto isolation = rundir::parse_object(head.isolation_json);
 	if (!isolation.contains("items") || !isolation["items"].is_array())
 		return false;
-	// cpuset::look_at_isolation: quiet where all chosen CPUs are in nohz_full.
+	// cpuset::look_at_isolation: quiet if all chosen CPUs are in nohz_full.
 	return std::ranges::any_of(isolation["items"], [](const auto &item) {
 		return item.is_object() && item.contains("name") && item["name"] == "timer_tick" && item.contains("quiet") &&
 			   item["quiet"] == true;
@@ -296,7 +296,7 @@ RunResult analyse(const std::string &run)
 {
 	RunResult result;
 	auto searches = search_outcomes(run);
-	std::vector<size_t> places; // of each block, which one it is of its cell's
+	std::vector<size_t> places; // each block's index among its cell's blocks
 	{
 		rundir::Reader reader(run);
 		result.head = reader.head();
@@ -322,7 +322,7 @@ RunResult analyse(const std::string &run)
 	}
 	AddPaths add_paths(result, places);
 	resolve::resolve(run, add_paths,
-					 {.blocks = places.size()}); // no further than the first time: the run may still be going on
+					 {.blocks = places.size()}); // only what the first pass read: the run may still be active
 	return result;
 }
 

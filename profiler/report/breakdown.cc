@@ -11,7 +11,7 @@
 namespace icepath::report {
 namespace {
 
-// Names are chosen by whoever runs on the machine; a run with more of them than this is no place for each.
+// Any user of the machine can choose names, so their number is bounded.
 constexpr size_t kMaxNames = 4096;
 
 // The kernel's softirq_to_name[].
@@ -176,7 +176,7 @@ std::vector<double> Breakdown::deliveries_by_block() const
 	return counts;
 }
 
-// 1 where all blocks have as many: then the means are those of messages to the last digit.
+// All 1 if the blocks have equally many: then the means are exactly those of messages.
 std::vector<double> Breakdown::weights() const
 {
 	const auto complete = [](const Block &block) {

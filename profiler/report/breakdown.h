@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where the latency of many messages went: their paths added up.
+// The paths of many messages added up: where their latency went.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -14,75 +14,77 @@
 
 namespace icepath::report {
 
-// Rows tile: the sum of `total_ns` over the rows of a breakdown is the latency of its deliveries, that of `mean_ns` their mean
-// latency. A layer with parts has one row for each and one, Part::None, for the rest.
+// Rows tile: over the rows of a breakdown, `total_ns` adds up to the latency of its deliveries, and `mean_ns` to their
+// mean latency. A layer with parts has a row for each, and one with Part::None for the rest.
 struct LayerRow {
 	model::Layer layer = model::Layer::SenderUser;
 	model::Part part = model::Part::None;
 	uint16_t hop = 0;
-	path::Role role = path::Role::Sender; // hops can vary from message to message, so aggregates go by this
+	path::Role role = path::Role::Sender; // aggregates go by role, because hops can vary from message to message
 	std::string thread;
 	uint64_t total_ns = 0;
-	std::array<uint64_t, path::kProvenanceNames.size()> provenance_ns{}; // by path::Provenance; sums to total_ns
-	double mean_ns = 0; // over all deliveries, those without it included; see Breakdown
-	std::vector<double> by_block{}; // its nanoseconds in each block, weighted as the means are
+	std::array<uint64_t, path::kProvenanceNames.size()> provenance_ns{}; // by path::Provenance; adds up to total_ns
+	double mean_ns = 0; // over all deliveries, those without the row included; see Breakdown
+	std::vector<double> by_block{}; // nanoseconds in each block, weighted as the means are
 
-	void add(const LayerRow &more); // of the same breakdown
+	void add(const LayerRow &more); // `more`: of the same breakdown
 };
 
-// Means count each block the same, however many of its messages they are over: what fills a CPU's log ends a block early, and a mean
-// by messages would hear less of that than of quiet blocks. A delivery counts by the share that it is of its block's complete ones.
+// Means weight all blocks equally, however many messages they have. What fills a CPU's log ends a block early, and a
+// mean over messages would underrate it against quiet blocks. A delivery's weight is its share of its block's complete
+// deliveries.
 class Breakdown {
 public:
 	// `path` is complete.
 	void add(const path::Path &path, const path::Observations &seen);
-	// What is added from here on is of another block. `complete`: complete deliveries of the one that ends, those that aren't in
-	// here included; what was added and not ended yet is a block of its own. Blocks of one `cluster` are one piece of evidence.
+	// Ends a block; later paths belong to the next one. `complete`: its complete deliveries, those that weren't added
+	// here included. Paths added after the last end_block() are a block of their own. Blocks of one `cluster` are one
+	// piece of evidence.
 	void end_block(uint64_t complete, uint32_t cluster);
 
 	uint64_t deliveries() const { return deliveries_; }
 	uint64_t total_ns() const { return total_ns_; } // recv - send, over all deliveries
 	double mean_ns() const; // of recv - send
-	// Sum over the deliveries of |sum of the segments - (recv - send)|: zero, or the walk is broken.
+	// Sum over the deliveries of |sum of the segments - (recv - send)|. Other than 0, the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
-	uint64_t passed(uint16_t relay) const; // how many deliveries came by that hop, which isn't their receiver
-	std::vector<LayerRow> rows() const; // those with time, in the order of model::Layer, then hop, part, thread
-	stats::RedrawnMeans means() const; // of what LayerRow::by_block has
+	uint64_t passed(uint16_t relay) const; // deliveries that passed this hop as a relay
+	std::vector<LayerRow> rows() const; // those with time, ordered by model::Layer, then hop, part, thread
+	stats::RedrawnMeans means() const; // for LayerRow::by_block
 
 private:
 	using Key = std::tuple<model::Layer, uint16_t, path::Role, std::string, model::Part>;
 	struct Sum {
 		std::array<uint64_t, path::kProvenanceNames.size()> ns{};
-		std::vector<std::pair<size_t, uint64_t>> by_block; // of those that have any
+		std::vector<std::pair<size_t, uint64_t>> by_block; // of the blocks that have any
 	};
 	struct Block {
 		uint64_t deliveries = 0, complete = 0, ns = 0;
 		uint32_t cluster = 0;
 	};
 	Block &present_block();
-	std::vector<double> weights() const; // of one delivery of each block
+	std::vector<double> weights() const; // of one delivery, by block
 	std::vector<double> deliveries_by_block() const; // weighted as LayerRow::by_block
 	static std::vector<double> spread_out(const Sum &sum, const std::vector<double> &weights);
 
 	std::map<Key, Sum> sums_;
 	std::map<uint16_t, uint64_t> passed_; // by hop
 	std::vector<Block> blocks_;
-	bool in_block_ = false; // the last of blocks_ goes on
+	bool in_block_ = false; // the last of blocks_ is still open
 	uint64_t deliveries_ = 0, total_ns_ = 0, sum_error_ns_ = 0;
 };
 
 struct CulpritRow {
-	path::Culprit::Kind kind = path::Culprit::Kind::Task; // None: several, which are too many to be told apart
+	path::Culprit::Kind kind = path::Culprit::Kind::Task; // None: the row of too many names
 	std::string name; // "kworker/1:2", "interrupt 24", "NET_RX softirq", "idle CPU"
 	model::Layer layer = model::Layer::Preempted;
 	model::Part part = model::Part::None;
 	uint64_t total_ns = 0;
-	uint64_t segments = 0; // in which it had a share
+	uint64_t segments = 0; // in which it has a share
 };
 
-// Who took time from the messages on their way, by name: short-lived tasks of one name are one culprit. The rows add up to what
-// the messages waited for a CPU, of which each one has what it had of it, to the time in which they were interrupted, and to the
-// time in which threads that had to go on with them slept, which is that of who woke them.
+// What took time from messages on their way, by name: short-lived tasks of one name are one culprit. The rows add up to
+// three sums: time spent waiting for a CPU, booked on what had it; time interrupted; and time in which threads slept
+// that had to carry the message on, booked on their wakers.
 class Culprits {
 public:
 	// What the rows add up to.

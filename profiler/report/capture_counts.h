@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the capture of a cell came to, in all and of each block.
+// A cell's capture, in all and by block.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,16 +14,16 @@ struct BlockCapture {
 	uint32_t round = 0;
 	bool probed = false;
 	uint64_t records = 0, dropped = 0, recursion_misses = 0;
-	std::optional<uint64_t> unreadable; // records; nothing where the block's paths weren't looked at
-	std::optional<uint64_t> steal_ns, own_cpu_ns; // model::Block
+	std::optional<uint64_t> unreadable; // records; nothing if the block's paths weren't resolved
+	std::optional<uint64_t> steal_ns, own_cpu_ns; // of the block's Window
 };
 
 struct CaptureCounts {
-	uint64_t records = 0, dropped = 0, bytes = 0; // bytes: before packing
+	uint64_t records = 0, dropped = 0, bytes = 0; // bytes: uncompressed
 	uint64_t recursion_misses = 0;
-	// Cells that were measured at the same time, in the same capture: each of them counts all of it.
+	// Cells measured at the same time in the same capture: each of them counts all of it.
 	size_t beside = 0;
-	std::vector<BlockCapture> by_block; // in the order in which they were measured
+	std::vector<BlockCapture> by_block; // in the order of measuring
 
 	void add(const model::Block &block, size_t others_beside);
 };

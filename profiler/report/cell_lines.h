@@ -7,8 +7,8 @@
 
 namespace icepath::report {
 
-// What --verbose says of each cell beside its line in the table: layers as numbers, of typical messages, in the mean and of the slowest; what
-// the probes added; and latency from when messages were due.
+// What --verbose prints of each cell below the table: layers as numbers of typical messages, in the mean and of the
+// slowest; what the probes added; and latency from the due time.
 void add_cell_lines(Page &page, const std::vector<CellResult> &cells);
 
 } // namespace icepath::report

@@ -26,11 +26,11 @@ CellOpenings OpeningsOf::take() const
 	CellOpenings openings;
 	openings.count = std::set<uint32_t>(unprobed_.begin(), unprobed_.end()).size();
 	openings.p50s = stats::look_at_openings(p50s_);
-	// Blocks of one opening are more alike than those of two, so they are one value.
+	// Blocks of one opening are more alike than those of two, so an opening is one value.
 	struct Mean {
 		double count = 0, log = 0, at_ns = 0;
 	};
-	std::map<uint64_t, Mean> means; // by opening, or by block
+	std::map<uint64_t, Mean> means; // by opening or by block
 	const bool by_opening = openings.count >= stats::kLeastOfTrend;
 	for (size_t i = 0; i < p50s_.size(); ++i) {
 		if (p50s_[i].treated || p50s_[i].value <= 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What fresh processes made of a cell's latency: by which blocks its intervals go, whether openings differ, and whether the
-// latency drifted from the first of them to the last.
+// What fresh processes show of a cell's latency: whether its intervals are over openings, whether openings differ, and
+// whether the latency drifted from the first opening to the last.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,28 +13,31 @@
 namespace icepath::report {
 
 struct CellOpenings {
-	uint64_t count = 0; // with latencies without probes
-	uint64_t failed = 0; // that didn't come to measure, whatever became of the cell then
-	stats::Openings p50s; // of blocks with and without probes, one of each opening: by the unprobed
-	// Of the p50 without probes, from the first block to the last: over openings where there are enough of them, else over blocks.
+	uint64_t count = 0; // with latencies of unprobed blocks
+	uint64_t failed = 0; // processes that weren't ready to measure, whether the cell was tried again or given up
+	stats::Openings p50s; // of all blocks with a p50; an opening's value is that of its unprobed blocks
+	// Of the unprobed p50, from the first block to the last: over openings if there are enough of them, otherwise over
+	// blocks.
 	std::optional<stats::Trend> drift;
-	// Intervals are over openings: another run's should overlap them. Else they are over blocks, and of these processes only.
+	// Whether intervals are over openings, and so should overlap another run's. Otherwise they are over blocks, and
+	// hold for these processes only.
 	bool carry_intervals() const { return count >= stats::kMinBlocks; }
-	// A drift that is no accident: by so many cells as there are, one run in a hundred says so of any of them by chance.
+	// Whether the drift is no accident: in a run of `cells` cells, chance makes one of them drift in one run of a
+	// hundred.
 	bool drifted(size_t cells) const;
 };
 
 class OpeningsOf {
 public:
-	// Every unprobed block with latencies, and every block that has a p50.
+	// To be called for every unprobed block with latencies, and for every block with a p50.
 	void add_latencies(const model::Block &block);
 	void add_p50(const model::Block &block, double p50_ns);
 	CellOpenings take() const;
 
 private:
-	std::vector<uint32_t> unprobed_; // openings of blocks, in their order
+	std::vector<uint32_t> unprobed_; // openings of the blocks, in their order
 	std::vector<stats::OpeningBlock> p50s_;
-	std::vector<uint64_t> begin_ns_; // beside p50s_
+	std::vector<uint64_t> begin_ns_; // in the order of p50s_
 };
 
 } // namespace icepath::report

@@ -45,7 +45,7 @@ std::string target_text(const model::Cell &cell)
 	return text + model::levels_text(cell);
 }
 
-// Whether a fan-in treats its senders alike: the p50 of the one that fares best, and of the one that fares worst.
+// Shows whether a fan-in treats its senders alike: the best and the worst p50 of a sender.
 std::string senders_text(const CellResult &cell)
 {
 	if (model::senders_of(cell.cell) == 1)
@@ -75,7 +75,7 @@ std::string found_text(const rate::FoundRate &found)
 	return per_second(*found.hz) + (half < 1 ? fmt::format(" ±{:.0f}%", std::max(1.0, half * 100)) : " ±>100%");
 }
 
-// At a set rate, or one at a time, it says nothing.
+// Only for patterns whose rate isn't set or given by their turns.
 std::string rate_text(const CellResult &cell)
 {
 	if (cell.search)
@@ -84,7 +84,7 @@ std::string rate_text(const CellResult &cell)
 	return is_load && cell.throughput.received_per_s ? per_second(*cell.throughput.received_per_s) : "–";
 }
 
-// What its column says. All cells of a run have the same limits.
+// Meaning of the rate column. All cells of a run have the same limits.
 std::string rate_reading(const std::vector<const CellResult *> &cells)
 {
 	std::string reading;
@@ -128,7 +128,7 @@ std::string cell_text(const Column &column, const std::string &text, const Page 
 						: pad_right(page.spelled(text), width_of(column, page));
 }
 
-// Of the messages around the p50, which stands beside it.
+// Of the messages around the p50, which is in the same row.
 std::string layers_text(const CellResult &cell, size_t width, const Look &look)
 {
 	if (cell.probed == 0 || cell.tells_typical())
@@ -194,8 +194,8 @@ void add_legend(Page &page, const std::vector<const CellResult *> &cells)
 		page.line(out);
 }
 
-// What the stamps cost is in every latency above: without it a reader takes it for the target's. Only where each message is
-// alone is it the latency of `null`; else that is mostly waiting for the message before.
+// Every latency above includes the cost of the stamps, which readers would take for the target's. The latency of `null`
+// shows it only where each message is alone; otherwise that is mostly waiting for the message before.
 void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 {
 	const auto is_floor = [](const CellResult *cell) {
@@ -233,11 +233,11 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
 }
 
-// What the columns are, as far as their heads don't say. `optional`: columns that stand in the table, with their meaning.
+// Explains the columns beyond their heads. `optional`: optional columns of this table with their meaning.
 std::string reading_of(const std::vector<const CellResult *> &cells, const Column &probes, bool has_far,
 					   const std::string &optional)
 {
-	// See stats/block_interval.h for what simulated runs say of them.
+	// See stats/block_interval.h for their coverage in simulated runs.
 	const bool by_opening =
 		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->openings.carry_intervals(); });
 	std::string reading = fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events · ",

@@ -5,7 +5,8 @@
 
 namespace icepath::report {
 
-// The measured cells, one line each: latency, where it goes, what it costs. Legend and reading aid follow. Says so where there are none.
+// The measured cells with one line each: latency, where it goes, what it costs; then legend and explanation. Says so if
+// there are none.
 void add_cell_table(Page &page, const RunResult &result);
 
 } // namespace icepath::report

@@ -13,14 +13,14 @@ namespace {
 
 using model::Counters;
 
-// One thread's is in the first of both.
+// A single thread's counts are in the first end.
 std::span<const SideCounters> counted_sides(const CellResult &cell)
 {
 	const std::span all(cell.counters.ends);
 	return model::between(cell.cell) == model::Between::OneThread ? all.first(1) : all;
 }
 
-// Of both sides, as CPU time is; half of it would be taken for all.
+// Of both sides, as CPU time is: with one side missing, the half would be taken for all.
 std::string per_message(const CellResult &cell, model::Count Counters::*count)
 {
 	double sum = 0;

@@ -5,7 +5,7 @@
 
 namespace icepath::report {
 
-// What the CPU counted for a message of each cell. Nothing where no cell has hardware counters.
+// What the CPU counted per message of each cell. Prints nothing if no cell has hardware counters.
 void add_counter_table(Page &page, const std::vector<CellResult> &cells);
 
 } // namespace icepath::report

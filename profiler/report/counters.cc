@@ -39,7 +39,7 @@ std::optional<double> instructions_per_cycle(std::initializer_list<const SideCou
 	double all_instructions = 0, all_cycles = 0;
 	for (const SideCounters *side : sides) {
 		const CounterTotal &instructions = side->of(&Counters::instructions), &cycles = side->of(&Counters::cycles);
-		// Of other blocks, or of other ways to run, they have nothing to do with each other.
+		// Counts from different blocks, or in different modes, can't be related.
 		if (cycles.messages == 0 || instructions.messages != cycles.messages)
 			return std::nullopt;
 		all_instructions += instructions.counted;
@@ -52,7 +52,7 @@ void CounterTotals::add_to(SideCounters &end, std::span<const model::BlockSide> 
 {
 	for (size_t i = 0; i < std::size(kCounterFields); ++i) {
 		CounterTotal &total = end.totals[i], block;
-		bool whole = true; // a part of the sides would be taken for all
+		bool whole = true; // otherwise a part of the sides would be taken for all
 		for (const model::BlockSide &side : sides) {
 			const model::Count &count = side.counters.*kCounterFields[i].count;
 			const auto value = model::scaled(count, kCounterFields[i]);

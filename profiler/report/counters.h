@@ -12,32 +12,32 @@
 namespace icepath::report {
 
 struct CounterTotal {
-	double counted = 0;    // scaled block by block; exact where nothing was multiplexed
-	uint64_t messages = 0; // sent by either side in the blocks that it was counted in; 0: in none
+	double counted = 0; // scaled block by block; exact if nothing was multiplexed
+	uint64_t messages = 0; // sent by either side in the blocks in which it was counted; 0: in none
 	uint64_t enabled_ns = 0, running_ns = 0;
-	int32_t absence = model::kNotAsked; // where messages == 0: see model::absence()
+	int32_t absence = model::kNotAsked; // if messages == 0: see model::absence()
 
 	std::optional<double> per_message() const;
-	// Where it had to share its counter of the CPU with others; below 1.
+	// Below 1 if it shared its hardware counter with others.
 	std::optional<double> running_share() const;
 };
 
 struct SideCounters {
-	std::array<CounterTotal, std::size(model::kCounterFields)> totals; // beside kCounterFields
+	std::array<CounterTotal, std::size(model::kCounterFields)> totals; // in the order of kCounterFields
 	bool user_only = false;
 
 	const CounterTotal &of(model::Count model::Counters::*count) const;
 	bool has_hardware() const;
 };
 
-// Where all of `sides` have both; each can be one side alone.
+// Nothing unless all `sides` have both counts. A single side is allowed.
 std::optional<double> instructions_per_cycle(std::initializer_list<const SideCounters *> sides);
 
 struct CounterTotals {
-	std::array<SideCounters, 2> ends; // those that begin together, and those that receive
-	bool asked = false; // whether any block was asked
+	std::array<SideCounters, 2> ends; // the sides that begin, and those that receive
+	bool asked = false; // whether any block was asked to count
 
-	// `messages`: sent in all flows; `senders`: so many sides begin.
+	// `messages`: sent in all flows; `senders`: number of sides that begin.
 	void add(const model::Block &block, uint64_t messages, size_t senders = 1);
 
 private:

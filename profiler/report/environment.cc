@@ -56,7 +56,7 @@ std::vector<json> noise_of(const json &isolation)
 	return noise;
 }
 
-// Many probes serve one purpose: by layers, in the order of first use.
+// Several probes serve one purpose; purposes are in the order of first use.
 struct Purpose {
 	std::string layers, tier, probes;
 };

@@ -6,13 +6,14 @@
 
 namespace icepath::report {
 
-// Two lines: the machine, and the CPUs with the reason why they were taken.
+// Two lines: the machine, and the CPUs with the reason for their choice.
 void add_machine(Page &page, const model::Head &head);
 
-// One line: what was done to keep the run quiet, step by step; with `verbose` also how. Nothing of runs that don't tell.
+// One line: what was done to keep the run quiet, step by step; with `verbose` also how. Nothing for a run that didn't
+// record it.
 void add_isolation(Page &page, const model::Head &head, bool verbose);
 
-// What wasn't isolated; with `verbose` also what each does to latency and what mends it.
+// What wasn't isolated; with `verbose` also its effect on latency and its remedy.
 void add_noise(Page &page, const model::Head &head, bool verbose);
 
 // The probe behind each layer, by tier.

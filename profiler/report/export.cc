@@ -24,7 +24,7 @@ using model::SendStamp;
 
 constexpr double kNsPerS = 1e9;
 
-// A cell's title as a name of a file and a tag: letters, digits, '.' and '-' only.
+// A cell's title as a file name and tag: letters, digits, '.' and '-' only.
 std::string plain_name(const model::Cell &cell)
 {
 	std::string name = model::title(cell);
@@ -39,8 +39,8 @@ class Export {
 public:
 	virtual ~Export() = default;
 	virtual void add(const model::Block &block, const model::Cell &cell) = 0;
-	virtual std::vector<std::string> done() = 0; // the paths
-	// Else blocks of rates that the report isn't about are left out.
+	virtual std::vector<std::string> done() = 0; // returns the paths
+	// False: blocks at rates that the report doesn't describe are left out.
 	virtual bool is_of_every_block() const { return false; }
 };
 
@@ -130,7 +130,7 @@ public:
 			fmt::format("{},{},{},{},{},{},{},{:d}", plain_field(cell.target), model::name(cell.pattern),
 						model::name(cell.wait), cell.payload_bytes, cell.levels.sender_user_ns,
 						cell.levels.receiver_busy_ns, block.window->round, block.window->probed);
-		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of a sender
+		const std::optional<double> rate_hz = block.rate_hz ? block.rate_hz : model::due_hz(cell); // of one sender
 		const std::string rate = rate_hz ? fmt::format("{:.1f}", *rate_hz) : "";
 		const std::vector<model::Flow> &flows = cell.graph.flows;
 		for (size_t i = 0; i < flows.size(); ++i) {
@@ -162,7 +162,7 @@ public:
 	bool is_of_every_block() const override { return true; }
 
 private:
-	// Targets' names come from plug-ins: what would break the table is left out.
+	// Targets' names come from plug-ins: characters that would break the table are left out.
 	static std::string plain_field(std::string text)
 	{
 		std::erase_if(text, [](char c) { return c == ',' || c == '"'; });
@@ -213,7 +213,7 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 	case ExportFormat::Csv:
 		return std::make_unique<Csv>(folder);
 	case ExportFormat::Paths:
-		break; // of no block by itself: export_paths()
+		break; // not made block by block: export_paths()
 	}
 	return nullptr;
 }

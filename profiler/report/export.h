@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run's messages for other tools: histograms that the HdrHistogram family reads, a table of every message, and every path.
+// A run's messages for other tools: histograms for the HdrHistogram family, a table of every message, and every path.
 #include <string>
 #include <vector>
 
@@ -11,16 +11,16 @@ namespace icepath::report {
 enum class ExportFormat { Hgrm, Hlog, Csv, Paths };
 inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "paths"};
 
-// Writes into `directory`, or into the run directory where it is empty, and returns the paths of what it wrote.
+// Writes into `directory`, or into the run directory if that is empty, and returns the paths of the files.
 //
-// hgrm  one percentile distribution for each cell, in microseconds: one-way latency of unprobed blocks, warm-up left out
-// hlog  the same as one histogram log, latency.hlog, with an interval for each block and the cell as its tag, nanoseconds
-// csv   messages.csv: each message of each block that is kept, warm-up and probed ones marked; latency_ns is empty where
-//       a message never came
-// paths paths.jsonl: each probed block, and after it the path of each of its deliveries: see path_lines.h. Memory grows with a
-//       block, not with the run
+// hgrm  one percentile distribution for each cell, in microseconds: one-way latency of unprobed blocks without warm-up
+// hlog  the same as one histogram log, latency.hlog, in nanoseconds: an interval for each block, tagged with its cell
+// csv   messages.csv: each message of each kept block, warm-up and probed ones marked; latency_ns is empty where a
+//       message never came
+// paths paths.jsonl: each probed block, followed by the path of each of its deliveries: see path_lines.h. Memory grows
+//       with a block, not with the run
 //
-// Throws Failure(Usage) where the run can't be read or a file can't be written.
+// Throws Failure(Usage) if the run can't be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
 									const std::string &directory, const OpenFolder &open = made_folder);
 

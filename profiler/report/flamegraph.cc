@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kWidth = 1200, kMargin = 10, kFrameHeight = 18, kTop = 62;
 constexpr double kCharacter = 7.2; // of the 12-pixel monospace font
-constexpr double kNarrowest = 0.2; // pixels; less can't be seen
+constexpr double kNarrowest = 0.2; // pixels; narrower frames can't be seen
 
 std::string escaped(const std::string &text)
 {
@@ -37,7 +37,7 @@ std::string escaped(const std::string &text)
 	return safe;
 }
 
-// The first `count` characters, never a part of one.
+// The first `count` characters, none of them cut.
 std::string first_characters(const std::string &text, size_t count)
 {
 	size_t at = 0;
@@ -53,7 +53,7 @@ struct Node {
 	std::vector<Node> children;
 };
 
-// Stacks come sorted, so a frame's children are together.
+// Stacks come sorted, so a frame's children are adjacent.
 Node tree_of(const Stacks &stacks)
 {
 	Node root{{"all messages with a complete path"}, 0, {}};
@@ -114,7 +114,7 @@ private:
 			count(all));
 	}
 
-	// A cell's messages are those of its frames and of all that stands on them.
+	// A frame's messages are those of its cell.
 	uint64_t messages_of(const std::vector<Frame> &way) const
 	{
 		const auto at = way.size() < 2 ? messages_.end() : messages_.find({way[0], way[1]});
@@ -135,7 +135,7 @@ private:
 		return text + ", " + percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns));
 	}
 
-	// `way` leads from the target to `node`; it is empty for the root.
+	// `way`: the frames from the target to `node`; empty for the root.
 	void draw(const Node &node, const std::vector<Frame> &way, double x, double width)
 	{
 		if (width < kNarrowest)

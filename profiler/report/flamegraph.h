@@ -6,9 +6,9 @@
 
 namespace icepath::report {
 
-// Stacks as an SVG without scripts: width is the weight, in nanoseconds, the root is at the bottom. Each frame that is
-// pointed at tells its whole way from the target, its time in sum and for each message of its cell, and its share. The
-// same stacks give the same bytes.
+// Stacks as an SVG without scripts: the width is the weight in nanoseconds, the root is at the bottom. A frame's
+// tooltip has its way from the target, its time in sum and per message of its cell, and its share. Equal stacks give
+// equal bytes.
 std::string flamegraph_svg(const Stacks &stacks, const MessagesOfCells &messages, const std::string &title);
 
 } // namespace icepath::report

@@ -10,14 +10,14 @@
 namespace icepath::report {
 namespace {
 
-// ';' parts frames and the last space parts the weight.
+// ';' separates frames, and the last space the weight.
 std::string frame_name(std::string name)
 {
 	std::ranges::replace(name, ';', ':');
 	return name.empty() ? "?" : name;
 }
 
-// Cells that differ in more than target and payload aren't the same measurement: their frames say so.
+// Cells that differ in more than target and payload are different measurements, so their frames show it.
 std::vector<Frame> cell_frames(const model::Cell &cell)
 {
 	return {{frame_name(cell.target)}, {frame_name(model::variant(cell))}};

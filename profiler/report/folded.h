@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Latency on the path of messages as stacks: target → payload → layer → part → thread. The weight is nanoseconds, added up
-// over all messages with a complete path; it isn't CPU time.
+// Latency on messages' paths as stacks: target → payload → layer → part → thread. The weight is in nanoseconds over all
+// messages with a complete path; it isn't CPU time.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,21 +13,21 @@ namespace icepath::report {
 
 struct Frame {
 	std::string name;
-	int layer = -1; // model::Layer of this frame and what stands on it; -1: above the layers
+	int layer = -1; // model::Layer of this frame and those on it; -1: below the layers' frames
 	friend auto operator<=>(const Frame &a, const Frame &b) { return a.name <=> b.name; }
 	friend bool operator==(const Frame &a, const Frame &b) { return a.name == b.name; }
 };
 
-// Ordered by name, so that files of the same run are the same.
+// Ordered by name, so that the files of one run are always the same.
 using Stacks = std::map<std::vector<Frame>, uint64_t>;
 
 Stacks stacks(const RunResult &result);
 
-// How many messages with a complete path the weights below a cell's two frames, target and payload, are added up over.
+// Number of messages with a complete path behind the weights, by a cell's two frames, target and payload.
 using MessagesOfCells = std::map<std::vector<Frame>, uint64_t>;
 MessagesOfCells messages_of_cells(const RunResult &result);
 
-// One line a stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them.
+// One line for each stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them.
 std::string folded(const Stacks &stacks);
 
 } // namespace icepath::report

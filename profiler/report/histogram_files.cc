@@ -14,7 +14,7 @@ namespace {
 
 using stats::HdrHistogram;
 
-// Java rounds halves up, C to even; levels are binary fractions, of which many end in a half at the twelfth digit.
+// Java rounds halves up, C to even; levels are binary fractions, many of which end in a half at the twelfth digit.
 constexpr double kHalfUp = 1e-15;
 constexpr double kNsPerUs = 1e3, kNsPerMs = 1e6;
 
@@ -90,7 +90,7 @@ std::string base64(const std::string &bytes)
 	return out;
 }
 
-// Where the next line of the percentile distribution is due (PercentileIterator.incrementIterationLevel).
+// The next line's level in the percentile distribution (PercentileIterator.incrementIterationLevel).
 double next_level(double level)
 {
 	constexpr double kStepsPerHalving = 5;
@@ -118,13 +118,13 @@ std::string hgrm_of(const HdrHistogram &histogram)
 			out += fmt::format("{:12.3f} {:.12f} {:>10} {:14.2f}\n", value, level / 100 + kHalfUp, so_far,
 							   100 / (100 - level));
 			if (last)
-				break; // the largest value stands for one more level, and for all of them
+				break; // the largest value stands for one more level, which stands for all remaining ones
 		}
 		if (last)
 			out += fmt::format("{:12.3f} {:.12f} {:>10}\n", value, 1.0, so_far);
 	}
 	const auto max = static_cast<double>(HdrHistogram::highest_at(HdrHistogram::index_of(histogram.max())));
-	// Buckets of kSubBuckets each, every one twice as wide as the one before it, that cover the range.
+	// Number of buckets of kSubBuckets that cover the range; each is twice as wide as the one before.
 	const auto buckets = std::bit_width(highest_trackable(histogram) / HdrHistogram::kSubBuckets) + 1u;
 	out += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", histogram.mean() / kNsPerUs,
 					   histogram.standard_deviation() / kNsPerUs);

@@ -33,7 +33,7 @@ Hop hop_of(path::Role role, const Sum &sum)
 
 std::vector<Hop> hops(const Breakdown &layers)
 {
-	std::map<std::pair<path::Role, uint16_t>, Sum> sums; // the receiver is one, however many were before it
+	std::map<std::pair<path::Role, uint16_t>, Sum> sums; // the receiver is one hop, however many came before it
 	for (const LayerRow &row : layers.rows()) {
 		Sum &sum = sums[{row.role, row.role == path::Role::Relay ? row.hop : uint16_t{0}}];
 		sum.mean_ns += row.mean_ns;

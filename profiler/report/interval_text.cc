@@ -5,7 +5,7 @@
 
 namespace icepath::report {
 
-// What stands behind "±" is worth its digits only where it is smaller than the value. Of nothing there is no share.
+// Digits after "±" make sense only for an interval smaller than the value. A value of 0 has no percentage.
 std::string interval_text(double ns, const stats::Interval &interval)
 {
 	const double half = (interval.high - interval.low) / 2;

@@ -9,13 +9,13 @@
 
 namespace icepath::report {
 
-// " ±0.12", half of the interval, with the digits of the value; " ±>100%" where it is as wide as that.
+// " ±0.12": half of the interval with the value's digits; " ±>100%" if it is as wide as that.
 std::string interval_text(double ns, const stats::Interval &interval);
 
-// "5.34 ±0.12"; "–" where it isn't told: none is without its interval.
+// "5.34 ±0.12"; "–" if missing: none is shown without its interval.
 std::string percentile_text(const stats::Distribution &distribution, size_t which);
 
-// "+0.200 ±0.018", "±?" where no interval is known; "–" where nothing is.
+// "+0.200 ±0.018"; "±?" if no interval is known; "–" if nothing is.
 std::string effect_text(const std::optional<stats::Effect> &effect);
 
 } // namespace icepath::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A breakdown as a bar of one line.
+// A breakdown as a one-line bar.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -15,17 +15,17 @@ struct Look {
 	bool unicode = false;
 };
 
-// Shares out `total` (columns, tenths of a percent) in proportion to `weights`, so that the parts add up to it exactly:
-// largest remainders, the earlier one first. All zero where the weights are.
+// Divides `total` (columns, tenths of a percent) in proportion to `weights`, so that the parts add up to it exactly:
+// largest remainders, the earlier one first. All zero if the weights are.
 std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total);
 
 // Mean nanoseconds of each layer, parts included.
 std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
 
-// `width` columns, every one of a layer; spaces where there is no time at all.
+// `width` columns, each of one layer; spaces if there is no time at all.
 std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);
 
-// What stands for `layer` in a bar, and nothing else.
+// The symbol of `layer`, `times` times.
 std::string layer_symbol(model::Layer layer, size_t times, const Look &look);
 
 } // namespace icepath::report

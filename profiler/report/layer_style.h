@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How each layer looks, in every output. The order is that of model::Layer.
+// The look of each layer in all outputs, in the order of model::Layer.
 #include <array>
 #include <cstdint>
 
@@ -10,9 +10,9 @@ namespace icepath::report {
 
 struct LayerStyle {
 	model::Layer layer;
-	const char *block;  // one column, UTF-8. What disturbs is a letter, so that it is seen without colour
-	char letter;        // where only ASCII can be shown
-	uint8_t terminal;   // of the 256 colours of terminals
+	const char *block; // one column, UTF-8; disturbances are letters, recognizable without colour
+	char letter; // for ASCII output
+	uint8_t terminal; // of a terminal's 256 colours
 	const char *colour; // CSS
 };
 

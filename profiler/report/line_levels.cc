@@ -26,7 +26,7 @@ std::vector<LineLevel> levels_of(const model::CacheLine &line)
 {
 	const auto &times = line.times;
 	std::vector<LineLevel> levels;
-	std::vector<uint64_t> level; // the present one's
+	std::vector<uint64_t> level; // of the present level
 	const auto end_level = [&] {
 		levels.back().round_trip_ns = median_of(level);
 		levels.back().looks = level.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether the run's CPUs stayed as far apart as they were: what a cache line took between two of them, one level after the other.
+// Detects whether the run's CPUs moved: the levels of a cache line's round trip between two of them, one after the
+// other.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,18 +11,18 @@
 namespace icepath::report {
 
 struct LineLevel {
-	uint64_t from_ns = 0; // its first look, since the first of all
-	uint64_t round_trip_ns = 0; // the median of its looks
+	uint64_t from_ns = 0; // its first look, relative to the first of all
+	uint64_t round_trip_ns = 0; // median of its looks
 	size_t looks = 0;
 };
 
-// A level ends where two looks one after the other, or the last one, are kApart times as long as its median, or as short: what CPUs
-// share is a core, a cache or a socket, and from one of these to the next a line takes twice as long and more. One look that
-// stands alone met something else.
+// A level ends where two consecutive looks that agree, or the last one, differ from its median by a factor of at least
+// kApart. CPUs share a core, a cache or a socket, and from each of these to the next the round trip at least doubles. A
+// single deviating look met something else.
 inline constexpr double kApart = 1.5;
 std::vector<LineLevel> levels_of(const model::CacheLine &line);
 
-// "took 0.05 µs from CPU 0 to CPU 1 and back, 0.34 from 4.1 s on". Of as many as are read with ease.
+// "took 0.05 µs from CPU 0 to CPU 1 and back, 0.34 from 4.1 s on", with at most as many levels as are easy to read.
 std::string levels_text(const model::CacheLine &line, const std::vector<LineLevel> &levels);
 
 } // namespace icepath::report

@@ -23,7 +23,7 @@ Json counter_json(const CounterTotal &total)
 {
 	if (total.messages == 0)
 		return nullptr;
-	// As far as a double has every whole number; beyond, nothing is exact anyway.
+	// Capped so that the conversion to an integer is defined.
 	return {{"total", static_cast<uint64_t>(std::min(std::round(total.counted), 0x1p63))},
 			{"messages", total.messages},
 			{"per_message", *total.per_message()},
@@ -38,7 +38,7 @@ Json counter_keys()
 	return keys;
 }
 
-// Most are absent for the same reason, which is told once.
+// Most are absent for the same reason, which is printed once.
 Json absent_json(const SideCounters &side)
 {
 	Json json = Json::array();

@@ -11,7 +11,7 @@ namespace {
 using model::RecvStamp;
 using model::SendStamp;
 
-// By seq, so that each reception finds its message by bisection; a worker's stamps needn't be in order or dense.
+// Sorted by seq, to find each reception's message by bisection: a worker's stamps may be out of order or have gaps.
 std::vector<const SendStamp *> sorted_by_seq(const std::vector<SendStamp> &sends)
 {
 	std::vector<const SendStamp *> order;
@@ -27,7 +27,7 @@ class FlowCount {
 public:
 	explicit FlowCount(const std::vector<SendStamp> &sends) : sends_(sorted_by_seq(sends)), received_(sends_.size()) {}
 
-	// The message's send, where it has a latency: recv.recv_ns - send_ns.
+	// The reception's send, if the message has a latency: recv.recv_ns - send_ns.
 	const SendStamp *receive(const RecvStamp &recv, MessageCounts &counts)
 	{
 		const auto found =
@@ -77,7 +77,7 @@ private:
 	size_t furthest_ = 0;
 };
 
-// The responses to message n have the numbers from n·r on, so that the two ends of a round trip are one more direction.
+// The responses to message n are numbered from n·r on.
 std::vector<uint64_t> times_to_response(const model::Block &block, const model::Cell &cell, uint64_t which)
 {
 	FlowCount requests(block.flows[0].sends);
@@ -93,7 +93,7 @@ std::vector<uint64_t> times_to_response(const model::Block &block, const model::
 	return times;
 }
 
-// Of each message that every receiver got: until the last had it.
+// Of each message that all receivers got: from its send until the last one had it.
 std::vector<uint64_t> times_to_all(const model::Block &block)
 {
 	struct Reached {
@@ -196,7 +196,7 @@ BlockMessages look_at_messages(const model::Block &block, const model::Cell &cel
 		if (cell.levels.responses > 1)
 			result.latencies.first_response = times_to_response(block, cell, 0);
 	} else {
-		std::set<uint32_t> senders; // all of one's flows are sent at once
+		std::set<uint32_t> senders; // a sender gives a message to all of its flows at once
 		for (size_t flow = 0; flow < block.flows.size(); ++flow)
 			if (senders.insert(cell.graph.flows[flow].from).second)
 				for (const SendStamp &send : block.flows[flow].sends)

@@ -103,7 +103,7 @@ void add_capture_notices(const CellResult &cell, Notices &list)
 		add(list, "layers that miss the latency", cell.cell,
 			fmt::format("layers miss the latency by {} in sum: this is a defect of icepath",
 						duration(static_cast<double>(cell.layers.sum_error_ns()))));
-	// One in a thousand is what a loaded machine costs; above it the breakdown may miss a kind of message.
+	// One in a thousand is what a loaded machine costs. With more, the breakdown may miss a kind of message.
 	const uint64_t incomplete = cell.probed - cell.complete();
 	if (incomplete * 1000 > cell.probed)
 		add(list, "messages without a breakdown", cell.cell,
@@ -127,7 +127,7 @@ void add_qos_notice(const CellResult &cell, Notices &list)
 			fmt::format("asked for {}, the library doesn't report it", model::text(asked)));
 }
 
-// What a reader of the layers may not think of.
+// What a reader of the layers may not expect.
 void add_layer_notices(const CellResult &cell, Notices &list)
 {
 	constexpr double kWorthTelling = 0.2; // of the mean latency
@@ -145,7 +145,7 @@ void add_layer_notices(const CellResult &cell, Notices &list)
 				duration(static_cast<double>(held) / deliveries)));
 }
 
-// Why a cell that seeks its highest rate has none, or not quite.
+// Why a search has no highest rate, or only an imprecise one.
 void add_search_notices(const rate::Outcome &search, const CellResult &cell, Notices &list)
 {
 	const rate::FoundRate &found = search.found;
@@ -173,7 +173,7 @@ void add_search_notices(const rate::Outcome &search, const CellResult &cell, Not
 						tried, rate_of(*found.statistics_hz)));
 }
 
-// Of a cell's search, the rates that it isn't about included.
+// Messages lost in a cell's search, at rates that the report doesn't describe included.
 uint64_t lost_in(const CellResult &cell)
 {
 	uint64_t lost = cell.messages.lost;
@@ -184,7 +184,7 @@ uint64_t lost_in(const CellResult &cell)
 	return lost;
 }
 
-// What fresh processes showed, that an interval alone doesn't say.
+// What openings show beyond the interval.
 void add_opening_notices(const CellResult &cell, size_t cells, Notices &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
@@ -288,7 +288,7 @@ std::vector<std::string> flaws(const RunResult &result)
 		lost += lossy(cell) ? 0 : lost_in(cell);
 		changed += cell.messages.bad_payload;
 		inverted += cell.messages.inverted;
-		if (cell.capture.beside > 0) { // the others have the same
+		if (cell.capture.beside > 0) { // all of them report the same
 			common_dropped = std::max(common_dropped, cell.capture.dropped);
 			common_skipped = std::max(common_skipped, cell.capture.recursion_misses);
 		} else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a reader of the report must know before believing it.
+// What to know before trusting the report.
 #include <string>
 #include <vector>
 
@@ -9,23 +9,23 @@
 namespace icepath::report {
 
 struct Notices {
-	std::vector<std::string> of_run; // one sentence each: those that the run itself wrote, and about the run as a whole
+	std::vector<std::string> of_run; // one sentence each: those that the run recorded, and those about the whole run
 	struct Kind {
 		std::string what; // "lost messages"
-		std::vector<std::string> cells; // a sentence for each cell that it is true of
+		std::vector<std::string> cells; // a sentence for each cell that it applies to
 	};
 	std::vector<Kind> of_cells;
 
 	std::vector<std::string> all() const;
-	std::vector<std::string> brief() const; // what many cells share is one sentence with the first of them
+	std::vector<std::string> brief() const; // one sentence, with the first cell, for what many cells share
 };
 Notices notices(const RunResult &result);
 
-// Why there is less than was planned, in one sentence; empty where the run came to its end.
+// Why there is less than was planned, in one sentence; empty if the run is complete.
 std::string unfinished(const RunResult &result);
 
-// What --strict doesn't allow, summed up over the cells: what was planned and not measured, and what was lost that
-// shouldn't be. Messages without a breakdown aren't among it.
+// What --strict rejects, summed over the cells: what was planned but not measured, and what was lost and shouldn't be.
+// Messages without a breakdown aren't flaws.
 std::vector<std::string> flaws(const RunResult &result);
 bool valid(const RunResult &result); // without flaws
 

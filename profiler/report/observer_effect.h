@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the probes added, by blocks with and without them.
+// What probes added, by blocks with and without them.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace icepath::report {
 
-// Of latency_ns, nanoseconds. The p99 is of pairs of blocks that both have messages enough for one.
+// On latency_ns, in nanoseconds. p99: over pairs in which both blocks have enough messages for one.
 struct ObserverEffect {
 	std::optional<stats::Effect> p50, mean, p99;
 };
 
 class ObservedBlocks {
 public:
-	// One block of a round. Its p50, where its messages support one.
+	// Adds a block of a round, and returns its p50 if its messages support one.
 	std::optional<double> add(const model::Block &block, std::vector<uint64_t> latencies);
 	ObserverEffect effect(stats::Over over) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Text that is being laid out for a terminal, line by line.
+// A text laid out for a terminal, line by line.
 #include <cstddef>
 #include <string>
 
@@ -16,12 +16,12 @@ public:
 	size_t width() const { return width_; }
 	std::string take() { return std::move(text_); }
 
-	// As it can be shown: ASCII only where there is no Unicode.
+	// In characters that the terminal can show: ASCII only without Unicode.
 	std::string spelled(const std::string &text) const;
 
 	void line(const std::string &text = "") { text_ += text + "\n"; }
 	void heading(const std::string &text);
-	// "label     words words", broken at spaces and indented under the first word.
+	// "label     words words", wrapped at spaces and indented under the first word.
 	void paragraph(const std::string &label, const std::string &words, size_t indent = 10);
 
 private:

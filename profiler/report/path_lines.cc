@@ -14,11 +14,11 @@
 namespace icepath::report {
 namespace {
 
-// By path::Culprit::Kind.
+// Indexed by path::Culprit::Kind.
 constexpr std::array<std::string_view, 6> kCulpritKinds = {"none",     "task",      "interrupt",
 														   "idle_cpu", "throttled", "unknown"};
 
-// Names come from threads and plug-ins, and needn't be UTF-8.
+// Names come from threads and plug-ins, and may not be UTF-8.
 std::string quoted(const std::string &text)
 {
 	return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

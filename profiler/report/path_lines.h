@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Every path of a run as lines of JSON, for programs that look at single messages: one for each probed block, and after it one
-// for each of its deliveries. docs/usage.md describes them.
+// All paths of a run as lines of JSON, for programs that examine single messages: a line for each probed block, then
+// one for each of its deliveries. docs/usage.md describes them.
 #include <cstdint>
 #include <string>
 
@@ -12,7 +12,7 @@
 
 namespace icepath::report {
 
-// Each ends with a line feed. `number` counts a run's blocks, unprobed ones as well, from 0.
+// Each ends with a line feed. `number`: index among all of the run's blocks, from 0.
 std::string block_line(const model::Block &block, const model::Cell &cell, uint64_t number);
 std::string path_line(const path::Path &path, const path::Delivery &delivery, const path::Observations &seen,
 					  const model::Cell &cell, uint64_t block_number);

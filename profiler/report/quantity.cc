@@ -10,7 +10,7 @@
 namespace icepath::report {
 namespace {
 
-// Decimals that make three significant digits of `value`; none from 100 on.
+// Decimals for three significant digits of `value`; none from 100 on.
 int decimals(double value)
 {
 	const double size = std::abs(value);

@@ -35,7 +35,7 @@ Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &b
 	const Json provenance = {{"exact", share(path::Provenance::Exact)},
 							 {"paired", share(path::Provenance::Paired)},
 							 {"inferred", calibrated + share(path::Provenance::Inferred)},
-							 {"inferred_calibrated", calibrated}}; // of `inferred`
+							 {"inferred_calibrated", calibrated}}; // included in `inferred`
 	return {{"layer", layer_id(row.layer, row.part)},
 			{"part", row.part == model::Part::None ? Json(nullptr) : Json(model::name(row.part))},
 			{"part_of", row.part == model::Part::None ? Json(nullptr) : Json(model::name(row.layer))},
@@ -49,8 +49,8 @@ Json layer_json(const LayerRow &row, double all_ns, const stats::RedrawnMeans &b
 			{"provenance", provenance}};
 }
 
-// A layer's entry holds all of it; each of its parts has an entry of its own behind it that a sum must leave out: `part_of`
-// names the layer that holds it already.
+// A layer's entry includes its parts. Each part also has an entry of its own after it, whose `part_of` names that
+// layer: a sum must leave it out.
 Json layers_json(const Breakdown &breakdown)
 {
 	const std::vector<LayerRow> rows = breakdown.rows();
@@ -103,7 +103,7 @@ std::string_view culprit_kind(path::Culprit::Kind kind)
 	return "others";
 }
 
-// With a row for all that aren't shown, so that the rows add up to their sums.
+// The last row sums up all culprits not shown, so that the rows add up to their sums.
 Json culprits_json(const Culprits &culprits)
 {
 	Json json = Json::array();
@@ -187,7 +187,7 @@ Json flow_json(const CellResult &cell, size_t flow)
 	return flow < cell.by_flow.size() ? where_measured(cell.by_flow[flow]) : Json(nullptr);
 }
 
-// Of each of them, where there are so many.
+// One entry for each channel; null if there is only one.
 Json channels_json(const CellResult &cell, size_t many)
 {
 	if (many == 1)
@@ -198,7 +198,7 @@ Json channels_json(const CellResult &cell, size_t many)
 	return json;
 }
 
-// Those that its pattern has, by their keys.
+// The factors that vary with its pattern, by their keys.
 Json factors_json(const model::Cell &cell)
 {
 	Json json = Json::object();
@@ -208,7 +208,7 @@ Json factors_json(const model::Cell &cell)
 	return json;
 }
 
-// What it is, and what it was measured under.
+// The cell and its conditions.
 Json described_json(const CellResult &cell)
 {
 	const model::Cell &what = cell.cell;

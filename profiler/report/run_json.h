@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run.json: what scripts rest on. docs/run-schema.json describes it. Keys may be added, never renamed or removed, within
-// a schema_version.
+// run.json, the interface for scripts. docs/run-schema.json describes it. Within a schema_version keys may be added,
+// but never renamed or removed.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -13,7 +13,7 @@ inline constexpr int kSchemaVersion = 1;
 
 nlohmann::ordered_json run_json(const RunResult &result);
 
-// As the file has it. Names that aren't UTF-8 lose the bytes that aren't.
+// Content of the file. Bytes of names that aren't UTF-8 are dropped.
 std::string run_json_text(const RunResult &result);
 
 } // namespace icepath::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Under the table: how often cells were measured by fresh processes, and what of the machine decides latencies with them.
+// The lines below the table: how often fresh processes measured the cells, and what state of the machine affects
+// latencies.
 #include "profiler/report/aggregate.h"
 #include "profiler/report/page.h"
 

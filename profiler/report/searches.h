@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the searches for a highest rate came to. They are known before anything else is counted, since they say which blocks
+// Results of the searches for a highest rate. They come before all other counting, because they determine which blocks
 // count.
 #include <optional>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace icepath::report {
 
-// One for each cell of the run, nothing where it doesn't search. Reads the blocks only where some cell does. Throws
-// Failure(Usage) as rundir::Reader does.
+// One result for each cell of the run, nothing for a cell without a search. Reads the blocks only if some cell
+// searches. Throws Failure(Usage) as rundir::Reader does.
 std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run);
 
 } // namespace icepath::report

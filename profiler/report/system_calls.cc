@@ -16,7 +16,7 @@
 namespace icepath::report {
 namespace {
 
-// Names are chosen by whoever runs on the machine; a run with more of them than this is no place for each.
+// Any user of the machine can choose names, so their number is bounded.
 constexpr size_t kMaxRows = 4096;
 
 std::string call_name(uint32_t architecture, uint32_t number)
@@ -45,7 +45,7 @@ struct Span {
 	uint64_t begin_ns, end_ns;
 };
 
-// When each side's thread was about a message: what it called besides was icepath's own.
+// The time that each side's thread spent on messages. Its calls in between are icepath's own.
 std::map<uint32_t, std::vector<Span>> spans_of(const model::Block &block, const model::Cell &cell)
 {
 	std::map<uint32_t, std::vector<Span>> spans;
@@ -61,7 +61,7 @@ std::map<uint32_t, std::vector<Span>> spans_of(const model::Block &block, const 
 	return spans;
 }
 
-// Those of a thread don't overlap.
+// A thread's spans don't overlap.
 bool is_within(const std::vector<Span> &spans, uint64_t at_ns)
 {
 	const auto after = std::ranges::partition_point(spans, [&](const Span &one) { return one.begin_ns <= at_ns; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The system calls that a message of a library costs: counted by thread, as `strace -c` counts them, in blocks with probes. Those of
-// icepath's own between two messages aren't among them.
+// System calls per message of a library, counted by thread in probed blocks, as `strace -c` does. Excludes icepath's
+// own calls between two messages.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,22 +15,22 @@
 namespace icepath::report {
 
 struct CallRow {
-	std::string thread; // of the sides' processes and of the daemon, by name: those of one name together
-	std::string call; // "sendmsg"; "system call 600" where it has no name
+	std::string thread; // of the sides' processes and of the daemon; threads of one name together
+	std::string call; // "sendmsg"; "system call 600" if it has no name
 	double per_message = 0;
 };
 
 class SystemCalls {
 public:
-	SystemCalls() = default; // of a machine that isn't known: calls have numbers only
+	SystemCalls() = default; // of an unknown machine: calls have numbers only
 	explicit SystemCalls(const model::Head &head);
-	// From the first side's begin of the block's message loop to the last one's end; `seen` names threads. A block that lost records isn't
-	// counted, nor one that shares its window: others' calls are in it.
+	// From the first side's begin of the block's message loop to the last one's end. `seen` names the threads. Skips a
+	// block that lost records, and one that shares its window, because that has other cells' calls.
 	void add(const model::Block &block, const model::Cell &cell, const path::Observations &seen);
 
-	// Of each message sent, warm-up included. The most frequent first.
+	// Per message sent, warm-up included, the most frequent first.
 	std::vector<CallRow> by_thread() const;
-	std::vector<CallRow> of_all_threads() const; // without `thread`
+	std::vector<CallRow> of_all_threads() const; // `thread` is empty
 
 private:
 	uint32_t architecture_ = 0; // libseccomp's token; 0: none

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <set>
 
-// C has one name for the function and another for the struct; C++ sees one hide the other.
+// C uses one name for the function and the struct; to C++, one hides the other.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "icepath/plugin.h"
@@ -28,7 +28,7 @@ namespace {
 
 constexpr size_t kCulprits = 5;
 
-// The table shall be seen first: who, where, on which CPUs, and whether it is all.
+// Short, so that the table comes first: who, where, on which CPUs, and whether the run is complete.
 void add_head(Page &page, const RunResult &result, bool verbose)
 {
 	const model::Head &head = result.head;
@@ -84,7 +84,7 @@ void add_hops(Page &page, const std::vector<CellResult> &cells)
 void add_system_calls(Page &page, const RunResult &result)
 {
 	constexpr size_t kShown = 8;
-	constexpr double kRare = 0.01; // per message
+	constexpr double kRare = 0.01; // calls per message
 	bool any = false;
 	for (const CellResult &cell : result.cells) {
 		const std::vector<CallRow> rows = cell.system_calls.of_all_threads();
@@ -104,7 +104,7 @@ void add_system_calls(Page &page, const RunResult &result)
 		page.line();
 }
 
-// What the libraries made of what was asked for, and of the rest; cells with the same stand together.
+// What the libraries granted of what was asked for, and chose otherwise; cells with equal values together.
 void add_granted(Page &page, const std::vector<CellResult> &cells)
 {
 	std::map<std::string, std::vector<std::string>> by_text;
@@ -154,7 +154,7 @@ struct CulpritSum {
 	uint64_t ns = 0, segments = 0;
 };
 
-// Of all cells together, the longest first; what is left of them in a row of its own, so that all rows add up to the heading.
+// Culprits of all cells together, the longest first. A last row has the rest, so that the rows add up to the heading.
 std::vector<CulpritSum> longest_culprits(const std::vector<CellResult> &cells)
 {
 	std::map<std::pair<std::string, std::string>, CulpritSum> by_name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The report as text. A pure function of the result and the style: `icepath report` prints what `icepath run` printed.
+// The report as text, a pure function of result and style: `icepath report` prints what `icepath run` printed.
 #include <string>
 
 #include "profiler/report/aggregate.h"
@@ -8,10 +8,10 @@
 namespace icepath::report {
 
 struct Style {
-	bool colour = false;  // the caller knows whether this is a terminal that wants it
-	bool unicode = false; // else ASCII only
-	int width = 100;      // columns; tables that can't be narrower pass it
-	bool verbose = false; // with what the noise does and what mends it, each probe on its line, and every notice
+	bool colour = false; // set by the caller, which knows the terminal
+	bool unicode = false; // false: ASCII only
+	int width = 100; // columns; tables that can't be narrower exceed it
+	bool verbose = false; // with each disturbance's effect and remedy, a line for each probe, and every notice
 };
 
 std::string terminal_report(const RunResult &result, const Style &style);

@@ -12,7 +12,7 @@ namespace {
 
 using path::Segment;
 
-constexpr size_t kMostRows = 60; // of a path: who yields its CPU again and again has thousands of pieces
+constexpr size_t kMostRows = 60; // of a path: a thread that often yields its CPU makes thousands of segments
 
 std::string layer_name(const Segment &segment)
 {
@@ -28,7 +28,7 @@ std::string thread_name(const WorstMessage &worst, uint32_t tid)
 	return at == worst.task_names.end() ? fmt::format("thread {}", tid) : at->second;
 }
 
-// Exact, so that a reader can add the column up.
+// Exact, so that the column can be added up.
 std::string exact_us(uint64_t ns) { return fmt::format("{}.{:03}", count(ns / 1000), ns % 1000); }
 
 std::string certainty(const Segment &segment)
@@ -64,7 +64,7 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	default:
 		break;
 	}
-	// Two threads may share a name; the number tells them apart where the reader may want to look further.
+	// Two threads may share a name; the tid distinguishes them.
 	const std::string task = segment.culprit.id == 0 ? name : fmt::format("{} ({})", name, segment.culprit.id);
 	if (segment.layer == model::Layer::Blocked || segment.part == model::Part::Blocked)
 		return "woken by " + task;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One message explained: its path as a table that adds up to its latency, in nanoseconds and in percent.
+// Explains one message: its path as a table that adds up to its latency, in time and in percent.
 #include <string>
 #include <vector>
 
@@ -9,10 +9,10 @@
 
 namespace icepath::report {
 
-// Lines without line ends, in UTF-8; only layer symbols follow `look`. The last one says what most of the time was.
+// Lines without line ends, in UTF-8; only the layers' symbols depend on `look`. The last line names the largest share.
 std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &cell, const Look &look);
 
-// "CPU 1 ran kworker/1:2", "woken by initiator", "timer interrupt"; empty where nobody is to blame.
+// "CPU 1 ran kworker/1:2", "woken by initiator", "timer interrupt"; empty if nothing is to blame.
 std::string blame(const WorstMessage &worst, const path::Segment &segment);
 
 } // namespace icepath::report

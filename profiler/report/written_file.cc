@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name that nobody could know before, made anew: a link that somebody planted there isn't followed (open(2), O_EXCL). What already
-// has the final name is replaced by rename(2), and if it is a link, that is and not what it leads to.
+// A new file with an unpredictable name, so a planted link isn't followed (open(2), O_EXCL). rename(2) replaces the
+// final name; if that is a link, it replaces the link and not its target.
 class OwnFolder : public Folder {
 public:
 	using Folder::Folder;
@@ -74,7 +74,7 @@ std::shared_ptr<Folder> own_folder(const fs::path &path) { return std::make_shar
 
 std::shared_ptr<Folder> made_folder(const fs::path &path)
 {
-	std::error_code error; // shows when the first file is opened
+	std::error_code error; // an error shows when the first file is opened
 	fs::create_directories(path, error);
 	return own_folder(path);
 }

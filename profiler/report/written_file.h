@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Files that a reader finds whole or not at all.
+// Files that a reader finds either whole or not at all.
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -16,10 +16,10 @@ public:
 	virtual ~Folder() = default;
 	std::filesystem::path path_of(const std::string &name) const { return path_ / name; }
 
-	// A descriptor of a new file, to be written, that has another name until it is kept. All but drop() throw Failure(Usage) that names the file
-	// and why.
+	// Returns a descriptor for writing a new file, which has a temporary name until keep(). All but drop() throw
+	// Failure(Usage) with the file and the reason.
 	virtual int begin(const std::string &name) = 0;
-	virtual void keep(const std::string &name) = 0; // what already had the name is replaced
+	virtual void keep(const std::string &name) = 0; // replaces an existing file of that name
 	virtual void drop(const std::string &name) = 0;
 
 	[[noreturn]] void fail(const std::string &name, int why) const;
@@ -28,10 +28,10 @@ private:
 	std::filesystem::path path_;
 };
 
-// Of this process's own making; not made where it isn't there.
+// A folder in which this process makes the files. Doesn't make the folder.
 std::shared_ptr<Folder> own_folder(const std::filesystem::path &path);
 
-// Has its name once it is done(); without that it is removed. Throws Failure(Usage) that names the file and why.
+// Gets its name by done(), and is removed without it. Throws Failure(Usage) with the file and the reason.
 class WrittenFile {
 public:
 	WrittenFile(std::shared_ptr<Folder> folder, std::string name);
@@ -42,7 +42,7 @@ public:
 	WrittenFile(const WrittenFile &) = delete;
 	WrittenFile &operator=(const WrittenFile &) = delete;
 
-	// Throws as the constructor does where it can't be written; else nothing is changed. For what takes long to be made.
+	// Throws as the constructor would, and changes nothing. To be called before a file that takes long to make.
 	static void check(const std::filesystem::path &path);
 
 	std::string path() const { return folder_->path_of(name_).string(); }
@@ -55,12 +55,12 @@ private:
 	std::FILE *file_ = nullptr;
 };
 
-// The run directory; a run may also be given by its container.
+// The run directory of `run`, which may also name the container.
 std::filesystem::path directory_of(const std::string &run);
 
-// Where files of a run go: `wanted`, or the run directory where that is empty; how it is opened.
+// How the folder of a run's files is opened: `wanted`, or the run directory if that is empty.
 using OpenFolder = std::function<std::shared_ptr<Folder>(const std::filesystem::path &)>;
-// Makes it where it isn't there.
+// Makes the folder if it doesn't exist.
 std::shared_ptr<Folder> made_folder(const std::filesystem::path &path);
 std::shared_ptr<Folder> output_folder(const std::string &run, const std::string &wanted, const OpenFolder &open);
 

@@ -18,7 +18,7 @@ template <typename T> void append(std::vector<T> &items, const std::vector<T> &m
 	items.insert(items.end(), more.begin(), more.end());
 }
 
-// A window may have one for each of 65536 CPUs.
+// Finds slots by CPU: a window may have 65536 of them.
 class Slots {
 public:
 	explicit Slots(std::vector<model::SlotCapture> &slots) : slots_(slots) {}
@@ -33,7 +33,7 @@ private:
 	std::unordered_map<int32_t, size_t> places_;
 };
 
-// Of all `windows`, of which the last is the present one. `threads`: of what was before them.
+// Joins all `windows`, of which the last is the present one. `threads`: thread records from earlier windows.
 std::shared_ptr<const model::Window> joined(const std::deque<ThreadRecord> &threads,
 											const std::deque<rundir::WindowBlocks> &windows)
 {
@@ -45,7 +45,7 @@ std::shared_ptr<const model::Window> joined(const std::deque<ThreadRecord> &thre
 	for (const ThreadRecord &thread : threads)
 		slots.of(thread.slot_cpu).records.push_back(thread.record);
 	all->skipped.clear();
-	if (first.begins_midway) // of what was before, nothing is known any more
+	if (first.begins_midway) // what came before isn't known any more
 		all->skipped.push_back({0, first.begin.monotonic_ns, 1});
 	for (const rundir::WindowBlocks &one : windows) {
 		append(all->skipped, one.window->skipped);
@@ -55,7 +55,7 @@ std::shared_ptr<const model::Window> joined(const std::deque<ThreadRecord> &thre
 		for (const model::SlotCapture &more : one.window->slots) {
 			model::SlotCapture &slot = slots.of(more.cpu);
 			if (one.window == windows.front().window)
-				slot.first = more.first; // from there on a number that isn't there is a record that was lost
+				slot.first = more.first; // from here on, a missing number is a lost record
 			slot.position = more.position;
 			slot.capacity += more.capacity;
 			append(slot.records, more.records);
@@ -102,7 +102,8 @@ std::vector<JoinedBlock> JoinWindows::add(rundir::WindowBlocks next)
 		made.block = block;
 		made.block.window = window;
 		made.stamps.resize(block.flows.size());
-		// The one before the present window has all that may come late now; the present one has it where nothing comes.
+		// Messages with late records belong to the window before the present one. The present one resolves its own if
+		// none follows.
 		made.to = last_.size() - (window->ends_midway ? 1 : 0);
 		made.from = last_.size() - std::min<size_t>(last_.size(), 2);
 		for (model::BlockFlow &flow : made.block.flows) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Windows that go on from each other: what was open as one ended is open as the next begins.
+// Joins windows that continue each other: what is open at one's end is open at the next one's begin.
 #include <array>
 #include <cstddef>
 #include <deque>
@@ -11,12 +11,12 @@
 
 namespace icepath::resolve {
 
-// A block with what its messages may rest on.
+// A block with everything that its messages may rest on.
 struct JoinedBlock {
-	// Where its window goes on from others, with their records and the same cell's stamps before its own.
+	// Where its window continues others: with their records, and with the same cell's stamps before its own.
 	model::Block block;
-	// Of those windows and its own, the last of which are `windows - 1`: in which of them a message must have its later stamp to be
-	// resolved here, [from, to), and by flow how many stamps there are up to the end of each.
+	// A message is resolved here if its later stamp is in one of the joined windows [from, to), counted from 0.
+	// `stamps`: by flow, the number of stamps up to the end of each window.
 	size_t from = 0, to = 1;
 	struct Stamps {
 		std::vector<size_t> sends, recvs; // by window
@@ -26,24 +26,24 @@ struct JoinedBlock {
 	bool resolves(const path::Delivery &delivery) const;
 };
 
-// A record that names a thread, and the slot that it was in.
+// A record that names a thread, and its slot.
 struct ThreadRecord {
 	int32_t slot_cpu = -1;
 	icepath_record record;
 };
 
-// Sees a run's windows in their order. A record tells of what has ended, with its begin, and may be written late. So a message is resolved
-// by the records of the window that has its later stamp, of the one before, and of the one after; a message that was sent before those has
-// no complete path. Of earlier windows the last records that name threads are kept. In windows that go on from each other, each cell
-// that has a block has one in all of them.
+// Takes a run's windows in order. A record describes what has ended, with its begin, and may be written late. So a
+// message is resolved with the records of three windows: the one with its later stamp, the one before and the one
+// after. A message sent before these has no complete path. Of earlier windows, the last records that name threads are
+// kept. In windows that continue each other, a cell has a block in all of them or in none.
 class JoinWindows {
 public:
-	// The blocks of the window.
+	// Returns the window's blocks.
 	std::vector<JoinedBlock> add(rundir::WindowBlocks next);
 
 private:
-	std::deque<ThreadRecord> threads_; // that name threads, of windows before those: the last kMaxKeptThreads
-	std::deque<rundir::WindowBlocks> last_; // that go on from each other: three at most
+	std::deque<ThreadRecord> threads_; // of windows that left `last_`: the last kMaxKeptThreads
+	std::deque<rundir::WindowBlocks> last_; // windows that continue each other: at most three
 };
 
 } // namespace icepath::resolve

@@ -30,7 +30,7 @@ model::Usage usage_from_json(const Json &json)
 	return usage;
 }
 
-// A counter is its errno, or [counted, enabled_ns, running_ns]; one that wasn't asked for isn't there.
+// A counter is its errno, or [counted, enabled_ns, running_ns]. Counters that weren't asked for are left out.
 Json to_json(const model::Counters &counters)
 {
 	Json json = Json::object();
@@ -62,7 +62,7 @@ model::Count count_from_json(const Json &json, const model::CounterField &field)
 	return count;
 }
 
-// Those that weren't asked for aren't there.
+// Counters that weren't asked for are absent.
 model::Counters counters_from_json(const Json &json)
 {
 	model::Counters counters;

@@ -90,9 +90,8 @@ model::Graph graph_from_json(const Json &json)
 		const bool forth = flow.from == channel.begins && flow.to == channel.receives;
 		if (!forth && (flow.from != channel.receives || flow.to != channel.begins))
 			wrong("flows", "has one that isn't along its channel");
-		if (const size_t i = graph.flows.size();
-			i < graph.channels.size() &&
-			(!forth || flow.channel != i)) // what begins comes first: messages are told by that
+		// First each channel's own flow, in the order of channels: their indexes identify messages.
+		if (const size_t i = graph.flows.size(); i < graph.channels.size() && (!forth || flow.channel != i))
 			wrong("flows", "has another one where a channel's own is due");
 		graph.flows.push_back(flow);
 	}
@@ -161,7 +160,7 @@ model::Cell cell_from_json(const Json &json)
 	cell.qos = qos_from_json(object_field(object_field(json, "qos"), "asked"));
 	cell.granted = qos_from_json(object_field(object_field(json, "qos"), "granted"));
 	cell.levels = levels_from_json(object_field(json, "levels"), cell.pattern);
-	if (json.contains("idle_states")) // runs before CPUs were kept awake have none
+	if (json.contains("idle_states")) // absent in runs from before CPUs were kept awake
 		cell.idle_states = enum_field<model::IdleStates>(json, "idle_states", model::kIdleStatesNames);
 	cell.graph = graph_from_json(object_field(json, "graph"));
 	if (model::is_answered(cell.pattern))

@@ -8,7 +8,7 @@
 namespace icepath::rundir {
 
 nlohmann::ordered_json to_json(const model::Cell &cell);
-// Throws std::runtime_error with the key that is wrong.
+// Throws std::runtime_error with the wrong key.
 model::Cell cell_from_json(const nlohmann::ordered_json &json);
 
 } // namespace icepath::rundir

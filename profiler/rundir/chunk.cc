@@ -34,7 +34,7 @@ void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const s
 	out.resize(at + sizeof header);
 	if (kind == ChunkKind::Stamps || kind == ChunkKind::Records) {
 		out.resize(out.size() + ZSTD_compressBound(plain.size()));
-		// Level 1: stamps and records shrink to a third, and a block is packed while the next one waits.
+		// Level 1: stamps and records shrink to a third, and the next block waits while one is packed.
 		const size_t packed = ZSTD_compress(out.data() + at + sizeof header, out.size() - at - sizeof header,
 											plain.data(), plain.size(), 1);
 		if (ZSTD_isError(packed))
@@ -62,7 +62,7 @@ std::vector<std::byte> unpack_chunk(const ChunkHeader &header, std::span<const s
 			throw std::runtime_error("two sizes that must be equal differ");
 		return {stored.begin(), stored.end()};
 	}
-	// The frame tells its size too: one more witness before memory is taken.
+	// The frame has its size too: check it before allocating.
 	if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes)
 		throw std::runtime_error("the packed payload has another size than its header says");
 	std::vector<std::byte> plain(header.plain_bytes);

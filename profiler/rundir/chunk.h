@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A chunk of the container: the head that stands before each payload, packing and unpacking. No file is touched here.
+// A chunk of the container: its header, packing and unpacking. No file access.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,15 +11,15 @@ namespace icepath::rundir {
 
 inline constexpr char kMagic[8] = {'I', 'C', 'E', 'P', 'A', 'T', 'H', '\n'};
 
-// Read as text in a hex dump of a little-endian file.
+// The values read as text in a hex dump of a little-endian file.
 enum class ChunkKind : uint32_t {
-	Types = 0x45505954,   // "TYPE"
-	Head = 0x44414548,    // "HEAD"
-	Window = 0x444e4957,  // "WIND"
+	Types = 0x45505954, // "TYPE"
+	Head = 0x44414548, // "HEAD"
+	Window = 0x444e4957, // "WIND"
 	Records = 0x53434552, // "RECS"
 	Measurement = 0x5341454d, // "MEAS"
-	Stamps = 0x504d5453,  // "STMP"
-	Tail = 0x4c494154,    // "TAIL"
+	Stamps = 0x504d5453, // "STMP"
+	Tail = 0x4c494154, // "TAIL"
 };
 
 inline constexpr uint32_t kChunkZstd = 1u << 0; // the payload is one zstd frame
@@ -27,23 +27,22 @@ inline constexpr uint32_t kChunkZstd = 1u << 0; // the payload is one zstd frame
 struct ChunkHeader {
 	uint32_t kind = 0;
 	uint32_t flags = 0;
-	uint64_t stored_bytes = 0; // as in the file
+	uint64_t stored_bytes = 0; // in the file
 	uint64_t plain_bytes = 0;  // after unpacking
 	uint32_t crc32 = 0;        // of this header with crc32 = 0, then of the stored payload
 	uint32_t reserved = 0;
 };
 static_assert(sizeof(ChunkHeader) == 32);
 
-// IEEE 802.3 CRC-32 of both.
+// IEEE 802.3 CRC-32 of header and payload.
 uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored);
 
-// Appends one chunk to `out`. Binary kinds are packed unless they shrink to less than kMaxExpansion allows; JSON stays readable with a
-// pager.
-// Throws Failure(Internal) where the payload is larger than kMaxChunkBytes.
+// Appends one chunk to `out`. Binary kinds are packed unless they shrink by more than kMaxExpansion allows; JSON stays
+// readable with a pager. Throws Failure(Internal) if the payload is larger than kMaxChunkBytes.
 void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain);
 
-// The plain payload. Throws std::runtime_error with a reason where the payload isn't what the header says. The caller
-// has compared header.stored_bytes with `stored` and header.plain_bytes with a limit.
+// Returns the plain payload. Throws std::runtime_error with the reason if the payload contradicts the header. The
+// caller has compared header.stored_bytes with `stored` and header.plain_bytes with a limit.
 std::vector<std::byte> unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored);
 
 } // namespace icepath::rundir

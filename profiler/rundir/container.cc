@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a container. Everything in it is taken as hostile: no length is believed before it was compared with the file
-// and with a limit.
+// Reads a container. All of it is taken as hostile: each length is compared with the file and with a limit before use.
 #include "profiler/rundir/container.h"
 
 #include <array>
@@ -34,7 +33,7 @@ struct Cut {};
 
 bool is_json(ChunkKind kind) { return kind != ChunkKind::Stamps && kind != ChunkKind::Records; }
 
-// Another's run, mostly: a run directory is for its owner alone.
+// Mostly another user's run: a run directory is for its owner alone.
 [[noreturn]] void refuse_unreadable(const fs::path &path, const std::error_code &why)
 {
 	throw Failure(ExitCode::Usage,
@@ -88,14 +87,14 @@ struct Reader::State {
 
 	void open()
 	{
-		// O_NONBLOCK: a FIFO of that name must not stop us.
+		// O_NONBLOCK: opening a FIFO of that name mustn't block.
 		fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		struct stat status{};
 		if (fd < 0 || ::fstat(fd, &status) != 0)
 			throw Failure(ExitCode::Usage, fmt::format("{} can't be read: {}", path, std::strerror(errno)));
 		if (!S_ISREG(status.st_mode))
 			throw Failure(ExitCode::Usage, fmt::format("{} isn't an icepath capture: it isn't a regular file", path));
-		// Asked of what was opened, which no name can be exchanged for meanwhile.
+		// Checks the opened file, not its name, which may be exchanged in between.
 		if (::geteuid() == 0 && status.st_uid != 0)
 			throw Failure(ExitCode::Usage,
 						  fmt::format("root doesn't read {}, which belongs to user {}: chown it first, or "
@@ -105,7 +104,7 @@ struct Reader::State {
 		partial = path.ends_with(".partial");
 	}
 
-	// `bytes` was compared with what the file has left.
+	// The caller has compared `bytes` with the rest of the file.
 	void read(void *to, uint64_t bytes)
 	{
 		for (uint64_t done = 0; done < bytes;) {
@@ -116,7 +115,7 @@ struct Reader::State {
 				throw Failure(ExitCode::Usage,
 							  fmt::format("{} can't be read at byte {}: {}", path, at + done, std::strerror(errno)));
 			if (n == 0)
-				throw Cut{}; // it became shorter meanwhile
+				throw Cut{}; // the file shrank in the meantime
 			done += static_cast<uint64_t>(n);
 		}
 		at += bytes;
@@ -139,7 +138,7 @@ struct Reader::State {
 		if (size - at < sizeof header)
 			throw Cut{};
 		read(&header, sizeof header);
-		// A file system may have grown the file and lost the data when the machine went down.
+		// After a power failure a file system may have kept the file's length but not its data.
 		if (partial && std::memcmp(&header, std::array<std::byte, sizeof header>{}.data(), sizeof header) == 0)
 			throw Cut{};
 		switch (static_cast<ChunkKind>(header.kind)) {
@@ -161,7 +160,7 @@ struct Reader::State {
 		if (header.plain_bytes / kMaxExpansion > header.stored_bytes)
 			refuse(offset, fmt::format("a chunk claims {} bytes of {} in the file, more than {} times as many",
 									   header.plain_bytes, header.stored_bytes, kMaxExpansion));
-		// zstd adds at most a few bytes to what it can't shrink (ZSTD_COMPRESSBOUND).
+		// zstd adds at most a few bytes to incompressible data (ZSTD_COMPRESSBOUND).
 		if (header.stored_bytes > header.plain_bytes + header.plain_bytes / 256 + 1024)
 			refuse(offset, "a chunk is stored in more bytes than it holds");
 		return header;
@@ -189,7 +188,7 @@ struct Reader::State {
 		}
 	}
 
-	// Reads what a chunk says; errors get their place here.
+	// Interprets a chunk's payload, and adds its place to errors.
 	template <typename Use> auto interpret(uint64_t offset, const std::vector<std::byte> &bytes, Use use)
 	{
 		try {
@@ -212,7 +211,7 @@ struct Reader::State {
 		}
 	}
 
-	// Before memory is taken for it.
+	// Called before memory is allocated.
 	template <typename Take> void find_room(uint64_t offset, Take take)
 	{
 		try {
@@ -230,7 +229,7 @@ struct Reader::State {
 		return from + count * sizeof(T);
 	}
 
-	// Without its window.
+	// Leaves the window empty.
 	model::Block read_block()
 	{
 		const uint64_t offset = at;

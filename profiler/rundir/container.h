@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The run directory's container, `capture.icp`: head, windows with their blocks, and tail in one append-only, self-describing file.
+// The run directory's container, `capture.icp`: head, windows with their blocks, and tail in one append-only,
+// self-describing file.
 //
 //   magic "ICEPATH\n", then chunks: { u32 kind, u32 flags, u64 stored_bytes, u64 plain_bytes, u32 crc32, u32 reserved }
-//   + stored_bytes of payload (zstd where flags says so). Kinds, in this order: TYPES (json: byte order, sizes and fields of every
-//   record and stamp type), HEAD (json); then for each window WINDOW (json) and the RECORDS (binary) of each of its slots, and for each
-//   block that was measured in it, which may be none, MEASUREMENT (json) and its STAMPS (binary); then TAIL (json).
+//   + stored_bytes of payload (zstd where flags says so). Kinds, in this order: TYPES (json: byte order, sizes and
+//   fields of
+//   every record and stamp type), HEAD (json); then for each window WINDOW (json), the RECORDS (binary) of each slot,
+//   and for
+//   each block measured in it (possibly none) MEASUREMENT (json) and STAMPS (binary); then TAIL (json).
 //
-// It is written as `capture.icp.partial` and renamed when it is finished, so a run that died can be read and says so.
-// Files belong to the process that writes them, which is never root under sudo. Every length read is checked against the
-// file and against limits.h before anything is allocated; what a Writer writes is within them.
+// It is written as `capture.icp.partial` and renamed when finished, so a run that died is readable and recognizable.
+// Files belong to the writing process, which is never root under sudo. Each length read is compared with the file and
+// with limits.h before anything is allocated; a Writer stays within them.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,29 +28,29 @@ namespace icepath::rundir {
 inline constexpr const char *kContainerName = "capture.icp";
 inline constexpr const char *kPartialName = "capture.icp.partial";
 
-// Throws Failure(Usage) where a Writer would, for what the head holds: worth asking before anything is measured.
+// Throws Failure(Usage) where a Writer would because of the head. To be called before anything is measured.
 void check_head(const model::Head &head);
 
 struct WindowBlocks {
 	std::shared_ptr<const model::Window> window;
-	std::vector<model::Block> blocks; // whose window it is
+	std::vector<model::Block> blocks; // measured in the window
 };
 
-// One thread. Throws Failure (Usage where the directory can't be made or the head is larger than limits.h allows, Internal
-// where writing fails or a block is larger); then nothing is written of what was given.
+// For use by one thread. Throws Failure: Usage if the directory can't be made or the head exceeds limits.h, Internal if
+// writing fails or a block exceeds them. A call that throws writes nothing.
 class Writer {
 public:
-	// Makes `directory` (its parent must exist or be creatable) and writes magic, types and head.
+	// Makes `directory` and missing parents, and writes magic, types and head.
 	Writer(const std::string &directory, const model::Head &head);
-	~Writer(); // leaves a partial container where finish() wasn't called
+	~Writer(); // leaves a partial container if finish() wasn't called
 	Writer(const Writer &) = delete;
 	Writer &operator=(const Writer &) = delete;
 
-	// `blocks`: those that were measured in the window; their own `window` isn't looked at.
+	// `blocks`: those measured in the window; their own `window` isn't used.
 	void add(const model::Window &window, std::span<const model::Block> blocks);
-	void add(const model::Block &block) { add(*block.window, {&block, 1}); } // that was measured alone
+	void add(const model::Block &block) { add(*block.window, {&block, 1}); } // a block alone in its window
 	void finish(const model::Tail &tail);
-	// A window more may be more than a run can have: limits.h. Time to finish.
+	// Another window may exceed a run's limits (limits.h): finish now.
 	bool is_full() const;
 
 private:
@@ -55,19 +58,19 @@ private:
 	std::unique_ptr<State> state_;
 };
 
-// One thread. Throws Failure(Usage) with file, offset and reason for anything that isn't a whole, sane container.
+// For use by one thread. Throws Failure(Usage) with file, offset and reason for anything but a whole, sane container.
 class Reader {
 public:
-	explicit Reader(const std::string &directory); // also takes the container's own path
+	explicit Reader(const std::string &directory); // also accepts the container's own path
 	~Reader();
 	Reader(const Reader &) = delete;
 	Reader &operator=(const Reader &) = delete;
 
 	const model::Head &head() const;
-	// After the last block: the tail, or nothing where the run is partial.
+	// Valid after the last block. Nothing: the run is partial.
 	const std::optional<model::Tail> &tail() const;
-	// The next window with its blocks, in the order of writing; nothing after the last. One of a partial run that was cut ends the
-	// sequence and is told in `truncated()`.
+	// Returns the next window with its blocks, in the order of writing; nothing after the last. In a partial run, a
+	// window that was cut off ends the sequence and sets `truncated()`.
 	std::optional<WindowBlocks> next();
 	bool truncated() const;
 

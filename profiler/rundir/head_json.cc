@@ -88,7 +88,7 @@ Json to_json(const model::Head &head)
 model::Head head_from_json(const Json &json)
 {
 	model::Head head;
-	// Before anything else: a newer head may have other keys.
+	// Checked first: a newer head may have other keys.
 	if (const uint32_t version = u32_field(json, "format_version"); version != kFormatVersion)
 		throw std::runtime_error(fmt::format("it has format {}, this icepath reads format {}: use {} icepath", version,
 											 kFormatVersion, version > kFormatVersion ? "a newer" : "an older"));
@@ -103,7 +103,7 @@ model::Head head_from_json(const Json &json)
 		head.cells.push_back(cell_from_json(cell));
 	head.budget_s = number_field(json, "budget_s");
 	head.wakes = wakes_from_json(json, "wakes");
-	if (json.contains("wakes_held")) // runs before CPUs were kept awake have none
+	if (json.contains("wakes_held")) // absent in runs from before CPUs were kept awake
 		head.wakes_held = wakes_from_json(json, "wakes_held");
 	return head;
 }

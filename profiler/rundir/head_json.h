@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// HEAD and TAIL as JSON. Reading throws std::runtime_error with the key that is wrong; both have the limits of limits.h.
+// HEAD and TAIL as JSON. Reading throws std::runtime_error with the wrong key; limits.h limits both.
 #include <nlohmann/json.hpp>
 
 #include "profiler/model/run.h"
 
 namespace icepath::rundir {
 
-// Of the container: 3 has windows, each with the blocks that were measured in it, and cells of any shape.
+// The container's version. 3 has windows with their blocks, and cells of any shape.
 inline constexpr uint32_t kFormatVersion = 3;
 
-// Throws Failure(Internal) where host_json or isolation_json isn't an object.
+// Throws Failure(Internal) if host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const model::Head &head);
 nlohmann::ordered_json to_json(const model::Tail &tail);
 model::Head head_from_json(const nlohmann::ordered_json &json);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Typed access to the JSON of a container, which may have been written by anybody. nlohmann's own conversions turn -1
-// and 1e30 into some integer without a word; these throw std::runtime_error with the name of the key.
+// Typed access to a container's JSON, of any origin. nlohmann's conversions silently turn -1 and 1e30 into some
+// integer; these throw std::runtime_error with the key.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -46,7 +46,7 @@ inline std::optional<uint64_t> unsigned_or_null(const nlohmann::ordered_json &ob
 	return field(object, key).is_null() ? std::nullopt : std::optional(unsigned_field(object, key));
 }
 
-// One of several numbers whose sum is limited.
+// One of several numbers whose sum is bounded by `limit`.
 inline uint64_t counted_field(const nlohmann::ordered_json &object, const char *key, uint64_t &sum, uint64_t limit)
 {
 	const uint64_t n = unsigned_field(object, key, limit);
@@ -67,7 +67,7 @@ inline double number_field(const nlohmann::ordered_json &object, const char *key
 inline double share_field(const nlohmann::ordered_json &object, const char *key)
 {
 	const double share = number_field(object, key);
-	if (!(share >= 0 && share <= 1)) // NaN as well
+	if (!(share >= 0 && share <= 1)) // also catches NaN
 		wrong(key, "is outside of 0 to 1");
 	return share;
 }
@@ -88,7 +88,7 @@ inline const std::string &text_field(const nlohmann::ordered_json &object, const
 	return value.get_ref<const std::string &>();
 }
 
-// Of a thing, which no table has room for where it is long.
+// A name, cut to a length that fits tables.
 inline std::string name_field(const nlohmann::ordered_json &object, const char *key)
 {
 	return model::printable(text_field(object, key), model::kLongestName);
@@ -112,7 +112,7 @@ inline const nlohmann::ordered_json &array_field(const nlohmann::ordered_json &o
 	return value;
 }
 
-// An enum written by its name: its place in `names`.
+// Reads an enum from its name in `names`.
 template <typename Enum, size_t N>
 Enum enum_item(const nlohmann::ordered_json &value, const char *key, const char *const (&names)[N])
 {

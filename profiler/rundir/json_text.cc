@@ -19,11 +19,11 @@ void check_size(size_t bytes)
 		throw std::runtime_error(fmt::format("it has {} bytes of JSON, more than {}", bytes, kMaxJsonBytes));
 }
 
-// Looks at the text before anything is built from it. A parser callback would do, but nlohmann's then looks through the
-// whole list again at the end of each of its items: a million of them take hours.
+// Checks the text before anything is built from it. A parser callback isn't enough: nlohmann's rescans the whole list
+// at the end of each item, which takes hours for a million of them.
 class Bounds : public Json::json_sax_t {
 public:
-	std::string reason; // why parsing was stopped; empty: it wasn't, or the text isn't JSON
+	std::string reason; // why parsing stopped; empty: it didn't, or the text isn't JSON
 
 	bool start_object(size_t) override
 	{
@@ -67,10 +67,10 @@ private:
 		return true;
 	}
 
-	std::vector<size_t> keys_; // of each object that is open
+	std::vector<size_t> keys_; // of each open object
 };
 
-// As deep as Bounds allows.
+// Recurses as deep as Bounds allows.
 void make_printable(Json &json)
 {
 	if (json.is_string()) {

@@ -6,16 +6,16 @@
 
 namespace icepath::rundir {
 
-// JSON that may have been written by anybody: the one place where icepath reads any. Throws std::runtime_error with the reason where it
-// isn't JSON, is larger or deeper than limits.h allows, or has a key that isn't printable: what this returns can be copied and printed.
-// Each of its texts is model::printable(), so that no name which comes out of a file does anything but stand there.
+// Parses JSON of any origin; icepath reads all JSON through here. Throws std::runtime_error with the reason if it isn't
+// JSON, is larger or deeper than limits.h allows, or has an unprintable key. All texts in the result are
+// model::printable(), so they can be copied and printed.
 nlohmann::ordered_json parse_json(std::string_view text);
 
-// A free-form description within a run's head, which was read already. An empty object where it is none.
+// Parses a free-form description from a run's head, which was read before. An empty object if it isn't one.
 nlohmann::ordered_json parse_object(const std::string &text);
 
-// The other way round, as the container has it; parse_json takes it back. Texts come from other processes and needn't be
-// UTF-8: bytes that aren't are replaced. Throws std::runtime_error where it would be larger than limits.h allows.
+// The reverse, as the container stores it; parse_json reads it back. Texts come from other processes, so bytes that
+// aren't UTF-8 are replaced. Throws std::runtime_error if the result would be larger than limits.h allows.
 std::string json_text(const nlohmann::ordered_json &json);
 
 } // namespace icepath::rundir

@@ -9,7 +9,7 @@ namespace icepath::rundir {
 
 // {"reliability": "reliable", "depth": 1, "deadline_ns": null}: null is infinite.
 nlohmann::ordered_json to_json(const model::Qos &qos);
-// Throws std::runtime_error.
+// Throws std::runtime_error with the wrong key.
 model::Qos qos_from_json(const nlohmann::ordered_json &json);
 
 } // namespace icepath::rundir

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How much of what limits.h allows in sum a run has taken: the same for who writes it and for who reads it.
+// How much of the sums allowed by limits.h a run has used, for both writing and reading.
 #include <cstdint>
 
 namespace icepath::rundir {
 
 class Room {
 public:
-	// A window, then each of its blocks. Throw std::runtime_error with the reason where there is no room for it: before memory is taken.
+	// Take a window, then each of its blocks. Throw std::runtime_error with the reason if there is no room. To be
+	// called before allocating.
 	void take_window(uint64_t records, uint64_t blocks);
 	void take_block(uint64_t stamps);
 
-	// There may be no room for a window more.
+	// Whether another window may not fit.
 	bool is_full() const;
 
 private:

@@ -90,7 +90,7 @@ Json type_table()
 
 namespace {
 
-// Reserved before, and zero, which means that it isn't told; or of records that weren't written before.
+// Once reserved and zero, which means "not known", or in record types that weren't written then.
 constexpr std::string_view kAddedLater[] = {"socket.woken_tid", "call.begin_ns", "call.object", "call.result",
 											"call.number",      "call.kind",     "thread.comm", "thread.tgid"};
 

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Written only if `read` takes it back: a run that icepath can't read is lost.
+// Writes only what `read` takes back: a run that icepath can't read is lost.
 template <typename Read>
 void append_json(std::vector<std::byte> &out, ChunkKind kind, const nlohmann::ordered_json &json, Read read)
 {
@@ -49,7 +49,7 @@ std::vector<std::byte> front(const model::Head &head)
 	return out;
 }
 
-// A run that was measured isn't lost for what is to be said of it.
+// Cuts notices that don't fit, rather than losing a measured run for them.
 model::Tail with_room(model::Tail tail)
 {
 	constexpr uint64_t kRoom = kMaxJsonBytes / 8; // an escaped byte takes six, the rest of the tail little
@@ -100,7 +100,7 @@ struct Writer::State {
 								  partial, what, std::strerror(errno), directory.string()));
 	}
 
-	// Who removes or moves what is written meanwhile shall hear of it now, not at the run's end.
+	// Reports a container that was removed or moved now, not at the run's end.
 	void must_be_there() const
 	{
 		struct stat named{}, opened{};
@@ -113,7 +113,7 @@ struct Writer::State {
 								  partial, directory.string()));
 	}
 
-	// All of it or nothing: what was written before stays readable when the disk is full.
+	// Writes all or nothing: earlier chunks stay readable when the disk is full.
 	void write(const std::vector<std::byte> &bytes)
 	{
 		for (size_t done = 0; done < bytes.size();) {
@@ -141,7 +141,7 @@ struct Writer::State {
 
 Writer::Writer(const std::string &directory, const model::Head &head) : state_(std::make_unique<State>())
 {
-	// First: a head that can't be written shall leave no directory behind.
+	// First, so that a head that can't be written leaves no directory behind.
 	const std::vector<std::byte> out = front(head);
 
 	State &state = *state_;
@@ -152,7 +152,8 @@ Writer::Writer(const std::string &directory, const model::Head &head) : state_(s
 	state.final = state.directory / kContainerName;
 	state.partial = state.directory / kPartialName;
 	std::error_code ignored;
-	// Its owner's alone, as perf's recordings are: names of other users' tasks are in it, which /proc may hide (hidepid).
+	// For its owner alone, as perf's recordings are: it has names of other users' tasks, which /proc may hide
+	// (hidepid).
 	make_directory(state.directory, 0700);
 	if (fs::exists(fs::symlink_status(state.final, ignored)))
 		throw Failure(ExitCode::Usage, fmt::format("{} holds a run already; choose another directory with -o",

@@ -11,10 +11,10 @@
 namespace icepath::stats {
 namespace {
 
-// How far one statistic of the redrawn runs is spread, on a logarithmic scale.
+// Spread of one statistic over the redrawn runs, on a logarithmic scale.
 class Redrawn {
 public:
-	// Below `least`, a value isn't told from it: zero has no logarithm.
+	// Values below `least` count as `least`: zero has no logarithm.
 	explicit Redrawn(double least) : least_(least) {}
 
 	void add(double value)
@@ -25,7 +25,7 @@ public:
 		squares_ += delta * (log - mean_);
 	}
 
-	// Of runs that were redrawn by so many clusters. 0 of none.
+	// `clusters`: how many each run was redrawn from. 0 if there are no runs.
 	double variance(size_t clusters) const
 	{
 		const double count = static_cast<double>(clusters);
@@ -43,7 +43,7 @@ private:
 	double least_, count_ = 0, mean_ = 0, squares_ = 0;
 };
 
-constexpr double kNanosecond = 1, kPicosecond = 1e-3; // nothing is measured finer than the first
+constexpr double kNanosecond = 1, kPicosecond = 1e-3; // stamps have a resolution of 1 ns
 
 Clusters clusters_of(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &numbers)
 {
@@ -55,17 +55,17 @@ Clusters clusters_of(const std::vector<std::vector<uint64_t>> &blocks, const std
 											   blocks, [](const auto &block) { return !block.empty(); })));
 }
 
-// Of kReported those that a bootstrap tells.
+// Those of kReported whose interval comes from the bootstrap.
 constexpr size_t kNear = 3;
 static_assert(!is_far(kReported[kNear - 1]) && is_far(kReported[kNear]));
 
-// What an interval is found for by redrawing.
+// Statistics whose interval comes from the bootstrap.
 struct RedrawnStatistics {
 	std::array<Redrawn, kNear> percentiles{Redrawn(kNanosecond), Redrawn(kNanosecond), Redrawn(kNanosecond)};
 	Redrawn standard_deviation{kPicosecond}, median_deviation{kNanosecond};
 };
 
-// `told` has the statistics of the run itself.
+// `distribution` has the statistics of the run itself.
 RedrawnStatistics redraw(const RedrawnRun &pool, const Clusters &clusters, const Distribution &distribution)
 {
 	RedrawnStatistics found;
@@ -92,14 +92,14 @@ void add_redrawn_intervals(Distribution &result, const RedrawnRun &pool, const C
 {
 	const Clusters stretches = stretches_of(clusters);
 	const RedrawnStatistics found = redraw(pool, clusters, result), slow = redraw(pool, stretches, result);
-	// Of so many clusters `effective` made the value what it is.
+	// `effective`: the number of clusters that determine the value.
 	const auto interval = [&](const Redrawn &by_cluster, const Redrawn &by_stretch, double value, double effective) {
 		const Spread spread = with_slow_changes(by_cluster.variance(clusters.count), effective - 1, clusters.count,
 												by_stretch.variance(stretches.count), stretches.count);
 		return by_cluster.around(value, spread.half_width());
 	};
 	const auto all = static_cast<double>(clusters.count);
-	for (size_t q = 0; q < kNear && result.percentiles[q]; ++q) // ascending: none comes after a missing one
+	for (size_t q = 0; q < kNear && result.percentiles[q]; ++q) // ascending: after a missing one all are missing
 		result.intervals[q] =
 			interval(found.percentiles[q], slow.percentiles[q], static_cast<double>(*result.percentiles[q]),
 					 kReported[q] == kP50 ? all : effective_clusters(pool, kReported[q], clusters));

@@ -9,9 +9,9 @@
 namespace icepath::stats {
 namespace {
 
-constexpr double kOutside = 0.025; // on either side
+constexpr double kOutside = 0.025; // on each side
 
-// The largest values, as many as are asked for, and in which clusters they lie.
+// The `count` largest values, and the clusters that they lie in.
 class Largest {
 public:
 	Largest(const RedrawnRun &run, const Clusters &clusters, size_t count)
@@ -43,7 +43,7 @@ public:
 
 	double count() const { return static_cast<double>(count_); }
 	bool is_all() const { return count_ == run_.values(); }
-	uint64_t next() const { return run_.at(run_.values() - 1 - count_); } // the largest that isn't among them
+	uint64_t next() const { return run_.at(run_.values() - 1 - count_); } // the largest value outside
 	size_t clusters() const
 	{
 		return static_cast<size_t>(std::ranges::count_if(counts_, [](double count) { return count > 0; }));
@@ -51,7 +51,7 @@ public:
 
 	double effective_clusters() const { return count() * count() / squares_; }
 
-	// Messages that come together: the variance of the clusters' counts, over what it is where each message goes by itself.
+	// Messages per cluster of events: the variance of the clusters' counts over that of independent messages.
 	double together() const
 	{
 		if (count_ == 0)
@@ -67,7 +67,7 @@ private:
 
 	const RedrawnRun &run_;
 	const std::vector<size_t> &cluster_of_; // by block
-	std::vector<double> sizes_, counts_; // by cluster: of all values, and of these
+	std::vector<double> sizes_, counts_; // by cluster: of all values, and of the largest ones
 	size_t count_ = 0;
 	// Sums over the clusters: of counts squared, of counts times sizes, of sizes squared.
 	double squares_ = 0, products_ = 0, squared_sizes_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/stats/fisher_f.h"
 
-// Its own file, as student_t.cc is.
+// In its own file for the same reason as student_t.cc.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -12,13 +12,13 @@ constexpr uint64_t kHalf = HdrHistogram::kSubBuckets / 2;
 constexpr int kHalfBits = std::bit_width(kHalf) - 1;
 constexpr uint64_t kLargest = uint64_t{1} << 62;
 
-// How many low bits the values of a bucket don't tell apart.
+// Number of low bits in which values of one bucket differ.
 int shift_of(uint64_t value)
 {
 	return static_cast<int>(std::bit_width(value | (HdrHistogram::kSubBuckets - 1))) - kHalfBits - 1;
 }
 
-// The first two halves have width 1, each further half has twice the width of the one before it.
+// The first two halves have width 1, and each further half has twice the width of the one before.
 int shift_at(size_t index) { return index < 2 * kHalf ? 0 : static_cast<int>(index / kHalf) - 1; }
 
 } // namespace

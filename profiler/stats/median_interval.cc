@@ -7,7 +7,7 @@
 namespace icepath::stats {
 namespace {
 
-// How many values may be cut off at each end: the largest k with P(binomial(n, 1/2) < k) <= 2.5 %. 0: none.
+// Number of values to cut off at each end: the largest k with P(binomial(n, 1/2) < k) <= 2.5 %. 0: none.
 size_t cut_off(size_t n)
 {
 	const double log_half_n = -static_cast<double>(n) * std::log(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The middle of a few values of which some may be far out, and how far it can be trusted.
+// The median of a few values, some of which may be far out, and its interval.
 #include <optional>
 #include <vector>
 
@@ -10,13 +10,13 @@ namespace icepath::stats {
 
 struct Middle {
 	double median = 0;
-	// 95 % or more, whatever the values' distribution: the median lies between two order statistics unless too many of the
-	// values fell on one side of it, and how many do is binomial with 1/2 (Conover, "Practical Nonparametric Statistics",
-	// 1999, 3.2). Missing below six values, where no two order statistics have that much.
+	// 95 % or more, whatever the distribution: the median lies between two order statistics unless too many values fell
+	// on one side of it, and that number is binomial with 1/2 (Conover, "Practical Nonparametric Statistics", 1999,
+	// 3.2). Missing below six values: no two order statistics reach 95 %.
 	std::optional<Interval> interval;
 };
 
-// Of values in any order, at least one. With an even number the median lies between the two in the middle.
+// `values`: at least one, in any order. For an even number the median lies halfway between the two in the middle.
 Middle middle_of(std::vector<double> values);
 
 } // namespace icepath::stats

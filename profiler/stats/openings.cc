@@ -53,7 +53,7 @@ std::optional<Openings::Difference> difference_of(const std::vector<OpeningBlock
 	within /= freedom;
 	if (!(within > 0))
 		return std::nullopt;
-	// Blocks of an opening, as the expected mean square has them where they aren't as many in each.
+	// Blocks per opening: the coefficient in the expected mean square for openings of unequal size.
 	const double blocks_each = (all.count - squares / all.count) / (count - 1);
 	Openings::Difference result;
 	result.f = between / within;
@@ -63,13 +63,14 @@ std::optional<Openings::Difference> difference_of(const std::vector<OpeningBlock
 	return result;
 }
 
-// The share of their squares that is left when openings are split into the two groups that leave least, by which that is right
-// for one that is normal or even in one of a hundred: more openings show it with less of a gap. Simulated; below 7 no gap does.
+// The largest share of squares that may remain when openings are split into the best two groups. Normally or evenly
+// spread openings fall below it in one of a hundred cases: the more openings, the smaller a gap suffices. From
+// simulation; below 7 openings no gap suffices.
 double most_left_over(size_t openings) { return 0.15 - 0.9 / static_cast<double>(openings); }
 
 std::vector<Mode> modes_of(const std::vector<double> &values)
 {
-	constexpr size_t kLeast = 2; // openings of a mode: one alone is an accident
+	constexpr size_t kLeast = 2; // openings of a mode: a single one is an accident
 	if (values.size() < 2 * kLeast)
 		return {};
 	std::vector<double> logs;

@@ -23,14 +23,15 @@ struct Moments {
 	}
 };
 
-// A linear estimate: its value, and by how much each pair, beside them, has pushed it away from what the others say. The pushes' squares
-// add up to its variance, those of a cluster's pairs taken together first (a sandwich: Liang and Zeger, Biometrika 73, 1986).
+// A linear estimate and each pair's push: how far that pair, in the order of pairs, moves it from what the others say.
+// The squares of the pushes add up to its variance; the pushes of a cluster's pairs are summed first (a sandwich
+// estimator: Liang and Zeger, Biometrika 73, 1986).
 struct Estimate {
 	double value = 0;
 	std::vector<double> pushes;
 };
 
-// The drift from one round to the next is half of what the two orders differ by.
+// The drift from one round to the next is half the difference between the two orders.
 Estimate of_both_orders(const std::vector<BlockPair> &pairs, const Moments &last, const Moments &first)
 {
 	Estimate estimate{(last.mean + first.mean) / 2, {}};
@@ -41,7 +42,7 @@ Estimate of_both_orders(const std::vector<BlockPair> &pairs, const Moments &last
 	return estimate;
 }
 
-// Here it is the slope of the pairs' levels over their rounds.
+// With one order, the drift is the slope of the pairs' levels over their rounds.
 Estimate of_one_order(const std::vector<BlockPair> &pairs, const Moments &differences)
 {
 	Moments rounds, levels;

@@ -3,8 +3,8 @@
 
 namespace icepath::stats {
 
-// With what probability a Poisson number of that mean (> 0) is at most, or at least, `count` (>= 0). Between whole counts
-// both go on smoothly, as the gamma function does.
+// The probability that a Poisson number of this mean (> 0) is at most, or at least, `count` (>= 0). Both are continuous
+// between whole counts, as the gamma function is.
 double poisson_at_most(double count, double mean);
 double poisson_at_least(double count, double mean);
 

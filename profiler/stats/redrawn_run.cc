@@ -53,11 +53,11 @@ RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 		sizes_.push_back(block.size());
 		moments_.push_back(moments);
 	}
-	// Equal values of all blocks lie mixed: none of them is the block that has the largest.
+	// Interleaves the blocks' equal values, so that no single block has the largest.
 	std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) {
 		return std::tie(a.value, a.place, a.block) < std::tie(b.value, b.place, b.block);
 	});
-	// As many values apart as there are blocks: the table is then no larger than the values.
+	// The stride is at least the number of blocks, so the table isn't larger than the values.
 	stride_ = std::max<size_t>(kStride, sizes_.size());
 	std::vector<uint32_t> before(sizes_.size(), 0);
 	for (size_t i = 0; i < values_.size(); ++i) {
@@ -112,7 +112,7 @@ uint64_t RedrawnRun::weight_within(uint64_t low, uint64_t high, const Weights &w
 uint64_t RedrawnRun::percentile(const Weights &weights, Percentile p) const
 {
 	const uint64_t wanted = rank(total(weights), p);
-	// The last stride with fewer than `wanted` values before it.
+	// Finds the last stride with fewer than `wanted` values before it.
 	size_t low = 0, high = strides();
 	while (high - low > 1) {
 		const size_t middle = (low + high) / 2;
@@ -152,7 +152,7 @@ uint64_t RedrawnRun::median_deviation(const Weights &weights, uint64_t centre, u
 		const uint64_t high = centre + std::min(UINT64_MAX - centre, deviation);
 		return weight_within(low, high, weights) >= wanted;
 	};
-	// Ever longer steps away from `near` until the smallest deviation that is enough lies in [low, high].
+	// Doubles the steps away from `near` until the smallest sufficient deviation lies in [low, high].
 	uint64_t low = 0, high = near;
 	if (enough(near)) {
 		for (uint64_t step = 1; high > 0; step *= 2) {

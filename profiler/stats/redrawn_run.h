@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run would have said, had it met some of its blocks more often and others not at all: the replicates of a cluster
-// bootstrap. All values are put in order once, with how many of each block lie before every stride-th one. A redrawn run
-// is then a weight for each block, and each of its statistics a few binary searches: nothing is sorted twice and nothing
-// is rounded.
+// Replicates of a cluster bootstrap: the run as it would be with some of its blocks met more often and others not at
+// all. All values are sorted once, with the number of each block's values before every stride-th one. A redrawn run is
+// then a weight for each block, and each of its statistics takes a few binary searches, with no further sorting and no
+// rounding.
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -13,30 +13,30 @@
 
 namespace icepath::stats {
 
-// How often each block was drawn: those with at least one value, in their order. At least one weight isn't 0.
+// How often each block with at least one value was drawn, in their order. At least one weight isn't 0.
 using Weights = std::vector<uint32_t>;
 
-inline constexpr unsigned kReplicates = 400; // a statistic's spread is then known within 3.5 %
+inline constexpr unsigned kReplicates = 400; // gives a statistic's spread within 3.5 %
 
-// Blocks that are drawn together: of each its cluster, from 0 on.
+// Which blocks are drawn together: the cluster of each, numbered from 0.
 struct Clusters {
 	std::vector<size_t> of_block;
 	size_t count = 0;
 };
 
-// Of so many blocks: those with the same number are one cluster; without numbers each is alone.
+// Blocks with the same number are one cluster; without numbers each block is one.
 Clusters numbered(const std::vector<uint32_t> &numbers, size_t blocks);
 
-// The runs of a bootstrap, the same on every machine.
+// The draws of a bootstrap, the same on every machine.
 class Redraw {
 public:
 	explicit Redraw(const Clusters &clusters)
 		: of_block_(clusters.of_block), drawn_(clusters.count), weights_(of_block_.size())
 	{}
-	const Weights &next(); // as many draws as there are clusters
+	const Weights &next(); // draws as many clusters as there are
 
 private:
-	// The standard fixes mt19937's numbers but not those of its distributions, so the draw is by multiplication.
+	// The standard specifies mt19937's numbers but not those of its distributions, so the draw is by multiplication.
 	std::mt19937 random_{20010101};
 	std::vector<size_t> of_block_;
 	Weights drawn_, weights_;
@@ -48,18 +48,18 @@ public:
 
 	size_t values() const { return values_.size(); }
 	size_t blocks() const { return sizes_.size(); }
-	uint64_t at(size_t index) const { return values_[index].value; } // in ascending order
-	uint32_t block_at(size_t index) const { return values_[index].block; } // likewise
+	uint64_t at(size_t index) const { return values_[index].value; } // in ascending order of values
+	uint32_t block_at(size_t index) const { return values_[index].block; } // block of the value at the same index
 	uint64_t values_of(size_t block) const { return sizes_[block]; }
-	double mean() const; // of all values, each once; at least one
+	double mean() const; // of all values, unweighted; needs at least one
 
 	uint64_t percentile(const Weights &weights, Percentile p) const;
 
-	// Of the sample: over n - 1. 0 for a single value.
+	// Of a sample: over n - 1. 0 for a single value.
 	double standard_deviation(const Weights &weights) const;
 
-	// The median of |value - centre|, an order statistic as the percentiles are. It is found from `near` on, fast where
-	// that is near to it.
+	// The median of |value - centre|, an order statistic as the percentiles are. The search starts at `near` and is
+	// fast if the result is close to it.
 	uint64_t median_deviation(const Weights &weights, uint64_t centre, uint64_t near) const;
 
 private:
@@ -75,7 +75,7 @@ private:
 	size_t strides() const { return before_.size() / sizes_.size(); }
 	uint64_t weight_before_stride(size_t stride, const Weights &weights) const;
 	uint64_t weight_before(size_t index, const Weights &weights) const;
-	uint64_t weight_within(uint64_t low, uint64_t high, const Weights &weights) const; // both included
+	uint64_t weight_within(uint64_t low, uint64_t high, const Weights &weights) const; // both inclusive
 
 	size_t stride_ = 0;
 	std::vector<Value> values_;

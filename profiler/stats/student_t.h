@@ -7,7 +7,7 @@ namespace icepath::stats {
 // interval in standard errors.
 double t_975(double degrees);
 
-// The probability that it is further from 0 than `t` (>= 0), on either side.
+// The probability that it is further from 0, on either side, than `t` (>= 0).
 double t_beyond(double t, double degrees);
 
 } // namespace icepath::stats

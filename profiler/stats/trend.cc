@@ -19,7 +19,7 @@ std::optional<Trend> trend_of(const std::vector<TimedValue> &all)
 	if (span_ns == 0)
 		return std::nullopt;
 	const double count = static_cast<double>(values.size());
-	// From 0, the begin, to 1, the end: the slope is the change.
+	// From 0 at the begin to 1 at the end, so the slope is the total change.
 	const auto place = [&](const TimedValue &one) {
 		return static_cast<double>(one.at_ns - begin_ns) / static_cast<double>(span_ns);
 	};

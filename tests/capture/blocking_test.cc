@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread was in the middle of as it went to sleep: page faults that a thread of the test's own serves late (userfaultfd), in user
-// mode and in a call, and sleeps for something else after them, which must not pass for faults.
+// What a thread was doing as it went to sleep: page faults, in user mode and in a call, that another thread serves late
+// (userfaultfd), followed by sleeps for something else, which must not count as faults.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/userfaultfd.h>
@@ -33,7 +33,7 @@ void nap()
 	nanosleep(&two_ms, nullptr);
 }
 
-// Pages that are there only some time after they were touched.
+// Pages that become present only some time after they are touched.
 class LatePages {
 public:
 	explicit LatePages(size_t count) : bytes_(count * kPage)
@@ -75,7 +75,7 @@ private:
 	bool works_ = false;
 };
 
-// Until a thread has written to it, some time later.
+// Sleeps until a thread has written to it, some time later.
 bool read_late(const int (&pipe_ends)[2])
 {
 	std::thread writer([&] {
@@ -103,7 +103,7 @@ bool play(Shared &shared)
 	return step(FaultOfUser, [&] { return *late.page(0) == 0; }) &&
 		   step(FaultInCall, [&] { return write(pipe_ends[1], const_cast<char *>(late.page(1)), 1) == 1; }) &&
 		   step(ReadAfterFaults,
-				[&] { // what it wrote itself first
+				[&] { // takes its own byte first
 					char byte = 1;
 					return read(pipe_ends[0], &byte, 1) == 1 && byte == 0 && read_late(pipe_ends);
 				}) &&

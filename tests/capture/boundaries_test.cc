@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each function and tracepoint that a boundary rests on, by every tier that this kernel has: it fires once for each message,
-// within the right call and with what names the message; and the tiers differ by less than their probes cost.
+// Each function and tracepoint of a boundary, by every tier of this kernel: it fires once for each message, within the
+// right call and with the message's identity; and the tiers differ by less than their probes cost.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ struct Boundary {
 	const char *name;
 	Mechanism mechanism;
 	std::string_view probe;
-	std::string_view with; // another one that it needs, or ""
+	std::string_view with; // another boundary that it needs, or ""
 	uint8_t type;
 	Where where;
 	Receiver receiver = Receiver::Away;
@@ -73,14 +73,15 @@ double median(std::vector<double> values)
 	return values[values.size() / 2];
 }
 
-// Pairs of tiers by their names: in how many more pairs of turns they kept within the price than not, and what was found.
+// For a pair of tiers: by how many turn pairs those within the price outnumber the others, and what was found.
 struct Score {
 	int ahead = 0, best = 0;
 	std::string found;
 };
 using Scores = std::map<std::string, Score>;
 
-// Were it a coin's toss, that would be met often; where three of four pairs are beyond, in one of eighty tries (1/3^4).
+// By a coin's toss this would often be reached; if three of four pairs are beyond the price, in one of eighty tries
+// (1/3^4).
 constexpr int kEnough = 4;
 
 class Boundaries : public testing::TestWithParam<Boundary> {
@@ -116,8 +117,8 @@ protected:
 		return {stamps.send_begin_ns, stamps.take_end_ns};
 	}
 
-	// When each message of a batch's turns with probes passed the boundary, by what one capture logged; its records are those of
-	// the messages, one each.
+	// When each message of a batch's probed turns passed the boundary, by the log of one capture, which must have one
+	// record for each message.
 	static std::vector<uint64_t> passed(const Boundary &boundary, const OneWay &way, int batch,
 										std::vector<icepath_record> records, Tier tier)
 	{
@@ -125,7 +126,7 @@ protected:
 			static_cast<uint32_t>(boundary.where == Where::Taking ? way.receiver().pid : way.sender().pid);
 		const bool of_socket = boundary.type != ICEPATH_RECORD_TAKEN && boundary.mechanism != Mechanism::Pipe &&
 							   boundary.mechanism != Mechanism::MessageQueue;
-		// A kprobe at wake_q_add_safe can't look up whom it wakes: futexes and locks call that too.
+		// A kprobe at wake_q_add_safe can't look up the woken task: futexes and locks call that too.
 		std::erase_if(records, [&](const icepath_record &one) {
 			return one.type != boundary.type ||
 				   (one.socket.woken_tid != 0 && one.socket.woken_tid != static_cast<uint32_t>(way.receiver().pid));
@@ -167,14 +168,14 @@ protected:
 		return times;
 	}
 
-	// Whether what lies between two tiers' times of one message is less than what all their probes add to the call: by the
-	// medians of each pair of neighbouring turns. All that disturbs a machine makes it slower, an emulated one now and then by
-	// a factor for some turns on end, so that a pair may be wrong; most aren't.
+	// Whether two tiers' times of one message differ by less than all their probes add to the call, by the medians of
+	// each pair of neighbouring turns. Disturbances slow a machine down, an emulated one sometimes by a factor for
+	// several turns, so a pair may be wrong; most aren't.
 	static void judge_price(const Boundary &boundary, const OneWay &way, int batch,
 							const std::map<Tier, std::vector<uint64_t>> &times, Scores &scores)
 	{
 		for (int pair = 0; pair < kTurnsOfBatch / 2; pair++) {
-			std::array<std::vector<double>, 2> calls; // without probes, with them
+			std::array<std::vector<double>, 2> calls; // unprobed, probed
 			for (int i = 0; i < 2 * kMessagesOfTurn; i++) {
 				const int message = (batch * kTurnsOfBatch + 2 * pair) * kMessagesOfTurn + i;
 				const auto [begin_ns, end_ns] = bounds(boundary, way.stamps()[static_cast<size_t>(message)]);
@@ -246,7 +247,7 @@ TEST_P(Boundaries, OfEachMessageAreToldOnceByEveryTierWithinThePriceOfTheProbes)
 			times[tier] = passed(boundary, way, batch, copy_slots(*capture, heads), tier);
 			ASSERT_EQ(times[tier].size(), messages_of(batch, true).size());
 		}
-		// Waking takes much longer than any probe, and is seldom the same; a softirq may wait for its thread.
+		// Waking takes much longer than any probe and varies; a softirq may wait for its thread.
 		if (boundary.receiver == Receiver::Away && boundary.where != Where::Arriving)
 			judge_price(boundary, way, batch, times, scores);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The capture on the real kernel: two processes exchange bytes over a UNIX socket, and every one of their sleeps and
-// messages must be in the log, once, in order.
+// The capture on the real kernel: two processes exchange bytes over a UNIX socket. Each of their sleeps and messages
+// must be in the log, once, in order.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ TEST_P(CaptureTest, OffCpuPeriodsOfAThreadAreWholeAndDisjoint)
 	}
 }
 
-// With its result and its socket, around whatever happened in it: a sleep begins and ends in the same call.
+// With its result and its socket, and around what happened in it: a sleep begins and ends in the same call.
 TEST_P(CaptureTest, EveryCallOfAWorkerIsToldOnce)
 {
 	for (const pid_t pid : exchange->pids) {
@@ -115,7 +115,8 @@ TEST_P(CaptureTest, EveryCallOfAWorkerIsToldOnce)
 	}
 }
 
-// Each sleep in read() is ended by the other process, in the context of its write(): that is what "who woke whom" rests on.
+// Each sleep in read() is ended by the other process, in the context of its write(). The attribution of wakings rests
+// on that.
 TEST_P(CaptureTest, SleepsInReadEndByTheOtherSide)
 {
 	size_t by_the_other = 0, blocked = 0;
@@ -159,7 +160,7 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	EXPECT_FALSE(has(needed_by(tcp), "skb_copy_datagram_iovec")) << "a sleeping receiver can't take before it is told";
 	tcp.wait = model::Wait::Poll;
 	EXPECT_TRUE(has(needed_by(tcp), "skb_copy_datagram_iovec"));
-	// What functions tell: each of the queue that the cell's messages pass.
+	// Functions: for each mechanism, those of the queue that its messages pass.
 	const std::vector<std::pair<model::Mechanisms, std::vector<std::string_view>>> queues = {
 		{{model::Mechanism::Socket}, {"skb_queue_tail"}},
 		{{model::Mechanism::Socket, model::Mechanism::NetworkDevice, model::Mechanism::ByteStream}, {"tcp_queue_rcv"}},
@@ -180,7 +181,7 @@ TEST(Probes, ACellAttachesOnlyWhatItNeeds)
 	}
 }
 
-// A group is attached as a whole: an entry without its exit would make an interrupt without end.
+// A group is attached as a whole: an entry without its exit would make an endless interrupt.
 TEST(Probes, EveryEntryHasItsExit)
 {
 	size_t pairs = 0;

@@ -30,7 +30,8 @@ bool play(int socket, bool first)
 	return true;
 }
 
-// What workers see of the slots: how far each was filled at the last of some steps. The last slot has records of user space's besides.
+// What workers see of the slots: how far each was filled at the last update. The last slot also has records of user
+// space.
 void expect_fills(const Capture &capture, const std::vector<icepath_slot> &heads)
 {
 	const size_t bytes = sizeof(icepath_fill) * capture.slot_count();

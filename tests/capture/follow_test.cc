@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Followed processes on the real kernel: threads that begin later are watched, only in the blocks that name their family.
+// Followed processes on the real kernel: threads that start later are watched, and only in blocks that name their
+// family.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <mqueue.h>
@@ -27,9 +28,9 @@ namespace icepath::capture {
 namespace {
 
 constexpr int kRounds = 50;
-constexpr size_t kOwn = 0, kThread = 1, kChild = 2; // who plays
+constexpr size_t kOwn = 0, kThread = 1, kChild = 2; // the players
 
-// A process, a thread that it begins, and a child that this thread begins hand a byte round by sockets.
+// A process, a thread of it, and a child that this thread starts pass a byte round by sockets.
 class Family {
 public:
 	Family()
@@ -71,7 +72,7 @@ private:
 		char byte = 0;
 		return read(pairs_[(who + 2) % 3][1], &byte, 1) == 1;
 	}
-	std::array<std::array<int, 2>, 3> pairs_{}; // by who writes
+	std::array<std::array<int, 2>, 3> pairs_{}; // by writer
 };
 
 class FollowTest : public testing::Test {
@@ -106,7 +107,7 @@ protected:
 	Family family;
 };
 
-// It is no worker's CPU, so that nothing of it is recorded unless one of the family runs there.
+// It isn't a worker's CPU, so it is recorded only if a thread of the family runs there.
 TEST_F(FollowTest, EachCpuThatTheyRunOnIsWatched)
 {
 	const uint32_t cpu = two_cpus().second;
@@ -131,9 +132,9 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 	const Player player(two_cpus().first, [&](int turn) { return family.play(turn); });
 	const uint32_t number = capture->follow(player.pidfd);
 	EXPECT_GT(number, 0u);
-	std::vector<icepath_record> records = block(player, {number}); // the family comes to be
+	std::vector<icepath_record> records = block(player, {number}); // the family is formed in this block
 	for (int again = 0; again < 2; again++) {
-		// Who gave last may not have come back to its own call yet.
+		// The last giver may not have returned from its own call yet.
 		for (const auto &[tid, record] : threads_of(records)) {
 			for (int i = 0; i < 100'000 && !is_asleep(static_cast<pid_t>(tid)); i++)
 				usleep(100);
@@ -147,7 +148,7 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 			processes.insert(record.thread.tgid);
 		EXPECT_EQ(processes.size(), 2u);
 		EXPECT_TRUE(processes.contains(static_cast<uint32_t>(player.pid)));
-		// Each gives into a socket of its own, and its receiver's is announced on top of it.
+		// Each gives into its own socket, and the announcement at its receiver's socket is on top of it.
 		std::map<uint32_t, std::map<uint64_t, int>> given, taken, announced;
 		for (const icepath_record &record : records) {
 			EXPECT_TRUE(record.type != ICEPATH_RECORD_CALL || threads.contains(record.tid)) << "of no thread";
@@ -156,7 +157,7 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 			if (record.type == ICEPATH_RECORD_DATA_READY)
 				announced[record.tid][record.socket.socket]++;
 		}
-		// Asleep in its call when it is met: what is known of that sleep is told, from its waking on.
+		// Asleep in its call when it is first met: its sleep is known from the waking on.
 		for (const auto &[tid, record] : threads) {
 			const auto sleep = std::ranges::find_if(records, [&](const icepath_record &one) {
 				return one.type == ICEPATH_RECORD_OFF_CPU && one.tid == tid && one.off.out_ns == one.off.waking_ns;
@@ -182,7 +183,7 @@ TEST_F(FollowTest, ThreadsAndChildrenThatBeginLaterAreWatched)
 	}
 }
 
-// Each end opens it by itself, and is named by what both have in common.
+// Each end opens the queue by itself; the name is that of the shared inode.
 TEST_F(FollowTest, AQueueIsOneThingHoweverOftenItIsOpened)
 {
 	const std::string name = "/icepath-follow-" + std::to_string(getpid());

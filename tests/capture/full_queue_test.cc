@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full POSIX message queue: the sender sleeps for room, and whoever makes room puts its message there and wakes it. The record
-// of that names the sender, whose call it is.
+// A full POSIX message queue: the sender sleeps for room. A receiver that makes room inserts the sender's message and
+// wakes it, and the record names the sender, whose call it is.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <mqueue.h>
@@ -41,7 +41,7 @@ bool send_all(mqd_t queue, Shared &shared)
 	return true;
 }
 
-// Takes a message when the sender sleeps with the next one.
+// Takes a message once the sender sleeps with the next one.
 bool take_all(mqd_t queue, const Shared &shared)
 {
 	char byte = 0;

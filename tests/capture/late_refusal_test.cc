@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that loads and then can't be attached: the kernel's refusal is put in by a wrapper around libbpf's attaching
-// (the linker's --wrap), all else is real.
+// A program that loads but can't be attached. A wrapper around libbpf's attaching (the linker's --wrap) simulates the
+// kernel's refusal; all else is real.
 #include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@
 
 namespace {
 
-std::string refused; // the program; none if empty
-std::vector<int> accepted; // of the times that it is attached, those that succeed
+std::string refused; // the program's name; none if empty
+std::vector<int> accepted; // which of its attach attempts succeed
 int times = 0;
 
 } // namespace
@@ -63,7 +63,7 @@ TEST_F(LateRefusal, TheNextCandidateIsTaken)
 	if (has_functions) {
 		EXPECT_EQ(described(trial.candidate), "fentry skb_copy_datagram_iter");
 	}
-	// What was found stays true: nothing is lost when they are attached.
+	// The result stays true: all available probes can be attached.
 	const ProbeSet available = capture.available();
 	capture.attach(~ProbeSet{0});
 	EXPECT_EQ(capture.available(), available);
@@ -77,7 +77,7 @@ TEST_F(LateRefusal, OfAFunctionThatWasJustTriedTakesTheNextCandidate)
 		EXPECT_FALSE(usual.why_not.empty());
 		return;
 	}
-	refuse(usual.candidate.program, {1}); // where all functions are tried
+	refuse(usual.candidate.program, {1}); // as on a kernel where all functions are tried
 	const Capture capture({0}, 64);
 	EXPECT_EQ(described(capture.selection()[queue].candidate), "kprobe skb_queue_tail");
 }
@@ -88,7 +88,7 @@ TEST_F(LateRefusal, OfWhatNothingReplacesLeavesTheOthers)
 	const ProbeSet usual = Capture({0}, 64).available();
 	refuse("on_cpu_idle");
 	EXPECT_EQ(Capture({0}, 64).available(), usual & ~bit(idle));
-	// Alone it can be attached, among the others it can't: it is left out, and nothing tries for ever.
+	// Alone it can be attached, together with others it can't: it is left out, without endless tries.
 	refuse("on_cpu_idle", {2});
 	EXPECT_EQ(Capture({0}, 64).available(), usual & ~bit(idle));
 	EXPECT_EQ(times, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kprobe that is hit while another one's handler runs: dropped, and counted where the kernel tells it.
+// A kprobe hit while another one's handler runs: dropped, and counted if the kernel reports it.
 #include "profiler/capture/misses.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ bool kernel_tells()
 	return major > 6 || (major == 6 && minor >= 7);
 }
 
-// Behind its entry, so that it is no ftrace kprobe, which isn't asked in the handler of another.
+// Past the function's entry, so that it isn't an ftrace kprobe, which another one's handler doesn't trigger.
 bpf_link *attach_within(const bpf_program *program, const char *function)
 {
 	for (const size_t offset : {5, 9}) { // call __fentry__, with or without endbr64

@@ -47,7 +47,7 @@ int connected_to(const sockaddr_in &address, int type)
 } // namespace
 
 struct OneWay::Shared {
-	std::atomic<int> asked, sent, taken; // so many messages
+	std::atomic<int> asked, sent, taken; // numbers of messages
 	std::array<Stamps, kMessages> stamps;
 };
 

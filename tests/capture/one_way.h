@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One process sends messages to another, one at a time, over any mechanism of the kernel, with stamps around each call: in turns,
-// between which probes come and go.
+// One process sends messages to another, one at a time, over any kernel mechanism, with stamps around each call; in
+// turns, between which probes are attached and detached.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -17,8 +17,8 @@ inline constexpr std::string_view kMechanismNames[] = {"stream", "dgram", "seqpa
 
 // What the receiver does while a message is sent.
 enum class Receiver : uint8_t {
-	Asleep, // in the call that takes it
-	Away, // it asks when the sending call is over: both calls last as long as their work
+	Asleep, // in the taking call
+	Away, // asks after the sending call has ended: both calls last as long as their work
 };
 
 inline constexpr int kTurns = 128, kMessagesOfTurn = 20, kMessages = kTurns * kMessagesOfTurn;

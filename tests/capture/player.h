@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A process that a capture watches, on a CPU of its own. It plays turn after turn, each when it is told to.
+// A watched process on its own CPU that plays one turn for each request.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 namespace icepath::capture {
 
 struct Player {
-	// `turn` is run in the process, with the number of the turn; where it returns false the process ends, and the test fails.
+	// The process calls `play` with the turn's number; if that returns false, the process ends and the test fails.
 	Player(uint32_t cpu, const std::function<bool(int turn)> &play);
 	~Player(); // ends it
 	Player(const Player &) = delete;
 	Player &operator=(const Player &) = delete;
 	void go() const; // plays one turn
-	void await() const; // until that turn is over
+	void await() const; // until the turn is over
 	pid_t pid = -1;
 	int pidfd = -1;
 
 private:
-	int start_ = -1, done_ = -1; // eventfds: pipes and sockets are what is watched
+	int start_ = -1, done_ = -1; // eventfds, because pipes and sockets are under observation
 };
 
-// Whether a process sleeps in the call that it is in.
+// Whether a process sleeps in its current call.
 bool is_asleep(pid_t pid);
 
 } // namespace icepath::capture

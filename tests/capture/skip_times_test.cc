@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Within what time programs were skipped, by looks at the kernel's counts.
+// The time within which programs were skipped, by looks at the kernel's counts.
 #include "profiler/capture/skip_times.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(SkipTimes, OfProgramsThatKeepSomethingDoNotEnd)
 	EXPECT_EQ(times.skipped()[0].count, 4u);
 }
 
-// Whose programs keep nothing but a waking's time (ebpf/): a probe that is new is none of them until somebody looked.
+// Probes whose programs keep no state but a waking's time (ebpf/). A new probe isn't one of them until checked.
 TEST(SkipTimes, EndOnlyForTheseProbes)
 {
 	std::set<std::string_view> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which candidate of a probe is taken, and that those which tell the same boundary agree, message by message.
+// Which candidate of a probe is chosen, and that candidates for one boundary agree message by message.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -77,7 +77,7 @@ TEST_F(TiersTest, BoundariesOfSeveralTiersAgreeOnEveryMessage)
 			ASSERT_EQ(told.back().size(), size_t{kTrips});
 			if (!seen.selection[queue].works)
 				continue;
-			// A message is in its queue before that is announced, and after the one before it was.
+			// A message enters its queue before its announcement and after the previous one's.
 			const auto queued = times(seen, ICEPATH_RECORD_ENQUEUED, key);
 			ASSERT_EQ(queued.size(), size_t{kTrips});
 			for (size_t i = 0; i < queued.size(); i++) {
@@ -85,7 +85,7 @@ TEST_F(TiersTest, BoundariesOfSeveralTiersAgreeOnEveryMessage)
 				EXPECT_TRUE(i == 0 || told.back()[i - 1] < queued[i]) << i;
 			}
 		}
-		// Of one message all tell before any tells of the next.
+		// All tiers record one message before any records the next.
 		for (size_t i = 0; i + 1 < size_t{kTrips}; i++) {
 			uint64_t last_ns = 0, next_ns = UINT64_MAX;
 			for (const auto &at_ns : told) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of /proc/interrupts no probe tells.
+// Rows of /proc/interrupts that no probe sees.
 #include "profiler/capture/untraced_interrupts.h"
 
 #include <gtest/gtest.h>

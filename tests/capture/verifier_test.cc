@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verifier said stays with the reason why a program isn't there.
+// The verifier's message is part of the reason why a program is missing.
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ TEST(Verifier, ItsWordsAreInTheReason)
 	std::vector<bpf_insn> code(bpf_program__insns(program),
 							   bpf_program__insns(program) + bpf_program__insn_cnt(program));
 	code[0] = {};
-	code[0].code = BPF_JMP | BPF_EXIT; // with nothing in R0, and the rest is never reached
+	code[0].code = BPF_JMP | BPF_EXIT; // R0 isn't set, and the rest is unreachable
 	ASSERT_EQ(bpf_program__set_insns(program, code.data(), code.size()), 0);
 	const std::string reason = why_not_loaded(spoilt.get(), candidate);
 	EXPECT_TRUE(reason.starts_with("loading: ")) << reason;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A block's records and stamps made by hand, and what the decoder and the walk get from them.
+// A block with hand-made records and stamps, and its observations and paths.
 #include <string>
 
 #include "ebpf/records.h"
@@ -10,7 +10,7 @@
 
 namespace icepath::decode {
 
-using namespace path; // scenes, and all that paths are made of
+using namespace path; // scenes, and everything that paths consist of
 
 inline constexpr uint64_t kSenderKey = 7, kReceiverKey = 8;
 using model::Mechanism;
@@ -19,8 +19,8 @@ inline constexpr model::Mechanisms kTcp = {Mechanism::Socket, Mechanism::SkbCopy
 										   Mechanism::ByteStream};
 inline constexpr model::Mechanisms kUdp = {Mechanism::Socket, Mechanism::NetworkDevice};
 
-// One-way messages of 100 bytes, message i in [1000 * (i + 1), 1000 * (i + 2)): send at 0, call [100, 200), receiver's wait
-// since -200, taken by 600, recv at 700.
+// One-way messages of 100 bytes. Message i has [1000 * (i + 1), 1000 * (i + 2)): send at 0, call [100, 200), receiver's
+// wait since -200, taken by 600, recv at 700.
 struct Capture {
 	explicit Capture(model::Mechanisms mechanisms, unsigned messages = 1)
 	{

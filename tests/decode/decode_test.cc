@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder: each message of the stamps beside the events that tell when it was ready and taken.
+// The decoder: matches each stamped message with the events that show when it was ready and taken.
 #include "profiler/model/message_place.h"
 #include "tests/decode/capture_by_hand.h"
 
@@ -33,7 +33,7 @@ TEST(Decode, TheLastPartInTheCallDecides)
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
 }
 
-// A kernel thread that sends for the sender, which sleeps in its call until that has sent (io_uring's SQPOLL).
+// A kernel thread sends for the sender, which sleeps in its call until the message is sent (io_uring's SQPOLL).
 TEST(Decode, AKernelThreadAnnouncesWhatTheSenderGaveIt)
 {
 	Capture capture(kUnixSocket);
@@ -47,11 +47,12 @@ TEST(Decode, AKernelThreadAnnouncesWhatTheSenderGaveIt)
 	EXPECT_EQ(capture.text(), "0:sender.user 100 | 0:sender.kernel 20 | 0:relay.kernel 30 by 99' | "
 							  "1:sender.kernel/notify 10' | 1:wakeup 40 | 1:runqueue 50 | 1:receiver.kernel 350 | "
 							  "1:receiver.user 100");
-	capture.ready(1155, kForeign + 1); // which of the two it was, nothing tells
+	capture.ready(1155, kForeign + 1); // it isn't known which of the two it was
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 }
 
-// A sender that polls hands it over in memory, and spins in its own code until it was sent; or it makes a call to wake the thread.
+// A polling sender hands it over in memory and spins in user mode until it is sent, or makes a call that wakes the
+// thread.
 TEST(Decode, AKernelThreadHasWhatASenderThatPollsGaveIt)
 {
 	Capture capture(kUnixSocket);
@@ -63,13 +64,12 @@ TEST(Decode, AKernelThreadHasWhatASenderThatPollsGaveIt)
 							  "1:receiver.user 100");
 	sent.call_ns = 0;
 	EXPECT_EQ(capture.text(), "0:sender.user 150' | 1:receiver.kernel 450 | 1:receiver.user 100");
-	capture.window().slots[0].records.back().end_ns = 1650; // announced after a receiver that polls had it
+	capture.window().slots[0].records.back().end_ns = 1650; // announced after a polling receiver had it
 	EXPECT_EQ(capture.text(), "0:sender.user 600~ | 1:receiver.user 100");
-	capture.window().slots[0].records.back().socket.socket++; // nobody announced it
+	capture.window().slots[0].records.back().socket.socket++; // not announced
 	EXPECT_EQ(capture.text(), "0:sender.user 600~ | 1:receiver.user 100");
 	capture.window().slots[0].records.back().socket.socket--;
-	capture.window().slots[0].records.back().end_ns =
-		1580; // or between its dequeuing and the return of the taking call
+	capture.window().slots[0].records.back().end_ns = 1580; // or between dequeueing and the return of the taking call
 	capture.add(1, ICEPATH_RECORD_TAKEN, 1550, kReceiver).socket.socket = kReceiverKey;
 	EXPECT_EQ(capture.text(), "0:sender.user 550~ | 1:receiver.kernel 50 | 1:receiver.user 100");
 	capture.window().slots[0].records.back().end_ns = 1150;
@@ -100,7 +100,7 @@ TEST(Decode, ALibrarysSystemCallsAreInTheLog)
 		capture.add(slot, ICEPATH_RECORD_CALL, end, tid).call.begin_ns = begin;
 	};
 	call(0, kSender, 1120, 1160);
-	call(0, kSender, 1300, 1310); // not on the way
+	call(0, kSender, 1300, 1310); // not on its way
 	call(1, kReceiver, 1560, 1570);
 	const std::string expected = "0:sender.user 120 | 0:sender.kernel 40 | 0:sender.user 40~ | 1:propagation 350 | "
 								 "1:receiver.user 10 | 1:receiver.kernel 10 | 1:receiver.user 130";
@@ -179,13 +179,13 @@ TEST(Decode, ForeignRunsAreNamed)
 	capture.ready(1150);
 	icepath_record &run = capture.add(1, ICEPATH_RECORD_FOREIGN_RUN, 1250, kForeign);
 	run.run.in_ns = 1210;
-	std::memcpy(run.run.comm, "0123456789abcdef", 16); // not terminated
+	std::memcpy(run.run.comm, "0123456789abcdef", 16); // not null-terminated
 	capture.slept(850, 1160, 1200, 1250);
 	EXPECT_EQ(capture.decoded().task_names.at(kForeign), "0123456789abcdef");
 	EXPECT_NE(capture.text().find("1:runqueue 50 by 99"), std::string::npos) << capture.text();
 }
 
-// Names are chosen by whoever runs the tasks.
+// A task's owner chooses its name.
 TEST(Decode, NamesOfTasksArePrintable)
 {
 	Capture capture(kUnixSocket);
@@ -200,7 +200,8 @@ TEST(Decode, NamesOfTasksArePrintable)
 	EXPECT_EQ(seen.task_names.at(80), "a\\x0db");
 }
 
-// The receiver of an eventfd looks at memory only once the call has told it to: the slot's stamp tells nothing of when it could.
+// The receiver of an eventfd looks at memory only after the call has notified it, so the slot's stamp doesn't bound
+// "ready".
 TEST(Decode, ABellRingsWithinItsCall)
 {
 	Capture capture({Mechanism::UserSlot, Mechanism::Bell});
@@ -229,8 +230,8 @@ TEST(Decode, AStoreIsOverWhenItsThreadStampsAgain)
 	EXPECT_EQ(seen.transfers.at(1).stored_by_ns(), 2100u) << "the call that wakes";
 }
 
-// Of another cell that is measured at the same time: its thread may have the CPU, by its own records, and no message of it is
-// this block's.
+// Another cell's thread, measured at the same time: it may have the CPU, by its own records, but none of its messages
+// belong to this block.
 TEST(Decode, WhoIsMeasuredBesideIsNamedWhereItHadTheCpu)
 {
 	constexpr uint32_t kCompanion = 40;
@@ -269,7 +270,7 @@ TEST(Decode, OneReadOfTwoMessages)
 	EXPECT_TRUE(capture.text(1).ends_with("1:receiver.kernel 350 | 1:receiver.user/backlog 200")) << capture.text(1);
 }
 
-// One message for two receivers: the sender's call for the first is a part of the second's way.
+// One message for two receivers: the sender's call for the first is part of the second's path.
 TEST(Decode, EachReceiverOfAMessageHasItsOwnWay)
 {
 	Capture capture(kUnixSocket);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams of several senders into one socket, by a forward model that knows which readiness is whose: each CPU has a backlog
-// of its own, which a sender empties in its call or leaves to a later softirq; some datagrams are dropped, some records lost.
-// Whatever the decoder says of a message whose path is whole is true.
+// Datagrams of several senders into one socket, from a forward model that knows which readiness belongs to which. Each
+// CPU has its own backlog, which a sender empties in its call or leaves to a later softirq. Some datagrams are dropped,
+// some records lost. What the decoder says of a message with a complete path must be true.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ public:
 		}
 	}
 
-	// Of each message: when it was ready.
+	// When each message was ready.
 	std::map<uint64_t, uint64_t> truth;
 	std::mt19937_64 random_;
 	Capture capture;

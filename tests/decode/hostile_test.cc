@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a hostile worker or a damaged file may hold.
+// Input from a hostile worker or a damaged file.
 #include "profiler/model/graph.h"
 #include "tests/decode/capture_by_hand.h"
 
@@ -35,7 +35,7 @@ TEST(Decode, StampsThatCannotBeTrue)
 	EXPECT_EQ(with([](auto &, auto &recv) { recv.seq = UINT64_MAX; }), "no delivery");
 }
 
-// Nothing that workers or a damaged file can hold breaks the decoder or the walk; what is complete still tiles.
+// No such input breaks the decoder or the walk, and complete paths still tile.
 TEST(Decode, RandomBytes)
 {
 	std::mt19937_64 random(7);
@@ -121,7 +121,7 @@ TEST(Decode, RandomBytes)
 	EXPECT_GT(complete, 100u);
 }
 
-// As large as a worker's memory can be, and as bad: time stays far below quadratic.
+// As large as a worker's memory can be, and all bad: time stays far below quadratic.
 TEST(Decode, ManyHostileStamps)
 {
 	Capture capture(kUnixSocket, 20000);

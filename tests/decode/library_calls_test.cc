@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library's calls tell besides the message: locks, and the other ends of sockets.
+// What a library's calls show apart from messages: locks, and the other ends of sockets.
 #include "tests/decode/relayed.h"
 #include <algorithm>
 #include <cerrno>
@@ -10,8 +10,8 @@
 namespace icepath::decode {
 namespace {
 
-// The one that it waits for is the receiver, which could also have made room; its own later wake at the same word tells that it was a
-// lock, also where the library has no threads of its own.
+// It waits for the receiver, which could also have made room. Its own later wake at the same word identifies a lock,
+// even if the library has no threads of its own.
 TEST(Decode, ALockIsToldInAnyLibrarysCall)
 {
 	const auto text = [](uint64_t woken_word) {
@@ -35,7 +35,7 @@ TEST(Decode, ALockIsToldInAnyLibrarysCall)
 	EXPECT_EQ(text(0x98).find("blocked/lock"), std::string::npos) << text(0x98);
 }
 
-// What a UNIX socket's calls gave is announced at its other end: who takes there makes room, and nobody else.
+// What a UNIX socket's calls give is announced at its other end: only a thread that takes there makes room.
 TEST(Decode, TheOtherEndOfASocketIsKnownByWhatWasAnnouncedThere)
 {
 	Capture capture({Mechanism::LibraryCalls});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaps in the log, and records that can't be true: what is lost is known with its window.
+// Gaps in the log and impossible records: each loss has a known window.
 #include "profiler/decode/log.h"
 #include "profiler/path/losses.h"
 #include "tests/decode/capture_by_hand.h"
@@ -30,7 +30,7 @@ TEST(Decode, AGapBecomesAWindow)
 	EXPECT_NE(capture.text(25), "lost_record");
 }
 
-// The slot that CPUs share: the more of them write there, the further from its number's place a record's time may be.
+// The slot that CPUs share: the more CPUs write there, the further a record's time may be from its number's place.
 TEST(Decode, AWindowOfASharedSlotSpansMoreForEachCpu)
 {
 	for (const unsigned cpus : {1u, 3u}) {
@@ -97,7 +97,7 @@ TEST(Decode, ARecordThatWasNeverFinishedIsLost)
 	EXPECT_EQ(unreadable_records(capture.decoded()), 0u);
 }
 
-// Which of both had the path isn't known: the one that nobody can look at any more counts.
+// It isn't known which of the two had the path, so the gap counts as lost, not as unreadable.
 TEST(Decode, AGapWithARecordThatCantBeReadIsLost)
 {
 	Capture capture(kUnixSocket);
@@ -152,7 +152,7 @@ TEST(Decode, WhatTheKernelSkippedSpoilsItsTime)
 	EXPECT_EQ(capture.text(2), whole[2]);
 }
 
-// Its waking was seen before it slept, its wakeup was skipped, and what woke it then has neither.
+// Its waking was seen before it slept and its wakeup was skipped, so neither is known of what woke it next.
 TEST(Decode, AWakeThatWasSkippedInPartSpoilsTheNextPeriod)
 {
 	for (const bool is_skipped : {false, true}) {

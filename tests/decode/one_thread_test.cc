@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread has both ends: it gives a message and takes it, so that both sides of a block are one thread.
+// One thread has both ends: it gives a message and takes it, so both sides of a block are one thread.
 #include <gtest/gtest.h>
 
 #include "profiler/model/message_place.h"
@@ -8,7 +8,7 @@
 namespace icepath::decode {
 namespace {
 
-// The message of Capture, taken by who sent it: asked for at 250 after `send`, taken by a call [260, 600), recv at 700.
+// Capture's message, taken by its sender: asked for at 250, taken by a call [260, 600), recv at 700.
 struct OneThread : Capture {
 	explicit OneThread(model::Mechanisms mechanisms, unsigned messages = 1) : Capture(mechanisms, messages)
 	{
@@ -69,7 +69,7 @@ TEST(OneThread, ThatHasLostItsCpuLetsTheMessageWait)
 							  "1:queue/busy 60 | 1:receiver.user 10 | 1:receiver.kernel 340 | 1:receiver.user 100");
 }
 
-// The message was there before it asked: it wasn't that for which it slept in its call.
+// The message was there before it asked, so it slept in its call for something else.
 TEST(OneThread, ThatSleepsInItsReceivingCallSleepsForSomethingElse)
 {
 	OneThread capture(kUnixSocket);
@@ -83,7 +83,7 @@ TEST(OneThread, ThatSleepsInItsReceivingCallSleepsForSomethingElse)
 							  "1:receiver.user 100");
 }
 
-// A kernel thread announced it only when the thread slept in its call.
+// A kernel thread announced it only after the thread had gone to sleep in its call.
 TEST(OneThread, MayHaveToWaitForASoftirqAllTheSame)
 {
 	OneThread capture(kTcp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a function of the kernel tells when a queue has a message, that is when it is ready.
+// A message is ready when a kernel function puts it into its queue, where that function is probed.
 #include "tests/decode/capture_by_hand.h"
 
 #include <gtest/gtest.h>
@@ -54,12 +54,13 @@ TEST(Decode, OnlyTheSenderInItsCallPutsAMessageThere)
 	enqueued(capture, 1090); // before the call
 	enqueued(capture, 1130, 0, kReceiver);
 	enqueued(capture, 1140, kReceiverKey); // in a socket
-	enqueued(capture, 1150).context = ICEPATH_CONTEXT_SOFTIRQ; // on top of the sender, by somebody else
+	enqueued(capture, 1150).context = ICEPATH_CONTEXT_SOFTIRQ; // on top of the sender, from another
 	enqueued(capture, 1210); // after it
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 }
 
-// A full queue: the receiver takes a message and, before it returns, puts that of the sleeping sender there and wakes it.
+// A full queue: the receiver takes a message, inserts the sleeping sender's message before it returns, and wakes the
+// sender.
 TEST(Decode, WhoMakesRoomPutsTheSleepingSendersMessageThere)
 {
 	Capture capture({Mechanism::MessageQueue});
@@ -68,7 +69,7 @@ TEST(Decode, WhoMakesRoomPutsTheSleepingSendersMessageThere)
 	off.off.waking_ns = 1160;
 	off.off.wakeup_ns = 1170;
 	off.off.waker_tid = kReceiver;
-	enqueued(capture, 1145, 0, kReceiver); // as it is inserted: whose it is isn't told yet
+	enqueued(capture, 1145, 0, kReceiver); // at its insertion: its sender isn't known yet
 	enqueued(capture, 1148, 0, kReceiver).socket.woken_tid = kSender + 7; // another sender's
 	enqueued(capture, 1150, 0, kReceiver).socket.woken_tid = kSender;
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
@@ -80,7 +81,7 @@ TEST(Decode, WhoMakesRoomPutsTheSleepingSendersMessageThere)
 TEST(Decode, AMessageThatIsHandedOverGoesToWhoIsWoken)
 {
 	Capture capture({Mechanism::MessageQueue});
-	enqueued(capture, 1130).socket.woken_tid = kReceiver + 9; // a lock's or a futex's
+	enqueued(capture, 1130).socket.woken_tid = kReceiver + 9; // of a lock or a futex
 	EXPECT_FALSE(capture.decoded().transfers.at(0).ready);
 	enqueued(capture, 1140).socket.woken_tid = kReceiver;
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1140u);
@@ -90,7 +91,7 @@ TEST(Decode, ASocketHasAMessageBeforeItIsAnnounced)
 {
 	Capture capture(kUnixSocket);
 	capture.cell.wait = model::Wait::Poll;
-	capture.block.flows[0].recvs[0].take_return_ns = 1145; // faster than the announcement
+	capture.block.flows[0].recvs[0].take_return_ns = 1145; // before the announcement
 	enqueued(capture, 1130, kReceiverKey);
 	capture.ready(1150);
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1130u);
@@ -113,7 +114,7 @@ TEST(Decode, TcpIsReadyWithTheSegmentThatCompletesIt)
 	EXPECT_EQ(capture.decoded().transfers.at(1).ready->at_ns, 2135u);
 }
 
-// Out of order: the later segment brings the earlier one with it, and has the only record.
+// Out of order: the later segment makes the earlier one ready too, and only the later one has a record.
 TEST(Decode, TcpIsReadyWhenItWasAnnouncedWhereTheQueueTellsItLater)
 {
 	Capture capture(kTcp);
@@ -123,7 +124,7 @@ TEST(Decode, TcpIsReadyWhenItWasAnnouncedWhereTheQueueTellsItLater)
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->at_ns, 1150u);
 }
 
-// A kernel thread that sends for the sender is no worker: what it queues has no record.
+// A kernel thread that sends for the sender isn't a worker: what it queues has no record.
 TEST(Decode, WhatWasNotSeenInTheQueueIsReadyWhenItWasAnnounced)
 {
 	Capture capture(kUnixSocket, 2);
@@ -134,7 +135,7 @@ TEST(Decode, WhatWasNotSeenInTheQueueIsReadyWhenItWasAnnounced)
 	EXPECT_EQ(capture.decoded().transfers.at(1).ready->at_ns, 2150u);
 }
 
-// Kprobes are dropped without a trace: another record may be missing.
+// Kprobes are dropped without a trace, so another record may be missing.
 TEST(Decode, WhatRestsOnAKprobeIsNeverExact)
 {
 	Capture capture(kUnixSocket);
@@ -144,7 +145,7 @@ TEST(Decode, WhatRestsOnAKprobeIsNeverExact)
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Paired);
 }
 
-// The probe is at the entry of what queues it: off its CPU there, the sender has queued nothing yet.
+// The probe is at the entry of the queueing function: a sender that loses its CPU there hasn't queued yet.
 TEST(Decode, ASenderThatLostItsCpuBeforeItAnnouncedHadNotQueuedYet)
 {
 	Capture capture(kUnixSocket);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A block by hand of a cell whose messages pass threads of a library and a daemon.
+// A hand-made block of a cell whose messages pass a library's threads and a daemon.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace icepath::decode {
 
 inline constexpr uint32_t kClient = 50, kBroker = 60,
 						  kServer = 70; // threads of the sender's process, of a daemon, of the receiver's
-inline constexpr uint32_t kOther = 61; // another one of the daemon
+inline constexpr uint32_t kOther = 61; // another thread of the daemon
 
 class Relayed : public testing::Test {
 protected:
@@ -31,7 +31,7 @@ protected:
 	{
 		capture.add(2, ICEPATH_RECORD_THREAD, 20, tid).thread.tgid = process;
 	}
-	// Sender and receiver, and their library's threads, are of one process.
+	// Sender, receiver and their library's threads belong to one process.
 	void between_threads()
 	{
 		for (const uint32_t tid : {kServer, kReceiver})
@@ -66,7 +66,7 @@ protected:
 		record.socket.stream_end = stream_end;
 		return record;
 	}
-	// The sender's last hand-over, by a futex, and the way of the receiver out of its sleep.
+	// The sender's last hand-over, by a futex, and the end of the receiver's sleep.
 	void woken_by_futex(uint32_t waker, uint32_t woken, uint64_t at)
 	{
 		call(waker, ICEPATH_CALL_FUTEX_WAKE, at - 20, at + 30);

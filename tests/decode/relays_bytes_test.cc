@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way a message took where several things went: by the bytes that calls moved, which nobody makes or loses.
+// Finds a message's way among several by the bytes that calls moved: none appear or vanish.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -38,7 +38,8 @@ protected:
 	const std::vector<uint32_t> by_broker{kSender, kBroker, kReceiver};
 };
 
-// Another thread of the sender's process, which the sender has woken, says that it lives; the broker reads that before it goes on.
+// Another thread of the sender's process, woken by the sender, sends a heartbeat. The broker reads that before it goes
+// on.
 TEST_F(ByBytes, AHeartbeatIsNotTheMessage)
 {
 	gives(kSender, 1100, 100, 0xb1);
@@ -52,7 +53,7 @@ TEST_F(ByBytes, AHeartbeatIsNotTheMessage)
 	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:queue/busy 20'", "1:relay.kernel 5'"})) << capture.text();
 }
 
-// The broker holds a message until its giver has confirmed it, on the very connection that it came by.
+// The broker holds a message until its giver has confirmed it on the connection that it came by.
 TEST_F(ByBytes, WhatConfirmsItIsNotTheMessage)
 {
 	gives(kSender, 1100, 100, 0xb1);
@@ -71,7 +72,7 @@ TEST_F(ByBytes, TwoWaysCannotBeToldApart)
 	gives(kSender, 1100, 100, 0xb1);
 	takes(kBroker, 1130, 100, 0xb1);
 	woken_by_futex(kSender, kClient, 1050);
-	gives(kClient, 1200, 100, 0xb2); // as much as a message
+	gives(kClient, 1200, 100, 0xb2); // as large as a message
 	takes(kBroker, 1240, 100, 0xb2);
 	broker_gives_on(1300);
 	EXPECT_EQ(capture.text(), "ambiguous_relay");
@@ -87,11 +88,11 @@ TEST_F(ByBytes, AMessageMayGoInSeveralCalls)
 	broker_gives_on(1300);
 	EXPECT_EQ(threads(), by_broker);
 	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:queue/busy", "1:relay.kernel 5"})) << capture.text();
-	capture.window().slots[2].records.back().call.result = 99; // of what it was to take
+	capture.window().slots[2].records.back().call.result = 99; // one byte less than it should take
 	EXPECT_EQ(capture.text(), "left_path");
 }
 
-// Whether what came last, in the same go, is of the message can't be told: when it was ready is known by its bounds.
+// What came last, in the same go, may or may not belong to the message: "ready" is known by its bounds.
 TEST_F(ByBytes, WhatFollowsInOneGoMayBeOfIt)
 {
 	gives(kSender, 1040, 110, 0xb1);
@@ -108,7 +109,7 @@ TEST_F(ByBytes, WhatFollowsInOneGoMayBeOfIt)
 	EXPECT_EQ(inferred->end.latest_ns, 1110u);
 }
 
-// Likewise where its taker took that by a call of its own: since when it has the message, too.
+// The same if the taker needed another call for it: "taken" is known by its bounds, too.
 TEST_F(ByBytes, WhatFollowsMayBeTakenByAnotherCall)
 {
 	gives(kSender, 1040, 110, 0xb1);
@@ -124,7 +125,8 @@ TEST_F(ByBytes, WhatFollowsMayBeTakenByAnotherCall)
 	})) << capture.text();
 }
 
-// Threads of a process take parts of it: what one of them asked by while another took its part is not what the last one did.
+// Several threads of a process take parts of it. A request of one thread, during which another took its part, isn't the
+// last one's request.
 TEST_F(ByBytes, PartsMayBeTakenBySeveralThreads)
 {
 	gives(kSender, 1100, 100, 0xb1);
@@ -147,7 +149,7 @@ TEST_F(ByBytes, PartsMayBeGivenBySeveralThreads)
 	EXPECT_EQ(threads(), (std::vector<uint32_t>{kSender, kClient, kBroker, kReceiver})) << capture.text();
 }
 
-// What another thread gives once all of the payload has gone is not of the message.
+// After the whole payload has gone, what another thread gives isn't part of the message.
 TEST_F(ByBytes, WhatAnotherThreadGivesAfterwardsIsNotTheMessage)
 {
 	gives(kSender, 1100, 100, 0xb1);
@@ -159,7 +161,8 @@ TEST_F(ByBytes, WhatAnotherThreadGivesAfterwardsIsNotTheMessage)
 	EXPECT_TRUE(mentions_in_order({"0:sender.kernel 10'", "1:queue/busy", "1:relay.kernel 5'"})) << capture.text();
 }
 
-// A taker that was woken before it had left its CPU had found nothing before that; what woke it is still there when it leaves.
+// A taker that is woken before it has left its CPU had found nothing before. What woke it is still there when it
+// leaves.
 TEST_F(ByBytes, WhoIsWokenAsItGoesToSleepHadFoundNothingBefore)
 {
 	gives(kSender, 1100, 100, 0xb1);
@@ -171,7 +174,7 @@ TEST_F(ByBytes, WhoIsWokenAsItGoesToSleepHadFoundNothingBefore)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
-// Two threads give to it at the same time; once all of that was taken, what is given is told again.
+// Two threads give at the same time. Once all of that is taken, later givings are known again.
 TEST_F(ByBytes, WhatIsTakenUpIsForgotten)
 {
 	gives(kClient, 500, 10, 0xb1);
@@ -183,11 +186,11 @@ TEST_F(ByBytes, WhatIsTakenUpIsForgotten)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 	for (icepath_record &record : capture.window().slots[2].records)
 		if (record.type == ICEPATH_RECORD_CALL && record.end_ns == 605)
-			record.call.result = 19; // a byte of it is there
+			record.call.result = 19; // a byte of it is left
 	EXPECT_EQ(capture.text(), "ambiguous_relay");
 }
 
-// What was in a socket before the block is taken first: more came out than went in.
+// What a socket held before the block is taken first: more comes out than goes in.
 TEST_F(ByBytes, WhatWasThereBeforeIsTakenFirst)
 {
 	gives(kSender, 1100, 100, 0xb1);
@@ -201,7 +204,7 @@ TEST_F(ByBytes, WhatWasThereBeforeIsTakenFirst)
 	EXPECT_EQ(seen.transfers[0].take_return->at_ns, 1150u);
 }
 
-// An eventfd adds up: one read takes what several have written.
+// An eventfd adds up: one read takes what several calls wrote.
 TEST_F(ByBytes, OneReadTakesAllThatWasAdded)
 {
 	between_threads();
@@ -226,7 +229,8 @@ TEST_F(ByBytes, BytesComeOutInTheirOrder)
 	EXPECT_TRUE(mentions_in_order({"1:relay.kernel 5", "1:relay.user"})) << capture.text();
 }
 
-// A daemon that read while the block began has taken what nobody saw it take. It found nothing more, so that what comes is new.
+// A daemon that was reading as the block began took something unseen. It then found nothing more, so what comes next is
+// new.
 TEST_F(ByBytes, AnEmptySocketForgetsWhatWasMissed)
 {
 	gives(kSender, 500, 100, 0xb1);
@@ -238,7 +242,7 @@ TEST_F(ByBytes, AnEmptySocketForgetsWhatWasMissed)
 	EXPECT_EQ(threads(), by_broker);
 }
 
-// In memory that processes share there are no bytes: a waking may carry the message, and it is the only one.
+// With shared memory a hand-over needs no bytes: a waking may carry the message, and this is the only one.
 TEST_F(ByBytes, WakingsCarryItInSharedMemory)
 {
 	capture.cell.mechanisms.add(Mechanism::SharedMemory);
@@ -246,14 +250,14 @@ TEST_F(ByBytes, WakingsCarryItInSharedMemory)
 	woken_by_futex(kServer, kReceiver, 1420);
 	EXPECT_EQ(threads(), (std::vector<uint32_t>{kSender, kServer, kReceiver}));
 	EXPECT_EQ(capture.text().find("~"), std::string::npos) << capture.text();
-	woken_by_futex(kSender, kBroker, 1190); // so may this
+	woken_by_futex(kSender, kBroker, 1190); // this may carry it, too
 	call(kReceiver, ICEPATH_CALL_FUTEX_WAIT, 1520, 1590);
 	slept(kReceiver, 1525, 1540, 1580, kBroker);
 	call(kBroker, ICEPATH_CALL_FUTEX_WAKE, 1530, 1560);
 	EXPECT_EQ(capture.text(), "ambiguous_relay");
 }
 
-// Two threads of a process may have handed it to a third one: between the first and the last of what they did.
+// Two threads of a process may have handed it to a third: bounded by the first and last of their hand-overs.
 TEST_F(ByBytes, SeveralWaysWithinAProcessAreBounds)
 {
 	between_threads();

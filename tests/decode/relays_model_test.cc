@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A forward model of libraries' threads and a daemon: messages go one after the other by random ways over random means, in one call
-// or several, while other threads of all three processes are woken by those that carry them, confirm, and tell that they live. Whatever
-// way a message took, that is what is found, or it isn't told.
+// A forward model of libraries' threads and a daemon. Messages go one after the other by random ways over random means,
+// in one or several calls, while other threads of all three processes are woken by the carriers, confirm, and send
+// heartbeats. The decoder must find a message's true way or none.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,18 +14,18 @@ namespace icepath::decode {
 namespace {
 
 constexpr uint64_t kBytes = 100;
-// Of each process two threads that messages may pass, and one that they don't.
+// In each process two threads that messages may pass, and one that they don't.
 constexpr uint32_t kSendersIo = 101, kSendersOther = 103;
 constexpr uint32_t kBrokersIn = 111, kBrokersOut = 112, kBrokersOther = 113;
 constexpr uint32_t kReceiversIo = 121, kReceiversOther = 123;
 
 struct Chatter {
 	bool wakes = false; // others of the process
-	bool beats = false; // heartbeats and confirmations, less than a message
-	bool large = false; // as much as a message
+	bool beats = false; // heartbeats and confirmations, smaller than a message
+	bool large = false; // as large as a message
 };
 
-// Until when the message was whose: a hand-over is over when the next one's waking, or what it takes, is ready.
+// Until when a thread held the message: a hand-over ends when the next holder's waking, or what it takes, is ready.
 struct Holder {
 	uint32_t tid = 0;
 	uint64_t until_ns = 0;
@@ -59,7 +59,7 @@ protected:
 
 	uint64_t idle_from(uint32_t tid) { return std::max(now, free_at[tid]) + pick(1, 9); }
 
-	// A futex that the other one sleeps for, or an eventfd that it looks at without having slept.
+	// By a futex that the other thread sleeps for, or an eventfd that it reads without having slept.
 	void within_process(uint32_t from, uint32_t to)
 	{
 		const uint64_t give = idle_from(from), word = 0x10000 + to;
@@ -74,13 +74,13 @@ protected:
 			const uint64_t take = std::max(give + 12, free_at[to] + 1);
 			call(from, ICEPATH_CALL_GIVE, give, give + 9, word + 0x1000, 8);
 			call(to, ICEPATH_CALL_TAKE, take, take + 9, word + 0x1000, 8);
-			holders.push_back({from, give}); // and within its bounds
+			holders.push_back({from, give}); // within its own bounds
 			now = take + 9;
 		}
 		free_at[to] = now;
 	}
 
-	// A stream to another process, which its reader waits for or looks at. Returns when the last of it was ready.
+	// A stream to another process, whose reader waits for it or polls. Returns when the last bytes were ready.
 	uint64_t stream(uint32_t from, uint32_t to, uint64_t bytes, unsigned parts)
 	{
 		const uint64_t socket = uint64_t{from} * 1000 + to;
@@ -116,7 +116,7 @@ protected:
 		now = free_at[to];
 	}
 
-	// By threads that the message doesn't pass next, as those do that have it.
+	// Chatter of threads that the message doesn't pass next, like that of its holders.
 	void chat(uint32_t carrier, uint32_t other, uint32_t peer, const Chatter &chatter)
 	{
 		const uint64_t at = idle_from(carrier);
@@ -127,9 +127,9 @@ protected:
 			free_at[carrier] = at + 4;
 			free_at[other] = at + 9;
 		}
-		if (chatter.beats && chance(50)) // by another thread, to who may have the message next
+		if (chatter.beats && chance(50)) // by another thread, to a possible next holder
 			stream(other, peer, pick(1, 20), 1);
-		if (chatter.beats && chance(50)) // back, to who gave it
+		if (chatter.beats && chance(50)) // back to its giver
 			stream(peer, carrier, 4, 1);
 		if (chatter.large && chance(30))
 			stream(other, peer, kBytes + pick(0, 60), 1);
@@ -169,7 +169,7 @@ protected:
 		now = std::max(now, taken) + 100;
 	}
 
-	// Empty, or what is wrong with a complete path: time on another thread than had it, outside of what is known by its bounds.
+	// Empty, or the error in a complete path: time on another thread than the holder's, outside of inferred bounds.
 	static std::string wrong(const Path &path, const std::vector<Holder> &holders)
 	{
 		const auto known = [&](uint64_t at_ns) {
@@ -191,7 +191,7 @@ protected:
 		return {};
 	}
 
-	// Returns how many of a hundred were told.
+	// Returns how many of a hundred were found.
 	unsigned told_of(const Chatter &chatter)
 	{
 		unsigned all = 0, told = 0, failures = 0;
@@ -215,7 +215,7 @@ protected:
 	}
 
 	std::mt19937 random{7};
-	std::map<uint32_t, uint64_t> free_at; // when each thread's last call was over
+	std::map<uint32_t, uint64_t> free_at; // end of each thread's last call
 	std::map<uint64_t, uint64_t> in_socket;
 	std::vector<Holder> holders;
 	std::vector<std::vector<Holder>> truths;

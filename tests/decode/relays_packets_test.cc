@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relays behind network devices, be it the loopback's: what was given may arrive later, in parts, and announced by whoever was running.
+// Relays behind network devices, loopback included: bytes may arrive later, in parts, and announced on top of any
+// thread.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -9,7 +10,7 @@
 namespace icepath::decode {
 namespace {
 
-// The sender's socket is 0xa1, the broker takes by 0xb1 and gives on to the receiver's 0xc1. Payloads have 100 bytes.
+// The sender's socket is 0xa1; the broker takes from 0xb1 and gives on to the receiver's 0xc1. Payloads have 100 bytes.
 class ByPackets : public Relayed {
 protected:
 	void sent(uint64_t at, uint32_t bytes, uint32_t stream_end = 0, uint64_t socket = 0xa1)
@@ -49,7 +50,7 @@ protected:
 	const std::vector<uint32_t> by_broker{kSender, kBroker, kReceiver};
 };
 
-// The call is back, and the rest still waits for the window: a taker that finds nothing hasn't had all of it.
+// The call has returned, but the rest still waits for the window: a taker that finds nothing hasn't had all of it.
 TEST_F(ByPackets, WhatTcpHoldsBackIsStillToCome)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1130, 0xa1, 100);
@@ -64,7 +65,7 @@ TEST_F(ByPackets, WhatTcpHoldsBackIsStillToCome)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
-// A softirq announces it on top of a thread that is giving something to somebody else.
+// A softirq announces it on top of a thread that is giving to another object.
 TEST_F(ByPackets, APartOfASegmentIsOfTheSegment)
 {
 	gives_by_packet(kSender, 500, 10, 1010);
@@ -72,14 +73,14 @@ TEST_F(ByPackets, APartOfASegmentIsOfTheSegment)
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1130, 0xa1, 100);
 	sent(1105, 100, 1110);
 	call(kOther, ICEPATH_CALL_GIVE, 1132, 1160, 0xaf, 100);
-	arrives(1135, kOther, 1050); // as much as there was room for
+	arrives(1135, kOther, 1050); // as much as fitted
 	arrives(1145, kOther, 1110);
 	takes(1170, 100);
 	broker_gives_on(1300);
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
-// An object that is used for one connection after another: the end of one is no segment of it.
+// An object reused for one connection after another: the end of one isn't a segment.
 TEST_F(ByPackets, AFinWasGivenByNobody)
 {
 	gives_by_packet(kSender, 500, 10, 1010);
@@ -92,11 +93,11 @@ TEST_F(ByPackets, AFinWasGivenByNobody)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
-// The CPU that announces a datagram is kept from it, and a taker that polls has it before.
+// The CPU that announces a datagram is delayed, and a polling taker has it before.
 TEST_F(ByPackets, ADatagramMayBeTakenBeforeItIsAnnounced)
 {
 	capture.add(2, ICEPATH_RECORD_THREAD, 20, kOther).thread.tgid = kOther; // a process of its own
-	gives_by_packet(kOther, 400, 30, 0, 0xaf); // so that the order of packets tells, not that of calls
+	gives_by_packet(kOther, 400, 30, 0, 0xaf); // so that the packets' order decides, not the calls'
 	takes(460, 30);
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1, 100);
 	sent(1105, 100);
@@ -106,7 +107,7 @@ TEST_F(ByPackets, ADatagramMayBeTakenBeforeItIsAnnounced)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
-// Who answers before the other's call is back has given later, as the order of what was announced tells.
+// An answer before the other's call has returned was given later, as the order of the announcements shows.
 TEST_F(ByPackets, WhatIsAnnouncedIsInThatOrder)
 {
 	capture.add(2, ICEPATH_RECORD_THREAD, 20, kOther).thread.tgid = kOther;
@@ -123,7 +124,7 @@ TEST_F(ByPackets, WhatIsAnnouncedIsInThatOrder)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
-// A socket announces something after it has had the last packet which was seen: that isn't announced twice.
+// A socket announces something after its last seen packet: that packet isn't announced twice.
 TEST_F(ByPackets, ADatagramComesToASocketOnce)
 {
 	capture.add(2, ICEPATH_RECORD_THREAD, 20, kOther).thread.tgid = kOther;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages through a library's threads and daemons: by system calls and wakings alone.
+// Messages through a library's threads and daemons, found by system calls and wakings alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ TEST_F(Relayed, WhoIsWokenByWhoHasItHasIt)
 		"180' | 1:relay.kernel 20' | 2:wakeup 10 | 2:runqueue 50 | 2:receiver.kernel 30 | 2:receiver.user 190");
 }
 
-// From the sender's process over a daemon to the receiver's: UNIX sockets announce on top of who sends.
+// From the sender's process through a daemon to the receiver's: UNIX sockets announce on top of the sender.
 TEST_F(Relayed, ThroughSocketsOfADaemon)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -43,7 +43,7 @@ TEST_F(Relayed, ThroughSocketsOfADaemon)
 			  "2:receiver.kernel 20 | 2:receiver.user 230");
 }
 
-// Nagle: accepted, and sent in a softirq only once the acknowledgement came.
+// Nagle: accepted, and sent by a softirq only after the acknowledgement.
 TEST_F(Relayed, HeldBackByTcp)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -59,7 +59,7 @@ TEST_F(Relayed, HeldBackByTcp)
 							  "1:receiver.user 10 | 1:receiver.kernel 20 | 1:receiver.user 230");
 }
 
-// One thread waits for all sockets, and tells another to read: what is announced reaches that by the first.
+// One thread waits for all sockets and makes another one read: the announcement reaches that thread through the first.
 TEST_F(Relayed, WhoIsToldByAnotherOfWhatItReads)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -78,16 +78,16 @@ TEST_F(Relayed, WhoIsToldByAnotherOfWhatItReads)
 			  "0:sender.user 100' | 0:sender.kernel 10' | 1:network 10' | 1:network/notify 5' | 1:wakeup 10 | "
 			  "1:runqueue 65 | 1:relay.kernel 20' | 1:relay.user 30' | 1:relay.kernel 20' | 2:wakeup 10 | 2:runqueue "
 			  "50 | 2:receiver.kernel 20 | 2:receiver.user 50 | 2:receiver.kernel 30 | 2:receiver.user 270");
-	sleep.off.waker_vector = 1; // TIMER: it woke for something else
+	sleep.off.waker_vector = 1; // TIMER: woken for something else
 	EXPECT_EQ(capture.text().find("relay"), std::string::npos) << capture.text();
 }
 
-// UDP: whose packet it was is known by the CPU that queued it, since each keeps its order.
+// UDP: a packet belongs to the last one that its CPU queued, since each CPU keeps its order.
 TEST_F(Relayed, ADatagramIsOfTheLastThatItsCpuQueued)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
 	event(ICEPATH_RECORD_DEVICE_QUEUE, 1110, kSender, 0xa1);
-	call(kOther, ICEPATH_CALL_GIVE, 1105, 1160, 0xa9); // to somebody else, by another CPU
+	call(kOther, ICEPATH_CALL_GIVE, 1105, 1160, 0xa9); // to another, by another CPU
 	event(ICEPATH_RECORD_DEVICE_QUEUE, 1115, kOther, 0xa9).cpu = 1;
 	event(ICEPATH_RECORD_DATA_READY, 1120, 0, 0xb1).context = ICEPATH_CONTEXT_SOFTIRQ;
 	call(kReceiver, ICEPATH_CALL_TAKE, 1400, 1430, 0xb1);
@@ -112,7 +112,8 @@ TEST_F(Relayed, AThreadWithoutANameOfItsOwnIsTheLibrarys)
 	EXPECT_EQ(seen.threads.at(83).name, "sender") << "of another process";
 }
 
-// What it asks for is less than the message: it waits where it is until then. Where that may have been the message, nothing tells.
+// What it asks for is smaller than the message, which stays where it is until then. If it may be the message, none is
+// found.
 TEST_F(Relayed, WhatIsAskedForMeanwhileIsNotTheMessage)
 {
 	const auto goes = [&](uint32_t from, uint32_t to, uint64_t at, uint64_t socket, uint64_t bytes) {
@@ -140,7 +141,7 @@ TEST_F(Relayed, WhatIsAskedForMeanwhileIsNotTheMessage)
 	EXPECT_EQ(threads_with(100), std::vector<uint32_t>{static_cast<uint32_t>(Reason::AmbiguousRelay)});
 }
 
-// Nothing tells when one thread of a process passed it to another: within bounds, which are those of what they did.
+// The hand-over between threads of a process is known by its bounds only, which are those of their actions.
 TEST_F(Relayed, InTheMemoryOfAProcess)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -165,7 +166,7 @@ TEST_F(Relayed, InTheMemoryOfAProcess)
 	EXPECT_TRUE(mentions_in_order({"1:relay.user 20~", "2:relay.user 120"})) << capture.text();
 }
 
-// What the taker itself told the thread that has the message isn't that message.
+// What the taker itself sent to the holder isn't the message.
 TEST_F(Relayed, WhoTakesInMemoryDidNotGive)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -176,13 +177,13 @@ TEST_F(Relayed, WhoTakesInMemoryDidNotGive)
 	const std::string expected = capture.text();
 	EXPECT_EQ(expected.find("3:"), std::string::npos) << expected;
 	EXPECT_NE(expected.find("2:"), std::string::npos) << expected;
-	call(kReceiver, ICEPATH_CALL_GIVE, 1300, 1310, 0xe1); // there is room
+	call(kReceiver, ICEPATH_CALL_GIVE, 1300, 1310, 0xe1); // a notice of room
 	call(kServer, ICEPATH_CALL_TAKE, 1330, 1340, 0xe1);
 	EXPECT_EQ(capture.text().find("3:"), std::string::npos) << capture.text();
 	EXPECT_NE(capture.text().find("2:"), std::string::npos) << capture.text();
 }
 
-// Nor where it woke that thread out of the very wait in which the message was announced.
+// Nor if it woke the holder from the very wait in which the message was announced.
 TEST_F(Relayed, WhoTakesInMemoryDidNotTellOfTheMessage)
 {
 	capture.add(2, ICEPATH_RECORD_THREAD, 21, kSender).thread.tgid = kReceiver; // between threads
@@ -205,7 +206,7 @@ TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 	call(kBroker, ICEPATH_CALL_TAKE, 1130, 1160, 0xb1);
 	woken_by_futex(kServer, kReceiver, 1420);
 	EXPECT_EQ(capture.text(), "left_path");
-	// Unless they say so: then the sender may have handed it to who woke the receiver, whatever else it gave to others.
+	// With shared memory, the sender may have handed it to the receiver's waker, whatever else it gave to others.
 	capture.cell.mechanisms.add(Mechanism::SharedMemory);
 	EXPECT_TRUE(mentions_in_order({"0:sender.user", "~", "1:relay.kernel 20", "2:wakeup"})) << capture.text();
 	const Observations seen = capture.decoded();
@@ -216,7 +217,7 @@ TEST_F(Relayed, ThreadsOfDifferentProcessesHaveNoMemoryInCommon)
 	EXPECT_EQ(bounds->latest_ns, 1400u);
 }
 
-// A reader that makes room wakes its writer: that is no message.
+// A reader that makes room wakes its writer: that hands no message on.
 TEST_F(Relayed, WhoTakesHandsNothingOn)
 {
 	woken_by_futex(kSender, kClient, 1130);
@@ -226,7 +227,7 @@ TEST_F(Relayed, WhoTakesHandsNothingOn)
 	EXPECT_EQ(capture.text(), "left_path");
 }
 
-// A queue whose mq_timedsend(2) tells this. Nobody slept, so the queue is all that tells of the hand-over.
+// A message queue whose mq_timedsend(2) returns `result`. No thread slept, so only the queue shows the hand-over.
 class Queued : public Relayed {
 protected:
 	std::string given_with(int64_t result)
@@ -256,7 +257,7 @@ TEST_F(Relayed, WhatComesFromElsewhereOrTooLateIsNotTheMessage)
 	woken_by_futex(kClient, kReceiver, 1420);
 	const std::string expected = capture.text();
 	EXPECT_TRUE(expected.starts_with("0:sender.user 110")) << expected;
-	call(kOther, ICEPATH_CALL_GIVE, 1240, 1250, 0xd1); // by who never had it
+	call(kOther, ICEPATH_CALL_GIVE, 1240, 1250, 0xd1); // by a thread that never had it
 	call(kClient, ICEPATH_CALL_TAKE, 1260, 1261, 0xd1);
 	EXPECT_EQ(std::count(expected.begin(), expected.end(), '|') + 2, std::ranges::count(capture.text(), '|'))
 		<< "nothing but a call more: " << capture.text();
@@ -265,7 +266,7 @@ TEST_F(Relayed, WhatComesFromElsewhereOrTooLateIsNotTheMessage)
 	EXPECT_TRUE(capture.text().starts_with("0:sender.user 110")) << capture.text();
 }
 
-// It was told of the message, and its library's function then waits for another thread, which hasn't got it.
+// It was notified of the message, and its library's function then waits for another thread, which doesn't have it.
 TEST_F(Relayed, AFunctionMayWaitForAnotherThreadOfItsLibrary)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -276,8 +277,8 @@ TEST_F(Relayed, AFunctionMayWaitForAnotherThreadOfItsLibrary)
 	EXPECT_TRUE(mentions_in_order({"1:blocked", " by 70"})) << capture.text();
 }
 
-// First it was told of the message, and then it had to wait for who told it to let go of the lock. It lets go of it itself then: by
-// whatever operation it waited, that was a lock.
+// First it was notified of the message, and then it waited for its notifier to release the lock. It then releases the
+// lock itself: whatever the operation of its wait, that identifies a lock.
 TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
 {
 	constexpr uint64_t kCondition = 0xf1, kOtherCondition = 0xf2, kLock = 0xf3;
@@ -302,7 +303,7 @@ TEST_F(Relayed, TheEndOfAWaitForALockIsNotTheMessage)
 	}
 }
 
-// The program meets it as it is woken, and takes that for the begin: it hadn't run before.
+// The program first meets it at its waking and takes that for the begin: it hadn't run before.
 TEST_F(Relayed, AThreadThatWasMetAsItWasWokenHadSleptAllAlong)
 {
 	slept(kClient, 1130, 1130, 1190, kSender);
@@ -336,7 +337,7 @@ TEST_F(Relayed, ALostRecordMayHaveBeenAHandOver)
 	EXPECT_EQ(capture.text(), "lost_record");
 }
 
-// A kernel that runs no program on top of certain tasks tells nothing of what a softirq announced there.
+// A kernel that runs no program on top of certain tasks doesn't show what a softirq announced there.
 TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 {
 	call(kSender, ICEPATH_CALL_GIVE, 1100, 1150, 0xa1);
@@ -346,7 +347,7 @@ TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 	call(kReceiver, ICEPATH_CALL_FUTEX_WAIT, 820, 1440);
 	slept(kReceiver, 830, 1335, 1400, kBroker);
 	EXPECT_EQ(capture.text(), "left_path");
-	slept(kBroker, 710, 0, 1200, 0).off.reason = ICEPATH_OFF_PREEMPTED; // nobody needs to wake it
+	slept(kBroker, 710, 0, 1200, 0).off.reason = ICEPATH_OFF_PREEMPTED; // needs no waking
 	EXPECT_EQ(capture.text(), "left_path");
 	slept(kOther, 710, 0, 1990, 0); // after the message was received
 	EXPECT_EQ(capture.text(), "left_path");
@@ -355,7 +356,7 @@ TEST_F(Relayed, AWakingThatWasNotSeenMayHaveBeenAHandOver)
 	slept(kAnother, 710, 0, 1200, 0);
 	EXPECT_EQ(capture.text(), "lost_record");
 	capture.window().threads.push_back(
-		{kAnother, 1, "nats receiver"}); // of another cell: it can't have been on the way
+		{kAnother, 1, "nats receiver"}); // of another cell: it can't have been on the path
 	EXPECT_EQ(capture.text(), "left_path");
 	slept(kServer, 710, 0, 1200, 0);
 	EXPECT_EQ(capture.text(), "lost_record");

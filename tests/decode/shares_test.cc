@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What records tell of a CPU beside who ran there: that it was idle, that its threads were kept from it, whose packets it handled.
+// What records show of a CPU besides its tasks: idle time, throttling, and whose packets its softirqs handled.
 #include <gtest/gtest.h>
 
 #include "tests/decode/capture_by_hand.h"
@@ -44,7 +44,7 @@ TEST(DecodeShares, ARunsOwnFlagIsOfTheGapBeforeIt)
 	EXPECT_EQ(shares(capture), "runqueue: idle 20, 99 20, unknown 10");
 }
 
-// Who had the CPU as the block began has no record of that.
+// The task that had the CPU as the block began leaves no record of that.
 TEST(DecodeShares, NothingIsKnownBeforeTheFirstSwitch)
 {
 	Capture capture(kUnixSocket);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP by stream offset, UDP by order: which event is which message's.
+// Matches events with messages: TCP by stream offset, UDP by order.
 #include "tests/decode/capture_by_hand.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(Decode, TcpHeldBytesLeaveWithALaterPacket)
 							   "1:propagation 130 | 1:receiver.kernel 100 | 1:receiver.user 100");
 }
 
-// A corked socket holds the first message as it holds the others.
+// A corked socket may hold any message, also the first.
 TEST(Decode, TcpEachMessageMayBeHeld)
 {
 	Capture capture(kTcp, 2);
@@ -59,7 +59,7 @@ TEST(Decode, TcpEachMessageMayBeHeld)
 								   "1:propagation 130 | 1:receiver.kernel 100 | 1:receiver.user 100");
 }
 
-// A packet of before the block is sent again: by it the second message would have gone out before it was given.
+// A packet from before the block is retransmitted: by it, the second message would have been sent before it was given.
 TEST(Decode, TcpThatBeginsWithAnOlderPacketHasNoPath)
 {
 	Capture capture(kTcp, 3);
@@ -72,7 +72,7 @@ TEST(Decode, TcpThatBeginsWithAnOlderPacketHasNoPath)
 		EXPECT_EQ(capture.text(i), "no_evidence") << i;
 }
 
-// Without the first packet no offset is known, and a wrong one would be worse than none.
+// Without the first packet no offset is known, and none is better than a wrong one.
 TEST(Decode, TcpWithoutItsFirstPacketHasNoPath)
 {
 	Capture capture(kTcp, 3);
@@ -116,7 +116,7 @@ TEST(Decode, UdpElsewhereIsPaired)
 	EXPECT_EQ(capture.decoded().transfers.at(0).ready->provenance, Provenance::Paired);
 }
 
-// Two in flight: the first readiness is the first datagram's, though the second one's device queue came before it.
+// Two in flight: the first readiness is the first datagram's, though the second reached the device queue before it.
 TEST(Decode, UdpKeepsTheOrder)
 {
 	Capture capture(kUdp, 2);
@@ -148,7 +148,7 @@ TEST(Decode, UdpADroppedDatagramIsNotAnnounced)
 	EXPECT_EQ(seen.transfers[1].ready->at_ns, 3150u);
 }
 
-// Two senders' datagrams into one socket: message i of each at start(i), the second's 300 ns after the first's.
+// Two senders' datagrams into one socket: message i of both at start(i), the second sender's 300 ns later.
 struct Gathered : Capture {
 	static constexpr uint32_t kSecond = 333;
 	static constexpr uint64_t kSecondKey = 9;
@@ -199,7 +199,7 @@ TEST(DecodeGathered, EachDatagramInItsSendersCallIsExact)
 		EXPECT_TRUE(walk(seen, delivery).complete());
 }
 
-// Another CPU's backlog has nothing to do with this one's: the first sender's datagram is announced after the second's.
+// CPUs' backlogs are independent: the first sender's datagram is announced after the second's.
 TEST(DecodeGathered, EachCpuHasAnOrderOfItsOwn)
 {
 	Gathered capture;
@@ -227,7 +227,7 @@ TEST(DecodeGathered, OneCpuKeepsTheOrderOfAllItsSenders)
 	EXPECT_EQ(seen.transfers[1].matched_since_ns, 1130u);
 }
 
-// The record that announced the first is lost, and by its window so is its path; the second's is its own.
+// The first one's announcement is lost, and by that window so is its path. The second one's isn't affected.
 TEST(DecodeGathered, WhatWasTakenWaitsForNoAnnouncementAnyMore)
 {
 	Gathered capture(2);
@@ -256,7 +256,7 @@ TEST(DecodeGathered, WherePacketsMoveToOtherCpusNothingIsTold)
 		EXPECT_TRUE(walk(seen, delivery).complete()) << "inferred";
 }
 
-// Where messages were lost, each sender closes the block with one that isn't counted.
+// If messages were lost, each sender closes the block with one that isn't counted.
 TEST(DecodeGathered, WhatComesAfterTheLastMessageTakesNothingBack)
 {
 	Gathered capture;
@@ -299,7 +299,7 @@ TEST(DecodeGathered, UnixDatagramsAreTheirSendersOwn)
 	EXPECT_EQ(capture.ready_of(seen, 0), 1150u);
 	EXPECT_EQ(capture.ready_of(seen, 1), 1450u);
 
-	// What another sender of the cell announces in the middle of a call isn't this one's.
+	// Another cell sender's announcement during a call doesn't belong to this sender.
 	capture.window().slots[0].records.erase(capture.window().slots[0].records.begin());
 	capture.window().slots[0].records[0].seq = 0;
 	seen = capture.decoded();
@@ -317,7 +317,7 @@ TEST(Decode, WhatAKernelThreadCarriesOnIsReadyWhenThatAnnouncesIt)
 							  "1:wakeup 20 | 1:runqueue 70 | 1:receiver.kernel 200 | 1:receiver.user 100");
 }
 
-// It woke the receiver for what it announced elsewhere in the meantime, or for something else again.
+// It woke the receiver for something that it announced elsewhere in between, or for something else.
 TEST(Decode, WhatAKernelThreadWakesForAfterItsNextAnnouncementIsNotTheMessage)
 {
 	Capture capture(kVsock);
@@ -349,7 +349,7 @@ TEST(Decode, WhatAKernelThreadCarriesOnMayBeReadyUntilItIsTaken)
 TEST(Decode, OfSeveralCarriedInFlightNoneIsTheOneThatWasAnnounced)
 {
 	Capture capture(kVsock, 2);
-	capture.block.flows[0].recvs[0].take_return_ns = 2150; // after the second was sent
+	capture.block.flows[0].recvs[0].take_return_ns = 2150; // after the second message was sent
 	capture.block.flows[0].recvs[0].recv_ns = 2160;
 	capture.block.flows[0].recvs[1].ask_ns = 2165;
 	capture.block.flows[0].recvs[1].take_call_ns = 2170;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each row of the table of factors must keep to, so that a new one is right everywhere.
+// Invariants of every row in the table of factors.
 #include "profiler/model/factors.h"
 
 #include <gtest/gtest.h>

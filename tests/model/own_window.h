@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A block's window, to be changed: the block's alone from then on.
+// Write access to the window of a block, which no other block may share.
 #include <memory>
 
 #include "profiler/model/block.h"
@@ -11,7 +11,7 @@ inline Window &own_window(Block &block)
 {
 	if (block.window.use_count() > 1)
 		block.window = std::make_shared<Window>(*block.window);
-	return const_cast<Window &>(*block.window); // made as one that isn't const, always
+	return const_cast<Window &>(*block.window); // every window is made as a non-const object
 }
 
 } // namespace icepath::model

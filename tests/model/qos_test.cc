@@ -55,8 +55,8 @@ TEST(Qos, GrantedIsWhatAnyEndHasOtherwiseThanAsked)
 	receiver[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_ALL;
 	sender = receiver;
 	sender[ICEPATH_QOS_RELIABILITY] = ICEPATH_BEST_EFFORT;
-	sender[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST; // nobody asked: the receiver's stays
-	sender[ICEPATH_QOS_LIFESPAN] = 7; // which receivers don't have
+	sender[ICEPATH_QOS_HISTORY] = ICEPATH_KEEP_LAST; // not asked for: the receiver's value stays
+	sender[ICEPATH_QOS_LIFESPAN] = 7; // receivers don't report it
 	add_granted(asked, receiver, granted);
 	EXPECT_EQ(granted, receiver);
 	add_granted(asked, sender, granted);

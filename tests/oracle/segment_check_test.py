@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The segment checker on a recording made by hand: it believes the true path, and finds each lie that is planted into it."""
+"""The segment checker on a hand-made recording: it confirms the true path, and finds each planted error."""
 import copy
 import json
 import os
@@ -28,8 +28,9 @@ def switch(at, cpu, out, state, into):
 
 
 def recording(with_receivers_switch_in=True, more=(), moved=None):
-    """The receiver sleeps in its call; the sender's call wakes it; a hog has its CPU from 20 to 60 µs, a timer interrupt in it.
-    Of message `moved` the receiver is moved to the sender's CPU after it has waited, and comes in there."""
+    """The receiver sleeps in its call, and the sender's call wakes it. A hog has its CPU from 20 µs before `send` to
+    60 µs after it, with a timer interrupt. For message `moved`, the receiver waits, is moved to the sender's CPU, and
+    comes in there."""
     lines = []
     for i in range(-1, MESSAGES):
         t = START + i * PERIOD
@@ -131,7 +132,7 @@ class SegmentCheck(unittest.TestCase):
             result = self.check(lambda segments: segments[where].update(layer=wrong))
             self.assertEqual(self.false(result), [("segment", wrong)])
 
-    # The sender stamps its call's begin at 10 µs and calls at once. Here its CPU stands still in between.
+    # The sender stamps its call's begin at 10 µs and calls at once. Here its CPU is stopped in between.
     def stalled(self, count):
         def lie(i, segments):
             if i < count:

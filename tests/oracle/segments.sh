@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every segment of a short run is borne out by perf's own recording of it. segments.sh ICEPATH PYTHON3
+# perf's own recording confirms every segment of a short run. segments.sh ICEPATH PYTHON3
 set -eu
 icepath=$1 python=$2
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths over more than two threads: relays by message edge, hand-over by wake edge, and where the walk has to give up.
+// Paths over more than two threads: relays by message edge, hand-over by wake edge, and where the walk gives up.
 #include <gtest/gtest.h>
 
 #include "tests/path/scene.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kRelay = 30;
 constexpr uint16_t kRelayCpu = 2;
 
-// The sender's message reaches `to` by [110, 150) ready at 140, taken in [52, 260) after a sleep.
+// The first transfer, to `to`: call [110, 150), ready at 140, taken in [52, 260) after a sleep.
 void first_leg(Scene &scene, uint32_t to)
 {
 	Transfer &transfer = scene.transfer();
@@ -72,7 +72,7 @@ TEST(Chain, NotifyOfARelayIsTheRelaysKernel)
 									  "2:runqueue 5 | 2:receiver.kernel 115 | 2:receiver.user 10");
 }
 
-// The middleware's thread took the message and woke the application's by a condition variable.
+// The middleware's thread took the message and woke the application's thread by a condition variable.
 TEST(Chain, AWakeByWhoCarriesTheMessageIsCrossed)
 {
 	Scene scene;
@@ -117,7 +117,7 @@ TEST(Chain, ARelayThatWasWokenSendsOn)
 			  "3:propagation 5 | 3:receiver.kernel 10 | 3:receiver.user 5");
 }
 
-// Two threads of one program: no transfer was seen, and none is needed.
+// Two threads of one program: there is no transfer, and the path needs none.
 TEST(Chain, TheSenderItselfWakesTheReceiver)
 {
 	Scene scene;
@@ -188,7 +188,7 @@ TEST(Chain, TwoWakesByCarriersAreAmbiguous)
 	EXPECT_EQ(scene.text(), "ambiguous_relay");
 }
 
-// Another message that the waker had, and that is still on its way: which of the two did it hand over?
+// The waker had another message in flight as well: it may have handed over either.
 TEST(Chain, AWakerWithTwoMessagesIsAmbiguous)
 {
 	Scene scene;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The giving side: what the sender did between `send` and "ready", and the network.
+// The giving side: the sender between `send` and "ready", and the network.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -46,7 +46,7 @@ TEST(Giving, PreemptedInUserModeAndInTheCall)
 								  "0:preempted 30 by 98 | 0:sender.kernel 40");
 }
 
-// Crossing to the waker would leave the message's path: the receiver only drained what was before it.
+// Crossing to the waker would leave the message's path: the receiver only drained earlier messages.
 TEST(Giving, BackpressureNamesWhoMadeRoomAndStaysOnItsThread)
 {
 	Scene scene = polled();
@@ -56,7 +56,7 @@ TEST(Giving, BackpressureNamesWhoMadeRoomAndStaysOnItsThread)
 								  "0:runqueue 10 by 99 | 0:sender.kernel 20");
 }
 
-// What the sender sleeps for in its call, by what is known of a sleep from 210 to 250.
+// The part for a sleep of the sender in its call, from 210 to 250, with the properties that `how` sets.
 std::string asleep_in_call(const std::function<void(OffCpu &)> &how)
 {
 	Scene scene = polled();
@@ -117,7 +117,7 @@ TEST(Giving, StorageAndReclaimHaveNames)
 	EXPECT_EQ(asleep_in_call([](OffCpu &off) { off.in_reclaim = true; }), "blocked/reclaim 40 by 99");
 }
 
-// A thread that takes from the sender's queue on its own, such as a library's, makes room for it.
+// A thread that takes from the sender's queue on its own, such as a library's, makes room in it.
 TEST(Giving, WhoeverIsInATakingCallMakesRoom)
 {
 	Scene scene = polled();
@@ -131,7 +131,7 @@ TEST(Giving, WhoeverIsInATakingCallMakesRoom)
 								  "0:runqueue 10 | 0:sender.kernel 20");
 }
 
-// Who takes from something else made no room, though it woke the sender: with a lock that both need, perhaps.
+// A thread that takes from another object made no room, though it woke the sender, for example by releasing a lock.
 TEST(Giving, WhoTakesFromAnotherObjectMakesNoRoom)
 {
 	for (const uint32_t waker : {kForeign, kReceiver}) {
@@ -154,7 +154,7 @@ TEST(Giving, WhoTakesFromAnotherObjectMakesNoRoom)
 		EXPECT_EQ(sleeps_for(), "blocked/backpressure") << waker;
 		scene.seen.reached[8] = {9};
 		EXPECT_EQ(sleeps_for(), "blocked") << waker;
-		scene.thread(kSender).calls.front().object = 0; // not told
+		scene.thread(kSender).calls.front().object = 0; // not known
 		EXPECT_EQ(sleeps_for(), "blocked/backpressure") << waker;
 	}
 }
@@ -171,7 +171,7 @@ TEST(Giving, RoomInMemoryIsWaitedForBeforeTheCall)
 								  "0:sender.kernel 80");
 }
 
-// That a task woke it is no evidence of a lock, nor that it slept in a futex call: a condition variable is one, too.
+// Neither a waking by a task nor a futex call is evidence of a lock: a condition variable has both.
 TEST(Giving, ALockIsSleptForWhereTheWordIsKnownToBeOne)
 {
 	for (const auto kind : {Call::Kind::FutexLock, Call::Kind::FutexWait, Call::Kind::Untold}) {
@@ -204,7 +204,7 @@ TEST(Giving, InterruptsAreCarved)
 	EXPECT_EQ(before_tail(scene), "0:sender.user 90 | 0:interrupt 20 by irq 2.236 | 0:sender.kernel 70");
 }
 
-// After a migration the interrupts of the new CPU count, and those of the old one don't.
+// After a migration the new CPU's interrupts count, and the old one's don't.
 TEST(Giving, AMigratedThreadIsDelayedOnItsNewCpu)
 {
 	Scene scene = polled();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the walk refuses: lost records, contradictions, and evidence that must exist and doesn't.
+// What the walk refuses: lost records, contradictions, and missing evidence.
 #include <gtest/gtest.h>
 
 #include "tests/path/scene.h"
@@ -7,7 +7,7 @@
 namespace icepath::path {
 namespace {
 
-// Complete: sent at 100, call [110, 150), ready at 140, woken, recv at 270.
+// A complete path: sent at 100, call [110, 150), ready at 140, woken, recv at 270.
 Scene complete()
 {
 	Scene scene;
@@ -36,7 +36,7 @@ TEST(Refusal, LossWithinTheDelivery)
 	EXPECT_TRUE(scene.path().complete());
 }
 
-// The sender may have been preempted inside its call: that period is written when it comes back.
+// The sender may have been preempted in its call. That period is written when it comes back.
 TEST(Refusal, LossBeforeTheSendersCallIsBack)
 {
 	Scene scene = complete();
@@ -56,7 +56,7 @@ TEST(Refusal, LossSinceTheMatchBegan)
 	EXPECT_EQ(scene.text(), "lost_record");
 }
 
-// Not pinned: a lost period may have moved it to another CPU, whose interrupts are others.
+// Not pinned: a lost period may have moved it to another CPU with other interrupts.
 TEST(Refusal, LossSinceTheCpuOfAFreeThreadIsKnown)
 {
 	Scene scene = complete();
@@ -131,7 +131,7 @@ TEST(Refusal, ReadyAfterTheCallAndNothingHeldIt)
 	EXPECT_EQ(scene.text(), "no_evidence");
 }
 
-// Whoever makes a message ready wakes the sleeper. Where the sender didn't, somebody else carried the message.
+// The thread that makes a message ready wakes the sleeper. If the sender didn't, another thread carried the message.
 TEST(Refusal, ASleeperThatTheSenderDidNotWake)
 {
 	Scene scene = complete();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Timelines made by hand, and the text form of a path that stands beside them.
+// Hand-made timelines, and the text form of their expected path.
 #include <string>
 
 #include "ebpf/records.h"
@@ -11,7 +11,7 @@ namespace icepath::path {
 inline constexpr uint32_t kSender = 10, kReceiver = 20, kForeign = 99;
 inline constexpr uint16_t kSenderCpu = 0, kReceiverCpu = 1;
 
-// One message from kSender to kReceiver. Members that a test doesn't touch describe nothing.
+// One message from kSender to kReceiver. Members that a test doesn't set are empty.
 struct Scene {
 	Scene();
 
@@ -20,7 +20,7 @@ struct Scene {
 	Thread &add_thread(uint32_t tid, uint16_t cpu);
 	Transfer &add_transfer(uint32_t from, uint32_t to);
 
-	// A sleep that `waker` (a task) ended; returned so that a test can change the rest.
+	// A sleep ended by the task `waker`; returned so that a test can change the rest.
 	OffCpu &sleep(uint32_t tid, uint64_t out, uint64_t waking, uint64_t wakeup, uint64_t in, uint32_t waker);
 	OffCpu &preempt(uint32_t tid, uint64_t out, uint64_t in);
 	void call(uint32_t tid, uint64_t begin, uint64_t end);
@@ -29,8 +29,10 @@ struct Scene {
 					   uint32_t vector = 236);
 
 	Path path() const { return walk(seen, delivery); }
-	// "0:sender.user 10 | 0:sender.kernel 20 | 1:preempted 5 by 99": hop, layer, part, length, culprit; a "~" ends a segment
-	// whose end is inferred, a "'" one whose end is paired. An incomplete path is its reason.
+	// "0:sender.user 10
+	// 0:sender.kernel 20
+	// 1:preempted 5 by 99": hop, layer, part, length, culprit. A "~" marks a segment whose end is inferred, a "'" one
+	// whose end is paired. An incomplete path is shown as its reason.
 	std::string text() const;
 
 	Observations seen;
@@ -42,7 +44,7 @@ private:
 
 Mark at(uint64_t ns);
 std::string text_of(const Path &path);
-// "runqueue: 99 5, idle 30": of each segment with shares who had how much of it.
+// "runqueue: 99 5, idle 30": each segment with shares, and each culprit's part.
 std::string shares_of(const Path &path);
 
 } // namespace icepath::path

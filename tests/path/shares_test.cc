@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who had the CPU while a thread waited for it: what each one had is kept, and a segment names who had at least half of it.
+// Who had the CPU while a thread waited for it: each culprit's share is kept, and a segment names the one with at least
+// half.
 #include <gtest/gtest.h>
 
 #include "tests/path/scene.h"
@@ -7,8 +8,8 @@
 namespace icepath::path {
 namespace {
 
-// The receiver asks at 50, sleeps at 60 and is woken by the sender at 210, in whose call [200, 300) the message is ready at 205:
-// runnable at 220, in at 1220. It comes back at 1230.
+// The receiver asks at 50, sleeps at 60, and is woken at 210 by the sender, in whose call [200, 300) the message is
+// ready at 205. Runnable at 220, in at 1220, returns at 1230.
 Scene woken()
 {
 	Scene scene;
@@ -28,7 +29,7 @@ Scene woken()
 
 OffCpu &wait_of(Scene &scene) { return scene.thread(kReceiver).off.back(); }
 
-// The part of a path's text that tells of the wait.
+// The wait's part of a path's text.
 std::string wait_text(const Scene &scene)
 {
 	const std::string text = scene.text();
@@ -73,7 +74,7 @@ TEST(Shares, AnInterruptOnTopOfATaskHasItsTime)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: irq 2.236 100, 99 900");
 }
 
-// A softirq that an interrupt comes into, as its probe at the end may be: what it had is what the interrupt left it.
+// An interrupt within a softirq, possibly at its very end: the softirq's share is what the interrupt leaves.
 TEST(Shares, AnInterruptOnTopOfASoftirqHasItsTime)
 {
 	Scene scene = woken();
@@ -85,7 +86,8 @@ TEST(Shares, AnInterruptOnTopOfASoftirqHasItsTime)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: irq 2.236 520, irq 0.3 260, 99 220");
 }
 
-// A run that was still going on at the block's end has no record, nor has a task that the kernel hides: no gap is idle for that.
+// Neither a run still in progress at the block's end nor a hidden task has a record, so a gap isn't idle for lack of
+// one.
 TEST(Shares, WhatNoRecordTellsIsUnknown)
 {
 	Scene scene = woken();
@@ -113,7 +115,7 @@ TEST(Shares, NothingIsIdleBeforeTheCpuIsKnown)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
 }
 
-// It was idle until it left that, whoever hid behind it.
+// It was idle until its idle exit, whatever ran unseen after that.
 TEST(Shares, LeavingIdleIsAPartAndTheIdleCpus)
 {
 	Scene scene = woken();
@@ -124,7 +126,7 @@ TEST(Shares, LeavingIdleIsAPartAndTheIdleCpus)
 	EXPECT_EQ(wait_text(scene), "1:runqueue/idle_exit 200 by idle | 1:runqueue 800 by idle");
 }
 
-// The wake of a ping-pong's next receiver by the room that its peer made: a message is ready while it is under way.
+// The next receiver of a ping-pong was woken for room that its peer made: the message becomes ready during that wakeup.
 TEST(Shares, OfAWakeForNothingThePartOfTheIdleCpuIsApart)
 {
 	Scene scene = woken();
@@ -177,7 +179,7 @@ TEST(Shares, AnotherThreadOfTheRunIsATaskLikeAnyOther)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: idle 1000");
 }
 
-// Its period is written as it comes back, after this message is over: were that record lost, it would seem to have run on.
+// Its period is written when it comes back, after this message is over. If that record is lost, it seems to run on.
 TEST(Shares, AnotherThreadsRunMayHaveEndedWhereARecordIsMissingLater)
 {
 	Scene scene = woken();
@@ -188,7 +190,7 @@ TEST(Shares, AnotherThreadsRunMayHaveEndedWhereARecordIsMissingLater)
 	EXPECT_EQ(shares_of(scene.path()), "runqueue: unknown 1000");
 }
 
-// On which queue it was is known from its move on.
+// From its migration on, its queue is known.
 TEST(Shares, OfAThreadThatWasMovedOnlyTheQueueThatIsKnownCounts)
 {
 	Scene scene = woken();
@@ -228,7 +230,7 @@ TEST(Shares, AddUpToTheirSegments)
 			EXPECT_EQ(sums[i], 0u);
 }
 
-// Some CPUs tell that they leave idle before they take the interrupt.
+// Some CPUs report the idle exit before they take the interrupt.
 TEST(Shares, LeavingIdleBeforeTheInterruptKeepsBothPieces)
 {
 	Scene scene = woken();

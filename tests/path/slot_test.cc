@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes through memory: slots that a sender publishes, queues of the kernel that a receiver maps, queues of a library.
+// Messages through memory: slots that a sender publishes, kernel queues that a receiver maps, a library's queues.
 #include <gtest/gtest.h>
 
 #include "tests/path/scene.h"
@@ -37,7 +37,7 @@ TEST(Slot, SeenAfterAFutexWake)
 			  "1:propagation 20 | 1:receiver.user 10");
 }
 
-// Without a call, whom it wakes after its next stamp it wakes for something else.
+// Without a call, a waking after the giver's next stamp is for something else.
 TEST(Slot, WhomTheGiverWakesLaterItDoesNotWakeForThis)
 {
 	Scene scene = slot(120, 50, 5250, 5260);
@@ -63,7 +63,7 @@ TEST(Slot, ThatWaitsForTheReaderToComeBack)
 	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:queue/busy 80 | 1:propagation 50 | 1:receiver.user 10");
 }
 
-// It waits for the next message's time, and the reader is slow.
+// The giver waits for its next message's time, and the reader is slow.
 TEST(Slot, WhoWentToSleepHadStored)
 {
 	Scene scene = slot(120, 50, 5000, 5010);
@@ -72,7 +72,7 @@ TEST(Slot, WhoWentToSleepHadStored)
 	EXPECT_EQ(scene.text(), "0:sender.user 20 | 1:propagation 4880 | 1:receiver.user 10");
 }
 
-// Preempted from 122 to 5000: after its stamp, and before its store or after it.
+// Preempted from 122 to 5000, after its stamp: either before or after its store.
 Scene delayed_after_publishing(uint64_t observe)
 {
 	Scene scene = slot(120, 50, observe, observe + 10);
@@ -91,7 +91,7 @@ TEST(Slot, WhoLostItsCpuBeforeTheStoreIsNoPropagation)
 	EXPECT_EQ(ready.latest_ns, 5010u);
 }
 
-// A receiver that hasn't the CPU can't miss it: the store isn't put off then, only its bounds are wide.
+// A receiver without a CPU can't miss the store: its time isn't moved then, only its bounds are wide.
 TEST(Slot, WhoDidNotLookProvesNothing)
 {
 	Scene scene = delayed_after_publishing(5010);
@@ -122,11 +122,11 @@ TEST(Slot, AnInterruptBeforeTheStoreIsTheSenders)
 	scene.interrupt(kSenderCpu, 125, 800);
 	EXPECT_EQ(scene.text(),
 			  "0:sender.user 25 | 0:interrupt 675 by irq 2.236~ | 1:propagation 100 | 1:receiver.user 10");
-	scene.seen.cpus.at(kSenderCpu).interrupts.front().begin_ns = 110; // a stamp isn't read in an interrupt
+	scene.seen.cpus.at(kSenderCpu).interrupts.front().begin_ns = 110; // a stamp isn't taken in an interrupt
 	EXPECT_EQ(scene.text(), "0:sender.user 10 | 0:interrupt 10 by irq 2.236 | 1:propagation 780 | 1:receiver.user 10");
 }
 
-// The kernel put it into memory that the receiver maps, in the sender's call: nothing but its bounds tells when.
+// The kernel put it into memory that the receiver maps, in the sender's call: only its bounds are known.
 Scene mapped_queue(uint64_t ask, uint64_t observe, uint64_t recv)
 {
 	Scene scene = slot(0, ask, observe, recv);
@@ -163,7 +163,7 @@ TEST(MappedQueue, SeenAfterAReadinessWait)
 							"1:receiver.kernel 30 | 1:propagation 10 | 1:receiver.user 20");
 }
 
-// A library's functions brought it, in user mode: nothing but their bounds tells when it got into the queue.
+// A library's functions delivered it in user mode: only the bounds of its entry into the queue are known.
 Scene library_queue(uint64_t take, uint64_t back, uint64_t recv)
 {
 	Scene scene = slot(0, 50, 0, recv);

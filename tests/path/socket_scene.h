@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A message over a UNIX socket whose sending side is always the same: what tests of the taking side begin with.
+// A message over a UNIX socket with a fixed sending side, for tests of the taking side.
 #include <string>
 
 #include "tests/path/scene.h"
@@ -28,7 +28,7 @@ inline Scene taken(Scene scene, uint64_t ask, uint64_t call, uint64_t back, uint
 	return scene;
 }
 
-// A poller's, in the call from 125 to 145; nothing but the calibration tells when the message was ready.
+// Taken by a poller in the call from 125 to 145. Only the calibration places "ready".
 inline Scene taken_in_call(double ready, double taken_share)
 {
 	Scene scene = taken(sent_at_100(), 50, 125, 145, 190);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The taking side, continued: interrupts, and who announces the message in them.
+// The taking side, continued: interrupts, and announcements from within them.
 #include <gtest/gtest.h>
 
 #include "tests/path/socket_scene.h"
@@ -18,7 +18,7 @@ TEST(Taking, InterruptsAreCarvedAndTheOutermostWins)
 			  "1:interrupt 10 by irq 2.236 | 1:receiver.user 190");
 }
 
-// An NMI comes in the middle of anything: also of an interrupt, which then holds it.
+// An NMI interrupts anything, also another interrupt, which then contains it.
 TEST(Taking, AnNmiIsCarvedLikeAnyInterrupt)
 {
 	Scene scene = taken(sent_at_100(), 50, 145, 160, 400);
@@ -32,7 +32,7 @@ TEST(Taking, AnNmiIsCarvedLikeAnyInterrupt)
 			  "1:interrupt 10 by irq 6.0 | 1:receiver.user 90");
 }
 
-// Stamps are read in user mode, so an interrupt holds none; evidence that says otherwise still tiles.
+// Stamps are taken in user mode, never within an interrupt. Contradicting evidence still tiles.
 TEST(Taking, OwnInterruptStays)
 {
 	Scene scene = taken(sent_at_100(), 50, 160, 180, 190);
@@ -67,7 +67,8 @@ TEST(Taking, NotifyFromSoftirqOnTopOfAThirdTask)
 			  "1:runqueue/spurious 20 | 1:receiver.kernel 60 | 1:receiver.user 10");
 }
 
-// Asleep from after the message was ready, and woken long after the sending call came back: whatever that was, it wasn't this message.
+// Asleep since after the message was ready, and woken long after the sending call returned: it didn't wait for this
+// message.
 TEST(Taking, AWakingAfterTheSendingCallIsNoneForTheMessage)
 {
 	for (const bool copied : {false, true}) {
@@ -97,11 +98,11 @@ TEST(Taking, AWakingAfterTheSoftirqIsNoneForTheMessage)
 	off.waker_context = ICEPATH_CONTEXT_SOFTIRQ;
 	off.waker_vector = 3;
 	EXPECT_TRUE(scene.path().complete());
-	off.waking_ns = 175; // by the next one, of another message
+	off.waking_ns = 175; // by the next softirq, for another message
 	EXPECT_EQ(scene.text(), "no_evidence");
 }
 
-// A timer's interrupt, say, in the middle of the softirq and on top of the same task.
+// For example a timer's interrupt within the softirq, on top of the same task.
 TEST(Taking, AWakingByAnInterruptWithinTheSoftirqIsNoneForTheMessage)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 6000, 6010);
@@ -131,7 +132,7 @@ TEST(Taking, TheGiversOwnDelaysAreCarvedOutOfNotify)
 			  "1:receiver.kernel 110 | 1:receiver.user 10");
 }
 
-// TCP acknowledges in the middle of the call that takes, on loopback by a softirq there: that is what the call does.
+// On loopback TCP acknowledges within the taking call, by a softirq there, which counts as part of the call.
 TEST(Taking, TheAcknowledgementOfItsOwnCallIsTheCalls)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The taking side: one timeline for each rule about what the receiver did between "ready" and `recv`.
+// The taking side: a timeline for each rule about the receiver between "ready" and `recv`.
 #include <gtest/gtest.h>
 
 #include "tests/path/socket_scene.h"
@@ -185,7 +185,7 @@ TEST(Taking, BlockedOnStorageAfterTheWake)
 			  "1:blocked/storage 25 by irq 0.4 | 1:runqueue 5 | 1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
-// In its wait, which would be for the message, but for the page: no datagram tells when it was copied.
+// It sleeps in its wait, but for a page. A datagram's copying has no record.
 TEST(Taking, APageIsNoWaitForTheMessage)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
@@ -236,7 +236,7 @@ TEST(Taking, PollingReceiverThatSleepsIsBlocked)
 								 "1:receiver.kernel 20 | 1:receiver.user 10");
 }
 
-// No ready event (a message queue): the wake out of the sending call tells it.
+// No ready event (a message queue): the wakeup from within the sending call marks "ready".
 TEST(Taking, WakeOutOfTheSendingCallTellsReady)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
@@ -264,7 +264,7 @@ TEST(Taking, WithoutAnyEventABacklogIsReadyWhenTheSendingCallIsBack)
 	EXPECT_EQ(scene.path().segments[1].end.latest_ns, 150u);
 }
 
-// The sender slept in its call after it had woken the receiver: more of the message came later.
+// The sender slept in its call after waking the receiver: more of the message came later.
 TEST(Taking, AWakeForTheFirstPartIsOnlyALowerBound)
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 400, 410);

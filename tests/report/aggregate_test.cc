@@ -131,7 +131,7 @@ TEST_F(AggregateTest, TheTailIsWhatReachesTheProbedP99)
 			  2u * total(cell.layers, Layer::Runqueue) / cell.layers.deliveries());
 }
 
-// Most messages are alike, one in fifty waits for 2000 ns: that is in the mean, and not in what is typical.
+// Most messages are alike, and one in fifty waits for 2000 ns: the mean includes that, the typical messages don't.
 TEST_F(AggregateTest, TypicalMessagesAreThoseAroundTheMedian)
 {
 	write_small_run(run, true, kEnoughRounds);
@@ -147,7 +147,7 @@ TEST_F(AggregateTest, TypicalMessagesAreThoseAroundTheMedian)
 	EXPECT_GT(cell.layers.mean_ns(), static_cast<double>(p50) + 30);
 }
 
-// What fills a log ends a block: a mean by messages would hear little of it.
+// What fills a log ends a block: a mean over messages would underrate it.
 TEST_F(AggregateTest, ABlockThatEndedEarlyCountsNoLessInTheLayers)
 {
 	std::vector<model::Block> blocks;
@@ -171,7 +171,7 @@ TEST_F(AggregateTest, ABlockThatEndedEarlyCountsNoLessInTheLayers)
 	EXPECT_EQ(cell.layers.total_ns(), 2460 * kPlainNs + 10 * 60'000u) << "the sum is of messages";
 }
 
-// Those whose paths aren't known are mostly the ones that waited.
+// The messages with unknown paths are mostly those that waited.
 TEST_F(AggregateTest, WhetherLayersTellIsAskedOfTimeToo)
 {
 	CellResult cell = of({block(0, true, 100)}).cells[1];
@@ -209,7 +209,7 @@ TEST_F(AggregateTest, RemembersTheWorstMessageAndWhoDelayedIt)
 	EXPECT_GT(culprits[0].total_ns, 381'000u);
 }
 
-// Both ends have one number, so it is the flow that tells an answer from a message.
+// Both ends have the same tid, so the flow distinguishes an answer from a message.
 TEST_F(AggregateTest, KnowsTheAnswersOfOneThread)
 {
 	model::Head head = small_head();

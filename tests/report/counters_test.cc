@@ -116,7 +116,7 @@ protected:
 	rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 
-	// Blocks of the oneway cell, 102 messages each, whose latencies are `delay_ns` longer.
+	// Blocks of the oneway cell, with 102 messages each, whose latencies are `delay_ns` longer.
 	static model::Block block(uint32_t round, bool probed, uint64_t delay_ns, const Counters &counters)
 	{
 		BlockPlan plan;
@@ -189,7 +189,7 @@ TEST_F(CountedRun, RunJsonHasTheCountersOfEachSide)
 	EXPECT_TRUE(written["cells"][0]["counters"].is_null());
 }
 
-// Its worker tells nothing for the other side.
+// Its worker reports nothing for the other side.
 TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 {
 	model::Block with = block(2, false, 0, counted(1'020'000, 510'000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything right of the run directory against any container: reports come out or Failure(Usage), nothing else. Stamps and
-// records are a worker's word, so their contents are changed too, which no reader can refuse.
+// All code that reads a run directory, on damaged containers: makes reports or throws Failure(Usage), nothing else.
+// Stamps and records come from a worker, so their contents are changed too, which no reader can refuse.
 #include <cstring>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A run directory is all that a report needs: no /proc, /sys or /dev, no other file. elsewhere.sh ICEPATH SMALL_RUN
+# A report needs only the run directory: no /proc, /sys or /dev, no other file. elsewhere.sh ICEPATH SMALL_RUN
 set -eu
 icepath=$1 small_run=$2
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root, for chroot"; exit 77; }

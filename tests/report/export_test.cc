@@ -42,7 +42,7 @@ TEST_F(ExportTest, ADistributionForEachCellGoesIntoTheRunDirectory)
 {
 	const auto paths = export_run((folder / "run").string(), {ExportFormat::Hgrm}, "");
 	ASSERT_EQ(paths.size(), 2u);
-	// Four unprobed blocks of 300 messages in each direction, of which one in 50 waits 2000 ns longer.
+	// Four unprobed blocks of 300 messages in each direction, one in 50 of which waits 2000 ns longer.
 	EXPECT_EQ(paths[0], folder / "run/uds-stream-64-B-pingpong-block.hgrm");
 	std::stringstream text;
 	text << std::ifstream(paths[0]).rdbuf();
@@ -63,7 +63,7 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 {
 	const auto paths = export_run((folder / "run").string(), {ExportFormat::Csv}, "");
 	const auto lines = lines_of(paths.at(0));
-	// 302 messages with the warm-up, eight blocks of each cell, in both directions of the first.
+	// 302 messages with warm-up, eight blocks of each cell, in both directions of the first.
 	EXPECT_EQ(lines.size(), 1 + 302u * 8 * 3);
 	EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
 							[](const std::string &line) { return line.find(",386300") != std::string::npos; }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run of the blocks that a test makes.
+// A run of a test's own blocks.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against what HdrHistogram 2.1.11, the Java original (libhdrhistogram-java of Debian), makes of the same values: its
-// encodeIntoByteBuffer() in base64, and the CRC-32 and some lines of its outputPercentileDistribution(System.out, 5, 1000.0).
+// Compares with HdrHistogram 2.1.11, the Java original (libhdrhistogram-java of Debian), for the same values: its
+// encodeIntoByteBuffer() in base64, and the CRC-32 and some lines of its outputPercentileDistribution(System.out, 5,
+// 1000.0).
 #include "profiler/report/histogram_files.h"
 
 #include <gtest/gtest.h>

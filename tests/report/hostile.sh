@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Nothing that a stranger's run directory says, or is called, steers the terminal: hostile.sh ICEPATH SMALL_RUN
+# Neither the content nor the name of a stranger's run directory controls the terminal: hostile.sh ICEPATH SMALL_RUN
 set -u
 icepath=$1 small_run=$2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 failed=0
-# Controls but line feed (and what indents JSON), C1, marks of direction, what can't be seen.
+# Controls except line feed and JSON's indentation, C1, directional marks, invisible characters.
 harm='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f\xad]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xd8\x9c'
 
 # harmless FILE WHAT
@@ -28,7 +28,7 @@ for file in "$folder"/run/*; do
 	case $file in */capture.icp) ;; *) harmless "$file" "$file" ;; esac
 done
 
-# Sentences about what can't be read, which name it.
+# Complaints about unreadable runs, which name the run.
 evil=$(printf 'run\033[2J\033]0;x\007\302\233\342\200\256\n.icp')
 mkdir "$folder/$evil"
 cp "$folder/run/capture.icp" "$folder/cut.icp"

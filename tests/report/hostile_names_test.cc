@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a run directory calls things, what icepath prints and writes of it neither steers a terminal nor hides or turns a text.
+// Whatever names a run directory has, icepath's output neither controls a terminal nor hides or reverses text.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Looked for byte by byte: by another way than printable() takes.
+// Searches byte by byte, independently of printable().
 testing::AssertionResult is_harmless(std::string text)
 {
 	for (const char *own : {"\033[0m", "\033[1m", "\033[38;5;"})
@@ -67,7 +67,8 @@ TEST_P(HostileNames, AreHarmlessInRunJson)
 {
 	const std::string text = json_of(run);
 	EXPECT_TRUE(is_harmless(text));
-	for (const char *escaped : {"\\u0", "\\n", "\\t", "\\r"}) // JSON's own: what is read from it would do harm again
+	// JSON's escapes: a reader of the JSON would get the harmful characters back
+	for (const char *escaped : {"\\u0", "\\n", "\\t", "\\r"})
 		EXPECT_EQ(text.find("\"" + std::string(escaped)), std::string::npos) << escaped;
 	const auto json = nlohmann::json::parse(text);
 	EXPECT_TRUE(is_harmless(json["cells"][0]["target"]));

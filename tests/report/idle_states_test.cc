@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report says whether CPUs were kept awake, so that nobody compares cells of which some were measured so and others not.
+// A report shows whether CPUs were kept awake, so that cells measured differently aren't compared.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -28,7 +28,7 @@ class IdleStatesTest : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
 
-	// Of a pingpong and a oneway cell.
+	// A pingpong and a oneway cell.
 	RunResult of(model::IdleStates pingpong, model::IdleStates oneway)
 	{
 		const std::string run = temporary.path("run");
@@ -45,7 +45,7 @@ protected:
 	{
 		return terminal_report(result, {.unicode = true, .width = 2000, .verbose = verbose});
 	}
-	// Of the table, the line that has both words.
+	// The table's line with both words.
 	static std::string line_with(const std::string &text, const std::string &word, const std::string &other)
 	{
 		std::istringstream lines(text);

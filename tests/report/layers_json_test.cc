@@ -51,7 +51,7 @@ TEST_F(LayersJson, APartHasItsOwnEntryBehindItsLayer)
 	EXPECT_NEAR((*at)["mean_ns"].get<double>(), 300, 1e-9);
 }
 
-// What a script does that adds a breakdown up: everything whose part_of is null, and nothing else.
+// Adds up a breakdown as a script would: every entry whose part_of is null, and no other.
 TEST_F(LayersJson, EntriesThatArePartOfNothingAddUpToTheWholeLatency)
 {
 	const json run_json = whole();
@@ -120,7 +120,7 @@ TEST(RunJson, AWholeLayerHoldsItsParts)
 	EXPECT_EQ(layers[2]["layer"], "wakeup/idle_exit");
 }
 
-// Where a block of its time is one piece of evidence, a layer has an interval, and parts have theirs.
+// If each block is one piece of evidence, layers and parts have intervals.
 TEST_F(LayersJson, LayersHaveIntervals)
 {
 	const json run_json = whole();

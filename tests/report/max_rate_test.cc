@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a search for the highest rate, from a run made by hand.
+// The report of a search for the highest rate, from a hand-made run.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -19,7 +19,7 @@ namespace {
 
 using rate::hz_of;
 
-constexpr int kHolds = 20; // the highest level that does
+constexpr int kHolds = 20; // the highest level that holds
 constexpr uint64_t kMessages = 1000, kTooLongNs = 2'000'000;
 
 struct Made {
@@ -57,7 +57,7 @@ protected:
 		writer.finish({});
 	}
 
-	// The search went up to level 30 and came back; 20 holds and 21 doesn't.
+	// The search went up to level 30 and back; 20 holds and 21 doesn't.
 	void write_search()
 	{
 		write({{10, true},
@@ -93,7 +93,7 @@ TEST_F(MaxRateReport, TellsTheRateAndHowItWasFound)
 	EXPECT_EQ(search.attempts[1].verdict.p99_ns, kPlainNs + kTooLongNs);
 }
 
-// Nothing of a rate that doesn't hold, nor of one far below.
+// Excludes rates that don't hold, and those far below.
 TEST_F(MaxRateReport, StatisticsAreOfTheFoundRateAlone)
 {
 	write_search();
@@ -163,7 +163,7 @@ TEST_F(MaxRateReport, SaysWhereTheRunWasTooShort)
 			  std::string::npos);
 }
 
-// A stream that loses messages is broken, whatever the rate.
+// A lossless stream that loses messages is broken at any rate.
 TEST_F(MaxRateReport, WhatIsLostAtAnyRateIsAFlaw)
 {
 	write({{20}, {20}, {20}, {30, false, 5}, {20, true}});

@@ -97,7 +97,7 @@ TEST_F(OneWay, SpansGoFromTheFirstCountedMessageToTheLast)
 	recv(2, 3000);
 	recv(3, 7000);
 	recv(3, 99000); // twice
-	recv(1, 5);     // inverted: its stamp is no time
+	recv(1, 5); // inverted: its stamp is impossible
 	const BlockMessages seen = look();
 	EXPECT_EQ(seen.sent.count, 3u);
 	EXPECT_DOUBLE_EQ(seen.sent.per_s().value(), 2 / 4e-6);
@@ -123,7 +123,7 @@ TEST_F(OneWay, SendCallsAreOfCountedMessagesThatMadeOne)
 	block.flows[0].sends[0].return_ns += 7; // warm-up
 	block.flows[0].sends[1].return_ns += 30;
 	block.flows[0].sends[2].call_ns = 0; // none was made
-	block.flows[0].sends[3].return_ns = 5; // nonsense
+	block.flows[0].sends[3].return_ns = 5; // impossible
 	EXPECT_EQ(look().latencies.send_call, Times{30});
 }
 
@@ -162,7 +162,7 @@ TEST(Lateness, IsNeverMoreThanTheAbsoluteTimes)
 		EXPECT_EQ(lateness_of(cell).late_ns, 5'000'000u);
 		EXPECT_EQ(lateness_of(cell).too_late_ns, 50'000'000u);
 	}
-	slow.rate_hz = 30; // between: late by its absolute time, too late by its period
+	slow.rate_hz = 30; // between: late by the absolute time, too late by the period
 	EXPECT_EQ(lateness_of(slow).late_ns, 5'000'000u);
 	EXPECT_EQ(lateness_of(slow).too_late_ns, 33'333'333u);
 	model::Cell bursts = socket_cell(Pattern::OneWay);
@@ -183,7 +183,7 @@ TEST(Jitter, IsOfLatenciesThatFollowEachOther)
 	jitter.add({1'000'000});
 	EXPECT_EQ(jitter.count, 0u) << "one message differs from none";
 	jitter.add({10, 30, 20});
-	jitter.add({500, 500}); // another block: nothing is between it and the one before
+	jitter.add({500, 500}); // another block, so no change from the last message
 	EXPECT_EQ(jitter.count, 3u);
 	EXPECT_EQ(jitter.sum_ns, 20 + 10 + 0);
 }

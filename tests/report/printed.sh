@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whatever icepath prints arrives, or icepath fails and says why: printed.sh ICEPATH SMALL_RUN
+# Either all of icepath's output arrives, or icepath fails and says why: printed.sh ICEPATH SMALL_RUN
 set -u
 icepath=$1 small_run=$2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 failed=0
 
-# check NAME "WORDS" EXIT "PATTERN": what the last command ended with and complained.
+# check NAME "WORDS" EXIT "PATTERN": the exit code and complaint of the last command.
 check() {
 	[ "$3" -eq "$status" ] || { echo "$1: $2 ended with $status instead of $3"; failed=1; }
 	[ "$(wc -l <"$folder/err")" -eq 1 ] || { echo "$1: $2 didn't complain in one line: $(cat "$folder/err")"; failed=1; }

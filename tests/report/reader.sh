@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Root reads a stranger's run as the stranger, whatever it writes and wherever: reader.sh ICEPATH SMALL_RUN
+# Root reads a stranger's run with the stranger's rights, whatever it writes and wherever: reader.sh ICEPATH SMALL_RUN
 set -u
 icepath=$1 small_run=$2
 [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root, to read another's run"; exit 77; }
@@ -14,7 +14,7 @@ fail() { echo "$*"; failed=1; }
 chown -R 65534:65534 "$folder/run"
 mkdir -m 700 "$folder/roots"
 
-# Where only root may write.
+# Into a folder where only root may write.
 for format in hgrm,hlog,csv,paths; do
 	"$icepath" export -f $format -o "$folder/roots/new" "$folder/run" >"$folder/out" 2>&1 || fail "export ended with $?: $(cat "$folder/out")"
 done
@@ -25,21 +25,21 @@ while read -r file; do
 done <"$folder/out"
 [ "$(ls "$folder/roots/new" | wc -l)" -eq 7 ] || fail "left behind: $(ls "$folder/roots/new")"
 
-# What stood there is replaced, and no link is followed.
+# Existing files are replaced, and no link is followed.
 rm "$folder/roots/new/messages.csv"
 echo mine >"$folder/victim"
 ln -s "$folder/victim" "$folder/roots/new/messages.csv"
 "$icepath" export -f csv -o "$folder/roots/new" "$folder/run" >/dev/null || fail "export through a link ended with $?"
 [ "$(cat "$folder/victim")" = mine ] && [ ! -h "$folder/roots/new/messages.csv" ] || fail "a link was followed"
 
-# As the owner: what the owner can't read isn't read.
+# With the owner's rights: what the owner can't read isn't read.
 chown 0:0 "$folder/run/capture.icp"
 for words in "export -f csv" flamegraph; do
 	"$icepath" $words -o "$folder/roots/other" "$folder/run" >"$folder/out" 2>&1
 	[ $? -eq 2 ] && grep -q "Permission denied" "$folder/out" || fail "$words read as root: $(cat "$folder/out")"
 done
 
-# A stranger's file in root's folder, and one whose owner this machine doesn't know.
+# A stranger's file in root's folder, and a file whose owner this machine doesn't know.
 chown 0:0 "$folder/run"
 chmod 755 "$folder/run"
 chown 4242424:0 "$folder/run/capture.icp"

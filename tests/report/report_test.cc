@@ -25,7 +25,7 @@ TEST(Report, PrintsTheSameAgain)
 	EXPECT_EQ(nlohmann::json::parse(rundir::file_bytes(run + "/run.json"))["schema_version"], 1);
 	EXPECT_EQ(rundir::file_bytes(run + "/run.json"), json_of(run));
 	EXPECT_FALSE(std::filesystem::exists(run + "/run.json.partial"));
-	// In another place, as on another machine.
+	// Moved, as to another machine.
 	std::filesystem::rename(run, temporary.path("moved"));
 	EXPECT_EQ(report_of(temporary.path("moved"), style).text, first);
 }

@@ -71,7 +71,7 @@ TEST_F(RunJsonTest, EveryCellHasItsMeasures)
 		EXPECT_EQ(cell["send_call_ns"]["p50"], 1700);
 		EXPECT_EQ(cell["send_call_ns"]["p99"], 1700);
 		EXPECT_EQ(cell["send_call_ns"]["mean"], 1700);
-		// Per block and direction, 6 of 300 messages take 2000 to 3000 ns longer than those before and behind them.
+		// In each block and direction, 6 of 300 messages take 2000 to 3000 ns longer than their neighbours.
 		EXPECT_NEAR(cell["jitter_ns"].get<double>(), 2.0 * 6 * 2500 / 299, 0.001);
 		const json &throughput = cell["throughput"];
 		EXPECT_GT(throughput["sent_per_s"].get<double>(), 50'000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report tells of the machine and of the processes that measured: levels, modes, drift, and what each block lost.
+// What a report shows of the machine and of the measuring processes: levels, modes, drift, and each block's losses.
 #include "profiler/report/run_state.h"
 
 #include <functional>
@@ -57,7 +57,7 @@ TEST(LineLevels, AChangeThatStaysIsAnother)
 			  "took 330 ns from CPU 0 to CPU 1 and back, and between 80 ns and 330 ns later: it changed 4 times");
 }
 
-// A run of the oneway cell, of one pair of blocks to an opening. Probes add 200 ns.
+// A run of the oneway cell with one pair of blocks for each opening. Probes add 200 ns.
 class RunStateTest : public testing::Test {
 protected:
 	rundir::TemporaryDirectory temporary;
@@ -208,7 +208,7 @@ TEST_F(RunStateTest, WhatEachBlockLostStandsByBlock)
 	EXPECT_EQ(by_block["records"][1], 0);
 }
 
-// Two pairs of blocks to an opening, and openings that differ: blocks of one are no evidence of their own.
+// Two pairs of blocks for each opening, and openings that differ: blocks of one aren't independent evidence.
 TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 {
 	const CellResult cell = of({0, 900, 100, 700, 300}, 2).cells[0];
@@ -233,7 +233,7 @@ TEST_F(RunStateTest, LayersAndWhatProbesAddAreOverOpeningsAsPercentilesAre)
 	EXPECT_DOUBLE_EQ(told->high, by_opening->high);
 }
 
-// Of rounds 0 and 3 nothing is left, and with round 2 probed as well, 1 and 2 would be a pair, but of different processes.
+// Rounds 0 and 3 are empty. With round 2 probed as well, 1 and 2 would be a pair, but they are of different processes.
 TEST_F(RunStateTest, BlocksOfTwoOpeningsAreNoPair)
 {
 	change = [](model::Block &block) {

@@ -45,7 +45,7 @@ public:
 			now_ = answered + 3000;
 		}
 		window_.finish.monotonic_ns = now_ + 10000;
-		// Records are written at the end of what they tell.
+		// Records are written when what they describe has ended.
 		for (model::SlotCapture &slot : window_.slots) {
 			std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
 			for (icepath_record &record : slot.records)
@@ -171,7 +171,7 @@ void write_small_run(const std::string &directory, bool finish, uint32_t rounds)
 				if (round == 6 && cell == 0 && seq == 150 && from == 1)
 					return 381'000;
 				// Blocks differ a little, probed ones by 200 ns more, and one message in 50 waits longer.
-				const uint64_t slow = 2000 + (rounds > 8 ? 200 * (seq / 50) : 0); // the slowest are in all blocks
+				const uint64_t slow = 2000 + (rounds > 8 ? 200 * (seq / 50) : 0); // all blocks have the slowest
 				return round * 10 + (plan.probed ? 200 : 0) + (seq % 50 == 7 ? slow : 0);
 			};
 			writer.add(make_block(head.cells[cell], plan));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Blocks made by hand whose messages all take the same known way over a socket, but for what a test adds to one of them:
+// Hand-made blocks. All messages take the same known way over a socket, except for delays that a test adds:
 //
 //   0 send, 200 call, 1200 ready, 1500 waking, 1900 call returns,
 //   2500 wakeup, 4000 + delay switched in, 5000 + delay taken, 5300 + delay recv
@@ -22,8 +22,8 @@ inline constexpr uint32_t kHog = 4711;
 struct BlockPlan {
 	uint32_t cell = 0, round = 0;
 	bool probed = false;
-	uint64_t messages = 100; // counted ones, in each direction that the pattern has; two warm-up messages come before
-	// What is added to message `seq` of side `from` between its wakeup and its switch-in, while kHog has the CPU.
+	uint64_t messages = 100; // counted messages in each direction; two warm-up messages precede them
+	// Delay of message `seq` of side `from` between its wakeup and its switch-in, while kHog has the CPU.
 	std::function<uint64_t(uint64_t seq, size_t from)> delay_ns = [](uint64_t, size_t) { return 0; };
 };
 
@@ -32,8 +32,9 @@ model::Cell socket_cell(model::Pattern pattern);
 model::Block block_of(size_t flows);
 model::Block make_block(const model::Cell &cell, const BlockPlan &plan);
 
-// Two cells, pingpong and oneway of uds-stream, as many probed as unprobed blocks each in ABBA order. The probed block of round 6 of
-// the pingpong cell has one answer that the hog delayed by 381 µs. Fewer than five blocks tell no p99: that takes kEnoughRounds.
+// Two cells of uds-stream, pingpong and oneway, with as many probed as unprobed blocks in ABBA order. The probed block
+// of round 6 of the pingpong cell has one answer that the hog delayed by 381 µs. A p99 takes five blocks, and so
+// kEnoughRounds.
 model::Head small_head();
 inline constexpr uint32_t kEnoughRounds = 12;
 void write_small_run(const std::string &directory, bool finish = true, uint32_t rounds = 8);

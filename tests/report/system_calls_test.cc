@@ -25,7 +25,7 @@ icepath_record call(uint32_t tid, long number, uint64_t begin_ns, uint64_t end_n
 
 model::Cell cell() { return socket_cell(model::Pattern::PingPong); }
 
-// One of four messages, whose sender made two calls and a thread of the library one.
+// A block of one of four messages, whose sender made two calls and a thread of the library one.
 model::Block block()
 {
 	model::Block block = block_of(2);
@@ -127,7 +127,7 @@ TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
 {
 	model::Block one = block();
 	own_window(one).slots[0].records[0].call.number = 4000;
-	own_window(one).slots[0].records[2].tid = 12345; // never named
+	own_window(one).slots[0].records[2].tid = 12345; // without a name
 	SystemCalls calls(head()), elsewhere;
 	calls.add(one, cell(), seen());
 	elsewhere.add(one, cell(), seen());

@@ -86,7 +86,7 @@ TEST_F(TerminalTest, ColourIsAllThatColourAdds)
 	EXPECT_NE(coloured.find("\033[38;5;"), std::string::npos);
 	for (size_t at = coloured.find('\033'); at != std::string::npos; at = coloured.find('\033'))
 		coloured.erase(at, coloured.find('m', at) + 1 - at);
-	// Symbols of one layer that follow each other are one coloured piece, so nothing else differs.
+	// Consecutive symbols of one layer are coloured together, so nothing else differs.
 	EXPECT_EQ(coloured, text({.colour = false, .unicode = true, .width = 120}));
 }
 
@@ -94,7 +94,7 @@ TEST_F(TerminalTest, ParagraphsKeepToTheWidth)
 {
 	std::istringstream lines(text({.colour = false, .unicode = true, .width = 60, .verbose = true}));
 	std::string line;
-	std::getline(lines, line); // the command line is given whole
+	std::getline(lines, line); // the command line is printed in full
 	bool table = false, noise = false;
 	while (std::getline(lines, line)) {
 		table = (table || line.starts_with("one-way")) && !line.starts_with("±") && !noise;
@@ -144,7 +144,7 @@ TEST_F(TerminalTest, VerboseHasTheLayersOfEachCellAsNumbers)
 		<< all;
 }
 
-// Those whose way is known are no sample of the others.
+// Messages with known paths don't represent the others.
 TEST_F(TerminalTest, FewKnownWaysAreNoBarButSaySo)
 {
 	const std::string run = temporary.path("few");
@@ -241,7 +241,7 @@ TEST_F(TerminalTest, TellsWhatQualityOfServiceWasGranted)
 	EXPECT_NE(out.find("asked for depth 4, the library doesn't report it"), std::string::npos) << out;
 }
 
-// Cells without a file: target, pattern and size, and the p50.
+// Cells without a file: target, pattern, size, and p50.
 class TableTest : public testing::Test {
 protected:
 	void add(const std::string &target, model::Pattern pattern, uint64_t bytes, std::optional<uint64_t> p50_ns)
@@ -281,7 +281,7 @@ TEST_F(TableTest, HasAFloorOnlyUnderWhatItLiesUnder)
 	add("pipe", model::Pattern::PingPong, 64, 8000);
 	EXPECT_EQ(text().find("floor"), std::string::npos);
 	add("null", model::Pattern::PingPong, 4096, 1560); // another size
-	add("null", model::Pattern::OneWay, 64, 466);      // another pattern
+	add("null", model::Pattern::OneWay, 64, 466); // another pattern
 	add("null", model::Pattern::Throughput, 64, 90'000); // its messages wait for each other
 	add("pipe", model::Pattern::Throughput, 64, 90'000);
 	EXPECT_EQ(text().find("floor"), std::string::npos) << text();

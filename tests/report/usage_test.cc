@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's blocks tell besides latency: CPU time, usage, throughput, jitter, lateness.
+// What a run's blocks show besides latency: CPU time, usage, throughput, jitter, lateness.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST_F(Measures, WithoutAnUnprobedBlockThereIsNoUsageJitterOrThroughput)
 	EXPECT_EQ(cell.send_call.count, 0u);
 }
 
-// Messages of the synthetic run follow each other after 3000 ns of rest, so a delay of one moves the next.
+// Messages of the synthetic run follow after 3000 ns of rest, so a delayed message shifts the next one.
 TEST_F(Measures, ThroughputIsTheMedianOfTheBlocks)
 {
 	std::vector<model::Block> blocks;
@@ -89,7 +89,7 @@ TEST_F(Measures, JitterIsWithinBlocksAndDirectionsWithoutProbes)
 		BlockPlan plan;
 		plan.round = round;
 		plan.probed = round == 2;
-		// Forth and back, and one block and the next, are far apart; what follows each other differs by 30 or 0.
+		// Directions and blocks differ much; consecutive messages differ by 30 or 0.
 		plan.delay_ns = [&](uint64_t seq, size_t from) -> uint64_t {
 			return (plan.probed ? 7 * seq : 0) + 10'000 * round + 1000 * from + (from == 0 ? seq % 2 * 30 : 0);
 		};

@@ -13,7 +13,7 @@ using model::Layer;
 using model::Part;
 using path::Provenance;
 
-// 2.000 µs in four pieces whose shares don't round evenly.
+// 2.000 µs in four segments whose shares don't round evenly.
 WorstMessage example()
 {
 	WorstMessage worst;
@@ -55,7 +55,7 @@ TEST(Explain, AddsUpToAHundredPercent)
 		EXPECT_EQ(lines[i], expected[i]);
 }
 
-// A sender that yields its CPU until there is room has two pieces for each time.
+// A sender that yields its CPU until there is room has two segments for each time.
 TEST(Explain, OfThousandsOfPiecesShowsTheFirstAndTheLast)
 {
 	WorstMessage worst = example();

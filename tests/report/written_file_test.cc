@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are written where they were wanted, and through nothing that somebody laid in the way.
+// Files are written where they were wanted, and not through planted links.
 #include "profiler/report/written_file.h"
 
 #include <gtest/gtest.h>

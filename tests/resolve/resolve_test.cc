@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolving a run: which blocks, in which order, and the same whatever the number of threads.
+// Resolving a run: which blocks, in which order, and independent of the number of threads.
 #include "profiler/resolve/resolve.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace icepath::resolve {
 namespace {
 
-// All that a path says, so that a difference is seen.
+// Everything in a path, so that any difference shows.
 std::string text_of(const path::Path &path)
 {
 	std::string text = fmt::format("{} {} {}", static_cast<int>(path.reason), path.send_ns, path.recv_ns);
@@ -114,7 +114,7 @@ TEST_F(Resolve, StopsWhereTheVisitorThrows)
 	EXPECT_EQ(visited.numbers.size(), 2u);
 }
 
-// What is kept of a capture that goes on doesn't grow with it.
+// What is kept of a continued capture doesn't grow with it.
 TEST(Joined, KeepsTheLastNamesOfThreads)
 {
 	JoinWindows windows;

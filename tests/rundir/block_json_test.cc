@@ -81,7 +81,7 @@ TEST(BlockJson, RefusesCountersThatCannotBe)
 		json["sides"][1]["counters"] = {{"user_only", false}};
 		json["sides"][1]["counters"][key] = value;
 		try {
-			block_from_json(Json::parse(json.dump()), example_head().cells); // as a file has it: 5 is unsigned
+			block_from_json(Json::parse(json.dump()), example_head().cells); // parsed as from a file: 5 is unsigned
 			return false;
 		} catch (const std::runtime_error &) {
 			return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels in a run's head that no run can have are refused.
+// Refuses impossible levels in a run's head.
 #include "profiler/rundir/cell_json.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader against changed containers: it returns blocks or throws Failure(Usage), nothing else. tests/fuzz looks for more.
+// The reader returns blocks from damaged containers or throws Failure(Usage), nothing else. tests/fuzz searches
+// further.
 #include <gtest/gtest.h>
 #include <random>
 #include <sys/mman.h>

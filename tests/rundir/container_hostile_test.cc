@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container may have been written by anybody: whatever it holds, it is read as it is or refused in a sentence, without taking
-// memory or time for what it claims.
+// A container of any origin is either read as it is or refused in one sentence, without memory or time for what it
+// claims to hold.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 class HostileContainer : public ContainerTest {
 protected:
-	// Chunks as a stranger might write them: sound frames around any content.
+	// Hand-made chunks: sound frames around any content.
 	std::string crafted(const std::string &head, const std::string &block, const std::vector<std::byte> &more = {})
 	{
 		std::vector<std::byte> out(sizeof kMagic);
@@ -40,9 +40,9 @@ protected:
 		return path;
 	}
 
-	std::string window = to_json(model::Window{}, 1).dump(); // of the block
+	std::string window = to_json(model::Window{}, 1).dump(); // with one block
 
-	// A sound head, but for what stands in its description of the host.
+	// A sound head except for `value` in its description of the host.
 	std::string head_with(const std::string &value)
 	{
 		return crafted(R"({"format_version":3,"icepath_version":"","command_line":"","started_utc":"","host":{"x":)" +
@@ -124,7 +124,7 @@ TEST_F(HostileContainer, ACalibratedShareIsOneOfACall)
 	}
 }
 
-// Copying and printing JSON recurses: a head that is read must be shallow, wherever in it the depth is.
+// Copying and printing JSON recurses, so a head must be shallow everywhere.
 TEST_F(HostileContainer, NestingIsBounded)
 {
 	const auto nested = [](size_t levels, const char *open, const char *close) {
@@ -143,7 +143,7 @@ TEST_F(HostileContainer, NestingIsBounded)
 	EXPECT_TRUE(says(complaint(crafted(std::string(1 << 20, '['), "")), "nested deeper than 32 levels"));
 }
 
-// Whoever asked for it: what was opened is asked, so no name can be exchanged for another meanwhile.
+// Whoever asks: the opened file is checked, so its name can't be exchanged in between.
 TEST_F(HostileContainer, RootReadsNobodyElsesFile)
 {
 	if (geteuid() != 0)
@@ -180,7 +180,7 @@ TEST_F(HostileContainer, KeysOfAnObjectAreBounded)
 	EXPECT_TRUE(says(complaint(crafted(text + "}", "")), "more than 1024 keys"));
 }
 
-// Each level is cheap, so are many items: a list as long as a chunk allows must not take its square in time.
+// Each level is cheap, and so is each item: a list as long as a chunk allows must not take quadratic time.
 TEST_F(HostileContainer, LongListsAreReadAtOnce)
 {
 	std::string text = "[{}";
@@ -246,7 +246,7 @@ TEST_F(HostileBlock, CountsAreBoundedBeforeMemoryIsTaken)
 		says(complaint(crafted(head, block.dump(), stamps)), "another number of items than its description says"));
 }
 
-// What `icepath run -m 1000000` may come to: stamps of every flow, and full slots besides.
+// The largest block of `icepath run -m 1000000`: stamps of every flow, and full slots.
 TEST_F(HostileBlock, TheLargestBlockOfARunIsWithinTheLimits)
 {
 	std::vector<model::Cell> cells(2);
@@ -303,7 +303,7 @@ TEST_F(HostileBlock, HoldsNoMoreRecordsThanItsSlot)
 	EXPECT_TRUE(says(with(-2, 1), "\"cpu\" isn't a whole number"));
 }
 
-// A graph may have any shape, but each part of it joins others that are there.
+// A graph may have any shape, but each part must refer to existing ones.
 TEST_F(HostileBlock, AGraphHoldsTogether)
 {
 	using Json = nlohmann::ordered_json;
@@ -365,10 +365,10 @@ TEST(TypeTable, NamesTheFieldThatMoved)
 	} catch (const std::runtime_error &error) {
 		EXPECT_STREQ(error.what(), "its SendStamp has no send_ns where this icepath reads it");
 	}
-	// What was reserved before, and zero, needn't be there; elsewhere it may not be.
+	// Fields that were once reserved and zero may be missing, others may not.
 	table = type_table();
 	auto &fields = table["types"]["icepath_record"]["fields"];
-	while (fields.back()["name"] != "socket.woken_tid") // of records that weren't written before
+	while (fields.back()["name"] != "socket.woken_tid") // in record types that weren't written then
 		fields.erase(fields.size() - 1);
 	EXPECT_NO_THROW(check_type_table(table));
 	fields.back()["offset"] = 8;

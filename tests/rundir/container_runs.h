@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs that are written and read again, and what reading says of those that are none.
+// Writes runs and reads them again, and returns the reader's complaints about others.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,7 +36,7 @@ inline Seen read_all(const std::string &path)
 	return seen;
 }
 
-// The sentence with which reading fails; empty where it doesn't. Anything but Failure(Usage) fails the test.
+// The reader's complaint, or empty if it succeeds. Anything but Failure(Usage) fails the test.
 inline std::string complaint(const std::string &path)
 {
 	try {

@@ -250,7 +250,7 @@ TEST_F(ContainerTest, ACutInsideABlockIsTold)
 	EXPECT_TRUE(seen.truncated);
 }
 
-// The sentence with which writing fails; empty where it doesn't.
+// The writer's complaint, or empty if it succeeds.
 std::string refusal(ExitCode code, const std::function<void()> &write)
 {
 	try {
@@ -302,7 +302,7 @@ TEST_F(ContainerTest, ABlockThatCouldntBeReadIsRefusedAndThoseBeforeItStay)
 	EXPECT_EQ(read_all(run).blocks.size(), 1u);
 }
 
-// A capture that belongs to no cell has none; cells that are measured at the same time share one.
+// A window of no cell has no blocks; cells measured at the same time share a window.
 TEST_F(ContainerTest, AWindowHasAnyNumberOfBlocks)
 {
 	const model::Block block = example_block(1, true);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Containers as an accident or a stranger makes them, for tests that read them.
+// Containers with accidental or deliberate damage, for tests that read them.
 #include <random>
 #include <string>
 
 namespace icepath::rundir {
 
-// Makes each whole chunk's checksum fit.
+// Corrects each whole chunk's checksum.
 void mend_checksums(std::string &bytes);
 
-// A whole container with no chunk packed: a change of a byte is one of what it says.
+// A whole container with unpacked chunks, where a changed byte changes the content.
 std::string unpacked(const std::string &bytes);
 
-// `bytes` with one to four random changes, and checksums that fit: most changes would stop at the checksum otherwise, and nothing behind it
-// would be tried.
+// `bytes` with one to four random changes and correct checksums: otherwise the checksum would catch most changes before
+// anything else is tested.
 std::string damaged(const std::string &bytes, std::mt19937 &random);
 
 } // namespace icepath::rundir

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A small run with every field set to something else than its default, and a directory for it that goes with the test.
+// A small run with no field at its default, and a temporary directory for it.
 #include <filesystem>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run may make its reader hold is bounded by the size of its file, and in sum.
+// The size of a run's file and fixed sums bound what its reader has to hold.
 #include <zstd.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ class Sum : public ContainerTest {
 protected:
 	void add(ChunkKind kind, const std::string &text) { append_chunk(out, kind, std::as_bytes(std::span(text))); }
 
-	// Zeros, packed as well as they can be.
+	// Zeros, packed as small as possible.
 	void add_zeros(ChunkKind kind, size_t bytes)
 	{
 		const std::vector<std::byte> plain(bytes);
@@ -72,7 +72,7 @@ TEST_F(Sum, ASmallFileCantClaimToBeLarge)
 	EXPECT_TRUE(says(complaint(path()), "in the file, more than 64 times as many"));
 }
 
-// What shrinks to less is stored as it is.
+// A chunk that would shrink further is stored unpacked.
 TEST_F(Sum, WhatIsWrittenIsRead)
 {
 	model::Block block = example_block(0, false);

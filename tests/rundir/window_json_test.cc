@@ -29,7 +29,7 @@ TEST(WindowJson, RefusesTimesOfSkippedProgramsThatCannotBe)
 
 TEST(WindowJson, RefusesASlotThatCannotBe)
 {
-	// As a file has it: 5 is unsigned.
+	// Parsed as from a file: 5 is unsigned.
 	const auto sound = nlohmann::ordered_json::parse(to_json(*example_block(0, true).window, 1).dump());
 	EXPECT_NO_THROW(window_from_json(sound));
 	for (const auto &[key, value] : {std::pair{"records", 3u}, {"first", 8u}, {"first", 6u}, {"capacity", 1u}}) {

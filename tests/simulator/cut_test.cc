@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block that is cut into windows that go on from each other: each message is resolved once, and as in the whole block where that tells its
-// path; what is complete is true.
+// A block cut into windows that continue each other: each message is resolved once, and like in the whole block if that
+// has its path. Complete paths are true.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,19 +34,19 @@ struct Paths : resolve::Visitor {
 	std::map<uint64_t, path::Path> by_message;
 };
 
-// As the capture ends a window: who is off its CPU then is told to be so.
+// The STILL_OFF record that the capture writes as a window ends.
 icepath_record still_off(const icepath_record &off, uint64_t at_ns)
 {
 	icepath_record still = off;
 	still.type = ICEPATH_RECORD_STILL_OFF;
 	if (off.off.out_ns != 0 &&
-		off.off.out_ns == off.off.waking_ns) // it was met as it was woken: since before it was looked at
+		off.off.out_ns == off.off.waking_ns) // it was met at its waking: off since before the window
 		still.off.out_ns = 1;
 	still.end_ns = at_ns;
 	return still;
 }
 
-// What had ended by `to_ns`, and not by `from_ns`. `left`: by slot, the records that no window has yet, and the next number.
+// What ended within [from_ns, to_ns). `left`: by slot, the records that no window has yet, and the next number.
 model::Block part_of(const model::Block &block, uint64_t from_ns, uint64_t to_ns, std::vector<model::SlotCapture> &left)
 {
 	const auto is_in = [&](uint64_t at_ns) { return at_ns >= from_ns && at_ns < to_ns; };
@@ -62,7 +62,7 @@ model::Block part_of(const model::Block &block, uint64_t from_ns, uint64_t to_ns
 	for (size_t i = 0; i < left.size(); ++i) {
 		model::SlotCapture &slot = window->slots[i];
 		std::vector<icepath_record> &records = left[i].records;
-		// In the order of their numbers, which an interrupt may have taken out of the order of their times.
+		// Ordered by number. An interrupt may have put times out of order.
 		const auto end = std::ranges::find_if(records, [&](const icepath_record &one) { return one.end_ns >= to_ns; });
 		slot.records.assign(records.begin(), end);
 		records.erase(records.begin(), end);
@@ -118,7 +118,7 @@ TEST_P(CutBlocks, AreResolvedOnceAndTruly)
 	for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
 		const Scenario scenario = Scenario::random(seed);
 		if (!scenario.alone() && !scenario.library)
-			continue; // known from no block: see Simulation::observe()
+			continue; // in no block: see Simulation::observe()
 		Simulation simulation(scenario);
 		simulation.run();
 		const std::vector<Truth> truths = simulation.truths();
@@ -135,7 +135,7 @@ TEST_P(CutBlocks, AreResolvedOnceAndTruly)
 			const auto found = cut.find(message);
 			if (found == cut.end() || !found->second.complete())
 				continue;
-			// What comes later may make a path ambiguous: without it, it is complete, and true.
+			// Later records may make a path ambiguous. Without them it is complete, and true.
 			if (path.complete()) {
 				EXPECT_EQ(text_of(found->second), text_of(path)) << scenario.text();
 			}
@@ -150,7 +150,7 @@ TEST_P(CutBlocks, AreResolvedOnceAndTruly)
 		}
 	}
 	EXPECT_GT(complete, 1000u);
-	EXPECT_GT(kept, 90 * complete / 100); // what is cut three times may be shorter than a message is on its way
+	EXPECT_GT(kept, 90 * complete / 100); // a window of three cuts may be shorter than a message's latency
 	std::printf("%zu cuts: %lu of %lu complete paths kept\n", GetParam(), kept, complete);
 }
 

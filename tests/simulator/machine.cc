@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events, and the work of whoever is on top of a CPU.
+// Events, and the work of the execution on top of each CPU.
 #include "tests/simulator/machine.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ void Machine::go(uint16_t number)
 		});
 }
 
-// The top execution's work is done: its program goes on until it works again, sleeps or ends.
+// The top execution's work is done: its program continues until it works again, sleeps or ends.
 void Machine::step(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A small machine in discrete events: CPUs, threads, foreign tasks, interrupts, the kernel's way to sleep and to wake. It
-// writes the records that the capture would write, and of each thread a log of what it really did. Programs of threads and
-// of interrupts are coroutines that say how long they work and what they are doing.
+// A small discrete-event machine: CPUs, threads, foreign tasks, interrupts, and the kernel's way of sleeping and
+// waking. It writes the capture's records, and for each thread a log of what it really did. Programs of threads and
+// interrupts are coroutines that state their work and its duration.
 #include <coroutine>
 #include <cstdint>
 #include <functional>
@@ -23,9 +23,9 @@ public:
 	Machine(uint64_t seed, unsigned cpus) : random(seed), cpus_(cpus) {}
 
 	Task &add_thread(uint32_t tid, uint16_t cpu);
-	Task &add_library_thread(uint32_t tid, uint16_t cpu); // which may be moved, and whose CPU is no worker's
+	Task &add_library_thread(uint32_t tid, uint16_t cpu); // may be moved; its CPU isn't a worker's
 	void start(Task &thread, Co program); // runs, or waits for its CPU
-	// Runs events until none is left, `done`, or too many of them.
+	// Runs events until none is left, `done` holds, or there are too many.
 	void run(const std::function<bool()> &done);
 
 	uint64_t now() const { return now_; }
@@ -51,24 +51,24 @@ public:
 	Work work(Execution &by, uint64_t least, uint64_t most) { return {by, between(least, most)}; }
 	Co wait_until(Task &thread, std::function<bool()> condition, SleepFor kind, std::optional<Doing> after_sleep = {});
 	Co sleep_other(Task &thread, SleepFor kind);
-	SleepFor any_wait_of_the_kernel(); // what may hold a thread up in any call
+	SleepFor any_wait_of_the_kernel(); // possible in any call
 	Co wake(Execution &by, Task &target, uint64_t message);
 	void doing(Task &thread, Doing what);
 	size_t mark(Task &thread); // begins a span; returns its index
 
-	// An interrupt as soon as the CPU takes one.
+	// An interrupt, as soon as the CPU takes one.
 	void interrupt(uint16_t cpu, uint8_t kind, uint32_t vector, std::function<Co(Interrupt &)> program);
-	// A softirq in the middle of a program's work on this CPU.
+	// A softirq within a program's work on this CPU.
 	void softirq_now(uint16_t cpu, uint32_t vector, std::function<Co(Interrupt &)> program);
-	// In the kernel's thread for them, once that has the CPU.
+	// In the kernel's softirq thread, once that has the CPU.
 	void softirqd(uint16_t cpu, uint32_t vector, std::function<Co(Interrupt &)> program);
-	// A task that is no worker becomes runnable; it preempts, or waits for the CPU.
+	// A foreign task becomes runnable: it preempts, or waits for the CPU.
 	void foreign(uint16_t cpu, uint32_t tid, std::function<Co(Task &)> program);
-	// A thread that waits for a CPU gets onto another one's queue, if there is one that may.
+	// Moves a thread that waits for a CPU to another one's queue, if there is one that may be moved.
 	void balance();
-	// The kernel keeps the task on this CPU from running for a while: its control group has used up its time.
+	// The kernel keeps this CPU's task from running for a while: its control group has used up its quota.
 	void throttle(uint16_t cpu);
-	// A wake from a CPU that isn't modelled.
+	// A wake from a CPU outside the model.
 	void wake_from_outside(Task &target, Waker waker);
 
 	uint8_t context(uint16_t cpu) const;
@@ -79,9 +79,9 @@ public:
 	}
 	Cpu &cpu(uint16_t number) { return cpus_[number]; }
 	const Cpu &cpu(uint16_t number) const { return cpus_[number]; }
-	size_t emit(uint16_t cpu, icepath_record record); // end_ns, cpu and header are filled in; returns its number
+	size_t emit(uint16_t cpu, icepath_record record); // fills in end_ns, cpu and the header; returns its number
 
-	bool exits_idle_first = false; // a CPU tells that it leaves idle before it takes the interrupt that made it
+	bool exits_idle_first = false; // a CPU reports leaving idle before it takes the interrupt that woke it
 	bool ever_throttled = false;
 	uint64_t tick_ns = 0; // see Scenario
 	bool preemptible_softirqs = false;

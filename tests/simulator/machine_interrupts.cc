@@ -15,7 +15,7 @@ void Machine::interrupt(uint16_t cpu, uint8_t kind, uint32_t vector, std::functi
 	after(between(1, 20), [this, cpu, kind, vector, program] { try_interrupt(cpu, kind, vector, program); });
 }
 
-// An interrupt is over, or loses its CPU for a while.
+// An interrupt ends, or loses its CPU for a while.
 void Machine::end_piece(uint16_t number, const Interrupt &one, bool goes_on)
 {
 	if (!cpus_[number].watched || (current_tid(number) == 0 && now_ - one.begin_ns < 1000))
@@ -81,7 +81,7 @@ void Machine::push_interrupt(uint16_t number, uint8_t kind, uint32_t vector,
 	cpu.interrupts.push_back(std::move(added));
 	note_turn(number);
 	Interrupt &one = *cpu.interrupts.back();
-	auto made = std::make_shared<std::function<Co(Interrupt &)>>(program); // a lambda's captures live in it
+	auto made = std::make_shared<std::function<Co(Interrupt &)>>(program); // owns the lambda's captures
 	one.keeps = made;
 	one.program = (*made)(one);
 	one.program.handle().resume();

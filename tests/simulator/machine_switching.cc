@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has the CPU: switches, preemption, idling, and their records.
+// Switches, preemption and idling of CPUs, and their records.
 #include "tests/simulator/machine.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace icepath::simulator {
 
 namespace {
 
-// From the last look at whether somebody is to run; the capture allows for it (ebpf/scheduling.bpf.h).
+// From the idle loop's last check for a runnable task; the capture allows for it (ebpf/scheduling.bpf.h).
 constexpr uint64_t kLongestIdleEntryNs = 10;
 
 uint16_t flags_of(const Sleep &sleep)
@@ -57,7 +57,7 @@ void Machine::switch_out(uint16_t number, bool preempted)
 			cpu.queue.push_back(&task);
 		return;
 	}
-	if (!preempted && !task.leaves_cpu) { // its program ended
+	if (!preempted && !task.leaves_cpu) { // its program has ended
 		task.out_ns = now_;
 		log(task, State::Gone);
 		return;
@@ -95,7 +95,7 @@ void Machine::switch_to_next(uint16_t number)
 	switch_in(number, next);
 }
 
-// do_idle(): who is woken after the last look at need_resched is runnable before the CPU tells that it is idle.
+// do_idle(): a thread woken after the last check of need_resched is runnable before the CPU reports that it is idle.
 void Machine::enter_idle(uint16_t number)
 {
 	const Cpu &cpu = cpus_[number];
@@ -124,7 +124,7 @@ void Machine::switch_in(uint16_t number, Task *task)
 	cpu.left_idle = false;
 	cpu.interrupts = std::move(task->softirqs);
 	task->softirqs.clear();
-	for (const auto &one : cpu.interrupts) { // another piece of it, of which a record of its own will tell
+	for (const auto &one : cpu.interrupts) { // the rest has a record of its own
 		one->begin_ns = now_;
 		one->id = static_cast<int>(interrupt_record.size());
 		interrupt_record.emplace_back();
@@ -214,7 +214,7 @@ void Machine::kick(uint16_t number, bool soon)
 void Machine::preempt(uint16_t number)
 {
 	Cpu &cpu = cpus_[number];
-	if (cpu.queue.empty()) { // who was to run was moved away
+	if (cpu.queue.empty()) { // the task that was to run has been moved away
 		cpu.leaving_idle = false;
 		return;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping and waking as the kernel does it, with the races that it has.
+// The kernel's sleeping and waking, races included.
 #include "tests/simulator/machine.h"
 
 namespace icepath::simulator {
@@ -49,7 +49,7 @@ void Machine::finish_wakeup(Task &target, uint16_t cpu)
 	}
 }
 
-// try_to_wake_up(): nothing is traced where the task's state doesn't match. With interrupts off from the waking on.
+// try_to_wake_up(): nothing is traced if the task's state doesn't match. Interrupts are off from the waking on.
 Co Machine::wake(Execution &by, Task &target, uint64_t message)
 {
 	if (!can_be_woken(target))
@@ -104,13 +104,14 @@ void Machine::wake_from_outside(Task &target, Waker waker)
 		else
 			finish_wakeup(target, outside);
 	};
-	after(between(2, 10), [finish] { (*finish)(); }); // interrupts are off: it's short
+	after(between(2, 10), [finish] { (*finish)(); }); // short, because interrupts are off
 }
 
-// prepare_to_wait(), the condition, schedule(): a waking in between leaves the thread runnable, or comes before its switch.
+// prepare_to_wait(), the condition, schedule(): a waking in between leaves the thread runnable, or comes before its
+// switch.
 Co Machine::wait_until(Task &thread, std::function<bool()> condition, SleepFor kind, std::optional<Doing> after_sleep)
 {
-	size_t came_back = SIZE_MAX; // the first span since it last came back
+	size_t came_back = SIZE_MAX; // first span since its last return
 	for (;;) {
 		thread.state_set = true;
 		co_await work(thread, 3, 30);

@@ -9,14 +9,14 @@ namespace icepath::simulator {
 namespace {
 
 constexpr uint32_t kFirstTid = 10, kForeignTid = 800, kStranger = 950;
-constexpr uint64_t kSenderKey = 11, kReceiverKey = 22; // the first sender's
+constexpr uint64_t kSenderKey = 11, kReceiverKey = 22; // of the first sender
 
 } // namespace
 
 Co Model::dawdle(Task &self, double probability)
 {
 	if (scenario.locks && machine.chance(probability)) {
-		// Calls of a relay's threads, and of who sends to one.
+		// Calls of a relay's threads, and of the thread that sends to one.
 		const bool is_known = scenario.calls_known && scenario.edges.size() > 1 && &self != threads.back();
 		if (machine.chance(0.4)) {
 			co_await machine.sleep_other(self, SleepFor::Timer);
@@ -219,7 +219,7 @@ void Model::add_messages()
 			message.id = model::message_at({flow, i});
 			message.warm_up = i < scenario.warm_up;
 			message.dropped = scenario.transport == Transport::Datagram && !scenario.pingpong && i > 0 &&
-							  machine.chance(0.05) && !scenario.one_thread; // which would wait for it for good
+							  machine.chance(0.05) && !scenario.one_thread; // which would wait for it forever
 			message.legs.resize(scenario.edges.size());
 			sent[flow].push_back(&message);
 			open_ += !message.dropped;
@@ -264,7 +264,7 @@ void Model::run()
 		machine.start(*threads[i], program_of(i));
 	arm();
 	machine.run([this] { return open_ == 0; });
-	// The last call comes back, too.
+	// The last call returns, too.
 	uint64_t until = machine.now() + 5000;
 	machine.run([&] { return machine.now() > until; });
 	for (const Task *thread : threads)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The forward model: a sender, its messages' way through a transport, relays and a receiver as programs of a small machine.
-// What happened to each message on each leg of its way is kept; truth.h and seen.h tell it in two ways.
+// The forward model: programs on a small machine for a sender, a transport, relays and a receiver. Keeps what happened
+// to each message on each leg of its way; truth.h and seen.h describe that in two forms.
 #include <array>
 #include <deque>
 #include <functional>
@@ -18,17 +18,17 @@ namespace icepath::simulator {
 inline constexpr uint64_t kPayload = 1000;
 inline constexpr size_t kNoRecord = SIZE_MAX;
 
-// One message over one edge of its way.
+// One message on one edge of its way.
 struct Leg {
 	uint64_t call = 0, call_return = 0, publish = 0, enqueue = 0, device = 0, ready = 0;
-	uint64_t queued = 0; // where a function of the kernel tells that it is in the queue
+	uint64_t queued = 0; // when a kernel function puts it into the queue
 	size_t device_record = kNoRecord, ready_record = kNoRecord, taken_record = kNoRecord, queued_record = kNoRecord;
 	uint32_t ready_tid = 0;
 	uint8_t ready_context = 0;
 	int ready_interrupt = -1, device_interrupt = -1;
 	uint64_t ask = 0, wait_return = 0, take_call = 0, take_return = 0, taken = 0, observe = 0;
 	bool follows = false;
-	uint64_t announced_with = kNoMessage; // another message, by a mutant
+	uint64_t announced_with = kNoMessage; // another message, for a mutant
 };
 
 struct Message {
@@ -36,11 +36,12 @@ struct Message {
 	unsigned flow = 0;
 	bool warm_up = false, dropped = false;
 	uint64_t send = 0, recv = 0;
-	uint64_t library_call = 0, library_return = 0, library_ask = 0, library_took = 0; // stamps of its functions
+	// stamps of the library's functions
+	uint64_t library_call = 0, library_return = 0, library_ask = 0, library_took = 0;
 	std::vector<Leg> legs;
 };
 
-// What a thread takes from; of several senders into one queue, all links have one.
+// What a thread takes from. If several senders share a queue, all links have the same.
 struct Inbox {
 	std::deque<Message *> queue;
 	bool to_waits = false;
@@ -48,11 +49,11 @@ struct Inbox {
 
 struct Link;
 
-// What one call put into a socket, as far as it is there.
+// One call's bytes in a socket, as far as they have arrived.
 struct Bytes {
-	Message *message = nullptr; // nullptr: of none
+	Message *message = nullptr; // nullptr: not part of a message
 	uint64_t count = 0;
-	bool is_last = true; // of the message's
+	bool is_last = true; // of the message
 };
 
 // Packets on their way to their sockets.
@@ -64,7 +65,7 @@ struct Backlog {
 struct Link {
 	explicit Link(Inbox &inbox) : queue(inbox.queue), to_waits(inbox.to_waits) {}
 	Edge edge = Edge::Transfer;
-	size_t index = 0; // of the leg of its messages
+	size_t index = 0; // of its messages' leg
 	unsigned flow = 0;
 	uint64_t sender_key = 0, receiver_key = 0; // of its sockets
 	Task *from = nullptr, *to = nullptr;
@@ -72,10 +73,10 @@ struct Link {
 	bool &to_waits;
 	bool from_waits = false;
 	Backlog backlog;
-	std::deque<Bytes> bytes; // of a library's socket
+	std::deque<Bytes> bytes; // in a library's socket
 	uint32_t base = 0; // TCP
 	std::vector<path::Call> from_calls, to_calls;
-	// One announcement tells of another message as well.
+	// One announcement serves another message as well.
 	void told_with(Message &message, const Message &announced) const
 	{
 		Leg &leg = message.legs[index];
@@ -93,10 +94,10 @@ class Model {
 public:
 	explicit Model(const Scenario &given) : scenario(given), machine(given.seed, thread_count(given) + 1) {}
 	void run();
-	// The last CPU: nobody of the scenario lives there.
+	// The last CPU, which no thread of the scenario uses.
 	uint16_t outside() const { return static_cast<uint16_t>(thread_count(scenario)); }
 
-	// Of a flow, from its giver to its last taker: both are one where one thread has both ends.
+	// The threads of a flow, from its giver to its last taker, which are the same if one thread has both ends.
 	std::vector<Task *> chain(unsigned flow) const;
 	unsigned flows() const { return scenario.pingpong ? 2 : scenario.senders; }
 
@@ -104,11 +105,11 @@ public:
 	Machine machine;
 	std::vector<Task *> threads;
 	std::deque<Inbox> inboxes;
-	std::deque<Link> links; // by flow; of one that relays hand on, by leg
+	std::deque<Link> links; // by flow; with relays, by leg
 	std::deque<Message> messages;
 	std::vector<std::vector<Message *>> sent, received; // by flow
-	std::map<uint32_t, std::vector<path::Call>> futex_calls; // by tid: those that are known
-	std::map<uint32_t, uint32_t> process_of; // by tid, of a library's
+	std::map<uint32_t, std::vector<path::Call>> futex_calls; // by tid: the known ones
+	std::map<uint32_t, uint32_t> process_of; // by tid, of a library
 
 private:
 	static unsigned thread_count(const Scenario &scenario)
@@ -176,9 +177,9 @@ private:
 	Task *chatterer_ = nullptr;
 	unsigned errands_ = 0;
 	bool chatterer_waits_ = false;
-	unsigned open_ = 0; // messages that will still be received
-	std::vector<size_t> next_; // by flow: the message to send
-	std::map<uint16_t, Backlog> backlogs_; // by CPU: of several senders' datagrams
+	unsigned open_ = 0; // messages still to be received
+	std::vector<size_t> next_; // by flow: the next message to send
+	std::map<uint16_t, Backlog> backlogs_; // by CPU: datagrams of several senders
 };
 
 } // namespace icepath::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving a message: into a socket, a queue, a slot, or to a network whose softirq delivers it.
+// Giving a message: into a socket, a queue, a slot, or a network whose softirq delivers it.
 #include "tests/simulator/model.h"
 
 namespace icepath::simulator {
@@ -47,7 +47,7 @@ void Model::ready(Link &link, Message &message, uint16_t cpu, bool part)
 	}
 	size_t number = machine.emit(cpu, record);
 	Leg &leg = message.legs[link.index];
-	if (part || (leg.queued != 0 && scenario.transport == Transport::Stream)) // that it is in the queue told it before
+	if (part || (leg.queued != 0 && scenario.transport == Transport::Stream)) // the queue's record came earlier
 		return;
 	leg.ready = machine.now();
 	leg.ready_record = number;
@@ -56,7 +56,7 @@ void Model::ready(Link &link, Message &message, uint16_t cpu, bool part)
 	leg.ready_interrupt = record.context == ICEPATH_CONTEXT_TASK ? -1 : machine.outermost_interrupt(cpu);
 }
 
-// A function of the kernel that puts messages into a queue is entered.
+// A kernel function that puts messages into a queue is entered.
 void Model::queued(Link &link, Message &message, uint16_t cpu, bool part)
 {
 	if (!scenario.enqueued || machine.mutates(Mutant::LosesEnqueued))
@@ -88,7 +88,7 @@ void Model::queued(Link &link, Message &message, uint16_t cpu, bool part)
 	leg.ready_interrupt = machine.outermost_interrupt(cpu);
 }
 
-// The receive softirq: whatever is in the backlog, in order, by one CPU at a time.
+// The receive softirq: all of the backlog, in order, by one CPU at a time.
 Co Model::process(Interrupt &self, Backlog &backlog)
 {
 	co_await machine.work(self, 3, 25);
@@ -170,7 +170,7 @@ Co Model::give_network(Link &link, Message &message)
 	co_await machine.work(self, 5, 60);
 }
 
-// What was held goes out from a softirq, in order.
+// A softirq sends what was held, in order.
 void Model::flush_later(Link &link)
 {
 	std::function<Co(Interrupt &)> flush = [this, &link](Interrupt &self) -> Co {
@@ -194,7 +194,7 @@ Co Model::give_slot(Link &link, Message &message)
 	Task &self = *link.from;
 	Leg &leg = message.legs[link.index];
 	leg.publish = machine.now();
-	// Two instructions: longer, so that it often loses its CPU or is interrupted between them.
+	// In reality two instructions; longer here, so that it often loses its CPU or is interrupted in between.
 	co_await machine.work(self, 1, machine.chance(0.3) ? 300 : 15);
 	enqueue(link, message);
 	co_await machine.work(self, 2, 30);
@@ -209,7 +209,7 @@ Co Model::give_slot(Link &link, Message &message)
 	leg.call_return = machine.now();
 }
 
-// An eventfd: the slot is filled before the call, and nobody looks at it before the kernel has counted.
+// An eventfd: the slot is filled before the call, but no thread looks at it before the kernel has counted.
 Co Model::give_bell(Link &link, Message &message)
 {
 	Task &self = *link.from;
@@ -227,7 +227,7 @@ Co Model::give_bell(Link &link, Message &message)
 	leg.call_return = machine.now();
 }
 
-// Into a UNIX socket, or another queue of the kernel's that announces nothing.
+// Into a UNIX socket, or another kernel queue without announcements.
 Co Model::give_local(Link &link, Message &message)
 {
 	Task &self = *link.from;
@@ -287,7 +287,7 @@ Co Model::give(Link &link, Message &message)
 	machine.doing(self, Doing::Busy);
 }
 
-// A middleware's queue behind a condition variable.
+// A middleware's queue with a condition variable.
 Co Model::give_by_wake(Link &link, Message &message)
 {
 	Task &self = *link.from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library: its functions are stamped, and threads of its own hand messages on, by sockets between processes and by condition variables
-// within one. Every system call is told.
+// A library: its functions are stamped, and its own threads hand messages on, by sockets between processes and by
+// condition variables within one. Every system call has a record.
 #include <algorithm>
 #include <cerrno>
 
@@ -36,7 +36,7 @@ void Model::end_call(Task &self, uint64_t begin_ns, uint8_t kind, uint64_t objec
 	machine.doing(self, Doing::Busy);
 }
 
-// Sleeps for something else: a time, a lock of the program's, or a page.
+// Sleeps for something else: a timer, a lock of the program's, or a page.
 Co Model::pause_in_library(Task &self)
 {
 	if (machine.chance(0.3)) {
@@ -60,7 +60,7 @@ Co Model::pause_in_library(Task &self)
 	co_await machine.work(self, 5, 60);
 }
 
-// Bytes into a socket: of a message, or of none.
+// Gives bytes into a socket: of a message, or of none.
 Co Model::give_bytes(Task &self, Link &link, const Bytes &bytes)
 {
 	const uint64_t begin = begin_call(self);
@@ -92,7 +92,7 @@ Co Model::give_in_library(Link &link, Message &message)
 	co_await machine.work(self, 5, 100);
 	if (scenario.locks && machine.chance(0.2))
 		co_await pause_in_library(self);
-	if (chatters_for_ == &link && machine.chance(0.5)) { // it has nothing to do with the message
+	if (chatters_for_ == &link && machine.chance(0.5)) { // unrelated to the message
 		const uint64_t begin = begin_call(self);
 		co_await machine.work(self, 5, 60);
 		++errands_;
@@ -126,7 +126,7 @@ Co Model::give_in_library(Link &link, Message &message)
 	co_await machine.work(self, 5, 60);
 }
 
-// What it takes in one call: often all that is there.
+// Takes in one call, often all that is there.
 int64_t Model::take_some(Link &link, std::vector<Message *> &got, std::vector<Message *> &parts_of)
 {
 	int64_t sum = 0;
@@ -196,7 +196,7 @@ Co Model::take_bytes(Link &link, std::vector<Message *> &got)
 	co_await machine.work(self, 5, 60);
 }
 
-// A condition variable: nobody calls the kernel where it needn't sleep.
+// A condition variable: a thread calls the kernel only if it has to sleep.
 Co Model::take_in_memory(Link &link, std::vector<Message *> &got)
 {
 	Task &self = *link.to;
@@ -285,7 +285,7 @@ Co Model::library_receiver(Task &self, Link &in)
 	}
 }
 
-// Another thread of a giver's process, which says to its peer that it lives.
+// Another thread of a giver's process, which sends heartbeats to its peer.
 Co Model::chatterer(Task &self, Link &link)
 {
 	std::function<bool()> condition = [this] { return errands_ > 0; };
@@ -318,7 +318,7 @@ void Model::add_library()
 		process_of[chatterer_->tid] = process_of[chatters_for_->from->tid];
 		machine.start(*chatterer_, chatterer(*chatterer_, *chatters_for_));
 	}
-	// The receiver's process is named by its side.
+	// The receiver's tid is its process's number.
 	const uint32_t last = process_of[threads.back()->tid], receiver = threads.back()->tid;
 	if (last != threads.front()->tid)
 		for (auto &[tid, of] : process_of)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking a message: waits of each kind, reads of one message or several.
+// Taking a message: waits of each kind, and reads of one message or several.
 #include "tests/simulator/model.h"
 
 namespace icepath::simulator {
@@ -40,7 +40,7 @@ Co Model::receive_slot(Link &link, std::vector<Message *> &got)
 		co_await machine.work(self, 2, 20);
 	}
 	if (scenario.transport == Transport::Bell && scenario.wait != Wait::Poll && wait_return == 0)
-		wait_return = machine.now(); // it had rung already
+		wait_return = machine.now(); // it had already rung
 	Message &message = dequeue(link);
 	co_await machine.work(self, 1, 6);
 	Leg &leg = message.legs[link.index];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a simulated cell is like: drawn from a seed, so that a number names it.
+// A simulated cell, drawn from a seed, so that a number identifies it.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,17 +14,17 @@ enum class Transport : uint8_t {
 	Stream, // TCP
 	Datagram, // UDP
 	Queue, // a message queue: no ready event
-	Slot, // user-space slot, with a futex where the reader sleeps
-	Bell, // likewise, and the reader looks at it only once a call has told it to
+	Slot, // user-space slot, with a futex if the reader sleeps
+	Bell, // the same, but the reader looks only after a call has notified it
 };
-// What a kernel might do that this one doesn't: now and then, in one way.
+// Behaviours of other kernels, one at a time, now and then.
 enum class Mutant : uint8_t {
 	None,
-	LosesEnqueued, // a probe of a function isn't run, without a trace (kprobes)
+	LosesEnqueued, // a function's probe doesn't run, without a trace (kprobes)
 	WakesUntold,
-	AnnouncesSeveral, // packets at once
-	AnnouncesTwice, // a packet
-	MovesPackets, // to another CPU's queue
+	AnnouncesSeveral, // several packets at once
+	AnnouncesTwice, // a packet twice
+	MovesPackets, // packets, to another CPU's queue
 };
 inline constexpr unsigned kMutants = 6;
 
@@ -35,7 +35,7 @@ struct Scenario {
 	Transport transport = Transport::Local;
 	model::Wait wait = model::Wait::Block;
 	bool pingpong = false;
-	std::vector<Edge> edges{Edge::Transfer}; // more than one: there are relays
+	std::vector<Edge> edges{Edge::Transfer}; // more than one: with relays
 	unsigned messages = 6, warm_up = 1;
 	unsigned capacity = 3;
 	bool shared_cpu = false;
@@ -43,26 +43,26 @@ struct Scenario {
 	bool calls_known = true;
 	bool busy_receiver = false, eager_sender = false;
 	bool nmis = false;
-	bool one_thread = false; // has both ends
-	bool throttled = false; // the kernel keeps threads from running now and then
-	bool exits_idle_first = false; // CPUs tell that they leave idle before they take the interrupt
-	bool calibrated = false; // shares of the calls' time are known, true or not: bounds hold all the same
-	unsigned senders = 1; // more than one: fan-in, into one queue
-	bool senders_share = false; // their CPU
-	bool enqueued = false; // a function of the kernel tells when a queue has a message
-	uint64_t tick_ns = 0; // the clock's: what happens between two ticks has one time. 0: no two times are equal
-	bool library = false; // its functions are stamped, threads of its own hand the messages on, and may be moved
+	bool one_thread = false; // one thread has both ends
+	bool throttled = false; // the kernel sometimes keeps threads from running
+	bool exits_idle_first = false; // CPUs report leaving idle before they take the interrupt
+	bool calibrated = false; // the calls' shares are known, truly or not: bounds hold all the same
+	unsigned senders = 1; // more than one: fan-in into one queue
+	bool senders_share = false; // they share a CPU
+	bool enqueued = false; // a kernel function's record shows when a queue has a message
+	uint64_t tick_ns = 0; // of the clock: events between two ticks have one time. 0: no two times are equal
+	bool library = false; // its functions are stamped; its threads hand messages on, and may be moved
 	uint32_t process_changes =
 		0; // bit i: the i-th thread of the way is of another process than the one before, if it can be
-	bool chatters = false; // another thread of the library is woken, and sends heartbeats
-	bool in_parts = false; // calls give and take less than a message
-	bool preemptible_softirqs = false; // PREEMPT_RT: they run in tasks, and lose their CPU as these do
+	bool chatters = false; // another thread of the library is woken and sends heartbeats
+	bool in_parts = false; // calls move less than a message
+	bool preemptible_softirqs = false; // PREEMPT_RT: they run in tasks and lose their CPU with them
 
 	Mutant mutant = Mutant::None;
 
 	static Scenario random(uint64_t seed);
-	bool alone() const { return edges.size() == 1; } // nobody hands the messages on
-	std::vector<std::string> features() const; // by name, in which scenarios differ
+	bool alone() const { return edges.size() == 1; } // without relays
+	std::vector<std::string> features() const; // names of the features in which scenarios differ
 	std::string text() const;
 };
 

@@ -57,7 +57,7 @@ public:
 													   message->warm_up ? model::kStampWarmUp : 0});
 					continue;
 				}
-				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it has already
+				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it already has
 				block.flows[flow].recvs.push_back({message->seq, ask, leg.follows ? 0 : leg.wait_return, leg.take_call,
 												   leg.take_return, leg.observe, message->recv, 1,
 												   message->warm_up ? model::kStampWarmUp : 0});
@@ -91,7 +91,7 @@ public:
 			from.insert(from.end(), link.from_calls.begin(), link.from_calls.end());
 			to.insert(to.end(), link.to_calls.begin(), link.to_calls.end());
 		}
-		for (const Message &message : model_.messages) // those of lost messages, too
+		for (const Message &message : model_.messages) // includes lost messages
 			for (const Link &link : model_.links) {
 				const Leg &leg = message.legs[link.index];
 				if (link.edge == Edge::Transfer && leg.call != 0 && leg.call_return != 0)
@@ -189,7 +189,7 @@ private:
 		return all;
 	}
 
-	// Its program was, which leaves no gap: the kernel's counts told of it some time before and after.
+	// Whether its program was skipped, which leaves no gap: the kernel's counts show it within some time around it.
 	bool is_skipped(size_t number, const Damage &damage, std::set<size_t> &lost)
 	{
 		const icepath_record &record = model_.machine.records[number];
@@ -218,7 +218,7 @@ private:
 		transfer.announcer_lost_cpu = around->goes_on;
 	}
 
-	// The walk's number of an interrupt, as the log's reader gave it.
+	// The walk's number of an interrupt, assigned by the log's reader.
 	std::optional<uint32_t> number_of(const path::Observations &seen, int interrupt, const std::set<size_t> &lost) const
 	{
 		if (interrupt < 0 || !model_.machine.interrupt_record[interrupt] ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A scenario played to its end: its true paths beside what the walk may see of it.
+// A scenario played to its end: its true paths, and the walk's input.
 #include "tests/simulator/model.h"
 #include "tests/simulator/seen.h"
 #include "tests/simulator/truth.h"
@@ -11,7 +11,7 @@ class Simulation {
 public:
 	explicit Simulation(const Scenario &scenario) : model_(scenario) {}
 	void run() { model_.run(); }
-	// Relay-less scenarios go through a block and the decoder.
+	// A scenario without relays goes through a block and the decoder.
 	path::Observations observe(const Damage &damage);
 	model::Block block(const Damage &damage) { return block_of(model_, damage); }
 	model::Cell cell() const { return cell_of(model_.scenario); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The property: with nothing taken away the walk returns the true path; with records lost, shuffled or delayed it returns
-// the true path, a truthful "inferred", or an incomplete delivery. Never a wrong path.
+// The property: without damage the walk returns the true path; with records lost, shuffled or delayed it returns the
+// true path, a truthful "inferred", or an incomplete delivery. Never a wrong path.
 #include "profiler/model/message_place.h"
 #include "tests/simulator/simulator.h"
 
@@ -35,7 +35,7 @@ struct Tally {
 	double share() const { return all ? static_cast<double>(complete) / static_cast<double>(all) : 1; }
 };
 
-// Walks every delivery of many scenarios; returns how many were complete by feature.
+// Walks every delivery of many scenarios; returns how many were complete, by feature.
 std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::function<Damage(uint64_t)> &damage_of,
 									 Mutant mutant = Mutant::None)
 {
@@ -72,7 +72,7 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 			++reasons[walked.reason];
 			for (const path::Share &share : walked.shares) {
 				shares_ns[share.who.kind] += share.ns;
-				Tally &known = tallies["culprits_known"]; // in time
+				Tally &known = tallies["culprits_known"]; // nanoseconds
 				known.all += share.ns;
 				known.complete += share.who.kind != path::Culprit::Kind::Unknown ? share.ns : 0;
 				if (share.who.kind == path::Culprit::Kind::Throttled) {
@@ -116,7 +116,7 @@ TEST(Simulator, WithNothingLostTheWalkReturnsTheTruth)
 {
 	std::printf("seed %lu\n", first_seed());
 	auto tallies = try_all(first_seed(), scenario_count(), [](uint64_t) { return Damage{}; });
-	// A library's messages that overlap, or whose bytes were given at the same time as others, can't be told: see relays.h.
+	// A library's overlapping messages, and bytes given at the same time as others, can't be matched: see relays.h.
 	for (auto &[feature, tally] : tallies)
 		EXPECT_GT(tally.share(), feature.starts_with("library/") ? 0.6 : 0.9) << feature;
 	EXPECT_GE(tallies.size(), 50u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What runs on a machine's CPUs, with what the kernel and the capture keep of it, and the log of what it really did.
+// What runs on a machine's CPUs, the kernel's and the capture's state of it, and a log of what it really did.
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -13,13 +13,13 @@ namespace icepath::simulator {
 
 inline constexpr uint64_t kNoMessage = UINT64_MAX;
 
-// What a thread was doing, as its program says it.
+// What a thread is doing, as its program states it.
 enum class Doing : uint8_t {
-	Busy, // nothing about a message
+	Busy, // unrelated to a message
 	Looking, // for a message, in user mode or by failing attempts
 	WaitUser, // asking, in user mode
-	InCall, // inside the call that waits or takes
-	After, // has it
+	InCall, // in the call that waits or takes
+	After, // it has the message
 	SendUser,
 	SendCall,
 };
@@ -27,8 +27,8 @@ enum class Doing : uint8_t {
 enum class SleepFor : uint8_t {
 	Message,
 	Room,
-	Lock, // of the kernel's, or of user code whose calls nobody traces
-	Futex, // in a call that is known
+	Lock, // of the kernel, or of user code whose calls aren't traced
+	Futex, // in a known call
 	Timer,
 	Page,
 	Storage,
@@ -40,17 +40,17 @@ enum class State : uint8_t { Running, Interrupted, Preempted, Asleep, Waking, Ru
 struct Waker {
 	uint32_t tid = 0;
 	uint8_t context = ICEPATH_CONTEXT_TASK, vector = 0;
-	uint64_t message = kNoMessage; // that the waking delivers
+	uint64_t message = kNoMessage; // the message that the waking delivers
 };
 
-// From `begin_ns` to the next span's begin.
+// Lasts until the next span's begin.
 struct Span {
 	uint64_t begin_ns = 0;
 	State state = State::Running;
 	Doing doing = Doing::Busy;
-	bool spurious = false; // ran after a wake for nothing, and slept again
-	int sleep = -1; // index into `sleeps`, in the states of one
-	int interrupt = -1; // Interrupted: which
+	bool spurious = false; // ran after a wake that delivered nothing, and slept again
+	int sleep = -1; // index into `sleeps`, if asleep, waking or runnable
+	int interrupt = -1; // Interrupted: by which
 };
 
 struct Sleep {
@@ -58,7 +58,7 @@ struct Sleep {
 	bool preempted = false;
 	uint64_t idle_exit_ns = 0, ipi_ns = 0, waking_ns = 0;
 	Waker waker; // of the first waking
-	bool counts_as_io = false; // io_uring's waits do, whatever they are for
+	bool counts_as_io = false; // as io_uring's waits do, whatever they are for
 };
 
 struct Execution {
@@ -68,7 +68,7 @@ struct Execution {
 	bool irqs_off = false;
 	uint64_t remaining_ns = 0;
 	std::coroutine_handle<> point;
-	std::shared_ptr<void> keeps; // what the program's coroutine refers to
+	std::shared_ptr<void> keeps; // owns what the program's coroutine refers to
 	Co program;
 };
 
@@ -77,7 +77,7 @@ struct Interrupt : Execution {
 	uint32_t vector = 0;
 	uint64_t begin_ns = 0;
 	int id = 0;
-	int outermost = 0; // id of the interrupt at the bottom
+	int outermost = 0; // id of the outermost interrupt
 };
 
 struct Task : Execution {
@@ -87,7 +87,7 @@ struct Task : Execution {
 	uint64_t in_ns = 0; // foreign; 0: its CPU wasn't watched then
 	bool in_from_idle = false; // likewise
 	bool is_throttled = false;
-	std::vector<std::unique_ptr<Interrupt>> softirqs; // that it was in the middle of as it lost its CPU
+	std::vector<std::unique_ptr<Interrupt>> softirqs; // unfinished as it lost its CPU
 	// Kernel state of a thread.
 	bool state_set = false; // about to sleep, still runnable
 	bool deactivated = false; // in schedule(), not yet switched out
@@ -104,12 +104,13 @@ struct Task : Execution {
 	std::vector<Span> log;
 	std::vector<Sleep> sleeps;
 	std::vector<std::pair<uint64_t, uint64_t>> throttled; // from losing its CPU until having it again
-	std::vector<std::pair<uint64_t, uint16_t>> queued_on; // whose queue it was on, or which CPU it had, since when
-	size_t spans_at_in = 0; // of the last sleep that wasn't a preemption
+	// since when, and the CPU whose queue it was on or which it had
+	std::vector<std::pair<uint64_t, uint16_t>> queued_on;
+	size_t spans_at_in = 0; // at the end of the last sleep that wasn't a preemption
 };
 
-// Who had a CPU from `begin_ns` until the next one's begin: a task, or an interrupt on top of it, which may be on top of a softirq.
-// What is on top of another interrupt counts as that one.
+// What had a CPU from `begin_ns` to the next turn's begin: a task, with an interrupt on top, possibly on top of a
+// softirq. An interrupt on top of another interrupt counts as that one.
 struct Turn {
 	struct On {
 		int interrupt = -1;
@@ -119,17 +120,17 @@ struct Turn {
 	};
 	uint64_t begin_ns = 0;
 	uint32_t tid = 0; // 0: idle
-	std::vector<On> on = {}; // the uppermost first
+	std::vector<On> on = {}; // uppermost first
 };
 
 struct Cpu {
 	bool of_worker = false;
-	bool watched = false; // what happens on it is recorded
+	bool watched = false; // its events are recorded
 	Task *current = nullptr; // nullptr: idle
 	std::vector<std::unique_ptr<Interrupt>> interrupts;
 	std::deque<Task *> queue;
 	uint64_t since_ns = 0, version = 0, idle_exit_ns = 0, idle_enter_ns = 0;
-	bool is_idle = true; // nobody has had it since the last task left
+	bool is_idle = true; // no task has had it since the last one left
 	bool leaving_idle = false, left_idle = false;
 	std::vector<Turn> turns;
 };

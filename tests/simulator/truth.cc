@@ -35,7 +35,7 @@ public:
 			const Task &giver = *chain[hop], &taker = *chain[hop + 1];
 			if (scenario_.edges[hop] == Edge::Wake) {
 				const Sleep *sleep = woken_for(taker, message.id);
-				// Only who took the message from a transfer, or sent it, is known to carry it.
+				// A thread is known to carry the message only if it sent it or took it from a transfer.
 				bool known_carrier = hop == 0 || scenario_.edges[hop - 1] == Edge::Transfer;
 				if (!sleep || !known_carrier) {
 					truth.tellable = false;
@@ -68,7 +68,7 @@ public:
 private:
 	using Segments = std::vector<TrueSegment>;
 
-	// It is had by the thread that takes it as its call comes back, the last one as the library's function does.
+	// A thread has the message when its taking call returns; the last thread, when the library's function returns.
 	Truth of_library(const Message &message, const std::vector<Task *> &chain, Truth truth) const
 	{
 		truth.counts_hops = false;
@@ -77,7 +77,7 @@ private:
 			Leg leg = message.legs[hop];
 			const Task &giver = *chain[hop], &taker = *chain[hop + 1];
 			const bool is_last = hop + 1 == scenario_.edges.size();
-			// Who takes it without having slept may be woken for it later.
+			// A thread that takes it without sleeping may be woken for it later.
 			const Sleep *sleep = scenario_.edges[hop] == Edge::Wake ? woken_for(taker, message.id) : nullptr;
 			if (sleep && sleep->waking_ns > message.legs[hop].take_return)
 				sleep = nullptr;
@@ -288,10 +288,10 @@ private:
 		if (scenario_.transport == Transport::Slot) {
 			spans(giver, leg.publish, leg.enqueue,
 				  [&](const Span &span, uint64_t, uint64_t) { inferred |= span.state != State::Running; });
-			return inferred ? leg.enqueue : leg.publish; // the stamp counts where nothing came between the two
+			return inferred ? leg.enqueue : leg.publish; // nothing came between stamp and store, so the stamp counts
 		}
 		uint64_t by = leg.observe ? leg.observe : leg.taken ? std::min(leg.taken, leg.take_return) : leg.take_return;
-		// Who lost its CPU after the record, and before it announced the message, may have put it there after that.
+		// A giver that lost its CPU between the record and the announcement may have queued it after that.
 		bool lost_cpu = false;
 		if (leg.queued != 0 && leg.ready != 0 && scenario_.transport == Transport::Local)
 			spans(giver, leg.queued, leg.ready, [&](const Span &span, uint64_t, uint64_t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The true path of each message, from the logs of what the threads really did. It doesn't use the walk's code.
+// The true path of each message, from the logs of what the threads really did. Doesn't use the walk's code.
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -19,7 +19,7 @@ struct TrueSegment {
 	friend bool operator==(const TrueSegment &, const TrueSegment &) = default;
 };
 
-// On which CPUs a thread really was, who had them, and when it was really throttled.
+// Where a thread really was, what had these CPUs, and when it was really throttled.
 struct TrueCpu {
 	const Machine *machine = nullptr;
 	const Task *thread = nullptr;
@@ -27,10 +27,10 @@ struct TrueCpu {
 
 struct Truth {
 	uint64_t message = 0, send_ns = 0, recv_ns = 0;
-	bool counts_hops = true; // false: what was handed on in memory may have passed more threads than the walk can tell
-	bool tellable = true; // false: no evidence could tell it; the walk has to say so
+	bool counts_hops = true; // false: hand-overs in memory may have passed more threads than the walk can see
+	bool tellable = true; // false: no evidence can show it, and the walk has to say so
 	std::vector<uint64_t> ready_ns; // of each transfer
-	std::vector<uint64_t> inferred_ns; // those of them that no event tells
+	std::vector<uint64_t> inferred_ns; // of the transfers without an event
 	std::vector<TrueSegment> segments;
 	std::map<uint32_t, TrueCpu> cpus; // by thread; valid as long as the model
 };

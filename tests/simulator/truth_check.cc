@@ -27,7 +27,7 @@ Segments merged(const Segments &segments)
 
 using Bounds = std::vector<std::pair<uint64_t, uint64_t>>;
 
-// What lies outside the bounds of boundaries that are only inferred.
+// The parts outside the bounds of inferred boundaries.
 Segments outside(const Segments &segments, const Bounds &bounds)
 {
 	Segments left = segments;
@@ -74,7 +74,7 @@ std::string name_of(const path::Culprit &who)
 
 std::string holder_of(const Turn &turn, const Machine &machine)
 {
-	// The capture leaves short interrupts of an idle CPU out.
+	// The capture omits short interrupts on an idle CPU.
 	for (const Turn::On &one : turn.on)
 		if (turn.tid != 0 || machine.interrupt_record.at(one.interrupt))
 			return name_of({path::Culprit::Kind::Interrupt, one.vector, one.kind});
@@ -105,7 +105,7 @@ Shares true_shares(const TrueCpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 	return shares;
 }
 
-// For how long of a segment.
+// How long it was throttled during the segment.
 uint64_t throttled_ns(const TrueCpu &cpu, const path::Segment &segment)
 {
 	uint64_t sum_ns = 0;
@@ -117,7 +117,8 @@ uint64_t throttled_ns(const TrueCpu &cpu, const path::Segment &segment)
 	return sum_ns;
 }
 
-// Nobody is said to have had more of a wait than he had, each wait is shared out to the end, and who is named had half of it.
+// Checks that no culprit gets more of a wait than it had, that each wait is shared out completely, and that a named
+// culprit had half of it.
 std::string wrong_shares(const path::Path &walked, const Truth &truth)
 {
 	std::vector<Shares> told(walked.segments.size());
@@ -178,7 +179,7 @@ std::string wrong(const path::Path &walked, const Truth &truth)
 		if (std::ranges::none_of(bounds, [&](auto bound) { return within(ready, bound); }))
 			return fmt::format("no bound holds {}: {}\n  truth {}", ready - truth.send_ns,
 							   text(of(walked), truth.send_ns), text(truth.segments, truth.send_ns));
-	// What was handed on in memory is had at an instant that is chosen: it lies within the bounds of that.
+	// For a hand-over in memory the instant is chosen, within its bounds.
 	for (auto bound : bounds)
 		if (bound.first < bound.second &&
 			std::ranges::none_of(truth.ready_ns, [&](uint64_t ready) { return within(ready, bound); }))
@@ -190,7 +191,7 @@ std::string wrong(const path::Path &walked, const Truth &truth)
 		for (Segments *both : {&told, &real}) {
 			for (TrueSegment &one : *both) {
 				one.hop = 0;
-				// A wake that told of a heartbeat delivered no message; the thread took it nevertheless.
+				// A wake for a heartbeat delivered no message, but the thread took one nevertheless.
 				if (one.part == model::Part::Spurious && !model::waits_for_cpu(one.layer, one.part))
 					one.part = model::Part::None;
 			}

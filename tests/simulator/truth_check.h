@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether a walked path is true: equal to the truth wherever it claims to know, and honest where it infers.
+// Whether a walked path is true: equal to the truth where it claims to know, and honest where it infers.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace icepath::simulator {
 
-// Empty, or what is wrong with the path.
+// Empty, or the path's error.
 std::string wrong(const path::Path &walked, const Truth &truth);
 
 std::string text(const std::vector<TrueSegment> &segments, uint64_t zero);

@@ -15,7 +15,7 @@ namespace {
 
 double normal_below(double z) { return std::erfc(-z / std::sqrt(2)) / 2; }
 
-// Latencies as a machine gives them: messages of a block share a shift and go on as their neighbours did.
+// Machine-like latencies: messages of a block share a shift and resemble their neighbours.
 Blocks simulated(std::mt19937_64 &random, size_t blocks, size_t messages, double between)
 {
 	std::normal_distribution<double> normal;
@@ -31,7 +31,7 @@ Blocks simulated(std::mt19937_64 &random, size_t blocks, size_t messages, double
 	return result;
 }
 
-// The percentile of the model itself: a lognormal whose variances add.
+// The model's own percentile: a lognormal whose variances add.
 double truth(double between, double z) { return 8000 * std::exp(z * std::sqrt(between * between + 0.04)); }
 
 double true_standard_deviation(double between)
@@ -40,11 +40,11 @@ double true_standard_deviation(double between)
 	return 8000 * std::exp(variance / 2) * std::sqrt(std::exp(variance) - 1);
 }
 
-// Half of the values lie so far from the median or nearer: by bisection.
+// Half of the values lie at most this far from the median: by bisection.
 double true_median_deviation(double between)
 {
 	const double sigma = std::sqrt(between * between + 0.04);
-	double low = 0, high = 1; // of the median
+	double low = 0, high = 1; // in units of the median
 	for (int i = 0; i < 50; ++i) {
 		const double middle = (low + high) / 2;
 		const double within = normal_below(std::log(1 + middle) / sigma) - normal_below(std::log(1 - middle) / sigma);
@@ -81,7 +81,7 @@ TEST(BlockInterval, PercentilesAreThoseOfAllValuesTogether)
 	std::sort(all.begin(), all.end());
 	const Distribution d = describe(blocks);
 	for (size_t q = 0; q < kReported.size(); ++q) {
-		if (kReported[q] == kP99_999) { // has 8 values beyond it
+		if (kReported[q] == kP99_999) { // 8 values lie beyond it
 			EXPECT_FALSE(d.percentiles[q].has_value() || d.intervals[q].has_value());
 			continue;
 		}
@@ -93,7 +93,7 @@ TEST(BlockInterval, PercentilesAreThoseOfAllValuesTogether)
 	}
 }
 
-// From their definitions, over all values in one list.
+// Computed by definition, from one list of all values.
 TEST(BlockInterval, DeviationsAreThoseOfAllValuesTogether)
 {
 	std::mt19937_64 random(23);
@@ -177,8 +177,8 @@ TEST(BlockInterval, BlocksThatAreAllAlikeGiveAPoint)
 	EXPECT_EQ(d.median_deviation_interval->high, 0);
 }
 
-// Four blocks of a paced sender, of which one was late throughout: the spread of its p50 is far beyond anything measured. To leave such
-// intervals out would leave those that are narrow by luck.
+// Four blocks of a paced sender, one of them late throughout: the p50's interval goes far beyond any measured value.
+// Omitting such intervals would keep those that are narrow by luck.
 TEST(BlockInterval, BlocksThatTellLittleGiveAWideInterval)
 {
 	std::vector<uint64_t> early(100, 150), late(100, 40'000'000);
@@ -205,7 +205,7 @@ TEST(BlockInterval, NothingIsOnlyCertainWhereAllBlocksSayIt)
 
 TEST(BlockInterval, BlocksCountAndNotMessages)
 {
-	// The spread is all between blocks: more messages in each must not make the interval narrower.
+	// All spread is between blocks, so more messages in each must not narrow the interval.
 	std::mt19937_64 random(11);
 	const Blocks small = simulated(random, 6, 200, 0.1);
 	Blocks large = small;
@@ -228,12 +228,14 @@ TEST(BlockInterval, IsTheSameEveryTime)
 struct CoverageCase {
 	size_t blocks;
 	double between;
-	int tail_at_least; // percent, of p99 and of the standard deviation. See block_interval.h: where blocks differ much, few of them don't know their own tail
+	// percent, for p99 and standard deviation; see block_interval.h: few blocks that differ much don't show their own
+	// tail
+	int tail_at_least;
 };
 class Coverage : public testing::TestWithParam<CoverageCase> {};
 
-// 400 runs of a known machine: how many intervals hold the truth. The bounds are 95 % less and plus some four standard
-// deviations of that count, widened where few blocks make the estimate of their spread poor.
+// 400 runs of a known machine: the number of intervals that contain the truth. The bounds are 95 % ± about four
+// standard deviations of that number, wider where few blocks make the estimated spread poor.
 TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 {
 	const auto [blocks, between, tail_at_least] = GetParam();
@@ -274,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(Runs, Coverage,
 									std::to_string(static_cast<int>(spec.param.between * 100));
 						 });
 
-// The test of the test: what an interval over messages would claim on the same runs.
+// Counter-test: intervals over messages of the same runs claim too much.
 TEST(Coverage, MessagesAsEvidenceWouldClaimTooMuch)
 {
 	constexpr int kRuns = 200;

@@ -18,8 +18,8 @@ TEST(RedrawnMeans, IsTheMeanOfBlocksThatCountAlike)
 	EXPECT_DOUBLE_EQ(blocks.mean({1, 2, 3, 4, 5, 6}), 3.5);
 	const auto interval = blocks.interval({1, 2, 3, 4, 5, 6});
 	ASSERT_TRUE(interval.has_value());
-	// Standard error of the mean 0.7638; effective number 4.846, t(3.846) 2.82: exp(±0.615) of it. The bootstrap knows its spread
-	// within 3.5 %.
+	// Standard error of the mean 0.7638; effective number 4.846, t(3.846) 2.82: exp(±0.615) of it. The bootstrap gives
+	// its spread within 3.5 %.
 	EXPECT_NEAR(interval->low, 3.5 * std::exp(-0.615), 0.1);
 	EXPECT_NEAR(interval->high, 3.5 * std::exp(0.615), 0.3);
 	const auto certain = blocks.interval({2, 2, 2, 2, 2, 2});
@@ -30,7 +30,7 @@ TEST(RedrawnMeans, IsTheMeanOfBlocksThatCountAlike)
 
 TEST(RedrawnMeans, IsOverWhatCounts)
 {
-	// Of a tail: two blocks have none of it.
+	// A tail that two blocks don't have.
 	const RedrawnMeans tail({0.5, 0.25, 0.25, 0, 0});
 	EXPECT_DOUBLE_EQ(tail.mean({50, 25, 25, 0, 0}), 100);
 	EXPECT_EQ(RedrawnMeans({0, 0, 0, 0, 0}).mean({0, 0, 0, 0, 0}), 0);
@@ -55,7 +55,7 @@ TEST(RedrawnMeans, BlocksOfOneClusterAreOnePieceOfEvidence)
 	EXPECT_FALSE(RedrawnMeans(std::vector<double>(9, 1), {0, 0, 0, 0, 1, 1, 1, 1, 1}).interval(sums).has_value());
 }
 
-// What one block has of a layer, and of the messages that it is asked of.
+// A block's part of a layer and of the messages concerned.
 struct BlockPart {
 	double sum = 0, weight = 0;
 };
@@ -63,7 +63,7 @@ using Layer = std::function<BlockPart(std::mt19937_64 &)>;
 
 double normal(std::mt19937_64 &random) { return std::normal_distribution<double>()(random); }
 
-// Every message has it; blocks differ by `between`, and messages by 0.5, on the logarithm.
+// In every message; on the logarithm, blocks differ by `between` and messages by 0.5.
 BlockPart of_each_message(std::mt19937_64 &random, double between)
 {
 	const double shift = between * normal(random);
@@ -73,7 +73,7 @@ BlockPart of_each_message(std::mt19937_64 &random, double between)
 	return {sum / 200, 1};
 }
 
-// A stall of some messages now and then, of unlike length: preempted, interrupt.
+// Occasional stalls of several messages, of varying length: preempted, interrupt.
 BlockPart of_stalls(std::mt19937_64 &random, double per_block, double spread)
 {
 	double sum = 0;
@@ -82,7 +82,7 @@ BlockPart of_stalls(std::mt19937_64 &random, double per_block, double spread)
 	return {sum / 1000, 1};
 }
 
-// Of the messages at or above a set time, some to a block, the share of them a stall's.
+// Of messages at or above a fixed time, a few in each block: the part that a stall has in them.
 BlockPart of_a_tail(std::mt19937_64 &random)
 {
 	BlockPart part;
@@ -146,8 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
 					LayerCase{"Tail30", 30, of_a_tail}, LayerCase{"Tail100", 100, of_a_tail}),
 	[](const auto &layer) { return layer.param.name; });
 
-// A capture's log ends the blocks that noise fills: messages as evidence, or blocks by the number of their messages, would hear
-// little of them.
+// Noise fills a CPU's log and ends its block early. Weighting by messages would underrate such blocks.
 TEST(EarlyEnds, BlocksThatNoiseEndsCountNoLess)
 {
 	std::mt19937_64 random(41);
@@ -158,7 +157,7 @@ TEST(EarlyEnds, BlocksThatNoiseEndsCountNoLess)
 		double sum = 0, messages = 0;
 		for (int b = 0; b < kBlocks; ++b) {
 			const bool noisy = random() % 5 == 0;
-			const double interrupts = noisy ? 40 : 1; // per message, a record and 100 ns each
+			const double interrupts = noisy ? 40 : 1; // per message: one record and 100 ns each
 			const double fit = std::min(1000.0, 12'000 / (5 + interrupts));
 			sums.push_back(100 * interrupts * (1 + 0.1 * normal(random)));
 			weights.push_back(1);

@@ -21,7 +21,7 @@ TEST(Poisson, IsThatOfTheTables)
 	EXPECT_EQ(poisson_at_least(0, 3), 1);
 }
 
-// Slow ones at the end of some blocks.
+// The last messages of some blocks are slow.
 Blocks with_slow(size_t blocks, size_t messages, size_t slow_blocks, size_t slow)
 {
 	Blocks run(blocks, std::vector<uint64_t>(messages, 1000));
@@ -72,7 +72,7 @@ TEST(EnoughBeyond, FarOnesLieInSeveralClusters)
 	EXPECT_TRUE(describe(run, few).percentiles[kP99At].has_value());
 }
 
-// Where all values that lie beyond came with a few stalls, what the largest of them is a percentile of isn't known.
+// If a few stalls made all values beyond the percentile, it isn't known which percentile the largest one is.
 TEST(FarInterval, HasNoUpperEndWhereNothingMeasuredIsOne)
 {
 	Blocks run = with_slow(100, 1000, 5, 5);
@@ -94,7 +94,7 @@ struct Shown {
 	double coverage() const { return static_cast<double>(held) / shown; }
 };
 
-// As describe() has it, without the rest of what that does.
+// The decision of describe(), without its other results.
 std::optional<Interval> told_p99_9(const RedrawnRun &pool, bool at_any_length)
 {
 	const Clusters blocks = numbered({}, pool.blocks());
@@ -118,7 +118,8 @@ Shown simulate(const StallingMachine &machine, size_t blocks, int runs, bool at_
 
 class StallCoverage : public testing::TestWithParam<StallingMachine> {};
 
-// Runs of 10 and of 30 blocks met no stall at all in 37 and in 5 % of the runs where one falls in ten blocks: they tell no p99.9.
+// With a stall in every tenth block, 37 % of the runs of 10 blocks and 5 % of those of 30 meet none: they report no
+// p99.9.
 TEST_P(StallCoverage, NineOfTenIntervalsThatAreShownHoldTheTruth)
 {
 	const int runs = runs_to_simulate(100);
@@ -142,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, StallCoverage,
 										 StallingMachine{"OneInEachBlockShort", 1, 5}),
 						 [](const auto &machine) { return machine.param.name; });
 
-// The test of the test, and why short runs tell none: as many blocks as exceedances need, without regard to how long the run is.
+// Counter-test for the minimum length: with enough blocks beyond but no required length, intervals claim too much.
 TEST(StallCoverage, ShortRunsWouldClaimTooMuch)
 {
 	const Shown at_ten = simulate({"", 0.1}, 10, 300, true), at_thirty = simulate({"", 0.1}, 30, 150, true);

@@ -33,7 +33,7 @@ TEST(MedianInterval, IsWhatTheTablesOfTheSignTestSay)
 	EXPECT_TRUE(middle_of(one_to(5000)).interval); // the binomial's terms underflow
 }
 
-// Of a distribution with a heavy tail, whose mean is anywhere.
+// For a heavy-tailed distribution, whose mean is anywhere.
 TEST(MedianInterval, HoldsTheMedianAsOftenAsItSays)
 {
 	std::mt19937_64 random(11);
@@ -48,7 +48,7 @@ TEST(MedianInterval, HoldsTheMedianAsOftenAsItSays)
 		held += middle.interval->low <= 3 && 3 <= middle.interval->high;
 	}
 	EXPECT_GE(held, kRuns * 95 / 100);
-	EXPECT_LE(held, kRuns * 98 / 100); // 95.9 % of them: not wider than it must be
+	EXPECT_LE(held, kRuns * 98 / 100); // 95.9 % of them: not wider than necessary
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace icepath::stats {
 namespace {
 
-// p50s of blocks in ABBA order, four to an opening; `luck` is the logarithm of what an opening has more or less.
+// p50s of blocks in ABBA order, four for each opening; `luck`: each opening's offset on the logarithm.
 std::vector<OpeningBlock> p50s(std::mt19937_64 &random, const std::vector<double> &luck, double within)
 {
 	std::normal_distribution<double> normal;
@@ -68,7 +68,7 @@ TEST(Openings, OfOneBlockEachOrOfOneOpeningTellNothing)
 		<< "no block differs from another";
 	EXPECT_EQ(look_at_openings({{0, false, 0}, {1, false, 6}, {1, true, 6}}).values.size(), 1u)
 		<< "zero has no logarithm";
-	// A pair of blocks to an opening is enough: what they differ by is known once probes are taken out.
+	// Two blocks for each opening are enough: they differ only by the probes' effect, which is taken out.
 	EXPECT_TRUE(
 		look_at_openings({{0, false, 5}, {0, true, 6}, {1, true, 7}, {1, false, 6}, {2, false, 5}, {2, true, 5}})
 			.difference);
@@ -85,7 +85,7 @@ TEST(Openings, AlikeOnesAreSaidToDifferNoMoreOftenThanThat)
 	EXPECT_EQ(look_at_openings(p50s(random, {0, 0, 0.2, 0, 0.2, 0, 0, 0}, 0.01)).differ(), true);
 }
 
-// 12.6 and 15.6 µs, as a UNIX stream socket's ping-pong was found to have it.
+// 12.6 and 15.6 µs, as measured with a UNIX stream socket's ping-pong.
 TEST(Openings, TwoModesAreToldAsSuch)
 {
 	std::mt19937_64 random(3);
@@ -102,7 +102,7 @@ TEST(Openings, TwoModesAreToldAsSuch)
 	EXPECT_EQ(told.values.size(), 12u);
 }
 
-// One opening that is off is an accident, and few openings fall into two groups by chance.
+// A single outlying opening is an accident, and few openings fall into two groups by chance.
 TEST(Openings, OneThatIsOffIsNoMode)
 {
 	std::mt19937_64 random(4);
@@ -131,7 +131,7 @@ TEST(Openings, ThatSpreadEvenlyAreSeldomTakenForModes)
 	}
 }
 
-// Messages of one run: processes have their luck, blocks theirs, and neighbours are alike.
+// The messages of one run: processes and blocks have their luck, and neighbours are alike.
 std::vector<std::vector<uint64_t>> run_of(std::mt19937_64 &random, size_t openings, size_t blocks, double luck)
 {
 	std::normal_distribution<double> normal;
@@ -156,8 +156,8 @@ struct Tally {
 
 constexpr int kRuns = 1000;
 
-// In how many of so many runs the interval holds what all runs have in common, and in how many of half as many pairs two don't
-// overlap.
+// In how many of kRuns runs the interval contains what all runs have in common, and in how many of half as many pairs
+// two intervals are disjoint.
 Tally another_run(size_t openings, size_t blocks, double luck, bool by_opening)
 {
 	std::mt19937_64 random(6);
@@ -188,14 +188,14 @@ TEST(IntervalsOverOpenings, HoldForAnotherRun)
 	}
 }
 
-// The test of the test: all blocks of a run in one opening, as icepath measured once.
+// Counter-test: all blocks of a run in one opening, as icepath once measured.
 TEST(IntervalsOverOpenings, OfBlocksOfOneOpeningDoNot)
 {
 	const Tally one = another_run(1, 16, 0.1, false);
 	EXPECT_LT(one.truth, kRuns / 2);
 	EXPECT_GT(one.disjoint, kRuns / 2 / 3);
-	// Where there are several, what an opening's blocks have in common changes slowly for them: slow_changes.h. Too few for that are
-	// told as if they were openings.
+	// With several openings, what an opening's blocks have in common is a slow change: slow_changes.h. Too few openings
+	// for that are treated as if their blocks were openings.
 	EXPECT_GE(another_run(4, 8, 0.1, false).truth, kRuns * 93 / 100);
 	EXPECT_LT(another_run(3, 2, 0.1, false).truth, kRuns * 92 / 100) << "blocks aren't the openings' evidence";
 }
@@ -212,7 +212,7 @@ TEST(IntervalsOverOpenings, BlocksOfAnOpeningCountAsOne)
 	EXPECT_GT(by_opening.intervals[0]->high - by_opening.intervals[0]->low,
 			  by_block.intervals[0]->high - by_block.intervals[0]->low);
 	EXPECT_FALSE(describe(run, {1, 1, 1, 2, 2, 2}).intervals[0]) << "two openings give no interval";
-	// Blocks without a value take their cluster's number with them.
+	// A block without a value takes its cluster's number with it.
 	const std::vector<uint64_t> some(100, 5), more(100, 6);
 	EXPECT_EQ(describe({some, {}, more, some, more}, {0, 1, 0, 2, 3}).clusters, 3u);
 }

@@ -45,8 +45,8 @@ TEST(Neighbours, WithoutTheOtherKindThereIsNoPair)
 
 TEST(PairedDifference, IsStudentsInterval)
 {
-	// Differences 1, 2 in one order and 3, 4 in the other: 1.5 and 3.5, so 2.5; s 0.70711 with two degrees, t(2) 4.30265, and
-	// half of the root of 1/2 + 1/2.
+	// Differences 1, 2 in one order and 3, 4 in the other: 1.5 and 3.5, so 2.5; s 0.70711 with two degrees, t(2)
+	// 4.30265, and half of the root of 1/2 + 1/2.
 	const auto effect =
 		paired_difference({{10, 11, true, 0.5}, {10, 13, false, 2.5}, {10, 12, true, 4.5}, {10, 14, false, 6.5}});
 	ASSERT_TRUE(effect && effect->interval);
@@ -74,7 +74,7 @@ TEST(PairedRatio, IsTheGeometricMean)
 	EXPECT_NEAR(effect->interval->low * effect->interval->high, 16, 1e-9) << "even on the logarithm";
 }
 
-// Each round is slower by 7 than the one before; the treatment adds 100. `rounds` says which came out.
+// Each round is 7 slower than the one before; the treatment adds 100. `rounds`: those without failure.
 std::optional<Effect> of_drifting_rounds(const std::vector<uint32_t> &rounds)
 {
 	std::vector<BlockValue> blocks;
@@ -88,7 +88,7 @@ std::optional<Effect> of_drifting_rounds(const std::vector<uint32_t> &rounds)
 TEST(PairedDifference, IsFreeOfLinearDriftWhicheverRoundsFellOut)
 {
 	EXPECT_NEAR(of_drifting_rounds({0, 1, 2, 3, 4, 5, 6, 7})->mean, 100, 1e-9);
-	// Rounds 6, 14 and 22 count and are in no latency, so of each order there aren't as many pairs.
+	// Rounds 6, 14 and 22 are counted and have no latency, so the two orders have different numbers of pairs.
 	std::vector<uint32_t> without_counted;
 	for (uint32_t round = 0; round < 24; ++round)
 		if (round % 8 != 6)
@@ -98,12 +98,12 @@ TEST(PairedDifference, IsFreeOfLinearDriftWhicheverRoundsFellOut)
 	EXPECT_NEAR(effect->mean, 100, 1e-9);
 	EXPECT_NEAR(effect->interval->low, 100, 1e-6);
 	EXPECT_NEAR(of_drifting_rounds({0, 1, 3, 4, 5, 6, 7, 8})->mean, 100, 1e-9) << "round 2 failed";
-	// Of a cell that rests in every second pair, all pairs have one order.
+	// If a cell rests in every second pair, all its pairs have one order.
 	EXPECT_NEAR(of_drifting_rounds({0, 1, 4, 5, 8, 9})->mean, 100, 1e-9);
 	EXPECT_NEAR(of_drifting_rounds({2, 3, 6, 7, 10, 11})->mean, 100, 1e-9);
 }
 
-// Drift and nothing that differs, in every case above: the interval must hold zero 19 times in 20.
+// Drift and no effect, in every case above: the interval must contain zero 19 times in 20.
 TEST(PairedDifference, HoldsTheTruthNineteenTimesInTwenty)
 {
 	std::mt19937_64 random(43);
@@ -125,7 +125,7 @@ TEST(PairedDifference, HoldsTheTruthNineteenTimesInTwenty)
 	}
 }
 
-// A machine that drifts, and nothing that differs: the interval must hold zero 19 times in 20.
+// A drifting machine and no effect: the interval must contain zero 19 times in 20.
 TEST(PairedDifference, FindsNothingWhereThereIsNothing)
 {
 	std::mt19937_64 random(23);

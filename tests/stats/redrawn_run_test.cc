@@ -11,7 +11,7 @@ namespace {
 
 using Blocks = std::vector<std::vector<uint64_t>>;
 
-// Each block as often as its weight says: what a redrawn run is by its definition.
+// Each block repeated by its weight: the definition of a redrawn run.
 std::vector<uint64_t> spelled_out(const Blocks &blocks, const Weights &weights)
 {
 	std::vector<uint64_t> values;
@@ -77,7 +77,7 @@ TEST(RedrawnRun, BlocksWithoutValuesHaveNoWeight)
 	EXPECT_DOUBLE_EQ(run.mean(), 8);
 }
 
-// Beyond the largest and the smallest number there is nothing to look for.
+// The search stops at the largest and the smallest number.
 TEST(RedrawnRun, DeviationsReachToBothEndsOfTheNumbers)
 {
 	constexpr uint64_t centre = (uint64_t{1} << 63) + 5;

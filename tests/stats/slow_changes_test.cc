@@ -38,8 +38,8 @@ TEST(SlowChanges, AddWhatStretchesDifferByBesideTheirClusters)
 
 constexpr size_t kClusters = 40;
 
-// What each cluster has more or less, on the logarithm: the machine is in one of its moods for about a fifth of a run, wherever that
-// begins, and in each cluster there is chance beside it.
+// Each cluster's offset on the logarithm: the machine stays in one mood for about a fifth of a run, from any point, and
+// each cluster adds chance.
 std::vector<double> moody(std::mt19937_64 &random, double mood_sd, double chance_sd)
 {
 	std::normal_distribution<double> normal;
@@ -65,7 +65,7 @@ std::vector<std::vector<uint64_t>> messages_of(std::mt19937_64 &random, const st
 
 struct Tally {
 	int disjoint = 0, truth = 0;
-	double width = 0; // in the mean
+	double width = 0; // mean
 };
 
 constexpr int kRuns = 400;
@@ -105,7 +105,7 @@ TEST(SlowChanges, P50sOfAMoodyMachineHoldForAnotherRun)
 	EXPECT_GE(tally.truth, kRuns * 92 / 100);
 }
 
-// The test of the test: in no order, moods look like chance, and what is told then was what was told before.
+// Counter-test: out of order, moods look like chance, and the intervals are the old ones.
 TEST(SlowChanges, WithoutTheOrderOfClustersTheyDoNot)
 {
 	const Tally tally = of_p50s(0.05, 0.02, false);
@@ -113,7 +113,7 @@ TEST(SlowChanges, WithoutTheOrderOfClustersTheyDoNot)
 	EXPECT_LE(tally.truth, kRuns * 75 / 100);
 }
 
-// What the caution costs where nothing changes slowly.
+// The cost of the caution if nothing changes slowly.
 TEST(SlowChanges, OfAMachineWithoutMoodsIntervalsAreNotMuchWider)
 {
 	const Tally tally = of_p50s(0, 0.05, true);

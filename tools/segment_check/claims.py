@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each layer claims of its thread, and whether the timelines bear it out."""
+"""What each layer claims of its thread, and whether the timelines confirm it."""
 import bisect
 from collections import namedtuple
 
@@ -17,7 +17,7 @@ HOLD = (HOLDS, BY_EDGE, BY_SLACK)
 Verdict = namedtuple("Verdict", "what why")
 
 _RUNS = USER | KERNEL | EDGE
-_STATES = {  # by layer, then part; a part without a row is as the layer
+_STATES = {  # by layer, then part; a part without an entry has the layer's
     "sender.user": {"": USER}, "receiver.user": {"": USER}, "relay.user": {"": USER},
     "sender.kernel": {"": KERNEL, "notify": ASLEEP}, "receiver.kernel": {"": KERNEL}, "relay.kernel": {"": KERNEL, "notify": ASLEEP},
     "network": {"notify": ASLEEP},
@@ -44,7 +44,7 @@ def _claimed_state(segment):
 
 
 def _measure(intervals, begin, end, yes):
-    """How long it surely was, and how long it may have been. `yes` tells of a value: True, False, or None."""
+    """For how long `yes` surely holds, and for how long it possibly does. It maps a value to True, False, or None."""
     sure = possible = covered = 0
     for first, last, value, cpu in intervals.within(begin, end):
         told = yes(value, cpu)
@@ -79,8 +79,8 @@ class Checker:
         return verdict
 
     def _places(self, at_ns):
-        """Where a boundary may lie as well if the host stopped a CPU between two handlers of one tracepoint: at the last event before
-        it on a CPU on which nothing was seen from there to it."""
+        """Other places of a boundary if the host stopped a CPU between two handlers of one tracepoint: the last event
+        before it on each CPU without events in between."""
         found = [at_ns]
         for times in self.lines.times.values():
             at = bisect.bisect_right(times, at_ns) - 1
@@ -89,8 +89,8 @@ class Checker:
         return found
 
     def _entry_after(self, segment, at_ns):
-        """A thread stamps, and then calls: where its CPU was stopped between the two, the boundary lies at the call. Interrupts that
-        were due come first then."""
+        """A thread stamps, then calls. If its CPU was stopped in between, the boundary is at the call, after pending
+        interrupts."""
         entries = self.lines.entries[segment["tid"]]
         at = bisect.bisect_left(entries, (at_ns,))
         if at == len(entries) or entries[at][0] - at_ns >= LONGEST_STALL_NS:
@@ -107,7 +107,7 @@ class Checker:
         return ((first, last) for first in begins for last in ends if first < last and (first == begin) != (last == end))
 
     def _begins_a_call(self, segment):
-        """Its thread's last event is a system call's, and interrupts came before icepath had seen that."""
+        """Whether its thread had just entered a system call, and interrupts came before icepath saw that."""
         if not segment["layer"].endswith(".user"):
             return False
         entries = self.lines.entries[segment["tid"]]
@@ -121,8 +121,8 @@ class Checker:
         return bool(next_ns) and next_ns[0] - entry_ns > self.slack and all(state & (KERNEL | EDGE) for _, _, state, _ in since)
 
     def _vanishes(self, segment):
-        """The scheduler changed its thread's state before the segment begins, and its CPU was stopped before icepath saw that:
-        without the stop there would be no such segment."""
+        """Whether its thread's state changed before the segment begins, and its CPU was stopped before icepath saw it.
+        Without the stop there would be no such segment."""
         line = self.lines.thread(segment["tid"])
 
         def changed(at_ns):
@@ -155,7 +155,7 @@ class Checker:
             return Verdict(HOLDS, "")
         if nearly(begin, end)[0] >= needed:
             return Verdict(BY_EDGE, "")
-        # Both ends may move, so some of it may be missing: never more than half.
+        # Both ends may move, so a part may be missing, but at most half.
         needed = max(needed - self.slack, (end - begin) / 2)
         sure, possible = nearly(begin - self.slack, end + self.slack)
         if sure >= needed:
@@ -179,7 +179,7 @@ class Checker:
         return self._by_share(begin, end, measured, measured)
 
     def _cpu_of(self, segment, begin, end):
-        """Where the thread ran, or was about to run."""
+        """The CPU where the thread ran, or was about to run."""
         for _, _, state, cpu in self.lines.thread(segment["tid"]).within(begin, end):
             if state & RUNNING and not state & ~RUNNING and cpu is not None:
                 return cpu
@@ -199,8 +199,8 @@ class Checker:
         return Verdict(FALSE, "no " + " and no ".join(missing)) if missing else Verdict(HOLDS, "")
 
     def _is_one_of(self, events, at_ns):
-        """Whether an instant is that of an event: within the slack, or nothing was seen on a CPU from the event to it. Programs that
-        run one after the other at one tracepoint are further apart where their code is in no cache."""
+        """Whether the instant is that of an event: within the slack, or with no event on a CPU in between. Programs
+        that run one after the other at one tracepoint are further apart if their code isn't cached."""
         for place in self._places(at_ns):
             at = bisect.bisect_left(events, place - self.slack)
             if at < len(events) and events[at] <= place + self.slack:
@@ -208,7 +208,7 @@ class Checker:
         return False
 
     def _further(self, segment):
-        """A part that ends with an event ends with it in the other reading, too."""
+        """A part that ends with an event must end with it by perf, too."""
         if segment["part"] == "notify" and "end_bounds_ns" not in segment and not self._interrupt_begins(segment["end_ns"]):
             if not self._is_one_of([ns for ns, _, _ in self.lines.wakings[segment["tid"]]], segment["end_ns"]):
                 return Verdict(FALSE, "no waking of its thread as it ends")
@@ -221,7 +221,7 @@ class Checker:
     # Culprits
 
     def culprit(self, segment):
-        """Whether who is named was there. None: nobody is, or the segment's own verdict is about him."""
+        """Whether the named culprit was there. None: there is none, or the segment's own verdict covers it."""
         culprit = segment.get("culprit")
         if not culprit or segment["layer"] in ("interrupt", "relay.kernel"):
             return None
@@ -240,7 +240,7 @@ class Checker:
         if had[0][0] >= needed:
             return Verdict(HOLDS, "")
         if had[self.slack][0] + self.slack >= needed and had[self.slack][0] > 0:
-            return Verdict(BY_SLACK, "")  # his own ends may be off as well
+            return Verdict(BY_SLACK, "")  # its own ends may be off as well
         if sum(had[self.slack]) >= needed:
             return Verdict(UNCHECKABLE, "perf saw no event that tells")
         if had[self.slack][0] + self._longest_gap(self._cpu_of(segment, end, end + 1), begin, end) >= needed or any(
@@ -250,14 +250,14 @@ class Checker:
         return Verdict(FALSE, f"{name_of(culprit)} had {had[0][0]} of {end - begin} ns")
 
     def _longest_gap(self, cpu, begin, end):
-        """Between two events of a CPU: of one in which it stood still, either program at the event beside it may say that it was his."""
+        """The longest gap between a CPU's events. If it stood still there, either neighbour may claim the gap."""
         times = self.lines.times[cpu]
         inside = times[bisect.bisect_right(times, begin):bisect.bisect_left(times, end)]
         longest = max((b - a for a, b in zip([begin, *inside], [*inside, end])), default=0)
         return longest if longest < LONGEST_STALL_NS and inside else 0
 
     def _waker(self, segment, culprit):
-        # The waking of a sleep is the first one in it; it may come before its thread is switched out.
+        # A sleep's waking is its first one, and may come before the thread is switched out.
         begin, end = segment["begin_ns"] - self.slack, segment["end_ns"] + self.slack
         wakings = [one for one in self.lines.wakings[segment["tid"]] if begin <= one[0] <= end]
         if not wakings:
@@ -270,8 +270,8 @@ class Checker:
         return Verdict(FALSE, f"woken by {wakings[0][2] or 'task ' + str(wakings[0][1])}, not by {name_of(culprit)}")
 
     def shares(self, segment, begin, end):
-        """Who had the CPU on whose queue the thread was: nanoseconds by name_of(); '?' what isn't known. An interrupt on top of a
-        task, or of a softirq, has its time; a softirq that ksoftirqd runs is both's."""
+        """Who had the CPU on whose queue the thread was: nanoseconds by name_of(), '?' if not known. Time of an
+        interrupt on top of a task or softirq is the interrupt's. A softirq in ksoftirqd counts for both."""
         came_in = self._cpu_of(segment, end, end + 1)
         if came_in is None:
             return None
@@ -303,7 +303,7 @@ class Checker:
 
 
 def same_interrupt(seen, told):
-    # A hard interrupt that woke is told by its kind, a device's without its number.
+    # A waking hard interrupt is named by its kind only, without a device's number.
     return seen == told or (seen.startswith("interrupt ") and told.startswith("interrupt "))
 
 

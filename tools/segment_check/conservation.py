@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each worker's time in a block is run + runnable + asleep, and `perf sched timehist` has the same sum of running."""
+"""Checks that a worker's block is run + runnable + asleep, with the same sum of run as `perf sched timehist`."""
 import re
 from collections import defaultdict
 
@@ -7,11 +7,11 @@ from .timelines import RUNNABLE, RUNNING
 
 _ROW = re.compile(r"\s*(\d+)\.(\d{6}) \[(\d+)\]\s+.*?(?:\[(\d+)(?:/\d+)?\])?\s+(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)\s*$")
 SHARE = 0.01
-EDGE_NS = 20000  # of a run at either end of the block, and what timehist rounds off
+EDGE_NS = 20000  # for runs at the ends of the block, and for timehist's rounding
 
 
 def runs_of_timehist(lines):
-    """By tid: (when it was switched out, for how long it had run), nanoseconds."""
+    """By tid: (switch-out, duration of the run), in nanoseconds."""
     runs = defaultdict(list)
     for line in lines:
         row = _ROW.match(line)
@@ -22,7 +22,7 @@ def runs_of_timehist(lines):
 
 
 def split(line, begin, end):
-    """(running, waiting for a CPU, asleep, in more than one of these at once) of [begin, end)."""
+    """[running, waiting for a CPU, asleep, possibly several of these] of [begin, end), in nanoseconds."""
     sums = [0, 0, 0, 0]
     for first, last, state, _ in line.within(begin, end):
         kind = 0 if state and not state & ~RUNNING else 1 if state == RUNNABLE else 2 if not state & (RUNNING | RUNNABLE) else 3

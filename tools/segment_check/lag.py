@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""At one tracepoint perf's handler and icepath's run one after the other: by how much their times differ, as a rule.
+"""The usual time between perf's and icepath's handlers, which run one after the other at a tracepoint.
 
-It is learnt for each block anew: the machine changes its speed within seconds, and 600 ns become 1700. The samples are interrupts
-and wakings. Switches don't tell: where perf records nothing while the idle task is current, a thread that comes after it turns up
-with a later event of its own. Of system calls it is learnt for each cell by itself: in some, icepath has them by a tracepoint as
-well, in others by stamps of the program around them."""
+It is learnt for each block anew, because the machine changes its speed within seconds: 600 ns become 1700. The samples
+are interrupts and wakings. Switches can't be used: where perf records nothing while the idle task is current, the next
+thread only appears with a later event of its own. For system calls the lag is learnt per cell: in some, icepath uses a
+tracepoint for them, in others the program's stamps around them."""
 import bisect
 import re
 from collections import defaultdict
 from statistics import median
 
 ENOUGH, FEW_CALLS = 100, 20  # samples
-FURTHEST_NS = 3000  # what is further apart is no pair
+FURTHEST_NS = 3000  # events further apart aren't a pair
 _PID = re.compile(r" pid=(\d+) prio=")
 
 
 class Lag:
-    """The median over pairs of boundaries that rest on a tracepoint and perf's event of it. Positive: perf was first."""
+    """The median difference between boundaries that rest on a tracepoint and perf's events. Positive: perf is first."""
 
     def __init__(self):
-        self._samples = []  # the block's; where these are few, of those before as well
-        self._calls = {}  # likewise, by cell's title
+        self._samples = []  # of the block, and of earlier ones if these are few
+        self._calls = {}  # the same for system calls, by cell's title
         self.by_block = []
 
     def learn(self, events, title, paths):
-        """From a block's events and paths. Returns what to move its events by, and those of system calls."""
+        """Learns from a block. Returns by how much to move its events, and its system calls."""
         interrupts, wakings, calls = [], defaultdict(list), defaultdict(list)
         for event in events:
             if event.name == "sys_enter":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of all segments of a run: counts by layer, the worst of the false ones, the culprits' table by both readings."""
+"""Totals of a run's verdicts: counts by layer, the worst false ones, the culprits' table by icepath and by perf."""
 import heapq
 from collections import Counter, defaultdict
 
@@ -8,7 +8,7 @@ from .claims import BY_BOUNDS, BY_EDGE, BY_SLACK, FALSE, HOLDS, STALL, UNCHECKAB
 WORST = 20
 HOLD_SHARE = 0.999
 CULPRIT_SHARE = 0.01
-# A host stops a CPU here and there. What would need that more often is false: segments by layer and cell, culprits in all.
+# A host sometimes stops a CPU. More stalls than this make false: for segments by layer and cell, for culprits in all.
 STALLED_SHARE, FEW_STALLS = {"segment": 0.01, "culprit": 0.001}, {"segment": 3, "culprit": 0}
 
 
@@ -20,9 +20,9 @@ class Tally:
         self.paths = Counter()
         self.false = Counter()
         self.worst = {"culprit": [], "segment": []}
-        self.sums = defaultdict(lambda: [0, 0, 0])  # by (layer, who): told, found, segments
+        self.sums = defaultdict(lambda: [0, 0, 0])  # by (layer, who): icepath's ns, perf's ns, segments
         self.conservation = Counter()
-        self.seen = Counter()  # segments and culprits by layer and cell, and of these
+        self.seen = Counter()  # segments by layer and cell, and culprits; below, the stalled among them
         self.stalled = Counter()
         self._order = 0
 
@@ -56,7 +56,7 @@ class Tally:
 
     @staticmethod
     def _told(of, verdict, segment, path, block, lines):
-        """The path, the claim and what was seen around it, in nanoseconds from the message's sending."""
+        """The path, the claim and the timelines around it, in nanoseconds from the message's `send`."""
         zero = path["send_ns"]
         begin, end = segment["begin_ns"] - 5000, segment["end_ns"] + 5000
         states = [[a - zero, b - zero, _words(v), cpu] for a, b, v, cpu in lines.thread(segment["tid"]).within(begin, end)]
@@ -70,7 +70,7 @@ class Tally:
                 "seen_of_thread": states[:40], "seen_on_cpus": cpus}
 
     def shares(self, segment, found):
-        """Of a segment that waited for a CPU: what the path books on whom, and what this reading finds."""
+        """Adds a wait for a CPU: the shares of the path, and those found by perf."""
         told = segment.get("shares")
         if told is None:
             culprit = segment.get("culprit")
@@ -84,14 +84,14 @@ class Tally:
             row[2] += 1
 
     def culprit_rows(self, slack_ns):
-        """Rows of at least a hundredth of the whole; `agrees` within 1 %, or within the slack of both ends of each segment."""
+        """Rows of at least 1 % of the whole. `agrees`: within 1 %, or within the slack of both ends of each segment."""
         whole = sum(found for _, found, _ in self.sums.values()) or 1
         rows = []
         for (layer, who), (told, found, segments) in sorted(self.sums.items(), key=lambda item: -max(item[1][:2])):
             if max(told, found) < CULPRIT_SHARE * whole:
                 continue
             differ = abs(told - found)
-            # Where the path says that it doesn't know who, it claims nothing: what it left out is missing in the others' rows.
+            # A path's unknown time is no claim; the rows of the others show what it left out.
             agrees = "no claim" if who == "?" else "yes" if differ <= CULPRIT_SHARE * found else "by slack" if differ <= 2 * slack_ns * segments else "no"
             rows.append({"layer": layer, "who": who, "told_ns": told, "found_ns": found, "segments": segments, "agrees": agrees})
         return rows

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Per-thread and per-CPU timelines from tracepoints alone: who ran, who waited, who slept, which interrupt was served.
+"""Timelines of threads and CPUs from tracepoints alone: running, waiting and sleeping threads, and interrupts.
 
-A state is a set of bits: where events don't tell, several are possible. A kernel may hide all events of a task (a sandbox its own
-agent; here and there that is the idle task of a CPU). Then a thread turns up on a CPU that was seen to go to another one: it was
-switched in somewhen after that CPU's last event, and only that is claimed.
+A state is a set of bits: several are possible where events don't decide. A kernel may hide all events of a task (a
+sandbox those of its agent, and sometimes of a CPU's idle task). A thread then appears on a CPU that another one seemed
+to have: it was switched in at an unknown time after that CPU's last event, and no more is claimed.
 """
 import bisect
 import re
 from collections import defaultdict
 
 USER, KERNEL, RUNNABLE, ASLEEP, WAKING = 1, 2, 4, 8, 16
-EDGE = 32  # on its way into or out of the kernel, which no tracepoint shows: this near to a system call's tracepoint
+EDGE = 32  # on its way into or out of the kernel: within EDGE_NS of a system call's tracepoint
 EDGE_NS = 3000
 RUNNING = USER | KERNEL | EDGE
 ANY = RUNNING | RUNNABLE | ASLEEP | WAKING
-NOBODY_KNOWS = -1  # who has a CPU
+NOBODY_KNOWS = -1  # instead of a tid: the CPU's task isn't known
 
 _SWITCH = re.compile(r".*prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .*next_pid=(\d+)")
 _MOVE = re.compile(r".* pid=(\d+) prio=-?\d+ orig_cpu=(\d+) dest_cpu=(\d+)")
@@ -26,7 +26,7 @@ _VECTORS = {"local_timer": "timer interrupt", "reschedule": "reschedule interrup
 
 
 class Intervals:
-    """(begin, end, value, cpu) in the order of time, without overlap."""
+    """(begin, end, value, cpu) in time order, disjoint."""
 
     def __init__(self):
         self.items = []
@@ -50,8 +50,8 @@ class Intervals:
 class _Thread:
     def __init__(self, begin):
         self.since, self.state, self.cpu = begin, ANY, None
-        self.waking = None  # decided, and not yet runnable
-        self.in_call = None  # not known
+        self.waking = None  # ns of a waking; not yet runnable
+        self.in_call = None  # None: not known
         self.at_door_until = None  # on its way into or out of the kernel
         self.entered = None
         self.line = Intervals()
@@ -60,7 +60,7 @@ class _Thread:
         return USER | KERNEL if self.in_call is None else KERNEL if self.in_call else USER
 
     def until(self, ns, state):
-        """What it was is over at `ns`, and it is in another state from there."""
+        """Ends the current state at `ns` and begins another."""
         if self.at_door_until is not None and self.state in (USER, KERNEL):
             self.line.add(self.since, min(ns, self.at_door_until), EDGE, self.cpu)
             self.since = max(self.since, min(ns, self.at_door_until))
@@ -72,18 +72,18 @@ class _Thread:
 class Timelines:
     def __init__(self, events, begin_ns, end_ns, lag_ns=0, calls_lag_ns=0):
         self.begin, self.end, self._lag, self._calls_lag = begin_ns, end_ns, lag_ns, calls_lag_ns
-        self.times = defaultdict(list)  # by CPU: when anything was seen there
+        self.times = defaultdict(list)  # by CPU: times of its events
         self._threads = defaultdict(lambda: _Thread(begin_ns))
-        self.cpus = defaultdict(Intervals)  # value: tid of who has it
+        self.cpus = defaultdict(Intervals)  # value: tid of the CPU's task
         self.interrupts = defaultdict(lambda: defaultdict(Intervals))  # by CPU, name
         self.outermost = defaultdict(Intervals)  # by CPU; value: name
-        self.uppermost = defaultdict(Intervals)  # likewise: what is on top of another interrupt has its time
-        self.moves = defaultdict(list)  # by tid: (ns, from which CPU's queue, to which)
-        self.ksoftirqd = set()  # tids: they run softirqs
+        self.uppermost = defaultdict(Intervals)  # the same, but an interrupt on top of another one has the time
+        self.moves = defaultdict(list)  # by tid: (ns, old CPU, new CPU)
+        self.ksoftirqd = set()  # tids
         self.wakings = defaultdict(list)  # by tid: (ns, current tid, interrupt's name or None)
         self.entries = defaultdict(list)  # of system calls by tid: (ns, cpu)
         self.instants = defaultdict(list)  # by event's name: ns
-        self.hidden = defaultdict(int)  # by CPU: switches that no event told
+        self.hidden = defaultdict(int)  # by CPU: switches without an event
         self._current, self._since, self._last, self._nest = {}, {}, {}, defaultdict(list)
         self._upper_since = {}
         for event in sorted((self._at_other_handler(event) for event in events), key=lambda event: event.ns):
@@ -97,7 +97,7 @@ class Timelines:
         return event._replace(ns=event.ns + (self._calls_lag if event.name in ("sys_enter", "sys_exit") else self._lag))
 
     def thread(self, tid):
-        """Its states; nothing is known of one that no event names."""
+        """Its states; all are possible if no event names it."""
         if tid not in self._threads:
             unknown = Intervals()
             unknown.add(self.begin, self.end, ANY, None)
@@ -129,7 +129,7 @@ class Timelines:
         else:
             self.instants[name].append(event.ns)
         self._last[cpu] = event.ns
-        if not name.endswith("_entry"):  # an interrupt is what comes first once a CPU goes on
+        if not name.endswith("_entry"):  # after a stall an interrupt may be a CPU's first event
             self.times[cpu].append(event.ns)
 
     def _turned_up(self, event):
@@ -168,7 +168,7 @@ class Timelines:
         if "next_comm=ksoftirqd/" in event.text:
             self.ksoftirqd.add(following)
         cpu, ns = event.cpu, event.ns
-        self._nest[cpu].clear()  # of an interrupt that was still going on, the end was hidden
+        self._nest[cpu].clear()  # the end of any unfinished interrupt was hidden
         if prev != 0:
             thread = self._threads[prev]
             if state.startswith("R"):
@@ -177,7 +177,7 @@ class Timelines:
                 thread.until(ns, WAKING if thread.waking else ASLEEP)
         if following != 0:
             thread = self._threads[following]
-            if thread.state & (ASLEEP | WAKING) and thread.state != ANY:  # its wakeup was in a task that is hidden
+            if thread.state & (ASLEEP | WAKING) and thread.state != ANY:  # its wakeup happened in a hidden task
                 thread.state = WAKING | RUNNABLE if thread.state == WAKING else ASLEEP | WAKING | RUNNABLE
                 self.hidden[cpu] += 1
             thread.waking = None
@@ -199,7 +199,7 @@ class Timelines:
         self.wakings[tid].append((event.ns, event.tid, self._context(event.cpu)))
         thread = self._threads[tid]
         if thread.state == ANY and thread.since == self.begin:
-            thread.state = ASLEEP  # since before the recording, or it would have been seen
+            thread.state = ASLEEP  # since before the recording; a later switch-out would be in it
         if thread.state == ASLEEP:
             thread.until(event.ns, WAKING)
         if thread.waking is None:
@@ -238,7 +238,7 @@ class Timelines:
 
     @staticmethod
     def _at_door(thread, begin, end):
-        """An interrupt comes between two programs at the tracepoint of a system call, or on the way out: it lengthens that."""
+        """Extends a thread's edge by an interrupt at a system call's tracepoint or on the way out."""
         if not thread:
             return
         if thread.at_door_until is not None and begin <= thread.at_door_until:
@@ -254,7 +254,7 @@ class Timelines:
             called = "interrupt " + _IRQ.match(event.text).group(1)
         else:
             called = _VECTORS.get(name, name + " interrupt")
-        if name == "irq_work":  # see EVENTS: it ends unseen
+        if name == "irq_work":  # its end isn't recorded, see EVENTS
             self.instants["irq_work"].append(event.ns)
             return
         nest = self._nest[event.cpu]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `perf script` tells, line by line: nothing of icepath's own capture is looked at."""
+"""Reads the output of `perf script`. Nothing of icepath's own capture is used."""
 import re
 from collections import namedtuple
 
-# cpu: where it happened; tid: the current task, whether it acted or was only interrupted (-1: it is dead); text: the tracepoint's
+# cpu: of the event; tid: the current task, which acted or was only interrupted (-1: it is dead); text: the tracepoint's
 # fields
 Event = namedtuple("Event", "ns cpu tid name text")
 
@@ -13,9 +13,9 @@ EVENTS = (
     "irq_vectors:local_timer_entry,irq_vectors:local_timer_exit,irq_vectors:reschedule_entry,irq_vectors:reschedule_exit,"
     "irq_vectors:call_function_entry,irq_vectors:call_function_exit,"
     "irq_vectors:call_function_single_entry,irq_vectors:call_function_single_exit,"
-    # perf may not sample irq_work_exit: its own buffers wake their reader by irq_work.
+    # perf must not sample irq_work_exit: its own buffers wake their reader by irq_work.
     "irq_vectors:irq_work_entry,net:net_dev_queue,sock:sk_data_ready")
-# perf's own writes would be most of these.
+# Most of these would be perf's own writes.
 SYSCALLS = "raw_syscalls:sys_enter,raw_syscalls:sys_exit"
 
 _LINE = re.compile(r"\s*(?P<comm>.*?)\s+(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+(?:\w+):(\w+): ?(.*)")
@@ -23,14 +23,14 @@ _LOST = re.compile(r"\[(\d+)\]\s+(\d+)\.(\d{9}):.*PERF_RECORD_LOST\w*\D+(\d+)\s*
 
 
 class Trace:
-    """Reads events in the order of time; `lost` counts what perf says that it couldn't keep."""
+    """Reads events in the order of perf's output; `lost` counts the events that perf reports as lost."""
 
     def __init__(self, lines):
         self._lines = iter(lines)
         self._kept = None
         self._recent = []
         self.lost = 0
-        self.losses = []  # (begin, end): from the last event that was kept on that CPU
+        self.losses = []  # (begin, end): from the last kept event of that CPU
         self._last = {}
         self.unread = 0
 
@@ -61,7 +61,7 @@ class Trace:
         return any(begin < end_ns and end >= begin_ns for begin, end in self.losses)
 
     def between(self, begin_ns, end_ns):
-        """Events of [begin, end), sorted. Of those before the end of the last call, only that call's are left."""
+        """Events of [begin, end), sorted. Of earlier events, only those of the last call are still available."""
         events = [event for event in self._recent if begin_ns <= event.ns < end_ns]
         while (event := self._next()) is not None:
             if event.ns >= end_ns:
