@@ -4,8 +4,6 @@
 
 namespace icepath::simulator {
 
-namespace {} // namespace
-
 void Model::enqueue(Link &link, Message &message)
 {
 	message.legs[link.index].enqueue = machine.now();

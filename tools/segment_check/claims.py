@@ -297,7 +297,6 @@ class Checker:
             who = "?" if tid == NOBODY_KNOWS else "idle CPU" if tid == 0 else f"task {tid}"
             shares[who] = shares.get(who, 0) + ns
 
-
     def _is_ksoftirqd(self, cpu, at_ns):
         return any(tid in self.lines.ksoftirqd for _, _, tid, _ in self.lines.cpus[cpu].within(at_ns, at_ns + 1))
 
