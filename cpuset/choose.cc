@@ -55,7 +55,7 @@ std::string describe(const Cpu &sender, const Cpu &receiver)
 	else
 		text += "not isolated";
 	if (same_core(sender, receiver))
-		text += ", two threads of one core that take from each other";
+		text += ", two threads of one core, which share it";
 	else if (same_llc(sender, receiver))
 		text += ", two cores under one last-level cache";
 	else if (sender.package == receiver.package)

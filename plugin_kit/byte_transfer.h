@@ -99,7 +99,7 @@ int recv_by_calls(ChannelEnd &end, icepath_recv &message, const char *call_name,
 			return end.sentence.tell(ICEPATH_CLOSED, "the other end of %s is closed (%s: end of file)", end.target,
 									 call_name);
 		if (static_cast<uint64_t>(moved) > wanted - message.bytes)
-			return end.sentence.tell(ICEPATH_FAILED, "%s: a message of %zd bytes came, expected %llu", end.target,
+			return end.sentence.tell(ICEPATH_FAILED, "%s: received a message of %zd bytes, expected %llu", end.target,
 									 moved, static_cast<unsigned long long>(end.payload_bytes));
 		message.bytes += static_cast<uint64_t>(moved);
 		// A message ends with its last byte, or with a part shorter than a full one.

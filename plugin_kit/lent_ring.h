@@ -26,7 +26,7 @@ inline int loan(icepath_endpoint *end, uint64_t bytes, void **slot)
 inline int send_loaned(icepath_endpoint *end, void *slot, icepath_send *message)
 {
 	if (!slot || slot != end->lent)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: a slot was sent that isn't lent", end->target);
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the sent slot isn't lent", end->target);
 	end->lent = nullptr;
 	message->attempts = 1;
 	end->publish(*message);
@@ -36,7 +36,7 @@ inline int send_loaned(icepath_endpoint *end, void *slot, icepath_send *message)
 inline int take(icepath_endpoint *end, const void **slot, icepath_recv *message)
 {
 	if (end->taken)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the message before wasn't given back", end->target);
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the previous message wasn't given back", end->target);
 	int status = ICEPATH_OK;
 	*slot = end->taken = end->await_message(*message, status);
 	return status;
@@ -45,7 +45,7 @@ inline int take(icepath_endpoint *end, const void **slot, icepath_recv *message)
 inline int give_back(icepath_endpoint *end, const void *slot)
 {
 	if (!slot || slot != end->taken)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: a message was given back that isn't taken", end->target);
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the returned message isn't taken", end->target);
 	end->taken = nullptr;
 	end->release();
 	return ICEPATH_OK;

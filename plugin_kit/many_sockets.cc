@@ -94,7 +94,7 @@ int ManySockets::recv(ChannelEnd &end, icepath_recv &message, bool stream)
 		if (moved == 0)
 			return end.sentence.tell(ICEPATH_CLOSED, "the other end of %s is closed (recv: end of file)", end.target);
 		if (static_cast<uint64_t>(moved) > wanted - message.bytes)
-			return end.sentence.tell(ICEPATH_FAILED, "%s: a message of %zd bytes came, expected %llu", end.target,
+			return end.sentence.tell(ICEPATH_FAILED, "%s: received a message of %zd bytes, expected %llu", end.target,
 									 moved, static_cast<unsigned long long>(end.payload_bytes));
 		message.bytes += static_cast<uint64_t>(moved);
 		if (message.bytes == wanted || (!stream && (!end.in_parts() || static_cast<uint64_t>(moved) < end.part_bytes)))

@@ -24,7 +24,7 @@ inline int check_open(const icepath_open &how, const icepath_target &target)
 	if ((target.waits & how.wait) == 0 || (how.wait & (how.wait - 1)) != 0)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s does not support the wait that was asked for", target.name);
 	if (how.peers > 1 && !(target.capabilities & ICEPATH_CAN_FANIN))
-		return open_error().tell(ICEPATH_UNSUPPORTED, "%s has no end that takes from several senders", target.name);
+		return open_error().tell(ICEPATH_UNSUPPORTED, "%s can't receive from several senders", target.name);
 	if (how.peers > 1 && (target.fanin_waits & how.wait) == 0)
 		return open_error().tell(ICEPATH_UNSUPPORTED, "%s does not support that wait for several senders", target.name);
 	if (how.qos.policies & ~target.qos)

@@ -154,7 +154,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	const bool is_there = way.queue->published.load(std::memory_order_acquire) != way.messages;
 	message->observe_ns = icepath_now_ns();
 	if (!is_there)
-		return end->sentence.tell(ICEPATH_FAILED, "eventfd: it told of a message that isn't there");
+		return end->sentence.tell(ICEPATH_FAILED, "eventfd: it announced a message that isn't there");
 	std::memcpy(message->data, way.queue->slot(way.offset), end->payload_bytes);
 	message->bytes = end->payload_bytes;
 	end->advance(way);

@@ -124,7 +124,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 			return status;
 	}
 	if (peer->bytes_used != sizeof(end->peer))
-		return end->sentence.tell(ICEPATH_FAILED, "process-vm: the peer's address has no process number");
+		return end->sentence.tell(ICEPATH_FAILED, "process-vm: the peer's address has no process id");
 	std::memcpy(&end->peer, peer->bytes, sizeof(end->peer));
 	// EINVAL without Yama.
 	if (prctl(PR_SET_PTRACER, static_cast<unsigned long>(end->peer), 0, 0, 0) && errno != EINVAL)

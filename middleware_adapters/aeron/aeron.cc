@@ -67,7 +67,7 @@ int failed(icepath_endpoint &end, const char *what)
 {
 	const char *why = aeron_errmsg();
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, what,
-							 *why ? why : "the driver gave no answer in time, or its thread here told of an error");
+							 *why ? why : "the driver didn't answer in time, or its client thread reported an error");
 }
 
 // Called by poll().

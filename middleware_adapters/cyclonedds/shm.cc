@@ -216,7 +216,7 @@ int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 			return failed(*end, "dds_takecdr", taken);
 		if (taken == 1 && info.valid_data && info.source_timestamp != kGreeting) {
 			if (!end->in_loan->iox_chunk)
-				return end->sentence.tell(ICEPATH_FAILED, "%s: a message came by the network", end->target);
+				return end->sentence.tell(ICEPATH_FAILED, "%s: a message arrived over the network", end->target);
 			*slot = end->in_loan->iox_chunk;
 			message->bytes = end->payload_bytes;
 			return ICEPATH_OK;

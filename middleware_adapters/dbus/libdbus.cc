@@ -106,7 +106,7 @@ int take(icepath_endpoint &end, DBusMessage *signal, icepath_recv &message)
 	const void *bytes = nullptr;
 	int length = 0;
 	if (!dbus_message_get_args(signal, nullptr, DBUS_TYPE_ARRAY, DBUS_TYPE_BYTE, &bytes, &length, DBUS_TYPE_INVALID))
-		return end.sentence.tell(ICEPATH_FAILED, "libdbus: a message that came is no byte array");
+		return end.sentence.tell(ICEPATH_FAILED, "libdbus: received a message that isn't a byte array");
 	message.bytes = std::min<uint64_t>(static_cast<uint64_t>(length), message.capacity);
 	std::memcpy(message.data, bytes, message.bytes);
 	return ICEPATH_OK;

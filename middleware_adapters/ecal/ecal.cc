@@ -202,7 +202,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 		return end->end_of_cancelled();
 	return is_late ? end->sentence.tell(ICEPATH_FAILED, "%s: the receiver hasn't acknowledged a message in %u ms",
 										end->target, kAcknowledgedWithinMs)
-				   : end->sentence.tell(ICEPATH_FAILED, "%s: CPublisher::Send() failed, or nobody subscribes any more",
+				   : end->sentence.tell(ICEPATH_FAILED, "%s: CPublisher::Send() failed, or there is no subscriber left",
 										end->target);
 }
 
@@ -219,8 +219,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (waiting == Arrivals::Waiting::Over)
 		return end->end_of_cancelled();
 	if (waiting == Arrivals::Waiting::Overflowed)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: more messages came than its peer may have on their way",
-								  end->target);
+		return end->sentence.tell(ICEPATH_FAILED, "%s: received more messages than the window allows", end->target);
 	if (!end->way.may_lose())
 		end->tell_of_room();
 	return ICEPATH_OK;

@@ -148,7 +148,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	if (!end->calls())
 		return ICEPATH_OK;
 	if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes))
-		return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end->target);
+		return end->sentence.tell(ICEPATH_FAILED, "%s: the peer's address names no endpoint", end->target);
 	return guarded(*end, "connecting", [&] {
 		return call_server(*end, std::string(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used));
 	});

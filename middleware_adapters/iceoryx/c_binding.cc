@@ -22,7 +22,7 @@ const char *why_not_lent(iox_AllocationResult result)
 	case AllocationResult_TOO_MANY_CHUNKS_ALLOCATED_IN_PARALLEL:
 		return "TOO_MANY_CHUNKS_ALLOCATED_IN_PARALLEL";
 	default:
-		return "the binding tells no reason";
+		return "the binding reports no reason";
 	}
 }
 

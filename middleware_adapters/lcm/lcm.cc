@@ -125,7 +125,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		return status;
 	sockaddr_in where{};
 	if (!read_address(*peer, where))
-		return end->sentence.tell(ICEPATH_FAILED, "lcm: the peer doesn't tell the port");
+		return end->sentence.tell(ICEPATH_FAILED, "lcm: the peer's address has no port");
 	return join(*end, where);
 }
 

@@ -241,8 +241,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (end->is_cancelled() || arrivals.came == arrivals.taken)
 		return end->end_of_call();
 	if (arrivals.overflowed)
-		return end->sentence.tell(ICEPATH_FAILED, "%s: more messages came than its peer may have on their way",
-								  end->target);
+		return end->sentence.tell(ICEPATH_FAILED, "%s: received more messages than the window allows", end->target);
 	const uint64_t slot = arrivals.taken % end->window;
 	lock.unlock(); // this thread owns the slot until it counts it as taken
 	message->bytes = std::min<uint64_t>(arrivals.lengths[slot], message->capacity);

@@ -130,7 +130,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 		return status;
 	if (end->side == 1) {
 		if (peer->bytes_used == 0 || peer->bytes_used > sizeof(peer->bytes))
-			return end->sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end->target);
+			return end->sentence.tell(ICEPATH_FAILED, "%s: the peer's address names no endpoint", end->target);
 		const std::string where(reinterpret_cast<const char *>(peer->bytes), peer->bytes_used);
 		if (const int error = nng_dial(end->socket, where.c_str(), nullptr, 0))
 			return failed(*end, "nng_dial", error);

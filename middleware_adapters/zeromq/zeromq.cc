@@ -167,7 +167,7 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 int connect_socket(icepath_endpoint &end, const icepath_address &peer)
 {
 	if (peer.bytes_used == 0 || peer.bytes_used > sizeof(peer.bytes) || peer.bytes[peer.bytes_used - 1] != 0)
-		return end.sentence.tell(ICEPATH_FAILED, "%s: the peer doesn't tell where it listens", end.target);
+		return end.sentence.tell(ICEPATH_FAILED, "%s: the peer's address names no endpoint", end.target);
 	const auto *where = reinterpret_cast<const char *>(peer.bytes);
 	if ((end.variant->capabilities & ICEPATH_WITHIN_PROCESS) && end.where != where)
 		return end.sentence.tell(ICEPATH_FAILED, "%s goes only within one process, and its peer is in another",

@@ -203,7 +203,7 @@ uint32_t Capture::follow(int pidfd, uint32_t family)
 		throw Failure(ExitCode::MachineCannot, "the threads of a process can't be followed here: " +
 												   selection_[number_of("task_newtask")].why_not);
 	if (family > families_)
-		throw Failure(ExitCode::Internal, "a process was to join others that were never followed");
+		throw Failure(ExitCode::Internal, "a process was asked to join a family that doesn't exist");
 	if (family == 0 && families_ + 1 >= ICEPATH_FAMILIES)
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("more than {} processes can't be followed in one run", ICEPATH_FAMILIES - 1));
@@ -251,7 +251,7 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 {
 	for (const uint32_t family : families)
 		if (family == 0 || family > families_)
-			throw Failure(ExitCode::Internal, "a block was to begin with a process that was never followed");
+			throw Failure(ExitCode::Internal, "a block names a family that doesn't exist");
 	for (const int pidfd : worker_pidfds)
 		(void)mark(pidfd, true); // if it has ended, its cell reports that
 	block_families_ = families;

@@ -25,7 +25,7 @@ std::string thread_pidfds_missing()
 	}
 	if (errno == EINVAL)
 		return "this kernel has no pidfd of a thread (PIDFD_THREAD): needs Linux 6.9";
-	return std::string("a pidfd of a thread can't be had: ") + std::strerror(errno);
+	return std::string("can't open a pidfd of a thread: ") + std::strerror(errno);
 }
 
 } // namespace icepath::capture

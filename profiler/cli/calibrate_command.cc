@@ -66,7 +66,7 @@ void check_as(const privilege::Identity &user, const std::string &file)
 	if (child > 0)
 		waitpid(child, nullptr, 0);
 	if (!told || *sentence)
-		throw Failure(ExitCode::Usage, told ? sentence : fmt::format("{}: can't be looked at as its owner", file));
+		throw Failure(ExitCode::Usage, told ? sentence : fmt::format("{}: can't be checked as its owner", file));
 }
 
 } // namespace

@@ -62,7 +62,7 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 				   "transports and middleware to measure, by their names (icepath list); fastdds for all of "
 				   "fastdds/...; or all, all-transports, "
 				   "all-installed, which "
-				   "is all middleware; the usual transports without it");
+				   "is all middleware; default: the usual transports");
 	app.add_option("-s,--sizes", texts.sizes, "payload sizes: 64,4k,1M");
 	app.add_option("--patterns", texts.patterns, fmt::format("{}", fmt::join(model::kPatternNames, ", ")))
 		->default_str("pingpong,oneway, and sparse where the time has room for it");

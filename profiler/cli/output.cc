@@ -45,8 +45,9 @@ void print(const std::string &page)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			throw Failure(ExitCode::MachineCannot,
-						  fmt::format("the output can't be written: {}; see where stdout leads", std::strerror(errno)));
+			throw Failure(
+				ExitCode::MachineCannot,
+				fmt::format("the output can't be written: {}; check where stdout goes", std::strerror(errno)));
 		done += static_cast<size_t>(n);
 	}
 }

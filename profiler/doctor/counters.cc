@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "profiler/model/counters.h"
+#include "profiler/privilege/identity.h"
 
 namespace icepath::doctor {
 namespace {
@@ -19,10 +19,7 @@ namespace {
 // Runs `trial` in a child with no more rights than that user has. Returns its errno, or why it can't be run.
 template <typename Trial> int32_t tried_as_the_invoking_user(const Trial &trial)
 {
-	const char *user = std::getenv("SUDO_UID");
-	if (!user)
-		user = std::getenv("PKEXEC_UID");
-	const auto id = static_cast<uid_t>(user ? std::strtoul(user, nullptr, 10) : 0);
+	const uid_t id = privilege::invoking_user().uid;
 	const pid_t child = fork();
 	if (child < 0)
 		return errno;

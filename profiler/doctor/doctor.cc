@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +23,7 @@
 #include "profiler/doctor/clock.h"
 #include "profiler/doctor/counters.h"
 #include "profiler/doctor/layers.h"
+#include "profiler/privilege/identity.h"
 
 namespace icepath::doctor {
 namespace {
@@ -64,26 +64,22 @@ Check btf_check()
 			"mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y"};
 }
 
-bool has_invoking_user() { return std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID"); }
-
 Check privilege_check()
 {
 	const uint64_t has = effective_capabilities();
 	std::string missing;
-	const std::array<std::pair<int, const char *>, 3> needed = {
-		{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}, {CAP_SYS_NICE, "CAP_SYS_NICE"}}};
+	const std::array<std::pair<int, const char *>, 2> needed = {{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}}};
 	for (const auto &[number, label] : needed)
 		if ((has >> number & 1) == 0)
 			missing += std::string(missing.empty() ? "" : " ") + label;
 	if (!missing.empty())
 		return {"privileges", Verdict::Fail, fmt::format("uid {}, without {}", geteuid(), missing),
 				"no probe can be loaded", "sudo icepath doctor; sudo icepath run"};
-	if (geteuid() == 0 && !has_invoking_user())
+	if (privilege::invoking_user().stays_root)
 		return {"privileges", Verdict::Warn, "root, without an invoking user",
 				"workers and result files belong to root: there is no user to give them to",
 				"start it with sudo from an ordinary user"};
-	return {"privileges", Verdict::Ok, fmt::format("uid {} with CAP_BPF, CAP_PERFMON and CAP_SYS_NICE", geteuid()), "",
-			""};
+	return {"privileges", Verdict::Ok, fmt::format("uid {} with CAP_BPF and CAP_PERFMON", geteuid()), "", ""};
 }
 
 capture::Selection try_probes(bool allowed, std::optional<capture::Tier> tier)
@@ -191,7 +187,7 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 						  ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured"
 						  : "",
 					  choice.sender == choice.receiver ? "use a machine with two CPUs" : ""});
-	const cpuset::Soft soft(cpuset::Level::Soft, false, geteuid() == 0 && !has_invoking_user());
+	const cpuset::Soft soft(cpuset::Level::Soft, false, privilege::invoking_user().stays_root);
 	for (const cpuset::Step &step : soft.steps())
 		checks.push_back(step_check(step));
 	for (const cpuset::IsolationItem &item :
@@ -220,7 +216,7 @@ std::string to_text(const std::vector<Check> &checks, bool colour)
 			text += fmt::format("      remedy: {}\n", check.remedy);
 	}
 	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n"
-							: "icepath can't break messages down here: mend what says fail.\n";
+							: "icepath can't break messages down here: fix what says fail.\n";
 	return text;
 }
 

@@ -38,8 +38,7 @@ bool supports(const Target &target, Wait wait) { return target.waits.has(wait); 
 std::optional<Target> in_fan_in(const Target &target, Plan &plan)
 {
 	if (!target.traits.has(Trait::FanIn)) {
-		add_once(plan.notices,
-				 fmt::format("{} has no end that takes from several senders: left out of fanin", target.name));
+		add_once(plan.notices, fmt::format("{} can't receive from several senders: left out of fanin", target.name));
 		return std::nullopt;
 	}
 	Target there = target;
@@ -72,7 +71,7 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 	if (asked == Wait::Poll && supports(target, Wait::Spin) &&
 		std::ranges::find(all_asked, Wait::Spin) == all_asked.end()) {
 		add_once(plan.notices,
-				 fmt::format("{} has no call to make again: measured with spin where poll was asked for", target.name));
+				 fmt::format("{} has no call to repeat: measured with spin instead of poll", target.name));
 		return Wait::Spin;
 	}
 	std::string of_several;

@@ -23,8 +23,9 @@ namespace {
 
 [[noreturn]] void refuse(const std::string &why)
 {
-	throw NoClaims(ExitCode::MachineCannot,
-				   fmt::format("CPUs can't be claimed against other runs, so don't begin one beside this: {}", why));
+	throw NoClaims(
+		ExitCode::MachineCannot,
+		fmt::format("CPUs can't be claimed against other runs, so start no other run beside this one: {}", why));
 }
 
 Fd open_folder(const std::string &path)

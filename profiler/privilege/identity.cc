@@ -25,9 +25,8 @@ uid_t number_in(const char *variable, const char *text)
 	const char *end = text + std::strlen(text);
 	const auto parsed = std::from_chars(text, end, number);
 	if (parsed.ec != std::errc() || parsed.ptr != end)
-		throw Failure(
-			ExitCode::Usage,
-			fmt::format("{}=\"{}\" is no user number: run through sudo or pkexec, or unset it", variable, text));
+		throw Failure(ExitCode::Usage, fmt::format("{}=\"{}\" isn't a user id: run through sudo or pkexec, or unset it",
+												   variable, text));
 	return number;
 }
 
@@ -36,7 +35,7 @@ uid_t user_named(const char *variable, const char *name)
 {
 	const passwd *entry = getpwnam(name);
 	if (!entry)
-		throw Failure(ExitCode::Usage, fmt::format("{}=\"{}\" is no user of this machine: unset it", variable, name));
+		throw Failure(ExitCode::Usage, fmt::format("{}=\"{}\" isn't a user of this machine: unset it", variable, name));
 	return entry->pw_uid;
 }
 
@@ -110,7 +109,7 @@ void become(const Identity &user)
 	limit_capabilities({}); // capabilities go only with a change from 0: capabilities(7)
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 	if (setresuid(0, 0, 0) == 0)
-		throw Failure(ExitCode::Internal, "root could be had back after giving it up: refusing to run");
+		throw Failure(ExitCode::Internal, "root could be regained after giving it up: refusing to run");
 	describe_in_environment(user);
 }
 

@@ -48,7 +48,7 @@ Request request_of(Request::Kind kind, const std::vector<std::string> &words = {
 	size_t used = 0;
 	for (const std::string &word : words) {
 		if (used + word.size() + 1 > request.words.size())
-			throw Failure(ExitCode::MachineCannot, "the paths of plug-ins are longer than icepath can hand on");
+			throw Failure(ExitCode::MachineCannot, "the paths of plug-ins are longer than icepath can pass on");
 		word.copy(request.words.data() + used, word.size());
 		used += word.size() + 1;
 		++request.word_count;

@@ -95,7 +95,7 @@ public:
 			for (size_t i = 0; i < request.worker_count; i++) {
 				const uint32_t worker = i < request.workers.size() ? request.workers[i] : UINT32_MAX;
 				if (worker >= workers_.size())
-					throw Failure(ExitCode::Internal, "a block was to begin with a worker that was never marked");
+					throw Failure(ExitCode::Internal, "a block names a worker that was never marked");
 				pidfds.push_back(workers_[worker].get());
 			}
 			capture().begin_block(
@@ -206,7 +206,7 @@ private:
 		// Cells are reopened in fresh processes: the ones that have ended make room.
 		const auto ended = std::ranges::find_if(workers_, has_ended);
 		if (ended == workers_.end() && workers_.size() >= kMaxWorkers)
-			throw Failure(ExitCode::Internal, "there are more workers than can be marked");
+			throw Failure(ExitCode::Internal, "there are too many workers to mark");
 		check_is_ours(fds);
 		if (capture_)
 			capture_->add_worker(fds[0].get());

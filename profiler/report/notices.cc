@@ -78,11 +78,11 @@ void add_message_notices(const CellResult &cell, Notices &list)
 						lossy(cell) ? " (it may lose messages)" : ""));
 	if (messages.bad_payload > 0)
 		add(list, "changed bytes", cell.cell,
-			fmt::format("{} messages came with other bytes than were sent", count(messages.bad_payload)));
+			fmt::format("{} messages arrived with changed bytes", count(messages.bad_payload)));
 	if (messages.copied_after_all > 0)
 		add(list, "copied messages", cell.cell,
-			fmt::format("the kernel copied {} of {} messages after all", count(messages.copied_after_all),
-						count(messages.sent)));
+			fmt::format("the kernel copied {} of {} messages although zero-copy was asked for",
+						count(messages.copied_after_all), count(messages.sent)));
 	if (messages.inverted > 0)
 		add(list, "inverted times", cell.cell,
 			fmt::format("{} messages were received before they were sent, by their stamps: they have no latency",
@@ -165,7 +165,7 @@ void add_search_notices(const rate::Outcome &search, const CellResult &cell, Not
 	const std::string tried = blocks(search.attempts.size());
 	if (some_held || search.attempts.size() < rate::kProof)
 		add(list, "no rate found", cell.cell,
-			fmt::format("{} can't tell which rate holds; measure longer (-d)", tried));
+			fmt::format("{} don't show which rate holds; measure longer (-d)", tried));
 	else
 		add(list, "no rate found", cell.cell,
 			fmt::format("none of {} held, down to {}: allow more (--max-p99, --max-loss), or look at what the p99 of "
@@ -226,7 +226,7 @@ void add_cell_notices(const CellResult &cell, size_t cells, Notices &list)
 	add_opening_notices(cell, cells, list);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
 		add(list, "too few blocks", cell.cell,
-			fmt::format("{} unprobed block{} can't tell an interval; measure longer", cell.latency.blocks,
+			fmt::format("{} unprobed block{} are too few for an interval; measure longer", cell.latency.blocks,
 						cell.latency.blocks == 1 ? "" : "s"));
 }
 
@@ -307,7 +307,7 @@ std::vector<std::string> flaws(const RunResult &result)
 	add(empty, "cells without messages, either with or without probes");
 	add(failed, "blocks that failed");
 	add(lost, "messages lost by transports that mustn't lose any");
-	add(changed, "messages that came with other bytes than were sent");
+	add(changed, "messages that arrived with changed bytes");
 	add(inverted, "messages received before they were sent, by their stamps");
 	add(dropped + common_dropped, "capture records lost, because a CPU's log was full");
 	add(skipped + common_skipped, "recursion misses");

@@ -30,7 +30,7 @@ uint64_t RunCells::open(size_t cell)
 		if (openings.done == 1)
 			head_.cells[cell].granted = course.cell->granted();
 		if (openings.failed > failed_before)
-			notices_.add(fmt::format("{}: its processes were begun again after one try in vain: {}",
+			notices_.add(fmt::format("{}: its processes were started again after a failed start: {}",
 									 model::title(head_.cells[cell]), openings.why_failed));
 		return openings.took_ns;
 	} catch (const privilege::HelperDied &died) {
@@ -61,7 +61,7 @@ size_t RunCells::name_those_without_data(const RunRecord &record, bool probes, b
 		const bool unprobed = record.counted(cell, false), probed = record.counted(cell, true);
 		if (!live(cell) || (unprobed && (probed || !probes)) || (always_probed && probed))
 			continue;
-		notices_.add(fmt::format("{}: nothing behind a block's warm-up was received {}: measure longer (-d)",
+		notices_.add(fmt::format("{}: no message after a block's warm-up was received {}: measure longer (-d)",
 								 live(cell)->title(),
 								 unprobed || always_probed ? "with probes, so there is no breakdown"
 														   : "without probes, so there is no latency"));
@@ -79,7 +79,7 @@ void RunCells::block_failed(size_t cell, const std::string &why, bool may_pass)
 		give_up(cell, why);
 		return;
 	}
-	notices_.add(fmt::format("{}: a block failed in round {}, and its processes were begun anew: {}",
+	notices_.add(fmt::format("{}: a block failed in round {}, and its processes were restarted: {}",
 							 model::title(head_.cells[cell]), round_, why));
 	course.cell.reset();
 	course.state = State::Failed;

@@ -65,7 +65,7 @@ void check_name(const fs::path &directory, const fs::path &above)
 {
 	const long most = pathconf(above.c_str(), _PC_NAME_MAX);
 	if (const size_t length = directory.filename().string().size(); most > 0 && length > static_cast<size_t>(most))
-		refuse(fmt::format("{} can't be made: its name has {} bytes, and {} are the most; choose another directory "
+		refuse(fmt::format("{} can't be made: its name has {} bytes; the limit is {}; choose another directory "
 						   "with -o, or a shorter --name",
 						   directory.string(), length, most));
 }

@@ -19,7 +19,7 @@ void RunRecord::add(const model::Window &window, std::span<const model::Block> b
 void RunRecord::finish(model::Tail tail)
 {
 	if (is_full())
-		tail.notices.push_back("the run ended before its time was up: its directory holds as much as one may");
+		tail.notices.push_back("the run ended before its time was up: its directory has reached the size limit");
 	writer_->finish(tail);
 }
 

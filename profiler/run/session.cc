@@ -90,7 +90,7 @@ public:
 		}
 		for (size_t i = 0; i < head_.cells.size() && !interrupted; i++)
 			if (cells_.failed(i))
-				cells_.give_up(i, "there was no time to begin its processes anew");
+				cells_.give_up(i, "no time was left to restart its processes");
 		const size_t without_data =
 			interrupted ? 0 : cells_.name_those_without_data(record_, probes_.works(), options_.always_probed);
 		model::Tail tail{utc_now(), interrupted || !broken_off_.empty(), round, notices_.all()};

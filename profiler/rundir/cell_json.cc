@@ -92,7 +92,7 @@ model::Graph graph_from_json(const Json &json)
 			wrong("flows", "has one that isn't along its channel");
 		// First each channel's own flow, in the order of channels: their indexes identify messages.
 		if (const size_t i = graph.flows.size(); i < graph.channels.size() && (!forth || flow.channel != i))
-			wrong("flows", "has another one where a channel's own is due");
+			wrong("flows", "doesn't begin with each channel's own flow, in order");
 		graph.flows.push_back(flow);
 	}
 	if (graph.channels.empty() || graph.flows.size() < graph.channels.size())

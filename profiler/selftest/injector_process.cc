@@ -61,8 +61,8 @@ bool InjectorProcess::await_answer(int patience_ms) const
 void InjectorProcess::lose()
 {
 	const pid_t process = process_.pid();
-	lost_ = process_.end() ? "the process that injects died, or was ended because it didn't answer"
-						   : fmt::format("the process that injects (process {0}) doesn't answer, and what it put in "
+	lost_ = process_.end() ? "the injecting process died, or was ended because it didn't answer"
+						   : fmt::format("the injecting process (process {0}) doesn't answer, and what it put in "
 										 "may still be there; end it as root: kill -9 {0}",
 										 process);
 }

@@ -320,7 +320,7 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 		if ((opened_.side == 0 && !await(mine.receiver(end).ready, block)) ||
 			(opened_.side == 1 && mine.is_fan_in() && !await(mine.sender(end).arrived, block))) {
 			reply.status = ReplyStatus::Cancelled; // the other side's reply has the reason
-			put(reply.message, "the other side did not become ready for the block");
+			put(reply.message, "the other side wasn't ready in time for the block");
 			return;
 		}
 	watchdog_->arm(cancelled_at_ns(block), [this] { cancel(); });

@@ -58,6 +58,26 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 	}
 }
 
+// sudo, pkexec and doas each name the invoking user in a variable of their own.
+TEST(DoctorsUser, IsKnownHoweverRootWasGot)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const auto found = [&](const std::string &variable) {
+		const Outcome outcome = run({"/usr/bin/env", "-u", "SUDO_UID", "-u", "PKEXEC_UID", "-u", "DOAS_USER", variable,
+									 icepath_program(), "doctor", "--json"},
+									folder.path(), 120s);
+		for (const auto &check : nlohmann::json::parse(outcome.out)["checks"])
+			if (check["name"] == "privileges")
+				return check["found"].get<std::string>();
+		return outcome.err;
+	};
+	EXPECT_EQ(found("NOBODY=nobody"), "root, without an invoking user");
+	for (const char *variable : {"SUDO_UID=65534", "PKEXEC_UID=65534", "DOAS_USER=nobody"})
+		EXPECT_EQ(found(variable), "uid 0 with CAP_BPF and CAP_PERFMON") << variable;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Doctor,
 						 testing::Values(capture::Tier::Tracepoint, capture::Tier::Fentry, capture::Tier::Kprobe),
 						 [](const auto &which) { return std::string(name(which.param)); });

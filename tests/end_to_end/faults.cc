@@ -216,7 +216,8 @@ std::vector<Fault> make_faults()
 		{"RunReadOnly",
 		 "/run can't be written",
 		 run_of("pipe"),
-		 "CPUs can't be claimed against other runs, so don't begin one beside this: /run/icepath can't be opened",
+		 "CPUs can't be claimed against other runs, so start no other run beside this one: /run/icepath can't be "
+		 "opened",
 		 0,
 		 Kept::Whole,
 		 {.shell = kReadOnlyRun}},
@@ -303,7 +304,7 @@ std::vector<Fault> make_faults()
 		 {.shell = "mkdir gone && cd gone && rmdir ../gone"}},
 		{"NameTooLong", "a name of 300 bytes for `-o`", two_cells(long_name), "… File name too long", 2, Kept::Nothing},
 		{"RunNameTooLong", "a name of 300 bytes for `--name`", of_default_folder(long_name),
-		 "… can't be made: its name has … bytes, and 255 are the most", 2, Kept::Nothing},
+		 "… can't be made: its name has … bytes; the limit is 255", 2, Kept::Nothing},
 		{"CalibrationClosed",
 		 "the folder of `calibrate -o` isn't there",
 		 {"calibrate", "-o", "nowhere/file"},

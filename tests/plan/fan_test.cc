@@ -86,7 +86,7 @@ TEST(Plan, WhatCannotFanInIsLeftOutThere)
 	ASSERT_EQ(std::ranges::count(plan.cells, Pattern::FanIn, &model::Cell::pattern), 1);
 	EXPECT_EQ(plan.cells.back().target, "b");
 	EXPECT_EQ(plan.cells.back().wait, Wait::Epoll);
-	EXPECT_TRUE(tells(plan, "a has no end that takes from several senders: left out of fanin"));
+	EXPECT_TRUE(tells(plan, "a can't receive from several senders: left out of fanin"));
 	EXPECT_TRUE(tells(plan, "b can't wait by block for several senders"));
 	EXPECT_EQ(plan.notices.size(), 2u);
 }

@@ -159,7 +159,7 @@ TEST_F(MaxRateReport, SaysWhereNoRateWasFound)
 TEST_F(MaxRateReport, SaysWhereTheRunWasTooShort)
 {
 	write({{20}, {21}, {20, true}});
-	EXPECT_NE(terminal_report(analyse(run), {.width = 400}).find("2 blocks can't tell which rate holds"),
+	EXPECT_NE(terminal_report(analyse(run), {.width = 400}).find("2 blocks don't show which rate holds"),
 			  std::string::npos);
 }
 

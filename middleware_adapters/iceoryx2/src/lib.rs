@@ -188,7 +188,7 @@ impl Ports {
             .position(|it| it.payload().as_ptr().cast() == slot);
         let sample = sending
             .lent
-            .swap_remove(place.ok_or("what is sent wasn't lent")?);
+            .swap_remove(place.ok_or("the sent slot isn't lent")?);
         // The caller has filled it.
         match unsafe { sample.assume_init() }.send() {
             Ok(0) | Err(SendError::UnableToDeliver) => return Ok(NOTHING),
