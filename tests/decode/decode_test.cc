@@ -117,8 +117,14 @@ TEST(Decode, WhereStampsTellOfCallsTheLogsArentLookedAt)
 	const std::string expected = capture.text();
 	EXPECT_TRUE(expected.starts_with("0:sender.user 100 | 0:sender.kernel 50")) << expected;
 	capture.add(0, ICEPATH_RECORD_CALL, 1195, kSender).call.begin_ns = 1105;
-	capture.add(1, ICEPATH_RECORD_CALL, 1590, kReceiver).call.begin_ns = 810;
+	icepath_record &call = capture.add(1, ICEPATH_RECORD_CALL, 1590, kReceiver);
+	call.call.begin_ns = 810;
+	call.call.number = 45;
 	EXPECT_EQ(capture.text(), expected);
+	const auto calls = capture.decoded().system_calls; // but they are counted
+	ASSERT_EQ(calls.size(), 2u);
+	EXPECT_EQ(std::tuple(calls[1].tid, calls[1].number, calls[1].begin_ns, calls[1].end_ns),
+			  std::tuple(kReceiver, 45u, 810u, 1590u));
 }
 
 TEST(Decode, TheCalibrationIsOfMessagesInOneCall)

@@ -68,7 +68,8 @@ TEST(DoctorsUser, IsKnownHoweverRootWasGot)
 		const Outcome outcome = run({"/usr/bin/env", "-u", "SUDO_UID", "-u", "PKEXEC_UID", "-u", "DOAS_USER", variable,
 									 icepath_program(), "doctor", "--json"},
 									folder.path(), 120s);
-		for (const auto &check : nlohmann::json::parse(outcome.out)["checks"])
+		const nlohmann::json told = nlohmann::json::parse(outcome.out);
+		for (const auto &check : told["checks"])
 			if (check["name"] == "privileges")
 				return check["found"].get<std::string>();
 		return outcome.err;

@@ -127,7 +127,7 @@ TEST(Waits, WhoSpinsStandsForAPollerUnlessSpinIsAskedForAsWell)
 	const Plan polled = plan_of({"pipe", "shm-ring"}, {Wait::Poll});
 	EXPECT_EQ(waits_of(polled, "shm-ring").front(), Wait::Spin);
 	EXPECT_EQ(waits_of(polled, "pipe").front(), Wait::Poll);
-	EXPECT_EQ(told(polled, "shm-ring has no call to make again: measured with spin"), 1);
+	EXPECT_EQ(told(polled, "shm-ring has no call to repeat: measured with spin"), 1);
 
 	const Plan both = plan_of({"pipe", "shm-ring"}, {Wait::Poll, Wait::Spin}, {Pattern::PingPong});
 	EXPECT_EQ(waits_of(both, "shm-ring"), std::vector{Wait::Spin});

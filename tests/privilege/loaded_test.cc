@@ -91,7 +91,7 @@ TEST_F(LoadedHelper, FollowsAChildAndWatchesItsFamily)
 	EXPECT_TRUE(helper.ask(request_of(HelperRequestKind::EndBlock)));
 	for (const uint32_t nobody : {0u, 3u, uint32_t{ICEPATH_FAMILIES}, UINT32_MAX}) {
 		request.families[1] = nobody;
-		expect_refused(request, {}, "never followed");
+		expect_refused(request, {}, "a family that doesn't exist");
 	}
 	request.families.fill(1);
 	request.family_count = UINT32_MAX; // more than fit

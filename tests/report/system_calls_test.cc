@@ -12,20 +12,8 @@ namespace {
 
 constexpr uint64_t kBegin = 1000, kEnd = 9000; // of the message loop
 
-icepath_record call(uint32_t tid, long number, uint64_t begin_ns, uint64_t end_ns)
-{
-	icepath_record record{};
-	record.type = ICEPATH_RECORD_CALL;
-	record.tid = tid;
-	record.end_ns = end_ns;
-	record.call.begin_ns = begin_ns;
-	record.call.number = static_cast<uint32_t>(number);
-	return record;
-}
-
 model::Cell cell() { return socket_cell(model::Pattern::PingPong); }
 
-// A block of one of four messages, whose sender made two calls and a thread of the library one.
 model::Block block()
 {
 	model::Block block = block_of(2);
@@ -38,19 +26,19 @@ model::Block block()
 	block.flows[0].sends[2].send_ns = 1500;
 	block.flows[0].sends[2].return_ns = 3200;
 	block.flows[1].sends.resize(1);
-	model::SlotCapture &slot = own_window(block).slots.emplace_back();
-	slot.records = {call(kTids[0], SYS_sendto, 2000, 2100), call(kTids[0], SYS_futex, 3000, 3100),
-					call(7, SYS_futex, 4000, 4100)};
-	slot.position = static_cast<uint32_t>(slot.records.size());
+	own_window(block).slots.emplace_back();
 	return block;
 }
 
+// In a block of four messages the sender made two calls and a thread of the library one.
 path::Observations seen()
 {
 	path::Observations seen;
 	seen.threads[kTids[0]].name = "sender";
 	seen.threads[kTids[1]].name = "receiver";
 	seen.threads[7].name = "sender's library";
+	seen.system_calls = {
+		{kTids[0], SYS_sendto, 2000, 2100}, {kTids[0], SYS_futex, 3000, 3100}, {7, SYS_futex, 4000, 4100}};
 	return seen;
 }
 
@@ -85,29 +73,31 @@ TEST(SystemCalls, AreCountedByThreadAndPerMessage)
 TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 {
 	model::Block one = block();
-	own_window(one).slots[0].records[0].call.begin_ns = 1400; // before it sends
-	own_window(one).slots[0].records[1].call.begin_ns = 3300; // after it has sent
+	path::Observations aside = seen();
+	aside.system_calls[0].begin_ns = 1400; // before it sends
+	aside.system_calls[1].begin_ns = 3300; // after it has sent
 	SystemCalls calls(head());
-	calls.add(one, cell(), seen());
+	calls.add(one, cell(), aside);
 	EXPECT_EQ(texts(calls.by_thread()), (Texts{"sender's library futex 0.25"}));
 	one.flows[1].recvs.resize(1);
 	one.flows[1].recvs[0].ask_ns = 3250;
 	one.flows[1].recvs[0].recv_ns = 3400;
 	SystemCalls asked(head());
-	asked.add(one, cell(), seen());
+	asked.add(one, cell(), aside);
 	EXPECT_EQ(texts(asked.by_thread()), (Texts{"sender futex 0.25", "sender's library futex 0.25"}));
 }
 
 TEST(SystemCalls, CountUntilTheLastSideHasEnded)
 {
 	model::Block one = block();
-	own_window(one).slots[0].records[2].end_ns = kEnd + 1;
+	path::Observations late = seen();
+	late.system_calls[2].end_ns = kEnd + 1;
 	SystemCalls calls(head());
-	calls.add(one, cell(), seen());
+	calls.add(one, cell(), late);
 	EXPECT_EQ(texts(calls.of_all_threads()), (Texts{" futex 0.25", " sendto 0.25"}));
 	one.sides[1].marker_end_ns = kEnd + 1;
 	SystemCalls later(head());
-	later.add(one, cell(), seen());
+	later.add(one, cell(), late);
 	EXPECT_EQ(texts(later.of_all_threads()), (Texts{" futex 0.50", " sendto 0.25"}));
 }
 
@@ -125,12 +115,12 @@ TEST(SystemCalls, AreNotCountedWhereTheLogHasNotAllOrOthers)
 
 TEST(SystemCalls, HaveNumbersWhereTheyHaveNoNames)
 {
-	model::Block one = block();
-	own_window(one).slots[0].records[0].call.number = 4000;
-	own_window(one).slots[0].records[2].tid = 12345; // without a name
+	path::Observations nameless = seen();
+	nameless.system_calls[0].number = 4000;
+	nameless.system_calls[2].tid = 12345; // without a name
 	SystemCalls calls(head()), elsewhere;
-	calls.add(one, cell(), seen());
-	elsewhere.add(one, cell(), seen());
+	calls.add(block(), cell(), nameless);
+	elsewhere.add(block(), cell(), nameless);
 	EXPECT_EQ(texts(calls.by_thread())[0], "others futex 0.25");
 	EXPECT_EQ(texts(calls.by_thread())[2], "sender system call 4000 0.25");
 	EXPECT_EQ(texts(elsewhere.by_thread())[0], "others system call 202 0.25");

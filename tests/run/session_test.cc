@@ -206,7 +206,7 @@ TEST_F(SessionWithALiar, TriesAgainWhatFailedForAPassingReason)
 	const SessionResult result = run(1, "nobody answers at first");
 	expect_rest_is_kept(result);
 	EXPECT_EQ(result.failed_cells, 0u) << testing::PrintToString(notices);
-	EXPECT_TRUE(told("liar", "begun anew: receiver of liar")) << testing::PrintToString(notices);
+	EXPECT_TRUE(told("liar", "restarted: receiver of liar")) << testing::PrintToString(notices);
 	ASSERT_GE(blocks[0].size(), 4u);
 	EXPECT_EQ(blocks[0][0].end, model::BlockEnd::Failed);
 	EXPECT_EQ(std::ranges::count(blocks[0], model::BlockEnd::Failed, &model::Block::end), 1);
@@ -217,7 +217,7 @@ TEST_F(SessionWithALiar, OpensAgainWhatCouldNotBeOpenedOnce)
 	const SessionResult result = run(1, "no address at first");
 	expect_rest_is_kept(result);
 	EXPECT_EQ(result.failed_cells, 0u) << testing::PrintToString(notices);
-	EXPECT_TRUE(told("liar", "begun again after one try in vain")) << testing::PrintToString(notices);
+	EXPECT_TRUE(told("liar", "started again after a failed start")) << testing::PrintToString(notices);
 	EXPECT_EQ(failed_openings, (std::vector<uint32_t>{1, 0}));
 	EXPECT_EQ(blocks[0].size(), result.rounds);
 }

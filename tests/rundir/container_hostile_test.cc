@@ -319,7 +319,8 @@ TEST_F(HostileBlock, AGraphHoldsTogether)
 	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["channels"][0]["receives"] = 0; }), "a side with itself"));
 	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"][1]["channel"] = 1; }), "doesn't have"));
 	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"][0]["to"] = 0; }), "isn't along its channel"));
-	EXPECT_TRUE(says(with(0, [](Json &graph) { std::swap(graph["flows"][0], graph["flows"][1]); }), "is due"));
+	EXPECT_TRUE(
+		says(with(0, [](Json &graph) { std::swap(graph["flows"][0], graph["flows"][1]); }), "own flow, in order"));
 	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"].erase(1); }), "one back along each channel"));
 	EXPECT_TRUE(says(with(0, [](Json &graph) { graph["flows"][1] = graph["flows"][0]; }), "one back along each"));
 	EXPECT_TRUE(says(with(1, [](Json &graph) { graph["flows"].clear(); }), "fewer items than there are channels"));
