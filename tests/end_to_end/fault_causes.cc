@@ -49,10 +49,13 @@ void interrupt_in_haste(Scene &scene)
 	scene.icepath->signal(SIGINT);
 }
 
-// With a stopped worker, icepath waits for more than a second.
+// For a block with a stopped worker, icepath waits for more than a second. Between two blocks it wouldn't: so every cell's
+// receiver is stopped, and the next block has begun.
 void interrupt_again(Scene &scene)
 {
-	stop_receiver(scene);
+	for (const pid_t receiver : children_named(scene.icepath->pid(), "responder"))
+		kill_process(receiver, SIGSTOP);
+	std::this_thread::sleep_for(300ms);
 	scene.icepath->signal(SIGINT);
 	std::this_thread::sleep_for(1500ms);
 	scene.icepath->signal(SIGINT);

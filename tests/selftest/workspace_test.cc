@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +67,13 @@ protected:
 		close(made[1]);
 		return child;
 	}
+	// The process that removes the folder of `maker`.
+	static pid_t remover_of(pid_t maker)
+	{
+		pid_t remover = 0;
+		std::ifstream(fmt::format("/proc/{0}/task/{0}/children", maker)) >> remover;
+		return remover;
+	}
 	static void end(pid_t child)
 	{
 		kill(child, SIGKILL);
@@ -93,10 +102,13 @@ TEST_F(WorkspaceTest, OfOneWhoWasKilledGoesByItself)
 TEST_F(WorkspaceTest, GoesWithTheNextOneWhereWhatRemovesItWasKilledToo)
 {
 	const pid_t other = another();
-	pid_t remover = 0;
-	std::ifstream(fmt::format("/proc/{0}/task/{0}/children", other)) >> remover;
+	const pid_t remover = remover_of(other);
 	ASSERT_GT(remover, 0);
+	pollfd ended{static_cast<int>(syscall(SYS_pidfd_open, remover, 0)), POLLIN, 0};
+	ASSERT_GE(ended.fd, 0);
 	kill(remover, SIGKILL);
+	EXPECT_EQ(poll(&ended, 1, 10'000), 1); // it holds the folder's lock until then
+	close(ended.fd);
 	end(other);
 	EXPECT_EQ(folders(), 1u);
 	{
@@ -110,8 +122,7 @@ TEST_F(WorkspaceTest, GoesWithTheNextOneWhereWhatRemovesItWasKilledToo)
 TEST_F(WorkspaceTest, WhatRemovesItHasNoneOfItsMakersDescriptors)
 {
 	const pid_t other = another();
-	pid_t remover = 0;
-	std::ifstream(fmt::format("/proc/{0}/task/{0}/children", other)) >> remover;
+	const pid_t remover = remover_of(other);
 	ASSERT_GT(remover, 0);
 	const auto has_others = [&] {
 		for (const auto &fd : fs::directory_iterator(fmt::format("/proc/{}/fd", remover))) {
