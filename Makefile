@@ -3,11 +3,20 @@
 #
 #   make             build, but no test               make test         build and run every test
 #   make run         measure with the default plan    make bench        compare with others' tools
-#   make deps        install missing packages         make sanitize     unit tests under ASan and UBSan; make fuzz: libFuzzer
-#   make install     honours DESTDIR and PREFIX       make format       lay out the source
-#   make vmtest      every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
-#   make clean                                        make tidy         clang-tidy
-#   make test-bare-root   make run and make test in a Debian 12 that has nothing else, below build-bare-root
+#   make deps        install missing packages         make format       lay out the source
+#   make install     honours DESTDIR and PREFIX       make clean
+#
+# What continuous integration (.ci/run) does besides `make test`, whose parts are test-unit, test-machine and test-vm:
+#
+#   make check-format   whether make format would change anything
+#   make tidy-recent    clang-tidy on what the last fifty commits touched, for some minutes; make tidy: on everything
+#   make sanitize       tests of what reads bytes from elsewhere, under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make race           tests of what threads share, under ThreadSanitizer
+#   make fuzz           libFuzzer, a minute for each of its targets (FUZZ_SECONDS=60)
+#
+#   make vmtest         every test that a stock kernel's probes matter to, on those of Debian in a virtual machine
+#   make test-bare-root make run and make test in a Debian 12 that has nothing else, below build-bare-root
+#   make test-all       all of these to their end, with an hour for each target of libFuzzer (FUZZ_SECONDS=3600)
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -41,8 +50,8 @@ CMAKE_FLAGS += -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DICEPATH_WERROR=$(WERROR) \
 CMAKE_FLAGS += $(if $(SANITIZE),-DICEPATH_SANITIZE=$(SANITIZE) -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19)
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
-.PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm vmtest bench install
-.PHONY: sanitize fuzz fuzz-corpus format check-format tidy tidy-recent clean
+.PHONY: all deps middleware-deps test-deps run test test-unit test-machine test-vm test-all vmtest bench install
+.PHONY: sanitize race fuzz fuzz-corpus format check-format tidy tidy-recent clean
 all: $(BUILD)/build.ninja
 	$(Q)ninja -C $(BUILD) -j $(JOBS) $(NINJA_FLAGS)
 
@@ -108,15 +117,23 @@ bench: test-deps
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
 
+# build-memory or build-thread, and what is to be built there.
+define sanitized
+$(Q)$(MAKE) configure BUILD=build-$(1) SANITIZE=$(1)
+$(Q)ninja -C build-$(1) -j $(JOBS) $(NINJA_FLAGS) $(2)
+endef
+
 sanitize: develop-deps
-	$(Q)$(MAKE) configure BUILD=build-memory SANITIZE=memory
-	$(Q)ninja -C build-memory -j $(JOBS) $(NINJA_FLAGS) tests
-	$(Q)tests/run.sh build-memory --label-exclude 'machine|program'
+	$(call sanitized,memory,tests)
+	$(Q)tests/run.sh build-memory --label-exclude program
+
+race: develop-deps
+	$(call sanitized,thread,tests)
+	$(Q)tests/run.sh build-thread --label-exclude program
 
 FUZZ_SECONDS ?= 60
 fuzz: develop-deps
-	$(Q)$(MAKE) configure BUILD=build-memory SANITIZE=memory
-	$(Q)ninja -C build-memory -j $(JOBS) $(NINJA_FLAGS) fuzzers
+	$(call sanitized,memory,fuzzers)
 	$(Q)tests/fuzz/run.sh build-memory $(FUZZ_SECONDS)
 
 # Of the tree: what tests/fuzz/corpus.cc makes.
@@ -144,5 +161,8 @@ tidy: develop-deps all-with-tests
 tidy-recent: develop-deps all-with-tests
 	$(Q)tests/house/tidy.sh $(BUILD) 50 230
 
+test-all:
+	$(Q).ci/run all
+
 clean:
-	$(Q)rm -rf $(BUILD) build-memory
+	$(Q)rm -rf $(BUILD) build-memory build-thread

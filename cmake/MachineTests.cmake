@@ -5,9 +5,14 @@
 #
 # ctest runs each test in a process of its own. The suites named by TOGETHER share something that takes long to make, such
 # as a run of a minute, so each of them is one test.
+#
+# A sanitized build has none of them, since a sanitizer takes time that they measure.
 function(machine_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" TOGETHER)
-  set_property(GLOBAL APPEND PROPERTY ICEPATH_MACHINE_TESTS ${target})
+  if(ICEPATH_SANITIZE)
+    set_property(GLOBAL APPEND PROPERTY ICEPATH_MACHINE_TESTS ${target})
+    return()
+  endif()
   set(alone -)
   foreach(suite ${arg_TOGETHER})
     string(APPEND alone "${suite}.*:")
