@@ -117,6 +117,10 @@ bench: test-deps
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)
 
+# Names functions and lines by binutils, which is there; LLVM's llvm-symbolizer is another package.
+export ASAN_OPTIONS ?= external_symbolizer_path=$(shell command -v addr2line)
+export TSAN_OPTIONS ?= $(ASAN_OPTIONS)
+
 # build-memory or build-thread, and what is to be built there.
 define sanitized
 $(Q)$(MAKE) configure BUILD=build-$(1) SANITIZE=$(1)
