@@ -209,7 +209,7 @@ TEST_F(RootSpaceTest, HandsOverMoreDescriptorsThanOneMessageHolds)
 	space_.make({});
 	std::vector<Fd> all;
 	std::vector<int> numbers;
-	std::string expected, script;
+	std::string script;
 	for (int i = 0; i < 40; i++) {
 		all.emplace_back(fileno(std::tmpfile()));
 		numbers.push_back(all.back().get());
