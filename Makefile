@@ -9,7 +9,8 @@
 # What continuous integration (.ci/run) does besides `make test`, whose parts are test-unit, test-machine and test-vm:
 #
 #   make check-format   whether make format would change anything
-#   make tidy-recent    clang-tidy on what the last fifty commits touched, for some minutes; make tidy: on everything
+#   make tidy-recent    clang-tidy on what the last fifty commits touched, for two minutes (TIDY_SECONDS=120);
+#   make tidy           clang-tidy on everything
 #   make sanitize       tests of what reads bytes from elsewhere, under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make race           tests of what threads share, under ThreadSanitizer
 #   make fuzz           libFuzzer, a minute for each of its targets (FUZZ_SECONDS=60)
@@ -162,8 +163,9 @@ check-format: test-deps
 tidy: develop-deps all-with-tests
 	$(Q)tests/house/tidy.sh $(BUILD) all
 
+TIDY_SECONDS ?= 120
 tidy-recent: develop-deps all-with-tests
-	$(Q)tests/house/tidy.sh $(BUILD) 50 230
+	$(Q)tests/house/tidy.sh $(BUILD) 50 $(TIDY_SECONDS)
 
 test-all:
 	$(Q).ci/run all

@@ -51,7 +51,7 @@ fs::file_status look_at(const fs::path &path)
 // The nearest folder above it that exists.
 fs::path folder_above(const fs::path &directory, bool with_parent)
 {
-	const fs::path parent = directory.has_parent_path() ? directory.parent_path() : fs::path(".");
+	fs::path parent = directory.has_parent_path() ? directory.parent_path() : fs::path(".");
 	const fs::file_status status = look_at(parent);
 	if (fs::is_directory(status))
 		return parent;

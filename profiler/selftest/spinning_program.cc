@@ -53,7 +53,8 @@ struct Functions {
 // Uses a loop that the verifier needn't follow: bpf_loop(), since Linux 5.17.
 Fd spinning_program(bpf_prog_type type, uint64_t ns, int32_t result)
 {
-	constexpr int kCall = BPF_JMP | BPF_CALL, kMove = BPF_ALU64 | BPF_MOV, kExit = BPF_JMP | BPF_EXIT;
+	constexpr int kCall = BPF_JMP | BPF_CALL, kMove = BPF_ALU64 | BPF_MOV, kAdd = BPF_ALU64 | BPF_ADD,
+				  kExit = BPF_JMP | BPF_EXIT;
 	constexpr int kStore = BPF_STX | BPF_MEM | BPF_DW, kRead = BPF_LDX | BPF_MEM | BPF_DW;
 	const std::array program = {
 		insn(kCall, 0, 0, 0, BPF_FUNC_ktime_get_ns),
@@ -62,7 +63,7 @@ Fd spinning_program(bpf_prog_type type, uint64_t ns, int32_t result)
 		insn(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_FUNC, 0, kLook - 4),
 		insn(0, 0, 0, 0, 0),
 		insn(kMove | BPF_X, 3, 10, 0, 0),
-		insn(BPF_ALU64 | BPF_ADD | BPF_K, 3, 0, 0, -8),
+		insn(kAdd | BPF_K, 3, 0, 0, -8),
 		insn(kMove | BPF_K, 4, 0, 0, 0),
 		insn(kCall, 0, 0, 0, BPF_FUNC_loop),
 		insn(kMove | BPF_K, 0, 0, 0, result),

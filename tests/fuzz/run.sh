@@ -30,5 +30,5 @@ result=$(echo "$found" | xargs -P "$(nproc)" -n 1 "$PWD/run.sh" "$build" "$secon
 echo "$result"
 failed=$(echo "$result" | grep -c ': FAILED, ' || true)
 total=$(echo "$found" | wc -l)
-echo "tests: $total, passed: $((total - failed)), failed: $failed, skipped: 0"
+echo "tests: $total, passed: $((total - failed)), failed: $failed, skipped: 0; $seconds s for each"
 [ "$failed" -eq 0 ]

@@ -221,7 +221,7 @@ std::string done_with(bool filters_of_devices)
 		done = "it told nothing";
 	kill(child, SIGKILL);
 	waitpid(child, nullptr, 0);
-	return done.c_str();
+	return done.substr(0, done.find('\0'));
 }
 
 TEST_F(InjectorRights, LetWhoTookItOverDoLittle)
