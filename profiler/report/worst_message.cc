@@ -33,7 +33,7 @@ std::string exact_us(uint64_t ns) { return fmt::format("{}.{:03}", count(ns / 10
 
 std::string certainty(const Segment &segment)
 {
-	const std::string known(path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
+	std::string known(path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
 	if (!path::is_inferred(segment.provenance()))
 		return known;
 	uint64_t spread = 0;

@@ -42,7 +42,7 @@ std::vector<Mount> mounts_with_cpu(std::string_view mounts)
 	for (const std::string_view line : split(mounts, '\n')) {
 		const std::vector<std::string_view> words = split(line, ' ');
 		const auto dash = std::ranges::find(words, "-");
-		if (dash - words.begin() < 6 || words.end() - dash < 4)
+		if (dash - words.begin() < 6 || words.end() - dash < 4 || holds(split(words[4], '/'), ".."))
 			continue;
 		const bool unified = dash[1] == "cgroup2";
 		if (unified || (dash[1] == "cgroup" && holds(split(dash[3], ','), "cpu")))

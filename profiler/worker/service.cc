@@ -203,6 +203,9 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	lossy_ = wish.may_lose != 0;
 	lends_ = (target->capabilities & ICEPATH_CAN_LOAN) != 0;
 
+	if (wish.wait > (ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_SPIN))
+		throw Failure(ExitCode::Internal, fmt::format("the worker knows no wait {}", wish.wait));
+
 	icepath_open how{};
 	how.size = sizeof(how);
 	how.target = target_name.c_str();

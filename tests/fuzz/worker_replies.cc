@@ -102,8 +102,9 @@ void run_block(Workers &workers)
 void describe(const Replies &replies)
 {
 	const targets::Target target = run::target_of("plug-in", replies.of_side[0].target);
-	must(target.name.size() <= sizeof(worker::TargetReply::name) &&
-		 target.why_not.size() <= sizeof(worker::TargetReply::why_not));
+	constexpr size_t kEscape = 4; // bytes that a byte becomes at most: \xFF
+	must(target.name.size() <= kEscape * sizeof(worker::TargetReply::name) &&
+		 target.why_not.size() <= kEscape * sizeof(worker::TargetReply::why_not));
 }
 
 } // namespace

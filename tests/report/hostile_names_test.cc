@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <sstream>
 
 #include "profiler/failure.h"
@@ -14,8 +13,6 @@
 
 namespace icepath::report {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Searches byte by byte, independently of printable().
 testing::AssertionResult is_harmless(std::string text)
