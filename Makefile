@@ -9,7 +9,7 @@
 # What continuous integration (.ci/run) does besides `make test`, whose parts are test-unit, test-machine and test-vm:
 #
 #   make check-format   whether make format would change anything
-#   make tidy-recent    clang-tidy on what the last fifty commits touched, for two minutes (TIDY_SECONDS=120);
+#   make tidy-recent    clang-tidy on what the last fifty commits touched, for two minutes (TIDY_SECONDS=120)
 #   make tidy           clang-tidy on everything
 #   make sanitize       tests of what reads bytes from elsewhere, under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make race           tests of what threads share, under ThreadSanitizer
