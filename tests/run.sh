@@ -51,12 +51,15 @@ awk -v most=25 '
 	}
 	state == "fail" && !/^[ \t]*<\/?(testcase|failure|propert|system-err)/ { said[lines++ % most] = plain($0) }
 	/<\/testcase>/ && state == "fail" {
+		names = names (names == "" ? "" : ", ") test
 		failed = failed "\nfailed: " test "\n"
 		for (i = lines > most ? lines - most : 0; i < lines; i++) failed = failed "    " said[i % most] "\n"
 	}
 	END {
 		printf "%s", failed
 		for (reason in skipped) printf "\nskipped (%d): %s%s\n", times[reason], reason, skipped[reason]
+		if (names != "")
+			printf "\nfailed: %s\n", names
 		printf "\ntests: %d, passed: %d, failed: %d, skipped: %d\n", total, count["run"], count["fail"],
 			count["notrun"] + count["disabled"]
 	}
