@@ -140,17 +140,16 @@ TEST(Taking, TheAcknowledgementOfItsOwnCallIsTheCalls)
 	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
 	scene.interrupt(kReceiverCpu, 220, 250, ICEPATH_INTERRUPT_SOFTIRQ, 3);
 	Interrupt &softirq = scene.seen.cpus[kReceiverCpu].interrupts.back();
-	constexpr const char *kBefore = "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 20 | ";
-	const std::string foreign =
-		std::string(kBefore) + "1:interrupt 30 by irq 0.3 | 1:receiver.kernel 10 | 1:receiver.user 10";
-	EXPECT_EQ(after_head(scene), foreign) << "nothing tells whose packets";
+	constexpr const char *kForeign = "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 20 | "
+									 "1:interrupt 30 by irq 0.3 | 1:receiver.kernel 10 | 1:receiver.user 10";
+	EXPECT_EQ(after_head(scene), kForeign) << "nothing tells whose packets";
 	softirq.sockets = {8, 0};
-	EXPECT_EQ(after_head(scene),
-			  std::string(kBefore) + "1:receiver.kernel/softirq 30 | 1:receiver.kernel 10 | 1:receiver.user 10");
+	EXPECT_EQ(after_head(scene), "1:sender.kernel/notify 5' | 1:wakeup 35 | 1:runqueue 20 | 1:receiver.kernel 20 | "
+								 "1:receiver.kernel/softirq 30 | 1:receiver.kernel 10 | 1:receiver.user 10");
 	softirq.sockets = {8, 9};
-	EXPECT_EQ(after_head(scene), foreign) << "another connection's as well";
+	EXPECT_EQ(after_head(scene), kForeign) << "another connection's as well";
 	softirq.sockets = {9, 0};
-	EXPECT_EQ(after_head(scene), foreign);
+	EXPECT_EQ(after_head(scene), kForeign);
 }
 
 TEST(Taking, OutsideItsCallsEvenItsOwnPacketsInterruptIt)
