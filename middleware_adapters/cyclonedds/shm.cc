@@ -30,7 +30,7 @@ using namespace icepath::plugin_kit;
 
 namespace {
 
-constexpr uint64_t kLongestWindow = 128; // iceoryx lets a subscriber hold 256 chunks
+constexpr uint64_t kLongestHeld = 128; // messages: iceoryx lets a subscriber hold 256 chunks
 constexpr int32_t kBeyondWindow = 16; // greetings
 constexpr dds_time_t kGreeting = 1; // a greeting's source timestamp identifies it
 constexpr uint64_t kLongestGreetingNs = 10'000'000'000;
@@ -77,7 +77,7 @@ struct Way {
 
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: WindowedEnd(how, what, kLongestWindow), type(static_cast<uint32_t>(how.payload_bytes))
+		: WindowedEnd(how, what, kLongestHeld), type(static_cast<uint32_t>(how.payload_bytes))
 	{}
 	~icepath_endpoint() override
 	{

@@ -11,7 +11,7 @@ using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : BusEnd {
 	using BusEnd::BusEnd;
-	~icepath_endpoint()
+	~icepath_endpoint() override
 	{
 		if (!connection)
 			return;

@@ -11,7 +11,7 @@ using namespace icepath::plugin_kit;
 
 struct icepath_endpoint : BusEnd {
 	using BusEnd::BusEnd;
-	~icepath_endpoint() { sd_bus_close_unref(bus); }
+	~icepath_endpoint() override { sd_bus_close_unref(bus); }
 	sd_bus *bus = nullptr;
 };
 

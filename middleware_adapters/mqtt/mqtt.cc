@@ -76,7 +76,7 @@ struct Arrivals {
 
 struct icepath_endpoint : BrokeredEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
-	~icepath_endpoint()
+	~icepath_endpoint() override
 	{
 		if (!client)
 			return;

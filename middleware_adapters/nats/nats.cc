@@ -35,7 +35,7 @@ constexpr int64_t kLongestJoinMs = 5000, kForeverMs = 24 * 3600 * 1000;
 
 struct icepath_endpoint : BrokeredEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
-	~icepath_endpoint()
+	~icepath_endpoint() override
 	{
 		natsSubscription_Destroy(subscription);
 		natsConnection_Destroy(connection);
