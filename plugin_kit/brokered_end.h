@@ -2,7 +2,7 @@
 #pragma once
 // An end of a channel through a broker. A broker accepts messages however far the receiver lags: it keeps them, drops
 // them, or drops the receiver. The window of WindowedEnd prevents that.
-#include "plugin_kit/channel_name.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/send_window.h"
 
 namespace icepath::plugin_kit {

@@ -1,20 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The base of every icepath_endpoint of a kernel transport.
+// An end of a channel: the base of every icepath_endpoint, its sentence, its peer's life, its channel's name.
+#include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "icepath/plugin.h"
-#include "plugin_kit/peer_process.h"
-#include "plugin_kit/sentence.h"
 
 namespace icepath::plugin_kit {
+
+// The one sentence that a failed call leaves for icepath_plugin::error. Never allocates, because it is written when
+// things go wrong.
+class Sentence {
+public:
+	// Returns `status`, so that a failing function ends with `return sentence.tell(ICEPATH_FAILED, "...")`.
+	__attribute__((format(printf, 3, 4))) int tell(int status, const char *format, ...)
+	{
+		va_list arguments;
+		va_start(arguments, format);
+		std::vsnprintf(text_, sizeof(text_), format, arguments);
+		va_end(arguments);
+		return status;
+	}
+	const char *text() const { return text_; }
+
+private:
+	char text_[320] = "";
+};
+
+// Whether the peer lives, for mechanisms that don't report it: each side passes a pidfd of itself to the other.
+//
+// -1 with errno set where the kernel has none (before 5.3).
+inline int own_pidfd() { return static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)); }
+
+// A pidfd becomes readable when its process ends, even before it is reaped (pidfd_poll).
+inline bool has_ended(int pidfd)
+{
+	pollfd look{pidfd, POLLIN, 0};
+	return pidfd >= 0 && poll(&look, 1, 0) == 1;
+}
 
 inline void close_all(std::initializer_list<int> fds)
 {
@@ -24,15 +58,16 @@ inline void close_all(std::initializer_list<int> fds)
 }
 
 // For sockets(): writes those of `sockets` that are open, and returns how many.
-inline uint32_t tell_sockets(std::initializer_list<int> sockets, int *fds, uint32_t capacity)
+inline uint32_t list_sockets(std::initializer_list<int> sockets, int *fds, uint32_t capacity)
 {
-	uint32_t told = 0;
+	uint32_t listed = 0;
 	for (const int socket : sockets)
-		if (socket >= 0 && told < capacity)
-			fds[told++] = socket;
-	return told;
+		if (socket >= 0 && listed < capacity)
+			fds[listed++] = socket;
+	return listed;
 }
 
+// The base of every icepath_endpoint of a kernel transport.
 struct ChannelEnd {
 	const char *target;
 	uint32_t side;
@@ -131,5 +166,42 @@ struct ChannelEnd {
 		return sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", target, what, std::strerror(errno));
 	}
 };
+
+// For mechanisms whose sends succeed though the receiver is dead.
+//
+// Looks at intervals, after the message's stamps, because a look costs a system call.
+class DeathWatch {
+public:
+	// ICEPATH_OK, or ICEPATH_CLOSED with its sentence.
+	int look(ChannelEnd &end, uint64_t now_ns)
+	{
+		if (now_ns - looked_ns_ < kEveryNs)
+			return ICEPATH_OK;
+		looked_ns_ = now_ns;
+		if (!end.a_peer_has_ended())
+			return ICEPATH_OK;
+		return end.sentence.tell(ICEPATH_CLOSED, "the process at the other end of %s has ended", end.target);
+	}
+
+private:
+	static constexpr uint64_t kEveryNs = 100'000'000;
+	uint64_t looked_ns_ = 0;
+};
+
+// The name of a channel, which side 0 makes and passes to side 1 in its address.
+//
+// A name that no earlier channel had: messages of a killed sender may still be on their way.
+inline std::string new_channel() { return std::to_string(getpid()) + "-" + std::to_string(icepath_now_ns()); }
+
+inline void give_text(ChannelEnd &end, const std::string &text)
+{
+	end.given.bytes_used =
+		static_cast<uint32_t>(text.copy(reinterpret_cast<char *>(end.given.bytes), sizeof(end.given.bytes)));
+}
+
+inline std::string text_of(const icepath_address &peer)
+{
+	return {reinterpret_cast<const char *>(peer.bytes), std::min<size_t>(peer.bytes_used, sizeof(peer.bytes))};
+}
 
 } // namespace icepath::plugin_kit

@@ -2,7 +2,7 @@
 #pragma once
 // How two ends meet whose library discovers peers: side 0 names the channel in open() and passes the name to side 1,
 // which joins in connect(). Each waits in connect() until its library has discovered the other.
-#include "plugin_kit/channel_name.h"
+#include "plugin_kit/channel_end.h"
 
 namespace icepath::plugin_kit {
 

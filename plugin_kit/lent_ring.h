@@ -3,7 +3,7 @@
 // A plug-in of shm-ring's ring whose slots are lent: the sender writes its message where the receiver reads it, so
 // nothing is copied. At most one slot is lent, and one message taken, at a time.
 #include "plugin_kit/ring_channel.h"
-#include "plugin_kit/spsc_ring.h"
+#include "plugin_kit/rings.h"
 
 struct icepath_endpoint : icepath::plugin_kit::RingEnd<icepath::plugin_kit::SpscRing> {
 	using RingEnd::RingEnd;

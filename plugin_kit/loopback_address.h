@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstring>
 
 #include "icepath/plugin.h"
+#include "plugin_kit/channel_end.h"
 
 namespace icepath::plugin_kit {
 
@@ -21,23 +23,23 @@ inline sockaddr_in loopback()
 }
 
 // False with errno set.
-inline bool bind_to_loopback(int socket, icepath_address &told)
+inline bool bind_to_loopback(int socket, icepath_address &given)
 {
 	sockaddr_in address = loopback();
 	socklen_t size = sizeof(address);
 	if (bind(socket, reinterpret_cast<const sockaddr *>(&address), size) ||
 		getsockname(socket, reinterpret_cast<sockaddr *>(&address), &size))
 		return false;
-	std::memcpy(told.bytes, &address, sizeof(address));
-	told.bytes_used = sizeof(address);
+	std::memcpy(given.bytes, &address, sizeof(address));
+	given.bytes_used = sizeof(address);
 	return true;
 }
 
-inline bool read_address(const icepath_address &told, sockaddr_in &address)
+inline bool read_address(const icepath_address &given, sockaddr_in &address)
 {
-	if (told.bytes_used != sizeof(address))
+	if (given.bytes_used != sizeof(address))
 		return false;
-	std::memcpy(&address, told.bytes, sizeof(address));
+	std::memcpy(&address, given.bytes, sizeof(address));
 	return address.sin_family == AF_INET && address.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
 }
 
@@ -56,6 +58,22 @@ inline const char *loopback_missing()
 	const bool works = bind_to_loopback(probe, unused);
 	close(probe);
 	return works ? nullptr : "127.0.0.1 has no device: ip link set lo up";
+}
+
+// How many bytes a UDP socket can buffer.
+//
+// What a socket gets that asks for more than /proc/sys/net/core/rmem_max, a file that not every kernel shows in a
+// network namespace. The kernel doubles the limit, and charges its own overhead to it.
+inline uint64_t receive_buffer()
+{
+	constexpr uint64_t kDefault = 212'992;
+	const int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int room = INT_MAX / 2;
+	socklen_t bytes = sizeof(room);
+	const bool known = probe >= 0 && setsockopt(probe, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) == 0 &&
+					   getsockopt(probe, SOL_SOCKET, SO_RCVBUF, &room, &bytes) == 0;
+	plugin_kit::close_all({probe});
+	return known ? static_cast<uint64_t>(room) / 2 : kDefault;
 }
 
 } // namespace icepath::plugin_kit

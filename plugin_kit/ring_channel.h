@@ -1,21 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An endpoint of two rings in shared memory, one for each direction, each with a bell for messages and one for room:
-// everything of shm-ring, shm-mpmc and shm-loan but the kind of ring.
+// An endpoint of two rings in shared memory, and what distinguishes the targets of one kind of ring.
+#include <linux/memfd.h>
 #include <sys/eventfd.h>
 
 #include <bit>
 #include <iterator>
 
 #include "plugin_kit/byte_transfer.h"
+#include "plugin_kit/kernel_limit.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/ring_shape.h"
-#include "plugin_kit/ring_variant.h"
 #include "plugin_kit/ring_wait.h"
+#include "plugin_kit/rings.h"
 #include "plugin_kit/shared_mapping.h"
 
 namespace icepath::plugin_kit {
 
+// What distinguishes the targets of one kind of ring.
+struct RingVariant {
+	static constexpr uint64_t kLargestPayload = 64 * kMiB;
+	static constexpr uint64_t kHugePage = 2 * kMiB;
+
+	icepath_target target{};
+	BellMake bell = BellMake::Futex;
+	bool huge = false;
+
+	RingVariant(const char *name, const char *summary, BellMake bell_make) : bell(bell_make)
+	{
+		target.size = sizeof(target);
+		target.name = name;
+		target.summary = summary;
+		// A spinning receiver ignores the bell, so one spinning target per kind of ring suffices.
+		target.waits = ICEPATH_WAIT_BLOCK;
+		if (bell == BellMake::Futex)
+			target.waits |= ICEPATH_WAIT_SPIN;
+		if (bell == BellMake::Eventfd)
+			target.waits |= ICEPATH_WAIT_EPOLL;
+		target.mechanisms = ICEPATH_USES_USER_SLOT;
+		target.max_payload_bytes = kLargestPayload;
+		target.max_payload_why = "icepath's own limit: a ring has at least two slots of the payload's size";
+	}
+
+	// All huge pages, not the free ones: the channel's other side asks later.
+	static uint64_t huge_pages() { return kernel_limit("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", 0); }
+
+	static RingVariant on_huge_pages(const char *name, const char *summary)
+	{
+		RingVariant it(name, summary, BellMake::Futex);
+		it.huge = true;
+		it.target.max_payload_why = "an eighth of the 2 MiB pages in /proc/sys/vm/nr_hugepages for each slot";
+		it.target.max_payload_bytes = std::min(kLargestPayload, huge_pages() * kHugePage / 8);
+		if (huge_pages() == 0)
+			it.target.why_not = "no 2 MiB pages are set aside: echo 64 > /proc/sys/vm/nr_hugepages";
+		return it;
+	}
+
+	unsigned memfd_flags() const { return huge ? MFD_HUGETLB | MFD_HUGE_2MB : 0; }
+	// Such a mapping begins and ends at a page boundary.
+	uint64_t whole_pages(uint64_t bytes) const
+	{
+		return huge ? (bytes + kHugePage - 1) / kHugePage * kHugePage : bytes;
+	}
+	// Leaves huge pages to other channels.
+	uint64_t most_ring_bytes() const { return huge ? huge_pages() * kHugePage / 16 : 2 * kLargestPayload; }
+};
+
+// An endpoint of two rings in shared memory, one for each direction, each with a bell for messages and one for room:
+// everything of shm-ring, shm-mpmc and shm-loan but the kind of ring.
 template <class Ring> class RingEnd : public SharedMemoryEnd {
 public:
 	using SharedMemoryEnd::SharedMemoryEnd;
@@ -191,10 +242,10 @@ template <class Ring> int RingEnd<Ring>::set_up(const RingVariant &variant, uint
 template <class Ring> int RingEnd<Ring>::meet_peer(const icepath_address &peer)
 {
 	const uint32_t bells = variant_->bell == BellMake::Eventfd ? 2 : 0;
-	const uint32_t memories = makes() ? 0 : 1, told = in_fan_in() && makes() ? 0 : bells;
-	if (const int status = meet(peer, memories + told); status != ICEPATH_OK)
+	const uint32_t memories = makes() ? 0 : 1, passed = in_fan_in() && makes() ? 0 : bells;
+	if (const int status = meet(peer, memories + passed); status != ICEPATH_OK)
 		return status;
-	if (told) {
+	if (passed) {
 		out_.message_fd = peer.fds[memories];
 		(in_fan_in() ? out_ : in_).room_fd = peer.fds[memories + 1];
 	}

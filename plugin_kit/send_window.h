@@ -6,7 +6,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/plugin_table.h"
 #include "plugin_kit/shared_mapping.h"
 

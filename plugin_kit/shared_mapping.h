@@ -14,7 +14,6 @@
 
 #include "icepath/plugin.h"
 #include "plugin_kit/channel_end.h"
-#include "plugin_kit/sentence.h"
 
 namespace icepath::plugin_kit {
 

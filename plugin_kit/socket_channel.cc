@@ -98,11 +98,11 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	uint32_t told = tell_sockets({end->socket, end->sender}, fds, capacity);
+	uint32_t listed = list_sockets({end->socket, end->sender}, fds, capacity);
 	if (end->many)
 		for (const int socket : end->many->sockets())
-			told += tell_sockets({socket}, fds + told, capacity - told);
-	return told;
+			listed += list_sockets({socket}, fds + listed, capacity - listed);
+	return listed;
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "plugin_kit/channel_end.h"
-#include "plugin_kit/death_watch.h"
 #include "plugin_kit/parts.h"
 
 namespace icepath::plugin_kit {

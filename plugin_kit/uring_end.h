@@ -14,7 +14,7 @@ namespace icepath::plugin_kit {
 class Read {
 public:
 	void keep(const icepath_recv &first) { first_ = first; }
-	void tell(icepath_recv &message) const
+	void report(icepath_recv &message) const
 	{
 		message.ask_ns = first_.ask_ns;
 		message.wait_return_ns = first_.wait_return_ns;

@@ -85,7 +85,7 @@ def half_width(figure):
 def show(runs, seconds):
     print(f"{len(runs)} runs of {seconds:g} s, levels in turn; one-way p50 in µs ± half of the 95 % interval")
     targets = list(runs[0]["cells"])
-    print("level  " + "".join(f"{name:>16}" for name in targets) + "   told apart by intervals, by ratios   machine")
+    print("level  " + "".join(f"{name:>16}" for name in targets) + "   distinguished by intervals, by ratios   machine")
     for run in runs:
         cells = []
         for name in targets:

@@ -164,12 +164,12 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	return ICEPATH_OK;
 }
 
-int register_memory(icepath_endpoint *end, Uring &ring, uint64_t bytes, uint8_t *&told)
+int register_memory(icepath_endpoint *end, Uring &ring, uint64_t bytes, uint8_t *&mapped)
 {
 	void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED)
 		return end->failed("mmap");
-	told = static_cast<uint8_t *>(memory);
+	mapped = static_cast<uint8_t *>(memory);
 	const iovec all{memory, bytes};
 	if ((errno = -io_uring_register_buffers(ring.raw(), &all, 1)) != 0)
 		return end->failed("registering buffers (they count to RLIMIT_MEMLOCK, ulimit -l)");
@@ -212,7 +212,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 	static const icepath_plugin plugin = [] {
 		icepath_plugin table = plugin_table("io-uring", target, open_end, connect_end, send_message, recv_message);
 		table.sockets = [](const icepath_endpoint *end, int *fds, uint32_t capacity) {
-			return tell_sockets({end->socket}, fds, capacity);
+			return list_sockets({end->socket}, fds, capacity);
 		};
 		return table;
 	}();

@@ -186,7 +186,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	if (end->in.came_with_call()) {
 		if (!was_there)
 			end->read.keep(*message);
-		end->read.tell(*message);
+		end->read.report(*message);
 	} else {
 		message->observe_ns = icepath_now_ns();
 		message->take_call_ns = message->take_return_ns = 0; // the call brought no message

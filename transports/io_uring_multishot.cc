@@ -113,7 +113,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		if (end->unread == 0)
 			provide(end, end->current);
 	}
-	end->read.tell(*message);
+	end->read.report(*message);
 	return ICEPATH_OK;
 }
 
@@ -170,7 +170,7 @@ ICEPATH_EXPORT const icepath_plugin *icepath_plugin_get(void)
 		icepath_plugin table =
 			plugin_table("io-uring-multishot", target, open_end, connect_end, send_message, recv_message);
 		table.sockets = [](const icepath_endpoint *end, int *fds, uint32_t capacity) {
-			return tell_sockets({end->socket}, fds, capacity);
+			return list_sockets({end->socket}, fds, capacity);
 		};
 		return table;
 	}();

@@ -187,7 +187,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	return tell_sockets({end->socket}, fds, capacity);
+	return list_sockets({end->socket}, fds, capacity);
 }
 
 } // namespace

@@ -80,7 +80,7 @@ const icepath_target *target(uint32_t n)
 		icepath_target it{};
 		it.size = sizeof(it);
 		it.name = "process-vm";
-		it.summary = "process_vm_readv: the receiver reads the sender's memory, told where by a UNIX socket";
+		it.summary = "process_vm_readv: the receiver reads the sender's memory; a UNIX socket says where";
 		it.waits = ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL;
 		it.mechanisms = ICEPATH_USES_SOCKET | ICEPATH_USES_SKB_COPY; // of the notice
 		it.capabilities = ICEPATH_IS_RENDEZVOUS;
@@ -206,7 +206,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	return tell_sockets({end->socket}, fds, capacity);
+	return list_sockets({end->socket}, fds, capacity);
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rings in shared memory with any number of writers and readers. Outside a fan-in, a channel has one of each: its
 // figures show the price of allowing more.
-#include "plugin_kit/mpmc_ring.h"
 #include "plugin_kit/ring_channel.h"
+#include "plugin_kit/rings.h"
 
 using namespace icepath::plugin_kit;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rings in shared memory with one producer and one consumer, which sleeps on a futex, a semaphore or an eventfd.
 #include "plugin_kit/ring_channel.h"
-#include "plugin_kit/spsc_ring.h"
+#include "plugin_kit/rings.h"
 
 using namespace icepath::plugin_kit;
 

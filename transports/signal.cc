@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "plugin_kit/byte_transfer.h"
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/plugin_table.h"
 
 using namespace icepath::plugin_kit;

@@ -154,7 +154,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 }
 
 // A removed queue's identifier yields EIDRM while a call waits on it, and EINVAL afterwards (ipc_obtain_object_check).
-ssize_t told(ssize_t moved)
+ssize_t with_one_errno(ssize_t moved)
 {
 	if (moved < 0 && errno == EINVAL)
 		errno = EIDRM;
@@ -171,7 +171,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 		if (data != written)
 			std::memcpy(letter->text, data, bytes);
 		written = data;
-		return told(msgsnd(end->out, letter, bytes, flags) == 0 ? static_cast<ssize_t>(bytes) : -1);
+		return with_one_errno(msgsnd(end->out, letter, bytes, flags) == 0 ? static_cast<ssize_t>(bytes) : -1);
 	});
 }
 
@@ -180,7 +180,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	const int flags = end->wait == ICEPATH_WAIT_POLL ? IPC_NOWAIT : 0;
 	Letter *const letter = end->received.get();
 	const int status = recv_by_calls<Boundary::Message>(*end, *message, "msgrcv", -1, [&](void *data, size_t bytes) {
-		const ssize_t moved = told(msgrcv(end->in, letter, end->part_bytes, kType, flags));
+		const ssize_t moved = with_one_errno(msgrcv(end->in, letter, end->part_bytes, kType, flags));
 		if (moved > 0 && end->in_parts())
 			std::memcpy(data, letter->text, std::min(bytes, static_cast<size_t>(moved)));
 		return moved;

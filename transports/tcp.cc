@@ -5,7 +5,7 @@
 #include "plugin_kit/plugin_table.h"
 #include "plugin_kit/socket_channel.h"
 #include "plugin_kit/tcp_connection.h"
-#include "plugin_kit/zerocopy_channel.h"
+#include "plugin_kit/zerocopy.h"
 
 using namespace icepath::plugin_kit;
 

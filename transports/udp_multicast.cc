@@ -18,7 +18,7 @@ namespace {
 constexpr in_addr_t kGroup = 0xEFC0'1CE0; // 239.192.28.224
 
 // The address of a side.
-struct Told {
+struct Ports {
 	in_port_t group_port, source_port; // in network order
 };
 
@@ -89,22 +89,22 @@ const icepath_target *target(uint32_t n)
 
 int set_up(icepath_endpoint &end)
 {
-	Told told{};
-	end.socket = join_group(told.group_port);
+	Ports ports{};
+	end.socket = join_group(ports.group_port);
 	if (end.socket < 0)
 		return end.failed("joining a multicast group on 127.0.0.1");
 	end.deaf = true;
 	if (const int status = make_room_for_parts(end); status != ICEPATH_OK)
 		return status;
 	end.sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (end.sender < 0 || !bind_to(end.sender, loopback(), told.source_port))
+	if (end.sender < 0 || !bind_to(end.sender, loopback(), ports.source_port))
 		return end.failed("bind to 127.0.0.1");
 	// Over loopback, whatever the routes say. IP_MULTICAST_LOOP is on by default.
 	const ip_mreqn by_loopback = {{}, {htonl(INADDR_LOOPBACK)}, 0};
 	if (setsockopt(end.sender, IPPROTO_IP, IP_MULTICAST_IF, &by_loopback, sizeof(by_loopback)))
 		return end.failed("setsockopt(IP_MULTICAST_IF)");
-	std::memcpy(end.given.bytes, &told, sizeof(told));
-	end.given.bytes_used = sizeof(told);
+	std::memcpy(end.given.bytes, &ports, sizeof(ports));
+	end.given.bytes_used = sizeof(ports);
 	return ICEPATH_OK;
 }
 
@@ -117,13 +117,13 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
 	if (const int status = end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
-	Told told{};
-	if (peer->bytes_used != sizeof(told))
+	Ports ports{};
+	if (peer->bytes_used != sizeof(ports))
 		return end->sentence.tell(ICEPATH_FAILED, "udp-multicast: the peer's address isn't two ports");
-	std::memcpy(&told, peer->bytes, sizeof(told));
+	std::memcpy(&ports, peer->bytes, sizeof(ports));
 	sockaddr_in source = loopback();
-	source.sin_port = told.source_port;
-	if (!connect_to(end->socket, source) || !connect_to(end->sender, group(told.group_port)))
+	source.sin_port = ports.source_port;
+	if (!connect_to(end->socket, source) || !connect_to(end->sender, group(ports.group_port)))
 		return end->failed("connect");
 	// Datagrams that strangers sent before the socket was connected are in its queue already.
 	char stray = 0;

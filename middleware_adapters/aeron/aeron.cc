@@ -15,8 +15,7 @@
 #include <charconv>
 
 #include "middleware_adapters/aeron/client.h"
-#include "plugin_kit/channel_name.h"
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/discovery.h"
 #include "plugin_kit/plugin_table.h"
 

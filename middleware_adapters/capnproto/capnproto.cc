@@ -29,7 +29,7 @@ inline bool operator!=(const char *one, const StringPtr &other) { return !(Strin
 
 #include "channel.capnp.h"
 #include "middleware_adapters/capnproto/wire.h"
-#include "plugin_kit/guarded.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
 
 using namespace icepath::plugin_kit;

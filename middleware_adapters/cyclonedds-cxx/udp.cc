@@ -16,13 +16,11 @@
 #include "middleware_adapters/cyclonedds-cxx/participant.h"
 #include "middleware_adapters/cyclonedds/qos.h"
 #include "middleware_adapters/cyclonedds/udp_config.h"
-#include "plugin_kit/data_bell.h"
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/guarded.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/ring_wait.h"
 
 using namespace icepath::plugin_kit;
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <dds/dds.h>
 
-#include "plugin_kit/qos_values.h"
+#include "plugin_kit/library.h"
 
 namespace icepath::plugin_kit {
 

@@ -21,10 +21,8 @@
 
 #include "middleware_adapters/cyclonedds/participant.h"
 #include "middleware_adapters/iceoryx/roudi.h"
-#include "plugin_kit/lent_messages.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/send_window.h"
-#include "plugin_kit/threads_named.h"
 
 using namespace icepath::plugin_kit;
 

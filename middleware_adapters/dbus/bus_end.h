@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "plugin_kit/brokered_end.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 
 namespace icepath::plugin_kit {
 

@@ -31,9 +31,7 @@
 #include "middleware_adapters/ecal/arrivals.h"
 #include "middleware_adapters/ecal/ways.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/guarded.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/threads_named.h"
+#include "plugin_kit/library.h"
 
 using namespace icepath::plugin_kit;
 

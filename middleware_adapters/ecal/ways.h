@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plugin_kit/receive_buffer.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
+#include "plugin_kit/loopback_address.h"
 #include "plugin_kit/send_window.h"
 
 namespace icepath::plugin_kit {

@@ -19,9 +19,8 @@
 //  - A process killed while it notifies a reader leaves a lock taken. The reader's thread gives up after a second with
 //    an exception that nobody catches. So the receiver checks for its peer's death more often than that.
 #include "middleware_adapters/fastdds/participant.h"
-#include "plugin_kit/data_bell.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
+#include "plugin_kit/ring_wait.h"
 #include "plugin_kit/send_window.h"
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/StatusCondition.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "plugin_kit/qos_values.h"
+#include "plugin_kit/library.h"
 #include <fastdds/dds/core/policy/QosPolicies.hpp>
 #include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
 

@@ -26,10 +26,8 @@
 #include <string>
 
 #include "middleware_adapters/grpc/end.h"
-#include "plugin_kit/guarded.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/relayed_target.h"
 
 using namespace icepath::plugin_kit;
 using icepath::plugin_kit::guarded;

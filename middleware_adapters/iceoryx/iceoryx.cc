@@ -18,9 +18,8 @@
 #include "middleware_adapters/iceoryx/roudi.h"
 #include "middleware_adapters/iceoryx/untyped.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/qos_values.h"
 #include <iceoryx_hoofs/log/logmanager.hpp>
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
 #include <iceoryx_versions.hpp>

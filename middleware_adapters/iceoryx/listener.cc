@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "middleware_adapters/iceoryx/untyped.h"
-#include "plugin_kit/threads_named.h"
+#include "plugin_kit/library.h"
 #include <iceoryx_posh/popo/listener.hpp>
 
 namespace icepath::plugin_kit {

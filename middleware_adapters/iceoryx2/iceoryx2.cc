@@ -13,11 +13,10 @@
 #include <string>
 
 #include "middleware_adapters/iceoryx2/shim.h"
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/lent_messages.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/queue_length.h"
 #include "plugin_kit/spin_pause.h"
 
 using namespace icepath::plugin_kit;
@@ -43,7 +42,7 @@ icepath_target target_of(const char *name, const char *summary, icepath_wait wai
 
 const icepath_target kTargets[] = {
 	target_of("iceoryx2/poll", "loaned slots in shared memory, polled", ICEPATH_WAIT_SPIN),
-	target_of("iceoryx2/event", "the same, each told by an event that the receiver's Listener sleeps for",
+	target_of("iceoryx2/event", "the same, each announced by an event that the receiver's Listener sleeps for",
 			  ICEPATH_WAIT_BLOCK),
 };
 

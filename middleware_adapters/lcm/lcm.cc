@@ -17,12 +17,10 @@
 
 #include <string>
 
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/loopback_address.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/receive_buffer.h"
-#include "plugin_kit/relayed_target.h"
 
 using namespace icepath::plugin_kit;
 

@@ -10,9 +10,8 @@
 
 #include "middleware_adapters/moos/client.h"
 #include "plugin_kit/brokered_end.h"
-#include "plugin_kit/data_bell.h"
-#include "plugin_kit/relayed_target.h"
-#include "plugin_kit/threads_named.h"
+#include "plugin_kit/library.h"
+#include "plugin_kit/ring_wait.h"
 
 using namespace icepath::plugin_kit;
 

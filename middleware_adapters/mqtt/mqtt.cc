@@ -15,7 +15,7 @@
 #include <mutex>
 
 #include "plugin_kit/brokered_end.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 #include <mosquitto.h>
 
 using namespace icepath::plugin_kit;

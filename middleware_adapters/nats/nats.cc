@@ -11,8 +11,7 @@
 #include <nats/nats.h>
 
 #include "plugin_kit/brokered_end.h"
-#include "plugin_kit/relayed_target.h"
-#include "plugin_kit/threads_named.h"
+#include "plugin_kit/library.h"
 
 using namespace icepath::plugin_kit;
 

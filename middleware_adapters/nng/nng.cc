@@ -20,9 +20,8 @@
 
 #include <string>
 
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/relayed_target.h"
 
 using namespace icepath::plugin_kit;
 

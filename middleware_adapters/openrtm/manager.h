@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin_kit/threads_named.h"
+#include "plugin_kit/library.h"
 
 namespace icepath::plugin_kit {
 

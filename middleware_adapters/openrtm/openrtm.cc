@@ -26,8 +26,8 @@
 #include <string>
 
 #include "middleware_adapters/openrtm/ways.h"
-#include "plugin_kit/channel_name.h"
-#include "plugin_kit/guarded.h"
+#include "plugin_kit/channel_end.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/send_window.h"
 
 using namespace icepath::plugin_kit;

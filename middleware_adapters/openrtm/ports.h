@@ -13,7 +13,7 @@
 #include <string>
 
 #include "icepath/plugin.h"
-#include "plugin_kit/data_bell.h"
+#include "plugin_kit/ring_wait.h"
 
 namespace icepath::plugin_kit {
 

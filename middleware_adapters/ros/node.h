@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "icepath/plugin.h"
-#include "plugin_kit/threads_named.h"
+#include "plugin_kit/library.h"
 
 namespace icepath::plugin_kit {
 

@@ -27,10 +27,7 @@
 #include "middleware_adapters/ros/octets.h"
 #include "middleware_adapters/ros/service.h"
 #include "plugin_kit/brokered_end.h"
-#include "plugin_kit/guarded.h"
-#include "plugin_kit/lent_messages.h"
-#include "plugin_kit/qos_values.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 
 using namespace icepath::plugin_kit;
 

@@ -16,8 +16,8 @@
 
 #include "middleware_adapters/ros2-client/shim.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/receive_buffer.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
+#include "plugin_kit/loopback_address.h"
 #include "plugin_kit/send_window.h"
 
 using namespace icepath::plugin_kit;

@@ -26,11 +26,8 @@
 #include "middleware_adapters/ros2/qos.h"
 #include "middleware_adapters/ros2/wait.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/guarded.h"
-#include "plugin_kit/lent_messages.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/send_window.h"
-#include "plugin_kit/threads_named.h"
 
 using namespace icepath::plugin_kit;
 

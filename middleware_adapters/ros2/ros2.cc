@@ -23,9 +23,7 @@
 #include "middleware_adapters/ros2/qos.h"
 #include "middleware_adapters/ros2/taking.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/guarded.h"
-#include "plugin_kit/lent_messages.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/send_window.h"
 
 using namespace icepath::plugin_kit;

@@ -12,9 +12,9 @@
 
 #include "middleware_adapters/ros2/node.h"
 #include "middleware_adapters/ros2/wait.h"
-#include "plugin_kit/data_bell.h"
+#include "plugin_kit/library.h"
+#include "plugin_kit/ring_wait.h"
 #include "plugin_kit/send_window.h"
-#include "plugin_kit/threads_named.h"
 
 namespace icepath::plugin_kit {
 

@@ -26,11 +26,10 @@
 #include <mutex>
 
 #include "middleware_adapters/rtt/component.h"
-#include "plugin_kit/channel_name.h"
-#include "plugin_kit/data_bell.h"
-#include "plugin_kit/guarded.h"
+#include "plugin_kit/channel_end.h"
 #include "plugin_kit/kernel_limit.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
+#include "plugin_kit/ring_wait.h"
 #include "plugin_kit/send_window.h"
 
 using namespace icepath::plugin_kit;

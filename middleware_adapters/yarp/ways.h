@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 
 namespace icepath::plugin_kit {
 

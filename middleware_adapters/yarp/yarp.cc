@@ -31,9 +31,9 @@
 #include "middleware_adapters/yarp/payload.h"
 #include "middleware_adapters/yarp/server.h"
 #include "middleware_adapters/yarp/ways.h"
-#include "plugin_kit/channel_name.h"
+#include "plugin_kit/channel_end.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/send_window.h"
-#include "plugin_kit/threads_named.h"
 
 using namespace icepath::plugin_kit;
 

@@ -15,7 +15,7 @@
 
 #include "middleware_adapters/zenoh/shim.h"
 #include "plugin_kit/discovery.h"
-#include "plugin_kit/relayed_target.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/send_window.h"
 
 using namespace icepath::plugin_kit;

@@ -32,11 +32,9 @@
 #include <string>
 
 #include "middleware_adapters/zeromq/socket.h"
-#include "plugin_kit/death_watch.h"
+#include "plugin_kit/channel_end.h"
+#include "plugin_kit/library.h"
 #include "plugin_kit/plugin_table.h"
-#include "plugin_kit/qos_values.h"
-#include "plugin_kit/queue_length.h"
-#include "plugin_kit/relayed_target.h"
 
 using namespace icepath::plugin_kit;
 using icepath::plugin_kit::Option;

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint32_t kSchemaVersion = 1;
 constexpr size_t kMostTargets = 64, kMostSizes = 64;
-constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMostFileBytes = 1 << 20;
 
 Host host_from(const Json &json)
 {
@@ -121,10 +121,10 @@ Calibration read_calibration(const std::string &path, const Host &host)
 	std::ifstream file(path, std::ios::binary);
 	if (!file)
 		throw refuse("can't be read");
-	std::string text(kMostBytes + 1, '\0');
+	std::string text(kMostFileBytes + 1, '\0');
 	file.read(text.data(), static_cast<std::streamsize>(text.size()));
 	text.resize(static_cast<size_t>(file.gcount()));
-	if (text.size() > kMostBytes)
+	if (text.size() > kMostFileBytes)
 		throw refuse("is too large for a calibration");
 	Calibration calibration;
 	try {

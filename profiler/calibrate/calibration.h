@@ -28,7 +28,7 @@ struct Host {
 	std::string kernel, kernel_version, cpu_model; // uname(2)'s release and version; /proc/cpuinfo's "model name"
 	friend bool operator==(const Host &, const Host &) = default;
 };
-Host host_of(const std::string &description); // `description`: of run::describe_host()
+Host host_of(const std::string &description); // `description`: of machine::describe_host()
 
 struct Calibration {
 	std::string icepath_version, made_utc;

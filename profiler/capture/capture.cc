@@ -19,7 +19,7 @@
 #include "icepath/plugin.h"
 #include "profiler/capture/bpf_object.h"
 #include "profiler/capture/call_kinds.h"
-#include "profiler/capture/misses.h"
+#include "profiler/capture/skip_times.h"
 #include "profiler/failure.h"
 
 namespace icepath::capture {

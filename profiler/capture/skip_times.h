@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When the kernel skipped programs. It only counts skips, without their times, so repeated looks at the counts have to
+// When and how often the kernel skipped programs. It only counts skips, without their times, so repeated looks at the counts have to
 // bound these. Pure: the caller provides clock and counts.
 #include <cstdint>
 #include <vector>
 
 #include "profiler/model/block.h"
 #include "profiler/rundir/limits.h"
+
+struct bpf_link;
+struct bpf_program;
 
 namespace icepath::capture {
 
@@ -34,5 +37,9 @@ private:
 	Misses misses_;
 	std::vector<SkippedPrograms> skipped_;
 };
+
+// How often the kernel skipped this program since loading because it was already running. Since 6.7 also how often a
+// kprobe link's breakpoint was hit while another one's handler ran (kprobes_inc_nmissed_count()).
+uint64_t misses_of(const bpf_program *program, const bpf_link *link);
 
 } // namespace icepath::capture

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/model/machine.h"
+#include "profiler/model/run.h"
 
 namespace icepath::capture {
 

@@ -14,11 +14,11 @@
 #include "profiler/channel.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/machine/host.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/privilege/cpu_claim.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/report/written_file.h"
-#include "profiler/run/host.h"
 #include "profiler/rundir/json_text.h"
 
 namespace icepath::cli {
@@ -62,11 +62,11 @@ void check_as(const privilege::Identity &user, const std::string &file)
 	}
 	theirs.reset();
 	std::vector<Fd> none;
-	const bool told = child > 0 && channel::receive(ours.get(), sentence, sizeof(sentence), none);
+	const bool answered = child > 0 && channel::receive(ours.get(), sentence, sizeof(sentence), none);
 	if (child > 0)
 		waitpid(child, nullptr, 0);
-	if (!told || *sentence)
-		throw Failure(ExitCode::Usage, told ? sentence : fmt::format("{}: can't be checked as its owner", file));
+	if (!answered || *sentence)
+		throw Failure(ExitCode::Usage, answered ? sentence : fmt::format("{}: can't be checked as its owner", file));
 }
 
 } // namespace
@@ -89,7 +89,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 	privilege::become(user); // the file belongs to the invoking user
 	calibration.icepath_version = ICEPATH_VERSION;
 	calibration.made_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	calibration.host = calibrate::host_of(run::describe_host(user));
+	calibration.host = calibrate::host_of(machine::describe_host(user));
 	report::WrittenFile file(options.output);
 	file.add(calibrate::to_json(calibration).dump(1) + "\n");
 	file.done();

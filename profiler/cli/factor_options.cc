@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/factor_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 
 #include "profiler/cli/option_values.h"
 #include "profiler/failure.h"
+#include "profiler/model/qos.h"
 
 namespace icepath::cli {
 namespace {
@@ -64,6 +66,65 @@ void take_factors(const FactorTexts &texts, plan::WantedLevels &levels)
 		wanted.clear();
 		for (const std::string &text : items_of(model::kFactors[i].option, texts[i]))
 			wanted.push_back(level_of(model::kFactors[i], text));
+	}
+}
+
+namespace {
+
+constexpr double kLongestS = 3600;
+
+uint64_t qos_value(icepath_qos_policy which, const std::string &text)
+{
+	const model::QosPolicy &policy = model::kQosPolicies[which];
+	const std::string option = fmt::format("--qos {}", policy.name);
+	if (policy.kind == model::QosPolicy::Kind::Word) {
+		const auto word = std::ranges::find(policy.words, text);
+		if (word == policy.words.end())
+			throw Failure(ExitCode::Usage,
+						  fmt::format("{}: \"{}\" isn't one of {}", option, text, fmt::join(policy.words, ", ")));
+		return static_cast<uint64_t>(word - policy.words.begin());
+	}
+	if (policy.kind == model::QosPolicy::Kind::Time && text == "infinite")
+		return ICEPATH_QOS_INFINITE;
+	uint64_t value = 0;
+	if (policy.kind == model::QosPolicy::Kind::Time)
+		value = nanoseconds_of(option, text, kLongestS);
+	else if (const char *end = text.data() + text.size(); std::from_chars(text.data(), end, value).ptr != end)
+		value = 0;
+	if (!model::is_possible(which, value))
+		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" can't be: give {}", option, text,
+												   policy.kind == model::QosPolicy::Kind::Time
+													   ? "a time above 0, as 10ms, or \"infinite\""
+													   : "a number from 1"));
+	return value;
+}
+
+} // namespace
+
+std::vector<std::string> qos_examples()
+{
+	std::vector<std::string> examples;
+	for (const model::QosPolicy &policy : model::kQosPolicies)
+		examples.push_back(fmt::format("{}={}", policy.name,
+									   policy.kind == model::QosPolicy::Kind::Word
+										   ? fmt::format("{}", fmt::join(policy.words, "|"))
+									   : policy.kind == model::QosPolicy::Kind::Count ? "N"
+																					  : "TIME"));
+	return examples;
+}
+
+void add_qos(const std::string &text, std::array<std::vector<uint64_t>, ICEPATH_QOS_POLICIES> &qos)
+{
+	const size_t equals = text.find('=');
+	const auto policy =
+		std::ranges::find_if(model::kQosPolicies, [&](const auto &one) { return text.substr(0, equals) == one.name; });
+	if (equals == std::string::npos || policy == model::kQosPolicies.end())
+		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" is no policy with a value: give one of {}", text,
+												   fmt::join(qos_examples(), ", ")));
+	const auto which = static_cast<icepath_qos_policy>(policy - model::kQosPolicies.begin());
+	for (size_t begin = equals + 1, end = 0; end != std::string::npos; begin = end + 1) {
+		end = text.find(',', begin);
+		qos[which].push_back(qos_value(which, text.substr(begin, end - begin)));
 	}
 }
 

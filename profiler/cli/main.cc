@@ -13,7 +13,7 @@
 #include "icepath/plugin.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
-#include "profiler/cli/reader.h"
+#include "profiler/cli/report_command.h"
 #include "profiler/cli/signals.h"
 #include "profiler/doctor/doctor.h"
 #include "profiler/run/descriptor_limit.h"

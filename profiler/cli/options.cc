@@ -10,7 +10,6 @@
 #include "profiler/cli/factor_options.h"
 #include "profiler/cli/option_values.h"
 #include "profiler/cli/output.h"
-#include "profiler/cli/qos_option.h"
 #include "profiler/failure.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/selftest/plugin/stretch.h"

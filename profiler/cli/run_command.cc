@@ -19,8 +19,8 @@
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
-#include "profiler/cli/progress_line.h"
 #include "profiler/cli/signals.h"
+#include "profiler/machine/host.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/aggregate.h"
@@ -28,7 +28,6 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/describe.h"
 #include "profiler/run/descriptor_limit.h"
-#include "profiler/run/host.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
 #include "profiler/run/worker_process.h"
@@ -167,7 +166,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const bool by_default = options.output.empty();
 	run::check_run_folder(session.directory, by_default);
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
-	const std::string host = run::describe_host(user);
+	const std::string host = machine::describe_host(user);
 	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host, soft.awake() != nullptr);
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))

@@ -12,12 +12,11 @@
 #include "cpuset/topology.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
-#include "profiler/cli/progress_line.h"
 #include "profiler/cli/signals.h"
+#include "profiler/machine/host.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/written_file.h"
-#include "profiler/run/host.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/selftest/matrix_text.h"
 #include "profiler/selftest/measure.h"
@@ -34,7 +33,7 @@ model::Head head_of(const std::string &command_line, const privilege::Identity &
 	head.icepath_version = ICEPATH_VERSION;
 	head.command_line = command_line;
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host_json = run::describe_host(user);
+	head.host_json = machine::describe_host(user);
 	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
 	return head;
 }

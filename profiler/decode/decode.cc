@@ -8,7 +8,7 @@
 #include "profiler/decode/relays.h"
 #include "profiler/decode/socket_events.h"
 #include "profiler/model/cell_title.h"
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 #include "profiler/path/blocking.h"
 
 namespace icepath::decode {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "profiler/decode/event_search.h"
-#include "profiler/path/losses.h"
+#include "profiler/path/observations.h"
 
 namespace icepath::decode {
 

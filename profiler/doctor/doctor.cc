@@ -16,13 +16,11 @@
 #include "cpuset/isolation.h"
 #include "cpuset/soft.h"
 #include "cpuset/topology.h"
-#include "profiler/capture/preempt_rt.h"
 #include "profiler/capture/selection.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/capture/untraced_interrupts.h"
-#include "profiler/doctor/clock.h"
-#include "profiler/doctor/counters.h"
-#include "profiler/doctor/layers.h"
+#include "profiler/doctor/trials.h"
+#include "profiler/machine/host.h"
 #include "profiler/privilege/identity.h"
 
 namespace icepath::doctor {
@@ -94,7 +92,7 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 {
 	const std::string label = fmt::format("probe {}", probe.name);
 	if (!allowed)
-		return {label, Verdict::Fail, trial.why_not, fmt::format("can't be told: {}", probe.uses.text()),
+		return {label, Verdict::Fail, trial.why_not, fmt::format("can't be seen: {}", probe.uses.text()),
 				"see privileges and btf"};
 	if (trial.works)
 		return {label, Verdict::Ok,
@@ -102,9 +100,9 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 							trial.why_not.empty() ? "" : fmt::format(" ({})", trial.why_not)),
 				"", ""};
 	return {label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-			fmt::format("{}: told by {}", probe.uses.text(), probe.instead),
+			fmt::format("{}: shown by {}", probe.uses.text(), probe.instead),
 			"use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
-			"Debian's has, or let `icepath calibrate` place what they would tell; sched_exit_tp came with 6.16"};
+			"Debian's has, or let `icepath calibrate` place what they would show; sched_exit_tp came with 6.16"};
 }
 
 // A preemptible softirq is attributed with the task that it runs in.
@@ -112,9 +110,10 @@ Check preemption_check()
 {
 	utsname kernel{};
 	uname(&kernel);
-	if (!capture::is_preempt_rt(kernel))
+	if (!machine::is_preempt_rt(kernel))
 		return {"softirqs", Verdict::Ok, "not preemptible: each has its CPU until its end", "", ""};
-	return {"softirqs", Verdict::Ok, "preemptible (PREEMPT_RT): each is told with the task that it runs in", "", ""};
+	return {"softirqs", Verdict::Ok, "preemptible (PREEMPT_RT): each is reported with the task that it runs in", "",
+			""};
 }
 
 // A step of soft isolation, tried here.
@@ -139,7 +138,7 @@ Check interrupts_check(const cpuset::Choice &choice)
 		came += fmt::format("{}{} ({}) {} times", came.empty() ? "" : ", ", row.name, row.label, row.count);
 	if (came.empty())
 		return {"interrupts", Verdict::Ok, "each kind that came to these CPUs since boot has a probe", "", ""};
-	return {"interrupts", Verdict::Warn, "no probe tells, since boot: " + came,
+	return {"interrupts", Verdict::Warn, "no probe shows, since boot: " + came,
 			"what they take stands in the layers that they interrupt; a run says how many came meanwhile",
 			"none: the kernel has no tracepoint that icepath could use"};
 }
@@ -148,7 +147,7 @@ Check threads_check()
 {
 	const std::string missing = capture::thread_pidfds_missing();
 	if (missing.empty())
-		return {"threads", Verdict::Ok, "threads of one process can be told apart (PIDFD_THREAD)", "", ""};
+		return {"threads", Verdict::Ok, "threads of one process can be distinguished (PIDFD_THREAD)", "", ""};
 	return {"threads", Verdict::Warn, missing, "cells between threads of one process (--between threads) are left out",
 			"use Linux 6.9 or later"};
 }

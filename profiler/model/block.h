@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One cell's measurement in one window: the stamps of its messages and what its sides used. Plain data.
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -85,11 +86,11 @@ struct Block {
 	std::shared_ptr<const Window> window = std::make_shared<Window>();
 };
 
-// Whether hardware counters were open. They lengthen each context switch by 1 µs and more, so such a block serves for
+// Whether hardware counters were open at any side. They lengthen each context switch by 1 µs and more, so such a block serves for
 // its counts only, not for latencies.
 inline bool is_counted(const Block &block)
 {
-	return hardware_was_on(block.sides[0].counters) || hardware_was_on(block.sides[1].counters);
+	return std::ranges::any_of(block.sides, [](const BlockSide &side) { return hardware_was_on(side.counters); });
 }
 
 } // namespace icepath::model

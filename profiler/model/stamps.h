@@ -3,6 +3,7 @@
 // What a worker stamps for each message, in memory shared with icepath; the run directory stores it unchanged. All
 // times are CLOCK_MONOTONIC nanoseconds; 0: did not happen. The stamps are copied from icepath_send and icepath_recv
 // of include/icepath/plugin.h, which define them.
+#include <cstddef>
 #include <cstdint>
 
 namespace icepath::model {
@@ -37,5 +38,17 @@ struct RecvStamp {
 };
 
 static_assert(sizeof(SendStamp) == 64 && sizeof(RecvStamp) == 64, "one cache line each");
+
+// A message's place in its block, and its encoding as one number.
+struct MessagePlace {
+	size_t flow = 0; // index into Graph::flows
+	uint64_t seq = 0; // below kMostSeq
+};
+
+inline constexpr unsigned kSeqBits = 48;
+inline constexpr uint64_t kMostSeq = 1ull << kSeqBits;
+
+constexpr uint64_t message_at(const MessagePlace &place) { return (uint64_t{place.flow} << kSeqBits) | place.seq; }
+constexpr MessagePlace place_of(uint64_t message) { return {message >> kSeqBits, message & (kMostSeq - 1)}; }
 
 } // namespace icepath::model

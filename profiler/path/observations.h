@@ -218,4 +218,12 @@ struct Observations {
 	uint64_t begin_ns = 0, end_ns = 0;
 };
 
+// Records of a block that are missing or unreadable.
+//
+// Number of captured records that can't be read; a lower bound where others are missing too.
+uint64_t unreadable_records(const Observations &seen);
+
+// Whether a loss window touches [begin, end].
+bool lost_within(const Observations &seen, uint64_t begin_ns, uint64_t end_ns);
+
 } // namespace icepath::path

@@ -5,7 +5,7 @@
 #include <ranges>
 
 #include "ebpf/contexts.h"
-#include "profiler/path/losses.h"
+#include "profiler/path/observations.h"
 
 namespace icepath::path {
 

@@ -7,7 +7,7 @@
 namespace icepath::path {
 
 // Returns a complete path whose segments tile [send, recv], or an incomplete one with its reason. Only reads `seen`, so
-// several walks may share it. O(segments x log records).
+// several walks may share it.
 Path walk(const Observations &seen, const Delivery &delivery);
 
 } // namespace icepath::path

@@ -9,7 +9,6 @@
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
-#include "profiler/plan/each_once.h"
 #include "profiler/plan/qos_factors.h"
 #include "profiler/plan/target_choice.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "profiler/failure.h"
-#include "profiler/plan/each_once.h"
+#include "profiler/plan/target_choice.h"
 
 namespace icepath::plan {
 

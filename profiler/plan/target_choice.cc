@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "profiler/failure.h"
-#include "profiler/plan/each_once.h"
 
 namespace icepath::plan {
 namespace {

@@ -2,10 +2,14 @@
 #include "profiler/rate/outcome.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/stats/percentile.h"
 
 namespace icepath::rate {
 
-bool Outcome::tells_of(double hz) const
+bool Outcome::uses(double hz) const
 {
 	if (!found.statistics_hz)
 		return false;
@@ -13,9 +17,9 @@ bool Outcome::tells_of(double hz) const
 	return below == 0 || below == 1;
 }
 
-bool Outcome::tells_of(const model::Block &block) const
+bool Outcome::uses(const model::Block &block) const
 {
-	return block.rate_hz && tells_of(*block.rate_hz) && (block.confirms || !confirmed_by_enough());
+	return block.rate_hz && uses(*block.rate_hz) && (block.confirms || !confirmed_by_enough());
 }
 
 size_t Outcome::held_again() const
@@ -44,6 +48,36 @@ Outcome OutcomeOf::take()
 {
 	outcome_.found = found_rate(tallies_, terms_);
 	return std::move(outcome_);
+}
+
+std::optional<Verdict> judge(const model::Block &block, const model::Cell &cell)
+{
+	const bool to_its_end = block.end == model::BlockEnd::Count, late = block.end == model::BlockEnd::Deadline;
+	if (!cell.limits || !block.rate_hz || block.window->probed || !(to_its_end || late))
+		return std::nullopt;
+	std::unordered_map<uint64_t, uint64_t> due_ns; // by seq, of messages that haven't arrived yet
+	for (const model::SendStamp &send : block.flows[0].sends)
+		if ((send.flags & model::kStampWarmUp) == 0)
+			due_ns.emplace(send.seq, send.intended_ns);
+	Verdict verdict;
+	verdict.sent = due_ns.size();
+	std::vector<uint64_t> latencies;
+	for (const model::RecvStamp &recv : block.flows[0].recvs)
+		if (const auto due = due_ns.find(recv.seq); due != due_ns.end()) {
+			latencies.push_back(recv.recv_ns > due->second ? recv.recv_ns - due->second : 0);
+			due_ns.erase(due);
+		}
+	verdict.lost = due_ns.size();
+	std::ranges::sort(latencies);
+	if (stats::supported(latencies.size(), stats::kP99))
+		verdict.p99_ns = stats::percentile(latencies, stats::kP99);
+	const bool lost_too_many =
+		static_cast<double>(verdict.lost) > cell.limits->max_loss * static_cast<double>(verdict.sent) * (1 + 1e-12);
+	// Too few messages for a p99 decide nothing, unless too many of them were lost or the block was late.
+	if (!late && !lost_too_many && !verdict.p99_ns)
+		return std::nullopt;
+	verdict.held = to_its_end && !lost_too_many && *verdict.p99_ns <= cell.limits->max_p99_ns;
+	return verdict;
 }
 
 } // namespace icepath::rate

@@ -6,9 +6,8 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/graph.h"
-#include "profiler/model/message_place.h"
-#include "profiler/path/losses.h"
-#include "profiler/report/searches.h"
+#include "profiler/model/stamps.h"
+#include "profiler/path/observations.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 #include "profiler/rundir/json_text.h"
@@ -72,7 +71,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		++cell.blocks_failed;
 		cell.failure = block.failure;
 	}
-	if (cell.search && !cell.search->tells_of(block)) {
+	if (cell.search && !cell.search->uses(block)) {
 		add_what_may_never_be(look_at_messages(block, cell.cell).counts, cell.messages);
 		return;
 	}
@@ -258,7 +257,7 @@ public:
 	bool wants(const Block &block) override
 	{
 		const auto &search = result_.cells[block.cell].search;
-		return !search || search->tells_of(block);
+		return !search || search->uses(block);
 	}
 	void visit(const resolve::ResolvedBlock &resolved) override
 	{
@@ -324,6 +323,24 @@ RunResult analyse(const std::string &run)
 	resolve::resolve(run, add_paths,
 					 {.blocks = places.size()}); // only what the first pass read: the run may still be active
 	return result;
+}
+
+std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run)
+{
+	rundir::Reader reader(run);
+	const std::vector<model::Cell> &cells = reader.head().cells;
+	std::vector<std::optional<rate::Outcome>> outcomes(cells.size());
+	const auto searches = [](const model::Cell &cell) { return cell.limits.has_value(); };
+	if (std::ranges::none_of(cells, searches))
+		return outcomes;
+	std::vector<rate::OutcomeOf> collected(cells.begin(), cells.end());
+	while (const auto window = reader.next())
+		for (const model::Block &block : window->blocks)
+			collected[block.cell].add(block);
+	for (size_t i = 0; i < cells.size(); ++i)
+		if (searches(cells[i]))
+			outcomes[i] = collected[i].take();
+	return outcomes;
 }
 
 } // namespace icepath::report

@@ -14,11 +14,9 @@
 #include "profiler/path/path.h"
 #include "profiler/rate/outcome.h"
 #include "profiler/report/breakdown.h"
-#include "profiler/report/capture_counts.h"
-#include "profiler/report/cell_openings.h"
-#include "profiler/report/counters.h"
+#include "profiler/report/cell_blocks.h"
+#include "profiler/report/event_counts.h"
 #include "profiler/report/messages.h"
-#include "profiler/report/observer_effect.h"
 #include "profiler/report/system_calls.h"
 #include "profiler/stats/block_interval.h"
 
@@ -136,5 +134,12 @@ bool cpu_split_is_exact(const model::Head &head);
 // the latencies and send calls (8 bytes each) and with the blocks, not with the paths. Throws Failure(Usage) as
 // rundir::Reader does.
 RunResult analyse(const std::string &run);
+
+// Results of the searches for a highest rate. They come before all other counting, because they determine which blocks
+// count.
+//
+// One result for each cell of the run, nothing for a cell without a search. Reads the blocks only if some cell
+// searches. Throws Failure(Usage) as rundir::Reader does.
+std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run);
 
 } // namespace icepath::report

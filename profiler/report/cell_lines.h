@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+// Lines of each cell below the table.
 #include <vector>
 
 #include "profiler/report/aggregate.h"
@@ -10,5 +11,8 @@ namespace icepath::report {
 // What --verbose prints of each cell below the table: layers as numbers of typical messages, in the mean and of the
 // slowest; what the probes added; and latency from the due time.
 void add_cell_lines(Page &page, const std::vector<CellResult> &cells);
+
+// What the CPU counted per message of each cell. Prints nothing if no cell has hardware counters.
+void add_counter_table(Page &page, const std::vector<CellResult> &cells);
 
 } // namespace icepath::report

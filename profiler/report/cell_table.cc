@@ -7,7 +7,6 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
-#include "profiler/report/interval_text.h"
 #include "profiler/report/quantity.h"
 #include "profiler/stats/far_tail.h"
 

@@ -9,10 +9,10 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
+#include "profiler/report/aggregate.h"
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
 #include "profiler/report/path_lines.h"
-#include "profiler/report/searches.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 
@@ -234,7 +234,7 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 		for (const model::Block &block : window->blocks)
 			for (const auto &each : exports) {
 				const auto &search = searches.at(block.cell);
-				if (each->is_of_every_block() || !search || search->tells_of(block))
+				if (each->is_of_every_block() || !search || search->uses(block))
 					each->add(block, reader.head().cells.at(block.cell));
 			}
 	std::vector<std::string> paths;

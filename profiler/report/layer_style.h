@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The look of each layer in all outputs, in the order of model::Layer.
+// The look of each layer in all outputs, in the order of model::Layer, and a breakdown as a bar of one line.
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "profiler/model/layers.h"
+#include "profiler/report/breakdown.h"
 
 namespace icepath::report {
 
@@ -43,5 +46,23 @@ static_assert(
 		return true;
 	}(),
 	"one style for each layer, in the order of model::Layer");
+
+struct Look {
+	bool colour = false;
+	bool unicode = false;
+};
+
+// Divides `total` (columns, tenths of a percent) in proportion to `weights`, so that the parts add up to it exactly:
+// largest remainders, the earlier one first. All zero if the weights are.
+std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total);
+
+// Mean nanoseconds of each layer, parts included.
+std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
+
+// `width` columns, each of one layer; spaces if there is no time at all.
+std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);
+
+// The symbol of `layer`, `times` times.
+std::string layer_symbol(model::Layer layer, size_t times, const Look &look);
 
 } // namespace icepath::report

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/model/machine.h"
+#include "profiler/model/run.h"
 
 namespace icepath::report {
 

@@ -179,7 +179,7 @@ uint64_t lost_in(const CellResult &cell)
 	uint64_t lost = cell.messages.lost;
 	if (cell.search)
 		for (const rate::Attempt &attempt : cell.search->attempts)
-			if (cell.search->confirmed_by_enough() || !cell.search->tells_of(attempt.hz))
+			if (cell.search->confirmed_by_enough() || !cell.search->uses(attempt.hz))
 				lost += attempt.verdict.lost;
 	return lost;
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "profiler/report/layer_bar.h"
+#include "profiler/report/layer_style.h"
 
 namespace icepath::report {
 

@@ -8,7 +8,7 @@
 
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 #include "profiler/report/breakdown.h"
 
 namespace icepath::report {

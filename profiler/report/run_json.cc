@@ -7,15 +7,15 @@
 #include "profiler/model/graph.h"
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
+#include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/json_text.h"
-#include "profiler/rundir/qos_json.h"
 
 namespace icepath::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kCulprits = 20;
+constexpr size_t kListedCulprits = 20;
 
 Json where_measured(const stats::Distribution &d) { return d.count ? distribution_json(d) : Json(nullptr); }
 
@@ -110,7 +110,7 @@ Json culprits_json(const Culprits &culprits)
 	const std::vector<CulpritRow> rows = culprits.top(SIZE_MAX);
 	uint64_t rest_ns = 0, rest_segments = 0;
 	for (size_t i = 0; i < rows.size(); ++i)
-		if (i < kCulprits) {
+		if (i < kListedCulprits) {
 			json.push_back({{"kind", culprit_kind(rows[i].kind)},
 							{"name", rows[i].name},
 							{"layer", layer_id(rows[i].layer, rows[i].part)},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "profiler/report/aggregate.h"
+#include "profiler/report/page.h"
 
 namespace icepath::report {
 
@@ -15,5 +16,9 @@ struct Style {
 };
 
 std::string terminal_report(const RunResult &result, const Style &style);
+
+// The lines below the table: how often fresh processes measured the cells, and what state of the machine affects
+// latencies.
+void add_run_state(Page &page, const RunResult &result);
 
 } // namespace icepath::report

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "profiler/report/aggregate.h"
-#include "profiler/report/layer_bar.h"
+#include "profiler/report/layer_style.h"
 
 namespace icepath::report {
 

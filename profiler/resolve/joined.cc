@@ -5,7 +5,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 #include "profiler/rundir/limits.h"
 
 namespace icepath::resolve {

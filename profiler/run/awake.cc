@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "profiler/run/machine_state.h"
+#include "profiler/machine/wakes.h"
 
 namespace icepath::run {
 
@@ -11,16 +11,16 @@ Awake::Awake(cpuset::KeptAwake *kept, const model::Cell &cell, Notices &notices)
 	: kept_(cell.idle_states == model::IdleStates::Held ? kept : nullptr), notices_(notices)
 {
 	if (kept_)
-		tell(kept_->hold(), "idle states aren't held off, so cells told as held mix blocks of both kinds");
+		report(kept_->hold(), "idle states aren't held off, so cells reported as held mix blocks of both kinds");
 }
 
 Awake::~Awake()
 {
 	if (kept_)
-		tell(kept_->let_go(), "idle states stay held off until icepath ends, also in blocks of sparse cells");
+		report(kept_->let_go(), "idle states stay held off until icepath ends, also in blocks of sparse cells");
 }
 
-void Awake::tell(const cpuset::Problem &problem, const char *effect)
+void Awake::report(const cpuset::Problem &problem, const char *effect)
 {
 	if (problem)
 		notices_.add(*problem + ": " + effect);
@@ -33,7 +33,7 @@ std::vector<model::CpuWake> wakes_held(cpuset::KeptAwake *kept, const std::vecto
 	if (!kept || held == cells.end())
 		return {};
 	const Awake awake(kept, *held, notices);
-	return measure_wakes(cpus);
+	return machine::measure_wakes(cpus);
 }
 
 } // namespace icepath::run

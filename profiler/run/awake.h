@@ -6,8 +6,8 @@
 
 #include "cpuset/kept_awake.h"
 #include "profiler/model/cell.h"
-#include "profiler/model/machine.h"
-#include "profiler/run/notices.h"
+#include "profiler/model/run.h"
+#include "profiler/run/run_record.h"
 
 namespace icepath::run {
 
@@ -21,7 +21,7 @@ public:
 	Awake &operator=(const Awake &) = delete;
 
 private:
-	void tell(const cpuset::Problem &problem, const char *effect);
+	void report(const cpuset::Problem &problem, const char *effect);
 	cpuset::KeptAwake *const kept_;
 	Notices &notices_;
 };

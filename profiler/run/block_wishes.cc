@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "profiler/rate/verdict.h"
+#include "profiler/rate/outcome.h"
 #include "profiler/run/budget.h"
-#include "profiler/run/cell_opener.h"
+#include "profiler/run/run_cells.h"
 
 namespace icepath::run {
 

@@ -7,7 +7,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell.h"
-#include "profiler/run/visits.h"
+#include "profiler/run/rounds.h"
 #include "profiler/rundir/limits.h"
 
 namespace icepath::run {

@@ -18,28 +18,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
-template <size_t N> std::string text(const char (&field)[N]) { return model::printable({field, strnlen(field, N)}); }
+template <size_t N> std::string printable_text(const char (&field)[N])
+{
+	return model::printable({field, strnlen(field, N)});
+}
 
 } // namespace
 
-targets::Target target_of(const std::string &plugin, const worker::TargetReply &told)
+targets::Target target_of(const std::string &plugin, const worker::TargetReply &reply)
 {
 	return {plugin,
-			text(told.name),
-			text(told.summary),
-			text(told.library_version),
-			targets::waits_of(told.waits),
-			targets::mechanisms_of(told.mechanisms),
-			targets::traits_of(told.capabilities),
-			told.max_payload_bytes,
-			told.max_part_bytes,
-			text(told.max_payload_why),
-			text(told.why_not),
-			targets::waits_of(told.fanin_waits),
-			told.fanin_max_bytes,
-			told.qos,
-			text(told.daemon),
-			text(told.why_no_daemon)};
+			printable_text(reply.name),
+			printable_text(reply.summary),
+			printable_text(reply.library_version),
+			targets::waits_of(reply.waits),
+			targets::mechanisms_of(reply.mechanisms),
+			targets::traits_of(reply.capabilities),
+			reply.max_payload_bytes,
+			reply.max_part_bytes,
+			printable_text(reply.max_payload_why),
+			printable_text(reply.why_not),
+			targets::waits_of(reply.fanin_waits),
+			reply.fanin_max_bytes,
+			reply.qos,
+			printable_text(reply.daemon),
+			printable_text(reply.why_no_daemon)};
 }
 
 std::vector<targets::Target> describe_targets(std::vector<std::string> &notices)
@@ -68,10 +71,10 @@ std::vector<targets::Target> describe_plugins(const std::vector<std::string> &pa
 			constexpr uint32_t kMaxTargets = 64;
 			for (; request.index < kMaxTargets; request.index++) {
 				std::vector<Fd> none;
-				const worker::TargetReply told = describer.ask(request, {}, none).target;
-				if (told.name[0] == 0)
+				const worker::TargetReply reply = describer.ask(request, {}, none).target;
+				if (reply.name[0] == 0)
 					break;
-				targets.push_back(target_of(path, told));
+				targets.push_back(target_of(path, reply));
 			}
 		} catch (const WorkerFailed &failure) {
 			notices.push_back(failure.what());

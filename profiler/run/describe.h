@@ -16,6 +16,6 @@ std::vector<targets::Target> describe_targets(std::vector<std::string> &notices)
 std::vector<targets::Target> describe_plugins(const std::vector<std::string> &paths, std::vector<std::string> &notices);
 
 // Converts a worker's description of the plug-in at that path. Trusts nothing in the reply.
-targets::Target target_of(const std::string &plugin, const worker::TargetReply &told);
+targets::Target target_of(const std::string &plugin, const worker::TargetReply &reply);
 
 } // namespace icepath::run

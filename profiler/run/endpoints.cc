@@ -99,7 +99,7 @@ Endpoints::Address Endpoints::open_end(uint32_t channel, uint32_t end, uint32_t 
 	const auto rest = address.fds.begin() + static_cast<ptrdiff_t>(opened.address.fds_used);
 	std::move(rest, address.fds.end(), std::back_inserter(sockets));
 	address.fds.erase(rest, address.fds.end());
-	address.told = opened.address;
+	address.value = opened.address;
 	return address;
 }
 
@@ -108,7 +108,7 @@ void Endpoints::connect_end(uint32_t endpoint, uint32_t side, const Address &pee
 	worker::Request request{};
 	request.kind = worker::RequestKind::Connect;
 	request.index = endpoint;
-	request.address = peer.told;
+	request.address = peer.value;
 	std::vector<Fd> more;
 	const worker::Reply connected = workers_[side]->ask(request, numbers(peer.fds), more);
 	// A listening socket doesn't carry messages: the reply to Connect has those that accept() made.

@@ -38,7 +38,7 @@ private:
 	using Sockets = std::array<std::vector<Fd>, 2>; // by end
 	// An endpoint's address, for its peer.
 	struct Address {
-		icepath_address told{};
+		icepath_address value{};
 		std::vector<Fd> fds;
 	};
 	// Opens both ends of a channel; numbers from OpenRequest::channels on are idle channels.

@@ -16,8 +16,7 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/endpoints.h"
 #include "profiler/run/middleware.h"
-#include "profiler/run/slots_view.h"
-#include "profiler/run/stamp_memory.h"
+#include "profiler/run/shared_memory.h"
 #include "profiler/run/worker_process.h"
 
 namespace icepath::run {

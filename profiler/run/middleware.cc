@@ -33,8 +33,6 @@ Fd make_log()
 	return log;
 }
 
-template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
-
 std::string daemon_of(const std::string &plugin)
 {
 	return "daemon of " + std::filesystem::path(plugin).stem().string();
@@ -46,7 +44,7 @@ Daemon::Daemon(const std::string &plugin, const MiddlewareSpace &space)
 	: plugin_(plugin), output_(make_log()),
 	  worker_(std::make_unique<Worker>(worker_program(), daemon_of(plugin), &space))
 {
-	identity_ = text(ask(worker::RequestKind::DescribeDaemon, {}).message);
+	identity_ = worker::text(ask(worker::RequestKind::DescribeDaemon, {}).message);
 	if (identity_.empty())
 		worker_.reset();
 	else
@@ -68,7 +66,7 @@ void Daemon::start(privilege::Helper *helper, const std::atomic<bool> *interrupt
 		return;
 	if (helper)
 		family_ = helper->follow(worker_->process().pidfd());
-	await(text(ask(worker::RequestKind::BecomeDaemon, {output_.get()}).message), interrupted);
+	await(worker::text(ask(worker::RequestKind::BecomeDaemon, {output_.get()}).message), interrupted);
 }
 
 void Daemon::await(const std::string &ready, const std::atomic<bool> *interrupted) const

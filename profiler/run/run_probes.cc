@@ -2,7 +2,10 @@
 #include "profiler/run/run_probes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "profiler/capture/probes.h"
@@ -39,6 +42,56 @@ void RunProbes::detach()
 	} catch (const privilege::HelperDied &) {
 		works_ = false; // the kernel detached its probes
 	}
+}
+
+std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, const privilege::Helper::Loaded &loaded)
+{
+	capture::ProbeSet needed = 0;
+	for (const model::Cell &cell : cells)
+		needed |= capture::needed_by(cell);
+	std::vector<model::ProbeUse> uses;
+	for (size_t i = 0; i < capture::kProbes.size(); i++) {
+		if ((needed & capture::bit(i)) == 0)
+			continue;
+		const capture::Probe &probe = capture::kProbes[i];
+		const bool works = (loaded.available & capture::bit(i)) != 0;
+		const capture::Trial &trial = loaded.selection[i];
+		if (!works) {
+			uses.push_back({probe.uses.text(),
+							fmt::format("{}, for want of {} ({})", probe.instead, probe.name, trial.why_not), "none"});
+			continue;
+		}
+		// Names the preferred candidates that failed, if any.
+		std::string by(trial.candidate.target);
+		if (!trial.why_not.empty())
+			by += fmt::format(" ({})", trial.why_not);
+		uses.push_back({probe.uses.text(), by, std::string(name(trial.candidate.tier))});
+	}
+	std::set<std::string> calibrated;
+	for (const model::Cell &cell : cells)
+		if (cell.calibrated)
+			calibrated.insert(cell.target);
+	if (!calibrated.empty())
+		uses.push_back({fmt::format("sender.kernel, queue, propagation ({}, where no event shows it)",
+									fmt::join(calibrated, ", ")),
+						"hardware watchpoints of `icepath calibrate`, in a pass of its own", "calibration"});
+	uses.push_back({"sender.user, receiver.user, sender.kernel, receiver.kernel",
+					"stamps of the workers around each call", "stamp"});
+	return uses;
+}
+
+capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &cells)
+{
+	capture::ProbeSet probes = 0;
+	for (const size_t i : visit)
+		probes |= capture::needed_by(cells[i]);
+	return probes;
+}
+
+std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells)
+{
+	std::ranges::stable_sort(visits, std::ranges::less{}, [&](const Visit &visit) { return probes_of(visit, cells); });
+	return visits;
 }
 
 } // namespace icepath::run

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run's probes, which the root helper holds: loaded once, attached as visits need them, gone with the helper.
+// A run's probes: which ones cells need, and those that the root helper holds.
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "profiler/capture/selection.h"
+#include "profiler/model/run.h"
 #include "profiler/privilege/root_helper.h"
-#include "profiler/run/notices.h"
-#include "profiler/run/slots_view.h"
+#include "profiler/run/rounds.h"
+#include "profiler/run/run_record.h"
+#include "profiler/run/shared_memory.h"
 
 namespace icepath::run {
 
+// Loaded once, attached as visits need them, gone with the helper.
 class RunProbes {
 public:
 	// The references must outlive this.
@@ -36,5 +39,14 @@ private:
 	capture::ProbeSet available_ = 0;
 	bool works_ = true;
 };
+
+// The source of each layer of these cells: the needed probes, if they load here, and the stamps.
+std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, const privilege::Helper::Loaded &loaded);
+
+// The probes that the visit's cells need.
+capture::ProbeSet probes_of(const Visit &visit, const std::vector<model::Cell> &cells);
+
+// Groups visits with the same probes, so that a probed round attaches few.
+std::vector<Visit> in_order_of_probes(std::vector<Visit> visits, const std::vector<model::Cell> &cells);
 
 } // namespace icepath::run

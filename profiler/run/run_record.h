@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is stored of a run: its directory, from the first block on, and how many messages each cell has in it.
+// What becomes of a run's blocks: what is stored, and what the user must know.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/model/block.h"
@@ -14,6 +16,7 @@
 
 namespace icepath::run {
 
+// The run's directory, from the first block on, and how many messages each cell has in it.
 class RunRecord {
 public:
 	// `head` must outlive this. It is written before the first block and must not change afterwards.
@@ -35,6 +38,29 @@ private:
 	const model::Head &head_;
 	std::unique_ptr<rundir::Writer> writer_;
 	std::vector<std::array<uint64_t, 2>> counted_; // by cell: in unprobed and in probed blocks
+};
+
+// What the session itself reads from a block, for its progress line and its pace. The report computes results.
+//
+// Median latency of flow 0, warm-up included; 0: no message arrived.
+double block_p50_us(const model::Block &block);
+
+// Messages received on flow 0, without the warm-up.
+uint64_t counted_in(const model::Block &block);
+
+// What the user must know about a run, each sentence once.
+class Notices {
+public:
+	explicit Notices(std::vector<std::string> first) : all_(std::move(first)) {}
+	void add(const std::string &notice)
+	{
+		if (std::ranges::find(all_, notice) == all_.end())
+			all_.push_back(notice);
+	}
+	const std::vector<std::string> &all() const { return all_; }
+
+private:
+	std::vector<std::string> all_;
 };
 
 } // namespace icepath::run

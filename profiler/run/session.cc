@@ -12,25 +12,20 @@
 #include <list>
 
 #include "icepath/plugin.h"
+#include "profiler/machine/changes.h"
+#include "profiler/machine/wakes.h"
+#include "profiler/machine/watch.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/rate/search.h"
 #include "profiler/run/awake.h"
-#include "profiler/run/block_cost.h"
-#include "profiler/run/block_glance.h"
 #include "profiler/run/block_wishes.h"
 #include "profiler/run/descriptor_limit.h"
-#include "profiler/run/injected.h"
-#include "profiler/run/machine_changes.h"
-#include "profiler/run/machine_state.h"
-#include "profiler/run/machine_watch.h"
 #include "profiler/run/middleware.h"
-#include "profiler/run/probe_uses.h"
-#include "profiler/run/round_order.h"
+#include "profiler/run/rounds.h"
 #include "profiler/run/run_cells.h"
 #include "profiler/run/run_probes.h"
 #include "profiler/run/run_record.h"
 #include "profiler/run/together.h"
-#include "profiler/run/visits.h"
 #include "profiler/rundir/container.h"
 
 namespace icepath::run {
@@ -43,13 +38,34 @@ constexpr double kReserve = 0.03;
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
+// An injection into a cell from outside, in effect for its lifetime.
+class Injected {
+public:
+	Injected(const SessionOptions &options, size_t number, const LiveCell &cell) : options_(options)
+	{
+		if (options_.begin_injection)
+			options_.begin_injection(number, cell.tids());
+	}
+	~Injected()
+	{
+		if (options_.end_injection)
+			options_.end_injection();
+	}
+	Injected(const Injected &) = delete;
+	Injected &operator=(const Injected &) = delete;
+
+private:
+	const SessionOptions &options_;
+};
+
 class Session {
 public:
 	Session(const plan::Plan &plan, model::Head head, const SessionOptions &options, privilege::Helper &helper,
-			const std::function<void(const Progress &)> &tell)
-		: options_(options), tell_(tell), plan_(plan), notices_(plan.notices), head_(std::move(head)),
+			const std::function<void(const Progress &)> &report)
+		: options_(options), report_(report), plan_(plan), notices_(plan.notices), head_(std::move(head)),
 		  cpus_(model::cpus_of(plan.cells)),
-		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9) - kWakesNs),
+		  end_ns_(options.started_ns + static_cast<uint64_t>(options.budget_s * (1 - kReserve) * 1e9) -
+				  machine::kWakesNs),
 		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)),
 		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
@@ -211,7 +227,7 @@ private:
 			progress_.cell += fmt::format(" and {} beside it", visit.size() - 1);
 		const uint64_t now_ns = icepath_now_ns();
 		progress_.seconds_left = end_ns_ > now_ns ? static_cast<double>(end_ns_ - now_ns) / 1e9 : 0;
-		tell_(progress_);
+		report_(progress_);
 	}
 
 	// Slow rates take longer than the plan.
@@ -235,7 +251,7 @@ private:
 			wishes[n].first_after_ns = first_after_ns(head_.cells[visit[n]], n, visit.size());
 			injected.emplace_back(options_, visit[n], *cells[n]);
 		}
-		const BlockCost cost(cpus_, probes_.helper().pid());
+		const machine::BlockCost cost(cpus_, probes_.helper().pid());
 		const Awake awake(options_.awake, head_.cells[visit.front()], notices_);
 		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
 		injected.clear();
@@ -351,7 +367,7 @@ private:
 	}
 
 	const SessionOptions &options_;
-	const std::function<void(const Progress &)> &tell_;
+	const std::function<void(const Progress &)> &report_;
 	const plan::Plan &plan_;
 	Notices notices_;
 	std::string broken_off_; // why the run can't continue
@@ -366,12 +382,12 @@ private:
 	CellOpener opener_;
 	RunCells cells_;
 	Progress progress_;
-	MachineChanges changes_;
+	machine::Changes changes_;
 	RunRecord record_;
 	uint64_t sparse_ns_ = 0, others_ns_ = 0; // time that blocks took, of sparse and of other visits
 	bool sparse_rests_ = false; // in this pair
 	capture::Selection selection_;
-	std::optional<MachineWatch> machine_; // set once the capture is loaded
+	std::optional<machine::Watch> machine_; // set once the capture is loaded
 };
 
 } // namespace
@@ -381,12 +397,12 @@ void interrupt_session() { interrupted = true; }
 bool is_interrupted() { return interrupted; }
 
 SessionResult run_session(const plan::Plan &plan, model::Head head, const SessionOptions &options,
-						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell)
+						  privilege::Helper &helper, const std::function<void(const Progress &)> &report)
 {
 	check_descriptor_limit(plan.cells);
 	head.cells = plan.cells;
 	head.budget_s = options.budget_s;
-	return Session(plan, std::move(head), options, helper, tell).run();
+	return Session(plan, std::move(head), options, helper, report).run();
 }
 
 } // namespace icepath::run

@@ -59,7 +59,7 @@ struct Progress {
 // Runs the plan. `head` has host, isolation and command line; the session adds cells and probes. Throws Failure if
 // nothing could be measured (Interrupted if the user wanted that); then there is no directory either.
 SessionResult run_session(const plan::Plan &plan, model::Head head, const SessionOptions &options,
-						  privilege::Helper &helper, const std::function<void(const Progress &)> &tell);
+						  privilege::Helper &helper, const std::function<void(const Progress &)> &report);
 
 // Asks the session, running or not yet begun, to stop after its current message. Async-signal-safe.
 void interrupt_session();

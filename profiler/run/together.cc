@@ -12,7 +12,7 @@
 #include <optional>
 #include <set>
 
-#include "profiler/run/throttling.h"
+#include "profiler/machine/throttling.h"
 
 namespace icepath::run {
 namespace {
@@ -97,8 +97,8 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		tids.insert(tids.end(), cell->tids().begin(), cell->tids().end());
 		add_threads(*cell, window);
 	}
-	const std::vector<std::filesystem::path> throttling = throttling_files(tids);
-	const std::optional<uint64_t> throttled_before = times_throttled(throttling);
+	const std::vector<std::filesystem::path> throttling = machine::throttling_files(tids);
+	const std::optional<uint64_t> throttled_before = machine::times_throttled(throttling);
 	window.begin = read_clocks();
 	if (window.probed) {
 		std::vector<uint32_t> workers;
@@ -121,7 +121,7 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		window.slots = slots.copy();
 	}
 	window.finish = read_clocks();
-	if (const auto throttled_after = times_throttled(throttling); throttled_before && throttled_after)
+	if (const auto throttled_after = machine::times_throttled(throttling); throttled_before && throttled_after)
 		window.times_throttled = *throttled_after - std::min(*throttled_before, *throttled_after);
 	for (LiveCell *cell : cells) {
 		model::Block &block = measured.blocks.emplace_back(cell->end());

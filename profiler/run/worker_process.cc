@@ -30,8 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kAnswerMs = 5000;
 
-template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
-
 // `process` must be stopped: it can't reap its children, so their pids aren't reused.
 void kill_descendants(pid_t process)
 {
@@ -189,7 +187,7 @@ worker::Reply Worker::receive(std::vector<Fd> &received, int timeout_ms)
 		fail();
 	if (reply.status != worker::ReplyStatus::Done)
 		throw WorkerFailed(
-			fmt::format("{}: {}", what_, text(reply.message)), reply.status == worker::ReplyStatus::Cancelled,
+			fmt::format("{}: {}", what_, worker::text(reply.message)), reply.status == worker::ReplyStatus::Cancelled,
 			reply.status == worker::ReplyStatus::Failed || reply.status == worker::ReplyStatus::Cancelled);
 	return reply;
 }

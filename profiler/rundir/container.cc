@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "profiler/failure.h"
-#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"

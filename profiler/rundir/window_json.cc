@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/window_json.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "profiler/rundir/json_field.h"
@@ -104,6 +105,153 @@ WindowShape window_from_json(const Json &json)
 	window.own_cpu_ns = unsigned_or_null(json, "own_cpu_ns");
 	window.times_throttled = unsigned_or_null(json, "times_throttled");
 	shape.blocks = unsigned_field(json, "blocks", kMaxBlocks);
+	return shape;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kEnds[] = {"count", "deadline", "log_full", "failed", "interrupted"};
+
+Json to_json(const model::Usage &usage)
+{
+	Json json;
+	for (const model::UsageField &field : model::kUsageFields)
+		json[field.key] = usage.*field.value;
+	return json;
+}
+
+model::Usage usage_from_json(const Json &json)
+{
+	model::Usage usage;
+	for (const model::UsageField &field : model::kUsageFields)
+		usage.*field.value = unsigned_field(json, field.key);
+	return usage;
+}
+
+// A counter is its errno, or [counted, enabled_ns, running_ns]. Counters that weren't asked for are left out.
+Json to_json(const model::Counters &counters)
+{
+	Json json = Json::object();
+	for (const model::CounterField &field : model::kCounterFields) {
+		const model::Count &count = counters.*field.count;
+		if (count.error > 0)
+			json[field.key] = static_cast<uint32_t>(count.error);
+		else if (count.error == 0)
+			json[field.key] = {count.counted, count.enabled_ns, count.running_ns};
+	}
+	if (hardware_was_on(counters))
+		json["user_only"] = counters.user_only != 0;
+	return json;
+}
+
+model::Count count_from_json(const Json &json, const model::CounterField &field)
+{
+	const Json &value = icepath::rundir::field(json, field.key);
+	model::Count count{.error = 0};
+	if (value.is_array()) {
+		if (value.size() != 3 || !std::ranges::all_of(value, &Json::is_number_unsigned))
+			wrong(field.key, "isn't a list of three whole numbers");
+		count = {0, value[0].get<uint64_t>(), value[1].get<uint64_t>(), value[2].get<uint64_t>()};
+	} else {
+		count.error = static_cast<int32_t>(unsigned_field(json, field.key, INT32_MAX));
+	}
+	if (!can_be_true(count, field) || (count.error == 0 && !value.is_array()))
+		wrong(field.key, "can't be true");
+	return count;
+}
+
+// Counters that weren't asked for are absent.
+model::Counters counters_from_json(const Json &json)
+{
+	model::Counters counters;
+	for (const model::CounterField &field : model::kCounterFields)
+		if (json.contains(field.key))
+			counters.*field.count = count_from_json(json, field);
+	if (hardware_was_on(counters))
+		counters.user_only = bool_field(json, "user_only");
+	return counters;
+}
+
+Json to_json(const model::BlockSide &side)
+{
+	return {{"tid", side.tid},
+			{"usage", to_json(side.usage)},
+			{"counters", to_json(side.counters)},
+			{"marker_begin_ns", side.marker_begin_ns},
+			{"marker_end_ns", side.marker_end_ns}};
+}
+
+model::BlockSide side_from_json(const Json &json)
+{
+	model::BlockSide side;
+	side.tid = u32_field(json, "tid");
+	side.usage = usage_from_json(object_field(json, "usage"));
+	side.counters = counters_from_json(object_field(json, "counters"));
+	side.marker_begin_ns = unsigned_field(json, "marker_begin_ns");
+	side.marker_end_ns = unsigned_field(json, "marker_end_ns");
+	return side;
+}
+
+Json to_json(const model::BlockFlow &flow)
+{
+	return {{"sender_key", flow.sender_key},
+			{"receiver_key", flow.receiver_key},
+			{"send_stamps", flow.sends.size()},
+			{"recv_stamps", flow.recvs.size()}};
+}
+
+} // namespace
+
+Json to_json(const model::Block &block)
+{
+	Json sides = Json::array(), flows = Json::array();
+	for (const model::BlockSide &side : block.sides)
+		sides.push_back(to_json(side));
+	for (const model::BlockFlow &flow : block.flows)
+		flows.push_back(to_json(flow));
+	return {{"cell", block.cell},
+			{"opening", block.opening},
+			{"confirms", block.confirms},
+			{"rate_hz", block.rate_hz ? Json(*block.rate_hz) : Json(nullptr)},
+			{"end", kEnds[static_cast<size_t>(block.end)]},
+			{"failure", block.failure},
+			{"sides", sides},
+			{"flows", flows},
+			{"daemon_cpu_ns", block.daemon_cpu_ns ? Json(*block.daemon_cpu_ns) : Json(nullptr)}};
+}
+
+BlockShape block_from_json(const Json &json, const std::vector<model::Cell> &cells)
+{
+	BlockShape shape;
+	model::Block &block = shape.block;
+	block.cell = u32_field(json, "cell");
+	if (block.cell >= cells.size())
+		wrong("cell", "names a cell that the run doesn't have");
+	const model::Graph &graph = cells[block.cell].graph;
+	block.opening = u32_field(json, "opening");
+	block.confirms = bool_field(json, "confirms");
+	if (!field(json, "rate_hz").is_null()) {
+		block.rate_hz = number_field(json, "rate_hz");
+		if (!(*block.rate_hz >= 1 && *block.rate_hz <= 1e9))
+			wrong("rate_hz", "isn't within 1 to 1000000000");
+	}
+	block.end = enum_field<model::BlockEnd>(json, "end", kEnds);
+	block.failure = text_field(json, "failure");
+	for (const Json &side : array_field(json, "sides", kMaxSides))
+		block.sides.push_back(side_from_json(side));
+	if (block.sides.size() != graph.sides.size())
+		wrong("sides", "has another number of items than its cell has sides");
+	uint64_t stamps = 0;
+	for (const Json &flow : array_field(json, "flows", graph.flows.size())) {
+		block.flows.push_back({unsigned_field(flow, "sender_key"), unsigned_field(flow, "receiver_key"), {}, {}});
+		shape.sends.push_back(counted_field(flow, "send_stamps", stamps, kMaxStamps));
+		shape.recvs.push_back(counted_field(flow, "recv_stamps", stamps, kMaxStamps));
+	}
+	if (block.flows.size() != graph.flows.size())
+		wrong("flows", "has another number of items than its cell has flows");
+	block.daemon_cpu_ns = unsigned_or_null(json, "daemon_cpu_ns");
 	return shape;
 }
 

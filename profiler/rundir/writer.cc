@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "profiler/failure.h"
-#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/container.h"
 #include "profiler/rundir/head_json.h"
@@ -36,7 +35,7 @@ std::vector<std::byte> front(const model::Head &head)
 {
 	const auto magic = std::as_bytes(std::span(kMagic));
 	std::vector<std::byte> out(magic.begin(), magic.end());
-	const nlohmann::ordered_json json = to_json(head);
+	const nlohmann::ordered_json json = rundir::to_json(head);
 	try {
 		append_json(out, ChunkKind::Types, type_table(), check_type_table);
 		append_json(out, ChunkKind::Head, json, head_from_json);

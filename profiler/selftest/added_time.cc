@@ -2,8 +2,12 @@
 #include "profiler/selftest/added_time.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
+#include <system_error>
 
 #include "profiler/report/breakdown.h"
 #include "profiler/resolve/resolve.h"
@@ -134,6 +138,26 @@ std::vector<std::vector<BlockPair>> read_pairs(const std::string &run, const std
 	Pairs pairs(measured, read_relay_stamps(run + "/" + kStampsFolder));
 	resolve::resolve(run, pairs);
 	return pairs.take();
+}
+
+std::vector<RelayStamps> read_relay_stamps(const std::string &folder)
+{
+	std::vector<RelayStamps> relays;
+	std::error_code none;
+	const auto file = std::make_unique<RelayFile>();
+	for (const auto &entry : std::filesystem::directory_iterator(folder, none)) {
+		std::ifstream stream(entry.path(), std::ios::binary);
+		if (!stream.read(reinterpret_cast<char *>(file.get()), sizeof(RelayFile)))
+			continue;
+		RelayStamps &relay = relays.emplace_back();
+		relay.tid = file->tid;
+		for (const RelayStamp &stamp : file->stamps) {
+			if (stamp.taken_ns == 0 || stamp.given_ns < stamp.taken_ns)
+				break;
+			relay.stamps.push_back(stamp);
+		}
+	}
+	return relays;
 }
 
 } // namespace icepath::selftest

@@ -10,9 +10,19 @@
 #include "profiler/path/observations.h"
 #include "profiler/path/path.h"
 #include "profiler/selftest/injections.h"
-#include "profiler/selftest/relay_stamps.h"
+#include "profiler/selftest/plugin/relay_file.h"
 
 namespace icepath::selftest {
+
+// The selftest's relay records each message that it passed on, which can disprove the breakdown's path through it.
+// Files in a folder, one for each relay process.
+struct RelayStamps {
+	uint32_t tid = 0;
+	std::vector<RelayStamp> stamps; // sorted by time
+};
+
+// The stamps in the folder; nothing if there is none.
+std::vector<RelayStamps> read_relay_stamps(const std::string &folder);
 
 // Means over the messages of one block from side 0 to side 1 whose path is complete, in nanoseconds.
 struct BlockMeans {

@@ -19,7 +19,7 @@
 namespace icepath::selftest {
 namespace {
 
-constexpr int kPatienceMs = 2000;
+constexpr int kEndMs = 2000;
 
 [[noreturn]] void run_child(const char *name, uint32_t cpu, pid_t parent, int report,
 							const std::function<bool()> &prepare, const std::function<void()> &work)
@@ -56,7 +56,7 @@ Child::Child(const char *name, uint32_t cpu, const std::function<bool()> &prepar
 	report.reset();
 	int error = ETIMEDOUT;
 	pollfd reported{reports.get(), POLLIN, 0};
-	if (poll(&reported, 1, kPatienceMs) > 0 && read(reports.get(), &error, sizeof(error)) == 0)
+	if (poll(&reported, 1, kEndMs) > 0 && read(reports.get(), &error, sizeof(error)) == 0)
 		error = ESRCH;
 	if (error == 0)
 		return;
@@ -70,7 +70,7 @@ void Child::end()
 {
 	syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 	pollfd ended{pidfd_.get(), POLLIN, 0};
-	if (poll(&ended, 1, kPatienceMs) > 0)
+	if (poll(&ended, 1, kEndMs) > 0)
 		waitpid(pid_, nullptr, WNOHANG);
 }
 

@@ -16,19 +16,22 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
+#include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/root_process.h"
 #include "profiler/selftest/injector_filter.h"
 #include "profiler/selftest/injector_rights.h"
-#include "profiler/selftest/leftover_groups.h"
 
 namespace icepath::selftest {
 namespace {
 
 constexpr const char *kMembers = "cgroup.procs";
-constexpr int kPatienceMs = 5000;
+constexpr int kKeeperMs = 5000;
 
 Fd open_in(const Fd &folder, const char *name, int flags)
 {
@@ -130,7 +133,7 @@ void CpuGroup::fork_keeper()
 	keeper_waits_for_ = std::move(ours);
 	char ready = 0;
 	std::vector<Fd> none;
-	if (!channel::receive(keeper_waits_for_.get(), &ready, sizeof(ready), none, kPatienceMs))
+	if (!channel::receive(keeper_waits_for_.get(), &ready, sizeof(ready), none, kKeeperMs))
 		throw Failure(ExitCode::MachineCannot,
 					  "what takes a control group away can't give up rights that it doesn't need");
 }
@@ -154,7 +157,7 @@ void CpuGroup::keep(int maker) const
 	pollfd end{maker, POLLIN, 0};
 	while (poll(&end, 1, -1) < 0 && errno == EINTR) {
 	}
-	for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += kTryEveryMs) {
+	for (int waited_ms = 0; waited_ms < kKeeperMs; waited_ms += kTryEveryMs) {
 		move_members(folder, home_members_);
 		if (unlinkat(root_.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
 			break;
@@ -185,5 +188,82 @@ void CpuGroup::add(pid_t process)
 }
 
 void CpuGroup::put_all_back() noexcept { move_members(folder_, home_members_); }
+
+namespace {
+
+bool has_word(const std::string &text, const std::string &wanted, char separator)
+{
+	std::istringstream words(text);
+	for (std::string word; std::getline(words, word, separator);)
+		if (word == wanted)
+			return true;
+	return false;
+}
+
+std::string first_line(const std::string &path)
+{
+	std::ifstream file(path);
+	std::string line;
+	std::getline(file, line);
+	return line;
+}
+
+} // namespace
+
+CpuHierarchy find_cpu_hierarchy()
+{
+	std::ifstream mounts("/proc/self/mounts");
+	for (std::string line; std::getline(mounts, line);) {
+		std::istringstream fields(line);
+		std::string device, folder, type, options;
+		fields >> device >> folder >> type >> options;
+		if (type == "cgroup2" && has_word(first_line(folder + "/cgroup.subtree_control"), "cpu", ' '))
+			return {folder, true};
+		if (type == "cgroup" && has_word(options, "cpu", ','))
+			return {folder, false};
+	}
+	throw Failure(ExitCode::MachineCannot, "no mounted hierarchy of control groups has the cpu controller for groups");
+}
+
+std::string group_of(pid_t process, const CpuHierarchy &hierarchy)
+{
+	std::ifstream groups(fmt::format("/proc/{}/cgroup", process));
+	for (std::string line; std::getline(groups, line);) {
+		const size_t first = line.find(':'), second = line.find(':', first + 1);
+		if (second == std::string::npos)
+			continue;
+		const std::string controllers = line.substr(first + 1, second - first - 1);
+		if (hierarchy.v2 ? controllers.empty() : has_word(controllers, "cpu", ','))
+			return line.substr(second + 1);
+	}
+	return {};
+}
+
+std::vector<std::string> take_back_leftover_groups()
+{
+	std::vector<std::string> problems;
+	CpuHierarchy hierarchy;
+	try {
+		hierarchy = find_cpu_hierarchy();
+	} catch (const Failure &) {
+		return problems; // no selftest could make any
+	}
+	std::error_code error;
+	std::vector<std::filesystem::path> groups;
+	for (std::filesystem::directory_iterator entry(hierarchy.path, error), end; !error && entry != end;
+		 entry.increment(error))
+		if (entry->path().filename().string().starts_with(kGroupPrefix))
+			groups.push_back(entry->path());
+	for (const std::filesystem::path &path : groups) {
+		const Fd group(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+		if (!group || flock(group.get(), LOCK_EX | LOCK_NB))
+			continue;
+		if (rmdir(path.c_str()) && errno != ENOENT)
+			problems.push_back(fmt::format("the control group {} of a selftest that was killed can't be removed: {}{}",
+										   path.string(), std::strerror(errno),
+										   errno == EBUSY ? ". End the processes in its cgroup.procs" : ""));
+	}
+	return problems;
+}
 
 } // namespace icepath::selftest

@@ -48,7 +48,7 @@ struct Injection {
 	const char *culprit = "";
 	// Injected from outside, in its blocks, by the injector of its name (injector.h), instead of by the workers.
 	bool from_outside = false;
-	// A relay of the project's own stamps each message that it passes on (relay_stamps.h).
+	// A relay of the project's own stamps each message that it passes on (added_time.h).
 	bool stamped_relay = false;
 	// Why it may add nothing here; empty: it adds something wherever it is injected.
 	const char *why_nothing = "";

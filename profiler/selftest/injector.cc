@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include "profiler/failure.h"
-#include "profiler/selftest/deep_idle.h"
-#include "profiler/selftest/device_delay.h"
-#include "profiler/selftest/hog.h"
+#include "profiler/selftest/cpu_injections.h"
 #include "profiler/selftest/injections.h"
-#include "profiler/selftest/interrupt_storm.h"
-#include "profiler/selftest/throttle.h"
+#include "profiler/selftest/network_injection.h"
 #include "profiler/selftest/tools.h"
 
 namespace icepath::selftest {

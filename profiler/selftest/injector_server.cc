@@ -17,11 +17,11 @@
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/privilege/own_child.h"
+#include "profiler/selftest/cpu_injections.h"
 #include "profiler/selftest/injector.h"
 #include "profiler/selftest/injector_filter.h"
 #include "profiler/selftest/injector_requests.h"
 #include "profiler/selftest/injector_rights.h"
-#include "profiler/selftest/spender.h"
 #include "profiler/selftest/tools.h"
 
 namespace icepath::selftest {

@@ -9,7 +9,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/selftest/added_time.h"
-#include "profiler/stats/median_interval.h"
+#include "profiler/stats/interval.h"
 
 namespace icepath::selftest {
 

@@ -2,9 +2,12 @@
 #include "profiler/selftest/matrix_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+
+#include "profiler/rundir/json_text.h"
 
 namespace icepath::selftest {
 namespace {
@@ -12,7 +15,7 @@ namespace {
 // A layer gets a column only if an injection put at least this share into it.
 constexpr double kWorthAColumn = 0.005;
 
-std::string percent(double share)
+std::string percent_number(double share)
 {
 	const double value = 100 * share;
 	return fmt::format("{:.1f}", std::abs(value) < 0.05 ? 0.0 : value);
@@ -32,9 +35,9 @@ std::vector<size_t> columns_of(const std::vector<Row> &matrix)
 
 std::string with_interval(const stats::Middle &share)
 {
-	return share.interval ? fmt::format("{} [{}, {}]", percent(share.median), percent(share.interval->low),
-										percent(share.interval->high))
-						  : percent(share.median);
+	return share.interval ? fmt::format("{} [{}, {}]", percent_number(share.median),
+										percent_number(share.interval->low), percent_number(share.interval->high))
+						  : percent_number(share.median);
 }
 
 void add_shares(const std::vector<Row> &matrix, std::string &text)
@@ -49,7 +52,7 @@ void add_shares(const std::vector<Row> &matrix, std::string &text)
 			continue;
 		text += fmt::format("{:<16} {:>9.1f}", row.injection->name, row.added_ns->median / 1000);
 		for (const size_t layer : columns)
-			text += fmt::format(" {:>15}", percent(row.layers[layer]->median));
+			text += fmt::format(" {:>15}", percent_number(row.layers[layer]->median));
 		text += "\n";
 	}
 }
@@ -70,7 +73,7 @@ void add_verdicts(const std::vector<Row> &matrix, std::string &text)
 						"in place, %", "most elsewhere, %", "where it belongs");
 	for (const Row &row : matrix) {
 		text += fmt::format("{:<16} {:<12} {:>5} {:>7}  {:<23} {:<34} {}\n", row.injection->name, name(row.verdict),
-							row.pairs, row.named ? percent(*row.named) : "–",
+							row.pairs, row.named ? percent_number(*row.named) : "–",
 							row.in_place ? with_interval(*row.in_place) : "–", most_elsewhere(row),
 							text_of(row.injection->lands));
 		if (!row.why.empty())
@@ -102,6 +105,66 @@ std::string text_of(const std::vector<Row> &matrix)
 			   "{:.0f} % of its time is\nin place and at most {:.0f} % in each other layer. In brackets: the "
 			   "median's 95 % interval. named: share of the time in\nplace that is blamed on who took it.\n",
 			   100 * kLeastInPlace, 100 * kMostElsewhere);
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json middle_json(const std::optional<stats::Middle> &middle)
+{
+	if (!middle)
+		return nullptr;
+	return {{"median", middle->median},
+			{"ci95", middle->interval ? Json{middle->interval->low, middle->interval->high} : Json(nullptr)}};
+}
+
+Json row_json(const Row &row)
+{
+	Json lands = Json::array();
+	for (const Landing &landing : row.injection->lands)
+		lands.push_back({{"layer", model::name(landing.layer)},
+						 {"part", landing.part ? Json(model::name(*landing.part)) : Json(nullptr)}});
+	Json layers = Json::object();
+	for (size_t layer = 0; row.added_ns && layer < model::kLayerCount; layer++)
+		layers[std::string(model::name(static_cast<model::Layer>(layer)))] = {
+			{"share", middle_json(row.layers[layer])}, {"out_of_place", middle_json(row.elsewhere[layer])}};
+	return {{"name", row.injection->name},
+			{"what", row.injection->what},
+			{"lands_in", lands},
+			{"verdict", name(row.verdict)},
+			{"why", row.why},
+			{"pairs", row.pairs},
+			{"known_paths", row.known},
+			{"added_ns", middle_json(row.added_ns)},
+			{"in_place", middle_json(row.in_place)},
+			{"named", row.named ? Json(*row.named) : Json(nullptr)},
+			{"contradicted_by_relay", row.contradicted ? Json(*row.contradicted) : Json(nullptr)},
+			{"layers", layers}};
+}
+
+} // namespace
+
+std::string json_of(const std::vector<Row> &matrix, const Circumstances &circumstances)
+{
+	Json verdicts = Json::object();
+	for (size_t verdict = 0; verdict < kVerdictNames.size(); verdict++)
+		verdicts[std::string(kVerdictNames[verdict])] =
+			std::ranges::count(matrix, static_cast<Verdict>(verdict), &Row::verdict);
+	Json json = {{"schema_version", 1},
+				 {"icepath", circumstances.icepath_version},
+				 {"started_utc", circumstances.started_utc},
+				 {"host", rundir::parse_object(circumstances.host_json)},
+				 {"tier", circumstances.tier},
+				 {"stretch", circumstances.stretch},
+				 {"limits", {{"least_in_place", kLeastInPlace}, {"most_elsewhere", kMostElsewhere}}},
+				 {"passed", exit_code(matrix) == ExitCode::Ok},
+				 {"verdicts", verdicts},
+				 {"injections", Json::array()},
+				 {"notices", circumstances.notices}};
+	for (const Row &row : matrix)
+		json["injections"].push_back(row_json(row));
+	return json.dump(1, '\t', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace icepath::selftest

@@ -92,7 +92,7 @@ std::string missing_probe(const Injection &injection, const capture::Selection &
 } // namespace
 
 Measured measure(const MeasureOptions &options, model::Head head, privilege::Helper &helper, InjectorProcess &injector,
-				 const std::function<void(const run::Progress &)> &tell)
+				 const std::function<void(const run::Progress &)> &report)
 {
 	Measured measured;
 	const std::string stamps = make_stamps_folder(options.workspace);
@@ -128,7 +128,7 @@ Measured measure(const MeasureOptions &options, model::Head head, privilege::Hel
 						   tids);
 		};
 		session.end_injection = [&] { injector.end(); };
-		const run::SessionResult result = run::run_session(plan, head, session, helper, tell);
+		const run::SessionResult result = run::run_session(plan, head, session, helper, report);
 		measured.interrupted = result.interrupted;
 		probes = result.probes;
 		std::filesystem::copy(stamps, std::filesystem::path(options.directory) / kStampsFolder);

@@ -9,7 +9,7 @@
 #include "profiler/channel.h"
 #include "profiler/failure.h"
 #include "profiler/selftest/cpu_group.h"
-#include "profiler/selftest/device_delay.h"
+#include "profiler/selftest/network_injection.h"
 
 namespace icepath::selftest {
 

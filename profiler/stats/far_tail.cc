@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "profiler/stats/poisson.h"
+#include "profiler/stats/distributions.h"
 
 namespace icepath::stats {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "profiler/stats/fisher_f.h"
+#include "profiler/stats/distributions.h"
 
 namespace icepath::stats {
 namespace {

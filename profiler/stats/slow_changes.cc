@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/distributions.h"
 
 namespace icepath::stats {
 

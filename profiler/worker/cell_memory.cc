@@ -40,4 +40,22 @@ model::RecvStamp *CellMap::recvs(uint32_t channel, uint32_t side)
 	return reinterpret_cast<model::RecvStamp *>(sends(channel, side) + capacity_);
 }
 
+MessageBuffer::MessageBuffer(uint64_t bytes)
+	: bytes_(bytes),
+	  data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0))
+{
+	if (data_ == MAP_FAILED)
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("no memory for a message of {} bytes: {}", bytes, std::strerror(errno)));
+	mlock(data_, bytes_); // may exceed RLIMIT_MEMLOCK: then it is present, but not locked
+}
+
+MessageBuffer::~MessageBuffer() { munmap(data_, bytes_); }
+
+std::string lock_memory()
+{
+	return mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) ? std::string("mlockall: ") + std::strerror(errno)
+															: std::string();
+}
+
 } // namespace icepath::worker

@@ -2,6 +2,7 @@
 #pragma once
 // A worker's mapping of the memory that the cell's workers share with icepath.
 #include <cstdint>
+#include <string>
 
 #include "profiler/channel.h"
 #include "profiler/worker/protocol.h"
@@ -27,5 +28,23 @@ private:
 	uint32_t capacity_, channels_;
 	CellMemory *head_ = nullptr;
 };
+
+// Page-aligned memory for a message, present, and locked if the limits allow.
+class MessageBuffer {
+public:
+	explicit MessageBuffer(uint64_t bytes); // throws Failure(MachineCannot)
+	~MessageBuffer();
+	MessageBuffer(const MessageBuffer &) = delete;
+	MessageBuffer &operator=(const MessageBuffer &) = delete;
+	void *data() const { return data_; }
+
+private:
+	uint64_t bytes_;
+	void *data_;
+};
+
+// Locks all present and future mappings of this process. A page is locked once it is touched (MCL_ONFAULT): middleware
+// maps pools of which it uses little. Returns why that failed; empty: it succeeded.
+std::string lock_memory();
 
 } // namespace icepath::worker

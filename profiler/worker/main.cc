@@ -60,12 +60,13 @@ Arguments parse(int argc, char **argv)
 	return given;
 }
 
-// Several sides in one process need as many descriptors as several processes would.
-void allow_descriptors()
+// Several sides in one process may open as many files as several processes might, and no more: run/descriptor_limit.h
+// says why a high limit harms.
+void allow_descriptors(size_t sides)
 {
 	rlimit limit{};
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
+		limit.rlim_cur = limit.rlim_max / sides < limit.rlim_cur ? limit.rlim_max : limit.rlim_cur * sides;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }
@@ -84,7 +85,7 @@ void serve(const Arguments &given)
 {
 	using icepath::worker::Service;
 	if (given.controls.size() > 1)
-		allow_descriptors();
+		allow_descriptors(given.controls.size());
 	if (given.one_thread) {
 		Service near(given.controls[0]), far(given.controls[1]);
 		return Service::run_in_one_thread(near, far);

@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "profiler/worker/block_loop.h"
-#include "profiler/worker/message_place.h"
+#include "profiler/worker/watchdog.h"
 
 namespace icepath::worker {
 namespace {
@@ -15,11 +15,6 @@ namespace {
 // After no progress for this time, missing messages count as lost.
 constexpr uint64_t kQuietNs = 50'000'000;
 constexpr uint64_t kLookEveryNs = 1'000'000;
-
-timespec to_timespec(uint64_t ns)
-{
-	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
 
 // The copy of a message for one receiver.
 struct Outgoing {

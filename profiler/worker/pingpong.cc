@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "profiler/worker/block_loop.h"
-#include "profiler/worker/message_place.h"
 
 namespace icepath::worker {
 namespace {

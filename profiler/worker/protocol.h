@@ -9,7 +9,10 @@
 // worker with its last side. icepath trusts no reply: it checks sizes, and cuts strings at their array's end.
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include "icepath/plugin.h"
 #include "profiler/model/block.h"
@@ -72,7 +75,7 @@ struct BlockRequest {
 	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: once all are ready
 	model::Levels levels; // demand, responses: above 0
 	uint32_t count_process; // 1: report the usage of the whole process, all of whose threads belong to this side
-	uint32_t count_hardware; // 1: with hardware counters, which lengthen context switches: see counters.h
+	uint32_t count_hardware; // 1: with hardware counters, which lengthen context switches: see usage.h
 };
 
 struct Request {
@@ -175,5 +178,15 @@ static_assert(rundir::kMaxSides - 2 < 1u << kSenderBits);
 // The marker at both ends of a block's message loop, by which a witness script finds it: faccessat2(-1, "",
 // kMarkerMode, flags), which fails at once and is unlike any other call. `flags`: 0 at the begin, 1 at the end.
 inline constexpr int kMarkerMode = -19751;
+
+// A string in a fixed-size field: up to the first 0, or the whole field.
+template <size_t N> std::string text(const char (&field)[N]) { return {field, strnlen(field, N)}; }
+
+// Copies into a zeroed field, truncating. nullptr: does nothing.
+template <size_t N> void put(char (&field)[N], const char *source)
+{
+	if (source)
+		std::strncpy(field, source, N - 1);
+}
 
 } // namespace icepath::worker

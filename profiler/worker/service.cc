@@ -12,10 +12,9 @@
 #include <cstring>
 
 #include "profiler/failure.h"
+#include "profiler/worker/cell_memory.h"
 #include "profiler/worker/daemon.h"
-#include "profiler/worker/locked_memory.h"
 #include "profiler/worker/target_description.h"
-#include "profiler/worker/text_field.h"
 #include "profiler/worker/usage.h"
 
 namespace icepath::worker {

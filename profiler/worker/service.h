@@ -8,9 +8,9 @@
 
 #include "profiler/channel.h"
 #include "profiler/worker/block_loop.h"
-#include "profiler/worker/counters.h"
-#include "profiler/worker/message_buffer.h"
+#include "profiler/worker/cell_memory.h"
 #include "profiler/worker/protocol.h"
+#include "profiler/worker/usage.h"
 #include "profiler/worker/watchdog.h"
 
 namespace icepath::worker {

@@ -2,7 +2,6 @@
 #include "profiler/worker/target_description.h"
 
 #include "profiler/worker/daemon.h"
-#include "profiler/worker/text_field.h"
 
 namespace icepath::worker {
 

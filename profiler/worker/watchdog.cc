@@ -20,11 +20,6 @@ constexpr int kInterrupt = SIGUSR2;
 // Repeated, because a signal that arrives just before a blocking call interrupts nothing.
 constexpr uint64_t kRepeatNs = 10'000'000;
 
-timespec to_timespec(uint64_t ns)
-{
-	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
-
 } // namespace
 
 Watchdog::Watchdog()

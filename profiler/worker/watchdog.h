@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -11,6 +12,11 @@
 #include "profiler/channel.h"
 
 namespace icepath::worker {
+
+inline timespec to_timespec(uint64_t ns)
+{
+	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
 
 class Watchdog {
 public:

@@ -27,8 +27,8 @@
 #include "profiler/stats/paired_blocks.h"
 #include "tests/bench/child_program.h"
 #include "tests/bench/external_tracer.h"
+#include "tests/bench/ratio.h"
 #include "tests/bench/round_trips.h"
-#include "tests/bench/told_ratio.h"
 
 namespace icepath::bench {
 namespace {
@@ -255,7 +255,7 @@ stats::Effect share_of(const Pairs &icepath, const Pairs &rival)
 	return *stats::paired_difference(without_order(added));
 }
 
-void tell(const Contender &contender, const Pairs &icepath, nlohmann::ordered_json &json)
+void describe(const Contender &contender, const Pairs &icepath, nlohmann::ordered_json &json)
 {
 	const TracerKind &kind = contender.kind;
 	auto &rival = json["rivals"][kind.name];
@@ -310,7 +310,7 @@ void bench(const Extent &extent, uint32_t cpu, const std::string &scripts, const
 		{"ratio_to_bare", {{"icepath", as_json(own)}}}};
 	fmt::print("{:<34} x {} of the bare round trip\n", "icepath", as_text(own));
 	for (const Contender &contender : contenders)
-		tell(contender, icepath, json);
+		describe(contender, icepath, json);
 	json["floor"] = floor;
 	fmt::print("floor: {:.1f} probe hits of {:.0f} ns and {:.1f} records a round trip: {:.0f} ns\n",
 			   floor["probe_hits_per_round_trip"].get<double>(), floor["ns_per_probe_hit"].get<double>(),

@@ -13,7 +13,6 @@
 #include "cpuset/affinity.h"
 #include "cpuset/topology.h"
 #include "profiler/failure.h"
-#include "tests/bench/capture_events.h"
 #include "tests/bench/child_program.h"
 #include "tests/bench/ring_buffer_tracer.h"
 #include "tests/bench/tracer_output.h"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "profiler/failure.h"
-#include "tests/bench/capture_events.h"
 #include "tests/bench/child_program.h"
 #include "tests/bench/tracer_output.h"
 

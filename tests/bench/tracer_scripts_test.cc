@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "tests/bench/capture_events.h"
+#include "tests/bench/tracer_output.h"
 
 namespace icepath::bench {
 namespace {

@@ -20,8 +20,8 @@
 #include "profiler/failure.h"
 #include "profiler/run/describe.h"
 #include "tests/bench/bare_ping_pong.h"
+#include "tests/bench/ratio.h"
 #include "tests/bench/rivals.h"
-#include "tests/bench/told_ratio.h"
 
 namespace icepath::bench {
 namespace {
@@ -153,7 +153,7 @@ std::string verdict(const stats::Effect &ratio, double aim)
 	return ratio.interval->low > aim ? "missed" : "open";
 }
 
-nlohmann::ordered_json tell(const Contest &contest, const Rival &rival)
+nlohmann::ordered_json describe(const Contest &contest, const Rival &rival)
 {
 	const auto ratio = stats::paired_ratio(without_order(rival.pairs));
 	if (!ratio)
@@ -229,7 +229,7 @@ void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, 
 		{"clock_read_ns", clock_read_ns()}};
 	for (const Contest &contest : all)
 		for (const Rival &rival : contest.rivals)
-			json["comparisons"].push_back(tell(contest, rival));
+			json["comparisons"].push_back(describe(contest, rival));
 	if (!file.empty())
 		std::ofstream(file) << json.dump(2) << "\n";
 }

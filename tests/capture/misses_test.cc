@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kprobe hit while another one's handler runs: dropped, and counted if the kernel reports it.
-#include "profiler/capture/misses.h"
+#include "profiler/capture/skip_times.h"
 
 #include <gtest/gtest.h>
 #include <sys/utsname.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder: matches each stamped message with the events that show when it was ready and taken.
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 #include "tests/decode/capture_by_hand.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 #include "tests/decode/capture_by_hand.h"
 
 namespace icepath::decode {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaps in the log and impossible records: each loss has a known window.
 #include "profiler/decode/log.h"
-#include "profiler/path/losses.h"
+#include "profiler/path/observations.h"
 #include "tests/decode/capture_by_hand.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // One thread has both ends: it gives a message and takes it, so both sides of a block are one thread.
 #include <gtest/gtest.h>
 
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 #include "tests/decode/capture_by_hand.h"
 
 namespace icepath::decode {

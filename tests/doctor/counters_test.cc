@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/doctor/counters.h"
+#include "profiler/doctor/trials.h"
 
 #include <gtest/gtest.h>
 

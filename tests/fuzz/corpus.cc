@@ -7,7 +7,6 @@
 #include <string>
 
 #include "profiler/calibrate/calibration.h"
-#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"

@@ -12,7 +12,7 @@
 #include "cpuset/isolation.h"
 #include "profiler/capture/untraced_interrupts.h"
 #include "profiler/failure.h"
-#include "profiler/run/throttling.h"
+#include "profiler/machine/throttling.h"
 #include "tests/cpuset/fake_machine.h"
 
 namespace {
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	constexpr size_t kMostCpus = 64; // each is a dozen files to look for
 	if (online && !online->empty() && online->size() <= kMostCpus)
 		look_at_machine(files, *online);
-	for (const auto &file : run::throttling_files(texts["/proc/self/cgroup"], texts["/proc/self/mountinfo"]))
+	for (const auto &file : machine::throttling_files(texts["/proc/self/cgroup"], texts["/proc/self/mountinfo"]))
 		must(file.filename() == "cpu.stat" && file.string().find("/../") == std::string::npos);
 	const std::vector<uint32_t> cpus = {0, 1};
 	capture::counted_since({}, capture::untraced_interrupts(texts["/proc/interrupts"], cpus));

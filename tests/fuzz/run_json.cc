@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/json_text.h"

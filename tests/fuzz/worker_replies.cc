@@ -15,7 +15,6 @@
 #include "profiler/run/describe.h"
 #include "profiler/run/endpoints.h"
 #include "profiler/run/together.h"
-#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/json_text.h"
 #include "profiler/rundir/window_json.h"
 #include "tests/fuzz/replies.h"

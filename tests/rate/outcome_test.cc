@@ -53,14 +53,14 @@ TEST(Outcome, StatisticsAreOfTheRateAndOneLevelBelowIt)
 	for (int i = 0; i < 3; ++i)
 		collected.add(block(20, 10));
 	const Outcome outcome = collected.take();
-	EXPECT_TRUE(outcome.tells_of(block(20, 10)));
-	EXPECT_TRUE(outcome.tells_of(block(19, 10, true)));
-	EXPECT_FALSE(outcome.tells_of(block(18, 10)));
-	EXPECT_FALSE(outcome.tells_of(block(21, 10)));
+	EXPECT_TRUE(outcome.uses(block(20, 10)));
+	EXPECT_TRUE(outcome.uses(block(19, 10, true)));
+	EXPECT_FALSE(outcome.uses(block(18, 10)));
+	EXPECT_FALSE(outcome.uses(block(21, 10)));
 	model::Block of_another_pattern = block(20, 10);
 	of_another_pattern.rate_hz = std::nullopt;
-	EXPECT_FALSE(outcome.tells_of(of_another_pattern));
-	EXPECT_FALSE(OutcomeOf(what).take().tells_of(block(20, 10))) << "nothing was tried";
+	EXPECT_FALSE(outcome.uses(of_another_pattern));
+	EXPECT_FALSE(OutcomeOf(what).take().uses(block(20, 10))) << "nothing was tried";
 }
 
 TEST(Outcome, BlocksThatConfirmChooseNothingAndMakeTheStatistics)
@@ -82,9 +82,9 @@ TEST(Outcome, BlocksThatConfirmChooseNothingAndMakeTheStatistics)
 	ASSERT_EQ(outcome.confirmations.size(), 4u);
 	EXPECT_TRUE(outcome.confirmed_by_enough());
 	EXPECT_EQ(outcome.held_again(), 1u);
-	EXPECT_TRUE(outcome.tells_of(confirming(10)));
-	EXPECT_TRUE(outcome.tells_of(confirming(10, true)));
-	EXPECT_FALSE(outcome.tells_of(block(20, 10))) << "it was chosen for holding";
+	EXPECT_TRUE(outcome.uses(confirming(10)));
+	EXPECT_TRUE(outcome.uses(confirming(10, true)));
+	EXPECT_FALSE(outcome.uses(block(20, 10))) << "it was chosen for holding";
 }
 
 TEST(Outcome, TooFewConfirmationsLeaveItToTheSearch)
@@ -98,7 +98,7 @@ TEST(Outcome, TooFewConfirmationsLeaveItToTheSearch)
 	}
 	const Outcome outcome = collected.take();
 	EXPECT_FALSE(outcome.confirmed_by_enough());
-	EXPECT_TRUE(outcome.tells_of(block(20, 10)));
+	EXPECT_TRUE(outcome.uses(block(20, 10)));
 }
 
 TEST(Confirming, TakesTheLastThird)

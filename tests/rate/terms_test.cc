@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/rate/terms.h"
+#include "profiler/rate/threshold.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/rate/verdict.h"
+#include "profiler/rate/outcome.h"
 #include "tests/model/own_window.h"
 
 #include <gtest/gtest.h>

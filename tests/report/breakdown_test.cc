@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "ebpf/records.h"
-#include "profiler/report/hops.h"
 
 namespace icepath::report {
 namespace {

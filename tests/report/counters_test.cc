@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/report/counters.h"
+#include "profiler/report/event_counts.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

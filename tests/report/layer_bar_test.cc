@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/report/layer_bar.h"
+#include "profiler/report/layer_style.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
 #include <set>
 
-#include "profiler/report/layer_style.h"
 #include "profiler/report/quantity.h"
 
 namespace icepath::report {

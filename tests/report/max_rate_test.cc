@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "profiler/rate/terms.h"
+#include "profiler/rate/threshold.h"
 #include "profiler/report/export.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/run_json.h"

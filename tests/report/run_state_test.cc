@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report shows of the machine and of the measuring processes: levels, modes, drift, and each block's losses.
-#include "profiler/report/run_state.h"
+#include "profiler/report/terminal.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -8,7 +8,6 @@
 #include "profiler/report/line_levels.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/run_json.h"
-#include "profiler/report/terminal.h"
 #include "profiler/rundir/container.h"
 #include "tests/model/own_window.h"
 #include "tests/report/synthetic_run.h"

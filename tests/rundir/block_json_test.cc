@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/rundir/block_json.h"
+#include "profiler/rundir/window_json.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -9,7 +9,6 @@
 #include <random>
 
 #include "profiler/model/printable.h"
-#include "profiler/rundir/block_json.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
 #include "profiler/rundir/limits.h"

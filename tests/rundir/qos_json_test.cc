@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/rundir/qos_json.h"
+#include "profiler/rundir/cell_json.h"
 
 #include <gtest/gtest.h>
 

@@ -15,11 +15,8 @@
 #include <functional>
 #include <thread>
 
-#include "profiler/selftest/cpu_hierarchy.h"
-#include "profiler/selftest/device_delay.h"
-#include "profiler/selftest/leftover_groups.h"
-#include "profiler/selftest/loopback_program.h"
-#include "profiler/selftest/other_network.h"
+#include "profiler/selftest/cpu_group.h"
+#include "profiler/selftest/network_injection.h"
 #include "tests/selftest/raw_injector.h"
 
 namespace icepath::selftest {

@@ -24,8 +24,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "profiler/selftest/device_delay.h"
 #include "profiler/selftest/injector_filter.h"
+#include "profiler/selftest/network_injection.h"
 #include "tests/privilege/inside.h"
 #include "tests/privilege/taken_over.h"
 #include "tests/selftest/raw_injector.h"

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profiler/selftest/cpu_hierarchy.h"
+#include "profiler/selftest/cpu_group.h"
 #include "profiler/selftest/injector_server.h"
 
 namespace icepath::selftest {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/selftest/relay_stamps.h"
+#include "profiler/selftest/added_time.h"
 
 #include <gtest/gtest.h>
 

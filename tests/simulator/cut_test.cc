@@ -10,7 +10,7 @@
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 #include "tests/rundir/example_run.h"
-#include "tests/simulator/simulator.h"
+#include "tests/simulator/seen.h"
 #include "tests/simulator/truth_check.h"
 
 namespace icepath::simulator {

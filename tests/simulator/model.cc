@@ -2,7 +2,7 @@
 #include "tests/simulator/model.h"
 
 #include "profiler/decode/decode.h"
-#include "profiler/model/message_place.h"
+#include "profiler/model/stamps.h"
 
 namespace icepath::simulator {
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "icepath/plugin.h"
+#include "profiler/decode/decode.h"
 #include "profiler/decode/log.h"
 #include "profiler/path/timeline.h"
 
@@ -279,6 +280,13 @@ model::Cell cell_of(const Scenario &scenario)
 		break;
 	}
 	return cell;
+}
+
+path::Observations Simulation::observe(const Damage &damage)
+{
+	if (!model_.scenario.alone() && !model_.scenario.library)
+		return chain_of(model_, damage);
+	return decode::observations_of(block(damage), cell());
 }
 
 } // namespace icepath::simulator

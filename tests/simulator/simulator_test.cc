@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The property: without damage the walk returns the true path; with records lost, shuffled or delayed it returns the
 // true path, a truthful "inferred", or an incomplete delivery. Never a wrong path.
-#include "profiler/model/message_place.h"
-#include "tests/simulator/simulator.h"
+#include "profiler/model/stamps.h"
+#include "tests/simulator/seen.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/stats/block_interval.h"
-#include "profiler/stats/poisson.h"
+#include "profiler/stats/distributions.h"
 #include "tests/stats/simulated_runs.h"
 
 namespace icepath::stats {

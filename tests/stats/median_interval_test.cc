@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/stats/median_interval.h"
+#include "profiler/stats/interval.h"
 
 #include <gtest/gtest.h>
 

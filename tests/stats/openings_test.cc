@@ -7,7 +7,7 @@
 #include <random>
 
 #include "profiler/stats/block_interval.h"
-#include "profiler/stats/fisher_f.h"
+#include "profiler/stats/distributions.h"
 
 namespace icepath::stats {
 namespace {

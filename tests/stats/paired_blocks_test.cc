@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "profiler/stats/student_t.h"
+#include "profiler/stats/distributions.h"
 
 namespace icepath::stats {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "profiler/stats/block_interval.h"
 #include "profiler/stats/block_ratio.h"
+#include "profiler/stats/distributions.h"
 #include "profiler/stats/paired_blocks.h"
-#include "profiler/stats/student_t.h"
 
 namespace icepath::stats {
 namespace {

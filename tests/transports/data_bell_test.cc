@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bell by which a library's thread wakes a receiver.
-#include "plugin_kit/data_bell.h"
+#include "plugin_kit/ring_wait.h"
 
 #include <gtest/gtest.h>
 

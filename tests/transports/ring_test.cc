@@ -12,9 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "plugin_kit/mpmc_ring.h"
 #include "plugin_kit/ring_wait.h"
-#include "plugin_kit/spsc_ring.h"
+#include "plugin_kit/rings.h"
 
 namespace icepath::plugin_kit {
 namespace {

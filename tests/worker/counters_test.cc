@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/worker/counters.h"
+#include "profiler/worker/usage.h"
 
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>

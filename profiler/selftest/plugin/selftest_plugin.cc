@@ -156,7 +156,7 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 
 uint32_t sockets(const icepath_endpoint *end, int *fds, uint32_t capacity)
 {
-	return kind_of(*end).by == By::Pipe ? 0 : tell_sockets({end->socket}, fds, capacity);
+	return kind_of(*end).by == By::Pipe ? 0 : list_sockets({end->socket}, fds, capacity);
 }
 
 } // namespace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/layer_style.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace icepath::report {
+
+std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total)
+{
+	const long double sum = std::accumulate(weights.begin(), weights.end(), 0.0L);
+	std::vector<uint64_t> parts(weights.size(), 0);
+	if (sum == 0)
+		return parts;
+	std::vector<std::pair<long double, size_t>> remainders;
+	uint64_t left = total;
+	for (size_t i = 0; i < weights.size(); ++i) {
+		const long double exact = static_cast<long double>(weights[i]) * static_cast<long double>(total) / sum;
+		parts[i] = std::min(static_cast<uint64_t>(exact), left);
+		left -= parts[i];
+		remainders.emplace_back(exact - static_cast<long double>(parts[i]), i);
+	}
+	std::ranges::stable_sort(remainders, [](const auto &a, const auto &b) { return a.first > b.first; });
+	for (size_t i = 0; i < left; ++i)
+		++parts[remainders[i % remainders.size()].second];
+	return parts;
+}
+
+std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows)
+{
+	std::array<double, model::kLayerCount> sums{};
+	for (const LayerRow &row : rows)
+		sums[static_cast<size_t>(row.layer)] += row.mean_ns;
+	return sums;
+}
+
+std::string layer_symbol(model::Layer layer, size_t times, const Look &look)
+{
+	const LayerStyle &style = style_of(layer);
+	std::string text;
+	for (size_t i = 0; i < times; ++i)
+		text += look.unicode ? std::string(style.block) : std::string(1, style.letter);
+	return look.colour && times > 0 ? fmt::format("\033[38;5;{}m{}\033[0m", style.terminal, text) : text;
+}
+
+std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look)
+{
+	constexpr double kPicoseconds = 1e3;
+	std::vector<uint64_t> weights;
+	for (const double mean_ns : by_layer(rows))
+		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
+	const auto columns = apportion(weights, width);
+	std::string bar;
+	for (size_t i = 0; i < columns.size(); ++i)
+		bar += layer_symbol(static_cast<model::Layer>(i), columns[i], look);
+	return rows.empty() ? std::string(width, ' ') : bar;
+}
+
+} // namespace icepath::report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a round measures: which cells at the same time, and what for. Pure.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/model/cell.h"
+
+namespace icepath::run {
+
+// One step of a round: indices of the cells that are measured at the same time. Sparse messages leave the machine idle
+// most of the time, so cells that send them take turns: several blocks in the time of one.
+using Visit = std::vector<size_t>;
+
+// Each cell once, in order, except that a cell may join an earlier visit. A cell is alone unless it is sparse and its
+// receivers sleep: a polling receiver takes the CPU from the others.
+std::vector<Visit> visits_of(const std::vector<model::Cell> &cells);
+
+// When the n-th of a visit's cells sends its first message, after the visit's begin. First messages are spread evenly
+// over a period. 0 if the cell is alone.
+uint64_t first_after_ns(const model::Cell &cell, size_t n, size_t cells);
+
+// What each round is for, by its number, which counts from 0.
+//
+// Rounds go probed, unprobed, unprobed, probed: linear drift cancels in every four. The next four are inverted: cold
+// state of fresh processes affects rounds without probes as often as those with them.
+constexpr bool is_probed(uint32_t round)
+{
+	const bool outer = round % 4 == 0 || round % 4 == 3;
+	return outer == (round % 8 < 4);
+}
+
+// Hardware counters disturb latencies and layers (profiler/worker/usage.h), so they have rounds of their own: few,
+// and none before each cell has the three blocks that an interval needs.
+constexpr bool counts_hardware(uint32_t round) { return round % 8 == 7; }
+
+// Probed and unprobed rounds each alternate the direction, so that no cell always follows the same one.
+constexpr bool goes_back(uint32_t round) { return round % 4 >= 2; }
+
+} // namespace icepath::run
