@@ -15,7 +15,8 @@ for shared in usr bin lib lib64 etc proc dev sys; do
 	mkdir $shared
 	mount --rbind /$shared $shared
 done
-mkdir -p run tmp ".$build"
+mkdir run tmp
 mount --bind "$folder" tmp
+mkdir -p ".$build" # perhaps below /tmp
 mount --bind "$build" ".$build"
 exec chroot /mnt/root "$@"
