@@ -90,7 +90,7 @@ struct icepath_endpoint : WindowedEnd {
 				variant.calls_back ? &listener : nullptr,
 				how.qos}
 	{}
-	~icepath_endpoint()
+	~icepath_endpoint() override
 	{
 		if (out_loan) // otherwise nothing can be deleted
 			dds.writer->discard_loan(out_loan);

@@ -153,7 +153,7 @@ FlowMessages messages_of(const model::Block &block, const model::Cell &cell, siz
 			message.received = &flow.recvs[*next];
 			add_taking(message.transfer, flow.recvs, *next, first[*next], cell);
 		}
-		matched.messages.push_back(std::move(message));
+		matched.messages.push_back(message);
 	}
 	return matched;
 }

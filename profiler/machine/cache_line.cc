@@ -93,7 +93,7 @@ std::optional<uint64_t> round_trip_ns(uint32_t from_cpu, uint32_t to_cpu)
 }
 
 CacheLines::CacheLines(const std::vector<uint32_t> &cpus, double budget_s)
-	: period_ns_(std::max(kPeriodNs, static_cast<uint64_t>(budget_s * 1e9 / (rundir::kMaxLineTimes / 2))))
+	: period_ns_(std::max(kPeriodNs, static_cast<uint64_t>(2 * budget_s * 1e9 / rundir::kMaxLineTimes)))
 {
 	for (size_t i = 1; i < std::min(cpus.size(), kMostLines + 1); i++)
 		lines_.push_back({cpus[0], cpus[i]});

@@ -22,16 +22,17 @@ struct Curve {
 
 	Curve(double width, double disturbed)
 	{
-		for (int distance = -kFar; distance <= kFar; ++distance) {
+		for (size_t place = 0; place < held.size(); ++place) {
+			const int distance = static_cast<int>(place) - kFar;
 			const double holds = 1 / (1 + std::exp(static_cast<double>(distance) / kPerLevel / width));
 			const double p = kByLuck + (1 - kByLuck - disturbed) * holds;
-			held[static_cast<size_t>(distance + kFar)] = std::log(p);
-			failed[static_cast<size_t>(distance + kFar)] = std::log1p(-p);
+			held[place] = std::log(p);
+			failed[place] = std::log1p(-p);
 		}
 	}
 	double log_of(const Tally &tally, int distance) const
 	{
-		const auto at = static_cast<size_t>(std::clamp(distance, -kFar, kFar) + kFar);
+		const int at = std::clamp(distance, -kFar, kFar) + kFar;
 		return tally.held * held[at] + (tally.blocks - tally.held) * failed[at];
 	}
 };
@@ -53,7 +54,8 @@ const std::vector<Curve> &curves()
 Threshold estimate(const Tallies &tallies, const Terms &terms)
 {
 	const int first = (terms.lowest - kBeyond) * kPerLevel, last = (terms.highest + kBeyond) * kPerLevel;
-	const auto places = static_cast<size_t>(last - first + 1);
+	const int levels = last - first + 1;
+	const auto places = static_cast<size_t>(levels);
 	const auto threshold_at = [&](size_t place) { return (first + static_cast<double>(place)) / kPerLevel; };
 	std::vector<double> logs; // log-likelihoods of the blocks, by curve and by threshold
 	for (const Curve &curve : curves())

@@ -44,8 +44,9 @@ std::string interrupt_name(uint8_t kind, uint32_t vector)
 		return "irq work interrupt";
 	case ICEPATH_INTERRUPT_NMI:
 		return "NMI";
+	default:
+		return fmt::format("interrupt of kind {}", kind);
 	}
-	return fmt::format("interrupt of kind {}", kind);
 }
 
 } // namespace

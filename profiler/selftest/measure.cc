@@ -91,8 +91,8 @@ std::string missing_probe(const Injection &injection, const capture::Selection &
 
 } // namespace
 
-Measured measure(const MeasureOptions &options, model::Head head, privilege::Helper &helper, InjectorProcess &injector,
-				 const std::function<void(const run::Progress &)> &report)
+Measured measure(const MeasureOptions &options, const model::Head &head, privilege::Helper &helper,
+				 InjectorProcess &injector, const std::function<void(const run::Progress &)> &report)
 {
 	Measured measured;
 	const std::string stamps = make_stamps_folder(options.workspace);

@@ -33,7 +33,7 @@ struct Measured {
 
 // `head` comes with host, isolation and command line filled in. Throws Failure as run_session() does, and
 // Failure(MachineCannot) if nothing can be injected here.
-Measured measure(const MeasureOptions &options, model::Head head, privilege::Helper &helper, InjectorProcess &injector,
-				 const std::function<void(const run::Progress &)> &report);
+Measured measure(const MeasureOptions &options, const model::Head &head, privilege::Helper &helper,
+				 InjectorProcess &injector, const std::function<void(const run::Progress &)> &report);
 
 } // namespace icepath::selftest
