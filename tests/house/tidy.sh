@@ -13,7 +13,7 @@ cmake/quietly.sh cmake -S . -B "$build/tidy" -G Ninja -DICEPATH_UNITY=OFF
 sed -i "s,$build/tidy,$build,g" "$build/tidy/compile_commands.json"
 
 # Each file that was compiled, once.
-compiled() { sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/tidy/compile_commands.json" | sed "s,^$PWD/,," | grep '\.cc$' | grep -v '^/' | sort -u; }
+compiled() { sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/tidy/compile_commands.json" | sed "s,^$PWD/,," | grep '\.cc$' | grep -v -E '^(/|build)' | sort -u; }
 
 touched() {
 	"${git[@]}" rev-parse --git-dir >/dev/null 2>&1 || { compiled; return; }
