@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the run directory of synthetic_run.h, or of hostile_run.h, for tests of the program from outside: small_run
-// DIRECTORY [partial
-// hostile
-// ROUNDS]. A round has 900 messages; every second one is probed.
+// Makes the run directory of synthetic_run.h, or of hostile_run.h, for tests of the program from outside:
+// small_run DIRECTORY [partial|hostile|ROUNDS]. A round has 900 messages; every second one is probed.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
