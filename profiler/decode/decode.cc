@@ -268,26 +268,29 @@ void distrust_stale_wakes(const std::vector<model::SkippedPrograms> &skipped, Ob
 		}
 }
 
-void add_threads(const model::Block &block, const model::Cell &cell, Observations &seen)
+bool knows(const model::Window &window, uint32_t tid)
 {
-	const auto add_thread = [&](uint32_t tid, uint32_t cpu, const std::string &name) {
-		Thread &thread = seen.threads[tid];
-		thread.tid = tid;
-		thread.name = name;
-		thread.first_cpu = static_cast<uint16_t>(cpu);
-		seen.task_names[tid] = name;
-	};
-	for (const model::WindowThread &thread : block.window->threads) {
-		add_thread(thread.tid, thread.cpu, thread.name);
-		// It may have the CPU that a thread of this cell waits for.
-		seen.threads[thread.tid].of_another_cell =
-			std::ranges::none_of(block.sides, [&](const model::BlockSide &side) { return side.tid == thread.tid; });
-	}
+	return std::ranges::find(window.threads, tid, &model::WindowThread::tid) != window.threads.end();
+}
+
+void add_thread(uint32_t tid, uint32_t cpu, const std::string &name, Observations &seen)
+{
+	Thread &thread = seen.threads[tid];
+	thread.tid = tid;
+	thread.name = name;
+	thread.first_cpu = static_cast<uint16_t>(cpu);
+	seen.task_names[tid] = name;
+}
+
+// Threads of other cells stay: one of them may have the CPU that a thread of this cell waits for.
+void name_sides(const model::Block &block, const model::Cell &cell, Observations &seen)
+{
+	for (const model::WindowThread &thread : block.window->threads)
+		seen.threads[thread.tid].of_another_cell = true;
 	for (size_t side = 0; side < block.sides.size(); ++side) {
 		const uint32_t tid = block.sides[side].tid;
-		const auto known = seen.threads.find(tid);
-		add_thread(tid, known == seen.threads.end() ? cell.graph.sides[side].cpu : known->second.first_cpu,
-				   model::side_name(cell, side));
+		seen.threads[tid].of_another_cell = false;
+		seen.task_names[tid] = seen.threads[tid].name = model::side_name(cell, side);
 	}
 }
 
@@ -307,15 +310,40 @@ void stamped_calls(const model::Block &block, const model::Cell &cell, Observati
 
 } // namespace
 
+DecodedWindow decode_window(const model::Window &window, const std::vector<model::WindowThread> &others)
+{
+	DecodedWindow decoded;
+	Observations &seen = decoded.seen;
+	seen.begin_ns = window.begin.monotonic_ns;
+	seen.end_ns = window.finish.monotonic_ns;
+	seen.throttled = window.times_throttled.value_or(0) > 0;
+	for (const auto *threads : {&window.threads, &others})
+		for (const model::WindowThread &thread : *threads)
+			add_thread(thread.tid, thread.cpu, thread.name, seen);
+	decoded.events = read_log(window.slots, seen);
+	return decoded;
+}
+
+bool knows_sides(const model::Window &window, const model::Block &block)
+{
+	return std::ranges::all_of(block.sides, [&](const model::BlockSide &side) { return knows(window, side.tid); });
+}
+
 Observations observations_of(const model::Block &block, const model::Cell &cell)
 {
-	Observations seen;
-	seen.begin_ns = block.window->begin.monotonic_ns;
-	seen.end_ns = block.window->finish.monotonic_ns;
-	seen.throttled = block.window->times_throttled.value_or(0) > 0;
-	add_threads(block, cell, seen);
+	std::vector<model::WindowThread> others;
+	for (size_t side = 0; side < block.sides.size(); ++side)
+		if (const uint32_t tid = block.sides[side].tid; !knows(*block.window, tid))
+			others.push_back({tid, cell.graph.sides[side].cpu, ""});
+	DecodedWindow decoded = decode_window(*block.window, others);
+	return observations_of(block, cell, std::move(decoded.seen), decoded.events);
+}
+
+Observations observations_of(const model::Block &block, const model::Cell &cell, Observations seen,
+							 const SocketEvents &events)
+{
 	const std::vector<model::Flow> &flows = cell.graph.flows;
-	const SocketEvents events = read_log(block.window->slots, seen);
+	name_sides(block, cell, seen);
 	name_library_threads(block, cell, seen);
 	if (!cell.mechanisms.has(Mechanism::LibraryCalls))
 		stamped_calls(block, cell, seen);

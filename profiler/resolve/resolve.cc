@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "profiler/decode/decode.h"
@@ -14,10 +16,29 @@
 namespace icepath::resolve {
 namespace {
 
-ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &cell)
+// Decodes a window once for all of its blocks. For any number of threads.
+class SharedWindow {
+public:
+	explicit SharedWindow(size_t blocks) : blocks_(blocks) {}
+	path::Observations observations_of(const model::Block &block, const model::Cell &cell)
+	{
+		if (blocks_ == 1 || !decode::knows_sides(*block.window, block))
+			return decode::observations_of(block, cell);
+		std::call_once(once_, [&] { decoded_ = decode::decode_window(*block.window); });
+		return decode::observations_of(block, cell, decoded_.seen, decoded_.events);
+	}
+
+private:
+	const size_t blocks_;
+	std::once_flag once_;
+	decode::DecodedWindow decoded_;
+};
+
+ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &cell,
+					   const std::shared_ptr<SharedWindow> &window)
 {
 	ResolvedBlock one{number, joined.block, {}, {}};
-	one.seen = decode::observations_of(one.block, cell);
+	one.seen = window->observations_of(one.block, cell);
 	std::erase_if(one.seen.deliveries, [&](const path::Delivery &delivery) { return !joined.resolves(delivery); });
 	one.paths.reserve(one.seen.deliveries.size());
 	for (const path::Delivery &delivery : one.seen.deliveries)
@@ -42,7 +63,9 @@ void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 		auto read = reader.next();
 		if (!read)
 			break;
-		for (JoinedBlock &joined : windows.add(std::move(*read))) {
+		std::vector<JoinedBlock> blocks = windows.add(std::move(*read));
+		const auto window = std::make_shared<SharedWindow>(blocks.size());
+		for (JoinedBlock &joined : blocks) {
 			const uint64_t its_number = number++;
 			if (its_number >= extent.blocks || !joined.block.window->probed || !visitor.wants(joined.block))
 				continue;
@@ -50,7 +73,7 @@ void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 				visit_first();
 			const model::Cell &cell = reader.head().cells.at(joined.block.cell);
 			under_way.push_back(
-				std::async(std::launch::async, resolved, its_number, std::move(joined), std::cref(cell)));
+				std::async(std::launch::async, resolved, its_number, std::move(joined), std::cref(cell), window));
 		}
 	}
 	while (!under_way.empty())
