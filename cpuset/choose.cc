@@ -76,7 +76,7 @@ const Cpu &usable(const Machine &machine, std::string_view option, std::string_v
 	const auto number = parse_cpu(text);
 	if (!number)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("--cpus {}: \"{}\" is no CPU number; give the sender's and the receiver's, "
+					  fmt::format("--cpus {}: \"{}\" isn't a CPU number; give the sender's and the receiver's, "
 								  "as in --cpus 0,1",
 								  option, text));
 	const Cpu *cpu = machine.find(*number);
@@ -93,7 +93,7 @@ const Cpu &usable(const Machine &machine, std::string_view option, std::string_v
 				allowed.push_back(other.number);
 		throw Failure(
 			ExitCode::Usage,
-			fmt::format("--cpus {}: CPU {} isn't allowed to this process, whose affinity or cgroup cpuset has {}; "
+			fmt::format("--cpus {}: this process may not run on CPU {}: its affinity or cgroup cpuset has {}; "
 						"choose from these, or start icepath outside of that limit",
 						option, *number, format_cpulist(allowed)));
 	}
@@ -115,10 +115,10 @@ Choice choose_pair(const Machine &machine)
 				sender = &a, receiver = &b;
 	}
 	if (!only)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("no online CPU ({}) is allowed to this process (affinity {}): its "
-								  "cgroup cpuset must be widened",
-								  format_cpulist(machine.online()), format_cpulist(machine.affinity)));
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("this process may run on no online CPU ({}; its affinity: {}): widen its cgroup cpuset",
+						format_cpulist(machine.online()), format_cpulist(machine.affinity)));
 	if (!sender)
 		return make_choice(machine, *only, *only,
 						   fmt::format("only CPU {} may be used: {}", only->number, describe(*only, *only)));

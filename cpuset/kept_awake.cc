@@ -79,7 +79,7 @@ void KeptAwake::try_it(const std::string &root)
 	const std::optional<int32_t> before_us = effective_us(file_);
 	Problem problem = ask_for(kNoDelayUs);
 	if (!problem && effective_us(file_) != kNoDelayUs)
-		problem = fmt::format("{} doesn't take what is written", path_);
+		problem = fmt::format("{} refuses what is written to it", path_);
 	if (const Problem still_held = ask_for(kAnyDelayUs); !problem)
 		problem = still_held;
 	if (problem) {

@@ -133,7 +133,7 @@ Calibration read_calibration(const std::string &path, const Host &host)
 		throw refuse(fmt::format("is no calibration ({})", error.what()));
 	}
 	if (calibration.host != host)
-		throw refuse("was made on another kernel or CPU, and holds for that alone");
+		throw refuse("was made on another kernel or CPU, and is valid only there");
 	return calibration;
 }
 

@@ -94,7 +94,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 	file.add(calibrate::to_json(calibration).dump(1) + "\n");
 	file.done();
 	print(text_of(calibration.targets) +
-		  fmt::format("In brackets: what the watching leaves open. Its times are no latencies.\n"
+		  fmt::format("In brackets: the uncertainty. Times under watchpoints aren't latencies.\n"
 					  "written: {}   next: sudo icepath run --calibration {}\n",
 					  options.output, options.output));
 	const bool any = std::ranges::any_of(calibration.targets, [](const auto &target) { return !target.sizes.empty(); });

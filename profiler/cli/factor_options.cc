@@ -35,7 +35,7 @@ uint64_t level_of(const Factor &factor, const std::string &text)
 		level = nanoseconds_of(factor.option, text);
 	} else if (const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), level);
 			   error != std::errc() || rest != text.data() + text.size()) {
-		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" is no number: give {} to {}", factor.option, text,
+		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" isn't a number: give {} to {}", factor.option, text,
 												   factor.least, factor.most));
 	}
 	if (level < factor.least || level > factor.most)
@@ -94,7 +94,7 @@ uint64_t qos_value(icepath_qos_policy which, const std::string &text)
 	if (!model::is_possible(which, value))
 		throw Failure(ExitCode::Usage, fmt::format("{}: \"{}\" can't be: give {}", option, text,
 												   policy.kind == model::QosPolicy::Kind::Time
-													   ? "a time above 0, as 10ms, or \"infinite\""
+													   ? "a time above 0, such as 10ms, or \"infinite\""
 													   : "a number from 1"));
 	return value;
 }
@@ -119,7 +119,7 @@ void add_qos(const std::string &text, std::array<std::vector<uint64_t>, ICEPATH_
 	const auto policy =
 		std::ranges::find_if(model::kQosPolicies, [&](const auto &one) { return text.substr(0, equals) == one.name; });
 	if (equals == std::string::npos || policy == model::kQosPolicies.end())
-		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" is no policy with a value: give one of {}", text,
+		throw Failure(ExitCode::Usage, fmt::format("--qos: \"{}\" isn't a policy with a value: give one of {}", text,
 												   fmt::join(qos_examples(), ", ")));
 	const auto which = static_cast<icepath_qos_policy>(policy - model::kQosPolicies.begin());
 	for (size_t begin = equals + 1, end = 0; end != std::string::npos; begin = end + 1) {

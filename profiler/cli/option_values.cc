@@ -72,7 +72,7 @@ uint64_t bytes_of(const std::string &text)
 	const uint64_t factor = unit.empty() ? 1 : unit == "k" || unit == "K" ? 1024 : unit == "M" ? 1024 * 1024 : 0;
 	if (digits == 0 || factor == 0 || number == 0 || number * factor > kLargestSize)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("--sizes: \"{}\" is no size: give bytes from 1 to 1024M, as 64, 4k or 1M", text));
+					  fmt::format("--sizes: \"{}\" isn't a size: give bytes from 1 to 1024M, as 64, 4k or 1M", text));
 	return number * factor;
 }
 
@@ -82,7 +82,7 @@ uint64_t nanoseconds_of(const std::string &option, const std::string &text, doub
 	const auto ns = quantity(text, {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}, 0);
 	if (!ns || *ns > most_s * 1e9)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("{}: \"{}\" is no time up to {}s: give it with its unit, as 500ns, 20us or 1ms",
+					  fmt::format("{}: \"{}\" isn't a time up to {}s: give it with its unit, as 500ns, 20us or 1ms",
 								  option, text, most_s));
 	return static_cast<uint64_t>(*ns);
 }
@@ -94,7 +94,7 @@ double seconds_of(const std::string &text)
 	if (!seconds)
 		throw Failure(
 			ExitCode::Usage,
-			fmt::format("--duration: \"{}\" is no duration: give seconds, or a unit, as 60, 90s, 5m or 1h", text));
+			fmt::format("--duration: \"{}\" isn't a duration: give seconds, or a unit, as 60, 90s, 5m or 1h", text));
 	if (*seconds < kShortestRunS || *seconds > kLongestRunS)
 		throw Failure(ExitCode::Usage,
 					  fmt::format("--duration: {} is outside of {:g} to {:g} s", text, kShortestRunS, kLongestRunS));
@@ -107,7 +107,7 @@ double loss_of(const std::string &text)
 	const auto share = quantity(text, {{"%", 0.01}}, 1);
 	if (!share || *share > 0.5)
 		throw Failure(ExitCode::Usage,
-					  fmt::format("--max-loss: \"{}\" is no share up to 50%: give it as 0.1% or 0.001", text));
+					  fmt::format("--max-loss: \"{}\" isn't a share up to 50%: give it as 0.1% or 0.001", text));
 	return *share;
 }
 

@@ -28,9 +28,8 @@ struct RunTexts {
 
 void add_tier(CLI::App &app, std::string &tier)
 {
-	app.add_option(
-		   "--tier", tier,
-		   fmt::format("take this kind of probe wherever there is one: {}", fmt::join(capture::kTierNames, ", ")))
+	app.add_option("--tier", tier,
+				   fmt::format("use probes of this kind wherever they exist: {}", fmt::join(capture::kTierNames, ", ")))
 		->default_str("the best of each");
 }
 
@@ -43,11 +42,11 @@ std::optional<capture::Tier> tier_of(const std::string &text)
 
 void add_selftest(CLI::App &app, SelftestOptions &selftest, std::string &duration, std::string &tier)
 {
-	app.add_option("--only", selftest.only, "injections to make; all of them without it");
+	app.add_option("--only", selftest.only, "injections to make; default: all");
 	app.add_option("-d,--duration", duration, "time for everything: seconds, or 90s, 5m, 1h")->capture_default_str();
 	app.add_option("--cpus", selftest.cpus, "SENDER,RECEIVER: CPUs to pin the sides to");
 	add_tier(app, tier);
-	app.add_option("--stretch", selftest.stretch, "how many times longer delays are, and rarer messages")
+	app.add_option("--stretch", selftest.stretch, "factor by which delays are longer, and messages rarer")
 		->check(CLI::Range(1, selftest::kMostStretch))
 		->capture_default_str();
 	app.add_option("--json", selftest.json, "file to write the matrix to, as JSON");
@@ -93,10 +92,10 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		"--cpus", run.cpus,
 		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
 	app.add_option("--isolate", texts.isolate,
-				   fmt::format("what is done to keep the run quiet: {}", fmt::join(cpuset::kLevelNames, ", ")))
+				   fmt::format("how far the run's CPUs are isolated: {}", fmt::join(cpuset::kLevelNames, ", ")))
 		->capture_default_str();
 	app.add_flag("--idle-states", run.idle_states,
-				 "leave the machine its own idle states, instead of keeping CPUs awake in blocks");
+				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
 	add_tier(app, texts.tier);
 	app.add_option("--calibration", run.calibration,
 				   "file of `icepath calibrate`: places what no probe sees within its bounds");
@@ -165,8 +164,8 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 {
 	CLI::App *report = app.add_subcommand("report", "print a run's report again");
 	report->add_option("RUN", commands.report.run, "run directory")->required();
-	report->add_flag("-v,--verbose", commands.report.verbose, "what the noise does and what mends it, every notice");
-	report->add_flag("--json", commands.report.json, "what run.json holds, to stdout");
+	report->add_flag("-v,--verbose", commands.report.verbose, "also effects and remedies of noise, and every notice");
+	report->add_flag("--json", commands.report.json, "print run.json to stdout");
 	CLI::App *flamegraph = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
 	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
 	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
@@ -184,12 +183,13 @@ void add_commands(CLI::App &app, Commands &commands)
 	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), commands.run, commands.texts);
 	add_of_stored_run(app, commands);
 	CLI::App *calibrate = app.add_subcommand(
-		"calibrate", "where within its calls a queue has a message, by hardware watchpoints; needs root");
+		"calibrate", "find when, within its calls, a queue holds a message, by hardware watchpoints; needs root");
 	calibrate->add_option("-o,--output", commands.calibrate.output, "file to write")->capture_default_str();
 	calibrate->add_option("--cpu", commands.calibrate.cpu, "CPU to run on")->default_str("a run's receiver's");
-	add_selftest(*app.add_subcommand("selftest", "whether delays put into known layers are found there; needs root"),
-				 commands.selftest, commands.selftest_duration, commands.selftest_tier);
-	CLI::App *doctor = app.add_subcommand("doctor", "what this machine can do, by trying");
+	add_selftest(
+		*app.add_subcommand("selftest", "check that delays injected into known layers are found there; needs root"),
+		commands.selftest, commands.selftest_duration, commands.selftest_tier);
+	CLI::App *doctor = app.add_subcommand("doctor", "try what this machine can do");
 	doctor->add_flag("--json", commands.doctor.json, "as JSON");
 	add_tier(*doctor, commands.doctor_tier);
 	app.add_subcommand("list", "transports, middleware, and what they support")
@@ -263,7 +263,7 @@ std::optional<CommandLine> parse(int argc, char **argv)
 	} catch (const CLI::ParseError &error) {
 		// CLI11 reports an unknown command as a missing one.
 		if (dynamic_cast<const CLI::RequiredError *>(&error) && app.get_subcommands().empty() && argc > 1)
-			throw Failure(ExitCode::Usage, fmt::format("\"{}\" is no command: icepath --help lists them", argv[1]));
+			throw Failure(ExitCode::Usage, fmt::format("\"{}\" isn't a command: icepath --help lists them", argv[1]));
 		throw Failure(ExitCode::Usage, fmt::format("{} (icepath --help lists commands and options)", error.what()));
 	}
 	line.command = chosen(app, commands);

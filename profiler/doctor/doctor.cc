@@ -123,9 +123,9 @@ Check step_check(const cpuset::Step &step)
 	if (step.state != cpuset::StepState::NotPossible)
 		return {label, Verdict::Ok, step.found, "", ""};
 	return {label, Verdict::Warn, step.found,
-			step.name == "memory" ? "workers may lose pages; then they sleep for a fault: blocked/fault"
-								  : "waking an idle CPU is a part of most latencies, often the largest, and hides in "
-									"which way transports differ",
+			step.name == "memory"
+				? "workers may lose pages; then they sleep for a fault: blocked/fault"
+				: "waking an idle CPU is a part of most latencies, often the largest, and hides how transports differ",
 			step.remedy};
 }
 
@@ -215,7 +215,7 @@ std::string to_text(const std::vector<Check> &checks, bool colour)
 			text += fmt::format("      remedy: {}\n", check.remedy);
 	}
 	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n"
-							: "icepath can't break messages down here: fix what says fail.\n";
+							: "icepath can't break messages down here: fix the checks that failed.\n";
 	return text;
 }
 

@@ -72,10 +72,9 @@ std::vector<std::string> Changes::look()
 {
 	std::vector<std::string> changes;
 	if (const std::string before = std::exchange(clock_source_, clock_source()); before != clock_source_)
-		changes.push_back(
-			fmt::format("the clock source changed from {} to {}, by which stamps cost another time: figures mix "
-						"what was measured before and after that",
-						before, clock_source_));
+		changes.push_back(fmt::format("the clock source changed from {} to {}, so stamps take another time: figures "
+									  "mix what was measured before and after",
+									  before, clock_source_));
 	const uint64_t before_ns = std::exchange(slept_ns_, slept_());
 	if (slept_ns_ > before_ns + kLeastSleepNs)
 		changes.push_back(
@@ -91,8 +90,8 @@ std::optional<std::string> Changes::lost_pin(const std::vector<model::WindowThre
 			continue;
 		const std::string why = !is_online(thread.cpu)      ? "the CPU is offline"
 								: place == Place::Elsewhere ? "its cpuset lacks the CPU, or somebody moved it"
-															: "somebody lets it run on others too";
-		return fmt::format("{} isn't kept to CPU {} any more: {}", thread.name, thread.cpu, why);
+															: "somebody has widened its affinity";
+		return fmt::format("{} is no longer pinned to CPU {}: {}", thread.name, thread.cpu, why);
 	}
 	return std::nullopt;
 }

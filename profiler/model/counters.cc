@@ -60,9 +60,9 @@ std::string why_absent(int32_t error, bool hardware)
 	switch (error) {
 	case kNotAsked:
 		return hardware ? "no block was measured with it: one round in eight is, from the seventh on"
-						: "the run directory is of before icepath counted it";
+						: "the run was made by an icepath that didn't count it";
 	case EPROTO:
-		return "the worker reported a count that can't be true";
+		return "the worker reported an impossible count";
 	case EACCES:
 		return hardware ? "ordinary users may not count: sysctl kernel.perf_event_paranoid=1 lets them, =2 in user "
 						  "mode only"
@@ -79,7 +79,7 @@ std::string why_absent(int32_t error, bool hardware)
 						: "there is no /proc/thread-self/sched: the kernel was built without CONFIG_SCHED_DEBUG, or "
 						  "/proc isn't mounted";
 	case ENODATA:
-		return hardware ? "it stood still while messages went: a hypervisor that only seems to give it"
+		return hardware ? "it didn't count while messages passed: the hypervisor only pretends to have it"
 						: "/proc/thread-self/sched doesn't have it";
 	case EBUSY:
 		return "it never had a counter of this CPU: others hold them, or they are of another kind of core";

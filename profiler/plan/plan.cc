@@ -233,9 +233,9 @@ bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64_t size, Plan &plan)
 {
 	if (pattern == Pattern::FanIn && size < kLeastFanInBytes)
-		throw Failure(ExitCode::Usage,
-					  fmt::format("--sizes: {} bytes can't tell which sender of fanin they are from: give {} or more",
-								  size, kLeastFanInBytes));
+		throw Failure(ExitCode::Usage, fmt::format("--sizes: a message of {} bytes has no room for the number of its "
+												   "sender, which fanin needs: give {} or more",
+												   size, kLeastFanInBytes));
 	if (size != 0 && size <= target.max_payload_bytes)
 		return true;
 	const std::string why =

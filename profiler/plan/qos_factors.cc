@@ -53,7 +53,8 @@ bool bears_loss(const model::Cell &cell, std::vector<std::string> &notices)
 		return true;
 	constexpr uint64_t kWholeNumber = 8; // bytes of worker::PayloadHead::seq
 	if (cell.payload_bytes < kWholeNumber) {
-		add_once(notices, fmt::format("{} with {} may lose messages, and those of {} bytes don't tell which: left out",
+		add_once(notices, fmt::format("{} with {} may lose messages, and those of {} bytes have no room for the number "
+									  "that shows which: left out",
 									  cell.target, model::text(cell.qos), cell.payload_bytes));
 		return false;
 	}

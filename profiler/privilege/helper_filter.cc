@@ -60,10 +60,10 @@ private:
 	static void check(int result)
 	{
 		if (result < 0)
-			throw Failure(ExitCode::MachineCannot,
-						  fmt::format("the kernel takes no seccomp filter for the root helper, which doesn't go on "
-									  "without one: {}",
-									  std::strerror(-result)));
+			throw Failure(
+				ExitCode::MachineCannot,
+				fmt::format("the kernel takes no seccomp filter for the root helper, which doesn't run without one: {}",
+							std::strerror(-result)));
 	}
 
 	void *filter_;

@@ -26,10 +26,10 @@ namespace {
 void must(bool done, const char *what)
 {
 	if (!done)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("a process of icepath's can't give up what it doesn't need of root ({}: {}), so it "
-								  "does nothing",
-								  what, std::strerror(errno)));
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("a root process of icepath can't give up rights that it doesn't need ({}: {}), so it ends",
+						what, std::strerror(errno)));
 }
 
 // Whether /proc shows a process to its own user alone (proc(5), hidepid).

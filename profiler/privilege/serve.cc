@@ -185,7 +185,7 @@ private:
 		if (claim_ || capture_ || count == 0 || count != request.cpu_count ||
 			std::ranges::any_of(cpus, [](uint32_t cpu) { return cpu >= CPU_SETSIZE; }))
 			throw Failure(ExitCode::Internal,
-						  "the root helper was asked to claim CPUs twice, too late, or such as can't be");
+						  "the root helper was asked to claim CPUs twice, too late, or impossible ones");
 		try {
 			claim_.emplace(cpus, icepath_);
 		} catch (const NoClaims &none) {

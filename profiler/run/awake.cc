@@ -11,13 +11,13 @@ Awake::Awake(cpuset::KeptAwake *kept, const model::Cell &cell, Notices &notices)
 	: kept_(cell.idle_states == model::IdleStates::Held ? kept : nullptr), notices_(notices)
 {
 	if (kept_)
-		report(kept_->hold(), "idle states aren't held off, so cells reported as held mix blocks of both kinds");
+		report(kept_->hold(), "CPUs aren't kept awake any more, so cells reported as held mix blocks of both kinds");
 }
 
 Awake::~Awake()
 {
 	if (kept_)
-		report(kept_->let_go(), "idle states stay held off until icepath ends, also in blocks of sparse cells");
+		report(kept_->let_go(), "CPUs stay awake until icepath ends, also in blocks of sparse cells");
 }
 
 void Awake::report(const cpuset::Problem &problem, const char *effect)

@@ -95,7 +95,7 @@ Endpoints::Address Endpoints::open_end(uint32_t channel, uint32_t end, uint32_t 
 	if (model::between(cell_) == model::Between::Threads)
 		threads_[side] = opened.tid;
 	if (opened.address.fds_used > std::min<size_t>(4, address.fds.size()))
-		throw WorkerFailed(fmt::format("the {} sent an address that can't be true", worker.what()));
+		throw WorkerFailed(fmt::format("the {} sent an impossible address", worker.what()));
 	const auto rest = address.fds.begin() + static_cast<ptrdiff_t>(opened.address.fds_used);
 	std::move(rest, address.fds.end(), std::back_inserter(sockets));
 	address.fds.erase(rest, address.fds.end());

@@ -278,7 +278,7 @@ model::Block LiveCell::end()
 		const worker::BlockReply &reply = block_.replies[side]->block;
 		if (!can_be_true(reply, cell_, model::begins(cell_, side), messages, memory_->capacity()))
 			block.failure =
-				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which can't be true",
+				fmt::format("the {} counts {} messages sent and {} received in a block of {}, which is impossible",
 							workers_[side]->what(), reply.sends, reply.recvs, messages);
 	}
 	// One side's stamps without the other's would count every message as lost.

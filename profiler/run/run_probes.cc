@@ -28,7 +28,7 @@ void RunProbes::attach(capture::ProbeSet wanted)
 	const capture::ProbeSet available = helper_.attach(wanted);
 	for (size_t probe = 0; probe < capture::kProbes.size(); probe++)
 		if ((available_ & ~available & capture::bit(probe)) != 0)
-			notices_.add(fmt::format("{} couldn't be attached after all: what rests on it is inferred or absent",
+			notices_.add(fmt::format("{} couldn't be attached: what rests on it is inferred or absent",
 									 capture::kProbes[probe].name));
 	available_ = available;
 }
@@ -58,7 +58,7 @@ std::vector<model::ProbeUse> probe_uses(const std::vector<model::Cell> &cells, c
 		const capture::Trial &trial = loaded.selection[i];
 		if (!works) {
 			uses.push_back({probe.uses.text(),
-							fmt::format("{}, for want of {} ({})", probe.instead, probe.name, trial.why_not), "none"});
+							fmt::format("{}, without {} ({})", probe.instead, probe.name, trial.why_not), "none"});
 			continue;
 		}
 		// Names the preferred candidates that failed, if any.

@@ -98,7 +98,7 @@ void check_type_table(const Json &table)
 {
 	const Json ours = type_table();
 	if (text_field(table, "byte_order") != text_field(ours, "byte_order"))
-		throw std::runtime_error("it was written by a machine of the other byte order");
+		throw std::runtime_error("a machine of the other byte order wrote it");
 	const Json &types = object_field(table, "types");
 	for (const auto &[name, type] : ours.at("types").items())
 		check_type(name, type, object_field(types, name.c_str()));

@@ -41,7 +41,7 @@ std::vector<std::byte> front(const model::Head &head)
 		append_json(out, ChunkKind::Head, json, head_from_json);
 	} catch (const std::runtime_error &error) {
 		throw Failure(ExitCode::Usage,
-					  fmt::format("the description of this run is more than a run directory takes: {}; measure fewer "
+					  fmt::format("the description of this run is too large for a run directory: {}; measure fewer "
 								  "cells at once, or shorten the command line",
 								  error.what()));
 	}
@@ -107,7 +107,7 @@ struct Writer::State {
 			named.st_ino == opened.st_ino)
 			return;
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("{} was removed or moved while it was written, and what was measured went with it: "
+					  fmt::format("{} was removed or moved while it was written, and its data is gone with it: "
 								  "leave {} alone until the run has ended",
 								  partial, directory.string()));
 	}
@@ -194,7 +194,7 @@ void Writer::add(const model::Window &window, std::span<const model::Block> bloc
 		}
 	} catch (const std::runtime_error &error) {
 		throw Failure(ExitCode::Internal,
-					  fmt::format("{}: what was measured can't be stored: {}", state_->partial, error.what()));
+					  fmt::format("{}: the data can't be stored: {}", state_->partial, error.what()));
 	}
 	state_->write(out);
 	state_->must_be_there();

@@ -124,8 +124,9 @@ void CpuGroup::fork_keeper()
 	auto [ours, its] = channel::open_pair();
 	keeper_ = fork();
 	if (keeper_ < 0)
-		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("what takes a control group away can't be forked: {}", std::strerror(errno)));
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("the process that removes a control group can't be forked: {}", std::strerror(errno)));
 	if (keeper_ == 0)
 		keep(its.get());
 	its.reset();
@@ -135,7 +136,7 @@ void CpuGroup::fork_keeper()
 	std::vector<Fd> none;
 	if (!channel::receive(keeper_waits_for_.get(), &ready, sizeof(ready), none, kKeeperMs))
 		throw Failure(ExitCode::MachineCannot,
-					  "what takes a control group away can't give up rights that it doesn't need");
+					  "the process that removes a control group can't give up rights that it doesn't need");
 }
 
 // Runs in the keeper.

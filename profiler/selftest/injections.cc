@@ -65,7 +65,7 @@ const std::vector<Injection> kAll = {
 	 "throttled",
 	 true},
 	{kDeepIdle,
-	 "the receiver's CPU may idle as deeply as it likes, which it mayn't otherwise; it comes back with cold caches",
+	 "the receiver's CPU may idle as deeply as it likes, which is forbidden otherwise; it comes back with cold caches",
 	 {"uds-stream", kAloneAmongSleepers, {}, nullptr, true, true},
 	 {},
 	 {},

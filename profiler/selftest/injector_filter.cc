@@ -142,7 +142,7 @@ void allow_injecting_calls_only(bool with_filters_of_devices)
 	if (error != 0)
 		throw Failure(
 			ExitCode::MachineCannot,
-			fmt::format("the kernel takes no filter for the system calls of what injects: {}", std::strerror(-error)));
+			fmt::format("the kernel refuses the seccomp filter of the injecting process: {}", std::strerror(-error)));
 }
 
 } // namespace icepath::selftest

@@ -35,9 +35,9 @@ const privilege::Capabilities kForInjecting = {
 void must(bool done, const char *what)
 {
 	if (!done)
-		throw Failure(
-			ExitCode::MachineCannot,
-			fmt::format("what injects can't give up rights that it doesn't need ({}): {}", what, std::strerror(errno)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("the injecting process can't give up rights that it doesn't need ({}): {}", what,
+								  std::strerror(errno)));
 }
 
 // Where the kernel shows the program's initial environment to others (proc_pid_stat(5), fields 50 and 51).

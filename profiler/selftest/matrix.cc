@@ -81,11 +81,11 @@ void decide(Row &row)
 		row.why = fmt::format("{} pairs of blocks are too few: measure longer (-d)", row.pairs);
 	} else if (!is_above(*row.added_ns, 0)) {
 		const char *why_nothing = row.injection->why_nothing;
-		row.why = fmt::format("it added nothing that stands out{}{}", *why_nothing ? ": " : "", why_nothing);
+		row.why = fmt::format("it added nothing significant{}{}", *why_nothing ? ": " : "", why_nothing);
 		if (*why_nothing)
 			row.verdict = Verdict::NotInjected;
 	} else if (row.known < kLeastKnown) {
-		row.why = fmt::format("only {} of the messages that it met have a complete path", percent(row.known));
+		row.why = fmt::format("only {} of the affected messages have a complete path", percent(row.known));
 	} else {
 		judge(row);
 	}

@@ -31,7 +31,7 @@ Plugin::Plugin(const std::string &path) : file_(path.substr(path.rfind('/') + 1)
 		refuse(fmt::format("{} cannot be loaded: {}", file_, dlerror()));
 	const auto get = reinterpret_cast<const icepath_plugin *(*)()>(dlsym(object, "icepath_plugin_get"));
 	if (!get)
-		refuse(fmt::format("{} is no plug-in of icepath: it has no icepath_plugin_get", file_));
+		refuse(fmt::format("{} isn't a plug-in of icepath: it has no icepath_plugin_get", file_));
 	plugin_ = get();
 	if (!plugin_)
 		refuse(fmt::format("{} has no interface: its icepath_plugin_get returned nothing", file_));

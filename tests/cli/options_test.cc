@@ -82,7 +82,7 @@ TEST(RunOptions, HaveAPeriodOfSparseMessages)
 	EXPECT_EQ(run_of({"--sparse-period", "50ms"}).wishes.sparse_period_ns, 50'000'000u);
 	EXPECT_EQ(run_of({"--sparse-period", "1s"}).wishes.sparse_period_ns, 1'000'000'000u);
 	expect_values_refused("--sparse-period", {"9ms", "0"}, "outside of 10ms to 1s");
-	expect_values_refused("--sparse-period", {"2s", "20"}, "no time up to 1s");
+	expect_values_refused("--sparse-period", {"2s", "20"}, "isn't a time up to 1s");
 }
 
 TEST(RunOptions, TakeLists)
@@ -136,7 +136,7 @@ TEST(RunOptions, TakeQualityOfServiceByItsPolicies)
 	EXPECT_EQ(qos[ICEPATH_QOS_RELIABILITY], (std::vector<uint64_t>{ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT}));
 	EXPECT_EQ(qos[ICEPATH_QOS_DEPTH], (std::vector<uint64_t>{1, 16}));
 	EXPECT_EQ(qos[ICEPATH_QOS_LEASE], (std::vector<uint64_t>{ICEPATH_QOS_INFINITE, 10'000'000, 10'000'000'000}));
-	expect_values_refused("--qos", {"speed=1", "reliability", "=", "reliable"}, "is no policy with a value");
+	expect_values_refused("--qos", {"speed=1", "reliability", "=", "reliable"}, "isn't a policy with a value");
 	expect_values_refused("--qos", {"reliability=perfect", "reliability=reliable,", "reliability="}, "--qos");
 	expect_values_refused("--qos", {"depth=0", "depth=", "depth=1,", "depth=x", "depth=4294967296", "depth=1.5"},
 						  "a number from 1");

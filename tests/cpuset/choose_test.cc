@@ -136,7 +136,7 @@ TEST(Choose, NoAllowedCpuIsToldAsTheMachinesFault)
 {
 	FakeMachine fake;
 	make_single(fake);
-	expect_failure(ExitCode::MachineCannot, "no online CPU (0)",
+	expect_failure(ExitCode::MachineCannot, "may run on no online CPU (0;",
 				   [&] { choose_pair(fake.read({.affinity = {1}, .permitted = {1}})); });
 }
 
@@ -180,7 +180,7 @@ TEST(GivenPair, BadOnesAreNamed)
 	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_cpus(machine, "1"); });
 	expect_failure(ExitCode::Usage, "two CPUs are needed", [&] { given_cpus(machine, ""); });
 	for (const char *option : {"0,", ",1", "0,1,", "0,,1", "0,one", "0,-1", "0, 1", "0,4294967297"})
-		expect_failure(ExitCode::Usage, "is no CPU number", [&] { given_cpus(machine, option); });
+		expect_failure(ExitCode::Usage, "isn't a CPU number", [&] { given_cpus(machine, option); });
 }
 
 TEST(GivenPair, OfflineCpuIsTold)
@@ -195,9 +195,9 @@ TEST(GivenPair, CpuOutsideOfTheAffinityIsTold)
 {
 	FakeMachine fake;
 	make_laptop(fake);
-	expect_failure(
-		ExitCode::Usage, "CPU 5 isn't allowed to this process, whose affinity or cgroup cpuset has 0-3",
-		[&] { given_cpus(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5"); });
+	expect_failure(ExitCode::Usage, "this process may not run on CPU 5: its affinity or cgroup cpuset has 0-3", [&] {
+		given_cpus(fake.read({.affinity = {0, 1, 2, 3}, .permitted = {0, 1, 2, 3, 4, 5, 6, 7}}), "0,5");
+	});
 }
 
 } // namespace icepath::cpuset

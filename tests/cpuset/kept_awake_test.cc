@@ -104,7 +104,7 @@ TEST_F(KeptAwakeElsewhere, SaysWhyNot)
 	expect_no_effect(StepState::NotPossible, "can't be written: No space left");
 	std::filesystem::remove(machine.root() + kFile);
 	make_link("/dev/null");
-	expect_no_effect(StepState::NotPossible, "doesn't take what is written");
+	expect_no_effect(StepState::NotPossible, "refuses what is written to it");
 }
 
 TEST_F(KeptAwakeElsewhere, TellsOfAWriteThatFailsLater)

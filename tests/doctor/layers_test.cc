@@ -73,9 +73,9 @@ TEST(LayerChecks, WhatIsMissingSaysWhatTellsItInstead)
 	EXPECT_EQ(kernel.verdict, Verdict::Warn);
 	EXPECT_TRUE(has(kernel.found, "kprobe sock_def_readable (when a socket is ready)")) << kernel.found;
 	EXPECT_FALSE(has(kernel.found, "skb_queue_tail"));
-	EXPECT_EQ(kernel.effect, "for want of skb_queue_tail (when a UNIX socket has it): shown by its announcement "
+	EXPECT_EQ(kernel.effect, "without skb_queue_tail (when a UNIX socket has it): shown by its announcement "
 							 "(sk_data_ready), which comes later");
-	EXPECT_EQ(wakeup.effect, "for want of cpu_idle (idle_exit): shown by nothing");
+	EXPECT_EQ(wakeup.effect, "without cpu_idle (idle_exit): shown by nothing");
 	EXPECT_EQ(check_of(tried, "blocked").verdict, Verdict::Ok);
 	tried[number_of("sched_switch")] = {false, {}, "not in this kernel"};
 	EXPECT_EQ(check_of(tried, "blocked").verdict, Verdict::Fail);

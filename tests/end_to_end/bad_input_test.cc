@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
 		Bad{"NoSuchCpu", {"run", "--cpus", "0,4711"}, 2, "4711"},
 		Bad{"CpusAreNoCpus", {"run", "--cpus", "zero"}, 2, "zero"},
 		Bad{"DurationOutOfRange", {"run", "-d", "0.1"}, 2, "--duration"},
-		Bad{"DurationOutOfRangeInMilliseconds", {"run", "-d", "500ms"}, 2, "--duration: \"500ms\" is no duration"},
+		Bad{"DurationOutOfRangeInMilliseconds", {"run", "-d", "500ms"}, 2, "--duration: \"500ms\" isn't a duration"},
 		Bad{"DurationIsNone", {"run", "-d", "soon"}, 2, "--duration: \"soon\".*90s, 5m"},
 		Bad{"DurationIsNotANumber", {"run", "-d", "nan"}, 2, "--duration: \"nan\""},
 		Bad{"DurationTooLongInHours", {"run", "-d", "25h"}, 2, "--duration: 25h is outside of 2 to 86400 s"},

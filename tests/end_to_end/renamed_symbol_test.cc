@@ -127,7 +127,7 @@ TEST_F(RenamedSymbol, OfATracepointGivesWayToAFunction)
 	EXPECT_EQ(ready["tier"], "none") << ready;
 	EXPECT_TRUE(says(ready,
 					 "the waking, if the receiver slept, or else inferred: after the sending call began, and no later "
-					 "than it or the taking call came back, for want of sk_data_ready ("))
+					 "than it or the taking call came back, without sk_data_ready ("))
 		<< ready;
 	EXPECT_GT(inferred("poll"), 0.5);
 }
@@ -139,8 +139,8 @@ TEST_F(RenamedSymbol, OfAFunctionGivesWayToTheNextTier)
 	const auto queued = told(kQueued);
 	EXPECT_TRUE(says(queued, "fentry skb_queue_tail: not in this kernel")) << queued;
 	EXPECT_EQ(queued["tier"], functions ? "kprobe" : "none") << queued;
-	EXPECT_TRUE(says(queued, functions ? "skb_queue_tail ("
-									   : "its announcement (sk_data_ready), which comes later, for want of"))
+	EXPECT_TRUE(
+		says(queued, functions ? "skb_queue_tail (" : "its announcement (sk_data_ready), which comes later, without"))
 		<< queued;
 }
 
@@ -151,7 +151,7 @@ TEST_F(RenamedSymbol, OfAKprobeIsFoundWhenItIsAttached)
 	run_broken({"--tier", "kprobe"});
 	const auto queued = told(kQueued), ready = told(kReady);
 	EXPECT_EQ(queued["tier"], "none") << queued;
-	EXPECT_TRUE(says(queued, "its announcement (sk_data_ready), which comes later, for want of skb_queue_tail ("))
+	EXPECT_TRUE(says(queued, "its announcement (sk_data_ready), which comes later, without skb_queue_tail ("))
 		<< queued;
 	EXPECT_TRUE(says(queued, "attaching: No such file or directory")) << queued;
 	EXPECT_EQ(ready["tier"], functions ? "kprobe" : "tracepoint") << ready;

@@ -127,8 +127,8 @@ TEST_F(Pinned, IsNotWhoMayRunElsewhereToo)
 	ASSERT_EQ(sched_setaffinity(tid, sizeof(all), &all), 0);
 	if (sysconf(_SC_NPROCESSORS_ONLN) == 1)
 		return; // with one CPU, the thread can't run elsewhere
-	EXPECT_EQ(lost_pin().value_or("kept"), "pipe initiator isn't kept to CPU " + std::to_string(cpu) +
-											   " any more: somebody lets it run on others too");
+	EXPECT_EQ(lost_pin().value_or("kept"), "pipe initiator is no longer pinned to CPU " + std::to_string(cpu) +
+											   ": somebody has widened its affinity");
 }
 
 TEST_F(Pinned, IsNotWhoWasMoved)

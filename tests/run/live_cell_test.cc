@@ -119,9 +119,9 @@ TEST_F(LyingCell, IsACellLikeAnyOtherWhereNobodyLies)
 TEST_F(LyingCell, IsOverWhereAWorkerCountsWhatCannotBe)
 {
 	for (const uint32_t side : {0u, 1u}) {
-		expect_over(side, "counts beyond its memory", "can't be true");
-		expect_over(side, "counts beyond the block", "can't be true");
-		expect_over(side, "takes part in the other direction", "can't be true");
+		expect_over(side, "counts beyond its memory", "which is impossible");
+		expect_over(side, "counts beyond the block", "which is impossible");
+		expect_over(side, "takes part in the other direction", "which is impossible");
 	}
 }
 
@@ -159,8 +159,8 @@ TEST_F(LyingCell, OfALossyTargetReceivesWhatItHasRoomFor)
 	const model::Block block = block_of(1, "counts beyond the block");
 	EXPECT_EQ(block.failure, "");
 	EXPECT_EQ(block.flows[0].recvs.size(), kWarmUp + kCount + 1);
-	expect_over(0, "counts beyond the block", "can't be true");
-	expect_over(1, "counts beyond its memory", "can't be true");
+	expect_over(0, "counts beyond the block", "which is impossible");
+	expect_over(1, "counts beyond its memory", "which is impossible");
 }
 
 TEST_F(LyingCell, IsOverWhereAReplyIsNone)
@@ -195,8 +195,8 @@ TEST_F(LyingCell, IsNotOpenedByAWorkerThatNeverAnswers) { expect_not_opened(1, "
 TEST_F(LyingCell, IsNotOpenedWithAnAddressThatCannotBe)
 {
 	for (const uint32_t side : {0u, 1u}) {
-		expect_not_opened(side, "address without descriptors", "address that can't be true");
-		expect_not_opened(side, "endless address", "address that can't be true");
+		expect_not_opened(side, "address without descriptors", "an impossible address");
+		expect_not_opened(side, "endless address", "an impossible address");
 	}
 }
 

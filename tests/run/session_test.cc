@@ -224,7 +224,7 @@ TEST_F(SessionWithALiar, OpensAgainWhatCouldNotBeOpenedOnce)
 
 TEST_F(SessionWithALiar, EndsTheCellThatCountsWhatCannotBe)
 {
-	expect_liar_is_over(1, "counts beyond its memory", "can't be true");
+	expect_liar_is_over(1, "counts beyond its memory", "which is impossible");
 }
 
 TEST_F(SessionWithALiar, HasNoDataWhereThatWasAll)
@@ -236,7 +236,7 @@ TEST_F(SessionWithALiar, EndsTheCellThatNeverAnswers) { expect_liar_is_over(0, "
 
 TEST_F(SessionWithALiar, GoesOnWithoutACellThatCannotBeOpened)
 {
-	expect_liar_is_over(0, "endless address", "address that can't be true");
+	expect_liar_is_over(0, "endless address", "an impossible address");
 	EXPECT_TRUE(blocks[0].empty());
 	// 4.5 s for pairs of blocks of at least 10 ms: if the other cell were dropped too, hundreds would be expected.
 	EXPECT_LT(expected_at_first, 450u);
@@ -370,7 +370,7 @@ TEST_F(SessionWithALiar, EndsWhereAWorkerIsKeptToItsCpuNoMore)
 			sched_setaffinity(child, sizeof(both), &both);
 	};
 	const SessionResult result = run(0, "nothing");
-	EXPECT_NE(result.broken_off.find("any more: somebody lets it run on others too; what was measured before is kept"),
+	EXPECT_NE(result.broken_off.find(": somebody has widened its affinity; what was measured before is kept"),
 			  std::string::npos)
 		<< result.broken_off;
 	EXPECT_EQ(result.rounds, 3u);

@@ -286,8 +286,8 @@ TEST_F(ContainerTest, ABlockThatCouldntBeReadIsRefusedAndThoseBeforeItStay)
 	writer.add(example_block(0, false));
 	model::Block bad = example_block(1, false);
 	bad.cell = 2;
-	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }),
-					 "what was measured can't be stored: \"cell\" names"));
+	EXPECT_TRUE(
+		says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "the data can't be stored: \"cell\" names"));
 	bad = example_block(1, false);
 	model::own_window(bad).threads.resize(kMaxWindowThreads + 1);
 	EXPECT_TRUE(says(refusal(ExitCode::Internal, [&] { writer.add(bad); }), "threads"));

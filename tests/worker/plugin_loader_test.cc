@@ -51,7 +51,7 @@ TEST(PluginLoader, RefusesATableWithoutFunctions)
 TEST(PluginLoader, RefusesASharedObjectThatIsNoPlugin)
 {
 	const std::string told = refusal(BAD_PLUGINS "/icepath-no-symbol.so");
-	EXPECT_TRUE(told.starts_with("icepath-no-symbol.so is no plug-in of icepath")) << told;
+	EXPECT_TRUE(told.starts_with("icepath-no-symbol.so isn't a plug-in of icepath")) << told;
 }
 
 TEST(PluginLoader, RefusesAFileThatCannotBeLoaded)
