@@ -114,6 +114,41 @@ TEST_F(Resolve, StopsWhereTheVisitorThrows)
 	EXPECT_EQ(visited.numbers.size(), 2u);
 }
 
+// A window is decoded once: what one of its blocks does with that changes nothing for another.
+TEST_F(Resolve, FindsTheSamePathsInBlocksThatShareAWindow)
+{
+	rundir::Reader reader(run);
+	auto window = reader.next();
+	while (window && (!window->window->probed || window->blocks.front().cell != 0))
+		window = reader.next();
+	ASSERT_TRUE(window);
+	const model::Block &block = window->blocks.front();
+	std::vector<std::string> alone;
+	for (const size_t copies : {1u, 5u}) {
+		model::Head head = reader.head();
+		head.cells.assign(copies, head.cells[0]);
+		std::vector<model::Block> blocks(copies, block);
+		for (uint32_t i = 0; i < copies; i++)
+			blocks[i].cell = i;
+		const std::string folder = temporary.path(fmt::format("of {}", copies));
+		rundir::Writer writer(folder, head);
+		writer.add(*window->window, blocks);
+		writer.finish({});
+		for (const unsigned threads : {1u, 3u}) {
+			Visited visited;
+			resolve(folder, visited, {.threads = threads});
+			ASSERT_EQ(visited.numbers.size(), copies);
+			if (alone.empty())
+				alone = visited.texts;
+			ASSERT_GE(alone.size(), 100u);
+			std::vector<std::string> expected;
+			for (size_t i = 0; i < copies; i++)
+				expected.insert(expected.end(), alone.begin(), alone.end());
+			EXPECT_EQ(visited.texts, expected) << copies << " blocks by " << threads << " threads";
+		}
+	}
+}
+
 // What is kept of a continued capture doesn't grow with it.
 TEST(Joined, KeepsTheLastNamesOfThreads)
 {
