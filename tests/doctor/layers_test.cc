@@ -13,7 +13,6 @@ namespace {
 
 using capture::kProbes;
 using capture::number_of;
-using capture::Tier;
 
 // Each probe works with its first candidate.
 capture::Selection all_work()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any invalid input: one clear sentence, the right exit code, no change to the host.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,7 +102,7 @@ TEST(NoPlugins, AFolderThatIsNamedIsSearched)
 	const auto plugins = std::filesystem::path(icepath_program()).parent_path() / "../lib/icepath";
 	std::filesystem::copy_file(plugins / "icepath-pipe.so", folder.path() / "icepath-pipe.so");
 	// Root loads nothing that others can change.
-	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
+	ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
 	const Outcome outcome = run({icepath_program(), "list"}, folder.path(), std::chrono::seconds(60),
 								{{"ICEPATH_PLUGIN_PATH", "/nowhere:" + folder.path().string()}});
 	EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -116,7 +117,7 @@ TEST(NotBuilt, IsNotUnknown)
 	for (const char *plugin : {"icepath-pipe.so", "icepath-zeromq.so"})
 		std::filesystem::copy(plugins / plugin, folder.path());
 	// Root loads nothing that others can change.
-	std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
+	ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
 	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\nzeromq package libzmq3-dev\n";
 	const auto run_of = [&](const std::string &targets) {
 		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},

@@ -2,6 +2,7 @@
 // Breaks a probe's attachment on purpose: in a copy of the program, the BPF object names a symbol that no kernel has.
 // If a later candidate works, it is used; otherwise the boundary is inferred. The run reports it and is complete.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -37,7 +38,7 @@ protected:
 	void break_section(const std::string &section)
 	{
 		const fs::path bin = fs::path(icepath_program()).parent_path();
-		fs::permissions(folder.path(), fs::perms(0755)); // root loads no plug-in that others can change
+		EXPECT_EQ(chmod(folder.path().c_str(), 0755), 0); // root loads no plug-in that others can change
 		fs::create_directories(folder.path() / "lib");
 		fs::create_directories(folder.path() / "bin");
 		fs::copy(bin / "../lib/icepath", folder.path() / "lib/icepath");
@@ -49,7 +50,7 @@ protected:
 			bytes[at + section.size() - 1] = 'X';
 		ASSERT_GT(renamed, 0u) << section;
 		std::ofstream(broken(), std::ios::binary) << bytes;
-		fs::permissions(broken(), fs::perms(0755));
+		EXPECT_EQ(chmod(broken().c_str(), 0755), 0);
 	}
 	fs::path broken() const { return folder.path() / "bin/icepath"; }
 
