@@ -33,7 +33,7 @@ TEST(Calibrate, ARunPlacesByItWhatNothingElseTells)
 	const Folder folder;
 	const Outcome made = run({icepath_program(), "calibrate", "-o", "calibration.json"}, folder.path(), 120s);
 	ASSERT_EQ(made.exit_code, 0) << made.err;
-	EXPECT_NE(made.out.find("Its times are no latencies"), std::string::npos) << made.out;
+	EXPECT_NE(made.out.find("Times under watchpoints aren't latencies"), std::string::npos) << made.out;
 	const nlohmann::json calibration = read_json(folder.path() / "calibration.json");
 	for (const auto &target : calibration["targets"])
 		EXPECT_FALSE(target["sizes"].empty()) << target;
