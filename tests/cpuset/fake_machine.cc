@@ -24,9 +24,11 @@ void make_base(FakeMachine &machine, const std::string &online)
 
 } // namespace
 
-FakeMachine::FakeMachine()
+FakeMachine::FakeMachine(const std::string &folder)
 {
-	std::string name = (std::filesystem::temp_directory_path() / "icepath-cpuset-XXXXXX").string();
+	const std::filesystem::path within =
+		folder.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(folder);
+	std::string name = (within / "icepath-cpuset-XXXXXX").string();
 	if (!mkdtemp(name.data()))
 		std::abort();
 	root_ = name;

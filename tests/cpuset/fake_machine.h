@@ -10,7 +10,7 @@ namespace icepath::cpuset {
 
 class FakeMachine {
 public:
-	FakeMachine();
+	explicit FakeMachine(const std::string &folder = ""); // within which; that for temporary files where it isn't said
 	~FakeMachine(); // removes the folder
 	FakeMachine(const FakeMachine &) = delete;
 	FakeMachine &operator=(const FakeMachine &) = delete;

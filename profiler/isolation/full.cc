@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/isolation/full.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "profiler/failure.h"
+#include "profiler/isolation/partition.h"
+
+namespace icepath::isolation {
+namespace {
+
+using cpuset::CpuList;
+using cpuset::Step;
+using cpuset::StepState;
+
+CpuList without(const CpuList &cpus, const CpuList &those)
+{
+	CpuList rest;
+	std::ranges::set_difference(cpus, those, std::back_inserter(rest));
+	return rest;
+}
+
+// "CPU 3", "CPUs 2-3".
+std::string named(const CpuList &cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + cpuset::format_cpulist(cpus); }
+
+// The numbers behind a prefix, of a folder's entries.
+std::set<uint32_t> numbers_in(const std::string &folder, const std::string &prefix)
+{
+	std::set<uint32_t> numbers;
+	std::error_code error;
+	for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+		 entry.increment(error)) {
+		const std::string name = entry->path().filename();
+		if (name.starts_with(prefix))
+			if (const auto number = cpuset::parse_cpu(std::string_view(name).substr(prefix.size())))
+				numbers.insert(*number);
+	}
+	return numbers;
+}
+
+class Full {
+public:
+	Full(Changes &changes, const cpuset::Machine &machine, const CpuList &cpus)
+		: changes_(changes), machine_(machine), cpus_(cpus), others_(without(machine.online(), cpus))
+	{}
+
+	Step partition(const std::string &kernel)
+	{
+		Step step{"partition", StepState::NotPossible, why_no_partitions(changes_.tree(), kernel), ""};
+		if (std::ranges::all_of(cpus_, [&](uint32_t cpu) { return machine_.find(cpu)->isolated; }))
+			return {"partition", StepState::AlreadySo, "the kernel puts no other tasks on " + named(cpus_), ""};
+		const std::string by_boot =
+			fmt::format("boot with isolcpus=domain,managed_irq,{}", cpuset::format_cpulist(cpus_));
+		if (!step.found.empty()) {
+			step.remedy = by_boot;
+			return step;
+		}
+		const Place controller = *place_of("cpuset_controller"), group = *place_of("group");
+		const Outcome with = changes_.make(controller, [](const std::string &) { return kWithCpusets; });
+		const Outcome made = with.state == StepState::NotPossible
+								 ? with
+								 : changes_.make(group, [](const std::string &) { return kGroupThere; });
+		step.state = made.state;
+		step.found = made.why;
+		if (made.state == StepState::Left)
+			step.found = "other tasks would keep off " + named(cpus_);
+		else if (made.state == StepState::AlreadySo) { // somebody else's
+			step.state = StepState::NotPossible;
+			step.found = "/" + group.path() + " is there already, and isn't this run's";
+		} else if (made.state == StepState::Done) {
+			auto *partition = dynamic_cast<Partition *>(changes_.open(group));
+			step.found = partition->set_up(cpus_);
+			if (step.found.empty())
+				step.found = "other tasks keep off " + named(cpus_);
+			else
+				step.state = StepState::NotPossible;
+			if (step.state == StepState::NotPossible)
+				changes_.take_back();
+		}
+		if (step.state == StepState::NotPossible) {
+			if (with.state == StepState::Done)
+				changes_.take_back();
+			step.remedy = by_boot;
+		}
+		return step;
+	}
+
+	Step interrupts()
+	{
+		std::vector<Outcome> outcomes;
+		for (const cpuset::Irq &irq : machine_.irqs)
+			outcomes.push_back(keep_off("interrupt", irq.number));
+		outcomes.push_back(keep_off("new_interrupts"));
+		return told("interrupts", outcomes, "interrupts of devices", "keep off " + named(cpus_));
+	}
+
+	Step workqueues()
+	{
+		return told("workqueues", {keep_off("workqueues")}, "the kernel's unbound work", "keeps off " + named(cpus_));
+	}
+
+	Step watchdog()
+	{
+		return told("watchdog", {keep_off("watchdog")}, "the watchdog for lockups", "keeps off " + named(cpus_));
+	}
+
+	Step statistics()
+	{
+		constexpr int kSeconds = 120; // each is one interruption of every CPU
+		const Outcome outcome = changes_.make(*place_of("stat_interval"), [](const std::string &old_value) {
+			return std::atoi(old_value.c_str()) >= kSeconds ? old_value : std::to_string(kSeconds);
+		});
+		return told("statistics", {outcome}, "statistics of memory", fmt::format("are added up every {} s", kSeconds));
+	}
+
+	// For who hasn't got the CPUs kept awake in blocks, and for the time between blocks.
+	Step resume_latency()
+	{
+		std::vector<Outcome> outcomes;
+		for (const uint32_t cpu : cpus_)
+			outcomes.push_back(set("resume_latency", cpu, "n/a")); // which says that none is allowed; 0 is no limit
+		return told("resume_latency", outcomes, "idle states that take time to leave", "stay off " + named(cpus_));
+	}
+
+	Step frequency()
+	{
+		const std::string folder = "sys/devices/system/cpu/cpufreq", root = changes_.tree().root + "/" + folder;
+		std::vector<Outcome> outcomes;
+		for (const uint32_t policy : numbers_in(root, "policy")) {
+			const auto affected = changes_.tree().read(fmt::format("{}/policy{}/affected_cpus", folder, policy));
+			std::istringstream list(affected.value_or(""));
+			const std::set<uint32_t> of_policy{std::istream_iterator<uint32_t>(list), {}};
+			if (std::ranges::none_of(cpus_, [&](uint32_t cpu) { return of_policy.contains(cpu); }))
+				continue;
+			// With the governor, a driver may set the preference; so it is changed first, and put back last.
+			if (changes_.tree().read(place_of("energy_preference", policy)->path()))
+				outcomes.push_back(set("energy_preference", policy, "performance"));
+			outcomes.push_back(set("governor", policy, "performance"));
+		}
+		if (outcomes.empty())
+			return {"frequency", StepState::AlreadySo, "no frequency scaling that this kernel controls", ""};
+		return told("frequency", outcomes, "governors of " + named(cpus_), "ask for performance");
+	}
+
+private:
+	Outcome keep_off(const char *knob, uint32_t number = 0)
+	{
+		const Place place = *place_of(knob, number);
+		const Form form = place.knob->form;
+		return changes_.make(place, [&](const std::string &old_value) {
+			const CpuList cpus = *cpus_in(form, old_value), rest = without(cpus, cpus_);
+			return rest.size() == cpus.size() ? old_value : text_of(form, rest.empty() ? others_ : rest);
+		});
+	}
+
+	Outcome set(const char *knob, uint32_t number, const char *value)
+	{
+		return changes_.make(*place_of(knob, number), [&](const std::string &) { return value; });
+	}
+
+	static Step told(const char *name, const std::vector<Outcome> &outcomes, const std::string &what,
+					 const std::string &does)
+	{
+		const auto count = [&](StepState state) { return std::ranges::count(outcomes, state, &Outcome::state); };
+		Step step{name, StepState::AlreadySo, fmt::format("{} {}", what, does), ""};
+		for (const StepState state : {StepState::NotPossible, StepState::Left, StepState::Done})
+			if (count(state) > 0)
+				step.state = state;
+		const auto refused = count(StepState::NotPossible);
+		if (step.state == StepState::Left)
+			step.found = fmt::format("{} would be changed so that {} {}", count(StepState::Left), what, does);
+		if (refused > 0) {
+			const std::string &why = std::ranges::find(outcomes, StepState::NotPossible, &Outcome::state)->why;
+			step.found = std::ssize(outcomes) == refused ? fmt::format("{}: {}", what, why)
+														 : fmt::format("{}, but {} of {} can't be changed ({})",
+																	   step.found, refused, outcomes.size(), why);
+		}
+		return step;
+	}
+
+	Changes &changes_;
+	const cpuset::Machine &machine_;
+	const CpuList &cpus_;
+	const CpuList others_;
+};
+
+} // namespace
+
+CpuList cpus_to_isolate(const cpuset::Machine &machine, const CpuList &measured)
+{
+	const CpuList online = machine.online();
+	std::set<uint32_t> cpus;
+	for (const uint32_t cpu : measured) {
+		if (!machine.find(cpu))
+			throw Failure(ExitCode::MachineCannot, fmt::format("CPU {} can't be isolated: it isn't online", cpu));
+		cpus.insert(cpu);
+	}
+	std::set<uint32_t> cores = cpus;
+	for (const uint32_t cpu : cpus)
+		for (const uint32_t sibling : machine.find(cpu)->siblings)
+			if (machine.find(sibling))
+				cores.insert(sibling);
+	if (cores.size() < online.size())
+		cpus = cores;
+	if (cpus.empty() || cpus.size() >= online.size())
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("--isolate full leaves no CPU for the rest of this machine, which has {}: measure on fewer "
+						"(--cpus {}), or take --isolate soft",
+						named(online), fmt::format("{0},{0}", online.empty() ? 0 : online.back())));
+	return {cpus.begin(), cpus.end()};
+}
+
+std::vector<Step> isolate(Changes &changes, const cpuset::Machine &machine, const CpuList &cpus,
+						  const std::string &kernel)
+{
+	Full full(changes, machine, cpus);
+	std::vector<Step> steps;
+	steps.push_back(full.partition(kernel));
+	steps.push_back(full.interrupts());
+	steps.push_back(full.workqueues());
+	steps.push_back(full.statistics());
+	steps.push_back(full.watchdog());
+	steps.push_back(full.resume_latency());
+	steps.push_back(full.frequency());
+	return steps;
+}
+
+// The namespaces with which a machine begins have these numbers (include/linux/proc_ns.h).
+std::string why_not_the_machine()
+{
+	constexpr std::pair<const char *, ino_t> kOfTheMachine[] = {
+		{"user", 0xEFFFFFFD}, {"pid", 0xEFFFFFFC}, {"cgroup", 0xEFFFFFFB}};
+	for (const auto &[name, number] : kOfTheMachine) {
+		struct stat status{};
+		if (stat(fmt::format("/proc/self/ns/{}", name).c_str(), &status) || status.st_ino != number)
+			return fmt::format(
+				"--isolate full changes settings of the whole machine, and this is a container (it has a {} "
+				"namespace of its own): run it on the host, or take --isolate soft",
+				name);
+	}
+	return "";
+}
+
+} // namespace icepath::isolation

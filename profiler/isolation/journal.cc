@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/isolation/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "profiler/failure.h"
+#include "profiler/rundir/json_text.h"
+
+namespace icepath::isolation {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+constexpr size_t kMostBytes = 1 << 20; // some thousands of interrupts
+constexpr size_t kCrcDigits = 8;
+constexpr const char *kEndNames[] = {"restored", "left"};
+
+std::string crc_of(std::string_view text)
+{
+	return fmt::format("{:08x}",
+					   crc32(0, reinterpret_cast<const Bytef *>(text.data()), static_cast<uInt>(text.size())));
+}
+
+[[noreturn]] void refuse(const std::string &why)
+{
+	throw Failure(
+		ExitCode::MachineCannot,
+		fmt::format("the host can't be isolated, since what is changed can't be noted in /{}: {}", kJournalPath, why));
+}
+
+bool has_ended(pid_t process)
+{
+	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+	pollfd end{pidfd.get(), POLLIN, 0};
+	return pidfd ? poll(&end, 1, 0) > 0 : errno == ESRCH;
+}
+
+std::string text_of_file(const Fd &file)
+{
+	std::string text(kMostBytes, '\0');
+	size_t filled = 0;
+	for (ssize_t bytes = 1; bytes > 0 && filled < text.size();
+		 filled += static_cast<size_t>(std::max<ssize_t>(bytes, 0)))
+		bytes = pread(file.get(), text.data() + filled, text.size() - filled, static_cast<off_t>(filled));
+	text.resize(filled);
+	return text;
+}
+
+// Nothing where it isn't a whole line of icepath's.
+Json json_of(const std::string &line)
+{
+	const std::string text = line.substr(0, line.size() - std::min(line.size(), kCrcDigits + 1));
+	if (line != fmt::format("{} {}", text, crc_of(text)))
+		return nullptr;
+	try {
+		Json json = rundir::parse_json(text);
+		return json.is_object() ? json : Json(nullptr);
+	} catch (const std::runtime_error &) {
+		return nullptr;
+	}
+}
+
+template <typename T> T field(const Json &json, const char *name, T missing)
+{
+	const auto at = json.find(name);
+	if constexpr (std::is_same_v<T, std::string>)
+		return at != json.end() && at->is_string() ? at->template get<std::string>() : missing;
+	else
+		return at != json.end() && at->is_number_unsigned() ? at->template get<T>() : missing;
+}
+
+bool has_texts(const Json &json, std::initializer_list<const char *> names)
+{
+	return std::ranges::all_of(names, [&](const char *name) { return json.contains(name) && json[name].is_string(); });
+}
+
+std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
+
+// Of a journal that somebody else holds; 0 where it doesn't say.
+pid_t holder_in(const Fd &file)
+{
+	const Json head = json_of(first_line(text_of_file(file)));
+	return head.is_object() ? static_cast<pid_t>(field<uint64_t>(head, "pid", 0)) : 0;
+}
+
+void lock(const Fd &file)
+{
+	constexpr int kPatienceMs = 10'000, kLookEveryMs = 20;
+	for (int waited_ms = 0; flock(file.get(), LOCK_EX | LOCK_NB); waited_ms += kLookEveryMs) {
+		if (errno != EWOULDBLOCK)
+			refuse(std::strerror(errno));
+		// What was killed leaves a keeper that puts all of it back and ends soon.
+		const pid_t holder = holder_in(file);
+		if ((holder > 0 && !has_ended(holder)) || waited_ms >= kPatienceMs)
+			throw Failure(
+				ExitCode::MachineCannot,
+				fmt::format("another icepath{} has isolated CPUs of this machine, and one can at a time: wait "
+							"until it has ended, or take --isolate soft",
+							holder > 0 ? fmt::format(" (pid {})", holder) : ""));
+		poll(nullptr, 0, kLookEveryMs);
+	}
+}
+
+// Where a process could make it or change it that isn't root, root would write what that one says.
+void check_owner(const Fd &file)
+{
+	struct stat status{};
+	if (fstat(file.get(), &status))
+		refuse(std::strerror(errno));
+	if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0 || status.st_nlink != 1)
+		refuse("it isn't a file of root's alone: remove it");
+}
+
+} // namespace
+
+std::string boot_of(const Tree &tree) { return tree.read("proc/sys/kernel/random/boot_id").value_or(""); }
+
+Journal::Journal(const Tree &tree) : file_(tree.open(kJournalPath, O_RDWR | O_CREAT, 0600))
+{
+	if (!file_)
+		refuse(std::strerror(errno));
+	check_owner(file_);
+	lock(file_);
+	read(boot_of(tree));
+}
+
+void Journal::read(const std::string &boot)
+{
+	const std::string text = text_of_file(file_);
+	const Json head = json_of(first_line(text));
+	if (!head.is_object()) {
+		// The head is whole before anything is changed: one that isn't was torn, and is the last line.
+		const size_t end = text.find('\n');
+		if (end != std::string::npos && end + 1 < text.size())
+			damage_.emplace_back("its first line isn't icepath's");
+		return;
+	}
+	if (field<uint64_t>(head, "format", 0) != kFormat) {
+		damage_.emplace_back("another version of icepath wrote it");
+		return;
+	}
+	if (field<std::string>(head, "boot", "") != boot)
+		return;
+	size_t number = 2;
+	for (size_t begin = std::min(first_line(text).size() + 1, text.size()), end = 0; begin < text.size();
+		 begin = end + 1, number++) {
+		end = std::min(text.find('\n', begin), text.size());
+		const std::string line = text.substr(begin, end - begin);
+		const bool is_torn = end == text.size() && json_of(line).is_null(); // before its change was begun
+		if (!is_torn)
+			take(line, number);
+	}
+	if (!text.ends_with('\n'))
+		(void)!pwrite(file_.get(), "\n", 1, static_cast<off_t>(text.size()));
+}
+
+void Journal::take(const std::string &line, size_t number)
+{
+	const Json json = json_of(line);
+	const auto damaged = [&] { damage_.push_back(fmt::format("its line {} isn't icepath's", number)); };
+	if (!json.is_object()) {
+		damaged();
+		return;
+	}
+	const auto entry = static_cast<uint32_t>(field<uint64_t>(json, "entry", 0));
+	if (const std::string end = field<std::string>(json, "end", ""); !end.empty()) {
+		const auto ended = std::ranges::find(entries_, entry, &Entry::number);
+		if (ended != entries_.end())
+			ended->has_ended = true;
+		return;
+	}
+	const auto place = place_of(field<std::string>(json, "knob", ""), field<uint64_t>(json, "number", 0));
+	Entry read{entry, place.value_or(Place()), field<std::string>(json, "old", ""),
+			   field<std::string>(json, "new", "")};
+	if (!place || !has_texts(json, {"old", "new"}) || !is_value(place->knob->form, read.old_value) ||
+		!is_value(place->knob->form, read.new_value))
+		damaged();
+	else
+		entries_.push_back(std::move(read));
+}
+
+void Journal::append(const std::string &json)
+{
+	const std::string line = fmt::format("{} {}\n", json, crc_of(json));
+	if (lseek(file_.get(), 0, SEEK_END) < 0)
+		refuse(std::strerror(errno));
+	for (size_t written = 0; written < line.size();) {
+		const ssize_t bytes = write(file_.get(), line.data() + written, line.size() - written);
+		if (bytes < 0)
+			refuse(std::strerror(errno));
+		written += static_cast<size_t>(bytes);
+	}
+	// /run isn't in memory everywhere.
+	if (fdatasync(file_.get()))
+		refuse(std::strerror(errno));
+}
+
+void Journal::begin(const Head &head)
+{
+	clear();
+	append(rundir::json_text({{"format", kFormat},
+							  {"boot", head.boot},
+							  {"pid", head.pid},
+							  {"user", head.user},
+							  {"cpus", cpuset::format_cpulist(head.cpus)}}));
+}
+
+Entry &Journal::add(const Place &place, const std::string &old_value, const std::string &new_value)
+{
+	Entry entry{entries_.empty() ? 1 : entries_.back().number + 1, place, old_value, new_value};
+	append(rundir::json_text({{"entry", entry.number},
+							  {"knob", place.knob->name},
+							  {"number", place.number},
+							  {"old", old_value},
+							  {"new", new_value}}));
+	return entries_.emplace_back(std::move(entry));
+}
+
+void Journal::end(Entry &entry, End how)
+{
+	entry.has_ended = true;
+	append(rundir::json_text({{"entry", entry.number}, {"end", kEndNames[static_cast<size_t>(how)]}}));
+}
+
+void Journal::clear()
+{
+	if (ftruncate(file_.get(), 0))
+		refuse(std::strerror(errno));
+	entries_.clear();
+	damage_.clear();
+}
+
+bool journal_is_left(const Tree &tree)
+{
+	const Fd file = tree.open(kJournalPath, O_RDONLY);
+	struct stat status{};
+	return file && fstat(file.get(), &status) == 0 && status.st_size > 0 && flock(file.get(), LOCK_SH | LOCK_NB) == 0;
+}
+
+} // namespace icepath::isolation

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A machine with four CPUs, of which a test may change whatever `--isolate full` changes: files in a folder.
+#include <sys/resource.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "cpuset/topology.h"
+#include "profiler/isolation/changes.h"
+#include "tests/cpuset/fake_machine.h"
+
+namespace icepath::isolation {
+
+class FakeHost {
+public:
+	FakeHost();
+
+	Tree tree;
+	Head head() const;
+	cpuset::Machine machine() const;
+	// Isolates CPUs 2 and 3, all that can be done; in this process.
+	std::vector<cpuset::Step> isolate(Changes &changes) const;
+	// In a child, which ends without a word where `dies` says so, or in the middle of a write beyond so many bytes of a file; true: it did.
+	bool isolate_and_die(const std::function<bool(const std::string &path, bool after)> &dies,
+						 rlim_t longest_file = RLIM_INFINITY);
+
+	// Every file with its bytes, but the journal's.
+	std::map<std::string, std::string> files() const;
+	std::string read(const std::string &path) const; // bytes
+	void write(const std::string &path, const std::string &content); // a newline is added
+	std::string journal() const { return read(kJournalPath); }
+	void write_journal(const std::string &bytes); // none is added
+
+private:
+	cpuset::FakeMachine machine_;
+};
+
+} // namespace icepath::isolation
