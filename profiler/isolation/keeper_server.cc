@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper's side: it is root, so it checks everything that it is asked.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "cpuset/affinity.h"
+#include "cpuset/topology.h"
+#include "profiler/channel.h"
+#include "profiler/failure.h"
+#include "profiler/isolation/full.h"
+#include "profiler/isolation/keeper.h"
+#include "profiler/isolation/partition.h"
+#include "profiler/privilege/own_child.h"
+#include "profiler/privilege/rights.h"
+
+namespace icepath::isolation {
+namespace {
+
+template <size_t N> void put(std::array<char, N> &field, std::string_view text)
+{
+	field.fill(0);
+	text.copy(field.data(), N - 1);
+}
+
+KeeperReply text_reply(const std::string &text)
+{
+	KeeperReply reply{};
+	put(reply.text, text);
+	return reply;
+}
+
+class Server {
+public:
+	Server(pid_t icepath, uid_t user) : icepath_(icepath), user_(user) {}
+
+	std::vector<KeeperReply> answer(const KeeperRequest &request, const std::vector<Fd> &fds)
+	{
+		switch (request.kind) {
+		case KeeperRequest::Kind::PutBack:
+			return texts(put_back());
+		case KeeperRequest::Kind::Isolate:
+			return isolate(request);
+		case KeeperRequest::Kind::Admit:
+			admit(fds);
+			return {KeeperReply{}};
+		case KeeperRequest::Kind::Look:
+			return look();
+		}
+		throw Failure(ExitCode::Internal, "the keeper was asked for something that it doesn't know");
+	}
+
+	// Also what an earlier one has left, where nothing was isolated.
+	std::vector<std::string> put_back()
+	{
+		if (has_isolated_) {
+			std::vector<std::string> sentences;
+			if (changes_)
+				sentences = changes_->put_back();
+			changes_.reset(); // the journal is unlocked
+			return sentences;
+		}
+		return journal_is_left(tree_) ? put_back_leftovers(tree_) : std::vector<std::string>();
+	}
+
+private:
+	static std::vector<KeeperReply> texts(const std::vector<std::string> &sentences)
+	{
+		std::vector<KeeperReply> replies;
+		for (const std::string &sentence : sentences)
+			replies.push_back(text_reply(sentence));
+		if (replies.empty())
+			replies.emplace_back();
+		return replies;
+	}
+
+	std::vector<KeeperReply> isolate(const KeeperRequest &request)
+	{
+		const size_t count = std::min<size_t>(request.cpu_count, request.cpus.size());
+		if (has_isolated_ || count == 0 || count != request.cpu_count)
+			throw Failure(ExitCode::Internal, "the keeper was asked to isolate twice, or CPUs that can't be");
+		if (const std::string why = why_not_the_machine(); !why.empty())
+			throw Failure(ExitCode::MachineCannot, why);
+		const cpuset::Machine machine = cpuset::read_machine({});
+		cpuset::CpuList measured(request.cpus.begin(), request.cpus.begin() + count);
+		const cpuset::CpuList cpus = cpus_to_isolate(machine, measured);
+		cpuset::CpuList others = machine.online();
+		std::erase_if(others, [&](uint32_t cpu) { return cpuset::contains(cpus, cpu); });
+		(void)cpuset::confine_process(others);
+		utsname kernel{};
+		uname(&kernel);
+		has_isolated_ = true;
+		changes_.emplace(tree_, Head{boot_of(tree_), icepath_, user_, cpus});
+		std::vector<cpuset::Step> steps;
+		try {
+			steps = isolation::isolate(*changes_, machine, cpus, kernel.release);
+			partition_ = dynamic_cast<Partition *>(changes_->open(*place_of("group")));
+			allow_keeping_calls_only();
+		} catch (...) {
+			changes_.reset();
+			throw;
+		}
+		std::vector<KeeperReply> replies;
+		for (const cpuset::Step &step : steps) {
+			KeeperReply reply{};
+			reply.state = static_cast<uint32_t>(step.state);
+			put(reply.name, step.name);
+			put(reply.text, step.found);
+			put(reply.remedy, step.remedy);
+			replies.push_back(reply);
+		}
+		return replies;
+	}
+
+	// One pidfd, of a child of icepath's that runs as the invoking user.
+	void admit(const std::vector<Fd> &fds)
+	{
+		if (fds.size() != 1)
+			throw Failure(ExitCode::Internal, "a worker was to be admitted and none was sent");
+		const pid_t worker = privilege::check_own_child(fds[0].get(), icepath_, user_);
+		if (!changes_ || !partition_)
+			return;
+		if (const int error = partition_->admit(worker))
+			throw Failure(ExitCode::MachineCannot, fmt::format("worker {} can't be moved to the run's partition: {}",
+															   worker, std::strerror(error)));
+	}
+
+	std::vector<KeeperReply> look()
+	{
+		if (!changes_)
+			throw Failure(ExitCode::Internal, "the keeper was asked for what it has isolated, which is nothing");
+		std::vector<KeeperReply> replies = texts(changes_->look());
+		if (const std::string why = partition_ ? partition_->why_not_isolated() : ""; !why.empty()) {
+			replies.push_back(text_reply(why));
+			replies.back().lost = 1;
+		}
+		return replies;
+	}
+
+	const pid_t icepath_;
+	const uid_t user_;
+	const Tree tree_;
+	bool has_isolated_ = false; // or has tried
+	std::optional<Changes> changes_;
+	Partition *partition_ = nullptr; // of `changes_`
+};
+
+void give_up_rights()
+{
+	// A group of its own gets no signal of the terminal's. Its session stays icepath's, whose end, where the keeper was stopped, can let it
+	// go on only there: it is another user's (kill(2), SIGCONT).
+	setpgid(0, 0);
+	const rlimit no_core{0, 0};
+	if (chdir("/") || clearenv() || setrlimit(RLIMIT_CORE, &no_core) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		throw Failure(ExitCode::MachineCannot, "the keeper can't leave the user's environment");
+	privilege::keep_as_root({CAP_SYS_NICE});
+	if (prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0))
+		throw Failure(ExitCode::MachineCannot, "the keeper can't see icepath's end");
+}
+
+// SIGTERM, so that it is seen beside requests.
+Fd wish_to_end()
+{
+	sigset_t wish;
+	sigemptyset(&wish);
+	sigaddset(&wish, SIGTERM);
+	sigprocmask(SIG_BLOCK, &wish, nullptr);
+	signal(SIGTERM, SIG_DFL);
+	return Fd(signalfd(-1, &wish, SFD_CLOEXEC));
+}
+
+// The next request is there, or the socket is closed. False: icepath has ended, or somebody wants the keeper to end.
+bool await(int socket, const Fd &icepath, const Fd &wish)
+{
+	std::array<pollfd, 3> next = {pollfd{socket, POLLIN, 0}, pollfd{icepath.get(), POLLIN, 0},
+								  pollfd{wish.get(), POLLIN, 0}};
+	if (!icepath || !wish)
+		return false;
+	while (poll(next.data(), next.size(), -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return next[1].revents == 0 && next[2].revents == 0;
+}
+
+// Closing what isn't one may take as long as its file system, a program of the user's perhaps, or its socket likes.
+bool is_pidfd(const Fd &fd) { return privilege::pid_of(fd.get()).has_value(); }
+
+// Until it is to end. What it had isolated is put back by the caller.
+void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
+{
+	for (;;) {
+		KeeperRequest request{};
+		std::vector<Fd> fds;
+		try {
+			if (!await(socket, icepath, wish) || !channel::receive(socket, &request, sizeof(request), fds))
+				return;
+		} catch (const Failure &) {
+			return; // it may open no more files, so that it can't go on
+		}
+		if (!std::ranges::all_of(fds, is_pidfd)) // icepath sends none
+			return;
+		std::vector<KeeperReply> replies;
+		try {
+			replies = server.answer(request, fds);
+		} catch (const Failure &failure) {
+			replies = {text_reply(failure.what())};
+			replies[0].exit_code = static_cast<int32_t>(failure.code());
+		} catch (const std::exception &error) {
+			replies = {text_reply(error.what())};
+			replies[0].exit_code = static_cast<int32_t>(ExitCode::Internal);
+		}
+		replies[0].follow = static_cast<uint32_t>(replies.size() - 1);
+		for (const KeeperReply &reply : replies)
+			if (!channel::send(socket, &reply, sizeof(reply)))
+				return;
+	}
+}
+
+} // namespace
+
+void keep(int socket, pid_t icepath, uid_t user)
+{
+	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
+	const Fd wish = wish_to_end();
+	Server server(icepath, user);
+	try {
+		give_up_rights();
+	} catch (const Failure &) {
+		return;
+	}
+	if (getppid() == icepath)
+		serve(server, socket, pidfd, wish);
+	try {
+		(void)server.put_back();
+	} catch (const Failure &) {
+		// The journal can't be read: whoever asks for it next is told.
+	}
+}
+
+} // namespace icepath::isolation

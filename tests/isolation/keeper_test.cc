@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper on this machine: what it changes is as it was, whatever ends it, and nobody but icepath has a word in it.
+#include "profiler/isolation/keeper.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <random>
+
+#include "cpuset/topology.h"
+#include "profiler/isolation/changes.h"
+#include "tests/isolation/raw_keeper.h"
+#include "tests/privilege/taken_over.h"
+
+namespace icepath::isolation {
+namespace {
+
+using Kind = KeeperRequest::Kind;
+
+class KeeperTest : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		if (!last_cpu())
+			GTEST_SKIP() << "there is no CPU for the rest of the machine";
+		cpu = *last_cpu();
+		put_back_leftovers(tree);
+		before = knobs_of_this_machine();
+	}
+	// Whatever a test does.
+	void TearDown() override
+	{
+		if (geteuid() == 0 && last_cpu()) {
+			EXPECT_EQ(knobs_after(before), before);
+			EXPECT_EQ(put_back_leftovers(tree), std::vector<std::string>());
+		}
+	}
+
+	const Tree tree{""};
+	uint32_t cpu = 0;
+	std::map<std::string, std::string> before;
+};
+
+// An icepath of the user nobody's that has isolated the last CPU and waits for its end. Killed by the destructor.
+class Icepath {
+public:
+	explicit Icepath(uint32_t cpu)
+	{
+		int told[2];
+		EXPECT_EQ(pipe2(told, O_CLOEXEC), 0);
+		pid_ = fork();
+		if (pid_ == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pid_t number = -1;
+			try {
+				Keeper keeper(nobody());
+				privilege::become(nobody());
+				keeper.isolate({cpu});
+				number = keeper.pid();
+				(void)!write(told[1], &number, sizeof(number));
+				for (;;)
+					pause();
+			} catch (const Failure &) {
+				(void)!write(told[1], &number, sizeof(number));
+				_exit(1);
+			}
+		}
+		EXPECT_EQ(read(told[0], &keeper_, sizeof(keeper_)), static_cast<ssize_t>(sizeof(keeper_)));
+		EXPECT_GT(keeper_, 0);
+		close(told[0]);
+		close(told[1]);
+	}
+	~Icepath() { end(); }
+	void end()
+	{
+		if (pid_ > 0) {
+			kill(pid_, SIGKILL);
+			waitpid(pid_, nullptr, 0);
+		}
+		pid_ = -1;
+	}
+	pid_t pid() const { return pid_; }
+	pid_t keeper() const { return keeper_; }
+
+private:
+	pid_t pid_ = -1, keeper_ = -1;
+};
+
+TEST_F(KeeperTest, ChangesTheMachineAndPutsItBackWhenAsked)
+{
+	Keeper keeper(nobody());
+	const auto steps = keeper.isolate({cpu});
+	ASSERT_GE(steps.size(), 7u);
+	for (const cpuset::Step &step : steps) {
+		EXPECT_NE(step.state, cpuset::StepState::Left) << step.name;
+		EXPECT_FALSE(step.found.empty()) << step.name;
+	}
+	EXPECT_NE(knobs_of_this_machine(), before);
+	EXPECT_EQ(keeper.look(), std::vector<std::string>());
+	EXPECT_EQ(keeper.put_back(), std::vector<std::string>());
+	EXPECT_EQ(knobs_of_this_machine(), before) << "at once";
+	EXPECT_EQ(keeper.put_back(), std::vector<std::string>()) << "again";
+}
+
+TEST_F(KeeperTest, PutsBackWhenIcepathIsKilled)
+{
+	Icepath icepath(cpu);
+	ASSERT_NE(knobs_of_this_machine(), before);
+	icepath.end();
+	EXPECT_EQ(knobs_after(before), before);
+}
+
+TEST_F(KeeperTest, PutsBackWhenIcepathIsKilledThoughAChildHoldsItsSocket)
+{
+	RawKeeper *keeper = nullptr;
+	int told[2];
+	ASSERT_EQ(pipe2(told, O_CLOEXEC), 0);
+	const pid_t icepath = fork();
+	if (icepath == 0) {
+		keeper = new RawKeeper; // never closed: its child has the socket, too
+		keeper->ask(request_of(Kind::Isolate, {cpu}));
+		const pid_t child = fork();
+		if (child == 0)
+			for (;;)
+				pause();
+		(void)!write(told[1], &child, sizeof(child));
+		for (;;)
+			pause();
+	}
+	pid_t child = -1;
+	ASSERT_EQ(read(told[0], &child, sizeof(child)), static_cast<ssize_t>(sizeof(child)));
+	EXPECT_NE(knobs_of_this_machine(), before);
+	kill(icepath, SIGKILL);
+	waitpid(icepath, nullptr, 0);
+	EXPECT_EQ(knobs_after(before), before);
+	kill(child, SIGKILL);
+	close(told[0]);
+	close(told[1]);
+}
+
+TEST_F(KeeperTest, PutsBackOnSigterm)
+{
+	RawKeeper keeper;
+	ASSERT_FALSE(keeper.ask(request_of(Kind::Isolate, {cpu})).empty());
+	ASSERT_NE(knobs_of_this_machine(), before);
+	kill(keeper.pid(), SIGTERM);
+	EXPECT_TRUE(keeper.has_ended());
+	EXPECT_EQ(knobs_of_this_machine(), before);
+}
+
+// It is another user's, who can't let it go on, but for its end.
+TEST_F(KeeperTest, ThatWasStoppedPutsBackWhenIcepathEnds)
+{
+	Icepath icepath(cpu);
+	kill(icepath.keeper(), SIGSTOP);
+	ASSERT_NE(knobs_of_this_machine(), before);
+	icepath.end();
+	EXPECT_EQ(knobs_after(before), before);
+}
+
+TEST_F(KeeperTest, ThatIsKilledLeavesItToTheNextOne)
+{
+	Icepath icepath(cpu);
+	ASSERT_EQ(kill(icepath.keeper(), SIGKILL), 0);
+	icepath.end();
+	EXPECT_NE(knobs_of_this_machine(), before);
+	EXPECT_TRUE(journal_is_left(tree));
+	Keeper next(nobody());
+	EXPECT_EQ(next.put_back_leftovers(), std::vector<std::string>());
+	EXPECT_EQ(knobs_of_this_machine(), before);
+	EXPECT_FALSE(journal_is_left(tree));
+	EXPECT_FALSE(next.isolate({cpu}).empty()) << "and goes on";
+}
+
+TEST_F(KeeperTest, TellsIcepathThatItIsLost)
+{
+	Keeper keeper(nobody());
+	keeper.isolate({cpu});
+	kill(keeper.pid(), SIGKILL);
+	try {
+		keeper.look();
+		ADD_FAILURE() << "it isn't lost";
+	} catch (const KeeperLost &lost) {
+		EXPECT_NE(std::string(lost.what()).find("sudo icepath doctor --restore"), std::string::npos) << lost.what();
+	}
+	EXPECT_EQ(put_back_leftovers(tree), std::vector<std::string>());
+}
+
+TEST_F(KeeperTest, IsOneAtATime)
+{
+	const Icepath icepath(cpu);
+	Keeper second(nobody());
+	try {
+		second.isolate({cpu});
+		ADD_FAILURE() << "both have isolated";
+	} catch (const Failure &failure) {
+		EXPECT_NE(std::string(failure.what()).find(fmt::format("another icepath (pid {})", icepath.pid())),
+				  std::string::npos)
+			<< failure.what();
+	}
+	EXPECT_EQ(second.put_back(), std::vector<std::string>());
+	EXPECT_NE(knobs_of_this_machine(), before) << "the first one's stay";
+}
+
+TEST_F(KeeperTest, LeavesACpuToTheRestOfTheMachine)
+{
+	std::vector<uint32_t> all;
+	for (const cpuset::Cpu &one : cpuset::read_machine({}).cpus)
+		all.push_back(one.number);
+	for (const std::vector<uint32_t> &cpus : {all, {}, {kMaxIsolatedCpus * 1000}, {UINT32_MAX}}) {
+		RawKeeper keeper;
+		const auto replies = keeper.ask(request_of(Kind::Isolate, cpus));
+		ASSERT_FALSE(replies.empty());
+		EXPECT_NE(replies[0].exit_code, 0);
+		EXPECT_NE(replies[0].text.front(), 0);
+		EXPECT_EQ(knobs_of_this_machine(), before);
+	}
+	RawKeeper keeper;
+	KeeperRequest request = request_of(Kind::Isolate, {cpu});
+	request.cpu_count = UINT32_MAX;
+	EXPECT_NE(keeper.ask(request).at(0).exit_code, 0);
+}
+
+TEST_F(KeeperTest, CannotBeEndedByItsUser)
+{
+	const Icepath icepath(cpu);
+	const pid_t user = fork();
+	if (user == 0) {
+		privilege::become(nobody());
+		bool may = false;
+		for (const int number : {SIGTERM, SIGKILL, SIGSTOP})
+			may = may || kill(icepath.keeper(), number) == 0;
+		_exit(may ? 1 : 0);
+	}
+	int status = -1;
+	waitpid(user, &status, 0);
+	EXPECT_EQ(status, 0);
+}
+
+TEST_F(KeeperTest, AdmitsNobodyButWorkersOfItsIcepath)
+{
+	RawKeeper keeper;
+	ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+	for (const pid_t stranger : {getpid(), pid_t{1}}) { // this is icepath, and not its child
+		const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, stranger, 0)));
+		const auto replies = keeper.ask(request_of(Kind::Admit), {pidfd.get()});
+		ASSERT_FALSE(replies.empty());
+		EXPECT_NE(std::string(replies[0].text.data()).find("only workers"), std::string::npos)
+			<< replies[0].text.data();
+	}
+	EXPECT_NE(keeper.ask(request_of(Kind::Admit)).at(0).exit_code, 0) << "none was sent";
+	const pid_t worker = fork();
+	if (worker == 0) {
+		privilege::become(nobody());
+		for (;;)
+			pause();
+	}
+	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, worker, 0)));
+	poll(nullptr, 0, 100); // until it is nobody's
+	EXPECT_EQ(keeper.ask(request_of(Kind::Admit), {pidfd.get()}).at(0).exit_code, 0);
+	kill(worker, SIGKILL);
+	waitpid(worker, nullptr, 0);
+}
+
+TEST_F(KeeperTest, EndsWhereAMessageIsNoneOfItsProtocol)
+{
+	const std::vector<char> bytes(sizeof(KeeperRequest) * 4);
+	for (const size_t size :
+		 {size_t{0}, size_t{1}, sizeof(KeeperRequest) - 1, sizeof(KeeperRequest) + 1, bytes.size()}) {
+		RawKeeper keeper;
+		ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+		ASSERT_TRUE(keeper.send(bytes.data(), size));
+		EXPECT_TRUE(keeper.has_ended()) << size;
+		EXPECT_EQ(knobs_of_this_machine(), before) << size;
+	}
+	int sockets[2];
+	ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	const Fd one(sockets[0]), other(sockets[1]), file(open("/dev/null", O_RDONLY | O_CLOEXEC)), event(eventfd(0, 0));
+	for (const Fd *hostile : {&one, &file, &event}) {
+		RawKeeper keeper;
+		ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+		EXPECT_TRUE(keeper.ask(request_of(Kind::Look), {hostile->get()}).empty());
+		EXPECT_TRUE(keeper.has_ended());
+		EXPECT_EQ(knobs_of_this_machine(), before);
+	}
+}
+
+// Whatever the bytes: an answer, no descriptor kept, and nothing changed that wasn't before.
+TEST_F(KeeperTest, RandomRequestsChangeNothing)
+{
+	std::mt19937 random(1);
+	const Fd own(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+	for (const bool isolated : {false, true}) {
+		RawKeeper keeper;
+		if (isolated) {
+			ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+		}
+		const auto with = knobs_of_this_machine();
+		const size_t descriptors = keeper.open_descriptors();
+		for (int i = 0; i < 2000; i++) {
+			KeeperRequest request{};
+			auto *words = reinterpret_cast<uint32_t *>(&request);
+			for (size_t word = 0; word < sizeof(request) / sizeof(*words); word++)
+				words[word] = random() % 3 ? static_cast<uint32_t>(random()) : random() % 4;
+			request.kind = static_cast<Kind>(1 + random() % 6); // but PutBack, which is sound whatever the rest
+			if (request.kind == Kind::Isolate) // a sound one may be
+				request.cpu_count |= 1u << 31;
+			const auto replies = keeper.ask(request, std::vector<int>(random() % 3, own.get()));
+			ASSERT_FALSE(replies.empty()) << "the keeper is gone after request " << i;
+			EXPECT_TRUE(replies[0].exit_code != 0 || request.kind == Kind::Look) << static_cast<uint32_t>(request.kind);
+			EXPECT_EQ(replies[0].text.back(), 0);
+		}
+		ASSERT_FALSE(keeper.ask(request_of(Kind::Look)).empty()); // what came with a request is closed after it
+		EXPECT_EQ(keeper.open_descriptors(), descriptors);
+		EXPECT_EQ(knobs_of_this_machine(), with);
+	}
+}
+
+TEST_F(KeeperTest, ThatIsTakenOverCanDoWhatThePageSays)
+{
+	RawKeeper keeper;
+	ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+	privilege::expect_as_the_page_says("keeper, isolating", keeper.pid());
+}
+
+} // namespace
+} // namespace icepath::isolation
