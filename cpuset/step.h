@@ -6,9 +6,10 @@
 
 namespace icepath::cpuset {
 
-// How much is done. None: sides are pinned, nothing else.
-enum class Level : uint8_t { None, Soft };
-inline constexpr const char *kLevelNames[] = {"none", "soft"};
+// How much is done. None: sides are pinned, nothing else. Soft: changes that end with the run (soft.h). Full: the machine
+// keeps its own work off the run's CPUs as well (profiler/isolation/full.h).
+enum class Level : uint8_t { None, Soft, Full };
+inline constexpr const char *kLevelNames[] = {"none", "soft", "full"};
 
 enum class StepState : uint8_t {
 	Done,
@@ -19,7 +20,9 @@ enum class StepState : uint8_t {
 inline constexpr const char *kStepStateNames[] = {"done", "already_so", "not_possible", "left"};
 
 struct Step {
-	std::string name; // stable: "pinning", "idle_states", "memory"
+	// Stable: "pinning", "idle_states", "memory"; of full also "partition", "interrupts", "workqueues", "statistics",
+	// "watchdog", "resume_latency", "frequency".
+	std::string name;
 	StepState state = StepState::Left;
 	std::string found; // the result, or why it isn't possible
 	std::string remedy; // empty: none is needed, or none is known

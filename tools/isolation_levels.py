@@ -7,14 +7,21 @@
 
 Prints for each run the p50s, the widths of their 95 % intervals, and how many pairs of targets differ: by disjoint
 intervals, and by ratios within rounds (the mean over unprobed rounds of the logarithm of both p50s' ratio, with its t
-interval). The levels take turns, because the machine changes over time. The caller starts any other load.
+interval). With --beside also p99 and p99.9, and a shell command runs again and again as long as each run:
+
+    sudo python3 tools/isolation_levels.py --levels none,soft,full --cpus 1,1 --targets uds-stream,mqueue,pipe,tcp \
+        --beside 'c++ -O2 -x c++ -include bits/stdc++.h -c /dev/null -o /dev/null' --output results/isolation-beside.json
+
+The levels take turns, because the machine changes over time.
 """
 import argparse
+import contextlib
 import csv
 import itertools
 import json
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -57,12 +64,26 @@ def ratio(one, other):
     return [math.exp(statistics.mean(logs) + sign * half) for sign in (0, -1, 1)]
 
 
+@contextlib.contextmanager
+def load(command):
+    """As many loops of the shell command as there are CPUs. They are ended by their process groups."""
+    loops = [subprocess.Popen(["sh", "-c", f"while :; do {command}; done"], start_new_session=True, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) for _ in range(os.cpu_count() if command else 0)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            os.killpg(loop.pid, signal.SIGKILL)
+            loop.wait()
+
+
 def measure(args, level, folder):
     run = os.path.join(folder, "run")
     command = [args.icepath, "run", "-q", "-t", args.targets, "-s", "64", "--patterns", "pingpong", "-d", str(args.seconds),
-               "--isolate", level, "-o", run]
+               "--isolate", level, "-o", run, *(["--cpus", args.cpus] if args.cpus else [])]
     for arguments in (command, [args.icepath, "export", "-f", "csv", run]):
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        with load(args.beside if arguments is command else ""):
+            done = subprocess.run(arguments, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"isolation_levels.py: {' '.join(arguments)} exited with {done.returncode}: {done.stderr.strip()[-400:]}")
     told, rounds = machine_state.load(run), medians_by_round(run)
@@ -82,14 +103,23 @@ def half_width(figure):
     return None if not figure["ci95"] else (figure["ci95"][1] - figure["ci95"][0]) / 2 / figure["value"]
 
 
-def show(runs, seconds):
-    print(f"{len(runs)} runs of {seconds:g} s, levels in turn; one-way p50 in µs ± half of the 95 % interval")
+def show(runs, seconds, beside):
+    print(f"{len(runs)} runs of {seconds:g} s, levels in turn{'; beside ' + beside if beside else ''}")
+    for figure in P if beside else P[:1]:
+        print(f"one-way {figure.replace('_', '.')} in µs ± half of the 95 % interval")
+        show_figure(runs, figure)
+
+
+def show_figure(runs, name_of_figure):
     targets = list(runs[0]["cells"])
     print("level  " + "".join(f"{name:>16}" for name in targets) + "   distinguished by intervals, by ratios   machine")
     for run in runs:
         cells = []
         for name in targets:
-            figure = run["cells"][name]["p50"]
+            figure = run["cells"][name][name_of_figure]
+            if figure["value"] is None:
+                cells.append("–")
+                continue
             half = half_width(figure)
             cells.append(f"{figure['value'] / 1000:.2f} ±" + ("–" if half is None else f"{100 * half:.0f} %"))
         print(f"{run['level']:<7}" + "".join(f"{cell:>16}" for cell in cells) +
@@ -104,6 +134,8 @@ def main():
     parser.add_argument("--times", type=int, default=3, help="runs of each level")
     parser.add_argument("--seconds", type=float, default=25, help="of each run")
     parser.add_argument("--targets", default="uds-stream,mqueue,tcp,udp,pipe,shm-ring", help="as icepath run -t takes them")
+    parser.add_argument("--cpus", help="as icepath run takes them")
+    parser.add_argument("--beside", default="", help="a shell command that runs beside, on each CPU of the machine")
     parser.add_argument("--output", help="where the figures go, as JSON")
     args = parser.parse_args()
     runs = []
@@ -112,10 +144,10 @@ def main():
             with tempfile.TemporaryDirectory(prefix="icepath-levels-") as folder:
                 runs.append(measure(args, level, folder))
             print(f"run {len(runs)}: {level}", file=sys.stderr)
-    show(runs, args.seconds)
+    show(runs, args.seconds, args.beside)
     if args.output:
         with open(args.output, "w", encoding="utf-8") as file:
-            json.dump({"description": "Levels of isolation in turn: tools/isolation_levels.py", "seconds": args.seconds,
+            json.dump({"description": "Levels of isolation in turn: tools/isolation_levels.py", "seconds": args.seconds, "beside": args.beside,
                        "targets": args.targets.split(","), "runs": runs}, file, indent="\t", ensure_ascii=False)
             file.write("\n")
 

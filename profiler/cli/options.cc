@@ -191,6 +191,8 @@ void add_commands(CLI::App &app, Commands &commands)
 		commands.selftest, commands.selftest_duration, commands.selftest_tier);
 	CLI::App *doctor = app.add_subcommand("doctor", "try what this machine can do");
 	doctor->add_flag("--json", commands.doctor.json, "as JSON");
+	doctor->add_flag("--restore", commands.doctor.restore,
+					 "only undo what a killed run with --isolate full has changed; as root");
 	add_tier(*doctor, commands.doctor_tier);
 	app.add_subcommand("list", "transports, middleware, and what they support")
 		->add_flag("--json", commands.list.json, "as JSON");

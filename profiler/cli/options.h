@@ -63,6 +63,7 @@ struct SelftestOptions {
 
 struct DoctorOptions {
 	bool json = false;
+	bool restore = false; // nothing else is done then
 	std::optional<capture::Tier> tier;
 };
 

@@ -20,6 +20,8 @@
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
 #include "profiler/cli/signals.h"
+#include "profiler/isolation/journal.h"
+#include "profiler/isolation/keeper.h"
 #include "profiler/machine/host.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
@@ -153,6 +155,10 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	std::optional<privilege::Helper> helper;
 	if (user.was_root)
 		helper.emplace(user);
+	const bool is_full = options.isolate == cpuset::Level::Full;
+	std::optional<isolation::Keeper> keeper;
+	if (user.was_root && (is_full || isolation::journal_is_left(isolation::Tree{""})))
+		keeper.emplace(user);
 	cpuset::Soft soft(options.isolate, options.idle_states, user.stays_root);
 	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
 	std::optional<privilege::RootSpace> root_space;
@@ -176,6 +182,14 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	run::stop_if_interrupted();
 	if (const auto unclaimed = helper->claim(cpuset::measuring_cpus(cpus)))
 		plan.notices.push_back(*unclaimed);
+	std::vector<cpuset::Step> steps = soft.steps();
+	if (keeper)
+		for (const std::string &left : keeper->put_back_leftovers())
+			plan.notices.push_back("of an earlier run: " + left);
+	if (is_full)
+		std::ranges::move(keeper->isolate(cpuset::measuring_cpus(cpus)), std::back_inserter(steps));
+	else
+		keeper.reset();
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)
@@ -185,11 +199,13 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		plan.notices.push_back(*problem);
 
 	model::Head head = head_of(command_line, host);
-	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus, soft.level(), soft.steps())).dump();
+	const cpuset::Machine isolated = is_full ? cpuset::read_machine(cpuset::read_permission()) : machine;
+	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(isolated, cpus, soft.level(), steps)).dump();
 
 	session.root_space = root_space ? &*root_space : nullptr;
 	session.awake = soft.awake();
 	session.locks_memory = soft.locks_memory();
+	session.keeper = keeper ? &*keeper : nullptr;
 	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
 	name_kept_run(session.directory);
 
@@ -201,7 +217,11 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 				line.show(progress);
 		});
 	}
-	helper.reset(); // nothing below needs root
+	helper.reset();
+	if (keeper)
+		for (const std::string &left : keeper->put_back())
+			complain(fmt::format("icepath: {}\n", left));
+	keeper.reset(); // nothing below needs root
 	report::Report report = report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
 	print(report.text);
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));

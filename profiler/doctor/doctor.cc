@@ -20,6 +20,9 @@
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/capture/untraced_interrupts.h"
 #include "profiler/doctor/trials.h"
+#include "profiler/failure.h"
+#include "profiler/isolation/full.h"
+#include "profiler/isolation/journal.h"
 #include "profiler/machine/host.h"
 #include "profiler/privilege/identity.h"
 
@@ -116,6 +119,38 @@ Check preemption_check()
 			""};
 }
 
+// What `--isolate full` would do, on the chosen CPUs, or on one of them if the machine has only these.
+std::vector<Check> full_checks(const cpuset::Machine &machine, const cpuset::Choice &choice)
+{
+	const auto impossible = [](const std::string &why) {
+		return std::vector<Check>{{"full", Verdict::Warn, why, "no run can be measured under --isolate full", ""}};
+	};
+	if (const std::string why = isolation::why_not_the_machine(); !why.empty())
+		return impossible(why);
+	cpuset::CpuList measured = {choice.sender, choice.receiver};
+	if (machine.cpus.size() <= 2)
+		measured = {choice.receiver};
+	utsname kernel{};
+	uname(&kernel);
+	const isolation::Tree tree{""};
+	isolation::Changes none(tree);
+	std::vector<Check> checks;
+	try {
+		const cpuset::CpuList cpus = isolation::cpus_to_isolate(machine, measured);
+		for (const cpuset::Step &step : isolation::isolate(none, machine, cpus, kernel.release))
+			checks.push_back(step.state == cpuset::StepState::NotPossible
+								 ? Check{"full " + step.name, Verdict::Warn, step.found,
+										 "under --isolate full this stays as it is", step.remedy}
+								 : Check{"full " + step.name, Verdict::Ok, step.found, "", ""});
+	} catch (const Failure &failure) {
+		return impossible(failure.what());
+	}
+	if (isolation::journal_is_left(tree))
+		checks.push_back({"full leftovers", Verdict::Warn, "a killed run has left this machine changed",
+						  "what it kept off its CPUs stays off them", "sudo icepath doctor --restore"});
+	return checks;
+}
+
 // A step of soft isolation, tried here.
 Check step_check(const cpuset::Step &step)
 {
@@ -193,6 +228,8 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 		 cpuset::look_at_isolation(machine, choice, soft.level(), soft.steps()).items)
 		checks.push_back(
 			{"isolation " + item.name, item.quiet ? Verdict::Ok : Verdict::Warn, item.found, item.effect, item.remedy});
+	for (Check &check : full_checks(machine, choice))
+		checks.push_back(std::move(check));
 	checks.push_back(preemption_check());
 	checks.push_back(interrupts_check(choice));
 	checks.push_back(clock_check(choice));

@@ -65,11 +65,11 @@ public:
 		}
 		const Place controller = *place_of("cpuset_controller"), group = *place_of("group");
 		const Outcome with = changes_.make(controller, [](const std::string &) { return kWithCpusets; });
-		const Outcome made = with.state == StepState::NotPossible
-								 ? with
-								 : changes_.make(group, [](const std::string &) { return kGroupThere; });
+		const bool has_controller = with.state != StepState::NotPossible;
+		const Outcome made =
+			has_controller ? changes_.make(group, [](const std::string &) { return kGroupThere; }) : with;
 		step.state = made.state;
-		step.found = made.why;
+		step.found = fmt::format("/{}: {}", (has_controller ? group : controller).path(), made.why);
 		if (made.state == StepState::Left)
 			step.found = "other tasks would keep off " + named(cpus_);
 		else if (made.state == StepState::AlreadySo) { // somebody else's
@@ -121,12 +121,12 @@ public:
 		return told("statistics", {outcome}, "statistics of memory", fmt::format("are added up every {} s", kSeconds));
 	}
 
-	// For who hasn't got the CPUs kept awake in blocks, and for the time between blocks.
+	// For the time between blocks, and if CPUs can't be kept awake in blocks.
 	Step resume_latency()
 	{
 		std::vector<Outcome> outcomes;
 		for (const uint32_t cpu : cpus_)
-			outcomes.push_back(set("resume_latency", cpu, "n/a")); // which says that none is allowed; 0 is no limit
+			outcomes.push_back(set("resume_latency", cpu, "n/a")); // no latency is allowed; 0 would mean no limit
 		return told("resume_latency", outcomes, "idle states that take time to leave", "stay off " + named(cpus_));
 	}
 
@@ -140,7 +140,7 @@ public:
 			const std::set<uint32_t> of_policy{std::istream_iterator<uint32_t>(list), {}};
 			if (std::ranges::none_of(cpus_, [&](uint32_t cpu) { return of_policy.contains(cpu); }))
 				continue;
-			// With the governor, a driver may set the preference; so it is changed first, and put back last.
+			// A driver may set the preference when the governor changes, so the preference is changed first and restored last.
 			if (changes_.tree().read(place_of("energy_preference", policy)->path()))
 				outcomes.push_back(set("energy_preference", policy, "performance"));
 			outcomes.push_back(set("governor", policy, "performance"));
@@ -234,7 +234,7 @@ std::vector<Step> isolate(Changes &changes, const cpuset::Machine &machine, cons
 	return steps;
 }
 
-// The namespaces with which a machine begins have these numbers (include/linux/proc_ns.h).
+// The machine's initial namespaces have these numbers (include/linux/proc_ns.h).
 std::string why_not_the_machine()
 {
 	constexpr std::pair<const char *, ino_t> kOfTheMachine[] = {

@@ -60,7 +60,7 @@ std::string text_of_file(const Fd &file)
 	return text;
 }
 
-// Nothing where it isn't a whole line of icepath's.
+// null if it isn't a whole line of icepath's.
 Json json_of(const std::string &line)
 {
 	const std::string text = line.substr(0, line.size() - std::min(line.size(), kCrcDigits + 1));
@@ -74,7 +74,7 @@ Json json_of(const std::string &line)
 	}
 }
 
-template <typename T> T field(const Json &json, const char *name, T missing)
+template <typename T> T field(const Json &json, const char *name, const T &missing)
 {
 	const auto at = json.find(name);
 	if constexpr (std::is_same_v<T, std::string>)
@@ -90,7 +90,7 @@ bool has_texts(const Json &json, std::initializer_list<const char *> names)
 
 std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
 
-// Of a journal that somebody else holds; 0 where it doesn't say.
+// Of a journal that another process holds; 0: unknown.
 pid_t holder_in(const Fd &file)
 {
 	const Json head = json_of(first_line(text_of_file(file)));
@@ -103,19 +103,19 @@ void lock(const Fd &file)
 	for (int waited_ms = 0; flock(file.get(), LOCK_EX | LOCK_NB); waited_ms += kLookEveryMs) {
 		if (errno != EWOULDBLOCK)
 			refuse(std::strerror(errno));
-		// What was killed leaves a keeper that puts all of it back and ends soon.
+		// The keeper of a killed icepath restores everything and ends soon.
 		const pid_t holder = holder_in(file);
 		if ((holder > 0 && !has_ended(holder)) || waited_ms >= kPatienceMs)
 			throw Failure(
 				ExitCode::MachineCannot,
-				fmt::format("another icepath{} has isolated CPUs of this machine, and one can at a time: wait "
+				fmt::format("another icepath{} has isolated CPUs of this machine, and only one can at a time: wait "
 							"until it has ended, or take --isolate soft",
 							holder > 0 ? fmt::format(" (pid {})", holder) : ""));
 		poll(nullptr, 0, kLookEveryMs);
 	}
 }
 
-// Where a process could make it or change it that isn't root, root would write what that one says.
+// If others than root could make or change it, root would write what they say.
 void check_owner(const Fd &file)
 {
 	struct stat status{};
@@ -143,7 +143,7 @@ void Journal::read(const std::string &boot)
 	const std::string text = text_of_file(file_);
 	const Json head = json_of(first_line(text));
 	if (!head.is_object()) {
-		// The head is whole before anything is changed: one that isn't was torn, and is the last line.
+		// The head is whole before any change is made. So a torn head is the last line.
 		const size_t end = text.find('\n');
 		if (end != std::string::npos && end + 1 < text.size())
 			damage_.emplace_back("its first line isn't icepath's");
@@ -204,7 +204,7 @@ void Journal::append(const std::string &json)
 			refuse(std::strerror(errno));
 		written += static_cast<size_t>(bytes);
 	}
-	// /run isn't in memory everywhere.
+	// /run may be on disk.
 	if (fdatasync(file_.get()))
 		refuse(std::strerror(errno));
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What was changed of the machine, on disk before it is: /run/icepath.journal, which only root may read and write, in /run, where nobody
-// else may make or take away a file. An empty one says that nothing is changed. A line is a JSON object and its CRC:
+// The changes of the machine, each on disk before it is made: /run/icepath.journal. Only root may read or write it, and
+// make or remove files in /run. An empty journal says that nothing is changed. A line is a JSON object and its CRC:
 //
 //   {"format":1,"boot":"…","pid":812,"user":1000,"cpus":"2-3"} 8c2f1a07
 //   {"entry":1,"knob":"interrupt","number":24,"old":"0-3","new":"0-1"} 51d09e33
 //   {"entry":1,"end":"restored"} 0b6cf2a4
 //
-// It names no file, but a knob of the list (knobs.h).
+// It names no file, but a knob of the compiled list (knobs.h).
 #include <sys/types.h>
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace icepath::isolation {
 
 inline constexpr const char *kJournalPath = "run/icepath.journal";
 
-// Whose it is.
+// Whose isolation it is.
 struct Head {
-	std::string boot; // the kernel's name for this time since the machine started
+	std::string boot; // boot_id: the kernel's name for the time since the machine started
 	pid_t pid = 0; // of icepath
 	uid_t user = 0;
 	cpuset::CpuList cpus;
@@ -37,28 +37,28 @@ struct Entry {
 	bool has_ended = false;
 };
 
-enum class End : uint8_t { Restored, Left }; // Left: somebody else has changed it meanwhile
+enum class End : uint8_t { Restored, Left }; // Left: somebody else changed it meanwhile
 
-// Locked as long as it lives: one isolation at a time on a machine.
+// Locked for its lifetime: one isolation at a time on a machine.
 class Journal {
 public:
-	// Waits a moment for one whose icepath has ended. Throws Failure(MachineCannot): another icepath has it, which it names, or it
-	// can't be had, or isn't to be trusted.
+	// Waits for a journal whose icepath has ended. Throws Failure(MachineCannot), also if another icepath holds it,
+	// which the sentence names, or if others than root may have written it.
 	explicit Journal(const Tree &tree);
 	Journal(const Journal &) = delete;
 	Journal &operator=(const Journal &) = delete;
 
-	// What it said when it was opened, with an entry that was torn by an end in mid-write left out: that change wasn't begun.
-	// Empty where it is another boot's, whose changes are gone.
+	// Its entries when it was opened. A torn last line is left out: its change wasn't begun. Empty if another boot
+	// wrote it, since a boot resets everything.
 	std::vector<Entry> &entries() { return entries_; }
-	// Sentences on lines that can't be what icepath wrote.
+	// Sentences about lines that icepath can't have written.
 	const std::vector<std::string> &damage() const { return damage_; }
 
-	// Throw Failure(MachineCannot) where it can't be written; then nothing may be changed.
+	// Throw Failure(MachineCannot) if it can't be written. Then nothing may be changed.
 	void begin(const Head &head); // of an empty one
 	Entry &add(const Place &place, const std::string &old_value, const std::string &new_value);
 	void end(Entry &entry, End how);
-	void clear(); // nothing is changed any more
+	void clear(); // everything is restored
 
 private:
 	void read(const std::string &boot);
@@ -70,10 +70,10 @@ private:
 	std::vector<std::string> damage_;
 };
 
-// What this machine's kernel calls the time since it started.
+// The boot_id of this machine.
 std::string boot_of(const Tree &tree);
 
-// Whether there is one that nobody holds and that says that something is changed.
+// Whether there is a journal with changes that no process holds.
 bool journal_is_left(const Tree &tree);
 
 } // namespace icepath::isolation

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 namespace icepath::isolation {
 namespace {
 
-// An emulated CPU takes its time, and so does a disk under /run.
+// Long enough for an emulated CPU, and for /run on a disk.
 constexpr int kIsolateMs = 60'000, kPutBackMs = 30'000, kAnswerMs = 10'000;
 
 template <size_t N> std::string text_of(const std::array<char, N> &field)
@@ -33,7 +34,14 @@ Keeper::Keeper(const privilege::Identity &user)
 			   [uid = user.uid](int socket, pid_t icepath) { keep(socket, icepath, uid); })
 {}
 
-Keeper::~Keeper() { (void)put_back(); }
+Keeper::~Keeper()
+{
+	(void)put_back();
+	// A stopped keeper restores the machine once it continues. Anybody of its session may continue it: kill(2).
+	if (process_.pid() > 0)
+		kill(process_.pid(), SIGCONT);
+	process_.end(kPutBackMs);
+}
 
 std::vector<KeeperReply> Keeper::ask(KeeperRequest::Kind kind, const cpuset::CpuList &cpus, const std::vector<int> &fds,
 									 int patience_ms)
@@ -57,8 +65,8 @@ std::vector<KeeperReply> Keeper::ask(KeeperRequest::Kind kind, const cpuset::Cpu
 		is_over_ = true;
 		throw KeeperLost(
 			ExitCode::MachineCannot,
-			fmt::format("isolation lost: the keeper (process {}) died or doesn't answer, and what it changed "
-						"of this machine may be so still: `sudo icepath doctor --restore` puts it back",
+			fmt::format("isolation lost: the keeper (process {}) died or doesn't answer, and its changes of "
+						"this machine may still be in effect: `sudo icepath doctor --restore` undoes them",
 						process_.pid()));
 	}
 	if (replies[0].exit_code != 0)

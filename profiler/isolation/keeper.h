@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The keeper: a process that goes on as root while a run is under `--isolate full`, changes what that takes of the machine, and puts it
-// back: when it is asked to, when icepath ends in whatever way, and when it is told to end (SIGTERM). If it is killed itself, the journal
-// has what the next keeper, or `icepath doctor --restore`, puts back.
+// The keeper: a process that stays root while a run is under `--isolate full`. It changes the machine and restores it:
+// on request, when icepath ends, however that ends, and on SIGTERM. If the keeper itself is killed, the next keeper or
+// `icepath doctor --restore` restores the machine from the journal.
 //
-// It stays user 0, because the kernel lets no other write to the files of /proc/sys, and nobody else may end it. It has one capability,
-// to move workers of middleware's user namespaces (CAP_SYS_NICE), and once it has isolated it can open no file for writing.
+// It stays user 0, because the kernel lets no other user write to the files of /proc/sys, and because no other user may
+// end it. CAP_SYS_NICE moves workers that are in user namespaces of middleware; CAP_DAC_OVERRIDE makes and removes the
+// run's control group. Once it has isolated, it can open no file for writing.
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@
 
 namespace icepath::isolation {
 
-// It died, or doesn't answer: what was isolated may not be any more.
+// The keeper died or doesn't answer, or the CPUs are no longer isolated.
 class KeeperLost : public Failure {
 public:
 	using Failure::Failure;
@@ -26,22 +27,23 @@ public:
 
 class Keeper {
 public:
-	// To be made as root, which the caller then gives up. Throws Failure(MachineCannot).
+	// Construct it as root; the caller then gives up root. Throws Failure(MachineCannot).
 	explicit Keeper(const privilege::Identity &user);
 	~Keeper(); // put_back()
 	Keeper(const Keeper &) = delete;
 	Keeper &operator=(const Keeper &) = delete;
 
-	// What an earlier keeper that was killed has left. Sentences as of put_back(). Throws Failure(MachineCannot), KeeperLost.
+	// Undoes the changes of a killed keeper. Returns sentences as put_back() does. Throws Failure(MachineCannot), KeeperLost.
 	std::vector<std::string> put_back_leftovers();
-	// Once. Throws Failure(MachineCannot): not here, not so many CPUs, not now, with nothing changed; KeeperLost.
+	// Call it once. Throws KeeperLost, or Failure(MachineCannot) with nothing changed.
 	std::vector<cpuset::Step> isolate(const cpuset::CpuList &measured);
-	// A child of this process: where others are kept out. To be done before it is pinned, as it loses that. Throws Failure, KeeperLost.
+	// Moves a child of this process into the partition. Pin it afterwards: moving resets its affinity. Throws Failure,
+	// KeeperLost.
 	void admit(int pidfd);
-	// What somebody else has changed since the last look. Throws KeeperLost, also where the CPUs aren't the run's alone any more.
+	// Returns what somebody else changed since the last look. Throws KeeperLost, also if others may use the CPUs again.
 	std::vector<std::string> look();
-	// What couldn't be put back, or is left since somebody else has changed it. Nothing where there is nothing to put back; a sentence
-	// where the keeper is lost.
+	// Returns sentences about what can't be restored, or is left because somebody else changed it; one sentence if the
+	// keeper is lost.
 	std::vector<std::string> put_back() noexcept;
 
 	pid_t pid() const { return process_.pid(); }
@@ -53,11 +55,11 @@ private:
 	bool is_over_ = false; // put back, or lost
 };
 
-// The keeper's side.
+// The keeper's side of the socket.
 void keep(int socket, pid_t icepath, uid_t user);
 
-// Of the keeper, once it has isolated: it reads, writes to what it has open, and takes its control group away. Throws
-// Failure(MachineCannot) where the kernel takes no filter.
+// Called by the keeper once it has isolated: from then on it reads, writes to open files, and removes its control
+// group. Throws Failure(MachineCannot) if the kernel refuses the filter.
 void allow_keeping_calls_only();
 
 } // namespace icepath::isolation

@@ -16,6 +16,8 @@ void allow_keeping_calls_only()
 	// Its control group, and the groups of others beside it
 	filter.allow_each(SCMP_SYS(unlinkat), 2, {AT_REMOVEDIR});
 	filter.allow(SCMP_SYS(getdents64));
+	filter.allow_each(SCMP_SYS(fcntl), 1, {F_GETFL, F_SETFD}); // fdopendir()
+	filter.allow_each(SCMP_SYS(fcntl64), 1, {F_GETFL, F_SETFD});
 	filter.load();
 }
 

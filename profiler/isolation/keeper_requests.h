@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What icepath and its keeper say to each other: no path and no value of a knob.
+// The messages between icepath and its keeper. None has a path or a value of a knob.
 #include <array>
 #include <cstdint>
 
@@ -10,16 +10,16 @@ inline constexpr size_t kMaxIsolatedCpus = 64; // as many as the root helper wat
 
 struct KeeperRequest {
 	enum class Kind : uint32_t {
-		PutBack, // what a killed one has left, or what Isolate has done: the texts say what couldn't be
-		Isolate, // once; the CPUs on which the run measures. The texts are steps
-		Admit, // with the pidfd of a worker, which goes where others are kept out
-		Look, // the texts are what others have changed since; `lost`: the CPUs aren't the run's alone any more
+		PutBack, // undo Isolate, or the changes of a killed keeper; the texts say what couldn't be undone
+		Isolate, // once, with the measured CPUs; the texts are steps
+		Admit, // with the pidfd of a worker, which is moved into the partition
+		Look, // the texts are the changes of others since; `lost`: others may use the CPUs again
 	} kind;
 	uint32_t cpu_count;
 	std::array<uint32_t, kMaxIsolatedCpus> cpus;
 };
 
-// A reply is as many of these as the first one counts.
+// A reply is one of these, and as many more as it says.
 struct KeeperReply {
 	int32_t exit_code; // not 0: it failed, and `text` says why
 	uint32_t follow; // how many more there are

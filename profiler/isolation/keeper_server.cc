@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's side: it is root, so it checks everything that it is asked.
+// The keeper's side. It is root, so it checks every request.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -64,7 +64,7 @@ public:
 		throw Failure(ExitCode::Internal, "the keeper was asked for something that it doesn't know");
 	}
 
-	// Also what an earlier one has left, where nothing was isolated.
+	// If nothing was isolated: the changes of a killed keeper.
 	std::vector<std::string> put_back()
 	{
 		if (has_isolated_) {
@@ -126,7 +126,7 @@ private:
 		return replies;
 	}
 
-	// One pidfd, of a child of icepath's that runs as the invoking user.
+	// Takes one pidfd, of a child of icepath that runs as the invoking user.
 	void admit(const std::vector<Fd> &fds)
 	{
 		if (fds.size() != 1)
@@ -161,18 +161,20 @@ private:
 
 void give_up_rights()
 {
-	// A group of its own gets no signal of the terminal's. Its session stays icepath's, whose end, where the keeper was stopped, can let it
-	// go on only there: it is another user's (kill(2), SIGCONT).
+	// Its own process group gets no signals of the terminal. It stays in icepath's session: if the keeper was stopped,
+	// only SIGCONT from the same session can continue it at icepath's end, because it is another user's process
+	// (kill(2)).
 	setpgid(0, 0);
 	const rlimit no_core{0, 0};
 	if (chdir("/") || clearenv() || setrlimit(RLIMIT_CORE, &no_core) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		throw Failure(ExitCode::MachineCannot, "the keeper can't leave the user's environment");
-	privilege::keep_as_root({CAP_SYS_NICE});
+	// CAP_DAC_OVERRIDE, because the root control group's folder has mode 0555.
+	privilege::keep_as_root({CAP_SYS_NICE, CAP_DAC_OVERRIDE});
 	if (prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0))
 		throw Failure(ExitCode::MachineCannot, "the keeper can't see icepath's end");
 }
 
-// SIGTERM, so that it is seen beside requests.
+// SIGTERM as a descriptor, to be polled beside the socket.
 Fd wish_to_end()
 {
 	sigset_t wish;
@@ -183,7 +185,7 @@ Fd wish_to_end()
 	return Fd(signalfd(-1, &wish, SFD_CLOEXEC));
 }
 
-// The next request is there, or the socket is closed. False: icepath has ended, or somebody wants the keeper to end.
+// Waits for the next request, or for the end of the socket. False: icepath has ended, or SIGTERM came.
 bool await(int socket, const Fd &icepath, const Fd &wish)
 {
 	std::array<pollfd, 3> next = {pollfd{socket, POLLIN, 0}, pollfd{icepath.get(), POLLIN, 0},
@@ -196,10 +198,10 @@ bool await(int socket, const Fd &icepath, const Fd &wish)
 	return next[1].revents == 0 && next[2].revents == 0;
 }
 
-// Closing what isn't one may take as long as its file system, a program of the user's perhaps, or its socket likes.
+// Closing anything else may take as long as its file system, perhaps a program of the user's, or its socket likes.
 bool is_pidfd(const Fd &fd) { return privilege::pid_of(fd.get()).has_value(); }
 
-// Until it is to end. What it had isolated is put back by the caller.
+// Returns when the keeper has to end. The caller then restores the machine.
 void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
 {
 	for (;;) {
@@ -209,7 +211,7 @@ void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
 			if (!await(socket, icepath, wish) || !channel::receive(socket, &request, sizeof(request), fds))
 				return;
 		} catch (const Failure &) {
-			return; // it may open no more files, so that it can't go on
+			return; // too many open files
 		}
 		if (!std::ranges::all_of(fds, is_pidfd)) // icepath sends none
 			return;
@@ -247,7 +249,7 @@ void keep(int socket, pid_t icepath, uid_t user)
 	try {
 		(void)server.put_back();
 	} catch (const Failure &) {
-		// The journal can't be read: whoever asks for it next is told.
+		// The journal can't be read. The next run reports it.
 	}
 }
 

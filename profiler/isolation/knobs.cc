@@ -18,7 +18,7 @@
 namespace icepath::isolation {
 namespace {
 
-constexpr size_t kLongest = 4096; // of a text: the list of every second of 1600 CPUs
+constexpr size_t kLongest = 4096; // text: a list of every second of 1600 CPUs
 constexpr uint32_t kHighestNumber = 999'999; // of an interrupt, a CPU or a policy
 
 std::string_view trimmed(std::string_view text)
@@ -44,7 +44,7 @@ bool has_word(std::string_view text, std::string_view word)
 std::optional<std::string> read_from(int file)
 {
 	std::array<char, kLongest> text{};
-	// At the beginning, where the kernel makes the text anew; pread() is refused by seq files that can be written.
+	// From the beginning, so that the kernel makes the text anew. Writable seq files refuse pread().
 	if (lseek(file, 0, SEEK_SET) < 0)
 		return std::nullopt;
 	size_t filled = 0;
@@ -71,11 +71,11 @@ public:
 		return has_word(*text, "cpuset") ? kWithCpusets : kWithoutCpusets;
 	}
 
-	// As echo(1) does it: in one call, with a newline, onto an empty file.
+	// As echo(1) does: in one call, with a newline, into an empty file.
 	int write(const std::string &value) override
 	{
 		const std::string line = value + "\n";
-		(void)!ftruncate(file_.get(), 0); // files of the kernel's are of no length
+		(void)!ftruncate(file_.get(), 0); // which the kernel's files ignore
 		if (lseek(file_.get(), 0, SEEK_SET) < 0 ||
 			::write(file_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
 			return errno;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What `--isolate full` may change of a machine: a list that is compiled in. Whatever is asked for or found in a journal, root writes to
+// The settings that `--isolate full` may change: a compiled list. Whatever a request or a journal says, root writes to
 // no other file.
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace icepath::isolation {
 
-// How the text of a knob is understood: two texts that mean the same are the same.
+// How the text of a knob is read. Texts with the same meaning are equal.
 enum class Form : uint8_t {
 	CpuList, // "0-1,3"
 	CpuMask, // words of 32 bits in hexadecimal, the highest first: "3", "f,ffffffff"
@@ -48,7 +48,7 @@ inline constexpr Knob kKnobs[] = {
 	{"group", "sys/fs/cgroup/icepath", Form::Group},
 };
 
-// One of them on a machine.
+// A knob of a machine.
 struct Place {
 	const Knob *knob = nullptr;
 	uint32_t number = 0; // 0 where the path has none
@@ -57,33 +57,33 @@ struct Place {
 	friend bool operator==(const Place &, const Place &) = default;
 };
 
-// By its name in the list. Nothing where there is none, or where the number can't be one.
+// By its name in the list. Nothing if there is no such knob, or if the number isn't valid.
 std::optional<Place> place_of(std::string_view knob, uint64_t number = 0);
 
-// Nothing for text that isn't a mask.
+// Nothing if the text isn't a mask.
 std::optional<cpuset::CpuList> parse_mask(std::string_view text);
 std::string format_mask(const cpuset::CpuList &cpus);
 
-// A set of CPUs as a knob has it. Nothing where the form or the text is another.
+// The set of CPUs in a knob's text. Nothing if the form has no CPUs, or the text isn't valid.
 std::optional<cpuset::CpuList> cpus_in(Form form, std::string_view text);
 std::string text_of(Form form, const cpuset::CpuList &cpus);
 
-// Whether the text may stand in a knob of that form.
+// Whether the text is valid for a knob of that form.
 bool is_value(Form form, std::string_view text);
 bool same(Form form, std::string_view one, std::string_view other);
 
-// Where the files are.
+// The root of the files.
 struct Tree {
-	std::string root; // before every path: tests have machines of their own
-	// Called before (`after` false) and after each change of a knob; before, an errno that isn't 0 is the answer to it. Tests refuse
-	// changes, and die, there.
+	std::string root; // put before every path, for tests
+	// Called before (`after` false) and after each change of a knob. Before it, a nonzero errno refuses the change.
+	// Tests also end the process there.
 	std::function<int(const std::string &path, bool after)> at_change = {};
 
 	Fd open(const std::string &path, int flags, unsigned mode = 0) const; // follows no link, leaves the root by none
 	std::optional<std::string> read(const std::string &path) const; // of a small file, without blanks at its ends
 };
 
-// A knob that is open, so that it can be put back by a process that may open nothing any more.
+// An open knob: a process that may open no more files can still restore it.
 class OpenKnob {
 public:
 	virtual ~OpenKnob() = default;
@@ -91,7 +91,7 @@ public:
 	virtual int write(const std::string &value) = 0; // 0, or an errno
 };
 
-// Nothing: errno says why; ENOENT or ENODEV where this machine hasn't got it.
+// nullptr with errno set; ENOENT or ENODEV: this machine doesn't have it.
 std::unique_ptr<OpenKnob> open_knob(const Tree &tree, const Place &place);
 
 } // namespace icepath::isolation

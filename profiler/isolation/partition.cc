@@ -91,7 +91,7 @@ int Partition::take_away()
 			if (unlinkat(parent_.get(), kGroup, AT_REMOVEDIR) == 0 || errno == ENOENT)
 				return 0;
 		}
-		if (errno != EBUSY || waited_ms >= kPatienceMs) // who was killed may still be leaving
+		if (errno != EBUSY || waited_ms >= kPatienceMs) // killed processes may not have ended yet
 			return errno;
 		poll(nullptr, 0, kTryEveryMs);
 	}
@@ -111,7 +111,7 @@ std::string Partition::set_up(const cpuset::CpuList &cpus)
 	if (tree_.open(in_group("cpuset.cpus.exclusive"), O_RDONLY)) // since 6.7
 		if (std::string why = set("cpuset.cpus.exclusive", list); !why.empty())
 			return why;
-	// A partition that can't be is taken all the same, and says then that it is invalid.
+	// The kernel accepts an impossible partition too, and then reports it as invalid.
 	if (std::string why = set("cpuset.cpus.partition", "isolated"); !why.empty())
 		return why;
 	if (std::string why = why_not_isolated(); !why.empty())
@@ -124,7 +124,7 @@ std::string Partition::set_up(const cpuset::CpuList &cpus)
 	return members_ ? "" : fmt::format("/{}/cgroup.procs can't be opened", in_group(kLeaf));
 }
 
-// The file alone may say "isolated" where others run: on 6.12, after the CPUs were offline.
+// The file alone isn't enough: on 6.12 it may say "isolated" while others run there, after the CPUs were offline.
 std::string Partition::why_not_isolated()
 {
 	if (const std::string kind = text_in(kind_); kind != "isolated")

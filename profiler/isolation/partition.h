@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A partition of cgroup v2's cpuset controller, in which only the run's workers are: /sys/fs/cgroup/icepath, and within it `run`, where
-// they are. systemd's daemon-reload takes a partition away that has no group with the controller within it.
+// A partition of cgroup v2's cpuset controller for the run's workers: /sys/fs/cgroup/icepath, and in it the group
+// `run`, which has the workers. systemd's daemon-reload would remove a partition without such a group.
 #include <sys/types.h>
 
 #include <memory>
@@ -15,16 +15,16 @@ namespace icepath::isolation {
 
 class Partition : public OpenKnob {
 public:
-	// Whether it is there or not. Nothing where there is no cgroup v2: errno says why.
+	// nullptr with errno set: there is no cgroup v2.
 	static std::unique_ptr<Partition> open(const Tree &tree);
 
-	// Makes its folder, or takes all of it away: whoever is still in it is killed, since it was a worker.
+	// Its value is whether the group exists. Removing it kills the workers that are still in it.
 	std::optional<std::string> read() override;
 	int write(const std::string &value) override;
 
-	// Makes it a partition of these CPUs, once it is there. Empty: done; else why not.
+	// Makes the existing group a partition of these CPUs. Returns why that failed; empty: it is one.
 	std::string set_up(const cpuset::CpuList &cpus);
-	// Why the CPUs aren't the run's alone; empty: they are. set_up() has been done.
+	// Call it after set_up(). Why others may use the CPUs; empty: they may not.
 	std::string why_not_isolated();
 	int admit(pid_t process); // 0, or an errno
 
@@ -41,10 +41,10 @@ private:
 	cpuset::CpuList cpus_;
 };
 
-// Why no partition can be made here; empty: one may be.
+// Why this machine has no partitions; empty: it has.
 std::string why_no_partitions(const Tree &tree, const std::string &kernel_release);
 
-// Whether another group than the run's has CPUs of its own, so that the controller must stay.
+// Whether another group has CPUs of its own, so that the controller must stay enabled.
 bool others_use_cpusets(const Tree &tree);
 
 } // namespace icepath::isolation

@@ -10,14 +10,14 @@ namespace icepath::privilege {
 
 class Filter {
 public:
-	// With what any of them needs: to serve its socket, to read files, memory, time, an end. `whose` names it in sentences. Each
-	// function throws Failure(MachineCannot) where the kernel takes no filter.
+	// Allows what all of them need: their socket, reading files, memory, time, exit. `whose`: the process, for sentences.
+	// Each function throws Failure(MachineCannot) if the kernel refuses.
 	explicit Filter(std::string whose);
 	~Filter();
 	Filter(const Filter &) = delete;
 	Filter &operator=(const Filter &) = delete;
 
-	// What this architecture doesn't have is taken as well.
+	// Calls that this architecture lacks are accepted.
 	void allow(int call);
 	void allow(int call, scmp_arg_cmp where);
 	void allow_each(int call, unsigned argument, std::initializer_list<uint64_t> values);

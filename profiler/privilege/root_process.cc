@@ -20,7 +20,6 @@
 namespace icepath::privilege {
 namespace {
 
-constexpr int kPatienceMs = 2000;
 constexpr int kBeginMs = 10'000; // an emulated CPU is slow
 
 // Its first message: why it can't serve, NUL-terminated; empty: it can.
@@ -79,9 +78,10 @@ RootProcess::RootProcess(const char *name, const Identity &user, const std::opti
 
 RootProcess::~RootProcess() { end(); }
 
-bool RootProcess::end()
+bool RootProcess::end(int patience_ms)
 {
-	const int patience_ms = socket_ ? kPatienceMs : 0; // doesn't wait twice for a process that hung
+	if (!socket_)
+		patience_ms = 0; // doesn't wait twice for a process that hung
 	socket_.reset();
 	for (const bool kill_it : {false, true}) {
 		if (pid_ <= 0)

@@ -25,8 +25,8 @@ public:
 	RootProcess(const RootProcess &) = delete;
 	RootProcess &operator=(const RootProcess &) = delete;
 
-	// Closes the socket, which ends the process; if it hangs, kills it after 2 s. True: it is gone.
-	bool end();
+	// Closes the socket, which ends the process; if it hangs, kills it after `patience_ms`. True: it is gone.
+	bool end(int patience_ms = 2000);
 
 	int socket() const { return socket_.get(); }
 	pid_t pid() const { return pid_; } // -1: gone

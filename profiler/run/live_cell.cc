@@ -45,7 +45,8 @@ bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool 
 LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
 				   const std::vector<uint32_t> &replaced)
-	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), socket_keys_(cell.graph.channels.size())
+	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), keeper_(around.isolated.keeper),
+	  socket_keys_(cell.graph.channels.size())
 {
 	uint32_t capacity = std::min(max_messages, rundir::most_counted(cell_.graph.flows.size()) + kWarmUp);
 	if (cell_.levels.responses > 1)
@@ -56,7 +57,7 @@ LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t 
 	if (slots.mapped() && cell_.mechanisms.has(model::Mechanism::LibraryThreads))
 		follow_threads(around.daemon_family, replaced, helper);
 	open(plugin, slots, helper);
-	if (around.locks_memory)
+	if (around.isolated.locks_memory)
 		lock_memory();
 }
 
@@ -124,6 +125,8 @@ void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege
 		if (side == 0 || model::between(cell_) != model::Between::OneThread) {
 			const Fd task = pidfd_of(side);
 			helper_numbers_.push_back(helper.add_worker(task.get())); // the helper checks whose it is
+			if (keeper_)
+				keeper_->admit(task.get()); // before it is pinned, because a partition changes where it may run
 			pin(side, task);
 		}
 	}

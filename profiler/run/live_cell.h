@@ -105,6 +105,7 @@ private:
 	model::Cell cell_;
 	uint32_t number_;
 	std::optional<clockid_t> daemon_clock_;
+	isolation::Keeper *const keeper_; // nullptr: there is no partition
 	std::optional<StampMemory> memory_; // set by the constructor
 	std::vector<std::unique_ptr<Worker>> workers_; // by side
 	std::vector<uint32_t> tids_; // by side

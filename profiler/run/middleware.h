@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/isolation/keeper.h"
 #include "profiler/model/cell.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/middleware_space.h"
@@ -45,12 +46,18 @@ private:
 	uint32_t family_ = 0;
 };
 
+// What is done for each worker.
+struct Isolated {
+	bool locks_memory = false; // of the worker
+	isolation::Keeper *keeper = nullptr; // moves it into the run's partition; nullptr: there is none
+};
+
 // Where the workers of a cell run, and what runs beside them.
 struct Surroundings {
 	const MiddlewareSpace *space = nullptr; // nullptr: in icepath's namespaces
 	uint32_t daemon_family = 0; // the helper's number; 0: no daemon is followed
 	std::optional<clockid_t> daemon_clock; // CPU time of all its threads; nothing without a daemon
-	bool locks_memory = false; // of the workers
+	Isolated isolated = {};
 };
 
 class Middleware {

@@ -102,7 +102,7 @@ std::unique_ptr<LiveCell> CellOpener::open(size_t cell, std::unique_ptr<LiveCell
 	constexpr uint64_t kAtOnceNs = 2'000'000'000;
 	// Starting a daemon isn't part of an opening: daemons live for the whole run.
 	Surroundings around = middleware_.surroundings_of(plan_.cells[cell], plan_.plugin_of_cell[cell]);
-	around.locks_memory = locks_memory_;
+	around.isolated = isolated_;
 	Openings &openings = openings_[cell];
 	const uint64_t begin_ns = icepath_now_ns();
 	if (before) {

@@ -31,11 +31,11 @@ struct Openings {
 class CellOpener {
 public:
 	// `messages`: counted ones per block, at most; a cell that seeks its highest rate has as many as the search needs.
-	// The references must outlive this. `locks_memory`: lock the memory of workers.
+	// The references must outlive this. `isolated`: see Surroundings.
 	CellOpener(const plan::Plan &plan, uint32_t messages, const SlotsView &slots, privilege::Helper &helper,
-			   Middleware &middleware, bool locks_memory)
+			   Middleware &middleware, const Isolated &isolated)
 		: plan_(plan), messages_(messages), slots_(slots), helper_(helper), middleware_(middleware),
-		  locks_memory_(locks_memory), openings_(plan.cells.size()), families_(plan.cells.size())
+		  isolated_(isolated), openings_(plan.cells.size()), families_(plan.cells.size())
 	{}
 
 	// Starts fresh processes, after those of `before`, if any, have left. A quick failure that may pass is retried
@@ -52,7 +52,7 @@ private:
 	const SlotsView &slots_;
 	privilege::Helper &helper_;
 	Middleware &middleware_;
-	const bool locks_memory_;
+	const Isolated isolated_;
 	std::vector<Openings> openings_; // by cell
 	std::vector<std::vector<uint32_t>> families_; // by cell: LiveCell::families() of the previous opening
 	uint32_t number_ = 0; // openings of all cells so far

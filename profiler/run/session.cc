@@ -70,7 +70,8 @@ public:
 		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
 		  middleware_(&helper, &interrupted, options.root_space),
-		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_, options.locks_memory),
+		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_,
+				  {options.locks_memory, options.keeper}),
 		  cells_(head_, opener_, notices_), changes_(options.machine_root), record_(options.directory, head_)
 	{
 		load_capture();
@@ -334,15 +335,31 @@ private:
 	// False: the machine has changed since the window began.
 	bool is_sound(const model::Window &window)
 	{
-		const auto lost_pin = changes_.lost_pin(window.threads);
-		if (lost_pin && broken_off_.empty()) {
-			broken_off_ = fmt::format("round {}: {}; what was measured before is kept", progress_.round, *lost_pin);
+		auto lost = changes_.lost_pin(window.threads);
+		if (!lost && options_.keeper)
+			lost = lost_isolation();
+		if (lost && broken_off_.empty()) {
+			broken_off_ = fmt::format("round {}: {}; what was measured before is kept", progress_.round, *lost);
 			notices_.add(broken_off_);
 		}
 		const std::vector<std::string> changes = changes_.look();
 		for (const std::string &change : changes)
 			notices_.add(fmt::format("round {}: {}; the blocks of that time are left out", progress_.round, change));
-		return changes.empty() && !lost_pin;
+		return changes.empty() && !lost;
+	}
+
+	// Why the CPUs aren't the run's alone any more; nothing: they are. Other changes by somebody else become notices.
+	std::optional<std::string> lost_isolation()
+	{
+		try {
+			for (const std::string &change : options_.keeper->look())
+				notices_.add(
+					fmt::format("round {}: {}, so from there on the machine is less isolated than its report says",
+								progress_.round, change));
+		} catch (const Failure &failure) {
+			return failure.what();
+		}
+		return std::nullopt;
 	}
 
 	// `blocks`: all of one window.

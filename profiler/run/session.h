@@ -10,6 +10,7 @@
 
 #include "cpuset/kept_awake.h"
 #include "profiler/failure.h"
+#include "profiler/isolation/keeper.h"
 #include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
@@ -28,6 +29,7 @@ struct SessionOptions {
 	// Keeps CPUs awake in blocks of cells with IdleStates::Held; nullptr: the session doesn't.
 	cpuset::KeptAwake *awake = nullptr;
 	bool locks_memory = false; // of workers
+	isolation::Keeper *keeper = nullptr; // that has isolated; nullptr: not --isolate full
 	std::string machine_root; // put before paths of /sys that are read between blocks, for tests
 	bool always_probed = false; // no round without probes, for a caller that needs layers only
 	// Called around each block: begin_injection with the cell's number and its measuring threads by side,

@@ -54,7 +54,8 @@ TEST(RunOptions, IsolateByLevel)
 	EXPECT_EQ(run_of({"--isolate", "none"}).isolate, cpuset::Level::None);
 	EXPECT_EQ(run_of({"--isolate", "soft"}).isolate, cpuset::Level::Soft);
 	EXPECT_TRUE(run_of({"--idle-states"}).idle_states);
-	expect_values_refused("--isolate", {"full", "hard", "soft,none"}, "isn't one of none, soft");
+	EXPECT_EQ(run_of({"--isolate", "full"}).isolate, cpuset::Level::Full);
+	expect_values_refused("--isolate", {"hard", "soft,none"}, "isn't one of none, soft, full");
 }
 
 TEST(RunOptions, AreUsualWhereNothingIsSaid)

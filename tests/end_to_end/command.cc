@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -115,6 +116,27 @@ std::vector<std::string> cgroups()
 	return found;
 }
 
+// Read by itself, not by the list that the keeper has.
+std::vector<std::string> settings_of_the_machine()
+{
+	std::vector<std::string> settings;
+	for (const char *pattern :
+		 {"/proc/irq/*/smp_affinity_list", "/proc/irq/default_smp_affinity", "/sys/devices/virtual/workqueue/cpumask",
+		  "/proc/sys/vm/stat_interval", "/proc/sys/kernel/watchdog_cpumask",
+		  "/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us",
+		  "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+		  "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
+		  "/sys/fs/cgroup/cgroup.subtree_control", "/sys/fs/cgroup/*/cpuset.cpus.partition", "/run/icepath.journal"}) {
+		glob_t found{};
+		if (glob(pattern, 0, nullptr, &found) == 0)
+			for (size_t i = 0; i < found.gl_pathc; i++)
+				settings.push_back(std::string(found.gl_pathv[i]) + "=" + slurp(found.gl_pathv[i]));
+		globfree(&found);
+	}
+	std::erase(settings, "/run/icepath.journal="); // an empty one says that nothing is changed
+	return settings;
+}
+
 Traces traces_on_this_machine()
 {
 	Traces traces;
@@ -126,6 +148,7 @@ Traces traces_on_this_machine()
 	traces.mqueue = names_in("/dev/mqueue");
 	traces.sysv_queues = sysv_queues();
 	traces.cgroups = cgroups();
+	traces.settings = settings_of_the_machine();
 	for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
 		const int program = bpf_prog_get_fd_by_id(id);
 		bpf_prog_info info{};
@@ -266,7 +289,8 @@ std::ostream &operator<<(std::ostream &out, const Traces &traces)
 									  {"/dev/mqueue", &traces.mqueue},
 									  {"ipcs -q", &traces.sysv_queues},
 									  {"cgroups", &traces.cgroups},
-									  {"bpf", &traces.bpf_programs}}) {
+									  {"bpf", &traces.bpf_programs},
+									  {"settings", &traces.settings}}) {
 		out << what << ":";
 		for (const std::string &name : *names)
 			out << " " << name;
@@ -275,14 +299,22 @@ std::ostream &operator<<(std::ostream &out, const Traces &traces)
 	return out;
 }
 
-std::vector<pid_t> children_named(pid_t parent, const std::string &name)
+std::vector<pid_t> children_of(pid_t parent)
 {
 	std::vector<pid_t> found;
 	std::istringstream children(
 		slurp("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children"));
 	for (pid_t child = 0; children >> child;)
-		if (comm_of(std::to_string(child)) == name)
-			found.push_back(child);
+		found.push_back(child);
+	return found;
+}
+
+std::string name_of_process(pid_t pid) { return comm_of(std::to_string(pid)); }
+
+std::vector<pid_t> children_named(pid_t parent, const std::string &name)
+{
+	std::vector<pid_t> found = children_of(parent);
+	std::erase_if(found, [&](pid_t child) { return name_of_process(child) != name; });
 	return found;
 }
 

@@ -67,6 +67,7 @@ nlohmann::json read_json(const std::filesystem::path &file);
 struct Traces {
 	std::vector<std::string> processes, shm, mqueue, sysv_queues, cgroups;
 	std::vector<std::string> bpf_programs; // including those that only a link holds
+	std::vector<std::string> settings; // whatever --isolate full may change of the machine: "file=value"
 	friend bool operator==(const Traces &, const Traces &) = default;
 };
 // Before a test. An earlier run's programs go only after the kernel's grace periods: waits up to 30 s for that.
@@ -75,6 +76,8 @@ Traces traces_before();
 Traces traces_after(const Traces &before);
 std::ostream &operator<<(std::ostream &out, const Traces &traces);
 
+std::vector<pid_t> children_of(pid_t parent); // direct ones
+std::string name_of_process(pid_t pid); // empty: it has ended
 // Direct children of a process, by name.
 std::vector<pid_t> children_named(pid_t parent, const std::string &name);
 

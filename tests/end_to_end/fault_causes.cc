@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 namespace icepath::end_to_end {
@@ -40,6 +41,24 @@ void kill_daemons(Scene &scene)
 {
 	for (const char *name : {"iox-roudi", "mosquitto"})
 		signal_child(scene, name, SIGKILL);
+}
+
+void kill_keeper(Scene &scene) { signal_child(scene, "icepath-keeper", SIGKILL); }
+void stop_keeper(Scene &scene) { signal_child(scene, "icepath-keeper", SIGSTOP); }
+void kill_with_keeper(Scene &scene)
+{
+	kill_keeper(scene);
+	scene.icepath->signal(SIGKILL);
+}
+// Every machine has this one, and the keeper raises it to 120.
+constexpr const char *kSetting = "/proc/sys/vm/stat_interval";
+void remember_the_setting(Scene &scene) { std::ifstream(kSetting) >> scene.setting; }
+void change_a_setting(Scene &)
+{
+	std::string now;
+	std::ifstream(kSetting) >> now;
+	EXPECT_EQ(now, "120");
+	std::ofstream(kSetting) << 77;
 }
 
 void interrupt_in_haste(Scene &scene)
@@ -88,12 +107,47 @@ void start_another(Scene &scene)
 	await_rounds(*scene.other);
 }
 
+void start_another_isolated(Scene &scene)
+{
+	scene.other = std::make_unique<Running>(std::vector<std::string>{icepath_program(), "run", "-t", "null",
+																	 "--patterns", "pingpong", "-d", "30", "-o",
+																	 "other", "--isolate", "full", "--cpus", "0,0"},
+											scene.folder.path());
+	await_rounds(*scene.other);
+}
+
 void close_folder(Scene &scene) { fs::permissions(scene.folder.path(), fs::perms::owner_all); }
 
 void expect_the_others_pid(Scene &scene, const Outcome &outcome)
 {
 	EXPECT_NE(outcome.err.find(fmt::format("(pid {})", scene.other->pid())), std::string::npos) << outcome.err;
 	scene.other.reset();
+}
+
+void restore_by_doctor(Scene &scene, const Outcome &)
+{
+	const Outcome first = run({icepath_program(), "doctor", "--restore"}, scene.folder.path());
+	EXPECT_EQ(first.exit_code, 0) << first.err;
+	EXPECT_EQ(first.out, "the changes of a killed run are undone\n");
+	const Outcome second = run({icepath_program(), "doctor", "--restore"}, scene.folder.path());
+	EXPECT_EQ(second.exit_code, 0) << second.err;
+	EXPECT_EQ(second.out, "no killed run has left changes\n");
+}
+
+void restore_by_next_run(Scene &scene, const Outcome &)
+{
+	const Outcome next =
+		run({icepath_program(), "run", "-t", "null", "--patterns", "pingpong", "-d", "3", "-o", "next"},
+			scene.folder.path());
+	EXPECT_EQ(next.exit_code, 0) << next.err;
+}
+
+void expect_the_setting_is_left(Scene &scene, const Outcome &)
+{
+	std::string now;
+	std::ifstream(kSetting) >> now;
+	EXPECT_EQ(now, "77") << "somebody else's value was changed";
+	std::ofstream(kSetting) << scene.setting;
 }
 
 // The affected cell has some earlier blocks, the other one has all of its blocks.

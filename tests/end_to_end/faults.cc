@@ -27,6 +27,13 @@ Arguments strictly(Arguments arguments)
 	return arguments;
 }
 
+// On one CPU, so that a machine of two has one for everything else.
+Arguments isolated(Arguments arguments)
+{
+	arguments.insert(arguments.end(), {"--isolate", "full", "--cpus", "1,1"});
+	return arguments;
+}
+
 std::string nobody() { return std::to_string(getpwnam("nobody")->pw_uid); }
 
 constexpr const char *kReadOnlyRun =
@@ -188,6 +195,59 @@ std::vector<Fault> make_faults()
 		 137,
 		 Kept::Unasked,
 		 {.cause = signal_it<SIGKILL>}},
+
+		// --isolate full.
+		{"KeeperKilled",
+		 "the keeper of `--isolate full` gets SIGKILL",
+		 isolated(two_cells()),
+		 "isolation lost: the keeper (process …) died or doesn't answer, and its changes of this machine may still be "
+		 "in "
+		 "effect: `sudo icepath doctor --restore` undoes them; what was measured before is kept",
+		 3,
+		 Kept::Marked,
+		 {.cause = kill_keeper, .after = restore_by_doctor}},
+		{"KeeperStopped",
+		 "the keeper gets SIGSTOP",
+		 isolated(two_cells()),
+		 "isolation lost: the keeper (process …) died or doesn't answer, …",
+		 3,
+		 Kept::Marked,
+		 {.cause = stop_keeper}},
+		{"KilledIsolated",
+		 "SIGKILL of icepath under `--isolate full`",
+		 isolated(two_cells()),
+		 "",
+		 137,
+		 Kept::Partial,
+		 {.cause = signal_it<SIGKILL>}},
+		{"KilledWithKeeper",
+		 "SIGKILL of icepath and of the keeper; the next run undoes the changes",
+		 isolated(two_cells()),
+		 "",
+		 137,
+		 Kept::Partial,
+		 {.cause = kill_with_keeper, .after = restore_by_next_run}},
+		{"InterruptedIsolated",
+		 "SIGINT under `--isolate full`",
+		 isolated(two_cells()),
+		 "the run was interrupted",
+		 130,
+		 Kept::Marked,
+		 {.cause = signal_it<SIGINT>}},
+		{"SettingChanged",
+		 "somebody changes a setting that `--isolate full` has changed",
+		 isolated(two_cells()),
+		 "/proc/sys/vm/stat_interval was changed to 77 by somebody else, and is left so: …",
+		 0,
+		 Kept::Whole,
+		 {.before = remember_the_setting, .cause = change_a_setting, .after = expect_the_setting_is_left}},
+		{"SecondIsolated",
+		 "a second run under `--isolate full`, on another CPU",
+		 isolated(two_cells()),
+		 "another icepath (pid …) has isolated CPUs of this machine, and only one can at a time: …",
+		 3,
+		 Kept::Nothing,
+		 {.before = start_another_isolated, .after = expect_the_others_pid}},
 
 		// Other processes on the machine.
 		{"SecondRun",

@@ -28,6 +28,7 @@ struct Scene {
 	std::filesystem::path temporary; // its TMPDIR
 	std::unique_ptr<Running> other; // an earlier run, if any
 	std::unique_ptr<Running> icepath;
+	std::string setting; // of the machine, before icepath changed it
 
 	pid_t child(const std::string &name) const; // icepath's first child of that name; fails the test if there is none
 };

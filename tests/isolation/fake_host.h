@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cpuset/topology.h"
-#include "profiler/isolation/changes.h"
+#include "profiler/isolation/journalled_changes.h"
 #include "tests/cpuset/fake_machine.h"
 
 namespace icepath::isolation {

@@ -59,7 +59,7 @@ TEST(Journal, IsOneProcesssAtATimeAndSaysWhose)
 	Journal journal(host.tree);
 	journal.begin(host.head());
 	EXPECT_EQ(refusal(host.tree),
-			  fmt::format("another icepath (pid {}) has isolated CPUs of this machine, and one can at a "
+			  fmt::format("another icepath (pid {}) has isolated CPUs of this machine, and only one can at a "
 						  "time: wait until it has ended, or take --isolate soft",
 						  getpid()));
 	EXPECT_FALSE(journal_is_left(host.tree)) << "somebody has it";

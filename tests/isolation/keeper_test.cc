@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,11 +15,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "cpuset/topology.h"
-#include "profiler/isolation/changes.h"
+#include "profiler/isolation/journalled_changes.h"
 #include "tests/isolation/raw_keeper.h"
 #include "tests/privilege/taken_over.h"
 
@@ -326,6 +329,21 @@ TEST_F(KeeperTest, RandomRequestsChangeNothing)
 		EXPECT_EQ(keeper.open_descriptors(), descriptors);
 		EXPECT_EQ(knobs_of_this_machine(), with);
 	}
+}
+
+TEST_F(KeeperTest, HasTheCapabilitiesThatThePageSays)
+{
+	RawKeeper keeper;
+	ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+	std::ifstream status(fmt::format("/proc/{}/status", keeper.pid()));
+	std::map<std::string, uint64_t> sets;
+	for (std::string key, value; status >> key && std::getline(status, value);)
+		if (key.starts_with("Cap"))
+			sets[key] = std::stoull(value, nullptr, 16);
+	const uint64_t kept = 1ull << CAP_SYS_NICE | 1ull << CAP_DAC_OVERRIDE;
+	EXPECT_EQ(sets["CapPrm:"], kept);
+	EXPECT_EQ(sets["CapEff:"], kept);
+	EXPECT_EQ(sets["CapInh:"] | sets["CapAmb:"], 0u);
 }
 
 TEST_F(KeeperTest, ThatIsTakenOverCanDoWhatThePageSays)

@@ -41,7 +41,7 @@ protected:
 	LiveCell open(bool locks_memory)
 	{
 		Surroundings around;
-		around.locks_memory = locks_memory;
+		around.isolated.locks_memory = locks_memory;
 		return LiveCell(cell, PIPE_PLUGIN, number++, 20, SlotsView(), helper, around);
 	}
 	privilege::Helper helper{self()};

@@ -67,6 +67,16 @@ isolated_by_partition() {
 	rmdir $cgroup/quiet
 }
 
+# On the console: how much of the time of busy tasks is on the run's CPUs, without and with --isolate full.
+isolated_by_icepath() {
+	gtest test_partition '*'
+	result=$?
+	grep '^busy tasks' /tmp/gtest.log
+	return $result
+}
+
+random_kills() { ICEPATH_KILLS=${kills:-50} gtest test_end_to_end 'RandomKills.*'; }
+
 # What is started from then on is confined. Root without a user to become may write to /etc, but for the profile.
 confine() {
 	apparmor_parser --replace --skip-cache /etc/apparmor.d/usr.bin.icepath &&
@@ -130,6 +140,8 @@ for steps; do
 	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
+	isolated-by-icepath) step "isolated by icepath" isolated_by_icepath && grep '^busy tasks' /tmp/step.log | sed 's/^/vm: /' ;;
+	random-kills) step "random kills under --isolate full" random_kills ;;
 	confined) step "confined by AppArmor" confine ;;
 	user-*)
 		wish=${steps#user-}

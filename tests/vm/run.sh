@@ -58,6 +58,6 @@ for kernel in $kernels; do
 		done
 	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
-	boot "$kernel" 4 "-- isolated-by-partition"
+	boot "$kernel" 4 "-- isolated-by-partition isolated-by-icepath"
 done
 exit $failed

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Changes of the machine that are put back: each is noted before it is made, and undone by whoever comes after, if the process that made
-// it doesn't.
+// Changes of the machine that will be undone: by the process that made them, or from the journal by a later one.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,34 +13,35 @@
 
 namespace icepath::isolation {
 
-// What became of one: Done, AlreadySo, NotPossible; or Left, where it could be made and none is to be.
+// Of one change: Done, AlreadySo, NotPossible; or Left, if it would be possible and none is to be made.
 struct Outcome {
 	cpuset::StepState state = cpuset::StepState::NotPossible;
 	std::string why; // of NotPossible
 };
 
-// What another value a knob shall have, by the one that it has.
+// The wanted value of a knob, by its present one.
 using Wish = std::function<std::string(const std::string &old_value)>;
 
 class Changes {
 public:
-	// Makes none, but says which could be made.
+	// Makes no changes, but finds out which are possible.
 	explicit Changes(const Tree &tree) : tree_(tree) {}
-	// Puts back what a process that was killed has left, then begins a journal of its own. Throws Failure(MachineCannot) where not all
-	// of it can be put back, or as Journal does.
+	// Undoes the changes of killed processes, then begins a journal of its own. Throws Failure(MachineCannot) if one
+	// can't be undone, or as Journal does.
 	Changes(const Tree &tree, const Head &head);
 	~Changes(); // put_back()
 	Changes(const Changes &) = delete;
 	Changes &operator=(const Changes &) = delete;
 
 	Outcome make(const Place &place, const Wish &wish);
-	// Puts back what was made last.
+	// Undoes the last one.
 	void take_back();
-	OpenKnob *open(const Place &place); // one that was changed; nullptr: it wasn't
+	OpenKnob *open(const Place &place); // nullptr: it wasn't changed
 
-	// What somebody else has changed since, each told once.
+	// Knobs that somebody else has changed since, each reported once.
 	std::vector<std::string> look();
-	// In reverse. Sentences on what somebody else has changed meanwhile, which is left, and on what can't be put back. May be called again.
+	// In reverse order. Returns sentences about knobs that somebody else changed meanwhile, which are left, and about
+	// those that can't be restored. May be called again.
 	std::vector<std::string> put_back();
 
 	const Tree &tree() const { return tree_; }
@@ -62,7 +62,8 @@ private:
 	std::vector<Change> changes_;
 };
 
-// Puts back what processes that were killed have left. Sentences as of Changes::put_back(). Throws Failure(MachineCannot) as Journal does.
+// Undoes the changes of killed processes. Returns sentences as Changes::put_back() does. Throws Failure(MachineCannot)
+// as Journal does.
 std::vector<std::string> put_back_leftovers(const Tree &tree);
 
 } // namespace icepath::isolation

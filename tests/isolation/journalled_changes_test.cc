@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever ends a process that isolates, and whenever: what comes after it puts the machine back as it was, byte by byte, and leaves
 // what somebody else has changed.
-#include "profiler/isolation/changes.h"
+#include "profiler/isolation/journalled_changes.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +13,8 @@
 
 #include "profiler/failure.h"
 #include "profiler/isolation/full.h"
+#include "profiler/isolation/keeper.h"
+#include "profiler/isolation/partition.h"
 #include "tests/isolation/fake_host.h"
 
 namespace icepath::isolation {
@@ -223,7 +227,7 @@ TEST(Changes, OfADeviceThatIsGoneAreOver)
 TEST(Changes, FollowNoLink)
 {
 	FakeHost host;
-	const std::string knob = host.tree.root + "/proc/sys/vm/stat_interval", victim = host.tree.root + "/victim";
+	const std::string knob = host.tree.root + "/proc/sys/vm/stat_interval";
 	host.write("/victim", "1");
 	std::filesystem::remove(knob);
 	std::filesystem::create_symlink("../../../victim", knob);
@@ -257,6 +261,33 @@ TEST(Full, LeavesACpuForTheRestOfTheMachine)
 		<< "with the other threads of their cores";
 	EXPECT_EQ(cpus_to_isolate(laptop.read(), {0, 1, 2, 3}), (cpuset::CpuList{0, 1, 2, 3}))
 		<< "but where that leaves nothing";
+}
+
+// In the keeper, under its filter.
+bool others_use_cpusets_there(const FakeHost &host)
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		allow_keeping_calls_only();
+		_exit(others_use_cpusets(host.tree) ? 1 : 0);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	EXPECT_TRUE(WIFEXITED(status)) << status;
+	return WEXITSTATUS(status) != 0;
+}
+
+TEST(Cpusets, AreOthersIfAnotherGroupHasCpus)
+{
+	FakeHost host;
+	host.write("/sys/fs/cgroup/cgroup.procs", "1");
+	host.write("/sys/fs/cgroup/icepath/cpuset.cpus", "2-3");
+	host.write("/sys/fs/cgroup/user.slice/cpuset.cpus", "");
+	EXPECT_FALSE(others_use_cpusets(host.tree));
+	EXPECT_FALSE(others_use_cpusets_there(host));
+	host.write("/sys/fs/cgroup/user.slice/cpuset.cpus", "0-1");
+	EXPECT_TRUE(others_use_cpusets(host.tree));
+	EXPECT_TRUE(others_use_cpusets_there(host));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/isolation/changes.h"
+#include "profiler/isolation/journalled_changes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,7 +89,7 @@ void Changes::take_back()
 {
 	Entry &entry = journal_->entries()[changes_.back().entry];
 	(void)put_back(entry, changes_.back().knob.get());
-	if (entry.has_ended) // else it is tried again with all the others
+	if (entry.has_ended) // otherwise put_back() tries again
 		changes_.pop_back();
 }
 
@@ -165,7 +165,7 @@ std::vector<std::string> Changes::put_back()
 		try {
 			sentence = put_back(entries[i], change == changes_.end() ? nullptr : change->knob.get());
 		} catch (const Failure &) {
-			// It is as it was, and the journal can't say so: whoever reads that sees it by itself.
+			// It is restored, but the journal doesn't say so: a later reader of the journal finds the old value there.
 		}
 		if (!sentence.empty())
 			sentences.push_back(std::move(sentence));
