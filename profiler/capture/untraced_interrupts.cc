@@ -39,9 +39,9 @@ std::vector<uint32_t> columns(const std::string &heading)
 	return cpus;
 }
 
-} // namespace
-
-std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, const std::vector<uint32_t> &cpus)
+// Rows that `wanted` accepts by their label.
+template <class Wanted>
+std::vector<model::InterruptCount> rows_of(std::string_view table, const std::vector<uint32_t> &cpus, Wanted wanted)
 {
 	std::istringstream lines{std::string(table)};
 	std::string line;
@@ -54,7 +54,7 @@ std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, c
 		if (!(words >> row.label) || !row.label.ends_with(':'))
 			continue;
 		row.label.pop_back();
-		if (is_told(row.label))
+		if (!wanted(row.label))
 			continue;
 		std::string word;
 		for (size_t i = 0; i < online.size() && words >> word && is_number(word) && word.size() < 20; i++)
@@ -66,11 +66,28 @@ std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, c
 	return found;
 }
 
-std::vector<model::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus)
+std::string table_of_this_machine()
 {
 	std::ifstream file("/proc/interrupts");
-	const std::string table{std::istreambuf_iterator<char>(file), {}};
-	return untraced_interrupts(table, cpus);
+	return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace
+
+std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, const std::vector<uint32_t> &cpus)
+{
+	return rows_of(table, cpus, [](const std::string &label) { return !is_told(label); });
+}
+
+std::vector<model::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus)
+{
+	return untraced_interrupts(table_of_this_machine(), cpus);
+}
+
+std::vector<model::InterruptCount> all_interrupts(const std::vector<uint32_t> &cpus)
+{
+	return rows_of(table_of_this_machine(), cpus,
+				   [](const std::string &label) { return label != "ERR" && label != "MIS"; });
 }
 
 std::vector<model::InterruptCount> counted_since(const std::vector<model::InterruptCount> &before,

@@ -16,6 +16,8 @@ std::vector<model::InterruptCount> untraced_interrupts(std::string_view table, c
 
 // For this machine. Empty if /proc/interrupts can't be read.
 std::vector<model::InterruptCount> untraced_interrupts(const std::vector<uint32_t> &cpus);
+// All rows that count by CPU, of devices and traced ones too.
+std::vector<model::InterruptCount> all_interrupts(const std::vector<uint32_t> &cpus);
 
 // The increase between two readings, without rows that didn't change.
 std::vector<model::InterruptCount> counted_since(const std::vector<model::InterruptCount> &before,

@@ -15,8 +15,6 @@
 #include "profiler/cli/output.h"
 #include "profiler/cli/report_command.h"
 #include "profiler/cli/signals.h"
-#include "profiler/doctor/doctor.h"
-#include "profiler/isolation/journalled_changes.h"
 #include "profiler/run/descriptor_limit.h"
 
 namespace icepath::cli {
@@ -35,34 +33,6 @@ Style style_of_terminal(bool no_colour)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
 		style.width = size.ws_col;
 	return style;
-}
-
-namespace {
-
-ExitCode restore()
-{
-	if (geteuid() != 0)
-		throw Failure(ExitCode::MachineCannot,
-					  "only root can restore the machine: run `sudo icepath doctor --restore`");
-	const isolation::Tree machine{""};
-	const bool is_left = isolation::journal_is_left(machine);
-	for (const std::string &sentence : isolation::put_back_leftovers(machine))
-		print(sentence + "\n");
-	if (isolation::journal_is_left(machine))
-		return ExitCode::MachineCannot;
-	print(is_left ? "the changes of a killed run are undone\n" : "no killed run has left changes\n");
-	return ExitCode::Ok;
-}
-
-} // namespace
-
-ExitCode doctor(const DoctorOptions &options, const Style &style)
-{
-	if (options.restore)
-		return restore();
-	const auto checks = doctor::examine(options.tier);
-	print(options.json ? doctor::to_json(checks) : doctor::to_text(checks, style.colour));
-	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;
 }
 
 namespace {

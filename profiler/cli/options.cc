@@ -155,7 +155,7 @@ struct Commands {
 	SelftestOptions selftest;
 	std::string selftest_duration = "60", selftest_tier;
 	DoctorOptions doctor;
-	std::string doctor_tier;
+	std::string doctor_tier, doctor_duration = "5", doctor_isolate = "none";
 	ListOptions list;
 };
 
@@ -193,6 +193,17 @@ void add_commands(CLI::App &app, Commands &commands)
 	doctor->add_flag("--json", commands.doctor.json, "as JSON");
 	doctor->add_flag("--restore", commands.doctor.restore,
 					 "only undo what a killed run with --isolate full has changed; as root");
+	CLI::Option *noise = doctor->add_flag("--noise", commands.doctor.noise,
+										  "only measure what takes time from a thread that spins on the CPUs; as root");
+	doctor->add_option("-d,--duration", commands.doctor_duration, "time to measure noise: seconds, or 90s, 5m, 1h")
+		->needs(noise)
+		->capture_default_str();
+	doctor->add_option("--cpus", commands.doctor.cpus, "CPU,CPU[,MORE...]: where to measure noise")->needs(noise);
+	doctor
+		->add_option("--isolate", commands.doctor_isolate,
+					 "none, or full to measure noise before and after isolating the CPUs")
+		->needs(noise)
+		->capture_default_str();
 	add_tier(*doctor, commands.doctor_tier);
 	app.add_subcommand("list", "transports, middleware, and what they support")
 		->add_flag("--json", commands.list.json, "as JSON");
@@ -235,6 +246,10 @@ Command chosen(const CLI::App &app, Commands &commands)
 	}
 	if (app.got_subcommand("doctor")) {
 		commands.doctor.tier = tier_of(commands.doctor_tier);
+		commands.doctor.duration_s = seconds_of(commands.doctor_duration);
+		commands.doctor.isolate = value_of<cpuset::Level>("--isolate", commands.doctor_isolate, cpuset::kLevelNames);
+		if (commands.doctor.isolate == cpuset::Level::Soft)
+			throw Failure(ExitCode::Usage, "--isolate: soft isolates only in blocks of a run: give none or full");
 		return commands.doctor;
 	}
 	return commands.list;

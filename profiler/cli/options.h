@@ -64,6 +64,10 @@ struct SelftestOptions {
 struct DoctorOptions {
 	bool json = false;
 	bool restore = false; // nothing else is done then
+	bool noise = false; // only measures how quiet the CPUs are
+	double duration_s = 5; // of noise, for each level of isolation
+	std::string cpus; // of noise; empty: choose
+	cpuset::Level isolate = cpuset::Level::None; // of noise: None, or Full for before and after
 	std::optional<capture::Tier> tier;
 };
 

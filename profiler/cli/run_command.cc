@@ -23,6 +23,7 @@
 #include "profiler/isolation/journal.h"
 #include "profiler/isolation/keeper.h"
 #include "profiler/machine/host.h"
+#include "profiler/noise/cpu_noise.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/aggregate.h"
@@ -186,9 +187,13 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (keeper)
 		for (const std::string &left : keeper->put_back_leftovers())
 			plan.notices.push_back("of an earlier run: " + left);
-	if (is_full)
+	std::vector<model::CpuNoise> noise_before;
+	if (is_full) {
+		constexpr uint64_t kNoiseNs = 200'000'000;
+		noise_before = noise::measure(cpuset::measuring_cpus(cpus), kNoiseNs, nullptr, {});
 		std::ranges::move(keeper->isolate(cpuset::measuring_cpus(cpus)), std::back_inserter(steps));
-	else
+	}
+	if (!is_full)
 		keeper.reset();
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
@@ -200,6 +205,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 
 	model::Head head = head_of(command_line, host);
 	const cpuset::Machine isolated = is_full ? cpuset::read_machine(cpuset::read_permission()) : machine;
+	head.noise_before = std::move(noise_before);
 	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(isolated, cpus, soft.level(), steps)).dump();
 
 	session.root_space = root_space ? &*root_space : nullptr;

@@ -20,6 +20,23 @@ struct CpuWake {
 	friend bool operator==(const CpuWake &, const CpuWake &) = default;
 };
 
+// What took a CPU from a thread that only read the clock, with nothing of the run active.
+struct NoiseSource {
+	std::string name; // "timer interrupt", a task's, or "unknown": no record shows it, as of a hypervisor
+	uint64_t gaps = 0; // of which it took the longest part that has a name; unknown: gaps without any name
+	uint64_t ns = 0, longest_ns = 0; // of its parts of gaps
+	friend bool operator==(const NoiseSource &, const NoiseSource &) = default;
+};
+
+// A gap is a time of more than 1 us between two readings.
+struct CpuNoise {
+	uint32_t cpu = 0;
+	uint64_t of_ns = 0; // how long the thread read the clock
+	uint64_t gaps = 0, ns = 0, longest_ns = 0;
+	std::vector<NoiseSource> sources; // by time; empty: not looked for
+	friend bool operator==(const CpuNoise &, const CpuNoise &) = default;
+};
+
 // What a hypervisor took from all of the run's CPUs together during blocks, by the kernel's account.
 struct Steal {
 	uint64_t ns = 0, of_ns = 0;
@@ -65,6 +82,8 @@ struct Head {
 	// Of the run's CPUs, before the first block: idling as the machine has it, and kept awake where cells are measured
 	// so.
 	std::vector<CpuWake> wakes = {}, wakes_held = {};
+	// Of the run's CPUs, before the first block: as isolated as in blocks, and before they were isolated (full only).
+	std::vector<CpuNoise> noise = {}, noise_before = {};
 };
 
 // Known after the last block.

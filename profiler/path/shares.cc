@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/path/shares.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "ebpf/contexts.h"
@@ -18,6 +21,33 @@ uint64_t known_to_run_until(const Thread &thread)
 	if (thread.followed)
 		return thread.off.back().in_ns;
 	return thread.still_off_since_ns ? thread.still_off_since_ns : UINT64_MAX;
+}
+
+// The kernel's softirq_to_name[].
+constexpr std::array<std::string_view, 10> kSoftirqs = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+														"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+std::string interrupt_name(uint8_t kind, uint32_t vector)
+{
+	switch (kind) {
+	case ICEPATH_INTERRUPT_SOFTIRQ:
+		return vector < kSoftirqs.size() ? fmt::format("{} softirq", kSoftirqs[vector])
+										 : fmt::format("softirq {}", vector);
+	case ICEPATH_INTERRUPT_DEVICE:
+		return fmt::format("interrupt {}", vector);
+	case ICEPATH_INTERRUPT_TIMER:
+		return "timer interrupt";
+	case ICEPATH_INTERRUPT_RESCHEDULE:
+		return "reschedule interrupt";
+	case ICEPATH_INTERRUPT_CALL_FUNCTION:
+		return "function call interrupt";
+	case ICEPATH_INTERRUPT_IRQ_WORK:
+		return "irq work interrupt";
+	case ICEPATH_INTERRUPT_NMI:
+		return "NMI";
+	default:
+		return fmt::format("interrupt of kind {}", kind);
+	}
 }
 
 } // namespace
@@ -207,6 +237,27 @@ Culprit culprit_of(std::span<const Share> shares)
 	if (most == shares.end() || most->ns < sum_ns - most->ns || most->who.kind == Culprit::Kind::Unknown)
 		return {};
 	return most->who;
+}
+
+std::string culprit_name(const Culprit &culprit, const std::map<uint32_t, std::string> &task_names)
+{
+	switch (culprit.kind) {
+	case Culprit::Kind::Interrupt:
+		return interrupt_name(culprit.interrupt, culprit.id);
+	case Culprit::Kind::IdleCpu:
+		return "idle CPU";
+	case Culprit::Kind::Throttled:
+		return "throttled";
+	case Culprit::Kind::Unknown:
+		return "unknown";
+	case Culprit::Kind::None:
+	case Culprit::Kind::Task:
+		break;
+	}
+	if (culprit.id == 0)
+		return "idle task";
+	const auto at = task_names.find(culprit.id);
+	return at == task_names.end() || at->second.empty() ? fmt::format("task {}", culprit.id) : at->second;
 }
 
 } // namespace icepath::path

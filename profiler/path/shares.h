@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which task or interrupt had a CPU while a thread waited for it.
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiler/path/observations.h"
@@ -43,5 +45,8 @@ private:
 
 // The culprit with at least half of the time, or none.
 Culprit culprit_of(std::span<const Share> shares);
+
+// "kworker/1:2", "interrupt 24", "NET_RX softirq", "idle CPU".
+std::string culprit_name(const Culprit &culprit, const std::map<uint32_t, std::string> &task_names);
 
 } // namespace icepath::path

@@ -8,6 +8,7 @@
 #include "profiler/model/graph.h"
 #include "profiler/model/stamps.h"
 #include "profiler/path/observations.h"
+#include "profiler/report/noise.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 #include "profiler/rundir/json_text.h"
@@ -263,9 +264,12 @@ public:
 	{
 		CellResult &cell = result_.cells[resolved.block.cell];
 		add_paths(resolved, cell, cell.capture.by_block.at(places_[resolved.number]));
+		interference_.add(resolved, cell.cell);
 	}
+	std::vector<model::CpuNoise> interference() const { return interference_.take(); }
 
 private:
+	Interference interference_;
 	RunResult &result_;
 	const std::vector<size_t> &places_;
 };
@@ -322,6 +326,7 @@ RunResult analyse(const std::string &run)
 	AddPaths add_paths(result, places);
 	resolve::resolve(run, add_paths,
 					 {.blocks = places.size()}); // only what the first pass read: the run may still be active
+	result.interference = add_paths.interference();
 	return result;
 }
 

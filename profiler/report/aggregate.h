@@ -122,6 +122,7 @@ struct RunResult {
 	std::optional<model::Tail> tail; // missing: the run is partial
 	bool truncated = false;
 	std::vector<CellResult> cells; // in the order of the head; a cell that was never measured has no blocks
+	std::vector<model::CpuNoise> interference; // by CPU: see Interference
 	bool partial() const { return !tail || tail->interrupted; }
 };
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "ebpf/contexts.h"
+#include "profiler/path/shares.h"
 
 namespace icepath::report {
 namespace {
@@ -16,37 +16,10 @@ namespace {
 // Any user of the machine can choose names, so their number is bounded.
 constexpr size_t kMaxNames = 4096;
 
-// The kernel's softirq_to_name[].
-constexpr std::array<std::string_view, 10> kSoftirqs = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-														"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-
 std::string thread_name(const path::Observations &seen, uint32_t tid)
 {
 	const auto at = seen.threads.find(tid);
 	return at == seen.threads.end() || at->second.name.empty() ? fmt::format("thread {}", tid) : at->second.name;
-}
-
-std::string interrupt_name(uint8_t kind, uint32_t vector)
-{
-	switch (kind) {
-	case ICEPATH_INTERRUPT_SOFTIRQ:
-		return vector < kSoftirqs.size() ? fmt::format("{} softirq", kSoftirqs[vector])
-										 : fmt::format("softirq {}", vector);
-	case ICEPATH_INTERRUPT_DEVICE:
-		return fmt::format("interrupt {}", vector);
-	case ICEPATH_INTERRUPT_TIMER:
-		return "timer interrupt";
-	case ICEPATH_INTERRUPT_RESCHEDULE:
-		return "reschedule interrupt";
-	case ICEPATH_INTERRUPT_CALL_FUNCTION:
-		return "function call interrupt";
-	case ICEPATH_INTERRUPT_IRQ_WORK:
-		return "irq work interrupt";
-	case ICEPATH_INTERRUPT_NMI:
-		return "NMI";
-	default:
-		return fmt::format("interrupt of kind {}", kind);
-	}
 }
 
 } // namespace
@@ -56,27 +29,6 @@ path::Role role_of(const path::Path &path, const path::Segment &segment)
 	if (segment.hop == 0)
 		return path::Role::Sender;
 	return segment.hop == path.segments.back().hop ? path::Role::Receiver : path::Role::Relay;
-}
-
-std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, std::string> &task_names)
-{
-	switch (culprit.kind) {
-	case path::Culprit::Kind::Interrupt:
-		return interrupt_name(culprit.interrupt, culprit.id);
-	case path::Culprit::Kind::IdleCpu:
-		return "idle CPU";
-	case path::Culprit::Kind::Throttled:
-		return "throttled";
-	case path::Culprit::Kind::Unknown:
-		return "unknown";
-	case path::Culprit::Kind::None:
-	case path::Culprit::Kind::Task:
-		break;
-	}
-	if (culprit.id == 0)
-		return "idle task";
-	const auto at = task_names.find(culprit.id);
-	return at == task_names.end() || at->second.empty() ? fmt::format("task {}", culprit.id) : at->second;
 }
 
 void Breakdown::add(const path::Path &path, const path::Observations &seen)

@@ -105,7 +105,6 @@ private:
 	Sums sums_;
 };
 
-std::string culprit_name(const path::Culprit &culprit, const std::map<uint32_t, std::string> &task_names);
 path::Role role_of(const path::Path &path, const path::Segment &segment);
 
 // The threads that messages passed from sender to receiver, for cells of libraries that hand them on by threads of

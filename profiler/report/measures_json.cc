@@ -8,6 +8,7 @@
 #include "icepath/plugin.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/messages.h"
+#include "profiler/rundir/head_json.h"
 
 namespace icepath::report {
 
@@ -281,6 +282,10 @@ Json machine_state_json(const RunResult &result)
 			{"wake_ns", wakes},
 			{"steal", steal},
 			{"cache_line", cache_lines_json(result)},
+			{"noise",
+			 {{"before_isolating", rundir::to_json(result.head.noise_before)},
+			  {"begin", rundir::to_json(result.head.noise)}}},
+			{"interference", rundir::to_json(result.interference)},
 			{"untraced_interrupts", untraced}};
 }
 

@@ -9,6 +9,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/model/stamps.h"
+#include "profiler/path/shares.h"
 #include "profiler/report/breakdown.h"
 
 namespace icepath::report {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "profiler/model/graph.h"
+#include "profiler/path/shares.h"
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
 #include "profiler/rundir/cell_json.h"

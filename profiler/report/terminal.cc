@@ -14,6 +14,7 @@
 #include "profiler/report/cell_table.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/line_levels.h"
+#include "profiler/report/noise.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
 #include "profiler/report/quantity.h"
@@ -296,6 +297,8 @@ void add_machine_state(Page &page, const RunResult &result)
 			text += fmt::format("{}a cache line {}", text.empty() ? "" : " · ", levels_text(line, levels));
 	if (!text.empty())
 		page.paragraph("machine", text);
+	add_quiet(page, result.head);
+	add_interference(page, result.interference);
 }
 
 } // namespace

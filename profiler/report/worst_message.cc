@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "profiler/model/cell_title.h"
+#include "profiler/path/shares.h"
 #include "profiler/report/quantity.h"
 
 namespace icepath::report {

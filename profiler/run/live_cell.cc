@@ -43,7 +43,7 @@ bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool 
 } // namespace
 
 LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-				   const SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
+				   const privilege::SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
 				   const std::vector<uint32_t> &replaced)
 	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), keeper_(around.isolated.keeper),
 	  socket_keys_(cell.graph.channels.size())
@@ -111,7 +111,7 @@ void LiveCell::pin(size_t side, const Fd &task) const
 		throw WorkerFailed(fmt::format("the {} ended while it was pinned", workers_[side]->what()));
 }
 
-void LiveCell::open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper)
+void LiveCell::open(const std::string &plugin, const privilege::SlotsView &slots, privilege::Helper &helper)
 {
 	std::vector<int> shared = {memory_->fd()};
 	if (slots.mapped())
@@ -166,7 +166,7 @@ void LiveCell::mark_sockets(const Endpoints &endpoints, privilege::Helper &helpe
 		}
 }
 
-void LiveCell::begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns)
+void LiveCell::begin(const BlockWish &wish, const privilege::SlotsView &slots, uint64_t now_ns)
 {
 	block_ = {};
 	block_.wish = wish;

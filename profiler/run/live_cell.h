@@ -13,6 +13,7 @@
 #include "profiler/model/graph.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/slots_view.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/endpoints.h"
 #include "profiler/run/middleware.h"
@@ -40,7 +41,7 @@ public:
 	// capture. Blocks have at most `max_messages` messages, and rundir::most_counted() of its flows. `number`: of the
 	// opening, part of transports' names. `replaced`: families() of the previous opening. Throws WorkerFailed.
 	LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
-			 const SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {},
+			 const privilege::SlotsView &slots, privilege::Helper &helper, const Surroundings &around = {},
 			 const std::vector<uint32_t> &replaced = {});
 	LiveCell(const LiveCell &) = delete;
 	LiveCell &operator=(const LiveCell &) = delete;
@@ -48,7 +49,7 @@ public:
 	// The steps of a block, for run_together(): begin(); look() until is_over(); end(). Several cells may run blocks at
 	// once. If a worker failed, `end` is Failed, `failure` says why, and there are no stamps. The caller sets the
 	// window.
-	void begin(const BlockWish &wish, const SlotsView &slots, uint64_t now_ns);
+	void begin(const BlockWish &wish, const privilege::SlotsView &slots, uint64_t now_ns);
 	void stop(); // side 0's next message is the last
 	bool is_over() const { return block_.over; }
 	uint64_t gives_up_ns() const { return block_.give_up_ns; }
@@ -92,7 +93,7 @@ private:
 
 	void start_workers(const MiddlewareSpace *space);
 	void follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper);
-	void open(const std::string &plugin, const SlotsView &slots, privilege::Helper &helper);
+	void open(const std::string &plugin, const privilege::SlotsView &slots, privilege::Helper &helper);
 	void lock_memory();
 	// Of the side's thread, for the helper, which marks it.
 	Fd pidfd_of(size_t side) const;

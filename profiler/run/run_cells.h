@@ -10,11 +10,11 @@
 #include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/slots_view.h"
 #include "profiler/run/live_cell.h"
 #include "profiler/run/middleware.h"
 #include "profiler/run/rounds.h"
 #include "profiler/run/run_record.h"
-#include "profiler/run/shared_memory.h"
 
 namespace icepath::run {
 
@@ -32,7 +32,7 @@ class CellOpener {
 public:
 	// `messages`: counted ones per block, at most; a cell that seeks its highest rate has as many as the search needs.
 	// The references must outlive this. `isolated`: see Surroundings.
-	CellOpener(const plan::Plan &plan, uint32_t messages, const SlotsView &slots, privilege::Helper &helper,
+	CellOpener(const plan::Plan &plan, uint32_t messages, const privilege::SlotsView &slots, privilege::Helper &helper,
 			   Middleware &middleware, const Isolated &isolated)
 		: plan_(plan), messages_(messages), slots_(slots), helper_(helper), middleware_(middleware),
 		  isolated_(isolated), openings_(plan.cells.size()), families_(plan.cells.size())
@@ -49,7 +49,7 @@ private:
 
 	const plan::Plan &plan_;
 	const uint32_t messages_;
-	const SlotsView &slots_;
+	const privilege::SlotsView &slots_;
 	privilege::Helper &helper_;
 	Middleware &middleware_;
 	const Isolated isolated_;

@@ -17,7 +17,7 @@ privilege::Helper::Loaded RunProbes::load(const std::vector<uint32_t> &cpus, uin
 {
 	privilege::Helper::Loaded loaded = helper_.load(cpus, records_per_slot, forced);
 	available_ = loaded.available;
-	slots_ = SlotsView(loaded, cpus);
+	slots_ = privilege::SlotsView(loaded, cpus);
 	return loaded;
 }
 

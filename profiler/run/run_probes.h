@@ -8,9 +8,9 @@
 #include "profiler/capture/selection.h"
 #include "profiler/model/run.h"
 #include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/slots_view.h"
 #include "profiler/run/rounds.h"
 #include "profiler/run/run_record.h"
-#include "profiler/run/shared_memory.h"
 
 namespace icepath::run {
 
@@ -29,13 +29,13 @@ public:
 	void helper_died() { works_ = false; }
 
 	bool works() const { return works_; } // the helper lives, as far as is known
-	const SlotsView &slots() const { return slots_; }
+	const privilege::SlotsView &slots() const { return slots_; }
 	privilege::Helper &helper() const { return helper_; }
 
 private:
 	privilege::Helper &helper_;
 	Notices &notices_;
-	SlotsView slots_;
+	privilege::SlotsView slots_;
 	capture::ProbeSet available_ = 0;
 	bool works_ = true;
 };

@@ -16,6 +16,7 @@
 #include "profiler/machine/wakes.h"
 #include "profiler/machine/watch.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/noise/cpu_noise.h"
 #include "profiler/rate/search.h"
 #include "profiler/run/awake.h"
 #include "profiler/run/block_wishes.h"
@@ -75,6 +76,7 @@ public:
 		  cells_(head_, opener_, notices_), changes_(options.machine_root), record_(options.directory, head_)
 	{
 		load_capture();
+		measure_noise();
 		head_.wakes = machine_.emplace(cpus_, options.budget_s).wakes_before();
 		head_.wakes_held = wakes_held(options_.awake, head_.cells, cpus_, notices_);
 		rundir::check_head(head_);
@@ -125,6 +127,25 @@ private:
 		const auto loaded = probes_.load(cpus_, options_.records_per_slot, options_.forced_tier);
 		head_.probes = probe_uses(head_.cells, loaded);
 		selection_ = loaded.selection;
+	}
+
+	// Short, since it is taken from the blocks' time.
+	void measure_noise()
+	{
+		constexpr double kLongestS = 0.2, kMostOfBudget = 0.01;
+		const auto ns = static_cast<uint64_t>(std::min(kLongestS, options_.budget_s * kMostOfBudget) * 1e9);
+		const noise::Capture capture{probes_.helper(), probes_.slots()};
+		const auto admit = [this](int pidfd) {
+			if (options_.keeper)
+				options_.keeper->admit(pidfd);
+		};
+		try {
+			probes_.attach(noise::needed_probes());
+			head_.noise = noise::measure(cpus_, ns, &capture, admit);
+		} catch (const privilege::HelperDied &died) {
+			notices_.add(died.what());
+			helper_died(died);
+		}
 	}
 
 	void open_visit(size_t v)
@@ -215,6 +236,11 @@ private:
 	{
 		notices_.add(fmt::format("round {}, {}: {}", progress_.round, model::title(head_.cells[visits_[v].front()]),
 								 died.what()));
+		helper_died(died);
+	}
+
+	void helper_died(const privilege::HelperDied &died)
+	{
 		probes_.helper_died();
 		progress_.probed = false;
 		if (died.probes_may_be_attached())

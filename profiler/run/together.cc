@@ -87,7 +87,7 @@ void add_threads(const LiveCell &cell, model::Window &window)
 } // namespace
 
 Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
-					  const SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop)
+					  const privilege::SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop)
 {
 	Measured measured;
 	model::Window &window = measured.window;
@@ -131,7 +131,8 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 	return measured;
 }
 
-model::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper)
+model::Block run_alone(LiveCell &cell, const BlockWish &wish, const privilege::SlotsView &slots,
+					   privilege::Helper *helper)
 {
 	Measured measured = run_together({&cell}, {wish}, slots, helper, nullptr);
 	measured.blocks.front().window = std::make_shared<model::Window>(std::move(measured.window));

@@ -18,9 +18,10 @@ struct Measured {
 // only. `stop`, if given, ends them early once it is set; a signal handler may set it. Throws privilege::HelperDied; a
 // worker's failure is in its cell's block.
 Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<BlockWish> &wishes,
-					  const SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop);
+					  const privilege::SlotsView &slots, privilege::Helper *helper, const std::atomic<bool> *stop);
 
 // Runs one cell's block, in a window of its own.
-model::Block run_alone(LiveCell &cell, const BlockWish &wish, const SlotsView &slots, privilege::Helper *helper);
+model::Block run_alone(LiveCell &cell, const BlockWish &wish, const privilege::SlotsView &slots,
+					   privilege::Helper *helper);
 
 } // namespace icepath::run

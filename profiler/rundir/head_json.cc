@@ -44,6 +44,22 @@ std::vector<model::CpuWake> wakes_from_json(const Json &json, const char *key)
 	return wakes;
 }
 
+std::vector<model::CpuNoise> noise_from_json(const Json &json, const char *key)
+{
+	std::vector<model::CpuNoise> noise;
+	if (!json.contains(key)) // absent in runs from before it was measured
+		return noise;
+	for (const Json &one : array_field(json, key, kMaxSlots)) {
+		model::CpuNoise &of = noise.emplace_back();
+		of = {u32_field(one, "cpu"),     unsigned_field(one, "of_ns"),      unsigned_field(one, "gaps"),
+			  unsigned_field(one, "ns"), unsigned_field(one, "longest_ns"), {}};
+		for (const Json &source : array_field(one, "sources", kMaxNoiseSources))
+			of.sources.push_back({name_field(source, "name"), unsigned_field(source, "gaps"),
+								  unsigned_field(source, "ns"), unsigned_field(source, "longest_ns")});
+	}
+	return noise;
+}
+
 Json to_json(const model::CacheLine &line)
 {
 	Json times = Json::array();
@@ -65,6 +81,24 @@ model::CacheLine line_from_json(const Json &json)
 
 } // namespace
 
+Json to_json(const std::vector<model::CpuNoise> &noise)
+{
+	Json json = Json::array();
+	for (const model::CpuNoise &one : noise) {
+		Json sources = Json::array();
+		for (const model::NoiseSource &source : one.sources)
+			sources.push_back(
+				{{"name", source.name}, {"gaps", source.gaps}, {"ns", source.ns}, {"longest_ns", source.longest_ns}});
+		json.push_back({{"cpu", one.cpu},
+						{"of_ns", one.of_ns},
+						{"gaps", one.gaps},
+						{"ns", one.ns},
+						{"longest_ns", one.longest_ns},
+						{"sources", sources}});
+	}
+	return json;
+}
+
 Json to_json(const model::Head &head)
 {
 	Json probes = Json::array(), cells = Json::array();
@@ -82,7 +116,9 @@ Json to_json(const model::Head &head)
 			{"cells", cells},
 			{"budget_s", head.budget_s},
 			{"wakes", to_json(head.wakes)},
-			{"wakes_held", to_json(head.wakes_held)}};
+			{"wakes_held", to_json(head.wakes_held)},
+			{"noise", to_json(head.noise)},
+			{"noise_before", to_json(head.noise_before)}};
 }
 
 model::Head head_from_json(const Json &json)
@@ -105,6 +141,8 @@ model::Head head_from_json(const Json &json)
 	head.wakes = wakes_from_json(json, "wakes");
 	if (json.contains("wakes_held")) // absent in runs from before CPUs were kept awake
 		head.wakes_held = wakes_from_json(json, "wakes_held");
+	head.noise = noise_from_json(json, "noise");
+	head.noise_before = noise_from_json(json, "noise_before");
 	return head;
 }
 

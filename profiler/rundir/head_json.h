@@ -13,6 +13,7 @@ inline constexpr uint32_t kFormatVersion = 3;
 // Throws Failure(Internal) if host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const model::Head &head);
 nlohmann::ordered_json to_json(const model::Tail &tail);
+nlohmann::ordered_json to_json(const std::vector<model::CpuNoise> &noise);
 model::Head head_from_json(const nlohmann::ordered_json &json);
 model::Tail tail_from_json(const nlohmann::ordered_json &json);
 

@@ -30,6 +30,7 @@ inline constexpr size_t kMaxJsonKeys = 1024; // of one object
 inline constexpr size_t kMaxCells = 8192;
 inline constexpr size_t kMaxProbes = 4096;
 inline constexpr size_t kMaxInterruptRows = 4096; // of /proc/interrupts
+inline constexpr size_t kMaxNoiseSources = 4096; // of a CPU
 inline constexpr size_t kMaxNotices = 4096;
 inline constexpr size_t kMaxLineTimes = 8192; // of one pair of CPUs
 inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can name, and one for the others

@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "profiler/path/shares.h"
 #include "profiler/report/breakdown.h"
 #include "profiler/resolve/resolve.h"
 
@@ -25,13 +26,13 @@ uint64_t blamed_ns(const path::Path &path, size_t segment, const path::Observati
 		if (share.segment != segment)
 			continue;
 		is_shared = true;
-		if (report::culprit_name(share.who, seen.task_names) == injection.culprit)
+		if (path::culprit_name(share.who, seen.task_names) == injection.culprit)
 			ns += share.ns;
 	}
 	const path::Segment &whole = path.segments[segment];
 	if (is_shared || whole.culprit.kind == path::Culprit::Kind::None)
 		return ns;
-	return report::culprit_name(whole.culprit, seen.task_names) == injection.culprit ? whole.duration_ns() : 0;
+	return path::culprit_name(whole.culprit, seen.task_names) == injection.culprit ? whole.duration_ns() : 0;
 }
 
 } // namespace

@@ -48,7 +48,7 @@ public:
 		std::vector<std::string> notices;
 		const auto targets = run::describe_targets(notices);
 		auto loaded = helper_.load({cpu}, 1u << 16);
-		slots_ = run::SlotsView(loaded, {cpu});
+		slots_ = privilege::SlotsView(loaded, {cpu});
 		cell_ = open_ping_pong(targets, "uds-stream", model::Wait::Block, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
 	}
 
@@ -189,7 +189,7 @@ private:
 
 	uint32_t cpu_, blocks_per_segment_;
 	privilege::Helper helper_;
-	run::SlotsView slots_;
+	privilege::SlotsView slots_;
 	std::unique_ptr<run::LiveCell> cell_;
 	uint64_t blocks_ = 0;
 };

@@ -19,7 +19,7 @@ privilege::Identity as_oneself()
 
 std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const std::string &target,
 											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
-											  const run::SlotsView &slots, privilege::Helper &helper)
+											  const privilege::SlotsView &slots, privilege::Helper &helper)
 {
 	plan::Wishes wishes;
 	wishes.targets = {target};

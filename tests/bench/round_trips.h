@@ -23,7 +23,7 @@ struct CpuPair {
 // `number`: unique among the cells of this process. Throws Failure.
 std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const std::string &target,
 											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
-											  const run::SlotsView &slots, privilege::Helper &helper);
+											  const privilege::SlotsView &slots, privilege::Helper &helper);
 
 // Of the counted messages. Throws Failure where the block has none.
 std::vector<double> round_trips_ns(const model::Block &block);

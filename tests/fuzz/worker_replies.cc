@@ -61,7 +61,7 @@ struct Workers {
 	Replies *replies = shared_replies(); // honest ones while the cell is made
 	privilege::Helper helper{self()};
 	model::Cell cell = one_way_cell();
-	run::LiveCell live{cell, "plug-in", 0, kRoom, run::SlotsView(), helper};
+	run::LiveCell live{cell, "plug-in", 0, kRoom, privilege::SlotsView(), helper};
 	std::vector<std::unique_ptr<run::Worker>> sides;
 	Fd memory{memfd_create("icepath-fuzz-cell", MFD_CLOEXEC)};
 	uint64_t blocks = 0;
@@ -89,7 +89,7 @@ void run_block(Workers &workers)
 	wish.warm_up = 2;
 	wish.count = 10;
 	wish.duration_ns = 50'000'000;
-	const model::Block block = run::run_alone(workers.live, wish, run::SlotsView(), nullptr);
+	const model::Block block = run::run_alone(workers.live, wish, privilege::SlotsView(), nullptr);
 	must(block.flows.size() == 1 && block.sides.size() == 2);
 	must(block.flows[0].sends.size() <= kRoom && block.flows[0].recvs.size() <= kRoom);
 	const std::string stored = rundir::json_text(rundir::to_json(block));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ebpf/records.h"
+#include "profiler/path/shares.h"
 
 namespace icepath::report {
 namespace {
@@ -158,12 +159,12 @@ TEST(Culprits, AddUpToTheLayersOfDelay)
 TEST(Culprits, HaveTheKernelsNames)
 {
 	using Kind = path::Culprit::Kind;
-	EXPECT_EQ(culprit_name({Kind::Interrupt, 3, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "NET_RX softirq");
-	EXPECT_EQ(culprit_name({Kind::Interrupt, 99, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "softirq 99");
-	EXPECT_EQ(culprit_name({Kind::Interrupt, 24, ICEPATH_INTERRUPT_DEVICE}, {}), "interrupt 24");
-	EXPECT_EQ(culprit_name({Kind::Interrupt, 0, 200}, {}), "interrupt of kind 200");
-	EXPECT_EQ(culprit_name({Kind::Task, 0, 0}, {}), "idle task");
-	EXPECT_EQ(culprit_name({Kind::Task, 7, 0}, {}), "task 7");
+	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 3, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "NET_RX softirq");
+	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 99, ICEPATH_INTERRUPT_SOFTIRQ}, {}), "softirq 99");
+	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 24, ICEPATH_INTERRUPT_DEVICE}, {}), "interrupt 24");
+	EXPECT_EQ(path::culprit_name({Kind::Interrupt, 0, 200}, {}), "interrupt of kind 200");
+	EXPECT_EQ(path::culprit_name({Kind::Task, 0, 0}, {}), "idle task");
+	EXPECT_EQ(path::culprit_name({Kind::Task, 7, 0}, {}), "task 7");
 }
 
 TEST(Hops, AWayByThreadsHasThemInOrder)

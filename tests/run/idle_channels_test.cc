@@ -32,14 +32,14 @@ std::array<size_t, 2> descriptors_with(uint32_t idle_channels, model::Between be
 	user.uid = getuid();
 	user.was_root = true; // claimed: pinning one's own child needs no root
 	privilege::Helper helper(user);
-	LiveCell live(cell, PIPE_PLUGIN, 0, 20, SlotsView(), helper);
+	LiveCell live(cell, PIPE_PLUGIN, 0, 20, privilege::SlotsView(), helper);
 	const std::array<size_t, 2> open = {descriptors_of(live.tids()[0]), descriptors_of(live.tids()[1])};
 	BlockWish wish;
 	wish.number = 1;
 	wish.warm_up = 0;
 	wish.count = 10;
 	wish.duration_ns = 50'000'000;
-	const model::Block block = run_alone(live, wish, SlotsView(), nullptr);
+	const model::Block block = run_alone(live, wish, privilege::SlotsView(), nullptr);
 	EXPECT_EQ(block.failure, "");
 	EXPECT_EQ(block.flows.size(), 1u) << "messages go through one channel only";
 	EXPECT_EQ(block.flows[0].recvs.size(), 10u);

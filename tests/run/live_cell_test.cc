@@ -49,7 +49,7 @@ protected:
 	std::unique_ptr<LiveCell> open(uint32_t side, const std::string &what)
 	{
 		const std::string part = "lie:" + std::to_string(side) + ":" + what;
-		return std::make_unique<LiveCell>(cell, part, 0, kRoom, SlotsView(), helper);
+		return std::make_unique<LiveCell>(cell, part, 0, kRoom, privilege::SlotsView(), helper);
 	}
 
 	model::Block run(LiveCell &live)
@@ -59,7 +59,7 @@ protected:
 		wish.warm_up = kWarmUp;
 		wish.count = kCount;
 		wish.duration_ns = 50'000'000;
-		return run_alone(live, wish, SlotsView(), nullptr);
+		return run_alone(live, wish, privilege::SlotsView(), nullptr);
 	}
 
 	model::Block block_of(uint32_t side, const std::string &what) { return run(*open(side, what)); }
@@ -140,7 +140,7 @@ TEST_F(LyingCell, HasNoCounterThatCannotBe)
 	wish.count = kCount;
 	wish.duration_ns = 50'000'000;
 	wish.count_hardware = true;
-	block = run_alone(*live, wish, SlotsView(), nullptr);
+	block = run_alone(*live, wish, privilege::SlotsView(), nullptr);
 	expect_whole(block);
 	const model::Counters &told = block.sides[0].counters;
 	EXPECT_EQ(told.cycles.error, EPROTO);

@@ -42,7 +42,7 @@ protected:
 	{
 		Surroundings around;
 		around.isolated.locks_memory = locks_memory;
-		return LiveCell(cell, PIPE_PLUGIN, number++, 20, SlotsView(), helper, around);
+		return LiveCell(cell, PIPE_PLUGIN, number++, 20, privilege::SlotsView(), helper, around);
 	}
 	privilege::Helper helper{self()};
 	model::Cell cell;
@@ -60,7 +60,7 @@ TEST_P(LockedMemory, IsAllThatAWorkerHas)
 	wish.count = 10;
 	wish.warm_up = 2;
 	wish.duration_ns = 50'000'000;
-	const model::Block block = run_alone(live, wish, SlotsView(), nullptr);
+	const model::Block block = run_alone(live, wish, privilege::SlotsView(), nullptr);
 	EXPECT_EQ(block.failure, "") << "locked or not, it measures";
 	EXPECT_EQ(block.flows[0].recvs.size(), 12u);
 }

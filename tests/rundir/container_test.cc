@@ -97,6 +97,7 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_EQ(cell.idle_states, model::IdleStates::Held);
 	EXPECT_EQ(head.cells[0].idle_states, model::IdleStates::Own);
 	EXPECT_EQ(std::tie(head.wakes, head.wakes_held), std::tie(expected.wakes, expected.wakes_held));
+	EXPECT_EQ(std::tie(head.noise, head.noise_before), std::tie(expected.noise, expected.noise_before));
 	EXPECT_EQ(cell.qos, wanted.qos);
 	EXPECT_EQ(cell.granted, wanted.granted);
 	EXPECT_FALSE(head.cells[0].qos.any() || head.cells[0].granted.any());

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How quiet the run's CPUs were: before the first block, and for its workers during probed blocks.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/model/run.h"
+#include "profiler/report/page.h"
+#include "profiler/resolve/resolve.h"
+
+namespace icepath::report {
+
+// What kept workers from running while they could have run, by CPU: for all of the time of probed blocks, whether a
+// message was on its way or not. A `gap` is one interrupt, or one time that a worker waited for its CPU, but not for
+// the other side of its cell.
+class Interference {
+public:
+	void add(const resolve::ResolvedBlock &resolved, const model::Cell &cell);
+	std::vector<model::CpuNoise> take() const; // sources by time
+
+private:
+	struct OfCpu {
+		model::CpuNoise noise;
+		std::map<std::string, model::NoiseSource> sources;
+		std::pair<uint32_t, uint64_t> window; // round and begin of the last one that `noise` counts
+	};
+	std::map<uint32_t, OfCpu> by_cpu_;
+};
+
+// "51 gaps, 420 µs of 200 ms, longest 38.0 µs (timer interrupt)"
+std::string noise_text(const model::CpuNoise &noise);
+
+// A paragraph for each CPU, with the sources below it.
+void add_noise_of_cpus(Page &page, const std::vector<model::CpuNoise> &noise);
+
+// One line each; nothing if there is nothing to say.
+void add_quiet(Page &page, const model::Head &head);
+void add_interference(Page &page, const std::vector<model::CpuNoise> &interference);
+
+} // namespace icepath::report

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gap's time is that of what records show in it, and the rest has no name.
+#include "profiler/noise/gaps.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "ebpf/contexts.h"
+
+namespace icepath::noise {
+namespace {
+
+constexpr uint32_t kThread = 1, kHog = 9;
+
+// A task preempts the thread from 10'000 to 50'000, with an interrupt of 2'000 on top of it; another interrupt comes at
+// 100'000 for 6'000.
+path::Observations observed()
+{
+	path::Observations seen;
+	path::Thread &thread = seen.threads[kThread];
+	thread.tid = kThread;
+	path::OffCpu off;
+	off.out_ns = 10'000;
+	off.in_ns = 50'000;
+	off.preempted = true;
+	thread.off = {off};
+	seen.cpus[0].runs = {{10'000, 50'000, kHog, 0, false}};
+	seen.cpus[0].interrupts = {{20'000, 22'000, ICEPATH_INTERRUPT_TIMER, 0, 1, {}, kHog, false},
+							   {100'000, 106'000, ICEPATH_INTERRUPT_TIMER, 0, 2, {}, kThread, false}};
+	seen.task_names[kHog] = "hog";
+	return seen;
+}
+
+Spun spun_over(const std::vector<Gap> &gaps)
+{
+	Spun spun{.begin_ns = 0, .end_ns = 1'000'000};
+	for (const Gap &gap : gaps) {
+		spun.gaps++;
+		spun.ns += gap.ns();
+		spun.longest_ns = std::max(spun.longest_ns, gap.ns());
+	}
+	return spun;
+}
+
+TEST(Gaps, AreDividedAmongWhatTookThem)
+{
+	const std::vector<Gap> gaps = {{9'000, 51'000}, {99'500, 107'000}, {200'000, 230'000}};
+	const path::Observations seen = observed();
+	model::CpuNoise noise;
+	add(spun_over(gaps), gaps, &seen, kThread, noise);
+	EXPECT_EQ(noise, (model::CpuNoise{0,
+									  1'000'000,
+									  3,
+									  42'000 + 7'500 + 30'000,
+									  42'000,
+									  {{"hog", 1, 38'000, 38'000},
+									   {"unknown", 1, 2'000 + 1'500 + 30'000, 30'000},
+									   {"timer interrupt", 1, 2'000 + 6'000, 6'000}}}));
+}
+
+TEST(Gaps, BesideALostRecordHaveNoName)
+{
+	path::Observations seen = observed();
+	seen.lost = {{105'000, 120'000, 1}};
+	const std::vector<Gap> gaps = {{99'500, 107'000}};
+	model::CpuNoise noise;
+	add(spun_over(gaps), gaps, &seen, kThread, noise);
+	ASSERT_EQ(noise.sources.size(), 1u);
+	EXPECT_EQ(noise.sources[0].name, "unknown");
+}
+
+TEST(Gaps, ForWhichThereWasNoRoomCountAsUnknown)
+{
+	const std::vector<Gap> gaps = {{99'500, 107'000}};
+	Spun spun = spun_over(gaps);
+	spun.gaps += 10;
+	spun.ns += 20'000;
+	const path::Observations seen = observed();
+	model::CpuNoise noise;
+	add(spun, gaps, &seen, kThread, noise);
+	ASSERT_EQ(noise.sources.size(), 2u);
+	EXPECT_EQ(noise.sources[0], (model::NoiseSource{"unknown", 10, 20'000 + 1'500, 7'500}));
+}
+
+TEST(Gaps, AddUpOverWindowsAndWithoutACapture)
+{
+	const std::vector<Gap> gaps = {{99'500, 107'000}};
+	model::CpuNoise noise;
+	add(spun_over(gaps), gaps, nullptr, kThread, noise);
+	add(spun_over(gaps), gaps, nullptr, kThread, noise);
+	EXPECT_EQ(noise, (model::CpuNoise{0, 2'000'000, 2, 15'000, 7'500, {}}));
+}
+
+TEST(Spinning, FindsTheTimeInWhichItDidNotRun)
+{
+	std::array<Gap, 4> room;
+	constexpr uint64_t kNs = 20'000'000;
+	const Spun spun = spin(kNs, room);
+	EXPECT_GE(spun.end_ns - spun.begin_ns, kNs);
+	EXPECT_LE(spun.ns, spun.end_ns - spun.begin_ns);
+	uint64_t last_ns = spun.begin_ns;
+	for (size_t i = 0; i < std::min<size_t>(spun.gaps, room.size()); i++) {
+		EXPECT_GT(room[i].ns(), kLeastGapNs);
+		EXPECT_GE(room[i].begin_ns, last_ns);
+		last_ns = room[i].end_ns;
+	}
+}
+
+} // namespace
+} // namespace icepath::noise

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/noise.h"
+
+#include <gtest/gtest.h>
+
+namespace icepath::report {
+namespace {
+
+const model::CpuNoise kNoise{
+	1, 200'000'000, 51, 420'000, 38'000, {{"timer interrupt", 50, 382'000, 12'000}, {"hog", 1, 38'000, 38'000}}};
+
+std::string page_of(const std::function<void(Page &)> &add)
+{
+	Page page({false, true}, 1000);
+	add(page);
+	return page.take();
+}
+
+TEST(NoiseText, NamesTheCauseOfTheLongestGap)
+{
+	EXPECT_EQ(noise_text(kNoise), "51 gaps, 420 µs of 200 ms, longest 38.0 µs (hog)");
+	EXPECT_EQ(noise_text({1, 200'000'000, 1, 2'000, 2'000, {}}), "1 gap, 2.00 µs of 200 ms, longest 2.00 µs");
+	EXPECT_EQ(noise_text({1, 200'000'000, 0, 0, 0, {}}), "no gap in 200 ms");
+}
+
+TEST(Quiet, ComparesWithBeforeTheCpuWasIsolated)
+{
+	model::Head head;
+	EXPECT_EQ(page_of([&](Page &page) { add_quiet(page, head); }), "");
+	head.noise = {{1, 200'000'000, 0, 0, 0, {}}};
+	head.noise_before = {kNoise};
+	EXPECT_EQ(page_of([&](Page &page) { add_quiet(page, head); }),
+			  "quiet     CPU 1: no gap in 200 ms; before it was isolated 51 gaps, 420 µs of 200 ms, longest 38.0 µs "
+			  "(hog)\n");
+}
+
+resolve::ResolvedBlock resolved(uint64_t begin_ns)
+{
+	resolve::ResolvedBlock block;
+	auto window = std::make_shared<model::Window>();
+	window->begin.monotonic_ns = begin_ns;
+	block.block.window = window;
+	block.block.sides.resize(2);
+	block.block.sides[0].tid = 1;
+	block.block.sides[1].tid = 2;
+	block.seen.begin_ns = begin_ns;
+	block.seen.end_ns = begin_ns + 1'000'000;
+	block.seen.threads[1].tid = 1;
+	block.seen.threads[2].tid = 2;
+	block.seen.threads[2].first_cpu = 1;
+	path::OffCpu off;
+	off.out_ns = begin_ns + 100;
+	off.in_ns = begin_ns + 5'100;
+	off.out_cpu = off.in_cpu = 1;
+	off.preempted = true;
+	block.seen.threads[2].off = {off};
+	block.seen.cpus[1].runs = {{off.out_ns, off.in_ns, 9, 0, false}};
+	block.seen.task_names[9] = "hog";
+	return block;
+}
+
+TEST(Interference, IsNotTheOtherSideOfTheCell)
+{
+	resolve::ResolvedBlock block = resolved(1'000'000);
+	block.seen.cpus[1].runs[0].tid = 1;
+	model::Cell cell;
+	Interference interference;
+	interference.add(block, cell);
+	for (const model::CpuNoise &one : interference.take())
+		EXPECT_EQ(one.gaps, 0u);
+}
+
+TEST(Interference, AddsUpByCpuAndCountsAWindowOnce)
+{
+	model::Cell cell;
+	cell.graph.sides.at(0).cpu = 0;
+	cell.graph.sides.at(1).cpu = 1;
+	Interference interference;
+	interference.add(resolved(1'000'000), cell);
+	interference.add(resolved(1'000'000), cell); // another cell's block in the same window
+	interference.add(resolved(9'000'000), cell);
+	const auto found = interference.take();
+	ASSERT_EQ(found.size(), 2u);
+	EXPECT_EQ(found[0], (model::CpuNoise{0, 2'000'000, 0, 0, 0, {}}));
+	EXPECT_EQ(found[1], (model::CpuNoise{1, 2'000'000, 3, 15'000, 5'000, {{"hog", 3, 15'000, 5'000}}}));
+	EXPECT_EQ(page_of([&](Page &page) { add_interference(page, found); }),
+			  "kept off  workers that could have run, in blocks with probes: CPU 1 15.0 µs of 2.00 ms: hog 3 times\n");
+	EXPECT_EQ(page_of([&](Page &page) { add_interference(page, {}); }), "");
+}
+
+} // namespace
+} // namespace icepath::report
