@@ -124,7 +124,7 @@ IsolationItem idle_states(const std::vector<const Cpu *> &cpus, const std::vecto
 
 IsolationItem rt_throttling(const Machine &machine)
 {
-	if (machine.rt_runtime_us < 0 || machine.rt_period_us <= 0 || machine.rt_runtime_us >= machine.rt_period_us)
+	if (!machine.throttles_real_time())
 		return {"rt_throttling", true, "real-time tasks are never throttled", "", ""};
 	return {"rt_throttling", false,
 			fmt::format("real-time tasks get {} of every {} ms", static_cast<double>(machine.rt_runtime_us) / 1000,

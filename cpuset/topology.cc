@@ -183,6 +183,11 @@ const Cpu *Machine::find(uint32_t number) const
 	return nullptr;
 }
 
+bool Machine::throttles_real_time() const
+{
+	return rt_runtime_us >= 0 && rt_period_us > 0 && rt_runtime_us < rt_period_us;
+}
+
 CpuList Machine::online() const
 {
 	CpuList numbers;

@@ -41,6 +41,7 @@ struct Machine {
 
 	const Cpu *find(uint32_t number) const; // nullptr: not online
 	CpuList online() const;
+	bool throttles_real_time() const;
 };
 
 // Where this process may run. A CPU isolated by isolcpus= is in no default affinity but may be chosen, so what cpusets

@@ -20,6 +20,8 @@ using model::Factor;
 // In the option's syntax: "10", "500us".
 std::string text_of(const Factor &factor, uint64_t level)
 {
+	if (factor.unit == Factor::Unit::FifoPriority)
+		return level == 0 ? "other" : fmt::format("fifo:{}", level);
 	if (factor.unit == Factor::Unit::Count || level == 0)
 		return fmt::format("{}", level);
 	for (const auto &[unit, ns] : {std::pair("s", 1'000'000'000ull), {"ms", 1'000'000ull}, {"us", 1'000ull}})
@@ -28,8 +30,32 @@ std::string text_of(const Factor &factor, uint64_t level)
 	return fmt::format("{}ns", level);
 }
 
+uint64_t priority_of(const Factor &factor, const std::string &text)
+{
+	constexpr std::string_view kFifo = "fifo:";
+	uint64_t priority = 0;
+	if (text == "other")
+		return 0;
+	if (text == "fifo")
+		return 1;
+	if (text == "deadline")
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{} deadline: icepath pins each side, and the kernel takes no pinned "
+								  "process under SCHED_DEADLINE (sched_setattr(2)): give fifo",
+								  factor.option));
+	const char *end = text.data() + text.size();
+	if (!text.starts_with(kFifo) || std::from_chars(text.data() + kFifo.size(), end, priority).ptr != end ||
+		priority == 0 || priority > factor.most)
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: \"{}\" isn't a policy: give other, fifo or fifo:PRIORITY from 1 to {}",
+								  factor.option, text, factor.most));
+	return priority;
+}
+
 uint64_t level_of(const Factor &factor, const std::string &text)
 {
+	if (factor.unit == Factor::Unit::FifoPriority)
+		return priority_of(factor, text);
 	uint64_t level = 0;
 	if (factor.unit == Factor::Unit::Nanoseconds) {
 		level = nanoseconds_of(factor.option, text);

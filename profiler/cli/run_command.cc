@@ -12,6 +12,7 @@
 
 #include "cpuset/affinity.h"
 #include "cpuset/choose.h"
+#include "cpuset/fifo.h"
 #include "cpuset/isolation.h"
 #include "cpuset/soft.h"
 #include "cpuset/topology.h"
@@ -161,6 +162,9 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (user.was_root && (is_full || isolation::journal_is_left(isolation::Tree{""})))
 		keeper.emplace(user);
 	cpuset::Soft soft(options.isolate, options.idle_states, user.stays_root);
+	if (const uint64_t priority = std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]);
+		priority > 0 && user.was_root)
+		cpuset::allow_fifo(static_cast<int>(priority), user.stays_root);
 	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
 	std::optional<privilege::RootSpace> root_space;
 	if (user.was_root)
@@ -175,6 +179,11 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
 	const std::string host = machine::describe_host(user);
 	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host, soft.awake() != nullptr);
+	if (std::ranges::any_of(plan.cells, [](const model::Cell &cell) {
+			return cell.levels.fifo_priority != 0 && model::never_sleeps(cell.wait);
+		}))
+		if (const auto pauses = cpuset::fifo_without_sleep(machine, cpuset::measuring_cpus(cpus)))
+			plan.notices.push_back(*pauses);
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
 		root_space.reset(); // only middleware needs it

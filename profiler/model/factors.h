@@ -21,13 +21,14 @@ struct Levels {
 	uint64_t idle_channels = 0; // open between the first two sides that exchange messages, and never used
 	uint64_t sender_user_ns = 0; // computing between `send` and the sending call
 	uint64_t receiver_busy_ns = 0; // computing after `recv`, before the next request for a message
+	uint64_t fifo_priority = 0; // of the sides' threads under SCHED_FIFO; 0: SCHED_OTHER
 	friend bool operator==(const Levels &, const Levels &) = default;
 };
 
 constexpr bool injects(const Levels &levels) { return levels.sender_user_ns != 0 || levels.receiver_busy_ns != 0; }
 
 struct Factor {
-	enum class Unit : uint8_t { Count, Nanoseconds };
+	enum class Unit : uint8_t { Count, Nanoseconds, FifoPriority };
 
 	uint64_t Levels::*level;
 	const char *key; // in the container and in run.json
@@ -75,6 +76,9 @@ inline constexpr Factor kFactors[] = {
 	{&Levels::receiver_busy_ns, "receiver_busy_ns", "--inject-receiver",
 	 "computing of the receiver after each message, measured beside the same cell without it",
 	 Factor::Unit::Nanoseconds, 0, 1'000'000'000, factor::kNone, nullptr, true, " +{} µs receiver", 1e3},
+	{&Levels::fifo_priority, "fifo_priority", "--sched",
+	 "scheduling policy of the sides: other, fifo, or fifo:PRIORITY with 1 to 99", Factor::Unit::FifoPriority, 0, 99,
+	 factor::kNone, nullptr, false, " fifo:{}", 1},
 };
 inline constexpr size_t kFactorCount = std::size(kFactors);
 static_assert(sizeof(Levels) == kFactorCount * sizeof(uint64_t), "each level has a row");

@@ -230,6 +230,24 @@ bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 	return !floor;
 }
 
+// Two sides of one CPU that never sleep don't take turns under SCHED_FIFO: each runs until it yields (sched(7)).
+bool ends_by_fifo(const model::Cell &cell, Plan &plan)
+{
+	std::set<uint32_t> cpus, threads;
+	for (const model::Side &side : cell.graph.sides) {
+		cpus.insert(side.cpu);
+		threads.insert(side.thread);
+	}
+	if (cell.levels.fifo_priority == 0 || !model::never_sleeps(cell.wait) || cpus.size() == threads.size())
+		return false;
+	add_once(
+		plan.notices,
+		fmt::format("under SCHED_FIFO, sides that never sleep ({}) and share a CPU would wait for each other for ever: "
+					"left out",
+					name(cell.wait)));
+	return true;
+}
+
 bool carries(const Wishes &wishes, const Target &target, Pattern pattern, uint64_t size, Plan &plan)
 {
 	if (pattern == Pattern::FanIn && size < kLeastFanInBytes)
@@ -293,7 +311,8 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					for (const model::Between between : between_for(wishes, *target, pattern, plan)) {
 						for (const model::Qos &qos : qos_for(wishes, *target, plan.notices))
 							for (model::Cell &made : with_levels(wishes, cell, between, qos, cpus)) {
-								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices))
+								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices) ||
+									ends_by_fifo(made, plan))
 									continue;
 								plan.cells.push_back(std::move(made));
 								plan.plugin_of_cell.push_back(target->plugin);

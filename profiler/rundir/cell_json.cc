@@ -44,7 +44,9 @@ model::Levels levels_from_json(const Json &json, model::Pattern pattern)
 {
 	model::Levels levels;
 	for (const model::Factor &factor : model::kFactors) {
-		uint64_t &level = levels.*factor.level = unsigned_field(json, factor.key);
+		uint64_t &level = levels.*factor.level;
+		if (json.contains(factor.key)) // absent in runs from before there was that factor
+			level = unsigned_field(json, factor.key);
 		if (!model::can_be(factor, pattern, level))
 			wrong(factor.key, "is no level of its factor, or its pattern doesn't have that");
 	}

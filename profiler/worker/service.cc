@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "profiler/failure.h"
@@ -56,6 +58,16 @@ bool await(const std::atomic<uint64_t> &reached, const BlockRequest &block)
 			usleep(100);
 	}
 	return true;
+}
+
+// For this thread and those that it starts from here on.
+void run_by_fifo(uint64_t priority)
+{
+	sched_param parameters{};
+	parameters.sched_priority = static_cast<int>(priority);
+	if (sched_setscheduler(0, SCHED_FIFO, &parameters))
+		throw Failure(ExitCode::MachineCannot, fmt::format("a worker can't run under SCHED_FIFO with priority {}: {}",
+														   priority, std::strerror(errno)));
 }
 
 } // namespace
@@ -217,6 +229,8 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	how.depth = wish.depth;
 	how.qos = wish.qos;
 	how.peers = idle ? 1 : wish.peers;
+	if (ends_.empty() && wish.levels.fifo_priority != 0)
+		run_by_fifo(wish.levels.fifo_priority); // before the library starts threads, which inherit it
 	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
 	if (ends_.empty())
 		share_memory(wish, received);

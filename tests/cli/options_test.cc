@@ -240,6 +240,20 @@ TEST(Injections, RefuseWhatIsNoTime)
 	expect_values_refused("--inject-receiver", bad, "--inject-receiver");
 }
 
+TEST(Policies, AreOtherOrFifoWithAPriority)
+{
+	const auto priorities = [](const std::string &text) {
+		return run_of({"--sched", text}).wishes.levels[&model::Levels::fifo_priority];
+	};
+	EXPECT_EQ(run_of({}).wishes.levels[&model::Levels::fifo_priority], std::vector<uint64_t>{0});
+	EXPECT_EQ(priorities("other"), std::vector<uint64_t>{0});
+	EXPECT_EQ(priorities("fifo"), std::vector<uint64_t>{1});
+	EXPECT_EQ(priorities("other,fifo,fifo:99"), (std::vector<uint64_t>{0, 1, 99}));
+	expect_values_refused("--sched", {"fifo:0", "fifo:100", "fifo:", "fifo:-1", "fifo:1x", "fifo1", "FIFO", "rr", "1"},
+						  "fifo:PRIORITY from 1 to 99");
+	expect_values_refused("--sched", {"deadline", "other,deadline"}, "takes no pinned process under SCHED_DEADLINE");
+}
+
 TEST(Duration, IsBounded)
 {
 	EXPECT_EQ(run_of({"-d", "2"}).duration_s, 2);

@@ -65,6 +65,32 @@ int64_t told(const Plan &plan, const std::string &what)
 						 [&](const std::string &notice) { return notice.find(what) != std::string::npos; });
 }
 
+// On one CPU, the first that spins would never let the other run.
+TEST(Waits, SidesThatNeverSleepHaveNoFifoOnOneCpu)
+{
+	Wishes wishes;
+	wishes.targets = {"pipe", "shm-ring"};
+	wishes.waits = {Wait::Block, Wait::Poll, Wait::Spin};
+	wishes.patterns = {Pattern::PingPong};
+	wishes.sizes = {64};
+	wishes.levels[&model::Levels::fifo_priority] = {0, 5};
+	const auto titles_of = [&](const Plan &plan) {
+		std::vector<std::string> titles;
+		for (const model::Cell &cell : plan.cells)
+			titles.push_back(title(cell));
+		return titles;
+	};
+	const Plan two = make(wishes, kTargets, {0, 1}), one = make(wishes, kTargets, {1, 1});
+	EXPECT_EQ(titles_of(two).size(), 8u);
+	EXPECT_EQ(told(two, "SCHED_FIFO"), 0);
+	EXPECT_EQ(titles_of(one),
+			  (std::vector<std::string>{"pipe 64 B pingpong block", "pipe 64 B pingpong block fifo:5",
+										"shm-ring 64 B pingpong block", "shm-ring 64 B pingpong block fifo:5",
+										"pipe 64 B pingpong poll", "shm-ring 64 B pingpong spin"}));
+	EXPECT_EQ(told(one, "under SCHED_FIFO, sides that never sleep (poll) and share a CPU"), 1);
+	EXPECT_EQ(told(one, "under SCHED_FIFO, sides that never sleep (spin) and share a CPU"), 1);
+}
+
 TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
 {
 	const std::vector<std::vector<Wait>> wishes = {

@@ -75,6 +75,20 @@ isolated_by_icepath() {
 	return $result
 }
 
+# On the console: what takes time from the run's CPUs beside a busy task for each CPU, before and after isolating them.
+noise() {
+	hogs=
+	for _ in 1 2 3 4; do
+		while :; do :; done &
+		hogs="$hogs $!"
+	done
+	"$bin/icepath" doctor --noise --isolate full --cpus 2,3 -d 3 >/tmp/noise.txt 2>&1
+	result=$?
+	kill $hogs
+	sed 's/^/txt: /' /tmp/noise.txt >/dev/console
+	[ $result -eq 0 ]
+}
+
 random_kills() { ICEPATH_KILLS=${kills:-50} gtest test_end_to_end 'RandomKills.*'; }
 
 # What is started from then on is confined. Root without a user to become may write to /etc, but for the profile.
@@ -85,9 +99,11 @@ confine() {
 		says /tmp/refused.txt 'Permission denied' && dmesg -c | grep -q 'apparmor="DENIED".*profile="icepath".*/etc/run'
 }
 
-run_as_user() { # SECONDS TARGETS
+run_as_user() { # SECONDS TARGETS OPTIONS...
+	seconds=$1 targets=$2
+	shift 2
 	mkdir -p /home/nobody && chown nobody /home/nobody && cd /home/nobody && rm -rf run &&
-		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$2" -s 64 --patterns pingpong -d "$1" -o run &&
+		SUDO_UID=$(id -u nobody) "$bin/icepath" run -q -t "$targets" -s 64 --patterns pingpong -d "$seconds" -o run "$@" &&
 		[ -s run/run.json ] && [ -z "$(find run ! -user nobody)" ]
 }
 
@@ -97,6 +113,16 @@ without_user_namespaces() {
 	result=$?
 	echo 1000 >/proc/sys/user/max_user_namespaces
 	return $result
+}
+
+user_under_full() {
+	run_as_user 30 uds-stream,zeromq/ipc --isolate full --cpus 2,3 && says run/run.json '"level": "full"' \
+		"interrupts of devices keep off CPUs 2-3" && [ ! -s /run/icepath.journal ]
+}
+
+# Users may have it from root alone: RLIMIT_RTPRIO is 0.
+under_fifo() {
+	run_as_user 30 uds-stream,zeromq/ipc --sched fifo:7 && says run/run.json '"fifo_priority": 7'
 }
 
 was_denied_nothing() { ! dmesg | grep 'apparmor="DENIED"' >/tmp/denied.txt || { sort -u /tmp/denied.txt; return 1; }; }
@@ -139,8 +165,11 @@ for steps; do
 	capture) step capture gtest test_capture '*' ;;
 	watchpoints) step watchpoints gtest test_watchpoints '*' ;;
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
+	user-under-full) step "a user under --isolate full" user_under_full ;;
+	under-fifo) step "a user under SCHED_FIFO" under_fifo ;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
 	isolated-by-icepath) step "isolated by icepath" isolated_by_icepath && grep '^busy tasks' /tmp/step.log | sed 's/^/vm: /' ;;
+	noise) step "noise beside busy tasks" noise ;;
 	random-kills) step "random kills under --isolate full" random_kills ;;
 	confined) step "confined by AppArmor" confine ;;
 	user-*)

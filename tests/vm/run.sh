@@ -17,7 +17,7 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers renamed-function fentry kprobe
+	steps='doctor capture-tiers renamed-function fentry kprobe under-fifo
 confined user-30-uds-stream,tcp,shm-ring,mqueue not-denied'
 	seconds=600 programs= ;;
 full)
@@ -58,6 +58,6 @@ for kernel in $kernels; do
 		done
 	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
-	boot "$kernel" 4 "-- isolated-by-partition isolated-by-icepath"
+	boot "$kernel" 4 "-- isolated-by-partition isolated-by-icepath noise confined user-under-full not-denied"
 done
 exit $failed

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpuset/fifo.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "profiler/failure.h"
+
+namespace icepath::cpuset {
+
+void allow_fifo(int priority, bool stays_root)
+{
+	const auto refuse = [&](const char *what) {
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("--sched: no process may run under SCHED_FIFO with priority {} here ({}: {}): give root "
+						"CAP_SYS_NICE and CAP_SYS_RESOURCE, and this control group real-time runtime "
+						"(cpu.rt_runtime_us), if it has a limit",
+						priority, what, std::strerror(errno)));
+	};
+	const rlimit limit{static_cast<rlim_t>(priority), static_cast<rlim_t>(priority)};
+	if (setrlimit(RLIMIT_RTPRIO, &limit) && !stays_root)
+		refuse("setrlimit");
+	sched_param fifo{}, before{};
+	fifo.sched_priority = priority;
+	const int policy = sched_getscheduler(0);
+	sched_getparam(0, &before);
+	if (sched_setscheduler(0, SCHED_FIFO, &fifo)) // tried, and taken back at once
+		refuse("sched_setscheduler");
+	sched_setscheduler(0, policy, &before);
+}
+
+std::optional<std::string> fifo_without_sleep(const Machine &machine, const std::vector<uint32_t> &cpus)
+{
+	const bool takes_all = std::ranges::all_of(
+		machine.cpus, [&](const Cpu &cpu) { return std::ranges::find(cpus, cpu.number) != cpus.end(); });
+	if (!machine.throttles_real_time() && takes_all)
+		throw Failure(
+			ExitCode::MachineCannot,
+			"--sched fifo: sides that never sleep would take every CPU, and nothing else would run, because "
+			"kernel.sched_rt_runtime_us doesn't limit real-time tasks: leave a CPU out (--cpus), or set the limit "
+			"(sysctl kernel.sched_rt_runtime_us=950000)");
+	if (!machine.throttles_real_time())
+		return std::nullopt;
+	return fmt::format("under SCHED_FIFO, sides that never sleep are stopped for up to {} of every {} ms "
+					   "(kernel.sched_rt_runtime_us)",
+					   static_cast<double>(machine.rt_period_us - machine.rt_runtime_us) / 1000,
+					   static_cast<double>(machine.rt_period_us) / 1000);
+}
+
+} // namespace icepath::cpuset
