@@ -46,6 +46,7 @@ ExitCode restore()
 // What was seen of the CPUs at one level of isolation.
 struct Seen {
 	std::string level;
+	std::vector<cpuset::Step> steps; // of isolating
 	std::vector<model::CpuNoise> noise;
 	std::vector<model::CpuWake> wakes,
 		wakes_held; // from deep and from shallow idle; held: nothing if CPUs can't be kept awake
@@ -104,7 +105,13 @@ std::string json_of(const std::vector<Seen> &all)
 		nlohmann::ordered_json interrupts = nlohmann::ordered_json::array();
 		for (const model::InterruptCount &row : seen.interrupts)
 			interrupts.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
+		nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+		for (const cpuset::Step &step : seen.steps)
+			steps.push_back({{"name", step.name},
+							 {"state", cpuset::kStepStateNames[static_cast<size_t>(step.state)]},
+							 {"found", step.found}});
 		levels.push_back({{"isolation", seen.level},
+						  {"steps", steps},
 						  {"noise", rundir::to_json(seen.noise)},
 						  {"wake_ns", wakes_json(seen.wakes)},
 						  {"wake_held_ns", wakes_json(seen.wakes_held)},
@@ -119,6 +126,9 @@ std::string text_of(const std::vector<Seen> &all, const Style &style)
 	report::Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
 	for (const Seen &seen : all) {
 		page.heading(fmt::format("isolation {}", seen.level));
+		for (const cpuset::Step &step : seen.steps)
+			if (step.state == cpuset::StepState::NotPossible)
+				page.paragraph("not done", fmt::format("{}: {}", step.name, step.found));
 		report::add_noise_of_cpus(page, seen.noise);
 		for (const auto &[label, wakes] : {std::pair{"deep idle", &seen.wakes}, {"shallow", &seen.wakes_held}}) {
 			std::string text;
@@ -129,6 +139,8 @@ std::string text_of(const std::vector<Seen> &all, const Style &style)
 			if (!text.empty())
 				page.paragraph(label, "a thread wakes late by: " + text);
 		}
+		if (seen.wakes.empty() && seen.wakes_held.empty())
+			page.paragraph("idle", "not measured: only the run's own workers may run on these CPUs");
 		std::string interrupts;
 		for (const model::InterruptCount &row : seen.interrupts)
 			interrupts += fmt::format("{}{} {} times", interrupts.empty() ? "" : ", ",
@@ -174,8 +186,9 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 	NoiseOf noise(cpus, static_cast<uint64_t>(options.duration_s * 1e9), capture, soft);
 	std::vector<Seen> seen = {noise.look("none", nullptr)};
 	if (keeper && !run::is_interrupted()) {
-		keeper->isolate(cpus);
+		std::vector<cpuset::Step> steps = keeper->isolate(cpus);
 		seen.push_back(noise.look("full", &*keeper));
+		seen.back().steps = std::move(steps);
 		for (const std::string &left : keeper->put_back())
 			complain(fmt::format("icepath: {}\n", left));
 	}

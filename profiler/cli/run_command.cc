@@ -193,9 +193,15 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (const auto unclaimed = helper->claim(cpuset::measuring_cpus(cpus)))
 		plan.notices.push_back(*unclaimed);
 	std::vector<cpuset::Step> steps = soft.steps();
-	if (keeper)
-		for (const std::string &left : keeper->put_back_leftovers())
-			plan.notices.push_back("of an earlier run: " + left);
+	try {
+		if (keeper)
+			for (const std::string &left : keeper->put_back_leftovers())
+				plan.notices.push_back("of an earlier run: " + left);
+	} catch (const Failure &failure) {
+		if (is_full)
+			throw;
+		plan.notices.push_back(fmt::format("of an earlier run: {}", failure.what()));
+	}
 	std::vector<model::CpuNoise> noise_before;
 	if (is_full) {
 		constexpr uint64_t kNoiseNs = 200'000'000;

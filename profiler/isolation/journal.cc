@@ -156,15 +156,19 @@ void Journal::read(const std::string &boot)
 	if (field<std::string>(head, "boot", "") != boot)
 		return;
 	size_t number = 2;
+	bool is_torn = false;
 	for (size_t begin = std::min(first_line(text).size() + 1, text.size()), end = 0; begin < text.size();
 		 begin = end + 1, number++) {
 		end = std::min(text.find('\n', begin), text.size());
 		const std::string line = text.substr(begin, end - begin);
-		const bool is_torn = end == text.size() && json_of(line).is_null(); // before its change was begun
+		is_torn = end == text.size() && json_of(line).is_null(); // before its change was begun
 		if (!is_torn)
 			take(line, number);
 	}
-	if (!text.ends_with('\n'))
+	// What is appended must begin a line, also if this process is killed before the journal is cleared.
+	if (is_torn)
+		(void)!ftruncate(file_.get(), static_cast<off_t>(text.rfind('\n') + 1));
+	else if (!text.ends_with('\n'))
 		(void)!pwrite(file_.get(), "\n", 1, static_cast<off_t>(text.size()));
 }
 
@@ -196,12 +200,18 @@ void Journal::take(const std::string &line, size_t number)
 void Journal::append(const std::string &json)
 {
 	const std::string line = fmt::format("{} {}\n", json, crc_of(json));
-	if (lseek(file_.get(), 0, SEEK_END) < 0)
+	const off_t before = lseek(file_.get(), 0, SEEK_END);
+	if (before < 0)
 		refuse(std::strerror(errno));
+	if (static_cast<size_t>(before) + line.size() > kMostBytes)
+		refuse(fmt::format("it has {} bytes, which is all that a reader takes", before));
 	for (size_t written = 0; written < line.size();) {
 		const ssize_t bytes = write(file_.get(), line.data() + written, line.size() - written);
-		if (bytes < 0)
-			refuse(std::strerror(errno));
+		if (bytes < 0) {
+			const int error = errno;
+			(void)!ftruncate(file_.get(), before);
+			refuse(std::strerror(error));
+		}
 		written += static_cast<size_t>(bytes);
 	}
 	// /run may be on disk.

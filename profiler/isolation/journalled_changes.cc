@@ -26,7 +26,7 @@ std::string name_of(const Entry &entry) { return "/" + entry.place.path(); }
 Changes::Changes(const Tree &tree, const Head &head) : tree_(tree), journal_(std::in_place, tree)
 {
 	const std::vector<std::string> sentences = put_back();
-	if (!journal_->entries().empty())
+	if (!journal_->entries().empty() || !journal_->damage().empty())
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("what an earlier run has changed can't be put back: {}; mend it, then "
 								  "`sudo icepath doctor --restore`",
@@ -135,16 +135,21 @@ std::string Changes::put_back(Entry &entry, OpenKnob *knob)
 		journal_->end(entry, End::Restored);
 		return "";
 	}
-	const bool is_needed = form == Form::Controller && others_use_cpusets(tree_);
-	if (is_needed || !same(form, *now, entry.new_value)) {
+	const auto others_use_it = [&] {
 		journal_->end(entry, End::Left);
-		return is_needed
-				   ? fmt::format("{} is left with the cpuset controller, which other groups use by now", name_of(entry))
-				   : fmt::format("{} was changed to {} by somebody else, and is left so: it was {} before icepath made "
-								 "it {}",
-								 name_of(entry), *now, entry.old_value, entry.new_value);
+		return fmt::format("{} is left with the cpuset controller, which other groups use by now", name_of(entry));
+	};
+	if (form == Form::Controller && others_use_cpusets(tree_))
+		return others_use_it();
+	if (!same(form, *now, entry.new_value)) {
+		journal_->end(entry, End::Left);
+		return fmt::format("{} was changed to {} by somebody else, and is left so: it was {} before icepath made it {}",
+						   name_of(entry), *now, entry.old_value, entry.new_value);
 	}
 	const int error = write(entry.place, *knob, entry.old_value);
+	// A group with the controller for its own children, which needn't have CPUs itself, keeps it from being taken away.
+	if (form == Form::Controller && error == EBUSY && !own_group_is_left())
+		return others_use_it();
 	const auto then = knob->read();
 	if (error != 0 || !then || !same(form, *then, entry.old_value))
 		return fmt::format("{} can't be put back to {}: {}", name_of(entry), entry.old_value,
@@ -171,11 +176,25 @@ std::vector<std::string> Changes::put_back()
 			sentences.push_back(std::move(sentence));
 	}
 	for (const std::string &line : journal_->damage())
-		sentences.push_back(fmt::format("/{}: {}: what it said may be changed still", kJournalPath, line));
+		sentences.push_back(
+			fmt::format("/{}: {}: what it said may be changed still, so the file is kept: remove it once "
+						"the machine is as it should be",
+						kJournalPath, line));
 	changes_.clear();
-	if (std::ranges::all_of(entries, &Entry::has_ended))
-		journal_->clear();
+	try {
+		if (journal_->damage().empty() && std::ranges::all_of(entries, &Entry::has_ended))
+			journal_->clear();
+	} catch (const Failure &failure) {
+		sentences.emplace_back(failure.what());
+	}
 	return sentences;
+}
+
+bool Changes::own_group_is_left()
+{
+	return std::ranges::any_of(journal_->entries(), [](const Entry &entry) {
+		return entry.place.knob->form == Form::Group && !entry.has_ended;
+	});
 }
 
 std::vector<std::string> put_back_leftovers(const Tree &tree)

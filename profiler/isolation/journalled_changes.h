@@ -55,6 +55,7 @@ private:
 	};
 	Outcome try_to_make(const Place &place, OpenKnob &knob, const std::string &wanted);
 	std::string put_back(Entry &entry, OpenKnob *knob); // empty: done, or done before
+	bool own_group_is_left();
 	int write(const Place &place, OpenKnob &knob, const std::string &value);
 
 	const Tree &tree_;

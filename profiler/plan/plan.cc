@@ -230,21 +230,25 @@ bool is_sensible(const Target &target, const model::Cell &cell, Plan &plan)
 	return !floor;
 }
 
-// Two sides of one CPU that never sleep don't take turns under SCHED_FIFO: each runs until it yields (sched(7)).
+// Two sides of one CPU that never sleep don't take turns under SCHED_FIFO: each runs until it yields (sched(7)). A sender
+// spins for the last 60 µs before a message is due, so at high rates it never sleeps either.
 bool ends_by_fifo(const model::Cell &cell, Plan &plan)
 {
+	constexpr double kSleepsBelowHz = 10'000;
+	const bool at_high_rate = cell.limits || model::due_hz(cell).value_or(0) > kSleepsBelowHz;
 	std::set<uint32_t> cpus, threads;
 	for (const model::Side &side : cell.graph.sides) {
 		cpus.insert(side.cpu);
 		threads.insert(side.thread);
 	}
-	if (cell.levels.fifo_priority == 0 || !model::never_sleeps(cell.wait) || cpus.size() == threads.size())
+	if (cell.levels.fifo_priority == 0 || !(model::never_sleeps(cell.wait) || at_high_rate) ||
+		cpus.size() == threads.size())
 		return false;
 	add_once(
 		plan.notices,
 		fmt::format("under SCHED_FIFO, sides that never sleep ({}) and share a CPU would wait for each other for ever: "
 					"left out",
-					name(cell.wait)));
+					model::never_sleeps(cell.wait) ? name(cell.wait) : "a sender at a high rate"));
 	return true;
 }
 

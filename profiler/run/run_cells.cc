@@ -38,6 +38,9 @@ uint64_t RunCells::open(size_t cell)
 	} catch (const privilege::HelperDied &died) {
 		give_up(cell, died.what());
 		throw;
+	} catch (const isolation::KeeperLost &lost) {
+		give_up(cell, lost.what());
+		throw;
 	} catch (const Failure &failure) {
 		give_up(cell, failure.what());
 		return 0;

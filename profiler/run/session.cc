@@ -151,10 +151,22 @@ private:
 	void open_visit(size_t v)
 	{
 		uint64_t took_ns = 0;
-		for (const size_t i : visits_[v])
-			if (!interrupted && !cells_.is_over(i))
-				took_ns += cells_.open(i);
+		try {
+			for (const size_t i : visits_[v])
+				if (!interrupted && !cells_.is_over(i))
+					took_ns += cells_.open(i);
+		} catch (const isolation::KeeperLost &lost) {
+			break_off(lost.what());
+		}
 		budget_.opened(v, took_ns);
+	}
+
+	void break_off(const std::string &why)
+	{
+		if (!broken_off_.empty())
+			return;
+		broken_off_ = fmt::format("round {}: {}; what was measured before is kept", progress_.round, why);
+		notices_.add(broken_off_);
 	}
 
 	// Called between pairs of rounds, so that both rounds of a pair, with and without probes, have the same processes.
@@ -364,10 +376,8 @@ private:
 		auto lost = changes_.lost_pin(window.threads);
 		if (!lost && options_.keeper)
 			lost = lost_isolation();
-		if (lost && broken_off_.empty()) {
-			broken_off_ = fmt::format("round {}: {}; what was measured before is kept", progress_.round, *lost);
-			notices_.add(broken_off_);
-		}
+		if (lost)
+			break_off(*lost);
 		const std::vector<std::string> changes = changes_.look();
 		for (const std::string &change : changes)
 			notices_.add(fmt::format("round {}: {}; the blocks of that time are left out", progress_.round, change));

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "profiler/failure.h"
+#include "profiler/isolation/journalled_changes.h"
 #include "tests/isolation/fake_host.h"
 
 namespace icepath::isolation {
@@ -159,9 +160,50 @@ TEST(Journal, OfAnotherVersionIsntTouched)
 	FakeHost host;
 	host.write_journal(signed_line(R"({"format":2,"boot":"7d2c4f0e","pid":1})") +
 					   signed_line(R"({"entry":1,"knob":"watchdog","number":0,"old":"0-2","new":"0-3"})"));
-	Journal journal(host.tree);
-	EXPECT_TRUE(journal.entries().empty());
-	EXPECT_EQ(journal.damage(), std::vector<std::string>{"another version of icepath wrote it"});
+	const std::string before = host.journal();
+	{
+		Journal journal(host.tree);
+		EXPECT_TRUE(journal.entries().empty());
+		EXPECT_EQ(journal.damage(), std::vector<std::string>{"another version of icepath wrote it"});
+	}
+	const auto told = put_back_leftovers(host.tree);
+	ASSERT_EQ(told.size(), 1u);
+	EXPECT_NE(told[0].find("another version of icepath wrote it"), std::string::npos) << told[0];
+	EXPECT_EQ(host.journal(), before);
+	EXPECT_THROW(Changes(host.tree, host.head()), Failure) << "isolating would forget what it said";
+	EXPECT_EQ(host.journal(), before);
+}
+
+// Whoever reads a torn journal may be killed as well, before and after it has written to it.
+TEST(Journal, ThatWasTornIsReadAgain)
+{
+	FakeHost host;
+	{
+		Journal journal(host.tree);
+		journal.begin(host.head());
+		journal.add(*place_of("interrupt", 24), "0-3", "0-1");
+		journal.add(*place_of("stat_interval"), "1", "120");
+	}
+	const std::string whole = host.journal();
+	for (size_t bytes = whole.find('\n') + 1; bytes <= whole.size(); bytes++) {
+		host.write_journal(whole.substr(0, bytes));
+		size_t entries = 0;
+		{
+			Journal first(host.tree);
+			entries = first.entries().size();
+		}
+		{
+			Journal second(host.tree);
+			ASSERT_TRUE(second.damage().empty()) << bytes;
+			ASSERT_EQ(second.entries().size(), entries) << bytes;
+			if (entries > 0)
+				second.end(second.entries().back(), End::Restored);
+		}
+		Journal third(host.tree);
+		ASSERT_TRUE(third.damage().empty()) << bytes;
+		ASSERT_EQ(third.entries().size(), entries) << bytes;
+		ASSERT_TRUE(entries == 0 || third.entries().back().has_ended) << bytes;
+	}
 }
 
 } // namespace

@@ -263,6 +263,27 @@ TEST(Full, LeavesACpuForTheRestOfTheMachine)
 		<< "but where that leaves nothing";
 }
 
+// The kernel refuses it as long as another group has the controller for its children.
+TEST(Cpusets, StayWhereTheKernelKeepsThem)
+{
+	FakeHost host;
+	const std::string path = "/sys/fs/cgroup/cgroup.subtree_control";
+	host.write(path, "");
+	int changes = 0;
+	host.tree.at_change = [&](const std::string &, bool after) {
+		if (after)
+			host.write(path, "cpuset"); // as the kernel shows it
+		return !after && ++changes == 2 ? EBUSY : 0;
+	};
+	Changes made(host.tree, host.head());
+	const auto with = [](const std::string &) { return kWithCpusets; };
+	ASSERT_EQ(made.make(*place_of("cpuset_controller"), with).state, StepState::Done);
+	EXPECT_EQ(made.put_back(),
+			  std::vector<std::string>{path + " is left with the cpuset controller, which other groups use "
+											  "by now"});
+	EXPECT_EQ(host.journal(), "");
+}
+
 // In the keeper, under its filter.
 bool others_use_cpusets_there(const FakeHost &host)
 {

@@ -89,6 +89,15 @@ TEST(Waits, SidesThatNeverSleepHaveNoFifoOnOneCpu)
 										"pipe 64 B pingpong poll", "shm-ring 64 B pingpong spin"}));
 	EXPECT_EQ(told(one, "under SCHED_FIFO, sides that never sleep (poll) and share a CPU"), 1);
 	EXPECT_EQ(told(one, "under SCHED_FIFO, sides that never sleep (spin) and share a CPU"), 1);
+	wishes.waits = {Wait::Block};
+	for (const auto &[patterns, rate_hz, cells] : {std::tuple(std::vector{Pattern::MaxRate}, 2000.0, 2u),
+												   {{Pattern::OneWay}, 2000.0, 4u},
+												   {{Pattern::OneWay}, 20'000.0, 2u}}) {
+		wishes.patterns = patterns;
+		wishes.rate_hz = rate_hz;
+		EXPECT_EQ(make(wishes, kTargets, {1, 1}).cells.size(), cells) << name(patterns[0]) << rate_hz;
+		EXPECT_EQ(make(wishes, kTargets, {0, 1}).cells.size(), 4u) << name(patterns[0]) << rate_hz;
+	}
 }
 
 TEST(Waits, NoCellHasAWaitThatItsTargetLacks)
