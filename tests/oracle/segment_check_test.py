@@ -160,12 +160,15 @@ class SegmentCheck(unittest.TestCase):
         self.assertEqual(in_the_stall["false"], {"culprit , of any cell": 1})  # more than one in a thousand
         self.assertEqual(sorted(self.false(after_it)), [("culprit", "runqueue"), ("segment", "runqueue")])
 
+    # The second part of the wake-up begins as its CPU is no longer idle, and perf has another waking near by.
     def test_how_far_perf_is_before_is_learnt_for_each_block(self):
         learnt = lag.Lag()
         for ns, messages in ((500, 200), (1700, 200), (900, 10)):
-            events = [trace.Event(i * PERIOD, 0, SENDER, "sched_waking", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001")
-                      for i in range(messages)]
-            path = [{"send_ns": 0, "segments": [{"layer": "wakeup", "part": "", "tid": RECEIVER, "begin_ns": i * PERIOD + ns}]}
+            events = [trace.Event(i * PERIOD + near, 0, SENDER, "sched_waking", f"comm=receiver pid={RECEIVER} prio=120 target_cpu=001")
+                      for i in range(messages) for near in (0, 5000)]
+            path = [{"send_ns": 0, "segments": [{"layer": layer, "part": part, "tid": RECEIVER, "begin_ns": i * PERIOD + begin}
+                                                for layer, part, begin in (("network", "notify", -1000), ("wakeup", "idle_exit", ns),
+                                                                           ("wakeup", "", 2900))]}
                     for i in range(messages)]
             learnt.learn(events, "a cell", path)
         self.assertEqual(learnt.by_block, [500, 1700, 1700])

@@ -49,11 +49,13 @@ class Lag:
         return ns, int(median(call_samples)) if len(call_samples) >= FEW_CALLS else 0
 
     def _learn_path(self, path, interrupts, wakings, samples):
+        before = None
         for segment in path["segments"]:
             if segment["layer"] == "interrupt":
                 samples += self._nearest(segment["begin_ns"], interrupts)
-            elif segment["layer"] == "wakeup" and segment["part"] in ("", "ipi") and segment["begin_ns"] != path["send_ns"]:
-                samples += self._nearest(segment["begin_ns"], wakings[segment["tid"]])
+            elif segment["layer"] == "wakeup" and before and before["layer"] != "wakeup":
+                samples += self._nearest(segment["begin_ns"], wakings[segment["tid"]])  # its later parts begin elsewhere
+            before = segment
 
     @staticmethod
     def _nearest(at_ns, events):
