@@ -48,6 +48,8 @@ Problem pin(pid_t tid, uint32_t cpu)
 	return set_affinity(tid, {cpu});
 }
 
+Problem confine(pid_t tid, const CpuList &cpus) { return set_affinity(tid, cpus); }
+
 Problem confine_process(const CpuList &cpus)
 {
 	// A thread that isn't moved yet may start another, which inherits the old mask: repeat until none is new.

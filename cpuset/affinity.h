@@ -17,6 +17,9 @@ using Problem = std::optional<std::string>;
 // `tid` 0: the calling thread. Needs CAP_SYS_NICE for other users' tasks.
 [[nodiscard]] Problem pin(pid_t tid, uint32_t cpu);
 
+// The same for several CPUs.
+[[nodiscard]] Problem confine(pid_t tid, const CpuList &cpus);
+
 // Moves every thread of the calling process. Later threads inherit it.
 [[nodiscard]] Problem confine_process(const CpuList &cpus);
 

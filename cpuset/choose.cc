@@ -68,10 +68,33 @@ std::string describe(const Cpu &sender, const Cpu &receiver)
 
 Choice make_choice(const Machine &machine, const Cpu &sender, const Cpu &receiver, const std::string &why)
 {
-	return {sender.number, receiver.number, {}, housekeeping(machine, {sender.number, receiver.number}), why};
+	return {sender.number, receiver.number, {}, housekeeping(machine, {sender.number, receiver.number}), {}, why};
 }
 
-const Cpu &usable(const Machine &machine, std::string_view option, std::string_view text)
+// `option` with its value, as typed.
+const Cpu &usable(const Machine &machine, const std::string &option, uint32_t number)
+{
+	const Cpu *cpu = machine.find(number);
+	if (!cpu && contains(machine.present, number))
+		throw Failure(ExitCode::Usage, fmt::format("{}: CPU {} is offline; online are {}", option, number,
+												   format_cpulist(machine.online())));
+	if (!cpu)
+		throw Failure(ExitCode::Usage, fmt::format("{}: CPU {} doesn't exist: this machine has {}", option, number,
+												   format_cpulist(machine.online())));
+	if (!cpu->allowed) {
+		CpuList allowed;
+		for (const Cpu &other : machine.cpus)
+			if (other.allowed)
+				allowed.push_back(other.number);
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: this process may not run on CPU {}: its affinity or cgroup cpuset has {}; "
+								  "choose from these, or start icepath outside of that limit",
+								  option, number, format_cpulist(allowed)));
+	}
+	return *cpu;
+}
+
+const Cpu &measuring(const Machine &machine, std::string_view option, std::string_view text)
 {
 	const auto number = parse_cpu(text);
 	if (!number)
@@ -79,25 +102,7 @@ const Cpu &usable(const Machine &machine, std::string_view option, std::string_v
 					  fmt::format("--cpus {}: \"{}\" isn't a CPU number; give the sender's and the receiver's, "
 								  "as in --cpus 0,1",
 								  option, text));
-	const Cpu *cpu = machine.find(*number);
-	if (!cpu && contains(machine.present, *number))
-		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} is offline; online are {}", option, *number,
-												   format_cpulist(machine.online())));
-	if (!cpu)
-		throw Failure(ExitCode::Usage, fmt::format("--cpus {}: CPU {} doesn't exist: this machine has {}", option,
-												   *number, format_cpulist(machine.online())));
-	if (!cpu->allowed) {
-		CpuList allowed;
-		for (const Cpu &other : machine.cpus)
-			if (other.allowed)
-				allowed.push_back(other.number);
-		throw Failure(
-			ExitCode::Usage,
-			fmt::format("--cpus {}: this process may not run on CPU {}: its affinity or cgroup cpuset has {}; "
-						"choose from these, or start icepath outside of that limit",
-						option, *number, format_cpulist(allowed)));
-	}
-	return *cpu;
+	return usable(machine, fmt::format("--cpus {}", option), *number);
 }
 
 } // namespace
@@ -134,15 +139,26 @@ Choice given_cpus(const Machine &machine, std::string_view option)
 	std::vector<const Cpu *> cpus;
 	for (size_t begin = 0, end = 0; end < option.size(); begin = end + 1) {
 		end = std::min(option.find(',', begin), option.size());
-		cpus.push_back(&usable(machine, option, option.substr(begin, end - begin)));
+		cpus.push_back(&measuring(machine, option, option.substr(begin, end - begin)));
 	}
 	if (option.ends_with(','))
-		cpus.push_back(&usable(machine, option, ""));
+		cpus.push_back(&measuring(machine, option, ""));
 	Choice choice = make_choice(machine, *cpus[0], *cpus[1], "as asked for: " + describe(*cpus[0], *cpus[1]));
 	for (size_t i = 2; i < cpus.size(); i++)
 		choice.more.push_back(cpus[i]->number);
 	choice.housekeeping = housekeeping(machine, measuring_cpus(choice));
 	return choice;
+}
+
+CpuList given_daemon_cpus(const Machine &machine, const std::string &option)
+{
+	const auto cpus = parse_cpulist(option);
+	if (!cpus || cpus->empty())
+		throw Failure(ExitCode::Usage,
+					  fmt::format("--daemon-cpus: \"{}\" isn't a list of CPUs: give one as 0-1,3", option));
+	for (const uint32_t cpu : *cpus)
+		(void)usable(machine, "--daemon-cpus " + option, cpu);
+	return *cpus;
 }
 
 std::vector<uint32_t> measuring_cpus(const Choice &choice)

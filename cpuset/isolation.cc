@@ -158,7 +158,10 @@ IsolationItem clock(const Machine &machine)
 IsolationItem housekeeping(const Choice &choice)
 {
 	if (!contains(choice.housekeeping, choice.sender) && !contains(choice.housekeeping, choice.receiver))
-		return {"housekeeping", true, "icepath itself runs on " + named(choice.housekeeping), "", ""};
+		return {"housekeeping", true,
+				fmt::format("icepath itself runs on {}{}", named(choice.housekeeping),
+							choice.daemons.empty() ? "" : ", daemons of middleware on " + named(choice.daemons)),
+				"", ""};
 	return {"housekeeping", false, "no CPU is left for icepath itself",
 			"icepath sleeps while a block runs, but what else this machine does shares the workers' CPUs",
 			"allow icepath a third CPU, or use a machine that has one"};
@@ -186,11 +189,14 @@ nlohmann::json to_json(const Isolation &isolation)
 						 {"found", item.found},
 						 {"effect", item.effect},
 						 {"remedy", item.remedy}});
-	nlohmann::json json = {{"sender_cpu", isolation.choice.sender},
-						   {"receiver_cpu", isolation.choice.receiver},
-						   {"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
-						   {"why", isolation.choice.why},
-						   {"items", items}};
+	nlohmann::json json = {
+		{"sender_cpu", isolation.choice.sender},
+		{"receiver_cpu", isolation.choice.receiver},
+		{"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
+		{"daemon_cpus",
+		 format_cpulist(isolation.choice.daemons.empty() ? isolation.choice.housekeeping : isolation.choice.daemons)},
+		{"why", isolation.choice.why},
+		{"items", items}};
 	if (isolation.steps.empty())
 		return json;
 	json["level"] = kLevelNames[static_cast<size_t>(isolation.level)];

@@ -91,6 +91,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option(
 		"--cpus", run.cpus,
 		"SENDER,RECEIVER[,MORE...]: CPUs to pin the sides to; several receivers, or senders, take theirs in turn");
+	app.add_option("--daemon-cpus", run.daemon_cpus, "CPUs of middleware's daemons, as 0-1,3")
+		->default_str("where icepath itself runs");
 	app.add_option("--isolate", texts.isolate,
 				   fmt::format("how far the run's CPUs are isolated: {}", fmt::join(cpuset::kLevelNames, ", ")))
 		->capture_default_str();

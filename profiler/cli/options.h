@@ -15,6 +15,7 @@ namespace icepath::cli {
 struct RunOptions {
 	plan::Wishes wishes;
 	std::string cpus; // empty: choose
+	std::string daemon_cpus; // of middleware's daemons; empty: where icepath runs
 	double duration_s = 60;
 	uint32_t messages = 1000;
 	std::string output; // empty: results/<time>-<name>

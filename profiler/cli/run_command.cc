@@ -50,7 +50,18 @@ std::string default_directory(const std::string &name)
 
 cpuset::Choice choose_cpus(const RunOptions &options, const cpuset::Machine &machine)
 {
-	return options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
+	cpuset::Choice choice =
+		options.cpus.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, options.cpus);
+	if (options.daemon_cpus.empty())
+		return choice;
+	choice.daemons = cpuset::given_daemon_cpus(machine, options.daemon_cpus);
+	for (const uint32_t cpu : cpuset::measuring_cpus(choice))
+		if (options.isolate == cpuset::Level::Full && cpuset::contains(choice.daemons, cpu))
+			throw Failure(ExitCode::Usage,
+						  fmt::format("--daemon-cpus {}: under --isolate full, CPU {} is for the sides alone: "
+									  "give others",
+									  options.daemon_cpus, cpu));
+	return choice;
 }
 
 // Reports an adapter that wasn't built as such, instead of as unknown.
@@ -226,6 +237,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.root_space = root_space ? &*root_space : nullptr;
 	session.awake = soft.awake();
 	session.locks_memory = soft.locks_memory();
+	session.daemon_cpus = cpus.daemons;
 	session.keeper = keeper ? &*keeper : nullptr;
 	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
 	name_kept_run(session.directory);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/run/middleware.h"
-#include "profiler/targets/plugin_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +11,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cpuset/affinity.h"
 #include "icepath/plugin.h"
+#include "profiler/targets/plugin_files.h"
 
 namespace icepath::run {
 namespace {
@@ -60,10 +61,14 @@ worker::Reply Daemon::ask(worker::RequestKind kind, const std::vector<int> &fds)
 	return worker_->ask(request, fds, none);
 }
 
-void Daemon::start(privilege::Helper *helper, const std::atomic<bool> *interrupted)
+void Daemon::start(const cpuset::CpuList &cpus, privilege::Helper *helper, const std::atomic<bool> *interrupted)
 {
 	if (!worker_)
 		return;
+	if (!cpus.empty())
+		if (const auto problem = cpuset::confine(worker_->process().pid(), cpus))
+			throw WorkerFailed(
+				fmt::format("the {} can't run on the CPUs of --daemon-cpus: {}", worker_->what(), *problem));
 	if (helper)
 		family_ = helper->follow(worker_->process().pidfd());
 	await(worker::text(ask(worker::RequestKind::BecomeDaemon, {output_.get()}).message), interrupted);
@@ -178,7 +183,7 @@ std::shared_ptr<Daemon> Middleware::daemon_for(const std::string &plugin)
 	for (const auto &[other, running] : daemons_)
 		if (!daemon->identity().empty() && running->identity() == daemon->identity())
 			return running;
-	daemon->start(helper_, interrupted_);
+	daemon->start(cpus_, helper_, interrupted_);
 	return daemon;
 }
 

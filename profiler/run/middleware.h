@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "cpuset/cpulist.h"
 #include "profiler/isolation/keeper.h"
 #include "profiler/model/cell.h"
 #include "profiler/privilege/root_helper.h"
@@ -23,8 +25,9 @@ public:
 	Daemon(const std::string &plugin, const MiddlewareSpace &space);
 	// See worker::identity_of(); empty: the plug-in needs none, and start() does nothing.
 	const std::string &identity() const { return identity_; }
-	// Returns once the daemon is ready. `helper`, if any, follows its threads. Throws WorkerFailed.
-	void start(privilege::Helper *helper, const std::atomic<bool> *interrupted);
+	// Returns once the daemon is ready. It runs on `cpus`; empty: where this process does. `helper`, if any, follows its
+	// threads. Throws WorkerFailed.
+	void start(const cpuset::CpuList &cpus, privilege::Helper *helper, const std::atomic<bool> *interrupted);
 	// "the daemon iox-roudi was killed by signal 9 (Killed)", or that it is stopped; nothing: neither.
 	std::optional<std::string> end() const;
 	// Makes room for further output. Call it between blocks.
@@ -63,10 +66,11 @@ struct Surroundings {
 class Middleware {
 public:
 	// `helper`, if any, follows the threads of daemons; it must outlive this and have loaded its programs. Waiting for
-	// a daemon stops once `interrupted` is set. `root`: see MiddlewareSpace.
+	// a daemon stops once `interrupted` is set. `root`: see MiddlewareSpace. Daemons run on `cpus`; empty: where this
+	// process does.
 	explicit Middleware(privilege::Helper *helper = nullptr, const std::atomic<bool> *interrupted = nullptr,
-						privilege::RootSpace *root = nullptr)
-		: helper_(helper), interrupted_(interrupted), root_(root)
+						privilege::RootSpace *root = nullptr, cpuset::CpuList cpus = {})
+		: helper_(helper), interrupted_(interrupted), root_(root), cpus_(std::move(cpus))
 	{}
 	// Where workers of this plug-in run. The first call starts its daemon. Empty for kernel transports. Throws Failure.
 	Surroundings surroundings_of(const model::Cell &cell, const std::string &plugin);
@@ -80,6 +84,7 @@ private:
 	privilege::Helper *helper_;
 	const std::atomic<bool> *interrupted_;
 	privilege::RootSpace *root_;
+	const cpuset::CpuList cpus_;
 	std::optional<MiddlewareSpace> space_; // made when first needed
 	std::map<std::string, std::shared_ptr<Daemon>> daemons_; // by plug-in; those with the same daemon share it
 	std::map<std::string, std::string> failures_; // by plug-in; a daemon that failed to start isn't tried again

@@ -70,7 +70,7 @@ public:
 		  visits_(in_order_of_probes(visits_of(plan.cells), plan.cells)),
 		  budget_(end_ns_, least_visits_ns(visits_, plan.cells, options.messages)),
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
-		  middleware_(&helper, &interrupted, options.root_space),
+		  middleware_(&helper, &interrupted, options.root_space, options.daemon_cpus),
 		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_,
 				  {options.locks_memory, options.keeper}),
 		  cells_(head_, opener_, notices_), changes_(options.machine_root), record_(options.directory, head_)

@@ -119,7 +119,8 @@ TEST(Options, RefuseEmptyItemsOfEveryList)
 
 TEST(Options, RefuseAnEmptyValueOfEachThatTakesOne)
 {
-	for (const char *option : {"-t", "-s", "-w", "-o", "--name", "--cpus", "--calibration", "--tier", "--qos", "-d"})
+	for (const char *option :
+		 {"-t", "-s", "-w", "-o", "--name", "--cpus", "--daemon-cpus", "--calibration", "--tier", "--qos", "-d"})
 		expect_refused({"run", option, ""}, "its value is empty");
 	expect_refused({"report", ""}, "RUN: its value is empty");
 	expect_refused({"export", "somewhere", "-o", ""}, "its value is empty");

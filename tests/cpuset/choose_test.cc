@@ -200,4 +200,18 @@ TEST(GivenPair, CpuOutsideOfTheAffinityIsTold)
 	});
 }
 
+TEST(DaemonCpus, AreOnesThatThisProcessMayUse)
+{
+	FakeMachine fake;
+	make_virtual_machine(fake);
+	const Machine machine = fake.read();
+	EXPECT_EQ(given_daemon_cpus(machine, "0-1"), (CpuList{0, 1}));
+	EXPECT_EQ(given_daemon_cpus(machine, "1"), CpuList{1});
+	expect_failure(ExitCode::Usage, "--daemon-cpus 0-7: CPU 2 doesn't exist: this machine has 0-1",
+				   [&] { (void)given_daemon_cpus(machine, "0-7"); });
+	for (const char *list : {"", ",", "1,", "a", "-1", "1-0", "0-"})
+		expect_failure(ExitCode::Usage, "isn't a list of CPUs: give one as 0-1,3",
+					   [&] { (void)given_daemon_cpus(machine, list); });
+}
+
 } // namespace icepath::cpuset

@@ -2,6 +2,7 @@
 // Middleware as a user runs it: its layers, and what happens when its daemon dies or is missing.
 #include <gtest/gtest.h>
 #include <pwd.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,6 +71,55 @@ TEST_F(Middleware, IceoryxHasNoLayerOfTheKernel)
 		}
 	}
 	EXPECT_EQ(sizes, (std::set<uint64_t>{64, 4096, 65536, 1048576}));
+	expect_nothing_left();
+}
+
+// CPUs on which any thread of a process may run.
+std::set<int> cpus_of(pid_t pid)
+{
+	std::set<int> cpus;
+	std::error_code gone;
+	for (const auto &task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+		cpu_set_t mask;
+		if (sched_getaffinity(std::stoi(task.path().filename()), sizeof(mask), &mask))
+			continue;
+		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+			if (CPU_ISSET(cpu, &mask))
+				cpus.insert(cpu);
+	}
+	return cpus;
+}
+
+// By default its daemon is kept off the sides' CPU.
+TEST_F(Middleware, DaemonsRunOnTheirCpus)
+{
+	if (std::thread::hardware_concurrency() < 2)
+		GTEST_SKIP() << "there is one CPU";
+	for (const std::string given : {"", "0"}) {
+		SCOPED_TRACE("--daemon-cpus " + given);
+		std::vector<std::string> words = {
+			icepath_program(), "run",      "-t", "iceoryx", "-w",     "epoll", "-s", "64",
+			"--patterns",      "pingpong", "-d", "4",       "--cpus", "0,0",   "-o", "out" + given};
+		if (!given.empty())
+			words.insert(words.end(), {"--daemon-cpus", given});
+		Running running(words, folder.path());
+		std::set<int> cpus;
+		for (int i = 0; i < 4000; i++) {
+			const auto daemons = children_named(running.pid(), "iox-roudi");
+			if (!daemons.empty() && !children_named(running.pid(), "initiator").empty()) {
+				cpus = cpus_of(daemons[0]);
+				break;
+			}
+			std::this_thread::sleep_for(1ms);
+		}
+		const Outcome outcome = running.wait(60s);
+		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+		EXPECT_FALSE(cpus.empty()) << "no daemon was seen";
+		EXPECT_EQ(cpus.contains(0), !given.empty());
+		EXPECT_TRUE(given.empty() || cpus.size() == 1);
+		const std::string told = read_json(folder.path() / ("out" + given) / "run.json")["isolation"]["daemon_cpus"];
+		EXPECT_TRUE(given.empty() || told == "0") << told;
+	}
 	expect_nothing_left();
 }
 
