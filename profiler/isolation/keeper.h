@@ -14,6 +14,7 @@
 #include "cpuset/step.h"
 #include "profiler/failure.h"
 #include "profiler/isolation/keeper_requests.h"
+#include "profiler/isolation/knobs.h"
 #include "profiler/privilege/identity.h"
 #include "profiler/privilege/root_process.h"
 
@@ -55,8 +56,12 @@ private:
 	bool is_over_ = false; // put back, or lost
 };
 
-// The keeper's side of the socket.
+// The keeper's side of the socket: gives up rights, then keeps this machine.
 void keep(int socket, pid_t icepath, uid_t user);
+
+// Serves requests about the machine below `tree` in this thread until the socket closes, icepath has ended, or `wish`
+// can be read. Then restores the machine.
+void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish);
 
 // Called by the keeper once it has isolated: from then on it reads, writes to open files, and removes its control
 // group. Throws Failure(MachineCannot) if the kernel refuses the filter.

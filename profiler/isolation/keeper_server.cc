@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -37,6 +38,8 @@ template <size_t N> void put(std::array<char, N> &field, std::string_view text)
 	text.copy(field.data(), N - 1);
 }
 
+constexpr time_t kReplySeconds = 5; // for an icepath that is stopped between a question and its answer
+
 KeeperReply text_reply(const std::string &text)
 {
 	KeeperReply reply{};
@@ -46,7 +49,7 @@ KeeperReply text_reply(const std::string &text)
 
 class Server {
 public:
-	Server(pid_t icepath, uid_t user) : icepath_(icepath), user_(user) {}
+	Server(const Tree &tree, pid_t icepath, uid_t user) : icepath_(icepath), user_(user), tree_(tree) {}
 
 	std::vector<KeeperReply> answer(const KeeperRequest &request, const std::vector<Fd> &fds)
 	{
@@ -95,7 +98,7 @@ private:
 			throw Failure(ExitCode::Internal, "the keeper was asked to isolate twice, or CPUs that can't be");
 		if (const std::string why = why_not_the_machine(); !why.empty())
 			throw Failure(ExitCode::MachineCannot, why);
-		const cpuset::Machine machine = cpuset::read_machine({});
+		const cpuset::Machine machine = cpuset::read_machine({}, tree_.root);
 		cpuset::CpuList measured(request.cpus.begin(), request.cpus.begin() + count);
 		const cpuset::CpuList cpus = cpus_to_isolate(machine, measured);
 		cpuset::CpuList others = machine.online();
@@ -236,16 +239,24 @@ void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
 
 void keep(int socket, pid_t icepath, uid_t user)
 {
-	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
-	const Fd wish = wish_to_end();
-	Server server(icepath, user);
+	const Fd wish = wish_to_end(); // before it could come unseen
 	try {
 		give_up_rights();
 	} catch (const Failure &) {
 		return;
 	}
 	if (getppid() == icepath)
-		serve(server, socket, pidfd, wish);
+		keep_machine(Tree{""}, socket, icepath, user, wish);
+}
+
+void keep_machine(const Tree &tree, int socket, pid_t icepath, uid_t user, const Fd &wish)
+{
+	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)));
+	// An icepath that reads no reply mustn't keep the machine isolated.
+	const timeval patience{kReplySeconds, 0};
+	setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	Server server(tree, icepath, user);
+	serve(server, socket, pidfd, wish);
 	try {
 		(void)server.put_back();
 	} catch (const Failure &) {

@@ -205,5 +205,10 @@ int main(int argc, char **argv)
 	add_requests(corpus);
 	add_replies(corpus);
 	corpus.add("helper_requests", "end_of_block", "\x06\x01\x02\x03");
+	// CPUs 2 and 3, twice; a worker; what others have changed; put back.
+	corpus.add("keeper_requests", "life",
+			   std::string("\x01\x02\x02\x03\x00\x00\x00\x01\x02\x02\x03\x00\x00\x00\x02\x00\x00\x00\x00\x00\x01\x00"
+						   "\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+						   36));
 	return argc < 3 || is_same(argv[1], argv[2]) ? 0 : 1;
 }

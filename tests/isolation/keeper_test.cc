@@ -331,6 +331,18 @@ TEST_F(KeeperTest, RandomRequestsChangeNothing)
 	}
 }
 
+TEST_F(KeeperTest, PutsBackWhenItsRepliesAreNotRead)
+{
+	RawKeeper keeper;
+	ASSERT_EQ(keeper.ask(request_of(Kind::Isolate, {cpu})).at(0).exit_code, 0);
+	ASSERT_NE(knobs_of_this_machine(), before);
+	const KeeperRequest look = request_of(Kind::Look);
+	while (keeper.send(&look, sizeof(look))) {
+	}
+	EXPECT_EQ(knobs_after(before), before);
+	EXPECT_TRUE(keeper.has_ended());
+}
+
 TEST_F(KeeperTest, HasTheCapabilitiesThatThePageSays)
 {
 	RawKeeper keeper;
