@@ -34,6 +34,7 @@ struct CpuNoise {
 	uint64_t of_ns = 0; // how long the thread read the clock
 	uint64_t gaps = 0, ns = 0, longest_ns = 0;
 	std::vector<NoiseSource> sources; // by time; empty: not looked for
+	std::string longest_source; // the source that the longest gap counts for; empty without sources
 	friend bool operator==(const CpuNoise &, const CpuNoise &) = default;
 };
 

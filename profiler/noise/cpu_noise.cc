@@ -182,7 +182,7 @@ std::vector<model::CpuNoise> measure(const std::vector<uint32_t> &cpus, uint64_t
 			admit(spinner.pidfd());
 		if (capture)
 			numbers.push_back(capture->helper.add_worker(spinner.pidfd()));
-		noise.push_back({cpu, 0, 0, 0, 0, {}});
+		noise.emplace_back().cpu = cpu;
 	}
 	constexpr uint64_t kShortNs = 1'000'000;
 	if (!spin_once(spinners, kShortNs)) // pins each; the first gaps are of moving there

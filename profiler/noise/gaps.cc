@@ -70,9 +70,12 @@ void add(const Spun &spun, std::span<const Gap> gaps, const path::Observations *
 	noise.of_ns += spun.end_ns - spun.begin_ns;
 	noise.gaps += spun.gaps;
 	noise.ns += spun.ns;
+	const bool has_longest = spun.longest_ns > noise.longest_ns;
 	noise.longest_ns = std::max(noise.longest_ns, spun.longest_ns);
 	if (!seen)
 		return;
+	if (has_longest)
+		noise.longest_source = kUnknown; // unless it is among `gaps`
 	const path::Thread &thread = seen->threads.at(tid);
 	const auto source_of = [&](const std::string &name) -> model::NoiseSource & {
 		const auto source = std::ranges::find(noise.sources, name, &model::NoiseSource::name);
@@ -86,7 +89,10 @@ void add(const Spun &spun, std::span<const Gap> gaps, const path::Observations *
 			source.ns += ns;
 			source.longest_ns = std::max(source.longest_ns, ns);
 		}
-		source_of(counted_for(parts)).gaps++;
+		const std::string name = counted_for(parts);
+		source_of(name).gaps++;
+		if (has_longest && gap.ns() == spun.longest_ns)
+			noise.longest_source = name;
 		gaps_left--;
 		ns_left -= gap.ns();
 	}

@@ -17,13 +17,6 @@ constexpr size_t kNamedInLine = 3;
 
 std::string time_of(uint64_t ns) { return duration(static_cast<double>(ns)); }
 
-// The source with the longest gap.
-std::string cause_of_longest(const model::CpuNoise &noise)
-{
-	const auto longest = std::ranges::max_element(noise.sources, {}, &model::NoiseSource::longest_ns);
-	return longest == noise.sources.end() ? "" : fmt::format(" ({})", longest->name);
-}
-
 // Sides that share a CPU take turns: that is what was asked for.
 bool is_a_side(const path::Culprit &who, const model::Block &block)
 {
@@ -42,10 +35,7 @@ void Interference::add(const resolve::ResolvedBlock &resolved, const model::Cell
 			continue;
 		OfCpu &of = by_cpu_[cell.graph.sides.at(side).cpu];
 		of.noise.cpu = cell.graph.sides[side].cpu;
-		const std::pair window(resolved.block.window->round, resolved.block.window->begin.monotonic_ns);
-		if (of.window != window) // cells that share a window share its time
-			of.noise.of_ns += seen.end_ns - seen.begin_ns;
-		of.window = window;
+		of.noise.of_ns += seen.end_ns - seen.begin_ns;
 		for (const path::Interference &one : path::interferences(seen, thread->second, seen.begin_ns, seen.end_ns)) {
 			if (is_a_side(one.who, resolved.block))
 				continue;
@@ -59,7 +49,10 @@ void Interference::add(const resolve::ResolvedBlock &resolved, const model::Cell
 			source.longest_ns = std::max(source.longest_ns, one.ns);
 			of.noise.gaps++;
 			of.noise.ns += one.ns;
-			of.noise.longest_ns = std::max(of.noise.longest_ns, one.ns);
+			if (one.ns > of.noise.longest_ns) {
+				of.noise.longest_ns = one.ns;
+				of.noise.longest_source = name;
+			}
 		}
 	}
 }
@@ -81,7 +74,8 @@ std::string noise_text(const model::CpuNoise &noise)
 	if (noise.gaps == 0)
 		return fmt::format("no gap in {}", time_of(noise.of_ns));
 	return fmt::format("{} gap{}, {} of {}, longest {}{}", count(noise.gaps), noise.gaps == 1 ? "" : "s",
-					   time_of(noise.ns), time_of(noise.of_ns), time_of(noise.longest_ns), cause_of_longest(noise));
+					   time_of(noise.ns), time_of(noise.of_ns), time_of(noise.longest_ns),
+					   noise.longest_source.empty() ? "" : fmt::format(" ({})", noise.longest_source));
 }
 
 void add_noise_of_cpus(Page &page, const std::vector<model::CpuNoise> &noise)
@@ -123,7 +117,7 @@ void add_interference(Page &page, const std::vector<model::CpuNoise> &interferen
 			text += fmt::format("{} {} {} times", i == 0 ? "" : ",", one.sources[i].name, count(one.sources[i].gaps));
 	}
 	if (!text.empty())
-		page.paragraph("kept off", "workers that could have run, in blocks with probes: " + text);
+		page.paragraph("kept off", "workers that could have run, of their time in blocks with probes: " + text);
 }
 
 } // namespace icepath::report

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "profiler/model/run.h"
@@ -15,7 +14,7 @@ namespace icepath::report {
 
 // What kept workers from running while they could have run, by CPU: for all of the time of probed blocks, whether a
 // message was on its way or not. A `gap` is one interrupt, or one time that a worker waited for its CPU, but not for
-// the other side of its cell.
+// the other side of its cell. Times are those of all workers of the CPU.
 class Interference {
 public:
 	void add(const resolve::ResolvedBlock &resolved, const model::Cell &cell);
@@ -25,7 +24,6 @@ private:
 	struct OfCpu {
 		model::CpuNoise noise;
 		std::map<std::string, model::NoiseSource> sources;
-		std::pair<uint32_t, uint64_t> window; // round and begin of the last one that `noise` counts
 	};
 	std::map<uint32_t, OfCpu> by_cpu_;
 };

@@ -51,8 +51,13 @@ std::vector<model::CpuNoise> noise_from_json(const Json &json, const char *key)
 		return noise;
 	for (const Json &one : array_field(json, key, kMaxSlots)) {
 		model::CpuNoise &of = noise.emplace_back();
-		of = {u32_field(one, "cpu"),     unsigned_field(one, "of_ns"),      unsigned_field(one, "gaps"),
-			  unsigned_field(one, "ns"), unsigned_field(one, "longest_ns"), {}};
+		of = {u32_field(one, "cpu"),
+			  unsigned_field(one, "of_ns"),
+			  unsigned_field(one, "gaps"),
+			  unsigned_field(one, "ns"),
+			  unsigned_field(one, "longest_ns"),
+			  {},
+			  name_field(one, "longest_source")};
 		for (const Json &source : array_field(one, "sources", kMaxNoiseSources))
 			of.sources.push_back({name_field(source, "name"), unsigned_field(source, "gaps"),
 								  unsigned_field(source, "ns"), unsigned_field(source, "longest_ns")});
@@ -94,6 +99,7 @@ Json to_json(const std::vector<model::CpuNoise> &noise)
 						{"gaps", one.gaps},
 						{"ns", one.ns},
 						{"longest_ns", one.longest_ns},
+						{"longest_source", one.longest_source},
 						{"sources", sources}});
 	}
 	return json;

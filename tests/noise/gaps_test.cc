@@ -56,7 +56,8 @@ TEST(Gaps, AreDividedAmongWhatTookThem)
 									  42'000,
 									  {{"hog", 1, 38'000, 38'000},
 									   {"unknown", 1, 2'000 + 1'500 + 30'000, 30'000},
-									   {"timer interrupt", 1, 2'000 + 6'000, 6'000}}}));
+									   {"timer interrupt", 1, 2'000 + 6'000, 6'000}},
+									  "hog"}));
 }
 
 TEST(Gaps, BesideALostRecordHaveNoName)
@@ -68,6 +69,25 @@ TEST(Gaps, BesideALostRecordHaveNoName)
 	add(spun_over(gaps), gaps, &seen, kThread, noise);
 	ASSERT_EQ(noise.sources.size(), 1u);
 	EXPECT_EQ(noise.sources[0].name, "unknown");
+}
+
+// The longest part of any gap is the task's, and the longest gap another one's.
+TEST(Gaps, NameTheCauseOfTheLongestOne)
+{
+	path::Observations seen = observed();
+	seen.cpus[0].interrupts.push_back({200'000, 230'000, ICEPATH_INTERRUPT_DEVICE, 7, 3, {}, kThread, false});
+	model::CpuNoise noise;
+	const std::vector<Gap> gaps = {{9'000, 51'000}, {199'000, 243'000}};
+	add(spun_over(gaps), gaps, &seen, kThread, noise);
+	EXPECT_EQ(noise.longest_source, "interrupt 7");
+	const std::vector<Gap> shorter = {{99'500, 107'000}};
+	add(spun_over(shorter), shorter, &seen, kThread, noise);
+	EXPECT_EQ(noise.longest_source, "interrupt 7");
+	Spun longer = spun_over(shorter); // one for which there was no room
+	longer.gaps++;
+	longer.longest_ns = 100'000;
+	add(longer, shorter, &seen, kThread, noise);
+	EXPECT_EQ(noise.longest_source, "unknown");
 }
 
 TEST(Gaps, ForWhichThereWasNoRoomCountAsUnknown)
@@ -89,7 +109,7 @@ TEST(Gaps, AddUpOverWindowsAndWithoutACapture)
 	model::CpuNoise noise;
 	add(spun_over(gaps), gaps, nullptr, kThread, noise);
 	add(spun_over(gaps), gaps, nullptr, kThread, noise);
-	EXPECT_EQ(noise, (model::CpuNoise{0, 2'000'000, 2, 15'000, 7'500, {}}));
+	EXPECT_EQ(noise, (model::CpuNoise{0, 2'000'000, 2, 15'000, 7'500, {}, ""}));
 }
 
 TEST(Spinning, FindsTheTimeInWhichItDidNotRun)

@@ -7,7 +7,7 @@ namespace icepath::report {
 namespace {
 
 const model::CpuNoise kNoise{
-	1, 200'000'000, 51, 420'000, 38'000, {{"timer interrupt", 50, 382'000, 12'000}, {"hog", 1, 38'000, 38'000}}};
+	1, 200'000'000, 51, 420'000, 40'000, {{"timer interrupt", 50, 370'000, 12'000}, {"hog", 1, 38'000, 38'000}}, "hog"};
 
 std::string page_of(const std::function<void(Page &)> &add)
 {
@@ -18,19 +18,19 @@ std::string page_of(const std::function<void(Page &)> &add)
 
 TEST(NoiseText, NamesTheCauseOfTheLongestGap)
 {
-	EXPECT_EQ(noise_text(kNoise), "51 gaps, 420 µs of 200 ms, longest 38.0 µs (hog)");
-	EXPECT_EQ(noise_text({1, 200'000'000, 1, 2'000, 2'000, {}}), "1 gap, 2.00 µs of 200 ms, longest 2.00 µs");
-	EXPECT_EQ(noise_text({1, 200'000'000, 0, 0, 0, {}}), "no gap in 200 ms");
+	EXPECT_EQ(noise_text(kNoise), "51 gaps, 420 µs of 200 ms, longest 40.0 µs (hog)");
+	EXPECT_EQ(noise_text({1, 200'000'000, 1, 2'000, 2'000, {}, ""}), "1 gap, 2.00 µs of 200 ms, longest 2.00 µs");
+	EXPECT_EQ(noise_text({1, 200'000'000, 0, 0, 0, {}, ""}), "no gap in 200 ms");
 }
 
 TEST(Quiet, ComparesWithBeforeTheCpuWasIsolated)
 {
 	model::Head head;
 	EXPECT_EQ(page_of([&](Page &page) { add_quiet(page, head); }), "");
-	head.noise = {{1, 200'000'000, 0, 0, 0, {}}};
+	head.noise = {{1, 200'000'000, 0, 0, 0, {}, ""}};
 	head.noise_before = {kNoise};
 	EXPECT_EQ(page_of([&](Page &page) { add_quiet(page, head); }),
-			  "quiet     CPU 1: no gap in 200 ms; before it was isolated 51 gaps, 420 µs of 200 ms, longest 38.0 µs "
+			  "quiet     CPU 1: no gap in 200 ms; before it was isolated 51 gaps, 420 µs of 200 ms, longest 40.0 µs "
 			  "(hog)\n");
 }
 
@@ -70,7 +70,7 @@ TEST(Interference, IsNotTheOtherSideOfTheCell)
 		EXPECT_EQ(one.gaps, 0u);
 }
 
-TEST(Interference, AddsUpByCpuAndCountsAWindowOnce)
+TEST(Interference, AddsUpTheTimesOfTheWorkersOfEachCpu)
 {
 	model::Cell cell;
 	cell.graph.sides.at(0).cpu = 0;
@@ -81,10 +81,12 @@ TEST(Interference, AddsUpByCpuAndCountsAWindowOnce)
 	interference.add(resolved(9'000'000), cell);
 	const auto found = interference.take();
 	ASSERT_EQ(found.size(), 2u);
-	EXPECT_EQ(found[0], (model::CpuNoise{0, 2'000'000, 0, 0, 0, {}}));
-	EXPECT_EQ(found[1], (model::CpuNoise{1, 2'000'000, 3, 15'000, 5'000, {{"hog", 3, 15'000, 5'000}}}));
-	EXPECT_EQ(page_of([&](Page &page) { add_interference(page, found); }),
-			  "kept off  workers that could have run, in blocks with probes: CPU 1 15.0 µs of 2.00 ms: hog 3 times\n");
+	EXPECT_EQ(found[0], (model::CpuNoise{0, 3'000'000, 0, 0, 0, {}, ""}));
+	EXPECT_EQ(found[1], (model::CpuNoise{1, 3'000'000, 3, 15'000, 5'000, {{"hog", 3, 15'000, 5'000}}, "hog"}));
+	EXPECT_EQ(
+		page_of([&](Page &page) { add_interference(page, found); }),
+		"kept off  workers that could have run, of their time in blocks with probes: CPU 1 15.0 µs of 3.00 ms: hog 3 "
+		"times\n");
 	EXPECT_EQ(page_of([&](Page &page) { add_interference(page, {}); }), "");
 }
 

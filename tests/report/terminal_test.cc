@@ -43,8 +43,8 @@ to the p50 · –: not measured, or too few messages or blocks
 
 openings  each cell was measured in fresh processes once · intervals are over blocks of the same processes: another run
           may differ by more
-kept off  workers that could have run, in blocks with probes: CPU 0 3.65 ms of 27.2 ms: kworker/1:2 1812 times, unknown
-          1812 times · CPU 1 6.54 ms of 27.2 ms: kworker/1:2 3624 times, unknown 3624 times
+kept off  workers that could have run, of their time in blocks with probes: CPU 0 3.65 ms of 42.9 ms: kworker/1:2 1812
+          times, unknown 1812 times · CPU 1 6.54 ms of 42.9 ms: kworker/1:2 3624 times, unknown 3624 times
 
 worst message with a complete path: uds-stream 64 B, answer 150 of round 6, 386 µs
     layer                 thread          µs    share  known

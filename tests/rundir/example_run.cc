@@ -56,9 +56,14 @@ model::Head example_head()
 	head.budget_s = 5.25;
 	head.wakes = {{2, 21'000, 35'000}, {3, 1'200, 2'000}};
 	head.wakes_held = {{2, 1'900, 2'500}, {3, 1'100, 1'300}};
-	head.noise = {
-		{2, 200'000'000, 3, 40'000, 21'000, {{"timer interrupt", 2, 19'000, 12'000}, {"unknown", 1, 21'000, 21'000}}}};
-	head.noise_before = {{2, 200'000'000, 51, 400'000, 31'000, {}}};
+	head.noise = {{2,
+				   200'000'000,
+				   3,
+				   40'000,
+				   21'000,
+				   {{"timer interrupt", 2, 19'000, 12'000}, {"unknown", 1, 21'000, 21'000}},
+				   "unknown"}};
+	head.noise_before = {{2, 200'000'000, 51, 400'000, 31'000, {}, ""}};
 	return head;
 }
 
