@@ -320,6 +320,10 @@ RunResult analyse(const std::string &run)
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
 			describe(result.cells[i], samples[i]);
+		std::vector<std::vector<stats::BlockValue>> p50s;
+		for (const Samples &of_cell : samples)
+			p50s.push_back(of_cell.observed.p50s());
+		result.ranking = rank(result.head.cells, p50s);
 		for (size_t i = 0; result.tail && i < std::min(result.cells.size(), result.tail->failed_openings.size()); ++i)
 			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}

@@ -17,6 +17,7 @@
 #include "profiler/report/cell_blocks.h"
 #include "profiler/report/event_counts.h"
 #include "profiler/report/messages.h"
+#include "profiler/report/ranking.h"
 #include "profiler/report/system_calls.h"
 #include "profiler/stats/block_interval.h"
 
@@ -123,6 +124,7 @@ struct RunResult {
 	bool truncated = false;
 	std::vector<CellResult> cells; // in the order of the head; a cell that was never measured has no blocks
 	std::vector<model::CpuNoise> interference; // by CPU: see Interference
+	std::vector<RankedGroup> ranking;
 	bool partial() const { return !tail || tail->interrupted; }
 };
 

@@ -53,6 +53,7 @@ public:
 	// Adds a block of a round, and returns its p50 if its messages support one.
 	std::optional<double> add(const model::Block &block, std::vector<uint64_t> latencies);
 	ObserverEffect effect(stats::Over over) const;
+	const std::vector<stats::BlockValue> &p50s() const { return p50_; } // of blocks that have one
 
 private:
 	std::vector<stats::BlockValue> p50_, mean_, p99_;

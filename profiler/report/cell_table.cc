@@ -232,6 +232,55 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		page.paragraph("floor", fmt::format("{} (stamps alone): {}", target, text));
 }
 
+// By the cell's index; nullptr: it isn't ranked.
+std::vector<const RankedCell *> ranked_cells(const RunResult &result)
+{
+	std::vector<const RankedCell *> cells(result.cells.size());
+	for (const RankedGroup &group : result.ranking)
+		for (const RankedCell &cell : group.cells)
+			if (group.cells.size() > 1)
+				cells[cell.cell] = &cell;
+	return cells;
+}
+
+bool is_first(const RunResult &result, const RankedCell &cell)
+{
+	return std::ranges::any_of(result.ranking,
+							   [&](const RankedGroup &group) { return group.cells.front().cell == cell.cell; });
+}
+
+std::string rank_reading(const RunResult &result)
+{
+	const auto ranked = [](const RankedGroup &group) { return group.cells.size() > 1; };
+	size_t pairs = 0, told_apart = 0;
+	for (const RankedGroup &group : result.ranking)
+		for (const ComparedPair &pair : group.pairs) {
+			++pairs;
+			told_apart += pair.told_apart() ? 1 : 0;
+		}
+	return fmt::format(
+		"rank, × fastest: by ratios of both p50s within rounds{}; {} of {} pairs are told apart; 2–3: this run "
+		"doesn't tell which of these places · ",
+		std::ranges::count_if(result.ranking, ranked) > 1 ? ", among cells of one pattern, wait, size and load" : "",
+		told_apart, pairs);
+}
+
+std::string rank_text(const RankedCell &cell)
+{
+	if (!cell.rank)
+		return "–";
+	return cell.rank->first == cell.rank->last ? fmt::format("{}", cell.rank->first)
+											   : fmt::format("{}–{}", cell.rank->first, cell.rank->last);
+}
+
+std::string to_fastest_text(const RankedCell &cell)
+{
+	if (!cell.to_fastest)
+		return "–";
+	const auto &[low, high] = cell.to_fastest->interval;
+	return fmt::format("{:.2f} ±{:.2f}", cell.to_fastest->ratio, (high - low) / 2);
+}
+
 // Explains the columns beyond their heads. `optional`: optional columns of this table with their meaning.
 std::string reading_of(const std::vector<const CellResult *> &cells, const Column &probes, bool has_far,
 					   const std::string &optional)
@@ -276,6 +325,8 @@ void add_cell_table(Page &page, const RunResult &result)
 		page.line();
 		return;
 	}
+	const std::vector<const RankedCell *> ranked = ranked_cells(result);
+	Column rank{"rank"}, to_fastest{"× fastest"};
 	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, idle{"idle", false}, size{"size"},
 		p50{"p50"}, p99{"p99"}, p99_9{"p99.9"}, round_trip{"RTT"}, to_all{"to all"}, senders{"senders"},
 		pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
@@ -285,6 +336,9 @@ void add_cell_table(Page &page, const RunResult &result)
 		wait.cells.emplace_back(model::name(cell->cell.wait));
 		idle.cells.emplace_back(model::name(cell->cell.idle_states));
 		size.cells.push_back(size_text(cell->cell));
+		const RankedCell *place = ranked[static_cast<size_t>(cell - result.cells.data())];
+		rank.cells.push_back(place ? rank_text(*place) : "–");
+		to_fastest.cells.push_back(!place ? "–" : is_first(result, *place) ? "1" : to_fastest_text(*place));
 		p50.cells.push_back(percentile_text(cell->latency, 0));
 		p99.cells.push_back(percentile_text(cell->latency, 2));
 		p99_9.cells.push_back(percentile_text(cell->latency, 3));
@@ -315,7 +369,12 @@ void add_cell_table(Page &page, const RunResult &result)
 	} else if (cells[0]->cell.idle_states == model::IdleStates::Held) {
 		heading += ", CPUs kept awake";
 	}
-	before.insert(before.end(), {&size, &p50, &p99});
+	before.insert(before.end(), {&size, &p50});
+	if (std::ranges::any_of(result.ranking, [](const RankedGroup &group) { return !group.pairs.empty(); })) {
+		before.insert(before.end(), {&rank, &to_fastest});
+		optional += rank_reading(result);
+	}
+	before.push_back(&p99);
 	const bool has_far = std::ranges::any_of(p99_9.cells, [](const std::string &cell) { return cell != "–"; });
 	if (has_far)
 		before.push_back(&p99_9);

@@ -8,6 +8,7 @@
 #include "profiler/path/shares.h"
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
+#include "profiler/report/ranking_json.h"
 #include "profiler/rundir/cell_json.h"
 #include "profiler/rundir/json_text.h"
 
@@ -340,6 +341,7 @@ Json run_json(const RunResult &result)
 			{"probes", probes},
 			{"machine_state", machine_state_json(result)},
 			{"notices", notices_json(result)},
+			{"ranking", ranking_json(result)},
 			{"cells", cells}};
 }
 

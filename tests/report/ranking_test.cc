@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cells are ranked among each other, and what the report says of them.
+#include "profiler/report/ranking.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace icepath::report {
+namespace {
+
+using Blocks = std::vector<stats::BlockValue>;
+
+model::Cell cell_of(const std::string &target, model::Wait wait = model::Wait::Block)
+{
+	model::Cell cell;
+	cell.target = target;
+	cell.pattern = model::Pattern::PingPong;
+	cell.wait = wait;
+	cell.payload_bytes = 64;
+	return cell;
+}
+
+// Twenty rounds, each with an opening of its own, of a machine that is ten times slower in the last five. `wobble`:
+// relative, from round to round.
+Blocks blocks_of(double value, double wobble = 0.01, uint32_t phase = 0)
+{
+	Blocks blocks;
+	for (uint32_t round = 0; round < 20; ++round)
+		blocks.push_back(
+			{round, false, value * (round < 15 ? 1 : 10) * (1 + wobble * std::sin(1.7 * round + phase)), round});
+	return blocks;
+}
+
+TEST(Ranking, HasTheFastestFirstAndRatiosToIt)
+{
+	const auto groups =
+		rank({cell_of("slow"), cell_of("fast"), cell_of("middle")}, {blocks_of(30), blocks_of(10), blocks_of(20)});
+	ASSERT_EQ(groups.size(), 1u);
+	const auto &cells = groups[0].cells;
+	ASSERT_EQ(cells.size(), 3u);
+	EXPECT_EQ(cells[0].cell, 1u);
+	EXPECT_EQ(cells[1].cell, 2u);
+	EXPECT_EQ(cells[2].cell, 0u);
+	EXPECT_FALSE(cells[0].to_fastest);
+	ASSERT_TRUE(cells[1].to_fastest && cells[2].to_fastest);
+	EXPECT_NEAR(cells[1].to_fastest->ratio, 2, 0.01);
+	EXPECT_NEAR(cells[2].to_fastest->ratio, 3, 0.01);
+	for (size_t place = 0; place < 3; ++place)
+		EXPECT_EQ(cells[place].rank, (stats::Rank{place + 1, place + 1}));
+	for (const ComparedPair &pair : groups[0].pairs) {
+		EXPECT_TRUE(pair.told_apart());
+		EXPECT_GE(pair.ratio.ratio, 1);
+	}
+}
+
+TEST(Ranking, EqualsShareARange)
+{
+	const auto groups = rank({cell_of("a"), cell_of("b"), cell_of("slow")},
+							 {blocks_of(10, 0.1, 0), blocks_of(10, 0.1, 2), blocks_of(30)});
+	ASSERT_EQ(groups.size(), 1u);
+	EXPECT_EQ(groups[0].cells[0].rank, (stats::Rank{1, 2}));
+	EXPECT_EQ(groups[0].cells[1].rank, (stats::Rank{1, 2}));
+	EXPECT_EQ(groups[0].cells[2].rank, (stats::Rank{3, 3}));
+}
+
+TEST(Ranking, ComparesLikeWithLike)
+{
+	model::Cell large = cell_of("a");
+	large.payload_bytes = 4096;
+	model::Cell none = cell_of("null");
+	none.traits = {model::Trait::NotIpc};
+	model::Cell as_fast_as_it_can = cell_of("a");
+	as_fast_as_it_can.pattern = model::Pattern::Throughput;
+	const std::vector<model::Cell> cells = {
+		cell_of("a"), cell_of("a", model::Wait::Poll), large, none, as_fast_as_it_can, cell_of("b")};
+	const auto groups = rank(cells, std::vector<Blocks>(cells.size(), blocks_of(10)));
+	std::vector<std::vector<size_t>> found;
+	for (const RankedGroup &group : groups) {
+		found.emplace_back();
+		for (const RankedCell &cell : group.cells)
+			found.back().push_back(cell.cell);
+	}
+	EXPECT_EQ(found, (std::vector<std::vector<size_t>>{{0, 5}, {1}, {2}}));
+}
+
+TEST(Ranking, LeavesOutWhatSharesNoRounds)
+{
+	Blocks others = blocks_of(20);
+	for (stats::BlockValue &block : others)
+		block.round += 100;
+	const auto groups = rank({cell_of("a"), cell_of("b"), cell_of("without blocks")}, {blocks_of(10), others, {}});
+	ASSERT_EQ(groups.size(), 1u);
+	EXPECT_EQ(groups[0].cells.size(), 2u);
+	EXPECT_TRUE(groups[0].pairs.empty());
+	EXPECT_EQ(groups[0].uncompared, 1u);
+	for (const RankedCell &cell : groups[0].cells)
+		EXPECT_TRUE(!cell.rank && !cell.to_fastest);
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two cells compared within rounds, also on simulated machines that change their state, whose openings have luck of
+// their own: how often intervals contain the true ratio, how often a cell differs from itself, and how often cells that
+// differ are told apart.
+#include "profiler/stats/round_ratio.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "profiler/stats/block_interval.h"
+#include "profiler/stats/ranks.h"
+
+namespace icepath::stats {
+namespace {
+
+using Blocks = std::vector<BlockValue>;
+
+// A block in each round; a new opening every so many rounds.
+Blocks blocks_of(const std::vector<double> &values, uint32_t rounds_of_opening = 1)
+{
+	Blocks blocks;
+	for (uint32_t round = 0; round < values.size(); ++round)
+		blocks.push_back({round, false, values[round], round / rounds_of_opening});
+	return blocks;
+}
+
+TEST(RoundRatio, IsTheGeometricMeanOverRounds)
+{
+	const auto ratio = ratio_within_rounds(blocks_of({20, 40, 80, 16}), blocks_of({10, 10, 10, 8}));
+	ASSERT_TRUE(ratio);
+	EXPECT_EQ(ratio->rounds, 4u);
+	EXPECT_EQ(ratio->openings, 4u);
+	EXPECT_NEAR(ratio->ratio, std::pow(2.0 * 4 * 8 * 2, 0.25), 1e-12);
+	const auto inverse = ratio_within_rounds(blocks_of({10, 10, 10, 8}), blocks_of({20, 40, 80, 16}));
+	ASSERT_TRUE(inverse);
+	EXPECT_NEAR(ratio->ratio * inverse->ratio, 1, 1e-12);
+	EXPECT_NEAR(ratio->interval.low * inverse->interval.high, 1, 1e-12);
+	EXPECT_EQ(ratio->p, inverse->p);
+}
+
+TEST(RoundRatio, IsFreeOfTheMachinesState)
+{
+	const auto ratio = ratio_within_rounds(blocks_of({30, 300, 3, 33, 27}), blocks_of({20, 200, 2, 22, 18}));
+	ASSERT_TRUE(ratio && ratio->p);
+	EXPECT_NEAR(ratio->ratio, 1.5, 1e-12);
+	EXPECT_NEAR(ratio->interval.low, 1.5, 1e-9);
+	EXPECT_NEAR(ratio->interval.high, 1.5, 1e-9);
+	EXPECT_LT(*ratio->p, 1e-9);
+}
+
+TEST(RoundRatio, LeavesOutRoundsThatLackACell)
+{
+	Blocks a = blocks_of({20, 40, 60, 80, 100}), b = blocks_of({10, 20, 30, 40, 50});
+	a[1].treated = true; // with probes
+	b[2].value = 0;
+	b.erase(b.begin() + 4);
+	EXPECT_FALSE(ratio_within_rounds(a, b)) << "two rounds have both";
+	a[1].treated = false;
+	const auto ratio = ratio_within_rounds(a, b);
+	ASSERT_TRUE(ratio);
+	EXPECT_EQ(ratio->rounds, 3u);
+	EXPECT_NEAR(ratio->ratio, 2, 1e-12);
+}
+
+TEST(RoundRatio, HasNoProbabilityFromFewOpenings)
+{
+	const auto ratio = ratio_within_rounds(blocks_of({20, 41, 60, 79}, 2), blocks_of({10, 20, 30, 40}));
+	ASSERT_TRUE(ratio);
+	EXPECT_EQ(ratio->openings, 2u);
+	EXPECT_FALSE(ratio->p);
+	EXPECT_LT(ratio->interval.low, ratio->interval.high);
+}
+
+TEST(RoundRatio, AFewDisturbedRoundsChangeLittle)
+{
+	std::vector<double> a(40, 11), b(40, 10);
+	for (size_t round = 0; round < 40; ++round)
+		a[round] *= 1 + 0.001 * static_cast<double>(round % 7);
+	const auto calm = ratio_within_rounds(blocks_of(a), blocks_of(b));
+	a[3] *= 10;
+	a[20] *= 2;
+	const auto disturbed = ratio_within_rounds(blocks_of(a), blocks_of(b));
+	ASSERT_TRUE(calm && disturbed && disturbed->p);
+	EXPECT_NEAR(disturbed->ratio / calm->ratio, 1, 0.001);
+	EXPECT_LT(*disturbed->p, 1e-6);
+}
+
+// What a machine does to a block beside noise of 4 %: a factor of all cells, by round.
+struct Machine {
+	const char *name;
+	std::function<std::vector<double>(std::mt19937_64 &, uint32_t rounds)> states;
+	double luck; // of each opening of each cell: the standard deviation of its factor's logarithm
+};
+
+std::vector<double> steady(std::mt19937_64 &, uint32_t rounds) { return std::vector<double>(rounds, 1); }
+
+std::vector<double> drifting(std::mt19937_64 &random, uint32_t rounds)
+{
+	std::normal_distribution<double> step(0, 0.1);
+	std::vector<double> states(rounds);
+	double log = 0;
+	for (double &state : states)
+		state = std::exp(log += step(random));
+	return states;
+}
+
+// Half a minute in one of two states, one of which takes three times as long.
+std::vector<double> switching(std::mt19937_64 &random, uint32_t rounds)
+{
+	std::vector<double> states(rounds);
+	std::bernoulli_distribution switches(0.1);
+	bool slow = false;
+	for (double &state : states) {
+		slow = slow != switches(random);
+		state = slow ? 3 : 1;
+	}
+	return states;
+}
+
+const std::vector<Machine> kMachines = {{"steady", steady, 0},
+										{"steady, lucky openings", steady, 0.05},
+										{"drifting", drifting, 0.03},
+										{"switching", switching, 0.03}};
+constexpr uint32_t kRounds = 48, kRoundsOfOpening = 3;
+
+// The blocks of cells whose true values are these, in one run.
+std::vector<Blocks> run_of(const Machine &machine, const std::vector<double> &values, std::mt19937_64 &random)
+{
+	std::normal_distribution<double> noise(0, 0.04), luck(0, 1);
+	const std::vector<double> states = machine.states(random, kRounds);
+	std::vector<Blocks> cells;
+	for (const double value : values) {
+		double factor = 1;
+		Blocks blocks;
+		for (uint32_t round = 0; round < kRounds; ++round) {
+			if (round % kRoundsOfOpening == 0)
+				factor = std::exp(machine.luck * luck(random));
+			blocks.push_back({round, round % 2 == 1, value * states[round] * factor * std::exp(noise(random)),
+							  round / kRoundsOfOpening});
+		}
+		cells.push_back(std::move(blocks));
+	}
+	return cells;
+}
+
+constexpr int kRuns = 1000;
+
+TEST(RoundRatio, ItsIntervalsContainTheTruth)
+{
+	for (const Machine &machine : kMachines) {
+		SCOPED_TRACE(machine.name);
+		std::mt19937_64 random(1);
+		int held = 0;
+		for (int run = 0; run < kRuns; ++run) {
+			const auto cells = run_of(machine, {13, 10}, random);
+			const auto ratio = ratio_within_rounds(cells[0], cells[1]);
+			held += ratio->interval.low <= 1.3 && 1.3 <= ratio->interval.high;
+		}
+		EXPECT_GE(held, kRuns * 92 / 100);
+	}
+}
+
+TEST(RoundRatio, TellsCellsApartWhateverTheMachineDoes)
+{
+	for (const Machine &machine : kMachines) {
+		SCOPED_TRACE(machine.name);
+		std::mt19937_64 random(2);
+		int told = 0;
+		for (int run = 0; run < kRuns; ++run) {
+			const auto cells = run_of(machine, {11.5, 10}, random);
+			told += *ratio_within_rounds(cells[0], cells[1])->p < kToldApart;
+		}
+		EXPECT_GE(told, kRuns * 95 / 100);
+	}
+}
+
+// A cell measured twice, alone and among six such cells, whose fifteen pairs are corrected for their number.
+TEST(RoundRatio, ACellRarelyDiffersFromItself)
+{
+	constexpr int kAllowed = kRuns * 65 / 1000; // 5 %, and two standard deviations of such a count
+	for (const Machine &machine : kMachines) {
+		SCOPED_TRACE(machine.name);
+		std::mt19937_64 random(3);
+		int once = 0, any_of_fifteen = 0;
+		for (int run = 0; run < kRuns; ++run) {
+			const auto cells = run_of(machine, std::vector<double>(6, 10), random);
+			std::vector<double> p;
+			for (size_t a = 0; a < cells.size(); ++a)
+				for (size_t b = a + 1; b < cells.size(); ++b)
+					p.push_back(*ratio_within_rounds(cells[a], cells[b])->p);
+			once += p[0] < kToldApart;
+			any_of_fifteen += std::ranges::min(corrected(p)) < kToldApart;
+		}
+		EXPECT_LE(once, kAllowed);
+		EXPECT_LE(any_of_fifteen, kAllowed);
+	}
+}
+
+} // namespace
+} // namespace icepath::stats
