@@ -11,6 +11,9 @@ value are disjoint in less than one pair of a hundred if both are wide enough. C
 and of what the probes added to the p50. Pairs whose reports show another state of the machine (tools/machine_state.py)
 are counted separately.
 
+Counted as well, over all pairs of runs: in how many the ratio of two targets' p50s, by rounds that measured both, agrees. It agrees if
+the logarithms differ by less than the root of the sum of the squares of half their intervals.
+
 The CPUs are kept awake by holding /dev/cpu_dma_latency at 0 where that is possible (root). Otherwise a run measures how
 long a CPU takes to come back from a halt, which on virtual machines differs by the hour. Everything else is icepath's
 default. The machine should be quiet. Exits with 0 if it could measure; the results are in the table and in the file.
@@ -18,6 +21,7 @@ default. The machine should be quiet. Exits with 0 if it could measure; the resu
 import argparse
 import itertools
 import json
+import math
 import os
 import statistics
 import struct
@@ -69,6 +73,14 @@ def told(cell, measure_of):
     return {"value": value, "ci95": interval}
 
 
+def ratio_of(pair, names):
+    """Of two targets in alphabetical order: the logarithm of their p50s' ratio, half of its interval, and whether they are told apart."""
+    slower, faster = names[pair["slower"]], names[pair["faster"]]
+    low, high = (math.log(end) for end in pair["ci95"])
+    return {"of": sorted((slower, faster)), "log_ratio": math.log(pair["ratio"]) * (1 if slower < faster else -1),
+            "half": (high - low) / 2, "told_apart": pair["told_apart"]}
+
+
 def facts_of(run):
     """The stored facts of a run: its cells' values, intervals, openings and drift, and the machine's state."""
     cells = {}
@@ -76,8 +88,10 @@ def facts_of(run):
         cells[cell["target"]] = {name: told(cell, measure_of) for name, measure_of in MEASURES.items()}
         cells[cell["target"]]["openings"] = cell.get("openings")
         cells[cell["target"]]["drift"] = cell.get("drift")
+    names = [cell["target"] for cell in run["cells"]]
+    ratios = [ratio_of(pair, names) for group in run["ranking"] for pair in group["pairs"]]
     changes = [notice for notice in run["notices"] if notice.startswith("the machine changed")]
-    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "machine_state": run.get("machine_state"),
+    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "ratios": ratios, "machine_state": run.get("machine_state"),
             "told_of_changes": changes}
 
 
@@ -115,6 +129,22 @@ def compare(runs):
     return table, changed
 
 
+def ranks_of(runs):
+    """How many pairs of targets each run tells apart, and how many ratios of two runs agree, or contradict each other."""
+    ranks = {"pairs": len(runs[0]["ratios"]), "told_apart": [sum(one["told_apart"] for one in run["ratios"]) for run in runs],
+             "compared": 0, "agree": 0, "contradict": 0}
+    for one, other in itertools.combinations(runs, 2):
+        of_other = {tuple(ratio["of"]): ratio for ratio in other["ratios"]}
+        for a in one["ratios"]:
+            b = of_other.get(tuple(a["of"]))
+            if b is None:
+                continue
+            ranks["compared"] += 1
+            ranks["agree"] += abs(a["log_ratio"] - b["log_ratio"]) <= math.hypot(a["half"], b["half"])
+            ranks["contradict"] += a["told_apart"] and b["told_apart"] and (a["log_ratio"] > 0) != (b["log_ratio"] > 0)
+    return ranks
+
+
 def totals_of(table):
     totals = {}
     for name in MEASURES:
@@ -138,6 +168,10 @@ def show(result):
     for name, total in result["totals"].items():
         share = "–" if total["share"] is None else f"{total['share']:.1%}"
         print(f"{name}: {total['disjoint']} of {total['pairs']} pairs are disjoint ({share})")
+    ranks = result["ranks"]
+    if ranks["pairs"] > 0:
+        print(f"told apart, of {ranks['pairs']} pairs of targets: {', '.join(map(str, ranks['told_apart']))}")
+        print(f"ratios: {ranks['agree']} of {ranks['compared']} agree, {ranks['contradict']} contradict each other")
     print(f"pairs whose reports say that the machine was another one: {len(result['machine_changed'])}")
 
 
@@ -183,7 +217,7 @@ def main():
     table, changed = compare(runs)
     result = {"description": "Identical runs, and how many pairs of their 95 % intervals are disjoint: tools/identical_runs.py",
               "started_utc": runs[0]["started_utc"], "runs": len(runs), "seconds": args.seconds, "targets": args.targets.split(","),
-              "cpus_kept_awake": bool(awake), "totals": totals_of(table), "table": table, "machine_changed": changed,
+              "cpus_kept_awake": bool(awake), "totals": totals_of(table), "ranks": ranks_of(runs), "table": table, "machine_changed": changed,
               "each": runs}
     show(result)
     if args.output:

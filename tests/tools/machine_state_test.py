@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two stored runs: what of the machine was another one, and in how many pairs intervals contradict each other."""
 import copy
+import math
 import os
 import sys
 import unittest
@@ -84,6 +85,17 @@ class IdenticalRuns(unittest.TestCase):
         self.assertEqual([pair["runs"] for pair in changed], [[0, 1], [0, 2]])
         row = self.row(table, "p50")
         self.assertEqual((row["pairs"], row["disjoint"], row["aside"], row["disjoint_aside"]), (1, 0, 2, 2))
+
+    def test_ratios_agree_or_contradict(self):
+        def run(log_ratio, half, told):
+            pair = {"faster": 0, "slower": 1, "ratio": math.exp(abs(log_ratio)), "told_apart": told,
+                    "ci95": [math.exp(abs(log_ratio) - half), math.exp(abs(log_ratio) + half)]}
+            if log_ratio < 0:
+                pair.update(faster=1, slower=0)
+            return {"ratios": [identical_runs.ratio_of(pair, ["tcp", "pipe"])]}
+        ranks = identical_runs.ranks_of([run(0.2, 0.05, True), run(0.25, 0.04, True), run(-0.2, 0.05, True), run(0.1, 0.3, False)])
+        self.assertEqual((ranks["pairs"], ranks["told_apart"], ranks["compared"]), (1, [1, 1, 1, 0], 6))
+        self.assertEqual((ranks["agree"], ranks["contradict"]), (4, 2))
 
 
 if __name__ == "__main__":
