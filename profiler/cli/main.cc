@@ -40,8 +40,8 @@ namespace {
 // All commands except those that work on a stored run.
 bool starts_processes(const Command &command)
 {
-	return !std::holds_alternative<ReportOptions>(command) && !std::holds_alternative<FlamegraphOptions>(command) &&
-		   !std::holds_alternative<ExportOptions>(command);
+	return !std::holds_alternative<ReportOptions>(command) && !std::holds_alternative<ExplainOptions>(command) &&
+		   !std::holds_alternative<FlamegraphOptions>(command) && !std::holds_alternative<ExportOptions>(command);
 }
 
 ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
@@ -61,6 +61,8 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 	const report::OpenFolder open = become_reader(line.command);
 	if (const auto *options = std::get_if<ReportOptions>(&line.command))
 		return report(*options, style);
+	if (const auto *options = std::get_if<ExplainOptions>(&line.command))
+		return explain(*options, style);
 	if (const auto *options = std::get_if<FlamegraphOptions>(&line.command))
 		return flamegraph(*options, open);
 	if (const auto *options = std::get_if<ExportOptions>(&line.command))

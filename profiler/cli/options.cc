@@ -150,6 +150,7 @@ struct Commands {
 	RunOptions run;
 	RunTexts texts;
 	ReportOptions report;
+	ExplainOptions explain;
 	FlamegraphOptions flamegraph;
 	ExportOptions exported;
 	std::vector<std::string> formats = {"hgrm"};
@@ -168,6 +169,10 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	report->add_option("RUN", commands.report.run, "run directory")->required();
 	report->add_flag("-v,--verbose", commands.report.verbose, "also effects and remedies of noise, and every notice");
 	report->add_flag("--json", commands.report.json, "print run.json to stdout");
+	CLI::App *explain = app.add_subcommand("explain", "why a run's slowest messages are slow");
+	explain->add_option("RUN", commands.explain.run, "run directory")->required();
+	explain->add_option("--cell", commands.explain.cell, "only cells whose title contains this, as \"tcp 64 B\"")
+		->default_str("every cell");
 	CLI::App *flamegraph = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
 	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
 	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
@@ -231,6 +236,8 @@ Command chosen(const CLI::App &app, Commands &commands)
 	}
 	if (app.got_subcommand("report"))
 		return commands.report;
+	if (app.got_subcommand("explain"))
+		return commands.explain;
 	if (app.got_subcommand("flamegraph"))
 		return commands.flamegraph;
 	if (app.got_subcommand("export")) {

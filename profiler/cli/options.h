@@ -34,6 +34,11 @@ struct ReportOptions {
 	bool json = false; // run.json to stdout
 };
 
+struct ExplainOptions {
+	std::string run;
+	std::string cell; // a part of its title; empty: every cell
+};
+
 struct FlamegraphOptions {
 	std::string run;
 	std::string output; // empty: into the run directory
@@ -76,8 +81,8 @@ struct ListOptions {
 	bool json = false;
 };
 
-using Command = std::variant<RunOptions, ReportOptions, FlamegraphOptions, ExportOptions, CalibrateOptions,
-							 SelftestOptions, DoctorOptions, ListOptions>;
+using Command = std::variant<RunOptions, ReportOptions, ExplainOptions, FlamegraphOptions, ExportOptions,
+							 CalibrateOptions, SelftestOptions, DoctorOptions, ListOptions>;
 
 struct CommandLine {
 	Command command;

@@ -20,6 +20,12 @@ ExitCode report(const ReportOptions &options, const Style &style)
 	return ExitCode::Ok;
 }
 
+ExitCode explain(const ExplainOptions &options, const Style &style)
+{
+	print(report::tails_of(options.run, options.cell, {style.colour, style.unicode, style.width, true}));
+	return ExitCode::Ok;
+}
+
 ExitCode flamegraph(const FlamegraphOptions &options, const report::OpenFolder &open)
 {
 	print(options.folded_only ? report::folded_of(options.run)
@@ -43,6 +49,8 @@ struct Reading {
 Reading reading_of(const Command &command)
 {
 	if (const auto *options = std::get_if<ReportOptions>(&command))
+		return {options->run, ""};
+	if (const auto *options = std::get_if<ExplainOptions>(&command))
 		return {options->run, ""};
 	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
 		return {options->run, options->folded_only ? "" : options->output};

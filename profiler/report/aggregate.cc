@@ -231,8 +231,10 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 		cell.layers.add(path, seen);
 		cell.culprits.add(path, seen);
 		const uint64_t latency = path.recv_ns - path.send_ns;
-		if (cell.typical && cell.typical->holds(latency))
+		if (cell.typical && cell.typical->holds(latency)) {
 			cell.typical->layers.add(path, seen);
+			cell.typical_culprits.add(path, seen);
+		}
 		if (cell.tail && cell.tail->holds(latency)) {
 			cell.tail->layers.add(path, seen);
 			cell.tail_culprits.add(path, seen);

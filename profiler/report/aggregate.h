@@ -96,7 +96,7 @@ struct CellResult {
 	// From p40 to p60 of latency_probed, if it has a p50, and from its p99 on, if it has one. Each is a mean over the
 	// same messages for every layer, so its layers add up to their latency. Percentiles of layers don't.
 	std::optional<LatencyRange> typical, tail;
-	Culprits culprits, tail_culprits;
+	Culprits culprits, typical_culprits, tail_culprits;
 	std::optional<WorstMessage> worst;
 	ObserverEffect observer_effect;
 	CaptureCounts capture;

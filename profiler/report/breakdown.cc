@@ -154,6 +154,11 @@ std::vector<double> Breakdown::spread_out(const Sum &sum, const std::vector<doub
 	return by_block;
 }
 
+size_t Breakdown::blocks_with_deliveries() const
+{
+	return static_cast<size_t>(std::ranges::count_if(blocks_, [](const Block &block) { return block.deliveries > 0; }));
+}
+
 Culprits::Sums &Culprits::Sums::operator+=(const Sums &other)
 {
 	waiting_ns += other.waiting_ns;
@@ -169,13 +174,16 @@ void Culprits::book(const path::Culprit &who, const path::Segment &segment, uint
 		std::get<0>(key) = "others";
 		std::get<1>(key) = path::Culprit::Kind::None;
 	}
-	auto &[sum_ns, segments] = by_key_[key];
-	sum_ns += ns;
-	++segments;
+	OfKey &of = by_key_[key];
+	of.ns += ns;
+	++of.segments;
+	of.messages += of.last_path == paths_ ? 0 : 1;
+	of.last_path = paths_;
 }
 
 void Culprits::add(const path::Path &path, const path::Observations &seen)
 {
+	++paths_;
 	for (const path::Share &share : path.shares) {
 		book(share.who, path.segments.at(share.segment), share.ns, seen);
 		sums_.waiting_ns += share.ns;
@@ -195,7 +203,7 @@ std::vector<CulpritRow> Culprits::top(size_t count) const
 	std::vector<CulpritRow> rows;
 	for (const auto &[key, sum] : by_key_) {
 		const auto &[name, kind, layer, part] = key;
-		rows.push_back({kind, name, layer, part, sum.first, sum.second});
+		rows.push_back({kind, name, layer, part, sum.ns, sum.segments, sum.messages});
 	}
 	std::ranges::stable_sort(rows, std::ranges::greater(), &CulpritRow::total_ns);
 	rows.resize(std::min(rows.size(), count));

@@ -47,6 +47,7 @@ public:
 	double mean_ns() const; // of recv - send
 	// Sum over the deliveries of |sum of the segments - (recv - send)|. Other than 0, the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
+	size_t blocks_with_deliveries() const;
 	uint64_t passed(uint16_t relay) const; // deliveries that passed this hop as a relay
 	std::vector<LayerRow> rows() const; // those with time, ordered by model::Layer, then hop, part, thread
 	stats::RedrawnMeans means() const; // for LayerRow::by_block
@@ -80,6 +81,7 @@ struct CulpritRow {
 	model::Part part = model::Part::None;
 	uint64_t total_ns = 0;
 	uint64_t segments = 0; // in which it has a share
+	uint64_t messages = 0; // that have such a segment
 };
 
 // What took time from messages on their way, by name: short-lived tasks of one name are one culprit. The rows add up to
@@ -101,8 +103,13 @@ private:
 	using Key = std::tuple<std::string, path::Culprit::Kind, model::Layer, model::Part>;
 	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen);
 
-	std::map<Key, std::pair<uint64_t, uint64_t>> by_key_;
+	struct OfKey {
+		uint64_t ns = 0, segments = 0, messages = 0;
+		uint64_t last_path = 0; // that was counted
+	};
+	std::map<Key, OfKey> by_key_;
 	Sums sums_;
+	uint64_t paths_ = 0;
 };
 
 path::Role role_of(const path::Path &path, const path::Segment &segment);

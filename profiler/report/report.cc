@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/failure.h"
 #include "profiler/report/flamegraph.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/run_json.h"
+#include "profiler/report/tail.h"
 
 namespace icepath::report {
 namespace {
@@ -24,6 +27,20 @@ Report report_of(const std::string &run, const Style &style)
 {
 	const RunResult result = analyse(run);
 	return {terminal_report(result, style), flaws(result)};
+}
+
+std::string tails_of(const std::string &run, const std::string &only, const Style &style)
+{
+	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+	add_tails(page, analyse(run), only);
+	std::string text = page.take();
+	if (text.empty())
+		throw Failure(ExitCode::Usage,
+					  only.empty() ? run + ": no cell was measured with probes"
+								   : fmt::format("--cell: no cell that was measured has \"{}\" in its title: `icepath "
+												 "report -v {}` has their titles",
+												 only, run));
+	return text;
 }
 
 Report report_and_write(const std::string &run, const Style &style)

@@ -16,6 +16,10 @@ struct Report {
 
 Report report_of(const std::string &run, const Style &style);
 
+// Why the slowest messages of cells are slow: tail.h. `only`: a part of a cell's title. Throws Failure(Usage) if no cell
+// that was measured has it.
+std::string tails_of(const std::string &run, const std::string &only, const Style &style);
+
 // Writes run.json into the run directory first.
 Report report_and_write(const std::string &run, const Style &style);
 

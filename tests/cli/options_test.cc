@@ -300,6 +300,9 @@ TEST(RunOptions, RefuseANameThatIsAPath)
 TEST(CommandLine, KnowsItsCommands)
 {
 	EXPECT_EQ(std::get<ReportOptions>(parsed({"report", "dir"})->command).run, "dir");
+	const auto explain = std::get<ExplainOptions>(parsed({"explain", "dir", "--cell", "tcp 64 B"})->command);
+	EXPECT_EQ(explain.run, "dir");
+	EXPECT_EQ(explain.cell, "tcp 64 B");
 	const auto flamegraph = std::get<FlamegraphOptions>(parsed({"flamegraph", "dir", "-o", "out"})->command);
 	EXPECT_EQ(flamegraph.run, "dir");
 	EXPECT_EQ(flamegraph.output, "out");
