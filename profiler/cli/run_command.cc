@@ -254,13 +254,15 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (keeper)
 		for (const std::string &left : keeper->put_back())
 			complain(fmt::format("icepath: {}\n", left));
+	const bool keeper_lost = keeper && keeper->is_lost();
 	keeper.reset(); // nothing below needs root
 	report::Report report = report::report_and_write(session.directory, {style.colour, style.unicode, style.width});
 	print(report.text);
 	print(fmt::format("report: icepath report {}   data: {}/run.json\n", session.directory, session.directory));
 	if (makes_results)
 		complain(fmt::format("icepath: made the folder {} here\n", kResults));
-	return exit_code_of(result, plan, options.strict, std::move(report.flaws));
+	const ExitCode code = exit_code_of(result, plan, options.strict, std::move(report.flaws));
+	return code == ExitCode::Ok && keeper_lost ? ExitCode::MachineCannot : code; // also if it died after the last block
 }
 
 } // namespace icepath::cli

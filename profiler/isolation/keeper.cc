@@ -62,6 +62,7 @@ std::vector<KeeperReply> Keeper::ask(KeeperRequest::Kind kind, const cpuset::Cpu
 			replies.resize(1 + std::min<size_t>(replies[0].follow, 1000));
 	}
 	if (!answers) {
+		is_lost_ = is_lost_ || !is_over_;
 		is_over_ = true;
 		throw KeeperLost(
 			ExitCode::MachineCannot,

@@ -47,6 +47,7 @@ public:
 	// keeper is lost.
 	std::vector<std::string> put_back() noexcept;
 
+	bool is_lost() const { return is_lost_; } // it may have left its changes
 	pid_t pid() const { return process_.pid(); }
 
 private:
@@ -54,6 +55,7 @@ private:
 								 int patience_ms);
 	privilege::RootProcess process_;
 	bool is_over_ = false; // put back, or lost
+	bool is_lost_ = false;
 };
 
 // The keeper's side of the socket: gives up rights, then keeps this machine.
