@@ -16,6 +16,7 @@ void stop_receiver(Scene &scene);
 void move_sender(Scene &scene); // allows it all CPUs
 void kill_daemons(Scene &scene);
 void kill_keeper(Scene &scene);
+void kill_keeper_at_the_end(Scene &scene);
 void stop_keeper(Scene &scene);
 void kill_with_keeper(Scene &scene); // icepath, after its keeper
 void change_a_setting(Scene &scene); // that --isolate full has changed
