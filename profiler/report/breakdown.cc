@@ -154,6 +154,17 @@ std::vector<double> Breakdown::spread_out(const Sum &sum, const std::vector<doub
 	return by_block;
 }
 
+std::map<model::Layer, LayerRow> Breakdown::by_layer() const
+{
+	std::map<model::Layer, LayerRow> layers;
+	for (const LayerRow &row : rows()) {
+		const auto [at, is_first] = layers.try_emplace(row.layer, row);
+		if (!is_first)
+			at->second.add(row);
+	}
+	return layers;
+}
+
 size_t Breakdown::blocks_with_deliveries() const
 {
 	return static_cast<size_t>(std::ranges::count_if(blocks_, [](const Block &block) { return block.deliveries > 0; }));

@@ -50,6 +50,7 @@ public:
 	size_t blocks_with_deliveries() const;
 	uint64_t passed(uint16_t relay) const; // deliveries that passed this hop as a relay
 	std::vector<LayerRow> rows() const; // those with time, ordered by model::Layer, then hop, part, thread
+	std::map<model::Layer, LayerRow> by_layer() const; // the rows of each layer together
 	stats::RedrawnMeans means() const; // for LayerRow::by_block
 
 private:

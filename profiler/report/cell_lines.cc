@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <span>
 
 #include "profiler/model/cell_title.h"
@@ -19,14 +18,8 @@ constexpr double kLeastShare = 0.005;
 // Each layer with its interval, the longest first.
 std::string layers_text(const Breakdown &breakdown)
 {
-	std::map<model::Layer, LayerRow> layers;
-	for (const LayerRow &row : breakdown.rows()) {
-		const auto [at, is_first] = layers.try_emplace(row.layer, row);
-		if (!is_first)
-			at->second.add(row);
-	}
 	std::vector<LayerRow> longest;
-	for (const auto &[layer, row] : layers)
+	for (const auto &[layer, row] : breakdown.by_layer())
 		if (row.mean_ns >= kLeastShare * breakdown.mean_ns())
 			longest.push_back(row);
 	std::ranges::stable_sort(longest, std::ranges::greater(), &LayerRow::mean_ns);

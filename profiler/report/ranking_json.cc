@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/ranking_json.h"
 
-#include "profiler/report/measures_json.h"
-
 namespace icepath::report {
 namespace {
 

@@ -14,18 +14,6 @@
 namespace icepath::report {
 namespace {
 
-// A layer's mean with the sums of its blocks, all parts and hops together.
-std::map<model::Layer, LayerRow> layers_of(const Breakdown &breakdown)
-{
-	std::map<model::Layer, LayerRow> layers;
-	for (const LayerRow &row : breakdown.rows()) {
-		const auto [at, is_first] = layers.try_emplace(row.layer, row);
-		if (!is_first)
-			at->second.add(row);
-	}
-	return layers;
-}
-
 bool has_name(const CulpritRow &row)
 {
 	return row.kind == path::Culprit::Kind::Task || row.kind == path::Culprit::Kind::Interrupt ||
@@ -150,7 +138,7 @@ TailExplanation explain_tail(const CellResult &cell)
 		return result;
 	result.typical_ns = cell.typical->layers.mean_ns();
 	result.tail_ns = cell.tail->layers.mean_ns();
-	const auto typical = layers_of(cell.typical->layers), tail = layers_of(cell.tail->layers);
+	const auto typical = cell.typical->layers.by_layer(), tail = cell.tail->layers.by_layer();
 	const stats::RedrawnMeans blocks = cell.tail->layers.means();
 	for (size_t i = 0; i < model::kLayerCount; ++i) {
 		LayerGrowth growth;
@@ -192,7 +180,7 @@ void add_tails(Page &page, const RunResult &result, const std::string &only)
 			page.line();
 			continue;
 		}
-		page.heading(fmt::format("{}: the slowest 1 % are {} of {} messages, all of {} or more", title,
+		page.heading(fmt::format("{}: the tail, from p99 on, is {} of {} messages, all of {} or more", title,
 								 count(tail.messages), count(cell.complete()),
 								 duration(static_cast<double>(tail.from_ns))));
 		page.paragraph("spread", fmt::format("in {} of {} blocks", tail.blocks, tail.of_blocks));

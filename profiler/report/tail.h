@@ -48,7 +48,9 @@ struct TailExplanation {
 	double typical_ns = 0, tail_ns = 0; // mean latencies
 	std::vector<LayerGrowth> layers; // those with time, the greatest growth first
 	std::vector<TailCause> causes; // by growth; of too few names no more are kept than Culprits keeps
-	double named = 0; // share of the growth that causes with a name took, 0 to 1
+	// Growth of the causes' time over that of the latency, at most 1: it is more where typical messages waited for the
+	// same time without a known cause.
+	double named = 0;
 	double growth_ns() const { return tail_ns - typical_ns; }
 };
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cells are ranked among each other, and what the report says of them.
 #include "profiler/report/ranking.h"
+#include "profiler/report/ranking_json.h"
+#include "profiler/report/terminal.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace icepath::report {
 namespace {
@@ -96,6 +100,84 @@ TEST(Ranking, LeavesOutWhatSharesNoRounds)
 	EXPECT_EQ(groups[0].uncompared, 1u);
 	for (const RankedCell &cell : groups[0].cells)
 		EXPECT_TRUE(!cell.rank && !cell.to_fastest);
+}
+
+// Twelve cells are 66 pairs.
+TEST(Ranking, CorrectsForTheNumberOfPairs)
+{
+	std::vector<model::Cell> cells;
+	std::vector<Blocks> blocks;
+	for (uint32_t i = 0; i < 12; ++i) {
+		cells.push_back(cell_of("cell " + std::to_string(i)));
+		blocks.push_back(blocks_of(10, 0.1, i));
+	}
+	const auto groups = rank(cells, blocks);
+	std::vector<double> p;
+	for (const ComparedPair &pair : groups[0].pairs)
+		p.push_back(pair.ratio.p.value());
+	const std::vector<double> corrected = stats::corrected(p);
+	ASSERT_EQ(corrected.size(), 66u);
+	EXPECT_LT(std::ranges::min(p), std::ranges::min(corrected));
+	for (size_t i = 0; i < corrected.size(); ++i)
+		EXPECT_EQ(groups[0].pairs[i].p, corrected[i]);
+}
+
+class RankedRun : public testing::Test {
+protected:
+	RankedRun()
+	{
+		for (const char *target : {"slow", "fast", "other"}) {
+			CellResult &cell = result.cells.emplace_back();
+			cell.cell = cell_of(target);
+			cell.blocks_unprobed = 20;
+			cell.latency.percentiles[0] = 5000;
+			cell.latency.intervals[0] = stats::Interval{4900, 5100};
+			result.head.cells.push_back(cell.cell);
+		}
+		result.ranking = rank(result.head.cells, {blocks_of(30), blocks_of(10, 0.1, 0), blocks_of(10, 0.1, 2)});
+	}
+	RunResult result;
+};
+
+TEST_F(RankedRun, HasRankAndRatioInTheRowOfItsCell)
+{
+	const std::string text = terminal_report(result, {.unicode = true, .width = 200});
+	const auto row = [&](const std::string &target) {
+		const size_t at = text.find("\n" + target + " ");
+		return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+	};
+	const size_t first = result.ranking[0].cells[0].cell, second = result.ranking[0].cells[1].cell;
+	EXPECT_NE(row(result.cells[first].cell.target).find("  1–2           1  "), std::string::npos) << text;
+	EXPECT_NE(row(result.cells[second].cell.target).find("  1–2  1.0"), std::string::npos) << text;
+	const stats::RoundRatio ratio = *result.ranking[0].cells[2].to_fastest;
+	EXPECT_NE(row("slow").find(
+				  fmt::format("    3  {:.2f} ±{:.2f}  ", ratio.ratio, (ratio.interval.high - ratio.interval.low) / 2)),
+			  std::string::npos)
+		<< text;
+	EXPECT_NE(text.find("2 of 3 pairs are told apart"), std::string::npos) << text;
+}
+
+TEST_F(RankedRun, HasEveryPairInRunJson)
+{
+	const auto json = ranking_json(result);
+	ASSERT_EQ(json.size(), 1u);
+	ASSERT_EQ(json[0]["pairs"].size(), 3u);
+	for (size_t i = 0; i < 3; ++i) {
+		const ComparedPair &pair = result.ranking[0].pairs[i];
+		const auto &told = json[0]["pairs"][i];
+		EXPECT_EQ(told["faster"], pair.faster);
+		EXPECT_EQ(told["slower"], pair.slower);
+		EXPECT_EQ(told["ratio"], pair.ratio.ratio);
+		EXPECT_EQ(told["ci95"], (nlohmann::ordered_json{pair.ratio.interval.low, pair.ratio.interval.high}));
+		EXPECT_EQ(told["p_value"], *pair.ratio.p);
+		EXPECT_EQ(told["corrected_p_value"], *pair.p);
+		EXPECT_EQ(told["told_apart"], pair.slower == 0);
+	}
+	const auto &last = json[0]["cells"][2];
+	EXPECT_EQ(last["cell"], 0);
+	EXPECT_EQ(last["rank"], (nlohmann::ordered_json{3, 3}));
+	EXPECT_EQ(last["x_fastest"], result.ranking[0].cells[2].to_fastest->ratio);
+	EXPECT_TRUE(json[0]["cells"][0]["x_fastest"].is_null());
 }
 
 } // namespace

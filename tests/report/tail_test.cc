@@ -17,8 +17,9 @@ namespace {
 constexpr uint64_t kSlowBy = 200'000;
 
 // Twelve probed blocks of 300 messages each way. In `blocks` of them, the hog has the CPU for 200 µs before one in `every`
-// messages is received, and it has it for 2 µs before one in ten others.
-RunResult run_with(const rundir::TemporaryDirectory &temporary, uint32_t blocks, uint64_t every)
+// messages is received, and it has it for `others_ns` before one in `of` others.
+RunResult run_with(const rundir::TemporaryDirectory &temporary, uint32_t blocks, uint64_t every, uint64_t of = 10,
+				   uint64_t others_ns = 2000)
 {
 	const std::string path = temporary.path("run");
 	const model::Head head = small_head();
@@ -29,10 +30,10 @@ RunResult run_with(const rundir::TemporaryDirectory &temporary, uint32_t blocks,
 			plan.round = round;
 			plan.probed = round % 2 == 1;
 			plan.messages = 300;
-			plan.delay_ns = [round, blocks, every](uint64_t seq, size_t) {
+			plan.delay_ns = [=](uint64_t seq, size_t) {
 				if (round < 2 * blocks && seq % every == every / 2)
 					return kSlowBy;
-				return seq % 10 == 3 ? uint64_t{2000} : uint64_t{0};
+				return seq % of == of - 1 ? others_ns : uint64_t{0};
 			};
 			writer.add(make_block(head.cells[0], plan));
 		}
@@ -65,8 +66,33 @@ TEST_F(Tail, IsExplainedByWhatHadTheCpu)
 	ASSERT_FALSE(tail.causes.empty());
 	EXPECT_EQ(tail.causes[0].messages, tail.messages);
 	EXPECT_DOUBLE_EQ(tail.causes[0].share, 1);
-	EXPECT_GT(tail.named, 0.95);
+	EXPECT_FALSE(tail.causes[0].lift()) << "no typical message met it";
+	EXPECT_NEAR(tail.causes[0].when_there_ns, static_cast<double>(kSlowBy), 0.02 * kSlowBy);
+	double named_ns = 0; // all of it in runqueue, which has no name in typical messages
+	for (const TailCause &cause : tail.causes)
+		named_ns += cause.growth_ns;
+	EXPECT_GT(named_ns, 0.95 * tail.layers[0].growth_ns());
+	EXPECT_LE(named_ns, tail.layers[0].tail_ns) << "no nanosecond is counted twice";
+	EXPECT_DOUBLE_EQ(tail.named, std::min(1.0, named_ns / tail.growth_ns()));
 	EXPECT_EQ(tail.blocks, tail.of_blocks);
+}
+
+TEST(TailCauses, AreComparedWithTypicalMessages)
+{
+	TailCause cause;
+	cause.share = 0.6;
+	cause.typical_share = 0.2;
+	EXPECT_NEAR(*cause.lift(), 3, 1e-9);
+}
+
+// Every second message waits 3 µs for the hog, typical ones among them.
+TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
+{
+	const TailExplanation tail = explain_tail(run_with(temporary, 12, 50, 2, 3000).cells[0]);
+	ASSERT_FALSE(tail.causes.empty());
+	EXPECT_NEAR(tail.causes[0].typical_share, 0.5, 0.1);
+	EXPECT_NEAR(*tail.causes[0].lift(), 2, 0.4);
+	EXPECT_NEAR(tail.causes[0].growth_ns, static_cast<double>(kSlowBy) - 1500, 0.02 * kSlowBy);
 }
 
 TEST_F(Tail, OfFewBlocksIsNotExplained)
