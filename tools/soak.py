@@ -79,6 +79,19 @@ def growth(readings):
     return statistics.median(settled[:tenth]), statistics.median(settled[-tenth:])
 
 
+def flaws_of_memory(memory, took_s):
+    """Sentences about processes that grew; `memory`: as watch() returns it. With the rows of the table."""
+    rows, flaws = [], []
+    for name, readings in sorted(memory.items()):
+        if len(readings) < 0.9 * max(map(len, memory.values())):
+            continue  # it doesn't last as long as the run
+        first, last = growth(readings)
+        rows.append({"process": name, "first_kib": first, "last_kib": last, "most_kib": max(readings)})
+        if took_s >= JUDGED_FROM_S and last > max(1.05 * first, first + 512):
+            flaws.append(f"{name} grew from {first} to {last} KiB")
+    return rows, flaws
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--icepath", default="build/bin/icepath")
@@ -101,15 +114,7 @@ def main():
         with open(os.path.join(folder, "run/run.json"), encoding="utf-8") as file:
             told = json.load(file)
         size_mib = os.path.getsize(os.path.join(folder, "run/capture.icp")) / 2 ** 20
-    flaws = []
-    rows = []
-    for name, readings in sorted(memory.items()):
-        if len(readings) < 0.9 * max(map(len, memory.values())):
-            continue  # it doesn't last as long as the run
-        first, last = growth(readings)
-        rows.append({"process": name, "first_kib": first, "last_kib": last, "most_kib": max(readings)})
-        if took_s >= JUDGED_FROM_S and last > max(1.05 * first, first + 512):
-            flaws.append(f"{name} grew from {first} to {last} KiB")
+    rows, flaws = flaws_of_memory(memory, took_s)
     cells = [{"target": cell["target"], **{key: cell["messages"][key] for key in ("sent", "received", "lost", "probed", "complete")},
               "lost_records": cell["messages"]["incomplete"]["lost_record"]} for cell in told["cells"]]
     for cell in cells:

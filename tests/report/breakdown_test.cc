@@ -142,6 +142,22 @@ TEST(Culprits, HaveWhatTheyHadOfAWaitAndAllOfAnInterruptOrASleep)
 	EXPECT_EQ(culprits.top(99).back().kind, path::Culprit::Kind::Interrupt);
 }
 
+TEST(Culprits, CountAMessageOnceHoweverOftenTheyDelayedIt)
+{
+	const path::Culprit hog{path::Culprit::Kind::Task, 9};
+	const Path twice = path_of({{Layer::SenderKernel, 0, 10},
+								{Layer::Blocked, 0, 7, Part::None, Provenance::Exact, hog},
+								{Layer::SenderKernel, 0, 10},
+								{Layer::Blocked, 0, 5, Part::None, Provenance::Exact, hog}});
+	Culprits culprits;
+	culprits.add(twice, threads());
+	culprits.add(twice, threads());
+	const auto rows = culprits.top(99);
+	ASSERT_EQ(rows.size(), 1u);
+	EXPECT_EQ(rows[0].segments, 4u);
+	EXPECT_EQ(rows[0].messages, 2u);
+}
+
 TEST(Culprits, AddUpToTheLayersOfDelay)
 {
 	Culprits culprits;
