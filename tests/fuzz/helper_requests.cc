@@ -7,53 +7,27 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "profiler/privilege/root_helper.h"
-
-// Leak detection uses ptrace(2), which the thread's filter forbids.
-extern "C" const char *__asan_default_options();
-extern "C" const char *__asan_default_options() { return "detect_leaks=0"; }
+#include "tests/fuzz/root_fuzzer.h"
 
 namespace {
 
 using namespace icepath;
 using privilege::HelperReply, privilege::HelperRequest, privilege::HelperRequestKind;
-
-[[noreturn]] void fail(const char *what)
-{
-	std::fprintf(stderr, "helper_requests: %s\n", what);
-	std::abort();
-}
-
-pid_t child_that_waits()
-{
-	const pid_t child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return child;
-}
-
-Fd pidfd_of(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
 Fd open_socket(int family, int type, int protocol = 0) { return Fd(socket(family, type, protocol)); }
 

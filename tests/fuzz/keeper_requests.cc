@@ -4,52 +4,24 @@
 // thread alone. Whatever is asked, in the end the machine is as before, and no descriptor is left open.
 #include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 #include <vector>
 
 #include "profiler/channel.h"
 #include "profiler/isolation/keeper.h"
+#include "tests/fuzz/root_fuzzer.h"
 #include "tests/isolation/fake_host.h"
-
-// Leak detection uses ptrace(2), which the thread's filter forbids.
-extern "C" const char *__asan_default_options();
-extern "C" const char *__asan_default_options() { return "detect_leaks=0"; }
 
 namespace {
 
 using namespace icepath;
 using isolation::KeeperReply, isolation::KeeperRequest;
-
-[[noreturn]] void fail(const char *what)
-{
-	std::fprintf(stderr, "keeper_requests: %s\n", what);
-	std::abort();
-}
-
-Fd pidfd_of(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
-
-pid_t child_that_waits()
-{
-	const pid_t child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return child;
-}
 
 // Pidfds first. Any other descriptor ends the keeper.
 constexpr size_t kPidfds = 3;
