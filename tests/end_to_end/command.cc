@@ -122,7 +122,8 @@ std::vector<std::string> settings_of_the_machine()
 	std::vector<std::string> settings;
 	for (const char *pattern :
 		 {"/proc/irq/*/smp_affinity_list", "/proc/irq/default_smp_affinity", "/sys/devices/virtual/workqueue/cpumask",
-		  "/proc/sys/vm/stat_interval", "/proc/sys/kernel/watchdog_cpumask",
+		  "/proc/sys/vm/stat_interval", "/proc/sys/kernel/watchdog_cpumask", "/proc/sys/net/core/[rw]mem_*",
+		  "/proc/sys/vm/nr_hugepages", "/proc/sys/fs/mqueue/*",
 		  "/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us",
 		  "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
 		  "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
@@ -272,6 +273,14 @@ Traces traces_before()
 	for (int i = 0; i < 3000 && !traces.bpf_programs.empty(); i++, traces = traces_on_this_machine())
 		std::this_thread::sleep_for(10ms);
 	return traces;
+}
+
+std::string first_line(const fs::path &file)
+{
+	std::string line;
+	std::ifstream in(file);
+	std::getline(in, line);
+	return line;
 }
 
 Traces traces_after(const Traces &before)

@@ -62,6 +62,7 @@ std::string icepath_program();
 inline constexpr const char *kAllByTwoThreads = "all-transports,boost-mq,capnproto,iceoryx,iceoryx-c";
 bool goes_by_two_threads(const nlohmann::json &target); // of `icepath list --json`
 nlohmann::json read_json(const std::filesystem::path &file);
+std::string first_line(const std::filesystem::path &file); // empty: there is none
 
 // What a run might leave behind on this machine.
 struct Traces {

@@ -87,14 +87,6 @@ private:
 	std::array<pid_t, kCpus> pids_{};
 };
 
-std::string content(const std::string &path)
-{
-	std::string line;
-	std::ifstream file(path);
-	std::getline(file, line);
-	return line;
-}
-
 bool has_partitions()
 {
 	utsname kernel{};
@@ -122,8 +114,8 @@ double share_under(const std::string &level)
 		while (!children_named(icepath.pid(), "initiator").empty()) {
 			const Hogs::Times now = hogs.times();
 			if (level == "full" && has_partitions()) {
-				const std::string kind = content("/sys/fs/cgroup/icepath/cpuset.cpus.partition");
-				const std::string members = content("/sys/fs/cgroup/icepath/run/cgroup.procs");
+				const std::string kind = first_line("/sys/fs/cgroup/icepath/cpuset.cpus.partition");
+				const std::string members = first_line("/sys/fs/cgroup/icepath/run/cgroup.procs");
 				if (children_named(icepath.pid(), "initiator").empty())
 					break; // it may be over by now
 				EXPECT_EQ(kind, "isolated");

@@ -89,6 +89,12 @@ noise() {
 	[ $result -eq 0 ]
 }
 
+# Before 6.2 there are no partitions that a run could lose or have.
+changed_machine() {
+	case $(uname -r) in 6.1.*) those='-*artition*' ;; *) those='*' ;; esac
+	gtest test_changed_machine "${changes:-$those}"
+}
+
 random_kills() { ICEPATH_KILLS=${kills:-50} gtest test_end_to_end 'RandomKills.*'; }
 
 # What is started from then on is confined. Root without a user to become may write to /etc, but for the profile.
@@ -169,6 +175,7 @@ for steps; do
 	under-fifo) step "a user under SCHED_FIFO" under_fifo ;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
 	isolated-by-icepath) step "isolated by icepath" isolated_by_icepath && grep '^busy tasks' /tmp/step.log | sed 's/^/vm: /' ;;
+	changed-machine) step "the machine changes during a run" changed_machine ;;
 	noise) step "noise beside busy tasks" noise ;;
 	random-kills) step "random kills under --isolate full" random_kills ;;
 	confined) step "confined by AppArmor" confine ;;

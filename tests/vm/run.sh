@@ -61,7 +61,7 @@ for kernel in $kernels; do
 	case $length-$kernel in # before 6.2 icepath makes no partition
 	short-6.1) isolation=isolated-by-partition ;;
 	short-*) isolation='isolated-by-partition isolated-by-icepath' ;;
-	*) isolation='isolated-by-partition isolated-by-icepath noise random-kills' ;;
+	*) isolation='isolated-by-partition isolated-by-icepath noise random-kills changed-machine' ;;
 	esac
 	boot "$kernel" 4 "-- $isolation confined user-under-full not-denied"
 done
