@@ -21,11 +21,13 @@ inline constexpr const char *kStepStateNames[] = {"done", "already_so", "not_pos
 
 struct Step {
 	// Stable: "pinning", "idle_states", "memory"; of full also "partition", "interrupts", "workqueues", "statistics",
-	// "watchdog", "resume_latency", "frequency".
+	// "watchdog", "resume_latency", "frequency"; and the limits of `--tune`.
 	std::string name;
 	StepState state = StepState::Left;
 	std::string found; // the result, or why it isn't possible
 	std::string remedy; // empty: none is needed, or none is known
+
+	friend bool operator==(const Step &, const Step &) = default;
 };
 
 } // namespace icepath::cpuset

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The exit codes, and the exception for what can't be done.
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace icepath {
 
@@ -26,5 +29,20 @@ public:
 private:
 	ExitCode code_;
 };
+
+// Any exception as one: memory or threads ran out, or icepath has a defect.
+inline Failure failure_of(const std::exception &error)
+{
+	if (const auto *failure = dynamic_cast<const Failure *>(&error))
+		return *failure;
+	const auto *system = dynamic_cast<const std::system_error *>(&error);
+	const bool no_thread = system && system->code() == std::errc::resource_unavailable_try_again;
+	if (no_thread || dynamic_cast<const std::bad_alloc *>(&error) ||
+		(system && system->code() == std::errc::not_enough_memory))
+		return {ExitCode::MachineCannot,
+				std::string(no_thread ? "no thread can be started" : "memory ran out") +
+					": raise the limits (ulimit -v, ulimit -u, those of the control group), or measure fewer cells"};
+	return {ExitCode::Internal, std::string("internal error: ") + error.what()};
+}
 
 } // namespace icepath

@@ -86,11 +86,10 @@ int main(int argc, char **argv)
 	try {
 		const auto line = icepath::cli::parse(argc, argv);
 		code = line ? icepath::cli::dispatch(*line, started_ns) : ExitCode::Ok;
-	} catch (const icepath::Failure &failure) {
+	} catch (const std::exception &error) {
+		const icepath::Failure failure = icepath::failure_of(error);
 		icepath::cli::complain(fmt::format("icepath: {}\n", failure.what()));
 		code = failure.code();
-	} catch (const std::exception &error) {
-		icepath::cli::complain(fmt::format("icepath: internal error: {}\n", error.what()));
 	}
 	return static_cast<int>(code);
 }

@@ -38,6 +38,14 @@ std::optional<double> quantity(const std::string &text, std::initializer_list<Un
 	return std::nullopt;
 }
 
+std::vector<std::string> names_of_limits()
+{
+	std::vector<std::string> names;
+	for (const isolation::Limit &limit : isolation::kLimits)
+		names.emplace_back(limit.name);
+	return names;
+}
+
 } // namespace
 
 std::vector<std::string> items_of(const std::string &option, const std::vector<std::string> &texts)
@@ -109,6 +117,31 @@ double loss_of(const std::string &text)
 		throw Failure(ExitCode::Usage,
 					  fmt::format("--max-loss: \"{}\" isn't a share up to 50%: give it as 0.1% or 0.001", text));
 	return *share;
+}
+
+std::vector<isolation::Tuning> tunings_of(const std::vector<std::string> &texts)
+{
+	std::vector<isolation::Tuning> tunings;
+	for (const std::string &text : items_of("--tune", texts)) {
+		const size_t equals = std::min(text.find('='), text.size());
+		const auto *const limit = std::ranges::find(isolation::kLimits, std::string_view(text).substr(0, equals),
+													[](const auto &one) { return std::string_view(one.name); });
+		if (equals == text.size() || limit == std::end(isolation::kLimits))
+			throw Failure(ExitCode::Usage, fmt::format("--tune: \"{}\" isn't LIMIT=VALUE with one of {}", text,
+													   fmt::join(names_of_limits(), ", ")));
+		const auto value = quantity(text.substr(equals + 1), {{"k", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}}, 1);
+		const auto index = static_cast<uint32_t>(limit - std::begin(isolation::kLimits));
+		const isolation::Tuning tuning{index, 0, value && *value < 0x1p53 ? static_cast<uint64_t>(*value) : 0};
+		if (!isolation::is_allowed(tuning))
+			throw Failure(
+				ExitCode::Usage,
+				fmt::format("--tune: \"{}\": give a whole number{}, as 4096, 64k or 8M", text,
+							limit->most == isolation::kHalfOfMemory ? "" : fmt::format(" from 1 to {}", limit->most)));
+		if (std::ranges::count(tunings, index, &isolation::Tuning::limit) > 0)
+			throw Failure(ExitCode::Usage, fmt::format("--tune: {} is there twice", limit->name));
+		tunings.push_back(tuning);
+	}
+	return tunings;
 }
 
 } // namespace icepath::cli

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/failure.h"
+#include "profiler/isolation/tune.h"
 
 namespace icepath::cli {
 
@@ -18,6 +19,9 @@ uint64_t bytes_of(const std::string &text); // of --sizes: 1 to 1 GiB
 uint64_t nanoseconds_of(const std::string &option, const std::string &text, double most_s = 1); // up to `most_s`
 double seconds_of(const std::string &text); // of --duration
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
+
+// "net.core.rmem_max=8M": one for each limit that is named, at least so much.
+std::vector<isolation::Tuning> tunings_of(const std::vector<std::string> &texts);
 
 // The comma-separated items of a list option, which may be repeated. Rejects empty items, which CLI11 would skip.
 std::vector<std::string> items_of(const std::string &option, const std::vector<std::string> &texts);

@@ -19,8 +19,9 @@ namespace {
 
 // Option texts of `run`, before they are checked.
 struct RunTexts {
-	std::vector<std::string> sizes, patterns, qos, waits = {std::string(model::name(model::Wait::Block))},
-												   between = {std::string(model::name(model::Between::Processes))};
+	std::vector<std::string> sizes, patterns, qos, tunings,
+		waits = {std::string(model::name(model::Wait::Block))},
+		between = {std::string(model::name(model::Between::Processes))};
 	FactorTexts factors;
 	std::string duration = "60", max_loss = "0", max_p99 = "1ms", sparse_period = "200ms", isolate = "soft", tier;
 	int64_t messages = 1000;
@@ -96,6 +97,9 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 	app.add_option("--isolate", texts.isolate,
 				   fmt::format("how far the run's CPUs are isolated: {}", fmt::join(cpuset::kLevelNames, ", ")))
 		->capture_default_str();
+	app.add_option("--tune", texts.tunings,
+				   "LIMIT=VALUE[,...], repeatable: limits of the kernel to raise for the run, as net.core.rmem_max=8M")
+		->allow_extra_args(false);
 	app.add_flag("--idle-states", run.idle_states,
 				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
 	add_tier(app, texts.tier);
@@ -117,6 +121,7 @@ void check(RunOptions &run, const RunTexts &texts)
 	run.duration_s = seconds_of(texts.duration);
 	run.tier = tier_of(texts.tier);
 	run.isolate = value_of<cpuset::Level>("--isolate", texts.isolate, cpuset::kLevelNames);
+	run.tunings = tunings_of(texts.tunings);
 	run.wishes.patterns = values_of<model::Pattern>("--patterns", texts.patterns, model::kPatternNames);
 	run.wishes.waits = values_of<model::Wait>("--wait", texts.waits, model::kWaitNames);
 	run.wishes.between = values_of<model::Between>("--between", texts.between, model::kBetweenNames);

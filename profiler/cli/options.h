@@ -7,6 +7,7 @@
 
 #include "cpuset/step.h"
 #include "profiler/capture/probes.h"
+#include "profiler/isolation/tune.h"
 #include "profiler/plan/plan.h"
 #include "profiler/report/export.h"
 
@@ -23,6 +24,7 @@ struct RunOptions {
 	std::optional<capture::Tier> tier; // of probes, forced
 	std::string calibration; // file; empty: none
 	cpuset::Level isolate = cpuset::Level::Soft;
+	std::vector<isolation::Tuning> tunings;
 	bool idle_states = false; // keep the machine's own idle states
 	bool strict = false;
 	bool quiet = false;

@@ -158,6 +158,22 @@ ExitCode exit_code_of(const run::SessionResult &result, const plan::Plan &plan, 
 	return ExitCode::Invalid;
 }
 
+// Sentences about what an earlier run has left. Throws Failure if `must` and the machine can't be restored.
+std::vector<std::string> put_back_leftovers(isolation::Keeper &keeper, bool must)
+{
+	std::vector<std::string> sentences;
+	try {
+		sentences = keeper.put_back_leftovers();
+	} catch (const Failure &failure) {
+		if (must)
+			throw;
+		sentences.emplace_back(failure.what());
+	}
+	for (std::string &sentence : sentences)
+		sentence.insert(0, "of an earlier run: ");
+	return sentences;
+}
+
 } // namespace
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
@@ -169,14 +185,19 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (user.was_root)
 		helper.emplace(user);
 	const bool is_full = options.isolate == cpuset::Level::Full;
+	const bool is_tuned = std::ranges::any_of(options.tunings, isolation::is_of_the_machine);
+	const bool keeps = is_full || is_tuned;
 	std::optional<isolation::Keeper> keeper;
-	if (user.was_root && (is_full || isolation::journal_is_left(isolation::Tree{""})))
+	if (user.was_root && (keeps || isolation::journal_is_left(isolation::Tree{""})))
 		keeper.emplace(user);
 	cpuset::Soft soft(options.isolate, options.idle_states, user.stays_root);
 	if (const uint64_t priority = std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]);
 		priority > 0 && user.was_root)
 		cpuset::allow_fifo(static_cast<int>(priority), user.stays_root);
 	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
+	const std::vector<cpuset::Step> of_queues =
+		user.was_root ? isolation::tune_ipc_namespace(options.tunings, !shared_ipc.has_value())
+					  : std::vector<cpuset::Step>();
 	std::optional<privilege::RootSpace> root_space;
 	if (user.was_root)
 		root_space.emplace(user, run::worker_program(), run::restore_descriptor_limit);
@@ -189,6 +210,14 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	run::check_run_folder(session.directory, by_default);
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
 	const std::string host = machine::describe_host(user);
+	std::vector<cpuset::Step> steps = soft.steps();
+	std::ranges::copy(of_queues, std::back_inserter(steps));
+	std::vector<std::string> leftovers;
+	if (keeper)
+		leftovers = put_back_leftovers(*keeper, keeps);
+	// Before plug-ins tell what they can carry.
+	if (keeper && is_tuned)
+		std::ranges::move(keeper->tune(options.tunings), std::back_inserter(steps));
 	plan::Plan plan = plan_of(options, cpuset::measuring_cpus(cpus), host, soft.awake() != nullptr);
 	if (std::ranges::any_of(plan.cells, [](const model::Cell &cell) {
 			return cell.levels.fifo_priority != 0 && model::never_sleeps(cell.wait);
@@ -203,24 +232,17 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	run::stop_if_interrupted();
 	if (const auto unclaimed = helper->claim(cpuset::measuring_cpus(cpus)))
 		plan.notices.push_back(*unclaimed);
-	std::vector<cpuset::Step> steps = soft.steps();
-	try {
-		if (keeper)
-			for (const std::string &left : keeper->put_back_leftovers())
-				plan.notices.push_back("of an earlier run: " + left);
-	} catch (const Failure &failure) {
-		if (is_full)
-			throw;
-		plan.notices.push_back(fmt::format("of an earlier run: {}", failure.what()));
-	}
 	std::vector<model::CpuNoise> noise_before;
 	if (is_full) {
 		constexpr uint64_t kNoiseNs = 200'000'000;
 		noise_before = noise::measure(cpuset::measuring_cpus(cpus), kNoiseNs, nullptr, {});
-		std::ranges::move(keeper->isolate(cpuset::measuring_cpus(cpus)), std::back_inserter(steps));
 	}
-	if (!is_full)
+	if (keeps)
+		std::ranges::move(keeper->isolate(is_full ? cpuset::measuring_cpus(cpus) : cpuset::CpuList()),
+						  std::back_inserter(steps));
+	else
 		keeper.reset();
+	std::ranges::move(leftovers, std::back_inserter(plan.notices));
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)

@@ -243,8 +243,8 @@ std::string why_not_the_machine()
 		struct stat status{};
 		if (stat(fmt::format("/proc/self/ns/{}", name).c_str(), &status) || status.st_ino != number)
 			return fmt::format(
-				"--isolate full changes settings of the whole machine, and this is a container (it has a {} "
-				"namespace of its own): run it on the host, or take --isolate soft",
+				"--isolate full and --tune change settings of the whole machine, and this is a container (it has a {} "
+				"namespace of its own): run icepath on the host, or without these",
 				name);
 	}
 	return "";

@@ -27,6 +27,23 @@ std::vector<std::string> texts_of(const std::vector<KeeperReply> &replies)
 	return texts;
 }
 
+std::vector<cpuset::Step> steps_of(const std::vector<KeeperReply> &replies)
+{
+	std::vector<cpuset::Step> steps;
+	for (const KeeperReply &reply : replies)
+		if (reply.name.front() != 0)
+			steps.push_back({text_of(reply.name), static_cast<cpuset::StepState>(reply.state), text_of(reply.text),
+							 text_of(reply.remedy)});
+	return steps;
+}
+
+KeeperRequest of_kind(KeeperRequest::Kind kind)
+{
+	KeeperRequest request{};
+	request.kind = kind;
+	return request;
+}
+
 } // namespace
 
 Keeper::Keeper(const privilege::Identity &user)
@@ -43,16 +60,8 @@ Keeper::~Keeper()
 	process_.end(kPutBackMs);
 }
 
-std::vector<KeeperReply> Keeper::ask(KeeperRequest::Kind kind, const cpuset::CpuList &cpus, const std::vector<int> &fds,
-									 int patience_ms)
+std::vector<KeeperReply> Keeper::ask(const KeeperRequest &request, const std::vector<int> &fds, int patience_ms)
 {
-	KeeperRequest request{};
-	request.kind = kind;
-	if (cpus.size() > request.cpus.size())
-		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can isolate", cpus.size(),
-												   request.cpus.size()));
-	request.cpu_count = static_cast<uint32_t>(cpus.size());
-	std::ranges::copy(cpus, request.cpus.begin());
 	std::vector<KeeperReply> replies(1);
 	std::vector<Fd> none;
 	bool answers = !is_over_ && channel::send(process_.socket(), &request, sizeof(request), fds);
@@ -75,25 +84,36 @@ std::vector<KeeperReply> Keeper::ask(KeeperRequest::Kind kind, const cpuset::Cpu
 	return replies;
 }
 
-std::vector<cpuset::Step> Keeper::isolate(const cpuset::CpuList &measured)
+std::vector<cpuset::Step> Keeper::tune(const std::vector<Tuning> &tunings)
 {
-	std::vector<cpuset::Step> steps;
-	for (const KeeperReply &reply : ask(KeeperRequest::Kind::Isolate, measured, {}, kIsolateMs))
-		steps.push_back({text_of(reply.name), static_cast<cpuset::StepState>(reply.state), text_of(reply.text),
-						 text_of(reply.remedy)});
-	return steps;
+	KeeperRequest request = of_kind(KeeperRequest::Kind::Tune);
+	for (const Tuning &tuning : tunings)
+		if (is_of_the_machine(tuning))
+			request.tunings.at(request.tuning_count++) = tuning;
+	return steps_of(ask(request, {}, kAnswerMs));
 }
 
-void Keeper::admit(int pidfd) { ask(KeeperRequest::Kind::Admit, {}, {pidfd}, kAnswerMs); }
+std::vector<cpuset::Step> Keeper::isolate(const cpuset::CpuList &measured)
+{
+	KeeperRequest request = of_kind(KeeperRequest::Kind::Isolate);
+	if (measured.size() > request.cpus.size())
+		throw Failure(ExitCode::Usage, fmt::format("{} CPUs are more than the {} that one run can isolate",
+												   measured.size(), request.cpus.size()));
+	request.cpu_count = static_cast<uint32_t>(measured.size());
+	std::ranges::copy(measured, request.cpus.begin());
+	return steps_of(ask(request, {}, kIsolateMs));
+}
+
+void Keeper::admit(int pidfd) { ask(of_kind(KeeperRequest::Kind::Admit), {pidfd}, kAnswerMs); }
 
 std::vector<std::string> Keeper::put_back_leftovers()
 {
-	return texts_of(ask(KeeperRequest::Kind::PutBack, {}, {}, kPutBackMs));
+	return texts_of(ask(of_kind(KeeperRequest::Kind::PutBack), {}, kPutBackMs));
 }
 
 std::vector<std::string> Keeper::look()
 {
-	const std::vector<KeeperReply> replies = ask(KeeperRequest::Kind::Look, {}, {}, kAnswerMs);
+	const std::vector<KeeperReply> replies = ask(of_kind(KeeperRequest::Kind::Look), {}, kAnswerMs);
 	if (const auto lost = std::ranges::find_if(replies, &KeeperReply::lost); lost != replies.end())
 		throw KeeperLost(ExitCode::MachineCannot, "isolation lost: " + text_of(lost->text));
 	return texts_of(replies);

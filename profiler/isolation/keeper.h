@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The keeper: a process that stays root while a run is under `--isolate full`. It changes the machine and restores it:
+// The keeper: a process that stays root while a run is under `--isolate full` or `--tune`. It changes the machine and restores it:
 // on request, when icepath ends, however that ends, and on SIGTERM. If the keeper itself is killed, the next keeper or
 // `icepath doctor --restore` restores the machine from the journal.
 //
@@ -36,7 +36,9 @@ public:
 
 	// Undoes the changes of a killed keeper. Returns sentences as put_back() does. Throws Failure(MachineCannot), KeeperLost.
 	std::vector<std::string> put_back_leftovers();
-	// Call it once. Throws KeeperLost, or Failure(MachineCannot) with nothing changed.
+	// Raises limits of the machine. Call it at most once, and isolate() afterwards. Throws as that does.
+	std::vector<cpuset::Step> tune(const std::vector<Tuning> &tunings);
+	// Call it once; after tune() perhaps with no CPUs. Throws KeeperLost, or Failure(MachineCannot) with nothing isolated.
 	std::vector<cpuset::Step> isolate(const cpuset::CpuList &measured);
 	// Moves a child of this process into the partition. Pin it afterwards: moving resets its affinity. Throws Failure,
 	// KeeperLost.
@@ -51,8 +53,7 @@ public:
 	pid_t pid() const { return process_.pid(); }
 
 private:
-	std::vector<KeeperReply> ask(KeeperRequest::Kind kind, const cpuset::CpuList &cpus, const std::vector<int> &fds,
-								 int patience_ms);
+	std::vector<KeeperReply> ask(const KeeperRequest &request, const std::vector<int> &fds, int patience_ms);
 	privilege::RootProcess process_;
 	bool is_over_ = false; // put back, or lost
 	bool is_lost_ = false;

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The messages between icepath and its keeper. None has a path or a value of a knob.
+// The messages between icepath and its keeper. None has a path. Of values only limits cross, within bounds (tune.h).
 #include <array>
 #include <cstdint>
+
+#include "profiler/isolation/tune.h"
 
 namespace icepath::isolation {
 
 inline constexpr size_t kMaxIsolatedCpus = 64; // as many as the root helper watches
 
+inline constexpr size_t kMaxTunings = 8;
+
 struct KeeperRequest {
 	enum class Kind : uint32_t {
 		PutBack, // undo Isolate, or the changes of a killed keeper; the texts say what couldn't be undone
-		Isolate, // once, with the measured CPUs; the texts are steps
+		Isolate, // once, with the measured CPUs, or none after Tune; the texts are steps
 		Admit, // with the pidfd of a worker, which is moved into the partition
 		Look, // the texts are the changes of others since; `lost`: others may use the CPUs again
+		Tune, // once, before Isolate, with limits to raise; the texts are steps
 	} kind;
 	uint32_t cpu_count;
 	std::array<uint32_t, kMaxIsolatedCpus> cpus;
+	uint32_t tuning_count, reserved;
+	std::array<Tuning, kMaxTunings> tunings;
 };
 
 // A reply is one of these, and as many more as it says.

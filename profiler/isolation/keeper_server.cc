@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 #include "cpuset/affinity.h"
@@ -26,6 +27,7 @@
 #include "profiler/isolation/full.h"
 #include "profiler/isolation/keeper.h"
 #include "profiler/isolation/partition.h"
+#include "profiler/isolation/tune.h"
 #include "profiler/privilege/own_child.h"
 #include "profiler/privilege/rights.h"
 
@@ -58,6 +60,8 @@ public:
 			return texts(put_back());
 		case KeeperRequest::Kind::Isolate:
 			return isolate(request);
+		case KeeperRequest::Kind::Tune:
+			return tune(request);
 		case KeeperRequest::Kind::Admit:
 			admit(fds);
 			return {KeeperReply{}};
@@ -67,10 +71,10 @@ public:
 		throw Failure(ExitCode::Internal, "the keeper was asked for something that it doesn't know");
 	}
 
-	// If nothing was isolated: the changes of a killed keeper.
+	// If nothing was changed: the changes of a killed keeper.
 	std::vector<std::string> put_back()
 	{
-		if (has_isolated_) {
+		if (has_changed_) {
 			std::vector<std::string> sentences;
 			if (changes_)
 				sentences = changes_->put_back();
@@ -91,42 +95,70 @@ private:
 		return replies;
 	}
 
+	static std::vector<KeeperReply> replies_of(const std::vector<cpuset::Step> &steps)
+	{
+		std::vector<KeeperReply> replies;
+		for (const cpuset::Step &step : steps) {
+			KeeperReply &reply = replies.emplace_back();
+			reply.state = static_cast<uint32_t>(step.state);
+			put(reply.name, step.name);
+			put(reply.text, step.found);
+			put(reply.remedy, step.remedy);
+		}
+		if (replies.empty())
+			replies.emplace_back();
+		return replies;
+	}
+
+	void begin_changes(const cpuset::CpuList &cpus)
+	{
+		if (const std::string why = why_not_the_machine(); !why.empty())
+			throw Failure(ExitCode::MachineCannot, why);
+		if (!changes_)
+			changes_.emplace(tree_, Head{boot_of(tree_), icepath_, user_, cpus});
+		has_changed_ = true;
+	}
+
+	std::vector<KeeperReply> tune(const KeeperRequest &request)
+	{
+		const size_t count = std::min<size_t>(request.tuning_count, request.tunings.size());
+		const std::vector<Tuning> tunings(request.tunings.begin(), request.tunings.begin() + count);
+		if (has_changed_ || count == 0 || count != request.tuning_count ||
+			!std::ranges::all_of(tunings, [](const Tuning &one) { return is_allowed(one) && is_of_the_machine(one); }))
+			throw Failure(ExitCode::Internal,
+						  "the keeper was asked to raise limits twice, or one that it doesn't raise");
+		begin_changes({});
+		return replies_of(isolation::tune(*changes_, tunings));
+	}
+
 	std::vector<KeeperReply> isolate(const KeeperRequest &request)
 	{
 		const size_t count = std::min<size_t>(request.cpu_count, request.cpus.size());
-		if (has_isolated_ || count == 0 || count != request.cpu_count)
+		if (has_isolated_ || (count == 0 && !has_changed_) || count != request.cpu_count)
 			throw Failure(ExitCode::Internal, "the keeper was asked to isolate twice, or CPUs that can't be");
-		if (const std::string why = why_not_the_machine(); !why.empty())
-			throw Failure(ExitCode::MachineCannot, why);
 		const cpuset::Machine machine = cpuset::read_machine({}, tree_.root);
-		cpuset::CpuList measured(request.cpus.begin(), request.cpus.begin() + count);
-		const cpuset::CpuList cpus = cpus_to_isolate(machine, measured);
-		cpuset::CpuList others = machine.online();
-		std::erase_if(others, [&](uint32_t cpu) { return cpuset::contains(cpus, cpu); });
-		(void)cpuset::confine_process(others);
+		cpuset::CpuList cpus;
+		if (count > 0) {
+			cpus = cpus_to_isolate(machine, {request.cpus.begin(), request.cpus.begin() + count});
+			cpuset::CpuList others = machine.online();
+			std::erase_if(others, [&](uint32_t cpu) { return cpuset::contains(cpus, cpu); });
+			(void)cpuset::confine_process(others);
+		}
 		utsname kernel{};
 		uname(&kernel);
 		has_isolated_ = true;
-		changes_.emplace(tree_, Head{boot_of(tree_), icepath_, user_, cpus});
 		std::vector<cpuset::Step> steps;
 		try {
-			steps = isolation::isolate(*changes_, machine, cpus, kernel.release);
+			begin_changes(cpus);
+			if (count > 0)
+				steps = isolation::isolate(*changes_, machine, cpus, kernel.release);
 			partition_ = dynamic_cast<Partition *>(changes_->open(*place_of("group")));
 			allow_keeping_calls_only();
 		} catch (...) {
 			changes_.reset();
 			throw;
 		}
-		std::vector<KeeperReply> replies;
-		for (const cpuset::Step &step : steps) {
-			KeeperReply reply{};
-			reply.state = static_cast<uint32_t>(step.state);
-			put(reply.name, step.name);
-			put(reply.text, step.found);
-			put(reply.remedy, step.remedy);
-			replies.push_back(reply);
-		}
-		return replies;
+		return replies_of(steps);
 	}
 
 	// Takes one pidfd, of a child of icepath that runs as the invoking user.
@@ -157,7 +189,7 @@ private:
 	const pid_t icepath_;
 	const uid_t user_;
 	const Tree tree_;
-	bool has_isolated_ = false; // or has tried
+	bool has_changed_ = false, has_isolated_ = false; // or has tried
 	std::optional<Changes> changes_;
 	Partition *partition_ = nullptr; // of `changes_`
 };
@@ -221,12 +253,10 @@ void serve(Server &server, int socket, const Fd &icepath, const Fd &wish)
 		std::vector<KeeperReply> replies;
 		try {
 			replies = server.answer(request, fds);
-		} catch (const Failure &failure) {
+		} catch (const std::exception &error) {
+			const Failure failure = failure_of(error);
 			replies = {text_reply(failure.what())};
 			replies[0].exit_code = static_cast<int32_t>(failure.code());
-		} catch (const std::exception &error) {
-			replies = {text_reply(error.what())};
-			replies[0].exit_code = static_cast<int32_t>(ExitCode::Internal);
 		}
 		replies[0].follow = static_cast<uint32_t>(replies.size() - 1);
 		for (const KeeperReply &reply : replies)

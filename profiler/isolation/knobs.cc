@@ -167,6 +167,9 @@ bool is_value(Form form, std::string_view text)
 				   [](char c) {
 					   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
 				   });
+	case Form::Number:
+		return !text.empty() && text.size() < 20 &&
+			   std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 	case Form::Controller:
 		return text == kWithCpusets || text == kWithoutCpusets;
 	case Form::Group:

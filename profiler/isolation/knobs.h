@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The settings that `--isolate full` may change: a compiled list. Whatever a request or a journal says, root writes to
+// The settings that `--isolate full` and `--tune` may change: a compiled list. Whatever a request or a journal says, root writes to
 // no other file.
 #include <cstdint>
 #include <functional>
@@ -19,6 +19,7 @@ enum class Form : uint8_t {
 	CpuList, // "0-1,3"
 	CpuMask, // words of 32 bits in hexadecimal, the highest first: "3", "f,ffffffff"
 	Word,
+	Number, // a whole one
 	Controller, // whether the cpuset controller is among the words of the file: "+cpuset", "-cpuset"
 	Group, // the run's own control group (partition.h): kGroupThere, kGroupAbsent
 };
@@ -44,6 +45,11 @@ inline constexpr Knob kKnobs[] = {
 	{"resume_latency", "sys/devices/system/cpu/cpu#/power/pm_qos_resume_latency_us", Form::Word},
 	{"governor", "sys/devices/system/cpu/cpufreq/policy#/scaling_governor", Form::Word},
 	{"energy_preference", "sys/devices/system/cpu/cpufreq/policy#/energy_performance_preference", Form::Word},
+	{"rmem_max", "proc/sys/net/core/rmem_max", Form::Number},
+	{"wmem_max", "proc/sys/net/core/wmem_max", Form::Number},
+	{"rmem_default", "proc/sys/net/core/rmem_default", Form::Number},
+	{"wmem_default", "proc/sys/net/core/wmem_default", Form::Number},
+	{"hugepages", "proc/sys/vm/nr_hugepages", Form::Number},
 	{"cpuset_controller", "sys/fs/cgroup/cgroup.subtree_control", Form::Controller},
 	{"group", "sys/fs/cgroup/icepath", Form::Group},
 };

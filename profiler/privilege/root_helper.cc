@@ -4,12 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 #include "profiler/failure.h"
 #include "profiler/privilege/cpu_claim.h"
 
 namespace icepath::privilege {
+
+HelperDied::HelperDied(const RootProcess &helper)
+	: Failure(ExitCode::MachineCannot,
+			  fmt::format("the root helper {}: no probes from here on",
+						  helper.ended_by() == 0
+							  ? "died"
+							  : fmt::format("was killed by signal {} ({}){}", helper.ended_by(),
+											strsignal(helper.ended_by()),
+											helper.ended_by() == SIGKILL ? ", perhaps because memory ran out" : "")))
+{}
 
 HelperDied::HelperDied(pid_t stuck)
 	: Failure(ExitCode::MachineCannot,
@@ -62,7 +73,7 @@ HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fd
 	const int timeout_ms = request.kind == HelperRequestKind::Load ? 120'000 : 10'000;
 	if (!channel::send(process_.socket(), &request, sizeof(request), fds) ||
 		!channel::receive(process_.socket(), &reply, sizeof(reply), received, timeout_ms))
-		throw process_.end() ? HelperDied() : HelperDied(process_.pid());
+		throw process_.end() ? HelperDied(process_) : HelperDied(process_.pid());
 	if (reply.exit_code != 0)
 		throw Failure(static_cast<ExitCode>(reply.exit_code), text_of(reply));
 	return reply;

@@ -79,7 +79,7 @@ struct HelperReply {
 // The helper doesn't answer.
 class HelperDied : public Failure {
 public:
-	HelperDied() : Failure(ExitCode::MachineCannot, "the root helper died: no probes from here on") {}
+	explicit HelperDied(const RootProcess &helper); // that is gone
 	// It doesn't answer and can't be ended either, so its probes may still be attached.
 	explicit HelperDied(pid_t stuck);
 	// Whether later measurements may include probes.

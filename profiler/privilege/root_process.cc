@@ -94,7 +94,9 @@ bool RootProcess::end(int patience_ms)
 		pollfd ended{pidfd_.get(), POLLIN, 0};
 		if (pidfd_ && poll(&ended, 1, patience_ms) <= 0)
 			continue;
-		waitpid(pid_, nullptr, pidfd_ ? WNOHANG : 0);
+		int status = 0;
+		if (waitpid(pid_, &status, pidfd_ ? WNOHANG : 0) > 0 && WIFSIGNALED(status) && !kill_it)
+			ended_by_ = WTERMSIG(status);
 		pid_ = -1;
 	}
 	return pid_ <= 0;

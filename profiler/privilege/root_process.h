@@ -30,11 +30,14 @@ public:
 
 	int socket() const { return socket_.get(); }
 	pid_t pid() const { return pid_; } // -1: gone
+	// Once it is gone: the signal that ended it; 0: none, or end() sent it.
+	int ended_by() const { return ended_by_; }
 
 private:
 	Fd socket_, pidfd_;
 	const std::string name_;
 	pid_t pid_ = -1;
+	int ended_by_ = 0;
 };
 
 // Closes every descriptor but the standard ones and these. False with errno set.

@@ -249,12 +249,10 @@ void serve(int socket, pid_t icepath, uid_t user)
 		HelperReply reply{};
 		try {
 			reply = server.answer(request, fds, to_send);
-		} catch (const Failure &failure) {
+		} catch (const std::exception &error) {
+			const Failure failure = failure_of(error);
 			reply.exit_code = static_cast<int32_t>(failure.code());
 			put(reply.message, failure.what());
-		} catch (const std::exception &error) {
-			reply.exit_code = static_cast<int32_t>(ExitCode::Internal);
-			put(reply.message, error.what());
 		}
 		if (!channel::send(socket, &reply, sizeof(reply), to_send))
 			return;

@@ -58,6 +58,25 @@ TEST(RunOptions, IsolateByLevel)
 	expect_values_refused("--isolate", {"hard", "soft,none"}, "isn't one of none, soft, full");
 }
 
+TEST(RunOptions, TuneLimits)
+{
+	const auto tunings =
+		run_of({"--tune", "net.core.rmem_max=8M,fs.mqueue.msg_max=100", "--tune", "vm.nr_hugepages=64"}).tunings;
+	ASSERT_EQ(tunings.size(), 3u);
+	const std::pair<std::string, uint64_t> wanted[] = {
+		{"net.core.rmem_max", 8'388'608}, {"fs.mqueue.msg_max", 100}, {"vm.nr_hugepages", 64}};
+	for (size_t i = 0; i < tunings.size(); i++) {
+		EXPECT_EQ(isolation::kLimits[tunings[i].limit].name, wanted[i].first);
+		EXPECT_EQ(tunings[i].value, wanted[i].second);
+	}
+	expect_values_refused("--tune", {"kernel.core_pattern=1", "net.core.rmem_max", "=1"},
+						  "isn't LIMIT=VALUE with one of net.core.rmem_max");
+	expect_values_refused(
+		"--tune", {"net.core.rmem_max=2G", "net.core.rmem_max=0", "fs.mqueue.msg_max=-1", "vm.nr_hugepages=many"},
+		"give a whole number");
+	expect_refused({"run", "--tune=net.core.rmem_max=1M,net.core.rmem_max=2M"}, "net.core.rmem_max is there twice");
+}
+
 TEST(RunOptions, AreUsualWhereNothingIsSaid)
 {
 	const RunOptions run = run_of({});

@@ -64,6 +64,11 @@ void kill_keeper_at_the_end(Scene &scene)
 	kill_keeper(scene);
 	scene.icepath->signal(SIGCONT);
 }
+void kill_tuned(Scene &scene)
+{
+	EXPECT_EQ(first_line("/proc/sys/net/core/rmem_max"), "1048576000");
+	scene.icepath->signal(SIGKILL);
+}
 void remember_the_setting(Scene &scene) { std::ifstream(kSetting) >> scene.setting; }
 void change_a_setting(Scene &)
 {

@@ -19,6 +19,7 @@ void kill_keeper(Scene &scene);
 void kill_keeper_at_the_end(Scene &scene);
 void stop_keeper(Scene &scene);
 void kill_with_keeper(Scene &scene); // icepath, after its keeper
+void kill_tuned(Scene &scene); // while net.core.rmem_max is raised to 1000 MiB
 void change_a_setting(Scene &scene); // that --isolate full has changed
 void interrupt_in_haste(Scene &scene); // twice
 void interrupt_again(Scene &scene); // after more than a second

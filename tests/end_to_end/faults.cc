@@ -34,6 +34,12 @@ Arguments isolated(Arguments arguments)
 	return arguments;
 }
 
+Arguments tuned(Arguments arguments)
+{
+	arguments.insert(arguments.end(), {"--tune", "net.core.rmem_max=1000M"});
+	return arguments;
+}
+
 std::string nobody() { return std::to_string(getpwnam("nobody")->pw_uid); }
 
 constexpr const char *kReadOnlyRun =
@@ -83,7 +89,7 @@ std::vector<Fault> make_faults()
 		{"HelperKilled",
 		 "the root helper gets SIGKILL",
 		 two_cells(),
-		 "the root helper died",
+		 "the root helper was killed by signal 9 (Killed), perhaps because memory ran out: no probes from here on",
 		 0,
 		 Kept::Whole,
 		 {.cause = [](Scene &scene) { signal_child(scene, "icepath-helper", SIGKILL); },
@@ -234,6 +240,13 @@ std::vector<Fault> make_faults()
 		 137,
 		 Kept::Partial,
 		 {.cause = kill_with_keeper, .after = restore_by_next_run}},
+		{"KilledTuned",
+		 "SIGKILL of icepath under `--tune`",
+		 tuned(two_cells()),
+		 "",
+		 137,
+		 Kept::Partial,
+		 {.cause = kill_tuned}},
 		{"InterruptedIsolated",
 		 "SIGINT under `--isolate full`",
 		 isolated(two_cells()),

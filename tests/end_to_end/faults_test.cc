@@ -122,6 +122,56 @@ TEST(Descriptors, AreCountedBeforeTheyAreUsedUp)
 	}
 }
 
+bool is_told_as_a_limit(const Outcome &outcome)
+{
+	return (outcome.exit_code == 0 || outcome.exit_code == 3 || outcome.exit_code == 4) &&
+		   outcome.err.find("internal error") == std::string::npos &&
+		   outcome.err.find("bad_alloc") == std::string::npos;
+}
+
+// Of an address space that is too small, wherever that shows: never as a defect of icepath.
+TEST(Memory, ThatRunsOutIsTold)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	const Folder folder;
+	const Traces before = traces_before();
+	bool any_failed = false;
+	for (int kib = 15'000; kib < 100'000; kib += 12'000) {
+		fs::remove_all(folder.path() / "out");
+		const Outcome outcome =
+			run({"/bin/sh", "-c", "ulimit -v " + std::to_string(kib) + "; exec \"$@\"", "sh", icepath_program(), "run",
+				 "-t", "pipe,mqueue", "-s", "64", "--patterns", "pingpong", "-d", "3", "-o", "out"},
+				folder.path());
+		EXPECT_TRUE(is_told_as_a_limit(outcome)) << kib << " KiB: " << outcome.exit_code << outcome.err;
+		any_failed = any_failed || outcome.exit_code != 0;
+	}
+	EXPECT_TRUE(any_failed) << "the limits weren't limits";
+	EXPECT_EQ(traces_after(before), before);
+}
+
+// Where a control group has too little, the kernel kills one of its processes.
+TEST(Memory, OfTheGroupThatRunsOutIsTold)
+{
+	const fs::path group = "/sys/fs/cgroup/memory/of-a-test";
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	if (!fs::exists(group.parent_path() / "memory.limit_in_bytes"))
+		GTEST_SKIP() << "no memory controller of cgroup v1";
+	const Folder folder;
+	const Traces before = traces_before();
+	fs::create_directory(group);
+	std::ofstream(group / "memory.limit_in_bytes") << (16 << 20);
+	const Outcome outcome =
+		run({"/bin/sh", "-c", "echo $$ >" + (group / "cgroup.procs").string() + "; exec \"$@\"", "sh",
+			 icepath_program(), "run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "3", "-o", "out"},
+			folder.path());
+	EXPECT_TRUE(outcome.exit_code == 137 || is_told_as_a_limit(outcome)) << outcome.exit_code << outcome.err;
+	EXPECT_TRUE(outcome.exit_code == 137 || tells(outcome, "memory ran out")) << outcome.err;
+	EXPECT_EQ(traces_after(before), before);
+	fs::remove(group);
+}
+
 // If it differs, the test's message has the correct table.
 TEST(FaultsDocument, ShowsThisTable)
 {

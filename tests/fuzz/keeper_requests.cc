@@ -109,12 +109,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const Keeper keeper(host);
 		for (int requests = 0; requests < 16 && size > 0; requests++) {
 			KeeperRequest request{};
-			request.kind = static_cast<KeeperRequest::Kind>(byte() % 6);
+			request.kind = static_cast<KeeperRequest::Kind>(byte() % 7);
 			const uint8_t count = byte();
 			request.cpu_count = count < 250 ? count % 66 : count << 24;
 			for (size_t i = 0; i < 4; i++) {
 				const uint8_t cpu = byte();
 				request.cpus[i] = cpu < 250 ? cpu % 6 : cpu << 24;
+			}
+			if (request.kind == KeeperRequest::Kind::Tune) { // by the same bytes
+				request.tuning_count = request.cpu_count;
+				for (size_t i = 0; i < 4; i++)
+					request.tunings[i] = {request.cpus[i], 0, uint64_t{request.cpus[(i + 1) % 4]} << (8 * i)};
 			}
 			std::vector<int> fds;
 			bool strange = false;

@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "profiler/isolation/full.h"
+#include "profiler/isolation/tune.h"
 
 namespace icepath::isolation {
 
@@ -40,6 +43,10 @@ FakeHost::FakeHost() : machine_("/dev/shm") // where a journal that is on disk a
 	write("/sys/devices/virtual/workqueue/cpumask", "f");
 	write("/proc/sys/vm/stat_interval", "1");
 	write("/proc/sys/kernel/watchdog_cpumask", "0-3");
+	for (const char *limit : {"rmem_max", "wmem_max", "rmem_default", "wmem_default"})
+		write(std::string("/proc/sys/net/core/") + limit, "212992");
+	write("/proc/sys/vm/nr_hugepages", "3");
+	write("/proc/meminfo", "MemTotal:        4194304 kB\nMemAvailable:    1048576 kB\nHugepagesize:       2048 kB");
 }
 
 Head FakeHost::head() const { return {boot_of(tree), getpid(), 1000, {2, 3}}; }
@@ -49,7 +56,9 @@ cpuset::Machine FakeHost::machine() const { return cpuset::read_machine({}, tree
 std::vector<cpuset::Step> FakeHost::isolate(Changes &changes) const
 {
 	const cpuset::Machine now = machine();
-	return isolation::isolate(changes, now, cpus_to_isolate(now, {2, 3}), "6.12.0");
+	auto steps = isolation::isolate(changes, now, cpus_to_isolate(now, {2, 3}), "6.12.0");
+	std::ranges::move(tune(changes, {{0, 0, 1 << 20}, {4, 0, 4}}), std::back_inserter(steps));
+	return steps;
 }
 
 bool FakeHost::isolate_and_die(const std::function<bool(const std::string &path, bool after)> &dies,

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <random>
 
@@ -115,6 +116,42 @@ TEST_F(KeeperTest, ChangesTheMachineAndPutsItBackWhenAsked)
 	EXPECT_EQ(keeper.put_back(), std::vector<std::string>());
 	EXPECT_EQ(knobs_of_this_machine(), before) << "at once";
 	EXPECT_EQ(keeper.put_back(), std::vector<std::string>()) << "again";
+}
+
+TEST_F(KeeperTest, RaisesLimitsAndPutsThemBack)
+{
+	const std::string path = "proc/sys/net/core/rmem_max";
+	const uint64_t wanted = std::stoull(before.at(path)) + 4096;
+	Keeper keeper(nobody());
+	const auto steps = keeper.tune({{0, 0, wanted}});
+	ASSERT_EQ(steps.size(), 1u);
+	EXPECT_EQ(steps[0].name, "net.core.rmem_max");
+	EXPECT_EQ(steps[0].state, cpuset::StepState::Done) << steps[0].found;
+	auto raised = before;
+	raised[path] = std::to_string(wanted);
+	EXPECT_EQ(knobs_of_this_machine(), raised);
+	EXPECT_EQ(keeper.isolate({}), std::vector<cpuset::Step>()) << "no CPU";
+	EXPECT_EQ(knobs_of_this_machine(), raised);
+	EXPECT_THROW(keeper.tune({{0, 0, wanted + 4096}}), Failure) << "once";
+	EXPECT_EQ(keeper.put_back(), std::vector<std::string>());
+	EXPECT_EQ(knobs_of_this_machine(), before);
+}
+
+TEST_F(KeeperTest, RaisesNoLimitBeyondItsBoundsAndNoOther)
+{
+	const auto of_namespace =
+		static_cast<uint32_t>(std::ranges::find(kLimits, nullptr, &Limit::knob) - std::begin(kLimits));
+	for (const Tuning &refused :
+		 {Tuning{0, 0, kMostSocketBytes + 1}, Tuning{0, 0, 0}, Tuning{of_namespace, 0, 11}, Tuning{UINT32_MAX, 0, 1}}) {
+		RawKeeper keeper;
+		KeeperRequest request = request_of(Kind::Tune);
+		request.tunings[0] = refused;
+		for (const uint32_t count : {1u, UINT32_MAX, 0u}) {
+			request.tuning_count = count;
+			EXPECT_NE(keeper.ask(request).at(0).exit_code, 0);
+			EXPECT_EQ(knobs_of_this_machine(), before);
+		}
+	}
 }
 
 TEST_F(KeeperTest, PutsBackWhenIcepathIsKilled)
@@ -317,9 +354,11 @@ TEST_F(KeeperTest, RandomRequestsChangeNothing)
 			auto *words = reinterpret_cast<uint32_t *>(&request);
 			for (size_t word = 0; word < sizeof(request) / sizeof(*words); word++)
 				words[word] = random() % 3 ? static_cast<uint32_t>(random()) : random() % 4;
-			request.kind = static_cast<Kind>(1 + random() % 6); // but PutBack, which is sound whatever the rest
+			request.kind = static_cast<Kind>(1 + random() % 7); // but PutBack, which is sound whatever the rest
 			if (request.kind == Kind::Isolate) // a sound one may be
 				request.cpu_count |= 1u << 31;
+			if (request.kind == Kind::Tune)
+				request.tuning_count |= 1u << 31;
 			const auto replies = keeper.ask(request, std::vector<int>(random() % 3, own.get()));
 			ASSERT_FALSE(replies.empty()) << "the keeper is gone after request " << i;
 			EXPECT_TRUE(replies[0].exit_code != 0 || request.kind == Kind::Look) << static_cast<uint32_t>(request.kind);
