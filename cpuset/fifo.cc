@@ -24,7 +24,8 @@ void allow_fifo(int priority, bool stays_root)
 						"(cpu.rt_runtime_us), if it has a limit",
 						priority, what, std::strerror(errno)));
 	};
-	const rlimit limit{static_cast<rlim_t>(priority), static_cast<rlim_t>(priority)};
+	const auto highest = static_cast<rlim_t>(std::min(priority + 1, sched_get_priority_max(SCHED_FIFO)));
+	const rlimit limit{highest, highest};
 	if (setrlimit(RLIMIT_RTPRIO, &limit) && !stays_root)
 		refuse("setrlimit");
 	sched_param fifo{}, before{};

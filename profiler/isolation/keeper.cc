@@ -68,7 +68,7 @@ std::vector<KeeperReply> Keeper::ask(const KeeperRequest &request, const std::ve
 	for (size_t i = 0; answers && i < replies.size(); i++) {
 		answers = channel::receive(process_.socket(), &replies[i], sizeof(KeeperReply), none, patience_ms);
 		if (answers && i == 0)
-			replies.resize(1 + std::min<size_t>(replies[0].follow, 1000));
+			replies.resize(1 + std::min<size_t>(replies[0].follow, kMostReplies - 1));
 	}
 	if (!answers) {
 		is_lost_ = is_lost_ || !is_over_;

@@ -26,7 +26,9 @@ struct KeeperRequest {
 	std::array<Tuning, kMaxTunings> tunings;
 };
 
-// A reply is one of these, and as many more as it says.
+// A reply is one of these, and as many more as it says: all in all at most so many.
+inline constexpr size_t kMostReplies = 1000;
+
 struct KeeperReply {
 	int32_t exit_code; // not 0: it failed, and `text` says why
 	uint32_t follow; // how many more there are

@@ -88,8 +88,10 @@ private:
 	static std::vector<KeeperReply> texts(const std::vector<std::string> &sentences)
 	{
 		std::vector<KeeperReply> replies;
-		for (const std::string &sentence : sentences)
-			replies.push_back(text_reply(sentence));
+		for (size_t i = 0; i < std::min(sentences.size(), kMostReplies - 1); i++)
+			replies.push_back(text_reply(sentences[i]));
+		if (sentences.size() >= kMostReplies)
+			replies.back() = text_reply(fmt::format("{} more", sentences.size() - kMostReplies + 2));
 		if (replies.empty())
 			replies.emplace_back();
 		return replies;

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -19,6 +21,17 @@ namespace {
 constexpr int kInterrupt = SIGUSR2;
 // Repeated, because a signal that arrives just before a blocking call interrupts nothing.
 constexpr uint64_t kRepeatNs = 10'000'000;
+
+// A side that spins under SCHED_FIFO would keep a thread of its own priority off its CPU, the watchdog included.
+void run_before_the_side()
+{
+	int policy = SCHED_OTHER;
+	sched_param parameters{};
+	if (pthread_getschedparam(pthread_self(), &policy, &parameters) || policy != SCHED_FIFO)
+		return;
+	parameters.sched_priority = std::min(parameters.sched_priority + 1, sched_get_priority_max(SCHED_FIFO));
+	(void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters); // otherwise icepath ends the worker
+}
 
 } // namespace
 
@@ -75,6 +88,7 @@ void Watchdog::disarm()
 void Watchdog::watch()
 {
 	pthread_setname_np(pthread_self(), "watchdog");
+	run_before_the_side();
 	for (;;) {
 		uint64_t expirations = 0;
 		if (read(timer_.get(), &expirations, sizeof(expirations)) != sizeof(expirations))
