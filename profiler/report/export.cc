@@ -13,6 +13,7 @@
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
 #include "profiler/report/path_lines.h"
+#include "profiler/report/perfetto.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
 
@@ -196,9 +197,10 @@ private:
 	const model::Head &head_;
 };
 
+template <class Consumer>
 std::string export_paths(const std::string &run, const std::shared_ptr<Folder> &folder, const model::Head &head)
 {
-	Paths paths(folder, head);
+	Consumer paths(folder, head);
 	resolve::resolve(run, paths);
 	return paths.done();
 }
@@ -213,6 +215,7 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 	case ExportFormat::Csv:
 		return std::make_unique<Csv>(folder);
 	case ExportFormat::Paths:
+	case ExportFormat::Perfetto:
 		break; // not made block by block: export_paths()
 	}
 	return nullptr;
@@ -242,7 +245,9 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 		for (std::string &path : each->done())
 			paths.push_back(std::move(path));
 	if (std::ranges::find(formats, ExportFormat::Paths) != formats.end())
-		paths.push_back(export_paths(run, folder, reader.head()));
+		paths.push_back(export_paths<Paths>(run, folder, reader.head()));
+	if (std::ranges::find(formats, ExportFormat::Perfetto) != formats.end())
+		paths.push_back(export_paths<PerfettoTrace>(run, folder, reader.head()));
 	return paths;
 }
 

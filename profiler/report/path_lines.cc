@@ -27,15 +27,8 @@ std::string quoted(const std::string &text)
 
 std::string culprit_fields(const path::Culprit &culprit, const path::Observations &seen)
 {
-	std::map<uint32_t, std::string> names;
-	if (culprit.kind == path::Culprit::Kind::Task) {
-		if (const auto task = seen.task_names.find(culprit.id); task != seen.task_names.end())
-			names.insert(*task);
-		else if (const auto thread = seen.threads.find(culprit.id); thread != seen.threads.end())
-			names.emplace(culprit.id, thread->second.name);
-	}
 	return fmt::format(R"("kind":"{}","id":{},"name":{})", kCulpritKinds[static_cast<size_t>(culprit.kind)], culprit.id,
-					   quoted(culprit_name(culprit, names)));
+					   quoted(name_of(culprit, seen)));
 }
 
 std::string bounds(std::string_view which, const path::Boundary &boundary)
@@ -69,6 +62,18 @@ std::string segment_text(const path::Path &path, size_t index, const path::Obser
 }
 
 } // namespace
+
+std::string name_of(const path::Culprit &culprit, const path::Observations &seen)
+{
+	std::map<uint32_t, std::string> names;
+	if (culprit.kind == path::Culprit::Kind::Task) {
+		if (const auto task = seen.task_names.find(culprit.id); task != seen.task_names.end())
+			names.insert(*task);
+		else if (const auto thread = seen.threads.find(culprit.id); thread != seen.threads.end())
+			names.emplace(culprit.id, thread->second.name);
+	}
+	return culprit_name(culprit, names);
+}
 
 std::string block_line(const model::Block &block, const model::Cell &cell, uint64_t number)
 {

@@ -18,7 +18,7 @@ constexpr std::array<uint64_t, 2> kSocketKeys = {11, 12};
 
 class Maker {
 public:
-	Maker(const model::Cell &cell, const BlockPlan &plan) : plan_(plan)
+	Maker(const model::Cell &cell, const BlockPlan &plan) : plan_(plan), now_(plan.begins_ns)
 	{
 		block_.cell = plan.cell;
 		window_.round = plan.round;
@@ -107,7 +107,7 @@ private:
 	const BlockPlan &plan_;
 	Block block_;
 	model::Window window_;
-	uint64_t now_ = 1'000'000'000;
+	uint64_t now_;
 	std::array<uint64_t, 2> idle_since_{};
 };
 
@@ -156,7 +156,7 @@ model::Head small_head()
 	return head;
 }
 
-void write_small_run(const std::string &directory, bool finish, uint32_t rounds)
+void write_small_run(const std::string &directory, bool finish, uint32_t rounds, uint64_t apart_ns)
 {
 	const model::Head head = small_head();
 	rundir::Writer writer(directory, head);
@@ -166,6 +166,7 @@ void write_small_run(const std::string &directory, bool finish, uint32_t rounds)
 			plan.cell = cell;
 			plan.round = round;
 			plan.probed = round % 4 == 1 || round % 4 == 2;
+			plan.begins_ns += (uint64_t{2} * round + cell) * apart_ns;
 			plan.messages = 300;
 			plan.delay_ns = [&](uint64_t seq, size_t from) -> uint64_t {
 				if (round == 6 && cell == 0 && seq == 150 && from == 1)

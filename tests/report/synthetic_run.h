@@ -22,6 +22,7 @@ inline constexpr uint32_t kHog = 4711;
 struct BlockPlan {
 	uint32_t cell = 0, round = 0;
 	bool probed = false;
+	uint64_t begins_ns = 1'000'000'000; // the first message
 	uint64_t messages = 100; // counted messages in each direction; two warm-up messages precede them
 	// Delay of message `seq` of side `from` between its wakeup and its switch-in, while kHog has the CPU.
 	std::function<uint64_t(uint64_t seq, size_t from)> delay_ns = [](uint64_t, size_t) { return 0; };
@@ -37,6 +38,7 @@ model::Block make_block(const model::Cell &cell, const BlockPlan &plan);
 // kEnoughRounds.
 model::Head small_head();
 inline constexpr uint32_t kEnoughRounds = 12;
-void write_small_run(const std::string &directory, bool finish = true, uint32_t rounds = 8);
+// `apart_ns`: from one block to the next; 0: all begin at the same time.
+void write_small_run(const std::string &directory, bool finish = true, uint32_t rounds = 8, uint64_t apart_ns = 0);
 
 } // namespace icepath::report
