@@ -7,6 +7,39 @@
 #include <numeric>
 
 namespace icepath::report {
+namespace {
+
+// LayerStyle and KindStyle have these in common.
+template <typename Symbol> std::string symbol(const Symbol &style, size_t times, const Look &look)
+{
+	std::string text;
+	for (size_t i = 0; i < times; ++i)
+		text += look.unicode ? std::string(style.block) : std::string(1, style.letter);
+	return look.colour && times > 0 ? fmt::format("\033[38;5;{}m{}\033[0m", style.terminal, text) : text;
+}
+
+} // namespace
+
+LayerKind kind_of(model::Layer layer, model::Part part, bool of_library)
+{
+	using model::Part;
+	if (part == Part::IdleExit)
+		return LayerKind::Waking;
+	if (part == Part::Preempted)
+		return LayerKind::Disturbed;
+	if (part == Part::Backpressure || part == Part::Backlog || part == Part::Held)
+		return LayerKind::Queued;
+	const LayerKind kind = style_of(layer).kind;
+	return kind == LayerKind::YourCode && of_library ? LayerKind::Library : kind;
+}
+
+std::array<double, kLayerKinds> by_kind(const std::vector<LayerRow> &rows, bool of_library)
+{
+	std::array<double, kLayerKinds> sums{};
+	for (const LayerRow &row : rows)
+		sums[static_cast<size_t>(kind_of(row.layer, row.part, of_library))] += row.mean_ns;
+	return sums;
+}
 
 std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total)
 {
@@ -36,13 +69,11 @@ std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &row
 	return sums;
 }
 
+std::string kind_symbol(LayerKind kind, size_t times, const Look &look) { return symbol(style_of(kind), times, look); }
+
 std::string layer_symbol(model::Layer layer, size_t times, const Look &look)
 {
-	const LayerStyle &style = style_of(layer);
-	std::string text;
-	for (size_t i = 0; i < times; ++i)
-		text += look.unicode ? std::string(style.block) : std::string(1, style.letter);
-	return look.colour && times > 0 ? fmt::format("\033[38;5;{}m{}\033[0m", style.terminal, text) : text;
+	return symbol(style_of(layer), times, look);
 }
 
 std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look)

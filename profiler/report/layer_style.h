@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The look of each layer in all outputs, in the order of model::Layer, and a breakdown as a bar of one line.
+// Layers in plain words: the kinds of time that a reader tells apart. Words, colours and glyphs of kinds and layers are
+// the same in all outputs. And a breakdown as a bar of one line.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -11,8 +12,36 @@
 
 namespace icepath::report {
 
+enum class LayerKind : uint8_t { YourCode, Library, Relay, Kernel, Waking, WaitingForCpu, Queued, Disturbed };
+inline constexpr size_t kLayerKinds = 8;
+
+struct KindStyle {
+	LayerKind kind;
+	const char *word;
+	// One column, UTF-8. A cell has either code of the user's or a library's. While a message waits for a CPU or in a
+	// queue, nobody works on it: both share a glyph, so that bars have six.
+	const char *block;
+	char letter; // for ASCII output
+	uint8_t terminal; // of a terminal's 256 colours
+	const char *colour; // CSS
+};
+
+inline constexpr std::array<KindStyle, kLayerKinds> kKindStyles = {{
+	{LayerKind::YourCode, "your code", "█", 'c', 75, "#7aa6da"},
+	{LayerKind::Library, "library", "█", 'l', 71, "#4f9d4f"},
+	{LayerKind::Relay, "relay", "▚", 'r', 244, "#7f7f7f"},
+	{LayerKind::Kernel, "kernel", "▓", 'k', 33, "#2f6fb5"},
+	{LayerKind::Waking, "waking", "░", 'w', 141, "#a78bda"},
+	{LayerKind::WaitingForCpu, "waiting for a CPU", "·", '.', 178, "#d4a72c"},
+	{LayerKind::Queued, "queued", "·", 'q', 137, "#a98467"},
+	{LayerKind::Disturbed, "disturbed", "!", '!', 203, "#e0614f"},
+}};
+
+constexpr const KindStyle &style_of(LayerKind kind) { return kKindStyles[static_cast<size_t>(kind)]; }
+
 struct LayerStyle {
 	model::Layer layer;
+	LayerKind kind; // but see kind_of()
 	const char *block; // one column, UTF-8; disturbances are letters, recognizable without colour
 	char letter; // for ASCII output
 	uint8_t terminal; // of a terminal's 256 colours
@@ -20,20 +49,20 @@ struct LayerStyle {
 };
 
 inline constexpr std::array<LayerStyle, model::kLayerCount> kLayerStyles = {{
-	{model::Layer::SenderUser, "▀", 's', 75, "#7aa6da"},
-	{model::Layer::SenderKernel, "█", 'S', 33, "#2f6fb5"},
-	{model::Layer::Network, "▚", 'n', 30, "#2a9d8f"},
-	{model::Layer::Queue, "▓", 'q', 178, "#d4a72c"},
-	{model::Layer::Propagation, "▞", 'p', 37, "#5fb3b3"},
-	{model::Layer::Wakeup, "░", 'w', 141, "#a78bda"},
-	{model::Layer::Runqueue, "▒", '=', 97, "#7d5ba6"},
-	{model::Layer::ReceiverKernel, "▙", 'R', 71, "#4f9d4f"},
-	{model::Layer::ReceiverUser, "▄", 'r', 114, "#99c794"},
-	{model::Layer::Preempted, "P", 'P', 203, "#e0614f"},
-	{model::Layer::Interrupt, "I", 'I', 208, "#e8863a"},
-	{model::Layer::Blocked, "B", 'B', 161, "#c2356b"},
-	{model::Layer::RelayUser, "▝", 'y', 250, "#b0b0b0"},
-	{model::Layer::RelayKernel, "▟", 'Y', 244, "#7f7f7f"},
+	{model::Layer::SenderUser, LayerKind::YourCode, "▀", 's', 75, "#7aa6da"},
+	{model::Layer::SenderKernel, LayerKind::Kernel, "█", 'S', 33, "#2f6fb5"},
+	{model::Layer::Network, LayerKind::Kernel, "▚", 'n', 30, "#2a9d8f"},
+	{model::Layer::Queue, LayerKind::Queued, "▓", 'q', 178, "#d4a72c"},
+	{model::Layer::Propagation, LayerKind::YourCode, "▞", 'p', 37, "#5fb3b3"},
+	{model::Layer::Wakeup, LayerKind::Waking, "░", 'w', 141, "#a78bda"},
+	{model::Layer::Runqueue, LayerKind::WaitingForCpu, "▒", '=', 97, "#7d5ba6"},
+	{model::Layer::ReceiverKernel, LayerKind::Kernel, "▙", 'R', 71, "#4f9d4f"},
+	{model::Layer::ReceiverUser, LayerKind::YourCode, "▄", 'r', 114, "#99c794"},
+	{model::Layer::Preempted, LayerKind::Disturbed, "P", 'P', 203, "#e0614f"},
+	{model::Layer::Interrupt, LayerKind::Disturbed, "I", 'I', 208, "#e8863a"},
+	{model::Layer::Blocked, LayerKind::Disturbed, "B", 'B', 161, "#c2356b"},
+	{model::Layer::RelayUser, LayerKind::Relay, "▝", 'y', 250, "#b0b0b0"},
+	{model::Layer::RelayKernel, LayerKind::Relay, "▟", 'Y', 244, "#7f7f7f"},
 }};
 
 constexpr const LayerStyle &style_of(model::Layer layer) { return kLayerStyles[static_cast<size_t>(layer)]; }
@@ -43,9 +72,21 @@ static_assert(
 		for (size_t i = 0; i < model::kLayerCount; ++i)
 			if (kLayerStyles[i].layer != static_cast<model::Layer>(i))
 				return false;
+		for (size_t i = 0; i < kLayerKinds; ++i)
+			if (kKindStyles[i].kind != static_cast<LayerKind>(i))
+				return false;
 		return true;
 	}(),
-	"one style for each layer, in the order of model::Layer");
+	"one style for each layer and each kind, in their order");
+
+// The kind of a piece of a layer. A part can differ from its layer: a CPU that leaves idle is being woken, although the
+// thread is in its runqueue already; a message whose receiver lost its CPU is disturbed, although it is in the queue;
+// and what waits for room, behind other messages of its read, or until TCP sends it, is queued. `of_library`: of a cell whose target is a
+// library, which code between the stamps then belongs to.
+LayerKind kind_of(model::Layer layer, model::Part part, bool of_library);
+
+// Mean nanoseconds of each kind.
+std::array<double, kLayerKinds> by_kind(const std::vector<LayerRow> &rows, bool of_library);
 
 struct Look {
 	bool colour = false;
@@ -62,7 +103,8 @@ std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &row
 // `width` columns, each of one layer; spaces if there is no time at all.
 std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);
 
-// The symbol of `layer`, `times` times.
+// The symbol of `layer` or `kind`, `times` times.
+std::string kind_symbol(LayerKind kind, size_t times, const Look &look);
 std::string layer_symbol(model::Layer layer, size_t times, const Look &look);
 
 } // namespace icepath::report

@@ -46,6 +46,49 @@ TEST(LayerBar, IsAsWideAsAsked)
 	EXPECT_EQ(layer_bar(rows(), 4, {true, false}), "\033[38;5;33mSS\033[0m\033[38;5;203mPP\033[0m");
 }
 
+TEST(LayerKind, IsThatOfTheLayerUnlessItsPartDiffers)
+{
+	EXPECT_EQ(kind_of(Layer::SenderUser, Part::None, false), LayerKind::YourCode);
+	EXPECT_EQ(kind_of(Layer::SenderUser, Part::None, true), LayerKind::Library);
+	EXPECT_EQ(kind_of(Layer::SenderKernel, Part::Notify, true), LayerKind::Kernel)
+		<< "a library's calls are the kernel's";
+	EXPECT_EQ(kind_of(Layer::Runqueue, Part::None, false), LayerKind::WaitingForCpu);
+	EXPECT_EQ(kind_of(Layer::Runqueue, Part::IdleExit, false), LayerKind::Waking);
+	EXPECT_EQ(kind_of(Layer::Queue, Part::Busy, false), LayerKind::Queued);
+	EXPECT_EQ(kind_of(Layer::Queue, Part::Preempted, false), LayerKind::Disturbed);
+	EXPECT_EQ(kind_of(Layer::Blocked, Part::Lock, false), LayerKind::Disturbed);
+	EXPECT_EQ(kind_of(Layer::Blocked, Part::Backpressure, false), LayerKind::Queued);
+	EXPECT_EQ(kind_of(Layer::Network, Part::Held, false), LayerKind::Queued);
+	EXPECT_EQ(kind_of(Layer::RelayKernel, Part::None, true), LayerKind::Relay);
+}
+
+TEST(LayerKind, SumsAreThoseOfTheRows)
+{
+	const auto sums = by_kind(rows(), false);
+	EXPECT_EQ(sums[static_cast<size_t>(LayerKind::Kernel)], 50);
+	EXPECT_EQ(sums[static_cast<size_t>(LayerKind::Disturbed)], 50);
+	EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0.0), 100);
+}
+
+TEST(LayerKind, HasAWordOfItsOwnAndAtMostSixGlyphs)
+{
+	std::set<std::string> words, blocks, colours;
+	std::set<char> letters;
+	for (const KindStyle &style : kKindStyles) {
+		EXPECT_EQ(columns(style.block), 1u);
+		words.insert(style.word);
+		blocks.insert(style.block);
+		letters.insert(style.letter);
+		colours.insert(style.colour);
+	}
+	EXPECT_EQ(words.size(), kLayerKinds);
+	EXPECT_EQ(letters.size(), kLayerKinds);
+	EXPECT_EQ(colours.size(), kLayerKinds);
+	EXPECT_LE(blocks.size(), 6u);
+	EXPECT_EQ(kind_symbol(LayerKind::Waking, 2, {true, true}), "\033[38;5;141m░░\033[0m");
+	EXPECT_EQ(kind_symbol(LayerKind::Waking, 2, {false, false}), "ww");
+}
+
 TEST(LayerStyle, NoTwoLayersLookAlike)
 {
 	std::set<std::string> blocks, colours;
