@@ -28,6 +28,7 @@
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/report/aggregate.h"
+#include "profiler/report/notices.h"
 #include "profiler/report/report.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/describe.h"
@@ -246,8 +247,8 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (shared_ipc)
 		plan.notices.push_back(*shared_ipc);
 	if (user.stays_root)
-		plan.notices.push_back("started by root itself: workers and files are root's (sudo from an ordinary user gives "
-							   "them to that user)");
+		plan.notices.push_back(
+			fmt::format("{} (sudo from an ordinary user gives them to that user)", report::kStartedByRoot));
 	if (const auto problem = cpuset::confine_process(cpus.housekeeping))
 		plan.notices.push_back(*problem);
 

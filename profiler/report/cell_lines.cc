@@ -4,58 +4,103 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <span>
 
 #include "profiler/model/cell_title.h"
-#include "profiler/report/layer_style.h"
 #include "profiler/report/quantity.h"
 
 namespace icepath::report {
 namespace {
 
-constexpr double kLeastShare = 0.005;
+// The layers of a cell's messages, of typical ones, and of the tail.
+struct LayerTableRow {
+	std::string name;
+	const Breakdown *layers = nullptr; // nullptr: a cell's title
+	uint64_t messages = 0;
+	bool tells_where = true; // of all messages
+};
 
-// Each layer with its interval, the longest first.
-std::string layers_text(const Breakdown &breakdown)
+std::vector<LayerTableRow> layer_rows(const std::vector<CellResult> &cells)
 {
-	std::vector<LayerRow> longest;
-	for (const auto &[layer, row] : breakdown.by_layer())
-		if (row.mean_ns >= kLeastShare * breakdown.mean_ns())
-			longest.push_back(row);
-	std::ranges::stable_sort(longest, std::ranges::greater(), &LayerRow::mean_ns);
-	const stats::RedrawnMeans blocks = breakdown.means();
-	std::string text = microseconds(breakdown.mean_ns());
-	for (const LayerRow &row : longest) {
-		const auto interval = blocks.interval(row.by_block);
-		text += fmt::format(" · {} {}{}", model::name(row.layer), microseconds(row.mean_ns),
-							interval ? interval_text(row.mean_ns, *interval) : " ±?");
+	std::vector<LayerTableRow> rows;
+	for (const CellResult &cell : cells) {
+		if (cell.complete() == 0)
+			continue;
+		rows.push_back({model::title(cell.cell)});
+		rows.push_back({"  all", &cell.layers, cell.probed, cell.tells_where()});
+		for (const auto &[name, range] :
+			 {std::pair<const char *, const std::optional<LatencyRange> *>{"  typical", &cell.typical},
+			  {"  tail", &cell.tail}})
+			if (*range && (*range)->layers.deliveries() > 0)
+				rows.push_back({name, &(*range)->layers, (*range)->messages, (*range)->tells_where()});
 	}
-	return text;
+	return rows;
 }
 
-std::string range_text(const LatencyRange &range)
+using TextColumn = std::vector<std::string>; // its head, then a text for each row
+
+std::vector<TextColumn> layer_columns(const std::vector<LayerTableRow> &rows)
 {
-	return fmt::format("{} of {} messages{}, mean {}", count(range.layers.deliveries()), count(range.messages),
-					   range.tells_where() ? "" : ", no sample of all", layers_text(range.layers));
+	std::vector<TextColumn> columns_of_text = {{"messages"}, {"mean"}};
+	std::vector<std::map<model::Layer, LayerRow>> layers;
+	std::set<model::Layer> used;
+	for (const LayerTableRow &row : rows) {
+		layers.push_back(row.layers ? row.layers->by_layer() : std::map<model::Layer, LayerRow>());
+		columns_of_text[0].push_back(!row.layers ? ""
+												 : fmt::format("{}{} of {}", row.tells_where ? "" : "no sample: ",
+															   count(row.layers->deliveries()), count(row.messages)));
+		columns_of_text[1].push_back(row.layers ? microseconds(row.layers->mean_ns()) : "");
+		for (const auto &[layer, sum] : layers.back())
+			used.insert(layer);
+	}
+	for (const model::Layer layer : used) {
+		TextColumn &column = columns_of_text.emplace_back(1, std::string(model::name(layer)));
+		for (size_t i = 0; i < rows.size(); ++i) {
+			const auto found = layers[i].find(layer);
+			if (found == layers[i].end()) {
+				column.emplace_back(rows[i].layers ? "–" : "");
+				continue;
+			}
+			const auto interval = rows[i].layers->means().interval(found->second.by_block);
+			column.push_back(microseconds(found->second.mean_ns) +
+							 (interval ? interval_text(found->second.mean_ns, *interval) : " ±?"));
+		}
+	}
+	return columns_of_text;
 }
 
-void add_layers(Page &page, const CellResult &cell)
+// In several tables of the same rows, if the page isn't wide enough for one.
+void add_layer_table(Page &page, const std::vector<CellResult> &cells)
 {
-	const auto add = [&](const std::string &what, const std::string &text) {
-		page.paragraph("", fmt::format("{}: {}", what, text), 4);
-	};
-	page.paragraph("",
-				   fmt::format("{}: {} of {} messages{}, mean {}", model::title(cell.cell), count(cell.complete()),
-							   count(cell.probed), cell.tells_where() ? "" : ", no sample of all",
-							   layers_text(cell.layers)),
-				   2);
-	if (cell.typical && cell.typical->layers.deliveries() > 0)
-		add("typical, p40 to p60", range_text(*cell.typical));
-	if (cell.tail && cell.tail->layers.deliveries() > 0)
-		add("tail, from p99 on", range_text(*cell.tail));
-	if (cell.blocks_log_full > 0)
-		add("ended early", fmt::format("{} of {} blocks with probes, as a CPU's log was nearly full",
-									   count(cell.blocks_log_full), count(cell.blocks_probed)));
+	const std::vector<LayerTableRow> rows = layer_rows(cells);
+	if (rows.empty())
+		return;
+	page.heading("layers of a message: mean µs, with probes; typical: p40 to p60, tail: from p99 on");
+	size_t label = 0;
+	for (const LayerTableRow &row : rows)
+		label = std::max(label, row.layers ? columns(row.name) : 0);
+	const std::vector<TextColumn> all = layer_columns(rows);
+	for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+		std::vector<std::string> lines = {std::string(label, ' ')};
+		for (const LayerTableRow &row : rows)
+			lines.push_back(pad_right(page.spelled(row.name), label));
+		for (size_t used = label; end < all.size(); ++end) {
+			size_t width = 0;
+			for (const std::string &text : all[end])
+				width = std::max(width, columns(page.spelled(text)));
+			used += 2 + width;
+			if (end > begin && used > page.width())
+				break;
+			for (size_t i = 0; i < lines.size(); ++i)
+				if (i == 0 || rows[i - 1].layers)
+					lines[i] += "  " + pad_left(page.spelled(all[end][i]), width);
+		}
+		for (const std::string &line : lines)
+			page.line(line);
+		page.line();
+	}
 }
 
 void add_probe_cost(Page &page, const CellResult &cell)
@@ -65,6 +110,14 @@ void add_probe_cost(Page &page, const CellResult &cell)
 				   fmt::format("{}: p50 {} · mean {} · p99 {}", model::title(cell.cell), effect_text(effect.p50),
 							   effect_text(effect.mean), effect_text(effect.p99)),
 				   2);
+}
+
+void add_ended_early(Page &page, const CellResult &cell)
+{
+	page.paragraph(
+		"",
+		fmt::format("{}: {} of {}", model::title(cell.cell), count(cell.blocks_log_full), count(cell.blocks_probed)),
+		2);
 }
 
 void add_from_due(Page &page, const CellResult &cell)
@@ -92,9 +145,10 @@ void add_section(Page &page, const std::string &heading, const std::vector<CellR
 
 void add_cell_lines(Page &page, const std::vector<CellResult> &cells)
 {
+	add_layer_table(page, cells);
 	add_section(
-		page, "layers of a message: mean µs, with probes", cells,
-		[](const CellResult &cell) { return cell.complete() > 0; }, add_layers);
+		page, "blocks with probes that ended early, as a CPU's log was nearly full", cells,
+		[](const CellResult &cell) { return cell.blocks_log_full > 0; }, add_ended_early);
 	add_section(
 		page, "what probes added to a latency, in µs", cells,
 		[](const CellResult &cell) { return cell.observer_effect.p50.has_value(); }, add_probe_cost);

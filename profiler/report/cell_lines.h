@@ -8,8 +8,8 @@
 
 namespace icepath::report {
 
-// What --verbose prints of each cell below the table: layers as numbers of typical messages, in the mean and of the
-// slowest; what the probes added; and latency from the due time.
+// What --verbose prints of each cell below the table: layers as numbers, of all messages, of typical ones and of the
+// slowest, with a column for each layer; what the probes added; and latency from the due time.
 void add_cell_lines(Page &page, const std::vector<CellResult> &cells);
 
 // What the CPU counted per message of each cell. Prints nothing if no cell has hardware counters.

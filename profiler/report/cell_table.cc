@@ -7,23 +7,31 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_groups.h"
 #include "profiler/report/quantity.h"
+#include "profiler/report/time_scale.h"
 #include "profiler/stats/far_tail.h"
 
 namespace icepath::report {
 namespace {
 
-// One column, filled row by row.
+constexpr const char *kNothing = "–";
+constexpr size_t kNarrowestBar = 10, kWidestBar = 60;
+
+// One column, with a text for each cell of the run.
 struct Column {
 	std::string head;
-	bool right = true;
+	// Whether a report on one screen has it. One that is too wide loses the columns with the largest number first;
+	// those of 0 never.
+	bool is_brief = true;
+	int dispensable = 0;
 	std::vector<std::string> cells = {};
 };
 
 std::string cpu_text(const CellResult &cell)
 {
 	if (!cell.cpu_per_message)
-		return "–";
+		return kNothing;
 	double sum = 0;
 	for (const CpuTime &side : *cell.cpu_per_message)
 		sum += side.total_ns();
@@ -31,41 +39,28 @@ std::string cpu_text(const CellResult &cell)
 	return microseconds(sum);
 }
 
-std::string size_text(const model::Cell &cell)
-{
-	return model::payload_text(cell.payload_bytes) + (cell.parts > 1 ? fmt::format(" in {}", cell.parts) : "");
-}
-
-std::string target_text(const model::Cell &cell)
-{
-	std::string text = cell.target;
-	if (model::between(cell) != model::Between::Processes)
-		text += fmt::format(" {}", model::name(model::between(cell)));
-	return text + model::levels_text(cell);
-}
-
 // Shows whether a fan-in treats its senders alike: the best and the worst p50 of a sender.
 std::string senders_text(const CellResult &cell)
 {
 	if (model::senders_of(cell.cell) == 1)
-		return "–";
+		return kNothing;
 	std::optional<uint64_t> best, worst;
 	for (const stats::Distribution &sender : cell.by_flow) {
 		const auto &p50 = sender.percentiles[0];
 		if (!p50)
-			return "–";
+			return kNothing;
 		best = std::min(best.value_or(*p50), *p50);
 		worst = std::max(worst.value_or(*p50), *p50);
 	}
 	return best ? fmt::format("{}..{}", microseconds(static_cast<double>(*best)),
 							  microseconds(static_cast<double>(*worst)))
-				: "–";
+				: kNothing;
 }
 
 std::string found_text(const rate::FoundRate &found)
 {
 	if (!found.hz)
-		return "–";
+		return kNothing;
 	if (!found.failed_hz)
 		return "≥" + per_second(*found.hz);
 	if (!found.low_hz || !found.high_hz)
@@ -80,7 +75,7 @@ std::string rate_text(const CellResult &cell)
 	if (cell.search)
 		return found_text(cell.search->found);
 	const bool is_load = cell.cell.pattern == model::Pattern::Throughput || cell.cell.pattern == model::Pattern::Burst;
-	return is_load && cell.throughput.received_per_s ? per_second(*cell.throughput.received_per_s) : "–";
+	return is_load && cell.throughput.received_per_s ? per_second(*cell.throughput.received_per_s) : kNothing;
 }
 
 // Meaning of the rate column. All cells of a run have the same limits.
@@ -88,16 +83,18 @@ std::string rate_reading(const std::vector<const CellResult *> &cells)
 {
 	std::string reading;
 	const auto search = std::ranges::find_if(cells, [](const auto *cell) { return cell->search.has_value(); });
-	if (std::ranges::any_of(cells, [](const auto *cell) { return !cell->search && rate_text(*cell) != "–"; }))
-		reading = "msg/s: received, of what was sent as fast as it went · ";
+	if (std::ranges::any_of(cells, [](const auto *cell) { return !cell->search && rate_text(*cell) != kNothing; }))
+		reading = "msg/s: received, of what was sent as fast as it went";
 	if (search == cells.end())
 		return reading;
+	if (!reading.empty())
+		reading += " · ";
 	const model::RateLimits &limits = *(*search)->cell.limits;
 	const bool confirmed = std::ranges::all_of(
 		cells, [](const auto *cell) { return !cell->search || cell->search->confirmed_by_enough(); });
 	return reading +
 		   fmt::format("msg/s{}: the highest rate that most blocks held, with {} and a p99 of {} at most from when "
-					   "a message was due; the other columns are of that rate, latency from when it was sent, of {} · ",
+					   "a message was due; the other columns are of that rate, latency from when it was sent, of {}",
 					   reading.empty() ? "" : " of max-rate",
 					   limits.max_loss > 0 ? percent(limits.max_loss) + " lost" : "nothing lost",
 					   duration(static_cast<double>(limits.max_p99_ns)),
@@ -115,7 +112,7 @@ std::vector<const CellResult *> measured(const RunResult &result)
 
 size_t width_of(const Column &column, const Page &page)
 {
-	size_t width = columns(column.head);
+	size_t width = columns(page.spelled(column.head));
 	for (const std::string &cell : column.cells)
 		width = std::max(width, columns(page.spelled(cell)));
 	return width;
@@ -123,83 +120,87 @@ size_t width_of(const Column &column, const Page &page)
 
 std::string cell_text(const Column &column, const std::string &text, const Page &page)
 {
-	return column.right ? pad_left(page.spelled(text), width_of(column, page))
-						: pad_right(page.spelled(text), width_of(column, page));
+	return pad_left(page.spelled(text), width_of(column, page));
 }
 
-// Of the messages around the p50, which is in the same row.
-std::string layers_text(const CellResult &cell, size_t width, const Look &look)
+// Of labels that stand `indent` columns further right than headings, without a gap before it.
+struct Layout {
+	size_t label = 0, bar = 0;
+	std::string gap = "  ";
+	std::vector<Column> columns;
+};
+
+size_t width_of(const Layout &layout, const Page &page)
 {
-	if (cell.probed == 0 || cell.tells_typical())
-		return layer_bar(cell.typical ? cell.typical->layers.rows() : std::vector<LayerRow>(), width, look);
-	if (cell.tells_where() && !cell.typical)
-		return pad_right("–", width);
-	const double share = cell.tells_where() ? cell.typical->share_known() : cell.share_known();
-	return pad_right(fmt::format("{:.0f} % known", std::floor(share * 100)), width);
+	size_t width = layout.label + layout.gap.size() + kNarrowestBar;
+	for (const Column &column : layout.columns)
+		width += layout.gap.size() + width_of(column, page);
+	return width;
 }
 
-void add_rows(Page &page, const std::vector<const CellResult *> &cells, const std::vector<const Column *> &before,
-			  const std::vector<const Column *> &after)
+// As wide as the page, if need be without some of the columns.
+Layout layout_of(const Page &page, std::vector<Column> columns, size_t label, bool all)
 {
-	constexpr size_t kNarrowest = 10, kWidest = 48;
-	size_t used = 0;
-	for (const auto &group : {before, after})
-		for (const Column *column : group)
-			used += width_of(*column, page);
-	const size_t gaps = before.size() + after.size();
-	const std::string gap(used + 2 * gaps + kNarrowest <= page.width() ? 2 : 1, ' ');
-	used += gaps * gap.size();
-	const size_t bar = std::clamp(page.width() > used ? page.width() - used : 0, kNarrowest, kWidest);
-	const auto row = [&](const std::string &middle, const auto &cell_of) {
-		std::string out;
-		for (const Column *column : before)
-			out += cell_text(*column, cell_of(*column), page) + gap;
-		out += middle;
-		for (const Column *column : after)
-			out += gap + cell_text(*column, cell_of(*column), page);
-		page.line(out);
-	};
-	row(pad_right("layers", bar), [](const Column &column) { return column.head; });
-	for (size_t i = 0; i < cells.size(); ++i)
-		row(layers_text(*cells[i], bar, page.look()), [&](const Column &column) { return column.cells[i]; });
-}
-
-void add_legend(Page &page, const std::vector<const CellResult *> &cells)
-{
-	std::array<bool, model::kLayerCount> used{};
-	for (const CellResult *cell : cells) {
-		if (!cell->tells_typical())
-			continue;
-		const auto sums = by_layer(cell->typical->layers.rows());
-		for (size_t i = 0; i < sums.size(); ++i)
-			used[i] = used[i] || sums[i] > 0;
+	Layout layout{label, 0, "  ", std::move(columns)};
+	if (width_of(layout, page) > page.width())
+		layout.gap = " ";
+	while (!all && width_of(layout, page) > page.width()) {
+		const auto least = std::ranges::max_element(layout.columns, {}, &Column::dispensable);
+		if (least == layout.columns.end() || least->dispensable == 0)
+			break;
+		layout.columns.erase(least);
 	}
-	std::string out;
+	const size_t used = width_of(layout, page) - kNarrowestBar;
+	layout.bar = std::clamp(page.width() > used ? page.width() - used : 0, kNarrowestBar, kWidestBar);
+	return layout;
+}
+
+void trim(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
+
+void add_rows(Page &page, const RunResult &result, const GroupedCells &grouped, const Layout &layout, TimeScale &scale)
+{
+	const std::string indent = "  ";
+	std::string head = pad_right(page.spelled("one way, µs"), layout.label);
+	for (const Column &column : layout.columns)
+		head += layout.gap + cell_text(column, column.head, page);
+	head += layout.gap + page.spelled(scale.axis());
+	trim(head);
+	page.line(head);
+	for (const CellGroup &group : grouped.groups) {
+		page.heading(group.heading);
+		for (const size_t cell : group.cells) {
+			std::string line = pad_right(page.spelled(indent + grouped.labels[cell]), layout.label);
+			for (const Column &column : layout.columns)
+				line += layout.gap + cell_text(column, column.cells[cell], page);
+			line += layout.gap + scale.bar(result.cells[cell], page.look());
+			trim(line);
+			page.line(line);
+		}
+	}
+}
+
+void add_legend(Page &page, const TimeScale &scale)
+{
+	std::string line;
 	size_t taken = 0;
-	for (size_t i = 0; i < used.size(); ++i) {
-		if (!used[i])
-			continue;
-		const auto layer = static_cast<model::Layer>(i);
-		const size_t needed = 2 + model::name(layer).size() + 2;
-		if (taken + needed > page.width() + 2) {
-			page.line(out);
-			out.clear();
+	for (const std::string &entry : scale.legend(page.look())) {
+		const size_t needed = columns(entry) - (page.look().colour ? columns("\033[38;5;000m\033[0m") - 1 : 0);
+		if (taken > 0 && taken + 2 + needed > page.width()) {
+			page.line(line);
+			line.clear();
 			taken = 0;
 		}
-		out += fmt::format("{}{} {}", taken > 0 ? "  " : "", layer_symbol(layer, 1, page.look()), model::name(layer));
-		taken += needed;
+		line += (taken > 0 ? "  " : "") + entry;
+		taken += needed + (taken > 0 ? 2 : 0);
 	}
-	if (!out.empty())
-		page.line(out);
+	if (!line.empty())
+		page.line(line);
 }
 
 // Every latency above includes the cost of the stamps, which readers would take for the target's. The latency of `null`
 // shows it only where each message is alone; otherwise that is mostly waiting for the message before.
 void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 {
-	const auto is_floor = [](const CellResult *cell) {
-		return cell->cell.traits.has(model::Trait::NotIpc) && !model::injects(cell->cell.levels);
-	};
 	std::string target;
 	std::array<std::string, std::size(model::kPatternNames)> floors; // by pattern
 	std::array<bool, floors.size()> measured{};
@@ -208,12 +209,12 @@ void add_floor(Page &page, const std::vector<const CellResult *> &cells)
 		const auto index = static_cast<size_t>(pattern);
 		measured[index] = true;
 		const bool under_another = std::ranges::any_of(cells, [&](const CellResult *other) {
-			return !is_floor(other) && other->cell.pattern == pattern &&
+			return !is_floor(other->cell) && other->cell.pattern == pattern &&
 				   model::between(other->cell) == model::between(cell->cell) &&
 				   other->cell.payload_bytes == cell->cell.payload_bytes;
 		});
 		const bool alone = pattern == model::Pattern::PingPong || pattern == model::Pattern::OneWay;
-		if (!is_floor(cell) || !alone || !under_another || !cell->latency.percentiles[0])
+		if (!is_floor(cell->cell) || !alone || !under_another || !cell->latency.percentiles[0])
 			continue;
 		target = cell->cell.target;
 		floors[index] += fmt::format("{}{} µs at {}", floors[index].empty() ? "" : ", ",
@@ -260,7 +261,7 @@ std::string rank_reading(const RunResult &result)
 		}
 	return fmt::format(
 		"rank, × fastest: by ratios of both p50s within rounds{}; {} of {} pairs are told apart; 2–3: this run "
-		"doesn't tell which of these places · ",
+		"doesn't tell which of these places",
 		std::ranges::count_if(result.ranking, ranked) > 1 ? ", among cells of one pattern, wait, size and load" : "",
 		told_apart, pairs);
 }
@@ -268,7 +269,7 @@ std::string rank_reading(const RunResult &result)
 std::string rank_text(const RankedCell &cell)
 {
 	if (!cell.rank)
-		return "–";
+		return kNothing;
 	return cell.rank->first == cell.rank->last ? fmt::format("{}", cell.rank->first)
 											   : fmt::format("{}–{}", cell.rank->first, cell.rank->last);
 }
@@ -276,48 +277,144 @@ std::string rank_text(const RankedCell &cell)
 std::string to_fastest_text(const RankedCell &cell)
 {
 	if (!cell.to_fastest)
-		return "–";
+		return kNothing;
 	const auto &[low, high] = cell.to_fastest->interval;
-	return fmt::format("{:.2f} ±{:.2f}", cell.to_fastest->ratio, (high - low) / 2);
+	const double half = (high - low) / 2;
+	return fmt::format("{:.2f}", cell.to_fastest->ratio) +
+		   (half < cell.to_fastest->ratio ? fmt::format(" ±{:.2f}", half) : " ±>100%");
 }
 
-// Explains the columns beyond their heads. `optional`: optional columns of this table with their meaning.
-std::string reading_of(const std::vector<const CellResult *> &cells, const Column &probes, bool has_far,
-					   const std::string &optional)
+bool says_something(const Column &column, const std::vector<const CellResult *> &cells, const RunResult &result)
+{
+	return std::ranges::any_of(cells, [&](const CellResult *cell) {
+		return column.cells[static_cast<size_t>(cell - result.cells.data())] != kNothing;
+	});
+}
+
+// "9.29 ± 8%", in all that a glance takes.
+std::string brief_percentile(const stats::Distribution &distribution, size_t which)
+{
+	if (!distribution.percentiles[which] || !distribution.intervals[which])
+		return kNothing;
+	const auto ns = static_cast<double>(*distribution.percentiles[which]);
+	const double half = relative_half(distribution, which).value_or(0);
+	return microseconds(ns) + (half < 1 ? fmt::format(" ±{:2.0f}%", half * 100) : " ±>100%");
+}
+
+// Whether messages were sent later than most took to arrive.
+bool paces_badly(const CellResult &cell)
+{
+	return cell.pacing.percentiles[2] && cell.latency.percentiles[0] &&
+		   *cell.pacing.percentiles[2] > *cell.latency.percentiles[0];
+}
+
+// All columns that some cell has something for.
+std::vector<Column> columns_of(const RunResult &result, const std::vector<const CellResult *> &measured, bool all)
+{
+	const std::vector<const RankedCell *> ranked = ranked_cells(result);
+	const auto any = [&](const auto &is) {
+		return std::ranges::any_of(measured, [&](const CellResult *cell) { return is(*cell); });
+	};
+	const bool answered = any([](const CellResult &cell) { return cell.cell.pattern == model::Pattern::ReqRep; });
+	const bool lost = any([](const CellResult &cell) { return cell.messages.lost > 0; });
+	Column p50{"p50"}, rank{"rank"}, to_fastest{"× fastest"}, p99{"p99", true, 1}, p99_9{"p99.9", true, 4},
+		round_trip{"RTT", answered, 3}, to_all{"to all", true, 3}, senders{"senders", true, 3},
+		pacing{"pacing", any(paces_badly), 5}, taken{"msg/s"}, cpu{"CPU", true, 2}, lost_messages{"lost", lost},
+		probes{"probes", false};
+	const auto percentile = [&](const stats::Distribution &distribution, size_t which) {
+		return all ? percentile_text(distribution, which) : brief_percentile(distribution, which);
+	};
+	for (size_t i = 0; i < result.cells.size(); ++i) {
+		const CellResult &cell = result.cells[i];
+		const RankedCell *place = ranked[i];
+		p50.cells.push_back(percentile(cell.latency, 0));
+		rank.cells.push_back(place ? rank_text(*place) : kNothing);
+		to_fastest.cells.push_back(!place ? kNothing : is_first(result, *place) ? "1" : to_fastest_text(*place));
+		p99.cells.push_back(percentile(cell.latency, 2));
+		p99_9.cells.push_back(percentile(cell.latency, 3));
+		round_trip.cells.push_back(percentile(cell.round_trip, 0));
+		to_all.cells.push_back(percentile(cell.to_all, 0));
+		senders.cells.push_back(senders_text(cell));
+		pacing.cells.push_back(percentile(cell.pacing, 2));
+		taken.cells.push_back(rate_text(cell));
+		cpu.cells.push_back(cpu_text(cell));
+		lost_messages.cells.push_back(count(cell.messages.lost));
+		probes.cells.push_back(effect_text(cell.observer_effect.p50));
+	}
+	std::vector<Column> columns = {p50};
+	if (std::ranges::any_of(result.ranking, [](const RankedGroup &group) { return !group.pairs.empty(); }))
+		columns.insert(columns.end(), {rank, to_fastest});
+	for (Column *column :
+		 {&p99, &p99_9, &round_trip, &to_all, &senders, &pacing, &taken, &cpu, &lost_messages, &probes})
+		if ((all || column->is_brief) && says_something(*column, measured, result))
+			columns.push_back(std::move(*column));
+	return columns;
+}
+
+bool has(const Layout &layout, const char *head)
+{
+	return std::ranges::find(layout.columns, head, &Column::head) != layout.columns.end();
+}
+
+// What the table's columns mean beyond their heads, and its bars.
+std::string reading_of(const RunResult &result, const std::vector<const CellResult *> &cells, const Layout &layout,
+					   bool has_bars, bool all)
 {
 	// See stats/block_interval.h for their coverage in simulated runs.
 	const bool by_opening =
 		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->openings.carry_intervals(); });
-	std::string reading = fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events · ",
-									  by_opening ? "openings" : "blocks");
+	std::string reading = all ? fmt::format("±: half of the 95 % interval over {}; p99's is too narrow for rare events",
+											by_opening ? "openings" : "blocks")
+							  : "±: half of the 95 % interval";
+	const auto add = [&](const std::string &text) { reading += " · " + text; };
+	if (has(layout, "rank"))
+		add(all ? rank_reading(result) : "rank 2–3: not told which");
+	for (const auto &[head, meaning] :
+		 {std::pair{"RTT", "RTT: p50 of the round trip"},
+		  {"to all", "to all: p50 of the time until the last receiver had it"},
+		  {"senders", "senders: p50 of the one that fares best and of the one that fares worst"},
+		  {"pacing", "pacing: p99 of intended → real send, beside the latency"}})
+		if (has(layout, head))
+			add(meaning);
+	if (has(layout, "msg/s"))
+		add(rate_reading(cells));
 	size_t beside = 0;
 	for (const CellResult *cell : cells)
 		beside = std::max(beside, cell->capture.beside);
-	if (beside > 0)
-		reading += fmt::format("sparse: {} cells take turns within each period · ", beside + 1);
-	const auto untold = [](const std::string &cell) { return cell.ends_with("±?"); };
-	if (std::ranges::any_of(probes.cells, untold))
-		reading += "±?: too few blocks to tell · ";
-	reading += optional;
+	if (beside > 0 && all)
+		add(fmt::format("sparse: {} cells take turns within each period", beside + 1));
 	if (!std::ranges::all_of(cells, &CellResult::tells_where))
-		reading += "% known: of too few messages, or of too little of their time, the path is known for their mean to "
-				   "be that of all (see the notices) · ";
-	const std::string far_needs = fmt::format("{0}000 messages in {0} blocks", stats::kFarBeyond);
-	if (!has_far)
-		reading += fmt::format("p99.9 is left out: it needs {} · ", far_needs);
+		add("% known: of too few messages, or of too little of their time, the path is known for their mean to be that "
+			"of all");
+	if (std::ranges::any_of(cells,
+							[&](const auto *cell) { return cell->cell.idle_states != cells[0]->cell.idle_states; }))
+		add(all ? "with CPUs kept awake or idling as the machine has it, figures of the two don't compare: a message "
+				  "pays for "
+				  "waking an idle CPU"
+				: "CPUs kept awake, own idle states: their figures don't compare");
+	if (has_bars)
+		add(all ? "bars: where the time of typical messages goes (p40 to p60), with probes; as long as the p50"
+				: "bars: typical messages, as long as the p50");
+	if (!all)
+		return reading;
 	const bool has_daemon =
 		std::ranges::any_of(cells, [](const CellResult *cell) { return cell->daemon_cpu_ns_per_message.has_value(); });
-	return reading +
-		   fmt::format(
-			   "layers: where the time of typical messages goes (p40 to p60), with probes · CPU: of both sides{} per "
-			   "message · probes: what they added to the p50 · –: not measured, or too few messages or blocks{}",
-			   has_daemon ? " and their daemon" : "", has_far ? fmt::format(" (p99.9 needs {})", far_needs) : "");
+	if (has(layout, "CPU"))
+		add(fmt::format("CPU: of both sides{} per message", has_daemon ? " and their daemon" : ""));
+	if (has(layout, "probes"))
+		add("probes: what they added to the p50");
+	if (std::ranges::any_of(layout.columns, [](const Column &column) {
+			return std::ranges::any_of(column.cells, [](const auto &cell) { return cell.ends_with("±?"); });
+		}))
+		add("±?: too few blocks to tell");
+	add(fmt::format("{}: not measured, or too few messages or blocks (p99.9 needs {}000 messages in {} blocks)",
+					kNothing, stats::kFarBeyond, stats::kFarBeyond));
+	return reading;
 }
 
 } // namespace
 
-// What all cells share is in the heading.
-void add_cell_table(Page &page, const RunResult &result)
+void add_cell_table(Page &page, const RunResult &result, bool all)
 {
 	const auto cells = measured(result);
 	if (cells.empty()) {
@@ -325,76 +422,18 @@ void add_cell_table(Page &page, const RunResult &result)
 		page.line();
 		return;
 	}
-	const std::vector<const RankedCell *> ranked = ranked_cells(result);
-	Column rank{"rank"}, to_fastest{"× fastest"};
-	Column target{"target", false}, pattern{"pattern", false}, wait{"wait", false}, idle{"idle", false}, size{"size"},
-		p50{"p50"}, p99{"p99"}, p99_9{"p99.9"}, round_trip{"RTT"}, to_all{"to all"}, senders{"senders"},
-		pacing{"pacing"}, taken{"msg/s"}, cpu{"CPU"}, lost{"lost"}, probes{"probes"};
-	for (const CellResult *cell : cells) {
-		target.cells.push_back(target_text(cell->cell));
-		pattern.cells.emplace_back(model::name(cell->cell.pattern));
-		wait.cells.emplace_back(model::name(cell->cell.wait));
-		idle.cells.emplace_back(model::name(cell->cell.idle_states));
-		size.cells.push_back(size_text(cell->cell));
-		const RankedCell *place = ranked[static_cast<size_t>(cell - result.cells.data())];
-		rank.cells.push_back(place ? rank_text(*place) : "–");
-		to_fastest.cells.push_back(!place ? "–" : is_first(result, *place) ? "1" : to_fastest_text(*place));
-		p50.cells.push_back(percentile_text(cell->latency, 0));
-		p99.cells.push_back(percentile_text(cell->latency, 2));
-		p99_9.cells.push_back(percentile_text(cell->latency, 3));
-		round_trip.cells.push_back(percentile_text(cell->round_trip, 0));
-		to_all.cells.push_back(percentile_text(cell->to_all, 0));
-		senders.cells.push_back(senders_text(*cell));
-		pacing.cells.push_back(percentile_text(cell->pacing, 2));
-		taken.cells.push_back(rate_text(*cell));
-		cpu.cells.push_back(cpu_text(*cell));
-		lost.cells.push_back(count(cell->messages.lost));
-		probes.cells.push_back(effect_text(cell->observer_effect.p50));
-	}
-	std::string heading = "one-way latency in µs";
-	std::vector<const Column *> before = {&target};
-	for (const Column *column : {&pattern, &wait}) {
-		if (cells.size() > 1 && std::ranges::count(column->cells, column->cells[0]) == std::ssize(cells))
-			heading += fmt::format(", {} {}", column->head, column->cells[0]);
-		else
-			before.push_back(column);
-	}
-	const auto differs = [&](const CellResult *cell) { return cell->cell.idle_states != cells[0]->cell.idle_states; };
-	std::string optional;
-	if (std::ranges::any_of(cells, differs)) {
-		before.push_back(&idle);
-		optional =
-			"idle: held: CPUs were kept awake; own: they idled as the machine has it, so a message pays for waking "
-			"its receiver's CPU, and figures of the two don't compare · ";
-	} else if (cells[0]->cell.idle_states == model::IdleStates::Held) {
-		heading += ", CPUs kept awake";
-	}
-	before.insert(before.end(), {&size, &p50});
-	if (std::ranges::any_of(result.ranking, [](const RankedGroup &group) { return !group.pairs.empty(); })) {
-		before.insert(before.end(), {&rank, &to_fastest});
-		optional += rank_reading(result);
-	}
-	before.push_back(&p99);
-	const bool has_far = std::ranges::any_of(p99_9.cells, [](const std::string &cell) { return cell != "–"; });
-	if (has_far)
-		before.push_back(&p99_9);
-	const std::string rate_meaning = rate_reading(cells);
-	for (const auto &[column, meaning] :
-		 {std::pair<const Column *, const char *>{&round_trip, "RTT: p50 of the round trip · "},
-		  {&to_all, "to all: p50 of the time until the last receiver had it · "},
-		  {&senders, "senders: p50 of the one that fares best and of the one that fares worst · "},
-		  {&pacing, "pacing: p99 of intended → real send, beside the latency · "},
-		  {&taken, rate_meaning.c_str()}})
-		if (std::ranges::any_of(column->cells, [](const std::string &cell) { return cell != "–"; })) {
-			before.push_back(column);
-			optional += meaning;
-		}
-
-	page.heading(heading);
-	add_rows(page, cells, before, {&cpu, &lost, &probes});
-	add_legend(page, cells);
-	page.paragraph("", reading_of(cells, probes, has_far, optional), 0);
-	add_floor(page, cells);
+	const GroupedCells grouped = grouped_cells(result);
+	size_t label = columns("one way, µs");
+	for (const CellGroup &group : grouped.groups)
+		for (const size_t cell : group.cells)
+			label = std::max(label, 2 + columns(page.spelled(grouped.labels[cell])));
+	const Layout layout = layout_of(page, columns_of(result, cells, all), label, all);
+	TimeScale scale(cells, layout.bar);
+	add_rows(page, result, grouped, layout, scale);
+	add_legend(page, scale);
+	page.paragraph("", reading_of(result, cells, layout, scale.end_ns() > 0, all), 0);
+	if (all)
+		add_floor(page, cells);
 	page.line();
 }
 

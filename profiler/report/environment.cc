@@ -26,12 +26,12 @@ void append(std::string &list, const std::string &item, const char *between = kB
 	list += (list.empty() ? "" : between) + item;
 }
 
-std::string machine_of(const json &host)
+std::vector<std::string> machine_of(const json &host)
 {
-	std::string machine;
+	std::vector<std::string> machine;
 	const auto add = [&](const std::string &what, const std::string &value) {
 		if (!value.empty())
-			append(machine, what + value);
+			machine.push_back(what + value);
 	};
 	add("", text_of(host, "hostname"));
 	const bool preempt_rt = host.is_object() && host.contains("preempt_rt") && host["preempt_rt"] == true;
@@ -42,7 +42,19 @@ std::string machine_of(const json &host)
 	add("clock ", text_of(host, "clocksource"));
 	if (host.is_object() && host.contains("hypervisor") && host["hypervisor"] == true)
 		add("", "under a hypervisor");
-	return machine.empty() ? "unknown machine" : machine;
+	if (machine.empty())
+		machine.emplace_back("unknown machine");
+	return machine;
+}
+
+// Steps of isolation_json: see cpuset::to_json.
+std::vector<json> steps_of(const json &isolation)
+{
+	std::vector<json> steps;
+	if (isolation.is_object() && isolation.contains("steps") && isolation["steps"].is_array())
+		for (const json &step : isolation["steps"])
+			steps.push_back(step);
+	return steps;
 }
 
 // Items of isolation_json that aren't quiet: see cpuset::to_json.
@@ -77,69 +89,88 @@ std::vector<Purpose> purposes(const std::vector<model::ProbeUse> &uses)
 
 } // namespace
 
-void add_machine(Page &page, const model::Head &head)
+void add_machine(Page &page, const model::Head &head, bool brief)
 {
-	page.paragraph("", machine_of(rundir::parse_object(head.host_json)), 0);
-	const std::string why = text_of(rundir::parse_object(head.isolation_json), "why");
-	page.paragraph("", why.empty() ? "unknown CPUs" : why, 0);
+	const std::vector<std::string> machine = machine_of(rundir::parse_object(head.host_json));
+	const json isolation = rundir::parse_object(head.isolation_json);
+	const std::string why = text_of(isolation, "why");
+	std::vector<std::string> cpus = {why.empty() ? "unknown CPUs" : why};
+	if (!brief) {
+		page.paragraph("", fitting(machine, SIZE_MAX), 0);
+		page.paragraph("", cpus[0], 0);
+		return;
+	}
+	if (const std::string level = text_of(isolation, "level"); !level.empty())
+		cpus.push_back("isolation " + level);
+	for (const json &step : steps_of(isolation))
+		if (text_of(step, "state") == "not_possible")
+			cpus.push_back(text_of(step, "name") + " not possible");
+	page.line(page.spelled(fitting(machine, page.width())));
+	page.line(page.spelled(fitting(cpus, page.width())));
 }
 
-void add_isolation(Page &page, const model::Head &head, bool verbose)
+void add_isolation(Page &page, const model::Head &head)
 {
 	const json isolation = rundir::parse_object(head.isolation_json);
-	if (!isolation.contains("steps") || !isolation["steps"].is_array())
-		return;
 	std::string steps;
-	for (const json &step : isolation["steps"]) {
+	for (const json &step : steps_of(isolation)) {
 		std::string state = text_of(step, "state");
 		std::ranges::replace(state, '_', ' ');
-		const std::string found = state == "done" && !verbose ? "" : fmt::format(" ({})", text_of(step, "found"));
-		append(steps, fmt::format("{} {}{}", text_of(step, "name"), state, found));
+		append(steps, fmt::format("{} {} ({})", text_of(step, "name"), state, text_of(step, "found")));
 	}
-	page.paragraph("", fmt::format("isolation {}: {}", text_of(isolation, "level"), steps), 0);
+	if (!steps.empty())
+		page.paragraph("", fmt::format("isolation {}: {}", text_of(isolation, "level"), steps), 0);
 }
 
-void add_noise(Page &page, const model::Head &head, bool verbose)
+std::optional<std::vector<std::string>> noise_names(const model::Head &head)
 {
 	const json isolation = rundir::parse_object(head.isolation_json);
-	const std::vector<json> noise = noise_of(isolation);
+	if (!isolation.is_object() || !isolation.contains("items"))
+		return std::nullopt;
+	std::vector<std::string> names;
+	for (const json &item : noise_of(isolation))
+		names.push_back(text_of(item, "name"));
+	return names;
+}
+
+void add_noise(Page &page, const model::Head &head)
+{
+	const std::vector<json> noise = noise_of(rundir::parse_object(head.isolation_json));
 	if (noise.empty()) {
-		const bool looked = isolation.is_object() && isolation.contains("items");
-		page.paragraph("noise", looked ? "none of the known kinds" : "unknown");
+		page.paragraph("noise", noise_names(head) ? "none of the known kinds" : "unknown");
 		return;
 	}
-	std::string label = "noise", all;
+	std::string label = "noise";
 	for (const json &item : noise) {
 		std::string text = fmt::format("{}: {}", text_of(item, "name"), text_of(item, "found"));
-		append(all, text);
-		if (!verbose)
-			continue;
 		for (const auto &[key, before] : {std::pair{"effect", " → "}, {"remedy", " · to mend it: "}})
 			if (const std::string more = text_of(item, key); !more.empty())
 				text += before + more;
 		page.paragraph(label, text);
 		label = "";
 	}
-	if (!verbose)
-		page.paragraph(label, all);
 }
 
-void add_probes(Page &page, const model::Head &head, bool verbose)
+void add_probes(Page &page, const model::Head &head)
 {
 	std::string label = "probes";
-	std::vector<std::pair<std::string, std::string>> by_tier;
+	std::vector<std::pair<std::string, std::string>> by_reason; // of those that don't work
 	for (const Purpose &one : purposes(head.probes)) {
-		const std::string text = fmt::format("{} ← {}", one.layers, one.probes);
-		if (verbose) {
-			page.paragraph(label, text + fmt::format(" ({})", one.tier));
+		if (one.tier != "none") {
+			page.paragraph(label, fmt::format("{} ← {} ({})", one.layers, one.probes, one.tier));
 			label = "";
 			continue;
 		}
-		const auto at = std::ranges::find(by_tier, one.tier, &std::pair<std::string, std::string>::first);
-		append(at == by_tier.end() ? by_tier.emplace_back(one.tier, "").second : at->second, text);
+		// "its announcement, …, without skb_queue_tail (no fentry, no kprobe)"
+		const size_t name = std::min(one.probes.rfind(", without "), one.probes.size());
+		const size_t reason = std::min(one.probes.find(" (", name), one.probes.size());
+		const std::string why = one.probes.substr(reason);
+		const auto at = std::ranges::find(by_reason, why, &std::pair<std::string, std::string>::first);
+		append(at == by_reason.end() ? by_reason.emplace_back(why, "").second : at->second,
+			   fmt::format("{} ← {}", one.layers, one.probes.substr(0, reason)));
 	}
-	for (const auto &[tier, text] : by_tier) {
-		page.paragraph(label, tier + ": " + text);
+	for (const auto &[why, text] : by_reason) {
+		page.paragraph(label, fmt::format("none: {}{}", text, why));
 		label = "";
 	}
 }

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Where a run was made and what it rests on: the machine, what may have disturbed it, the probes behind each layer.
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "profiler/model/run.h"
 #include "profiler/report/page.h"
 
 namespace icepath::report {
 
-// Two lines: the machine, and the CPUs with the reason for their choice.
-void add_machine(Page &page, const model::Head &head);
+// The machine, and the CPUs with the reason for their choice, in a line each. `brief`: of the machine what fits into one
+// line; and with the CPUs the level of isolation and those of its steps that weren't possible.
+void add_machine(Page &page, const model::Head &head, bool brief);
 
-// One line: what was done to keep the run quiet, step by step; with `verbose` also how. Nothing for a run that didn't
-// record it.
-void add_isolation(Page &page, const model::Head &head, bool verbose);
+// What was done to keep the run quiet, step by step, and how. Nothing for a run that didn't record it.
+void add_isolation(Page &page, const model::Head &head);
 
-// What wasn't isolated; with `verbose` also its effect on latency and its remedy.
-void add_noise(Page &page, const model::Head &head, bool verbose);
+// What wasn't isolated, with its effect on latency and its remedy.
+void add_noise(Page &page, const model::Head &head);
+// The kinds of it; nothing if the run didn't look.
+std::optional<std::vector<std::string>> noise_names(const model::Head &head);
 
-// The probe behind each layer, by tier.
-void add_probes(Page &page, const model::Head &head, bool verbose);
+// The probe behind each layer; those that don't work together, by the reason.
+void add_probes(Page &page, const model::Head &head);
 
 } // namespace icepath::report

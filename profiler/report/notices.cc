@@ -2,6 +2,7 @@
 #include "profiler/report/notices.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -13,6 +14,12 @@
 
 namespace icepath::report {
 namespace {
+
+// Kinds of notices that the report on one screen sums up otherwise.
+constexpr std::string_view kLost = "lost messages", kDropped = "dropped records", kRecursionMisses = "recursion misses",
+						   kIncomplete = "messages without a breakdown", kTwoModes = "p50s with two modes",
+						   kDiffer = "p50s that differ between fresh processes", kDrift = "drift",
+						   kTooFew = "too few blocks";
 
 constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
@@ -28,7 +35,7 @@ void add_host_notices(const RunResult &result, std::vector<std::string> &list)
 {
 	const auto host = rundir::parse_object(result.head.host_json);
 	if (!result.tail && host.contains("plain_root") && host["plain_root"] == true)
-		list.push_back("started by root itself: workers and files are root's");
+		list.emplace_back(kStartedByRoot);
 }
 
 void add_machine_notices(const RunResult &result, std::vector<std::string> &list)
@@ -53,10 +60,10 @@ void add_machine_notices(const RunResult &result, std::vector<std::string> &list
 						count(untraced), which));
 }
 
-void add(Notices &list, const std::string &kind, const model::Cell &cell, const std::string &detail)
+void add(Notices &list, std::string_view kind, const model::Cell &cell, const std::string &detail)
 {
 	const auto at = std::ranges::find(list.of_cells, kind, &Notices::Kind::what);
-	(at == list.of_cells.end() ? list.of_cells.emplace_back(Notices::Kind{kind, {}}) : *at)
+	(at == list.of_cells.end() ? list.of_cells.emplace_back(Notices::Kind{std::string(kind), {}}) : *at)
 		.cells.push_back(model::title(cell) + ": " + detail);
 }
 
@@ -73,7 +80,7 @@ void add_message_notices(const CellResult &cell, Notices &list)
 {
 	const MessageCounts &messages = cell.messages;
 	if (messages.lost > 0)
-		add(list, "lost messages", cell.cell,
+		add(list, kLost, cell.cell,
 			fmt::format("{} of {} messages lost{}", count(messages.lost), count(messages.sent),
 						lossy(cell) ? " (it may lose messages)" : ""));
 	if (messages.bad_payload > 0)
@@ -92,11 +99,11 @@ void add_message_notices(const CellResult &cell, Notices &list)
 void add_capture_notices(const CellResult &cell, Notices &list)
 {
 	if (cell.capture.dropped > 0)
-		add(list, "dropped records", cell.cell,
+		add(list, kDropped, cell.cell,
 			fmt::format("{} records dropped: a CPU's log was full; messages after that have no breakdown",
 						count(cell.capture.dropped)));
 	if (cell.capture.recursion_misses > 0)
-		add(list, "recursion misses", cell.cell,
+		add(list, kRecursionMisses, cell.cell,
 			fmt::format("{} recursion misses: the kernel skipped a probe; messages of that time have no breakdown",
 						count(cell.capture.recursion_misses)));
 	if (cell.layers.sum_error_ns() > 0)
@@ -106,7 +113,7 @@ void add_capture_notices(const CellResult &cell, Notices &list)
 	// One in a thousand is what a loaded machine costs. With more, the breakdown may miss a kind of message.
 	const uint64_t incomplete = cell.probed - cell.complete();
 	if (incomplete * 1000 > cell.probed)
-		add(list, "messages without a breakdown", cell.cell,
+		add(list, kIncomplete, cell.cell,
 			fmt::format("{} of {} messages have no breakdown ({})", count(incomplete), count(cell.probed),
 						reasons(cell)));
 }
@@ -189,19 +196,19 @@ void add_opening_notices(const CellResult &cell, size_t cells, Notices &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
 	if (openings.modes.size() == 2)
-		add(list, "p50s with two modes", cell.cell,
+		add(list, kTwoModes, cell.cell,
 			fmt::format("modes: {} and {}, in {} and {} openings of fresh processes", duration(openings.modes[0].value),
 						duration(openings.modes[1].value), openings.modes[0].openings, openings.modes[1].openings));
 	else if (openings.differ() && openings.difference->between_sd >= kWorthTellingOfLuck && !openings.values.empty()) {
 		const auto [low, high] = std::ranges::minmax(openings.values);
-		add(list, "p50s that differ between fresh processes", cell.cell,
+		add(list, kDiffer, cell.cell,
 			fmt::format("from {} to {} in {} openings, which differ by more than their blocks do", duration(low),
 						duration(high), openings.values.size()));
 	}
 	if (!cell.openings.drifted(cells))
 		return;
 	const stats::Trend &drift = *cell.openings.drift;
-	add(list, "drift", cell.cell,
+	add(list, kDrift, cell.cell,
 		fmt::format("p50 {} by {} from the run's begin to its end, between {:+.1f} and {:+.1f} %",
 					drift.ratio > 1 ? "rose" : "fell", percent(std::abs(drift.ratio - 1)),
 					100 * (drift.interval.low - 1), 100 * (drift.interval.high - 1)));
@@ -213,7 +220,7 @@ void add_cell_notices(const CellResult &cell, size_t cells, Notices &list)
 		add(list, "nothing measured", cell.cell, "not measured");
 		return;
 	}
-	if (cell.blocks_failed > 0 && (cell.failure.empty() || !is_in(list.of_run, cell.failure)))
+	if (cell.blocks_failed > 0 && (cell.failure.empty() || !is_in(list.recorded, cell.failure)))
 		add(list, "failed blocks", cell.cell,
 			fmt::format("{} of {} blocks failed: {}", cell.blocks_failed, cell.blocks_probed + cell.blocks_unprobed,
 						cell.failure));
@@ -225,7 +232,7 @@ void add_cell_notices(const CellResult &cell, size_t cells, Notices &list)
 		add_search_notices(*cell.search, cell, list);
 	add_opening_notices(cell, cells, list);
 	if (cell.latency.blocks > 0 && cell.latency.blocks < stats::kMinBlocks)
-		add(list, "too few blocks", cell.cell,
+		add(list, kTooFew, cell.cell,
 			fmt::format("{} unprobed block{} are too few for an interval; measure longer", cell.latency.blocks,
 						cell.latency.blocks == 1 ? "" : "s"));
 }
@@ -245,7 +252,7 @@ Notices notices(const RunResult &result)
 {
 	Notices list;
 	if (result.tail)
-		list.of_run = result.tail->notices;
+		list.recorded = result.tail->notices;
 	add_host_notices(result, list.of_run);
 	add_machine_notices(result, list.of_run);
 	for (const CellResult &cell : result.cells)
@@ -255,25 +262,60 @@ Notices notices(const RunResult &result)
 
 std::vector<std::string> Notices::all() const
 {
-	std::vector<std::string> sentences = of_run;
+	std::vector<std::string> sentences = recorded;
+	sentences.insert(sentences.end(), of_run.begin(), of_run.end());
 	for (const Kind &kind : of_cells)
 		sentences.insert(sentences.end(), kind.cells.begin(), kind.cells.end());
 	return sentences;
 }
 
+namespace {
+
+// "a, b and 7 others can't wait by spin: left out there" for sentences that differ by their first word only.
+std::vector<std::string> merged(const std::vector<std::string> &sentences)
+{
+	struct Alike {
+		std::string rest;
+		std::vector<std::string> firsts;
+	};
+	std::vector<Alike> all;
+	for (const std::string &sentence : sentences) {
+		const size_t end = std::min(sentence.find(' '), sentence.size());
+		const std::string first = sentence.substr(0, end);
+		const auto found = std::ranges::find(all, sentence.substr(end), &Alike::rest);
+		Alike &alike = found == all.end() ? all.emplace_back(Alike{sentence.substr(end), {}}) : *found;
+		if (std::ranges::find(alike.firsts, first) == alike.firsts.end())
+			alike.firsts.push_back(first);
+	}
+	std::vector<std::string> texts;
+	for (const auto &[rest, firsts] : all)
+		texts.push_back(firsts[0] +
+						(firsts.size() == 1   ? ""
+						 : firsts.size() == 2 ? " and " + firsts[1]
+											  : fmt::format(", {} and {} more", firsts[1], firsts.size() - 2)) +
+						rest);
+	return texts;
+}
+
+} // namespace
+
 std::vector<std::string> Notices::brief() const
 {
-	constexpr size_t kShown = 3;
-	std::vector<std::string> sentences = of_run;
-	for (const Kind &kind : of_cells) {
-		if (kind.cells.size() <= kShown) {
-			sentences.insert(sentences.end(), kind.cells.begin(), kind.cells.end());
-			continue;
-		}
-		std::string text = fmt::format("{} in {} cells: ", kind.what, kind.cells.size());
-		for (size_t i = 0; i < kShown; ++i)
-			text += kind.cells[i] + "; ";
-		sentences.push_back(text + fmt::format("and {} more", kind.cells.size() - kShown));
+	constexpr size_t kShown = 4;
+	constexpr std::array kInDoubts = {kLost,     kDropped, kRecursionMisses, kIncomplete,
+									  kTwoModes, kDiffer,  kDrift,           kTooFew};
+	std::vector<std::string> sentences = recorded;
+	std::erase_if(sentences, [](const std::string &sentence) { return sentence.starts_with(kStartedByRoot); });
+	sentences = merged(sentences);
+	for (const Kind &kind : of_cells)
+		if (std::ranges::find(kInDoubts, kind.what) == kInDoubts.end())
+			sentences.push_back(kind.cells.size() == 1
+									? kind.cells[0]
+									: fmt::format("{} in {} cells: {}; and {} more", kind.what, kind.cells.size(),
+												  kind.cells[0], kind.cells.size() - 1));
+	if (const size_t more = sentences.size() - std::min(sentences.size(), kShown); more > 0) {
+		sentences.erase(sentences.begin(), sentences.begin() + static_cast<std::ptrdiff_t>(more));
+		sentences.push_back(fmt::format("and {} more: icepath report -v RUN", more));
 	}
 	return sentences;
 }

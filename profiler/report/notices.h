@@ -8,8 +8,12 @@
 
 namespace icepath::report {
 
+// Begins a notice that every run of plain root has.
+inline constexpr const char *kStartedByRoot = "started by root itself: workers and files are root's";
+
 struct Notices {
-	std::vector<std::string> of_run; // one sentence each: those that the run recorded, and those about the whole run
+	std::vector<std::string> recorded; // by the run, one sentence each
+	std::vector<std::string> of_run; // about the whole run
 	struct Kind {
 		std::string what; // "lost messages"
 		std::vector<std::string> cells; // a sentence for each cell that it applies to
@@ -17,7 +21,9 @@ struct Notices {
 	std::vector<Kind> of_cells;
 
 	std::vector<std::string> all() const;
-	std::vector<std::string> brief() const; // one sentence, with the first cell, for what many cells share
+	// What a report on one screen says: the last that the run recorded, and what cells have that `doubts()` doesn't sum
+	// up (trust.h). What many share is one sentence; the rest is counted.
+	std::vector<std::string> brief() const;
 };
 Notices notices(const RunResult &result);
 

@@ -3,10 +3,14 @@
 // A text laid out for a terminal, line by line.
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "profiler/report/layer_style.h"
 
 namespace icepath::report {
+
+// As many of `facts` as fit into `width` columns, and the first in any case: "words · words".
+std::string fitting(const std::vector<std::string> &facts, size_t width);
 
 class Page {
 public:
@@ -21,6 +25,8 @@ public:
 
 	void line(const std::string &text = "") { text_ += text + "\n"; }
 	void heading(const std::string &text);
+	// "label     words · words", in one line as far as facts fit, with a command at the page's right end.
+	void line_with_command(const std::string &label, const std::vector<std::string> &facts, const std::string &command);
 	// "label     words words", wrapped at spaces and indented under the first word.
 	void paragraph(const std::string &label, const std::string &words, size_t indent = 10);
 

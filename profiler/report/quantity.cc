@@ -121,6 +121,13 @@ std::string interval_text(double ns, const stats::Interval &interval)
 	return half < ns || half == 0 ? " ±" + microseconds_beside(half, ns) : " ±>100%";
 }
 
+std::optional<double> relative_half(const stats::Distribution &d, size_t which)
+{
+	if (!d.percentiles[which] || !d.intervals[which] || *d.percentiles[which] == 0)
+		return std::nullopt;
+	return (d.intervals[which]->high - d.intervals[which]->low) / 2 / static_cast<double>(*d.percentiles[which]);
+}
+
 std::string percentile_text(const stats::Distribution &d, size_t which)
 {
 	if (!d.percentiles[which] || !d.intervals[which])

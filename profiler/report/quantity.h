@@ -41,6 +41,9 @@ std::string to_ascii(const std::string &text);
 // " ±0.12": half of the interval with the value's digits; " ±>100%" if it is as wide as that.
 std::string interval_text(double ns, const stats::Interval &interval);
 
+// Half of a percentile's interval as a share of its value; nothing if missing, or if the value is 0.
+std::optional<double> relative_half(const stats::Distribution &distribution, size_t which);
+
 // "5.34 ±0.12"; "–" if missing: none is shown without its interval.
 std::string percentile_text(const stats::Distribution &distribution, size_t which);
 

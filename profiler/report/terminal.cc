@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/report/breakdown.h"
 #include "profiler/report/cell_lines.h"
@@ -18,45 +17,64 @@
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
 #include "profiler/report/quantity.h"
+#include "profiler/report/trust.h"
+#include "profiler/report/verdict.h"
 #include "profiler/report/worst_message.h"
-
-// C uses one name for the function and the struct; to C++, one hides the other.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic pop
 
 namespace icepath::report {
 namespace {
 
-constexpr size_t kShownCulprits = 5;
+void add_partial(Page &page, const RunResult &result)
+{
+	if (const std::string why = unfinished(result); !why.empty())
+		page.heading("partial: " + why);
+}
 
-// Short, so that the table comes first: who, where, on which CPUs, and whether the run is complete.
-void add_head(Page &page, const RunResult &result, bool verbose)
+// In at most three lines: who, where, on which CPUs.
+void add_brief_head(Page &page, const RunResult &result)
+{
+	const model::Head &head = result.head;
+	page.heading(fitting({"icepath " + head.icepath_version, head.started_utc, head.command_line}, page.width()));
+	add_machine(page, head, true);
+	add_partial(page, result);
+	page.line();
+}
+
+void add_head(Page &page, const RunResult &result)
 {
 	const model::Head &head = result.head;
 	page.heading(fmt::format("icepath {} · {} · {}", head.icepath_version, head.started_utc, head.command_line));
-	add_machine(page, head);
-	add_isolation(page, head, verbose);
+	add_machine(page, head, false);
+	add_isolation(page, head);
 	std::set<std::string> libraries;
 	for (const CellResult &cell : result.cells)
 		if (!cell.cell.library.empty())
 			libraries.insert(cell.cell.library);
 	if (!libraries.empty())
 		page.paragraph("", fmt::format("{}", fmt::join(libraries, " · ")), 0);
-	if (const std::string why = unfinished(result); !why.empty())
-		page.heading("partial: " + why);
+	add_partial(page, result);
 	page.line();
 }
 
-void add_notices(Page &page, const RunResult &result, bool all)
+void add_verdict(Page &page, const RunResult &result)
 {
-	const Notices all_notices = notices(result);
-	const std::vector<std::string> sentences = all ? all_notices.all() : all_notices.brief();
-	std::string label = "notice";
-	for (const std::string &sentence : sentences) {
-		page.paragraph(label, sentence);
-		label = "";
-	}
+	const std::string verdict = verdict_text(result);
+	if (verdict.empty())
+		return;
+	page.paragraph("", verdict, 2);
+	page.line();
+}
+
+void add_paragraphs(Page &page, const std::string &label, const std::vector<std::string> &sentences)
+{
+	for (size_t i = 0; i < sentences.size(); ++i)
+		page.paragraph(i == 0 ? label : "", sentences[i]);
+}
+
+void add_notices(Page &page, const RunResult &result)
+{
+	const std::vector<std::string> sentences = notices(result).all();
+	add_paragraphs(page, "notice", sentences);
 	if (!sentences.empty())
 		page.line();
 }
@@ -129,55 +147,32 @@ void add_granted(Page &page, const std::vector<CellResult> &cells)
 
 void add_worst(Page &page, const RunResult &result)
 {
-	const WorstMessage *worst = nullptr;
-	uint64_t slowest = 0;
-	for (const CellResult &cell : result.cells) {
-		if (cell.cell.traits.has(model::Trait::NotIpc))
-			continue;
-		slowest = std::max({slowest, cell.latency.max, cell.latency_probed.max});
-		if (cell.worst && (!worst || cell.worst->latency_ns() > worst->latency_ns()))
-			worst = &*cell.worst;
-	}
+	const WorstMessage *worst = worst_message(result);
 	if (!worst)
 		return;
 	const std::vector<std::string> lines = explain(*worst, result.cells[worst->cell].cell, page.look());
 	page.heading(lines[0]);
 	for (size_t i = 1; i < lines.size(); ++i)
 		page.line(page.spelled(lines[i]));
-	if (slowest > worst->latency_ns())
+	if (slowest_ns(result) > worst->latency_ns())
 		page.line(page.spelled(
 			fmt::format("  the slowest message of all took {}, in a block without probes or with an incomplete path",
-						duration(static_cast<double>(slowest)))));
+						duration(static_cast<double>(slowest_ns(result))))));
 	page.line();
 }
 
-struct CulpritSum {
-	std::string name, layer;
-	uint64_t ns = 0, segments = 0;
-};
-
-// Culprits of all cells together, the longest first. A last row has the rest, so that the rows add up to the heading.
+// A last row has the rest, so that the rows add up to the heading.
 std::vector<CulpritSum> longest_culprits(const std::vector<CellResult> &cells)
 {
-	std::map<std::pair<std::string, std::string>, CulpritSum> by_name;
-	for (const CellResult &cell : cells)
-		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
-			const std::string name = row.name, layer(model::name(row.layer));
-			CulpritSum &sum = by_name.try_emplace({name, layer}, CulpritSum{name, layer, 0, 0}).first->second;
-			sum.ns += row.total_ns;
-			sum.segments += row.segments;
-		}
-	std::vector<CulpritSum> sums;
-	for (const auto &[key, sum] : by_name)
-		sums.push_back(sum);
-	std::ranges::stable_sort(sums, std::ranges::greater(), &CulpritSum::ns);
-	if (sums.size() > kShownCulprits + 1) {
-		CulpritSum rest{fmt::format("{} others", sums.size() - kShownCulprits), "", 0, 0};
-		for (size_t i = kShownCulprits; i < sums.size(); ++i) {
+	constexpr size_t kShown = 5;
+	std::vector<CulpritSum> sums = culprit_sums(cells, true);
+	if (sums.size() > kShown + 1) {
+		CulpritSum rest{fmt::format("{} others", sums.size() - kShown), "", 0, 0};
+		for (size_t i = kShown; i < sums.size(); ++i) {
 			rest.ns += sums[i].ns;
 			rest.segments += sums[i].segments;
 		}
-		sums.resize(kShownCulprits);
+		sums.resize(kShown);
 		sums.push_back(rest);
 	}
 	return sums;
@@ -212,28 +207,51 @@ void add_culprits(Page &page, const std::vector<CellResult> &cells)
 	page.line();
 }
 
+// On one screen.
+void add_brief_report(Page &page, const RunResult &result)
+{
+	add_brief_head(page, result);
+	add_verdict(page, result);
+	add_cell_table(page, result, false);
+	const std::vector<std::string> sentences = notices(result).brief();
+	add_paragraphs(page, "notice", sentences);
+	if (!sentences.empty())
+		page.line();
+	add_slowest(page, result);
+	add_taken_by(page, result);
+	add_trust(page, result);
+	page.line_with_command(pad_right("more", 10),
+						   {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"}, "");
+}
+
+void add_full_report(Page &page, const RunResult &result)
+{
+	add_head(page, result);
+	add_verdict(page, result);
+	add_cell_table(page, result, true);
+	add_trust(page, result);
+	add_run_state(page, result);
+	add_hops(page, result.cells);
+	add_cell_lines(page, result.cells);
+	add_system_calls(page, result);
+	add_granted(page, result.cells);
+	add_notices(page, result);
+	add_counter_table(page, result.cells);
+	add_worst(page, result);
+	add_culprits(page, result.cells);
+	add_noise(page, result.head);
+	add_probes(page, result.head);
+}
+
 } // namespace
 
 std::string terminal_report(const RunResult &result, const Style &style)
 {
 	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
-	add_head(page, result, style.verbose);
-	add_cell_table(page, result);
-	add_run_state(page, result);
-	add_hops(page, result.cells);
-	if (style.verbose) {
-		add_cell_lines(page, result.cells);
-		add_system_calls(page, result);
-	}
-	add_granted(page, result.cells);
-	add_notices(page, result, style.verbose);
-	add_counter_table(page, result.cells);
-	add_worst(page, result);
-	add_culprits(page, result.cells);
-	add_noise(page, result.head, style.verbose);
-	add_probes(page, result.head, style.verbose);
-	if (!style.verbose)
-		page.paragraph("more", "icepath report --verbose: layers in µs, the noise and what mends it, every notice");
+	if (style.verbose)
+		add_full_report(page, result);
+	else
+		add_brief_report(page, result);
 	return page.take();
 }
 

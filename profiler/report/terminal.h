@@ -12,7 +12,7 @@ struct Style {
 	bool colour = false; // set by the caller, which knows the terminal
 	bool unicode = false; // false: ASCII only
 	int width = 100; // columns; tables that can't be narrower exceed it
-	bool verbose = false; // with each disturbance's effect and remedy, a line for each probe, and every notice
+	bool verbose = false; // all that is known, instead of what fits one screen
 };
 
 std::string terminal_report(const RunResult &result, const Style &style);

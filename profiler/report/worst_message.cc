@@ -72,6 +72,18 @@ std::string blame(const WorstMessage &worst, const Segment &segment)
 	return fmt::format("{} ran {}", its_cpu, task);
 }
 
+MostOfMessage most_of(const WorstMessage &worst)
+{
+	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
+	for (const Segment &segment : worst.path.segments)
+		sums[{layer_name(segment), blame(worst, segment)}] += segment.duration_ns();
+	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
+	if (most == sums.end() || worst.latency_ns() == 0)
+		return {};
+	return {most->first.first, most->first.second,
+			static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())};
+}
+
 std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &cell, const Look &look)
 {
 	const std::vector<Segment> &segments = worst.path.segments;
@@ -100,13 +112,11 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 								model::payload_text(cell.payload_bytes), way, count(worst.seq), worst.round,
 								duration(static_cast<double>(worst.latency_ns()))));
 	lines.push_back(row(" ", "layer", "thread", "µs", "share", "known"));
-	std::map<std::pair<std::string, std::string>, uint64_t> sums; // by layer and blame
 	const size_t left_out = segments.size() > kMostRows ? segments.size() - kMostRows : 0;
 	const size_t first_left_out = left_out > 0 ? kMostRows / 2 : segments.size();
 	uint64_t between_ns = 0, between_share = 0;
 	for (size_t i = 0; i < segments.size(); ++i) {
 		const std::string who = blame(worst, segments[i]);
-		sums[{layer_name(segments[i]), who}] += times[i];
 		if (i >= first_left_out && i < first_left_out + left_out) {
 			between_ns += times[i];
 			between_share += shares[i];
@@ -120,14 +130,9 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 							certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
 	}
 	lines.push_back(row(" ", "sum", "", exact_us(worst.latency_ns()), tenths(1000), "= recv - send"));
-	const auto most = std::ranges::max_element(sums, {}, [](const auto &sum) { return sum.second; });
-	if (most != sums.end() && worst.latency_ns() > 0) {
-		const auto &[layer, who] = most->first;
-		lines.push_back(
-			fmt::format("  mostly {}: {} of it{}", layer,
-						percent(static_cast<double>(most->second) / static_cast<double>(worst.latency_ns())),
-						who.empty() ? "" : ", " + who));
-	}
+	if (const MostOfMessage most = most_of(worst); most.share > 0)
+		lines.push_back(fmt::format("  mostly {}: {} of it{}", most.layer, percent(most.share),
+									most.who.empty() ? "" : ", " + most.who));
 	return lines;
 }
 

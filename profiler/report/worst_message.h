@@ -12,6 +12,13 @@ namespace icepath::report {
 // Lines without line ends, in UTF-8; only the layers' symbols depend on `look`. The last line names the largest share.
 std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &cell, const Look &look);
 
+// What most of its time is: "queue/preempted", "CPU 1 ran kworker/1:2 (4711)", 0.99.
+struct MostOfMessage {
+	std::string layer, who; // who: empty if nothing is to blame
+	double share = 0;
+};
+MostOfMessage most_of(const WorstMessage &worst);
+
 // "CPU 1 ran kworker/1:2", "woken by initiator", "timer interrupt"; empty if nothing is to blame.
 std::string blame(const WorstMessage &worst, const path::Segment &segment);
 

@@ -341,14 +341,37 @@ TEST(Notices, WhatManyCellsShareIsOneNoticeInBrief)
 	result.tail.emplace();
 	for (int i = 0; i < 5; ++i)
 		result.cells.emplace_back().cell.target = "t" + std::to_string(i);
-	EXPECT_EQ(notices(result).brief(),
-			  std::vector<std::string>{
-				  "nothing measured in 5 cells: t0 64 B pingpong block: not measured; t1 64 B pingpong block: "
-				  "not measured; t2 64 B pingpong block: not measured; and 2 more"});
+	EXPECT_EQ(
+		notices(result).brief(),
+		std::vector<std::string>{"nothing measured in 5 cells: t0 64 B pingpong block: not measured; and 4 more"});
 	EXPECT_EQ(notices(result).all().size(), 5u);
 	EXPECT_EQ(notices(result).all()[4], "t4 64 B pingpong block: not measured");
-	result.cells.resize(2);
-	EXPECT_EQ(notices(result).brief().size(), 2u);
+	result.cells.resize(1);
+	EXPECT_EQ(notices(result).brief(), std::vector<std::string>{"t0 64 B pingpong block: not measured"});
+}
+
+TEST(Notices, InBriefAreTheLastOfTheRunWithoutWhatIsSummedUp)
+{
+	RunResult result;
+	result.tail.emplace();
+	result.tail->notices = {"a can't wait by spin: left out there",
+							"b can't wait by spin: left out there",
+							std::string(kStartedByRoot) + " (sudo gives them to that user)",
+							"c can't wait by spin: left out there",
+							"d can't wait by spin: left out there",
+							"the daemon died"};
+	CellResult &cell = result.cells.emplace_back();
+	cell.blocks_unprobed = 3;
+	cell.messages.lost = 7;
+	EXPECT_EQ(notices(result).brief(),
+			  (std::vector<std::string>{"a, b and 2 more can't wait by spin: left out there", "the daemon died"}));
+	EXPECT_EQ(notices(result).all().size(), 7u) << "and the loss";
+	for (const char *fault : {"first", "second", "third", "fourth"})
+		result.tail->notices.push_back(std::string(fault) + " " + fault);
+	const std::vector<std::string> many = notices(result).brief();
+	ASSERT_EQ(many.size(), 5u);
+	EXPECT_EQ(many[0], "first first") << "faults come after what the plan left out";
+	EXPECT_EQ(many[4], "and 2 more: icepath report -v RUN");
 }
 
 } // namespace

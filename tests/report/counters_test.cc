@@ -196,9 +196,11 @@ TEST_F(CountedRun, OneThreadHasAllInTheFirstSide)
 	with.sides[1].counters = {};
 	with.sides[1].usage = {};
 	RunResult result = of({block(1, false, 0, {}), with});
-	EXPECT_EQ(terminal_report(result, {}).find(" 0.50 "), std::string::npos) << "of two sides one would be missing";
+	EXPECT_EQ(terminal_report(result, {.verbose = true}).find(" 0.50 "), std::string::npos)
+		<< "of two sides one would be missing";
 	result.cells[1].cell.graph = model::star(1, {0, 0}, model::Between::OneThread, false);
-	EXPECT_NE(terminal_report(result, {}).find("5.00k  0.50"), std::string::npos) << terminal_report(result, {});
+	EXPECT_NE(terminal_report(result, {.verbose = true}).find("5.00k  0.50"), std::string::npos)
+		<< terminal_report(result, {.verbose = true});
 	const json written = json::parse(run_json_text(result));
 	for (const std::string &complaint : schema_complaints(schema(), written))
 		ADD_FAILURE() << complaint;
@@ -219,14 +221,14 @@ TEST_F(CountedRun, WithoutHardwareRunJsonSaysWhyOnceAndTheReportNothing)
 	EXPECT_TRUE(told["hardware_mode"].is_null());
 	ASSERT_EQ(told["absent"].size(), 1u);
 	EXPECT_EQ(told["absent"][0]["counters"].size(), 6u);
-	EXPECT_EQ(terminal_report(result, {}).find("counted by the CPU"), std::string::npos);
+	EXPECT_EQ(terminal_report(result, {.verbose = true}).find("counted by the CPU"), std::string::npos);
 }
 
 TEST_F(CountedRun, TheReportHasAShortTableOfIt)
 {
 	const std::string text = terminal_report(
 		of({block(1, false, 0, refused(model::kNotAsked)), block(2, false, 0, counted(1'020'000, 510'000))}),
-		{false, true, 100});
+		{.unicode = true, .width = 100, .verbose = true});
 	EXPECT_NE(text.find(R"(
 counted by the CPU per message, both sides, user and kernel mode, in blocks of their own
                                 instructions   IPC  cache misses

@@ -141,9 +141,9 @@ protected:
 
 TEST_F(RankedRun, HasRankAndRatioInTheRowOfItsCell)
 {
-	const std::string text = terminal_report(result, {.unicode = true, .width = 200});
+	const std::string text = terminal_report(result, {.unicode = true, .width = 200, .verbose = true});
 	const auto row = [&](const std::string &target) {
-		const size_t at = text.find("\n" + target + " ");
+		const size_t at = text.find("\n  " + target + "  ");
 		return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
 	};
 	const size_t first = result.ranking[0].cells[0].cell, second = result.ranking[0].cells[1].cell;

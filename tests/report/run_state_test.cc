@@ -121,8 +121,9 @@ TEST_F(RunStateTest, AMachineThatStayedIsTold)
 	const RunResult result = of({0, 0, 0});
 	EXPECT_EQ(notices_of(result).find("machine changed"), std::string::npos);
 	EXPECT_EQ(notices_of(result).find("no probe sees"), std::string::npos);
-	EXPECT_NE(terminal_report(result, {.unicode = true}).find("a cache line took 51 ns from CPU 0 to CPU 1"),
-			  std::string::npos);
+	EXPECT_NE(
+		terminal_report(result, {.unicode = true, .verbose = true}).find("a cache line took 51 ns from CPU 0 to CPU 1"),
+		std::string::npos);
 }
 
 TEST_F(RunStateTest, InterruptsThatNoProbeTellsAreCounted)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/time_scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "profiler/report/cell_groups.h"
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr const char *kCut = ">";
+
+bool has_bar(const CellResult &cell) { return cell.tells_typical() && cell.latency.percentiles[0]; }
+
+std::string unknown_text(const CellResult &cell)
+{
+	if (cell.probed == 0 || cell.tells_typical())
+		return "";
+	if (cell.tells_where() && !cell.typical)
+		return "–";
+	const double share = cell.tells_where() ? cell.typical->share_known() : cell.share_known();
+	return fmt::format("{:.0f} % known", std::floor(share * 100));
+}
+
+} // namespace
+
+double scale_for(double ns)
+{
+	if (ns <= 0)
+		return 0;
+	const double power = std::pow(10, std::floor(std::log10(ns)));
+	for (const double step : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0})
+		if (step * power >= ns)
+			return step * power;
+	return 10 * power;
+}
+
+TimeScale::TimeScale(const std::vector<const CellResult *> &cells, size_t width) : width_(width)
+{
+	std::vector<double> p50s, floors;
+	for (const CellResult *cell : cells)
+		if (has_bar(*cell))
+			(is_floor(cell->cell) ? floors : p50s).push_back(static_cast<double>(*cell->latency.percentiles[0]));
+	if (p50s.empty())
+		p50s.swap(floors);
+	if (p50s.empty())
+		return;
+	std::ranges::sort(p50s);
+	const double limit = kFar * p50s[(p50s.size() - 1) / 2];
+	end_ns_ = scale_for(*std::prev(std::ranges::upper_bound(p50s, limit)));
+}
+
+std::string TimeScale::axis() const
+{
+	if (end_ns_ == 0)
+		return std::string(width_, ' ');
+	const std::string end = fmt::format("{:g} µs", end_ns_ / 1e3);
+	std::string text = "0";
+	const size_t ticks = width_ >= 32 ? 4 : width_ >= 20 ? 2 : 1;
+	for (size_t i = 1; i < ticks; ++i) {
+		const auto part = static_cast<double>(i) / static_cast<double>(ticks);
+		const auto at = static_cast<size_t>(std::lround(part * static_cast<double>(width_)));
+		const std::string tick = fmt::format("{:g}", end_ns_ * part / 1e3);
+		if (columns(text) < at && at + columns(tick) + 1 + columns(end) <= width_)
+			text = pad_right(text, at) + tick;
+	}
+	return pad_right(text, width_ - std::min(width_, columns(end))) + end;
+}
+
+std::string TimeScale::bar(const CellResult &cell, const Look &look)
+{
+	if (!has_bar(cell) || end_ns_ == 0)
+		return pad_right(unknown_text(cell), width_);
+	constexpr double kPicoseconds = 1e3;
+	const auto p50 = static_cast<double>(*cell.latency.percentiles[0]);
+	const bool cut = p50 > end_ns_;
+	const auto exact = static_cast<size_t>(std::lround(p50 / end_ns_ * static_cast<double>(width_)));
+	const size_t length = std::clamp<size_t>(exact, 1, cut ? width_ - 1 : width_);
+	std::vector<uint64_t> weights;
+	for (const double mean_ns : by_kind(cell.typical->layers.rows(), !cell.cell.library.empty()))
+		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
+	const auto parts = apportion(weights, length);
+	std::string text;
+	for (size_t i = 0; i < parts.size(); ++i) {
+		shown_[i] = shown_[i] || parts[i] > 0;
+		text += kind_symbol(static_cast<LayerKind>(i), parts[i], look);
+	}
+	cut_ = cut_ || cut;
+	return text + (cut ? kCut : "") + std::string(width_ - length - (cut ? 1 : 0), ' ');
+}
+
+std::vector<std::string> TimeScale::legend(const Look &look) const
+{
+	std::vector<std::pair<std::string, std::string>> entries; // symbol, words
+	for (const KindStyle &style : kKindStyles) {
+		if (!shown_[static_cast<size_t>(style.kind)])
+			continue;
+		const std::string symbol = kind_symbol(style.kind, 1, look);
+		const auto same = std::ranges::find(entries, symbol, &std::pair<std::string, std::string>::first);
+		if (same == entries.end())
+			entries.emplace_back(symbol, style.word);
+		else
+			same->second += fmt::format(" or {}", style.word);
+	}
+	if (cut_)
+		entries.emplace_back(kCut, "longer than the scale");
+	std::vector<std::string> texts;
+	for (const auto &[symbol, words] : entries)
+		texts.push_back(symbol + " " + words);
+	return texts;
+}
+
+} // namespace icepath::report

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Bars on one scale of µs, so that their lengths compare: each is as long as its cell's p50, and divided as the time of
+// its typical messages is.
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "profiler/report/aggregate.h"
+#include "profiler/report/layer_style.h"
+
+namespace icepath::report {
+
+class TimeScale {
+public:
+	// Long enough for the p50s that are at most kFar times their median. Longer bars are cut. `width`: columns.
+	TimeScale(const std::vector<const CellResult *> &cells, size_t width);
+
+	// "0         15        30        45      60 µs", `width` columns; spaces without any bar.
+	std::string axis() const;
+
+	// `width` columns. "12 % known" where too few messages, or too little of their time, have a known path; nothing
+	// where none was looked at.
+	std::string bar(const CellResult &cell, const Look &look);
+
+	// The kinds that bars have shown so far: "█ your code  ▓ kernel", and a bar that was cut.
+	std::vector<std::string> legend(const Look &look) const;
+
+	double end_ns() const { return end_ns_; }
+
+private:
+	const size_t width_;
+	double end_ns_ = 0;
+	std::array<bool, kLayerKinds> shown_{};
+	bool cut_ = false;
+};
+
+inline constexpr double kFar = 4;
+
+// The shortest scale that holds `ns` and whose quarters are easy to read.
+double scale_for(double ns);
+
+} // namespace icepath::report

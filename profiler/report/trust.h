@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The lines below the table of a report on one screen: the slowest message, what took time, and how far to trust it all.
+#include <string>
+#include <vector>
+
+#include "profiler/report/aggregate.h"
+#include "profiler/report/page.h"
+
+namespace icepath::report {
+
+struct Doubt {
+	std::string word; // "ok", "wide", "changed", "noisy", "partly", "lost", …
+	std::vector<std::string> facts; // what it rests on, the most important first
+	std::string remedy; // the option or command that mends it; empty if nothing is to be mended
+};
+
+// Widths of intervals; the machine; how much of the layers is known; what was lost or is missing.
+std::vector<Doubt> doubts(const RunResult &result);
+
+void add_slowest(Page &page, const RunResult &result);
+void add_taken_by(Page &page, const RunResult &result);
+// At most a line each.
+void add_trust(Page &page, const RunResult &result);
+
+struct CulpritSum {
+	std::string name, layer;
+	uint64_t ns = 0, segments = 0;
+};
+// Culprits of all cells together, the longest first: by name, and by layer if `by_layer`.
+std::vector<CulpritSum> culprit_sums(const std::vector<CellResult> &cells, bool by_layer);
+
+// The slowest message with a complete path; nullptr if there is none.
+const WorstMessage *worst_message(const RunResult &result);
+// The slowest of all, also without a complete path.
+uint64_t slowest_ns(const RunResult &result);
+
+} // namespace icepath::report

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/verdict.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "profiler/model/cell_title.h"
+#include "profiler/report/cell_groups.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr size_t kMostNames = 3;
+
+// "shm-ring, pipe and tcp", "shm-ring, pipe and 4 others"
+std::string listed(const std::vector<std::string> &names)
+{
+	std::string text;
+	const size_t shown = names.size() <= kMostNames ? names.size() : kMostNames - 1;
+	for (size_t i = 0; i < shown; ++i)
+		text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+	return shown == names.size() ? text : text + fmt::format(" and {} others", names.size() - shown);
+}
+
+// Names a cell of a group, whose cells differ by their targets and what the adapters were asked for.
+std::string name_in_group(const RunResult &result, size_t cell)
+{
+	const model::Cell &of = result.cells[cell].cell;
+	return of.target + (of.qos.any() ? " " + model::text(of.qos) : "");
+}
+
+std::vector<std::string> names_in_group(const RunResult &result, const std::vector<size_t> &cells)
+{
+	std::vector<std::string> names;
+	for (const size_t cell : cells)
+		names.push_back(name_in_group(result, cell));
+	return names;
+}
+
+// "2.23 times (2.15 to 2.31)"
+std::string times_text(const stats::RoundRatio &ratio)
+{
+	return fmt::format("{:.2f} times ({:.2f} to {:.2f})", ratio.ratio, ratio.interval.low, ratio.interval.high);
+}
+
+std::string of_one_group(const RunResult &result, const GroupVerdict &group)
+{
+	std::string text;
+	const std::string fastest = name_in_group(result, group.fastest[0]);
+	if (group.fastest.size() > 1 && group.slower.empty())
+		return fmt::format("This run doesn't tell apart {}.", listed(names_in_group(result, group.fastest)));
+	text = group.fastest.size() == 1
+			   ? fmt::format("{} is the fastest", fastest)
+			   : fmt::format("{} aren't told apart as the fastest", listed(names_in_group(result, group.fastest)));
+	const RankedCell &next = group.slower.front(), &last = group.slower.back();
+	text += fmt::format("; {} takes {} as long{}", name_in_group(result, next.cell), times_text(*next.to_fastest),
+						group.fastest.size() > 1 ? " as " + fastest : "");
+	if (group.slower.size() > 1)
+		text += fmt::format(", {}{} {}", group.slower.size() > 2 ? "the slowest, " : "",
+							name_in_group(result, last.cell) + (group.slower.size() > 2 ? "," : ""),
+							times_text(*last.to_fastest));
+	return text + ".";
+}
+
+std::string of_many_groups(const RunResult &result, const std::vector<GroupVerdict> &groups)
+{
+	struct Wins {
+		size_t groups = 0;
+		double low = 0, high = 0; // by how much the next one is slower
+	};
+	std::vector<std::pair<std::string, Wins>> by_target;
+	size_t tied = 0;
+	for (const GroupVerdict &group : groups) {
+		if (group.fastest.size() > 1) {
+			++tied;
+			continue;
+		}
+		const std::string name = name_in_group(result, group.fastest[0]);
+		const double ratio = group.slower.front().to_fastest->ratio;
+		auto found = std::ranges::find(by_target, name, &std::pair<std::string, Wins>::first);
+		if (found == by_target.end())
+			found = by_target.insert(by_target.end(), {name, {0, ratio, ratio}});
+		found->second.groups++;
+		found->second.low = std::min(found->second.low, ratio);
+		found->second.high = std::max(found->second.high, ratio);
+	}
+	std::ranges::stable_sort(by_target, std::ranges::greater(), [](const auto &one) { return one.second.groups; });
+	std::string text;
+	for (size_t i = 0; i < std::min(by_target.size(), kMostNames); ++i) {
+		const auto &[name, wins] = by_target[i];
+		const std::string range = fmt::format("{:.2f}", wins.low) == fmt::format("{:.2f}", wins.high)
+									  ? fmt::format("{:.2f}", wins.low)
+									  : fmt::format("{:.2f} to {:.2f}", wins.low, wins.high);
+		text += fmt::format("{}{} is the fastest in {} of {} groups (the next takes {} times as long)",
+							text.empty() ? "" : ", ", name, wins.groups, groups.size(), range);
+	}
+	if (by_target.size() > kMostNames)
+		text += fmt::format(
+			", others in {}", groups.size() - tied - [&] {
+				size_t named = 0;
+				for (size_t i = 0; i < kMostNames; ++i)
+					named += by_target[i].second.groups;
+				return named;
+			}());
+	if (tied > 0)
+		text += fmt::format("{}n {} of {} groups this run doesn't tell which is the fastest",
+							text.empty() ? "I" : "; i", tied, groups.size());
+	return text + ".";
+}
+
+std::string who_is_fastest(const RunResult &result)
+{
+	const std::vector<GroupVerdict> groups = verdicts(result);
+	if (groups.empty())
+		return "";
+	return groups.size() == 1 ? of_one_group(result, groups[0]) : of_many_groups(result, groups);
+}
+
+// For certain, than the group's first cell.
+bool is_slower(const RankedGroup &group, const RankedCell &cell)
+{
+	const size_t first = group.cells.front().cell;
+	return cell.to_fastest && cell.to_fastest->interval.low > 1 &&
+		   std::ranges::any_of(group.pairs, [&](const ComparedPair &pair) {
+			   return pair.faster == first && pair.slower == cell.cell && pair.told_apart();
+		   });
+}
+
+struct OfKind {
+	LayerKind kind;
+	std::vector<size_t> cells;
+	double low = 1, high = 0;
+};
+
+std::string shares_text(double low, double high)
+{
+	const auto text = [](double share) { return fmt::format("{:.0f}", share * 100); };
+	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
+}
+
+std::string what_takes_most(const RunResult &result)
+{
+	std::vector<OfKind> kinds;
+	size_t known = 0;
+	for (size_t i = 0; i < result.cells.size(); ++i) {
+		const auto most = most_time(result.cells[i]);
+		if (!most)
+			continue;
+		++known;
+		auto found = std::ranges::find(kinds, most->kind, &OfKind::kind);
+		if (found == kinds.end())
+			found = kinds.insert(kinds.end(), {most->kind, {}});
+		found->cells.push_back(i);
+		found->low = std::min(found->low, most->share);
+		found->high = std::max(found->high, most->share);
+	}
+	if (kinds.empty())
+		return "";
+	std::ranges::stable_sort(kinds, std::ranges::greater(), [](const OfKind &of) { return of.cells.size(); });
+	std::string text = "The largest part of a typical message's time is ";
+	for (size_t i = 0; i < kinds.size(); ++i) {
+		const OfKind &of = kinds[i];
+		text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", style_of(of.kind).word, shares_text(of.low, of.high));
+		if (kinds.size() == 1)
+			break;
+		std::vector<std::string> targets;
+		for (const size_t cell : of.cells)
+			if (std::ranges::find(targets, result.cells[cell].cell.target) == targets.end())
+				targets.push_back(result.cells[cell].cell.target);
+		const bool by_target = known <= 2 * kMostNames && targets.size() == of.cells.size();
+		text += by_target ? " in " + listed(targets) : fmt::format(" in {} of {} cells", of.cells.size(), known);
+	}
+	return text + ".";
+}
+
+} // namespace
+
+std::vector<GroupVerdict> verdicts(const RunResult &result)
+{
+	std::vector<GroupVerdict> all;
+	for (const RankedGroup &group : result.ranking) {
+		if (group.cells.size() < 2 ||
+			std::ranges::none_of(group.cells, [](const RankedCell &cell) { return cell.rank.has_value(); }))
+			continue;
+		GroupVerdict &verdict = all.emplace_back();
+		for (const RankedCell &cell : group.cells) {
+			if (is_slower(group, cell))
+				verdict.slower.push_back(cell);
+			else
+				verdict.fastest.push_back(cell.cell);
+		}
+		std::ranges::stable_sort(verdict.slower, {}, [](const RankedCell &cell) { return cell.to_fastest->ratio; });
+	}
+	return all;
+}
+
+std::optional<MostTime> most_time(const CellResult &cell)
+{
+	if (is_floor(cell.cell) || !cell.tells_typical())
+		return std::nullopt;
+	const auto kinds = by_kind(cell.typical->layers.rows(), !cell.cell.library.empty());
+	const double all = cell.typical->layers.mean_ns();
+	const auto most = std::ranges::max_element(kinds);
+	if (all <= 0 || *most <= 0)
+		return std::nullopt;
+	return MostTime{static_cast<LayerKind>(most - kinds.begin()), *most / all};
+}
+
+std::string verdict_text(const RunResult &result)
+{
+	const std::string fastest = who_is_fastest(result), most = what_takes_most(result);
+	return fastest + (fastest.empty() || most.empty() ? "" : " ") + most;
+}
+
+} // namespace icepath::report

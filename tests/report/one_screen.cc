@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/report/one_screen.h"
+
+#include <cmath>
+
+namespace icepath::report {
+
+using model::Layer;
+using model::Part;
+using model::Pattern;
+
+CellResult made_cell(const std::string &target, const std::vector<Piece> &pieces)
+{
+	CellResult cell;
+	cell.cell.target = target;
+	cell.blocks_probed = cell.blocks_unprobed = 20;
+	cell.openings.count = 20;
+	path::Path path;
+	path::Boundary at;
+	for (const Piece &piece : pieces) {
+		path::Segment segment{piece.layer, piece.part, 0, 1, at, at, {}};
+		segment.end.at_ns += piece.ns;
+		at = segment.end;
+		path.segments.push_back(segment);
+	}
+	path.recv_ns = at.at_ns;
+	path.reason = path::Reason::None;
+	const path::Observations seen;
+	cell.typical.emplace();
+	for (Breakdown *layers : {&cell.layers, &cell.typical->layers}) {
+		for (int i = 0; i < 100; ++i)
+			layers->add(path, seen);
+		layers->end_block(100, 0);
+	}
+	cell.probed = cell.typical->messages = 100;
+	const auto p50 = static_cast<double>(at.at_ns);
+	cell.latency.count = 10'000;
+	cell.latency.percentiles = {at.at_ns, at.at_ns * 2, at.at_ns * 3, std::nullopt};
+	cell.latency.intervals[0] = stats::Interval{p50 * 0.95, p50 * 1.05};
+	cell.latency.intervals[2] = stats::Interval{p50 * 2.4, p50 * 3.6};
+	cell.messages.sent = cell.messages.received = 10'000;
+	cell.cpu_per_message = {CpuTime{1000, 2000}, CpuTime{1000, 2000}};
+	return cell;
+}
+
+RunResult made_run(std::vector<CellResult> cells, double wobble)
+{
+	RunResult result;
+	result.head.icepath_version = "0.1.0";
+	result.head.started_utc = "2026-01-02T03:04:05Z";
+	result.head.command_line = "icepath run -d 40";
+	result.head.budget_s = 40;
+	result.head.isolation_json = R"({"why":"CPUs 0 and 1","items":[{"name":"clock","quiet":true}]})";
+	result.tail.emplace();
+	std::vector<std::vector<stats::BlockValue>> p50s;
+	for (size_t i = 0; i < cells.size(); ++i) {
+		result.head.cells.push_back(cells[i].cell);
+		std::vector<stats::BlockValue> &blocks = p50s.emplace_back();
+		const double p50 = static_cast<double>(*cells[i].latency.percentiles[0]);
+		for (uint32_t round = 0; round < 20; ++round)
+			blocks.push_back(
+				{round, false, p50 * (1 + wobble * std::sin(1.7 * round + static_cast<double>(i))), round});
+	}
+	result.ranking = rank(result.head.cells, p50s);
+	result.cells = std::move(cells);
+	return result;
+}
+
+RunResult run_of_35_cells()
+{
+	std::vector<CellResult> cells;
+	for (const auto &[pattern, bytes] : {std::pair<Pattern, uint64_t>{Pattern::PingPong, 64},
+										 {Pattern::PingPong, 4096},
+										 {Pattern::OneWay, 64},
+										 {Pattern::Sparse, 64}}) {
+		std::vector<std::string> targets = {"null",     "pipe", "uds-stream", "uds-seqpacket", "mqueue",
+											"shm-ring", "tcp",  "udp",        "eventfd"};
+		if (pattern == Pattern::Sparse)
+			targets.erase(targets.begin());
+		for (size_t i = 0; i < targets.size(); ++i) {
+			const bool floor = targets[i] == "null";
+			const uint64_t us = pattern == Pattern::Sparse ? 9000 : 1000;
+			const std::vector<Piece> pieces = {
+				{Layer::SenderUser, Part::None, 130},    {Layer::SenderKernel, Part::None, us + us / 2 * i},
+				{Layer::Wakeup, Part::IdleExit, 2 * us}, {Layer::Runqueue, Part::None, us},
+				{Layer::Queue, Part::Busy, us / 2},      {Layer::Interrupt, Part::None, us}};
+			cells.push_back(
+				made_cell(targets[i], floor ? std::vector<Piece>{{Layer::SenderUser, Part::None, 130}} : pieces));
+			model::Cell &cell = cells.back().cell;
+			cell.pattern = pattern;
+			cell.payload_bytes = bytes;
+			cell.idle_states = pattern == Pattern::Sparse ? model::IdleStates::Own : model::IdleStates::Held;
+			if (floor)
+				cell.traits = {model::Trait::NotIpc};
+		}
+	}
+	for (const uint32_t hog : {6, 7, 8}) {
+		path::Observations seen;
+		seen.task_names[hog] = "hog " + std::to_string(hog);
+		path::Boundary begin, end;
+		end.at_ns = 1'000'000 * hog;
+		path::Path path;
+		path.recv_ns = end.at_ns;
+		path.segments = {{Layer::Runqueue, Part::None, 0, 1, begin, end, {path::Culprit::Kind::Task, hog, 0}}};
+		path.shares = {{0, path.segments[0].culprit, end.at_ns}};
+		cells[hog].culprits.add(path, seen);
+		cells[hog].worst = WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}};
+	}
+	return made_run(std::move(cells));
+}
+
+} // namespace icepath::report

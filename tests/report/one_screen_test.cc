@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report on one screen: its verdict, its order, its bars, and that it is one screen.
+#include "tests/report/one_screen.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sstream>
+
+#include "profiler/report/cell_groups.h"
+#include "profiler/report/quantity.h"
+#include "profiler/report/terminal.h"
+#include "profiler/report/time_scale.h"
+#include "profiler/report/trust.h"
+#include "profiler/report/verdict.h"
+
+namespace icepath::report {
+namespace {
+
+using model::Layer;
+using model::Part;
+
+std::vector<std::string> lines_of(const std::string &text)
+{
+	std::vector<std::string> lines;
+	std::istringstream in(text);
+	for (std::string line; std::getline(in, line);)
+		lines.push_back(line);
+	return lines;
+}
+
+std::string without_colour(std::string text)
+{
+	for (size_t at = text.find('\033'); at != std::string::npos; at = text.find('\033'))
+		text.erase(at, text.find('m', at) + 1 - at);
+	return text;
+}
+
+TEST(OneScreen, HoldsThirtyFiveCells)
+{
+	const std::string text = terminal_report(run_of_35_cells(), {.unicode = true, .width = 100});
+	EXPECT_LE(lines_of(text).size(), 60u) << text;
+	for (const std::string &line : lines_of(text))
+		EXPECT_LE(columns(line), 100u) << line;
+	EXPECT_NE(text.find(", 8.00 ms: 100.0 % runqueue, CPU 1 ran hog 8 (8)"), std::string::npos) << text;
+	EXPECT_NE(text.find("\ntaken by  hog 8 8.00 ms · hog 7 7.00 ms · hog 6 6.00 ms · "), std::string::npos) << text;
+}
+
+TEST(OneScreen, IsAsWideAsItsTerminalAndNoWider)
+{
+	for (const int width : {60, 80, 100, 132, 200})
+		for (const bool unicode : {true, false}) {
+			const std::string text = terminal_report(run_of_35_cells(), {.unicode = unicode, .width = width});
+			for (const std::string &line : lines_of(text))
+				EXPECT_LE(columns(line), static_cast<size_t>(width)) << line;
+			EXPECT_NE(text.find("uds-seqpacket"), std::string::npos);
+			EXPECT_NE(text.find(" p50"), std::string::npos) << "the last column to be dropped";
+		}
+}
+
+TEST(OneScreen, ColourAndAsciiChangeNothingElse)
+{
+	const RunResult result = run_of_35_cells();
+	const std::string plain = terminal_report(result, {.unicode = true, .width = 100});
+	const std::string ascii = terminal_report(result, {.unicode = false, .width = 100});
+	EXPECT_TRUE(std::ranges::all_of(ascii, [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); })) << ascii;
+	for (const char *what : {"trust", "slowest", "more", "kernel", "waking", "disturbed"})
+		EXPECT_EQ(plain.find(what) == std::string::npos, ascii.find(what) == std::string::npos) << what;
+	const std::string coloured = terminal_report(result, {.colour = true, .unicode = true, .width = 100});
+	// Two kinds that share a glyph have a legend each where they have colours.
+	const auto rows = lines_of(without_colour(coloured)), plain_rows = lines_of(plain);
+	ASSERT_EQ(rows.size(), plain_rows.size());
+	for (size_t i = 0; i < rows.size(); ++i)
+		if (!rows[i].starts_with("█")) {
+			EXPECT_EQ(rows[i], plain_rows[i]);
+		}
+}
+
+TEST(Verdict, NamesTheFastestAndByHowMuch)
+{
+	const RunResult result = made_run({made_cell("slow", {{Layer::Wakeup, Part::None, 3000}}),
+									   made_cell("fast", {{Layer::SenderKernel, Part::None, 1000}})});
+	const auto found = verdicts(result);
+	ASSERT_EQ(found.size(), 1u);
+	EXPECT_EQ(found[0].fastest, std::vector<size_t>{1});
+	ASSERT_EQ(found[0].slower.size(), 1u);
+	EXPECT_NEAR(found[0].slower[0].to_fastest->ratio, 3, 0.1);
+	const stats::Interval ratio = found[0].slower[0].to_fastest->interval;
+	EXPECT_EQ(
+		verdict_text(result),
+		fmt::format("fast is the fastest; slow takes {:.2f} times ({:.2f} to {:.2f}) as long. The largest part of a "
+					"typical message's time is waking (100 %) in slow, kernel (100 %) in fast.",
+					found[0].slower[0].to_fastest->ratio, ratio.low, ratio.high));
+}
+
+TEST(Verdict, DoesntTellApartWhatMayBeEqual)
+{
+	const std::vector<Piece> pieces = {{Layer::SenderKernel, Part::None, 1000}};
+	const RunResult result = made_run({made_cell("a", pieces), made_cell("b", pieces), made_cell("c", pieces)}, 0.2);
+	const auto found = verdicts(result);
+	ASSERT_EQ(found.size(), 1u);
+	EXPECT_EQ(found[0].fastest.size(), 3u);
+	EXPECT_TRUE(found[0].slower.empty());
+	EXPECT_TRUE(verdict_text(result).starts_with("This run doesn't tell apart ")) << verdict_text(result);
+	EXPECT_EQ(verdict_text(result).find("fastest"), std::string::npos);
+}
+
+// Told apart by their probability, but with an interval that contains 1.
+TEST(Verdict, NeedsAnIntervalThatExcludesOne)
+{
+	RunResult result = made_run({made_cell("slow", {{Layer::Wakeup, Part::None, 3000}}),
+								 made_cell("fast", {{Layer::SenderKernel, Part::None, 1000}})});
+	ASSERT_TRUE(result.ranking[0].pairs[0].told_apart());
+	result.ranking[0].cells[1].to_fastest->interval = {0.99, 9};
+	EXPECT_EQ(verdicts(result)[0].fastest.size(), 2u);
+	result.ranking[0].cells[1].to_fastest->interval = {2.9, 3.1};
+	EXPECT_EQ(verdicts(result)[0].fastest.size(), 1u);
+	result.ranking[0].pairs[0].p = 0.06;
+	EXPECT_EQ(verdicts(result)[0].fastest.size(), 2u);
+}
+
+TEST(Verdict, CountsGroupsWhereThereAreMany)
+{
+	const std::string text = verdict_text(run_of_35_cells());
+	EXPECT_TRUE(text.starts_with("pipe is the fastest in 4 of 4 groups")) << text;
+	EXPECT_NE(text.find("waking"), std::string::npos) << text;
+}
+
+TEST(Verdict, IsSilentWithoutRanksAndLayers)
+{
+	CellResult cell = made_cell("a", {{Layer::SenderKernel, Part::None, 1000}});
+	EXPECT_EQ(most_time(cell)->kind, LayerKind::Kernel);
+	EXPECT_DOUBLE_EQ(most_time(cell)->share, 1);
+	cell.probed = 10 * cell.complete();
+	EXPECT_FALSE(most_time(cell)) << "too few of them are known";
+	EXPECT_EQ(verdict_text(made_run({cell})), "");
+}
+
+TEST(Verdict, CountsALibrarysCodeAsTheLibrarys)
+{
+	CellResult cell = made_cell("a", {{Layer::SenderUser, Part::None, 1000}, {Layer::Wakeup, Part::None, 10}});
+	EXPECT_EQ(most_time(cell)->kind, LayerKind::YourCode);
+	cell.cell.library = "zeromq 4.3";
+	EXPECT_EQ(most_time(cell)->kind, LayerKind::Library);
+}
+
+TEST(CellGroups, HaveTheFloorFirstThenTheFastest)
+{
+	const RunResult result = run_of_35_cells();
+	const GroupedCells grouped = grouped_cells(result);
+	ASSERT_EQ(grouped.groups.size(), 4u);
+	EXPECT_EQ(grouped.groups[0].heading, "pingpong, block, 64 B, CPUs kept awake");
+	EXPECT_EQ(grouped.groups[3].heading, "sparse, block, 64 B, the machine's own idle states");
+	std::vector<std::string> labels;
+	for (const size_t cell : grouped.groups[0].cells)
+		labels.push_back(grouped.labels[cell]);
+	EXPECT_EQ(labels, (std::vector<std::string>{"null", "pipe", "uds-stream", "uds-seqpacket", "mqueue", "shm-ring",
+												"tcp", "udp", "eventfd"}));
+}
+
+TEST(CellGroups, PutWhatVariesMostIntoTheRows)
+{
+	std::vector<CellResult> cells;
+	for (const uint64_t bytes : {64, 4096, 65536})
+		for (const model::Wait wait : {model::Wait::Block, model::Wait::Poll}) {
+			cells.push_back(made_cell("pipe", {{Layer::SenderKernel, Part::None, 1000 + bytes}}));
+			cells.back().cell.payload_bytes = bytes;
+			cells.back().cell.wait = wait;
+		}
+	const GroupedCells grouped = grouped_cells(made_run(std::move(cells)));
+	ASSERT_EQ(grouped.groups.size(), 2u);
+	EXPECT_EQ(grouped.groups[0].heading, "pingpong, block");
+	EXPECT_EQ(grouped.groups[1].heading, "pingpong, poll");
+	EXPECT_EQ(grouped.labels[0], "pipe 64 B");
+	EXPECT_EQ(grouped.labels[4], "pipe 64 KiB");
+}
+
+TEST(TimeScale, EndsWhereItsQuartersAreEasyToRead)
+{
+	EXPECT_DOUBLE_EQ(scale_for(9290), 10'000);
+	EXPECT_DOUBLE_EQ(scale_for(41'000), 50'000);
+	EXPECT_DOUBLE_EQ(scale_for(60'000), 60'000);
+	EXPECT_DOUBLE_EQ(scale_for(0), 0);
+}
+
+TEST(TimeScale, BarsAreAsLongAsTheP50)
+{
+	const CellResult one = made_cell("a", {{Layer::SenderKernel, Part::None, 10'000}}),
+					 half =
+						 made_cell("b", {{Layer::SenderKernel, Part::None, 2500}, {Layer::Wakeup, Part::None, 2500}}),
+					 far = made_cell("c", {{Layer::Wakeup, Part::None, 90'000}}),
+					 tiny = made_cell("d", {{Layer::SenderUser, Part::None, 10}});
+	TimeScale scale({&one, &half, &far, &tiny}, 40);
+	const Look look{false, true};
+	EXPECT_EQ(scale.axis(), "0         2.5       5         7.5  10 µs");
+	EXPECT_EQ(columns(scale.axis()), 40u);
+	const auto times = [](const char *glyph, size_t number) {
+		std::string text;
+		for (size_t i = 0; i < number; ++i)
+			text += glyph;
+		return text;
+	};
+	EXPECT_EQ(scale.bar(one, look), times("▓", 40));
+	EXPECT_EQ(scale.bar(half, look), times("▓", 10) + times("░", 10) + std::string(20, ' '));
+	EXPECT_EQ(scale.bar(tiny, look), "█" + std::string(39, ' ')) << "not nothing";
+	EXPECT_EQ(scale.legend(look), (std::vector<std::string>{"█ your code", "▓ kernel", "░ waking"}));
+	EXPECT_EQ(scale.bar(far, look), times("░", 39) + ">") << "nine times the median would leave nothing of the others";
+	EXPECT_EQ(scale.legend(look).back(), "> longer than the scale");
+}
+
+TEST(Trust, HasAWordForEachDoubtAndWhatMendsIt)
+{
+	RunResult result = run_of_35_cells();
+	std::vector<Doubt> all = doubts(result);
+	ASSERT_EQ(all.size(), 4u);
+	EXPECT_EQ(all[0].word, "ok") << "±10 %";
+	EXPECT_EQ(all[1].word, "ok");
+	EXPECT_EQ(all[2].word, "ok");
+	EXPECT_EQ(all[3].word, "ok");
+	for (const Doubt &doubt : all)
+		EXPECT_EQ(doubt.remedy, "") << doubt.word;
+	result.head.isolation_json.clear();
+	EXPECT_EQ(doubts(result)[1].word, "unknown") << "what wasn't looked at isn't quiet";
+
+	result.cells[3].latency.intervals[0] = stats::Interval{1, 1e6};
+	result.head.isolation_json = R"({"items":[{"name":"timer_tick","quiet":false}]})";
+	result.head.probes = {{"queue", "the call's return, without skb_queue_tail (no fentry)", "none"}};
+	result.cells[4].messages.lost = 7;
+	all = doubts(result);
+	EXPECT_EQ(all[0].word, "wide");
+	EXPECT_EQ(all[0].remedy, "-d 3m");
+	EXPECT_EQ(all[1].word, "noisy");
+	EXPECT_EQ(all[1].remedy, "icepath doctor");
+	EXPECT_EQ(all[2].word, "partly");
+	EXPECT_EQ(all[2].remedy, "icepath doctor");
+	EXPECT_EQ(all[3].word, "flawed");
+	EXPECT_EQ(all[3].remedy, "icepath report -v RUN");
+	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+	EXPECT_NE(text.find("\ntrust     wide    "), std::string::npos) << text;
+	EXPECT_NE(text.find("  lost  "), std::string::npos) << "the column is there once a message was lost";
+	EXPECT_LE(lines_of(text).size(), 60u) << text;
+}
+
+TEST(Trust, TellsAMachineThatChanged)
+{
+	RunResult result = run_of_35_cells();
+	result.tail->cache_lines = {{0, 1, {{0, 60}, {1, 61}, {2, 340}, {3, 339}, {4, 338}}}};
+	const Doubt doubt = doubts(result)[1];
+	EXPECT_EQ(doubt.word, "changed");
+	EXPECT_NE(doubt.facts[0].find("1 change"), std::string::npos) << doubt.facts[0];
+}
+
+} // namespace
+} // namespace icepath::report
