@@ -14,8 +14,10 @@
 #include "profiler/cli/output.h"
 #include "profiler/cli/signals.h"
 #include "profiler/doctor/doctor.h"
+#include "profiler/doctor/summary.h"
 #include "profiler/isolation/journalled_changes.h"
 #include "profiler/isolation/keeper.h"
+#include "profiler/machine/cache_line.h"
 #include "profiler/machine/wakes.h"
 #include "profiler/noise/cpu_noise.h"
 #include "profiler/privilege/root_helper.h"
@@ -198,6 +200,30 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 	return ExitCode::Ok;
 }
 
+// As short as a look before a run, and without naming what takes the CPUs.
+doctor::Look look_at_cpus()
+{
+	constexpr uint64_t kLookNs = 500'000'000;
+	constexpr int kLooks = 5;
+	const cpuset::Choice choice = cpuset::choose_pair(cpuset::read_machine(cpuset::read_permission()));
+	doctor::Look look;
+	const auto look_at_line = [&] {
+		for (int i = 0; choice.sender != choice.receiver && i < kLooks; ++i)
+			if (const auto round_trip_ns = machine::round_trip_ns(choice.sender, choice.receiver))
+				look.round_trips_ns.push_back(*round_trip_ns);
+	};
+	look_at_line();
+	std::vector<uint32_t> cpus = {choice.sender};
+	if (choice.receiver != choice.sender)
+		cpus.push_back(choice.receiver);
+	try {
+		look.noise = noise::measure(cpus, kLookNs, nullptr, {});
+	} catch (const Failure &) { // that it is unknown is told
+	}
+	look_at_line();
+	return look;
+}
+
 } // namespace
 
 ExitCode doctor(const DoctorOptions &options, const Style &style)
@@ -207,7 +233,15 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 	if (options.noise)
 		return measure_noise(options, style);
 	const auto checks = doctor::examine(options.tier);
-	print(options.json ? doctor::to_json(checks) : doctor::to_text(checks, style.colour));
+	const auto fitness = doctor::fitness(look_at_cpus());
+	if (options.json) {
+		print(doctor::to_json(checks, fitness));
+	} else {
+		const auto width = static_cast<size_t>(std::clamp(style.width, 40, 1000));
+		const std::string text = options.verbose ? doctor::to_text(checks, fitness, style.colour)
+												 : doctor::summary_text(checks, fitness, style.colour, width);
+		print(style.unicode ? text : report::to_ascii(text));
+	}
 	return doctor::can_run(checks) ? ExitCode::Ok : ExitCode::MachineCannot;
 }
 

@@ -172,7 +172,8 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 {
 	CLI::App *report = app.add_subcommand("report", "print a run's report again");
 	report->add_option("RUN", commands.report.run, "run directory")->required();
-	report->add_flag("-v,--verbose", commands.report.verbose, "also effects and remedies of noise, and every notice");
+	report->add_flag("-v,--verbose", commands.report.verbose,
+					 "all that is known: layers in us, every notice, noise, probes");
 	report->add_flag("--json", commands.report.json, "print run.json to stdout");
 	CLI::App *explain = app.add_subcommand("explain", "why a run's slowest messages are slow");
 	explain->add_option("RUN", commands.explain.run, "run directory")->required();
@@ -203,6 +204,7 @@ void add_commands(CLI::App &app, Commands &commands)
 		commands.selftest, commands.selftest_duration, commands.selftest_tier);
 	CLI::App *doctor = app.add_subcommand("doctor", "try what this machine can do");
 	doctor->add_flag("--json", commands.doctor.json, "as JSON");
+	doctor->add_flag("-v,--verbose", commands.doctor.verbose, "everything that was tried, with effects and remedies");
 	doctor->add_flag("--restore", commands.doctor.restore,
 					 "only undo what a killed run with --isolate full has changed; as root");
 	CLI::Option *noise = doctor->add_flag("--noise", commands.doctor.noise,

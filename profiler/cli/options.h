@@ -71,6 +71,7 @@ struct SelftestOptions {
 
 struct DoctorOptions {
 	bool json = false;
+	bool verbose = false; // every check
 	bool restore = false; // nothing else is done then
 	bool noise = false; // only measures how quiet the CPUs are
 	double duration_s = 5; // of noise, for each level of isolation

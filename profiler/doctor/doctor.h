@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/capture/probes.h"
+#include "profiler/doctor/fitness.h"
 
 namespace icepath::doctor {
 
@@ -24,8 +25,9 @@ struct Check {
 // `tier`: tries probes as a run with that --tier would.
 std::vector<Check> examine(std::optional<capture::Tier> tier = {});
 
-std::string to_text(const std::vector<Check> &checks, bool colour);
-std::string to_json(const std::vector<Check> &checks);
+// Every check, with its effect and remedy.
+std::string to_text(const std::vector<Check> &checks, const std::vector<Fitness> &fitness, bool colour);
+std::string to_json(const std::vector<Check> &checks, const std::vector<Fitness> &fitness);
 
 // Whether a run with a breakdown is possible: no check failed.
 bool can_run(const std::vector<Check> &checks);

@@ -329,6 +329,9 @@ TEST(CommandLine, KnowsItsCommands)
 	EXPECT_TRUE(std::get<FlamegraphOptions>(parsed({"flamegraph", "--folded", "dir"})->command).folded_only);
 	EXPECT_FALSE(std::get<DoctorOptions>(parsed({"doctor"})->command).json);
 	EXPECT_TRUE(std::get<DoctorOptions>(parsed({"doctor", "--json"})->command).json);
+	EXPECT_FALSE(std::get<DoctorOptions>(parsed({"doctor"})->command).verbose);
+	EXPECT_TRUE(std::get<DoctorOptions>(parsed({"doctor", "-v"})->command).verbose);
+	EXPECT_TRUE(std::get<DoctorOptions>(parsed({"doctor", "--verbose"})->command).verbose);
 	EXPECT_FALSE(std::get<ListOptions>(parsed({"list"})->command).json);
 	EXPECT_TRUE(std::get<ListOptions>(parsed({"list", "--json"})->command).json);
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "profiler/capture/selection.h"
 #include "profiler/model/layers.h"
 #include "tests/end_to_end/command.h"
@@ -22,7 +24,7 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 	const capture::Selection selection = capture::select_probes(GetParam());
 	const Folder folder;
 	const Outcome json = run({icepath_program(), "doctor", "--json", "--tier", tier}, folder.path(), 120s),
-				  text = run({icepath_program(), "doctor", "--tier", tier}, folder.path(), 120s);
+				  text = run({icepath_program(), "doctor", "-v", "--tier", tier}, folder.path(), 120s);
 	ASSERT_EQ(json.exit_code, 0) << json.err;
 	std::map<std::string, nlohmann::json> layers;
 	const nlohmann::json told = nlohmann::json::parse(json.out);
@@ -56,6 +58,23 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 			}
 		}
 	}
+}
+
+TEST(DoctorsAnswer, IsOnOneScreenAndEverythingStandsInTheLongText)
+{
+	const Folder folder;
+	const Outcome brief = run({icepath_program(), "doctor"}, folder.path(), 120s, {{"COLUMNS", "100"}});
+	EXPECT_LE(std::ranges::count(brief.out, '\n'), 25) << brief.out;
+	EXPECT_EQ(brief.out.find("effect:"), std::string::npos);
+	for (const char *purpose : {"medians", "ranks", "tails"})
+		EXPECT_NE(brief.out.find(purpose), std::string::npos) << brief.out;
+	const nlohmann::json told =
+		nlohmann::json::parse(run({icepath_program(), "doctor", "--json"}, folder.path(), 120s).out);
+	EXPECT_EQ(told["fit_for"].size(), 3u);
+	for (const auto &one : told["fit_for"])
+		EXPECT_TRUE(one["fit"].is_boolean()) << one.dump();
+	EXPECT_NE(run({icepath_program(), "doctor", "--verbose"}, folder.path(), 120s).out.find("effect:"),
+			  std::string::npos);
 }
 
 // sudo, pkexec and doas each name the invoking user in a variable of their own.

@@ -53,7 +53,7 @@ conformance() { # NAME or *: each plug-in by itself, so that a failure names it
 }
 
 isolated_by_boot() {
-	"$bin/icepath" doctor >/tmp/doctor.txt
+	"$bin/icepath" doctor -v >/tmp/doctor.txt
 	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' 'nohz_full: no tick'
 }
 
@@ -62,7 +62,7 @@ isolated_by_partition() {
 	cgroup=/sys/fs/cgroup
 	echo +cpuset >$cgroup/cgroup.subtree_control && mkdir $cgroup/quiet && echo 2-3 >$cgroup/quiet/cpuset.cpus &&
 		echo isolated >$cgroup/quiet/cpuset.cpus.partition || return 1
-	sh -c "echo \$\$ >$cgroup/quiet/cgroup.procs; exec '$bin/icepath' doctor" >/tmp/doctor.txt
+	sh -c "echo \$\$ >$cgroup/quiet/cgroup.procs; exec '$bin/icepath' doctor -v" >/tmp/doctor.txt
 	says /tmp/doctor.txt 'CPUs 2 and 3: both isolated' 'the kernel puts no other tasks on these CPUs' || return 1
 	rmdir $cgroup/quiet
 }

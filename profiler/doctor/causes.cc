@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/doctor/causes.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+#include <string_view>
+
+namespace icepath::doctor {
+namespace {
+
+// Checks belong to the first cause with a name that theirs begins with.
+struct KnownCause {
+	std::string_view name;
+	std::array<std::string_view, 6> checks;
+	std::string_view remedy; // instead of that of a check; empty: there is none
+};
+
+constexpr std::array<KnownCause, 10> kCauses = {{
+	{"rights", {"kernel", "btf", "privileges"}, ""},
+	{"probes", {"probe "}, "another kernel: Debian's has them; or icepath calibrate"},
+	{"interrupts", {"interrupts"}, ""},
+	{"shared CPUs",
+	 {"cpus", "isolation other_tasks", "isolation interrupts", "isolation housekeeping", "isolation smt_sibling",
+	  "isolation rt_throttling"},
+	 ""},
+	{"tick", {"isolation timer_tick"}, ""},
+	{"idle states", {"soft idle_states", "isolation idle_states", "isolation frequency"}, ""},
+	{"locked memory", {"soft "}, ""},
+	{"--isolate full", {"full"}, ""},
+	{"clock", {"clock", "isolation clock"}, ""},
+	{"hardware", {"isolation hypervisor", "counters", "threads"}, ""},
+}};
+
+constexpr std::string_view kProbe = "probe ";
+
+bool has(const KnownCause &cause, const Check &check)
+{
+	return std::ranges::any_of(cause.checks,
+							   [&](std::string_view name) { return !name.empty() && check.name.starts_with(name); });
+}
+
+// Layers follow from their probes, and probes from rights.
+bool follows(const Check &check, const std::vector<Check> &checks)
+{
+	if (check.name.starts_with("layer "))
+		return true;
+	return check.name.starts_with(kProbe) && std::ranges::any_of(checks, [](const Check &other) {
+			   return (other.name == "privileges" || other.name == "btf") && other.verdict == Verdict::Fail;
+		   });
+}
+
+std::string found_text(const Check &check)
+{
+	return check.name.starts_with(kProbe) ? check.name.substr(kProbe.size()) : check.found;
+}
+
+} // namespace
+
+std::vector<Cause> causes(const std::vector<Check> &checks)
+{
+	std::array<std::optional<Cause>, kCauses.size() + 1> found; // the last: of none of the known causes
+	for (const Check &check : checks) {
+		if (check.verdict == Verdict::Ok || follows(check, checks))
+			continue;
+		const auto *known = std::ranges::find_if(kCauses, [&](const KnownCause &cause) { return has(cause, check); });
+		std::optional<Cause> &cause = found[static_cast<size_t>(known - kCauses.begin())];
+		if (!cause)
+			cause = known == kCauses.end()
+						? Cause{check.name, check.verdict, {}, ""}
+						: Cause{std::string(known->name), check.verdict, {}, std::string(known->remedy)};
+		cause->verdict = std::max(cause->verdict, check.verdict);
+		cause->found.push_back(found_text(check));
+		if (cause->remedy.empty())
+			cause->remedy = check.remedy;
+	}
+	std::vector<Cause> all;
+	for (std::optional<Cause> &cause : found)
+		if (cause)
+			all.push_back(std::move(*cause));
+	return all;
+}
+
+} // namespace icepath::doctor

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The doctor's answer on one screen: causes instead of checks, and what the machine is fit for.
+#include "profiler/doctor/summary.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "profiler/capture/probes.h"
+#include "profiler/doctor/causes.h"
+
+namespace icepath::doctor {
+namespace {
+
+Check warn(const std::string &name, const std::string &found = "found", const std::string &remedy = "mend it")
+{
+	return {name, Verdict::Warn, found, "an effect", remedy};
+}
+
+// Everything that can be wrong without rights being missing.
+std::vector<Check> everything_wrong()
+{
+	std::vector<Check> checks = {{"kernel", Verdict::Ok, "6.1.0 x86_64", "", ""}};
+	for (const capture::Probe &probe : capture::kProbes)
+		checks.push_back(warn("probe " + std::string(probe.name)));
+	for (const char *name : {"layer queue",
+							 "layer network",
+							 "cpus",
+							 "soft idle_states",
+							 "soft memory",
+							 "isolation other_tasks",
+							 "isolation timer_tick",
+							 "isolation interrupts",
+							 "isolation smt_sibling",
+							 "isolation frequency",
+							 "isolation idle_states",
+							 "isolation rt_throttling",
+							 "isolation hypervisor",
+							 "isolation clock",
+							 "isolation housekeeping",
+							 "full partition",
+							 "full interrupts",
+							 "full leftovers",
+							 "privileges",
+							 "interrupts",
+							 "clock",
+							 "counters",
+							 "threads"})
+		checks.push_back(warn(name, std::string(name) + " " + std::string(120, 'x'), std::string(150, 'y')));
+	return checks;
+}
+
+const model::CpuNoise kNoisy{1, 500'000'000, 100, 13'000'000, 198'000, {}, ""};
+const Look kLook{{kNoisy, {0, 500'000'000, 10, 100'000, 9'000, {}, ""}}, {61, 62, 63, 61}};
+
+std::vector<std::string> lines_of(const std::string &text)
+{
+	std::vector<std::string> lines;
+	std::istringstream in(text);
+	for (std::string line; std::getline(in, line);)
+		lines.push_back(line);
+	return lines;
+}
+
+size_t columns(const std::string &text)
+{
+	return static_cast<size_t>(
+		std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+TEST(DoctorsSummary, IsOneScreenWhateverIsWrong)
+{
+	for (const size_t width : {60, 100, 200}) {
+		const auto lines = lines_of(summary_text(everything_wrong(), fitness(kLook), false, width));
+		EXPECT_LE(lines.size(), 25u);
+		for (const std::string &line : lines)
+			EXPECT_LE(columns(line), width) << line;
+	}
+}
+
+TEST(DoctorsSummary, ColourIsAllThatColourAdds)
+{
+	std::string coloured = summary_text(everything_wrong(), fitness(kLook), true, 100);
+	EXPECT_NE(coloured.find("\033[33mwarn\033[0m"), std::string::npos);
+	for (size_t at = coloured.find('\033'); at != std::string::npos; at = coloured.find('\033'))
+		coloured.erase(at, coloured.find('m', at) + 1 - at);
+	EXPECT_EQ(coloured, summary_text(everything_wrong(), fitness(kLook), false, 100));
+}
+
+TEST(Causes, HaveOneRemedyForManyChecks)
+{
+	const auto found = causes(everything_wrong());
+	const auto cause = [&](const std::string &name) {
+		const auto at = std::ranges::find(found, name, &Cause::name);
+		return at == found.end() ? Cause{} : *at;
+	};
+	EXPECT_EQ(cause("probes").found.size(), capture::kProbes.size()) << "and no layer: they follow from these";
+	EXPECT_EQ(cause("probes").found[0], capture::kProbes[0].name);
+	EXPECT_FALSE(cause("probes").remedy.empty());
+	EXPECT_EQ(cause("shared CPUs").found.size(), 6u);
+	EXPECT_EQ(cause("idle states").found.size(), 3u);
+	EXPECT_EQ(cause("locked memory").found.size(), 1u);
+	EXPECT_EQ(cause("--isolate full").found.size(), 3u);
+	EXPECT_EQ(cause("clock").found.size(), 2u);
+	size_t all = 0;
+	for (const Cause &one : found)
+		all += one.found.size();
+	EXPECT_EQ(all, everything_wrong().size() - 3)
+		<< "each check once, but for the kernel, which is fine, and two layers";
+}
+
+TEST(Causes, OfMissingRightsAreNotTheProbes)
+{
+	const auto found = causes({{"privileges", Verdict::Fail, "uid 1000", "no probe", "sudo"},
+							   {"probe sched_switch", Verdict::Fail, "not tried", "nothing", "see privileges"},
+							   {"layer runqueue", Verdict::Fail, "nothing", "nothing", "see"},
+							   warn("a new check")});
+	ASSERT_EQ(found.size(), 2u);
+	EXPECT_EQ(found[0].name, "rights");
+	EXPECT_EQ(found[0].verdict, Verdict::Fail);
+	EXPECT_EQ(found[0].remedy, "sudo");
+	EXPECT_EQ(found[1].name, "a new check") << "none is lost";
+}
+
+TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
+{
+	const auto of = [](const Look &look) {
+		std::string text;
+		for (const Fitness &one : fitness(look))
+			text += !one.fit ? '?' : *one.fit ? 'y' : 'n';
+		return text; // medians, ranks, tails
+	};
+	EXPECT_EQ(of(kLook), "yyn") << "2.6 % of the time is taken";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""}}, {61, 91}}), "yyy");
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 100'000, {}, ""}}, {61, 91}}), "yyn") << "one long gap";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 1'000'000, 90'000, {}, ""}}, {61, 91}}), "yyn") << "0.1 %";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {60, 90}}), "nnn") << "5 %, and 1.5 times";
+	EXPECT_EQ(of({}), "???") << "what wasn't measured isn't fit";
+	EXPECT_NE(fitness(kLook)[0].found.find("CPU 1"), std::string::npos) << "the worse one";
+	EXPECT_NE(fitness(kLook)[2].found.find("198 µs"), std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::doctor
