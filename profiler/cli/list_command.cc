@@ -37,8 +37,6 @@ std::vector<std::string> policies_of(uint32_t bits)
 // What messages pass through, and how.
 std::string what_it_is(const targets::Target &target)
 {
-	if (!target.why_not.empty())
-		return "not here: " + target.why_not;
 	return (target.library_version.empty() ? "" : target.library_version + ": ") + target.summary +
 		   (target.traits.has(model::Trait::CanLoan) ? "; zero-copy" : "") +
 		   (target.traits.has(model::Trait::Lossy) ? "; may lose messages" : "") +
@@ -57,6 +55,49 @@ std::vector<std::string> patterns_of(const targets::Target &target)
 	if (!target.traits.has(model::Trait::FanIn))
 		std::erase(names, model::name(model::Pattern::FanIn));
 	return names;
+}
+
+// Each adapter with what brings it, in one line.
+std::string not_built_text(const std::vector<targets::NotBuilt> &adapters)
+{
+	std::vector<std::string> by_debian, by_cargo, others;
+	for (const targets::NotBuilt &adapter : adapters)
+		if (!adapter.package.empty())
+			by_debian.push_back(fmt::format("{} ({})", adapter.name, adapter.package));
+		else if (!adapter.cargo.empty())
+			by_cargo.push_back(fmt::format("{} (cmake {})", adapter.name, adapter.cargo));
+		else
+			others.push_back(adapter.name);
+	std::string text;
+	for (const auto &[names, how] : {std::pair{&by_debian, "make middleware-deps all"},
+									 {&by_cargo, "docs/middleware.md"},
+									 {&others, "docs/middleware.md"}})
+		if (!names->empty())
+			text += fmt::format("{}{}: {}", text.empty() ? "" : " · ", fmt::join(*names, ", "), how);
+	return text;
+}
+
+std::string text_of(const std::vector<targets::Target> &targets, const std::vector<targets::NotBuilt> &not_built)
+{
+	constexpr std::string_view kHead = "target", kNotBuilt = "not built";
+	size_t width = kNotBuilt.size();
+	for (const targets::Target &target : targets)
+		width = std::max(width, target.name.size());
+	std::string here = fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", kHead, width, "waits", "in fanin",
+								   "largest, B", "what it is");
+	std::string not_here;
+	for (const targets::Target &target : targets)
+		if (target.why_not.empty())
+			here += fmt::format(
+				"{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", target.name, width,
+				fmt::format("{}", fmt::join(names_of(target.waits), ",")),
+				!target.fanin_waits.empty() ? fmt::format("{}", fmt::join(names_of(target.fanin_waits), ",")) : "–",
+				target.max_payload_bytes, what_it_is(target));
+		else
+			not_here += fmt::format("{:<{}}  not here: {}\n", target.name, width, target.why_not);
+	if (!not_built.empty())
+		not_here += fmt::format("{:<{}}  {}\n", kNotBuilt, width, not_built_text(not_built));
+	return here + (not_here.empty() ? "" : "\n") + not_here;
 }
 
 } // namespace
@@ -98,21 +139,7 @@ ExitCode list(const ListOptions &options)
 		print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 		return ExitCode::Ok;
 	}
-	constexpr std::string_view kHead = "target";
-	size_t width = kHead.size();
-	for (const targets::Target &target : targets)
-		width = std::max(width, target.name.size());
-	std::string text = fmt::format("{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", kHead, width, "waits", "in fanin",
-								   "largest, B", "what it is");
-	for (const targets::Target &target : targets)
-		text += fmt::format(
-			"{:<{}}  {:<16}  {:<16}  {:>10}  {}\n", target.name, width,
-			fmt::format("{}", fmt::join(names_of(target.waits), ",")),
-			!target.fanin_waits.empty() ? fmt::format("{}", fmt::join(names_of(target.fanin_waits), ",")) : "–",
-			target.max_payload_bytes, what_it_is(target));
-	for (const targets::NotBuilt &adapter : not_built)
-		text += fmt::format("{:<{}}  not built: {}\n", adapter.name, width, targets::why_not_built(adapter));
-	print(text);
+	print(text_of(targets, not_built));
 	for (const std::string &notice : notices)
 		complain(fmt::format("icepath: {}\n", notice));
 	return ExitCode::Ok;

@@ -129,6 +129,14 @@ TEST(NotBuilt, IsNotUnknown)
 	// Root loads nothing that others can change.
 	ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
 	std::ofstream(folder.path() / "not-built") << "fastdds package libfastrtps-dev\nzeromq package libzmq3-dev\n";
+	const Outcome listed = run({icepath_program(), "list"}, folder.path(), std::chrono::seconds(60),
+							   {{"ICEPATH_PLUGIN_PATH", folder.path()}});
+	const size_t last = listed.out.rfind('\n', listed.out.size() - 2) + 1;
+	EXPECT_EQ(listed.out.find("\npipe ", 0), listed.out.find('\n')) << "what is here comes first" << listed.out;
+	EXPECT_TRUE(listed.out.substr(last).starts_with("not built")) << listed.out;
+	EXPECT_NE(listed.out.find("fastdds (libfastrtps-dev), zeromq (libzmq3-dev): make middleware-deps all\n", last),
+			  std::string::npos)
+		<< listed.out;
 	const auto run_of = [&](const std::string &targets) {
 		return run({icepath_program(), "run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", "3"},
 				   folder.path(), std::chrono::seconds(60), {{"ICEPATH_PLUGIN_PATH", folder.path()}});
