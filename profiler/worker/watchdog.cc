@@ -23,14 +23,14 @@ constexpr int kInterrupt = SIGUSR2;
 constexpr uint64_t kRepeatNs = 10'000'000;
 
 // A side that spins under SCHED_FIFO would keep a thread of its own priority off its CPU, the watchdog included.
-void run_before_the_side()
+void outrank_this_thread(pthread_t watchdog)
 {
-	int policy = SCHED_OTHER;
+	// Of the kernel: pthread_getschedparam() doesn't know what sched_setscheduler() set.
 	sched_param parameters{};
-	if (pthread_getschedparam(pthread_self(), &policy, &parameters) || policy != SCHED_FIFO)
+	if (sched_getscheduler(0) != SCHED_FIFO || sched_getparam(0, &parameters))
 		return;
 	parameters.sched_priority = std::min(parameters.sched_priority + 1, sched_get_priority_max(SCHED_FIFO));
-	(void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters); // otherwise icepath ends the worker
+	(void)pthread_setschedparam(watchdog, SCHED_FIFO, &parameters); // otherwise icepath ends the worker
 }
 
 } // namespace
@@ -49,6 +49,7 @@ Watchdog::Watchdog()
 	sigaddset(&signals, kInterrupt);
 	pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 	thread_ = std::thread([this] { watch(); });
+	outrank_this_thread(thread_.native_handle());
 }
 
 Watchdog::~Watchdog()
@@ -88,7 +89,6 @@ void Watchdog::disarm()
 void Watchdog::watch()
 {
 	pthread_setname_np(pthread_self(), "watchdog");
-	run_before_the_side();
 	for (;;) {
 		uint64_t expirations = 0;
 		if (read(timer_.get(), &expirations, sizeof(expirations)) != sizeof(expirations))

@@ -79,7 +79,7 @@ TEST(AllowFifo, IsForThePriorityAlone)
 			return !may_raise_limits();
 		}
 		const bool is_as_before = sched_getscheduler(0) == SCHED_OTHER;
-		return setresuid(kNobody, kNobody, kNobody) == 0 && is_as_before && becomes(3) && !becomes(4);
+		return setresuid(kNobody, kNobody, kNobody) == 0 && is_as_before && becomes(4) && !becomes(5);
 	}));
 	EXPECT_TRUE(holds_in_a_child([] {
 		allow_fifo(3, true);
