@@ -2,6 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -262,7 +263,12 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.locks_memory = soft.locks_memory();
 	session.daemon_cpus = cpus.daemons;
 	session.keeper = keeper ? &*keeper : nullptr;
-	session.rehearse_report = [&session] { (void)report::analyse(session.directory); };
+	session.rehearse_report = [&session] {
+		(void)report::analyse(session.directory);
+#ifdef __GLIBC__
+		malloc_trim(0); // a run of hours would keep what it took
+#endif
+	};
 	name_kept_run(session.directory);
 
 	run::SessionResult result;
