@@ -14,6 +14,11 @@ are counted separately.
 Counted as well, over all pairs of runs: in how many the ratio of two targets' p50s, by rounds that measured both, agrees. It agrees if
 the logarithms differ by less than the root of the sum of the squares of half their intervals.
 
+Counted as well, over all pairs of runs, none set aside: in how many what the reports say of a cell contradicts each other, by its p50
+alone, and by its modes where both runs have equally many: these contradict each other if the intervals of a mode's place or share are
+disjoint. Runs with different numbers of modes are counted by their p50s, because a mode that a run doesn't show isn't denied by it; how
+many they are is told as well.
+
 The CPUs are kept awake by holding /dev/cpu_dma_latency at 0 where that is possible (root). Otherwise a run measures how
 long a CPU takes to come back from a halt, which on virtual machines differs by the hour. Everything else is icepath's
 default. The machine should be quiet. Exits with 0 if it could measure; the results are in the table and in the file.
@@ -88,6 +93,7 @@ def facts_of(run):
         cells[cell["target"]] = {name: told(cell, measure_of) for name, measure_of in MEASURES.items()}
         cells[cell["target"]]["openings"] = cell.get("openings")
         cells[cell["target"]]["drift"] = cell.get("drift")
+        cells[cell["target"]]["modes"] = [{key: mode[key] for key in ("p50", "p50_ci95", "share", "ci95")} for mode in cell.get("modes", [])]
     names = [cell["target"] for cell in run["cells"]]
     ratios = [ratio_of(pair, names) for group in run["ranking"] for pair in group["pairs"]]
     changes = [notice for notice in run["notices"] if notice.startswith("the machine changed")]
@@ -129,6 +135,26 @@ def compare(runs):
     return table, changed
 
 
+def modes_contradict(one, other):
+    """Whether two reports of a cell contradict each other: by the modes if both have equally many, else by the p50s."""
+    a, b = one.get("modes", []), other.get("modes", [])
+    if not a or len(a) != len(b):
+        return machine_state.disjoint(one["p50"]["ci95"], other["p50"]["ci95"])
+    return any(machine_state.disjoint(x[key], y[key]) for x, y in zip(a, b) for key in ("p50_ci95", "ci95"))
+
+
+def said_of(runs):
+    """By target: pairs of runs, and how many of them contradict each other by p50s alone, and by what the reports say."""
+    said = []
+    for target in runs[0]["cells"]:
+        pairs = [(a["cells"][target], b["cells"][target]) for a, b in itertools.combinations(runs, 2)]
+        said.append({"target": target, "pairs": len(pairs), "modes": [len(run["cells"][target].get("modes", [])) or 1 for run in runs],
+                     "by_p50": sum(machine_state.disjoint(a["p50"]["ci95"], b["p50"]["ci95"]) for a, b in pairs),
+                     "by_modes": sum(modes_contradict(a, b) for a, b in pairs),
+                     "other_number": sum(len(a.get("modes", [])) != len(b.get("modes", [])) for a, b in pairs)})
+    return said
+
+
 def ranks_of(runs):
     """How many pairs of targets each run tells apart, and how many ratios of two runs agree, or contradict each other."""
     ranks = {"pairs": len(runs[0]["ratios"]), "told_apart": [sum(one["told_apart"] for one in run["ratios"]) for run in runs],
@@ -168,6 +194,9 @@ def show(result):
     for name, total in result["totals"].items():
         share = "–" if total["share"] is None else f"{total['share']:.1%}"
         print(f"{name}: {total['disjoint']} of {total['pairs']} pairs are disjoint ({share})")
+    for said in result["said"]:
+        print(f"{said['target']}: of {said['pairs']} pairs of runs {said['by_p50']} contradict each other by p50s alone, {said['by_modes']} by "
+              f"modes; {said['other_number']} have different numbers of modes: {', '.join(map(str, said['modes']))}")
     ranks = result["ranks"]
     if ranks["pairs"] > 0:
         print(f"told apart, of {ranks['pairs']} pairs of targets: {', '.join(map(str, ranks['told_apart']))}")
@@ -217,7 +246,8 @@ def main():
     table, changed = compare(runs)
     result = {"description": "Identical runs, and how many pairs of their 95 % intervals are disjoint: tools/identical_runs.py",
               "started_utc": runs[0]["started_utc"], "runs": len(runs), "seconds": args.seconds, "targets": args.targets.split(","),
-              "cpus_kept_awake": bool(awake), "totals": totals_of(table), "ranks": ranks_of(runs), "table": table, "machine_changed": changed,
+              "cpus_kept_awake": bool(awake), "totals": totals_of(table), "ranks": ranks_of(runs), "said": said_of(runs), "table": table,
+              "machine_changed": changed,
               "each": runs}
     show(result)
     if args.output:

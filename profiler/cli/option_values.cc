@@ -144,4 +144,30 @@ std::vector<isolation::Tuning> tunings_of(const std::vector<std::string> &texts)
 	return tunings;
 }
 
+stats::Percentile percentile_of(const std::string &text)
+{
+	const auto percent = quantity(text, {}, 1);
+	const double steps = std::round(percent.value_or(0) * 1000);
+	if (steps < 50'000 || steps > 99'999)
+		throw Failure(ExitCode::Usage, fmt::format("--tail: \"{}\" isn't a percentile from 50 to 99.999", text));
+	return {static_cast<uint32_t>(steps)};
+}
+
+report::MessageName message_of(const std::string &text)
+{
+	report::MessageName name;
+	const char *const end = text.data() + text.size();
+	const auto [colon, bad_round] = std::from_chars(text.data(), end, name.round);
+	const char *rest = colon;
+	if (bad_round == std::errc() && colon != end && *colon == ':') {
+		const auto [after, bad_seq] = std::from_chars(colon + 1, end, name.seq);
+		name.back = std::string_view(after, static_cast<size_t>(end - after)) == ":back";
+		if (bad_seq == std::errc() && (after == end || name.back))
+			return name;
+		rest = after;
+	}
+	throw Failure(ExitCode::Usage, fmt::format("--message: \"{}\" isn't ROUND:SEQ or ROUND:SEQ:back, from \"{}\" on",
+											   text, std::string_view(rest, static_cast<size_t>(end - rest))));
+}
+
 } // namespace icepath::cli

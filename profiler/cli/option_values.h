@@ -12,6 +12,8 @@
 
 #include "profiler/failure.h"
 #include "profiler/isolation/tune.h"
+#include "profiler/report/aggregate.h"
+#include "profiler/stats/percentile.h"
 
 namespace icepath::cli {
 
@@ -19,6 +21,8 @@ uint64_t bytes_of(const std::string &text); // of --sizes: 1 to 1 GiB
 uint64_t nanoseconds_of(const std::string &option, const std::string &text, double most_s = 1); // up to `most_s`
 double seconds_of(const std::string &text); // of --duration
 double loss_of(const std::string &text); // of --max-loss: a share up to 0.5
+stats::Percentile percentile_of(const std::string &text); // of --tail: 50 to 99.999
+report::MessageName message_of(const std::string &text); // of --message: ROUND:SEQ or ROUND:SEQ:back
 
 // "net.core.rmem_max=8M": one for each limit that is named, at least so much.
 std::vector<isolation::Tuning> tunings_of(const std::vector<std::string> &texts);

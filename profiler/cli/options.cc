@@ -156,6 +156,7 @@ struct Commands {
 	RunTexts texts;
 	ReportOptions report;
 	ExplainOptions explain;
+	std::string tail = "99", message; // of explain
 	FlamegraphOptions flamegraph;
 	ExportOptions exported;
 	std::vector<std::string> formats = {"hgrm"};
@@ -167,6 +168,32 @@ struct Commands {
 	ListOptions list;
 };
 
+void add_explain(CLI::App &app, Commands &commands)
+{
+	report::Question &question = commands.explain.question;
+	app.add_option("RUN", commands.explain.run, "run directory")->required();
+	CLI::Option *cell = app.add_option("--cell", question.cell, "only cells whose title contains this, as \"tcp 64 B\"")
+							->default_str("every cell");
+	CLI::Option *against =
+		app.add_option("--against", question.against,
+					   "why the one cell that --cell names is slower than the one whose title contains this")
+			->needs(cell);
+	CLI::Option *tail =
+		app.add_option("--tail", commands.tail, "percentile that the slowest messages begin with, as 99.9")
+			->capture_default_str();
+	CLI::Option *modes =
+		app.add_flag("--modes", question.modes, "by which layers the modes of a cell's messages differ");
+	CLI::Option *worst =
+		app.add_flag("--worst", question.worst, "each cell's slowest message with a complete path, step by step");
+	CLI::Option *message =
+		app.add_option("--message", commands.message, "ROUND:SEQ[:back]: this message, step by step");
+	for (CLI::Option *one : {against, tail, modes, worst, message})
+		for (CLI::Option *other : {against, tail, modes, worst, message})
+			if (one != other)
+				one->excludes(other);
+	app.add_flag("--json", question.json, "as JSON")->excludes(modes);
+}
+
 // Commands that need only a run directory.
 void add_of_stored_run(CLI::App &app, Commands &commands)
 {
@@ -174,14 +201,18 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 	report->add_option("RUN", commands.report.run, "run directory")->required();
 	report->add_flag("-v,--verbose", commands.report.verbose,
 					 "all that is known: layers in us, every notice, noise, probes");
-	report->add_flag("--json", commands.report.json, "print run.json to stdout");
-	CLI::App *explain = app.add_subcommand("explain", "why a run's slowest messages are slow");
-	explain->add_option("RUN", commands.explain.run, "run directory")->required();
-	explain->add_option("--cell", commands.explain.cell, "only cells whose title contains this, as \"tcp 64 B\"")
-		->default_str("every cell");
-	CLI::App *flamegraph = app.add_subcommand("flamegraph", "a run's latency as folded stacks and SVG");
+	CLI::Option *json = report->add_flag("--json", commands.report.json, "print run.json to stdout");
+	report->add_flag("--html", commands.report.html, "write report.html into the run directory")->excludes(json);
+	add_explain(*app.add_subcommand("explain", "why a run's slowest messages are slow, or a cell slower than another"),
+				commands);
+	CLI::App *flamegraph = app.add_subcommand("flamegraph", "a run's latency as an interactive SVG and folded stacks");
 	flamegraph->add_option("RUN", commands.flamegraph.run, "run directory")->required();
 	flamegraph->add_option("-o,--output", commands.flamegraph.output, "folder for the files (the run directory)");
+	flamegraph
+		->add_option("--cell", commands.flamegraph.wishes.cell, "only cells whose title contains this, as \"tcp 64 B\"")
+		->default_str("every cell");
+	flamegraph->add_flag("--tail", commands.flamegraph.wishes.tail, "only the slowest 1 % of each cell's messages");
+	flamegraph->add_option("--diff", commands.flamegraph.wishes.other, "run directory to compare with");
 	flamegraph->add_flag("--folded", commands.flamegraph.folded_only, "print folded stacks, write nothing");
 	CLI::App *exported = app.add_subcommand("export", "a run's latencies for other tools");
 	exported->add_option("RUN", commands.exported.run, "run directory")->required();
@@ -243,8 +274,12 @@ Command chosen(const CLI::App &app, Commands &commands)
 	}
 	if (app.got_subcommand("report"))
 		return commands.report;
-	if (app.got_subcommand("explain"))
+	if (app.got_subcommand("explain")) {
+		commands.explain.question.tail = percentile_of(commands.tail);
+		if (!commands.message.empty())
+			commands.explain.question.message = message_of(commands.message);
 		return commands.explain;
+	}
 	if (app.got_subcommand("flamegraph"))
 		return commands.flamegraph;
 	if (app.got_subcommand("export")) {

@@ -10,6 +10,7 @@
 #include "profiler/isolation/tune.h"
 #include "profiler/plan/plan.h"
 #include "profiler/report/export.h"
+#include "profiler/report/report.h"
 
 namespace icepath::cli {
 
@@ -34,15 +35,17 @@ struct ReportOptions {
 	std::string run;
 	bool verbose = false;
 	bool json = false; // run.json to stdout
+	bool html = false; // write report.html
 };
 
 struct ExplainOptions {
 	std::string run;
-	std::string cell; // a part of its title; empty: every cell
+	report::Question question;
 };
 
 struct FlamegraphOptions {
 	std::string run;
+	report::FlameWishes wishes;
 	std::string output; // empty: into the run directory
 	bool folded_only = false; // folded stacks to stdout
 };

@@ -15,6 +15,8 @@ ExitCode report(const ReportOptions &options, const Style &style)
 {
 	if (options.json)
 		print(report::json_of(options.run));
+	else if (options.html)
+		print(report::write_html(options.run) + "\n");
 	else
 		print(report::report_of(options.run, {style.colour, style.unicode, style.width, options.verbose}).text);
 	return ExitCode::Ok;
@@ -22,14 +24,14 @@ ExitCode report(const ReportOptions &options, const Style &style)
 
 ExitCode explain(const ExplainOptions &options, const Style &style)
 {
-	print(report::tails_of(options.run, options.cell, {style.colour, style.unicode, style.width, true}));
+	print(report::explanation_of(options.run, options.question, {style.colour, style.unicode, style.width, true}));
 	return ExitCode::Ok;
 }
 
 ExitCode flamegraph(const FlamegraphOptions &options, const report::OpenFolder &open)
 {
-	print(options.folded_only ? report::folded_of(options.run)
-							  : report::write_flamegraph(options.run, options.output, open) + "\n");
+	print(options.folded_only ? report::folded_of(options.run, options.wishes)
+							  : report::write_flamegraph(options.run, options.wishes, options.output, open) + "\n");
 	return ExitCode::Ok;
 }
 
@@ -43,7 +45,7 @@ ExitCode export_files(const ExportOptions &options, const report::OpenFolder &op
 namespace {
 
 struct Reading {
-	std::string run, output; // empty: none
+	std::string run, output, other = {}; // other: a second run; empty: none
 };
 
 Reading reading_of(const Command &command)
@@ -53,7 +55,7 @@ Reading reading_of(const Command &command)
 	if (const auto *options = std::get_if<ExplainOptions>(&command))
 		return {options->run, ""};
 	if (const auto *options = std::get_if<FlamegraphOptions>(&command))
-		return {options->run, options->folded_only ? "" : options->output};
+		return {options->run, options->folded_only ? "" : options->output, options->wishes.other};
 	if (const auto *options = std::get_if<ExportOptions>(&command))
 		return {options->run, options->output};
 	return {};
@@ -77,10 +79,10 @@ report::OpenFolder become_reader(const Command &command)
 	const Reading reading = reading_of(command);
 	const privilege::Identity user = privilege::invoking_user();
 	privilege::Identity reader = user;
-	if (!reading.run.empty())
-		for (const std::string &path :
-			 {reading.run, reading.run + "/" + rundir::kContainerName, reading.run + "/" + rundir::kPartialName})
-			reader = privilege::reader_of(path, reader);
+	for (const std::string &run : {reading.run, reading.other})
+		if (!run.empty())
+			for (const std::string &path : {run, run + "/" + rundir::kContainerName, run + "/" + rundir::kPartialName})
+				reader = privilege::reader_of(path, reader);
 	report::OpenFolder open = report::made_folder;
 	if (user.stays_root && !reader.stays_root && !reading.output.empty())
 		open = [folder = std::make_shared<RootsFolder>(reading.output)](const auto &) { return folder; };

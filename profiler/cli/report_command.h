@@ -7,7 +7,7 @@
 namespace icepath::cli {
 
 // Becomes the run's reader before anything of the run is read: the invoking user, or, for root without an invoking
-// user, the owner of the run or of its container. For a command without a run: becomes the invoking user. Returns how
+// user, the owner of the run or of its container. Two runs of different strangers can't be read at once. For a command without a run: becomes the invoking user. Returns how
 // the reader opens the folder of -o: if root named it, through a process that keeps root's rights.
 report::OpenFolder become_reader(const Command &command);
 

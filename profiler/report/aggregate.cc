@@ -8,6 +8,7 @@
 #include "profiler/model/graph.h"
 #include "profiler/model/stamps.h"
 #include "profiler/path/observations.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/noise.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
@@ -23,7 +24,8 @@ struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
 	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed;
 	std::vector<Blocks> by_flow;
-	std::vector<uint32_t> opening, opening_probed; // in the order of latency's and of latency_probed's blocks
+	// In the order of latency's and of latency_probed's blocks.
+	std::vector<uint32_t> opening, opening_probed, round, round_probed;
 	OpeningsOf openings;
 	ObservedBlocks observed;
 	std::vector<double> sent_per_s, received_per_s; // by block
@@ -94,6 +96,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	if (block.window->probed) {
 		samples.latency_probed.push_back(std::move(all));
 		samples.opening_probed.push_back(block.opening);
+		samples.round_probed.push_back(block.window->round);
 		return;
 	}
 	if (const auto rate = seen.sent.per_s())
@@ -104,6 +107,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		samples.openings.add_latencies(block);
 	samples.latency.push_back(std::move(all));
 	samples.opening.push_back(block.opening);
+	samples.round.push_back(block.window->round);
 	samples.by_flow.resize(times.by_flow.size());
 	for (size_t flow = 0; flow < times.by_flow.size(); ++flow) {
 		samples.jitter.add(times.by_flow[flow]);
@@ -120,7 +124,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 }
 
 // Sets the ranges of typical latencies and of the tail.
-void set_ranges(CellResult &cell, const Samples::Blocks &probed)
+void set_ranges(CellResult &cell, const Samples::Blocks &probed, const Wanted &wanted)
 {
 	std::vector<uint64_t> all;
 	for (const auto &block : probed)
@@ -139,11 +143,14 @@ void set_ranges(CellResult &cell, const Samples::Blocks &probed)
 	static_assert(stats::kReported[0] == stats::kP50 && stats::kReported[2] == stats::kP99);
 	if (stats::supported(all.size(), stats::kP50))
 		cell.typical = between(stats::percentile(all, kP40), stats::percentile(all, kP60));
-	if (const auto &p99 = cell.latency_probed.percentiles[2])
+	if (wanted.tail) {
+		if (stats::supported(all.size(), *wanted.tail))
+			cell.tail = between(stats::percentile(all, *wanted.tail), UINT64_MAX);
+	} else if (const auto &p99 = cell.latency_probed.percentiles[2])
 		cell.tail = between(*p99, UINT64_MAX);
 }
 
-void describe(CellResult &cell, const Samples &samples)
+void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 {
 	cell.openings = samples.openings.take();
 	const bool by_opening = cell.openings.carry_intervals();
@@ -169,7 +176,15 @@ void describe(CellResult &cell, const Samples &samples)
 		cell.throughput.sent_per_s = stats::median(samples.sent_per_s);
 	if (!samples.received_per_s.empty())
 		cell.throughput.received_per_s = stats::median(samples.received_per_s);
-	set_ranges(cell, samples.latency_probed);
+	set_ranges(cell, samples.latency_probed, wanted);
+	if (wanted.tail) {
+		cell.tail_begin = stats::quantile(samples.latency, *wanted.tail, opening);
+		cell.tail_begin_probed = stats::quantile(samples.latency_probed, *wanted.tail,
+												 by_opening ? samples.opening_probed : std::vector<uint32_t>());
+	}
+	cell.modes = find_modes(samples.by_flow, {samples.latency, samples.opening, samples.round},
+							{samples.latency_probed, samples.opening_probed, samples.round_probed}, by_opening);
+	cell.p50s = samples.observed.p50s();
 	cell.observer_effect = samples.observed.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
 	if (samples.usage.messages == 0)
 		return;
@@ -239,24 +254,45 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 			cell.tail->layers.add(path, seen);
 			cell.tail_culprits.add(path, seen);
 		}
+		for (CellMode &mode : cell.modes)
+			if (mode.range.holds(latency))
+				mode.range.layers.add(path, seen);
 		if (!cell.worst || latency > cell.worst->latency_ns())
 			cell.worst = worst_message(path, seen.deliveries[i], seen, block, cell.cell);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
 	// Clusters as for percentiles: openings if there are enough of them, otherwise blocks.
-	const auto place = static_cast<uint32_t>(&captured - cell.capture.by_block.data());
-	const uint32_t cluster = cell.openings.carry_intervals() ? block.opening : place;
+	// By their rounds, which other cells have, too.
+	const uint32_t cluster = cell.openings.carry_intervals() ? captured.opened_in : captured.round;
 	cell.layers.end_block(complete, cluster);
 	for (auto *range : {&cell.typical, &cell.tail})
 		if (*range)
 			(*range)->layers.end_block(complete, cluster);
+	for (CellMode &mode : cell.modes)
+		mode.range.layers.end_block(complete, cluster);
+}
+
+// A message of fanout has a delivery for each receiver.
+void add_asked(const resolve::ResolvedBlock &resolved, CellResult &cell, const MessageName &name)
+{
+	constexpr size_t kMost = 64;
+	for (size_t i = 0; i < resolved.paths.size() && cell.asked.size() < kMost; ++i) {
+		const path::Delivery &delivery = resolved.seen.deliveries[i];
+		if (model::place_of(delivery.message).seq != name.seq)
+			continue;
+		WorstMessage message = worst_message(resolved.paths[i], delivery, resolved.seen, resolved.block, cell.cell);
+		if (message.back == name.back)
+			cell.asked.push_back(std::move(message));
+	}
 }
 
 // Second pass: the paths.
 class AddPaths : public resolve::Visitor {
 public:
 	// `places`: each block's index among its cell's blocks, in the order of the run.
-	AddPaths(RunResult &result, const std::vector<size_t> &places) : result_(result), places_(places) {}
+	AddPaths(RunResult &result, const std::vector<size_t> &places, const Wanted &wanted)
+		: result_(result), places_(places), wanted_(wanted)
+	{}
 	bool wants(const Block &block) override
 	{
 		const auto &search = result_.cells[block.cell].search;
@@ -266,6 +302,8 @@ public:
 	{
 		CellResult &cell = result_.cells[resolved.block.cell];
 		add_paths(resolved, cell, cell.capture.by_block.at(places_[resolved.number]));
+		if (wanted_.message && wanted_.message->round == resolved.block.window->round)
+			add_asked(resolved, cell, *wanted_.message);
 		interference_.add(resolved, cell.cell);
 	}
 	std::vector<model::CpuNoise> interference() const { return interference_.take(); }
@@ -274,6 +312,7 @@ private:
 	Interference interference_;
 	RunResult &result_;
 	const std::vector<size_t> &places_;
+	const Wanted &wanted_;
 };
 
 } // namespace
@@ -297,9 +336,10 @@ bool cpu_split_is_exact(const model::Head &head)
 	});
 }
 
-RunResult analyse(const std::string &run)
+RunResult analyse(const std::string &run, const Wanted &wanted)
 {
 	RunResult result;
+	result.tail_from = wanted.tail.value_or(stats::kP99);
 	auto searches = search_outcomes(run);
 	std::vector<size_t> places; // each block's index among its cell's blocks
 	{
@@ -321,15 +361,15 @@ RunResult analyse(const std::string &run)
 		result.tail = reader.tail();
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
-			describe(result.cells[i], samples[i]);
+			describe(result.cells[i], samples[i], wanted);
 		std::vector<std::vector<stats::BlockValue>> p50s;
-		for (const Samples &of_cell : samples)
-			p50s.push_back(of_cell.observed.p50s());
+		for (const CellResult &cell : result.cells)
+			p50s.push_back(cell.p50s);
 		result.ranking = rank(result.head.cells, p50s);
 		for (size_t i = 0; result.tail && i < std::min(result.cells.size(), result.tail->failed_openings.size()); ++i)
 			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}
-	AddPaths add_paths(result, places);
+	AddPaths add_paths(result, places, wanted);
 	resolve::resolve(run, add_paths,
 					 {.blocks = places.size()}); // only what the first pass read: the run may still be active
 	result.interference = add_paths.interference();

@@ -20,10 +20,12 @@
 #include "profiler/report/ranking.h"
 #include "profiler/report/system_calls.h"
 #include "profiler/stats/block_interval.h"
+#include "profiler/stats/cluster_share.h"
 
 namespace icepath::report {
 
-// The slowest message with a complete path, with what it takes to explain it.
+// A message with its path, and what it takes to explain it: the slowest one with a complete path, or one that was asked
+// for.
 struct WorstMessage {
 	path::Path path;
 	uint32_t cell = 0, round = 0;
@@ -69,6 +71,20 @@ struct LatencyRange {
 	bool tells_where() const { return share_known() >= 0.9; }
 };
 
+// One of several modes of a cell's messages: see cell_modes.h.
+struct CellMode {
+	LatencyRange range; // from valley to valley; messages and layers are those with probes
+	stats::Distribution latency; // of unprobed blocks, within the range
+	stats::Share share, share_probed; // of all messages of unprobed and of probed blocks
+	stats::Share share_up_to; // of unprobed messages in this mode and in faster ones
+	std::optional<stats::Effect> share_added; // what probes added to the share, by blocks with and without them
+
+	static constexpr uint64_t kLeastSeen = 50; // messages with a complete path
+	static constexpr size_t kLeastBlocksSeen = 5;
+	bool seen_with_probes() const; // enough of it for layers
+	bool changed_by_probes() const; // the interval of share_added excludes 0
+};
+
 struct CellResult {
 	model::Cell cell;
 	// max-rate: the result of the search. All numbers below except blocks, capture and what its attempts lost are then
@@ -89,15 +105,20 @@ struct CellResult {
 	stats::Distribution to_all; // several receivers: see BlockLatencies
 	stats::Distribution send_call; // unprobed blocks
 	stats::Distribution latency_probed; // probed blocks
+	std::vector<stats::BlockValue> p50s; // of each block that has one
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
 	Throughput throughput;
 	double probed_ns = 0; // latencies of all deliveries in probed blocks
 	Breakdown layers;
-	// From p40 to p60 of latency_probed, if it has a p50, and from its p99 on, if it has one. Each is a mean over the
+	// From p40 to p60 of latency_probed, if it has a p50, and from its p99 on (or Wanted::tail), if it has one. Each is a mean over the
 	// same messages for every layer, so its layers add up to their latency. Percentiles of layers don't.
 	std::optional<LatencyRange> typical, tail;
+	// Where the tail begins without probes and with them; only if a result of its own was asked for (Wanted).
+	std::optional<stats::Quantile> tail_begin, tail_begin_probed;
 	Culprits culprits, typical_culprits, tail_culprits;
+	std::vector<CellMode> modes; // the fastest first; empty if the messages have one mode, as far as the run shows
 	std::optional<WorstMessage> worst;
+	std::vector<WorstMessage> asked; // the deliveries of Wanted::message: several if it had several receivers
 	ObserverEffect observer_effect;
 	CaptureCounts capture;
 	// Nothing without an unprobed block.
@@ -111,6 +132,7 @@ struct CellResult {
 	CounterTotals counters; // unprobed blocks that didn't fail; hardware counters from counted blocks
 
 	uint64_t complete() const { return layers.deliveries(); }
+	bool is_of_library() const { return cell.kind == model::kAdapter; } // whose code is the sender's and the receiver's
 	// The share of messages, or of their time, with a known path: the lesser of the two. The others aren't like them:
 	// most overlapped on their way through other threads, and so waited.
 	double share_known() const;
@@ -125,6 +147,7 @@ struct RunResult {
 	std::vector<CellResult> cells; // in the order of the head; a cell that was never measured has no blocks
 	std::vector<model::CpuNoise> interference; // by CPU: see Interference
 	std::vector<RankedGroup> ranking;
+	stats::Percentile tail_from = stats::kP99; // of all cells' tails
 	bool partial() const { return !tail || tail->interrupted; }
 };
 
@@ -133,10 +156,22 @@ struct RunResult {
 // by these samples (cputime_adjust()): a block of some milliseconds has few or none.
 bool cpu_split_is_exact(const model::Head &head);
 
+// What isn't part of every report: another tail, and one message.
+struct MessageName {
+	uint32_t round = 0;
+	uint64_t seq = 0;
+	bool back = false; // the answer
+};
+struct Wanted {
+	// Of explanations. Then a tail needs stats::supported() only, and cells get `tail_begin`.
+	std::optional<stats::Percentile> tail;
+	std::optional<MessageName> message; // of every cell that has such a one
+};
+
 // Reads the container twice: the layers of some latencies can be added up only when these are known. Memory grows with
 // the latencies and send calls (8 bytes each) and with the blocks, not with the paths. Throws Failure(Usage) as
 // rundir::Reader does.
-RunResult analyse(const std::string &run);
+RunResult analyse(const std::string &run, const Wanted &wanted = {});
 
 // Results of the searches for a highest rate. They come before all other counting, because they determine which blocks
 // count.

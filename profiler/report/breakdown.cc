@@ -115,12 +115,18 @@ double Breakdown::mean_ns() const
 	return count > 0 ? ns / count : 0;
 }
 
+stats::WeightedBlocks Breakdown::blocks() const
+{
+	stats::WeightedBlocks blocks{deliveries_by_block(), {}};
+	for (const Block &block : blocks_)
+		blocks.clusters.push_back(block.cluster);
+	return blocks;
+}
+
 stats::RedrawnMeans Breakdown::means() const
 {
-	std::vector<uint32_t> clusters;
-	for (const Block &block : blocks_)
-		clusters.push_back(block.cluster);
-	return stats::RedrawnMeans(deliveries_by_block(), clusters);
+	const stats::WeightedBlocks all = blocks();
+	return stats::RedrawnMeans(all.weights, all.clusters);
 }
 
 std::vector<double> Breakdown::deliveries_by_block() const
@@ -168,6 +174,14 @@ std::map<model::Layer, LayerRow> Breakdown::by_layer() const
 size_t Breakdown::blocks_with_deliveries() const
 {
 	return static_cast<size_t>(std::ranges::count_if(blocks_, [](const Block &block) { return block.deliveries > 0; }));
+}
+
+double Breakdown::most_of_one_block() const
+{
+	uint64_t most = 0;
+	for (const Block &block : blocks_)
+		most = std::max(most, block.deliveries);
+	return deliveries_ > 0 ? static_cast<double>(most) / static_cast<double>(deliveries_) : 0;
 }
 
 Culprits::Sums &Culprits::Sums::operator+=(const Sums &other)

@@ -10,6 +10,7 @@
 
 #include "profiler/path/observations.h"
 #include "profiler/path/path.h"
+#include "profiler/stats/block_difference.h"
 #include "profiler/stats/block_ratio.h"
 
 namespace icepath::report {
@@ -39,7 +40,7 @@ public:
 	void add(const path::Path &path, const path::Observations &seen);
 	// Ends a block; later paths belong to the next one. `complete`: its complete deliveries, those that weren't added
 	// here included. Paths added after the last end_block() are a block of their own. Blocks of one `cluster` are one
-	// piece of evidence.
+	// piece of evidence; its number rises with time.
 	void end_block(uint64_t complete, uint32_t cluster);
 
 	uint64_t deliveries() const { return deliveries_; }
@@ -48,10 +49,13 @@ public:
 	// Sum over the deliveries of |sum of the segments - (recv - send)|. Other than 0, the walk is broken.
 	uint64_t sum_error_ns() const { return sum_error_ns_; }
 	size_t blocks_with_deliveries() const;
+	double most_of_one_block() const; // share of the deliveries that the block with most of them has
 	uint64_t passed(uint16_t relay) const; // deliveries that passed this hop as a relay
 	std::vector<LayerRow> rows() const; // those with time, ordered by model::Layer, then hop, part, thread
 	std::map<model::Layer, LayerRow> by_layer() const; // the rows of each layer together
-	stats::RedrawnMeans means() const; // for LayerRow::by_block
+	// For LayerRow::by_block: the mean over the blocks, and the blocks themselves.
+	stats::RedrawnMeans means() const;
+	stats::WeightedBlocks blocks() const;
 
 private:
 	using Key = std::tuple<model::Layer, uint16_t, path::Role, std::string, model::Part>;

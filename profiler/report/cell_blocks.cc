@@ -80,8 +80,12 @@ ObserverEffect ObservedBlocks::effect(stats::Over over) const
 
 void CaptureCounts::add(const model::Block &block, size_t others_beside)
 {
+	const bool goes_on = !by_block.empty() && by_block.back().opening == block.opening;
+	const uint32_t opened_in = goes_on ? by_block.back().opened_in : block.window->round;
 	BlockCapture &one = by_block.emplace_back();
 	one.round = block.window->round;
+	one.opening = block.opening;
+	one.opened_in = opened_in;
 	one.probed = block.window->probed;
 	for (const model::SlotCapture &slot : block.window->slots) {
 		one.records += slot.records.size();

@@ -61,7 +61,8 @@ private:
 
 // A cell's capture, in all and by block.
 struct BlockCapture {
-	uint32_t round = 0;
+	uint32_t round = 0, opening = 0;
+	uint32_t opened_in = 0; // the round of its opening's first block: cells that are opened together have the same
 	bool probed = false;
 	uint64_t records = 0, dropped = 0, recursion_misses = 0;
 	std::optional<uint64_t> unreadable; // records; nothing if the block's paths weren't resolved

@@ -123,7 +123,7 @@ std::string cell_text(const Column &column, const std::string &text, const Page 
 	return pad_left(page.spelled(text), width_of(column, page));
 }
 
-// Of labels that stand `indent` columns further right than headings, without a gap before it.
+// What a line has room for.
 struct Layout {
 	size_t label = 0, bar = 0;
 	std::string gap = "  ";
@@ -327,7 +327,7 @@ std::vector<Column> columns_of(const RunResult &result, const std::vector<const 
 	for (size_t i = 0; i < result.cells.size(); ++i) {
 		const CellResult &cell = result.cells[i];
 		const RankedCell *place = ranked[i];
-		p50.cells.push_back(percentile(cell.latency, 0));
+		p50.cells.push_back((cell.modes.empty() ? "" : "*") + percentile(cell.latency, 0));
 		rank.cells.push_back(place ? rank_text(*place) : kNothing);
 		to_fastest.cells.push_back(!place ? kNothing : is_first(result, *place) ? "1" : to_fastest_text(*place));
 		p99.cells.push_back(percentile(cell.latency, 2));
@@ -367,6 +367,10 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 											by_opening ? "openings" : "blocks")
 							  : "±: half of the 95 % interval";
 	const auto add = [&](const std::string &text) { reading += " · " + text; };
+	if (std::ranges::any_of(cells, [](const CellResult *cell) { return !cell->modes.empty(); }))
+		add(all ? "*: the messages have several modes: one p50 describes none of them, and a ratio of p50s depends on "
+				  "how often each mode occurs"
+				: "*: several modes, see notice");
 	if (has(layout, "rank"))
 		add(all ? rank_reading(result) : "rank 2–3: not told which");
 	for (const auto &[head, meaning] :
@@ -388,9 +392,8 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 			"of all");
 	if (std::ranges::any_of(cells,
 							[&](const auto *cell) { return cell->cell.idle_states != cells[0]->cell.idle_states; }))
-		add(all ? "with CPUs kept awake or idling as the machine has it, figures of the two don't compare: a message "
-				  "pays for "
-				  "waking an idle CPU"
+		add(all ? "CPUs kept awake, own idle states: their figures don't compare, as a message pays for waking an idle "
+				  "CPU"
 				: "CPUs kept awake, own idle states: their figures don't compare");
 	if (has_bars)
 		add(all ? "bars: where the time of typical messages goes (p40 to p60), with probes; as long as the p50"

@@ -10,6 +10,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/report/aggregate.h"
+#include "profiler/report/flamegraph.h"
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
 #include "profiler/report/path_lines.h"
@@ -205,6 +206,14 @@ std::string export_paths(const std::string &run, const std::shared_ptr<Folder> &
 	return paths.done();
 }
 
+std::string export_speedscope(const std::string &run, const std::shared_ptr<Folder> &folder, const model::Head &head)
+{
+	WrittenFile file(folder, "latency.speedscope.json");
+	file.add(speedscope(flame_graph(analyse(run), FlameMessages::All, ""), head.command_line));
+	file.done();
+	return file.path();
+}
+
 std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> &folder, const model::Head &head)
 {
 	switch (format) {
@@ -216,7 +225,8 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 		return std::make_unique<Csv>(folder);
 	case ExportFormat::Paths:
 	case ExportFormat::Perfetto:
-		break; // not made block by block: export_paths()
+	case ExportFormat::Speedscope:
+		break; // not made block by block: export_paths(), export_speedscope()
 	}
 	return nullptr;
 }
@@ -248,6 +258,8 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 		paths.push_back(export_paths<Paths>(run, folder, reader.head()));
 	if (std::ranges::find(formats, ExportFormat::Perfetto) != formats.end())
 		paths.push_back(export_paths<PerfettoTrace>(run, folder, reader.head()));
+	if (std::ranges::find(formats, ExportFormat::Speedscope) != formats.end())
+		paths.push_back(export_speedscope(run, folder, reader.head()));
 	return paths;
 }
 

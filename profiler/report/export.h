@@ -8,8 +8,8 @@
 
 namespace icepath::report {
 
-enum class ExportFormat { Hgrm, Hlog, Csv, Paths, Perfetto };
-inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "paths", "perfetto"};
+enum class ExportFormat { Hgrm, Hlog, Csv, Paths, Perfetto, Speedscope };
+inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "paths", "perfetto", "speedscope"};
 
 // Writes into `directory`, or into the run directory if that is empty, and returns the paths of the files.
 //
@@ -20,6 +20,7 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "pat
 // paths paths.jsonl: each probed block, followed by the path of each of its deliveries: see path_lines.h. Memory grows
 //       with a block, not with the run
 // perfetto  paths.perfetto-trace: the same paths as a trace: see perfetto.h
+// speedscope latency.speedscope.json: see flamegraph.h
 //
 // Throws Failure(Usage) if the run can't be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,

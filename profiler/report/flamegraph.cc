@@ -1,237 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/flamegraph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
+#include <map>
 
 #include "profiler/model/cell_title.h"
-#include "profiler/report/layer_style.h"
-#include "profiler/report/quantity.h"
+#include "profiler/report/measures_json.h"
 
 namespace icepath::report {
 namespace {
 
-constexpr double kWidth = 1200, kMargin = 10, kFrameHeight = 18, kTop = 62;
-constexpr double kCharacter = 7.2; // of the 12-pixel monospace font
-constexpr double kNarrowest = 0.2; // pixels; narrower frames can't be seen
+using Json = nlohmann::ordered_json;
 
-std::string escaped(const std::string &text)
-{
-	std::string safe;
-	for (const char c : text)
-		switch (c) {
-		case '&':
-			safe += "&amp;";
-			break;
-		case '<':
-			safe += "&lt;";
-			break;
-		case '>':
-			safe += "&gt;";
-			break;
-		case '"':
-			safe += "&quot;";
-			break;
-		default:
-			safe += c;
-		}
-	return safe;
-}
-
-// The first `count` characters, none of them cut.
-std::string first_characters(const std::string &text, size_t count)
-{
-	size_t at = 0;
-	for (; at < text.size(); ++at)
-		if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80 && count-- == 0)
-			break;
-	return text.substr(0, at);
-}
-
-struct Node {
-	Frame frame;
-	uint64_t ns = 0;
-	std::vector<Node> children;
-};
-
-// Stacks come sorted, so a frame's children are adjacent.
-Node tree_of(const Stacks &stacks)
-{
-	Node root{{"all messages with a complete path"}, 0, {}};
-	for (const auto &[stack, ns] : stacks) {
-		Node *node = &root;
-		node->ns += ns;
-		for (const Frame &frame : stack) {
-			if (node->children.empty() || node->children.back().frame != frame)
-				node->children.push_back({frame, 0, {}});
-			node = &node->children.back();
-			node->ns += ns;
-		}
-	}
-	return root;
-}
-
-size_t depth_of(const Node &node)
-{
-	size_t deepest = 0;
-	for (const Node &child : node.children)
-		deepest = std::max(deepest, depth_of(child));
-	return deepest + 1;
-}
-
-class Drawing {
-public:
-	Drawing(const Node &root, const MessagesOfCells &messages)
-		: root_(root), messages_(messages), depth_(depth_of(root))
-	{}
-
-	std::string svg(const std::string &title)
-	{
-		const double height = kTop + kFrameHeight * static_cast<double>(depth_) + kMargin;
-		out_ = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-						   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-						   "width=\"{0:.0f}\" height=\"{1:.0f}\" "
-						   "font-family=\"monospace\" font-size=\"12\">\n"
-						   "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-						   "<text x=\"{2:.0f}\" y=\"18\" font-size=\"14\" font-weight=\"bold\">Where the latency of "
-						   "messages went</text>\n"
-						   "<text x=\"{2:.0f}\" y=\"36\" fill=\"#555555\">{3}</text>\n"
-						   "<text x=\"{2:.0f}\" y=\"54\" fill=\"#555555\">{4}</text>\n",
-						   kWidth, height, kMargin, escaped(title), escaped(unit()));
-		if (root_.ns > 0)
-			draw(root_, {}, kMargin, kWidth - 2 * kMargin);
-		return out_ + "</svg>\n";
-	}
-
-private:
-	std::string unit() const
-	{
-		uint64_t all = 0;
-		for (const auto &[cell, messages] : messages_)
-			all += messages;
-		return fmt::format(
-			"Width: nanoseconds on the path of messages, added up over the {} that have a complete path. "
-			"Latency, not CPU time.",
-			count(all));
-	}
-
-	// A frame's messages are those of its cell.
-	uint64_t messages_of(const std::vector<Frame> &way) const
-	{
-		const auto at = way.size() < 2 ? messages_.end() : messages_.find({way[0], way[1]});
-		return at == messages_.end() ? 0 : at->second;
-	}
-
-	std::string tooltip(const Node &node, const std::vector<Frame> &way) const
-	{
-		std::string text;
-		for (const Frame &frame : way)
-			text += (text.empty() ? "" : " → ") + frame.name;
-		if (way.empty())
-			text = node.frame.name;
-		text += fmt::format(": {} in sum", duration(static_cast<double>(node.ns)));
-		if (const uint64_t messages = messages_of(way); messages > 0)
-			text +=
-				fmt::format(", {} a message", duration(static_cast<double>(node.ns) / static_cast<double>(messages)));
-		return text + ", " + percent(static_cast<double>(node.ns) / static_cast<double>(root_.ns));
-	}
-
-	// `way`: the frames from the target to `node`; empty for the root.
-	void draw(const Node &node, const std::vector<Frame> &way, double x, double width)
-	{
-		if (width < kNarrowest)
-			return;
-		const size_t level = way.size();
-		const double y = kTop + kFrameHeight * static_cast<double>(depth_ - 1 - level);
-		const char *colour = node.frame.layer >= 0 ? kLayerStyles[static_cast<size_t>(node.frame.layer)].colour
-							 : level == 0          ? "#d8d8d8"
-												   : "#e6e2d8";
-		out_ += fmt::format("<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
-							"fill=\"{}\" stroke=\"#ffffff\" "
-							"stroke-width=\"0.5\"/>",
-							escaped(tooltip(node, way)), x, y, width, kFrameHeight - 1, colour);
-		const auto room = static_cast<size_t>(std::max(0.0, (width - 6) / kCharacter));
-		if (room >= 3) {
-			const bool fits = columns(node.frame.name) <= room;
-			out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.0f}\">{}</text>", x + 3, y + 13,
-								escaped(fits ? node.frame.name : first_characters(node.frame.name, room - 2) + ".."));
-		}
-		out_ += "</g>\n";
-		for (const Node &child : node.children) {
-			const double part = width * static_cast<double>(child.ns) / static_cast<double>(node.ns);
-			std::vector<Frame> further = way;
-			further.push_back(child.frame);
-			draw(child, further, x, part);
-			x += part;
-		}
-	}
-
-	const Node &root_;
-	const MessagesOfCells &messages_;
-	const size_t depth_;
-	std::string out_;
-};
-
-} // namespace
-
-std::string flamegraph_svg(const Stacks &stacks, const MessagesOfCells &messages, const std::string &title)
-{
-	const Node root = tree_of(stacks);
-	return Drawing(root, messages).svg(title);
-}
-
-namespace {
-
-// ';' separates frames, and the last space the weight.
+// ';' separates frames of folded stacks.
 std::string frame_name(std::string name)
 {
 	std::ranges::replace(name, ';', ':');
 	return name.empty() ? "?" : name;
 }
 
-// Cells that differ in more than target and payload are different measurements, so their frames show it.
-std::vector<Frame> cell_frames(const model::Cell &cell)
+FlameFrame &child_of(FlameFrame &frame, const std::string &name)
 {
-	return {{frame_name(cell.target)}, {frame_name(model::variant(cell))}};
+	const auto at = std::ranges::find(frame.children, name, &FlameFrame::name);
+	return at == frame.children.end() ? frame.children.emplace_back(FlameFrame{name}) : *at;
+}
+
+std::string thread_of(const LayerRow &row)
+{
+	const std::string role(path::kRoleNames[static_cast<size_t>(row.role)]);
+	return frame_name(row.thread.empty() || row.thread == role ? role : fmt::format("{} ({})", row.thread, role));
+}
+
+FlameFrame tree_of(const std::vector<LayerRow> &rows, const std::string &title, bool of_library)
+{
+	FlameFrame root{title};
+	for (const LayerRow &row : rows) {
+		FlameFrame *frame = &child_of(root, std::string(model::name(row.layer)));
+		if (row.part != model::Part::None)
+			frame = &child_of(*frame, std::string(model::name(row.part)));
+		FlameFrame &last = child_of(*frame, thread_of(row));
+		last.kind = kind_of(row.layer, row.part, of_library);
+		last.mean_ns += row.mean_ns;
+		last.total_ns += row.total_ns;
+	}
+	return root;
+}
+
+const Breakdown &layers_of(const CellResult &cell, FlameMessages which)
+{
+	static const Breakdown kNone;
+	if (which == FlameMessages::All)
+		return cell.layers;
+	const std::optional<LatencyRange> &range = which == FlameMessages::Tail ? cell.tail : cell.typical;
+	return range ? range->layers : kNone;
+}
+
+double sum_of(const std::vector<FlameFrame> &frames, double (FlameFrame::*of)() const)
+{
+	double all = 0;
+	for (const FlameFrame &frame : frames)
+		all += (frame.*of)();
+	return all;
 }
 
 } // namespace
 
-Stacks stacks(const RunResult &result)
+double FlameFrame::mean() const { return children.empty() ? mean_ns : sum_of(children, &FlameFrame::mean); }
+double FlameFrame::other() const { return children.empty() ? other_ns : sum_of(children, &FlameFrame::other); }
+double FlameFrame::width() const
 {
-	Stacks all;
-	for (const CellResult &cell : result.cells)
-		for (const LayerRow &row : cell.layers.rows()) {
-			const int layer = static_cast<int>(row.layer);
-			std::vector<Frame> stack = cell_frames(cell.cell);
-			stack.push_back({std::string(model::name(row.layer)), layer});
-			if (row.part != model::Part::None)
-				stack.push_back({std::string(model::name(row.part)), layer});
-			stack.push_back({frame_name(row.thread), layer});
-			all[stack] += row.total_ns;
-		}
-	return all;
+	return children.empty() ? std::max(mean_ns, other_ns) : sum_of(children, &FlameFrame::width);
 }
 
-MessagesOfCells messages_of_cells(const RunResult &result)
+FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only)
 {
-	MessagesOfCells all;
-	for (const CellResult &cell : result.cells)
-		if (cell.complete() > 0)
-			all[cell_frames(cell.cell)] += cell.complete();
-	return all;
-}
-
-std::string folded(const Stacks &stacks)
-{
-	std::string text;
-	for (const auto &[stack, ns] : stacks) {
-		for (size_t i = 0; i < stack.size(); ++i)
-			text += (i == 0 ? "" : ";") + stack[i].name;
-		text += fmt::format(" {}\n", ns);
+	FlameGraph graph;
+	for (const CellResult &cell : result.cells) {
+		const std::string title = model::title(cell.cell);
+		const Breakdown &layers = layers_of(cell, which);
+		if (layers.deliveries() == 0 || title.find(only) == std::string::npos)
+			continue;
+		graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
+							   tree_of(layers.rows(), title, cell.is_of_library())});
 	}
+	return graph;
+}
+
+namespace {
+
+void add_other(FlameFrame &now, const FlameFrame &before)
+{
+	if (before.children.empty() && before.kind) {
+		now.kind = before.kind;
+		now.other_ns += before.mean_ns;
+	}
+	for (const FlameFrame &child : before.children)
+		add_other(child_of(now, child.name), child);
+}
+
+const FlameCell *same_cell(const FlameGraph &graph, const FlameCell &cell)
+{
+	const auto at =
+		std::ranges::find_if(graph.cells, [&](const FlameCell &one) { return one.layers.name == cell.layers.name; });
+	return at == graph.cells.end() ? nullptr : &*at;
+}
+
+} // namespace
+
+FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name)
+{
+	FlameGraph both{{}, name, {}};
+	for (const FlameCell &cell : now.cells) {
+		const FlameCell *other = same_cell(before, cell);
+		if (!other) {
+			both.missing.push_back(cell.layers.name);
+			continue;
+		}
+		both.cells.push_back(cell);
+		add_other(both.cells.back().layers, other->layers);
+	}
+	for (const FlameCell &cell : before.cells)
+		if (!same_cell(now, cell))
+			both.missing.push_back(cell.layers.name);
+	return both;
+}
+
+namespace {
+
+// Calls take(names, frame) for each stack of `frame`; `names` are those above its children.
+template <typename Take>
+void each_stack(const FlameFrame &frame, const std::vector<std::string> &names, const Take &take)
+{
+	for (const FlameFrame &child : frame.children) {
+		std::vector<std::string> stack = names;
+		stack.push_back(child.name);
+		if (child.children.empty())
+			take(stack, child);
+		else
+			each_stack(child, stack, take);
+	}
+}
+
+} // namespace
+
+std::string folded(const FlameGraph &graph)
+{
+	std::map<std::vector<std::string>, uint64_t> stacks;
+	for (const FlameCell &cell : graph.cells)
+		each_stack(
+			cell.layers, {cell.target, cell.variant},
+			[&](const std::vector<std::string> &stack, const FlameFrame &last) { stacks[stack] += last.total_ns; });
+	std::string text;
+	for (const auto &[stack, ns] : stacks)
+		text += fmt::format("{} {}\n", fmt::join(stack, ";"), ns);
 	return text;
+}
+
+std::string speedscope(const FlameGraph &graph, const std::string &title)
+{
+	std::map<std::string, size_t> numbers;
+	Json frames = Json::array(), profiles = Json::array();
+	const auto number_of = [&](const std::string &name) {
+		const auto [at, is_new] = numbers.emplace(name, numbers.size());
+		if (is_new)
+			frames.push_back({{"name", name}});
+		return at->second;
+	};
+	for (const FlameCell &cell : graph.cells) {
+		Json samples = Json::array(), weights = Json::array();
+		each_stack(cell.layers, {}, [&](const std::vector<std::string> &stack, const FlameFrame &last) {
+			Json sample = Json::array();
+			for (const std::string &name : stack)
+				sample.push_back(number_of(name));
+			samples.push_back(sample);
+			weights.push_back(rounded(last.mean_ns));
+		});
+		profiles.push_back({{"type", "sampled"},
+							{"name", cell.layers.name},
+							{"unit", "nanoseconds"},
+							{"startValue", 0},
+							{"endValue", rounded(cell.layers.mean())},
+							{"samples", samples},
+							{"weights", weights}});
+	}
+	const Json file = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+					   {"shared", {{"frames", frames}}},
+					   {"profiles", profiles},
+					   {"name", title},
+					   {"activeProfileIndex", 0},
+					   {"exporter", "icepath"}};
+	return file.dump(1, '\t', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+Json frame_json(const FlameFrame &frame, bool compares)
+{
+	Json json = {{"name", frame.name}};
+	if (!frame.children.empty()) {
+		Json children = Json::array();
+		for (const FlameFrame &child : frame.children)
+			children.push_back(frame_json(child, compares));
+		json["children"] = children;
+		return json;
+	}
+	if (frame.kind)
+		json["kind"] = static_cast<size_t>(*frame.kind);
+	json["ns"] = rounded(frame.mean_ns);
+	if (compares)
+		json["other_ns"] = rounded(frame.other_ns);
+	return json;
+}
+
+} // namespace
+
+Json flame_json(const FlameGraph &graph)
+{
+	Json cells = Json::array(), kinds = Json::array();
+	for (const KindStyle &style : kKindStyles)
+		kinds.push_back(style.word);
+	for (const FlameCell &cell : graph.cells)
+		cells.push_back(frame_json(cell.layers, !graph.other.empty()));
+	return {{"kinds", kinds}, {"other", graph.other.empty() ? Json(nullptr) : Json(graph.other)}, {"cells", cells}};
 }
 
 } // namespace icepath::report

@@ -1,39 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The flame graph: stacks of layers, as folded text and as an SVG.
+// The flame graph's data: latency on messages' paths as a tree, and as files of other tools.
 #include <cstdint>
-#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/report/aggregate.h"
+#include "profiler/report/layer_style.h"
 
 namespace icepath::report {
 
-// Latency on messages' paths as stacks: target → payload → layer → part → thread. The weight is in nanoseconds over all
-// messages with a complete path; it isn't CPU time.
-struct Frame {
+// Cell → layer → part → thread. Only the last frames of a stack have a time of their own; that of the others is the sum
+// of their children's.
+struct FlameFrame {
 	std::string name;
-	int layer = -1; // model::Layer of this frame and those on it; -1: below the layers' frames
-	friend auto operator<=>(const Frame &a, const Frame &b) { return a.name <=> b.name; }
-	friend bool operator==(const Frame &a, const Frame &b) { return a.name == b.name; }
+	std::optional<LayerKind> kind = {}; // of the last frame of a stack
+	double mean_ns = 0; // of a message of its cell, as the rows of Breakdown
+	double other_ns = 0; // the same in the run that it is compared with
+	uint64_t total_ns = 0; // over all messages of its cell
+	std::vector<FlameFrame> children = {};
+
+	// Of all stacks in it.
+	double mean() const;
+	double other() const;
+	double width() const; // the greater of both means, stack by stack: a stack that vanished is still seen
 };
 
-// Ordered by name, so that the files of one run are always the same.
-using Stacks = std::map<std::vector<Frame>, uint64_t>;
+struct FlameCell {
+	std::string target, variant;
+	FlameFrame layers; // its name is the cell's title
+};
 
-Stacks stacks(const RunResult &result);
+struct FlameGraph {
+	std::vector<FlameCell> cells; // those with a complete path, in the order of the run
+	std::string other; // the run that it is compared with; empty: none
+	std::vector<std::string> missing; // titles of cells that only one of the two runs has
+};
 
-// Number of messages with a complete path behind the weights, by a cell's two frames, target and payload.
-using MessagesOfCells = std::map<std::vector<Frame>, uint64_t>;
-MessagesOfCells messages_of_cells(const RunResult &result);
+enum class FlameMessages : uint8_t { All, Typical, Tail };
 
-// One line for each stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them.
-std::string folded(const Stacks &stacks);
+// `only`: a part of a cell's title; empty: every cell. Typical and Tail: of the latencies in CellResult, so of cells
+// that have these.
+FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only);
 
-// Stacks as an SVG without scripts: the width is the weight in nanoseconds, the root is at the bottom. A frame's
-// tooltip has its way from the target, its time in sum and per message of its cell, and its share. Equal stacks give
-// equal bytes.
-std::string flamegraph_svg(const Stacks &stacks, const MessagesOfCells &messages, const std::string &title);
+// `now`, with the times of the cells that both have in `before`.
+FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name);
+
+// One line for each stack, "frame;frame;frame weight", as flamegraph.pl, inferno and speedscope read them. The weight is
+// in nanoseconds over all messages; target and variant are frames of their own. Stacks are in the order of their names.
+std::string folded(const FlameGraph &graph);
+
+// The file format of speedscope, with a profile for each cell: https://www.speedscope.app/file-format-schema.json.
+// Weights are nanoseconds of a message.
+std::string speedscope(const FlameGraph &graph, const std::string &title);
+
+// For the module of browser/flame.js. Times are rounded to picoseconds.
+nlohmann::ordered_json flame_json(const FlameGraph &graph);
 
 } // namespace icepath::report

@@ -8,6 +8,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
 #include "profiler/rundir/json_text.h"
@@ -195,7 +196,9 @@ uint64_t lost_in(const CellResult &cell)
 void add_opening_notices(const CellResult &cell, size_t cells, Notices &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
-	if (openings.modes.size() == 2)
+	if (!cell.modes.empty())
+		add(list, "messages with several modes", cell.cell, modes_sentence(cell));
+	else if (openings.modes.size() == 2)
 		add(list, kTwoModes, cell.cell,
 			fmt::format("modes: {} and {}, in {} and {} openings of fresh processes", duration(openings.modes[0].value),
 						duration(openings.modes[1].value), openings.modes[0].openings, openings.modes[1].openings));

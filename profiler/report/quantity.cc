@@ -39,6 +39,8 @@ std::string microseconds_beside(double ns, double value_ns)
 	return with_decimals(ns / 1000, decimals(value_ns / 1000));
 }
 
+std::string exact_microseconds(uint64_t ns) { return fmt::format("{}.{:03}", count(ns / 1000), ns % 1000); }
+
 std::string duration(double ns)
 {
 	const double size = std::abs(ns);
@@ -50,6 +52,8 @@ std::string duration(double ns)
 		return three_digits(ns / 1e6) + " ms";
 	return three_digits(ns / 1e9) + " s";
 }
+
+std::string percentile_name(stats::Percentile p) { return fmt::format("p{:.5g}", p.per_100000 / 1000.0); }
 
 std::string amount(double number)
 {

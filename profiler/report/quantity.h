@@ -17,6 +17,9 @@ std::string microseconds(double ns);
 // With the decimals of microseconds(value_ns): the number after "±".
 std::string microseconds_beside(double ns, double value_ns);
 
+// To the nanosecond, so that a column can be added up: "5 806.003".
+std::string exact_microseconds(uint64_t ns);
+
 // With the largest unit that leaves at least 1: "87 ns", "8.41 µs", "1.50 ms", "2.00 s". Negative values keep their
 // sign.
 std::string duration(double ns);
@@ -26,6 +29,8 @@ std::string count(uint64_t number); // "18 233"
 std::string amount(double number);
 inline std::string per_second(double rate) { return amount(rate); }
 std::string percent(double share); // 0.927 is "92.7 %"
+
+std::string percentile_name(stats::Percentile p); // "p99.9"
 
 // Columns of a UTF-8 text. Every character of a report is one column wide.
 size_t columns(std::string_view text);

@@ -9,13 +9,6 @@ namespace {
 
 using Blocks = std::vector<stats::BlockValue>;
 
-stats::RoundRatio inverse(stats::RoundRatio ratio)
-{
-	ratio.ratio = 1 / ratio.ratio;
-	ratio.interval = {1 / ratio.interval.high, 1 / ratio.interval.low};
-	return ratio;
-}
-
 // Compares each cell of the group with those after it.
 void compare(RankedGroup &group, const std::vector<Blocks> &p50s)
 {

@@ -8,9 +8,9 @@ using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double> &p) { return p ? Json(*p) : Json(nullptr); }
 
-Json cell_json(const RankedCell &cell)
+Json cell_json(const RankedCell &cell, size_t modes)
 {
-	Json json = {{"cell", cell.cell}, {"rank", nullptr}, {"x_fastest", nullptr}, {"ci95", nullptr}};
+	Json json = {{"cell", cell.cell}, {"rank", nullptr}, {"x_fastest", nullptr}, {"ci95", nullptr}, {"modes", modes}};
 	if (cell.rank)
 		json["rank"] = {cell.rank->first, cell.rank->last};
 	if (cell.to_fastest) {
@@ -41,7 +41,7 @@ Json ranking_json(const RunResult &result)
 	for (const RankedGroup &group : result.ranking) {
 		Json cells = Json::array(), pairs = Json::array();
 		for (const RankedCell &cell : group.cells)
-			cells.push_back(cell_json(cell));
+			cells.push_back(cell_json(cell, std::max<size_t>(result.cells.at(cell.cell).modes.size(), 1)));
 		for (const ComparedPair &pair : group.pairs)
 			pairs.push_back(pair_json(pair));
 		json.push_back({{"cells", cells}, {"pairs", pairs}, {"pairs_not_compared", group.uncompared}});

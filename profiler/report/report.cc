@@ -5,8 +5,14 @@
 #include <fmt/format.h>
 
 #include "profiler/failure.h"
-#include "profiler/report/flamegraph.h"
+#include "profiler/model/cell_title.h"
+#include "profiler/report/against.h"
+#include "profiler/report/explain_json.h"
+#include "profiler/report/flame_svg.h"
+#include "profiler/report/html_report.h"
+#include "profiler/report/mode_difference.h"
 #include "profiler/report/notices.h"
+#include "profiler/report/one_message.h"
 #include "profiler/report/run_json.h"
 #include "profiler/report/tail.h"
 
@@ -21,6 +27,54 @@ std::string write_file(const std::shared_ptr<Folder> &folder, const std::string 
 	return file.path();
 }
 
+Page page_of(const Style &style)
+{
+	return Page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
+}
+
+// Those that were measured with probes and whose title contains `part`.
+std::vector<size_t> cells_of(const std::string &run, const RunResult &result, const std::string &part)
+{
+	std::vector<size_t> cells;
+	for (size_t i = 0; i < result.cells.size(); ++i)
+		if (result.cells[i].probed > 0 && model::title(result.cells[i].cell).find(part) != std::string::npos)
+			cells.push_back(i);
+	if (cells.empty())
+		throw Failure(ExitCode::Usage,
+					  part.empty() ? run + ": no cell was measured with probes"
+								   : fmt::format("--cell: no cell that was measured has \"{}\" in its title: `icepath "
+												 "report -v {}` has their titles",
+												 part, run));
+	return cells;
+}
+
+// The slowest one of each of the cells, or the one that the question names.
+std::vector<const WorstMessage *> messages_of(const RunResult &result, const std::vector<size_t> &cells,
+											  const Question &question)
+{
+	std::vector<const WorstMessage *> messages;
+	bool has_round = false;
+	for (const size_t index : cells) {
+		const CellResult &cell = result.cells[index];
+		if (question.worst && cell.worst)
+			messages.push_back(&*cell.worst);
+		if (!question.message)
+			continue;
+		for (const WorstMessage &message : cell.asked)
+			messages.push_back(&message);
+		has_round = has_round || std::ranges::any_of(cell.capture.by_block, [&](const BlockCapture &block) {
+						return block.probed && block.round == question.message->round;
+					});
+	}
+	if (messages.empty())
+		throw Failure(ExitCode::Usage, question.worst ? "--worst: no message has a complete path"
+									   : has_round
+										   ? "--message: the round has no such message"
+										   : "--message: that round has no blocks with probes of these cells, and only "
+											 "messages in such blocks have a path");
+	return messages;
+}
+
 } // namespace
 
 Report report_of(const std::string &run, const Style &style)
@@ -29,39 +83,90 @@ Report report_of(const std::string &run, const Style &style)
 	return {terminal_report(result, style), flaws(result)};
 }
 
-std::string tails_of(const std::string &run, const std::string &only, const Style &style)
+std::string explanation_of(const std::string &run, const Question &question, const Style &style)
 {
-	Page page({style.colour, style.unicode}, static_cast<size_t>(std::clamp(style.width, 40, 1000)));
-	add_tails(page, analyse(run), only);
-	std::string text = page.take();
-	if (text.empty())
-		throw Failure(ExitCode::Usage,
-					  only.empty() ? run + ": no cell was measured with probes"
-								   : fmt::format("--cell: no cell that was measured has \"{}\" in its title: `icepath "
-												 "report -v {}` has their titles",
-												 only, run));
-	return text;
+	const RunResult result = analyse(run, {question.tail, question.message});
+	Page page = page_of(style);
+	if (!question.against.empty()) {
+		const Against against = explain_against(result, cell_with(result, question.cell, "--cell"),
+												cell_with(result, question.against, "--against"));
+		if (question.json)
+			return against_json(result, against);
+		add_against(page, result, against);
+		return page.take();
+	}
+	const std::vector<size_t> cells = cells_of(run, result, question.cell);
+	if (question.modes) {
+		for (const size_t cell : cells)
+			add_mode_differences(page, result.cells[cell]);
+		return page.take();
+	}
+	if (question.worst || question.message) {
+		const auto messages = messages_of(result, cells, question);
+		if (question.json)
+			return messages_json(result, messages);
+		for (const WorstMessage *message : messages)
+			add_message(page, *message, result.cells[message->cell]);
+		return page.take();
+	}
+	if (question.json)
+		return tails_json(result, cells);
+	add_tails(page, result, cells);
+	return page.take();
 }
 
 Report report_and_write(const std::string &run, const Style &style)
 {
 	const RunResult result = analyse(run);
-	write_file(own_folder(directory_of(run)), "run.json", run_json_text(result));
+	const auto folder = own_folder(directory_of(run));
+	write_file(folder, "run.json", run_json_text(result));
+	write_file(folder, "report.html", html_report(result));
 	return {terminal_report(result, style), flaws(result)};
 }
 
-std::string write_flamegraph(const std::string &run, const std::string &directory, const OpenFolder &open)
+std::string write_html(const std::string &run)
+{
+	return write_file(own_folder(directory_of(run)), "report.html", html_report(analyse(run)));
+}
+
+namespace {
+
+// `result` is `run`'s.
+FlameGraph wished_graph(const RunResult &result, const std::string &run, const FlameWishes &wishes)
+{
+	const FlameMessages which = wishes.tail ? FlameMessages::Tail : FlameMessages::All;
+	FlameGraph graph = flame_graph(result, which, wishes.cell);
+	if (!wishes.other.empty())
+		graph = compared(graph, flame_graph(analyse(wishes.other), which, wishes.cell), wishes.other);
+	if (graph.cells.empty() && (!wishes.cell.empty() || wishes.tail || !wishes.other.empty()))
+		throw Failure(ExitCode::Usage,
+					  fmt::format("{}: no cell{}{} has a complete path{}: `icepath report -v {}` has their titles", run,
+								  wishes.cell.empty() ? "" : fmt::format(" with \"{}\" in its title", wishes.cell),
+								  wishes.other.empty() ? "" : " that " + wishes.other + " has as well",
+								  wishes.tail ? " in its tail" : "", run));
+	return graph;
+}
+
+} // namespace
+
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &directory,
+							 const OpenFolder &open)
 {
 	const RunResult result = analyse(run);
+	const FlameGraph graph = wished_graph(result, run, wishes);
 	const auto to = output_folder(run, directory, open);
-	const Stacks all = stacks(result);
-	write_file(to, "latency.folded", folded(all));
-	const std::string title = fmt::format("{} · {}", result.head.command_line, result.head.started_utc);
-	return write_file(to, "latency.svg", flamegraph_svg(all, messages_of_cells(result), title));
+	write_file(to, "latency.folded", folded(graph));
+	const std::string title =
+		fmt::format("Where the latency of {} goes · {} · {}", wishes.tail ? "the slowest messages" : "messages",
+					result.head.command_line, result.head.started_utc);
+	return write_file(to, "latency.svg", flame_svg(graph, title));
 }
 
 std::string json_of(const std::string &run) { return run_json_text(analyse(run)); }
 
-std::string folded_of(const std::string &run) { return folded(stacks(analyse(run))); }
+std::string folded_of(const std::string &run, const FlameWishes &wishes)
+{
+	return folded(wished_graph(analyse(run), run, wishes));
+}
 
 } // namespace icepath::report

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The command line's outputs, made from a run directory as text. All functions throw Failure.
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "profiler/report/aggregate.h"
 #include "profiler/report/terminal.h"
 #include "profiler/report/written_file.h"
 
@@ -16,19 +18,38 @@ struct Report {
 
 Report report_of(const std::string &run, const Style &style);
 
-// Why the slowest messages of cells are slow: tail.h. `only`: a part of a cell's title. Throws Failure(Usage) if no cell
-// that was measured has it.
-std::string tails_of(const std::string &run, const std::string &only, const Style &style);
+// What `icepath explain` is asked.
+struct Question {
+	std::string cell = {}; // a part of cells' titles; empty: every cell
+	std::string against = {}; // why `cell` is slower than this one, each a part of one title: against.h
+	stats::Percentile tail = stats::kP99; // why these messages are slow: tail.h
+	bool modes = false; // by which layers they differ: mode_difference.h
+	bool worst = false; // each cell's slowest message with a complete path: one_message.h
+	std::optional<MessageName> message = {}; // this one: likewise
+	bool json = false; // explain_json.h
+};
 
-// Writes run.json into the run directory first.
+// Throws Failure(Usage) if no cell that was measured, or no message, is what the question names.
+std::string explanation_of(const std::string &run, const Question &question, const Style &style);
+
+// Writes run.json and report.html into the run directory first.
 Report report_and_write(const std::string &run, const Style &style);
 
+// Writes report.html into the run directory, and returns its path.
+std::string write_html(const std::string &run);
+
+struct FlameWishes {
+	std::string cell; // a part of its title; empty: every cell
+	bool tail = false; // only the slowest messages
+	std::string other; // a run to compare with; empty: none
+};
+
 // Writes latency.folded and latency.svg into `directory`, or into the run directory if that is empty. Returns the SVG's
-// path.
-std::string write_flamegraph(const std::string &run, const std::string &directory,
+// path. Throws Failure(Usage) if nothing is left to show.
+std::string write_flamegraph(const std::string &run, const FlameWishes &wishes, const std::string &directory,
 							 const OpenFolder &open = made_folder);
 
 std::string json_of(const std::string &run); // content of run.json
-std::string folded_of(const std::string &run);
+std::string folded_of(const std::string &run, const FlameWishes &wishes);
 
 } // namespace icepath::report

@@ -6,6 +6,7 @@
 
 #include "profiler/model/graph.h"
 #include "profiler/path/shares.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/ranking_json.h"
@@ -84,6 +85,48 @@ Json range_layers_json(const std::optional<LatencyRange> &range)
 Json range_messages_json(const std::optional<LatencyRange> &range)
 {
 	return range ? Json{{"of", range->messages}, {"known", range->layers.deliveries()}} : Json(nullptr);
+}
+
+Json share_json(const stats::Share &share)
+{
+	return {{"messages", share.count},
+			{"share", share.of > 0 ? Json(share.value()) : Json(nullptr)},
+			{"ci95", share.interval ? Json{share.interval->low, share.interval->high} : Json(nullptr)}};
+}
+
+Json mode_json(const CellMode &mode)
+{
+	const auto &added = mode.share_added;
+	const auto &p50 = mode.latency.percentiles[0];
+	Json json = share_json(mode.share), probed = share_json(mode.share_probed);
+	probed["complete"] = mode.range.layers.deliveries();
+	probed["seen"] = mode.seen_with_probes();
+	probed["share_added"] = added ? Json(added->mean) : Json(nullptr);
+	probed["share_added_ci95"] =
+		added && added->interval ? Json{added->interval->low, added->interval->high} : Json(nullptr);
+	probed["changes_share"] = added && added->interval ? Json(mode.changed_by_probes()) : Json(nullptr);
+	probed["layers"] = mode.seen_with_probes() ? layers_json(mode.range.layers) : Json(nullptr);
+	json.update(Json{{"from_ns", mode.range.from_ns > 0 ? Json(mode.range.from_ns) : Json(nullptr)},
+					 {"to_ns", mode.range.to_ns < UINT64_MAX ? Json(mode.range.to_ns) : Json(nullptr)},
+					 {"p50", p50 ? Json(*p50) : Json(nullptr)},
+					 {"p50_ci95", interval_json(mode.latency.intervals[0])},
+					 {"mean", mode.latency.count > 0 ? Json(rounded(mode.latency.mean)) : Json(nullptr)},
+					 {"probed", probed}});
+	return json;
+}
+
+Json modes_json(const CellResult &cell)
+{
+	Json json = Json::array();
+	for (const CellMode &mode : cell.modes)
+		json.push_back(mode_json(mode));
+	return json;
+}
+
+Json p50_modes_json(const CellResult &cell)
+{
+	const auto of = modes_of_p50(cell);
+	return of ? Json{of->first, of->last} : Json(nullptr);
 }
 
 std::string_view culprit_kind(path::Culprit::Kind kind)
@@ -264,6 +307,8 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 					 {"drift", drift_json(cell, cells)},
 					 {"messages", messages_json(cell)},
 					 {"latency_ns", distribution_json(cell.latency)},
+					 {"modes", modes_json(cell)},
+					 {"p50_in_modes", p50_modes_json(cell)},
 					 {"latency_probed_ns", distribution_json(cell.latency_probed)},
 					 {"forward_ns", pingpong ? flow_json(cell, 0) : Json(nullptr)},
 					 {"back_ns", pingpong ? flow_json(cell, 1) : Json(nullptr)},

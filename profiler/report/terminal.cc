@@ -13,6 +13,7 @@
 #include "profiler/report/cell_table.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/line_levels.h"
+#include "profiler/report/mode_lines.h"
 #include "profiler/report/noise.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/page.h"
@@ -233,6 +234,7 @@ void add_full_report(Page &page, const RunResult &result)
 	add_run_state(page, result);
 	add_hops(page, result.cells);
 	add_cell_lines(page, result.cells);
+	add_mode_lines(page, result.cells);
 	add_system_calls(page, result);
 	add_granted(page, result.cells);
 	add_notices(page, result);

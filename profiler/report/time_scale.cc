@@ -80,7 +80,7 @@ std::string TimeScale::bar(const CellResult &cell, const Look &look)
 	const auto exact = static_cast<size_t>(std::lround(p50 / end_ns_ * static_cast<double>(width_)));
 	const size_t length = std::clamp<size_t>(exact, 1, cut ? width_ - 1 : width_);
 	std::vector<uint64_t> weights;
-	for (const double mean_ns : by_kind(cell.typical->layers.rows(), !cell.cell.library.empty()))
+	for (const double mean_ns : by_kind(cell.typical->layers.rows(), cell.is_of_library()))
 		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
 	const auto parts = apportion(weights, length);
 	std::string text;

@@ -19,7 +19,7 @@ namespace icepath::report {
 namespace {
 
 constexpr double kWide = 0.1; // half of a p50's interval, as a share of it
-constexpr double kMostlyComplete = 0.999;
+constexpr double kMostlyComplete = 0.999, kMostOfTail = 0.9;
 constexpr const char *kFullReport = "icepath report -v RUN";
 constexpr const char *kDoctor = "icepath doctor";
 
@@ -93,9 +93,10 @@ Doubt steadiness(const RunResult &result)
 			stayed = false;
 			const auto [low, high] = std::ranges::minmax(levels, {}, &LineLevel::round_trip_ns);
 			doubt.word = "changed";
-			doubt.facts.push_back(fmt::format("CPU {} to {}: {} to {}, {} changes", line.from_cpu, line.to_cpu,
+			doubt.facts.push_back(fmt::format("CPU {} to {}: {} to {}, {} change{}", line.from_cpu, line.to_cpu,
 											  duration(static_cast<double>(low.round_trip_ns)),
-											  duration(static_cast<double>(high.round_trip_ns)), levels.size() - 1));
+											  duration(static_cast<double>(high.round_trip_ns)), levels.size() - 1,
+											  levels.size() == 2 ? "" : "s"));
 			break;
 		}
 	size_t drifted = 0, differ = 0;
@@ -162,6 +163,16 @@ Doubt knowledge(const RunResult &result)
 									  share == 1 ? "all" : fmt::format("{:.1f} % of", std::floor(share * 1000) / 10)));
 	if (share < kMostlyComplete) {
 		doubt.word = "partly";
+		doubt.remedy = kFullReport;
+	}
+	// Few, but the ones that matter: a path is lost where much happens at once.
+	const auto tail_is_lost = [](const CellResult &cell) {
+		return cell.tail && cell.tail->share_known() < kMostOfTail;
+	};
+	if (const auto cells = std::ranges::count_if(result.cells, tail_is_lost); cells > 0) {
+		doubt.word = "partly";
+		doubt.facts.push_back(fmt::format("of less than {:.0f} % of the slowest in {}", 100 * kMostOfTail,
+										  cells_text(static_cast<size_t>(cells))));
 		doubt.remedy = kFullReport;
 	}
 	size_t probes = 0, missing = 0;

@@ -49,7 +49,8 @@ std::string of_one_group(const RunResult &result, const GroupVerdict &group)
 	std::string text;
 	const std::string fastest = name_in_group(result, group.fastest[0]);
 	if (group.fastest.size() > 1 && group.slower.empty())
-		return fmt::format("This run doesn't tell apart {}.", listed(names_in_group(result, group.fastest)));
+		return fmt::format("This run doesn't tell which is the fastest: {}.",
+						   listed(names_in_group(result, group.fastest)));
 	text = group.fastest.size() == 1
 			   ? fmt::format("{} is the fastest", fastest)
 			   : fmt::format("{} aren't told apart as the fastest", listed(names_in_group(result, group.fastest)));
@@ -114,7 +115,16 @@ std::string who_is_fastest(const RunResult &result)
 	const std::vector<GroupVerdict> groups = verdicts(result);
 	if (groups.empty())
 		return "";
-	return groups.size() == 1 ? of_one_group(result, groups[0]) : of_many_groups(result, groups);
+	if (groups.size() > 1)
+		return of_many_groups(result, groups);
+	const size_t compared = groups[0].fastest.size() + groups[0].slower.size();
+	const auto measured = std::ranges::count_if(
+		result.cells, [](const CellResult &cell) { return cell.blocks_unprobed > 0 && !is_floor(cell.cell); });
+	const model::Cell &first = result.cells[groups[0].fastest[0]].cell;
+	return (static_cast<size_t>(measured) > compared
+				? fmt::format("{} {}: ", model::payload_text(first.payload_bytes), model::name(first.pattern))
+				: "") +
+		   of_one_group(result, groups[0]);
 }
 
 // For certain, than the group's first cell.
@@ -199,7 +209,7 @@ std::optional<MostTime> most_time(const CellResult &cell)
 {
 	if (is_floor(cell.cell) || !cell.tells_typical())
 		return std::nullopt;
-	const auto kinds = by_kind(cell.typical->layers.rows(), !cell.cell.library.empty());
+	const auto kinds = by_kind(cell.typical->layers.rows(), cell.is_of_library());
 	const double all = cell.typical->layers.mean_ns();
 	const auto most = std::ranges::max_element(kinds);
 	if (all <= 0 || *most <= 0)

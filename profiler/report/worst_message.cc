@@ -29,9 +29,6 @@ std::string thread_name(const WorstMessage &worst, uint32_t tid)
 	return at == worst.task_names.end() ? fmt::format("thread {}", tid) : at->second;
 }
 
-// Exact, so that the column can be added up.
-std::string exact_us(uint64_t ns) { return fmt::format("{}.{:03}", count(ns / 1000), ns % 1000); }
-
 std::string certainty(const Segment &segment)
 {
 	std::string known(path::kProvenanceNames[static_cast<size_t>(segment.provenance())]);
@@ -94,7 +91,7 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 		layer_width = std::max(layer_width, columns(layer_name(segment)));
 		thread_width = std::max(thread_width, columns(thread_name(worst, segment.thread)));
 	}
-	time_width = std::max(time_width, columns(exact_us(worst.latency_ns())));
+	time_width = std::max(time_width, columns(exact_microseconds(worst.latency_ns())));
 	const std::vector<uint64_t> shares = apportion(times, 1000);
 	const auto row = [&](const std::string &symbol, const std::string &layer, const std::string &thread,
 						 const std::string &time, const std::string &share, const std::string &rest) {
@@ -121,15 +118,15 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 			between_ns += times[i];
 			between_share += shares[i];
 			if (i + 1 == first_left_out + left_out)
-				lines.push_back(
-					row(" ", "…", "", exact_us(between_ns), tenths(between_share), count(left_out) + " pieces more"));
+				lines.push_back(row(" ", "…", "", exact_microseconds(between_ns), tenths(between_share),
+									count(left_out) + " pieces more"));
 			continue;
 		}
 		lines.push_back(row(layer_symbol(segments[i].layer, 1, look), layer_name(segments[i]),
-							thread_name(worst, segments[i].thread), exact_us(times[i]), tenths(shares[i]),
+							thread_name(worst, segments[i].thread), exact_microseconds(times[i]), tenths(shares[i]),
 							certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
 	}
-	lines.push_back(row(" ", "sum", "", exact_us(worst.latency_ns()), tenths(1000), "= recv - send"));
+	lines.push_back(row(" ", "sum", "", exact_microseconds(worst.latency_ns()), tenths(1000), "= recv - send"));
 	if (const MostOfMessage most = most_of(worst); most.share > 0)
 		lines.push_back(fmt::format("  mostly {}: {} of it{}", most.layer, percent(most.share),
 									most.who.empty() ? "" : ", " + most.who));

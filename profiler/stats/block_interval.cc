@@ -150,4 +150,38 @@ Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const st
 	return result;
 }
 
+std::optional<Quantile> quantile(const std::vector<std::vector<uint64_t>> &blocks, Percentile p,
+								 const std::vector<uint32_t> &cluster_numbers)
+{
+	const RedrawnRun pool(blocks);
+	if (!supported(pool.values(), p))
+		return std::nullopt;
+	const Clusters clusters = clusters_of(blocks, cluster_numbers);
+	Quantile result{pool.at(rank(pool.values(), p) - 1), std::nullopt};
+	if (clusters.count < kMinBlocks || !enough_beyond(pool, p, clusters))
+		return result;
+	if (is_far(p)) {
+		result.interval = far_interval(pool, p, clusters);
+		return result;
+	}
+	const auto redrawn = [&](const Clusters &drawn_together) {
+		Redrawn found(kNanosecond);
+		if (drawn_together.count == 0)
+			return found;
+		Redraw redraw(drawn_together);
+		for (unsigned replicate = 0; replicate < kReplicates; ++replicate)
+			found.add(static_cast<double>(pool.percentile(redraw.next(), p)));
+		return found;
+	};
+	const Clusters stretches = stretches_of(clusters);
+	const Redrawn by_cluster = redrawn(clusters), by_stretch = redrawn(stretches);
+	const double effective = p == kP50 ? static_cast<double>(clusters.count) : effective_clusters(pool, p, clusters);
+	result.interval =
+		by_cluster.around(static_cast<double>(result.value),
+						  with_slow_changes(by_cluster.variance(clusters.count), effective - 1, clusters.count,
+											by_stretch.variance(stretches.count), stretches.count)
+							  .half_width());
+	return result;
+}
+
 } // namespace icepath::stats

@@ -55,4 +55,13 @@ struct Distribution {
 // Blocks of the same processes share their luck, so an interval holds for another run only where clusters are openings.
 Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &clusters = {});
 
+// One percentile of the same messages, whichever it is, by the same rules.
+struct Quantile {
+	uint64_t value = 0;
+	std::optional<Interval> interval; // missing where describe() would report neither
+};
+// Nothing if the values don't support it.
+std::optional<Quantile> quantile(const std::vector<std::vector<uint64_t>> &blocks, Percentile p,
+								 const std::vector<uint32_t> &clusters = {});
+
 } // namespace icepath::stats

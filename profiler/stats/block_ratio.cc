@@ -10,15 +10,6 @@
 #include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
-namespace {
-
-double sum_of(const std::vector<double> &values, const Weights &drawn)
-{
-	return std::inner_product(values.begin(), values.end(), drawn.begin(), 0.0);
-}
-
-} // namespace
-
 RedrawnMeans::RedrawnMeans(std::vector<double> weights, const std::vector<uint32_t> &clusters)
 	: weights_(std::move(weights)), clusters_(numbered(clusters, weights_.size())),
 	  all_(std::reduce(weights_.begin(), weights_.end()))
@@ -43,17 +34,8 @@ std::vector<Weights> RedrawnMeans::redrawn(const Clusters &clusters) const
 
 double RedrawnMeans::variance(const std::vector<double> &sums, const std::vector<Weights> &draws, size_t clusters) const
 {
-	if (draws.size() < 2)
-		return 0;
-	double centre = 0, squares = 0, seen = 0;
-	for (const Weights &drawn : draws) {
-		// Welford's update.
-		const double mean = sum_of(sums, drawn) / sum_of(weights_, drawn), away = mean - centre;
-		centre += away / ++seen;
-		squares += away * (mean - centre);
-	}
-	const auto count = static_cast<double>(clusters);
-	return squares / (seen - 1) * count / (count - 1);
+	return variance_over(draws, clusters,
+						 [&](const Weights &drawn) { return sum_of(sums, drawn) / sum_of(weights_, drawn); });
 }
 
 double RedrawnMeans::effective_clusters(const std::vector<double> &sums) const

@@ -36,6 +36,27 @@ const Weights &Redraw::next()
 	return weights_;
 }
 
+double sum_of(const std::vector<double> &values, const Weights &drawn)
+{
+	return std::inner_product(values.begin(), values.end(), drawn.begin(), 0.0);
+}
+
+double variance_over(const std::vector<Weights> &draws, size_t clusters,
+					 const std::function<double(const Weights &)> &statistic)
+{
+	if (draws.size() < 2)
+		return 0;
+	double centre = 0, squares = 0, seen = 0;
+	for (const Weights &drawn : draws) {
+		// Welford's update.
+		const double value = statistic(drawn), away = value - centre;
+		centre += away / ++seen;
+		squares += away * (value - centre);
+	}
+	const auto count = static_cast<double>(clusters);
+	return squares / (seen - 1) * count / (count - 1);
+}
+
 RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 {
 	for (const auto &block : blocks) {

@@ -6,6 +6,7 @@
 // rounding.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -41,6 +42,14 @@ private:
 	std::vector<size_t> of_block_;
 	Weights drawn_, weights_;
 };
+
+// Of a value for each block, in a redrawn run.
+double sum_of(const std::vector<double> &values, const Weights &drawn);
+
+// The variance of a statistic over redrawn runs, as of the run itself, which had that many clusters. 0 for one draw or
+// none.
+double variance_over(const std::vector<Weights> &draws, size_t clusters,
+					 const std::function<double(const Weights &)> &statistic);
 
 class RedrawnRun {
 public:

@@ -141,4 +141,11 @@ std::optional<RoundRatio> ratio_within_rounds(const std::vector<BlockValue> &a, 
 	return result;
 }
 
+RoundRatio inverse(RoundRatio ratio)
+{
+	ratio.ratio = 1 / ratio.ratio;
+	ratio.interval = {1 / ratio.interval.high, 1 / ratio.interval.low};
+	return ratio;
+}
+
 } // namespace icepath::stats

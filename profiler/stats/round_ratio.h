@@ -55,4 +55,6 @@ inline constexpr size_t kTrimmedFrom = 10; // openings; with fewer, the degrees 
 // fewer than kMinBlocks rounds in common. A round that lacks either block is left out. Pure; O(n log n).
 std::optional<RoundRatio> ratio_within_rounds(const std::vector<BlockValue> &a, const std::vector<BlockValue> &b);
 
+RoundRatio inverse(RoundRatio ratio); // of B over A
+
 } // namespace icepath::stats

@@ -321,12 +321,23 @@ TEST(CommandLine, KnowsItsCommands)
 	EXPECT_EQ(std::get<ReportOptions>(parsed({"report", "dir"})->command).run, "dir");
 	const auto explain = std::get<ExplainOptions>(parsed({"explain", "dir", "--cell", "tcp 64 B"})->command);
 	EXPECT_EQ(explain.run, "dir");
-	EXPECT_EQ(explain.cell, "tcp 64 B");
+	EXPECT_EQ(explain.question.cell, "tcp 64 B");
+	EXPECT_EQ(explain.question.against, "");
+	EXPECT_EQ(explain.question.tail, stats::kP99);
+	EXPECT_FALSE(explain.question.worst || explain.question.message || explain.question.json);
 	const auto flamegraph = std::get<FlamegraphOptions>(parsed({"flamegraph", "dir", "-o", "out"})->command);
+	EXPECT_TRUE(std::get<ReportOptions>(parsed({"report", "--html", "dir"})->command).html);
+	expect_refused({"report", "--html", "--json", "dir"}, "excludes");
 	EXPECT_EQ(flamegraph.run, "dir");
 	EXPECT_EQ(flamegraph.output, "out");
 	EXPECT_FALSE(flamegraph.folded_only);
 	EXPECT_TRUE(std::get<FlamegraphOptions>(parsed({"flamegraph", "--folded", "dir"})->command).folded_only);
+	EXPECT_TRUE(flamegraph.wishes.cell.empty() && flamegraph.wishes.other.empty() && !flamegraph.wishes.tail);
+	const auto part = std::get<FlamegraphOptions>(
+		parsed({"flamegraph", "dir", "--cell", "tcp 64 B", "--tail", "--diff", "before"})->command);
+	EXPECT_EQ(part.wishes.cell, "tcp 64 B");
+	EXPECT_EQ(part.wishes.other, "before");
+	EXPECT_TRUE(part.wishes.tail);
 	EXPECT_FALSE(std::get<DoctorOptions>(parsed({"doctor"})->command).json);
 	EXPECT_TRUE(std::get<DoctorOptions>(parsed({"doctor", "--json"})->command).json);
 	EXPECT_FALSE(std::get<DoctorOptions>(parsed({"doctor"})->command).verbose);
@@ -334,6 +345,33 @@ TEST(CommandLine, KnowsItsCommands)
 	EXPECT_TRUE(std::get<DoctorOptions>(parsed({"doctor", "--verbose"})->command).verbose);
 	EXPECT_FALSE(std::get<ListOptions>(parsed({"list"})->command).json);
 	EXPECT_TRUE(std::get<ListOptions>(parsed({"list", "--json"})->command).json);
+}
+
+TEST(CommandLine, KnowsWhatToExplain)
+{
+	const auto asked = [](std::vector<std::string> words) {
+		words.insert(words.begin(), {"explain", "dir"});
+		return std::get<ExplainOptions>(parsed(words)->command).question;
+	};
+	EXPECT_EQ(asked({"--cell", "tcp", "--against", "udp"}).against, "udp");
+	expect_refused({"explain", "dir", "--against", "udp"}, "--cell");
+	EXPECT_EQ(asked({"--tail", "99.9"}).tail, stats::kP99_9);
+	EXPECT_EQ(asked({"--tail", "99.999"}).tail, stats::kP99_999);
+	EXPECT_EQ(asked({"--tail", "50"}).tail, stats::kP50);
+	for (const char *bad : {"100", "49.9", "0.999", "p99", "99,9", "nan", "-1", "99.9996"})
+		expect_refused({"explain", "dir", "--tail", bad}, "isn't a percentile from 50 to 99.999");
+	EXPECT_TRUE(asked({"--worst"}).worst);
+	EXPECT_TRUE(asked({"--worst", "--json"}).json);
+	const auto message = asked({"--message", "12:431"}).message;
+	ASSERT_TRUE(message);
+	EXPECT_EQ(message->round, 12u);
+	EXPECT_EQ(message->seq, 431u);
+	EXPECT_FALSE(message->back);
+	EXPECT_TRUE(asked({"--message", "0:0:back"}).message->back);
+	for (const char *bad : {"12", ":1", "12:", "12:x", "12:1:", "12:1:there", "12:1:back ", "-1:2", "4294967296:1"})
+		expect_refused({"explain", "dir", "--message", bad}, "isn't ROUND:SEQ");
+	expect_refused({"explain", "dir", "--worst", "--tail", "99"}, "excludes");
+	expect_refused({"explain", "dir", "--message", "1:2", "--worst"}, "excludes");
 }
 
 TEST(CommandLine, ForcesATierOfProbes)

@@ -63,7 +63,7 @@ TEST_P(Doctor, NamesForEachLayerTheProbeItRestsOn)
 TEST(DoctorsAnswer, IsOnOneScreenAndEverythingStandsInTheLongText)
 {
 	const Folder folder;
-	const Outcome brief = run({icepath_program(), "doctor"}, folder.path(), 120s, {{"COLUMNS", "100"}});
+	const Outcome brief = run({icepath_program(), "doctor"}, folder.path(), 120s);
 	EXPECT_LE(std::ranges::count(brief.out, '\n'), 25) << brief.out;
 	EXPECT_EQ(brief.out.find("effect:"), std::string::npos);
 	for (const char *purpose : {"medians", "ranks", "tails"})

@@ -9,7 +9,8 @@
 #include <string>
 
 #include "profiler/failure.h"
-#include "profiler/report/flamegraph.h"
+#include "profiler/report/flame_svg.h"
+#include "profiler/report/html_report.h"
 #include "profiler/report/run_json.h"
 #include "profiler/report/terminal.h"
 #include "tests/rundir/damage.h"
@@ -35,7 +36,8 @@ void report_all(const std::string &run)
 	}
 	must(!terminal_report(result, {.unicode = true}).empty());
 	must(nlohmann::json::accept(run_json_text(result)));
-	must(!flamegraph_svg(stacks(result), messages_of_cells(result), "x").empty());
+	must(!html_report(result).empty());
+	must(!flame_svg(flame_graph(result, FlameMessages::All, ""), "x").empty());
 }
 
 } // namespace

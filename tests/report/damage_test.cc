@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/failure.h"
-#include "profiler/report/flamegraph.h"
+#include "profiler/report/flame_svg.h"
+#include "profiler/report/html_report.h"
 #include "profiler/report/run_json.h"
 #include "profiler/report/terminal.h"
 #include "profiler/rundir/container.h"
@@ -30,7 +31,8 @@ void report_all(const std::string &run)
 	}
 	EXPECT_FALSE(terminal_report(result, {.unicode = true}).empty());
 	EXPECT_TRUE(nlohmann::json::accept(run_json_text(result)));
-	EXPECT_FALSE(flamegraph_svg(stacks(result), messages_of_cells(result), "x").empty());
+	EXPECT_FALSE(html_report(result).empty());
+	EXPECT_FALSE(flame_svg(flame_graph(result, FlameMessages::All, ""), "x").empty());
 }
 
 model::Block small_block(size_t cell, bool probed)

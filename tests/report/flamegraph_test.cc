@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/report/flamegraph.h"
-
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "profiler/report/flame_svg.h"
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/example_run.h"
 
 namespace icepath::report {
 namespace {
+
+constexpr auto kAll = FlameMessages::All;
 
 size_t occurrences(const std::string &text, const std::string &part)
 {
@@ -18,89 +20,146 @@ size_t occurrences(const std::string &text, const std::string &part)
 	return n;
 }
 
+FlameFrame last(const std::string &name, LayerKind kind, double ns)
+{
+	return {.name = name, .kind = kind, .mean_ns = ns};
+}
+
+FlameCell cell_with(const std::string &name, std::vector<FlameFrame> children)
+{
+	return {name, "64 B", {.name = name + " 64 B", .children = std::move(children)}};
+}
+
 class FlamegraphTest : public testing::Test {
 protected:
 	FlamegraphTest()
 	{
-		write_small_run(temporary.path("run"));
+		write_small_run(temporary.path("run"), true, kEnoughRounds);
 		result = analyse(temporary.path("run"));
 	}
 	rundir::TemporaryDirectory temporary;
 	RunResult result;
 };
 
-TEST_F(FlamegraphTest, WeightsAddUpToTheLatencyOfCompleteMessages)
+TEST_F(FlamegraphTest, FoldedWeightsAddUpToTheLatencyOfCompleteMessages)
 {
 	uint64_t latency = 0, weights = 0;
 	for (const CellResult &cell : result.cells)
 		latency += cell.layers.total_ns();
-	std::istringstream lines(folded(stacks(result)));
+	std::istringstream lines(folded(flame_graph(result, kAll, "")));
 	for (std::string line; std::getline(lines, line);)
 		weights += std::stoull(line.substr(line.rfind(' ') + 1));
 	EXPECT_GT(latency, 0u);
 	EXPECT_EQ(weights, latency);
 }
 
+TEST_F(FlamegraphTest, ACellIsAsWideAsItsMeanLatency)
+{
+	const FlameGraph graph = flame_graph(result, kAll, "");
+	ASSERT_EQ(graph.cells.size(), 2u);
+	for (size_t i = 0; i < 2; ++i)
+		EXPECT_NEAR(graph.cells[i].layers.mean(), result.cells[i].layers.mean_ns(), 1e-6);
+}
+
 TEST_F(FlamegraphTest, StacksAreTargetPayloadLayerPartThread)
 {
-	const std::string text = folded(stacks(result));
-	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.user;sender 240000\n"), std::string::npos) << text;
+	const std::string text = folded(flame_graph(result, kAll, ""));
+	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.user;sender 360000\n"), std::string::npos) << text;
 	EXPECT_NE(text.find("uds-stream;64 B oneway block;sender.kernel;notify;"), std::string::npos) << text;
-	EXPECT_NE(text.find("uds-stream;64 B pingpong block;runqueue;initiator "), std::string::npos) << text;
+	EXPECT_NE(text.find("uds-stream;64 B pingpong block;runqueue;initiator (receiver) "), std::string::npos) << text;
+}
+
+TEST_F(FlamegraphTest, HasTheCellsOfATitle)
+{
+	const FlameGraph graph = flame_graph(result, kAll, "64 B pingpong");
+	ASSERT_EQ(graph.cells.size(), 1u);
+	EXPECT_EQ(graph.cells[0].layers.name, "uds-stream 64 B pingpong block");
+	EXPECT_TRUE(flame_graph(result, kAll, "tcp").cells.empty());
+}
+
+TEST_F(FlamegraphTest, TheTailIsOfTheSlowestMessages)
+{
+	const FlameGraph tail = flame_graph(result, FlameMessages::Tail, "pingpong");
+	ASSERT_EQ(tail.cells.size(), 1u);
+	ASSERT_TRUE(result.cells[0].tail);
+	EXPECT_NEAR(tail.cells[0].layers.mean(), result.cells[0].tail->layers.mean_ns(), 1e-6);
 }
 
 TEST_F(FlamegraphTest, SvgIsDeterministicAndHasATitleForEachFrame)
 {
-	const std::string svg = flamegraph_svg(stacks(result), messages_of_cells(result), "a <title> & \"more\"");
-	EXPECT_EQ(svg, flamegraph_svg(stacks(result), messages_of_cells(result), "a <title> & \"more\""));
+	const FlameGraph graph = flame_graph(result, kAll, "");
+	const std::string svg = flame_svg(graph, "a <title> & \"more\"");
+	EXPECT_EQ(svg, flame_svg(graph, "a <title> & \"more\""));
 	EXPECT_NE(svg.find("a &lt;title&gt; &amp; &quot;more&quot;"), std::string::npos);
 	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "</title>"));
-	EXPECT_EQ(occurrences(svg, "<title>"), occurrences(svg, "<rect") - 1) << "all but the background";
-	EXPECT_NE(svg.find("<title>uds-stream: "), std::string::npos);
-	EXPECT_NE(svg.find("Width: nanoseconds on the path of messages, added up over the 3600 that have a complete path"),
-			  std::string::npos)
-		<< svg;
-	EXPECT_NE(svg.find(", 100.0 %</title>"), std::string::npos);
-	EXPECT_EQ(svg.find("<script"), std::string::npos);
+	EXPECT_NE(svg.find("<title>uds-stream 64 B oneway block → sender.user: 200 ns of a message, "), std::string::npos);
+	EXPECT_NE(svg.find("<title>uds-stream 64 B oneway block → sender.kernel → notify: 300 ns of a message, "),
+			  std::string::npos);
+	EXPECT_EQ(occurrences(svg, "<script"), 2u) << "data and code";
 }
 
-TEST(Flamegraph, ChildrenLieWithinTheirParent)
+TEST(Flamegraph, ChildrenLieWithinTheirParentAndCellsShareAScale)
 {
-	const Stacks two = {{{{"a"}, {"x", 0}}, 300}, {{{"a"}, {"y", 1}}, 100}, {{{"b"}, {"x", 0}}, 600}};
-	const std::string svg = flamegraph_svg(two, {{{{"a"}, {"x"}}, 10}}, "t");
-	EXPECT_NE(svg.find("<title>a: 400 ns in sum, 40.0 %</title><rect x=\"10.00\" y=\"80\" width=\"472.00\""),
-			  std::string::npos)
-		<< svg;
-	EXPECT_NE(svg.find("<title>a → y: 100 ns in sum, 10.0 %</title><rect x=\"364.00\" y=\"62\" width=\"118.00\""),
-			  std::string::npos)
-		<< svg;
-	EXPECT_NE(svg.find("<title>b: 600 ns in sum, 60.0 %</title><rect x=\"482.00\""), std::string::npos) << svg;
+	const FlameGraph graph{{cell_with("a", {last("x", LayerKind::Kernel, 300), last("y", LayerKind::Waking, 100)}),
+							cell_with("b", {last("x", LayerKind::Kernel, 600)})},
+						   {},
+						   {}};
+	const std::string svg = flame_svg(graph, "t");
+	EXPECT_NE(
+		svg.find(
+			"a 64 B: 400 ns of a message, 100.0 % of its 400 ns</title><rect x=\"10.00\" y=\"108\" width=\"472.00\""),
+		std::string::npos)
+		<< svg.substr(0, 4000);
+	EXPECT_NE(svg.find("a 64 B → y: 100 ns of a message, 25.0 % of its 400 ns</title><rect x=\"364.00\" y=\"128\" "
+					   "width=\"118.00\""),
+			  std::string::npos);
+	EXPECT_NE(
+		svg.find(
+			"b 64 B: 600 ns of a message, 100.0 % of its 600 ns</title><rect x=\"482.00\" y=\"108\" width=\"708.00\""),
+		std::string::npos);
 }
 
-TEST(Flamegraph, AFrameTellsItsWholeWayAndItsTimePerMessageOfItsCell)
+TEST(Flamegraph, ADifferenceShowsWhatVanished)
 {
-	const Stacks one = {{{{"a"}, {"64 B"}, {"wakeup", 5}, {"ipi", 5}}, 300}, {{{"a"}, {"4 KiB"}, {"wakeup", 5}}, 100}};
-	const std::string svg = flamegraph_svg(one, {{{{"a"}, {"64 B"}}, 10}, {{{"a"}, {"4 KiB"}}, 50}}, "t");
-	EXPECT_NE(svg.find("<title>all messages with a complete path: 400 ns in sum, 100.0 %<"), std::string::npos) << svg;
-	EXPECT_NE(svg.find("<title>a → 64 B: 300 ns in sum, 30 ns a message, 75.0 %<"), std::string::npos) << svg;
-	EXPECT_NE(svg.find("<title>a → 64 B → wakeup → ipi: 300 ns in sum, 30 ns a message, 75.0 %<"), std::string::npos);
-	EXPECT_NE(svg.find("<title>a → 4 KiB → wakeup: 100 ns in sum, 2 ns a message, 25.0 %<"), std::string::npos);
+	const FlameGraph now{{cell_with("a", {last("x", LayerKind::Kernel, 300), last("y", LayerKind::Waking, 100)}),
+						  cell_with("new", {last("x", LayerKind::Kernel, 1)})},
+						 {},
+						 {}};
+	const FlameGraph before{{cell_with("a", {last("x", LayerKind::Kernel, 200), last("z", LayerKind::Queued, 600)}),
+							 cell_with("old", {last("x", LayerKind::Kernel, 1)})},
+							{},
+							{}};
+	const FlameGraph both = compared(now, before, "before");
+	EXPECT_EQ(both.missing, (std::vector<std::string>{"new 64 B", "old 64 B"}));
+	ASSERT_EQ(both.cells.size(), 1u);
+	const FlameFrame &cell = both.cells[0].layers;
+	EXPECT_EQ(cell.mean(), 400);
+	EXPECT_EQ(cell.other(), 800);
+	EXPECT_EQ(cell.width(), 300 + 100 + 600);
+	const std::string svg = flame_svg(both, "t");
+	EXPECT_NE(svg.find("<g class=\"shrank\" fill-opacity=\"1.00\"><title>a 64 B → z: -600 ns a message: 0 ns, and 600 "
+					   "ns in before<"),
+			  std::string::npos)
+		<< svg.substr(0, 4000);
+	EXPECT_NE(svg.find("<g class=\"grew\" fill-opacity=\"0.17\"><title>a 64 B → x: +100 ns a message: 300 ns, and 200 "
+					   "ns in before<"),
+			  std::string::npos);
+	EXPECT_NE(svg.find("Only one run has: new 64 B, old 64 B"), std::string::npos);
 }
 
 TEST(Flamegraph, WithoutStacksIsEmptyAndWhole)
 {
 	EXPECT_EQ(folded({}), "");
-	const std::string svg = flamegraph_svg({}, {}, "nothing");
-	EXPECT_NE(svg.find("</svg>"), std::string::npos);
+	EXPECT_NE(flame_svg({}, "nothing").find("</svg>"), std::string::npos);
 }
 
-TEST(Folded, NamesCantBreakALine)
+// A path of one segment, of 7 ns.
+CellResult cell_of_names(const std::string &target, const std::string &thread)
 {
-	RunResult result;
 	CellResult cell;
-	cell.cell.target = "a;b c";
+	cell.cell.target = target;
 	path::Observations seen;
-	seen.threads[1].name = "x;y 12";
+	seen.threads[1].name = thread;
 	path::Path path;
 	path.recv_ns = 7;
 	path::Segment segment;
@@ -108,10 +167,46 @@ TEST(Folded, NamesCantBreakALine)
 	segment.end.at_ns = 7;
 	path.segments = {segment};
 	cell.layers.add(path, seen);
-	result.cells.push_back(cell);
-	EXPECT_EQ(folded(stacks(result)), "a:b c;64 B pingpong block;sender.user;x:y 12 7\n");
-	result.cells.push_back(cell);
-	EXPECT_EQ(folded(stacks(result)), "a:b c;64 B pingpong block;sender.user;x:y 12 14\n") << "the same stack twice";
+	return cell;
+}
+
+TEST(Folded, NamesCantBreakALine)
+{
+	RunResult result;
+	result.cells = {cell_of_names("a;b c", "x;y 12")};
+	EXPECT_EQ(folded(flame_graph(result, kAll, "")), "a:b c;64 B pingpong block;sender.user;x:y 12 (sender) 7\n");
+	result.cells.push_back(result.cells[0]);
+	EXPECT_EQ(folded(flame_graph(result, kAll, "")), "a:b c;64 B pingpong block;sender.user;x:y 12 (sender) 14\n")
+		<< "the same stack twice";
+}
+
+// The schema in words: https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
+TEST_F(FlamegraphTest, SpeedscopeHasAProfileForEachCell)
+{
+	const auto file = nlohmann::json::parse(speedscope(flame_graph(result, kAll, ""), "title"));
+	EXPECT_EQ(file.at("$schema"), "https://www.speedscope.app/file-format-schema.json");
+	const size_t frames = file.at("shared").at("frames").size();
+	for (const auto &frame : file["shared"]["frames"])
+		EXPECT_TRUE(frame.at("name").is_string());
+	ASSERT_EQ(file.at("profiles").size(), 2u);
+	for (size_t i = 0; i < 2; ++i) {
+		const auto &profile = file["profiles"][i];
+		EXPECT_EQ(profile.at("type"), "sampled");
+		EXPECT_EQ(profile.at("unit"), "nanoseconds");
+		EXPECT_EQ(profile.at("startValue"), 0);
+		EXPECT_TRUE(profile.at("name").is_string());
+		ASSERT_EQ(profile.at("samples").size(), profile.at("weights").size());
+		double sum = 0;
+		for (const double weight : profile["weights"])
+			sum += weight;
+		EXPECT_NEAR(sum, result.cells[i].layers.mean_ns(), 0.1);
+		EXPECT_NEAR(sum, profile.at("endValue"), 0.1);
+		for (const auto &sample : profile["samples"]) {
+			EXPECT_GE(sample.size(), 2u) << "layer and thread";
+			for (const size_t frame : sample)
+				EXPECT_LT(frame, frames);
+		}
+	}
 }
 
 } // namespace

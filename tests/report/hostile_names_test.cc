@@ -60,6 +60,25 @@ TEST_P(HostileNames, AreHarmlessInAReport)
 		}
 }
 
+TEST_P(HostileNames, AreHarmlessInAnExplanation)
+{
+	const std::string pingpong = "64 B pingpong", oneway = "64 B oneway";
+	for (const bool unicode : {false, true}) {
+		const Style style{.colour = true, .unicode = unicode, .width = 100, .verbose = true};
+		for (const bool json : {false, true}) {
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.json = json}, style)));
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.cell = pingpong, .against = oneway, .json = json}, style)));
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.worst = true, .json = json}, style)));
+		}
+	}
+	try {
+		(void)explanation_of(run, {.cell = "64 B", .against = oneway}, {});
+		ADD_FAILURE() << "both cells have it";
+	} catch (const Failure &failure) {
+		EXPECT_LT(std::string(failure.what()).size(), 2000u) << "main() makes it printable";
+	}
+}
+
 TEST_P(HostileNames, AreHarmlessInRunJson)
 {
 	const std::string text = json_of(run);
@@ -74,19 +93,32 @@ TEST_P(HostileNames, AreHarmlessInRunJson)
 
 TEST_P(HostileNames, AreHarmlessInStacks)
 {
-	const std::string folded = folded_of(run);
+	const std::string folded = folded_of(run, {});
 	EXPECT_TRUE(is_harmless(folded));
 	EXPECT_EQ(folded.find('\t'), std::string::npos);
-	write_flamegraph(run, "");
+	write_flamegraph(run, {}, "");
 	const std::string svg = rundir::file_bytes(run + "/latency.svg");
 	EXPECT_TRUE(is_harmless(svg));
-	EXPECT_EQ(svg.find("<script"), std::string::npos);
+	size_t scripts = 0;
+	for (size_t at = 0; (at = svg.find("<script", at)) != std::string::npos; ++at)
+		++scripts;
+	EXPECT_EQ(scripts, 2u) << "icepath's own: data and code";
+}
+
+TEST_P(HostileNames, AreHarmlessInThePage)
+{
+	const std::string page = rundir::file_bytes(write_html(run));
+	EXPECT_TRUE(is_harmless(page));
+	EXPECT_EQ(page.find("<script>&"), std::string::npos);
+	EXPECT_LT(page.size(), 300'000u);
 }
 
 TEST_P(HostileNames, AreHarmlessInEveryExport)
 {
-	for (const std::string &path :
-		 export_run(run, {ExportFormat::Hgrm, ExportFormat::Hlog, ExportFormat::Csv, ExportFormat::Paths}, "")) {
+	for (const std::string &path : export_run(
+			 run,
+			 {ExportFormat::Hgrm, ExportFormat::Hlog, ExportFormat::Csv, ExportFormat::Paths, ExportFormat::Speedscope},
+			 "")) {
 		EXPECT_TRUE(is_harmless(path));
 		EXPECT_TRUE(is_harmless(rundir::file_bytes(path))) << path;
 	}
@@ -97,7 +129,7 @@ TEST_P(HostileNames, AreCut)
 	const auto json = nlohmann::json::parse(json_of(run));
 	for (const auto &cell : json.at("cells"))
 		EXPECT_LE(cell["target"].get<std::string>().size(), 128u + 2) << "and the mark that it is cut";
-	std::istringstream folded(folded_of(run));
+	std::istringstream folded(folded_of(run, {}));
 	for (std::string line; std::getline(folded, line);)
 		EXPECT_LT(line.size(), 1000u);
 }

@@ -102,7 +102,8 @@ RunResult run_of_35_cells()
 		path::Path path;
 		path.recv_ns = end.at_ns;
 		path.segments = {{Layer::Runqueue, Part::None, 0, 1, begin, end, {path::Culprit::Kind::Task, hog, 0}}};
-		path.shares = {{0, path.segments[0].culprit, end.at_ns}};
+		path.shares = {{0, path.segments[0].culprit, end.at_ns},
+					   {0, {path::Culprit::Kind::IdleCpu, 0, 0}, 2 * end.at_ns}}; // which took nothing from anybody
 		cells[hog].culprits.add(path, seen);
 		cells[hog].worst = WorstMessage{path, hog, 3, 5, false, seen.task_names, {{1, 1}}};
 	}

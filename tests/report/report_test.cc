@@ -25,6 +25,9 @@ TEST(Report, PrintsTheSameAgain)
 	EXPECT_EQ(nlohmann::json::parse(rundir::file_bytes(run + "/run.json"))["schema_version"], 1);
 	EXPECT_EQ(rundir::file_bytes(run + "/run.json"), json_of(run));
 	EXPECT_FALSE(std::filesystem::exists(run + "/run.json.partial"));
+	const std::string page = rundir::file_bytes(run + "/report.html");
+	EXPECT_EQ(write_html(run), run + "/report.html");
+	EXPECT_EQ(rundir::file_bytes(run + "/report.html"), page) << "equal runs give equal bytes";
 	// Moved, as to another machine.
 	std::filesystem::rename(run, temporary.path("moved"));
 	EXPECT_EQ(report_of(temporary.path("moved"), style).text, first);
@@ -46,12 +49,12 @@ TEST(Report, WritesTheFlameGraph)
 	const rundir::TemporaryDirectory temporary;
 	const std::string run = temporary.path("run");
 	write_small_run(run);
-	EXPECT_EQ(write_flamegraph(run, ""), run + "/latency.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, ""), run + "/latency.svg");
 	const std::string elsewhere = temporary.path("else/where");
-	EXPECT_EQ(write_flamegraph(run, elsewhere), elsewhere + "/latency.svg");
+	EXPECT_EQ(write_flamegraph(run, {}, elsewhere), elsewhere + "/latency.svg");
 	const std::string lines = rundir::file_bytes(run + "/latency.folded");
 	EXPECT_EQ(rundir::file_bytes(elsewhere + "/latency.folded"), lines);
-	EXPECT_EQ(folded_of(run), lines);
+	EXPECT_EQ(folded_of(run, {}), lines);
 }
 
 TEST(Report, SaysWhereItCantWrite)
@@ -60,7 +63,7 @@ TEST(Report, SaysWhereItCantWrite)
 	write_small_run(temporary.path("run"));
 	rundir::write_file(temporary.path("file"), "");
 	try {
-		write_flamegraph(temporary.path("run"), temporary.path("file"));
+		write_flamegraph(temporary.path("run"), {}, temporary.path("file"));
 		FAIL();
 	} catch (const Failure &failure) {
 		EXPECT_EQ(failure.code(), ExitCode::Usage);
@@ -75,7 +78,7 @@ TEST(Report, ForeignFilesAreRefused)
 	const rundir::TemporaryDirectory temporary;
 	rundir::write_file(temporary.path("foreign"), "something else entirely");
 	EXPECT_THROW(report_of(temporary.path("foreign"), {}), Failure);
-	EXPECT_THROW(folded_of(temporary.path("nowhere")), Failure);
+	EXPECT_THROW(folded_of(temporary.path("nowhere"), {}), Failure);
 }
 
 } // namespace

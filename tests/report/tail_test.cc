@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "profiler/failure.h"
 #include "profiler/report/report.h"
@@ -16,12 +17,20 @@ namespace {
 
 constexpr uint64_t kSlowBy = 200'000;
 
-// Twelve probed blocks of 300 messages each way. In `blocks` of them, the hog has the CPU for 200 µs before one in `every`
-// messages is received, and it has it for `others_ns` before one in `of` others.
-RunResult run_with(const rundir::TemporaryDirectory &temporary, uint32_t blocks, uint64_t every, uint64_t of = 10,
-				   uint64_t others_ns = 2000)
+struct TailPlan {
+	uint32_t blocks = 12; // with slow messages
+	uint64_t every = 50; // one of so many is slow
+	uint64_t of = 10, others_ns = 2000; // and one of `of` others waits for so long
+	uint64_t unprobed_slow_by = kSlowBy;
+	Wanted wanted = {};
+};
+
+// Twelve probed blocks of 300 messages each way. The hog has the CPU for 200 µs before slow messages are received, and for
+// less before others.
+RunResult run_with(const rundir::TemporaryDirectory &temporary, const TailPlan &what)
 {
 	const std::string path = temporary.path("run");
+	std::filesystem::remove_all(path);
 	const model::Head head = small_head();
 	{
 		rundir::Writer writer(path, head);
@@ -30,16 +39,16 @@ RunResult run_with(const rundir::TemporaryDirectory &temporary, uint32_t blocks,
 			plan.round = round;
 			plan.probed = round % 2 == 1;
 			plan.messages = 300;
-			plan.delay_ns = [=](uint64_t seq, size_t) {
-				if (round < 2 * blocks && seq % every == every / 2)
-					return kSlowBy;
-				return seq % of == of - 1 ? others_ns : uint64_t{0};
+			plan.delay_ns = [&](uint64_t seq, size_t) {
+				if (round < 2 * what.blocks && seq % what.every == what.every / 2)
+					return plan.probed ? kSlowBy : what.unprobed_slow_by;
+				return seq % what.of == what.of - 1 ? what.others_ns : uint64_t{0};
 			};
 			writer.add(make_block(head.cells[0], plan));
 		}
 		writer.finish({});
 	}
-	return analyse(path);
+	return analyse(path, what.wanted);
 }
 
 class Tail : public testing::Test {
@@ -49,19 +58,25 @@ protected:
 
 TEST_F(Tail, GrowthsOfTheLayersAddUpToThatOfTheLatency)
 {
-	const TailExplanation tail = explain_tail(run_with(temporary, 12, 50).cells[0]);
-	ASSERT_NE(tail.verdict, TailVerdict::TooFew);
-	double growth = 0;
-	for (const LayerGrowth &layer : tail.layers)
-		growth += layer.growth_ns();
-	EXPECT_NEAR(growth, tail.growth_ns(), 1e-6 * tail.growth_ns());
-	EXPECT_EQ(tail.layers[0].layer, model::Layer::Runqueue);
-	EXPECT_NEAR(tail.layers[0].growth_ns(), static_cast<double>(kSlowBy), 0.02 * kSlowBy);
+	const TailExplanation tail = explain_tail(run_with(temporary, {}).cells[0]);
+	ASSERT_NE(tail.verdict, TailVerdict::TooFew) << tail.refusal;
+	int64_t growth = 0;
+	for (const KindDifference &kind : tail.growth.kinds)
+		for (const DifferenceRow &row : kind.rows)
+			growth += row.of.ns();
+	EXPECT_EQ(growth, tail.growth.of.ns());
+	EXPECT_EQ(tail.growth.kinds[0].kind, LayerKind::WaitingForCpu);
+	const DifferenceRow &most = tail.growth.kinds[0].rows[0];
+	EXPECT_EQ(most.layer, model::Layer::Runqueue);
+	EXPECT_NEAR(static_cast<double>(most.of.ns()), static_cast<double>(kSlowBy), 0.02 * kSlowBy);
+	ASSERT_TRUE(most.of.share_interval);
+	EXPECT_LE(most.of.share_interval->low, tail.growth.share(most.of));
+	EXPECT_NEAR(most.of.share_interval->high, 1, 0.05);
 }
 
 TEST_F(Tail, IsExplainedByWhatHadTheCpu)
 {
-	const TailExplanation tail = explain_tail(run_with(temporary, 12, 50).cells[0]);
+	const TailExplanation tail = explain_tail(run_with(temporary, {}).cells[0]);
 	EXPECT_EQ(tail.verdict, TailVerdict::Explained);
 	ASSERT_FALSE(tail.causes.empty());
 	EXPECT_EQ(tail.causes[0].messages, tail.messages);
@@ -69,48 +84,99 @@ TEST_F(Tail, IsExplainedByWhatHadTheCpu)
 	EXPECT_FALSE(tail.causes[0].lift()) << "no typical message met it";
 	EXPECT_NEAR(tail.causes[0].when_there_ns, static_cast<double>(kSlowBy), 0.02 * kSlowBy);
 	double named_ns = 0; // all of it in runqueue, which has no name in typical messages
-	for (const TailCause &cause : tail.causes)
+	for (const Cause &cause : tail.causes)
 		named_ns += cause.growth_ns;
-	EXPECT_GT(named_ns, 0.95 * tail.layers[0].growth_ns());
-	EXPECT_LE(named_ns, tail.layers[0].tail_ns) << "no nanosecond is counted twice";
-	EXPECT_DOUBLE_EQ(tail.named, std::min(1.0, named_ns / tail.growth_ns()));
+	const DifferenceFigures &most = tail.growth.kinds[0].rows[0].of;
+	EXPECT_GT(named_ns, 0.95 * static_cast<double>(most.ns()));
+	EXPECT_LE(named_ns, static_cast<double>(most.a_ns)) << "no nanosecond is counted twice";
+	EXPECT_DOUBLE_EQ(tail.named, std::min(1.0, named_ns / static_cast<double>(tail.growth.of.ns())));
 	EXPECT_EQ(tail.blocks, tail.of_blocks);
+	ASSERT_FALSE(tail.remedies.empty());
+	EXPECT_EQ(tail.remedies[0].cause, "task");
 }
 
-TEST(TailCauses, AreComparedWithTypicalMessages)
+TEST(Causes, AreComparedWithTypicalMessages)
 {
-	TailCause cause;
+	Cause cause;
 	cause.share = 0.6;
-	cause.typical_share = 0.2;
+	cause.other_share = 0.2;
 	EXPECT_NEAR(*cause.lift(), 3, 1e-9);
 }
 
 // Every second message waits 3 µs for the hog, typical ones among them.
 TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
 {
-	const TailExplanation tail = explain_tail(run_with(temporary, 12, 50, 2, 3000).cells[0]);
+	const TailExplanation tail = explain_tail(run_with(temporary, {.of = 2, .others_ns = 3000}).cells[0]);
 	ASSERT_FALSE(tail.causes.empty());
-	EXPECT_NEAR(tail.causes[0].typical_share, 0.5, 0.1);
+	EXPECT_NEAR(tail.causes[0].other_share, 0.5, 0.1);
 	EXPECT_NEAR(*tail.causes[0].lift(), 2, 0.4);
 	EXPECT_NEAR(tail.causes[0].growth_ns, static_cast<double>(kSlowBy) - 1500, 0.02 * kSlowBy);
 }
 
 TEST_F(Tail, OfFewBlocksIsNotExplained)
 {
-	EXPECT_EQ(explain_tail(run_with(temporary, 2, 10).cells[0]).verdict, TailVerdict::TooFew);
+	EXPECT_EQ(explain_tail(run_with(temporary, {.blocks = 2, .every = 10}).cells[0]).verdict, TailVerdict::TooFew);
+	// Any other percentile needs as many.
+	const RunResult result =
+		run_with(temporary, {.blocks = 2, .every = 10, .wanted = {.tail = stats::Percentile{99'500}, .message = {}}});
+	const TailExplanation tail = explain_tail(result.cells[0]);
+	EXPECT_EQ(tail.verdict, TailVerdict::TooFew);
+	EXPECT_NE(tail.refusal.find("in 2 blocks; 10 in 3 are needed"), std::string::npos) << tail.refusal;
+}
+
+// One message in fifty is slow, so that they are all of the tail from p99 on, and less than half of that from p95 on.
+TEST_F(Tail, BeginsWhereItIsAskedTo)
+{
+	const auto from = [&](uint32_t per_100000) {
+		return run_with(temporary, {.wanted = {.tail = stats::Percentile{per_100000}, .message = {}}});
+	};
+	const RunResult p95 = from(95'000), p99 = from(99'000), p99_9 = from(99'900);
+	EXPECT_EQ(p95.cells[0].tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
+	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kSlowBy);
+	const TailExplanation rare = explain_tail(p99_9.cells[0]);
+	EXPECT_EQ(rare.verdict, TailVerdict::TooFew) << "7200 messages have no p99.9";
+	EXPECT_NE(rare.refusal.find("7200 messages with probes have no such tail"), std::string::npos) << rare.refusal;
+	EXPECT_LT(explain_tail(p95.cells[0]).growth.of.ns(), explain_tail(p99.cells[0]).growth.of.ns());
+	Page page({false, true}, 100);
+	add_tails(page, p95, {0});
+	EXPECT_NE(page.take().find("the tail, from p95 on"), std::string::npos);
+}
+
+TEST_F(Tail, IsComparedWithThatWithoutProbes)
+{
+	const Wanted wanted{.tail = stats::kP99, .message = {}};
+	const RunResult alike = run_with(temporary, {.wanted = wanted});
+	EXPECT_EQ(explain_tail(alike.cells[0]).as_without_probes, true);
+	const RunResult unlike = run_with(temporary, {.unprobed_slow_by = 5 * kSlowBy, .wanted = wanted});
+	EXPECT_EQ(explain_tail(unlike.cells[0]).as_without_probes, false);
+	Page page({false, true}, 300);
+	add_tails(page, unlike, {0});
+	EXPECT_NE(page.take().find("these are different tails"), std::string::npos);
+}
+
+TEST_F(Tail, SaysHowManyBlocksItIsIn)
+{
+	const TailExplanation everywhere = explain_tail(run_with(temporary, {}).cells[0]);
+	EXPECT_NEAR(everywhere.most_of_one_block, 1.0 / 12, 0.01);
+	const TailExplanation some = explain_tail(run_with(temporary, {.blocks = 6, .every = 25}).cells[0]);
+	EXPECT_EQ(some.blocks, 6u);
+	EXPECT_EQ(some.of_blocks, 12u);
+	EXPECT_NEAR(some.most_of_one_block, 1.0 / 6, 0.01);
 }
 
 TEST_F(Tail, IsPrintedForTheCellsThatWereAskedFor)
 {
-	const RunResult result = run_with(temporary, 12, 50);
+	const RunResult result = run_with(temporary, {});
 	Page page({false, true}, 100);
-	add_tails(page, result, "pingpong");
+	add_tails(page, result, {0});
 	const std::string text = page.take();
 	EXPECT_NE(text.find("verdict   explained"), std::string::npos) << text;
 	EXPECT_NE(text.find("= recv - send"), std::string::npos) << text;
-	add_tails(page, result, "no such cell");
-	EXPECT_EQ(page.take(), "");
-	EXPECT_THROW((void)tails_of(temporary.path("run"), "no such cell", {}), Failure);
+	EXPECT_NE(text.find("--isolate full"), std::string::npos) << text;
+	const std::string run = temporary.path("run");
+	EXPECT_NE(explanation_of(run, {.cell = "pingpong"}, {.unicode = true, .width = 100}).find("verdict   explained"),
+			  std::string::npos);
+	EXPECT_THROW((void)explanation_of(run, {.cell = "no such cell"}, {}), Failure);
 }
 
 } // namespace

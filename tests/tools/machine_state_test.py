@@ -97,6 +97,25 @@ class IdenticalRuns(unittest.TestCase):
         self.assertEqual((ranks["pairs"], ranks["told_apart"], ranks["compared"]), (1, [1, 1, 1, 0], 6))
         self.assertEqual((ranks["agree"], ranks["contradict"]), (4, 2))
 
+    def test_modes_agree_or_contradict(self):
+        def run(p50, modes):
+            one = facts(p50, (1, 2))
+            one["cells"]["pipe"]["modes"] = [{"p50": sum(place) / 2, "p50_ci95": list(place), "share": sum(share) / 2, "ci95": list(share)}
+                                             for place, share in modes]
+            return one
+        fast, slow = run((7, 8), [((6, 8), (0.4, 0.6)), ((16, 17), (0.4, 0.6))]), run((12, 17), [((6, 8), (0.3, 0.5)), ((16, 17), (0.5, 0.7))])
+        said = identical_runs.said_of([fast, slow])
+        self.assertEqual(said, [{"target": "pipe", "pairs": 1, "modes": [2, 2], "by_p50": 1, "by_modes": 0, "other_number": 0}])
+        other_share = run((7, 8), [((6, 8), (0.7, 0.8)), ((16, 17), (0.2, 0.3))])
+        other_place = run((7, 8), [((6, 8), (0.4, 0.6)), ((18, 19), (0.4, 0.6))])
+        none, others = run((7, 8), []), run((9, 10), [])
+        for other in (other_share, other_place):
+            self.assertEqual([identical_runs.said_of([fast, other])[0][by] for by in ("by_p50", "by_modes")], [0, 1])
+        for other, by_modes in ((none, 0), (others, 1)):
+            self.assertEqual([identical_runs.said_of([fast, other])[0][by] for by in ("by_modes", "other_number")], [by_modes, 1])
+        self.assertEqual([identical_runs.said_of([none, others])[0][by] for by in ("by_p50", "by_modes")], [1, 1])
+        self.assertEqual(identical_runs.said_of([none, none])[0]["by_modes"], 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Run by add_browser_bundles(): writes OUTPUT with the TEXTS, name=file each; scripts after the LICENCE.
+file(READ ${LICENCE} licence)
+set(code "// Made by cmake/embed_texts.cmake.\n#include \"profiler/report/browser/bundles.h\"\n\nnamespace icepath::report {\n\n")
+foreach(text ${TEXTS})
+  string(REGEX MATCH "^[^=]*" name ${text})
+  string(REGEX REPLACE "^[^=]*=" "" file ${text})
+  file(READ ${file} content)
+  if(content MATCHES "\\)icepath\"|</script|<!--|</style")
+    message(FATAL_ERROR "${file}: ends the literal or the element that holds it")
+  endif()
+  if(file MATCHES "\\.js$")
+    string(PREPEND content "/*\nIncludes parts of d3 (https://d3js.org).\n\n${licence}*/\n")
+  endif()
+  string(APPEND code "extern const std::string_view ${name} = R\"icepath(${content})icepath\";\n\n")
+endforeach()
+file(WRITE ${OUTPUT} "${code}} // namespace icepath::report\n")

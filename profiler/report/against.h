@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Why one cell of a run is slower than another. Whether it is, blocks without probes say, by ratios within rounds; where
+// the time goes, the typical messages (p40 to p60) of blocks with probes.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/report/aggregate.h"
+#include "profiler/report/difference.h"
+#include "profiler/report/remedies.h"
+#include "profiler/stats/round_ratio.h"
+
+namespace icepath::report {
+
+struct Against {
+	size_t slower = 0, faster = 0; // indices of the cells; as they were asked for if the ratio isn't known
+	bool as_asked = true; // false: the cell that was asked about is the faster one
+	std::optional<stats::RoundRatio> ratio; // slower over faster: p50s without probes
+	std::vector<std::string> unlike; // what differs besides the target: "wait: epoll and block"
+	std::string refusal; // why there is no difference to explain; empty: there is
+	std::optional<Difference> difference; // of typical messages, slower less faster; only without a refusal
+	std::vector<Remedy> remedies; // for the slower one
+};
+
+// Finds one cell by a part of its title; `option` is named in errors. A cell of that very target, or with that very
+// title, is preferred. Throws Failure(Usage) if none or several cells that were measured have it.
+size_t cell_with(const RunResult &result, const std::string &part, const std::string &option);
+
+Against explain_against(const RunResult &result, size_t cell, size_t against);
+
+void add_against(Page &page, const RunResult &result, const Against &against);
+
+} // namespace icepath::report

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/cell_modes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/report/quantity.h"
+#include "profiler/stats/modes.h"
+
+namespace icepath::report {
+namespace {
+
+std::vector<stats::Counted> counted(const BlocksOfMessages &blocks, const stats::ModeRange &range, bool by_opening)
+{
+	std::vector<stats::Counted> counts;
+	for (size_t i = 0; i < blocks.latency.size(); ++i)
+		counts.push_back({static_cast<uint64_t>(std::ranges::count_if(
+							  blocks.latency[i], [&](uint64_t latency) { return range.holds(latency); })),
+						  blocks.latency[i].size(), by_opening ? blocks.opening[i] : static_cast<uint32_t>(i)});
+	return counts;
+}
+
+std::optional<stats::Effect> added_by_probes(const BlocksOfMessages &unprobed, const BlocksOfMessages &probed,
+											 const stats::ModeRange &range, bool by_opening)
+{
+	std::vector<stats::BlockValue> shares;
+	for (const bool with_probes : {false, true}) {
+		const BlocksOfMessages &blocks = with_probes ? probed : unprobed;
+		const std::vector<stats::Counted> counts = counted(blocks, range, by_opening);
+		for (size_t i = 0; i < counts.size(); ++i)
+			if (counts[i].of > 0)
+				shares.push_back({blocks.round[i], with_probes,
+								  static_cast<double>(counts[i].count) / static_cast<double>(counts[i].of),
+								  blocks.opening[i]});
+	}
+	return stats::paired_difference(stats::neighbours(shares), by_opening ? stats::Over::Openings : stats::Over::Pairs);
+}
+
+CellMode mode_in(const stats::ModeRange &range, const BlocksOfMessages &unprobed, const BlocksOfMessages &probed,
+				 bool by_opening)
+{
+	CellMode mode;
+	std::vector<std::vector<uint64_t>> within;
+	for (const std::vector<uint64_t> &block : unprobed.latency)
+		std::ranges::copy_if(block, std::back_inserter(within.emplace_back()),
+							 [&](uint64_t latency) { return range.holds(latency); });
+	mode.latency = stats::describe(within, by_opening ? unprobed.opening : std::vector<uint32_t>());
+	mode.share = stats::share_of(counted(unprobed, range, by_opening));
+	mode.share_up_to = stats::share_of(counted(unprobed, {0, range.to}, by_opening));
+	mode.share_probed = stats::share_of(counted(probed, range, by_opening));
+	mode.share_added = added_by_probes(unprobed, probed, range, by_opening);
+	mode.range.from_ns = range.from;
+	mode.range.to_ns = range.to;
+	mode.range.messages = mode.share_probed.count;
+	return mode;
+}
+
+} // namespace
+
+bool CellMode::seen_with_probes() const
+{
+	return range.layers.deliveries() >= kLeastSeen && range.layers.blocks_with_deliveries() >= kLeastBlocksSeen;
+}
+
+bool CellMode::changed_by_probes() const
+{
+	return share_added && share_added->interval && (share_added->interval->low > 0 || share_added->interval->high < 0);
+}
+
+std::vector<CellMode> find_modes(const std::vector<std::vector<std::vector<uint64_t>>> &by_flow,
+								 const BlocksOfMessages &unprobed, const BlocksOfMessages &probed, bool by_opening)
+{
+	std::vector<stats::BlockFlowValues> messages;
+	for (const auto &blocks : by_flow)
+		for (size_t i = 0; i < blocks.size(); ++i)
+			messages.push_back({blocks[i], i});
+	std::vector<CellMode> modes;
+	for (const stats::ModeRange &range : stats::modes_of(messages))
+		modes.push_back(mode_in(range, unprobed, probed, by_opening));
+	return modes;
+}
+
+std::optional<ModesOfP50> modes_of_p50(const CellResult &cell)
+{
+	if (cell.modes.empty() || !cell.latency.percentiles[0])
+		return std::nullopt;
+	const stats::Interval p50 = cell.latency.intervals[0].value_or(stats::Interval());
+	ModesOfP50 of{cell.modes.size() - 1, 0};
+	for (size_t i = 0; i < cell.modes.size(); ++i) {
+		const CellMode &mode = cell.modes[i];
+		const auto from = static_cast<double>(mode.range.from_ns), to = static_cast<double>(mode.range.to_ns);
+		// The half of the messages may end in it: by the p50 and its interval, or by the shares and theirs.
+		const auto half_of = [](const CellMode &one, bool low) {
+			const auto &interval = one.share_up_to.interval;
+			return !interval ? one.share_up_to.value() : low ? interval->low : interval->high;
+		};
+		const bool by_share = (i == 0 || half_of(cell.modes[i - 1], true) < 0.5) && half_of(mode, false) >= 0.5;
+		if (mode.range.holds(*cell.latency.percentiles[0]) || (p50.low <= to && p50.high >= from) || by_share) {
+			of.first = std::min(of.first, i);
+			of.last = std::max(of.last, i);
+		}
+	}
+	return of;
+}
+
+std::string share_text(const stats::Share &share)
+{
+	const double value = 100 * share.value();
+	return share.interval ? fmt::format("{:.1f} ±{:.1f} %", value, 50 * (share.interval->high - share.interval->low))
+						  : fmt::format("{:.1f} %", value);
+}
+
+std::string p50_text(const CellResult &cell)
+{
+	const auto of = modes_of_p50(cell);
+	if (!of)
+		return "";
+	return of->one() ? fmt::format("the p50 lies in mode {}", of->first + 1)
+					 : fmt::format("the p50 lies between modes {} and {}", of->first + 1, of->last + 1);
+}
+
+std::string probes_text(const CellResult &cell)
+{
+	std::string text;
+	for (size_t i = 0; i < cell.modes.size(); ++i) {
+		const CellMode &mode = cell.modes[i];
+		if (mode.changed_by_probes())
+			text +=
+				fmt::format("{}probes change the share of mode {} from {:.1f} to {:.1f} %", text.empty() ? "" : ", ",
+							i + 1, 100 * mode.share.value(), 100 * mode.share_probed.value());
+		if (!mode.seen_with_probes())
+			text += fmt::format("{}mode {} is not seen with probes", text.empty() ? "" : ", ", i + 1);
+	}
+	return text;
+}
+
+std::string modes_sentence(const CellResult &cell)
+{
+	std::string text = fmt::format("{} modes: ", cell.modes.size());
+	for (size_t i = 0; i < cell.modes.size(); ++i) {
+		const CellMode &mode = cell.modes[i];
+		text += fmt::format("{}{} µs ({}{})",
+							i == 0                      ? ""
+							: i + 1 < cell.modes.size() ? ", "
+														: " and ",
+							percentile_text(mode.latency, 0), share_text(mode.share), i == 0 ? " of messages" : "");
+	}
+	for (const std::string &more : {p50_text(cell), probes_text(cell)})
+		text += more.empty() ? "" : "; " + more;
+	return text;
+}
+
+} // namespace icepath::report

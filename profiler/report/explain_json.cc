@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/explain_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/model/cell_title.h"
+
+namespace icepath::report {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+OrderedJson interval_json(const std::optional<stats::Interval> &interval)
+{
+	return interval ? OrderedJson({interval->low, interval->high}) : OrderedJson(nullptr);
+}
+
+OrderedJson text_or_null(const std::string &text) { return text.empty() ? OrderedJson(nullptr) : OrderedJson(text); }
+
+OrderedJson figures_json(const DifferenceFigures &of)
+{
+	return {{"a_ns", of.a_ns}, {"b_ns", of.b_ns}, {"difference_ns", of.ns()}, {"ci95_ns", interval_json(of.interval)}};
+}
+
+OrderedJson figures_json(const DifferenceFigures &of, double share)
+{
+	OrderedJson json = figures_json(of);
+	json["share"] = share;
+	json["share_ci95"] = interval_json(of.share_interval);
+	return json;
+}
+
+OrderedJson difference_json(const Difference &difference)
+{
+	OrderedJson json = figures_json(difference.of);
+	json["kinds"] = OrderedJson::array();
+	for (const KindDifference &kind : difference.kinds) {
+		OrderedJson &one = json["kinds"].emplace_back(figures_json(kind.of, difference.share(kind.of)));
+		one["kind"] = style_of(kind.kind).word;
+		one["rows"] = OrderedJson::array();
+		for (const DifferenceRow &row : kind.rows) {
+			OrderedJson &its = one["rows"].emplace_back(figures_json(row.of, difference.share(row.of)));
+			its["layer"] = model::name(row.layer);
+			its["part"] = text_or_null(std::string(model::name(row.part)));
+			its["role"] = path::kRoleNames[static_cast<size_t>(row.role)];
+			its["relay"] = row.role == path::Role::Relay ? OrderedJson(row.relay) : OrderedJson(nullptr);
+			its["a_threads"] = text_or_null(row.threads[0]);
+			its["b_threads"] = text_or_null(row.threads[1]);
+		}
+	}
+	return json;
+}
+
+OrderedJson remedies_json(const std::vector<Remedy> &remedies)
+{
+	OrderedJson json = OrderedJson::array();
+	for (const Remedy &remedy : remedies)
+		json.push_back({{"cause", remedy.cause}, {"share", remedy.share}, {"advice", remedy.advice}});
+	return json;
+}
+
+OrderedJson quantile_json(const std::optional<stats::Quantile> &quantile)
+{
+	return quantile ? OrderedJson({{"ns", quantile->value}, {"ci95_ns", interval_json(quantile->interval)}})
+					: OrderedJson(nullptr);
+}
+
+OrderedJson cell_name_json(const RunResult &result, size_t cell)
+{
+	return {{"cell", cell}, {"title", model::title(result.cells[cell].cell)}};
+}
+
+std::string printed_json(const OrderedJson &json)
+{
+	return json.dump(1, '\t', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+OrderedJson tail_json(const RunResult &result, size_t index)
+{
+	const CellResult &cell = result.cells[index];
+	const TailExplanation tail = explain_tail(cell);
+	OrderedJson json = cell_name_json(result, index);
+	json["verdict"] = kTailVerdicts[static_cast<size_t>(tail.verdict)];
+	json["refusal"] = text_or_null(tail.refusal);
+	json["messages"] = tail.messages;
+	json["typical_messages"] = cell.typical ? cell.typical->layers.deliveries() : 0;
+	json["blocks"] = tail.blocks;
+	json["of_blocks"] = tail.of_blocks;
+	json["most_of_one_block"] = tail.most_of_one_block;
+	json["from_ns"] = tail.from_ns;
+	json["begin_with_probes"] = quantile_json(cell.tail_begin_probed);
+	json["begin_without_probes"] = quantile_json(cell.tail_begin);
+	json["as_without_probes"] = tail.as_without_probes ? OrderedJson(*tail.as_without_probes) : OrderedJson(nullptr);
+	const bool explained = tail.verdict != TailVerdict::TooFew;
+	json["growth"] = explained ? difference_json(tail.growth) : OrderedJson(nullptr);
+	json["named"] = explained ? OrderedJson(tail.named) : OrderedJson(nullptr);
+	json["causes"] = OrderedJson::array();
+	for (const Cause &cause : tail.causes)
+		json["causes"].push_back({{"name", cause.name},
+								  {"layer", model::name(cause.layer)},
+								  {"messages", cause.messages},
+								  {"share", cause.share},
+								  {"typical_share", cause.other_share},
+								  {"lift", cause.lift() ? OrderedJson(*cause.lift()) : OrderedJson(nullptr)},
+								  {"when_there_ns", cause.when_there_ns},
+								  {"growth_ns", cause.growth_ns}});
+	json["next"] = remedies_json(tail.remedies);
+	return json;
+}
+
+OrderedJson step_json(const MessageStep &step)
+{
+	return {{"layer", model::name(step.layer)},
+			{"part", text_or_null(std::string(model::name(step.part)))},
+			{"offset_ns", step.offset_ns},
+			{"ns", step.ns},
+			{"thread", step.thread},
+			{"cpu", step.cpu ? OrderedJson(*step.cpu) : OrderedJson(nullptr)},
+			{"known", step.known},
+			{"bound_ns", step.bound_ns},
+			{"blame", text_or_null(step.blame)},
+			{"of_typical", step.of_typical ? OrderedJson(*step.of_typical) : OrderedJson(nullptr)}};
+}
+
+} // namespace
+
+std::string tails_json(const RunResult &result, const std::vector<size_t> &cells)
+{
+	OrderedJson json = {{"schema_version", 1},
+						{"question", "tail"},
+						{"tail_percent", result.tail_from.per_100000 / 1000.0},
+						{"cells", OrderedJson::array()}};
+	for (const size_t cell : cells)
+		json["cells"].push_back(tail_json(result, cell));
+	return printed_json(json);
+}
+
+std::string against_json(const RunResult &result, const Against &against)
+{
+	OrderedJson json = {{"schema_version", 1},
+						{"question", "against"},
+						{"slower", cell_name_json(result, against.slower)},
+						{"faster", cell_name_json(result, against.faster)},
+						{"as_asked", against.as_asked},
+						{"unlike", against.unlike},
+						{"refusal", text_or_null(against.refusal)},
+						{"ratio", nullptr},
+						{"difference", nullptr},
+						{"next", remedies_json(against.remedies)}};
+	if (against.ratio)
+		json["ratio"] = {{"value", against.ratio->ratio},
+						 {"ci95", interval_json(against.ratio->interval)},
+						 {"rounds", against.ratio->rounds},
+						 {"openings", against.ratio->openings},
+						 {"p_value", against.ratio->p ? OrderedJson(*against.ratio->p) : OrderedJson(nullptr)}};
+	if (against.difference)
+		json["difference"] = difference_json(*against.difference);
+	return printed_json(json);
+}
+
+std::string messages_json(const RunResult &result, const std::vector<const WorstMessage *> &messages)
+{
+	OrderedJson json = {{"schema_version", 1}, {"question", "message"}, {"messages", OrderedJson::array()}};
+	for (const WorstMessage *message : messages) {
+		OrderedJson one = cell_name_json(result, message->cell);
+		one["name"] = name_of(*message);
+		one["latency_ns"] = message->latency_ns();
+		one["reason"] = path::kReasonNames[static_cast<size_t>(message->path.reason)];
+		one["steps"] = OrderedJson::array();
+		for (const MessageStep &step : steps_of(*message, result.cells[message->cell]))
+			one["steps"].push_back(step_json(step));
+		json["messages"].push_back(one);
+	}
+	return printed_json(json);
+}
+
+} // namespace icepath::report

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The first picture of report.html: each cell's typical message and its slow ones as bars on one axis in µs, divided by
+// kinds of time.
+#include <string>
+
+#include "profiler/report/aggregate.h"
+#include "profiler/report/cell_groups.h"
+
+namespace icepath::report {
+
+std::string first_picture(const RunResult &result, const GroupedCells &cells);
+
+} // namespace icepath::report

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What took time from some messages more than from others: tasks, interrupts and limits of control groups.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/report/breakdown.h"
+
+namespace icepath::report {
+
+// Of messages A, against messages B.
+struct Cause {
+	std::string name;
+	path::Culprit::Kind kind = path::Culprit::Kind::Task;
+	model::Layer layer = model::Layer::Runqueue;
+	uint64_t messages = 0; // of A, from which it took time
+	double share = 0, other_share = 0; // of A's messages, and of B's
+	double when_there_ns = 0; // mean over `messages`
+	double growth_ns = 0; // mean over all of A's messages, less that over B's
+	// How many times as often it is in A as in B; nothing: never in B.
+	std::optional<double> lift() const { return other_share > 0 ? std::optional(share / other_share) : std::nullopt; }
+	// Whether it is something that can be looked for: not the idle CPU, and not what no record shows.
+	bool has_name() const
+	{
+		return kind == path::Culprit::Kind::Task || kind == path::Culprit::Kind::Interrupt ||
+			   kind == path::Culprit::Kind::Throttled;
+	}
+};
+
+// Parts of a layer together. The greatest growth first.
+std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culprits &b, uint64_t b_messages);
+
+} // namespace icepath::report

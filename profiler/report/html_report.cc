@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/html_report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "profiler/model/cell_title.h"
+#include "profiler/report/browser/bundles.h"
+#include "profiler/report/cell_groups.h"
+#include "profiler/report/first_picture.h"
+#include "profiler/report/flamegraph.h"
+#include "profiler/report/layer_style.h"
+#include "profiler/report/markup.h"
+#include "profiler/report/measures_json.h"
+#include "profiler/report/notices.h"
+#include "profiler/report/quantity.h"
+#include "profiler/report/tail.h"
+#include "profiler/report/terminal.h"
+#include "profiler/report/verdict.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr size_t kTextColumns = 110;
+
+std::string section(const std::string &id, const std::string &heading, const std::string &content)
+{
+	return fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", id, heading, content);
+}
+
+std::string folded_away(const std::string &summary, const std::string &content)
+{
+	return fmt::format("<details><summary>{}</summary>{}</details>\n", summary, content);
+}
+
+std::string legend_of_kinds(const RunResult &result)
+{
+	std::array<double, kLayerKinds> sums{};
+	for (const CellResult &cell : result.cells) {
+		const auto kinds = by_kind(cell.layers.rows(), cell.is_of_library());
+		std::ranges::transform(kinds, sums, sums.begin(), std::plus());
+	}
+	std::string items;
+	for (size_t i = 0; i < kLayerKinds; ++i)
+		if (sums[i] > 0)
+			items += fmt::format("<button type=\"button\" data-kind=\"{0}\"><svg width=\"12\" height=\"12\"><rect "
+								 "class=\"kind-{0}\" width=\"12\" height=\"12\"/></svg> {1}</button>",
+								 i, kKindStyles[i].word);
+	return "<p class=\"legend\">" + items + "</p>\n";
+}
+
+std::string verdict_section(const RunResult &result)
+{
+	const std::string why = unfinished(result), says = verdict_text(result);
+	return (why.empty() ? "" : "<p class=\"flaw\">" + escaped(why) + "</p>\n") +
+		   (says.empty() ? "" : "<p id=\"verdict\">" + escaped(says) + "</p>\n");
+}
+
+std::string picture_section(const RunResult &result, const GroupedCells &cells)
+{
+	return section(
+		"picture", "Where the time of a message goes",
+		legend_of_kinds(result) + "<div class=\"wide\">" + first_picture(result, cells) +
+			"</div>\n<p class=\"reading\">Thick bar: a typical message, the mean over those from p40 to p60. "
+			"Thin bar: a slow one, the mean over the slowest 1 %. Both with probes. Lines: p50 and p99 without "
+			"probes, with their 95 % intervals. An arrow: longer than the axis.</p>\n");
+}
+
+std::string curve_section(const GroupedCells &cells)
+{
+	std::string options;
+	for (size_t i = 0; i < cells.groups.size(); ++i)
+		options += fmt::format("<option value=\"{}\">{}</option>", i, escaped(cells.groups[i].heading));
+	return section("curves", "Percentiles",
+				   "<p class=\"search\"><label>cells <select id=\"group\">" + options +
+					   "</select></label></p>\n<svg id=\"percentiles\" role=\"img\" aria-label=\"percentiles of the "
+					   "cells\"></svg>\n"
+					   "<noscript>The curves need scripts; the table has their values.</noscript>\n<p "
+					   "class=\"reading\">One-way latency "
+					   "without probes, with 95 % intervals, as far as there are enough messages.</p>\n");
+}
+
+std::string data_cell(const std::string &text) { return "<td>" + escaped(text) + "</td>"; }
+
+std::string rank_range(const std::optional<stats::Rank> &rank)
+{
+	if (!rank)
+		return "–";
+	return rank->first == rank->last ? fmt::format("{}", rank->first) : fmt::format("{}–{}", rank->first, rank->last);
+}
+
+struct Ranked {
+	const RankedCell *cell = nullptr; // none: it isn't ranked
+	bool first = false; // of those that it is ranked among
+};
+
+Ranked ranked(const RunResult &result, size_t index)
+{
+	for (const RankedGroup &group : result.ranking)
+		for (const RankedCell &cell : group.cells)
+			if (cell.cell == index && group.cells.size() > 1)
+				return {&cell, &cell == &group.cells.front()};
+	return {};
+}
+
+// With its interval, as the rank rests on it.
+std::string ratio_with_interval(const Ranked &of)
+{
+	if (!of.cell || !of.cell->to_fastest)
+		return of.first ? "1" : "–";
+	const stats::RoundRatio &ratio = *of.cell->to_fastest;
+	return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
+}
+
+std::string cell_row(const RunResult &result, const std::string &label, size_t index)
+{
+	const CellResult &one = result.cells[index];
+	const auto &cpu = one.cpu_per_message;
+	const Ranked of = ranked(result, index);
+	return fmt::format("<tr data-cell=\"{}\" tabindex=\"0\"><th scope=\"row\">{}</th>", index, escaped(label)) +
+		   data_cell(of.cell ? rank_range(of.cell->rank) : "–") + data_cell(ratio_with_interval(of)) +
+		   data_cell((one.modes.empty() ? "" : "*") + percentile_text(one.latency, 0)) +
+		   data_cell(percentile_text(one.latency, 2)) + data_cell(percentile_text(one.latency, 3)) +
+		   data_cell(percentile_text(one.round_trip, 0)) +
+		   data_cell(cpu ? microseconds((*cpu)[0].total_ns() + (*cpu)[1].total_ns()) : "–") +
+		   data_cell(count(one.latency.count)) + data_cell(count(one.messages.lost)) +
+		   data_cell(effect_text(one.observer_effect.p50)) + "</tr>\n";
+}
+
+std::string cell_section(const RunResult &result, const GroupedCells &cells)
+{
+	std::string rows;
+	for (const CellGroup &group : cells.groups) {
+		rows += fmt::format("<tr class=\"group\"><th colspan=\"11\">{}</th></tr>\n", escaped(group.heading));
+		for (const size_t index : group.cells)
+			rows += cell_row(result, cells.labels[index], index);
+	}
+	return section(
+		"cells", "Cells",
+		"<div class=\"wide\"><table><thead><tr><th>target</th><th>rank</th><th>× fastest</th><th>p50</th>"
+		"<th>p99</th><th>p99.9</th><th>round trip</th><th>CPU</th><th>messages</th><th>lost</th>"
+		"<th>probes</th></tr></thead><tbody>\n" +
+			rows +
+			"</tbody></table></div>\n<p class=\"reading\">One-way latency in µs, ± half of its 95 % interval. "
+			"Rank, × fastest [95 % interval]: by ratios of both p50s within rounds; 2–3: this run doesn't tell "
+			"which of these places. *: the messages have several modes, which the notices list. CPU: µs of both sides "
+			"per message. Probes: what they added to the "
+			"p50.</p>\n");
+}
+
+// "79 % of what they take longer is waiting for a CPU; 91 % of it all has a cause with a name, first of all kworker/1:2"
+std::string in_short(const TailExplanation &tail)
+{
+	const Difference &growth = tail.growth;
+	if (growth.kinds.empty() || growth.of.ns() <= 0)
+		return "";
+	const KindDifference &most = growth.kinds.front();
+	std::string text =
+		fmt::format(": {:.0f} % of what they take longer is {}", 100 * growth.share(most.of), style_of(most.kind).word);
+	if (!tail.causes.empty() && tail.causes.front().growth_ns > 0)
+		text += fmt::format("; {} of it all has a cause with a name, first of all {}", percent(tail.named),
+							tail.causes.front().name);
+	return text;
+}
+
+std::string tail_section(const RunResult &result)
+{
+	std::string content, too_few;
+	for (size_t i = 0; i < result.cells.size(); ++i) {
+		const CellResult &one = result.cells[i];
+		const std::string title = model::title(one.cell);
+		const TailExplanation tail = explain_tail(one);
+		if (tail.verdict == TailVerdict::TooFew) {
+			if (one.probed > 0)
+				too_few += (too_few.empty() ? "" : ", ") + title;
+			continue;
+		}
+		Page text({false, true}, kTextColumns);
+		add_tails(text, result, {i});
+		content += fmt::format(
+			"<div data-cell=\"{}\">{}</div>", i,
+			folded_away(escaped(fmt::format("{}, {} and more", title, duration(static_cast<double>(tail.from_ns))) +
+								in_short(tail)),
+						"<pre>" + escaped(text.take()) + "</pre>"));
+	}
+	if (!too_few.empty())
+		content +=
+			"<p class=\"reading\">Too few slow messages with a known path to tell: " + escaped(too_few) + ".</p>\n";
+	if (content.empty())
+		return "";
+	return section("tails", "Why slow messages are slow",
+				   "<p class=\"reading\">What grows from typical messages to the slowest 1 %, with probes.</p>\n" +
+					   content);
+}
+
+std::string flame_section()
+{
+	return section(
+		"flame", "The layers in full",
+		"<div class=\"search\"><label>messages <select id=\"messages\"><option value=\"all\">all</option><option "
+		"value=\"typical\">typical</option>"
+		"<option value=\"tail\">slowest 1 %</option></select></label> <input id=\"search\" type=\"search\" "
+		"placeholder=\"search\" aria-label=\"search frames\"> <span id=\"found\"></span> <button type=\"button\" "
+		"id=\"reset\">reset</button></div>\n<p id=\"told\" role=\"status\">&nbsp;</p>\n<svg id=\"graph\" "
+		"tabindex=\"0\" font-family=\"monospace\" font-size=\"12\" role=\"application\" aria-label=\"flame graph: "
+		"arrows and Enter\"><g></g></svg>\n<noscript>The flame graph needs scripts.</noscript>\n"
+		"<p class=\"reading\">Width: µs that a message of a cell takes, on average of those with a complete "
+		"path. Latency, not CPU time. Click: zoom.</p>\n");
+}
+
+std::string notes_section(const RunResult &result)
+{
+	std::string items;
+	const std::vector<std::string> all = notices(result).all();
+	for (const std::string &notice : all)
+		items += "<li>" + escaped(notice) + "</li>\n";
+	std::string content;
+	if (!all.empty())
+		content += folded_away(fmt::format("{} notices", all.size()), "<ul>" + items + "</ul>");
+	content += folded_away(
+		"the machine, what was done to keep it quiet, and all figures as text",
+		"<pre>" +
+			escaped(terminal_report(
+				result, {.colour = false, .unicode = true, .width = static_cast<int>(kTextColumns), .verbose = true})) +
+			"</pre>");
+	return section("notes", "To know before relying on it", content);
+}
+
+nlohmann::ordered_json percentiles_json(const stats::Distribution &distribution)
+{
+	nlohmann::ordered_json values = nlohmann::ordered_json::array();
+	for (size_t i = 0; i < stats::kReported.size(); ++i)
+		if (const auto &value = distribution.percentiles[i]; value && distribution.intervals[i])
+			values.push_back(
+				{*value, rounded(distribution.intervals[i]->low), rounded(distribution.intervals[i]->high)});
+		else
+			values.push_back(nullptr);
+	return values;
+}
+
+nlohmann::ordered_json groups_json(const RunResult &result, const GroupedCells &cells)
+{
+	nlohmann::ordered_json all = nlohmann::ordered_json::array();
+	for (const CellGroup &group : cells.groups) {
+		nlohmann::ordered_json curves = nlohmann::ordered_json::array();
+		for (const size_t cell : group.cells)
+			curves.push_back({{"cell", cell},
+							  {"name", cells.labels[cell]},
+							  {"title", model::title(result.cells[cell].cell)},
+							  {"values", percentiles_json(result.cells[cell].latency)}});
+		all.push_back(curves);
+	}
+	return all;
+}
+
+nlohmann::ordered_json data_of(const RunResult &result, const GroupedCells &cells)
+{
+	nlohmann::ordered_json titles = nlohmann::ordered_json::array();
+	for (const CellResult &one : result.cells)
+		titles.push_back(model::title(one.cell));
+	return {{"cells", titles},
+			{"percentiles", {"p50", "p90", "p99", "p99.9", "p99.99", "p99.999"}},
+			{"groups", groups_json(result, cells)},
+			{"all", flame_json(flame_graph(result, FlameMessages::All, ""))},
+			{"typical", flame_json(flame_graph(result, FlameMessages::Typical, ""))},
+			{"tail", flame_json(flame_graph(result, FlameMessages::Tail, ""))}};
+}
+
+} // namespace
+
+std::string html_report(const RunResult &result)
+{
+	const GroupedCells cells = grouped_cells(result);
+	const model::Head &head = result.head;
+	return fmt::format(
+			   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+			   "script-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n"
+			   "<title>icepath: {}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<header><h1>Where my messages' "
+			   "latency goes</h1>\n<p class=\"machine\">{} · {} · icepath {}</p></header>\n",
+			   escaped(head.command_line), kind_rules(), kPageStyle, escaped(head.command_line),
+			   escaped(head.started_utc), escaped(head.icepath_version)) +
+		   "<main>\n" + verdict_section(result) + picture_section(result, cells) + curve_section(cells) +
+		   cell_section(result, cells) + tail_section(result) + flame_section() + notes_section(result) +
+		   fmt::format(
+			   "</main>\n<footer><p>Times are from one run on one machine. icepath is under the Apache License 2.0; "
+			   "the script of this page includes parts of d3, under the licence that it begins with.</p></footer>\n"
+			   "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
+			   script_json(data_of(result, cells)), kPageScript);
+}
+
+} // namespace icepath::report

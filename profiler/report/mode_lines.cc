@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/mode_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/model/cell_title.h"
+#include "profiler/report/cell_modes.h"
+#include "profiler/report/layer_style.h"
+#include "profiler/report/quantity.h"
+
+namespace icepath::report {
+namespace {
+
+std::string ends_text(const LatencyRange &range)
+{
+	const auto us = [](uint64_t ns) { return microseconds(static_cast<double>(ns)); };
+	if (range.from_ns == 0)
+		return fmt::format("to {}", us(range.to_ns));
+	return range.to_ns == UINT64_MAX ? fmt::format("from {}", us(range.from_ns))
+									 : fmt::format("{} to {}", us(range.from_ns), us(range.to_ns));
+}
+
+std::string layers_of(const CellMode &mode)
+{
+	if (!mode.seen_with_probes())
+		return "not seen with probes";
+	std::string text;
+	for (const auto &[layer, row] : mode.range.layers.by_layer())
+		if (row.mean_ns >= 0.01 * mode.range.layers.mean_ns())
+			text += fmt::format("{}{} {}", text.empty() ? "" : " · ", model::name(layer), microseconds(row.mean_ns));
+	return text;
+}
+
+void add_cell(Page &page, const CellResult &cell)
+{
+	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), p50_text(cell)), 2);
+	const auto row = [&](const std::array<std::string, 5> &texts) {
+		constexpr std::array<size_t, 5> kWidths = {8, 16, 20, 16, 16};
+		std::string line = "  ";
+		for (size_t i = 0; i < texts.size(); ++i)
+			line += pad_left(texts[i], kWidths[i]);
+		page.line(page.spelled(line));
+	};
+	row({"mode", "p50", "range", "share", "with probes"});
+	for (size_t i = 0; i < cell.modes.size(); ++i) {
+		const CellMode &mode = cell.modes[i];
+		row({fmt::format("{}", i + 1), percentile_text(mode.latency, 0), ends_text(mode.range), share_text(mode.share),
+			 share_text(mode.share_probed)});
+	}
+	for (size_t i = 0; i < cell.modes.size(); ++i)
+		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes[i])), 4);
+	if (const std::string probes = probes_text(cell); !probes.empty())
+		page.paragraph("", probes, 4);
+}
+
+} // namespace
+
+void add_mode_lines(Page &page, const std::vector<CellResult> &cells)
+{
+	if (std::ranges::all_of(cells, [](const CellResult &cell) { return cell.modes.empty(); }))
+		return;
+	page.heading("modes of messages: µs and shares without probes, mean layers with them");
+	for (const CellResult &cell : cells)
+		if (!cell.modes.empty())
+			add_cell(page, cell);
+	page.line();
+}
+
+} // namespace icepath::report

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What would help against the time that a difference is made of: one table from causes to commands and settings.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/cell.h"
+#include "profiler/report/difference.h"
+#include "profiler/report/growth_causes.h"
+#include "profiler/report/page.h"
+
+namespace icepath::report {
+
+struct Symptoms {
+	const Difference &difference;
+	const std::vector<Cause> &causes; // of the same messages
+	const model::Cell &cell; // that has the time
+};
+
+struct Remedy {
+	std::string_view cause; // a word for programs: "tick"
+	double share = 0; // of the difference
+	std::string advice;
+};
+
+inline constexpr double kWorthARemedy = 0.1; // of the difference
+
+// Only of what takes at least that share, the greatest first.
+std::vector<Remedy> remedies_of(const Symptoms &symptoms);
+
+void add_remedies(Page &page, const std::vector<Remedy> &remedies);
+
+} // namespace icepath::report

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/against.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/failure.h"
+#include "profiler/report/report.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+constexpr uint64_t kSlowBy = 3000;
+
+struct Pair {
+	uint64_t slow_by = kSlowBy; // in runqueue; of the first cell
+	uint32_t rounds_of_opening = 2;
+	bool probed = true; // every second round
+	model::Wait wait = model::Wait::Block; // of the first cell
+};
+
+// "relayed/slow" and "slow": two pingpong cells in the same rounds, whose blocks get slower alike. Blocks of the first
+// differ by some nanoseconds.
+RunResult run_of(const rundir::TemporaryDirectory &temporary, const Pair &pair)
+{
+	const std::string path = temporary.path("run");
+	model::Head head = small_head();
+	head.cells = {socket_cell(model::Pattern::PingPong), socket_cell(model::Pattern::PingPong)};
+	head.cells[0].target = "relayed/slow";
+	head.cells[0].wait = pair.wait;
+	head.cells[1].target = "slow";
+	{
+		rundir::Writer writer(path, head);
+		for (uint32_t round = 0; round < 24; ++round)
+			for (uint32_t cell = 0; cell < 2; ++cell) {
+				BlockPlan plan;
+				plan.cell = cell;
+				plan.round = round;
+				plan.probed = pair.probed && (round % 4 == 1 || round % 4 == 2);
+				plan.delay_ns = [=](uint64_t seq, size_t) {
+					const uint64_t alike = 1 + 20 * round + 30 * seq;
+					return alike + (cell == 0 ? pair.slow_by + round * 37 % 11 : round * 53 % 11);
+				};
+				model::Block block = make_block(head.cells[cell], plan);
+				block.opening = round / pair.rounds_of_opening;
+				writer.add(block);
+			}
+		writer.finish({});
+	}
+	return analyse(path);
+}
+
+class AgainstTest : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+
+	std::string printed(const RunResult &result, const Against &against)
+	{
+		Page page({false, true}, 200);
+		add_against(page, result, against);
+		return page.take();
+	}
+};
+
+TEST_F(AgainstTest, NamesWhatTheSlowerOneHasMoreOf)
+{
+	const RunResult result = run_of(temporary, {});
+	const Against against = explain_against(result, 0, 1);
+	ASSERT_EQ(against.refusal, "");
+	ASSERT_TRUE(against.difference && against.ratio);
+	EXPECT_TRUE(against.as_asked);
+	EXPECT_TRUE(against.unlike.empty());
+	EXPECT_NEAR(static_cast<double>(against.difference->of.ns()), kSlowBy, 6);
+	EXPECT_EQ(against.difference->kinds[0].kind, LayerKind::WaitingForCpu);
+	EXPECT_EQ(against.difference->kinds[0].rows[0].layer, model::Layer::Runqueue);
+	EXPECT_NEAR(static_cast<double>(against.difference->kinds[0].of.ns()), kSlowBy, 6);
+	// All blocks get slower from the first to the last, but both cells alike.
+	ASSERT_TRUE(against.difference->of.interval);
+	EXPECT_GT(against.difference->of.interval->low, kSlowBy - 50);
+	EXPECT_LT(against.difference->of.interval->high, kSlowBy + 50);
+	const std::string text = printed(result, against);
+	EXPECT_NE(text.find("why relayed/slow 64 B pingpong block is slower than slow 64 B pingpong block"),
+			  std::string::npos)
+		<< text;
+	EXPECT_NE(text.find("waiting for a CPU 3.0"), std::string::npos) << text;
+	EXPECT_NE(text.find("= recv - send"), std::string::npos) << text;
+}
+
+TEST_F(AgainstTest, AskedTheOtherWayRoundSaysSo)
+{
+	const RunResult result = run_of(temporary, {});
+	const Against against = explain_against(result, 1, 0);
+	EXPECT_FALSE(against.as_asked);
+	EXPECT_EQ(against.slower, 0u);
+	EXPECT_GT(against.ratio->ratio, 1);
+	EXPECT_GT(against.difference->of.ns(), 0);
+	EXPECT_NE(printed(result, against).find("the other way round than asked"), std::string::npos);
+}
+
+TEST_F(AgainstTest, OfEqualsIsRefused)
+{
+	const RunResult result = run_of(temporary, {.slow_by = 0});
+	const Against against = explain_against(result, 0, 1);
+	EXPECT_FALSE(against.difference);
+	EXPECT_NE(against.refusal.find("don't tell the two apart"), std::string::npos) << against.refusal;
+	EXPECT_NE(printed(result, against).find("refused"), std::string::npos);
+	EXPECT_NE(explain_against(result, 1, 1).refusal.find("one and the same"), std::string::npos);
+}
+
+TEST_F(AgainstTest, IsRefusedWithoutEnoughOpenings)
+{
+	const Against against = explain_against(run_of(temporary, {.rounds_of_opening = 12}), 0, 1);
+	EXPECT_FALSE(against.difference);
+	EXPECT_NE(against.refusal.find("fewer than 3 openings"), std::string::npos) << against.refusal;
+}
+
+TEST_F(AgainstTest, IsRefusedWithoutPaths)
+{
+	const Against against = explain_against(run_of(temporary, {.probed = false}), 0, 1);
+	EXPECT_FALSE(against.difference);
+	EXPECT_NE(against.refusal.find("not measured with probes"), std::string::npos) << against.refusal;
+}
+
+TEST_F(AgainstTest, SaysThatWaitsDiffer)
+{
+	const RunResult result = run_of(temporary, {.wait = model::Wait::Epoll});
+	const Against against = explain_against(result, 0, 1);
+	ASSERT_TRUE(against.difference) << against.refusal;
+	EXPECT_EQ(against.unlike, std::vector<std::string>{"wait: epoll and block"});
+	EXPECT_NE(printed(result, against).find("wait: epoll and block"), std::string::npos);
+}
+
+TEST_F(AgainstTest, FindsACellByAPartOfItsTitle)
+{
+	const RunResult result = run_of(temporary, {});
+	EXPECT_EQ(cell_with(result, "relayed", "--cell"), 0u);
+	EXPECT_EQ(cell_with(result, "slow", "--cell"), 1u) << "that very target, though both titles have it";
+	EXPECT_EQ(cell_with(result, "slow 64 B pingpong block", "--cell"), 1u);
+	EXPECT_THROW((void)cell_with(result, "tcp", "--against"), Failure);
+	try {
+		(void)cell_with(result, "pingpong", "--against");
+		ADD_FAILURE() << "both have it";
+	} catch (const Failure &failure) {
+		EXPECT_NE(std::string(failure.what()).find("--against: 2 cells have"), std::string::npos) << failure.what();
+	}
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/cell_modes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+#include "profiler/report/mode_difference.h"
+#include "profiler/report/notices.h"
+#include "profiler/report/report.h"
+#include "profiler/report/run_json.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kSlowBy = 6000, kMessages = 300, kRounds = 32;
+// Of a hundred messages of unprobed blocks, these are slow: 45 in the mean, also of each two blocks, so that nothing
+// changes slowly.
+constexpr std::array<uint64_t, 4> kSlowOfBlocks = {30, 60, 40, 50};
+
+// Unprobed and probed blocks in turn. `slow_probed`: of a hundred messages of blocks with probes.
+class Modes : public testing::Test {
+protected:
+	rundir::TemporaryDirectory temporary;
+	std::string path; // of the last run
+
+	RunResult run_with(uint64_t slow_probed, uint64_t slow_by = kSlowBy)
+	{
+		const model::Head head = small_head();
+		path = temporary.path("run-" + std::to_string(slow_probed));
+		rundir::Writer writer(path, head);
+		for (uint32_t round = 0; round < kRounds; ++round) {
+			BlockPlan plan;
+			plan.round = round;
+			plan.probed = round % 2 == 1;
+			plan.messages = kMessages;
+			const uint64_t slow = plan.probed ? slow_probed : kSlowOfBlocks[round / 2 % kSlowOfBlocks.size()];
+			plan.delay_ns = [=](uint64_t seq, size_t) {
+				// Spread evenly, so that the clock doesn't look coarse.
+				return (seq * 37 % 100 < slow ? slow_by : 0) + seq * 7919 % 400;
+			};
+			writer.add(make_block(head.cells[0], plan));
+		}
+		writer.finish({});
+		return analyse(path);
+	}
+
+	std::string explained(const std::string &cells) const
+	{
+		return explanation_of(path, {.cell = cells, .modes = true}, {});
+	}
+};
+
+TEST_F(Modes, HaveTheirPlacesAndShares)
+{
+	const RunResult result = run_with(10);
+	const std::vector<CellMode> &modes = result.cells[0].modes;
+	ASSERT_EQ(modes.size(), 2u);
+	EXPECT_NEAR(static_cast<double>(*modes[0].latency.percentiles[0]), kPlainNs + 200, 50);
+	EXPECT_NEAR(static_cast<double>(*modes[1].latency.percentiles[0]), kPlainNs + kSlowBy + 200, 50);
+	EXPECT_EQ(modes[0].latency.count + modes[1].latency.count, result.cells[0].latency.count);
+	EXPECT_NEAR(modes[1].share.value(), 0.45, 1e-9);
+	EXPECT_NEAR(modes[0].share.value(), 0.55, 1e-9);
+	ASSERT_TRUE(modes[1].share.interval);
+	// Sixteen blocks with a standard deviation of 11.5 %: t(15) times a quarter of it.
+	EXPECT_NEAR(modes[1].share.interval->high - modes[1].share.interval->low, 2 * 2.13 * 0.1155 / 4, 0.01);
+	EXPECT_EQ(modes[0].range.to_ns + 1, modes[1].range.from_ns);
+	EXPECT_NEAR(modes[1].share_up_to.value(), 1, 1e-9);
+	EXPECT_TRUE(result.cells[1].modes.empty());
+}
+
+TEST_F(Modes, ProbesThatChangeTheirSharesAreTold)
+{
+	const CellResult changed = run_with(10).cells[0];
+	ASSERT_EQ(changed.modes.size(), 2u);
+	EXPECT_NEAR(changed.modes[1].share_probed.value(), 0.1, 1e-9);
+	ASSERT_TRUE(changed.modes[1].share_added);
+	EXPECT_NEAR(changed.modes[1].share_added->mean, -0.35, 0.01);
+	EXPECT_TRUE(changed.modes[1].changed_by_probes());
+	EXPECT_NE(modes_sentence(changed).find("probes change the share of mode 2 from 45.0 to 10.0 %"), std::string::npos)
+		<< modes_sentence(changed);
+	const CellResult alike = run_with(45).cells[0];
+	ASSERT_EQ(alike.modes.size(), 2u);
+	EXPECT_FALSE(alike.modes[1].changed_by_probes());
+	EXPECT_EQ(modes_sentence(alike).find("probes"), std::string::npos) << modes_sentence(alike);
+}
+
+TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
+{
+	const RunResult result = run_with(10);
+	const std::vector<CellMode> &modes = result.cells[0].modes;
+	ASSERT_EQ(modes.size(), 2u);
+	EXPECT_EQ(modes[0].range.messages + modes[1].range.messages, result.cells[0].latency_probed.count);
+	EXPECT_EQ(modes[1].range.layers.deliveries(), kRounds / 2 * 2 * kMessages / 10);
+	const double mean = modes[1].range.layers.by_layer().at(model::Layer::Runqueue).mean_ns;
+	EXPECT_NEAR(mean, 1500 + kSlowBy + 200, 50);
+	EXPECT_NEAR(modes[1].range.layers.mean_ns(), kPlainNs + kSlowBy + 200, 50);
+}
+
+TEST_F(Modes, DifferByLayersThatAddUp)
+{
+	const RunResult result = run_with(30);
+	const std::vector<ModeDifference> differences = mode_differences(result.cells[0]);
+	ASSERT_EQ(differences.size(), 1u);
+	const Difference &slow = differences[0].of;
+	EXPECT_NEAR(static_cast<double>(slow.of.ns()), kSlowBy, 50);
+	int64_t sum = 0;
+	for (const KindDifference &kind : slow.kinds)
+		sum += kind.of.ns();
+	EXPECT_EQ(sum, slow.of.ns());
+	EXPECT_EQ(slow.kinds[0].kind, LayerKind::WaitingForCpu);
+	EXPECT_NEAR(static_cast<double>(slow.kinds[0].of.ns()), kSlowBy, 50);
+	for (size_t i = 1; i < slow.kinds.size(); ++i)
+		EXPECT_EQ(slow.kinds[i].of.ns(), 0) << "nothing else differs";
+	const std::string text = explained("pingpong");
+	EXPECT_NE(text.find("waiting for a CPU"), std::string::npos) << text;
+	EXPECT_NE(text.find("+6.005"), std::string::npos) << text;
+	EXPECT_NE(explained("").find("2 modes: "), std::string::npos);
+}
+
+TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
+{
+	const RunResult result = run_with(0);
+	const CellResult &cell = result.cells[0];
+	ASSERT_EQ(cell.modes.size(), 2u);
+	EXPECT_TRUE(cell.modes[0].seen_with_probes());
+	EXPECT_FALSE(cell.modes[1].seen_with_probes());
+	EXPECT_TRUE(mode_differences(cell).empty());
+	const json modes = json::parse(run_json_text(result))["cells"][0]["modes"];
+	EXPECT_EQ(modes[1]["probed"]["seen"], false);
+	EXPECT_TRUE(modes[1]["probed"]["layers"].is_null());
+	EXPECT_TRUE(modes[1]["probed"]["ci95"].is_null());
+	EXPECT_TRUE(modes[0]["probed"]["layers"].is_array());
+	EXPECT_NE(modes_sentence(cell).find("mode 2 is not seen with probes"), std::string::npos);
+	CellMode few;
+	EXPECT_FALSE(few.seen_with_probes());
+}
+
+TEST_F(Modes, AreInTheJson)
+{
+	const json run = json::parse(run_json_text(run_with(10)));
+	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/run-schema.json"));
+	for (const std::string &complaint : schema_complaints(schema, run))
+		ADD_FAILURE() << complaint;
+	const json &modes = run["cells"][0]["modes"];
+	ASSERT_EQ(modes.size(), 2u);
+	EXPECT_TRUE(modes[0]["from_ns"].is_null());
+	EXPECT_TRUE(modes[1]["to_ns"].is_null());
+	EXPECT_EQ(modes[0]["to_ns"].get<uint64_t>() + 1, modes[1]["from_ns"].get<uint64_t>());
+	EXPECT_NEAR(modes[0]["share"].get<double>(), 0.55, 1e-9);
+	EXPECT_NEAR(modes[0]["ci95"][0].get<double>() + modes[1]["ci95"][1].get<double>(), 1, 1e-9);
+	EXPECT_NEAR(modes[1]["p50"].get<double>(), kPlainNs + kSlowBy + 200, 50);
+	EXPECT_EQ(modes[1]["p50_ci95"].size(), 2u);
+	EXPECT_NEAR(modes[1]["probed"]["share"].get<double>(), 0.1, 1e-9);
+	EXPECT_EQ(modes[1]["probed"]["changes_share"], true);
+	double sum = 0;
+	for (const json &layer : modes[1]["probed"]["layers"])
+		if (layer["part_of"].is_null())
+			sum += layer["mean_ns"].get<double>();
+	EXPECT_NEAR(sum, kPlainNs + kSlowBy + 200, 50);
+	EXPECT_EQ(run["ranking"][0]["cells"][0]["modes"], 2);
+	EXPECT_EQ(run["cells"][1]["modes"], json::array());
+	EXPECT_TRUE(run["cells"][1]["p50_in_modes"].is_null());
+}
+
+TEST_F(Modes, OfOnePeakAreNone)
+{
+	const RunResult result = run_with(10, 300);
+	EXPECT_TRUE(result.cells[0].modes.empty());
+	EXPECT_FALSE(modes_of_p50(result.cells[0]));
+	EXPECT_EQ(p50_text(result.cells[0]), "");
+	const json run = json::parse(run_json_text(result));
+	EXPECT_EQ(run["cells"][0]["modes"], json::array());
+	EXPECT_EQ(run["ranking"][0]["cells"][0]["modes"], 1);
+	EXPECT_EQ(terminal_report(result, {.verbose = true}).find("modes"), std::string::npos);
+	EXPECT_NE(explained("").find("this run shows one"), std::string::npos);
+}
+
+TEST_F(Modes, StandInTheReport)
+{
+	const RunResult result = run_with(10);
+	const std::string text = terminal_report(result, {.unicode = true, .width = 200, .verbose = true});
+	EXPECT_NE(text.find("*5."), std::string::npos) << "the p50 is marked\n" << text;
+	EXPECT_NE(text.find("*: the messages have several modes"), std::string::npos) << text;
+	EXPECT_NE(text.find("2 modes: 5.50 ±"), std::string::npos) << text;
+	EXPECT_NE(text.find("(55.0 ±6.1 % of messages)"), std::string::npos) << text;
+	EXPECT_NE(text.find("modes of messages"), std::string::npos) << text;
+}
+
+TEST_F(Modes, StandOnThePage)
+{
+	run_with(10);
+	std::ifstream file(write_html(path));
+	const std::string page((std::istreambuf_iterator<char>(file)), {});
+	EXPECT_NE(page.find("<td>*5."), std::string::npos) << "the p50 is marked";
+	EXPECT_NE(page.find("2 modes: 5.50 ±"), std::string::npos);
+}
+
+TEST_F(Modes, AreTheNoticeInsteadOfOpeningsThatDiffer)
+{
+	RunResult result = run_with(10);
+	stats::Openings &openings = result.cells[0].openings.p50s;
+	openings.values = {5000, 12'000};
+	openings.difference = {.f = 100, .p = 0, .between_sd = 0.5, .within_sd = 0.01};
+	const auto with = [&](const std::string &text) {
+		return std::ranges::count_if(notices(result).all(),
+									 [&](const std::string &one) { return one.find(text) != std::string::npos; });
+	};
+	EXPECT_EQ(with("2 modes: "), 1);
+	EXPECT_EQ(with("openings, which differ"), 0);
+	result.cells[0].modes.clear();
+	EXPECT_EQ(with("2 modes: "), 0);
+	EXPECT_EQ(with("openings, which differ"), 1);
+}
+
+CellResult cell_of(const std::vector<std::pair<double, stats::Interval>> &up_to, uint64_t p50, stats::Interval interval)
+{
+	CellResult cell;
+	cell.latency.percentiles[0] = p50;
+	cell.latency.intervals[0] = interval;
+	for (size_t i = 0; i < up_to.size(); ++i) {
+		CellMode &mode = cell.modes.emplace_back();
+		mode.range.from_ns = i * 1000;
+		mode.range.to_ns = i + 1 < up_to.size() ? i * 1000 + 999 : UINT64_MAX;
+		mode.share_up_to = {static_cast<uint64_t>(1000 * up_to[i].first), 1000, up_to[i].second};
+	}
+	return cell;
+}
+
+TEST(ModesOfP50, AreThoseThatAnotherRunMayHaveItIn)
+{
+	const auto at = [](const CellResult &cell) {
+		const auto of = modes_of_p50(cell);
+		return of ? std::pair(of->first, of->last) : std::pair<size_t, size_t>(9, 9);
+	};
+	using Places = std::pair<size_t, size_t>;
+	EXPECT_EQ(at(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})), Places(0, 0));
+	EXPECT_EQ(at(cell_of({{0.3, {0.2, 0.4}}, {1, {1, 1}}}, 1500, {1480, 1520})), Places(1, 1));
+	EXPECT_EQ(at(cell_of({{0.55, {0.45, 0.65}}, {1, {1, 1}}}, 500, {480, 520})), Places(0, 1)) << "by the shares";
+	EXPECT_EQ(at(cell_of({{0.45, {0.35, 0.55}}, {1, {1, 1}}}, 1500, {1480, 1520})), Places(0, 1)) << "by the shares";
+	EXPECT_EQ(at(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})), Places(0, 1)) << "by the p50";
+	EXPECT_EQ(at(cell_of({{0.2, {0.1, 0.3}}, {0.6, {0.45, 0.7}}, {1, {1, 1}}}, 1500, {1400, 1600})), Places(1, 2));
+	EXPECT_EQ(p50_text(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})), "the p50 lies in mode 1");
+	EXPECT_EQ(p50_text(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})),
+			  "the p50 lies between modes 1 and 2");
+}
+
+} // namespace
+} // namespace icepath::report

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// explain --json: docs/explain-schema.json, and figures that add up.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "profiler/report/report.h"
+#include "profiler/rundir/container.h"
+#include "tests/report/schema_check.h"
+#include "tests/report/synthetic_run.h"
+#include "tests/rundir/example_run.h"
+
+namespace icepath::report {
+namespace {
+
+using nlohmann::json;
+
+class ExplainJson : public testing::Test {
+protected:
+	// Two pingpong cells, of which the first is slower, each with a slow message in fifty.
+	ExplainJson()
+	{
+		model::Head head = small_head();
+		head.cells = {socket_cell(model::Pattern::PingPong), socket_cell(model::Pattern::PingPong)};
+		head.cells[1].target = "quick";
+		rundir::Writer writer(run, head);
+		for (uint32_t round = 0; round < 24; ++round)
+			for (uint32_t cell = 0; cell < 2; ++cell) {
+				BlockPlan plan;
+				plan.cell = cell;
+				plan.round = round;
+				plan.probed = round % 4 == 1 || round % 4 == 2;
+				plan.messages = 200;
+				plan.delay_ns = [=](uint64_t seq, size_t) {
+					return 1 + 10 * seq + round + (cell == 0 ? 4000 : 0) + (seq % 50 == 7 ? 90'000 : 0);
+				};
+				model::Block block = make_block(head.cells[cell], plan);
+				block.opening = round / 2;
+				writer.add(block);
+			}
+		writer.finish({});
+	}
+
+	json answer(Question question)
+	{
+		question.json = true;
+		json told = json::parse(explanation_of(run, question, {}));
+		const std::vector<std::string> complaints = schema_complaints(schema, told);
+		EXPECT_TRUE(complaints.empty()) << complaints.front();
+		return told;
+	}
+	static void adds_up(const json &difference)
+	{
+		int64_t whole_ns = 0;
+		for (const json &kind : difference.at("kinds")) {
+			int64_t kind_ns = 0;
+			for (const json &row : kind.at("rows"))
+				kind_ns += row.at("difference_ns").get<int64_t>();
+			EXPECT_EQ(kind_ns, kind.at("difference_ns"));
+			whole_ns += kind_ns;
+		}
+		EXPECT_EQ(whole_ns, difference.at("difference_ns"));
+	}
+
+	rundir::TemporaryDirectory temporary;
+	const std::string run = temporary.path("run");
+	const json schema = json::parse(std::ifstream(ICEPATH_SOURCE "/docs/explain-schema.json"));
+};
+
+TEST_F(ExplainJson, OfATail)
+{
+	const json told = answer({});
+	EXPECT_EQ(told.at("tail_percent"), 99);
+	ASSERT_EQ(told.at("cells").size(), 2u);
+	const auto &cell = told.at("cells")[0];
+	EXPECT_EQ(cell.at("verdict"), "explained");
+	EXPECT_EQ(cell.at("causes")[0].at("name"), "kworker/1:2");
+	EXPECT_EQ(cell.at("next")[0].at("cause"), "task");
+	EXPECT_NEAR(cell.at("growth").at("difference_ns").get<double>(), 90'000, 2000);
+	EXPECT_EQ(cell.at("begin_with_probes").at("ns"), cell.at("from_ns"));
+	EXPECT_EQ(cell.at("as_without_probes"), true);
+	adds_up(cell.at("growth"));
+}
+
+TEST_F(ExplainJson, OfTwoCells)
+{
+	const json told = answer({.cell = "uds-stream", .against = "quick"});
+	EXPECT_EQ(told.at("slower").at("cell"), 0);
+	EXPECT_EQ(told.at("as_asked"), true);
+	EXPECT_TRUE(told.at("refusal").is_null());
+	EXPECT_GT(told.at("ratio").at("ci95")[0], 1);
+	EXPECT_NEAR(told.at("difference").at("difference_ns").get<double>(), 4000, 20);
+	EXPECT_EQ(told.at("difference").at("kinds")[0].at("kind"), "waiting for a CPU");
+	adds_up(told.at("difference"));
+	const auto refused = answer({.cell = "quick", .against = "quick"});
+	EXPECT_TRUE(refused.at("difference").is_null());
+	EXPECT_TRUE(refused.at("refusal").is_string());
+}
+
+TEST_F(ExplainJson, OfAMessage)
+{
+	const json told = answer({.cell = "quick", .message = MessageName{1, 57, false}});
+	ASSERT_EQ(told.at("messages").size(), 1u);
+	const auto &message = told.at("messages")[0];
+	EXPECT_EQ(message.at("name"), "1:57");
+	EXPECT_EQ(message.at("reason"), "complete");
+	uint64_t ns = 0;
+	for (const auto &step : message.at("steps"))
+		ns += step.at("ns").get<uint64_t>();
+	EXPECT_EQ(ns, message.at("latency_ns"));
+	EXPECT_EQ(answer({.worst = true}).at("messages").size(), 2u);
+}
+
+TEST_F(ExplainJson, TooFewHaveNoGrowth)
+{
+	const json told = answer({.tail = stats::kP99_99});
+	EXPECT_EQ(told.at("cells")[0].at("verdict"), "too few");
+	EXPECT_TRUE(told.at("cells")[0].at("growth").is_null());
+	EXPECT_TRUE(told.at("cells")[0].at("refusal").is_string());
+}
+
+} // namespace
+} // namespace icepath::report
