@@ -27,7 +27,7 @@ WholenessOfCells measure_until_enough(const std::string &targets, int seconds, c
 		if (outcome.exit_code != 0)
 			break;
 		const nlohmann::json json = read_json(folder / out / "run.json");
-		look(json, outcome.out);
+		look(json, run({icepath_program(), "report", "-v", out}, folder).out);
 		for (const auto &cell : json["cells"]) {
 			Wholeness &sum = cells[{cell["target"].get<std::string>(), cell["wait"].get<std::string>()}];
 			sum.probed += cell["messages"]["probed"].get<double>();

@@ -63,7 +63,7 @@ protected:
 		line.insert(line.end(), more.begin(), more.end());
 		const Outcome outcome = run(line, folder.path(), 120s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-		report = one_line(outcome.out);
+		report = one_line(run({icepath_program(), "report", "-v", "out"}, folder.path()).out);
 		json = read_json(folder.path() / "out/run.json");
 		ASSERT_EQ(json["cells"].size(), 2u);
 		for (const auto &cell : json["cells"]) {
@@ -75,7 +75,7 @@ protected:
 		EXPECT_EQ(told("runqueue, preempted, blocked")["tier"], "tracepoint") << "what isn't broken is as ever";
 	}
 
-	// What these layers rest on, according to run.json; printed as well.
+	// What these layers rest on, according to run.json; in the full report as well.
 	nlohmann::json told(const std::string &layers) const
 	{
 		for (const auto &probe : json["probes"])
