@@ -103,6 +103,122 @@ TEST(Causes, AreComparedWithTypicalMessages)
 	EXPECT_NEAR(*cause.lift(), 3, 1e-9);
 }
 
+struct Wait {
+	path::Culprit who;
+	uint64_t ns;
+	model::Part part = model::Part::None;
+};
+constexpr path::Culprit kFirstTask{path::Culprit::Kind::Task, 7, 0}, kSecondTask{path::Culprit::Kind::Task, 8, 0};
+
+// Each message waited for these in runqueue.
+Culprits culprits_of(const std::vector<std::vector<Wait>> &messages)
+{
+	path::Observations seen;
+	seen.task_names = {{7, "first"}, {8, "second"}};
+	Culprits culprits;
+	for (const std::vector<Wait> &waits : messages) {
+		path::Path path;
+		for (const Wait &wait : waits) {
+			path::Segment segment{model::Layer::Runqueue, wait.part, 1, 2, {}, {}, {}};
+			segment.begin.at_ns = path.recv_ns;
+			segment.end.at_ns = path.recv_ns += wait.ns;
+			path.shares.push_back({static_cast<uint32_t>(path.segments.size()), wait.who, wait.ns});
+			path.segments.push_back(segment);
+		}
+		culprits.add(path, seen);
+	}
+	return culprits;
+}
+
+TEST(Causes, AreMeansOverTheMessagesThatTheySayTheyAre)
+{
+	const Culprits a = culprits_of(
+		{{{kFirstTask, 100}, {kFirstTask, 40, model::Part::IdleExit}}, {{kFirstTask, 60}}, {{kSecondTask, 1000}}});
+	const std::vector<Cause> causes = causes_of(a, 4, culprits_of({{{kFirstTask, 30}}}), 10);
+	ASSERT_EQ(causes.size(), 2u);
+	EXPECT_EQ(causes[0].name, "second") << "the greatest growth first";
+	EXPECT_DOUBLE_EQ(causes[0].growth_ns, 1000.0 / 4);
+	EXPECT_FALSE(causes[0].lift());
+	const Cause &first = causes[1];
+	EXPECT_EQ(first.messages, 2u) << "a message with two parts is one";
+	EXPECT_DOUBLE_EQ(first.share, 2.0 / 4);
+	EXPECT_DOUBLE_EQ(first.other_share, 1.0 / 10);
+	EXPECT_DOUBLE_EQ(first.when_there_ns, 200.0 / 2);
+	EXPECT_DOUBLE_EQ(first.growth_ns, 200.0 / 4 - 30.0 / 10);
+}
+
+TEST_F(Tail, VerdictIsByTheShareThatHasAName)
+{
+	CellResult cell = run_with(temporary, {}).cells[0];
+	const TailExplanation before = explain_tail(cell);
+	const double all_ns = static_cast<double>(before.growth.of.ns()) * static_cast<double>(before.messages);
+	cell.typical_culprits = {};
+	const auto verdict = [&](double share, path::Culprit who) {
+		cell.tail_culprits = culprits_of({{{who, static_cast<uint64_t>(share * all_ns)}}});
+		return explain_tail(cell).verdict;
+	};
+	EXPECT_EQ(verdict(0.81, kFirstTask), TailVerdict::Explained);
+	EXPECT_EQ(verdict(0.79, kFirstTask), TailVerdict::Partly);
+	EXPECT_EQ(verdict(0.41, kFirstTask), TailVerdict::Partly);
+	EXPECT_EQ(verdict(0.39, kFirstTask), TailVerdict::Unexplained);
+	EXPECT_EQ(verdict(0.9, {path::Culprit::Kind::IdleCpu, 0, 0}), TailVerdict::Unexplained) << "nothing to look for";
+	EXPECT_TRUE(explain_tail(cell).causes.empty());
+}
+
+TEST_F(Tail, ShowsTheCausesThatGrow)
+{
+	RunResult result = run_with(temporary, {});
+	CellResult &cell = result.cells[0];
+	std::vector<Wait> waits;
+	for (uint32_t task = 20; task < 28; ++task)
+		waits.push_back({{path::Culprit::Kind::Task, task, 0}, 100'000 - task});
+	cell.tail_culprits = culprits_of({waits});
+	cell.typical_culprits = {};
+	const auto printed = [&] {
+		Page page({false, true}, 100);
+		add_tails(page, result, {0});
+		return page.take();
+	};
+	std::string text = printed();
+	EXPECT_NE(text.find("task 25"), std::string::npos) << text;
+	EXPECT_EQ(text.find("task 26"), std::string::npos) << "six are shown\n" << text;
+	EXPECT_EQ(text.find("one bad moment"), std::string::npos) << text;
+	cell.tail_culprits = culprits_of({{{kFirstTask, 1}}});
+	cell.typical_culprits = culprits_of({{{kFirstTask, 1'000'000'000}}});
+	text = printed();
+	EXPECT_EQ(text.find("what took it"), std::string::npos) << text;
+	EXPECT_NE(text.find("verdict   unexplained"), std::string::npos) << text;
+}
+
+TEST_F(Tail, OfFewKnownPathsIsNotExplained)
+{
+	CellResult cell = run_with(temporary, {}).cells[0];
+	LatencyRange few = *cell.tail;
+	few.layers = {};
+	path::Observations seen;
+	path::Path path;
+	path.recv_ns = kSlowBy;
+	path.segments.push_back({model::Layer::Runqueue, model::Part::None, 1, 2, {}, {}, {}});
+	path.segments[0].end.at_ns = kSlowBy;
+	const auto refusal_with = [&](uint64_t messages, uint64_t of) {
+		few.layers = {};
+		few.messages = of;
+		for (uint32_t message = 0; message < messages; ++message) {
+			few.layers.add(path, seen);
+			if (message % 3 == 2 || message + 1 == messages)
+				few.layers.end_block(message % 3 + 1, message);
+		}
+		cell.tail = few;
+		return explain_tail(cell).refusal;
+	};
+	EXPECT_NE(refusal_with(9, 9).find("9 messages of the tail have a known path, in 3 blocks"), std::string::npos);
+	EXPECT_EQ(refusal_with(10, 10), "");
+	EXPECT_NE(refusal_with(89, 100).find("only 89 of 100 messages of the tail"), std::string::npos);
+	EXPECT_EQ(refusal_with(90, 100), "");
+	cell.tail = cell.typical;
+	EXPECT_NE(explain_tail(cell).refusal.find("take no longer than typical ones"), std::string::npos);
+}
+
 // Every second message waits 3 µs for the hog, typical ones among them.
 TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
 {
@@ -149,9 +265,14 @@ TEST_F(Tail, IsComparedWithThatWithoutProbes)
 	EXPECT_EQ(explain_tail(alike.cells[0]).as_without_probes, true);
 	const RunResult unlike = run_with(temporary, {.unprobed_slow_by = 5 * kSlowBy, .wanted = wanted});
 	EXPECT_EQ(explain_tail(unlike.cells[0]).as_without_probes, false);
+	const RunResult less = run_with(temporary, {.unprobed_slow_by = kSlowBy / 5, .wanted = wanted});
+	EXPECT_EQ(explain_tail(less.cells[0]).as_without_probes, false);
 	Page page({false, true}, 300);
 	add_tails(page, unlike, {0});
-	EXPECT_NE(page.take().find("these are different tails"), std::string::npos);
+	const std::string text = page.take();
+	EXPECT_NE(text.find("these are different tails"), std::string::npos) << text;
+	EXPECT_NE(text.find("p99 is 205 µs (205 to 205) with probes, 1005 µs (1005 to 1005) without"), std::string::npos)
+		<< text;
 }
 
 TEST_F(Tail, SaysHowManyBlocksItIsIn)
