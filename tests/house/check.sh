@@ -71,6 +71,11 @@ exit_codes() {
 	diff "$build/codes.expected" "$build/codes.found" | sed -n -E 's/^< (.*)/docs\/usage.md lacks exit code \1/p; s/^> (.*)/docs\/usage.md has unknown exit code \1/p' || true
 }
 
+# Tables and pictures of documents have the figures of the results that they name.
+figures() {
+	python3 -B tools/figures_in_docs.py --check
+}
+
 # Whatever --help lists is explained, and what is explained exists.
 options() {
 	[ -x "$build/bin/icepath" ] || { echo "skipped: $build/bin/icepath isn't built"; exit 77; }
@@ -129,7 +134,7 @@ names_from_outside() {
 }
 
 case $rule in
-spdx | names | sizes | includes | packages | exit_codes | options | layout | targets | sample | output | names_from_outside) ;;
+spdx | names | sizes | includes | packages | exit_codes | options | layout | targets | sample | figures | output | names_from_outside) ;;
 *) echo "check.sh: no rule '$rule'" >&2; exit 2 ;;
 esac
 status=0

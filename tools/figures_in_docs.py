@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the figures of documents from stored results.
+
+    python3 tools/figures_in_docs.py            writes them
+    python3 tools/figures_in_docs.py --check    says which aren't those of the results
+
+A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in which order, the
+page decides; what stands in them comes from the file. Of a page's first table, and of results/report.txt for the README, there is a
+picture in docs/pictures/: a bar for each row, as long as its p50, divided as the report's own bar is.
+"""
+import argparse
+import html
+import os
+import re
+import sys
+
+INDENT = "    "
+LINK = re.compile(r"\(\.\./results/([a-z0-9.-]+\.txt)\)")
+UNITS = {"B", "KiB", "MiB"}
+STYLES = "profiler/report/layer_style.h"
+WIDTH, LABEL, VALUE, ROW, BAR = 760, 230, 90, 20, 13  # pixels of a picture
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def key_of(line):
+    """What names a table's row: everything up to its size. None: it's no row."""
+    words = line.split()
+    for at, word in enumerate(words):
+        if word in UNITS and at > 1 and words[at - 1].isdigit():
+            end = at + 3 if words[at + 1:at + 2] == ["in"] else at + 1
+            return " ".join(words[:end])
+        if "±" in word:
+            break
+    return None
+
+
+def way_of(line):
+    """What names a message's way by threads."""
+    match = re.match(r"(\S.*?): sender ", line.strip())
+    return match.group(1) if match else None
+
+
+class Results:
+    """A report as text: rows by key, in tables with a heading and a legend, and ways by key."""
+
+    def __init__(self, path):
+        self.name, self.rows, self.ways, self.legends, heading, way = os.path.basename(path), {}, {}, [], None, None
+        for line in read(path).splitlines():
+            if line.startswith("target "):
+                heading, legend = line.replace(" trip ", "  RTT "), []
+                self.legends.append(legend)
+            elif heading and (key := key_of(line)):
+                self.rows.setdefault(key, []).append((heading, line, legend))
+            elif heading and is_legend(line):
+                legend.append(line)
+            elif heading and not line.strip():
+                heading = None
+            if way_of(line):
+                way = way_of(line)
+                self.ways[way] = []
+            elif way and not line.startswith("  "):
+                way = None
+            if way:
+                self.ways[way].append(line.strip())
+
+
+def is_legend(line):
+    return re.match(r"\s*\S [a-z]+\.?[a-z]*(  |$)", line) is not None and "±" not in line
+
+
+def narrowed(lines):
+    """Without the columns that are blank in every line, but for one between fields, or two where there were more."""
+    width = max(map(len, lines))
+    lines = [line.ljust(width) for line in lines]
+    kept = []
+    for at in range(width):
+        blank = all(line[at] == " " for line in lines)
+        if not blank or (at > 0 and not kept[-2:] == [None, None] and kept and (kept[-1] is not None or gap_is_wide)):
+            if blank and (not kept or kept[-1] is not None):
+                gap_is_wide = all(line[at:at + 2] == "  " for line in lines)
+            kept.append(None if blank else at)
+    return ["".join(" " if at is None else line[at] for at in kept).rstrip() for line in lines]
+
+
+class Page:
+    def __init__(self, path, folder="results"):
+        self.path, self.text, self.folder, self.results = path, read(path), folder, {}
+
+    def source(self, before, key, kind):
+        """Of the results that the page links to, the last one before that has the key."""
+        for name in reversed(LINK.findall(before)):
+            if name not in self.results:
+                self.results[name] = Results(os.path.join(self.folder, name))
+            if key in getattr(self.results[name], kind):
+                return self.results[name]
+        sys.exit(f"{self.path}: no result that it links to has {key}")
+
+    def row(self, before, line):
+        key = key_of(line)
+        found = self.source(before, key, "rows").rows[key]
+        words = line.split()
+        # Of several tables with such a row, the one whose row it is.
+        return next((one for one in found if one[1].split() == words), found[0] if len(found) == 1 else None) or \
+            sys.exit(f"{self.path}: several tables have {key}")
+
+    def block(self, before, lines):
+        """The block as the results have it."""
+        if lines[0].startswith("target "):
+            rows = [self.row(before, line) for line in lines[1:]]
+            return narrowed([rows[0][0], *(row[1] for row in rows)]), rows
+        if is_legend(lines[0]):
+            return self.legend, None
+        if way_of(lines[0]):
+            made = []
+            for line in lines:
+                if way := way_of(line):
+                    made += self.source(before, way, "ways").ways[way]
+            return made, None
+        return lines, None
+
+    def made(self):
+        """Its text, and the rows of its first table."""
+        parts, at, first = [], 0, None
+        for match in re.finditer(r"(?m)(?:^    \S.*\n)+", self.text):
+            before = self.text[:match.start()]
+            if not LINK.search(before):
+                continue
+            lines, rows = self.block(before, [line[4:] for line in match.group(0).splitlines()])
+            if rows:
+                self.legend, first = rows[0][2], first or rows
+            parts += [self.text[at:match.start()], "".join(f"{INDENT}{line}\n" for line in lines)]
+            at = match.end()
+        return "".join(parts) + self.text[at:], first
+
+
+def colours(source):
+    """Words and layers → colours, as reports have them."""
+    names = re.findall(r'"([a-z_.]*)"', re.search(r"kLayerNames = \{(.*?)\};", read("profiler/model/layers.h"), re.S).group(1))
+    kinds, layers = (re.search(rf"{table} = \{{\{{(.*?)\}}\}};", source, re.S).group(1) for table in ("kKindStyles", "kLayerStyles"))
+    found = dict(zip(names, re.findall(r'"(#[0-9a-f]{6})"', layers)))
+    found.update(re.findall(r'LayerKind::\w+, "([^"]+)".*?"(#[0-9a-f]{6})"', kinds))
+    return found
+
+
+def words_of(legend):
+    return {item[0]: item[2:] for line in legend for item in re.split(r"  +", line.strip()) if len(item) > 2 and item[1] == " "}
+
+
+def bar_of(line, words):
+    """The report's bar, as glyphs."""
+    return max((part for part in re.split(r"\s+", line.strip()) if set(part) <= set(words)), key=len, default="")
+
+
+def picture(title, groups, words, palette):
+    """groups: heading → [(name, p50 as text, bar)]."""
+    y, parts, used = 24, [], dict.fromkeys(glyph for rows in groups.values() for _, _, bar in rows for glyph in bar)
+    x = 8
+    for glyph in words:
+        if glyph in used:
+            parts.append(f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{palette[words[glyph]]}"/>'
+                         f'<text x="{x + 15}" y="{y}">{html.escape(words[glyph])}</text>')
+            x += 32 + 7 * len(words[glyph])
+            if x > WIDTH - 120:
+                x, y = 8, y + 18
+    for heading, rows in groups.items():
+        y += 26
+        parts.append(f'<text x="8" y="{y}" font-weight="bold">{html.escape(heading)}</text>')
+        most = max(float(p50) for _, p50, _ in rows)
+        for name, p50, bar in rows:
+            y += ROW
+            parts.append(f'<text x="16" y="{y}">{html.escape(name)}</text>')
+            left, pixels = LABEL, float(p50) / most * (WIDTH - LABEL - VALUE)
+            for glyph in dict.fromkeys(bar):
+                width = pixels * bar.count(glyph) / len(bar)
+                parts.append(f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[words[glyph]]}"/>')
+                left += width
+            parts.append(f'<text x="{left + 6:.1f}" y="{y}">{p50} µs</text>')
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 12}" width="{WIDTH}" height="{y + 12}" '
+            f'font-family="sans-serif" font-size="12" role="img">\n<title>{html.escape(title)}</title>\n'
+            f'<rect width="{WIDTH}" height="{y + 12}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def picture_of_rows(rows, title, palette):
+    words, groups = words_of(rows[0][2]), {}
+    for _, line, _ in rows:
+        key, bar = key_of(line), bar_of(line, words)
+        name, size = re.match(r"(.*) (\d+ \w+(?: in \d+)?)$", key).groups()
+        if bar:
+            groups.setdefault(size, []).append((name, line.split()[len(key.split())].lstrip("*"), bar))
+    return picture(title, groups, words, palette)
+
+
+def picture_of_report(path, title, palette):
+    lines = read(path).splitlines()
+    legend = next(line for line in lines if line.startswith("█ "))
+    begin = next(at for at, line in enumerate(lines) if line.startswith("one way, µs"))
+    words, groups, heading = words_of([legend]), {}, ""
+    for line in lines[begin + 1:lines.index(legend)]:
+        if not line.startswith("  "):
+            heading = line
+            continue
+        name, p50 = re.match(r"  (\S.*?)  +\*?([\d.]+)", line).groups()
+        groups.setdefault(heading, []).append((name, p50, bar_of(line, words)))
+    return picture(title, groups, words, palette)
+
+
+def files():
+    """Path → content."""
+    palette, made = colours(read(STYLES)), {}
+    made["docs/pictures/report.svg"] = picture_of_report("results/report.txt", "Where a message's time goes, one way: results/report.txt",
+                                                         palette)
+    for name in sorted(os.listdir("docs")):
+        path = os.path.join("docs", name)
+        if not name.endswith(".md") or not LINK.search(read(path)):
+            continue
+        made[path], rows = Page(path).made()
+        if rows:
+            made[f"docs/pictures/{name[:-3]}.svg"] = picture_of_rows(
+                rows, f"Where a message's time goes, one way: results/{LINK.search(read(path)).group(1)}", palette)
+    return made
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; name what differs")
+    args = parser.parse_args()
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    made = files()
+    for path, content in made.items():
+        if os.path.exists(path) and read(path) == content:
+            continue
+        if args.check:
+            print(f"{path} isn't what results have: run python3 tools/figures_in_docs.py")
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+    pictures = {os.path.join("docs/pictures", name) for name in os.listdir("docs/pictures")} if os.path.isdir("docs/pictures") else set()
+    for path in sorted(pictures - set(made)):
+        print(f"{path} is of no page")
+    texts = "".join(read(path) for path in [*made, "README.md"] if path.endswith(".md"))
+    for path in made:
+        if path.endswith(".svg") and f"pictures/{os.path.basename(path)}" not in texts:
+            print(f"{path} is shown nowhere")
+
+
+if __name__ == "__main__":
+    main()
