@@ -218,6 +218,8 @@ void tell_stores(const model::Block &block, const std::vector<model::Flow> &flow
 
 void add_deliveries(const model::BlockFlow &flow, const FlowMessages &matched, Observations &seen)
 {
+	seen.transfers.reserve(seen.transfers.size() + matched.messages.size());
+	seen.deliveries.reserve(seen.deliveries.size() + matched.messages.size());
 	for (const FlowMessage &message : matched.messages) {
 		if (!message.received)
 			continue;

@@ -27,6 +27,7 @@ public:
 		: seen_(seen), handover_(handover), transfer_(*handover.transfer), taker_(taker), giver_(giver), own_(own),
 		  tiling_(tiling)
 	{
+		cuts_.reserve(4); // mostly enough
 		for (const auto &mark : {std::optional<Mark>(transfer_.ask), transfer_.wait_return, transfer_.take_call})
 			if (mark)
 				cuts_.push_back(at_mark(*mark));
@@ -39,6 +40,7 @@ public:
 	{
 		std::vector<Stretch> all = stretches(*taker_.thread, handover_.ready.at_ns, handover_.taken.at_ns);
 		std::vector<Sleep> sleeps;
+		sleeps.reserve(all.size());
 		for (const Stretch &stretch : all) {
 			if (stretch.off)
 				tiling_.refuse(flaw(*stretch.off));

@@ -55,7 +55,10 @@ struct Tiles {
 
 class Tiling {
 public:
-	Tiling(const Observations &seen, Boundary begin) : seen_(seen), sharing_out_(seen), cursor_(begin) {}
+	Tiling(const Observations &seen, Boundary begin) : seen_(seen), sharing_out_(seen), cursor_(begin)
+	{
+		tiles_.segments.reserve(kMostlyEnough);
+	}
 
 	// Adds one segment from the cursor to `end` and moves the cursor there. Nothing if it has no length; refuses with
 	// inverted_time if it goes backwards.
@@ -82,6 +85,8 @@ public:
 	Tiles take() { return std::move(tiles_); }
 
 private:
+	static constexpr size_t kMostlyEnough = 6; // segments
+
 	void add(const Boundary &end, const Place &place, Label label, const Culprit &culprit,
 			 std::span<const Share> shares);
 	void wait_until(const Boundary &end, const Place &place, Label label, const OffCpu &off);

@@ -28,6 +28,7 @@ int nests(const Interrupt &one)
 std::vector<Stretch> stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
 {
 	std::vector<Stretch> found;
+	found.reserve(4); // mostly enough
 	auto off = first_off_after(thread, begin_ns);
 	uint16_t cpu = off == thread.off.begin() ? thread.first_cpu : std::prev(off)->in_cpu;
 	for (uint64_t at = begin_ns; at < end_ns;) {

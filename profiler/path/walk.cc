@@ -45,6 +45,7 @@ public:
 		left_of_chain_ = static_cast<size_t>(end - begin);
 		path_.send_ns = delivery.send.at_ns;
 		path_.recv_ns = delivery.recv.at_ns;
+		windows_.reserve(4); // mostly enough
 		loss_begin_ns_ = path_.send_ns;
 		loss_end_ns_ = path_.recv_ns;
 	}
@@ -326,6 +327,10 @@ private:
 	Reason assemble()
 	{
 		Tiles all;
+		size_t segments = 0;
+		for (const Tiles &window : windows_)
+			segments += window.segments.size();
+		all.segments.reserve(segments);
 		for (const Tiles &window : windows_ | std::views::reverse) {
 			auto share = window.shares.begin();
 			for (uint32_t i = 0; i < window.segments.size(); ++i) {

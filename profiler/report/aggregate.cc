@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "icepath/plugin.h"
 #include "profiler/model/graph.h"
@@ -23,7 +24,8 @@ using model::Block;
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
 	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed;
-	std::vector<Blocks> by_flow;
+	std::vector<std::vector<size_t>>
+		of_flow; // how many latencies of a block are of each flow: they lie one after another
 	// In the order of latency's and of latency_probed's blocks.
 	std::vector<uint32_t> opening, opening_probed, round, round_probed;
 	OpeningsOf openings;
@@ -87,12 +89,8 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		return;
 	BlockLatencies &times = seen.latencies;
 	std::vector<uint64_t> all = times.all();
-	samples.observed.add(block, all);
-	if (stats::supported(all.size(), stats::kP50)) {
-		std::vector<uint64_t> sorted = all;
-		std::ranges::sort(sorted);
-		samples.openings.add_p50(block, static_cast<double>(stats::percentile(sorted, stats::kP50)));
-	}
+	if (const auto p50_ns = samples.observed.add(block, all))
+		samples.openings.add_p50(block, *p50_ns);
 	if (block.window->probed) {
 		samples.latency_probed.push_back(std::move(all));
 		samples.opening_probed.push_back(block.opening);
@@ -108,10 +106,10 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	samples.latency.push_back(std::move(all));
 	samples.opening.push_back(block.opening);
 	samples.round.push_back(block.window->round);
-	samples.by_flow.resize(times.by_flow.size());
-	for (size_t flow = 0; flow < times.by_flow.size(); ++flow) {
-		samples.jitter.add(times.by_flow[flow]);
-		samples.by_flow[flow].push_back(std::move(times.by_flow[flow]));
+	std::vector<size_t> &of_flow = samples.of_flow.emplace_back();
+	for (const std::vector<uint64_t> &flow : times.by_flow) {
+		samples.jitter.add(flow);
+		of_flow.push_back(flow.size());
 	}
 	samples.to_all.push_back(std::move(times.to_all));
 	samples.first_response.push_back(std::move(times.first_response));
@@ -129,6 +127,7 @@ void set_ranges(CellResult &cell, const Samples::Blocks &probed, const Wanted &w
 	std::vector<uint64_t> all;
 	for (const auto &block : probed)
 		all.insert(all.end(), block.begin(), block.end());
+	all.reserve(cell.latency_probed.count);
 	if (all.empty())
 		return;
 	std::ranges::sort(all);
@@ -152,15 +151,43 @@ void set_ranges(CellResult &cell, const Samples::Blocks &probed, const Wanted &w
 
 void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 {
+// The latencies of each block and flow, flow by flow.
+std::vector<stats::BlockFlowValues> by_flow(const Samples &samples)
+{
+	std::vector<stats::BlockFlowValues> all;
+	const size_t flows = samples.of_flow.empty() ? 0 : samples.of_flow.front().size();
+	for (size_t flow = 0; flow < flows; ++flow)
+		for (size_t block = 0; block < samples.latency.size(); ++block) {
+			const std::vector<size_t> &sizes = samples.of_flow[block];
+			const size_t before = std::accumulate(sizes.data(), sizes.data() + flow, size_t{0});
+			all.push_back({std::span(samples.latency[block]).subspan(before, sizes[flow]), block});
+		}
+	return all;
+}
+
+std::vector<stats::Distribution> describe_flows(const std::vector<stats::BlockFlowValues> &by_flow, size_t blocks,
+												const std::vector<uint32_t> &opening)
+{
+	std::vector<stats::Distribution> flows;
+	for (size_t first = 0; by_flow.size() > blocks && first < by_flow.size(); first += blocks) {
+		Samples::Blocks flow;
+		for (size_t block = 0; block < blocks; ++block) {
+			const auto &values = by_flow[first + block].values;
+			flow.emplace_back(values.begin(), values.end());
+		}
+		flows.push_back(stats::describe(flow, opening));
+	}
+	return flows;
+}
+
 	cell.openings = samples.openings.take();
 	const bool by_opening = cell.openings.carry_intervals();
 	const std::vector<uint32_t> opening = by_opening ? samples.opening : std::vector<uint32_t>();
 	cell.latency = stats::describe(samples.latency, opening);
 	cell.latency_probed =
 		stats::describe(samples.latency_probed, by_opening ? samples.opening_probed : std::vector<uint32_t>());
-	if (samples.by_flow.size() > 1)
-		for (const Samples::Blocks &flow : samples.by_flow)
-			cell.by_flow.push_back(stats::describe(flow, opening));
+	const std::vector<stats::BlockFlowValues> flows = by_flow(samples);
+	cell.by_flow = describe_flows(flows, samples.latency.size(), opening);
 	if (model::is_answered(cell.cell.pattern))
 		cell.round_trip = stats::describe(samples.round_trip, opening);
 	else if (model::is_paced(cell.cell)) {
@@ -182,7 +209,7 @@ void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 		cell.tail_begin_probed = stats::quantile(samples.latency_probed, *wanted.tail,
 												 by_opening ? samples.opening_probed : std::vector<uint32_t>());
 	}
-	cell.modes = find_modes(samples.by_flow, {samples.latency, samples.opening, samples.round},
+	cell.modes = find_modes(flows, {samples.latency, samples.opening, samples.round},
 							{samples.latency_probed, samples.opening_probed, samples.round_probed}, by_opening);
 	cell.p50s = samples.observed.p50s();
 	cell.observer_effect = samples.observed.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
@@ -343,7 +370,7 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 	auto searches = search_outcomes(run);
 	std::vector<size_t> places; // each block's index among its cell's blocks
 	{
-		rundir::Reader reader(run);
+		rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 		result.head = reader.head();
 		for (const model::Cell &cell : result.head.cells) {
 			result.cells.emplace_back().cell = cell;
@@ -355,13 +382,13 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 			for (const Block &block : window->blocks) {
 				CellResult &cell = result.cells[block.cell];
 				places.push_back(cell.capture.by_block.size());
-				cell.capture.add(block, window->blocks.size() - 1);
+				cell.capture.add(block, window->blocks.size() - 1, window->records);
 				add_stamps(block, cell, samples[block.cell]);
 			}
 		result.tail = reader.tail();
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
-			describe(result.cells[i], samples[i], wanted);
+			describe(result.cells[i], std::exchange(samples[i], {}), wanted); // frees them before the next cell's
 		std::vector<std::vector<stats::BlockValue>> p50s;
 		for (const CellResult &cell : result.cells)
 			p50s.push_back(cell.p50s);
@@ -378,7 +405,7 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 
 std::vector<std::optional<rate::Outcome>> search_outcomes(const std::string &run)
 {
-	rundir::Reader reader(run);
+	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 	const std::vector<model::Cell> &cells = reader.head().cells;
 	std::vector<std::optional<rate::Outcome>> outcomes(cells.size());
 	const auto searches = [](const model::Cell &cell) { return cell.limits.has_value(); };

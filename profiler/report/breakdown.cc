@@ -15,11 +15,29 @@ namespace {
 
 // Any user of the machine can choose names, so their number is bounded.
 constexpr size_t kMaxNames = 4096;
+constexpr std::string_view kOthers = "others";
 
-std::string thread_name(const path::Observations &seen, uint32_t tid)
+// `made`: holds a name that had to be made.
+std::string_view thread_name(const path::Observations &seen, uint32_t tid, std::string &made)
 {
 	const auto at = seen.threads.find(tid);
-	return at == seen.threads.end() || at->second.name.empty() ? fmt::format("thread {}", tid) : at->second.name;
+	if (at != seen.threads.end() && !at->second.name.empty())
+		return at->second.name;
+	return made = fmt::format("thread {}", tid);
+}
+
+std::string_view name_of(const path::Culprit &who, const path::Observations &seen, std::string &made)
+{
+	if (who.kind == path::Culprit::Kind::Task && who.id != 0)
+		if (const auto at = seen.task_names.find(who.id); at != seen.task_names.end() && !at->second.empty())
+			return at->second;
+	return made = culprit_name(who, seen.task_names);
+}
+
+template <class Row> Row &row_with(std::map<std::string, Row, std::less<>> &rows, std::string_view name)
+{
+	const auto at = rows.lower_bound(name);
+	return at != rows.end() && at->first == name ? at->second : rows.emplace_hint(at, std::string(name), Row())->second;
 }
 
 } // namespace
@@ -31,23 +49,29 @@ path::Role role_of(const path::Path &path, const path::Segment &segment)
 	return segment.hop == path.segments.back().hop ? path::Role::Receiver : path::Role::Relay;
 }
 
+size_t Breakdown::HashOfPlace::operator()(const Place &place) const
+{
+	const auto layer = static_cast<size_t>(place.layer), part = static_cast<size_t>(place.part);
+	return ((size_t{place.hop} * 4 + static_cast<size_t>(place.role)) * 64 + part) * 64 + layer;
+}
+
 void Breakdown::add(const path::Path &path, const path::Observations &seen)
 {
 	const uint64_t latency = path.recv_ns - path.send_ns;
 	Block &block = present_block();
 	uint64_t sum = 0;
+	std::string made;
 	for (const path::Segment &segment : path.segments) {
 		const uint64_t ns = segment.duration_ns();
 		sum += ns;
 		if (ns == 0)
 			continue;
-		const Key key{segment.layer, segment.hop, role_of(path, segment), thread_name(seen, segment.thread),
-					  segment.part};
-		Sum &of_key = sums_[key];
-		of_key.ns[static_cast<size_t>(segment.provenance())] += ns;
-		if (of_key.by_block.empty() || of_key.by_block.back().first != blocks_.size() - 1)
-			of_key.by_block.emplace_back(blocks_.size() - 1, 0);
-		of_key.by_block.back().second += ns;
+		Rows &rows = sums_[{segment.layer, segment.part, role_of(path, segment), segment.hop}];
+		Sum &row = row_with(rows, thread_name(seen, segment.thread, made));
+		row.ns[static_cast<size_t>(segment.provenance())] += ns;
+		if (row.by_block.empty() || row.by_block.back().first != blocks_.size() - 1)
+			row.by_block.emplace_back(blocks_.size() - 1, 0);
+		row.by_block.back().second += ns;
 	}
 	for (uint16_t relay = 1; !path.segments.empty() && relay < path.segments.back().hop; ++relay)
 		++passed_[relay];
@@ -77,13 +101,16 @@ std::vector<LayerRow> Breakdown::rows() const
 	const std::vector<double> of_one = weights(), counts = deliveries_by_block();
 	const double all = std::reduce(counts.begin(), counts.end());
 	std::vector<LayerRow> rows;
-	for (const auto &[key, sum] : sums_) {
-		const auto &[layer, hop, role, thread, part] = key;
-		std::vector<double> by_block = spread_out(sum, of_one);
-		const double mean_ns = std::reduce(by_block.begin(), by_block.end()) / all;
-		rows.push_back({layer, part, hop, role, thread, std::reduce(sum.ns.begin(), sum.ns.end()), sum.ns, mean_ns,
-						std::move(by_block)});
-	}
+	for (const auto &[place, threads] : sums_)
+		for (const auto &[thread, sum] : threads) {
+			std::vector<double> by_block = spread_out(sum, of_one);
+			const double mean_ns = std::reduce(by_block.begin(), by_block.end()) / all;
+			rows.push_back({place.layer, place.part, place.hop, place.role, thread,
+							std::reduce(sum.ns.begin(), sum.ns.end()), sum.ns, mean_ns, std::move(by_block)});
+		}
+	std::ranges::sort(rows, {}, [](const LayerRow &row) {
+		return std::tuple(row.layer, row.hop, row.role, std::string_view(row.thread), row.part);
+	});
 	return rows;
 }
 
@@ -192,14 +219,23 @@ Culprits::Sums &Culprits::Sums::operator+=(const Sums &other)
 	return *this;
 }
 
+Culprits::OfKey &Culprits::row_of(const Key &key, std::string_view name)
+{
+	auto &rows = by_key_[key];
+	if (const auto known = rows.find(name); known != rows.end())
+		return known->second;
+	if (names_ >= kMaxNames && name != kOthers) {
+		const auto &[kind, layer, part] = key;
+		return row_of({path::Culprit::Kind::None, layer, part}, kOthers);
+	}
+	++names_;
+	return rows[std::string(name)];
+}
+
 void Culprits::book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen)
 {
-	Key key{culprit_name(who, seen.task_names), who.kind, segment.layer, segment.part};
-	if (by_key_.size() >= kMaxNames && !by_key_.contains(key)) {
-		std::get<0>(key) = "others";
-		std::get<1>(key) = path::Culprit::Kind::None;
-	}
-	OfKey &of = by_key_[key];
+	std::string made;
+	OfKey &of = row_of({who.kind, segment.layer, segment.part}, name_of(who, seen, made));
 	of.ns += ns;
 	++of.segments;
 	of.messages += of.last_path == paths_ ? 0 : 1;
@@ -226,11 +262,14 @@ void Culprits::add(const path::Path &path, const path::Observations &seen)
 std::vector<CulpritRow> Culprits::top(size_t count) const
 {
 	std::vector<CulpritRow> rows;
-	for (const auto &[key, sum] : by_key_) {
-		const auto &[name, kind, layer, part] = key;
-		rows.push_back({kind, name, layer, part, sum.ns, sum.segments, sum.messages});
-	}
-	std::ranges::stable_sort(rows, std::ranges::greater(), &CulpritRow::total_ns);
+	for (const auto &[key, names] : by_key_)
+		for (const auto &[name, sum] : names) {
+			const auto &[kind, layer, part] = key;
+			rows.push_back({kind, name, layer, part, sum.ns, sum.segments, sum.messages});
+		}
+	std::ranges::sort(rows, {}, [](const CulpritRow &row) {
+		return std::tuple(UINT64_MAX - row.total_ns, std::string_view(row.name), row.kind, row.layer, row.part);
+	});
 	rows.resize(std::min(rows.size(), count));
 	return rows;
 }

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/path/observations.h"
@@ -58,11 +60,23 @@ public:
 	stats::WeightedBlocks blocks() const;
 
 private:
-	using Key = std::tuple<model::Layer, uint16_t, path::Role, std::string, model::Part>;
 	struct Sum {
 		std::array<uint64_t, path::kProvenanceNames.size()> ns{};
 		std::vector<std::pair<size_t, uint64_t>> by_block; // of the blocks that have any
 	};
+	// A row's place but for its thread, and the rows at that place by their threads' names. Adding a segment is most of
+	// what a report does, so it compares hardly any names.
+	struct Place {
+		model::Layer layer;
+		model::Part part;
+		path::Role role;
+		uint16_t hop;
+		friend bool operator==(const Place &, const Place &) = default;
+	};
+	struct HashOfPlace {
+		size_t operator()(const Place &place) const;
+	};
+	using Rows = std::map<std::string, Sum, std::less<>>;
 	struct Block {
 		uint64_t deliveries = 0, complete = 0, ns = 0;
 		uint32_t cluster = 0;
@@ -72,7 +86,7 @@ private:
 	std::vector<double> deliveries_by_block() const; // weighted as LayerRow::by_block
 	static std::vector<double> spread_out(const Sum &sum, const std::vector<double> &weights);
 
-	std::map<Key, Sum> sums_;
+	std::unordered_map<Place, Rows, HashOfPlace> sums_;
 	std::map<uint16_t, uint64_t> passed_; // by hop
 	std::vector<Block> blocks_;
 	bool in_block_ = false; // the last of blocks_ is still open
@@ -105,14 +119,16 @@ public:
 	const Sums &sums() const { return sums_; }
 
 private:
-	using Key = std::tuple<std::string, path::Culprit::Kind, model::Layer, model::Part>;
+	using Key = std::tuple<path::Culprit::Kind, model::Layer, model::Part>;
 	void book(const path::Culprit &who, const path::Segment &segment, uint64_t ns, const path::Observations &seen);
 
 	struct OfKey {
 		uint64_t ns = 0, segments = 0, messages = 0;
 		uint64_t last_path = 0; // that was counted
 	};
-	std::map<Key, OfKey> by_key_;
+	OfKey &row_of(const Key &key, std::string_view name);
+	std::map<Key, std::map<std::string, OfKey, std::less<>>> by_key_; // then by name
+	size_t names_ = 0; // of all keys
 	Sums sums_;
 	uint64_t paths_ = 0;
 };

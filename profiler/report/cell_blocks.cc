@@ -78,7 +78,7 @@ ObserverEffect ObservedBlocks::effect(stats::Over over) const
 	return {of(p50_), of(mean_), of(p99_)};
 }
 
-void CaptureCounts::add(const model::Block &block, size_t others_beside)
+void CaptureCounts::add(const model::Block &block, size_t others_beside, const std::vector<uint64_t> &slot_records)
 {
 	const bool goes_on = !by_block.empty() && by_block.back().opening == block.opening;
 	const uint32_t opened_in = goes_on ? by_block.back().opened_in : block.window->round;
@@ -87,9 +87,10 @@ void CaptureCounts::add(const model::Block &block, size_t others_beside)
 	one.opening = block.opening;
 	one.opened_in = opened_in;
 	one.probed = block.window->probed;
-	for (const model::SlotCapture &slot : block.window->slots) {
-		one.records += slot.records.size();
-		one.dropped += slot.position - slot.first - slot.records.size();
+	for (size_t i = 0; i < slot_records.size(); ++i) {
+		const model::SlotCapture &slot = block.window->slots[i];
+		one.records += slot_records[i];
+		one.dropped += slot.position - slot.first - slot_records[i];
 	}
 	one.recursion_misses = model::sum_of(block.window->skipped);
 	one.steal_ns = block.window->steal_ns;

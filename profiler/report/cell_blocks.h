@@ -76,7 +76,8 @@ struct CaptureCounts {
 	size_t beside = 0;
 	std::vector<BlockCapture> by_block; // in the order of measuring
 
-	void add(const model::Block &block, size_t others_beside);
+	// `slot_records`: how many records each slot of its window has, which themselves aren't needed.
+	void add(const model::Block &block, size_t others_beside, const std::vector<uint64_t> &slot_records);
 };
 
 } // namespace icepath::report

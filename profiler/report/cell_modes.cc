@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "profiler/report/quantity.h"
-#include "profiler/stats/modes.h"
 
 namespace icepath::report {
 namespace {
@@ -68,15 +67,11 @@ bool CellMode::changed_by_probes() const
 	return share_added && share_added->interval && (share_added->interval->low > 0 || share_added->interval->high < 0);
 }
 
-std::vector<CellMode> find_modes(const std::vector<std::vector<std::vector<uint64_t>>> &by_flow,
-								 const BlocksOfMessages &unprobed, const BlocksOfMessages &probed, bool by_opening)
+std::vector<CellMode> find_modes(const std::vector<stats::BlockFlowValues> &by_flow, const BlocksOfMessages &unprobed,
+								 const BlocksOfMessages &probed, bool by_opening)
 {
-	std::vector<stats::BlockFlowValues> messages;
-	for (const auto &blocks : by_flow)
-		for (size_t i = 0; i < blocks.size(); ++i)
-			messages.push_back({blocks[i], i});
 	std::vector<CellMode> modes;
-	for (const stats::ModeRange &range : stats::modes_of(messages))
+	for (const stats::ModeRange &range : stats::modes_of(by_flow))
 		modes.push_back(mode_in(range, unprobed, probed, by_opening));
 	return modes;
 }

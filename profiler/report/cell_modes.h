@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/report/aggregate.h"
+#include "profiler/stats/modes.h"
 
 namespace icepath::report {
 
@@ -19,8 +20,8 @@ struct BlocksOfMessages {
 
 // `by_flow`: the latencies of the unprobed blocks by flow and block. The modes are those of unprobed messages; layers are
 // still empty. Empty if there are fewer than two modes.
-std::vector<CellMode> find_modes(const std::vector<std::vector<std::vector<uint64_t>>> &by_flow,
-								 const BlocksOfMessages &unprobed, const BlocksOfMessages &probed, bool by_opening);
+std::vector<CellMode> find_modes(const std::vector<stats::BlockFlowValues> &by_flow, const BlocksOfMessages &unprobed,
+								 const BlocksOfMessages &probed, bool by_opening);
 
 // Where a cell's p50 lies: in one mode, or, as far as the run tells, in one of several.
 struct ModesOfP50 {

@@ -236,7 +236,7 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
 									const std::string &directory, const OpenFolder &open)
 {
-	rundir::Reader reader(run);
+	rundir::Reader reader(run, rundir::Contents::WithoutRecords);
 	const std::shared_ptr<Folder> folder = output_folder(run, directory, open);
 	std::vector<std::unique_ptr<Export>> exports;
 	for (const ExportFormat format : formats)

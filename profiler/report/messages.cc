@@ -15,9 +15,12 @@ using model::SendStamp;
 std::vector<const SendStamp *> sorted_by_seq(const std::vector<SendStamp> &sends)
 {
 	std::vector<const SendStamp *> order;
+	order.reserve(sends.size());
 	for (const SendStamp &send : sends)
 		order.push_back(&send);
-	std::ranges::stable_sort(order, {}, [](const SendStamp *send) { return send->seq; });
+	const auto seq = [](const SendStamp *send) { return send->seq; };
+	if (!std::ranges::is_sorted(order, {}, seq)) // mostly it is
+		std::ranges::stable_sort(order, {}, seq);
 	const auto same = [](const SendStamp *a, const SendStamp *b) { return a->seq == b->seq; };
 	order.erase(std::unique(order.begin(), order.end(), same), order.end());
 	return order;
@@ -30,16 +33,14 @@ public:
 	// The reception's send, if the message has a latency: recv.recv_ns - send_ns.
 	const SendStamp *receive(const RecvStamp &recv, MessageCounts &counts)
 	{
-		const auto found =
-			std::ranges::lower_bound(sends_, recv.seq, {}, [](const SendStamp *send) { return send->seq; });
-		const bool known = found != sends_.end() && (*found)->seq == recv.seq;
-		if ((recv.flags & model::kStampWarmUp) || (known && ((*found)->flags & model::kStampWarmUp)))
+		const size_t index = place_of(recv.seq);
+		const bool known = index < sends_.size();
+		if ((recv.flags & model::kStampWarmUp) || (known && (sends_[index]->flags & model::kStampWarmUp)))
 			return nullptr;
 		if (!known || (recv.flags & model::kStampBadPayload))
 			++counts.bad_payload;
 		if (!known)
 			return nullptr;
-		const auto index = static_cast<size_t>(found - sends_.begin());
 		if (received_[index]) {
 			++counts.duplicate;
 			return nullptr;
@@ -49,15 +50,16 @@ public:
 		if (index < furthest_)
 			++counts.reordered;
 		furthest_ = std::max(furthest_, index);
-		if (recv.recv_ns < (*found)->send_ns) {
+		if (recv.recv_ns < sends_[index]->send_ns) {
 			++counts.inverted;
 			return nullptr;
 		}
-		return *found;
+		return sends_[index];
 	}
 
 	void look_at_sends(BlockMessages &into) const
 	{
+		into.latencies.send_call.reserve(into.latencies.send_call.size() + sends_.size());
 		for (size_t i = 0; i < sends_.size(); ++i) {
 			const SendStamp &send = *sends_[i];
 			if (send.flags & model::kStampWarmUp)
@@ -72,9 +74,19 @@ public:
 	}
 
 private:
+	// sends_.size() if no message has the number. Mostly it is the one after the last that was asked for.
+	size_t place_of(uint64_t seq)
+	{
+		if (next_ == sends_.size() || sends_[next_]->seq != seq)
+			next_ = static_cast<size_t>(
+				std::ranges::lower_bound(sends_, seq, {}, [](const SendStamp *send) { return send->seq; }) -
+				sends_.begin());
+		return next_ < sends_.size() && sends_[next_]->seq == seq ? next_++ : sends_.size();
+	}
+
 	std::vector<const SendStamp *> sends_;
 	std::vector<bool> received_;
-	size_t furthest_ = 0;
+	size_t furthest_ = 0, next_ = 0;
 };
 
 // The responses to message n are numbered from n·r on.
@@ -179,6 +191,7 @@ BlockMessages look_at_messages(const model::Block &block, const model::Cell &cel
 	for (const model::BlockFlow &flow : block.flows) {
 		FlowCount direction(flow.sends);
 		std::vector<uint64_t> &latencies = result.latencies.by_flow.emplace_back();
+		latencies.reserve(flow.recvs.size());
 		for (const RecvStamp &recv : flow.recvs)
 			if (const SendStamp *send = direction.receive(recv, result.counts)) {
 				const uint64_t ns = recv.recv_ns - send->send_ns;

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <sched.h>
 #include <thread>
 
 #include "profiler/decode/decode.h"
@@ -37,7 +38,7 @@ private:
 ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &cell,
 					   const std::shared_ptr<SharedWindow> &window)
 {
-	ResolvedBlock one{number, joined.block, {}, {}};
+	ResolvedBlock one{number, std::move(joined.block), {}, {}};
 	one.seen = window->observations_of(one.block, cell);
 	std::erase_if(one.seen.deliveries, [&](const path::Delivery &delivery) { return !joined.resolves(delivery); });
 	one.paths.reserve(one.seen.deliveries.size());
@@ -46,12 +47,22 @@ ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &c
 	return one;
 }
 
+// hardware_concurrency() counts those of the machine.
+size_t usable_cpus()
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	if (::sched_getaffinity(0, sizeof set, &set) != 0) // more CPUs than a cpu_set_t has
+		return std::max(1u, std::thread::hardware_concurrency());
+	return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+}
+
 } // namespace
 
 void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 {
-	const size_t threads = std::max(1u, extent.threads != 0 ? extent.threads : std::thread::hardware_concurrency());
-	rundir::Reader reader(run);
+	const size_t threads = extent.threads != 0 ? extent.threads : usable_cpus();
+	rundir::Reader reader(run, rundir::Contents::WithProbes);
 	std::deque<std::future<ResolvedBlock>> under_way; // in the order of the container
 	const auto visit_first = [&] {
 		const ResolvedBlock first = under_way.front().get();
@@ -72,8 +83,11 @@ void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 			if (under_way.size() == threads)
 				visit_first();
 			const model::Cell &cell = reader.head().cells.at(joined.block.cell);
-			under_way.push_back(
-				std::async(std::launch::async, resolved, its_number, std::move(joined), std::cref(cell), window));
+			if (threads == 1)
+				visitor.visit(resolved(its_number, std::move(joined), cell, window));
+			else
+				under_way.push_back(
+					std::async(std::launch::async, resolved, its_number, std::move(joined), std::cref(cell), window));
 		}
 	}
 	while (!under_way.empty())

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/rundir/chunk.h"
 
-#include <boost/crc.hpp>
 #include <cstring>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "profiler/failure.h"
@@ -15,10 +15,10 @@ namespace icepath::rundir {
 uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored)
 {
 	header.crc32 = 0;
-	boost::crc_32_type crc;
-	crc.process_bytes(&header, sizeof header);
-	crc.process_bytes(stored.data(), stored.size());
-	return crc.checksum();
+	const auto add = [](uLong crc, const void *bytes, size_t count) {
+		return crc32_z(crc, static_cast<const Bytef *>(bytes), count);
+	};
+	return static_cast<uint32_t>(add(add(0, &header, sizeof header), stored.data(), stored.size()));
 }
 
 void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain)
@@ -51,7 +51,7 @@ void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const s
 	std::memcpy(out.data() + at, &header, sizeof header);
 }
 
-std::vector<std::byte> unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored)
+void unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored, std::vector<std::byte> &plain)
 {
 	if (chunk_crc32(header, stored) != header.crc32)
 		throw std::runtime_error("the checksum doesn't fit");
@@ -60,16 +60,16 @@ std::vector<std::byte> unpack_chunk(const ChunkHeader &header, std::span<const s
 	if (!(header.flags & kChunkZstd)) {
 		if (header.plain_bytes != stored.size())
 			throw std::runtime_error("two sizes that must be equal differ");
-		return {stored.begin(), stored.end()};
+		plain.assign(stored.begin(), stored.end());
+		return;
 	}
 	// The frame has its size too: check it before allocating.
 	if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes)
 		throw std::runtime_error("the packed payload has another size than its header says");
-	std::vector<std::byte> plain(header.plain_bytes);
+	plain.resize(header.plain_bytes);
 	const size_t unpacked = ZSTD_decompress(plain.data(), plain.size(), stored.data(), stored.size());
 	if (ZSTD_isError(unpacked) || unpacked != plain.size())
 		throw std::runtime_error("the payload can't be unpacked");
-	return plain;
 }
 
 } // namespace icepath::rundir

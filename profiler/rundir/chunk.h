@@ -41,8 +41,8 @@ uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored);
 // readable with a pager. Throws Failure(Internal) if the payload is larger than kMaxChunkBytes.
 void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain);
 
-// Returns the plain payload. Throws std::runtime_error with the reason if the payload contradicts the header. The
+// Sets `plain` to the payload. Throws std::runtime_error with the reason if the payload contradicts the header. The
 // caller has compared header.stored_bytes with `stored` and header.plain_bytes with a limit.
-std::vector<std::byte> unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored);
+void unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored, std::vector<std::byte> &plain);
 
 } // namespace icepath::rundir

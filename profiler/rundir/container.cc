@@ -68,6 +68,8 @@ struct Reader::State {
 	int fd = -1;
 	uint64_t size = 0, at = 0;
 	bool partial = false, cut = false, ended = false;
+	Contents contents = Contents::All;
+	std::vector<std::byte> stored, plain; // the present chunk, in memory that is used again
 	model::Head head;
 	std::optional<model::Tail> tail;
 	Room room;
@@ -165,7 +167,7 @@ struct Reader::State {
 		return header;
 	}
 
-	std::vector<std::byte> read_chunk(ChunkKind expected, uint64_t expected_bytes)
+	ChunkHeader read_header_of(ChunkKind expected, uint64_t expected_bytes)
 	{
 		const uint64_t offset = at;
 		const ChunkHeader header = read_header();
@@ -173,22 +175,30 @@ struct Reader::State {
 			refuse(offset, "a chunk of another kind is due here");
 		if (!is_json(expected) && header.plain_bytes != expected_bytes)
 			refuse(offset, "a chunk holds another number of items than its description says");
-		return payload(offset, header);
+		return header;
 	}
 
-	std::vector<std::byte> payload(uint64_t offset, const ChunkHeader &header)
+	std::span<const std::byte> read_chunk(ChunkKind expected, uint64_t expected_bytes)
 	{
-		std::vector<std::byte> stored(header.stored_bytes);
+		const uint64_t offset = at;
+		return payload(offset, read_header_of(expected, expected_bytes));
+	}
+
+	// Valid until the next chunk is read.
+	std::span<const std::byte> payload(uint64_t offset, const ChunkHeader &header)
+	{
+		stored.resize(header.stored_bytes);
 		read(stored.data(), stored.size());
 		try {
-			return unpack_chunk(header, stored);
+			unpack_chunk(header, stored, plain);
+			return plain;
 		} catch (const std::runtime_error &error) {
 			refuse(offset, error.what());
 		}
 	}
 
 	// Interprets a chunk's payload, and adds its place to errors.
-	template <typename Use> auto interpret(uint64_t offset, const std::vector<std::byte> &bytes, Use use)
+	template <typename Use> auto interpret(uint64_t offset, std::span<const std::byte> bytes, Use use)
 	{
 		try {
 			return use(parse_json({reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
@@ -228,6 +238,18 @@ struct Reader::State {
 		return from + count * sizeof(T);
 	}
 
+	model::Block skipped_block()
+	{
+		for (const ChunkKind kind : {ChunkKind::Measurement, ChunkKind::Stamps}) {
+			const uint64_t offset = at;
+			const ChunkHeader header = read_header();
+			if (header.kind != static_cast<uint32_t>(kind))
+				refuse(offset, "a chunk of another kind is due here");
+			at += header.stored_bytes;
+		}
+		return {};
+	}
+
 	// Leaves the window empty.
 	model::Block read_block()
 	{
@@ -237,8 +259,7 @@ struct Reader::State {
 		const uint64_t stamps = std::accumulate(shape.sends.begin(), shape.sends.end(), uint64_t{0}) +
 								std::accumulate(shape.recvs.begin(), shape.recvs.end(), uint64_t{0});
 		find_room(offset, [&] { room.take_block(stamps); });
-		const std::vector<std::byte> plain = read_chunk(ChunkKind::Stamps, stamps * sizeof(model::SendStamp));
-		const std::byte *from = plain.data();
+		const std::byte *from = read_chunk(ChunkKind::Stamps, stamps * sizeof(model::SendStamp)).data();
 		for (size_t i = 0; i < shape.block.flows.size(); ++i) {
 			from = take(shape.block.flows[i].sends, shape.sends[i], from);
 			from = take(shape.block.flows[i].recvs, shape.recvs[i], from);
@@ -246,18 +267,26 @@ struct Reader::State {
 		return std::move(shape.block);
 	}
 
-	WindowBlocks read_window(uint64_t offset, const std::vector<std::byte> &bytes)
+	WindowBlocks read_window(uint64_t offset, std::span<const std::byte> bytes)
 	{
 		WindowShape shape = interpret(offset, bytes, window_from_json);
 		find_room(offset, [&] {
 			room.take_window(std::accumulate(shape.records.begin(), shape.records.end(), uint64_t{0}), shape.blocks);
 		});
-		for (size_t i = 0; i < shape.records.size(); ++i)
-			take(shape.window.slots[i].records, shape.records[i],
-				 read_chunk(ChunkKind::Records, shape.records[i] * sizeof(icepath_record)).data());
-		WindowBlocks read{std::make_shared<model::Window>(std::move(shape.window)), {}};
+		// Windows that continue others are joined with them.
+		const bool skips = contents == Contents::WithProbes && !shape.window.probed && !shape.window.begins_midway &&
+						   !shape.window.ends_midway;
+		for (size_t i = 0; i < shape.records.size(); ++i) {
+			const uint64_t bytes_of_slot = shape.records[i] * sizeof(icepath_record);
+			if (contents == Contents::WithoutRecords || skips)
+				at += read_header_of(ChunkKind::Records, bytes_of_slot).stored_bytes;
+			else
+				take(shape.window.slots[i].records, shape.records[i],
+					 read_chunk(ChunkKind::Records, bytes_of_slot).data());
+		}
+		WindowBlocks read{std::make_shared<model::Window>(std::move(shape.window)), {}, std::move(shape.records)};
 		for (size_t i = 0; i < shape.blocks; ++i)
-			read.blocks.emplace_back(read_block()).window = read.window;
+			read.blocks.emplace_back(skips ? skipped_block() : read_block()).window = read.window;
 		return read;
 	}
 
@@ -282,8 +311,9 @@ struct Reader::State {
 	}
 };
 
-Reader::Reader(const std::string &directory) : state_(std::make_unique<State>())
+Reader::Reader(const std::string &directory, Contents contents) : state_(std::make_unique<State>())
 {
+	state_->contents = contents;
 	state_->path = container_of(directory).string();
 	state_->open();
 	state_->read_magic();

@@ -34,6 +34,15 @@ void check_head(const model::Head &head);
 struct WindowBlocks {
 	std::shared_ptr<const model::Window> window;
 	std::vector<model::Block> blocks; // measured in the window
+	std::vector<uint64_t> records{}; // how many each of its slots has; of a Reader
+};
+
+// What a Reader reads of windows and blocks. Records are most of a capture, and much of what a report says needs none of
+// them; paths need nothing of what was measured without probes.
+enum class Contents : uint8_t {
+	All,
+	WithoutRecords, // slots have none
+	WithProbes, // a window without probes that stands alone has no records, and its blocks have nothing but their window
 };
 
 // For use by one thread. Throws Failure: Usage if the directory can't be made or the head exceeds limits.h, Internal if
@@ -61,7 +70,8 @@ private:
 // For use by one thread. Throws Failure(Usage) with file, offset and reason for anything but a whole, sane container.
 class Reader {
 public:
-	explicit Reader(const std::string &directory); // also accepts the container's own path
+	// Also accepts the container's own path. Damage of what isn't read isn't noticed.
+	explicit Reader(const std::string &directory, Contents contents = Contents::All);
 	~Reader();
 	Reader(const Reader &) = delete;
 	Reader &operator=(const Reader &) = delete;

@@ -59,6 +59,10 @@ double variance_over(const std::vector<Weights> &draws, size_t clusters,
 
 RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 {
+	size_t values = 0;
+	for (const auto &block : blocks)
+		values += block.size();
+	values_.reserve(values);
 	for (const auto &block : blocks) {
 		if (block.empty())
 			continue;
@@ -76,7 +80,7 @@ RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 	}
 	// Interleaves the blocks' equal values, so that no single block has the largest.
 	std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) {
-		return std::tie(a.value, a.place, a.block) < std::tie(b.value, b.place, b.block);
+		return a.value != b.value ? a.value < b.value : std::tie(a.place, a.block) < std::tie(b.place, b.block);
 	});
 	// The stride is at least the number of blocks, so the table isn't larger than the values.
 	stride_ = std::max<size_t>(kStride, sizes_.size());

@@ -133,6 +133,59 @@ TEST_F(ContainerTest, ReturnsWhatWasWritten)
 	EXPECT_FALSE(reader.truncated());
 }
 
+TEST_F(ContainerTest, SkipsRecords)
+{
+	write_run(true);
+	Reader all(run), others(run, Contents::WithoutRecords);
+	uint64_t skipped = 0;
+	while (const auto whole_window = all.next()) {
+		const auto window = others.next();
+		ASSERT_TRUE(window.has_value());
+		ASSERT_EQ(window->records, whole_window->records);
+		ASSERT_EQ(window->records.size(), window->window->slots.size());
+		for (size_t slot = 0; slot < window->records.size(); ++slot) {
+			EXPECT_EQ(window->records[slot], whole_window->window->slots[slot].records.size());
+			EXPECT_TRUE(window->window->slots[slot].records.empty());
+			EXPECT_EQ(window->window->slots[slot].position, whole_window->window->slots[slot].position);
+			skipped += window->records[slot];
+		}
+		ASSERT_EQ(window->blocks.size(), whole_window->blocks.size());
+		for (size_t flow = 0; flow < window->blocks[0].flows.size(); ++flow) {
+			EXPECT_TRUE(same_bytes(window->blocks[0].flows[flow].sends, whole_window->blocks[0].flows[flow].sends));
+			EXPECT_TRUE(same_bytes(window->blocks[0].flows[flow].recvs, whole_window->blocks[0].flows[flow].recvs));
+		}
+	}
+	EXPECT_GT(skipped, 0u);
+	EXPECT_FALSE(others.next().has_value());
+	EXPECT_TRUE(others.tail().has_value());
+}
+
+TEST_F(ContainerTest, ReadsOnlyWhatWasMeasuredWithProbes)
+{
+	for (const bool alone : {true, false}) {
+		const std::string one = run + (alone ? "-alone" : "");
+		Writer writer(one, example_head());
+		for (const bool probed : {false, true}) {
+			model::Block block = example_block(probed ? 1 : 0, probed);
+			own_window(block).begins_midway = false;
+			own_window(block).ends_midway = !alone && !probed; // another window may continue it
+			writer.add(block);
+		}
+		writer.finish(example_tail());
+		Reader reader(one, Contents::WithProbes);
+		const auto without = reader.next(), with = reader.next();
+		ASSERT_TRUE(without && with && without->blocks.size() == 1 && with->blocks.size() == 1);
+		EXPECT_FALSE(without->window->probed);
+		EXPECT_EQ(without->blocks[0].window, without->window);
+		EXPECT_EQ(without->blocks[0].flows.empty(), alone);
+		EXPECT_TRUE(with->window->probed);
+		EXPECT_FALSE(with->window->slots.at(0).records.empty());
+		EXPECT_TRUE(same_bytes(with->blocks[0].flows.at(0).sends, example_block(1, true).flows.at(0).sends));
+		EXPECT_FALSE(reader.next().has_value());
+		EXPECT_TRUE(reader.tail().has_value());
+	}
+}
+
 TEST_F(ContainerTest, TakesThePathOfTheContainerToo)
 {
 	write_run(true);

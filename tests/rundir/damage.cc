@@ -28,8 +28,8 @@ std::string unpacked(const std::string &bytes)
 		ChunkHeader header;
 		std::memcpy(&header, bytes.data() + at, sizeof header);
 		at += sizeof header;
-		const std::vector<std::byte> payload =
-			unpack_chunk(header, std::as_bytes(std::span(bytes).subspan(at, header.stored_bytes)));
+		std::vector<std::byte> payload;
+		unpack_chunk(header, std::as_bytes(std::span(bytes).subspan(at, header.stored_bytes)), payload);
 		at += header.stored_bytes;
 		header.flags = 0;
 		header.stored_bytes = payload.size();
