@@ -103,6 +103,8 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		samples.received_per_s.push_back(*rate);
 	if (!all.empty())
 		samples.openings.add_latencies(block);
+	const model::Window &window = *block.window;
+	cell.over_time.push_back(latency_column(window.begin.monotonic_ns, window.finish.monotonic_ns, all));
 	samples.latency.push_back(std::move(all));
 	samples.opening.push_back(block.opening);
 	samples.round.push_back(block.window->round);
@@ -125,9 +127,9 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 void set_ranges(CellResult &cell, const Samples::Blocks &probed, const Wanted &wanted)
 {
 	std::vector<uint64_t> all;
+	all.reserve(cell.latency_probed.count);
 	for (const auto &block : probed)
 		all.insert(all.end(), block.begin(), block.end());
-	all.reserve(cell.latency_probed.count);
 	if (all.empty())
 		return;
 	std::ranges::sort(all);
@@ -149,8 +151,6 @@ void set_ranges(CellResult &cell, const Samples::Blocks &probed, const Wanted &w
 		cell.tail = between(*p99, UINT64_MAX);
 }
 
-void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
-{
 // The latencies of each block and flow, flow by flow.
 std::vector<stats::BlockFlowValues> by_flow(const Samples &samples)
 {
@@ -180,6 +180,8 @@ std::vector<stats::Distribution> describe_flows(const std::vector<stats::BlockFl
 	return flows;
 }
 
+void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
+{
 	cell.openings = samples.openings.take();
 	const bool by_opening = cell.openings.carry_intervals();
 	const std::vector<uint32_t> opening = by_opening ? samples.opening : std::vector<uint32_t>();
@@ -256,6 +258,15 @@ WorstMessage worst_message(const path::Path &path, const path::Delivery &deliver
 	return worst;
 }
 
+// Of messages that take equally long, the earlier one comes first.
+void add_slow(WorstMessage message, std::vector<WorstMessage> &slowest)
+{
+	const auto place = std::ranges::upper_bound(slowest, message.latency_ns(), std::ranges::greater(),
+												[](const WorstMessage &one) { return one.latency_ns(); });
+	slowest.insert(place, std::move(message));
+	slowest.resize(std::min(slowest.size(), CellResult::kSlowest));
+}
+
 void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCapture &captured)
 {
 	const auto &[number, block, seen, paths] = resolved;
@@ -284,8 +295,8 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 		for (CellMode &mode : cell.modes)
 			if (mode.range.holds(latency))
 				mode.range.layers.add(path, seen);
-		if (!cell.worst || latency > cell.worst->latency_ns())
-			cell.worst = worst_message(path, seen.deliveries[i], seen, block, cell.cell);
+		if (cell.slowest.size() < CellResult::kSlowest || latency > cell.slowest.back().latency_ns())
+			add_slow(worst_message(path, seen.deliveries[i], seen, block, cell.cell), cell.slowest);
 	}
 	const uint64_t complete = cell.complete() - complete_before;
 	// Clusters as for percentiles: openings if there are enough of them, otherwise blocks.

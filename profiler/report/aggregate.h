@@ -16,6 +16,7 @@
 #include "profiler/report/breakdown.h"
 #include "profiler/report/cell_blocks.h"
 #include "profiler/report/event_counts.h"
+#include "profiler/report/latency_over_time.h"
 #include "profiler/report/messages.h"
 #include "profiler/report/ranking.h"
 #include "profiler/report/system_calls.h"
@@ -24,8 +25,8 @@
 
 namespace icepath::report {
 
-// A message with its path, and what it takes to explain it: the slowest one with a complete path, or one that was asked
-// for.
+// A message with its path, and what it takes to explain it: one of the slowest with a complete path, or one that was
+// asked for.
 struct WorstMessage {
 	path::Path path;
 	uint32_t cell = 0, round = 0;
@@ -106,6 +107,7 @@ struct CellResult {
 	stats::Distribution send_call; // unprobed blocks
 	stats::Distribution latency_probed; // probed blocks
 	std::vector<stats::BlockValue> p50s; // of each block that has one
+	std::vector<LatencyColumn> over_time; // latency, by unprobed block
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
 	Throughput throughput;
 	double probed_ns = 0; // latencies of all deliveries in probed blocks
@@ -117,7 +119,7 @@ struct CellResult {
 	std::optional<stats::Quantile> tail_begin, tail_begin_probed;
 	Culprits culprits, typical_culprits, tail_culprits;
 	std::vector<CellMode> modes; // the fastest first; empty if the messages have one mode, as far as the run shows
-	std::optional<WorstMessage> worst;
+	std::vector<WorstMessage> slowest; // with a complete path, the slowest first: at most kSlowest
 	std::vector<WorstMessage> asked; // the deliveries of Wanted::message: several if it had several receivers
 	ObserverEffect observer_effect;
 	CaptureCounts capture;
@@ -131,6 +133,9 @@ struct CellResult {
 
 	CounterTotals counters; // unprobed blocks that didn't fail; hardware counters from counted blocks
 
+	static constexpr size_t kSlowest = 5;
+	// The slowest message with a complete path; nullptr: there is none.
+	const WorstMessage *worst() const { return slowest.empty() ? nullptr : &slowest.front(); }
 	uint64_t complete() const { return layers.deliveries(); }
 	bool is_of_library() const { return cell.kind == model::kAdapter; } // whose code is the sender's and the receiver's
 	// The share of messages, or of their time, with a known path: the lesser of the two. The others aren't like them:

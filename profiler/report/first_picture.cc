@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <map>
+#include <numeric>
 
 #include "profiler/model/cell_title.h"
 #include "profiler/report/layer_style.h"
@@ -13,56 +15,62 @@
 namespace icepath::report {
 namespace {
 
-constexpr double kPictureWidth = 1000, kLabel = 190, kValue = 110; // pixels; the bars have what is left
-constexpr double kBars = kPictureWidth - kLabel - kValue;
-constexpr double kHeading = 30, kCellRow = 34, kTypicalBar = 14, kTailBar = 7;
-// A bar that is longer than this many of the middle cell's is cut, so that one slow cell doesn't hide all others.
+constexpr double kPictureWidth = 1000, kLabel = 190, kPanel = 300, kValue = 100, kApart = 10; // pixels
+constexpr double kHeading = 30, kCellRow = 26, kBarHeight = 14;
+// A bar that is longer than this many of the middle cell's is drawn with a gap, as long as the axis, so that one slow cell
+// doesn't hide all others.
 constexpr double kCutFrom = 4;
 
-// Layers of some of a cell's messages, if enough of their paths are known to stand for all.
-struct Bar {
-	const char *what;
-	const std::optional<LatencyRange> *range;
-	double height;
-	bool tells;
+// Typical messages stand on the left and slow ones on the right, each on an axis of their own: slow messages may take a
+// hundred times as long.
+struct Panel {
+	const char *what, *heading, *value; // value: what the numbers beside the bars are
+	std::optional<LatencyRange> CellResult::*range;
+	size_t percentile; // of stats::kReported, which a mark shows
+	double left;
 };
+constexpr std::array<Panel, 2> kPanels = {{
+	{"typical message (p40 to p60)", "a typical message, µs", "p50, µs", &CellResult::typical, 0, kLabel},
+	{"slow message (slowest 1 %)", "a slow message (slowest 1 %), µs", "mean, µs", &CellResult::tail, 2,
+	 kLabel + kPanel + kValue + kApart},
+}};
 
-std::array<Bar, 2> bars_of(const CellResult &cell)
+// Layers of some of a cell's messages, if enough of their paths are known to stand for all.
+bool tells(const Panel &panel, const CellResult &cell)
 {
-	return {{{"typical message (p40 to p60)", &cell.typical, kTypicalBar, cell.tells_typical()},
-			 {"slow message (slowest 1 %)", &cell.tail, kTailBar, cell.tail && cell.tail->tells_where()}}};
+	const auto &range = cell.*panel.range;
+	return panel.range == &CellResult::typical ? cell.tells_typical() : range && range->tells_where();
 }
 
-double length_of(const Bar &bar) { return *bar.range && bar.tells ? (*bar.range)->layers.mean_ns() : 0; }
+double length_of(const Panel &panel, const CellResult &cell)
+{
+	return cell.*panel.range && tells(panel, cell) ? (cell.*panel.range)->layers.mean_ns() : 0;
+}
 
 // What the axis shows at most, in nanoseconds.
-double axis_end(const RunResult &result)
+double axis_end(const Panel &panel, const RunResult &result)
 {
-	std::vector<double> typical;
+	std::vector<double> lengths;
 	double most = 0;
 	for (const CellResult &cell : result.cells) {
-		const auto bars = bars_of(cell);
-		if (const double length = length_of(bars[0]); length > 0)
-			typical.push_back(length);
-		for (const Bar &bar : bars)
-			most = std::max(most, length_of(bar));
-		for (const size_t which : {0, 2})
-			if (cell.latency.percentiles[which])
-				most = std::max(most, static_cast<double>(*cell.latency.percentiles[which]));
+		if (const double length = length_of(panel, cell); length > 0)
+			lengths.push_back(length);
+		if (const auto &percentile = cell.latency.percentiles[panel.percentile])
+			most = std::max(most, static_cast<double>(*percentile));
 	}
-	if (typical.empty())
+	if (lengths.empty())
 		return most;
-	std::ranges::sort(typical);
-	return std::min(most, kCutFrom * typical[typical.size() / 2]);
+	std::ranges::sort(lengths);
+	return std::min(std::max(most, lengths.back()), kCutFrom * lengths[lengths.size() / 2]);
 }
 
 // "waking: 12.3 µs, of which wakeup 8.20, runqueue/idle_exit 4.10"
-std::string kind_tooltip(const CellResult &cell, const Bar &bar, LayerKind kind, double ns)
+std::string kind_tooltip(const CellResult &cell, const Panel &panel, LayerKind kind, double ns)
 {
 	std::string text =
-		fmt::format("{}, {} · {}: {}", model::title(cell.cell), bar.what, style_of(kind).word, duration(ns));
+		fmt::format("{}, {} · {}: {}", model::title(cell.cell), panel.what, style_of(kind).word, duration(ns));
 	std::map<std::string, double> layers;
-	for (const LayerRow &row : (*bar.range)->layers.rows())
+	for (const LayerRow &row : (cell.*panel.range)->layers.rows())
 		if (kind_of(row.layer, row.part, cell.is_of_library()) == kind)
 			layers[fmt::format("{}{}{}", model::name(row.layer), row.part == model::Part::None ? "" : "/",
 							   model::name(row.part))] += row.mean_ns;
@@ -73,11 +81,13 @@ std::string kind_tooltip(const CellResult &cell, const Bar &bar, LayerKind kind,
 
 class Picture {
 public:
-	explicit Picture(const RunResult &result) : result_(result), most_ns_(axis_end(result)) {}
+	explicit Picture(const RunResult &result)
+		: result_(result), most_ns_{axis_end(kPanels[0], result), axis_end(kPanels[1], result)}
+	{}
 
 	std::string svg(const GroupedCells &cells)
 	{
-		double y = 34;
+		double y = 46;
 		std::string rows;
 		for (const CellGroup &group : cells.groups) {
 			rows +=
@@ -89,23 +99,28 @@ public:
 			}
 		}
 		return fmt::format("<svg class=\"picture\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" "
-						   "aria-label=\"Latency of each cell by kinds of time\">\n{2}{3}</svg>\n",
-						   kPictureWidth, y + 6, axis(y), rows);
+						   "aria-label=\"Latency of each cell by kinds of time\">\n{2}{3}{4}</svg>\n",
+						   kPictureWidth, y + 6, axis(0, y), axis(1, y), rows);
 	}
 
 private:
-	double x_of(double ns) const { return kLabel + (most_ns_ > 0 ? std::min(ns / most_ns_, 1.0) * kBars : 0); }
-
-	std::string axis(double bottom) const
+	double x_of(size_t panel, double ns) const
 	{
-		std::string text = "<g class=\"axis\">";
-		for (const double us : axis_values(most_ns_ / kNsPerAxisUnit, 8))
-			text += fmt::format("<path d=\"M{0:.1f} 24V{1:.0f}\"/><text text-anchor=\"middle\" x=\"{0:.1f}\" "
-								"y=\"16\">{2:g}</text>",
-								x_of(us * kNsPerAxisUnit), bottom, us);
-		return text + fmt::format("<text x=\"0\" y=\"16\">one-way latency, µs</text><text text-anchor=\"end\" "
-								  "x=\"{:.0f}\" y=\"16\">p50, µs</text></g>\n",
-								  kPictureWidth);
+		return kPanels[panel].left + (most_ns_[panel] > 0 ? std::min(ns / most_ns_[panel], 1.0) * kPanel : 0);
+	}
+	static double value_end(size_t panel) { return kPanels[panel].left + kPanel + kValue - 4; }
+
+	std::string axis(size_t panel, double bottom) const
+	{
+		std::string text =
+			fmt::format("<g class=\"axis\"><text x=\"{:.0f}\" y=\"14\">{}</text><text text-anchor=\"end\" x=\"{:.0f}\" "
+						"y=\"32\">{}</text>",
+						kPanels[panel].left, kPanels[panel].heading, value_end(panel), kPanels[panel].value);
+		for (const double us : axis_values(most_ns_[panel] / kNsPerAxisUnit, 5))
+			text += fmt::format("<path d=\"M{0:.1f} 38V{1:.0f}\"/><text text-anchor=\"middle\" x=\"{0:.1f}\" "
+								"y=\"32\">{2:g}</text>",
+								x_of(panel, us * kNsPerAxisUnit), bottom, us);
+		return text + "</g>\n";
 	}
 
 	std::string row(size_t index, const std::string &name, double y) const
@@ -116,65 +131,68 @@ private:
 						"width=\"{:.0f}\" height=\"{:.0f}\"/><text x=\"8\" y=\"{:.0f}\">{}</text>",
 						index, escaped(model::title(cell.cell)), y, kPictureWidth, kCellRow - 2, y + 17,
 						escaped(fitted(name, kLabel - 8)));
-		double top = y + 4;
-		for (const Bar &bar : bars_of(cell)) {
-			text += drawn(cell, bar, top);
-			top += bar.height + 2;
-		}
-		text += mark(cell, 0, y + 2) + mark(cell, 2, y + 2);
-		if (const double slow_ns = length_of(bars_of(cell)[1]); slow_ns > 0)
-			text += fmt::format("<text class=\"axis\" text-anchor=\"end\" x=\"{:.0f}\" y=\"{:.0f}\">slow {}</text>",
-								kPictureWidth - 4, y + 29, duration(slow_ns));
-		return text + fmt::format("<text class=\"value\" text-anchor=\"end\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text></g>\n",
-								  kPictureWidth - 4, y + 15, escaped(percentile_text(cell.latency, 0)));
+		for (size_t panel = 0; panel < kPanels.size(); ++panel)
+			text += drawn(cell, panel, y + 5) + mark(cell, panel, y + 2);
+		const double slow_ns = length_of(kPanels[1], cell);
+		for (const auto &[panel, value] : {std::pair<size_t, std::string>{0, percentile_text(cell.latency, 0)},
+										   {1, slow_ns > 0 ? microseconds(slow_ns) : ""}})
+			text += fmt::format("<text class=\"value\" text-anchor=\"end\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>",
+								value_end(panel), y + 17, escaped(value));
+		return text + "</g>\n";
 	}
 
-	std::string drawn(const CellResult &cell, const Bar &bar, double y) const
+	std::string drawn(const CellResult &cell, size_t number, double y) const
 	{
-		if (!*bar.range)
+		const Panel &panel = kPanels[number];
+		const auto &range = cell.*panel.range;
+		if (!range)
 			return "";
-		if (!bar.tells)
-			return bar.height < kTypicalBar
-					   ? ""
-					   : fmt::format("<text class=\"axis\" x=\"{:.0f}\" y=\"{:.0f}\">the path is known for {} of its "
-									 "messages only</text>",
-									 kLabel + 6, y + 12, percent((*bar.range)->share_known()));
-		const auto kinds = by_kind((*bar.range)->layers.rows(), cell.is_of_library());
+		if (!tells(panel, cell))
+			return fmt::format("<text class=\"axis\" x=\"{:.0f}\" y=\"{:.0f}\">the path is known for {} of these "
+							   "messages only</text>",
+							   panel.left + 6, y + 12, percent(range->share_known()));
+		const auto kinds = by_kind(range->layers.rows(), cell.is_of_library());
+		const double whole = std::accumulate(kinds.begin(), kinds.end(), 0.0), most = most_ns_[number];
+		const double shrunk = whole > most * (1 + 1e-9) ? most / whole : 1;
 		std::string text;
 		double from = 0;
 		for (size_t i = 0; i < kLayerKinds; ++i) {
-			const double left = x_of(from), right = x_of(from + kinds[i]);
+			const double left = x_of(number, from * shrunk), right = x_of(number, (from + kinds[i]) * shrunk);
 			if (kinds[i] > 0)
-				text += fmt::format("<rect class=\"kind-{}\" x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" "
-									"height=\"{:.0f}\"><title>{}</title></rect>",
-									i, left, y, right - left, bar.height,
-									escaped(kind_tooltip(cell, bar, static_cast<LayerKind>(i), kinds[i])));
+				text +=
+					fmt::format("<rect class=\"kind-{}\" data-panel=\"{}\" x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" "
+								"height=\"{:.0f}\"><title>{}</title></rect>",
+								i, number, left, y, right - left, kBarHeight,
+								escaped(kind_tooltip(cell, panel, static_cast<LayerKind>(i), kinds[i])));
 			from += kinds[i];
 		}
-		if (from > most_ns_)
-			text += fmt::format("<path class=\"cut\" d=\"M{:.0f} {:.0f}v{:.0f}l5 {:.1f}z\"/>", kLabel + kBars, y,
-								bar.height, -bar.height / 2);
+		if (shrunk < 1)
+			text +=
+				fmt::format("<path class=\"cut\" d=\"M{:.0f} {:.0f}l-6 {:.0f}h5l6 -{:.0f}z\"><title>longer than the "
+							"axis: {}</title></path>",
+							panel.left + kPanel - 14, y - 1, kBarHeight + 2, kBarHeight + 2, duration(whole));
 		return text;
 	}
 
 	// A percentile without probes, with its interval.
-	std::string mark(const CellResult &cell, size_t which, double y) const
+	std::string mark(const CellResult &cell, size_t panel, double y) const
 	{
+		const size_t which = kPanels[panel].percentile;
 		const auto &value = cell.latency.percentiles[which];
 		const auto &interval = cell.latency.intervals[which];
-		if (!value || static_cast<double>(*value) > most_ns_)
+		if (!value || static_cast<double>(*value) > most_ns_[panel])
 			return "";
-		const double x = x_of(static_cast<double>(*value));
-		std::string text = fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.0f}v{}\"/>", x, y, which == 0 ? 18 : 27);
+		std::string text =
+			fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.0f}v20\"/>", x_of(panel, static_cast<double>(*value)), y);
 		if (interval)
-			text += fmt::format("<path class=\"mark thin\" d=\"M{:.1f} {:.0f}H{:.1f}\"/>", x_of(interval->low),
-								y + (which == 0 ? 0 : 27), x_of(interval->high));
+			text += fmt::format("<path class=\"mark thin\" d=\"M{:.1f} {:.0f}H{:.1f}\"/>", x_of(panel, interval->low),
+								y, x_of(panel, interval->high));
 		return fmt::format("<g><title>{}: {} µs without probes</title>{}</g>", which == 0 ? "p50" : "p99",
 						   escaped(percentile_text(cell.latency, which)), text);
 	}
 
 	const RunResult &result_;
-	const double most_ns_;
+	const std::array<double, kPanels.size()> most_ns_;
 };
 
 } // namespace

@@ -8,11 +8,10 @@
 #include "profiler/report/browser/bundles.h"
 #include "profiler/report/cell_groups.h"
 #include "profiler/report/first_picture.h"
-#include "profiler/report/flamegraph.h"
 #include "profiler/report/layer_style.h"
 #include "profiler/report/markup.h"
-#include "profiler/report/measures_json.h"
 #include "profiler/report/notices.h"
+#include "profiler/report/page_data.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/tail.h"
 #include "profiler/report/terminal.h"
@@ -58,12 +57,15 @@ std::string verdict_section(const RunResult &result)
 
 std::string picture_section(const RunResult &result, const GroupedCells &cells)
 {
-	return section(
-		"picture", "Where the time of a message goes",
-		legend_of_kinds(result) + "<div class=\"wide\">" + first_picture(result, cells) +
-			"</div>\n<p class=\"reading\">Thick bar: a typical message, the mean over those from p40 to p60. "
-			"Thin bar: a slow one, the mean over the slowest 1 %. Both with probes. Lines: p50 and p99 without "
-			"probes, with their 95 % intervals. An arrow: longer than the axis.</p>\n");
+	return section("picture", "Where the time of a message goes",
+				   legend_of_kinds(result) + "<div class=\"wide\">" + first_picture(result, cells) +
+					   "</div>\n<p class=\"reading\">Left: a typical message, the mean over those from p40 to p60. "
+					   "Right: a slow one, "
+					   "the mean over the slowest 1 %; its axis is another. Both with probes. Lines: p50 and p99 "
+					   "without probes, with "
+					   "their 95 % intervals. A bar with a gap is longer than its axis: its colours are in proportion, "
+					   "and the number "
+					   "beside it is its length.</p>\n");
 }
 
 std::string curve_section(const GroupedCells &cells)
@@ -193,6 +195,39 @@ std::string tail_section(const RunResult &result)
 					   content);
 }
 
+std::string over_time_section()
+{
+	return section(
+		"over-time", "Over the time of the run",
+		"<div class=\"wide over\"><svg id=\"heat\" tabindex=\"0\" role=\"application\" aria-label=\"latencies over the "
+		"time of the run: arrow keys choose a range\"></svg></div>\n<table id=\"range\" "
+		"hidden><caption></caption><thead>"
+		"<tr><th>target</th><th>p50 there</th><th>p50 elsewhere</th><th>p99 there</th><th>p99 "
+		"elsewhere</th></tr></thead>"
+		"<tbody></tbody></table>\n<noscript>The strips need scripts.</noscript>\n<p class=\"reading\">Of the cells "
+		"chosen above: one-way latency without probes, on a logarithmic axis; the darker, the more of the messages at "
+		"that "
+		"time. Levels that come and go are states of the machine or of the processes. Drag, or use the arrow keys with "
+		"and "
+		"without Shift, to compare a range of time with the rest.</p>\n");
+}
+
+std::string slowest_section(const RunResult &result)
+{
+	std::string options;
+	for (size_t i = 0; i < result.cells.size(); ++i)
+		if (!result.cells[i].slowest.empty())
+			options += fmt::format("<option value=\"{}\">{}</option>", i, escaped(model::title(result.cells[i].cell)));
+	return section(
+		"slowest", "The slowest messages",
+		"<p class=\"search\"><label>cell <select id=\"slowest-of\">" + options +
+			"</select></label></p>\n<div class=\"wide over\"><svg id=\"timelines\" role=\"img\" "
+			"aria-label=\"the slowest messages by thread\"></svg></div>\n<noscript>The timelines need "
+			"scripts.</noscript>\n<p class=\"reading\">From send to recv, with probes: the five slowest with a "
+			"known path, each on an axis of its own. Hatched: an end is inferred. <code>icepath explain RUN "
+			"--message</code> prints one of them.</p>\n");
+}
+
 std::string flame_section()
 {
 	return section(
@@ -226,46 +261,6 @@ std::string notes_section(const RunResult &result)
 	return section("notes", "To know before relying on it", content);
 }
 
-nlohmann::ordered_json percentiles_json(const stats::Distribution &distribution)
-{
-	nlohmann::ordered_json values = nlohmann::ordered_json::array();
-	for (size_t i = 0; i < stats::kReported.size(); ++i)
-		if (const auto &value = distribution.percentiles[i]; value && distribution.intervals[i])
-			values.push_back(
-				{*value, rounded(distribution.intervals[i]->low), rounded(distribution.intervals[i]->high)});
-		else
-			values.push_back(nullptr);
-	return values;
-}
-
-nlohmann::ordered_json groups_json(const RunResult &result, const GroupedCells &cells)
-{
-	nlohmann::ordered_json all = nlohmann::ordered_json::array();
-	for (const CellGroup &group : cells.groups) {
-		nlohmann::ordered_json curves = nlohmann::ordered_json::array();
-		for (const size_t cell : group.cells)
-			curves.push_back({{"cell", cell},
-							  {"name", cells.labels[cell]},
-							  {"title", model::title(result.cells[cell].cell)},
-							  {"values", percentiles_json(result.cells[cell].latency)}});
-		all.push_back(curves);
-	}
-	return all;
-}
-
-nlohmann::ordered_json data_of(const RunResult &result, const GroupedCells &cells)
-{
-	nlohmann::ordered_json titles = nlohmann::ordered_json::array();
-	for (const CellResult &one : result.cells)
-		titles.push_back(model::title(one.cell));
-	return {{"cells", titles},
-			{"percentiles", {"p50", "p90", "p99", "p99.9", "p99.99", "p99.999"}},
-			{"groups", groups_json(result, cells)},
-			{"all", flame_json(flame_graph(result, FlameMessages::All, ""))},
-			{"typical", flame_json(flame_graph(result, FlameMessages::Typical, ""))},
-			{"tail", flame_json(flame_graph(result, FlameMessages::Tail, ""))}};
-}
-
 } // namespace
 
 std::string html_report(const RunResult &result)
@@ -282,12 +277,13 @@ std::string html_report(const RunResult &result)
 			   escaped(head.command_line), kind_rules(), kPageStyle, escaped(head.command_line),
 			   escaped(head.started_utc), escaped(head.icepath_version)) +
 		   "<main>\n" + verdict_section(result) + picture_section(result, cells) + curve_section(cells) +
-		   cell_section(result, cells) + tail_section(result) + flame_section() + notes_section(result) +
+		   over_time_section() + cell_section(result, cells) + tail_section(result) + slowest_section(result) +
+		   flame_section() + notes_section(result) +
 		   fmt::format(
 			   "</main>\n<footer><p>Times are from one run on one machine. icepath is under the Apache License 2.0; "
 			   "the script of this page includes parts of d3, under the licence that it begins with.</p></footer>\n"
 			   "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
-			   script_json(data_of(result, cells)), kPageScript);
+			   script_json(page_data(result, cells)), kPageScript);
 }
 
 } // namespace icepath::report

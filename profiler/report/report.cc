@@ -56,8 +56,8 @@ std::vector<const WorstMessage *> messages_of(const RunResult &result, const std
 	bool has_round = false;
 	for (const size_t index : cells) {
 		const CellResult &cell = result.cells[index];
-		if (question.worst && cell.worst)
-			messages.push_back(&*cell.worst);
+		if (question.worst && cell.worst())
+			messages.push_back(cell.worst());
 		if (!question.message)
 			continue;
 		for (const WorstMessage &message : cell.asked)

@@ -346,7 +346,7 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 	json["rusage"] = usage_json(cell);
 	json["system_calls"] = system_calls_json(cell);
 	json["counters"] = counters_json(cell);
-	json["worst"] = cell.worst ? worst_json(*cell.worst) : Json(nullptr);
+	json["worst"] = cell.worst() ? worst_json(*cell.worst()) : Json(nullptr);
 	return json;
 }
 

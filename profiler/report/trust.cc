@@ -238,9 +238,9 @@ const WorstMessage *worst_message(const RunResult &result)
 {
 	const WorstMessage *worst = nullptr;
 	for (const CellResult &cell : result.cells)
-		if (!cell.cell.traits.has(model::Trait::NotIpc) && cell.worst &&
-			(!worst || cell.worst->latency_ns() > worst->latency_ns()))
-			worst = &*cell.worst;
+		if (!cell.cell.traits.has(model::Trait::NotIpc) && cell.worst() &&
+			(!worst || cell.worst()->latency_ns() > worst->latency_ns()))
+			worst = cell.worst();
 	return worst;
 }
 

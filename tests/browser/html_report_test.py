@@ -14,20 +14,28 @@ sys.dont_write_bytecode = True
 import chromium  # noqa: E402
 
 ICEPATH, SMALL_RUN = sys.argv[1:3]
-BARS = 700  # pixels of the axis of the first picture
+PANEL = 300  # pixels of each of the first picture's axes
+MOST_BYTES = 600_000  # of a page
 
 
 def without_scripts(page):
     return re.sub(r"<script.*?</script>", "", page, flags=re.S)
 
 
-def kind_widths(page, cell, height):
-    """Of the bar of that height: class → pixels."""
-    row = re.search(rf'<g class="row[^"]*" data-cell="{cell}">.*?(?=<g class="row|</svg>)', page, flags=re.S).group(0)
+def row_of(page, cell):
+    return re.search(rf'<g class="row[^"]*" data-cell="{cell}">.*?(?=<g class="row|</svg>)', page, flags=re.S).group(0)
+
+
+def kind_widths(page, cell, panel):
+    """Of the bar on that side: class → pixels."""
     widths = {}
-    for kind, width in re.findall(rf'<rect class="(kind-\d)[^"]*" [^>]*width="([\d.]+)" height="{height}"', row):
+    for kind, width in re.findall(rf'<rect class="(kind-\d)[^"]*" data-panel="{panel}" [^>]*width="([\d.]+)"', row_of(page, cell)):
         widths[kind] = widths.get(kind, 0) + float(width)
     return widths
+
+
+def title_of(cell):
+    return f"{cell['target']} {cell['payload_bytes']} B {cell['pattern']} {cell['wait']}"
 
 
 class HtmlReport(unittest.TestCase):
@@ -58,25 +66,25 @@ class HtmlReport(unittest.TestCase):
     def test_it_needs_nothing_else(self):
         self.assertEqual(os.path.basename(self.path), "report.html")
         for address in re.findall(r'(?:src|href|url)\s*[=(]\s*["\']?([^"\'\s>)]*)', without_scripts(self.page)):
-            self.assertTrue(address.startswith("data:"), address)
-        self.assertLess(len(self.page.encode()), 200_000)
+            self.assertTrue(address.startswith(("data:", "#")), address)
+        self.assertLess(len(self.page.encode()), MOST_BYTES)
 
     def test_the_first_picture_has_run_jsons_layers(self):
         page = without_scripts(self.page)
-        pixels_per_ns = set()
+        pixels_per_ns = {0: set(), 1: set()}
         for at, cell in enumerate(self.json["cells"]):
-            for key, height in (("typical_layers", 14), ("tail_layers", 7)):
+            for panel, key in enumerate(("typical_layers", "tail_layers")):
                 rows = [row for row in cell[key] if row["part_of"] is None]
                 if not rows:
                     continue
-                widths = kind_widths(page, at, height)
+                widths = kind_widths(page, at, panel)
                 all_ns = sum(row["mean_ns"] for row in rows)
-                pixels_per_ns.add(round(sum(widths.values()) / all_ns, 4))
+                pixels_per_ns[panel].add(round(sum(widths.values()) / all_ns, 4))
                 own = sum(row["mean_ns"] for row in rows if row["layer"] in ("sender.user", "receiver.user"))
                 kernel = sum(row["mean_ns"] for row in rows if row["layer"] in ("sender.kernel", "receiver.kernel"))
                 self.assertAlmostEqual(widths["kind-0"] / sum(widths.values()), own / all_ns, delta=0.002)
                 self.assertAlmostEqual(widths["kind-3"] / sum(widths.values()), kernel / all_ns, delta=0.002)
-        self.assertEqual(len(pixels_per_ns), 1, "one axis")
+        self.assertEqual([len(scales) for scales in pixels_per_ns.values()], [1, 1], "one axis for all typical messages, one for slow ones")
 
     def test_the_table_has_run_jsons_figures(self):
         rows = re.findall(r'<tr data-cell="(\d+)".*?</tr>', self.page, flags=re.S)
@@ -90,7 +98,7 @@ class HtmlReport(unittest.TestCase):
 
     def test_all_sections_are_there(self):
         document = self.shown()
-        for section in ("picture", "curves", "cells", "tails", "flame", "notes"):
+        for section in ("picture", "curves", "over-time", "cells", "tails", "slowest", "flame", "notes"):
             self.assertIn(f'<section id="{section}">', document)
         frames = dict(re.findall(r'data-place="(\d+)" data-ns="([^"]*)"', document))
         for at, cell in enumerate(self.json["cells"]):
@@ -109,6 +117,55 @@ class HtmlReport(unittest.TestCase):
             expected = [latency[name] for name in ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999") if latency.get(name) is not None]
             self.assertEqual(values, expected)
             self.assertGreater(len(values), 1)
+
+    def test_strips_have_every_message_of_the_cells(self):
+        document = self.shown()
+        strips = re.findall(r'<g class="strip[^"]*" data-cell="(\d+)"(.*?)(?=<g class="strip|<g class="axis")', document, flags=re.S)
+        self.assertGreater(len(strips), 0)
+        for cell, strip in strips:
+            its = self.json["cells"][int(cell)]
+            columns = [(float(begin), int(messages)) for begin, messages in
+                       re.findall(r'class="column" data-begin="([^"]*)" data-messages="(\d+)"', strip)]
+            self.assertEqual(sum(messages for _, messages in columns), its["latency_ns"]["count"])
+            self.assertEqual(len(columns), its["blocks"]["unprobed"])
+            self.assertEqual([begin for begin, _ in columns], sorted(begin for begin, _ in columns))
+
+    def test_a_range_of_time_is_compared_with_the_rest(self):
+        document = self.shown("#time=0-0.5")
+        row = re.findall(r"<td>(.*?)</td>", re.search(r'<table id="range">.*?</table>', document, flags=re.S).group(0))
+        cell = next(one for one in self.json["cells"] if title_of(one).startswith("uds-stream"))
+        for text in row[1:3]:
+            self.assertAlmostEqual(float(text.split()[0]), cell["latency_ns"]["p50"] / 1e3, delta=0.07 * cell["latency_ns"]["p50"] / 1e3)
+        self.assertIn('<rect class="selection"', document)
+        self.assertIn('<table id="range" hidden', self.shown())
+        self.assertEqual(self.done('''(() => {
+            const heat = document.getElementById("heat"), seen = [];
+            const press = (key, shiftKey) => { heat.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true })); seen.push(location.hash); };
+            press("ArrowRight", false); press("ArrowRight", true); press("ArrowLeft", false); press("Escape", false);
+            const lengths = seen.map((hash) => (hash.match(/[\\d.]+/g) || []).map(Number)).map(([from, to]) => (to ? to - from : 0));
+            return [lengths[1] > 1.9 * lengths[0], Math.abs(lengths[2] - lengths[1]) < 0.01 || seen[2] === seen[1], seen[3]];
+        })()'''), [True, True, ""])
+
+    def test_the_slowest_messages_are_there_piece_by_piece(self):
+        for cell, of in enumerate(self.json["cells"]):
+            document = self.shown(f"#cell={cell}")
+            messages = re.findall(r'<g class="message" data-ns="(\d+)">(.*?)(?=<g class="message"|</svg>)', document, flags=re.S)
+            self.assertEqual(len(messages), 5)
+            latencies = [int(ns) for ns, _ in messages]
+            self.assertEqual(latencies, sorted(latencies, reverse=True))
+            self.assertEqual(latencies[0], of["worst"]["latency_ns"])
+            for ns, message in messages:
+                self.assertEqual(sum(int(step) for step in re.findall(r'data-step="(\d+)"', message)), int(ns), "= recv - send")
+            worst = of["worst"]
+            self.assertIn(f'--message {worst["round"]}:{worst["seq"]}{":back" if worst["direction"] == "back" else ""}', messages[0][1])
+
+    def test_narrow_dark_and_printed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, options in (("narrow", {"size": (400, 800)}), ("dark", {"dark": True})):
+                picture = os.path.join(folder, f"{name}.png")
+                _, said = chromium.show(self.path, screenshot=picture, **options)
+                self.assertEqual(said, [])
+                self.assertGreater(os.path.getsize(picture), 10_000)
 
     def test_a_link_shows_the_same(self):
         document = self.shown("#cell=1&kind=3&search=wakeup&messages=all")

@@ -4,11 +4,14 @@ import { select, selectAll } from "d3-selection";
 import { choose, chosen } from "./address.js";
 import { drawCurves } from "./curves.js";
 import { flameGraph } from "./flame.js";
-import { duration, percent } from "./quantities.js";
+import { compared, drawHeatMaps, keyedRange } from "./heat_map.js";
+import { duration, percent, seconds } from "./quantities.js";
+import { drawSlowest } from "./timelines.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const [svg, messages, box, found, told, groupBox, curves] =
-	["graph", "messages", "search", "found", "told", "group", "percentiles"].map((id) => document.getElementById(id));
+const [svg, messages, box, found, told, groupBox, curves, heat, rangeTable, slowestBox, timelines] =
+	["graph", "messages", "search", "found", "told", "group", "percentiles", "heat", "range", "slowest-of", "timelines"]
+		.map((id) => document.getElementById(id));
 const kNothing = "\u00a0"; // keeps the line's height
 let graph = null;
 
@@ -36,9 +39,47 @@ function groupOf(cell) {
 	return at < 0 ? "" : String(at);
 }
 
+// "3.2-5.1": seconds of the run; null: none was chosen.
+function chosenRange() {
+	const range = (chosen().time || "").split("-").map(Number);
+	return range.length === 2 && range[0] < range[1] ? range : null;
+}
+
+function drawRange(cells, range) {
+	rangeTable.hidden = !range;
+	if (!range)
+		return;
+	const figure = (ns) => (ns === null ? "–" : duration(ns));
+	select(rangeTable).select("caption")
+		.text(`From ${seconds(range[0])} to ${seconds(range[1])}, and in the rest of the run, within 6 %`);
+	const rows = select(rangeTable).select("tbody").selectAll("tr").data(compared(data.over_time, cells, range)).join("tr");
+	rows.selectAll("td").data(({ name, within, without }) => [name, within[0], without[0], within[1], without[1]]).join("td")
+		.text((value) => (typeof value === "string" ? value : figure(value)));
+}
+
 function drawGroup() {
-	drawCurves(curves, data.percentiles, data.groups[groupBox.value] || []);
+	const cells = data.groups[groupBox.value] || [];
+	drawCurves(curves, data.percentiles, cells);
+	drawHeatMaps(heat, data.over_time, cells, chosenRange(), chooseRange);
+	drawRange(cells, chosenRange());
 	mark(chosen().cell);
+}
+
+function chooseRange(range) {
+	choose({ time: range ? range.join("-") : "" });
+	drawGroup();
+}
+
+// The cell whose slowest message is the slowest of all.
+function slowestCell() {
+	const slowest = data.slowest.cells.map((messages) => (messages.length ? messages[0].ns : 0));
+	return String(slowest.indexOf(Math.max(...slowest)));
+}
+
+function drawTimelines(cell) {
+	const has = (one) => (data.slowest.cells[one] || []).length > 0;
+	slowestBox.value = has(cell) ? cell : slowestCell();
+	drawSlowest(timelines, data.slowest, slowestBox.value);
 }
 
 function showGroup(group) {
@@ -59,6 +100,7 @@ function mark(cell) {
 function chooseCell(cell) {
 	choose({ cell });
 	showGroup(groupOf(cell) || groupBox.value);
+	drawTimelines(cell);
 	graph.zoom(cell === "" ? "" : placeOf(cell));
 	const tail = document.querySelector(`#tails [data-cell="${cell}"] details`);
 	if (tail)
@@ -90,6 +132,7 @@ function show() {
 	drawFlame();
 	showGroup(groupOf(cell) || (group in data.groups ? group : "0"));
 	isolate(kind);
+	drawTimelines(cell);
 	graph.zoom(zoom || (cell === "" ? "" : placeOf(cell)));
 }
 
@@ -104,6 +147,14 @@ groupBox.addEventListener("change", () => { choose({ group: groupBox.value === "
 messages.addEventListener("change", () => {
 	choose({ messages: messages.value === "all" ? "" : messages.value, zoom: "" });
 	show();
+});
+slowestBox.addEventListener("change", () => chooseCell(slowestBox.value));
+heat.addEventListener("keydown", (event) => {
+	const range = keyedRange(data.over_time, chosenRange(), event.key, event.shiftKey);
+	if (!event.key.startsWith("Arrow"))
+		return;
+	event.preventDefault();
+	chooseRange(range);
 });
 document.getElementById("reset").addEventListener("click", () => { box.value = ""; chooseCell(""); });
 svg.addEventListener("keydown", (event) => {
@@ -120,9 +171,11 @@ document.addEventListener("keydown", (event) => {
 		box.focus();
 	} else if (event.key === "Enter" && event.target.dataset && event.target.dataset.cell)
 		chooseCell(event.target.dataset.cell);
-	else if (event.key === "Escape")
+	else if (event.key === "Escape") {
+		choose({ time: "" });
 		chooseCell("");
+	}
 });
-window.addEventListener("resize", () => { graph.resize(svg.clientWidth); drawGroup(); });
+window.addEventListener("resize", () => { graph.resize(svg.clientWidth); drawGroup(); drawTimelines(chosen().cell); });
 window.addEventListener("hashchange", show);
 show();

@@ -14,4 +14,6 @@ export function duration(ns) {
 	return `${Math.round(ns)} ns`;
 }
 
+export const seconds = (s) => `${Number(s.toPrecision(4))} s`;
+
 export const percent = (share) => `${(100 * share).toFixed(1)} %`;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/latency_over_time.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace icepath::report {
+namespace {
+
+TEST(LatencyOverTime, EdgesHoldTheirValues)
+{
+	for (const uint64_t ns : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{7}, uint64_t{8}, uint64_t{9},
+							  uint64_t{1000}, uint64_t{1023}, uint64_t{1024}, uint64_t{123'456'789}, UINT64_MAX}) {
+		const size_t bin = latency_bin(ns);
+		EXPECT_LE(lower_edge_ns(bin), static_cast<double>(ns));
+		EXPECT_GE(lower_edge_ns(bin + 1), static_cast<double>(ns)); // UINT64_MAX rounds up to the edge
+		EXPECT_LE(lower_edge_ns(bin + 1), 1.126 * lower_edge_ns(bin));
+	}
+	EXPECT_EQ(latency_bin(0), latency_bin(1));
+	EXPECT_EQ(latency_bin(1024), latency_bin(1023) + 1);
+}
+
+TEST(LatencyOverTime, ABlocksBinsHaveItsMessages)
+{
+	const LatencyColumn column = latency_column(5, 9, {1000, 1001, 1500, 4000});
+	EXPECT_EQ(column.messages, 4u);
+	EXPECT_EQ(column.first_bin, latency_bin(1000));
+	EXPECT_EQ(column.counts.front(), 2u);
+	EXPECT_EQ(column.counts[latency_bin(1500) - column.first_bin], 1u);
+	EXPECT_EQ(column.counts.back(), 1u);
+	EXPECT_EQ(column.first_bin + column.counts.size() - 1, latency_bin(4000));
+	EXPECT_TRUE(latency_column(5, 9, {}).counts.empty());
+}
+
+TEST(LatencyOverTime, NeighboursAreJoined)
+{
+	std::vector<LatencyColumn> blocks;
+	for (uint64_t i = 0; i < 10; ++i)
+		blocks.push_back(latency_column(100 * i, 100 * i + 50, {uint64_t{1000} >> i, uint64_t{2000} << i}));
+	blocks.insert(blocks.begin() + 3, latency_column(299, 300, {})); // a block without messages has no place
+	const std::vector<LatencyColumn> columns = joined_columns(blocks, 4);
+	ASSERT_EQ(columns.size(), 4u); // of 3, 3, 3 and 1 blocks
+	EXPECT_EQ(columns[0].blocks, 3u);
+	EXPECT_EQ(columns[3].blocks, 1u);
+	EXPECT_EQ(columns[1].begin_ns, 300u);
+	EXPECT_EQ(columns[1].finish_ns, 550u);
+	for (const LatencyColumn &column : columns) {
+		EXPECT_EQ(column.messages, 2 * column.blocks);
+		EXPECT_EQ(std::accumulate(column.counts.begin(), column.counts.end(), uint64_t{0}), column.messages);
+		EXPECT_GT(column.counts.front(), 0u);
+		EXPECT_GT(column.counts.back(), 0u);
+	}
+	EXPECT_EQ(columns[1].first_bin, latency_bin(1000 >> 5));
+	EXPECT_EQ(joined_columns(blocks, 100).size(), 10u);
+	EXPECT_TRUE(joined_columns({}, 4).empty());
+}
+
+} // namespace
+} // namespace icepath::report
