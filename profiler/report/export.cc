@@ -10,6 +10,7 @@
 #include "profiler/model/cell_title.h"
 #include "profiler/model/graph.h"
 #include "profiler/report/aggregate.h"
+#include "profiler/report/firefox_profile.h"
 #include "profiler/report/flamegraph.h"
 #include "profiler/report/histogram_files.h"
 #include "profiler/report/messages.h"
@@ -206,10 +207,12 @@ std::string export_paths(const std::string &run, const std::shared_ptr<Folder> &
 	return paths.done();
 }
 
-std::string export_speedscope(const std::string &run, const std::shared_ptr<Folder> &folder, const model::Head &head)
+// `made`: makes the file's content of the flame graph and a title.
+std::string export_stacks(const std::string &run, const std::shared_ptr<Folder> &folder, const model::Head &head,
+						  const std::string &name, std::string (*made)(const FlameGraph &, const std::string &))
 {
-	WrittenFile file(folder, "latency.speedscope.json");
-	file.add(speedscope(flame_graph(analyse(run), FlameMessages::All, ""), head.command_line));
+	WrittenFile file(folder, name);
+	file.add(made(flame_graph(analyse(run), FlameMessages::All, ""), head.command_line));
 	file.done();
 	return file.path();
 }
@@ -226,7 +229,8 @@ std::unique_ptr<Export> make(ExportFormat format, const std::shared_ptr<Folder> 
 	case ExportFormat::Paths:
 	case ExportFormat::Perfetto:
 	case ExportFormat::Speedscope:
-		break; // not made block by block: export_paths(), export_speedscope()
+	case ExportFormat::Firefox:
+		break; // not made block by block: export_paths(), export_stacks()
 	}
 	return nullptr;
 }
@@ -259,7 +263,9 @@ std::vector<std::string> export_run(const std::string &run, const std::vector<Ex
 	if (std::ranges::find(formats, ExportFormat::Perfetto) != formats.end())
 		paths.push_back(export_paths<PerfettoTrace>(run, folder, reader.head()));
 	if (std::ranges::find(formats, ExportFormat::Speedscope) != formats.end())
-		paths.push_back(export_speedscope(run, folder, reader.head()));
+		paths.push_back(export_stacks(run, folder, reader.head(), "latency.speedscope.json", speedscope));
+	if (std::ranges::find(formats, ExportFormat::Firefox) != formats.end())
+		paths.push_back(export_stacks(run, folder, reader.head(), "latency.firefox-profile.json", firefox_profile));
 	return paths;
 }
 

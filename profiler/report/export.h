@@ -8,8 +8,9 @@
 
 namespace icepath::report {
 
-enum class ExportFormat { Hgrm, Hlog, Csv, Paths, Perfetto, Speedscope };
-inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "paths", "perfetto", "speedscope"};
+enum class ExportFormat { Hgrm, Hlog, Csv, Paths, Perfetto, Speedscope, Firefox };
+inline constexpr const char *kExportFormatNames[] = {"hgrm",     "hlog",       "csv",    "paths",
+													 "perfetto", "speedscope", "firefox"};
 
 // Writes into `directory`, or into the run directory if that is empty, and returns the paths of the files.
 //
@@ -21,6 +22,7 @@ inline constexpr const char *kExportFormatNames[] = {"hgrm", "hlog", "csv", "pat
 //       with a block, not with the run
 // perfetto  paths.perfetto-trace: the same paths as a trace: see perfetto.h
 // speedscope latency.speedscope.json: see flamegraph.h
+// firefox  latency.firefox-profile.json: see firefox_profile.h
 //
 // Throws Failure(Usage) if the run can't be read or a file can't be written.
 std::vector<std::string> export_run(const std::string &run, const std::vector<ExportFormat> &formats,
