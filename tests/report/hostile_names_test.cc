@@ -69,6 +69,7 @@ TEST_P(HostileNames, AreHarmlessInAnExplanation)
 			EXPECT_TRUE(is_harmless(explanation_of(run, {.json = json}, style)));
 			EXPECT_TRUE(is_harmless(explanation_of(run, {.cell = pingpong, .against = oneway, .json = json}, style)));
 			EXPECT_TRUE(is_harmless(explanation_of(run, {.worst = true, .json = json}, style)));
+			EXPECT_TRUE(is_harmless(explanation_of(run, {.message = MessageName{1, 5, false}, .json = json}, style)));
 		}
 	}
 	try {
@@ -111,17 +112,28 @@ TEST_P(HostileNames, AreHarmlessInThePage)
 	EXPECT_TRUE(is_harmless(page));
 	EXPECT_EQ(page.find("<script>&"), std::string::npos);
 	EXPECT_LT(page.size(), 300'000u);
+	EXPECT_EQ(page.find("<svg", page.find("id=\"data\"")), std::string::npos) << "data isn't markup";
 }
 
 TEST_P(HostileNames, AreHarmlessInEveryExport)
 {
-	for (const std::string &path : export_run(
-			 run,
-			 {ExportFormat::Hgrm, ExportFormat::Hlog, ExportFormat::Csv, ExportFormat::Paths, ExportFormat::Speedscope},
-			 "")) {
+	for (const std::string &path : export_run(run,
+											  {ExportFormat::Hgrm, ExportFormat::Hlog, ExportFormat::Csv,
+											   ExportFormat::Paths, ExportFormat::Speedscope, ExportFormat::Firefox},
+											  "")) {
 		EXPECT_TRUE(is_harmless(path));
 		EXPECT_TRUE(is_harmless(rundir::file_bytes(path))) << path;
 	}
+}
+
+// A trace is binary, so what harms is looked for instead of all that isn't text.
+TEST_P(HostileNames, AreHarmlessInATrace)
+{
+	const std::string trace = rundir::file_bytes(export_run(run, {ExportFormat::Perfetto}, "").at(0));
+	EXPECT_NE(trace.find("initiator"), std::string::npos) << "names are in it";
+	for (const char *harm :
+		 {"\033[", "\033]", "\033\033", "\u009b31m", "\u202e", "\u2066", "\u200b", "\u200f", "\u2028", "\ufeff"})
+		EXPECT_EQ(trace.find(harm), std::string::npos) << nlohmann::json(harm).dump(-1, ' ', true);
 }
 
 TEST_P(HostileNames, AreCut)
