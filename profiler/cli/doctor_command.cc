@@ -65,19 +65,20 @@ public:
 	// `keeper`: that has isolated the CPUs.
 	Seen look(const std::string &level, isolation::Keeper *keeper)
 	{
+		const auto admit = [&](int pidfd) {
+			if (keeper)
+				keeper->admit(pidfd);
+		};
 		Seen seen;
 		seen.level = level;
-		seen.wakes = machine::measure_wakes(cpus_);
+		seen.wakes = machine::measure_wakes(cpus_, admit);
 		if (cpuset::KeptAwake *awake = soft_.awake(); awake && !awake->hold()) {
-			seen.wakes_held = machine::measure_wakes(cpus_);
+			seen.wakes_held = machine::measure_wakes(cpus_, admit);
 			(void)awake->let_go();
 		}
 		const auto interrupts = capture::all_interrupts(cpus_);
 		const auto steal_ns = machine::steal_ns(cpus_);
-		seen.noise = noise::measure(cpus_, duration_ns_, &capture_, [&](int pidfd) {
-			if (keeper)
-				keeper->admit(pidfd);
-		});
+		seen.noise = noise::measure(cpus_, duration_ns_, &capture_, admit, run::is_interrupted);
 		const auto then_ns = machine::steal_ns(cpus_);
 		if (steal_ns && then_ns)
 			seen.steal = model::Steal{*then_ns - std::min(*then_ns, *steal_ns), duration_ns_ * cpus_.size()};
@@ -142,7 +143,7 @@ std::string text_of(const std::vector<Seen> &all, const Style &style)
 				page.paragraph(label, "a thread wakes late by: " + text);
 		}
 		if (seen.wakes.empty() && seen.wakes_held.empty())
-			page.paragraph("idle", "not measured: only the run's own workers may run on these CPUs");
+			page.paragraph("idle", "not measured: icepath may not run on these CPUs");
 		std::string interrupts;
 		for (const model::InterruptCount &row : seen.interrupts)
 			interrupts += fmt::format("{}{} {} times", interrupts.empty() ? "" : ", ",
@@ -195,7 +196,7 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 			complain(fmt::format("icepath: {}\n", left));
 	}
 	if (run::is_interrupted())
-		return ExitCode::Interrupted;
+		throw Failure(ExitCode::Interrupted, "interrupted: nothing is reported");
 	print(options.json ? json_of(seen) : text_of(seen, style));
 	return ExitCode::Ok;
 }

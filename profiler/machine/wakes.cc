@@ -4,17 +4,23 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "icepath/plugin.h"
+#include "profiler/channel.h"
+#include "profiler/failure.h"
+#include "profiler/privilege/root_process.h"
 
 namespace icepath::machine {
 namespace {
@@ -41,6 +47,74 @@ std::optional<model::CpuWake> wake_of(uint32_t cpu)
 	return model::CpuWake{cpu, late[late.size() / 2], late[late.size() * 9 / 10]};
 }
 
+// A process that sleeps on a CPU: unlike a thread of icepath's, it can be in a partition where icepath isn't.
+class Sleeper {
+public:
+	explicit Sleeper(uint32_t cpu)
+	{
+		auto [own, its] = channel::open_pair();
+		const pid_t icepath = getpid();
+		pid_ = fork();
+		if (pid_ == 0) {
+			for (const int number : {SIGINT, SIGTERM, SIGHUP})
+				signal(number, SIG_DFL);
+			prctl(PR_SET_NAME, "icepath-wakes");
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() != icepath || !privilege::close_all_but({its.get()}))
+				_exit(1);
+			serve(cpu, its.get());
+		}
+		socket_ = std::move(own);
+		if (pid_ > 0)
+			pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+	}
+	~Sleeper()
+	{
+		if (pid_ <= 0)
+			return;
+		kill(pid_, SIGKILL);
+		waitpid(pid_, nullptr, 0);
+	}
+	Sleeper(const Sleeper &) = delete;
+	Sleeper &operator=(const Sleeper &) = delete;
+
+	// One that isn't admitted may not run on its CPU, which is seen there.
+	void admit(const std::function<void(int pidfd)> &to)
+	{
+		try {
+			if (pidfd_)
+				to(pidfd_.get());
+		} catch (const Failure &) {
+		}
+	}
+	void begin() { (void)channel::send(socket_.get(), &kBegin, sizeof(kBegin)); }
+	std::optional<model::CpuWake> await()
+	{
+		constexpr int kPatienceMs = 10'000; // beside real-time tasks it may not run for long
+		model::CpuWake wake;
+		std::vector<Fd> none;
+		if (pid_ <= 0 || !channel::receive(socket_.get(), &wake, sizeof(wake), none, kPatienceMs))
+			return std::nullopt;
+		return wake;
+	}
+
+private:
+	static constexpr char kBegin = 1;
+
+	[[noreturn]] static void serve(uint32_t cpu, int socket)
+	{
+		char begin = 0;
+		std::vector<Fd> none;
+		if (channel::receive(socket, &begin, sizeof(begin), none))
+			if (const auto wake = wake_of(cpu))
+				(void)channel::send(socket, &*wake, sizeof(*wake));
+		_exit(0);
+	}
+
+	pid_t pid_ = -1;
+	Fd socket_, pidfd_;
+};
+
 } // namespace
 
 bool stay_on(uint32_t cpu)
@@ -55,20 +129,24 @@ bool stay_on(uint32_t cpu)
 	return stays;
 }
 
-std::vector<model::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus)
+std::vector<model::CpuWake> measure_wakes(const std::vector<uint32_t> &cpus,
+										  const std::function<void(int pidfd)> &admit)
 {
-	const std::set<uint32_t> each(cpus.begin(), cpus.end());
-	std::vector<std::optional<model::CpuWake>> found(each.size());
-	std::vector<std::thread> threads;
-	size_t next = 0;
-	for (const uint32_t cpu : each)
-		threads.emplace_back([&one = found[next++], cpu] { one = wake_of(cpu); });
-	for (std::thread &thread : threads)
-		thread.join();
+	std::vector<std::unique_ptr<Sleeper>> sleepers;
+	try {
+		for (const uint32_t cpu : std::set<uint32_t>(cpus.begin(), cpus.end()))
+			sleepers.push_back(std::make_unique<Sleeper>(cpu));
+	} catch (const Failure &) { // too many open files
+	}
+	if (admit)
+		for (const auto &sleeper : sleepers)
+			sleeper->admit(admit);
+	for (const auto &sleeper : sleepers)
+		sleeper->begin();
 	std::vector<model::CpuWake> wakes;
-	for (const auto &one : found)
-		if (one)
-			wakes.push_back(*one);
+	for (const auto &sleeper : sleepers)
+		if (const auto wake = sleeper->await())
+			wakes.push_back(*wake);
 	return wakes;
 }
 

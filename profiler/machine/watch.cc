@@ -25,8 +25,8 @@ std::optional<uint64_t> difference(std::optional<uint64_t> before, std::optional
 
 } // namespace
 
-Watch::Watch(std::vector<uint32_t> cpus, double budget_s)
-	: cpus_(std::move(cpus)), wakes_before_(measure_wakes(cpus_)),
+Watch::Watch(std::vector<uint32_t> cpus, double budget_s, std::function<void(int pidfd)> admit)
+	: cpus_(std::move(cpus)), admit_(std::move(admit)), wakes_before_(measure_wakes(cpus_, admit_)),
 	  untraced_before_(capture::untraced_interrupts(cpus_)), lines_(cpus_, budget_s)
 {
 	lines_.look();
@@ -45,7 +45,7 @@ void Watch::describe(model::Tail &tail)
 {
 	lines_.look();
 	tail.cache_lines = lines_.all();
-	tail.wakes = measure_wakes(cpus_);
+	tail.wakes = measure_wakes(cpus_, admit_);
 	tail.steal = steal_;
 	tail.untraced_interrupts = capture::counted_since(untraced_before_, capture::untraced_interrupts(cpus_));
 }

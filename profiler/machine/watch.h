@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace icepath::machine {
 class Watch {
 public:
 	// Measures the idle machine, before the run's first block; takes kWakesNs and more. `budget_s`: of the run.
-	Watch(std::vector<uint32_t> cpus, double budget_s);
+	// `admit`: of measure_wakes().
+	Watch(std::vector<uint32_t> cpus, double budget_s, std::function<void(int pidfd)> admit);
 	const std::vector<model::CpuWake> &wakes_before() const { return wakes_before_; }
 	void look_if_due() { lines_.look_if_due(); } // between blocks
 	void add_steal_of(const model::Window &window);
@@ -25,6 +27,7 @@ public:
 
 private:
 	const std::vector<uint32_t> cpus_; // of all cells
+	const std::function<void(int pidfd)> admit_;
 	const std::vector<model::CpuWake> wakes_before_;
 	const std::vector<model::InterruptCount> untraced_before_;
 	CacheLines lines_;

@@ -64,8 +64,8 @@ public:
 		const pid_t icepath = getpid();
 		pid_ = fork();
 		if (pid_ == 0) {
-			for (const int number : {SIGINT, SIGTERM, SIGHUP})
-				signal(number, SIG_DFL);
+			for (const int number : {SIGINT, SIGTERM, SIGHUP}) // icepath ends it, after a window
+				signal(number, SIG_IGN);
 			prctl(PR_SET_NAME, "icepath-noise");
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			if (getppid() != icepath || !privilege::close_all_but({its.get()}))
@@ -171,7 +171,8 @@ capture::ProbeSet needed_probes()
 }
 
 std::vector<model::CpuNoise> measure(const std::vector<uint32_t> &cpus, uint64_t duration_ns, const Capture *capture,
-									 const std::function<void(int pidfd)> &admit)
+									 const std::function<void(int pidfd)> &admit,
+									 const std::function<bool()> &is_interrupted)
 {
 	Spinners spinners;
 	std::vector<uint32_t> numbers; // the helper's, by spinner
@@ -190,7 +191,7 @@ std::vector<model::CpuNoise> measure(const std::vector<uint32_t> &cpus, uint64_t
 	std::erase_if(noise, [&](const model::CpuNoise &one) {
 		return std::ranges::none_of(spinners, [&](const auto &spinner) { return spinner->cpu() == one.cpu; });
 	});
-	for (uint64_t left_ns = duration_ns; left_ns > 0;) {
+	for (uint64_t left_ns = duration_ns; left_ns > 0 && !(is_interrupted && is_interrupted());) {
 		const uint64_t ns = std::min(left_ns, kWindowNs), begin_ns = icepath_now_ns();
 		left_ns -= ns;
 		if (capture)

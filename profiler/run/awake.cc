@@ -27,13 +27,14 @@ void Awake::report(const cpuset::Problem &problem, const char *effect)
 }
 
 std::vector<model::CpuWake> wakes_held(cpuset::KeptAwake *kept, const std::vector<model::Cell> &cells,
-									   const std::vector<uint32_t> &cpus, Notices &notices)
+									   const std::vector<uint32_t> &cpus, Notices &notices,
+									   const std::function<void(int pidfd)> &admit)
 {
 	const auto held = std::ranges::find(cells, model::IdleStates::Held, &model::Cell::idle_states);
 	if (!kept || held == cells.end())
 		return {};
 	const Awake awake(kept, *held, notices);
-	return machine::measure_wakes(cpus);
+	return machine::measure_wakes(cpus, admit);
 }
 
 } // namespace icepath::run

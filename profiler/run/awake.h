@@ -2,6 +2,7 @@
 #pragma once
 // Keeps CPUs awake during a block.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cpuset/kept_awake.h"
@@ -26,8 +27,10 @@ private:
 	Notices &notices_;
 };
 
-// Wakeup delays of sleeping threads while CPUs are kept awake. Empty if no cell's idle states are Held.
+// Wakeup delays of sleeping threads while CPUs are kept awake. Empty if no cell's idle states are Held. `admit`: of
+// machine::measure_wakes().
 std::vector<model::CpuWake> wakes_held(cpuset::KeptAwake *kept, const std::vector<model::Cell> &cells,
-									   const std::vector<uint32_t> &cpus, Notices &notices);
+									   const std::vector<uint32_t> &cpus, Notices &notices,
+									   const std::function<void(int pidfd)> &admit = {});
 
 } // namespace icepath::run

@@ -77,8 +77,9 @@ public:
 	{
 		load_capture();
 		measure_noise();
-		head_.wakes = machine_.emplace(cpus_, options.budget_s).wakes_before();
-		head_.wakes_held = wakes_held(options_.awake, head_.cells, cpus_, notices_);
+		const auto admit = [this](int pidfd) { this->admit(pidfd); };
+		head_.wakes = machine_.emplace(cpus_, options.budget_s, admit).wakes_before();
+		head_.wakes_held = wakes_held(options_.awake, head_.cells, cpus_, notices_, admit);
 		rundir::check_head(head_);
 		for (size_t v = 0; v < visits_.size(); v++)
 			open_visit(v);
@@ -129,19 +130,22 @@ private:
 		selection_ = loaded.selection;
 	}
 
+	// Lets a child run on the run's CPUs.
+	void admit(int pidfd)
+	{
+		if (options_.keeper)
+			options_.keeper->admit(pidfd);
+	}
+
 	// Short, since it is taken from the blocks' time.
 	void measure_noise()
 	{
 		constexpr double kLongestS = 0.2, kMostOfBudget = 0.01;
 		const auto ns = static_cast<uint64_t>(std::min(kLongestS, options_.budget_s * kMostOfBudget) * 1e9);
 		const noise::Capture capture{probes_.helper(), probes_.slots()};
-		const auto admit = [this](int pidfd) {
-			if (options_.keeper)
-				options_.keeper->admit(pidfd);
-		};
 		try {
 			probes_.attach(noise::needed_probes());
-			head_.noise = noise::measure(cpus_, ns, &capture, admit);
+			head_.noise = noise::measure(cpus_, ns, &capture, [this](int pidfd) { admit(pidfd); });
 		} catch (const privilege::HelperDied &died) {
 			notices_.add(died.what());
 			helper_died(died);

@@ -64,5 +64,48 @@ TEST(InterruptOfALongBlock, DoesntWaitForItsEnd)
 	EXPECT_TRUE(std::filesystem::exists(folder.path() / "out/run.json"));
 }
 
+// A measurement of noise keeps nothing, and restores what it has changed.
+struct NoiseCase {
+	int signal;
+	bool isolated; // by then
+};
+
+class InterruptOfNoise : public testing::TestWithParam<NoiseCase> {};
+
+TEST_P(InterruptOfNoise, EndsInOrder)
+{
+	if (geteuid() != 0)
+		GTEST_SKIP() << "needs root";
+	if (std::thread::hardware_concurrency() < 2)
+		GTEST_SKIP() << "there is no CPU for the rest of the machine";
+	const std::string last_cpu = std::to_string(std::thread::hardware_concurrency() - 1);
+	const auto isolates = [] { return !first_line("/run/icepath.journal").empty(); };
+	const Folder folder;
+	const Traces before = traces_before();
+	Running running({icepath_program(), "doctor", "--noise", "-d", GetParam().isolated ? "6" : "120", "--isolate",
+					 "full", "--cpus", last_cpu + "," + last_cpu},
+					folder.path());
+	if (GetParam().isolated)
+		for (int i = 0; i < 6000 && !isolates(); i++)
+			std::this_thread::sleep_for(10ms);
+	else
+		for (int i = 0; i < 3000 && children_named(running.pid(), "icepath-noise").empty(); i++)
+			std::this_thread::sleep_for(10ms);
+	EXPECT_EQ(isolates(), GetParam().isolated) << running.err_so_far();
+	running.signal(GetParam().signal);
+	const Outcome outcome = running.wait(20s);
+	EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+	EXPECT_EQ(outcome.err, "icepath: interrupted: nothing is reported\n");
+	EXPECT_EQ(outcome.out, "");
+	EXPECT_EQ(traces_after(before), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, InterruptOfNoise,
+						 testing::Values(NoiseCase{SIGTERM, false}, NoiseCase{SIGTERM, true}, NoiseCase{SIGINT, true}),
+						 [](const auto &which) {
+							 return std::string(which.param.signal == SIGTERM ? "Sigterm" : "Sigint") +
+									(which.param.isolated ? "Isolated" : "Before");
+						 });
+
 } // namespace
 } // namespace icepath::end_to_end

@@ -127,7 +127,9 @@ double share_under(const std::string &level)
 		const Outcome outcome = icepath.wait(300s);
 		EXPECT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
 	}
-	const auto steps = read_json(folder.path() / "out/run.json").at("isolation").at("steps");
+	const auto run = read_json(folder.path() / "out/run.json");
+	EXPECT_EQ(run.at("machine_state").at("wake_ns").size(), 2u) << "of the run's CPUs, also in a partition";
+	const auto steps = run.at("isolation").at("steps");
 	std::map<std::string, std::string> states;
 	for (const auto &step : steps)
 		states[step.at("name")] = step.at("state");

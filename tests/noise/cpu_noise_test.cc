@@ -84,6 +84,16 @@ TEST(Noise, WithoutACaptureHasNoNames)
 	EXPECT_TRUE(noise[0].sources.empty());
 }
 
+TEST(Noise, IsMeasuredNoLongerThanWanted)
+{
+	constexpr uint64_t kAnHourNs = 3'600'000'000'000;
+	int windows = 0;
+	const auto noise = measure({0}, kAnHourNs, nullptr, {}, [&] { return windows++ == 1; });
+	ASSERT_EQ(noise.size(), 1u);
+	EXPECT_GE(noise[0].of_ns, 1'000'000'000u) << "of its one window";
+	EXPECT_EQ(windows, 2);
+}
+
 TEST(Noise, IsntMeasuredWhereIcepathMayNotRun)
 {
 	constexpr uint32_t kNoCpu = 4000;
