@@ -42,13 +42,9 @@ Changes::~Changes()
 
 int Changes::write(const Place &place, OpenKnob &knob, const std::string &value)
 {
-	if (tree_.at_change)
-		if (const int refused = tree_.at_change(place.path(), false))
-			return refused;
-	const int error = knob.write(value);
-	if (tree_.at_change)
-		tree_.at_change(place.path(), true);
-	return error;
+	if (place.knob->form == Form::Group) // of several changes, each of which it announces
+		return knob.write(value);
+	return tree_.change(place.path(), [&] { return knob.write(value); });
 }
 
 Outcome Changes::make(const Place &place, const Wish &wish)

@@ -200,6 +200,17 @@ std::optional<std::string> Tree::read(const std::string &path) const
 	return file ? read_from(file.get()) : std::nullopt;
 }
 
+int Tree::change(const std::string &path, const std::function<int()> &by) const
+{
+	if (at_change)
+		if (const int refused = at_change(path, false))
+			return refused;
+	const int error = by();
+	if (at_change)
+		at_change(path, true);
+	return error;
+}
+
 std::unique_ptr<OpenKnob> open_knob(const Tree &tree, const Place &place)
 {
 	if (place.knob->form == Form::Group)

@@ -81,12 +81,13 @@ bool same(Form form, std::string_view one, std::string_view other);
 // The root of the files.
 struct Tree {
 	std::string root; // put before every path, for tests
-	// Called before (`after` false) and after each change of a knob. Before it, a nonzero errno refuses the change.
-	// Tests also end the process there.
+	// Called before (`after` false) and after each change of a knob, or of a file of the run's control group. Before it,
+	// a nonzero errno refuses the change. Tests also end the process there.
 	std::function<int(const std::string &path, bool after)> at_change = {};
 
 	Fd open(const std::string &path, int flags, unsigned mode = 0) const; // follows no link, leaves the root by none
 	std::optional<std::string> read(const std::string &path) const; // of a small file, without blanks at its ends
+	int change(const std::string &path, const std::function<int()> &by) const; // 0, or an errno
 };
 
 // An open knob: a process that may open no more files can still restore it.

@@ -19,15 +19,23 @@ namespace icepath::isolation {
 namespace {
 
 constexpr const char *kRoot = "sys/fs/cgroup", *kGroup = "icepath", *kLeaf = "run";
-constexpr const char *kLeafPath = "icepath/run";
+constexpr const char *kGroupPath = "sys/fs/cgroup/icepath";
 
-std::string in_group(const char *file) { return fmt::format("{}/{}/{}", kRoot, kGroup, file); }
+std::string in_group(const char *file) { return fmt::format("{}/{}", kGroupPath, file); }
+std::string in_leaf(const char *file) { return fmt::format("{}/{}/{}", kGroupPath, kLeaf, file); }
 
 int write_to(const Fd &file, const std::string &text)
 {
 	if (!file)
 		return ENOENT;
 	return write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : errno;
+}
+
+int make_in(const Fd &folder, const char *group) { return mkdirat(folder.get(), group, 0755) == 0 ? 0 : errno; }
+
+int remove_in(const Fd &folder, const char *group)
+{
+	return unlinkat(folder.get(), group, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
 }
 
 std::string text_in(const Fd &file)
@@ -54,13 +62,12 @@ std::unique_ptr<Partition> Partition::open(const Tree &tree)
 
 void Partition::open_files()
 {
-	const std::string leaf = fmt::format("{}/{}", kRoot, kLeafPath);
-	group_ = tree_.open(fmt::format("{}/{}", kRoot, kGroup), O_RDONLY | O_DIRECTORY);
+	group_ = tree_.open(kGroupPath, O_RDONLY | O_DIRECTORY);
 	kind_ = tree_.open(in_group("cpuset.cpus.partition"), O_RDWR);
 	effective_ = tree_.open(in_group("cpuset.cpus.effective"), O_RDONLY);
 	others_ = tree_.open(fmt::format("{}/cpuset.cpus.effective", kRoot), O_RDONLY);
-	members_ = tree_.open(leaf + "/cgroup.procs", O_WRONLY);
-	kill_ = tree_.open(leaf + "/cgroup.kill", O_WRONLY);
+	members_ = tree_.open(in_leaf("cgroup.procs"), O_WRONLY);
+	kill_ = tree_.open(in_leaf("cgroup.kill"), O_WRONLY);
 }
 
 std::optional<std::string> Partition::read()
@@ -75,24 +82,24 @@ int Partition::write(const std::string &value) { return value == kGroupThere ? m
 
 int Partition::make()
 {
-	if (mkdirat(parent_.get(), kGroup, 0755))
-		return errno;
-	open_files();
-	return 0;
+	const int error = tree_.change(kGroupPath, [&] { return make_in(parent_, kGroup); });
+	if (error == 0)
+		open_files();
+	return error;
 }
 
 int Partition::take_away()
 {
 	constexpr int kPatienceMs = 5000, kTryEveryMs = 5;
 	for (int waited_ms = 0;; waited_ms += kTryEveryMs) {
-		(void)write_to(kill_, "1");
-		if (!group_ || unlinkat(group_.get(), kLeaf, AT_REMOVEDIR) == 0 || errno == ENOENT) {
-			(void)write_to(kind_, "member");
-			if (unlinkat(parent_.get(), kGroup, AT_REMOVEDIR) == 0 || errno == ENOENT)
-				return 0;
+		(void)tree_.change(in_leaf("cgroup.kill"), [&] { return write_to(kill_, "1"); });
+		int error = group_ ? tree_.change(in_group(kLeaf), [&] { return remove_in(group_, kLeaf); }) : 0;
+		if (error == 0) {
+			(void)tree_.change(in_group("cpuset.cpus.partition"), [&] { return write_to(kind_, "member"); });
+			error = tree_.change(kGroupPath, [&] { return remove_in(parent_, kGroup); });
 		}
-		if (errno != EBUSY || waited_ms >= kPatienceMs) // killed processes may not have ended yet
-			return errno;
+		if (error != EBUSY || waited_ms >= kPatienceMs) // killed processes may not have ended yet
+			return error;
 		poll(nullptr, 0, kTryEveryMs);
 	}
 }
@@ -101,8 +108,8 @@ std::string Partition::set_up(const cpuset::CpuList &cpus)
 {
 	const std::string list = cpuset::format_cpulist(cpus);
 	const auto set = [&](const char *file, const std::string &text) {
-		const Fd open_file = tree_.open(in_group(file), O_WRONLY);
-		const int error = write_to(open_file, text);
+		const int error =
+			tree_.change(in_group(file), [&] { return write_to(tree_.open(in_group(file), O_WRONLY), text); });
 		return error == 0 ? std::string() : fmt::format("/{}: {}", in_group(file), std::strerror(error));
 	};
 	cpus_ = cpus;
@@ -118,10 +125,10 @@ std::string Partition::set_up(const cpuset::CpuList &cpus)
 		return why;
 	if (std::string why = set("cgroup.subtree_control", kWithCpusets); !why.empty())
 		return why;
-	if (mkdirat(group_.get(), kLeaf, 0755))
-		return fmt::format("/{}: {}", in_group(kLeaf), std::strerror(errno));
+	if (const int error = tree_.change(in_group(kLeaf), [&] { return make_in(group_, kLeaf); }))
+		return fmt::format("/{}: {}", in_group(kLeaf), std::strerror(error));
 	open_files();
-	return members_ ? "" : fmt::format("/{}/cgroup.procs can't be opened", in_group(kLeaf));
+	return members_ ? "" : fmt::format("/{} can't be opened", in_leaf("cgroup.procs"));
 }
 
 // The file alone isn't enough: on 6.12 it may say "isolated" while others run there, after the CPUs were offline.

@@ -18,7 +18,8 @@ namespace icepath::isolation {
 
 namespace fs = std::filesystem;
 
-FakeHost::FakeHost() : machine_("/dev/shm") // where a journal that is on disk at each entry takes no time
+FakeHost::FakeHost(Cgroups version)
+	: machine_("/dev/shm") // where a journal that is on disk at each entry takes no time
 {
 	tree.root = machine_.root();
 	fs::create_directories(tree.root + "/run");
@@ -47,6 +48,10 @@ FakeHost::FakeHost() : machine_("/dev/shm") // where a journal that is on disk a
 		write(std::string("/proc/sys/net/core/") + limit, "212992");
 	write("/proc/sys/vm/nr_hugepages", "3");
 	write("/proc/meminfo", "MemTotal:        4194304 kB\nMemAvailable:    1048576 kB\nHugepagesize:       2048 kB");
+	if (version == Cgroups::V2) {
+		cgroups.emplace(tree.root);
+		tree.at_change = [this](const std::string &path, bool after) { return cgroups->at_change(path, after); };
+	}
 }
 
 Head FakeHost::head() const { return {boot_of(tree), getpid(), 1000, {2, 3}}; }
@@ -70,9 +75,12 @@ bool FakeHost::isolate_and_die(const std::function<bool(const std::string &path,
 		setrlimit(RLIMIT_FSIZE, &longest);
 		setrlimit(RLIMIT_CORE, &no_core);
 		Tree watched{tree.root, [&](const std::string &path, bool after) {
-						 if (dies(path, after))
+						 if (!after && dies(path, after))
 							 _exit(1);
-						 return 0;
+						 const int refused = tree.at_change ? tree.at_change(path, after) : 0;
+						 if (after && dies(path, after))
+							 _exit(1);
+						 return refused;
 					 }};
 		{
 			Changes changes(watched, head());

@@ -3,21 +3,26 @@
 // A machine with four CPUs, of which a test may change whatever `--isolate full` changes: files in a folder.
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "cpuset/topology.h"
 #include "profiler/isolation/journalled_changes.h"
 #include "tests/cpuset/fake_machine.h"
+#include "tests/isolation/fake_cgroups.h"
 
 namespace icepath::isolation {
 
 class FakeHost {
 public:
-	FakeHost();
+	enum class Cgroups : uint8_t { V1, V2 };
+	explicit FakeHost(Cgroups cgroups = Cgroups::V1); // V1: in which the run can have no partition
 
 	Tree tree;
+	std::optional<FakeCgroups> cgroups; // V2
 	Head head() const;
 	cpuset::Machine machine() const;
 	// Isolates CPUs 2 and 3, all that can be done, and raises two limits; in this process.

@@ -75,11 +75,15 @@ TEST(Changes, ArePutBackAtTheEnd)
 	EXPECT_EQ(host.files(), before);
 }
 
-TEST(Changes, ArePutBackAfterAnEndAtAnyMoment)
+class Sweep : public testing::TestWithParam<FakeHost::Cgroups> {};
+INSTANTIATE_TEST_SUITE_P(Cgroups, Sweep, testing::Values(FakeHost::Cgroups::V1, FakeHost::Cgroups::V2),
+						 [](const auto &which) { return which.param == FakeHost::Cgroups::V1 ? "V1" : "V2"; });
+
+TEST_P(Sweep, PutsBackAfterAnEndAtAnyMoment)
 {
 	size_t moments = 0;
 	for (bool died = true; died; moments++) {
-		FakeHost host;
+		FakeHost host(GetParam());
 		const auto before = host.files();
 		size_t passed = 0;
 		died = host.isolate_and_die([&](const std::string &, bool) { return passed++ == moments; });
@@ -89,13 +93,14 @@ TEST(Changes, ArePutBackAfterAnEndAtAnyMoment)
 		EXPECT_EQ(put_back_leftovers(host.tree), std::vector<std::string>()) << "again";
 		EXPECT_EQ(host.files(), before) << moments;
 	}
-	EXPECT_GT(moments, 40u) << "before and after each of some ten changes, and of putting them back";
+	// Before and after each of some ten changes, and of putting them back; a partition is made by as many.
+	EXPECT_GT(moments, GetParam() == FakeHost::Cgroups::V1 ? 40u : 60u);
 }
 
 // The journal torn at each of its bytes: by a limit of the process's, which the kernel keeps by writing as much as goes.
-TEST(Changes, ArePutBackByAJournalThatIsTornAnywhere)
+TEST_P(Sweep, PutsBackByAJournalThatIsTornAnywhere)
 {
-	FakeHost host;
+	FakeHost host(GetParam());
 	for (const char *others : {"/sys/devices/system/cpu/cpufreq", "/proc/irq/25", "/proc/irq/26"})
 		std::filesystem::remove_all(host.tree.root + others);
 	const auto before = host.files();
@@ -106,6 +111,71 @@ TEST(Changes, ArePutBackByAJournalThatIsTornAnywhere)
 		ASSERT_EQ(host.files(), before) << bytes;
 	}
 	EXPECT_GT(bytes, 800u);
+}
+
+class Partitions : public testing::Test {
+protected:
+	// What the step says, and that everything is as before.
+	cpuset::Step refused()
+	{
+		const auto before = host.files();
+		Changes changes(host.tree, host.head());
+		const auto steps = host.isolate(changes);
+		EXPECT_EQ(state_of(steps, "partition"), StepState::NotPossible);
+		EXPECT_FALSE(std::filesystem::exists(host.tree.root + "/sys/fs/cgroup/icepath"));
+		EXPECT_EQ(host.read("sys/fs/cgroup/cgroup.subtree_control"), "memory pids\n");
+		EXPECT_EQ(changes.put_back(), std::vector<std::string>());
+		EXPECT_EQ(host.files(), before);
+		return *std::ranges::find(steps, "partition", &cpuset::Step::name);
+	}
+	FakeHost host{FakeHost::Cgroups::V2};
+};
+
+TEST_F(Partitions, AreMadeAndPutBack)
+{
+	const auto before = host.files();
+	Changes changes(host.tree, host.head());
+	const auto steps = host.isolate(changes);
+	EXPECT_EQ(state_of(steps, "partition"), StepState::Done) << found_of(steps, "partition");
+	EXPECT_EQ(host.read("sys/fs/cgroup/cgroup.subtree_control"), "cpuset memory pids\n");
+	EXPECT_EQ(host.read("sys/fs/cgroup/cpuset.cpus.effective"), "0-1\n");
+	EXPECT_EQ(host.read("sys/fs/cgroup/icepath/cpuset.cpus.partition"), "isolated\n");
+	EXPECT_EQ(host.read("sys/fs/cgroup/icepath/cpuset.cpus.effective"), "2-3\n");
+	EXPECT_TRUE(host.files().contains("sys/fs/cgroup/icepath/run/cgroup.procs"));
+	EXPECT_EQ(changes.put_back(), std::vector<std::string>());
+	EXPECT_EQ(host.files(), before);
+}
+
+TEST_F(Partitions, ThatTheKernelCallsInvalidAreTakenBack)
+{
+	host.cgroups->invalid = "Cpu list in cpuset.cpus not exclusive";
+	EXPECT_EQ(refused().found, "/sys/fs/cgroup/icepath/cpuset.cpus.partition reads \"isolated invalid (Cpu list in "
+							   "cpuset.cpus not exclusive)\"");
+}
+
+TEST_F(Partitions, WhoseCpusAreOthersAsWellAreTakenBack)
+{
+	host.cgroups->lies = true;
+	EXPECT_EQ(refused().found, "/sys/fs/cgroup/cpuset.cpus.effective reads \"0-3\"");
+}
+
+TEST(Interrupts, MoveWhenTheyComeNext)
+{
+	FakeHost host;
+	host.write("/proc/irq/24/effective_affinity_list", "3"); // and 25 is delivered to CPU 2
+	{
+		Changes changes(host.tree, host.head());
+		EXPECT_EQ(found_of(host.isolate(changes), "interrupts"),
+				  "interrupts of devices keep off CPUs 2-3; 2 of them may come there once more");
+	}
+	host.tree.at_change = [&](const std::string &path, bool after) {
+		if (after && path == "proc/irq/24/smp_affinity_list")
+			host.write("/proc/irq/24/effective_affinity_list", "0"); // at once
+		return 0;
+	};
+	Changes changes(host.tree, host.head());
+	EXPECT_EQ(found_of(host.isolate(changes), "interrupts"),
+			  "interrupts of devices keep off CPUs 2-3; 1 of them may come there once more");
 }
 
 TEST(Changes, OfAnotherBootAreGone)
@@ -169,8 +239,10 @@ TEST(Changes, ThatAreRefusedAreToldWithTheReasonAndLeaveNothing)
 	Changes changes(host.tree, host.head());
 	const auto steps = host.isolate(changes);
 	EXPECT_EQ(state_of(steps, "interrupts"), StepState::Done);
-	EXPECT_EQ(found_of(steps, "interrupts"),
-			  "interrupts of devices keep off CPUs 2-3, but 1 of 4 can't be changed (Input/output error)");
+	EXPECT_EQ(
+		found_of(steps, "interrupts"),
+		"interrupts of devices keep off CPUs 2-3, but 1 of 4 can't be changed (Input/output error); 1 of them may "
+		"come there once more");
 	EXPECT_EQ(state_of(steps, "watchdog"), StepState::NotPossible);
 	EXPECT_EQ(found_of(steps, "watchdog"), "the watchdog for lockups: Operation not permitted");
 	EXPECT_EQ(host.read("proc/irq/24/smp_affinity_list"), before.at("proc/irq/24/smp_affinity_list"));
