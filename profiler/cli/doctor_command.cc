@@ -165,7 +165,7 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 	const privilege::Identity user = privilege::invoking_user();
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "naming what takes CPUs needs root: run `sudo icepath doctor --noise`");
-	// Forks both before any other use of root's rights, which icepath then gives up.
+	// Starts both before any other use of root's rights, which icepath then gives up.
 	privilege::Helper helper(user);
 	std::optional<isolation::Keeper> keeper;
 	if (options.isolate == cpuset::Level::Full)

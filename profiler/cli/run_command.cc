@@ -181,7 +181,7 @@ std::vector<std::string> put_back_leftovers(isolation::Keeper &keeper, bool must
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
 {
 	handle_signals();
-	// Forks the helper before any other use of root's rights, which icepath then gives up.
+	// Starts the helper before any other use of root's rights, which icepath then gives up.
 	const privilege::Identity user = privilege::invoking_user();
 	std::optional<privilege::Helper> helper;
 	if (user.was_root)

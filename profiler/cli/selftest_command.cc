@@ -67,7 +67,7 @@ ExitCode selftest(const SelftestOptions &options, const std::string &command_lin
 	if (!user.was_root)
 		throw Failure(ExitCode::MachineCannot, "tracing and injecting need root: run `sudo icepath selftest`");
 	setenv(selftest::kStretchVariable, std::to_string(options.stretch).c_str(), 1);
-	// Forks both before any other use of root's rights, which icepath then gives up.
+	// Starts both before any other use of root's rights, which icepath then gives up.
 	privilege::Helper helper(user);
 	selftest::InjectorProcess injector(user);
 	const auto shared_ipc = privilege::enter_own_ipc_namespace();

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/privilege/root_helper.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include "profiler/failure.h"
 #include "profiler/privilege/cpu_claim.h"
@@ -40,6 +45,29 @@ uid_t user_of_traced(const Identity &user)
 	return user.uid;
 }
 
+// Opened once: the file that was looked at is the one that is executed. Whoever could exchange the running program has
+// root's rights anyway, so the helper's file may be that user's too.
+Fd open_program()
+{
+	std::error_code error;
+	const std::filesystem::path path =
+		std::filesystem::read_symlink("/proc/self/exe", error).replace_filename(kHelperName);
+	Fd program(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+	if (!program)
+		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be opened ({}): install it beside icepath",
+														   path.string(), std::strerror(errno)));
+	struct stat its{}, own{};
+	constexpr mode_t kWritable = S_IWGRP | S_IWOTH;
+	if (fstat(program.get(), &its) || stat("/proc/self/exe", &own) || !S_ISREG(its.st_mode) ||
+		(its.st_uid != 0 && its.st_uid != own.st_uid) || (its.st_mode & kWritable & ~own.st_mode) != 0 ||
+		((its.st_mode & S_IWGRP) != 0 && its.st_gid != own.st_gid))
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("{} isn't executed as root: it must be root's, or of icepath's owner, and no other "
+								  "user may write to it",
+								  path.string()));
+	return program;
+}
+
 std::string text_of(const HelperReply &reply)
 {
 	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};
@@ -59,9 +87,12 @@ HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &c
 
 } // namespace
 
-Helper::Helper(const Identity &user)
-	: process_("icepath-helper", user, for_loading(),
-			   [uid = user_of_traced(user)](int socket, pid_t icepath) { serve(socket, icepath, uid); })
+RootProcess start_helper(uid_t user)
+{
+	return {kHelperName, open_program(), {ICEPATH_VERSION, std::to_string(user), std::to_string(getpid())}};
+}
+
+Helper::Helper(const Identity &user) : process_(start_helper(user_of_traced(user)))
 {
 	make_claim_folder(); // for claim(), when nobody is root any more
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The root helper: a process of icepath that keeps some of root's rights during a run. It is forked before icepath
-// drops privileges, holds the capture, marks workers, and answers each request below over a socket pair.
+// The root helper: a process that keeps some of root's rights during a run, with a program of its own, icepath-helper.
+// It is started before icepath drops privileges, holds the capture, marks workers, and answers each request below over a
+// socket pair.
 //
-// It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that forked the
+// It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that started the
 // helper, or a thread of such a child, and runs as the invoking user. The helper opens no path from a request, and
 // accepts no descriptor whose closing might block. It ends when the socket closes or that icepath has ended, and its
 // BPF programs with it. It keeps only the rights that capturing needs (rights.h).
@@ -92,8 +93,8 @@ private:
 // icepath's side of the helper. For one thread. Every call throws Failure with the helper's sentence, or HelperDied.
 class Helper {
 public:
-	// Forks the helper, which keeps the rights for loading probes; the caller then calls become(). Throws
-	// Failure(MachineCannot) without root.
+	// Starts the helper, which keeps the rights for loading probes; the caller then calls become(). Throws
+	// Failure(MachineCannot) without root, or as start_helper() does.
 	explicit Helper(const Identity &user);
 
 	struct Loaded {
@@ -121,6 +122,12 @@ private:
 	HelperReply ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received);
 	RootProcess process_;
 };
+
+inline constexpr const char *kHelperName = "icepath-helper"; // of its process, and of its file
+
+// As root: executes the icepath-helper in the running program's folder, which serves this process for `user`. Throws
+// Failure(MachineCannot) if the file isn't there, or if more users may write to it than to the running program.
+RootProcess start_helper(uid_t user);
 
 // The helper's main loop; returns when the socket closes or icepath ends.
 void serve(int socket, pid_t icepath, uid_t user);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/privilege/root_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "profiler/failure.h"
 
@@ -25,43 +27,87 @@ constexpr int kBeginMs = 10'000; // an emulated CPU is slow
 // Its first message: why it can't serve, NUL-terminated; empty: it can.
 using Beginning = std::array<char, 256>;
 
-[[noreturn]] void begin(int socket, const char *name, const Identity &user, const std::optional<Rights> &kept,
-						pid_t icepath, const std::function<void(int socket, pid_t icepath)> &serve)
+void ignore_terminal()
 {
-	// Including ends of other sockets: an end kept open would keep the peer from seeing it close.
-	if (!close_all_but({socket}))
-		_exit(1);
 	// A terminal's Ctrl-C or hang-up goes to the whole process group, but icepath decides when this process ends.
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	prctl(PR_SET_NAME, name);
-	Beginning beginning{};
-	try {
-		if (kept)
-			keep_only(*kept, user, icepath);
-	} catch (const Failure &failure) {
-		std::string_view(failure.what()).copy(beginning.data(), beginning.size() - 1);
-	}
-	if (!channel::send(socket, &beginning, sizeof(beginning)) || beginning.front() != 0)
-		_exit(1);
-	serve(socket, icepath);
-	_exit(0);
+}
+
+void execute(const Fd &program, std::vector<std::string> &arguments, int socket)
+{
+	// The program's own descriptor may be in the way of its socket.
+	const int file = fcntl(program.get(), F_DUPFD_CLOEXEC, kSocketOfProgram + 1);
+	if (file < 0)
+		return;
+	if (socket == kSocketOfProgram ? fcntl(socket, F_SETFD, 0) != 0 : dup2(socket, kSocketOfProgram) < 0)
+		return;
+	std::vector<char *> argv;
+	for (std::string &argument : arguments)
+		argv.push_back(argument.data());
+	argv.push_back(nullptr);
+	char *const none[] = {nullptr};
+	syscall(SYS_execveat, file, "", argv.data(), none, AT_EMPTY_PATH);
 }
 
 } // namespace
+
+bool tell_beginning(int socket, const std::string &why_not)
+{
+	Beginning beginning{};
+	why_not.copy(beginning.data(), beginning.size() - 1);
+	return channel::send(socket, &beginning, sizeof(beginning));
+}
 
 RootProcess::RootProcess(const char *name, const Identity &user, const std::optional<Rights> &kept,
 						 const std::function<void(int socket, pid_t icepath)> &serve)
 	: name_(name)
 {
+	start([&](int socket, pid_t icepath) {
+		// Including ends of other sockets: an end kept open would keep the peer from seeing it close.
+		if (!close_all_but({socket}))
+			_exit(1);
+		ignore_terminal();
+		prctl(PR_SET_NAME, name);
+		std::string why_not;
+		try {
+			if (kept)
+				keep_only(*kept, user, icepath);
+		} catch (const Failure &failure) {
+			why_not = failure.what();
+		}
+		if (!tell_beginning(socket, why_not) || !why_not.empty())
+			_exit(1);
+		serve(socket, icepath);
+		_exit(0);
+	});
+}
+
+RootProcess::RootProcess(const char *name, const Fd &program, std::vector<std::string> arguments) : name_(name)
+{
+	arguments.insert(arguments.begin(), name);
+	start([&](int socket, pid_t) {
+		if (!close_all_but({socket, program.get()}))
+			_exit(1);
+		ignore_terminal();
+		execute(program, arguments, socket);
+		(void)tell_beginning(socket, fmt::format("its program can't be executed: {}", std::strerror(errno)));
+		_exit(1);
+	});
+}
+
+void RootProcess::start(const std::function<void(int socket, pid_t icepath)> &in_child)
+{
 	auto [ours, theirs] = channel::open_pair();
 	const pid_t icepath = getpid();
 	pid_ = fork();
 	if (pid_ < 0)
-		throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork {}: {}", name, std::strerror(errno)));
-	if (pid_ == 0)
-		begin(theirs.get(), name, user, kept, icepath, serve);
+		throw Failure(ExitCode::MachineCannot, fmt::format("cannot fork {}: {}", name_, std::strerror(errno)));
+	if (pid_ == 0) {
+		in_child(theirs.get(), icepath);
+		_exit(1);
+	}
 	theirs.reset();
 	socket_ = std::move(ours);
 	pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
@@ -73,7 +119,7 @@ RootProcess::RootProcess(const char *name, const Identity &user, const std::opti
 	end();
 	beginning.back() = 0;
 	throw Failure(ExitCode::MachineCannot,
-				  fmt::format("{} can't begin: {}", name, said ? beginning.data() : "it doesn't answer"));
+				  fmt::format("{} can't begin: {}", name_, said ? beginning.data() : "it doesn't answer"));
 }
 
 RootProcess::~RootProcess() { end(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A process that keeps some of root's rights while icepath gives them up: forked before that, it serves one socket.
+// A process that keeps some of root's rights while icepath gives them up: started before that, it serves one socket.
 #include <sys/types.h>
 
 #include <functional>
@@ -21,6 +21,9 @@ public:
 	// standard ones are open there. Throws Failure(MachineCannot), also if the rights can't be limited.
 	RootProcess(const char *name, const Identity &user, const std::optional<Rights> &kept,
 				const std::function<void(int socket, pid_t icepath)> &serve);
+	// Instead of continuing as a copy of icepath, executes `program`, which limits itself. Its descriptor
+	// kSocketOfProgram is its end of the socket; it has no environment. It begins with tell_beginning().
+	RootProcess(const char *name, const Fd &program, std::vector<std::string> arguments);
 	~RootProcess(); // end()
 	RootProcess(const RootProcess &) = delete;
 	RootProcess &operator=(const RootProcess &) = delete;
@@ -34,11 +37,18 @@ public:
 	int ended_by() const { return ended_by_; }
 
 private:
+	void start(const std::function<void(int socket, pid_t icepath)> &in_child);
+
 	Fd socket_, pidfd_;
 	const std::string name_;
 	pid_t pid_ = -1;
 	int ended_by_ = 0;
 };
+
+inline constexpr int kSocketOfProgram = 3;
+
+// The process's first message: why it can't serve; empty: it can. False: icepath is gone.
+bool tell_beginning(int socket, const std::string &why_not);
 
 // Closes every descriptor but the standard ones and these. False with errno set.
 bool close_all_but(std::vector<int> kept);

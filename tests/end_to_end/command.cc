@@ -252,7 +252,7 @@ std::string icepath_program()
 	static const std::string copy = [] {
 		fs::create_directories(folder.path() / "bin");
 		fs::create_directories(folder.path() / "lib");
-		for (const char *program : {"icepath", "icepath-worker"})
+		for (const char *program : {"icepath", "icepath-helper", "icepath-worker"})
 			fs::copy_file(built.parent_path() / program, folder.path() / "bin" / program);
 		fs::copy(built.parent_path() / "../lib/icepath", folder.path() / "lib/icepath");
 		return folder.path() / "bin/icepath";

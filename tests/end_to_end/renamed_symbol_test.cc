@@ -34,7 +34,7 @@ protected:
 			GTEST_SKIP() << "needs root";
 	}
 
-	// Makes a copy of icepath and its neighbours, whose BPF object has another last letter in this section's name.
+	// Makes a copy of icepath and its neighbours, whose BPF objects have another last letter in this section's name.
 	void break_section(const std::string &section)
 	{
 		const fs::path bin = fs::path(icepath_program()).parent_path();
@@ -43,14 +43,18 @@ protected:
 		fs::create_directories(folder.path() / "bin");
 		fs::copy(bin / "../lib/icepath", folder.path() / "lib/icepath");
 		fs::copy_file(bin / "icepath-worker", folder.path() / "bin/icepath-worker");
-		std::ifstream whole(bin / "icepath", std::ios::binary);
-		std::string bytes(std::istreambuf_iterator<char>(whole), {});
-		size_t renamed = 0;
-		for (size_t at = 0; (at = bytes.find(section + '\0', at)) != std::string::npos; at += section.size(), renamed++)
-			bytes[at + section.size() - 1] = 'X';
-		ASSERT_GT(renamed, 0u) << section;
-		std::ofstream(broken(), std::ios::binary) << bytes;
-		EXPECT_EQ(chmod(broken().c_str(), 0755), 0);
+		for (const char *program : {"icepath", "icepath-helper"}) {
+			std::ifstream whole(bin / program, std::ios::binary);
+			std::string bytes(std::istreambuf_iterator<char>(whole), {});
+			size_t renamed = 0;
+			for (size_t at = 0; (at = bytes.find(section + '\0', at)) != std::string::npos;
+				 at += section.size(), renamed++)
+				bytes[at + section.size() - 1] = 'X';
+			ASSERT_GT(renamed, 0u) << section << " in " << program;
+			const fs::path copy = folder.path() / "bin" / program;
+			std::ofstream(copy, std::ios::binary) << bytes;
+			EXPECT_EQ(chmod(copy.c_str(), 0755), 0);
+		}
 	}
 	fs::path broken() const { return folder.path() / "bin/icepath"; }
 

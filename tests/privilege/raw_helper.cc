@@ -24,13 +24,19 @@ Identity oneself()
 	return self;
 }
 
+RootProcess start(const Identity &user)
+{
+	if (geteuid() == 0)
+		return start_helper(user.uid);
+	return {kHelperName, user, std::nullopt,
+			[uid = user.uid](int socket, pid_t icepath) { serve(socket, icepath, uid); }};
+}
+
 } // namespace
 
 RawHelper::RawHelper() : RawHelper(oneself()) {}
 
-RawHelper::RawHelper(const Identity &user)
-	: process_("icepath-helper", user, geteuid() == 0 ? std::optional(for_loading()) : std::nullopt,
-			   [uid = user.uid](int socket, pid_t icepath) { serve(socket, icepath, uid); })
+RawHelper::RawHelper(const Identity &user) : process_(start(user))
 {
 	if (!kIsLoaded)
 		return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The helper as icepath forks it, without the class that sends proper requests: a test sends what it likes.
+// The helper as icepath starts it, without the class that sends proper requests: a test sends what it likes. Without
+// root it is a copy of the test, which keeps its rights.
 #include <sys/types.h>
 
 #include <optional>

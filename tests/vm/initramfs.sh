@@ -27,7 +27,7 @@ cp -r --parents "$source/tools" "$root"
 printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 
 # Debug information is nine tenths of a program.
-for program in icepath icepath-worker test_conformance test_transports test_end_to_end test_every_tier test_partition test_changed_machine \
+for program in icepath icepath-helper icepath-worker test_conformance test_transports test_end_to_end test_every_tier test_partition test_changed_machine \
 	test_capture test_watchpoints; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done

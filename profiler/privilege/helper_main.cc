@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// icepath-helper: the root helper's program. icepath starts it as root, with the socket as descriptor 3:
+//   icepath-helper VERSION USER ICEPATH
+// VERSION is that of both, USER the id of the invoking user, ICEPATH the process id of icepath, its parent.
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profiler/failure.h"
+#include "profiler/privilege/rights.h"
+#include "profiler/privilege/root_helper.h"
+#include "profiler/privilege/root_process.h"
+
+namespace icepath::privilege {
+namespace {
+
+std::optional<uint32_t> number_in(std::string_view text)
+{
+	uint32_t number = 0;
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+// Whether the descriptor is one end of a pair that icepath, the parent, has made.
+bool is_from(pid_t icepath, int socket)
+{
+	int type = 0;
+	ucred maker{};
+	socklen_t type_size = sizeof(type), maker_size = sizeof(maker);
+	return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 && type == SOCK_SEQPACKET &&
+		   getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &maker_size) == 0 && maker.pid == icepath;
+}
+
+int help(int argc, char **argv)
+{
+	const auto user = argc == 4 ? number_in(argv[2]) : std::nullopt;
+	const auto icepath = argc == 4 ? number_in(argv[3]) : std::nullopt;
+	const pid_t parent = getppid();
+	if (!user || !icepath || static_cast<pid_t>(*icepath) != parent || !is_from(parent, kSocketOfProgram)) {
+		std::fputs("icepath-helper is started by icepath alone\n", stderr);
+		return static_cast<int>(ExitCode::Usage);
+	}
+	prctl(PR_SET_NAME, kHelperName);
+	std::string why_not;
+	if (std::strcmp(argv[1], ICEPATH_VERSION) != 0)
+		why_not = std::string("it is of version " ICEPATH_VERSION ", and icepath of ") + argv[1];
+	else
+		try {
+			Identity invoking;
+			invoking.uid = *user;
+			keep_only(for_loading(), invoking, parent);
+		} catch (const Failure &failure) {
+			why_not = failure.what();
+		}
+	if (!tell_beginning(kSocketOfProgram, why_not) || !why_not.empty())
+		return static_cast<int>(ExitCode::MachineCannot);
+	serve(kSocketOfProgram, parent, *user);
+	return 0;
+}
+
+} // namespace
+} // namespace icepath::privilege
+
+int main(int argc, char **argv)
+{
+	_exit(icepath::privilege::help(argc, argv)); // with its filter, exit(3) could do less than it wants
+}
