@@ -21,7 +21,7 @@ inline constexpr const char *kStepStateNames[] = {"done", "already_so", "not_pos
 
 struct Step {
 	// Stable: "pinning", "idle_states", "memory"; of full also "partition", "interrupts", "workqueues", "statistics",
-	// "watchdog", "resume_latency", "frequency"; and the limits of `--tune`.
+	// "watchdog", "resume_latency", "frequency"; the limits of `--tune`; and "library_threads", of middleware.
 	std::string name;
 	StepState state = StepState::Left;
 	std::string found; // the result, or why it isn't possible

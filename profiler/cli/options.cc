@@ -102,6 +102,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 		->allow_extra_args(false);
 	app.add_flag("--idle-states", run.idle_states,
 				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
+	app.add_flag("--free-library-threads", run.frees_library_threads,
+				 "let threads of libraries run on any CPU, instead of on that of their side");
 	add_tier(app, texts.tier);
 	app.add_option("--calibration", run.calibration,
 				   "file of `icepath calibrate`: places what no probe sees within its bounds");

@@ -27,6 +27,7 @@ struct RunOptions {
 	cpuset::Level isolate = cpuset::Level::Soft;
 	std::vector<isolation::Tuning> tunings;
 	bool idle_states = false; // keep the machine's own idle states
+	bool frees_library_threads = false; // from the CPU of their side
 	bool strict = false;
 	bool quiet = false;
 };

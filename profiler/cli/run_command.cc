@@ -34,6 +34,7 @@
 #include "profiler/run/budget.h"
 #include "profiler/run/describe.h"
 #include "profiler/run/descriptor_limit.h"
+#include "profiler/run/live_cell.h"
 #include "profiler/run/run_folder.h"
 #include "profiler/run/session.h"
 #include "profiler/run/worker_process.h"
@@ -124,6 +125,13 @@ model::Head head_of(const std::string &command_line, const std::string &host)
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 	head.host_json = host;
 	return head;
+}
+
+cpuset::Step pinned_library_threads(const RunOptions &options)
+{
+	if (options.frees_library_threads)
+		return {"library_threads", cpuset::StepState::Left, "on any CPU, as asked for", ""};
+	return {"library_threads", cpuset::StepState::Done, "have the CPU of their side, where that sleeps", ""};
 }
 
 run::SessionOptions session_of(const RunOptions &options, uint64_t started_ns)
@@ -226,6 +234,8 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 		}))
 		if (const auto pauses = cpuset::fifo_without_sleep(machine, cpuset::measuring_cpus(cpus)))
 			plan.notices.push_back(*pauses);
+	if (std::ranges::any_of(plan.cells, run::may_pin_library_threads))
+		steps.push_back(pinned_library_threads(options));
 	run::check_budget(options.duration_s, plan.cells, options.messages);
 	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
 		root_space.reset(); // only middleware needs it
@@ -261,6 +271,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.root_space = root_space ? &*root_space : nullptr;
 	session.awake = soft.awake();
 	session.locks_memory = soft.locks_memory();
+	session.pins_library_threads = !options.frees_library_threads;
 	session.daemon_cpus = cpus.daemons;
 	session.keeper = keeper ? &*keeper : nullptr;
 	session.rehearse_report = [&session] {

@@ -42,10 +42,18 @@ bool can_be_true(const worker::BlockReply &reply, const model::Cell &cell, bool 
 
 } // namespace
 
+// Within a process nothing shows which side a library's thread works for. A side that never sleeps would keep it off.
+bool may_pin_library_threads(const model::Cell &cell)
+{
+	return cell.mechanisms.has(model::Mechanism::LibraryThreads) && model::between(cell) == model::Between::Processes &&
+		   !model::never_sleeps(cell.wait);
+}
+
 LiveCell::LiveCell(const model::Cell &cell, const std::string &plugin, uint32_t number, uint32_t max_messages,
 				   const privilege::SlotsView &slots, privilege::Helper &helper, const Surroundings &around,
 				   const std::vector<uint32_t> &replaced)
 	: cell_(cell), number_(number), daemon_clock_(around.daemon_clock), keeper_(around.isolated.keeper),
+	  pins_library_(around.isolated.pins_library_threads && may_pin_library_threads(cell)),
 	  socket_keys_(cell.graph.channels.size())
 {
 	uint32_t capacity = std::min(max_messages, rundir::most_counted(cell_.graph.flows.size()) + kWarmUp);
@@ -117,11 +125,21 @@ void LiveCell::open(const std::string &plugin, const privilege::SlotsView &slots
 	if (slots.mapped())
 		shared.push_back(slots.fills_fd());
 	Endpoints endpoints(cell_, number_, workers_, std::move(shared));
+	if (pins_library_)
+		take_places(helper); // threads that the library starts inherit the CPU
 	endpoints.open(plugin, memory_->capacity());
 	granted_ = endpoints.granted();
+	if (model::between(cell_) == model::Between::Threads)
+		tids_ = endpoints.threads();
+	if (!pins_library_)
+		take_places(helper);
+	if (slots.mapped())
+		mark_sockets(endpoints, helper);
+}
+
+void LiveCell::take_places(privilege::Helper &helper)
+{
 	for (size_t side = 0; side < workers_.size(); side++) {
-		if (model::between(cell_) == model::Between::Threads)
-			tids_[side] = endpoints.threads()[side];
 		if (side == 0 || model::between(cell_) != model::Between::OneThread) {
 			const Fd task = pidfd_of(side);
 			helper_numbers_.push_back(helper.add_worker(task.get())); // the helper checks whose it is
@@ -130,8 +148,6 @@ void LiveCell::open(const std::string &plugin, const privilege::SlotsView &slots
 			pin(side, task);
 		}
 	}
-	if (slots.mapped())
-		mark_sockets(endpoints, helper);
 }
 
 // Includes what the plug-in has mapped by now.

@@ -34,6 +34,9 @@ struct BlockWish {
 	bool count_hardware = false; // never with `probed`
 };
 
+// Whether the threads that a library starts can have the CPU of their side.
+bool may_pin_library_threads(const model::Cell &cell);
+
 // The destructor kills the workers; close() lets them leave in order.
 class LiveCell {
 public:
@@ -94,6 +97,7 @@ private:
 	void start_workers(const MiddlewareSpace *space);
 	void follow_threads(uint32_t daemon_family, const std::vector<uint32_t> &replaced, privilege::Helper &helper);
 	void open(const std::string &plugin, const privilege::SlotsView &slots, privilege::Helper &helper);
+	void take_places(privilege::Helper &helper); // each side's thread gets its CPU
 	void lock_memory();
 	// Of the side's thread, for the helper, which marks it.
 	Fd pidfd_of(size_t side) const;
@@ -107,6 +111,7 @@ private:
 	uint32_t number_;
 	std::optional<clockid_t> daemon_clock_;
 	isolation::Keeper *const keeper_; // nullptr: there is no partition
+	const bool pins_library_; // threads of the library have their side's CPU
 	std::optional<StampMemory> memory_; // set by the constructor
 	std::vector<std::unique_ptr<Worker>> workers_; // by side
 	std::vector<uint32_t> tids_; // by side

@@ -52,6 +52,7 @@ private:
 // What is done for each worker.
 struct Isolated {
 	bool locks_memory = false; // of the worker
+	bool pins_library_threads = true; // to the CPU of their side, where that sleeps
 	isolation::Keeper *keeper = nullptr; // moves it into the run's partition; nullptr: there is none
 };
 

@@ -72,7 +72,7 @@ public:
 		  wishes_(head_.cells, options.messages), probes_(helper, notices_),
 		  middleware_(&helper, &interrupted, options.root_space, options.daemon_cpus),
 		  opener_(plan_, options.messages, probes_.slots(), helper, middleware_,
-				  {options.locks_memory, options.keeper}),
+				  {options.locks_memory, options.pins_library_threads, options.keeper}),
 		  cells_(head_, opener_, notices_), changes_(options.machine_root), record_(options.directory, head_)
 	{
 		load_capture();

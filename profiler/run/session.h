@@ -29,6 +29,7 @@ struct SessionOptions {
 	// Keeps CPUs awake in blocks of cells with IdleStates::Held; nullptr: the session doesn't.
 	cpuset::KeptAwake *awake = nullptr;
 	bool locks_memory = false; // of workers
+	bool pins_library_threads = true; // to the CPU of their side
 	cpuset::CpuList daemon_cpus; // where daemons of middleware run; empty: where icepath does
 	isolation::Keeper *keeper = nullptr; // that has isolated; nullptr: not --isolate full
 	std::string machine_root; // put before paths of /sys that are read between blocks, for tests

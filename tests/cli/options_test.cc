@@ -54,6 +54,7 @@ TEST(RunOptions, IsolateByLevel)
 	EXPECT_EQ(run_of({"--isolate", "none"}).isolate, cpuset::Level::None);
 	EXPECT_EQ(run_of({"--isolate", "soft"}).isolate, cpuset::Level::Soft);
 	EXPECT_TRUE(run_of({"--idle-states"}).idle_states);
+	EXPECT_TRUE(run_of({"--free-library-threads"}).frees_library_threads);
 	EXPECT_EQ(run_of({"--isolate", "full"}).isolate, cpuset::Level::Full);
 	expect_values_refused("--isolate", {"hard", "soft,none"}, "isn't one of none, soft, full");
 }
@@ -88,6 +89,7 @@ TEST(RunOptions, AreUsualWhereNothingIsSaid)
 	EXPECT_EQ(run.wishes.between, std::vector{model::Between::Processes});
 	EXPECT_EQ(run.isolate, cpuset::Level::Soft);
 	EXPECT_FALSE(run.idle_states);
+	EXPECT_FALSE(run.frees_library_threads);
 	EXPECT_EQ(run.wishes.rate_hz, 2000);
 	EXPECT_EQ(run.wishes.levels[&model::Levels::sender_user_ns], std::vector<uint64_t>{0});
 	EXPECT_EQ(run.duration_s, 60);

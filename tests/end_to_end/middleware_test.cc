@@ -150,6 +150,46 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 	}
 }
 
+TEST_F(Middleware, ALibrarysThreadsHaveTheCpuOfTheirSide)
+{
+	if (std::thread::hardware_concurrency() < 2)
+		GTEST_SKIP() << "there is one CPU";
+	for (const bool is_free : {false, true}) {
+		SCOPED_TRACE(is_free);
+		std::vector<std::string> words = {icepath_program(),
+										  "run",
+										  "-t",
+										  "cyclonedds/udp",
+										  "-w",
+										  "epoll",
+										  "-s",
+										  "64",
+										  "--patterns",
+										  "pingpong",
+										  "-d",
+										  "4",
+										  "--cpus",
+										  "0,1",
+										  "-o",
+										  is_free ? "free" : "out"};
+		if (is_free)
+			words.emplace_back("--free-library-threads");
+		Running running(words, folder.path());
+		std::map<std::string, std::set<int>> cpus;
+		for (int i = 0; i < 4000 && cpus.size() < 2; i++) {
+			for (const char *side : {"initiator", "responder"}) // its name once the library's threads are there
+				if (const auto workers = children_named(running.pid(), side); !workers.empty())
+					cpus[side] = cpus_of(workers[0]);
+			std::this_thread::sleep_for(1ms);
+		}
+		const Outcome outcome = running.wait(60s);
+		EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+		EXPECT_EQ(cpus["initiator"] == std::set{0}, !is_free);
+		EXPECT_EQ(cpus["responder"] == std::set{1}, !is_free);
+	}
+	expect_nothing_left();
+}
+
 // In a chroot no user may have a user namespace, as under AppArmor's restriction or in most containers: the root side
 // makes the namespaces instead.
 TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
