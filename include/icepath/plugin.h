@@ -33,11 +33,12 @@
  *  - The caller owns every buffer that it passes; a pointer that a plug-in returns lives as long as the endpoint.
  *  - No exception leaves a plug-in. A function that fails returns an icepath_status below zero and leaves one clear
  *    sentence (what failed, on what, why) for `error`.
- *  - The thread that opened an endpoint makes all of its calls but `cancel`. Other threads of the process may use other
- *    endpoints at the same time, the peer among them. `cancel` comes from another thread, perhaps repeatedly: it makes
- *    a blocked or polling call, and every later one, return ICEPATH_CANCELLED. The caller enforces deadlines with it,
- *    so that the measured calls carry no timer of their own. The caller also sends the blocked thread a signal whose
- *    handler does nothing (no SA_RESTART), so a plug-in only has to check its flag when a call fails with EINTR.
+ *  - The thread that opened an endpoint makes all of its calls but `cancel` and those of a handler. Other threads of
+ *    the process may use other endpoints at the same time, the peer among them. `cancel` comes from another thread,
+ *    perhaps repeatedly: it makes a blocked or polling call, and every later one, return ICEPATH_CANCELLED. The caller
+ *    enforces deadlines with it, so that the measured calls carry no timer of their own. The caller also sends the
+ *    blocked thread a signal whose handler does nothing (no SA_RESTART), so a plug-in only has to check its flag when
+ *    a call fails with EINTR.
  *  - The death of the peer is ICEPATH_CLOSED wherever the mechanism reports it.
  */
 #include <stddef.h>
@@ -49,7 +50,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes in a way that an older plug-in would misread. */
-#define ICEPATH_PLUGIN_ABI 6u
+#define ICEPATH_PLUGIN_ABI 7u
 
 enum icepath_status {
 	ICEPATH_OK = 0,
@@ -65,6 +66,7 @@ enum icepath_wait {
 	ICEPATH_WAIT_POLL = 1u << 1,  /* make the receiving call again until it succeeds; never sleeps */
 	ICEPATH_WAIT_EPOLL = 1u << 2, /* sleep in a readiness wait, then make the receiving call */
 	ICEPATH_WAIT_SPIN = 1u << 3, /* read shared memory until the message is there; no system call */
+	ICEPATH_WAIT_CALLBACK = 1u << 4, /* a thread of the library calls icepath_open::handler */
 };
 
 /* What the kernel does for a message of this target: decides which probes a cell needs. Bits. */
@@ -173,6 +175,30 @@ struct icepath_address {
 	int fds[4];
 };
 
+struct icepath_send;
+struct icepath_recv;
+
+/*
+ * With ICEPATH_WAIT_CALLBACK, which takes ICEPATH_USES_LIBRARY_THREADS: a thread of the library handles each message,
+ * and perhaps answers, and the thread that opened the endpoint sleeps. The plug-in calls `handle` in the thread in
+ * which the library called the plug-in, for one message after the other: the next call begins after the last one
+ * returned. There are none after close().
+ *
+ * `message` is as recv() returns it, except that `data` is where the message is, in the plug-in's memory, which stays
+ * until `handle` returns, and that `ask_ns` is when the library called the plug-in. `take_call_ns` and
+ * `take_return_ns` are around the library's function that the plug-in called for the message; 0: the library passed
+ * the message. `status`: ICEPATH_OK, or why there is no message, with a sentence for `error`.
+ *
+ * `handle` may call send(), or loan() and send_loaned(), of its endpoint; the thread that opened the endpoint calls
+ * nothing meanwhile. No call of an endpoint may lead to a call of its own handler in the same thread. recv() is called
+ * only after cancel(), to learn why: it returns ICEPATH_CANCELLED or ICEPATH_CLOSED. A plug-in whose library can't
+ * send from a callback doesn't offer this wait.
+ */
+struct icepath_handler {
+	void (*handle)(void *side, int status, struct icepath_recv *message);
+	void *side; /* passed to `handle` */
+};
+
 struct icepath_open {
 	uint32_t size; /* sizeof(struct icepath_open) */
 	const char *target; /* one of the plug-in's targets */
@@ -184,6 +210,7 @@ struct icepath_open {
 	uint32_t depth; /* messages that may be in flight if the target has a bounded queue; 0: its default */
 	struct icepath_qos qos; /* of both ends; for a policy without a value, the plug-in chooses */
 	uint32_t peers; /* endpoints of side 0 that will be connected to side 1's; above 1: a fan-in */
+	struct icepath_handler handler; /* with ICEPATH_WAIT_CALLBACK, if `receives` */
 };
 
 /* Facts about one send. Bits. */

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eclipse Cyclone DDS, with its C API and a type that idlc makes (message.idl), over UDP on the loopback device.
 // dds_write() puts the message into the writer's history and sends it in the sender's thread, in several datagrams if
-// it is long. The thread recvUC of the receiver's domain puts it into the reader's history, and triggers the waitset on
-// which the receiver sleeps, or calls a listener, which wakes the receiver here. The same threads, and those that serve
+// it is long. The thread recvUC of the receiver's domain puts it into the reader's history. Then it triggers the
+// waitset on which the receiver sleeps (epoll), or calls a listener: that takes the message and hands it to the side's
+// handler there (callback), or, as udp-listener, wakes the receiver by a bell. The same threads, and those that serve
 // timed events, request and send acknowledgements.
 //
-// By default it is reliable and keeps all. The reader's history has a limit, at which the library's receiving thread
-// retries. A writer waits while too many bytes are unacknowledged, at most for max_blocking_time, then checks for
-// cancellation. The allowed number of bytes adapts, and starts here at WhcHigh, 500 kB: by default it starts below one
-// message of 64 KiB, and a full channel took another message now and then. cancel() triggers a guard condition in the
-// waitset, or rings as the listener does. Only a lease, which takes seconds, reports a participant's death, so this
-// adapter watches the process.
-#include "message.h"
+// A handler may write, as ddsperf does. But recvUC reads no acknowledgement meanwhile: a write that waits for one,
+// because WhcHigh bytes lack theirs, waits in vain until max_blocking_time, and nobody else reads it. Acknowledgements
+// are requested every 5 ms at most, so a ping-pong that keeps all messages gets there. So a side that answers in its
+// handler keeps the last message, which is DDS's default and ddsperf's choice, and WhcHigh is above that one. A
+// handler with another history, by --qos, may hang, and its block is cancelled.
+//
+// Otherwise it is reliable and keeps all by default. The reader's history has a limit, at which the library's
+// receiving thread retries. A writer waits while too many bytes are unacknowledged, at most for max_blocking_time,
+// then checks for cancellation. The allowed number of bytes adapts, and starts here at WhcHigh, 500 kB: by default it
+// starts below one message of 64 KiB, and a full channel took another message now and then. cancel() triggers a guard
+// condition in the waitset, or rings as the listener does. Only a lease, which takes seconds, reports a participant's
+// death, so this adapter watches the process.
 #include "middleware_adapters/cyclonedds/participant.h"
+#include "middleware_adapters/cyclonedds/sample_batch.h"
 #include "middleware_adapters/cyclonedds/udp_config.h"
 #include "plugin_kit/channel_end.h"
 #include "plugin_kit/library.h"
@@ -26,47 +33,89 @@ namespace {
 constexpr uint64_t kLargest = 4 * 1024 * 1024;
 constexpr int kQueued = 256;
 constexpr uint32_t kDomain = 2;
-constexpr const char *kListener = "cyclonedds/udp-listener";
+constexpr const char *kRings = "cyclonedds/udp-listener";
 
 } // namespace
 
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: ChannelEnd(how, what), asked(how.qos), queue(queue_length(how, kQueued)),
-		  calls_back(std::strcmp(what.name, kListener) == 0)
+		: ChannelEnd(how, what), writes_in_handler(wait == ICEPATH_WAIT_CALLBACK && sends && receives),
+		  asked(asked_by(how)), queue(queue_length(how, kQueued)), rings(std::strcmp(what.name, kRings) == 0),
+		  handler(how.handler), batch(how.payload_bytes)
 	{}
+	const bool writes_in_handler;
 	const icepath_qos asked;
 	const int queue; // messages
-	const bool calls_back;
-	DataBell bell; // rung by the listener; outlives the participant
+	const bool rings;
+	// They outlive the participant, whose thread uses them in the listener.
+	DataBell bell;
+	const icepath_handler handler;
+	SampleBatch batch;
 	CycloneParticipant dds;
 	DeathWatch watch;
+
+private:
+	icepath_qos asked_by(const icepath_open &how) const
+	{
+		icepath_qos qos = how.qos;
+		if (writes_in_handler && !value_of(qos, ICEPATH_QOS_HISTORY))
+			set_value(qos, ICEPATH_QOS_HISTORY, ICEPATH_KEEP_LAST);
+		return qos;
+	}
 };
 
 namespace {
 
 const icepath_target *target(uint32_t n)
 {
-	const auto described = [](const char *name, const char *summary) {
-		icepath_target it = relayed_target(name, summary, ICEPATH_WAIT_EPOLL, kLargest,
-										   "icepath's readers have room for two messages of 4 MiB");
+	const auto described = [](const char *name, const char *summary, uint32_t waits) {
+		icepath_target it =
+			relayed_target(name, summary, waits, kLargest, "icepath's readers have room for two messages of 4 MiB");
 		it.qos = kEveryPolicy;
 		return it;
 	};
 	static const icepath_target all[] = {
-		described("cyclonedds/udp", "Cyclone DDS by UDP on the loopback device, reliable"),
-		described(kListener, "as cyclonedds/udp, but the library's thread calls back and wakes the receiver"),
+		described("cyclonedds/udp",
+				  "Cyclone DDS by UDP on the loopback device, reliable; awaited in a waitset, or handled in a listener",
+				  ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_CALLBACK),
+		described(kRings, "as cyclonedds/udp, but a listener wakes the receiver, which takes the message itself",
+				  ICEPATH_WAIT_EPOLL),
 	};
 	return n < std::size(all) ? &all[n] : nullptr;
 }
 
+// In the library's thread.
+void handle_data(dds_entity_t reader, void *argument)
+{
+	icepath_endpoint &end = *static_cast<icepath_endpoint *>(argument);
+	icepath_recv asked{};
+	ChannelEnd::begin_taking(asked);
+	do {
+		if (const dds_return_t code = end.batch.take(reader, nullptr, asked); code < 0)
+			return end.handler.handle(end.handler.side, failed(end, "dds_take", code), &asked);
+		for (icepath_recv message{}; end.batch.next(message); message = {})
+			end.handler.handle(end.handler.side, ICEPATH_OK, &message);
+	} while (end.batch.may_have_left_some());
+}
+
+// Twice a message, but not less than by default. Adapting, the library would lower it after a loss.
+std::string watermarks_above(uint64_t payload_bytes)
+{
+	return "<WhcAdaptive>false</WhcAdaptive><WhcHigh>" +
+		   std::to_string(std::max<uint64_t>(500'000, 2 * payload_bytes)) + " B</WhcHigh>";
+}
+
 int join(icepath_endpoint &end, const std::string &channel)
 {
-	static const std::string config = cyclone_by_udp(kDomain);
+	const std::string config =
+		end.writes_in_handler ? cyclone_by_udp(kDomain, watermarks_above(end.payload_bytes)) : cyclone_by_udp(kDomain);
 	const CycloneQos qos(end.asked, end.queue);
-	dds_listener_t *listener = end.calls_back ? dds_create_listener(&end.bell) : nullptr;
-	if (listener)
-		dds_lset_data_available(listener, [](dds_entity_t, void *bell) { static_cast<DataBell *>(bell)->ring(); });
+	dds_listener_t *listener = dds_create_listener(&end);
+	if (end.wait == ICEPATH_WAIT_CALLBACK)
+		dds_lset_data_available(listener, handle_data);
+	else if (end.rings)
+		dds_lset_data_available(
+			listener, [](dds_entity_t, void *ringing) { static_cast<icepath_endpoint *>(ringing)->bell.ring(); });
 	const int status = end.dds.join(end, channel, {config.c_str(), &icepath_Message_desc, qos.all, listener});
 	dds_delete_listener(listener);
 	return status;
@@ -85,18 +134,9 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer)
 	return connect_discovered(*end, *peer, join, [&] { return end->dds.is_matched(); });
 }
 
-icepath_Message sample_in(void *buffer, uint64_t bytes)
-{
-	icepath_Message sample{};
-	sample.octets._buffer = static_cast<uint8_t *>(buffer);
-	sample.octets._maximum = sample.octets._length = static_cast<uint32_t>(bytes);
-	sample.octets._release = false;
-	return sample;
-}
-
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	const icepath_Message sample = sample_in(const_cast<void *>(message->data), message->bytes);
+	const icepath_Message sample = SampleBatch::sample_in(const_cast<void *>(message->data), message->bytes);
 	message->attempts = 0;
 	message->call_ns = 0;
 	for (;;) {
@@ -115,36 +155,29 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	}
 }
 
+void await_data(icepath_endpoint &end, icepath_recv &message)
+{
+	if (!end.rings) {
+		end.dds.await_data();
+		message.wait_return_ns = icepath_now_ns();
+	} else if (const uint64_t back_ns = end.bell.sleep()) {
+		message.wait_return_ns = back_ns;
+	}
+}
+
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	icepath_Message sample = sample_in(message->data, message->capacity); // a shorter message lands here
-	for (;;) {
+	while (!end->batch.next(*message)) {
+		if (!end->batch.may_have_left_some() && !end->is_cancelled())
+			await_data(*end, *message);
 		if (end->is_cancelled())
 			return end->end_of_cancelled();
-		void *samples[] = {&sample};
-		dds_sample_info_t info;
-		message->attempts++;
-		message->take_call_ns = icepath_now_ns();
-		const dds_return_t taken = dds_take(end->dds.reader, samples, &info, 1, 1);
-		message->take_return_ns = icepath_now_ns();
-		if (taken < 0)
-			return failed(*end, "dds_take", taken);
-		if (taken == 1 && info.valid_data) {
-			message->bytes = sample.octets._length;
-			return ICEPATH_OK;
-		}
-		if (taken == 1) // it reports its writer; a message may follow
-			continue;
-		if (end->calls_back) {
-			if (const uint64_t back_ns = end->bell.sleep())
-				message->wait_return_ns = back_ns;
-		} else {
-			end->dds.await_data();
-			message->wait_return_ns = icepath_now_ns();
-		}
+		if (const dds_return_t code = end->batch.take(end->dds.reader, message->data, *message); code < 0)
+			return failed(*end, "dds_take", code);
 	}
+	return ICEPATH_OK;
 }
 
 void cancel(icepath_endpoint *end)

@@ -5,15 +5,17 @@
 
 namespace icepath::plugin_kit {
 
-// `domain`: must differ from the other DDS implementations here. Only discovery uses multicast. WhcHigh starts at 500
-// kB: see udp.cc.
-inline std::string cyclone_by_udp(uint32_t domain)
+// `domain`: must differ from the other DDS implementations here. Only discovery uses multicast. `watermarks`: when a
+// writer waits for acknowledgements; by default WhcHigh starts at 500 kB: see udp.cc.
+inline std::string cyclone_by_udp(uint32_t domain, const std::string &watermarks = "<WhcHighInit>500kB</WhcHighInit>")
 {
 	return R"(<CycloneDDS><Domain>
 <General><Interfaces><NetworkInterface name="lo"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
 <Discovery><ExternalDomainId>)" +
 		   std::to_string(domain) + R"(</ExternalDomainId></Discovery>
-<Internal><Watermarks><WhcHighInit>500kB</WhcHighInit></Watermarks></Internal>
+<Internal><Watermarks>)" +
+		   watermarks +
+		   R"(</Watermarks></Internal>
 <Tracing><Verbosity>none</Verbosity></Tracing>
 </Domain></CycloneDDS>)";
 }

@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> names_of(targets::Waits waits)
 {
 	std::vector<std::string> names;
-	for (const model::Wait wait : {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll, model::Wait::Spin})
+	for (const model::Wait wait : model::kWaits)
 		if (waits.has(wait))
 			names.emplace_back(model::name(wait));
 	return names;

@@ -8,6 +8,7 @@
 #include "profiler/decode/relays.h"
 #include "profiler/decode/socket_events.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/model/handlers.h"
 #include "profiler/model/stamps.h"
 #include "profiler/path/blocking.h"
 
@@ -143,7 +144,7 @@ FlowMessages messages_of(const model::Block &block, const model::Cell &cell, siz
 		message.seq = flow.sends[sent].seq;
 		message.sent = &flow.sends[sent];
 		message.transfer = transfer_of(model::message_at({number, message.seq}), *message.sent, sent, cell);
-		message.transfer.from = sender.tid;
+		message.transfer.from = model::thread_of(*message.sent, sender.tid);
 		message.transfer.to = receiver.tid;
 		if (by_packets)
 			message.transfer.connection = {flow.sender_key, flow.receiver_key};
@@ -151,6 +152,7 @@ FlowMessages messages_of(const model::Block &block, const model::Cell &cell, siz
 			++next;
 		if (next != recvs.end() && flow.recvs[*next].seq == message.seq) {
 			message.received = &flow.recvs[*next];
+			message.transfer.to = model::thread_of(*message.received, receiver.tid);
 			add_taking(message.transfer, flow.recvs, *next, first[*next], cell);
 		}
 		matched.messages.push_back(message);
@@ -230,8 +232,8 @@ void add_deliveries(const model::BlockFlow &flow, const FlowMessages &matched, O
 		const auto received_index = static_cast<uint32_t>(message.received - flow.recvs.data());
 		seen.deliveries.push_back(
 			{message.transfer.message,
-			 matched.sender,
-			 matched.receiver,
+			 message.transfer.from,
+			 message.transfer.to,
 			 {message.sent->send_ns, {Evidence::Source::SendStamp, sent_index}, Provenance::Exact},
 			 {message.received->recv_ns, {Evidence::Source::RecvStamp, received_index}, Provenance::Exact}});
 	}
@@ -250,6 +252,21 @@ void name_library_threads(const model::Block &block, const model::Cell &cell, Ob
 			if (thread.process == side && tid != side && (thread.name == name || thread.name == kWorker))
 				seen.task_names[tid] = thread.name = name + "'s library";
 	}
+}
+
+// A library's thread that handles a side's messages is told from the other side's of the same name.
+void name_handlers(const model::Block &block, const model::Cell &cell, Observations &seen)
+{
+	if (cell.wait != model::Wait::Callback)
+		return;
+	const std::vector<std::set<uint32_t>> handlers = model::handlers_of(block, cell.graph);
+	for (size_t side = 0; side < handlers.size(); ++side)
+		for (const uint32_t tid : handlers[side])
+			if (const auto thread = seen.threads.find(tid); thread != seen.threads.end()) {
+				const std::string owner = model::side_name(cell, side) + "'s ";
+				if (!thread->second.name.starts_with(owner))
+					seen.task_names[tid] = thread->second.name = owner + thread->second.name;
+			}
 }
 
 // If one program of a waking was skipped, what the others noted stays with the task and ends up in its next period.
@@ -347,6 +364,7 @@ Observations observations_of(const model::Block &block, const model::Cell &cell,
 	const std::vector<model::Flow> &flows = cell.graph.flows;
 	name_sides(block, cell, seen);
 	name_library_threads(block, cell, seen);
+	name_handlers(block, cell, seen);
 	if (!cell.mechanisms.has(Mechanism::LibraryCalls))
 		stamped_calls(block, cell, seen);
 	// A program that the kernel skipped leaves no gap: any record of that time may be missing.
@@ -371,7 +389,10 @@ Observations observations_of(const model::Block &block, const model::Cell &cell,
 		tell_locks(seen);
 	tell_reached(events, seen);
 	if (cell.mechanisms.has(Mechanism::LibraryThreads))
-		find_relays(events, {cell.mechanisms.has(Mechanism::SharedMemory), cell.payload_bytes}, seen);
+		find_relays(
+			events,
+			{cell.mechanisms.has(Mechanism::SharedMemory), cell.wait == model::Wait::Callback, cell.payload_bytes},
+			seen);
 	tell_announcers(events, seen);
 	return seen;
 }

@@ -25,6 +25,9 @@
 //
 // If another delivery of the cell overlaps, the messages can't be told apart: ambiguous_relay. If no hand-over reaches
 // back to the sender: left_path, or lost_record if a thread that slept came back without a recorded waking.
+//
+// The last thread of a way is the side's own, which stamps the library's function that took the message. By callback it
+// is the library's thread that called the handler (model::thread_of), and its system calls show how it got the message.
 #include "profiler/decode/log.h"
 #include "profiler/path/observations.h"
 
@@ -32,6 +35,7 @@ namespace icepath::decode {
 
 struct Means {
 	bool share_memory = false; // between processes
+	bool calls_back = false; // the receiver's thread is one of the library
 	uint64_t payload_bytes = 0; // of each message
 };
 

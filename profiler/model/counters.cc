@@ -61,6 +61,8 @@ std::string why_absent(int32_t error, bool hardware)
 	case kNotAsked:
 		return hardware ? "no block was measured with it: one round in eight is, from the seventh on"
 						: "the run was made by an icepath that didn't count it";
+	case ESRCH:
+		return "no message had shown yet which thread of the library handles them";
 	case EPROTO:
 		return "the worker reported an impossible count";
 	case EACCES:

@@ -3,17 +3,20 @@
 // A cell's load: which side sends when, and how a receiver waits. Its numbers are in factors.h.
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace icepath::model {
 
 enum class Pattern : uint8_t { PingPong, OneWay, Throughput, Burst, FanOut, MaxRate, ReqRep, Sparse, FanIn };
-enum class Wait : uint8_t { Block, Poll, Epoll, Spin };
+enum class Wait : uint8_t { Block, Poll, Epoll, Spin, Callback };
 
 // The words of the command line, of reports and of the container, indexed by the enum.
 inline constexpr const char *kPatternNames[] = {"pingpong", "oneway", "throughput", "burst", "fanout",
 												"max-rate", "reqrep", "sparse",     "fanin"};
-inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin"};
+inline constexpr const char *kWaitNames[] = {"block", "poll", "epoll", "spin", "callback"};
+inline constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin, Wait::Callback};
+static_assert(std::size(kWaits) == std::size(kWaitNames));
 constexpr std::string_view name(Pattern pattern) { return kPatternNames[static_cast<size_t>(pattern)]; }
 constexpr std::string_view name(Wait wait) { return kWaitNames[static_cast<size_t>(wait)]; }
 

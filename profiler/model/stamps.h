@@ -12,6 +12,9 @@ namespace icepath::model {
 inline constexpr uint32_t kStampWarmUp = 1u << 0;
 inline constexpr uint32_t kStampCopied = 1u << 2; // zero-copy was asked for, the kernel copied (SendStamp only)
 inline constexpr uint32_t kStampBadPayload = 1u << 1; // received bytes differ from those sent (RecvStamp only)
+// The upper bits: tid of the library's thread that made the stamp (Wait::Callback); 0: the side's own thread did.
+inline constexpr unsigned kStampThreadShift = 10; // a tid has 22 bits: PID_MAX_LIMIT
+constexpr uint32_t by_thread(uint32_t tid) { return tid << kStampThreadShift; }
 
 struct SendStamp {
 	uint64_t seq; // from 0 for each direction of each block, warm-up included
@@ -38,6 +41,13 @@ struct RecvStamp {
 };
 
 static_assert(sizeof(SendStamp) == 64 && sizeof(RecvStamp) == 64, "one cache line each");
+
+// The thread that made a stamp. `own`: the side's.
+template <class Stamp> constexpr uint32_t thread_of(const Stamp &stamp, uint32_t own)
+{
+	const uint32_t tid = stamp.flags >> kStampThreadShift;
+	return tid != 0 ? tid : own;
+}
 
 // A message's place in its block, and its encoding as one number.
 struct MessagePlace {

@@ -22,8 +22,6 @@ using model::Wait;
 // A whole worker::PayloadHead, which identifies the sender and the message.
 constexpr uint64_t kLeastFanInBytes = 16;
 
-constexpr Wait kWaits[] = {Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin};
-
 std::vector<uint64_t> sizes_for(const Wishes &wishes, Pattern pattern)
 {
 	if (!wishes.sizes.empty())
@@ -60,8 +58,9 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 	const bool floor = target.traits.has(Trait::NotIpc);
 	const bool has_own_way = floor || is_middleware(target);
 	const auto is_supported = [&](Wait wait) { return supports(target, wait); };
-	const auto own = std::find_if(std::begin(kWaits), std::end(kWaits), is_supported);
-	if (has_own_way && own != std::end(kWaits) && std::none_of(all_asked.begin(), all_asked.end(), is_supported)) {
+	const auto own = std::ranges::find_if(model::kWaits, is_supported);
+	if (has_own_way && own != std::end(model::kWaits) &&
+		std::none_of(all_asked.begin(), all_asked.end(), is_supported)) {
 		add_once(plan.notices, fmt::format("{} can't wait by {}: measured with {} instead{}", target.name, name(asked),
 										   name(*own), floor ? ", as the floor under the others" : ""));
 		return asked == all_asked.front() ? std::optional(*own) : std::nullopt;
@@ -76,7 +75,7 @@ std::optional<Wait> wait_for(const Target &target, Wait asked, Pattern pattern, 
 	std::string of_several;
 	if (pattern == Pattern::FanIn) {
 		std::vector<std::string_view> possible;
-		for (const Wait wait : kWaits)
+		for (const Wait wait : model::kWaits)
 			if (is_supported(wait))
 				possible.push_back(name(wait));
 		of_several = fmt::format(" for several senders, but by {}", fmt::join(possible, ", "));
@@ -145,8 +144,21 @@ bool has_ends_there(const Target &target, model::Between between, Plan &plan)
 	return false;
 }
 
-// The wishes that are possible for this target and pattern.
-std::vector<model::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Plan &plan)
+// Between threads nothing shows which side a library's thread belongs to; a single thread calls nobody back.
+bool may_call_back(model::Between between, Wait wait, Plan &plan)
+{
+	if (wait != Wait::Callback || between == model::Between::Processes)
+		return true;
+	add_once(plan.notices,
+			 fmt::format("by callback, messages are handled by threads of the library, which belong to no "
+						 "side within a process: left out {}",
+						 name(between)));
+	return false;
+}
+
+// The wishes that are possible for this target, pattern and wait.
+std::vector<model::Between> between_for(const Wishes &wishes, const Target &target, Pattern pattern, Wait wait,
+										Plan &plan)
 {
 	std::vector<model::Between> possible = each_once(wishes.between);
 	std::erase_if(possible, [&](model::Between between) {
@@ -154,7 +166,7 @@ std::vector<model::Between> between_for(const Wishes &wishes, const Target &targ
 			add_once(plan.notices, "cells between threads are left out: " + wishes.no_threads);
 			return true;
 		}
-		return !has_ends_there(target, between, plan) ||
+		return !has_ends_there(target, between, plan) || !may_call_back(between, wait, plan) ||
 			   (between == model::Between::OneThread && !fits_one_thread(target, pattern, plan));
 	});
 	return possible;
@@ -312,7 +324,7 @@ Plan make(const Wishes &wishes, const std::vector<Target> &targets, const std::v
 					if (!carries(wishes, *target, pattern, size, plan))
 						continue;
 					const model::Cell cell = base_cell(wishes, *target, pattern, *wait, size);
-					for (const model::Between between : between_for(wishes, *target, pattern, plan)) {
+					for (const model::Between between : between_for(wishes, *target, pattern, *wait, plan)) {
 						for (const model::Qos &qos : qos_for(wishes, *target, plan.notices))
 							for (model::Cell &made : with_levels(wishes, cell, between, qos, cpus)) {
 								if (!is_sensible(*target, made, plan) || !bears_loss(made, plan.notices) ||

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
-#include "profiler/path/interference.h"
+#include "profiler/model/handlers.h"
 #include "profiler/path/shares.h"
 #include "profiler/report/quantity.h"
 
@@ -17,11 +18,20 @@ constexpr size_t kNamedInLine = 3;
 
 std::string time_of(uint64_t ns) { return duration(static_cast<double>(ns)); }
 
+// The threads that work for each side: its own, and those of a library that handle its messages.
+std::vector<std::set<uint32_t>> workers_of(const model::Block &block, const model::Cell &cell)
+{
+	std::vector<std::set<uint32_t>> workers = model::handlers_of(block, cell.graph);
+	for (size_t side = 0; side < block.sides.size(); ++side)
+		workers[side].insert(block.sides[side].tid);
+	return workers;
+}
+
 // Sides that share a CPU take turns: that is what was asked for.
-bool is_a_side(const path::Culprit &who, const model::Block &block)
+bool is_a_side(const path::Culprit &who, const std::vector<std::set<uint32_t>> &workers)
 {
 	return who.kind == path::Culprit::Kind::Task &&
-		   std::ranges::find(block.sides, who.id, &model::BlockSide::tid) != block.sides.end();
+		   std::ranges::any_of(workers, [&](const auto &of_side) { return of_side.contains(who.id); });
 }
 
 } // namespace
@@ -29,31 +39,36 @@ bool is_a_side(const path::Culprit &who, const model::Block &block)
 void Interference::add(const resolve::ResolvedBlock &resolved, const model::Cell &cell)
 {
 	const path::Observations &seen = resolved.seen;
+	const std::vector<std::set<uint32_t>> workers = workers_of(resolved.block, cell);
 	for (size_t side = 0; side < resolved.block.sides.size(); ++side) {
-		const auto thread = seen.threads.find(resolved.block.sides[side].tid);
-		if (thread == seen.threads.end())
+		if (!seen.threads.contains(resolved.block.sides[side].tid))
 			continue;
 		OfCpu &of = by_cpu_[cell.graph.sides.at(side).cpu];
 		of.noise.cpu = cell.graph.sides[side].cpu;
 		of.noise.of_ns += seen.end_ns - seen.begin_ns;
-		for (const path::Interference &one : path::interferences(seen, thread->second, seen.begin_ns, seen.end_ns)) {
-			if (is_a_side(one.who, resolved.block))
-				continue;
-			std::string name = path::culprit_name(one.who, seen.task_names);
-			if (of.sources.size() >= kMostSources && !of.sources.contains(name))
-				name = "others";
-			model::NoiseSource &source = of.sources[name];
-			source.name = name;
-			source.gaps++;
-			source.ns += one.ns;
-			source.longest_ns = std::max(source.longest_ns, one.ns);
-			of.noise.gaps++;
-			of.noise.ns += one.ns;
-			if (one.ns > of.noise.longest_ns) {
-				of.noise.longest_ns = one.ns;
-				of.noise.longest_source = name;
-			}
-		}
+		for (const uint32_t tid : workers[side])
+			if (const auto thread = seen.threads.find(tid); thread != seen.threads.end())
+				for (const path::Interference &one :
+					 path::interferences(seen, thread->second, seen.begin_ns, seen.end_ns))
+					if (!is_a_side(one.who, workers))
+						of.add(one, path::culprit_name(one.who, seen.task_names));
+	}
+}
+
+void Interference::OfCpu::add(const path::Interference &one, std::string name)
+{
+	if (sources.size() >= kMostSources && !sources.contains(name))
+		name = "others";
+	model::NoiseSource &source = sources[name];
+	source.name = name;
+	source.gaps++;
+	source.ns += one.ns;
+	source.longest_ns = std::max(source.longest_ns, one.ns);
+	noise.gaps++;
+	noise.ns += one.ns;
+	if (one.ns > noise.longest_ns) {
+		noise.longest_ns = one.ns;
+		noise.longest_source = name;
 	}
 }
 

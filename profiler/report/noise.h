@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/model/run.h"
+#include "profiler/path/interference.h"
 #include "profiler/report/page.h"
 #include "profiler/resolve/resolve.h"
 
@@ -24,6 +25,7 @@ private:
 	struct OfCpu {
 		model::CpuNoise noise;
 		std::map<std::string, model::NoiseSource> sources;
+		void add(const path::Interference &one, std::string name);
 	};
 	std::map<uint32_t, OfCpu> by_cpu_;
 };

@@ -73,7 +73,7 @@ double ns_of_idle(const Symptoms &symptoms)
 					ns_of_causes(symptoms, [](const Cause &cause) { return cause.kind == Kind::IdleCpu; }));
 }
 
-bool sleeps(const model::Cell &cell) { return cell.wait == model::Wait::Block || cell.wait == model::Wait::Epoll; }
+bool sleeps(const model::Cell &cell) { return !model::never_sleeps(cell.wait); }
 
 struct Row {
 	const char *cause;

@@ -45,16 +45,23 @@ struct Span {
 	uint64_t begin_ns, end_ns;
 };
 
-// The time that each side's thread spent on messages. Its calls in between are icepath's own.
+// The time that each side's own thread spent on messages. Its calls in between are icepath's own. Those of a library's
+// thread are the library's.
 std::map<uint32_t, std::vector<Span>> spans_of(const model::Block &block, const model::Cell &cell)
 {
 	std::map<uint32_t, std::vector<Span>> spans;
+	for (const model::BlockSide &side : block.sides)
+		spans[side.tid];
 	const std::vector<model::Flow> &flows = cell.graph.flows;
 	for (size_t i = 0; i < block.flows.size() && i < flows.size(); i++) {
 		for (const model::SendStamp &sent : block.flows[i].sends)
-			spans[block.sides.at(flows[i].from).tid].push_back({sent.send_ns, sent.return_ns});
+			if (const auto own = spans.find(model::thread_of(sent, block.sides.at(flows[i].from).tid));
+				own != spans.end())
+				own->second.push_back({sent.send_ns, sent.return_ns});
 		for (const model::RecvStamp &received : block.flows[i].recvs)
-			spans[block.sides.at(flows[i].to).tid].push_back({received.ask_ns, received.recv_ns});
+			if (const auto own = spans.find(model::thread_of(received, block.sides.at(flows[i].to).tid));
+				own != spans.end())
+				own->second.push_back({received.ask_ns, received.recv_ns});
 	}
 	for (auto &[tid, all] : spans)
 		std::ranges::stable_sort(all, {}, &Span::begin_ns);

@@ -18,10 +18,8 @@ template <typename Enum> struct Word {
 };
 
 constexpr Word<Wait> kWaits[] = {
-	{ICEPATH_WAIT_BLOCK, Wait::Block},
-	{ICEPATH_WAIT_POLL, Wait::Poll},
-	{ICEPATH_WAIT_EPOLL, Wait::Epoll},
-	{ICEPATH_WAIT_SPIN, Wait::Spin},
+	{ICEPATH_WAIT_BLOCK, Wait::Block}, {ICEPATH_WAIT_POLL, Wait::Poll},         {ICEPATH_WAIT_EPOLL, Wait::Epoll},
+	{ICEPATH_WAIT_SPIN, Wait::Spin},   {ICEPATH_WAIT_CALLBACK, Wait::Callback},
 };
 static_assert(std::size(kWaits) == std::size(model::kWaitNames));
 

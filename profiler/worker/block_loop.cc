@@ -68,7 +68,7 @@ uint64_t start_of(const BlockRequest &block, double period_ns)
 }
 
 model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
-						  const BlockRequest &block)
+						  const BlockRequest &block, uint32_t thread)
 {
 	model::SendStamp stamp{};
 	stamp.seq = seq;
@@ -79,13 +79,13 @@ model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t in
 	stamp.return_ns = message.return_ns;
 	stamp.attempts = message.attempts;
 	stamp.flags = (seq < block.warm_up ? model::kStampWarmUp : 0) |
-				  ((message.flags & ICEPATH_SEND_COPIED) ? model::kStampCopied : 0);
+				  ((message.flags & ICEPATH_SEND_COPIED) ? model::kStampCopied : 0) | model::by_thread(thread);
 	return stamp;
 }
 
-model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
-						  const BlockRequest &block)
+model::RecvStamp stamp_of(const Arrival &arrival, const Payloads::Checked &checked, const BlockRequest &block)
 {
+	const icepath_recv &message = arrival.message;
 	model::RecvStamp stamp{};
 	stamp.seq = checked.seq;
 	stamp.ask_ns = message.ask_ns;
@@ -93,10 +93,11 @@ model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &
 	stamp.take_call_ns = message.take_call_ns;
 	stamp.take_return_ns = message.take_return_ns;
 	stamp.observe_ns = message.observe_ns;
-	stamp.recv_ns = recv_ns;
+	stamp.recv_ns = arrival.recv_ns;
 	stamp.attempts = message.attempts;
 	stamp.flags = (checked.seq < block.warm_up ? model::kStampWarmUp : 0) |
-				  (checked.verdict == Payloads::Verdict::Intact ? 0 : model::kStampBadPayload);
+				  (checked.verdict == Payloads::Verdict::Intact ? 0 : model::kStampBadPayload) |
+				  model::by_thread(arrival.thread);
 	return stamp;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 // Shared by the message loops: where they read and write, when they stop, and how they end.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/model/block.h"
@@ -12,6 +13,8 @@
 #include "profiler/worker/slots_watch.h"
 
 namespace icepath::worker {
+
+class Callback;
 
 // This worker's end of one of the cell's channels, and where it writes the stamps of its messages.
 struct ChannelEnd {
@@ -33,6 +36,7 @@ struct Cell {
 	bool lossy; // ICEPATH_IS_LOSSY
 	bool lends; // ICEPATH_CAN_LOAN
 	uint32_t peers; // above 1: a fan-in with so many senders
+	Callback *callback; // a library's thread receives; nullptr: the side's own thread
 
 	ChannelEnd &only() { return ends.front(); }
 	bool is_fan_in() const { return peers > 1; }
@@ -86,16 +90,36 @@ inline void spin_for(uint64_t ns)
 		spin_until(icepath_now_ns() + ns);
 }
 
+// A message in the hands of the side.
+struct Arrival {
+	icepath_recv &message;
+	const void *place;
+	uint64_t recv_ns;
+	uint32_t thread = 0; // tid of the library's thread that called the handler; 0: the side's own thread received it
+};
+
+// `thread`: as in Arrival.
 model::SendStamp stamp_of(const icepath_send &message, uint64_t seq, uint64_t intended_ns, uint64_t send_ns,
-						  const BlockRequest &block);
-model::RecvStamp stamp_of(const icepath_recv &message, const Payloads::Checked &checked, uint64_t recv_ns,
-						  const BlockRequest &block);
+						  const BlockRequest &block, uint32_t thread = 0);
+model::RecvStamp stamp_of(const Arrival &arrival, const Payloads::Checked &checked, const BlockRequest &block);
 
 // Ends a block whose send or recv returned `status`. `doing`: "sending message 3".
 void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::string &doing);
 
 // A receiver publishes that it is about to ask.
 void tell_ready(Cell &cell, const BlockRequest &block);
+
+// What a side that receives does in a block: begin(), then take() for each message until one returns false. Its own
+// thread goes through them in a loop, or begins and leaves the messages to a library's thread (callback.h).
+class Steps {
+public:
+	virtual ~Steps() = default;
+	virtual bool begin() = 0;
+	virtual bool take(const Arrival &arrival) = 0;
+	virtual bool fail(int status) = 0; // no message came: ends the block, and returns false
+
+	Outcome outcome;
+};
 
 // The message loops, which are all that runs between the two markers. They never throw.
 Outcome initiate(Cell &cell, const BlockRequest &block);
@@ -134,7 +158,21 @@ inline int recv_at(Cell &cell, const void *&place, icepath_recv &message)
 
 inline int give_back(Cell &cell, const void *place)
 {
-	return cell.lends ? cell.only().endpoint->give_back(place) : ICEPATH_OK;
+	return cell.lends && !cell.callback ? cell.only().endpoint->give_back(place) : ICEPATH_OK;
+}
+
+template <class Its> Outcome in_own_thread(Cell &cell, Its &steps)
+{
+	for (bool goes_on = steps.begin(); goes_on;) {
+		icepath_recv in{};
+		in.data = cell.receive_buffer;
+		in.capacity = cell.payloads.bytes();
+		const void *place = nullptr;
+		const int status = recv_at(cell, place, in);
+		const uint64_t recv_ns = icepath_now_ns();
+		goes_on = status == ICEPATH_OK ? steps.take({in, place, recv_ns}) : steps.fail(status);
+	}
+	return std::move(steps.outcome);
 }
 
 } // namespace icepath::worker

@@ -62,7 +62,7 @@ private:
 	{
 		const Payloads::Checked checked = taker.cell.payloads.verify(taker.from, taker.in.bytes, seq, giver.direction);
 		giver.channel().sends[giver.outcome.sends++] = stamp_of(giver.out, seq, intended_ns, send_ns, block_);
-		taker.channel().recvs[taker.outcome.recvs++] = stamp_of(taker.in, checked, recv_ns, block_);
+		taker.channel().recvs[taker.outcome.recvs++] = stamp_of({taker.in, taker.from, recv_ns}, checked, block_);
 		return good(taker, give_back(taker.cell, taker.from), "giving back", seq);
 	}
 

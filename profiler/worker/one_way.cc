@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "profiler/worker/block_loop.h"
+#include "profiler/worker/callback.h"
 #include "profiler/worker/watchdog.h"
 
 namespace icepath::worker {
@@ -90,6 +90,69 @@ void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
 	}
 }
 
+class Taker final : public Steps {
+public:
+	Taker(Cell &cell, const BlockRequest &block) : cell_(cell), block_(block), open_(cell.ends.size())
+	{
+		for (ChannelEnd &end : cell.ends)
+			incoming_.push_back({end, cell.sender(end), cell.receiver(end)});
+	}
+
+	bool begin() override
+	{
+		tell_ready(cell_, block_);
+		return true;
+	}
+
+	bool take(const Arrival &arrival) override
+	{
+		Incoming &first = incoming_.front();
+		// `closing` matters only to messages too short for a whole seq, which a fan-in doesn't have.
+		const bool closing = first.sender.closing.load(std::memory_order_acquire) == block_.block + 1;
+		const Payloads::Checked checked =
+			cell_.payloads.verify(arrival.place, arrival.message.bytes, first.expected, 0, closing);
+		if (const int status = give_back(cell_, arrival.place); status != ICEPATH_OK)
+			return end(status, "giving message {} back");
+		if (cell_.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
+			return true; // arrived after its block was given up
+		Incoming *const found = owner(incoming_, checked, cell_.lossy);
+		if (!found)
+			return true;
+		Incoming &from = *found;
+		if (cell_.lossy && checked.verdict == Payloads::Verdict::Closing) {
+			from.ended = true;
+		} else {
+			from.end.recvs[from.recvs++] = stamp_of(arrival, checked, block_);
+			outcome.recvs++;
+			from.state.received.store(from.recvs, std::memory_order_relaxed);
+			spin_for(block_.levels.receiver_busy_ns);
+			from.expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : from.expected + 1;
+			const uint64_t last_seq = from.sender.last_seq.load(std::memory_order_acquire);
+			from.ended = (cell_.lossy ? checked.seq == last_seq : from.recvs > last_seq) ||
+						 from.recvs == cell_.memory.capacity();
+		}
+		if (from.ended) {
+			from.state.finished.store(block_.block + 1, std::memory_order_release);
+			open_--;
+		}
+		return open_ > 0;
+	}
+
+	bool fail(int status) override { return end(status, "waiting for message {}"); }
+
+private:
+	bool end(int status, const char *doing)
+	{
+		end_by(outcome, status, *incoming_.front().end.endpoint, fmt::format(fmt::runtime(doing), outcome.recvs));
+		return false;
+	}
+
+	Cell &cell_;
+	const BlockRequest &block_;
+	std::vector<Incoming> incoming_;
+	size_t open_; // senders that haven't ended
+};
+
 } // namespace
 
 Outcome send_one_way(Cell &cell, const BlockRequest &block)
@@ -142,57 +205,7 @@ Outcome send_one_way(Cell &cell, const BlockRequest &block)
 	}
 }
 
-Outcome receive_one_way(Cell &cell, const BlockRequest &block)
-{
-	Outcome outcome;
-	std::vector<Incoming> incoming;
-	for (ChannelEnd &end : cell.ends)
-		incoming.push_back({end, cell.sender(end), cell.receiver(end)});
-	Incoming &first = incoming.front();
-	tell_ready(cell, block);
-	for (size_t open = incoming.size(); open > 0;) {
-		icepath_recv in{};
-		in.data = cell.receive_buffer;
-		in.capacity = cell.payloads.bytes();
-		const void *place = nullptr;
-		int status = recv_at(cell, place, in);
-		const uint64_t recv_ns = icepath_now_ns();
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *first.end.endpoint, fmt::format("waiting for message {}", outcome.recvs));
-			return outcome;
-		}
-		// `closing` matters only to messages too short for a whole seq, which a fan-in doesn't have.
-		const bool closing = first.sender.closing.load(std::memory_order_acquire) == block.block + 1;
-		const Payloads::Checked checked = cell.payloads.verify(place, in.bytes, first.expected, 0, closing);
-		if (status = give_back(cell, place); status != ICEPATH_OK) {
-			end_by(outcome, status, *first.end.endpoint, fmt::format("giving message {} back", outcome.recvs));
-			return outcome;
-		}
-		if (cell.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
-			continue; // arrived after its block was given up
-		Incoming *const found = owner(incoming, checked, cell.lossy);
-		if (!found)
-			continue;
-		Incoming &from = *found;
-		if (cell.lossy && checked.verdict == Payloads::Verdict::Closing) {
-			from.ended = true;
-		} else {
-			from.end.recvs[from.recvs++] = stamp_of(in, checked, recv_ns, block);
-			outcome.recvs++;
-			from.state.received.store(from.recvs, std::memory_order_relaxed);
-			spin_for(block.levels.receiver_busy_ns);
-			from.expected = checked.verdict == Payloads::Verdict::Intact ? checked.seq + 1 : from.expected + 1;
-			const uint64_t last_seq = from.sender.last_seq.load(std::memory_order_acquire);
-			from.ended =
-				(cell.lossy ? checked.seq == last_seq : from.recvs > last_seq) || from.recvs == cell.memory.capacity();
-		}
-		if (from.ended) {
-			from.state.finished.store(block.block + 1, std::memory_order_release);
-			open--;
-		}
-	}
-	return outcome;
-}
+Outcome receive_one_way(Cell &cell, const BlockRequest &block) { return receive(cell, Taker(cell, block)); }
 
 void close_one_way(Cell &cell, const BlockRequest &block)
 {

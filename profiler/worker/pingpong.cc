@@ -2,7 +2,7 @@
 // Closed loop: the initiator sends message k + 1 only after all answers to message k.
 #include <fmt/format.h>
 
-#include "profiler/worker/block_loop.h"
+#include "profiler/worker/callback.h"
 
 namespace icepath::worker {
 namespace {
@@ -15,118 +15,150 @@ BlockRequest of_answers(const BlockRequest &block)
 	return answers;
 }
 
-} // namespace
+class Initiator final : public Steps {
+public:
+	Initiator(Cell &cell, const BlockRequest &block)
+		: cell_(cell), end_(cell.only()), block_(block), answers_(of_answers(block)),
+		  ending_(block, cell.slots, cell.memory.head()), now_ns_(icepath_now_ns())
+	{}
 
-Outcome initiate(Cell &cell, const BlockRequest &block)
-{
-	Outcome outcome;
-	ChannelEnd &end = cell.only();
-	const BlockRequest answers = of_answers(block);
-	Ending ending(block, cell.slots, cell.memory.head());
-	uint64_t now_ns = icepath_now_ns();
-	for (uint64_t seq = 0;; seq++) {
-		void *to = nullptr;
-		int status = borrow(cell, end, to);
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("borrowing a slot for message {}", seq));
-			return outcome;
+	bool begin() override { return send(0); }
+
+	bool take(const Arrival &arrival) override
+	{
+		now_ns_ = arrival.recv_ns;
+		const Payloads::Checked checked = cell_.payloads.verify(arrival.place, arrival.message.bytes, outcome.recvs, 1);
+		if (const int status = give_back(cell_, arrival.place); status != ICEPATH_OK)
+			return end(status, "giving the answer to message {} back");
+		end_.recvs[outcome.recvs++] = stamp_of(arrival, checked, answers_);
+		if (outcome.recvs != (seq_ + 1) * block_.levels.responses)
+			return true;
+		if (last_) {
+			outcome.end = ending_.why();
+			return false;
 		}
-		cell.payloads.prepare(to, seq, 0);
-		const bool last = ending.is_last(seq, now_ns);
-		if (last)
-			cell.sender(end).last_seq.store(seq, std::memory_order_release);
+		seq_++;
+		return send(arrival.thread);
+	}
+
+	bool fail(int status) override { return end(status, "waiting for the answer to message {}"); }
+
+private:
+	bool send(uint32_t thread)
+	{
+		void *to = nullptr;
+		int status = borrow(cell_, end_, to);
+		if (status != ICEPATH_OK)
+			return end(status, "borrowing a slot for message {}");
+		cell_.payloads.prepare(to, seq_, 0);
+		last_ = ending_.is_last(seq_, now_ns_);
+		if (last_)
+			cell_.sender(end_).last_seq.store(seq_, std::memory_order_release);
 		icepath_send out{};
 		out.data = to;
-		out.bytes = cell.payloads.bytes();
+		out.bytes = cell_.payloads.bytes();
 
 		const uint64_t send_ns = icepath_now_ns();
-		spin_for(block.levels.sender_user_ns);
-		status = send_from(cell, end, to, out);
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("sending message {}", seq));
-			return outcome;
-		}
-		end.sends[outcome.sends++] = stamp_of(out, seq, send_ns, send_ns, block);
-		for (uint64_t answer = seq * block.levels.responses; answer < (seq + 1) * block.levels.responses; answer++) {
-			icepath_recv in{};
-			in.data = cell.receive_buffer;
-			in.capacity = cell.payloads.bytes();
-			const void *from = nullptr;
-			status = recv_at(cell, from, in);
-			const uint64_t recv_ns = now_ns = icepath_now_ns();
-			if (status != ICEPATH_OK) {
-				end_by(outcome, status, *end.endpoint, fmt::format("waiting for the answer to message {}", seq));
-				return outcome;
-			}
-			const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, answer, 1);
-			if (status = give_back(cell, from); status != ICEPATH_OK) {
-				end_by(outcome, status, *end.endpoint, fmt::format("giving the answer to message {} back", seq));
-				return outcome;
-			}
-			end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, answers);
-		}
-		if (last) {
-			outcome.end = ending.why();
-			return outcome;
-		}
+		spin_for(block_.levels.sender_user_ns);
+		status = send_from(cell_, end_, to, out);
+		if (status != ICEPATH_OK)
+			return end(status, "sending message {}");
+		end_.sends[outcome.sends++] = stamp_of(out, seq_, send_ns, send_ns, block_, thread);
+		return true;
 	}
-}
 
-Outcome respond(Cell &cell, const BlockRequest &block)
-{
-	Outcome outcome;
-	ChannelEnd &end = cell.only();
-	const std::atomic<uint64_t> &last_seq = cell.sender(end).last_seq;
-	const BlockRequest answers = of_answers(block);
-	tell_ready(cell, block);
-	for (uint64_t seq = 0; seq < messages_of(block); seq++) {
-		void *to = nullptr;
-		int status = borrow(cell, end, to);
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("borrowing a slot for answer {}", seq));
-			return outcome;
-		}
-		cell.payloads.prepare(to, seq * block.levels.responses, 1);
-		icepath_send out{};
-		out.data = to;
-		out.bytes = cell.payloads.bytes();
-		icepath_recv in{};
-		in.data = cell.receive_buffer;
-		in.capacity = cell.payloads.bytes();
+	bool end(int status, const char *doing)
+	{
+		end_by(outcome, status, *end_.endpoint, fmt::format(fmt::runtime(doing), seq_));
+		return false;
+	}
 
-		const void *from = nullptr;
-		status = recv_at(cell, from, in);
-		const uint64_t recv_ns = icepath_now_ns();
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("waiting for message {}", seq));
-			return outcome;
-		}
-		spin_for(block.levels.receiver_busy_ns);
-		for (uint64_t answer = seq * block.levels.responses;;) {
+	Cell &cell_;
+	ChannelEnd &end_;
+	const BlockRequest &block_;
+	const BlockRequest answers_;
+	Ending ending_;
+	uint64_t seq_ = 0, now_ns_;
+	bool last_ = false;
+};
+
+class Responder final : public Steps {
+public:
+	Responder(Cell &cell, const BlockRequest &block)
+		: cell_(cell), end_(cell.only()), block_(block), answers_(of_answers(block)),
+		  last_seq_(cell.sender(end_).last_seq)
+	{}
+
+	bool begin() override
+	{
+		tell_ready(cell_, block_);
+		return prepare();
+	}
+
+	bool take(const Arrival &arrival) override
+	{
+		int status = ICEPATH_OK;
+		spin_for(block_.levels.receiver_busy_ns);
+		for (uint64_t answer = seq_ * block_.levels.responses;;) {
 			const uint64_t send_ns = icepath_now_ns();
-			status = send_from(cell, end, to, out);
+			status = send_from(cell_, end_, to_, out_);
 			if (status != ICEPATH_OK)
 				break;
-			end.sends[outcome.sends++] = stamp_of(out, answer, send_ns, send_ns, answers);
-			if (++answer == (seq + 1) * block.levels.responses || (status = borrow(cell, end, to)) != ICEPATH_OK)
+			end_.sends[outcome.sends++] = stamp_of(out_, answer, send_ns, send_ns, answers_, arrival.thread);
+			if (++answer == (seq_ + 1) * block_.levels.responses || (status = borrow(cell_, end_, to_)) != ICEPATH_OK)
 				break;
-			cell.payloads.prepare(to, answer, 1);
-			out = {};
-			out.data = to;
-			out.bytes = cell.payloads.bytes();
+			fill(answer);
 		}
-		const Payloads::Checked checked = cell.payloads.verify(from, in.bytes, seq, 0);
-		end.recvs[outcome.recvs++] = stamp_of(in, checked, recv_ns, block);
+		const Payloads::Checked checked = cell_.payloads.verify(arrival.place, arrival.message.bytes, seq_, 0);
+		end_.recvs[outcome.recvs++] = stamp_of(arrival, checked, block_);
 		if (status == ICEPATH_OK)
-			status = give_back(cell, from);
-		if (status != ICEPATH_OK) {
-			end_by(outcome, status, *end.endpoint, fmt::format("answering message {}", seq));
-			return outcome;
-		}
-		if (seq >= last_seq.load(std::memory_order_acquire))
-			break;
+			status = give_back(cell_, arrival.place);
+		if (status != ICEPATH_OK)
+			return end(status, "answering message {}");
+		if (seq_ >= last_seq_.load(std::memory_order_acquire) || ++seq_ == messages_of(block_))
+			return false;
+		return prepare();
 	}
-	return outcome;
-}
+
+	bool fail(int status) override { return end(status, "waiting for message {}"); }
+
+private:
+	bool prepare()
+	{
+		if (const int status = borrow(cell_, end_, to_); status != ICEPATH_OK)
+			return end(status, "borrowing a slot for answer {}");
+		fill(seq_ * block_.levels.responses);
+		return true;
+	}
+
+	void fill(uint64_t answer)
+	{
+		cell_.payloads.prepare(to_, answer, 1);
+		out_ = {};
+		out_.data = to_;
+		out_.bytes = cell_.payloads.bytes();
+	}
+
+	bool end(int status, const char *doing)
+	{
+		end_by(outcome, status, *end_.endpoint, fmt::format(fmt::runtime(doing), seq_));
+		return false;
+	}
+
+	Cell &cell_;
+	ChannelEnd &end_;
+	const BlockRequest &block_;
+	const BlockRequest answers_;
+	const std::atomic<uint64_t> &last_seq_;
+	uint64_t seq_ = 0;
+	void *to_ = nullptr; // the next answer
+	icepath_send out_{};
+};
+
+} // namespace
+
+Outcome initiate(Cell &cell, const BlockRequest &block) { return receive(cell, Initiator(cell, block)); }
+
+Outcome respond(Cell &cell, const BlockRequest &block) { return receive(cell, Responder(cell, block)); }
 
 } // namespace icepath::worker

@@ -64,6 +64,9 @@ const icepath_target *Plugin::target(uint32_t n) const
 						   target->size, sizeof(icepath_target)));
 	if (!target->name)
 		refuse(fmt::format("{} has a target without a name", file_));
+	if ((target->waits & ICEPATH_WAIT_CALLBACK) && !(target->mechanisms & ICEPATH_USES_LIBRARY_THREADS))
+		refuse(
+			fmt::format("{} has a target {} with callbacks, but without threads that make them", file_, target->name));
 	const icepath_plugin &calls = *plugin_;
 	if ((target->capabilities & ICEPATH_CAN_LOAN) &&
 		(!calls.loan || !calls.send_loaned || !calls.take || !calls.give_back))

@@ -214,7 +214,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	lossy_ = wish.may_lose != 0;
 	lends_ = (target->capabilities & ICEPATH_CAN_LOAN) != 0;
 
-	if (wish.wait > (ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_POLL | ICEPATH_WAIT_EPOLL | ICEPATH_WAIT_SPIN))
+	if (wish.wait >= 2 * ICEPATH_WAIT_CALLBACK)
 		throw Failure(ExitCode::Internal, fmt::format("the worker knows no wait {}", wish.wait));
 
 	icepath_open how{};
@@ -229,6 +229,7 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	how.depth = wish.depth;
 	how.qos = wish.qos;
 	how.peers = idle ? 1 : wish.peers;
+	how.handler = handler_for(wish, idle);
 	if (ends_.empty() && wish.levels.fifo_priority != 0)
 		run_by_fifo(wish.levels.fifo_priority); // before the library starts threads, which inherit it
 	auto endpoint = std::make_unique<Endpoint>(plugin, how, reply.address);
@@ -246,6 +247,15 @@ void Service::open(const Request &request, std::vector<Fd> &received, Reply &rep
 	fds.assign(reply.address.fds, reply.address.fds + reply.address.fds_used);
 	reply.tid = static_cast<uint32_t>(gettid());
 	reply.sockets = append_new_sockets(*endpoints_.back(), fds);
+}
+
+icepath_handler Service::handler_for(const OpenRequest &wish, bool idle)
+{
+	const auto ignore = [](void *, int, icepath_recv *) {};
+	if (wish.wait != ICEPATH_WAIT_CALLBACK || !wish.receives || idle)
+		return {ignore, nullptr};
+	callback_ = std::make_unique<Callback>();
+	return callback_->handler();
 }
 
 // Maps the memory shared with icepath and the cell's other workers, and sets up what the side needs once.
@@ -313,14 +323,16 @@ void Service::check(const BlockRequest &block) const
 
 Cell Service::cell()
 {
-	return {ends_,  *memory_, *payloads_,   *slots_, send_buffer_->data(), receive_buffer_->data(),
-			lossy_, lends_,   opened_.peers};
+	return {ends_,  *memory_, *payloads_,    *slots_,        send_buffer_->data(), receive_buffer_->data(),
+			lossy_, lends_,   opened_.peers, callback_.get()};
 }
 
 void Service::cancel()
 {
 	for (const auto &endpoint : endpoints_)
 		endpoint->cancel();
+	if (callback_)
+		callback_->cancel();
 }
 
 void Service::run_block(const BlockRequest &block, Reply &reply)
@@ -329,6 +341,8 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 	slots_->begin_block(block.slots, block.slot_records);
 	Cell mine = cell();
 	payloads_->begin_block(block.block, mine.is_fan_in() && opened_.side == 0 ? mine.only().channel : 0, mine.peers);
+	if (callback_)
+		counters_->count_thread(callback_->last_thread()); // the side's own thread sleeps
 	counters_->prepare(block.count_hardware != 0); // before the sides meet: opening counters takes time
 	if (mine.is_fan_in() && opened_.side == 0)
 		mine.sender(mine.only()).arrived.store(block.block + 1, std::memory_order_release);

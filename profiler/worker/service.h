@@ -8,6 +8,7 @@
 
 #include "profiler/channel.h"
 #include "profiler/worker/block_loop.h"
+#include "profiler/worker/callback.h"
 #include "profiler/worker/cell_memory.h"
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/usage.h"
@@ -49,6 +50,7 @@ private:
 	bool become_daemon(const Request &request, const std::vector<Fd> &received);
 
 	const Plugin &load(const Request &request);
+	icepath_handler handler_for(const OpenRequest &wish, bool idle);
 	void share_memory(const OpenRequest &wish, std::vector<Fd> &received);
 	// Appends the endpoint's sockets that icepath doesn't have yet; returns how many.
 	uint32_t append_new_sockets(const Endpoint &endpoint, std::vector<int> &fds);
@@ -60,6 +62,7 @@ private:
 	std::unique_ptr<SlotsWatch> slots_;
 	std::unique_ptr<Payloads> payloads_;
 	std::unique_ptr<MessageBuffer> send_buffer_, receive_buffer_;
+	std::unique_ptr<Callback> callback_; // nullptr: the side's own thread receives, or it doesn't receive
 	// Those of `ends_`, in a fan-in one for all; then the idle ones.
 	std::vector<std::unique_ptr<Endpoint>> endpoints_;
 	std::vector<ChannelEnd> ends_;

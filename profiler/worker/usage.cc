@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <string>
 
 namespace icepath::worker {
 namespace {
@@ -115,11 +116,16 @@ Count count_of(const GroupReading &reading, size_t bytes, size_t members, size_t
 
 BlockCounters::BlockCounters() : BlockCounters(PERF_TYPE_HARDWARE) {}
 
-BlockCounters::BlockCounters(uint32_t event_type)
-	: event_type_(event_type), sched_(::open("/proc/thread-self/sched", O_RDONLY | O_CLOEXEC))
+BlockCounters::BlockCounters(uint32_t event_type) : event_type_(event_type) { count_thread(gettid()); }
+
+void BlockCounters::count_thread(pid_t tid)
 {
-	if (!sched_)
-		sched_error_ = errno;
+	if (tid != 0 && tid == tid_)
+		return;
+	tid_ = tid;
+	const std::string file = "/proc/self/task/" + std::to_string(tid) + "/sched";
+	sched_ = tid != 0 ? Fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) : Fd();
+	sched_error_ = sched_ ? 0 : tid != 0 ? errno : ESRCH;
 }
 
 Count BlockCounters::migrations() const
@@ -155,9 +161,13 @@ void BlockCounters::prepare(bool hardware)
 	migrations_before_ = migrations();
 }
 
-// Counts the calling thread, on any CPU. A leader starts disabled, and its members follow it.
+// On any CPU. A leader starts disabled, and its members follow it.
 int BlockCounters::open(const CounterField &field, const Group &group, bool user_only) const
 {
+	if (tid_ == 0) {
+		errno = ESRCH;
+		return -1;
+	}
 	const int leader = group.events.empty() ? -1 : group.events[0].get();
 	perf_event_attr wish{};
 	wish.type = event_type_;
@@ -167,7 +177,7 @@ int BlockCounters::open(const CounterField &field, const Group &group, bool user
 	wish.exclude_kernel = user_only;
 	wish.exclude_hv = 1;
 	wish.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	return static_cast<int>(syscall(SYS_perf_event_open, &wish, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+	return static_cast<int>(syscall(SYS_perf_event_open, &wish, tid_, -1, leader, PERF_FLAG_FD_CLOEXEC));
 }
 
 void BlockCounters::open(Group &group)

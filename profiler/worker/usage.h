@@ -2,6 +2,7 @@
 #pragma once
 // What a block used: getrusage(2), migrations and hardware counters.
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace icepath::worker {
 rusage usage_now(bool of_process);
 model::Usage usage_between(const rusage &begin, const rusage &end);
 
-// Counts of the measuring thread during a block: migrations, and the hardware counters of perf_event_open(2).
+// Counts of one thread during a block: migrations, and the hardware counters of perf_event_open(2).
 //
 // Counting mustn't disturb latencies. A thread with a perf event, even a disabled one, takes longer to switch out and
 // in (__perf_event_task_sched_out() handles its context): 1.5 µs per round trip of two threads on one CPU here, 3.5 µs
@@ -26,9 +27,9 @@ model::Usage usage_between(const rusage &begin, const rusage &end);
 // hardware counters exist only in blocks that ask for them: they are opened before the block, count between start() and
 // stop(), outside the markers, and are closed after it. Latencies come from other blocks.
 //
-// Migrations come from /proc/thread-self/sched, which costs nothing during the block, and which ordinary users may
-// read. The software event PERF_COUNT_SW_CPU_MIGRATIONS costs as much as any perf event. perf_event_paranoid denies it
-// to ordinary users at the kernel's default of 2; with exclude_kernel it is granted, but stays 0.
+// Migrations come from the thread's file sched below /proc, which costs nothing during the block, and which ordinary
+// users may read. The software event PERF_COUNT_SW_CPU_MIGRATIONS costs as much as any perf event. perf_event_paranoid
+// denies it to ordinary users at the kernel's default of 2; with exclude_kernel it is granted, but stays 0.
 //
 // se.nr_migrations in the text of /proc/PID/sched; `error` is ENODATA if it isn't there.
 model::Count migrations_in(std::string_view text);
@@ -51,6 +52,9 @@ public:
 	BlockCounters();
 	explicit BlockCounters(uint32_t event_type);
 
+	// From the next block on counts this thread of the process; 0: it isn't known yet, so each count has ESRCH.
+	void count_thread(pid_t tid);
+
 	// Call them in this order, once for each block.
 	void prepare(bool hardware);
 	void start();
@@ -69,6 +73,7 @@ private:
 	model::Count migrations() const;
 
 	const uint32_t event_type_;
+	pid_t tid_ = 0; // 0: no thread
 	Fd sched_;
 	int32_t sched_error_ = 0;
 	model::Count migrations_before_;

@@ -35,6 +35,8 @@ void outrank_this_thread(pthread_t watchdog)
 
 } // namespace
 
+void interrupt(pid_t tid) { syscall(SYS_tgkill, getpid(), tid, kInterrupt); }
+
 Watchdog::Watchdog()
 	: timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)), watched_(static_cast<pid_t>(syscall(SYS_gettid)))
 {
@@ -99,7 +101,7 @@ void Watchdog::watch()
 		if (!cancel_)
 			continue; // disarmed while this thread woke up
 		cancel_();
-		syscall(SYS_tgkill, getpid(), watched_, kInterrupt);
+		interrupt(watched_);
 	}
 }
 

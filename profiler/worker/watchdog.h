@@ -18,6 +18,9 @@ inline timespec to_timespec(uint64_t ns)
 	return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
+// Makes a blocking system call of a thread of this process fail with EINTR, once a Watchdog was made.
+void interrupt(pid_t tid);
+
 class Watchdog {
 public:
 	// Interrupts the thread that constructs it. Throws Failure(MachineCannot).

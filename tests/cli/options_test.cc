@@ -119,8 +119,8 @@ TEST(RunOptions, TakeLists)
 	EXPECT_EQ(run_of({"--between", "one-thread,processes,threads"}).wishes.between,
 			  (std::vector{Between::OneThread, Between::Processes, Between::Threads}));
 	for (const char *option : {"-w", "--wait"})
-		EXPECT_EQ(run_of({option, "epoll,poll,block"}).wishes.waits,
-				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block}));
+		EXPECT_EQ(run_of({option, "epoll,poll,block,callback"}).wishes.waits,
+				  (std::vector{Wait::Epoll, Wait::Poll, Wait::Block, Wait::Callback}));
 }
 
 TEST(RunOptions, TakeAListInSeveralParts)

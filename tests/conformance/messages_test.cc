@@ -3,6 +3,7 @@
 // a possible order.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/conformance/targets.h"
 #include "tests/conformance/worker_pair.h"
@@ -85,6 +86,23 @@ void expect_no_message_before_it_was_sent(const Reply &to, const RecvStamp *recv
 	}
 }
 
+// By callback, a thread of the library receives, and answers or sends the next message. All else is done by the side's
+// own thread, which is the main one of its process.
+void expect_threads(const Reply &reply, const SendStamp *sends, const RecvStamp *recvs, pid_t process, uint32_t side,
+					const Case &how)
+{
+	const auto own = static_cast<uint32_t>(process);
+	const auto expect = [&](uint32_t thread, bool by_library, const std::string &what) {
+		EXPECT_EQ(thread != own, by_library) << what;
+		EXPECT_EQ(access(fmt::format("/proc/{}/task/{}", process, thread).c_str(), F_OK), 0) << what;
+	};
+	for (uint32_t i = 0; i < reply.block.sends; i++)
+		expect(thread_of(sends[i], own), how.is_by_callback() && !how.one_way && (side == 1 || i > 0),
+			   fmt::format("send {}", i));
+	for (uint32_t i = 0; i < reply.block.recvs; i++)
+		expect(thread_of(recvs[i], own), how.is_by_callback(), fmt::format("recv {}", i));
+}
+
 TEST_P(Messages, ComeUnchangedAndInOrder)
 {
 	const Case &how = GetParam();
@@ -110,6 +128,8 @@ TEST_P(Messages, ComeUnchangedAndInOrder)
 		for (const uint32_t side : {0u, 1u}) {
 			expect_send_stamps(replies[side], pair.sends(side), how);
 			expect_recv_stamps(replies[side], pair.recvs(side), how);
+			if (!how.is_within_process())
+				expect_threads(replies[side], pair.sends(side), pair.recvs(side), pair.side(side).pid(), side, how);
 			expect_no_message_before_it_was_sent(replies[side], pair.recvs(side), replies[1 - side],
 												 pair.sends(1 - side));
 		}

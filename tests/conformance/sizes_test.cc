@@ -23,14 +23,6 @@ protected:
 	}
 };
 
-model::Wait wait_of(icepath_wait wait)
-{
-	for (const auto each : {model::Wait::Block, model::Wait::Poll, model::Wait::Epoll})
-		if (targets::bit_of(each) == wait)
-			return each;
-	return model::Wait::Spin;
-}
-
 targets::Target described(const Case &each)
 {
 	targets::Target target;

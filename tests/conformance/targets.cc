@@ -33,14 +33,6 @@ std::vector<std::string> plugin_names()
 	return names;
 }
 
-const char *wait_name(icepath_wait wait)
-{
-	return wait == ICEPATH_WAIT_BLOCK   ? "block"
-		   : wait == ICEPATH_WAIT_POLL  ? "poll"
-		   : wait == ICEPATH_WAIT_EPOLL ? "epoll"
-										: "spin";
-}
-
 // Messages shorter than a payload's head test copying, not waiting.
 constexpr uint64_t kWholeHead = sizeof(worker::PayloadHead);
 constexpr uint64_t kSizes[] = {1, 7, 16, 64, 4096, 65536};
@@ -69,11 +61,13 @@ template <class Sizes> std::vector<Case> every_case(Sizes sizes)
 	for (const TargetUnderTest &target : all_targets()) {
 		if (target.told.why_not[0])
 			continue;
-		for (const icepath_wait wait : {ICEPATH_WAIT_BLOCK, ICEPATH_WAIT_POLL, ICEPATH_WAIT_EPOLL, ICEPATH_WAIT_SPIN})
+		for (const model::Wait each : model::kWaits) {
+			const icepath_wait wait = targets::bit_of(each);
 			for (const bool one_way : {false, true})
 				for (const uint64_t size : sizes(target.told))
 					if ((target.told.waits & wait) && (size >= kWholeHead || wait == target.some_wait()))
 						all.push_back({target.plugin, target.told.name, target.told, wait, one_way, size});
+		}
 	}
 	return all;
 }
@@ -103,6 +97,8 @@ const std::vector<TargetUnderTest> &all_targets()
 	return targets;
 }
 
+model::Wait wait_of(icepath_wait wait) { return *std::ranges::find(model::kWaits, wait, targets::bit_of); }
+
 PairPlan Case::plan() const
 {
 	PairPlan plan;
@@ -129,10 +125,10 @@ double Case::rate_hz() const { return payload_bytes > 4096 ? 1000 : 10'000; }
 
 std::string Case::test_name() const
 {
-	std::string name =
-		fmt::format("{}_{}_{}_{}", target, wait_name(wait), one_way ? "oneway" : "pingpong", payload_bytes);
-	std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
-	return name;
+	std::string words =
+		fmt::format("{}_{}_{}_{}", target, name(wait_of(wait)), one_way ? "oneway" : "pingpong", payload_bytes);
+	std::replace_if(words.begin(), words.end(), [](char c) { return c == '-' || c == '/'; }, '_');
+	return words;
 }
 
 void PrintTo(const Case &each, std::ostream *out) { *out << each.test_name(); }

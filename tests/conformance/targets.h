@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/targets/target.h"
 #include "tests/conformance/worker_pair.h"
 
 namespace icepath::test {
@@ -20,6 +21,7 @@ struct TargetUnderTest {
 };
 
 bool is_lossy(const std::string &target); // ICEPATH_IS_LOSSY
+model::Wait wait_of(icepath_wait wait);
 
 // Read once from the plug-ins: from all, or from the one that ICEPATH_CONFORMANCE_PLUGIN names ("uds"); in the folder
 // that ICEPATH_CONFORMANCE_FOLDER names, or in this build's.
@@ -37,6 +39,7 @@ struct Case {
 	double rate_hz() const;
 	bool is_lossy() const { return (told.capabilities & ICEPATH_IS_LOSSY) != 0; }
 	bool is_within_process() const { return (told.capabilities & ICEPATH_WITHIN_PROCESS) != 0; }
+	bool is_by_callback() const { return wait == ICEPATH_WAIT_CALLBACK; }
 	bool uses_user_slot() const { return (told.mechanisms & ICEPATH_USES_USER_SLOT) != 0; }
 	bool uses_mapped_queue() const { return (told.mechanisms & ICEPATH_USES_MAPPED_QUEUE) != 0; }
 	// To a kernel thread that polls: a polling sender needs no call.

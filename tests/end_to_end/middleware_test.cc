@@ -150,6 +150,36 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 	}
 }
 
+// A listener handles each message in the thread that reads the socket, and answers there. The way has two threads, in
+// whose names their sides are told apart.
+TEST_F(Middleware, CyclonesListenerHandlesMessagesInTheLibrarysThread)
+{
+	const Outcome outcome = run({icepath_program(), "run", "-t", "cyclonedds/udp", "-w", "callback,epoll", "-s", "64",
+								 "--patterns", "pingpong", "-d", "8", "-o", "out"},
+								folder.path());
+	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	const auto json = read_json(folder.path() / "out/run.json");
+	ASSERT_EQ(json["cells"].size(), 2u);
+	for (const auto &cell : json["cells"]) {
+		SCOPED_TRACE(cell["wait"].get<std::string>());
+		const auto &messages = cell["messages"];
+		EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
+		EXPECT_EQ(messages["bad_payload"], 0);
+		EXPECT_GT(messages["probed"], 0);
+		EXPECT_GE(messages["complete"].get<double>(), 0.995 * messages["probed"].get<double>()) << messages.dump();
+		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
+		bool is_relayed = false;
+		for (const auto &layer : cell["layers"])
+			is_relayed |= layer["layer"].get<std::string>().starts_with("relay") && layer["mean_ns"].get<double>() > 0;
+		EXPECT_EQ(is_relayed, cell["wait"] != "callback");
+	}
+	bool is_told = false;
+	for (const auto &step : json["isolation"]["steps"])
+		is_told |= step["name"] == "library_threads" && step["state"] == "done";
+	EXPECT_TRUE(is_told) << json["isolation"].dump();
+	expect_nothing_left();
+}
+
 TEST_F(Middleware, ALibrarysThreadsHaveTheCpuOfTheirSide)
 {
 	if (std::thread::hardware_concurrency() < 2)

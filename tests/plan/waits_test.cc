@@ -227,5 +227,33 @@ TEST(Waits, ALibraryHasItsOwnWhereItIsAskedForNoneOfThem)
 	EXPECT_TRUE(plan.cells[0].library.empty());
 }
 
+// A library's threads belong to a side only where each side has a process of its own.
+TEST(Waits, ACallbackNeedsAProcessForEachSide)
+{
+	Target library = target("cyclonedds/udp", {Wait::Epoll, Wait::Callback});
+	library.library_version = "Cyclone DDS";
+	Wishes wishes;
+	wishes.targets = {library.name};
+	wishes.waits = {Wait::Epoll, Wait::Callback};
+	wishes.patterns = {Pattern::PingPong, Pattern::OneWay};
+	wishes.sizes = {64};
+	wishes.between = {model::Between::Processes, model::Between::Threads, model::Between::OneThread};
+	const Plan plan = make(wishes, {library}, {0, 1});
+	size_t by_callback = 0;
+	for (const model::Cell &cell : plan.cells) {
+		by_callback += cell.wait == Wait::Callback;
+		EXPECT_TRUE(cell.wait != Wait::Callback || model::between(cell) == model::Between::Processes);
+	}
+	EXPECT_EQ(by_callback, 2u);
+	EXPECT_EQ(plan.cells.size(), 8u);
+	EXPECT_EQ(told(plan, "by callback, messages are handled by threads of the library"), 2) << "threads, one-thread";
+}
+
+TEST(Waits, ATransportHasNoCallback)
+{
+	EXPECT_EQ(waits_of(plan_of({"null", "pipe"}, {Wait::Block, Wait::Callback}), "pipe"),
+			  (std::vector{Wait::Block, Wait::Block}));
+}
+
 } // namespace
 } // namespace icepath::plan

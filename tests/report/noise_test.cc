@@ -90,5 +90,33 @@ TEST(Interference, AddsUpTheTimesOfTheWorkersOfEachCpu)
 	EXPECT_EQ(page_of([&](Page &page) { add_interference(page, {}); }), "");
 }
 
+// By callback a library's thread works for the side: what keeps it off counts, and it is nobody's hog.
+TEST(Interference, IsOfTheThreadsThatHandleMessagesToo)
+{
+	constexpr uint32_t kHandler = 7;
+	model::Cell cell;
+	cell.wait = model::Wait::Callback;
+	cell.graph.sides.at(1).cpu = 1;
+	resolve::ResolvedBlock block = resolved(1'000'000);
+	block.seen.threads[kHandler] = block.seen.threads[2];
+	block.seen.threads[kHandler].tid = kHandler;
+	block.seen.threads[2].off.clear(); // the side's own thread sleeps
+	const auto noise_of_receiver = [&] {
+		Interference interference;
+		interference.add(block, cell);
+		return interference.take().at(1);
+	};
+	EXPECT_EQ(noise_of_receiver().gaps, 0u) << "a thread that handles nothing";
+	block.block.flows.resize(1);
+	block.block.flows[0].recvs.resize(2);
+	for (model::RecvStamp &stamp : block.block.flows[0].recvs)
+		stamp.flags = model::by_thread(kHandler);
+	EXPECT_EQ(noise_of_receiver(), (model::CpuNoise{1, 1'000'000, 1, 5'000, 5'000, {{"hog", 1, 5'000, 5'000}}, "hog"}));
+	block.seen.cpus[1].runs[0].tid = kHandler;
+	block.seen.threads[2].off = block.seen.threads[kHandler].off;
+	block.seen.threads[kHandler].off.clear();
+	EXPECT_EQ(noise_of_receiver().gaps, 0u) << "it is of the cell";
+}
+
 } // namespace
 } // namespace icepath::report

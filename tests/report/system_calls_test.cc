@@ -87,6 +87,26 @@ TEST(SystemCalls, OfASideAreThoseThatAMessageIsAbout)
 	EXPECT_EQ(texts(asked.by_thread()), (Texts{"sender futex 0.25", "sender's library futex 0.25"}));
 }
 
+// By callback the side's own thread sleeps, which is icepath's doing, and all calls of the thread that handles its
+// messages are the library's.
+TEST(SystemCalls, OfAThreadThatHandlesMessagesAllCount)
+{
+	model::Block one = block();
+	one.flows[0].sends.clear();
+	one.flows[1].recvs.resize(4);
+	for (model::RecvStamp &stamp : one.flows[1].recvs) {
+		stamp.flags = model::by_thread(7);
+		stamp.ask_ns = 5000;
+		stamp.recv_ns = 5100;
+	}
+	one.flows[1].sends.resize(4);
+	for (model::SendStamp &stamp : one.flows[1].sends)
+		stamp.flags = model::by_thread(8);
+	SystemCalls calls(head());
+	calls.add(one, cell(), seen());
+	EXPECT_EQ(texts(calls.by_thread()), (Texts{"sender's library futex 0.25"}));
+}
+
 TEST(SystemCalls, CountUntilTheLastSideHasEnded)
 {
 	model::Block one = block();

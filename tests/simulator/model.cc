@@ -253,7 +253,7 @@ void Model::run()
 		const bool shares = (scenario.shared_cpu && i + 1 == count) || (scenario.senders_share && i + 1 < count);
 		const auto tid = kFirstTid + static_cast<uint32_t>(i);
 		const auto cpu = static_cast<uint16_t>(shares ? 0 : i);
-		const bool is_worker = !scenario.library || i == 0 || i + 1 == count;
+		const bool is_worker = !scenario.library || i == 0 || i + 1 == count; // by callback: pinned with its side
 		threads.push_back(is_worker ? &machine.add_thread(tid, cpu) : &machine.add_library_thread(tid, cpu));
 	}
 	add_links();
@@ -262,12 +262,14 @@ void Model::run()
 		add_library();
 	for (size_t i = count; i-- > 0;)
 		machine.start(*threads[i], program_of(i));
+	for (Task *own : sleepers)
+		machine.start(*own, sleeper(*own));
 	arm();
 	machine.run([this] { return open_ == 0; });
 	// The last call returns, too.
 	uint64_t until = machine.now() + 5000;
 	machine.run([&] { return machine.now() > until; });
-	for (const Task *thread : threads)
+	for (const Task *thread : scenario.callback ? sleepers : threads)
 		if (thread->out_ns != 0 && thread->pinned) {
 			icepath_record record{};
 			record.type = ICEPATH_RECORD_STILL_OFF;

@@ -104,6 +104,7 @@ public:
 	const Scenario scenario;
 	Machine machine;
 	std::vector<Task *> threads;
+	std::vector<Task *> sleepers; // the sides' own threads, where a library's send and receive
 	std::deque<Inbox> inboxes;
 	std::deque<Link> links; // by flow; with relays, by leg
 	std::deque<Message> messages;
@@ -155,6 +156,7 @@ private:
 	Co library_sender(Task &self, Link &link);
 	Co library_relay(Task &self, Link &in, Link &out);
 	Co library_receiver(Task &self, Link &in);
+	Co sleeper(Task &self);
 	Co chatterer(Task &self, Link &link);
 	void add_library();
 

@@ -11,6 +11,7 @@ namespace icepath::simulator {
 namespace {
 
 constexpr uint64_t kSockets = 0x1000, kTheirPeers = 0x2000, kWords = 0x9000, kLocks = 0xa000, kChattersWord = 0xb000;
+constexpr uint32_t kOwnTids = 100; // from a library's thread that handles messages to the side's own
 
 } // namespace
 
@@ -269,7 +270,7 @@ Co Model::library_receiver(Task &self, Link &in)
 		std::vector<Message *> got;
 		co_await take_in_library(in, got);
 		for (Message *message : got) {
-			message->library_ask = message == got.front() ? ask : machine.now();
+			message->library_ask = message == got.front() && !scenario.callback ? ask : machine.now();
 			co_await machine.work(self, 3, 60);
 			message->library_took = machine.now();
 			co_await machine.work(self, 3, 60);
@@ -283,6 +284,14 @@ Co Model::library_receiver(Task &self, Link &in)
 		if (scenario.busy_receiver && machine.chance(0.5))
 			co_await machine.work(self, 100, 1500);
 	}
+}
+
+// A side's own thread while a library's handles its messages.
+Co Model::sleeper(Task &self)
+{
+	std::function<bool()> never = [] { return false; };
+	begin_call(self);
+	co_await machine.wait_until(self, never, SleepFor::Message);
 }
 
 // Another thread of a giver's process, which sends heartbeats to its peer.
@@ -312,6 +321,12 @@ void Model::add_library()
 			process = threads[i]->tid;
 		process_of[threads[i]->tid] = process;
 	}
+	if (scenario.callback)
+		for (const Task *handler : {threads.front(), threads.back()}) {
+			Task &own = machine.add_thread(handler->tid + kOwnTids, handler->cpu);
+			sleepers.push_back(&own);
+			process_of[own.tid] = process_of[handler->tid];
+		}
 	if (scenario.chatters) {
 		chatters_for_ = &links[machine.between(0, links.size() - 1)];
 		chatterer_ = &machine.add_library_thread(threads.back()->tid + 1, outside());

@@ -63,6 +63,7 @@ Scenario Scenario::random(uint64_t seed)
 		scenario.chatters = chance(0.5);
 		scenario.in_parts = chance(0.3);
 		scenario.enqueued = scenario.spurious = false;
+		scenario.callback = chance(0.4);
 	}
 	return scenario;
 }
@@ -97,6 +98,7 @@ std::vector<std::string> Scenario::features() const
 															  {library, "library"},
 															  {chatters, "chatters"},
 															  {in_parts, "in_parts"},
+															  {callback, "callback"},
 															  {preemptible_softirqs, "preemptible_softirqs"}})
 		if (flag)
 			found.emplace_back(name);

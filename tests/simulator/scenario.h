@@ -56,6 +56,7 @@ struct Scenario {
 		0; // bit i: the i-th thread of the way is of another process than the one before, if it can be
 	bool chatters = false; // another thread of the library is woken and sends heartbeats
 	bool in_parts = false; // calls move less than a message
+	bool callback = false; // the library's threads send and receive, and the sides' own sleep
 	bool preemptible_softirqs = false; // PREEMPT_RT: they run in tasks and lose their CPU with them
 
 	Mutant mutant = Mutant::None;

@@ -33,6 +33,12 @@ public:
 		std::vector<Task *> sides = model_.scenario.senders > 1 ? model_.threads : model_.chain(0);
 		if (model_.scenario.library)
 			sides = {sides.front(), sides.back()};
+		const auto made_by = [&](const Task *thread) {
+			return model_.scenario.callback ? model::by_thread(thread->tid) : 0;
+		};
+		const uint32_t sent_by = made_by(sides.front()), received_by = made_by(sides.back());
+		if (model_.scenario.callback)
+			sides = model_.sleepers;
 		for (const Task *side : sides) {
 			block.sides.emplace_back().tid = side->tid;
 			window->threads.push_back({side->tid, side->cpu, {}});
@@ -47,7 +53,7 @@ public:
 				block.flows[flow].sends.push_back({message->seq, message->send, message->send,
 												   library ? message->library_call : leg.call, leg.publish,
 												   library ? message->library_return : leg.call_return, 1,
-												   message->warm_up ? model::kStampWarmUp : 0, 0});
+												   (message->warm_up ? model::kStampWarmUp : 0) | sent_by, 0});
 			}
 			uint64_t last_recv = 0;
 			for (const Message *message : model_.received[flow]) {
@@ -55,7 +61,7 @@ public:
 				if (library) {
 					block.flows[flow].recvs.push_back({message->seq, message->library_ask, 0, message->library_ask,
 													   message->library_took, 0, message->recv, 1,
-													   message->warm_up ? model::kStampWarmUp : 0});
+													   (message->warm_up ? model::kStampWarmUp : 0) | received_by});
 					continue;
 				}
 				uint64_t ask = leg.follows ? last_recv : leg.ask; // as a plug-in asks for what it already has
@@ -249,7 +255,7 @@ model::Cell cell_of(const Scenario &scenario)
 	cell.pattern = scenario.pingpong      ? model::Pattern::PingPong
 				   : scenario.senders > 1 ? model::Pattern::FanIn
 										  : model::Pattern::OneWay;
-	cell.wait = scenario.wait;
+	cell.wait = scenario.callback ? model::Wait::Callback : scenario.wait;
 	cell.payload_bytes = kPayload;
 	cell.graph = model::star(scenario.senders, std::vector<uint32_t>(scenario.senders + 1),
 							 scenario.one_thread ? model::Between::OneThread : model::Between::Processes,

@@ -68,7 +68,7 @@ public:
 private:
 	using Segments = std::vector<TrueSegment>;
 
-	// A thread has the message when its taking call returns; the last thread, when the library's function returns.
+	// A thread has the message when its taking call returns. A side's own thread has it when the library's function returns.
 	Truth of_library(const Message &message, const std::vector<Task *> &chain, Truth truth) const
 	{
 		truth.counts_hops = false;
@@ -88,11 +88,12 @@ private:
 			if (!sleep && !is_announced)
 				truth.inferred_ns.push_back(ready);
 			holding(truth.segments, giver, hop, since, ready, false, nullptr);
-			if (is_last) {
+			const bool is_own = is_last && !scenario_.callback;
+			if (is_own) {
 				leg.ask = message.library_ask;
 				leg.take_return = message.library_took;
 			}
-			since = in_memory && !is_last ? ready : std::max(ready, leg.take_return);
+			since = in_memory && !is_own ? ready : std::max(ready, leg.take_return);
 			if (since > ready)
 				taking(truth.segments, message, leg, giver, taker, hop + 1, ready, since);
 		}

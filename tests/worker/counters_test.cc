@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <thread>
@@ -131,6 +132,45 @@ TEST(BlockCounters, CountsHowOftenTheThreadWasMoved)
 		counters.stop();
 		EXPECT_EQ(counters.take().migrations.counted, 0u) << "of this block alone";
 	});
+}
+
+TEST(BlockCounters, CountsAnotherThreadThatIsNamed)
+{
+	const std::vector<int> cpus = allowed_cpus();
+	if (cpus.size() < 2 || access("/proc/thread-self/sched", R_OK))
+		GTEST_SKIP() << "needs two CPUs, and /proc/PID/sched";
+	BlockCounters counters;
+	counters.count_thread(0);
+	counters.prepare(true);
+	counters.start();
+	counters.stop();
+	const Counters unknown = counters.take();
+	EXPECT_EQ(unknown.migrations.error, ESRCH);
+	EXPECT_EQ(unknown.cycles.error, ESRCH);
+	std::atomic<pid_t> tid{0};
+	std::atomic<int> step{0};
+	std::thread handler([&] {
+		run_on(cpus[0]);
+		tid = gettid();
+		while (step == 0)
+			std::this_thread::yield();
+		run_on(cpus[1]);
+		step = 2;
+		while (step == 2)
+			std::this_thread::yield();
+	});
+	while (tid == 0)
+		std::this_thread::yield();
+	counters.count_thread(tid);
+	counters.prepare(false);
+	counters.start();
+	step = 1;
+	while (step != 2)
+		std::this_thread::yield();
+	counters.stop();
+	EXPECT_GE(counters.take().migrations.counted, 1u);
+	step = 3;
+	handler.join();
 }
 
 TEST(BlockCounters, HasHardwareThatCountsOrNone)

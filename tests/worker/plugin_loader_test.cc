@@ -48,6 +48,18 @@ TEST(PluginLoader, RefusesATableWithoutFunctions)
 			  "icepath-no-functions.so lacks a function that every plug-in must have");
 }
 
+TEST(PluginLoader, RefusesCallbacksWithoutThreadsThatMakeThem)
+{
+	const Plugin plugin(BAD_PLUGINS "/icepath-no-threads.so");
+	try {
+		plugin.target(0);
+		ADD_FAILURE() << "accepted";
+	} catch (const Failure &failure) {
+		EXPECT_STREQ(failure.what(),
+					 "icepath-no-threads.so has a target bad with callbacks, but without threads that make them");
+	}
+}
+
 TEST(PluginLoader, RefusesASharedObjectThatIsNoPlugin)
 {
 	const std::string told = refusal(BAD_PLUGINS "/icepath-no-symbol.so");
