@@ -108,12 +108,14 @@ vmtest: test-deps
 	$(Q)tests/vm/run.sh . $(BUILD) full $(ARGS)
 
 # What the capture costs, beside bpftrace, perf and trace-cmd; how fast the transports are, beside sockperf, fio and bare
-# ping-pongs. ARGS goes to both: --rounds N, or --short to see whether all of it runs.
+# ping-pongs; how fast middleware is, beside ddsperf. ARGS goes to all: --rounds N, or --short to see whether all of it
+# runs.
 bench: test-deps
 	$(Q)$(MAKE) configure all-with-tests
 	$(Q)$(SUDO) $(BUILD)/bin/bench-capture-cost --json results/bench.json $(ARGS)
 	$(Q)$(SUDO) $(BUILD)/bin/bench-transports --json results/transports.json $(ARGS)
-	$(Q)echo "the figures are in results/bench.json and results/transports.json"
+	$(Q)$(SUDO) $(BUILD)/bin/bench-middleware --json results/middleware-bench.json $(ARGS)
+	$(Q)echo "the figures are in results/bench.json, results/transports.json and results/middleware-bench.json"
 
 install: all
 	$(Q)cmake/quietly.sh cmake --install $(BUILD)

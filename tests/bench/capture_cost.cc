@@ -49,7 +49,7 @@ public:
 		const auto targets = run::describe_targets(notices);
 		auto loaded = helper_.load({cpu}, 1u << 16);
 		slots_ = privilege::SlotsView(loaded, {cpu});
-		cell_ = open_ping_pong(targets, "uds-stream", model::Wait::Block, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
+		cell_ = open_ping_pong(targets, {"uds-stream"}, {cpu, cpu}, 0, kTrips + 64, slots_, helper_);
 	}
 
 	double bare() { return segment(false); }

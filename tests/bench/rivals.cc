@@ -144,6 +144,24 @@ RivalReport fio_over_uds(CpuPair cpus)
 	return *report;
 }
 
+RivalReport ddsperf(CpuPair cpus, DdsMode mode, const std::string &config)
+{
+	const auto command = [&](std::vector<std::string> arguments) {
+		arguments.insert(arguments.begin(), {"env", "CYCLONEDDS_URI=" + config, "ddsperf"});
+		arguments.emplace_back(mode == DdsMode::Listener ? "listener" : "waitset");
+		return arguments;
+	};
+	const Server pong(command({"pong"}), cpus.responder, [] { return true; }); // ping discovers it
+	const Ended ping =
+		run_to_end(command({"-D", "3", "ping", "size", std::to_string(kPayloadBytes)}), cpus.initiator, kMeasureMs);
+	auto report = parse_ddsperf(ping.output);
+	if (ping.code != 0 || !report)
+		throw failure_of("ddsperf ping", ping);
+	const Ended version = run_to_end({"dpkg-query", "-W", "-f", "${Version}", "cyclonedds-tools"}, {}, kStartMs);
+	report->version = version.code == 0 ? version.output : "";
+	return *report;
+}
+
 namespace {
 
 // What stands between `before` and the first of `stops` after it.
@@ -160,9 +178,10 @@ std::optional<std::string_view> field(std::string_view text, std::string_view be
 	return text.substr(0, stop);
 }
 
-template <class Number> std::optional<Number> number(std::string_view text, std::string_view before)
+template <class Number>
+std::optional<Number> number(std::string_view text, std::string_view before, std::string_view stops = " ;\n\x1b(")
 {
-	const auto digits = field(text, before, " ;\n\x1b(");
+	const auto digits = field(text, before, stops);
 	Number value{};
 	if (!digits)
 		return std::nullopt;
@@ -192,6 +211,19 @@ std::optional<RivalReport> parse_sockperf(std::string_view output)
 		return std::nullopt;
 	const auto version = field(output, "version #", " \n\x1b");
 	return RivalReport{*p50_us * 1e3 * (whole ? 1 : 2), *trips, version ? std::string(*version) : ""};
+}
+
+std::optional<RivalReport> parse_ddsperf(std::string_view output)
+{
+	constexpr std::string_view kMedian = " 50% ", kCount = " cnt ";
+	const size_t last = output.rfind(kMedian);
+	if (last == std::string_view::npos)
+		return std::nullopt;
+	const auto half_us = number<double>(output.substr(last), kMedian, "u");
+	const auto trips = number<uint64_t>(output.substr(last), kCount);
+	if (!half_us || !is_time(*half_us) || !trips || *trips == 0)
+		return std::nullopt;
+	return RivalReport{*half_us * 2e3, *trips, ""};
 }
 
 std::optional<RivalReport> parse_fio(std::string_view output)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Other tools' ping-pongs of kPayloadBytes that sleep in the receiving call, on the same CPUs as icepath's. Each call
+// Other tools' ping-pongs of kPayloadBytes whose receivers sleep, on the same CPUs as icepath's. Each call
 // starts both sides, measures for about a second, ends both, and throws Failure where that can't be.
 #include <cstdint>
 #include <optional>
@@ -32,5 +32,14 @@ RivalReport sockperf_over_tcp(CpuPair cpus);
 RivalReport sockperf_over_udp(CpuPair cpus);
 
 RivalReport fio_over_uds(CpuPair cpus);
+
+// Of `ddsperf ping`, which tells half of the round trips, once a second: the last second's. Nothing where it measured
+// nothing.
+std::optional<RivalReport> parse_ddsperf(std::string_view output);
+
+// Cyclone DDS's own: reliable, the last message kept. Both sides take messages in a thread that sleeps in a waitset, or
+// in listeners. `config`: of the library, in XML.
+enum class DdsMode { Waitset, Listener };
+RivalReport ddsperf(CpuPair cpus, DdsMode mode, const std::string &config);
 
 } // namespace icepath::bench

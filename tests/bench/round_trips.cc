@@ -17,18 +17,19 @@ privilege::Identity as_oneself()
 	return self;
 }
 
-std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const std::string &target,
-											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
+std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const PingPong &what,
+											  CpuPair cpus, uint32_t number, uint32_t max_messages,
 											  const privilege::SlotsView &slots, privilege::Helper &helper)
 {
 	plan::Wishes wishes;
-	wishes.targets = {target};
+	wishes.targets = {what.target};
 	wishes.patterns = {model::Pattern::PingPong};
 	wishes.sizes = {kPayloadBytes};
-	wishes.waits = {wait};
+	wishes.waits = {what.wait};
+	wishes.qos = what.qos;
 	const plan::Plan plan = plan::make(wishes, targets, {cpus.initiator, cpus.responder});
 	if (plan.cells.empty())
-		throw Failure(ExitCode::MachineCannot, target + " can't be measured here: see icepath list");
+		throw Failure(ExitCode::MachineCannot, what.target + " can't be measured here: see icepath list");
 	return std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], number, max_messages, slots, helper);
 }
 

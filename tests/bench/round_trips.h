@@ -20,9 +20,15 @@ struct CpuPair {
 	uint32_t initiator = 0, responder = 0;
 };
 
+struct PingPong {
+	std::string target;
+	model::Wait wait = model::Wait::Block;
+	decltype(plan::Wishes::qos) qos{};
+};
+
 // `number`: unique among the cells of this process. Throws Failure.
-std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const std::string &target,
-											  model::Wait wait, CpuPair cpus, uint32_t number, uint32_t max_messages,
+std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const PingPong &what,
+											  CpuPair cpus, uint32_t number, uint32_t max_messages,
 											  const privilege::SlotsView &slots, privilege::Helper &helper);
 
 // Of the counted messages. Throws Failure where the block has none.

@@ -100,5 +100,21 @@ TEST_F(ShortBench, ComparesTheTransportsWithEachTool)
 		EXPECT_EQ(rows.count(row), 1u) << row;
 }
 
+TEST_F(ShortBench, ComparesMiddlewareWithItsOwnTool)
+{
+	const bool can_be_kept_awake = access("/dev/cpu_dma_latency", W_OK) == 0;
+	const nlohmann::json json = result_of(
+		"bench-middleware", can_be_kept_awake ? std::vector<std::string>{} : std::vector<std::string>{"--may-halt"});
+	ASSERT_TRUE(json.is_object());
+	std::multiset<std::string> rows;
+	for (const nlohmann::json &row : json["comparisons"]) {
+		SCOPED_TRACE(row.dump());
+		expect_time_ratio(row);
+		rows.insert(row.value("target", "") + ", " + row.value("wait", "") + ", " + row.value("rival", ""));
+	}
+	for (const char *row : {"cyclonedds/udp, epoll, ddsperf", "cyclonedds/udp, callback, ddsperf"})
+		EXPECT_EQ(rows.count(row), 1u) << row;
+}
+
 } // namespace
 } // namespace icepath::bench

@@ -10,40 +10,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "cpuset/choose.h"
-#include "cpuset/kept_awake.h"
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
 #include "profiler/run/describe.h"
 #include "tests/bench/bare_ping_pong.h"
-#include "tests/bench/ratio.h"
-#include "tests/bench/rivals.h"
+#include "tests/bench/contest.h"
 
 namespace icepath::bench {
 namespace {
 
 constexpr double kRingAim = 1.3, kSocketAim = 1.05;
-
-struct Rival {
-	std::string name, what;
-	double aim;
-	std::function<RivalReport()> measure;
-	std::string version{};
-	std::vector<std::pair<double, double>> pairs{}; // round trips of the rival and of icepath, ns
-};
-
-// A cell of icepath and what it is measured against.
-struct Contest {
-	std::string target;
-	model::Wait wait;
-	uint32_t blocks, trips; // of a segment, beside a first block that warms up; of a block
-	std::vector<Rival> rivals;
-	bool kept_awake = false; // cpuset::KeptAwake, for icepath and its rivals alike
-};
 
 RivalReport report_of(const std::vector<double> &trips_ns) { return {median(trips_ns), trips_ns.size(), ""}; }
 
@@ -88,96 +66,6 @@ std::vector<Contest> contests(CpuPair cpus)
 			all.back().kept_awake = true;
 		}
 	return all;
-}
-
-// A segment of icepath: the median of all blocks of a new cell but the first. Where the shared memory of two sides lies
-// makes a tenth of a spinning round trip, so that it has to change from round to round, as it does for the rivals.
-double segment(const Contest &contest, const std::vector<targets::Target> &targets, CpuPair cpus)
-{
-	constexpr uint64_t kMostNs = 2'000'000'000;
-	privilege::Helper helper(as_oneself());
-	const auto cell =
-		open_ping_pong(targets, contest.target, contest.wait, cpus, 0, contest.trips + run::kWarmUp, {}, helper);
-	std::vector<double> trips;
-	for (uint32_t i = 0; i <= contest.blocks; i++) {
-		run::BlockWish wish;
-		wish.number = i + 1;
-		wish.count = contest.trips;
-		wish.duration_ns = kMostNs;
-		const std::vector<double> more = round_trips_ns(run::run_alone(*cell, wish, {}, nullptr));
-		if (i > 0)
-			trips.insert(trips.end(), more.begin(), more.end());
-	}
-	return median(std::move(trips));
-}
-
-void measure(Rival &rival, double &trip_ns)
-{
-	const RivalReport report = rival.measure();
-	rival.version = report.version;
-	trip_ns = report.round_trip_ns;
-}
-
-void run_round(Contest &contest, uint32_t round, const std::vector<targets::Target> &targets, CpuPair cpus)
-{
-	std::vector<double> rivals(contest.rivals.size());
-	double own = 0;
-	std::optional<cpuset::KeptAwake> awake;
-	if (contest.kept_awake && (!awake.emplace().works() || awake->hold()))
-		throw Failure(ExitCode::MachineCannot,
-					  "cannot keep the CPUs awake by /dev/cpu_dma_latency: root can, where the "
-					  "kernel has cpuidle; --may-halt-only leaves these comparisons out");
-	if (round % 2 == 0) {
-		own = segment(contest, targets, cpus);
-		for (size_t i = 0; i < rivals.size(); i++)
-			measure(contest.rivals[i], rivals[i]);
-	} else {
-		for (size_t i = rivals.size(); i-- > 0;)
-			measure(contest.rivals[i], rivals[i]);
-		own = segment(contest, targets, cpus);
-	}
-	for (size_t i = 0; i < rivals.size(); i++) {
-		contest.rivals[i].pairs.emplace_back(rivals[i], own);
-		fmt::print(stderr, "round {} {}{}: {:.2f} us, {} {:.2f} us\n", round + 1, contest.target,
-				   contest.kept_awake ? ", kept awake" : "", own / 1e3, contest.rivals[i].name, rivals[i] / 1e3);
-	}
-}
-
-// Whether the aim is reached, as far as the interval can tell.
-std::string verdict(const stats::Effect &ratio, double aim)
-{
-	if (!ratio.interval)
-		return "too few rounds";
-	if (ratio.interval->high <= aim)
-		return "reached";
-	return ratio.interval->low > aim ? "missed" : "open";
-}
-
-nlohmann::ordered_json describe(const Contest &contest, const Rival &rival)
-{
-	const auto ratio = stats::paired_ratio(without_order(rival.pairs));
-	if (!ratio)
-		throw Failure(ExitCode::Invalid, contest.target + ": no round measured anything");
-	std::vector<double> own, others;
-	for (const auto &[theirs, ours] : rival.pairs) {
-		own.push_back(ours);
-		others.push_back(theirs);
-	}
-	nlohmann::ordered_json json = {{"target", contest.target},
-								   {"wait", name(contest.wait)},
-								   {"cpus_kept_awake", contest.kept_awake},
-								   {"rival", rival.name},
-								   {"rival_is", rival.what}};
-	if (!rival.version.empty())
-		json["rival_version"] = rival.version;
-	json.update(as_json(*ratio));
-	json["aim"] = rival.aim;
-	json["verdict"] = verdict(*ratio, rival.aim);
-	json["icepath_round_trip_ns"] = median(own);
-	json["rival_round_trip_ns"] = median(others);
-	fmt::print("{:<10} {:<10} {} of {} (aim: at most {}): {}\n", contest.target, contest.kept_awake ? "kept awake" : "",
-			   as_text(*ratio), rival.name, rival.aim, verdict(*ratio, rival.aim));
-	return json;
 }
 
 double clock_read_ns()
@@ -234,13 +122,6 @@ void bench(uint32_t rounds, CpuPair cpus, const std::vector<std::string> &only, 
 		std::ofstream(file) << json.dump(2) << "\n";
 }
 
-CpuPair cpu_pair(const std::string &option)
-{
-	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
-	const cpuset::Choice choice = option.empty() ? cpuset::choose_pair(machine) : cpuset::given_cpus(machine, option);
-	return {choice.sender, choice.receiver};
-}
-
 } // namespace
 } // namespace icepath::bench
 
@@ -263,7 +144,7 @@ int main(int argc, char **argv)
 	if (is_short)
 		rounds = 1;
 	try {
-		icepath::bench::bench(rounds, icepath::bench::cpu_pair(cpus), only, may_halt_only, file);
+		icepath::bench::bench(rounds, icepath::bench::pair_of(cpus), only, may_halt_only, file);
 	} catch (const icepath::Failure &failure) {
 		fmt::print(stderr, "bench: {}\n", failure.what());
 		return static_cast<int>(failure.code());
