@@ -5,9 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "profiler/stats/block_interval.h"
 #include "profiler/stats/far_tail.h"
-#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 namespace {
@@ -40,13 +38,9 @@ RedrawnDifference::RedrawnDifference(const WeightedBlocks &a, const WeightedBloc
 	b_.weights = b_.placed(b.weights);
 	a_.all = std::reduce(a_.weights.begin(), a_.weights.end());
 	b_.all = std::reduce(b_.weights.begin(), b_.weights.end());
-	clusters_ = numbered(sorted, sorted.size());
-	if (clusters_.count < kMinBlocks)
-		return;
-	draws_ = redrawn(clusters_);
-	stretches_ = stretches_of(clusters_);
-	if (stretches_.count > 0)
-		draws_of_stretches_ = redrawn(stretches_);
+	draws_ = BlockDraws(numbered(sorted, sorted.size()), [this](const Weights &drawn) {
+		return sum_of(a_.weights, drawn) > 0 && sum_of(b_.weights, drawn) > 0;
+	});
 }
 
 std::vector<double> RedrawnDifference::OneMean::placed(const std::vector<double> &sums) const
@@ -62,39 +56,15 @@ double RedrawnDifference::OneMean::of(const std::vector<double> &placed, const W
 	return sum_of(placed, drawn) / sum_of(weights, drawn);
 }
 
-std::vector<Weights> RedrawnDifference::redrawn(const Clusters &clusters) const
-{
-	std::vector<Weights> draws;
-	Redraw redraw(clusters);
-	for (unsigned replicate = 0; replicate < kReplicates; ++replicate)
-		if (const Weights &drawn = redraw.next(); sum_of(a_.weights, drawn) > 0 && sum_of(b_.weights, drawn) > 0)
-			draws.push_back(drawn);
-	return draws;
-}
-
-double RedrawnDifference::variance(const Placed &sums, const std::vector<Weights> &draws, size_t clusters) const
-{
-	return variance_over(draws, clusters,
-						 [&](const Weights &drawn) { return a_.of(sums.a, drawn) - b_.of(sums.b, drawn); });
-}
-
-// Of what both means have in a cluster.
-double RedrawnDifference::effective_clusters(const Placed &sums) const
-{
-	std::vector<double> of_cluster(clusters_.count, 0);
-	for (size_t place = 0; place < sums.a.size(); ++place)
-		of_cluster[clusters_.of_block[place]] += sums.a[place] / a_.all + sums.b[place] / b_.all;
-	const double sum = std::reduce(of_cluster.begin(), of_cluster.end());
-	return sum * sum / std::inner_product(of_cluster.begin(), of_cluster.end(), of_cluster.begin(), 0.0);
-}
-
 std::optional<double> RedrawnDifference::half_width(const Placed &sums, const Placed &part) const
 {
-	if (std::max(having(part.a), having(part.b)) < kBlocksBeyond || draws_.size() < 2)
+	if (std::max(having(part.a), having(part.b)) < kBlocksBeyond || !draws_.enough())
 		return std::nullopt;
-	return with_slow_changes(variance(sums, draws_, clusters_.count), effective_clusters(part) - 1, clusters_.count,
-							 variance(sums, draws_of_stretches_, stretches_.count), stretches_.count)
-		.half_width();
+	std::vector<double> evidence; // what both means have
+	for (size_t place = 0; place < part.a.size(); ++place)
+		evidence.push_back(part.a[place] / a_.all + part.b[place] / b_.all);
+	return draws_.half_width([&](const Weights &drawn) { return a_.of(sums.a, drawn) - b_.of(sums.b, drawn); },
+							 evidence);
 }
 
 double RedrawnDifference::difference(const TwoSums &sums) const

@@ -18,8 +18,8 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/stats/block_draws.h"
 #include "profiler/stats/interval.h"
-#include "profiler/stats/redrawn_run.h"
 
 namespace icepath::stats {
 
@@ -56,15 +56,11 @@ private:
 		std::vector<double> a, b;
 	};
 	Placed placed(const TwoSums &sums) const { return {a_.placed(sums.a), b_.placed(sums.b)}; }
-	std::vector<Weights> redrawn(const Clusters &clusters) const;
-	double variance(const Placed &sums, const std::vector<Weights> &draws, size_t clusters) const;
-	double effective_clusters(const Placed &sums) const;
 	// Of the difference of `sums`, as certain as what `part` makes it.
 	std::optional<double> half_width(const Placed &sums, const Placed &part) const;
 
 	OneMean a_, b_;
-	Clusters clusters_, stretches_;
-	std::vector<Weights> draws_, draws_of_stretches_; // in which both have weight
+	BlockDraws draws_; // in which both have weight
 };
 
 } // namespace icepath::stats

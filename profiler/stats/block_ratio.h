@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/stats/block_draws.h"
 #include "profiler/stats/interval.h"
-#include "profiler/stats/redrawn_run.h"
 
 namespace icepath::stats {
 
@@ -33,15 +33,9 @@ public:
 	std::optional<Interval> interval(const std::vector<double> &sums) const;
 
 private:
-	std::vector<Weights> redrawn(const Clusters &clusters) const;
-	double variance(const std::vector<double> &sums, const std::vector<Weights> &draws, size_t clusters) const;
-	double effective_clusters(const std::vector<double> &sums) const;
-
 	std::vector<double> weights_;
-	Clusters clusters_;
 	double all_ = 0; // of weights_
-	Clusters stretches_;
-	std::vector<Weights> draws_, draws_of_stretches_; // without those of no weight
+	BlockDraws draws_; // without those of no weight
 };
 
 } // namespace icepath::stats
