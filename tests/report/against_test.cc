@@ -5,8 +5,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/report/report.h"
-#include "profiler/rundir/container.h"
-#include "tests/report/synthetic_run.h"
+#include "tests/report/two_cells.h"
 #include "tests/rundir/example_run.h"
 
 namespace icepath::report {
@@ -21,34 +20,20 @@ struct Pair {
 	model::Wait wait = model::Wait::Block; // of the first cell
 };
 
-// "relayed/slow" and "slow": two pingpong cells in the same rounds, whose blocks get slower alike. Blocks of the first
-// differ by some nanoseconds.
+// "relayed/slow" and "slow", whose blocks get slower alike. Blocks of the first differ by some nanoseconds.
 RunResult run_of(const rundir::TemporaryDirectory &temporary, const Pair &pair)
 {
 	const std::string path = temporary.path("run");
-	model::Head head = small_head();
-	head.cells = {socket_cell(model::Pattern::PingPong), socket_cell(model::Pattern::PingPong)};
-	head.cells[0].target = "relayed/slow";
-	head.cells[0].wait = pair.wait;
-	head.cells[1].target = "slow";
-	{
-		rundir::Writer writer(path, head);
-		for (uint32_t round = 0; round < 24; ++round)
-			for (uint32_t cell = 0; cell < 2; ++cell) {
-				BlockPlan plan;
-				plan.cell = cell;
-				plan.round = round;
-				plan.probed = pair.probed && (round % 4 == 1 || round % 4 == 2);
-				plan.delay_ns = [=](uint64_t seq, size_t) {
-					const uint64_t alike = 1 + 20 * round + 30 * seq;
-					return alike + (cell == 0 ? pair.slow_by + round * 37 % 11 : round * 53 % 11);
-				};
-				model::Block block = make_block(head.cells[cell], plan);
-				block.opening = round / pair.rounds_of_opening;
-				writer.add(block);
-			}
-		writer.finish({});
-	}
+	write_two_cells(path, {.first = "relayed/slow",
+						   .second = "slow",
+						   .delay_ns =
+							   [&](uint32_t cell, uint32_t round, uint64_t seq) {
+								   const uint64_t alike = 1 + 20 * round + 30 * seq;
+								   return alike + (cell == 0 ? pair.slow_by + round * 37 % 11 : round * 53 % 11);
+							   },
+						   .probed = pair.probed,
+						   .rounds_of_opening = pair.rounds_of_opening,
+						   .wait = pair.wait});
 	return analyse(path);
 }
 

@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/report/report.h"
-#include "profiler/rundir/container.h"
 #include "tests/report/schema_check.h"
-#include "tests/report/synthetic_run.h"
+#include "tests/report/two_cells.h"
 #include "tests/rundir/example_run.h"
 
 namespace icepath::report {
@@ -21,25 +20,14 @@ protected:
 	// Two pingpong cells, of which the first is slower, each with a slow message in fifty.
 	ExplainJson()
 	{
-		model::Head head = small_head();
-		head.cells = {socket_cell(model::Pattern::PingPong), socket_cell(model::Pattern::PingPong)};
-		head.cells[1].target = "quick";
-		rundir::Writer writer(run, head);
-		for (uint32_t round = 0; round < 24; ++round)
-			for (uint32_t cell = 0; cell < 2; ++cell) {
-				BlockPlan plan;
-				plan.cell = cell;
-				plan.round = round;
-				plan.probed = round % 4 == 1 || round % 4 == 2;
-				plan.messages = 200;
-				plan.delay_ns = [=](uint64_t seq, size_t) {
-					return 1 + 10 * seq + round + (cell == 0 ? 4000 : 0) + (seq % 50 == 7 ? 90'000 : 0);
-				};
-				model::Block block = make_block(head.cells[cell], plan);
-				block.opening = round / 2;
-				writer.add(block);
-			}
-		writer.finish({});
+		write_two_cells(run, {.first = "uds-stream",
+							  .second = "quick",
+							  .delay_ns =
+								  [](uint32_t cell, uint32_t round, uint64_t seq) {
+									  return 1 + 10 * seq + round + (cell == 0 ? 4000 : 0) +
+											 (seq % 50 == 7 ? 90'000 : 0);
+								  },
+							  .messages = 200});
 	}
 
 	json answer(Question question)
