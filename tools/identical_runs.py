@@ -4,14 +4,15 @@
 
     python3 tools/identical_runs.py --icepath build/bin/icepath --runs 12 --seconds 20 --output results/identical-runs.json
 
-If the machine is quiet for some minutes only, repeat with --runs 4 --continue as often as needed.
+If the machine is quiet for some minutes only, repeat with --runs 4 --continue as often as needed. With --keep DIR the run directories
+stay, and --stored DIR/run-* reports them again, by another icepath, instead of measuring.
 
 A 95 % interval that holds for another run overlaps that run's interval in nearly all pairs: two such intervals of one
 value are disjoint in less than one pair of a hundred if both are wide enough. Counted are the intervals of p50, of p99,
 and of what the probes added to the p50. Pairs whose reports show another state of the machine (tools/machine_state.py)
 are counted separately.
 
-Counted as well, over all pairs of runs: in how many the ratio of two targets' p50s, by rounds that measured both, agrees. It agrees if
+Counted as well, over all pairs of runs: in how many the ratio of two targets, by rounds that measured both, agrees. It agrees if
 the logarithms differ by less than the root of the sum of the squares of half their intervals.
 
 Counted as well, over all pairs of runs, none set aside: in how many what the reports say of a cell contradicts each other, by its p50
@@ -73,13 +74,21 @@ def measure(args, number, folder):
     return machine_state.load(run)
 
 
+def report_again(args, run):
+    """What this icepath says of a stored run directory."""
+    done = subprocess.run([args.icepath, "report", "--json", run], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{run}: {done.stderr.strip()[-400:]}")
+    return json.loads(done.stdout)
+
+
 def told(cell, measure_of):
     value, interval = measure_of(cell)
     return {"value": value, "ci95": interval}
 
 
 def ratio_of(pair, names):
-    """Of two targets in alphabetical order: the logarithm of their p50s' ratio, half of its interval, and whether they are told apart."""
+    """Of two targets in alphabetical order: the logarithm of their ratio, half of its interval, and whether they are told apart."""
     slower, faster = names[pair["slower"]], names[pair["faster"]]
     low, high = (math.log(end) for end in pair["ci95"])
     return {"of": sorted((slower, faster)), "log_ratio": math.log(pair["ratio"]) * (1 if slower < faster else -1),
@@ -98,7 +107,7 @@ def facts_of(run):
     ratios = [ratio_of(pair, names) for group in run["ranking"] for pair in group["pairs"]]
     changes = [notice for notice in run["notices"] if notice.startswith("the machine changed")]
     return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "ratios": ratios, "machine_state": run.get("machine_state"),
-            "told_of_changes": changes}
+            "told_of_changes": changes, "kept_awake": all(cell.get("idle_states") == "held" for cell in run["cells"])}
 
 
 def compare(runs):
@@ -219,6 +228,19 @@ def runs_before(args, parser):
     return before["each"]
 
 
+def measure_all(args, runs):
+    """Adds --runs runs. Whether CPUs were kept awake."""
+    with CpusAwake() as awake, tempfile.TemporaryDirectory(prefix="icepath-identical-") as folder:
+        if not awake:
+            print("identical_runs.py: /dev/cpu_dma_latency can't be held: CPUs may halt", file=sys.stderr)
+        if args.keep:
+            os.makedirs(args.keep, exist_ok=True)
+        for number in range(args.runs):
+            runs.append(facts_of(measure(args, number, args.keep or folder)))
+            print(f"run {number + 1} of {args.runs}", file=sys.stderr)
+    return bool(awake)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--icepath", default="build/bin/icepath")
@@ -226,27 +248,29 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="of each")
     parser.add_argument("--targets", default="uds-stream,mqueue,pipe,tcp", help="as icepath run -t takes them")
     parser.add_argument("--output", help="where the figures go, as JSON")
+    parser.add_argument("--keep", metavar="DIR", help="where the run directories stay; else they are deleted")
+    parser.add_argument("--stored", nargs="+", metavar="RUN", help="report these run directories again instead of measuring; --seconds and "
+                                                                 "--targets say how they were measured")
     parser.add_argument("--continue", action="store_true", dest="resume",
                         help="add --runs to those that --output has already, instead of beginning anew: for a machine that is quiet for "
                              "some minutes only")
     args = parser.parse_args()
     before = runs_before(args, parser)
-    if args.runs + len(before) < 2:
+    if (len(args.stored) if args.stored else args.runs) + len(before) < 2:
         parser.error("--runs: one run has nothing to be compared with: give 2 or more")
-    with CpusAwake() as awake, tempfile.TemporaryDirectory(prefix="icepath-identical-") as folder:
-        if not awake:
-            print("identical_runs.py: /dev/cpu_dma_latency can't be held: CPUs may halt", file=sys.stderr)
-        runs = list(before)
-        for number in range(args.runs):
-            try:
-                runs.append(facts_of(measure(args, number, folder)))
-            except (RuntimeError, OSError) as error:
-                sys.exit(f"identical_runs.py: {error}")
-            print(f"run {number + 1} of {args.runs}", file=sys.stderr)
+    runs = list(before)
+    try:
+        if args.stored:
+            runs += [facts_of(report_again(args, run)) for run in args.stored]
+            awake = all(run.get("kept_awake") for run in runs)
+        else:
+            awake = measure_all(args, runs)
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"identical_runs.py: {error}")
     table, changed = compare(runs)
     result = {"description": "Identical runs, and how many pairs of their 95 % intervals are disjoint: tools/identical_runs.py",
               "started_utc": runs[0]["started_utc"], "runs": len(runs), "seconds": args.seconds, "targets": args.targets.split(","),
-              "cpus_kept_awake": bool(awake), "totals": totals_of(table), "ranks": ranks_of(runs), "said": said_of(runs), "table": table,
+              "cpus_kept_awake": awake, "totals": totals_of(table), "ranks": ranks_of(runs), "said": said_of(runs), "table": table,
               "machine_changed": changed,
               "each": runs}
     show(result)
