@@ -20,6 +20,23 @@ std::string time_text(uint64_t ns)
 						  : fmt::format("{:.3g} ms", static_cast<double>(ns) / 1e6);
 }
 
+Fitness for_ranks(const Look &look, const Fitness &medians)
+{
+	Fitness ranks{"ranks", std::nullopt, "the way between the CPUs couldn't be measured",
+				  fmt::format("{}, < {} times apart", medians.threshold, kApartForRanks)};
+	if (look.round_trips_ns.size() < 2)
+		return ranks;
+	if (!medians.fit) {
+		ranks.found = medians.found;
+		return ranks;
+	}
+	const auto [low, high] = std::ranges::minmax(look.round_trips_ns);
+	ranks.fit = *medians.fit && static_cast<double>(high) < kApartForRanks * static_cast<double>(low);
+	ranks.found = fmt::format("{}; a cache line takes {} to {} ns to the other CPU and back",
+							  *medians.fit ? "others took less" : "others took more", low, high);
+	return ranks;
+}
+
 } // namespace
 
 std::vector<Fitness> fitness(const Look &look)
@@ -37,14 +54,7 @@ std::vector<Fitness> fitness(const Look &look)
 		tails.fit = taken(worst) < kTakenForTails && longest < kLongestForTailsNs;
 		tails.found = fmt::format("{} in gaps, the longest {}", percent_text(taken(worst)), time_text(longest));
 	}
-	Fitness ranks{"ranks", std::nullopt, "the way between the CPUs couldn't be measured",
-				  fmt::format("< {} times apart", kApartForRanks)};
-	if (look.round_trips_ns.size() > 1) {
-		const auto [low, high] = std::ranges::minmax(look.round_trips_ns);
-		ranks.fit = static_cast<double>(high) < kApartForRanks * static_cast<double>(low);
-		ranks.found = fmt::format("a cache line takes {} to {} ns to the other CPU and back", low, high);
-	}
-	return {medians, ranks, tails};
+	return {medians, for_ranks(look, medians), tails};
 }
 
 } // namespace icepath::doctor

@@ -26,6 +26,7 @@ struct Fitness {
 // More than half of all messages must be undisturbed, with room for messages that take longer than a gap.
 inline constexpr double kTakenForMedians = 0.05; // of a CPU's time, by others
 // A change that moves latencies from one block to the next; the same as between levels of a run (report/line_levels.h).
+// Ranks leave out the slowest tenth of a block's messages, so others mustn't take more than medians allow either.
 inline constexpr double kApartForRanks = 1.5;
 // A p99.9 shouldn't be made by what has nothing to do with the target: less than one message in a thousand.
 inline constexpr double kTakenForTails = 0.001;

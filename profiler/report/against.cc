@@ -25,7 +25,7 @@ std::optional<stats::RoundRatio> ratio_of(const RunResult &result, size_t a, siz
 			if (pair.slower == b && pair.faster == a)
 				return inverse(ratio);
 		}
-	return stats::ratio_within_rounds(result.cells[a].p50s, result.cells[b].p50s);
+	return stats::ratio_within_rounds(result.cells[a].compared, result.cells[b].compared);
 }
 
 std::string interval_words(const stats::RoundRatio &ratio)
@@ -170,18 +170,23 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 		return;
 	}
 	const Difference &difference = *against.difference;
-	page.paragraph("ratio", fmt::format("{}it takes {} as long: p50s without probes, {} rounds that measured both",
-										against.as_asked ? "" : "the other way round than asked: ",
-										interval_words(*against.ratio), against.ratio->rounds));
+	page.paragraph(
+		"ratio", fmt::format("{}it takes {} as long, by all messages without probes but the fastest and slowest "
+							 "tenths, within the {} rounds that measured both: this is by how much",
+							 against.as_asked ? "" : "the other way round than asked: ", interval_words(*against.ratio),
+							 against.ratio->rounds));
 	const std::string most = most_of_it(difference);
-	page.paragraph("because", fmt::format("a typical message takes {} µs longer{}",
+	page.paragraph("because", fmt::format("a typical message with probes takes {} µs longer{}",
 										  microseconds(static_cast<double>(difference.of.ns())),
 										  most.empty() ? ", and no kind of time is told apart" : ". " + most));
-	page.paragraph("messages",
-				   fmt::format("with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each block "
-							   "counts the same. Without probes the p50s are {} and {} µs",
-							   count(slower.typical->layers.deliveries()), count(faster.typical->layers.deliveries()),
-							   percentile_text(slower.latency, 0), percentile_text(faster.latency, 0)));
+	page.paragraph(
+		"messages",
+		fmt::format(
+			"with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each block "
+			"counts the same. The p50s of the whole run, without probes and with all changes of the machine, are {} "
+			"and {} µs",
+			count(slower.typical->layers.deliveries()), count(faster.typical->layers.deliveries()),
+			percentile_text(slower.latency, 0), percentile_text(faster.latency, 0)));
 	page.line();
 	const bool by_target = slower.cell.target != faster.cell.target;
 	add_difference(

@@ -16,7 +16,7 @@ namespace icepath::report {
 struct Against {
 	size_t slower = 0, faster = 0; // indices of the cells; as they were asked for if the ratio isn't known
 	bool as_asked = true; // false: the cell that was asked about is the faster one
-	std::optional<stats::RoundRatio> ratio; // slower over faster: p50s without probes
+	std::optional<stats::RoundRatio> ratio; // slower over faster, without probes
 	std::vector<std::string> unlike; // what differs besides the target: "wait: epoll and block"
 	std::string refusal; // why there is no difference to explain; empty: there is
 	std::optional<Difference> difference; // of typical messages, slower less faster; only without a refusal

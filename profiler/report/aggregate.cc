@@ -213,7 +213,7 @@ void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 	}
 	cell.modes = find_modes(flows, {samples.latency, samples.opening, samples.round},
 							{samples.latency_probed, samples.opening_probed, samples.round_probed}, by_opening);
-	cell.p50s = samples.observed.p50s();
+	cell.compared = samples.observed.compared();
 	cell.observer_effect = samples.observed.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
 	if (samples.usage.messages == 0)
 		return;
@@ -400,10 +400,10 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
 			describe(result.cells[i], std::exchange(samples[i], {}), wanted); // frees them before the next cell's
-		std::vector<std::vector<stats::BlockValue>> p50s;
+		std::vector<std::vector<stats::BlockValue>> blocks;
 		for (const CellResult &cell : result.cells)
-			p50s.push_back(cell.p50s);
-		result.ranking = rank(result.head.cells, p50s);
+			blocks.push_back(cell.compared);
+		result.ranking = rank(result.head.cells, blocks);
 		for (size_t i = 0; result.tail && i < std::min(result.cells.size(), result.tail->failed_openings.size()); ++i)
 			result.cells[i].openings.failed = result.tail->failed_openings[i];
 	}

@@ -106,7 +106,7 @@ struct CellResult {
 	stats::Distribution to_all; // several receivers: see BlockLatencies
 	stats::Distribution send_call; // unprobed blocks
 	stats::Distribution latency_probed; // probed blocks
-	std::vector<stats::BlockValue> p50s; // of each block that has one
+	std::vector<stats::BlockValue> compared; // what ranks compare, of each block that has a p50
 	std::vector<LatencyColumn> over_time; // latency, by unprobed block
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
 	Throughput throughput;

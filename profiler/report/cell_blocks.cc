@@ -8,6 +8,7 @@
 #include <set>
 
 #include "profiler/stats/percentile.h"
+#include "profiler/stats/round_ratio.h"
 
 namespace icepath::report {
 
@@ -65,6 +66,7 @@ std::optional<double> ObservedBlocks::add(const model::Block &block, std::vector
 	p50_.push_back(percentile(stats::kP50));
 	mean_.push_back(
 		of_block(std::accumulate(latencies.begin(), latencies.end(), 0.0) / static_cast<double>(latencies.size())));
+	compared_.push_back(of_block(stats::trimmed_geometric_mean(latencies)));
 	if (stats::supported(latencies.size(), stats::kP99))
 		p99_.push_back(percentile(stats::kP99));
 	return p50_.back().value;

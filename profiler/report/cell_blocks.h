@@ -53,10 +53,11 @@ public:
 	// Adds a block of a round, and returns its p50 if its messages support one.
 	std::optional<double> add(const model::Block &block, std::vector<uint64_t> latencies);
 	ObserverEffect effect(stats::Over over) const;
-	const std::vector<stats::BlockValue> &p50s() const { return p50_; } // of blocks that have one
+	// Trimmed geometric means, of blocks that have a p50: what ranks compare (stats/round_ratio.h).
+	const std::vector<stats::BlockValue> &compared() const { return compared_; }
 
 private:
-	std::vector<stats::BlockValue> p50_, mean_, p99_;
+	std::vector<stats::BlockValue> p50_, mean_, p99_, compared_;
 };
 
 // A cell's capture, in all and by block.

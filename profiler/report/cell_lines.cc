@@ -39,26 +39,45 @@ std::vector<LayerTableRow> layer_rows(const std::vector<CellResult> &cells)
 	return rows;
 }
 
+// Layers, but for a CPU that leaves idle while its thread is in the runqueue already: that is a column of its own, as it
+// is waking, not waiting for a CPU.
+using ColumnKey = std::pair<model::Layer, model::Part>;
+
+std::map<ColumnKey, LayerRow> sums_of_columns(const Breakdown &layers)
+{
+	std::map<ColumnKey, LayerRow> sums;
+	for (const LayerRow &row : layers.rows()) {
+		const bool apart = row.layer == model::Layer::Runqueue && row.part == model::Part::IdleExit;
+		const auto [at, is_first] = sums.try_emplace({row.layer, apart ? row.part : model::Part::None}, row);
+		if (!is_first)
+			at->second.add(row);
+	}
+	return sums;
+}
+
 using TextColumn = std::vector<std::string>; // its head, then a text for each row
 
 std::vector<TextColumn> layer_columns(const std::vector<LayerTableRow> &rows)
 {
 	std::vector<TextColumn> columns_of_text = {{"messages"}, {"mean"}};
-	std::vector<std::map<model::Layer, LayerRow>> layers;
-	std::set<model::Layer> used;
+	std::vector<std::map<ColumnKey, LayerRow>> layers;
+	std::set<ColumnKey> used;
 	for (const LayerTableRow &row : rows) {
-		layers.push_back(row.layers ? row.layers->by_layer() : std::map<model::Layer, LayerRow>());
+		layers.push_back(row.layers ? sums_of_columns(*row.layers) : std::map<ColumnKey, LayerRow>());
 		columns_of_text[0].push_back(!row.layers ? ""
 												 : fmt::format("{}{} of {}", row.tells_where ? "" : "no sample: ",
 															   count(row.layers->deliveries()), count(row.messages)));
 		columns_of_text[1].push_back(row.layers ? microseconds(row.layers->mean_ns()) : "");
-		for (const auto &[layer, sum] : layers.back())
-			used.insert(layer);
+		for (const auto &[key, sum] : layers.back())
+			used.insert(key);
 	}
-	for (const model::Layer layer : used) {
-		TextColumn &column = columns_of_text.emplace_back(1, std::string(model::name(layer)));
+	for (const ColumnKey &key : used) {
+		const auto &[layer, part] = key;
+		TextColumn &column = columns_of_text.emplace_back(
+			1, fmt::format("{}{}{}", model::name(layer), part == model::Part::None ? "" : "/",
+						   part == model::Part::None ? "" : model::name(part)));
 		for (size_t i = 0; i < rows.size(); ++i) {
-			const auto found = layers[i].find(layer);
+			const auto found = layers[i].find(key);
 			if (found == layers[i].end()) {
 				column.emplace_back(rows[i].layers ? "–" : "");
 				continue;

@@ -30,16 +30,19 @@ struct ModesOfP50 {
 };
 std::optional<ModesOfP50> modes_of_p50(const CellResult &cell); // nothing without modes or without a p50
 
+// Whether another run may have its p50 in another mode: a p50 isn't shown then.
+bool lies_between_modes(const CellResult &cell);
+
 // "the p50 lies in mode 1", "the p50 lies between modes 1 and 2"; empty without modes or without a p50.
 std::string p50_text(const CellResult &cell);
 // What probes change of the shares, and which modes aren't seen with them; empty if neither.
 std::string probes_text(const CellResult &cell);
 
-// "2 modes: 7.12 ±0.20 µs (54.0 ±9.1 % of messages) and 16.5 ±0.3 µs (46.0 ±9.1 %); the p50 lies in mode 1; …": needs
-// modes.
+// "2 modes: 7.12 ±0.20 µs (54.0 ±9.1 % of messages) and 16.5 ±0.3 µs (46.0 ±9.1 %); the p50 lies in mode 1": needs modes.
 std::string modes_sentence(const CellResult &cell);
 
-// "54.0 ±9.1 %", "54.0 %".
+// "54.0 ±9.1 %", "54.0 %", and in fewer digits "54 ±9 %".
 std::string share_text(const stats::Share &share);
+std::string brief_share_text(const stats::Share &share);
 
 } // namespace icepath::report

@@ -8,6 +8,7 @@
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
 #include "profiler/report/cell_groups.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/time_scale.h"
 #include "profiler/stats/far_tail.h"
@@ -26,6 +27,7 @@ struct Column {
 	bool is_brief = true;
 	int dispensable = 0;
 	std::vector<std::string> cells = {};
+	std::vector<std::vector<std::string>> modes = {}; // of each cell, below its own text
 };
 
 std::string cpu_text(const CellResult &cell)
@@ -115,6 +117,9 @@ size_t width_of(const Column &column, const Page &page)
 	size_t width = columns(page.spelled(column.head));
 	for (const std::string &cell : column.cells)
 		width = std::max(width, columns(page.spelled(cell)));
+	for (const std::vector<std::string> &modes : column.modes)
+		for (const std::string &mode : modes)
+			width = std::max(width, columns(page.spelled(mode)));
 	return width;
 }
 
@@ -157,6 +162,21 @@ Layout layout_of(const Page &page, std::vector<Column> columns, size_t label, bo
 
 void trim(std::string &line) { line.erase(line.find_last_not_of(' ') + 1); }
 
+// "18 ±3 % at", before the place of a mode.
+std::string mode_label(const CellMode &mode) { return fmt::format("    {} at", brief_share_text(mode.share)); }
+
+void add_mode_rows(Page &page, const CellResult &result, size_t cell, const Layout &layout, TimeScale &scale)
+{
+	for (size_t mode = 0; mode < result.modes.size(); ++mode) {
+		std::string line = pad_right(page.spelled(mode_label(result.modes[mode])), layout.label);
+		for (const Column &column : layout.columns)
+			line += layout.gap + cell_text(column, column.modes.empty() ? "" : column.modes[cell][mode], page);
+		line += layout.gap + scale.bar(result.modes[mode], result.is_of_library(), page.look());
+		trim(line);
+		page.line(line);
+	}
+}
+
 void add_rows(Page &page, const RunResult &result, const GroupedCells &grouped, const Layout &layout, TimeScale &scale)
 {
 	const std::string indent = "  ";
@@ -175,6 +195,7 @@ void add_rows(Page &page, const RunResult &result, const GroupedCells &grouped, 
 			line += layout.gap + scale.bar(result.cells[cell], page.look());
 			trim(line);
 			page.line(line);
+			add_mode_rows(page, result.cells[cell], cell, layout, scale);
 		}
 	}
 }
@@ -260,8 +281,9 @@ std::string rank_reading(const RunResult &result)
 			told_apart += pair.told_apart() ? 1 : 0;
 		}
 	return fmt::format(
-		"rank, × fastest: by ratios of both p50s within rounds{}; {} of {} pairs are told apart; 2–3: this run "
-		"doesn't tell which of these places",
+		"rank, × fastest: by ratios within rounds, of all messages but the fastest and slowest tenths{}; {} of {} "
+		"pairs are told apart, which is corrected for their number, as intervals aren't; 2–3: this run doesn't tell "
+		"which of these places",
 		std::ranges::count_if(result.ranking, ranked) > 1 ? ", among cells of one pattern, wait, size and load" : "",
 		told_apart, pairs);
 }
@@ -280,6 +302,8 @@ std::string to_fastest_text(const RankedCell &cell)
 		return kNothing;
 	const auto &[low, high] = cell.to_fastest->interval;
 	const double half = (high - low) / 2;
+	if (is_lopsided(cell.to_fastest->ratio, cell.to_fastest->interval))
+		return fmt::format("{:.2f} {:.2f}..{:.2f}", cell.to_fastest->ratio, low, high);
 	return fmt::format("{:.2f}", cell.to_fastest->ratio) +
 		   (half < cell.to_fastest->ratio ? fmt::format(" ±{:.2f}", half) : " ±>100%");
 }
@@ -291,13 +315,15 @@ bool says_something(const Column &column, const std::vector<const CellResult *> 
 	});
 }
 
-// "9.29 ± 8%", in all that a glance takes.
+// "9.29 ± 8%" or "9.29 9.02..14.1", in all that a glance takes.
 std::string brief_percentile(const stats::Distribution &distribution, size_t which)
 {
 	if (!distribution.percentiles[which] || !distribution.intervals[which])
 		return kNothing;
 	const auto ns = static_cast<double>(*distribution.percentiles[which]);
 	const double half = relative_half(distribution, which).value_or(0);
+	if (is_lopsided(ns, *distribution.intervals[which]))
+		return microseconds(ns) + " " + range_text(*distribution.intervals[which]);
 	return microseconds(ns) + (half < 1 ? fmt::format(" ±{:2.0f}%", half * 100) : " ±>100%");
 }
 
@@ -327,7 +353,11 @@ std::vector<Column> columns_of(const RunResult &result, const std::vector<const 
 	for (size_t i = 0; i < result.cells.size(); ++i) {
 		const CellResult &cell = result.cells[i];
 		const RankedCell *place = ranked[i];
-		p50.cells.push_back((cell.modes.empty() ? "" : "*") + percentile(cell.latency, 0));
+		p50.cells.push_back(lies_between_modes(cell) ? kNothing
+													 : (cell.modes.empty() ? "" : "*") + percentile(cell.latency, 0));
+		std::vector<std::string> &places = p50.modes.emplace_back();
+		for (const CellMode &mode : cell.modes)
+			places.push_back(percentile(mode.latency, 0));
 		rank.cells.push_back(place ? rank_text(*place) : kNothing);
 		to_fastest.cells.push_back(!place ? kNothing : is_first(result, *place) ? "1" : to_fastest_text(*place));
 		p99.cells.push_back(percentile(cell.latency, 2));
@@ -367,10 +397,14 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 											by_opening ? "openings" : "blocks")
 							  : "±: half of the 95 % interval";
 	const auto add = [&](const std::string &text) { reading += " · " + text; };
-	if (std::ranges::any_of(cells, [](const CellResult *cell) { return !cell->modes.empty(); }))
-		add(all ? "*: the messages have several modes: one p50 describes none of them, and a ratio of p50s depends on "
-				  "how often each mode occurs"
-				: "*: several modes, see notice");
+	const auto has_modes = [](const CellResult *cell) { return !cell->modes.empty(); };
+	const auto has_p50 = [](const CellResult *cell) { return !cell->modes.empty() && !lies_between_modes(*cell); };
+	if (std::ranges::any_of(cells, has_modes))
+		add(std::string(
+				all ? "% at: modes of the messages, with their shares and p50s; where another run may have the p50 of "
+					  "all of them in another mode, there is none"
+					: "% at: modes, with their shares") +
+			(std::ranges::any_of(cells, has_p50) ? " · *: of all modes" : ""));
 	if (has(layout, "rank"))
 		add(all ? rank_reading(result) : "rank 2–3: not told which");
 	for (const auto &[head, meaning] :
@@ -428,8 +462,11 @@ void add_cell_table(Page &page, const RunResult &result, bool all)
 	const GroupedCells grouped = grouped_cells(result);
 	size_t label = columns("one way, µs");
 	for (const CellGroup &group : grouped.groups)
-		for (const size_t cell : group.cells)
+		for (const size_t cell : group.cells) {
 			label = std::max(label, 2 + columns(page.spelled(grouped.labels[cell])));
+			for (const CellMode &mode : result.cells[cell].modes)
+				label = std::max(label, columns(page.spelled(mode_label(mode))));
+		}
 	const Layout layout = layout_of(page, columns_of(result, cells, all), label, all);
 	TimeScale scale(cells, layout.bar);
 	add_rows(page, result, grouped, layout, scale);

@@ -2,23 +2,10 @@
 #include "profiler/report/layer_style.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
 namespace icepath::report {
-namespace {
-
-// LayerStyle and KindStyle have these in common.
-template <typename Symbol> std::string symbol(const Symbol &style, size_t times, const Look &look)
-{
-	std::string text;
-	for (size_t i = 0; i < times; ++i)
-		text += look.unicode ? std::string(style.block) : std::string(1, style.letter);
-	return look.colour && times > 0 ? fmt::format("\033[38;5;{}m{}\033[0m", style.terminal, text) : text;
-}
-
-} // namespace
 
 LayerKind kind_of(model::Layer layer, model::Part part, bool of_library)
 {
@@ -61,32 +48,13 @@ std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t t
 	return parts;
 }
 
-std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows)
+std::string kind_symbol(LayerKind kind, size_t times, const Look &look)
 {
-	std::array<double, model::kLayerCount> sums{};
-	for (const LayerRow &row : rows)
-		sums[static_cast<size_t>(row.layer)] += row.mean_ns;
-	return sums;
-}
-
-std::string kind_symbol(LayerKind kind, size_t times, const Look &look) { return symbol(style_of(kind), times, look); }
-
-std::string layer_symbol(model::Layer layer, size_t times, const Look &look)
-{
-	return symbol(style_of(layer), times, look);
-}
-
-std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look)
-{
-	constexpr double kPicoseconds = 1e3;
-	std::vector<uint64_t> weights;
-	for (const double mean_ns : by_layer(rows))
-		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
-	const auto columns = apportion(weights, width);
-	std::string bar;
-	for (size_t i = 0; i < columns.size(); ++i)
-		bar += layer_symbol(static_cast<model::Layer>(i), columns[i], look);
-	return rows.empty() ? std::string(width, ' ') : bar;
+	const KindStyle &style = style_of(kind);
+	std::string text;
+	for (size_t i = 0; i < times; ++i)
+		text += look.unicode ? std::string(style.block) : std::string(1, style.letter);
+	return look.colour && times > 0 ? fmt::format("\033[38;5;{}m{}\033[0m", style.terminal, text) : text;
 }
 
 } // namespace icepath::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Layers in plain words: the kinds of time that a reader tells apart. Words, colours and glyphs of kinds and layers are
-// the same in all outputs. And a breakdown as a bar of one line.
+// Layers in plain words: the kinds of time that a reader tells apart. Words, colours and glyphs of kinds, and colours
+// of layers, are the same in all outputs.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -42,27 +42,24 @@ constexpr const KindStyle &style_of(LayerKind kind) { return kKindStyles[static_
 struct LayerStyle {
 	model::Layer layer;
 	LayerKind kind; // but see kind_of()
-	const char *block; // one column, UTF-8; disturbances are letters, recognizable without colour
-	char letter; // for ASCII output
-	uint8_t terminal; // of a terminal's 256 colours
 	const char *colour; // CSS
 };
 
 inline constexpr std::array<LayerStyle, model::kLayerCount> kLayerStyles = {{
-	{model::Layer::SenderUser, LayerKind::YourCode, "▀", 's', 75, "#7aa6da"},
-	{model::Layer::SenderKernel, LayerKind::Kernel, "█", 'S', 33, "#2f6fb5"},
-	{model::Layer::Network, LayerKind::Kernel, "▚", 'n', 30, "#2a9d8f"},
-	{model::Layer::Queue, LayerKind::Queued, "▓", 'q', 178, "#d4a72c"},
-	{model::Layer::Propagation, LayerKind::YourCode, "▞", 'p', 37, "#5fb3b3"},
-	{model::Layer::Wakeup, LayerKind::Waking, "░", 'w', 141, "#a78bda"},
-	{model::Layer::Runqueue, LayerKind::WaitingForCpu, "▒", '=', 97, "#7d5ba6"},
-	{model::Layer::ReceiverKernel, LayerKind::Kernel, "▙", 'R', 71, "#4f9d4f"},
-	{model::Layer::ReceiverUser, LayerKind::YourCode, "▄", 'r', 114, "#99c794"},
-	{model::Layer::Preempted, LayerKind::Disturbed, "P", 'P', 203, "#e0614f"},
-	{model::Layer::Interrupt, LayerKind::Disturbed, "I", 'I', 208, "#e8863a"},
-	{model::Layer::Blocked, LayerKind::Disturbed, "B", 'B', 161, "#c2356b"},
-	{model::Layer::RelayUser, LayerKind::Relay, "▝", 'y', 250, "#b0b0b0"},
-	{model::Layer::RelayKernel, LayerKind::Relay, "▟", 'Y', 244, "#7f7f7f"},
+	{model::Layer::SenderUser, LayerKind::YourCode, "#7aa6da"},
+	{model::Layer::SenderKernel, LayerKind::Kernel, "#2f6fb5"},
+	{model::Layer::Network, LayerKind::Kernel, "#2a9d8f"},
+	{model::Layer::Queue, LayerKind::Queued, "#d4a72c"},
+	{model::Layer::Propagation, LayerKind::YourCode, "#5fb3b3"},
+	{model::Layer::Wakeup, LayerKind::Waking, "#a78bda"},
+	{model::Layer::Runqueue, LayerKind::WaitingForCpu, "#7d5ba6"},
+	{model::Layer::ReceiverKernel, LayerKind::Kernel, "#4f9d4f"},
+	{model::Layer::ReceiverUser, LayerKind::YourCode, "#99c794"},
+	{model::Layer::Preempted, LayerKind::Disturbed, "#e0614f"},
+	{model::Layer::Interrupt, LayerKind::Disturbed, "#e8863a"},
+	{model::Layer::Blocked, LayerKind::Disturbed, "#c2356b"},
+	{model::Layer::RelayUser, LayerKind::Relay, "#b0b0b0"},
+	{model::Layer::RelayKernel, LayerKind::Relay, "#7f7f7f"},
 }};
 
 constexpr const LayerStyle &style_of(model::Layer layer) { return kLayerStyles[static_cast<size_t>(layer)]; }
@@ -97,14 +94,7 @@ struct Look {
 // largest remainders, the earlier one first. All zero if the weights are.
 std::vector<uint64_t> apportion(const std::vector<uint64_t> &weights, uint64_t total);
 
-// Mean nanoseconds of each layer, parts included.
-std::array<double, model::kLayerCount> by_layer(const std::vector<LayerRow> &rows);
-
-// `width` columns, each of one layer; spaces if there is no time at all.
-std::string layer_bar(const std::vector<LayerRow> &rows, size_t width, const Look &look);
-
-// The symbol of `layer` or `kind`, `times` times.
+// The symbol of `kind`, `times` times.
 std::string kind_symbol(LayerKind kind, size_t times, const Look &look);
-std::string layer_symbol(model::Layer layer, size_t times, const Look &look);
 
 } // namespace icepath::report

@@ -32,6 +32,8 @@ void add_mode_differences(Page &page, const CellResult &cell)
 {
 	page.heading(model::title(cell.cell));
 	page.paragraph("modes", cell.modes.empty() ? "this run shows one" : modes_sentence(cell));
+	if (const std::string probes = probes_text(cell); !probes.empty())
+		page.paragraph("probes", probes);
 	for (const ModeDifference &modes : mode_differences(cell))
 		add_difference(page, modes.of,
 					   {fmt::format("mode {}", modes.slow + 1), fmt::format("mode {}", modes.fast + 1), "difference",

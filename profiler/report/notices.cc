@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kLost = "lost messages", kDropped = "dropped records", kRecursionMisses = "recursion misses",
 						   kIncomplete = "messages without a breakdown", kTwoModes = "p50s with two modes",
 						   kDiffer = "p50s that differ between fresh processes", kDrift = "drift",
-						   kTooFew = "too few blocks";
+						   kTooFew = "too few blocks", kModes = "messages with several modes";
 
 constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
@@ -192,12 +192,19 @@ uint64_t lost_in(const CellResult &cell)
 	return lost;
 }
 
-// What openings show beyond the interval.
+void add_mode_notices(const CellResult &cell, Notices &list)
+{
+	add(list, kModes, cell.cell, modes_sentence(cell));
+	if (const std::string probes = probes_text(cell); !probes.empty())
+		add(list, "modes that probes change", cell.cell, probes);
+}
+
+// What openings show beyond the interval, and beyond modes of the messages.
 void add_opening_notices(const CellResult &cell, size_t cells, Notices &list)
 {
 	const stats::Openings &openings = cell.openings.p50s;
 	if (!cell.modes.empty())
-		add(list, "messages with several modes", cell.cell, modes_sentence(cell));
+		add_mode_notices(cell, list);
 	else if (openings.modes.size() == 2)
 		add(list, kTwoModes, cell.cell,
 			fmt::format("modes: {} and {}, in {} and {} openings of fresh processes", duration(openings.modes[0].value),
@@ -305,13 +312,13 @@ std::vector<std::string> merged(const std::vector<std::string> &sentences)
 std::vector<std::string> Notices::brief() const
 {
 	constexpr size_t kShown = 4;
-	constexpr std::array kInDoubts = {kLost,     kDropped, kRecursionMisses, kIncomplete,
-									  kTwoModes, kDiffer,  kDrift,           kTooFew};
+	constexpr std::array kElsewhere = {kLost,   kDropped, kRecursionMisses, kIncomplete, kTwoModes,
+									   kDiffer, kDrift,   kTooFew,          kModes};
 	std::vector<std::string> sentences = recorded;
 	std::erase_if(sentences, [](const std::string &sentence) { return sentence.starts_with(kStartedByRoot); });
 	sentences = merged(sentences);
 	for (const Kind &kind : of_cells)
-		if (std::ranges::find(kInDoubts, kind.what) == kInDoubts.end())
+		if (std::ranges::find(kElsewhere, kind.what) == kElsewhere.end())
 			sentences.push_back(kind.cells.size() == 1
 									? kind.cells[0]
 									: fmt::format("{} in {} cells: {}; and {} more", kind.what, kind.cells.size(),

@@ -118,10 +118,23 @@ std::string to_ascii(const std::string &text)
 	return ascii;
 }
 
+bool is_lopsided(double value, const stats::Interval &interval)
+{
+	const auto [shorter, longer] = std::minmax({value - interval.low, interval.high - value});
+	return longer > 1.5 * shorter && longer > 0.05 * value;
+}
+
+std::string range_text(const stats::Interval &interval)
+{
+	return microseconds(interval.low) + ".." + microseconds(interval.high);
+}
+
 // Digits after "±" make sense only for an interval smaller than the value. A value of 0 has no percentage.
 std::string interval_text(double ns, const stats::Interval &interval)
 {
 	const double half = (interval.high - interval.low) / 2;
+	if (half < ns && is_lopsided(ns, interval))
+		return " (" + range_text(interval) + ")";
 	return half < ns || half == 0 ? " ±" + microseconds_beside(half, ns) : " ±>100%";
 }
 

@@ -43,13 +43,18 @@ std::string to_ascii(const std::string &text);
 
 // Values with their intervals, in µs.
 //
-// " ±0.12": half of the interval with the value's digits; " ±>100%" if it is as wide as that.
+// Whether ± would be wrong: one side is more than half as long again as the other, and more than 5 % of the value.
+bool is_lopsided(double value, const stats::Interval &interval);
+
+// " ±0.12": half of the interval with the value's digits; " (5.20..8.31)" if it is lopsided; " ±>100%" if it is wider
+// than the value.
 std::string interval_text(double ns, const stats::Interval &interval);
+std::string range_text(const stats::Interval &interval); // "5.20..8.31"
 
 // Half of a percentile's interval as a share of its value; nothing if missing, or if the value is 0.
 std::optional<double> relative_half(const stats::Distribution &distribution, size_t which);
 
-// "5.34 ±0.12"; "–" if missing: none is shown without its interval.
+// "5.34 ±0.12", "5.34 (5.20..8.31)"; "–" if missing: none is shown without its interval.
 std::string percentile_text(const stats::Distribution &distribution, size_t which);
 
 // "+0.200 ±0.018"; "±?" if no interval is known; "–" if nothing is.

@@ -10,12 +10,12 @@ namespace {
 using Blocks = std::vector<stats::BlockValue>;
 
 // Compares each cell of the group with those after it.
-void compare(RankedGroup &group, const std::vector<Blocks> &p50s)
+void compare(RankedGroup &group, const std::vector<Blocks> &blocks)
 {
 	for (size_t i = 0; i < group.cells.size(); ++i)
 		for (size_t j = i + 1; j < group.cells.size(); ++j) {
 			const size_t a = group.cells[i].cell, b = group.cells[j].cell;
-			const auto ratio = stats::ratio_within_rounds(p50s[b], p50s[a]);
+			const auto ratio = stats::ratio_within_rounds(blocks[b], blocks[a]);
 			if (!ratio)
 				++group.uncompared;
 			else if (ratio->ratio >= 1)
@@ -96,18 +96,18 @@ bool can_be_ranked(const model::Cell &cell)
 	return !cell.traits.has(model::Trait::NotIpc) && !cell.limits && cell.pattern != model::Pattern::Throughput;
 }
 
-std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells, const std::vector<Blocks> &p50s)
+std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells, const std::vector<Blocks> &blocks)
 {
 	std::vector<RankedGroup> groups;
 	for (size_t i = 0; i < cells.size(); ++i) {
-		if (!can_be_ranked(cells[i]) || std::ranges::all_of(p50s[i], &stats::BlockValue::treated))
+		if (!can_be_ranked(cells[i]) || std::ranges::all_of(blocks[i], &stats::BlockValue::treated))
 			continue;
 		const auto group = std::ranges::find_if(
 			groups, [&](const RankedGroup &one) { return alike(cells[one.cells.front().cell], cells[i]); });
 		(group == groups.end() ? groups.emplace_back() : *group).cells.push_back({i, std::nullopt, std::nullopt});
 	}
 	for (RankedGroup &group : groups)
-		compare(group, p50s);
+		compare(group, blocks);
 	correct(groups);
 	for (RankedGroup &group : groups) {
 		sort_by_speed(group);

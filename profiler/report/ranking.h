@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which cells are faster than which: like cells are ranked among each other, by ratios of their blocks' p50s within
-// rounds (stats/round_ratio.h). Blocks are those without probes, whose messages the latency has.
+// Which cells are faster than which: like cells are ranked among each other, by ratios of their blocks'
+// messages within rounds (stats/round_ratio.h). Blocks are those without probes, whose messages the latency has.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ struct RankedCell {
 	size_t cell = 0; // index
 	// Missing if no other cell of the group could be compared with it in enough openings.
 	std::optional<stats::Rank> rank;
-	// Its p50 over that of the group's first cell. Missing for that one, and where they share too few rounds.
+	// Over the group's first cell. Missing for that one, and where they share too few rounds.
 	std::optional<stats::RoundRatio> to_fastest;
 };
 
@@ -44,9 +44,9 @@ struct RankedGroup {
 	size_t uncompared = 0; // pairs with too few of them
 };
 
-// The cells that can be ranked, each in one group, in the order of the run. `p50s`: the blocks of each cell, with and
+// The cells that can be ranked, each in one group, in the order of the run. `blocks`: those of each cell, with and
 // without probes. Cells without an unprobed block are left out. O(pairs · blocks).
 std::vector<RankedGroup> rank(const std::vector<model::Cell> &cells,
-							  const std::vector<std::vector<stats::BlockValue>> &p50s);
+							  const std::vector<std::vector<stats::BlockValue>> &blocks);
 
 } // namespace icepath::report

@@ -13,7 +13,15 @@ namespace {
 
 constexpr const char *kCut = ">";
 
-bool has_bar(const CellResult &cell) { return cell.tells_typical() && cell.latency.percentiles[0]; }
+bool has_bar(const CellResult &cell)
+{
+	return cell.tells_typical() && cell.latency.percentiles[0] && cell.modes.empty();
+}
+
+bool has_bar(const CellMode &mode)
+{
+	return mode.seen_with_probes() && mode.range.tells_where() && mode.latency.percentiles[0];
+}
 
 std::string unknown_text(const CellResult &cell)
 {
@@ -41,9 +49,13 @@ double scale_for(double ns)
 TimeScale::TimeScale(const std::vector<const CellResult *> &cells, size_t width) : width_(width)
 {
 	std::vector<double> p50s, floors;
-	for (const CellResult *cell : cells)
+	for (const CellResult *cell : cells) {
 		if (has_bar(*cell))
 			(is_floor(cell->cell) ? floors : p50s).push_back(static_cast<double>(*cell->latency.percentiles[0]));
+		for (const CellMode &mode : cell->modes)
+			if (has_bar(mode))
+				p50s.push_back(static_cast<double>(*mode.latency.percentiles[0]));
+	}
 	if (p50s.empty())
 		p50s.swap(floors);
 	if (p50s.empty())
@@ -73,14 +85,28 @@ std::string TimeScale::axis() const
 std::string TimeScale::bar(const CellResult &cell, const Look &look)
 {
 	if (!has_bar(cell) || end_ns_ == 0)
-		return pad_right(unknown_text(cell), width_);
+		return pad_right(cell.modes.empty() ? unknown_text(cell) : "", width_);
+	return bar_of(*cell.latency.percentiles[0], cell.typical->layers, cell.is_of_library(), look);
+}
+
+std::string TimeScale::bar(const CellMode &mode, bool of_library, const Look &look)
+{
+	if (!has_bar(mode) || end_ns_ == 0)
+		return pad_right(mode.seen_with_probes() ? fmt::format("{:.0f} % known", 100 * mode.range.share_known())
+												 : "not seen with probes",
+						 width_);
+	return bar_of(*mode.latency.percentiles[0], mode.range.layers, of_library, look);
+}
+
+std::string TimeScale::bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look)
+{
 	constexpr double kPicoseconds = 1e3;
-	const auto p50 = static_cast<double>(*cell.latency.percentiles[0]);
+	const auto p50 = static_cast<double>(p50_ns);
 	const bool cut = p50 > end_ns_;
 	const auto exact = static_cast<size_t>(std::lround(p50 / end_ns_ * static_cast<double>(width_)));
 	const size_t length = std::clamp<size_t>(exact, 1, cut ? width_ - 1 : width_);
 	std::vector<uint64_t> weights;
-	for (const double mean_ns : by_kind(cell.typical->layers.rows(), cell.is_of_library()))
+	for (const double mean_ns : by_kind(layers.rows(), of_library))
 		weights.push_back(static_cast<uint64_t>(std::llround(mean_ns * kPicoseconds)));
 	const auto parts = apportion(weights, length);
 	std::string text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Bars on one scale of µs, so that their lengths compare: each is as long as its cell's p50, and divided as the time of
-// its typical messages is.
+// Bars on one scale of µs, so that their lengths compare: each is as long as the p50 of its cell or mode, and divided as
+// the time of its messages is: of the typical ones of a cell, of all of a mode.
 #include <array>
 #include <cstddef>
 #include <string>
@@ -23,6 +23,8 @@ public:
 	// `width` columns. "12 % known" where too few messages, or too little of their time, have a known path; nothing
 	// where none was looked at.
 	std::string bar(const CellResult &cell, const Look &look);
+	// As long as the mode's p50, divided as the time of its messages is. A cell with modes has no bar of its own.
+	std::string bar(const CellMode &mode, bool of_library, const Look &look);
 
 	// The kinds that bars have shown so far: "█ your code  ▓ kernel", and a bar that was cut.
 	std::vector<std::string> legend(const Look &look) const;
@@ -30,6 +32,8 @@ public:
 	double end_ns() const { return end_ns_; }
 
 private:
+	std::string bar_of(uint64_t p50_ns, const Breakdown &layers, bool of_library, const Look &look);
+
 	const size_t width_;
 	double end_ns_ = 0;
 	std::array<bool, kLayerKinds> shown_{};

@@ -9,6 +9,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/notices.h"
@@ -40,11 +41,13 @@ std::string widths_text(const std::vector<double> &widths)
 	return text(low) == text(high) ? text(low) + " %" : fmt::format("{} to {} %", text(low), text(high));
 }
 
+// Of what a report shows.
 std::vector<double> widths_of(const RunResult &result, size_t percentile)
 {
 	std::vector<double> widths;
 	for (const CellResult &cell : result.cells)
-		if (const auto width = relative_half(cell.latency, percentile))
+		if (const auto width = relative_half(cell.latency, percentile);
+			width && (stats::kReported[percentile] != stats::kP50 || !lies_between_modes(cell)))
 			widths.push_back(*width);
 	return widths;
 }
@@ -66,7 +69,12 @@ Doubt precision(const RunResult &result)
 		result.cells, [](const CellResult &cell) { return cell.blocks_probed + cell.blocks_unprobed > 0; }));
 	const bool wide = p50s.empty() || std::ranges::max(p50s) > kWide;
 	doubt.word = wide ? "wide" : told < pairs || of_blocks > 0 ? "partly" : "ok";
-	doubt.facts.push_back(p50s.empty() ? "no p50 has an interval" : "p50 " + widths_text(p50s));
+	const auto between = static_cast<size_t>(std::ranges::count_if(result.cells, lies_between_modes));
+	doubt.facts.push_back(!p50s.empty() ? "p50 " + widths_text(p50s)
+						  : between > 0 ? "no p50"
+										: "no p50 has an interval");
+	if (between > 0)
+		doubt.facts.back() += fmt::format(", between modes in {}", cells_text(between));
 	if (!p99s.empty())
 		doubt.facts.push_back(fmt::format("p99 {}", widths_text(p99s)));
 	else if (!p50s.empty())

@@ -122,8 +122,9 @@ std::vector<std::string> explain(const WorstMessage &worst, const model::Cell &c
 									count(left_out) + " pieces more"));
 			continue;
 		}
-		lines.push_back(row(layer_symbol(segments[i].layer, 1, look), layer_name(segments[i]),
-							thread_name(worst, segments[i].thread), exact_microseconds(times[i]), tenths(shares[i]),
+		const LayerKind kind = kind_of(segments[i].layer, segments[i].part, cell.kind == model::kAdapter);
+		lines.push_back(row(kind_symbol(kind, 1, look), layer_name(segments[i]), thread_name(worst, segments[i].thread),
+							exact_microseconds(times[i]), tenths(shares[i]),
 							certainty(segments[i]) + (who.empty() ? "" : "  <- " + who)));
 	}
 	lines.push_back(row(" ", "sum", "", exact_microseconds(worst.latency_ns()), tenths(1000), "= recv - send"));

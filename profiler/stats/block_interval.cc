@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "profiler/stats/far_tail.h"
+#include "profiler/stats/percentile_interval.h"
 #include "profiler/stats/redrawn_run.h"
 #include "profiler/stats/slow_changes.h"
 
@@ -88,21 +89,27 @@ RedrawnStatistics redraw(const RedrawnRun &pool, const Clusters &clusters, const
 	return found;
 }
 
-void add_redrawn_intervals(Distribution &result, const RedrawnRun &pool, const Clusters &clusters)
+void add_redrawn_intervals(Distribution &result, const RedrawnRun &pool, const Clusters &clusters, double outside_p50)
 {
 	const Clusters stretches = stretches_of(clusters);
 	const RedrawnStatistics found = redraw(pool, clusters, result), slow = redraw(pool, stretches, result);
 	// `effective`: the number of clusters that determine the value.
-	const auto interval = [&](const Redrawn &by_cluster, const Redrawn &by_stretch, double value, double effective) {
+	const auto interval = [&](const Redrawn &by_cluster, const Redrawn &by_stretch, double value, double effective,
+							  double outside = 0.05) {
 		const Spread spread = with_slow_changes(by_cluster.variance(clusters.count), effective - 1, clusters.count,
 												by_stretch.variance(stretches.count), stretches.count);
-		return by_cluster.around(value, spread.half_width());
+		return by_cluster.around(value, spread.half_width(outside));
 	};
 	const auto all = static_cast<double>(clusters.count);
-	for (size_t q = 0; q < kNear && result.percentiles[q]; ++q) // ascending: after a missing one all are missing
+	for (size_t q = 0; q < kNear && result.percentiles[q]; ++q) { // ascending: after a missing one all are missing
+		const bool is_p50 = kReported[q] == kP50;
 		result.intervals[q] =
-			interval(found.percentiles[q], slow.percentiles[q], static_cast<double>(*result.percentiles[q]),
-					 kReported[q] == kP50 ? all : effective_clusters(pool, kReported[q], clusters));
+			is_p50 && clusters.count >= kLeastForShares
+				? interval_by_shares(pool, kP50, clusters, outside_p50)
+				: interval(found.percentiles[q], slow.percentiles[q], static_cast<double>(*result.percentiles[q]),
+						   is_p50 ? all : effective_clusters(pool, kReported[q], clusters),
+						   is_p50 ? outside_p50 : 0.05);
+	}
 	if (result.standard_deviation)
 		result.standard_deviation_interval =
 			interval(found.standard_deviation, slow.standard_deviation, *result.standard_deviation, all);
@@ -124,7 +131,8 @@ void add_percentiles(Distribution &result, const RedrawnRun &pool, const Cluster
 
 } // namespace
 
-Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &cluster_numbers)
+Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &cluster_numbers,
+					  double outside_p50)
 {
 	const RedrawnRun pool(blocks);
 	const Clusters clusters = clusters_of(blocks, cluster_numbers);
@@ -146,7 +154,7 @@ Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const st
 	if (result.percentiles[0])
 		result.median_deviation = pool.median_deviation(as_measured, *result.percentiles[0], 0);
 	if (enough_clusters)
-		add_redrawn_intervals(result, pool, clusters);
+		add_redrawn_intervals(result, pool, clusters, outside_p50);
 	return result;
 }
 
@@ -160,8 +168,9 @@ std::optional<Quantile> quantile(const std::vector<std::vector<uint64_t>> &block
 	Quantile result{pool.at(rank(pool.values(), p) - 1), std::nullopt};
 	if (clusters.count < kMinBlocks || !enough_beyond(pool, p, clusters))
 		return result;
-	if (is_far(p)) {
-		result.interval = far_interval(pool, p, clusters);
+	const bool by_shares = p == kP50 && clusters.count >= kLeastForShares;
+	if (by_shares || is_far(p)) {
+		result.interval = by_shares ? interval_by_shares(pool, p, clusters) : far_interval(pool, p, clusters);
 		return result;
 	}
 	const auto redrawn = [&](const Clusters &drawn_together) {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "profiler/stats/block_interval.h"
-#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 namespace {
@@ -42,29 +41,41 @@ struct Sums {
 
 } // namespace
 
-Share share_of(const std::vector<Counted> &all)
+std::optional<Spread> spread_of_share(const std::vector<Counted> &all)
 {
-	Share share;
+	double count = 0, of = 0;
 	std::vector<Counted> blocks;
 	std::vector<uint32_t> numbers;
 	for (const Counted &block : all) {
 		if (block.of == 0)
 			continue;
-		share.count += block.count;
-		share.of += block.of;
+		count += static_cast<double>(block.count);
+		of += static_cast<double>(block.of);
 		blocks.push_back(block);
 		numbers.push_back(block.cluster);
 	}
 	const Clusters clusters = numbered(numbers, numbers.size());
-	if (clusters.count < kMinBlocks || share.count == 0 || share.count == share.of)
-		return share;
-	const double value = share.value(), messages = static_cast<double>(share.of);
+	if (clusters.count < kMinBlocks || count == 0 || count == of)
+		return std::nullopt;
 	const Sums by_cluster(blocks, clusters);
 	const Clusters stretches = stretches_of(clusters);
-	const double of_stretches = stretches.count > 0 ? Sums(blocks, stretches).variance(value, messages) : 0;
-	const Spread spread = with_slow_changes(by_cluster.variance(value, messages), by_cluster.effective() - 1,
-											clusters.count, of_stretches, stretches.count);
-	const double logit = std::log(value / (1 - value)), half = spread.half_width() / (value * (1 - value));
+	const double of_stretches = stretches.count > 0 ? Sums(blocks, stretches).variance(count / of, of) : 0;
+	return with_slow_changes(by_cluster.variance(count / of, of), by_cluster.effective() - 1, clusters.count,
+							 of_stretches, stretches.count);
+}
+
+Share share_of(const std::vector<Counted> &blocks, double outside)
+{
+	Share share;
+	for (const Counted &block : blocks) {
+		share.count += block.count;
+		share.of += block.of;
+	}
+	const auto spread = spread_of_share(blocks);
+	if (!spread)
+		return share;
+	const double value = share.value(), logit = std::log(value / (1 - value));
+	const double half = spread->half_width(outside) / (value * (1 - value));
 	share.interval = Interval{1 / (1 + std::exp(half - logit)), 1 / (1 + std::exp(-half - logit))};
 	return share;
 }

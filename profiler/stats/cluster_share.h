@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profiler/stats/interval.h"
+#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 
@@ -33,7 +34,11 @@ struct Share {
 	double value() const { return of > 0 ? static_cast<double>(count) / static_cast<double>(of) : 0; }
 };
 
-// `blocks` in the order of measuring; those of one cluster are one piece of evidence.
-Share share_of(const std::vector<Counted> &blocks);
+// `blocks` in the order of measuring; those of one cluster are one piece of evidence. `outside`: probability that the
+// interval doesn't have the true share.
+Share share_of(const std::vector<Counted> &blocks, double outside = 0.05);
+
+// Of the share itself, not of its logit, with slow changes. Nothing where share_of() has no interval.
+std::optional<Spread> spread_of_share(const std::vector<Counted> &blocks);
 
 } // namespace icepath::stats

@@ -12,7 +12,10 @@
 
 namespace icepath::stats {
 
-double t_975(double degrees) { return boost::math::quantile(boost::math::students_t(degrees), 0.975); }
+double t_within(double outside, double degrees)
+{
+	return boost::math::quantile(boost::math::students_t(degrees), 1 - outside / 2);
+}
 
 double t_beyond(double t, double degrees)
 {
@@ -23,6 +26,10 @@ double f_beyond(double f, double numerator, double denominator)
 {
 	return boost::math::cdf(boost::math::complement(boost::math::fisher_f(numerator, denominator), f));
 }
+
+double chi_squared_below(double x, double degrees) { return boost::math::gamma_p(degrees / 2, x / 2); }
+
+double chi_squared_at(double p, double degrees) { return 2 * boost::math::gamma_p_inv(degrees / 2, p); }
 
 double poisson_at_most(double count, double mean) { return boost::math::gamma_q(count + 1, mean); }
 

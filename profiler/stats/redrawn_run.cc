@@ -92,6 +92,17 @@ RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
 	}
 }
 
+std::vector<uint64_t> RedrawnRun::count_up_to(uint64_t value) const
+{
+	const auto end = static_cast<size_t>(std::ranges::upper_bound(values_, value, {}, &Value::value) - values_.begin());
+	const size_t stride = std::min(end / stride_, strides() - 1);
+	const auto before = before_.begin() + static_cast<ptrdiff_t>(stride * sizes_.size());
+	std::vector<uint64_t> counts(before, before + static_cast<ptrdiff_t>(sizes_.size()));
+	for (size_t i = stride * stride_; i < end; ++i)
+		++counts[values_[i].block];
+	return counts;
+}
+
 double RedrawnRun::mean() const
 {
 	double sum = 0;

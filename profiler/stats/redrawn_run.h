@@ -60,6 +60,7 @@ public:
 	uint64_t at(size_t index) const { return values_[index].value; } // in ascending order of values
 	uint32_t block_at(size_t index) const { return values_[index].block; } // block of the value at the same index
 	uint64_t values_of(size_t block) const { return sizes_[block]; }
+	std::vector<uint64_t> count_up_to(uint64_t value) const; // by block
 	double mean() const; // of all values, unweighted; needs at least one
 
 	uint64_t percentile(const Weights &weights, Percentile p) const;

@@ -116,6 +116,16 @@ Spreads spreads_of(const TrimmedMean &mean, const Clusters &a, const Clusters &b
 
 } // namespace
 
+double trimmed_geometric_mean(std::span<const uint64_t> sorted)
+{
+	const size_t cut = sorted.size() / 10;
+	const auto kept = sorted.subspan(cut, sorted.size() - 2 * cut);
+	double logs = 0;
+	for (const uint64_t value : kept)
+		logs += std::log(static_cast<double>(std::max<uint64_t>(value, 1)));
+	return std::exp(logs / static_cast<double>(kept.size()));
+}
+
 std::optional<RoundRatio> ratio_within_rounds(const std::vector<BlockValue> &a, const std::vector<BlockValue> &b)
 {
 	const SharedRounds shared = shared_rounds(a, b);

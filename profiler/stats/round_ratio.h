@@ -6,6 +6,10 @@
 //
 //     d(r) = log(value of A in round r / value of B in round r)
 //
+// A block's value is trimmed_geometric_mean(), not its p50. Where messages have several modes a p50 lies in one of them,
+// says nothing of how many messages are in the others, and jumps to another as their shares wander. The mean counts each
+// mode by its share. Of messages with one mode both say the same.
+//
 // The ratio is exp(m) for the trimmed mean m of d, which leaves out a fifth at each end: a block that another task
 // disturbed takes twice or ten times as long, and a few of these would make most of a mean's variance. What is left of
 // two modes of a cell still counts by its share; a median would jump from one to the other. With the winsorized d, w
@@ -30,13 +34,18 @@
 // On simulated machines (tests/stats/round_ratio_test.cc) 92 % or more of the intervals contain the true ratio, and a
 // cell differs from itself in 5 % or less of the runs.
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "profiler/stats/interval.h"
 #include "profiler/stats/paired_blocks.h"
 
 namespace icepath::stats {
+
+// Of a block's messages without the fastest and the slowest tenth. `sorted`: ascending, not empty; 0 counts as 1.
+double trimmed_geometric_mean(std::span<const uint64_t> sorted);
 
 struct RoundRatio {
 	double ratio = 1; // > 0

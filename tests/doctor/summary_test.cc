@@ -136,6 +136,9 @@ TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
 	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 100'000, {}, ""}}, {61, 91}}), "yyn") << "one long gap";
 	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 1'000'000, 90'000, {}, ""}}, {61, 91}}), "yyn") << "0.1 %";
 	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {60, 90}}), "nnn") << "5 %, and 1.5 times";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {61, 91}}), "nnn") << "5 %";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 49'000'000, 90'000, {}, ""}}, {60, 90}}), "ynn") << "1.5 times";
+	EXPECT_EQ(of({{}, {60, 61}}), "???") << "ranks need both";
 	EXPECT_EQ(of({}), "???") << "what wasn't measured isn't fit";
 	EXPECT_NE(fitness(kLook)[0].found.find("CPU 1"), std::string::npos) << "the worse one";
 	EXPECT_NE(fitness(kLook)[2].found.find("198 µs"), std::string::npos);

@@ -71,8 +71,10 @@ TEST_F(Modes, HaveTheirPlacesAndShares)
 	EXPECT_NEAR(modes[1].share.value(), 0.45, 1e-9);
 	EXPECT_NEAR(modes[0].share.value(), 0.55, 1e-9);
 	ASSERT_TRUE(modes[1].share.interval);
-	// Sixteen blocks with a standard deviation of 11.5 %: t(15) times a quarter of it.
-	EXPECT_NEAR(modes[1].share.interval->high - modes[1].share.interval->low, 2 * 2.13 * 0.1155 / 4, 0.01);
+	// Sixteen blocks with a standard deviation of 11.5 %. Slow changes make 2.97 times the variance of a quarter of it,
+	// and t(14.2) is 2.72, since three intervals are to hold together.
+	EXPECT_NEAR(modes[1].share.interval->high - modes[1].share.interval->low, 2 * 2.72 * std::sqrt(2.97) * 0.1155 / 4,
+				0.02);
 	EXPECT_EQ(modes[0].range.to_ns + 1, modes[1].range.from_ns);
 	EXPECT_NEAR(modes[1].share_up_to.value(), 1, 1e-9);
 	EXPECT_TRUE(result.cells[1].modes.empty());
@@ -86,12 +88,12 @@ TEST_F(Modes, ProbesThatChangeTheirSharesAreTold)
 	ASSERT_TRUE(changed.modes[1].share_added);
 	EXPECT_NEAR(changed.modes[1].share_added->mean, -0.35, 0.01);
 	EXPECT_TRUE(changed.modes[1].changed_by_probes());
-	EXPECT_NE(modes_sentence(changed).find("probes change the share of mode 2 from 45.0 to 10.0 %"), std::string::npos)
-		<< modes_sentence(changed);
+	EXPECT_EQ(probes_text(changed),
+			  "probes change the share of mode 1 from 55.0 to 90.0 %, of mode 2 from 45.0 to 10.0 %");
 	const CellResult alike = run_with(45).cells[0];
 	ASSERT_EQ(alike.modes.size(), 2u);
 	EXPECT_FALSE(alike.modes[1].changed_by_probes());
-	EXPECT_EQ(modes_sentence(alike).find("probes"), std::string::npos) << modes_sentence(alike);
+	EXPECT_EQ(probes_text(alike), "");
 }
 
 TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
@@ -140,7 +142,9 @@ TEST_F(Modes, ThatProbesHardlyLeaveAreNotExplained)
 	EXPECT_TRUE(modes[1]["probed"]["layers"].is_null());
 	EXPECT_TRUE(modes[1]["probed"]["ci95"].is_null());
 	EXPECT_TRUE(modes[0]["probed"]["layers"].is_array());
-	EXPECT_NE(modes_sentence(cell).find("mode 2 is not seen with probes"), std::string::npos);
+	EXPECT_NE(probes_text(cell).find("mode 2 is not seen with probes"), std::string::npos);
+	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+	EXPECT_NE(text.find("not seen with probes"), std::string::npos) << "instead of its bar\n" << text;
 	CellMode few;
 	EXPECT_FALSE(few.seen_with_probes());
 }
@@ -185,14 +189,33 @@ TEST_F(Modes, OfOnePeakAreNone)
 	EXPECT_NE(explained("").find("this run shows one"), std::string::npos);
 }
 
-TEST_F(Modes, StandInTheReport)
+TEST_F(Modes, HaveRowsBelowTheirCell)
+{
+	RunResult result = run_with(10);
+	const auto row = [&](const std::string &begin) {
+		const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+		const size_t at = text.find("\n" + begin);
+		return at == std::string::npos ? text : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+	};
+	EXPECT_EQ(row("    55 ±13 % at").find("5.50 ± "), row("    45 ±13 % at").find("11.5 ± ")) << "one column";
+	EXPECT_NE(row("    55 ±13 % at").find("▓"), std::string::npos) << "and a bar";
+	EXPECT_EQ(row("  uds-stream ").find("▓"), std::string::npos) << row("  uds-stream ");
+	EXPECT_NE(row("  uds-stream ").find("–"), std::string::npos) << "another run may have its p50 elsewhere";
+	EXPECT_EQ(row("notice").find("2 modes"), std::string::npos) << "the table says it";
+	EXPECT_NE(row("notice").find("probes change"), std::string::npos);
+	for (CellMode &mode : result.cells[0].modes)
+		mode.share_up_to.interval = stats::Interval{0.52, 0.6};
+	result.cells[0].latency.intervals[0] = stats::Interval{5400, 5600};
+	EXPECT_NE(row("  uds-stream ").find("*5."), std::string::npos) << "this one lies in the first mode";
+}
+
+TEST_F(Modes, StandInTheFullReport)
 {
 	const RunResult result = run_with(10);
 	const std::string text = terminal_report(result, {.unicode = true, .width = 200, .verbose = true});
-	EXPECT_NE(text.find("*5."), std::string::npos) << "the p50 is marked\n" << text;
-	EXPECT_NE(text.find("*: the messages have several modes"), std::string::npos) << text;
+	EXPECT_NE(text.find("% at: modes of the messages"), std::string::npos) << text;
 	EXPECT_NE(text.find("2 modes: 5.50 ±"), std::string::npos) << text;
-	EXPECT_NE(text.find("(55.0 ±6.1 % of messages)"), std::string::npos) << text;
+	EXPECT_NE(text.find("(55.0 ±13"), std::string::npos) << text;
 	EXPECT_NE(text.find("modes of messages"), std::string::npos) << text;
 }
 
@@ -249,6 +272,9 @@ TEST(ModesOfP50, AreThoseThatAnotherRunMayHaveItIn)
 	EXPECT_EQ(at(cell_of({{0.45, {0.35, 0.55}}, {1, {1, 1}}}, 1500, {1480, 1520})), Places(0, 1)) << "by the shares";
 	EXPECT_EQ(at(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})), Places(0, 1)) << "by the p50";
 	EXPECT_EQ(at(cell_of({{0.2, {0.1, 0.3}}, {0.6, {0.45, 0.7}}, {1, {1, 1}}}, 1500, {1400, 1600})), Places(1, 2));
+	EXPECT_FALSE(lies_between_modes(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})));
+	EXPECT_TRUE(lies_between_modes(cell_of({{0.55, {0.45, 0.65}}, {1, {1, 1}}}, 500, {480, 520})));
+	EXPECT_FALSE(lies_between_modes(CellResult()));
 	EXPECT_EQ(p50_text(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 500, {480, 520})), "the p50 lies in mode 1");
 	EXPECT_EQ(p50_text(cell_of({{0.7, {0.6, 0.8}}, {1, {1, 1}}}, 900, {700, 1200})),
 			  "the p50 lies between modes 1 and 2");

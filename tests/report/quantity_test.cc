@@ -70,5 +70,15 @@ TEST(Ascii, SpellsWhatItKnows)
 		EXPECT_LT(static_cast<unsigned char>(c), 0x80);
 }
 
+TEST(Quantity, LopsidedIntervalsHaveBothEnds)
+{
+	EXPECT_EQ(interval_text(5000, {4900, 5100}), " ±0.10");
+	EXPECT_EQ(interval_text(5000, {4900, 5900}), " (4.90..5.90)");
+	EXPECT_EQ(interval_text(5000, {4000, 5100}), " (4.00..5.10)");
+	EXPECT_EQ(interval_text(5000, {4950, 5200}), " ±0.12") << "by 4 % only";
+	EXPECT_EQ(interval_text(5000, {4000, 6400}), " ±1.20") << "not by half as much again";
+	EXPECT_EQ(interval_text(5000, {100, 40'000}), " ±>100%") << "it says nothing";
+}
+
 } // namespace
 } // namespace icepath::report

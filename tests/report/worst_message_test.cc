@@ -43,10 +43,10 @@ TEST(Explain, AddsUpToAHundredPercent)
 	const std::vector<std::string> expected = {
 		"worst message with a complete path: uds-stream 64 B, message 18 233 of round 3, 2.00 µs",
 		"    layer            thread     µs    share  known",
-		"  █ sender.kernel    tx      0.333   16.7 %  exact",
+		"  ▓ sender.kernel    tx      0.333   16.7 %  exact",
 		"  ░ wakeup/ipi       rx      0.333   16.7 %  exact",
-		"  ▒ runqueue         rx      1.333   66.6 %  exact  <- CPU 1 ran evil (9)",
-		"  ▙ receiver.kernel  rx      0.001    0.0 %  exact",
+		"  · runqueue         rx      1.333   66.6 %  exact  <- CPU 1 ran evil (9)",
+		"  ▓ receiver.kernel  rx      0.001    0.0 %  exact",
 		"    sum                      2.000  100.0 %  = recv - send",
 		"  mostly runqueue: 66.6 % of it, CPU 1 ran evil (9)",
 	};

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "profiler/stats/far_tail.h"
+#include "profiler/stats/slow_changes.h"
 #include "tests/stats/simulated_runs.h"
 
 namespace icepath::stats {
@@ -177,7 +178,7 @@ TEST(BlockInterval, BlocksThatAreAllAlikeGiveAPoint)
 	EXPECT_EQ(d.median_deviation_interval->high, 0);
 }
 
-// Four blocks of a paced sender, one of them late throughout: the p50's interval goes far beyond any measured value.
+// Four blocks of a paced sender, half of them late throughout: the p50's interval goes far beyond any measured value.
 // Omitting such intervals would keep those that are narrow by luck.
 TEST(BlockInterval, BlocksThatTellLittleGiveAWideInterval)
 {
@@ -187,6 +188,9 @@ TEST(BlockInterval, BlocksThatTellLittleGiveAWideInterval)
 	EXPECT_LT(d.intervals[0]->low, 15);
 	EXPECT_GT(d.intervals[0]->high, 40'000'000);
 	EXPECT_TRUE(std::isfinite(d.intervals[0]->high));
+	const Distribution eight = describe({early, late, early, late, early, late, early, late});
+	EXPECT_EQ(eight.intervals[0]->low, 150) << "eight tell enough for an interval of measured values";
+	EXPECT_EQ(eight.intervals[0]->high, 40'000'000);
 	for (size_t q = 0; q < kReported.size(); ++q)
 		EXPECT_EQ(d.percentiles[q].has_value(), d.intervals[q].has_value());
 }
@@ -235,7 +239,8 @@ struct CoverageCase {
 class Coverage : public testing::TestWithParam<CoverageCase> {};
 
 // 400 runs of a known machine: the number of intervals that contain the truth. The bounds are 95 % ± about four
-// standard deviations of that number, wider where few blocks make the estimated spread poor.
+// standard deviations of that number, wider where few blocks make the estimated spread poor. With blocks enough for
+// eight stretches, slow changes are never ruled out, and more than 99 % hold.
 TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 {
 	const auto [blocks, between, tail_at_least] = GetParam();
@@ -258,14 +263,15 @@ TEST_P(Coverage, HoldsTheTruthNineteenTimesInTwenty)
 	RecordProperty("p50", p50);
 	RecordProperty("p99", p99);
 	EXPECT_GE(p50, kRuns * 90 / 100);
-	EXPECT_LE(p50, kRuns * 99 / 100);
+	const int most = blocks < 2 * kStretches ? kRuns * 99 / 100 : kRuns;
+	EXPECT_LE(p50, most);
 	std::printf("%zu blocks: p99 shown %d, held %d of %d\n", blocks, p99_shown, p99, kRuns);
 	EXPECT_GE(p99, p99_shown * tail_at_least / 100);
 	EXPECT_EQ(p99_shown > 0, blocks >= kBlocksBeyond);
 	EXPECT_GE(sd, kRuns * tail_at_least / 100);
-	EXPECT_LE(sd, kRuns * 99 / 100);
+	EXPECT_LE(sd, most);
 	EXPECT_GE(mad, kRuns * 84 / 100);
-	EXPECT_LE(mad, kRuns * 99 / 100);
+	EXPECT_LE(mad, most);
 }
 INSTANTIATE_TEST_SUITE_P(Runs, Coverage,
 						 testing::Values(CoverageCase{3, 0.03, 88}, CoverageCase{5, 0.03, 88},

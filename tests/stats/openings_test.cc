@@ -8,6 +8,7 @@
 
 #include "profiler/stats/block_interval.h"
 #include "profiler/stats/distributions.h"
+#include "profiler/stats/slow_changes.h"
 
 namespace icepath::stats {
 namespace {
@@ -183,7 +184,9 @@ TEST(IntervalsOverOpenings, HoldForAnotherRun)
 		const Tally tally = another_run(openings, blocks, luck, true);
 		RecordProperty(std::to_string(openings) + "x" + std::to_string(blocks), tally.truth);
 		EXPECT_GE(tally.truth, kRuns * 93 / 100) << openings << " openings of " << blocks << " blocks";
-		EXPECT_LE(tally.truth, kRuns * 99 / 100) << openings << " openings of " << blocks << " blocks";
+		if (openings < 2 * kStretches) { // with more, slow changes are never ruled out
+			EXPECT_LE(tally.truth, kRuns * 99 / 100) << openings << " openings of " << blocks << " blocks";
+		}
 		EXPECT_LE(tally.disjoint, kRuns / 2 * 5 / 100);
 	}
 }
@@ -191,7 +194,7 @@ TEST(IntervalsOverOpenings, HoldForAnotherRun)
 // Counter-test: all blocks of a run in one opening, as icepath once measured.
 TEST(IntervalsOverOpenings, OfBlocksOfOneOpeningDoNot)
 {
-	const Tally one = another_run(1, 16, 0.1, false);
+	const Tally one = another_run(1, 2 * kStretches - 1, 0.1, false);
 	EXPECT_LT(one.truth, kRuns / 2);
 	EXPECT_GT(one.disjoint, kRuns / 2 / 3);
 	// With several openings, what an opening's blocks have in common is a slow change: slow_changes.h. Too few openings

@@ -200,5 +200,73 @@ TEST(RoundRatio, ACellRarelyDiffersFromItself)
 	}
 }
 
+TEST(TrimmedGeometricMean, LeavesOutTheFastestAndTheSlowestTenth)
+{
+	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{1, 4, 4, 4, 4, 16, 16, 16, 16, 1'000'000}), 8, 1e-9);
+	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{2, 32}), 8, 1e-9);
+	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{7}), 7, 1e-9);
+	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{0, 0, 0}), 1, 1e-9);
+}
+
+// Blocks of a cell whose messages take 10 µs or 40; the share of the slow ones wanders from opening to opening.
+struct ModesOfBlocks {
+	Blocks means, p50s;
+};
+
+ModesOfBlocks run_of_modes(double centre, std::mt19937_64 &random)
+{
+	constexpr double kFast = 10'000, kSlow = 40'000;
+	std::normal_distribution<double> normal;
+	ModesOfBlocks blocks;
+	double slow = 0;
+	for (uint32_t round = 0; round < kRounds; ++round) {
+		if (round % kRoundsOfOpening == 0)
+			slow = 1 / (1 + std::exp(-(centre + 0.5 * normal(random))));
+		std::vector<uint64_t> messages(200);
+		std::bernoulli_distribution is_slow(slow);
+		for (uint64_t &message : messages)
+			message = static_cast<uint64_t>((is_slow(random) ? kSlow : kFast) * std::exp(0.05 * normal(random)));
+		std::ranges::sort(messages);
+		const uint32_t opening = round / kRoundsOfOpening;
+		blocks.means.push_back({round, false, trimmed_geometric_mean(messages), opening});
+		blocks.p50s.push_back({round, false, static_cast<double>(messages[messages.size() / 2]), opening});
+	}
+	return blocks;
+}
+
+// A control: a cell measured twice, whose p50s jump.
+TEST(TrimmedGeometricMean, OfACellWithModesRarelyDiffersFromItself)
+{
+	std::mt19937_64 random(4);
+	int told = 0, held = 0;
+	double of_means = 0, of_p50s = 0;
+	for (int run = 0; run < kRuns; ++run) {
+		const ModesOfBlocks a = run_of_modes(0, random), b = run_of_modes(0, random);
+		const RoundRatio means = ratio_within_rounds(a.means, b.means).value();
+		const RoundRatio p50s = ratio_within_rounds(a.p50s, b.p50s).value();
+		told += *means.p < kToldApart;
+		held += means.interval.low <= 1 && 1 <= means.interval.high;
+		of_means += std::log(means.interval.high / means.interval.low) / kRuns;
+		of_p50s += std::log(p50s.interval.high / p50s.interval.low) / kRuns;
+	}
+	EXPECT_LE(told, kRuns * 65 / 1000);
+	EXPECT_GE(held, kRuns * 92 / 100);
+	EXPECT_LT(of_means, 0.6 * of_p50s) << "p50s jump from one mode to the other";
+}
+
+// A third of the messages of the one cell take four times as long: its p50 doesn't say so.
+TEST(TrimmedGeometricMean, TellsCellsApartWhoseP50sAreAlike)
+{
+	std::mt19937_64 random(5);
+	int by_means = 0, by_p50s = 0;
+	for (int run = 0; run < kRuns; ++run) {
+		const ModesOfBlocks slower = run_of_modes(-0.7, random), faster = run_of_modes(-3, random);
+		by_means += *ratio_within_rounds(slower.means, faster.means)->p < kToldApart;
+		by_p50s += ratio_within_rounds(slower.p50s, faster.p50s)->ratio > 1.1;
+	}
+	EXPECT_GE(by_means, kRuns * 99 / 100);
+	EXPECT_LE(by_p50s, kRuns / 2);
+}
+
 } // namespace
 } // namespace icepath::stats

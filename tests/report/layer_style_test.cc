@@ -38,14 +38,6 @@ std::vector<LayerRow> rows()
 			{Layer::Preempted, Part::None, 1, path::Role::Receiver, "b", 50, {}, 50}};
 }
 
-TEST(LayerBar, IsAsWideAsAsked)
-{
-	EXPECT_EQ(layer_bar(rows(), 10, {false, true}), "█████PPPPP");
-	EXPECT_EQ(layer_bar(rows(), 10, {false, false}), "SSSSSPPPPP");
-	EXPECT_EQ(layer_bar({}, 10, {true, true}), "          ");
-	EXPECT_EQ(layer_bar(rows(), 4, {true, false}), "\033[38;5;33mSS\033[0m\033[38;5;203mPP\033[0m");
-}
-
 TEST(LayerKind, IsThatOfTheLayerUnlessItsPartDiffers)
 {
 	EXPECT_EQ(kind_of(Layer::SenderUser, Part::None, false), LayerKind::YourCode);
@@ -91,16 +83,9 @@ TEST(LayerKind, HasAWordOfItsOwnAndAtMostSixGlyphs)
 
 TEST(LayerStyle, NoTwoLayersLookAlike)
 {
-	std::set<std::string> blocks, colours;
-	std::set<char> letters;
-	for (const LayerStyle &style : kLayerStyles) {
-		EXPECT_EQ(columns(style.block), 1u);
-		blocks.insert(style.block);
-		letters.insert(style.letter);
+	std::set<std::string> colours;
+	for (const LayerStyle &style : kLayerStyles)
 		colours.insert(style.colour);
-	}
-	EXPECT_EQ(blocks.size(), model::kLayerCount);
-	EXPECT_EQ(letters.size(), model::kLayerCount);
 	EXPECT_EQ(colours.size(), model::kLayerCount);
 }
 
