@@ -16,6 +16,7 @@
 #include "tests/report/synthetic_run.h"
 #include "tests/rundir/damage.h"
 #include "tests/rundir/example_run.h"
+#include "tests/symbols/small_program.h"
 
 namespace icepath::fuzz {
 namespace {
@@ -115,6 +116,17 @@ void add_machine_texts(const Corpus &corpus)
 	corpus.add("machine_texts", "three_cpus", all);
 }
 
+void add_symbols(const Corpus &corpus)
+{
+	corpus.add("symbols", "kernel",
+			   "kffffffff81000000 T first\nffffffff81000000 t __first\nffffffff81000100 D data\nffffffffc0000000 t "
+			   "of_module\t[module]\n");
+	corpus.add("symbols", "maps",
+			   "m55d0c8a02000-55d0c8a05000 r-xp 00002000 fd:01 1234   /usr/bin/program\n7f0000000000-7f0000001000 rwxp "
+			   "00000000 00:00 0 \n");
+	corpus.add("symbols", "program", "p" + symbols::small_program());
+}
+
 void add_options(const Corpus &corpus)
 {
 	corpus.add(
@@ -201,6 +213,7 @@ int main(int argc, char **argv)
 	add_json(corpus);
 	add_calibration(corpus);
 	add_machine_texts(corpus);
+	add_symbols(corpus);
 	add_options(corpus);
 	add_requests(corpus);
 	add_replies(corpus);
