@@ -36,3 +36,4 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "calls.bpf.h"
 #include "queues.bpf.h"
+#include "sampling.bpf.h"

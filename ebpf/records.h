@@ -48,6 +48,7 @@ enum icepath_record_type {
 	ICEPATH_RECORD_ENQUEUED = 11, /* a message, or a part of it, is in its receiver's queue */
 	ICEPATH_RECORD_CALL = 12, /* a system call of a worker; written at its return */
 	ICEPATH_RECORD_THREAD = 13, /* a thread of a followed process; precedes the block's other records of it */
+	ICEPATH_RECORD_SAMPLE = 14, /* the sampling timer expired while a worker had the CPU; in sampled blocks only */
 };
 
 /* OFF_CPU: no program saw the switch-in itself; end_ns is an instant shortly after it. */
@@ -99,7 +100,7 @@ enum icepath_call_kind {
 /*
  * 64 bytes. `tid` depends on the type. It is the thread that was off-CPU, woken, moved, calling or named (OFF_CPU,
  * WAKE, MIGRATE, CALL, THREAD), the foreign task (FOREIGN_RUN), or the current task (INTERRUPT, DATA_READY,
- * DEVICE_QUEUE, TAKEN, ENQUEUED). Thread ids are those of the initial pid namespace.
+ * DEVICE_QUEUE, TAKEN, ENQUEUED, SAMPLE). Thread ids are those of the initial pid namespace.
  */
 struct icepath_record {
 	ICEPATH_U8 type; /* icepath_record_type */
@@ -170,6 +171,14 @@ struct icepath_record {
 			ICEPATH_U32 tgid;
 			ICEPATH_U32 reserved[5];
 		} thread;
+		struct { /* SAMPLE: end_ns is in the handler of its interrupt */
+			ICEPATH_U64 planned_ns; /* when the timer was to expire; 0: this kernel doesn't tell programs */
+			ICEPATH_U64 user_address; /* of the interrupted instruction, in user mode; 0 in a stored run */
+			ICEPATH_U32 tgid;
+			/* Number of its icepath_stack + 1, in a stored run of its model::Window::stacks; 0: there was no room. */
+			ICEPATH_U32 stack;
+			ICEPATH_U64 reserved[2];
+		} sample;
 		ICEPATH_U64 words[5];
 	};
 };
@@ -190,6 +199,17 @@ struct icepath_slot {
 struct icepath_fill {
 	ICEPATH_U32 position;
 	ICEPATH_U32 reserved[15];
+};
+
+/*
+ * The kernel's part of a sample's stack, the innermost address first. Only the root helper sees it: it gives icepath
+ * functions' names instead (profiler/capture/named_stacks.h).
+ */
+#define ICEPATH_STACK_DEPTH 127 /* of the kernel: PERF_MAX_STACK_DEPTH */
+struct icepath_stack {
+	ICEPATH_U32 depth; /* 0: user code was interrupted, or the stack couldn't be read */
+	ICEPATH_U32 reserved;
+	ICEPATH_U64 addresses[ICEPATH_STACK_DEPTH];
 };
 
 /* Task storage of a worker's thread: what is known of its current or next off-CPU period. */

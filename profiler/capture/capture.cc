@@ -55,25 +55,26 @@ void throw_if_not_traced(const Selection &selection)
 
 } // namespace
 
-Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced)
+Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced, bool samples)
 	: Capture(select_probes(forced))
 {
 	ProbeSet doubted = 0;
 	try {
-		load(cpus, records_per_slot);
+		load(cpus, records_per_slot, samples);
 		// A loaded program may still be refused at attaching, and a run must know its probes before it begins.
 		doubted = refused_when_attached();
 	} catch (const Failure &) {
 		doubted = ~ProbeSet{0};
 	}
-	if (!doubted)
-		return;
-	// Try the doubtful probes one by one, and load those that work.
-	unload();
-	try_again(doubted, forced);
-	load(cpus, records_per_slot);
-	if (refused_when_attached())
-		throw_if_not_traced(selection_);
+	if (doubted) { // try the doubtful probes one by one, and load those that work
+		unload();
+		try_again(doubted, forced);
+		load(cpus, records_per_slot, samples);
+		if (refused_when_attached())
+			throw_if_not_traced(selection_);
+	}
+	if (samples)
+		prepare_samples(cpus);
 }
 
 void Capture::try_again(ProbeSet probes, std::optional<Tier> forced)
@@ -84,7 +85,7 @@ void Capture::try_again(ProbeSet probes, std::optional<Tier> forced)
 	throw_if_not_traced(selection_);
 }
 
-void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
+void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, bool samples)
 {
 	std::vector<Candidate> programs;
 	available_ = 0;
@@ -101,6 +102,11 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 	bpf_map__set_max_entries(bpf->maps.slots, slot_count_);
 	bpf_map__set_value_size(bpf->maps.slots, slot_bytes_);
 	bpf_map__set_max_entries(bpf->maps.fills, slot_count_);
+	if (samples) {
+		bpf_program__set_autoload(bpf->progs.on_sample, true);
+		stack_room_ = kStacksOfCpu * static_cast<uint32_t>(cpus.size());
+		bpf_map__set_max_entries(bpf->maps.stacks, stack_room_);
+	}
 	bpf->rodata->slot_capacity = records_per_slot;
 	bpf->rodata->slot_count = slot_count_;
 	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
@@ -120,7 +126,8 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
 	if (const int error = capture_bpf__load(bpf.get()))
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("cannot load the BPF programs ({}): {}", std::strerror(-error),
+					  fmt::format("cannot load the BPF programs{} ({}): {}", samples ? " of a run with --stacks" : "",
+								  std::strerror(-error),
 								  error == -EMFILE ? "raise the limit of open files (ulimit -Hn)"
 												   : "run as root on a kernel with BTF; `icepath doctor` tries each"));
 	slots_ = static_cast<uint8_t *>(mapped(bpf->maps.slots, size_t{slot_bytes_} * slot_count_));
@@ -136,6 +143,14 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot)
 	bpf_ = bpf.release();
 }
 
+// After the programs are loaded, so that the kernel's symbols have theirs.
+void Capture::prepare_samples(const std::vector<uint32_t> &cpus)
+{
+	timers_ = std::make_unique<SamplingTimers>(bpf_program__fd(bpf_->progs.on_sample), cpus);
+	stacks_ = static_cast<const icepath_stack *>(mapped(bpf_->maps.stacks, sizeof(icepath_stack) * stack_room_));
+	named_stacks_ = std::make_unique<NamedStacks>(stack_room_);
+}
+
 Capture::~Capture() { unload(); }
 
 void Capture::unload()
@@ -144,6 +159,9 @@ void Capture::unload()
 		bpf_link__destroy(std::exchange(link, nullptr)); // takes null
 	if (slots_)
 		munmap(std::exchange(slots_, nullptr), size_t{slot_bytes_} * slot_count_);
+	timers_.reset();
+	if (stacks_)
+		munmap(const_cast<icepath_stack *>(std::exchange(stacks_, nullptr)), sizeof(icepath_stack) * stack_room_);
 	if (fills_)
 		munmap(std::exchange(fills_, nullptr), sizeof(icepath_fill) * slot_count_);
 	capture_bpf__destroy(std::exchange(bpf_, nullptr)); // takes null
@@ -247,8 +265,12 @@ void Capture::watch_families(bool in_block)
 		__atomic_store_n(&bpf_->bss->family_in_block[family % ICEPATH_FAMILIES], in_block, __ATOMIC_SEQ_CST);
 }
 
-void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families)
+void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families,
+						  uint64_t sample_period_ns)
 {
+	if (sample_period_ns != 0 &&
+		(!timers_ || sample_period_ns < kShortestPeriodNs || sample_period_ns > kLongestPeriodNs))
+		throw Failure(ExitCode::Internal, "a block was to be sampled without timers, or with a period out of range");
 	for (const uint32_t family : families)
 		if (family == 0 || family > families_)
 			throw Failure(ExitCode::Internal, "a block names a family that doesn't exist");
@@ -263,10 +285,13 @@ void Capture::begin_block(const std::vector<int> &worker_pidfds, const std::vect
 	}
 	std::memset(bpf_->bss->cpu_states, 0, sizeof(bpf_->bss->cpu_states));
 	bpf_->bss->softirqs_away = 0;
+	bpf_->bss->stacks_begun = 0;
 	const uint64_t now_ns = icepath_now_ns();
 	skips_.begin(now_ns, misses());
 	block_workers_ = worker_pidfds;
 	__atomic_store_n(&bpf_->bss->capturing, 1u, __ATOMIC_SEQ_CST);
+	if (sample_period_ns != 0)
+		timers_->start(sample_period_ns);
 }
 
 void Capture::look_for_skipped()
@@ -278,12 +303,16 @@ void Capture::look_for_skipped()
 
 std::vector<SkippedPrograms> Capture::end_block()
 {
+	if (timers_)
+		timers_->stop();
 	__atomic_store_n(&bpf_->bss->capturing, 0u, __ATOMIC_SEQ_CST);
 	look_for_skipped();
 	log_still_off();
 	watch_families(false);
 	for (const int pidfd : block_workers_)
 		(void)mark(pidfd, false);
+	if (named_stacks_)
+		named_stacks_->name(stacks_, __atomic_load_n(&bpf_->bss->stacks_begun, __ATOMIC_SEQ_CST));
 	return skips_.skipped();
 }
 

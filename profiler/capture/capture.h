@@ -4,14 +4,18 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "profiler/capture/named_stacks.h"
+#include "profiler/capture/sampling_timers.h"
 #include "profiler/capture/selection.h"
 #include "profiler/capture/skip_times.h"
 
 struct capture_bpf;
 struct icepath_fill;
+struct icepath_stack;
 struct bpf_link;
 
 namespace icepath::capture {
@@ -20,8 +24,9 @@ class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
-	// doesn't work.
-	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {});
+	// doesn't work. `samples`: it can also sample what workers run on `cpus`; throws Failure(MachineCannot) if it can't.
+	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
+			bool samples = false);
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
@@ -42,16 +47,20 @@ public:
 	uint32_t follow(int pidfd, uint32_t family = 0);
 
 	// Empties the slots, resets what earlier blocks left of these workers and families, and starts logging.
-	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {});
+	// `sample_period_ns`: of the samples in this block; 0: none. Throws Failure if that isn't possible.
+	void begin_block(const std::vector<int> &worker_pidfds, const std::vector<uint32_t> &families = {},
+					 uint64_t sample_period_ns = 0);
 	// Checks whether the kernel has skipped programs since the last look or the block's begin. Takes some 100 µs.
 	void look_for_skipped();
-	// Stops logging. Returns the block's skipped programs with spans of time, which looks make narrower.
+	// Stops logging, and names the sampled stacks. Returns the block's skipped programs with spans of time, which looks
+	// make narrower.
 	std::vector<SkippedPrograms> end_block();
 
 	// Its holder can also write: the kernel doesn't map a map by a read-only descriptor (bpf_map_mmap() wants
 	// VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
 	int slots_fd() const;
 	int fills_fd() const; // an icepath_fill for each slot
+	const NamedStacks *named_stacks() const { return named_stacks_.get(); } // nullptr: it doesn't sample
 	// Whether probes use perf events.
 	bool uses_perf_events() const;
 	uint32_t slot_bytes() const { return slot_bytes_; }
@@ -60,7 +69,8 @@ public:
 private:
 	// The public constructor delegates to this one, so the destructor runs if it throws.
 	explicit Capture(Selection selection) : selection_(std::move(selection)) {}
-	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot);
+	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, bool samples);
+	void prepare_samples(const std::vector<uint32_t> &cpus);
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);
 	ProbeSet refused_when_attached();
@@ -76,6 +86,10 @@ private:
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_
 	icepath_fill *fills_ = nullptr; // mapped, slot_count_
+	const icepath_stack *stacks_ = nullptr; // mapped, stack_room_; nullptr: it doesn't sample
+	uint32_t stack_room_ = 0;
+	std::unique_ptr<SamplingTimers> timers_;
+	std::unique_ptr<NamedStacks> named_stacks_;
 	SkipTimes skips_; // of the current block
 	std::vector<int> block_workers_; // pidfds, owned by the caller
 	std::vector<uint32_t> block_families_;

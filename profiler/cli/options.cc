@@ -104,6 +104,8 @@ void add_run(CLI::App &app, RunOptions &run, RunTexts &texts)
 				 "keep the machine's own idle states, instead of keeping CPUs awake in blocks");
 	app.add_flag("--free-library-threads", run.frees_library_threads,
 				 "let threads of libraries run on any CPU, instead of on that of their side");
+	app.add_flag("--stacks", run.stacks,
+				 "sample which functions run, in one round of eight: see icepath explain --stacks");
 	add_tier(app, texts.tier);
 	app.add_option("--calibration", run.calibration,
 				   "file of `icepath calibrate`: places what no probe sees within its bounds");
@@ -189,11 +191,13 @@ void add_explain(CLI::App &app, Commands &commands)
 		app.add_flag("--worst", question.worst, "each cell's slowest message with a complete path, step by step");
 	CLI::Option *message =
 		app.add_option("--message", commands.message, "ROUND:SEQ[:back]: this message, step by step");
-	for (CLI::Option *one : {against, tail, modes, worst, message})
-		for (CLI::Option *other : {against, tail, modes, worst, message})
+	CLI::Option *stacks =
+		app.add_flag("--stacks", question.stacks, "in which functions each layer's time goes, of a run with --stacks");
+	for (CLI::Option *one : {against, tail, modes, worst, message, stacks})
+		for (CLI::Option *other : {against, tail, modes, worst, message, stacks})
 			if (one != other)
 				one->excludes(other);
-	app.add_flag("--json", question.json, "as JSON")->excludes(modes);
+	app.add_flag("--json", question.json, "as JSON")->excludes(modes)->excludes(stacks);
 }
 
 // Commands that need only a run directory.

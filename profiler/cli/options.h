@@ -26,6 +26,7 @@ struct RunOptions {
 	std::string calibration; // file; empty: none
 	cpuset::Level isolate = cpuset::Level::Soft;
 	std::vector<isolation::Tuning> tunings;
+	bool stacks = false; // sample functions in some rounds
 	bool idle_states = false; // keep the machine's own idle states
 	bool frees_library_threads = false; // from the CPU of their side
 	bool strict = false;

@@ -142,6 +142,7 @@ run::SessionOptions session_of(const RunOptions &options, uint64_t started_ns)
 	session.started_ns = started_ns;
 	session.messages = options.messages;
 	session.forced_tier = options.tier;
+	session.samples = options.stacks;
 	return session;
 }
 

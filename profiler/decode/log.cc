@@ -39,6 +39,7 @@ bool usable(const icepath_record &record, const Observations &seen)
 	case ICEPATH_RECORD_UNSEEN:
 	case ICEPATH_RECORD_STILL_OFF:
 	case ICEPATH_RECORD_THREAD:
+	case ICEPATH_RECORD_SAMPLE:
 		return seen.threads.contains(record.tid);
 	case ICEPATH_RECORD_CALL:
 		return record.call.begin_ns < record.end_ns && seen.threads.contains(record.tid);
@@ -217,6 +218,9 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 			thread.first_cpu = record.cpu;
 		break;
 	}
+	case ICEPATH_RECORD_SAMPLE:
+		seen.samples.push_back({record.tid, record.cpu, record.sample.planned_ns, record.end_ns, record.sample.stack});
+		break;
 	case ICEPATH_RECORD_UNSEEN:
 		seen.lost.push_back({record.off.out_ns, record.end_ns, 1});
 		break;

@@ -53,6 +53,10 @@ struct Window {
 	// with the same slots, so what is open at the end is open at the next begin. Each thread that is off its CPU as a
 	// window ends has a STILL_OFF record in it.
 	bool begins_midway = false, ends_midway = false;
+	// Its SAMPLE records. A sampled window is probed as well, and serves for its samples only: each of them takes time.
+	uint64_t sample_period_ns = 0; // 0: it isn't sampled
+	std::vector<std::string> functions;
+	std::vector<std::vector<uint32_t>> stacks; // indices into `functions`, from the outermost one to what was running
 	ClockPair begin, finish;
 	std::vector<WindowThread> threads; // each once
 	std::vector<SlotCapture> slots; // empty without probes
@@ -64,6 +68,8 @@ struct Window {
 	// How often the workers' control groups, or groups above them, ran out of their quota in the window: nr_throttled
 	// of cpu.stat.
 	std::optional<uint64_t> times_throttled; // nothing: none could be read
+
+	bool is_sampled() const { return sample_period_ns != 0; }
 };
 
 } // namespace icepath::model

@@ -80,6 +80,15 @@ struct Run {
 	bool from_idle = false; // the CPU was idle until in_ns
 };
 
+// Of what a thread of `threads` ran: see sampled.h.
+struct Sample {
+	uint32_t tid = 0; // current when its interrupt was handled
+	uint16_t cpu = 0;
+	uint64_t planned_ns = 0; // the instant that it is for; 0: not known
+	uint64_t handled_ns = 0;
+	uint32_t stack = 0; // 1 + index into model::Window::stacks; 0: none
+};
+
 struct Interrupt {
 	uint64_t begin_ns = 0, end_ns = 0;
 	uint8_t kind = 0; // icepath_interrupt_kind
@@ -207,6 +216,7 @@ struct Observations {
 	std::map<uint16_t, Cpu> cpus;
 	std::map<uint32_t, std::string> task_names; // of culprits
 	std::vector<SystemCall> system_calls; // by slot, then by end
+	std::vector<Sample> samples; // by slot, in the order of their numbers
 	// For objects that calls gave to (Call::object): the sockets announced during these calls. The two ends of a UNIX
 	// socket are two.
 	std::map<uint64_t, std::set<uint64_t>> reached;

@@ -20,8 +20,12 @@ void allow_capturing_calls_only(const Attaching &attaching)
 					   BPF_LINK_CREATE, BPF_OBJ_GET_INFO_BY_FD});
 	if (attaching.perf_events) {
 		filter.allow(SCMP_SYS(perf_event_open));
-		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_SET_BPF});
+		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_SET_BPF});
 	}
+	if (attaching.perf_events || attaching.samples)
+		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE});
+	if (attaching.samples)
+		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_PERIOD});
 	filter.allow_each(SCMP_SYS(fcntl), 1, {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC});
 	if (attaching.lock_folder >= 0)
 		filter.allow_each(SCMP_SYS(unlinkat), 0, {static_cast<uint64_t>(attaching.lock_folder)});

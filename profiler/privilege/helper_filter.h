@@ -4,6 +4,7 @@ namespace icepath::privilege {
 
 struct Attaching {
 	bool perf_events; // probes attach to perf events, as kprobes do
+	bool samples; // it starts and stops timers that it has opened
 	int lock_folder; // where it may remove files; -1: nowhere
 };
 

@@ -113,7 +113,7 @@ void become_real_user()
 Rights for_loading()
 {
 	Capabilities needed = for_capturing(true);
-	needed.push_back(CAP_SYSLOG); // addresses in /proc/kallsyms, to find kprobes
+	needed.push_back(CAP_SYSLOG); // addresses in /proc/kallsyms, to find kprobes and to name sampled functions
 	return {needed};
 }
 

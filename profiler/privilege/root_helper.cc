@@ -118,18 +118,22 @@ std::optional<std::string> Helper::claim(const std::vector<uint32_t> &cpus)
 }
 
 Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
-							std::optional<capture::Tier> forced)
+							std::optional<capture::Tier> forced, bool samples)
 {
 	HelperRequest request = request_for(HelperRequestKind::Load, cpus);
 	request.records_per_slot = records_per_slot;
 	request.forced_tier = forced ? 1 + static_cast<uint32_t>(*forced) : 0;
+	request.samples = samples;
 	std::vector<Fd> fds;
 	const HelperReply reply = ask(request, {}, fds);
-	if (fds.size() != 2)
+	if (fds.size() != (samples ? 3 : 2))
 		throw Failure(ExitCode::Internal, "the root helper sent no slots");
 	Loaded loaded;
 	loaded.slots = std::move(fds[0]);
 	loaded.fills = std::move(fds[1]);
+	if (samples)
+		loaded.named_stacks = std::move(fds[2]);
+	loaded.knows_kernel = reply.knows_kernel != 0;
 	loaded.slot_records = records_per_slot;
 	loaded.slot_bytes = reply.slot_bytes;
 	loaded.slot_count = reply.slot_count;
@@ -179,7 +183,8 @@ capture::ProbeSet Helper::attach(capture::ProbeSet probes)
 	return ask(request, {}, none).available;
 }
 
-void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks)
+void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks,
+						 uint64_t sample_period_ns)
 {
 	HelperRequest request{};
 	request.kind = HelperRequestKind::BeginBlock;
@@ -191,6 +196,7 @@ void Helper::begin_block(const std::vector<uint32_t> &workers, const std::vector
 	request.family_count = static_cast<uint32_t>(families.size());
 	std::copy_n(families.begin(), request.family_count, request.families.begin());
 	request.looks = looks;
+	request.sample_period_ns = sample_period_ns;
 	std::vector<Fd> none;
 	ask(request, {}, none);
 }

@@ -31,7 +31,9 @@ inline constexpr size_t kMaxBlockDaemons = 16;
 inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
-	Load, // cpus, records_per_slot; replies with the maps of the slots and of their fill levels
+	// cpus, records_per_slot, samples; replies with the maps of the slots and of their fill levels, and with `samples` the
+	// memory of capture/named_stacks.h
+	Load,
 	// fd: pidfd of a process, for its main thread, or of a thread. Replies with a worker number, perhaps one of a
 	// worker that has ended.
 	AddWorker,
@@ -40,7 +42,7 @@ enum class HelperRequestKind : uint32_t {
 	// one. Replies with the family.
 	Follow,
 	Attach, // probes
-	BeginBlock, // worker numbers; families; looks
+	BeginBlock, // worker numbers; families; looks; sample_period_ns
 	EndBlock,
 	Claim, // before Load; cpus: held against every other icepath until the helper ends
 };
@@ -58,6 +60,8 @@ struct HelperRequest {
 	uint32_t family_count;
 	std::array<uint32_t, kMaxBlockWorkers + kMaxBlockDaemons> families;
 	uint32_t looks; // not 0: checks for skipped programs during the block too, not only at its end
+	uint32_t samples; // Load; not 0: blocks may be sampled
+	uint64_t sample_period_ns; // of this block; 0: it isn't sampled
 };
 
 // The outcome for a probe, as in capture::Trial.
@@ -71,6 +75,7 @@ struct HelperReply {
 	std::array<char, 384> message; // the reason; Claim: also the reason for doing without
 	uint32_t worker; // AddWorker; Follow: the family
 	uint32_t slot_bytes, slot_count; // Load
+	uint32_t knows_kernel; // Load with `samples`; 0: this kernel shows the addresses of its functions to nobody
 	capture::ProbeSet available; // Load, Attach
 	std::array<ProbeChoice, capture::kProbes.size()> choices; // Load
 	uint32_t skipped_count; // EndBlock
@@ -99,6 +104,8 @@ public:
 
 	struct Loaded {
 		Fd slots, fills; // the maps: of icepath_slot with its records, and of icepath_fill
+		Fd named_stacks; // see capture/named_stacks.h; none: blocks can't be sampled
+		bool knows_kernel = false; // sampled functions of the kernel have names
 		uint32_t slot_bytes = 0, slot_count = 0, slot_records = 0;
 		capture::ProbeSet available = 0;
 		capture::Selection selection;
@@ -106,15 +113,18 @@ public:
 	// Claims the CPUs against every other icepath, until the helper ends: see cpu_claim.h. Once, before load(). Returns
 	// why that isn't possible here, or nothing. Throws if another run holds one of the CPUs.
 	std::optional<std::string> claim(const std::vector<uint32_t> &cpus);
-	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {});
+	Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<capture::Tier> forced = {},
+				bool samples = false);
 	uint32_t add_worker(int pidfd);
 	void add_socket(int fd, uint64_t key);
 	uint32_t follow(int pidfd,
 					uint32_t family = 0); // 0: a new one; else a returned one, whose process this one replaces
 	capture::ProbeSet attach(capture::ProbeSet probes);
 	// At most kMaxBlockWorkers workers, and kMaxBlockDaemons more families. `looks`: in a long block the helper wakes
-	// ten times a second and checks for skipped programs, so that one doesn't spoil the whole block.
-	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks);
+	// ten times a second and checks for skipped programs, so that one doesn't spoil the whole block. `sample_period_ns`:
+	// see capture::Capture::begin_block().
+	void begin_block(const std::vector<uint32_t> &workers, const std::vector<uint32_t> &families, bool looks,
+					 uint64_t sample_period_ns = 0);
 	std::vector<capture::SkippedPrograms> end_block();
 	pid_t pid() const { return process_.pid(); }
 

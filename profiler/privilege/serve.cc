@@ -99,8 +99,10 @@ public:
 				pidfds.push_back(workers_[worker].get());
 			}
 			capture().begin_block(
-				pidfds, {request.families.begin(),
-						 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())});
+				pidfds,
+				{request.families.begin(),
+				 request.families.begin() + std::min<size_t>(request.family_count, request.families.size())},
+				request.sample_period_ns);
 			looks_ = request.looks != 0;
 			break;
 		}
@@ -153,7 +155,8 @@ private:
 		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
 						 request.records_per_slot,
 						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
-											 : std::nullopt);
+											 : std::nullopt,
+						 request.samples != 0);
 		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {
@@ -173,9 +176,13 @@ private:
 			put(reply.choices[i].why_not, trial.why_not);
 		}
 		to_send = {capture_->slots_fd(), capture_->fills_fd()};
+		if (const capture::NamedStacks *stacks = capture_->named_stacks()) {
+			to_send.push_back(stacks->fd());
+			reply.knows_kernel = stacks->knows_kernel();
+		}
 		const bool kprobes = capture_->uses_perf_events();
 		limit_capabilities(for_capturing(kprobes));
-		allow_capturing_calls_only({kprobes, claim_ ? claim_->folder() : -1});
+		allow_capturing_calls_only({kprobes, request.samples != 0, claim_ ? claim_->folder() : -1});
 	}
 
 	void claim(const HelperRequest &request, HelperReply &reply)

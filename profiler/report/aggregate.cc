@@ -23,7 +23,7 @@ using model::Block;
 // A cell's latencies by block.
 struct Samples {
 	using Blocks = std::vector<std::vector<uint64_t>>;
-	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed;
+	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed, latency_sampled;
 	std::vector<std::vector<size_t>>
 		of_flow; // how many latencies of a block are of each flow: they lie one after another
 	// In the order of latency's and of latency_probed's blocks.
@@ -70,7 +70,10 @@ void add_what_may_never_be(const MessageCounts &more, MessageCounts &messages)
 // First pass: everything that needs no path.
 void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 {
-	++(block.window->probed ? cell.blocks_probed : is_counted(block) ? cell.blocks_counted : cell.blocks_unprobed);
+	++(block.window->is_sampled() ? cell.blocks_sampled
+	   : block.window->probed     ? cell.blocks_probed
+	   : is_counted(block)        ? cell.blocks_counted
+								  : cell.blocks_unprobed);
 	cell.blocks_log_full += block.end == model::BlockEnd::LogFull;
 	if (block.end == model::BlockEnd::Failed) {
 		++cell.blocks_failed;
@@ -89,6 +92,10 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 		return;
 	BlockLatencies &times = seen.latencies;
 	std::vector<uint64_t> all = times.all();
+	if (block.window->is_sampled()) {
+		samples.latency_sampled.push_back(std::move(all));
+		return;
+	}
 	if (const auto p50_ns = samples.observed.add(block, all))
 		samples.openings.add_p50(block, *p50_ns);
 	if (block.window->probed) {
@@ -188,6 +195,7 @@ void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 	cell.latency = stats::describe(samples.latency, opening);
 	cell.latency_probed =
 		stats::describe(samples.latency_probed, by_opening ? samples.opening_probed : std::vector<uint32_t>());
+	cell.latency_sampled = stats::describe(samples.latency_sampled, {});
 	const std::vector<stats::BlockFlowValues> flows = by_flow(samples);
 	cell.by_flow = describe_flows(flows, samples.latency.size(), opening);
 	if (model::is_answered(cell.cell.pattern))
@@ -336,12 +344,17 @@ public:
 		const auto &search = result_.cells[block.cell].search;
 		return !search || search->uses(block);
 	}
+	bool wants_sampled() const override { return true; }
 	void visit(const resolve::ResolvedBlock &resolved) override
 	{
 		CellResult &cell = result_.cells[resolved.block.cell];
-		add_paths(resolved, cell, cell.capture.by_block.at(places_[resolved.number]));
 		if (wanted_.message && wanted_.message->round == resolved.block.window->round)
 			add_asked(resolved, cell, *wanted_.message);
+		if (resolved.block.window->is_sampled()) {
+			cell.functions.add(resolved);
+			return;
+		}
+		add_paths(resolved, cell, cell.capture.by_block.at(places_[resolved.number]));
 		interference_.add(resolved, cell.cell);
 	}
 	std::vector<model::CpuNoise> interference() const { return interference_.take(); }

@@ -16,6 +16,7 @@
 #include "profiler/report/breakdown.h"
 #include "profiler/report/cell_blocks.h"
 #include "profiler/report/event_counts.h"
+#include "profiler/report/functions.h"
 #include "profiler/report/latency_over_time.h"
 #include "profiler/report/messages.h"
 #include "profiler/report/ranking.h"
@@ -91,9 +92,9 @@ struct CellResult {
 	// max-rate: the result of the search. All numbers below except blocks, capture and what its attempts lost are then
 	// of the blocks that it describes: one statistic over different rates would describe none.
 	std::optional<rate::Outcome> search;
-	// A failed block also counts in one of the others. A counted block is neither probed nor unprobed: it serves for
-	// `counters` only.
-	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_counted = 0, blocks_failed = 0;
+	// A failed block also counts in one of the others. A counted block is neither probed nor unprobed, nor is a sampled
+	// one: they serve for `counters` and for `functions` only.
+	uint64_t blocks_probed = 0, blocks_unprobed = 0, blocks_counted = 0, blocks_sampled = 0, blocks_failed = 0;
 	uint64_t blocks_log_full = 0; // of blocks_probed: ended early because a CPU's log was nearly full
 	std::string failure; // of the last block that failed
 	MessageCounts messages; // every block
@@ -106,6 +107,7 @@ struct CellResult {
 	stats::Distribution to_all; // several receivers: see BlockLatencies
 	stats::Distribution send_call; // unprobed blocks
 	stats::Distribution latency_probed; // probed blocks
+	stats::Distribution latency_sampled; // sampled blocks
 	std::vector<stats::BlockValue> compared; // what ranks compare, of each block that has a p50
 	std::vector<LatencyColumn> over_time; // latency, by unprobed block
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
@@ -117,6 +119,7 @@ struct CellResult {
 	std::optional<LatencyRange> typical, tail;
 	// Where the tail begins without probes and with them; only if a result of its own was asked for (Wanted).
 	std::optional<stats::Quantile> tail_begin, tail_begin_probed;
+	Functions functions; // of all messages
 	Culprits culprits, typical_culprits, tail_culprits;
 	std::vector<CellMode> modes; // the fastest first; empty if the messages have one mode, as far as the run shows
 	std::vector<WorstMessage> slowest; // with a complete path, the slowest first: at most kSlowest

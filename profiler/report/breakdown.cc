@@ -42,6 +42,12 @@ template <class Row> Row &row_with(std::map<std::string, Row, std::less<>> &rows
 
 } // namespace
 
+std::string thread_name(const path::Observations &seen, uint32_t tid)
+{
+	std::string made;
+	return std::string(thread_name(seen, tid, made));
+}
+
 path::Role role_of(const path::Path &path, const path::Segment &segment)
 {
 	if (segment.hop == 0)

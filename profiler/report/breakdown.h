@@ -134,6 +134,7 @@ private:
 };
 
 path::Role role_of(const path::Path &path, const path::Segment &segment);
+std::string thread_name(const path::Observations &seen, uint32_t tid);
 
 // The threads that messages passed from sender to receiver, for cells of libraries that hand them on by threads of
 // their own or by a daemon.

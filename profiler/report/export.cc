@@ -124,7 +124,7 @@ public:
 	explicit Csv(const std::shared_ptr<Folder> &folder) : file_(folder, "messages.csv")
 	{
 		file_.add("target,pattern,wait,payload_bytes,sender_added_ns,receiver_added_ns,round,probed,from_side,to_side,"
-				  "seq,warm_up,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between\n");
+				  "seq,warm_up,intended_ns,send_ns,recv_ns,latency_ns,counted,rate_hz,between,sampled\n");
 	}
 
 	void add(const model::Block &block, const model::Cell &cell) override
@@ -150,8 +150,8 @@ public:
 				else
 					line += fmt::format("{},{}", found->second->recv_ns,
 										static_cast<int64_t>(found->second->recv_ns - send.send_ns));
-				file_.add(
-					fmt::format("{},{:d},{},{}\n", line, is_counted(block), rate, model::name(model::between(cell))));
+				file_.add(fmt::format("{},{:d},{},{},{:d}\n", line, is_counted(block), rate,
+									  model::name(model::between(cell)), block.window->is_sampled()));
 			}
 		}
 	}
@@ -212,7 +212,7 @@ std::string export_stacks(const std::string &run, const std::shared_ptr<Folder> 
 						  const std::string &name, std::string (*made)(const FlameGraph &, const std::string &))
 {
 	WrittenFile file(folder, name);
-	file.add(made(flame_graph(analyse(run), FlameMessages::All, ""), head.command_line));
+	file.add(made(flame_graph(analyse(run), FlameMessages::All, "", FlameFunctions::Shown), head.command_line));
 	file.done();
 	return file.path();
 }

@@ -2,6 +2,7 @@
 #include "profiler/report/flamegraph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 
@@ -32,15 +33,58 @@ std::string thread_of(const LayerRow &row)
 	return frame_name(row.thread.empty() || row.thread == role ? role : fmt::format("{} ({})", row.thread, role));
 }
 
-FlameFrame tree_of(const std::vector<LayerRow> &rows, const std::string &title, bool of_library)
+// The frame of its own time.
+FlameFrame &own_of(FlameFrame &frame) { return frame.children.empty() ? frame : child_of(frame, kItself); }
+
+// A child of a frame that may have a time of its own, which then needs a frame of its own.
+FlameFrame &below(FlameFrame &frame, const std::string &name)
+{
+	if (frame.children.empty() && frame.kind) {
+		FlameFrame own = frame;
+		own.name = kItself;
+		frame = {frame.name};
+		frame.children.push_back(std::move(own));
+	}
+	return child_of(frame, name);
+}
+
+// Divides the row's time among its sampled stacks, to the nanosecond.
+void add_stacks(FlameFrame &thread, const LayerRow &row, LayerKind kind, const std::vector<Functions::Stack> &stacks)
+{
+	uint64_t all = 0, taken = 0;
+	for (const Functions::Stack &stack : stacks)
+		all += stack.samples;
+	double given_ns = 0;
+	for (const Functions::Stack &stack : stacks) {
+		FlameFrame *frame = &thread;
+		for (const std::string &function : stack.functions)
+			frame = &below(*frame, frame_name(function));
+		FlameFrame &own = own_of(*frame);
+		own.kind = kind;
+		own.mean_ns += row.mean_ns * static_cast<double>(stack.samples) / static_cast<double>(all);
+		taken += stack.samples;
+		const double upto_ns =
+			std::round(static_cast<double>(row.total_ns) * static_cast<double>(taken) / static_cast<double>(all));
+		own.total_ns += static_cast<uint64_t>(upto_ns - given_ns);
+		given_ns = upto_ns;
+	}
+}
+
+FlameFrame tree_of(const Breakdown &layers, const std::string &title, bool of_library, const Functions *functions)
 {
 	FlameFrame root{title};
-	for (const LayerRow &row : rows) {
+	for (const LayerRow &row : layers.rows()) {
 		FlameFrame *frame = &child_of(root, std::string(model::name(row.layer)));
 		if (row.part != model::Part::None)
 			frame = &child_of(*frame, std::string(model::name(row.part)));
-		FlameFrame &last = child_of(*frame, thread_of(row));
-		last.kind = kind_of(row.layer, row.part, of_library);
+		const LayerKind kind = kind_of(row.layer, row.part, of_library);
+		const auto stacks = functions ? functions->stacks_of(row) : std::vector<Functions::Stack>();
+		if (!stacks.empty()) {
+			add_stacks(child_of(*frame, thread_of(row)), row, kind, stacks);
+			continue;
+		}
+		FlameFrame &last = own_of(child_of(*frame, thread_of(row)));
+		last.kind = kind;
 		last.mean_ns += row.mean_ns;
 		last.total_ns += row.total_ns;
 	}
@@ -73,16 +117,17 @@ double FlameFrame::width() const
 	return children.empty() ? std::max(mean_ns, other_ns) : sum_of(children, &FlameFrame::width);
 }
 
-FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only)
+FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only, FlameFunctions functions)
 {
 	FlameGraph graph;
+	const bool shown = functions == FlameFunctions::Shown && which == FlameMessages::All;
 	for (const CellResult &cell : result.cells) {
 		const std::string title = model::title(cell.cell);
 		const Breakdown &layers = layers_of(cell, which);
 		if (layers.deliveries() == 0 || title.find(only) == std::string::npos)
 			continue;
 		graph.cells.push_back({frame_name(cell.cell.target), frame_name(model::variant(cell.cell)),
-							   tree_of(layers.rows(), title, cell.is_of_library())});
+							   tree_of(layers, title, cell.is_of_library(), shown ? &cell.functions : nullptr)});
 	}
 	return graph;
 }
@@ -92,11 +137,12 @@ namespace {
 void add_other(FlameFrame &now, const FlameFrame &before)
 {
 	if (before.children.empty() && before.kind) {
-		now.kind = before.kind;
-		now.other_ns += before.mean_ns;
+		FlameFrame &own = own_of(now);
+		own.kind = before.kind;
+		own.other_ns += before.mean_ns;
 	}
 	for (const FlameFrame &child : before.children)
-		add_other(child_of(now, child.name), child);
+		add_other(below(now, child.name), child);
 }
 
 const FlameCell *same_cell(const FlameGraph &graph, const FlameCell &cell)

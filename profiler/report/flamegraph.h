@@ -12,7 +12,7 @@
 
 namespace icepath::report {
 
-// Cell → layer → part → thread. Only the last frames of a stack have a time of their own; that of the others is the sum
+// Cell → layer → part → thread → functions, from the outermost one on, where they were sampled. Only the last frames of a stack have a time of their own; that of the others is the sum
 // of their children's.
 struct FlameFrame {
 	std::string name;
@@ -40,10 +40,16 @@ struct FlameGraph {
 };
 
 enum class FlameMessages : uint8_t { All, Typical, Tail };
+// Samples are of all messages, so only the graph of all messages has functions.
+enum class FlameFunctions : uint8_t { Hidden, Shown };
 
 // `only`: a part of a cell's title; empty: every cell. Typical and Tail: of the latencies in CellResult, so of cells
 // that have these.
-FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only);
+FlameGraph flame_graph(const RunResult &result, FlameMessages which, const std::string &only,
+					   FlameFunctions functions = FlameFunctions::Hidden);
+
+// The frame for a function's own time, beside those of functions that it calls.
+inline constexpr const char *kItself = "(itself)";
 
 // `now`, with the times of the cells that both have in `before`.
 FlameGraph compared(const FlameGraph &now, const FlameGraph &before, const std::string &name);

@@ -9,6 +9,7 @@
 #include "profiler/report/against.h"
 #include "profiler/report/explain_json.h"
 #include "profiler/report/flame_svg.h"
+#include "profiler/report/function_lines.h"
 #include "profiler/report/html_report.h"
 #include "profiler/report/mode_difference.h"
 #include "profiler/report/notices.h"
@@ -75,6 +76,21 @@ std::vector<const WorstMessage *> messages_of(const RunResult &result, const std
 	return messages;
 }
 
+void add_functions_of(Page &page, const std::string &run, const RunResult &result, const std::vector<size_t> &cells)
+{
+	bool any = false;
+	for (const size_t cell : cells)
+		if (result.cells[cell].functions.samples() > 0) {
+			add_functions(page, result.cells[cell]);
+			any = true;
+		}
+	if (!any)
+		throw Failure(
+			ExitCode::Usage,
+			run + ": no functions were sampled: `icepath run --stacks` samples them, in the seventh round of eight");
+	add_function_notes(page);
+}
+
 } // namespace
 
 Report report_of(const std::string &run, const Style &style)
@@ -99,6 +115,10 @@ std::string explanation_of(const std::string &run, const Question &question, con
 	if (question.modes) {
 		for (const size_t cell : cells)
 			add_mode_differences(page, result.cells[cell]);
+		return page.take();
+	}
+	if (question.stacks) {
+		add_functions_of(page, run, result, cells);
 		return page.take();
 	}
 	if (question.worst || question.message) {
@@ -135,9 +155,10 @@ namespace {
 FlameGraph wished_graph(const RunResult &result, const std::string &run, const FlameWishes &wishes)
 {
 	const FlameMessages which = wishes.tail ? FlameMessages::Tail : FlameMessages::All;
-	FlameGraph graph = flame_graph(result, which, wishes.cell);
+	FlameGraph graph = flame_graph(result, which, wishes.cell, FlameFunctions::Shown);
 	if (!wishes.other.empty())
-		graph = compared(graph, flame_graph(analyse(wishes.other), which, wishes.cell), wishes.other);
+		graph = compared(graph, flame_graph(analyse(wishes.other), which, wishes.cell, FlameFunctions::Shown),
+						 wishes.other);
 	if (graph.cells.empty() && (!wishes.cell.empty() || wishes.tail || !wishes.other.empty()))
 		throw Failure(ExitCode::Usage,
 					  fmt::format("{}: no cell{}{} has a complete path{}: `icepath report -v {}` has their titles", run,

@@ -24,6 +24,7 @@ struct Question {
 	std::string against = {}; // why `cell` is slower than this one, each a part of one title: against.h
 	stats::Percentile tail = stats::kP99; // why these messages are slow: tail.h
 	bool modes = false; // by which layers they differ: mode_difference.h
+	bool stacks = false; // in which functions each layer's time goes: function_lines.h
 	bool worst = false; // each cell's slowest message with a complete path: one_message.h
 	std::optional<MessageName> message = {}; // this one: likewise
 	bool json = false; // explain_json.h

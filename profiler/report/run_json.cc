@@ -292,6 +292,29 @@ Json described_json(const CellResult &cell)
 	return json;
 }
 
+Json functions_json(const CellResult &cell)
+{
+	if (cell.functions.samples() == 0)
+		return nullptr;
+	Json layers = Json::array();
+	for (const SampledLayer &layer : sampled_layers(cell.layers, cell.functions)) {
+		Json functions = Json::array();
+		for (const FunctionRow &function : layer.functions)
+			functions.push_back({{"name", function.name},
+								 {"samples", function.samples},
+								 {"mean_ns", rounded(function.mean_ns)},
+								 {"plus_minus_ns", rounded(function.half_ns)}});
+		layers.push_back({{"layer", model::name(layer.layer)},
+						  {"mean_ns", rounded(layer.mean_ns)},
+						  {"samples", layer.samples},
+						  {"functions", functions}});
+	}
+	return {{"samples", cell.functions.samples()},
+			{"off_path", cell.functions.dropped()},
+			{"latency_ns", distribution_json(cell.latency_sampled)},
+			{"layers", layers}};
+}
+
 Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 {
 	const model::Cell &what = cell.cell;
@@ -301,6 +324,7 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 					  {{"probed", cell.blocks_probed},
 					   {"unprobed", cell.blocks_unprobed},
 					   {"counted", cell.blocks_counted},
+					   {"sampled", cell.blocks_sampled},
 					   {"log_full", cell.blocks_log_full},
 					   {"failed", cell.blocks_failed}}},
 					 {"openings", openings_json(cell)},
@@ -346,6 +370,7 @@ Json cell_json(const CellResult &cell, bool exact_split, size_t cells)
 	json["rusage"] = usage_json(cell);
 	json["system_calls"] = system_calls_json(cell);
 	json["counters"] = counters_json(cell);
+	json["functions"] = functions_json(cell);
 	json["worst"] = cell.worst() ? worst_json(*cell.worst()) : Json(nullptr);
 	return json;
 }

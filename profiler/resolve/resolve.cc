@@ -78,7 +78,9 @@ void resolve(const std::string &run, Visitor &visitor, const Extent &extent)
 		const auto window = std::make_shared<SharedWindow>(blocks.size());
 		for (JoinedBlock &joined : blocks) {
 			const uint64_t its_number = number++;
-			if (its_number >= extent.blocks || !joined.block.window->probed || !visitor.wants(joined.block))
+			const model::Window &its_window = *joined.block.window;
+			if (its_number >= extent.blocks || !its_window.probed ||
+				(its_window.is_sampled() && !visitor.wants_sampled()) || !visitor.wants(joined.block))
 				continue;
 			if (under_way.size() == threads)
 				visit_first();

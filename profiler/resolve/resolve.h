@@ -25,6 +25,8 @@ public:
 	// Whether to resolve this block. Called for every probed block in the order of the container, possibly before
 	// earlier blocks are visited.
 	virtual bool wants(const model::Block &) { return true; }
+	// Whether sampled blocks are resolved, too: their messages take longer than others.
+	virtual bool wants_sampled() const { return false; }
 	// Called with the wanted blocks in the order of the container, whatever the number of threads. `resolved` is valid
 	// during the call only.
 	virtual void visit(const ResolvedBlock &resolved) = 0;

@@ -6,6 +6,7 @@
 #include "profiler/rate/outcome.h"
 #include "profiler/run/budget.h"
 #include "profiler/run/run_cells.h"
+#include "profiler/run/sampled_functions.h"
 
 namespace icepath::run {
 
@@ -19,7 +20,7 @@ BlockWishes::BlockWishes(const std::vector<model::Cell> &cells, uint32_t message
 	}
 }
 
-BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint64_t duration_ns)
+BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, bool sample, uint64_t duration_ns)
 {
 	BlockWish wish;
 	wish.number = ++begun_;
@@ -30,6 +31,8 @@ BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, uint6
 	wish.probed = probed;
 	// Hardware counters lengthen context switches, which would lower the rate that is found.
 	wish.count_hardware = count_hardware && !probed && !searches_[cell];
+	if (sample && probed && !searches_[cell])
+		wish.sample_period_ns = sampling_period_ns(model::due_hz(cells_[cell]));
 	if (searches_[cell])
 		set_rate(wish, cell);
 	return wish;

@@ -18,7 +18,8 @@ public:
 	BlockWishes(const std::vector<model::Cell> &cells, uint32_t messages);
 
 	// The cell's next block. A cell that seeks its rate ignores `duration_ns`.
-	BlockWish next(size_t cell, bool probed, bool count_hardware, uint64_t duration_ns);
+	// `count_hardware`, `sample`: if it isn't a block of a search, and without or with probes.
+	BlockWish next(size_t cell, bool probed, bool count_hardware, bool sample, uint64_t duration_ns);
 	// The uncounted block that warms fresh processes.
 	BlockWish first_block(size_t cell);
 

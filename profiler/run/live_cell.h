@@ -32,6 +32,7 @@ struct BlockWish {
 	std::optional<double> rate_hz; // max-rate: of this block alone
 	bool confirms = false; // see model::Block
 	bool count_hardware = false; // never with `probed`
+	uint64_t sample_period_ns = 0; // only with `probed`; 0: the block isn't sampled
 };
 
 // Whether the threads that a library starts can have the CPU of their side.

@@ -13,9 +13,9 @@
 namespace icepath::run {
 
 privilege::Helper::Loaded RunProbes::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
-										  std::optional<capture::Tier> forced)
+										  std::optional<capture::Tier> forced, bool samples)
 {
-	privilege::Helper::Loaded loaded = helper_.load(cpus, records_per_slot, forced);
+	privilege::Helper::Loaded loaded = helper_.load(cpus, records_per_slot, forced, samples);
 	available_ = loaded.available;
 	slots_ = privilege::SlotsView(loaded, cpus);
 	return loaded;

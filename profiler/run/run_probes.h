@@ -22,7 +22,7 @@ public:
 
 	// Returns Helper::load()'s result without the slots' descriptors, which slots() takes.
 	privilege::Helper::Loaded load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
-								   std::optional<capture::Tier> forced);
+								   std::optional<capture::Tier> forced, bool samples);
 	// Attaches exactly these, if the helper lives. A probe that can't be attached becomes a notice. Throws HelperDied.
 	void attach(capture::ProbeSet wanted);
 	void detach(); // all of them; throws nothing

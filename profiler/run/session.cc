@@ -26,6 +26,7 @@
 #include "profiler/run/run_cells.h"
 #include "profiler/run/run_probes.h"
 #include "profiler/run/run_record.h"
+#include "profiler/run/sampled_functions.h"
 #include "profiler/run/together.h"
 #include "profiler/rundir/container.h"
 
@@ -102,6 +103,10 @@ public:
 			rehearse();
 		}
 		probes_.detach();
+		if (options_.samples && round < 7 && !interrupted)
+			notices_.add(
+				"no functions were sampled: the seventh round is the first in which they are, so measure fewer "
+				"cells, or longer (-d)");
 		if (record_.is_empty()) {
 			stop_if_interrupted();
 			throw Failure(ExitCode::Invalid,
@@ -125,7 +130,13 @@ public:
 private:
 	void load_capture()
 	{
-		const auto loaded = probes_.load(cpus_, options_.records_per_slot, options_.forced_tier);
+		auto loaded = probes_.load(cpus_, options_.records_per_slot, options_.forced_tier, options_.samples);
+		if (options_.samples) {
+			functions_ = SampledFunctions(std::move(loaded.named_stacks));
+			if (!loaded.knows_kernel)
+				notices_.add("sampled functions of the kernel have no names: it shows their addresses to nobody "
+							 "(kernel.kptr_restrict=2)");
+		}
 		head_.probes = probe_uses(head_.cells, loaded);
 		selection_ = loaded.selection;
 	}
@@ -290,7 +301,8 @@ private:
 		std::list<Injected> injected;
 		for (size_t n = 0; n < visit.size(); n++) {
 			cells.push_back(cells_.live(visit[n]));
-			wishes.push_back(wishes_.next(visit[n], progress_.probed, counts_hardware(round), budget_.block_ns(v)));
+			wishes.push_back(wishes_.next(visit[n], progress_.probed, counts_hardware(round),
+										  options_.samples && is_sampled(round), budget_.block_ns(v)));
 			wishes[n].first_after_ns = first_after_ns(head_.cells[visit[n]], n, visit.size());
 			injected.emplace_back(options_, visit[n], *cells[n]);
 		}
@@ -299,6 +311,8 @@ private:
 		Measured measured = run_together(cells, wishes, probes_.slots(), &probes_.helper(), &interrupted);
 		injected.clear();
 		cost.add_to(measured.window);
+		if (measured.window.is_sampled())
+			functions_.name(measured.window);
 		machine_->add_steal_of(measured.window);
 		for (size_t n = 0; n < visit.size(); n++)
 			if (interrupted && measured.blocks[n].end == model::BlockEnd::Failed)
@@ -435,6 +449,7 @@ private:
 	Budget budget_; // by visit
 	BlockWishes wishes_;
 	RunProbes probes_;
+	SampledFunctions functions_;
 	Middleware middleware_; // before cells_: its daemons end after the cells
 	CellOpener opener_;
 	RunCells cells_;

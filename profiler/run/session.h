@@ -33,6 +33,7 @@ struct SessionOptions {
 	cpuset::CpuList daemon_cpus; // where daemons of middleware run; empty: where icepath does
 	isolation::Keeper *keeper = nullptr; // that has isolated; nullptr: not --isolate full
 	std::string machine_root; // put before paths of /sys that are read between blocks, for tests
+	bool samples = false; // functions, in some rounds: see rounds.h
 	bool always_probed = false; // no round without probes, for a caller that needs layers only
 	// Called around each block: begin_injection with the cell's number and its measuring threads by side,
 	// end_injection, which must not throw, without arguments. May be empty.

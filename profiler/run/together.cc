@@ -92,6 +92,7 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 	Measured measured;
 	model::Window &window = measured.window;
 	window.probed = wishes.front().probed;
+	window.sample_period_ns = wishes.front().sample_period_ns;
 	std::vector<uint32_t> tids;
 	for (const LiveCell *cell : cells) {
 		tids.insert(tids.end(), cell->tids().begin(), cell->tids().end());
@@ -109,7 +110,7 @@ Measured run_together(const std::vector<LiveCell *> &cells, const std::vector<Bl
 		}
 		// No search for skipped programs during sparse blocks: messages must find each thread asleep.
 		const bool are_sparse = cells.front()->cell().pattern == model::Pattern::Sparse;
-		helper->begin_block(workers, {families.begin(), families.end()}, !are_sparse);
+		helper->begin_block(workers, {families.begin(), families.end()}, !are_sparse, window.sample_period_ns);
 	}
 	// Taken after begin_block(): blocks don't pay for emptying the slots.
 	const uint64_t now_ns = icepath_now_ns();

@@ -50,6 +50,10 @@ inline constexpr size_t kMaxChannels = 64; // of one cell
 inline constexpr size_t kMaxBlocks = 64; // of one window
 inline constexpr size_t kMaxWindowThreads = 128; // known from the window's start
 inline constexpr size_t kMaxSkipped = 16; // of one window: spans in which programs were skipped
+inline constexpr size_t kMaxFunctions = 65536; // of one window's stacks
+inline constexpr size_t kMaxStacks = 65536;
+inline constexpr size_t kMaxStackDepth = 128;
+inline constexpr uint64_t kMaxSamplePeriodNs = 1'000'000'000;
 
 // Messages of one block and flow. Each leaves a stamp at its sender and one at its receiver.
 inline constexpr uint32_t kMaxMessages = 1'000'000; // counted ones

@@ -41,7 +41,8 @@ Json type_table()
 		UNION_FIELD(socket, stream_end), UNION_FIELD(socket, bytes),     UNION_FIELD(socket, has_stream_end),
 		UNION_FIELD(socket, woken_tid),  UNION_FIELD(call, begin_ns),    UNION_FIELD(call, object),
 		UNION_FIELD(call, result),       UNION_FIELD(call, number),      UNION_FIELD(call, kind),
-		UNION_FIELD(thread, comm),       UNION_FIELD(thread, tgid)};
+		UNION_FIELD(thread, comm),       UNION_FIELD(thread, tgid),      UNION_FIELD(sample, planned_ns),
+		UNION_FIELD(sample, stack)};
 	const Json send = {FIELD(model::SendStamp, seq),        FIELD(model::SendStamp, intended_ns),
 					   FIELD(model::SendStamp, send_ns),    FIELD(model::SendStamp, call_ns),
 					   FIELD(model::SendStamp, publish_ns), FIELD(model::SendStamp, return_ns),
@@ -69,8 +70,9 @@ Json type_table()
 namespace {
 
 // Once reserved and zero, which means "not known", or in record types that weren't written then.
-constexpr std::string_view kAddedLater[] = {"socket.woken_tid", "call.begin_ns", "call.object", "call.result",
-											"call.number",      "call.kind",     "thread.comm", "thread.tgid"};
+constexpr std::string_view kAddedLater[] = {"socket.woken_tid",  "call.begin_ns", "call.object", "call.result",
+											"call.number",       "call.kind",     "thread.comm", "thread.tgid",
+											"sample.planned_ns", "sample.stack"};
 
 void check_type(const std::string &name, const Json &ours, const Json &theirs)
 {

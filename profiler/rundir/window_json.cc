@@ -42,6 +42,38 @@ std::vector<model::SkippedPrograms> skipped_from_json(const Json &json)
 	return skipped;
 }
 
+void add_samples(const model::Window &window, Json &json)
+{
+	if (window.is_sampled())
+		json["samples"] = {
+			{"period_ns", window.sample_period_ns}, {"functions", window.functions}, {"stacks", window.stacks}};
+}
+
+void samples_from_json(const Json &json, model::Window &window)
+{
+	if (!json.contains("samples")) // most windows aren't sampled
+		return;
+	const Json &samples = object_field(json, "samples");
+	window.sample_period_ns = unsigned_field(samples, "period_ns", kMaxSamplePeriodNs);
+	if (!window.is_sampled() || !window.probed)
+		wrong("samples", "is there in a window that can't have samples");
+	for (const Json &function : array_field(samples, "functions", kMaxFunctions)) {
+		if (!function.is_string())
+			wrong("functions", "has an item that isn't a text");
+		window.functions.push_back(model::printable(function.get_ref<const std::string &>(), model::kLongestName));
+	}
+	for (const Json &stack : array_field(samples, "stacks", kMaxStacks)) {
+		if (!stack.is_array() || stack.empty() || stack.size() > kMaxStackDepth)
+			wrong("stacks", "has an item that isn't a list of functions");
+		std::vector<uint32_t> &functions = window.stacks.emplace_back();
+		for (const Json &function : stack) {
+			if (!function.is_number_unsigned() || function.get<uint64_t>() >= window.functions.size())
+				wrong("stacks", "names a function that isn't there");
+			functions.push_back(function.get<uint32_t>());
+		}
+	}
+}
+
 Json or_null(const std::optional<uint64_t> &value) { return value ? Json(*value) : Json(nullptr); }
 
 } // namespace
@@ -59,19 +91,21 @@ Json to_json(const model::Window &window, size_t blocks)
 						 {"records", slot.records.size()}});
 	for (const model::SkippedPrograms &some : window.skipped)
 		skipped.push_back({{"begin_ns", some.begin_ns}, {"end_ns", some.end_ns}, {"count", some.count}});
-	return {{"round", window.round},
-			{"probed", window.probed},
-			{"begins_midway", window.begins_midway},
-			{"ends_midway", window.ends_midway},
-			{"begin", to_json(window.begin)},
-			{"finish", to_json(window.finish)},
-			{"threads", threads},
-			{"slots", slots},
-			{"skipped", skipped},
-			{"steal_ns", or_null(window.steal_ns)},
-			{"own_cpu_ns", or_null(window.own_cpu_ns)},
-			{"times_throttled", or_null(window.times_throttled)},
-			{"blocks", blocks}};
+	Json json = {{"round", window.round},
+				 {"probed", window.probed},
+				 {"begins_midway", window.begins_midway},
+				 {"ends_midway", window.ends_midway},
+				 {"begin", to_json(window.begin)},
+				 {"finish", to_json(window.finish)},
+				 {"threads", threads},
+				 {"slots", slots},
+				 {"skipped", skipped},
+				 {"steal_ns", or_null(window.steal_ns)},
+				 {"own_cpu_ns", or_null(window.own_cpu_ns)},
+				 {"times_throttled", or_null(window.times_throttled)},
+				 {"blocks", blocks}};
+	add_samples(window, json);
+	return json;
 }
 
 WindowShape window_from_json(const Json &json)
@@ -104,6 +138,7 @@ WindowShape window_from_json(const Json &json)
 	window.steal_ns = unsigned_or_null(json, "steal_ns");
 	window.own_cpu_ns = unsigned_or_null(json, "own_cpu_ns");
 	window.times_throttled = unsigned_or_null(json, "times_throttled");
+	samples_from_json(json, window);
 	shape.blocks = unsigned_field(json, "blocks", kMaxBlocks);
 	return shape;
 }

@@ -24,7 +24,8 @@ TEST_P(KernelAddresses, AreInNoRecord)
 	for (const char *seconds : {"9", "30", "90"}) { // an emulated CPU is slow
 		std::filesystem::remove_all(folder.path() / "out");
 		outcome = run({icepath_program(), "run", "-q", "-t", "uds-stream,uds-dgram,tcp,udp,pipe,mqueue,sysv-mq,eventfd",
-					   "--tier", GetParam(), "-s", "64", "--patterns", "pingpong,oneway", "-d", seconds, "-o", "out"},
+					   "--tier", GetParam(), "-s", "64", "--patterns", "pingpong,oneway", "--stacks", "-d", seconds,
+					   "-o", "out"},
 					  folder.path(), std::chrono::seconds(600));
 		if (outcome.exit_code == 0)
 			break;
@@ -37,6 +38,7 @@ TEST_P(KernelAddresses, AreInNoRecord)
 		for (const model::SlotCapture &slot : read->window->slots)
 			for (const icepath_record &record : slot.records) {
 				records++;
+				addresses += record.type == ICEPATH_RECORD_SAMPLE && record.sample.user_address != 0;
 				for (const uint64_t word : record.words)
 					addresses += (word & kKernel) == kKernel && word < -kLastErrno ? 1 : 0;
 			}

@@ -37,7 +37,7 @@ private:
 	fs::path folder_;
 };
 
-// One block with probes and one without, of few messages.
+// One block with probes, one without and one with samples, of few messages.
 std::string small_container()
 {
 	const rundir::TemporaryDirectory temporary;
@@ -45,13 +45,14 @@ std::string small_container()
 	head.cells.resize(1);
 	{
 		rundir::Writer writer(temporary.path("run"), head);
-		for (const uint32_t round : {0u, 1u}) {
+		for (const uint32_t round : {0u, 1u, 6u}) {
 			report::BlockPlan plan;
 			plan.round = round;
-			plan.probed = round == 1;
+			plan.probed = round != 0;
 			plan.messages = 3;
 			plan.delay_ns = [](uint64_t seq, size_t) { return seq % 2 * 100; };
-			writer.add(report::make_block(head.cells[0], plan));
+			const model::Block block = report::make_block(head.cells[0], plan);
+			writer.add(round == 6 ? report::with_samples(block) : block);
 		}
 		writer.finish({"", false, 1, {"a notice"}});
 	}
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	const Corpus corpus(argv[1]);
-	corpus.add("run_directory", "two_blocks", small_container());
+	corpus.add("run_directory", "three_blocks", small_container());
 	add_json(corpus);
 	add_calibration(corpus);
 	add_machine_texts(corpus);

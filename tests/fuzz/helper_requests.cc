@@ -73,6 +73,7 @@ public:
 		load.kind = HelperRequestKind::Load;
 		load.cpu_count = 1;
 		load.records_per_slot = 64;
+		load.samples = 1;
 		HelperReply reply{};
 		if (!ask(load, {}, reply))
 			fail("the helper ended while it loaded");
@@ -161,6 +162,8 @@ HelperRequest request_from(Input &input)
 			break;
 		}
 	request.looks = input.byte();
+	if (request.looks % 4 == 3)
+		input.take(&request.sample_period_ns, sizeof(request.sample_period_ns));
 	if (request.kind == HelperRequestKind::Claim) // another run may use this machine's CPUs
 		request.cpu_count |= 1u << 31;
 	return request;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A helper that has loaded the capture: what it refuses from then on, and that a refused load does no harm.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -96,6 +97,38 @@ TEST_F(LoadedHelper, FollowsAChildAndWatchesItsFamily)
 	request.families.fill(1);
 	request.family_count = UINT32_MAX; // more than fit
 	EXPECT_TRUE(helper.ask(request));
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST_F(LoadedHelper, SamplesOnlyIfItHasTimers)
+{
+	load();
+	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	request.sample_period_ns = 250'000;
+	expect_refused(request, {}, "without timers");
+	EXPECT_TRUE(helper.is_well());
+}
+
+TEST_F(LoadedHelper, SamplesWithPeriodsInRangeAndGivesNamesOfFunctions)
+{
+	const auto loaded = helper.ask(load_with_samples(0));
+	ASSERT_TRUE(loaded);
+	ASSERT_EQ(loaded->exit_code, 0) << sentence(*loaded);
+	ASSERT_EQ(helper.received.size(), 3u);
+	const Fd named = std::move(helper.received[2]);
+	EXPECT_EQ(fcntl(named.get(), F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW);
+	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
+	for (const uint64_t period_ns : {uint64_t{1}, uint64_t{9'999}, uint64_t{1'000'000'001}, UINT64_MAX}) {
+		request.sample_period_ns = period_ns;
+		expect_refused(request, {}, "out of range");
+	}
+	request.sample_period_ns = 10'000;
+	const auto begun = helper.ask(request);
+	ASSERT_TRUE(begun);
+	EXPECT_EQ(begun->exit_code, 0) << sentence(*begun);
+	const auto ended = helper.ask(request_of(HelperRequestKind::EndBlock));
+	ASSERT_TRUE(ended);
+	EXPECT_EQ(ended->exit_code, 0) << sentence(*ended);
 	EXPECT_TRUE(helper.is_well());
 }
 

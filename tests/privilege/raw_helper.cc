@@ -100,6 +100,13 @@ HelperRequest load_of(uint32_t cpu)
 	return request;
 }
 
+HelperRequest load_with_samples(uint32_t cpu)
+{
+	HelperRequest request = load_of(cpu);
+	request.samples = 1;
+	return request;
+}
+
 std::string sentence(const HelperReply &reply)
 {
 	return {reply.message.data(), strnlen(reply.message.data(), reply.message.size())};

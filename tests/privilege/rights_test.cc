@@ -6,9 +6,11 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -213,10 +215,28 @@ TEST(HelperFilter, LeavesReadingAndTakesTheRest)
 {
 	EXPECT_EQ(in_a_child([] {
 				  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-				  allow_capturing_calls_only({false, -1});
+				  allow_capturing_calls_only({false, false, -1});
 				  return open("/proc/self/status", O_RDONLY | O_CLOEXEC) < 0 ? 1 : 0;
 			  }),
 			  0);
+}
+
+// EBADF: the kernel was asked.
+TEST(HelperFilter, LeavesTimersToAHelperThatSamples)
+{
+	for (const bool samples : {false, true})
+		EXPECT_EQ(in_a_child([samples] {
+					  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+					  allow_capturing_calls_only({false, samples, -1});
+					  for (const auto what : {static_cast<unsigned long>(PERF_EVENT_IOC_ENABLE),
+											  static_cast<unsigned long>(PERF_EVENT_IOC_DISABLE),
+											  static_cast<unsigned long>(PERF_EVENT_IOC_PERIOD)})
+						  if (ioctl(-1, what, 0) != -1 || errno != (samples ? EBADF : EPERM))
+							  return 1;
+					  return ioctl(-1, PERF_EVENT_IOC_SET_BPF, 0) == -1 && errno == EPERM ? 0 : 2;
+				  }),
+				  0)
+			<< samples;
 }
 
 // A helper without its filter doesn't go on.
@@ -230,7 +250,7 @@ TEST(HelperFilter, ThatTheKernelRefusesIsAFailure)
 				  if (seccomp_load(no_more))
 					  return 1;
 				  try {
-					  allow_capturing_calls_only({false, -1});
+					  allow_capturing_calls_only({false, false, -1});
 				  } catch (const Failure &) {
 					  return 0;
 				  }

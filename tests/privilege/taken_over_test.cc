@@ -40,6 +40,14 @@ TEST_F(TakenOver, HelperThatHasLoaded)
 	expect_as_the_page_says("helper, measuring", helper.pid());
 }
 
+TEST_F(TakenOver, HelperThatSamples)
+{
+	RawHelper helper(nobody());
+	const auto loaded = helper.ask(load_with_samples(0));
+	ASSERT_TRUE(loaded && loaded->exit_code == 0);
+	expect_as_the_page_says("helper, measuring", helper.pid());
+}
+
 TEST_F(TakenOver, SpaceThatHasMadeNamespaces)
 {
 	RootSpace space(nobody(), "/bin/sh", [] {});

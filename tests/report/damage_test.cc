@@ -32,7 +32,7 @@ void report_all(const std::string &run)
 	EXPECT_FALSE(terminal_report(result, {.unicode = true}).empty());
 	EXPECT_TRUE(nlohmann::json::accept(run_json_text(result)));
 	EXPECT_FALSE(html_report(result).empty());
-	EXPECT_FALSE(flame_svg(flame_graph(result, FlameMessages::All, ""), "x").empty());
+	EXPECT_FALSE(flame_svg(flame_graph(result, FlameMessages::All, "", FlameFunctions::Shown), "x").empty());
 }
 
 model::Block small_block(size_t cell, bool probed)
@@ -52,6 +52,7 @@ TEST(ReportDamage, ChangedContainersAreReportedOrRefused)
 		rundir::Writer writer(temporary.path("run"), small_head());
 		writer.add(small_block(0, true));
 		writer.add(small_block(1, false));
+		writer.add(with_samples(small_block(0, true)));
 		writer.finish({"", false, 1, {"a notice"}});
 	}
 	const std::string bytes = rundir::file_bytes(temporary.path("run/capture.icp"));
@@ -82,6 +83,9 @@ TEST(ReportDamage, UntruthfulStampsAndRecordsNeverBreakAReport)
 	for (int i = 0; i < 300; ++i) {
 		const rundir::TemporaryDirectory temporary;
 		model::Block block = small_block(random() % 2, true);
+		const model::Block sound = block; // for layers that samples divide
+		if (random() % 2)
+			block = with_samples(block);
 		for (model::BlockFlow &flow : block.flows) {
 			change_some(flow.sends, random);
 			change_some(flow.recvs, random);
@@ -90,6 +94,7 @@ TEST(ReportDamage, UntruthfulStampsAndRecordsNeverBreakAReport)
 			change_some(slot.records, random);
 		{
 			rundir::Writer writer(temporary.path("run"), small_head());
+			writer.add(sound);
 			writer.add(block);
 			writer.finish({});
 		}

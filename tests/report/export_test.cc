@@ -70,9 +70,9 @@ TEST_F(ExportTest, ATableHasEveryMessage)
 			  1)
 		<< "the delayed answer";
 	for (const std::string &line : lines)
-		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 18) << line;
-	EXPECT_TRUE(lines[0].ends_with(",between")) << lines[0];
-	EXPECT_TRUE(lines[1].ends_with(",processes")) << lines[1];
+		EXPECT_EQ(std::count(line.begin(), line.end(), ','), 19) << line;
+	EXPECT_TRUE(lines[0].ends_with(",between,sampled")) << lines[0];
+	EXPECT_TRUE(lines[1].ends_with(",processes,0")) << lines[1];
 }
 
 TEST_F(ExportTest, EachPathFollowsItsBlockAndTilesItsTime)

@@ -135,6 +135,44 @@ Block block_of(size_t flows)
 
 Block make_block(const model::Cell &cell, const BlockPlan &plan) { return Maker(cell, plan).take(); }
 
+Block with_samples(const Block &block)
+{
+	const auto window = std::make_shared<model::Window>(*block.window);
+	window->sample_period_ns = 250'000;
+	window->functions = {"entry_SYSCALL_64", "sock_sendmsg", "kmalloc", "unlock", "library.so!take"};
+	window->stacks = {{0, 1}, {0, 1, 2}, {0, 1, 3}, {4}};
+	const auto add = [&](size_t side, uint64_t planned_ns, uint64_t handled_ns, uint32_t stack) {
+		icepath_record record{};
+		record.type = ICEPATH_RECORD_SAMPLE;
+		record.version = ICEPATH_RECORD_VERSION;
+		record.bytes = sizeof record;
+		record.tid = kTids[side];
+		record.cpu = static_cast<uint16_t>(side);
+		record.end_ns = handled_ns;
+		record.sample.planned_ns = planned_ns;
+		record.sample.stack = stack;
+		window->slots[side].records.push_back(record);
+	};
+	for (const model::BlockFlow &flow : block.flows) {
+		const size_t from = flow.sender_key == kSocketKeys[0] ? 0 : 1;
+		for (const model::SendStamp &send : flow.sends) {
+			add(from, send.send_ns + 700, send.send_ns + 700, send.seq % 4 == 0 ? 2 : 1);
+			add(from, send.send_ns + 1100, send.send_ns + 1300, 3);
+		}
+		for (const model::RecvStamp &recv : flow.recvs)
+			add(1 - from, recv.recv_ns - 200, recv.recv_ns - 200, 4);
+	}
+	for (model::SlotCapture &slot : window->slots) {
+		std::ranges::stable_sort(slot.records, {}, &icepath_record::end_ns);
+		slot.position = 0;
+		for (icepath_record &record : slot.records)
+			record.seq = slot.position++;
+	}
+	Block sampled = block;
+	sampled.window = window;
+	return sampled;
+}
+
 model::Head small_head()
 {
 	model::Head head;

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "profiler/privilege/root_helper.h"
+#include "profiler/run/sampled_functions.h"
 
 namespace icepath::run {
 namespace {
@@ -67,6 +69,33 @@ TEST(Visits, SendTheirFirstMessagesEvenlyOverAPeriod)
 	EXPECT_GT(first, 0u) << "all must have been asked by then";
 	for (size_t n = 0; n < 4; n++)
 		EXPECT_EQ(first_after_ns(sparse(), n, 4), first + n * 50'000'000);
+}
+
+TEST(Rounds, AreSampledWithProbesOnceInEight)
+{
+	uint32_t sampled = 0;
+	for (uint32_t round = 0; round < 64; ++round) {
+		sampled += is_sampled(round);
+		EXPECT_TRUE(!is_sampled(round) || is_probed(round)) << round;
+	}
+	EXPECT_EQ(sampled, 8u);
+}
+
+// A period that is nearly a simple fraction or multiple of the messages' meets them in few places.
+TEST(SamplingPeriod, IsNoSimpleFractionOfTheMessagesPeriod)
+{
+	for (const double rate_hz : {5.0, 10.0, 1000.0, 4000.0, 4001.0, 10'000.0, 100'000.0, 1e6}) {
+		const double of_ns = 1e9 / rate_hz;
+		const auto period_ns = static_cast<double>(sampling_period_ns(rate_hz));
+		EXPECT_GT(period_ns, 100'000) << rate_hz;
+		EXPECT_LT(period_ns, 450'000) << rate_hz;
+		std::set<int> tenths; // of the messages' period that samples are in
+		const int samples = 40 + static_cast<int>(3 * of_ns / period_ns);
+		for (int i = 0; i < samples; ++i)
+			tenths.insert(static_cast<int>(std::fmod(i * period_ns, of_ns) / of_ns * 10));
+		EXPECT_EQ(tenths.size(), 10u) << rate_hz;
+	}
+	EXPECT_NEAR(static_cast<double>(sampling_period_ns({})), 250'000, 10'000);
 }
 
 } // namespace

@@ -104,6 +104,9 @@ model::Block example_block(uint32_t round, bool probed)
 	window->ends_midway = !probed;
 	if (!probed)
 		return block;
+	window->sample_period_ns = 250'000;
+	window->functions = {"entry_SYSCALL_64", "tcp_sendmsg", "libc.so.6!send"};
+	window->stacks = {{0, 1}, {2}};
 	icepath_record record{};
 	record.type = ICEPATH_RECORD_FOREIGN_RUN;
 	record.bytes = 64;

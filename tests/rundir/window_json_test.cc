@@ -42,5 +42,35 @@ TEST(WindowJson, RefusesASlotThatCannotBe)
 	EXPECT_THROW(window_from_json(json), std::runtime_error);
 }
 
+TEST(WindowJson, KeepsSampledStacks)
+{
+	const auto sound = nlohmann::ordered_json::parse(to_json(*example_block(0, true).window, 1).dump());
+	const model::Window window = window_from_json(sound).window;
+	EXPECT_TRUE(window.is_sampled());
+	EXPECT_EQ(window.functions, (std::vector<std::string>{"entry_SYSCALL_64", "tcp_sendmsg", "libc.so.6!send"}));
+	EXPECT_EQ(window.stacks, (std::vector<std::vector<uint32_t>>{{0, 1}, {2}}));
+	EXPECT_FALSE(to_json(*example_block(0, false).window, 1).contains("samples"));
+}
+
+TEST(WindowJson, RefusesStacksThatCannotBe)
+{
+	const auto sound = nlohmann::ordered_json::parse(to_json(*example_block(0, true).window, 1).dump());
+	const auto refused = [&](const char *key, const std::string &value) {
+		nlohmann::ordered_json json = sound;
+		json["samples"][key] = nlohmann::ordered_json::parse(value);
+		EXPECT_THROW(window_from_json(json), std::runtime_error) << key << value;
+	};
+	refused("period_ns", "0");
+	refused("functions", "[7]");
+	refused("stacks", "[[3]]");
+	refused("stacks", "[[-1]]");
+	refused("stacks", "[[]]");
+	refused("stacks", "[0]");
+	refused("stacks", nlohmann::ordered_json::array({std::vector<int>(kMaxStackDepth + 1, 0)}).dump());
+	nlohmann::ordered_json unprobed = sound;
+	unprobed["probed"] = false;
+	EXPECT_THROW(window_from_json(unprobed), std::runtime_error);
+}
+
 } // namespace
 } // namespace icepath::rundir

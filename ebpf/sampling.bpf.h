@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ICEPATH_EBPF_SAMPLING_BPF_H
+#define ICEPATH_EBPF_SAMPLING_BPF_H
+/*
+ * What workers run, sampled by a timer of each of their CPUs. Part of capture.bpf.c.
+ *
+ * While interrupts are off the timer waits, and finds what runs when they come on again. So a sample is for the instant
+ * at which the timer was to expire, and profiler/path/sampled.h decides whether its stack is of that instant.
+ */
+
+/* max_entries is set before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct icepath_stack);
+} stacks SEC(".maps");
+
+__u32 stacks_begun = 0; /* in this block; those beyond the map's entries were dropped */
+
+extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak; /* since 6.2 */
+
+SEC("?perf_event")
+int on_sample(struct bpf_perf_event_data *context)
+{
+	__u64 now = bpf_ktime_get_ns();
+	if (!capturing)
+		return 0;
+	struct task_struct *task = bpf_get_current_task_btf();
+	if (!worker_of(task))
+		return 0;
+	struct icepath_record *record =
+		begin_record(bpf_get_smp_processor_id(), ICEPATH_RECORD_SAMPLE, ICEPATH_CONTEXT_HARDIRQ, task->pid, now);
+	if (!record)
+		return 0;
+	record->sample.tgid = task->tgid;
+	if (bpf_cast_to_kern_ctx) {
+		struct bpf_perf_event_data_kern *kernels = bpf_cast_to_kern_ctx(context);
+		record->sample.planned_ns = BPF_CORE_READ(kernels, event, hw.hrtimer.node.expires);
+	}
+	__u32 number = __sync_fetch_and_add(&stacks_begun, 1);
+	struct icepath_stack *stack = bpf_map_lookup_elem(&stacks, &number);
+	if (!stack)
+		return 0;
+	record->sample.stack = number + 1;
+	long bytes = bpf_get_stack(context, stack->addresses, sizeof(stack->addresses), 0);
+	stack->depth = bytes > 0 ? bytes / sizeof(stack->addresses[0]) : 0;
+	__s64 address = PT_REGS_IP(&context->regs);
+	if (bytes == 0 && address > 0) /* it has no kernel part: user code was interrupted. The kernel's are negative */
+		record->sample.user_address = address;
+	return 0;
+}
+
+#endif

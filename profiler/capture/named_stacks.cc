@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/capture/named_stacks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "profiler/failure.h"
+
+namespace icepath::capture {
+namespace {
+
+symbols::KernelSymbols symbols_of_this_kernel()
+{
+	std::ifstream file("/proc/kallsyms");
+	return symbols::KernelSymbols(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+void put_name(FunctionNames &names, uint32_t number, std::string_view name)
+{
+	name.copy(names.names[number].data(), kFunctionNameBytes - 1);
+	names.count = number + 1;
+}
+
+} // namespace
+
+NamedStacks::NamedStacks(uint32_t stacks)
+	: fd_(memfd_create("icepath-stacks", MFD_CLOEXEC | MFD_ALLOW_SEALING)), room_(stacks),
+	  symbols_(symbols_of_this_kernel()), numbers_(symbols_.size())
+{
+	const size_t bytes = named_bytes(room_);
+	// Sealed: a memory that icepath could cut would kill the helper.
+	if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) || fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) ||
+		(memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)) == MAP_FAILED) {
+		const int why = errno;
+		if (fd_ >= 0)
+			close(fd_);
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("there is no memory for the names of sampled functions: {}", std::strerror(why)));
+	}
+	put_name(*static_cast<FunctionNames *>(memory_), 0, kKernelFunction);
+}
+
+NamedStacks::~NamedStacks()
+{
+	munmap(memory_, named_bytes(room_));
+	close(fd_);
+}
+
+uint32_t NamedStacks::function_at(uint64_t address)
+{
+	const auto symbol = symbols_.find(address);
+	if (!symbol)
+		return 0;
+	uint32_t &number = numbers_[*symbol];
+	if (number == 0 && functions_ < kMostFunctions) {
+		number = functions_++;
+		put_name(*static_cast<FunctionNames *>(memory_), number, symbols_.name(*symbol));
+	}
+	return number;
+}
+
+void NamedStacks::name(const icepath_stack *stacks, uint32_t count)
+{
+	auto *named = reinterpret_cast<NamedStack *>(static_cast<FunctionNames *>(memory_) + 1);
+	for (size_t i = 0; i < std::min<size_t>(count, room_); i++) {
+		const uint32_t depth = std::min<uint32_t>(stacks[i].depth, ICEPATH_STACK_DEPTH);
+		named[i].depth = depth;
+		// All but the first are addresses that calls return to, which may be those of the next function.
+		for (uint32_t frame = 0; frame < depth; frame++)
+			named[i].functions[frame] = function_at(stacks[i].addresses[frame] - (frame > 0));
+	}
+}
+
+} // namespace icepath::capture

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Sampled stacks of the kernel, by the names of their functions: what the root helper gives of them to icepath, which
+// may not have the kernel's addresses.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ebpf/records.h"
+#include "profiler/symbols/kernel_symbols.h"
+
+namespace icepath::capture {
+
+inline constexpr size_t kMostFunctions = 8192; // of all stacks of a run; others share number 0
+inline constexpr size_t kFunctionNameBytes = 128; // with the 0 at its end
+inline constexpr uint32_t kStacksOfCpu = 4096; // samples of one block, for each of the run's CPUs
+inline constexpr const char *kKernelFunction = "[kernel]"; // without a name
+
+// As shared by both processes. Numbers of functions hold for the run, stacks until the next block.
+struct NamedStack {
+	uint32_t depth = 0;
+	std::array<uint32_t, ICEPATH_STACK_DEPTH> functions{}; // the innermost first
+};
+struct FunctionNames {
+	uint32_t count = 0;
+	std::array<std::array<char, kFunctionNameBytes>, kMostFunctions> names{};
+};
+// A FunctionNames, then the stacks.
+constexpr size_t named_bytes(size_t stacks) { return sizeof(FunctionNames) + stacks * sizeof(NamedStack); }
+
+class NamedStacks {
+public:
+	// Reads the kernel's symbols, which takes CAP_SYSLOG, and makes the shared memory. Throws Failure(MachineCannot).
+	explicit NamedStacks(uint32_t stacks);
+	~NamedStacks();
+	NamedStacks(const NamedStacks &) = delete;
+	NamedStacks &operator=(const NamedStacks &) = delete;
+
+	int fd() const { return fd_; } // a memfd that can't change its size
+	bool knows_kernel() const { return !symbols_.empty(); }
+	// Names the first `count` stacks, or as many as there is room for.
+	void name(const icepath_stack *stacks, uint32_t count);
+
+private:
+	uint32_t function_at(uint64_t address);
+
+	int fd_ = -1;
+	size_t room_ = 0; // stacks
+	void *memory_ = nullptr;
+	symbols::KernelSymbols symbols_;
+	std::vector<uint32_t> numbers_; // by symbol; 0: none yet
+	uint32_t functions_ = 1; // the shared memory's own count may be written by icepath
+};
+
+} // namespace icepath::capture

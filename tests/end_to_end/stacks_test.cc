@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run with --stacks, from its records to what is told of it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "profiler/rundir/container.h"
+#include "tests/end_to_end/command.h"
+
+namespace icepath::end_to_end {
+namespace {
+
+using nlohmann::json;
+
+class Stacks : public testing::Test {
+protected:
+	static void SetUpTestSuite()
+	{
+		if (geteuid() != 0)
+			return;
+		folder = new Folder;
+		outcome = run({icepath_program(), "run", "-q", "--stacks", "-t", "tcp", "-s", "64", "--patterns", "pingpong",
+					   "-d", "12", "-o", "out"},
+					  folder->path(), std::chrono::seconds(120));
+	}
+	static void TearDownTestSuite()
+	{
+		delete folder;
+		folder = nullptr;
+	}
+	void SetUp() override
+	{
+		if (geteuid() != 0)
+			GTEST_SKIP() << "needs root";
+		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+	}
+	static Outcome icepath(std::vector<std::string> arguments)
+	{
+		arguments.insert(arguments.begin(), icepath_program());
+		return run(arguments, folder->path(), std::chrono::seconds(60));
+	}
+
+	static Folder *folder;
+	static Outcome outcome;
+};
+Folder *Stacks::folder = nullptr;
+Outcome Stacks::outcome;
+
+TEST_F(Stacks, AreInOneRoundOfEightAndHaveNoAddresses)
+{
+	rundir::Reader reader(folder->path() / "out");
+	uint64_t samples = 0, with_stacks = 0, planned = 0;
+	while (const auto read = reader.next()) {
+		const model::Window &window = *read->window;
+		EXPECT_EQ(window.is_sampled(), window.round % 8 == 6) << "round " << window.round;
+		for (const model::SlotCapture &slot : window.slots)
+			for (const icepath_record &record : slot.records)
+				if (record.type == ICEPATH_RECORD_SAMPLE) {
+					EXPECT_TRUE(window.is_sampled()) << "round " << window.round;
+					EXPECT_EQ(record.sample.user_address, 0u);
+					EXPECT_LE(record.sample.stack, window.stacks.size());
+					EXPECT_LE(record.sample.planned_ns, record.end_ns);
+					samples++;
+					with_stacks += record.sample.stack != 0;
+					planned += record.sample.planned_ns != 0;
+				}
+	}
+	EXPECT_GT(samples, 100u);
+	EXPECT_EQ(with_stacks, samples);
+	EXPECT_TRUE(planned == samples || planned == 0) << planned << " of " << samples;
+}
+
+TEST_F(Stacks, NameFunctionsOfTheKernelAndOfUserCode)
+{
+	const Outcome folded = icepath({"flamegraph", "--folded", "out"});
+	ASSERT_EQ(folded.exit_code, 0) << folded.err;
+	const auto has = [&](const std::string &part) { return folded.out.find(part) != std::string::npos; };
+	EXPECT_TRUE(has(";sender.kernel;")) << folded.out;
+	EXPECT_TRUE(has(";__sys_sendto;") || has(";ksys_write;") || has(";__sys_sendmsg;")) << folded.out;
+	EXPECT_TRUE(has(";tcp_sendmsg;")) << folded.out;
+	EXPECT_TRUE(has("icepath-worker!") || has("tcp.so!")) << folded.out;
+	EXPECT_FALSE(has("[no stack]")) << folded.out;
+}
+
+TEST_F(Stacks, AddUpToTheirLayers)
+{
+	const Outcome told = icepath({"report", "--json", "out"});
+	ASSERT_EQ(told.exit_code, 0) << told.err;
+	const json cell = json::parse(told.out)["cells"][0];
+	std::map<std::string, double> layers;
+	for (const json &layer : cell["layers"])
+		if (layer["part_of"].is_null())
+			layers[layer["layer"]] += layer["mean_ns"].get<double>();
+	ASSERT_FALSE(cell["functions"].is_null());
+	EXPECT_GT(cell["blocks"]["sampled"], 0);
+	bool has_kernel = false;
+	for (const json &layer : cell["functions"]["layers"]) {
+		double sum_ns = 0;
+		for (const json &function : layer["functions"])
+			sum_ns += function["mean_ns"].get<double>();
+		EXPECT_NEAR(sum_ns, layers[layer["layer"]], 0.01 * sum_ns) << layer["layer"];
+		has_kernel |= layer["layer"] == "sender.kernel" && layer["functions"].size() > 3;
+	}
+	EXPECT_TRUE(has_kernel) << cell["functions"].dump(1);
+}
+
+TEST_F(Stacks, AreExplained)
+{
+	const Outcome told = icepath({"explain", "--stacks", "--cell", "tcp", "out"});
+	EXPECT_EQ(told.exit_code, 0) << told.err;
+	EXPECT_NE(told.out.find("sender.kernel"), std::string::npos) << told.out;
+	EXPECT_NE(told.out.find("in blocks with samples"), std::string::npos) << told.out;
+}
+
+} // namespace
+} // namespace icepath::end_to_end
