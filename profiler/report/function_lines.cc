@@ -7,6 +7,7 @@
 #include <set>
 
 #include "profiler/model/cell_title.h"
+#include "profiler/model/printable.h"
 #include "profiler/report/functions.h"
 #include "profiler/report/quantity.h"
 
@@ -20,9 +21,12 @@ void add_layer(Page &page, const SampledLayer &layer)
 {
 	page.line(page.spelled(fmt::format("  {} {} µs, {} samples", pad_right(std::string(model::name(layer.layer)), 16),
 									   pad_left(microseconds(layer.mean_ns), 7), count(layer.samples))));
+	constexpr size_t kBeforeName = 31, kShortestName = 20; // columns
 	const auto row = [&](double ns, const std::string &half, const std::string &name) {
+		const std::string shown =
+			model::printable(name, std::max(page.width(), kBeforeName + kShortestName) - kBeforeName);
 		page.line(page.spelled(fmt::format("    {} {} {}  {}", pad_left(microseconds(ns), 8), pad_right(half, 8),
-										   pad_left(percent(ns / layer.mean_ns), 7), name)));
+										   pad_left(percent(ns / layer.mean_ns), 7), shown)));
 	};
 	double others_ns = 0;
 	size_t shown = 0, others = 0;

@@ -386,6 +386,13 @@ private:
 		(is_sparse(visit) ? sparse_ns_ : others_ns_) += took_ns;
 		budget_.block_took(v, took_ns, std::any_of(blocks.begin(), blocks.end(), to_deadline));
 		keep(blocks);
+		for (uint32_t done = 1; window.is_sampled() && done < kSampledBlocks && has_time_for_more(v, visit); done++)
+			keep(measure(v, visit, round));
+	}
+
+	bool has_time_for_more(size_t v, const Visit &visit)
+	{
+		return goes_on() && !is_sparse(visit) && cells_.living(visit) == visit && budget_.fits(v, icepath_now_ns());
 	}
 
 	// False: the machine has changed since the window began.
