@@ -144,8 +144,9 @@ std::string cell_section(const RunResult &result, const GroupedCells &cells)
 		"<th>probes</th></tr></thead><tbody>\n" +
 			rows +
 			"</tbody></table></div>\n<p class=\"reading\">One-way latency in µs, ± half of its 95 % interval. "
-			"Rank, × fastest [95 % interval]: by ratios of both p50s within rounds; 2–3: this run doesn't tell "
-			"which of these places. *: the messages have several modes, which the notices list. CPU: µs of both sides "
+			"Rank, × fastest [95 % interval]: by ratios within rounds, of all messages but each block's fastest and "
+			"slowest tenth; 2–3: this run doesn't tell which of these places. *: the messages have several modes, "
+			"which the notices list. CPU: µs of both sides "
 			"per message. Probes: what they added to the "
 			"p50.</p>\n");
 }
