@@ -156,9 +156,13 @@ def bar_of(line, words):
     return max((part for part in re.split(r"\s+", line.strip()) if set(part) <= set(words)), key=len, default="")
 
 
-def picture(title, groups, words, palette):
-    """groups: heading → [(name, p50 as text, bar)]."""
+def picture(title, groups, words, palette, scale_us=None):
+    """groups: heading → [(name, p50 as text, bar)]. A bar that ends in ">" was cut at `scale_us`."""
     y, parts, used = 24, [], dict.fromkeys(glyph for rows in groups.values() for _, _, bar in rows for glyph in bar)
+
+    def length_us(p50, bar):
+        return scale_us if bar.endswith(">") else float(p50)
+
     x = 8
     for glyph in words:
         if glyph in used:
@@ -170,16 +174,16 @@ def picture(title, groups, words, palette):
     for heading, rows in groups.items():
         y += 26
         parts.append(f'<text x="8" y="{y}" font-weight="bold">{html.escape(heading)}</text>')
-        most = max(float(p50) for _, p50, _ in rows)
+        most = max(length_us(p50, bar) for _, p50, bar in rows)
         for name, p50, bar in rows:
             y += ROW
             parts.append(f'<text x="16" y="{y}">{html.escape(name)}</text>')
-            left, pixels = LABEL, float(p50) / most * (WIDTH - LABEL - VALUE)
-            for glyph in dict.fromkeys(bar):
-                width = pixels * bar.count(glyph) / len(bar)
+            left, pixels, drawn = LABEL, length_us(p50, bar) / most * (WIDTH - LABEL - VALUE), bar.rstrip(">")
+            for glyph in dict.fromkeys(drawn):
+                width = pixels * drawn.count(glyph) / len(drawn)
                 parts.append(f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[words[glyph]]}"/>')
                 left += width
-            parts.append(f'<text x="{left + 6:.1f}" y="{y}">{p50} µs</text>')
+            parts.append(f'<text x="{left + 6:.1f}" y="{y}">{"→ " * (drawn != bar)}{p50} µs</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 12}" width="{WIDTH}" height="{y + 12}" '
             f'font-family="sans-serif" font-size="12" role="img">\n<title>{html.escape(title)}</title>\n'
             f'<rect width="{WIDTH}" height="{y + 12}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
@@ -199,14 +203,22 @@ def picture_of_report(path, title, palette):
     lines = read(path).splitlines()
     legend = next(line for line in lines if line.startswith("█ "))
     begin = next(at for at, line in enumerate(lines) if line.startswith("one way, µs"))
-    words, groups, heading = words_of([legend]), {}, ""
+    words, groups, heading, cell = words_of([legend]), {}, "", ""
+    words.pop(">", None)  # the bar goes on
     for line in lines[begin + 1:lines.index(legend)]:
         if not line.startswith("  "):
             heading = line
             continue
-        name, p50 = re.match(r"  (\S.*?)  +\*?([\d.]+)", line).groups()
-        groups.setdefault(heading, []).append((name, p50, bar_of(line, words)))
-    return picture(title, groups, words, palette)
+        # A cell with modes has a row for each: "    17 ±3 % at  2.46 ± 6%", and no bar of its own.
+        if mode := re.match(r"    (\d+) ±\S+ % at +([\d.]+)", line):
+            name, p50 = f"{cell}, {mode[1]} % of messages", mode[2]
+        else:
+            name, p50 = re.match(r"  (\S.*?)  +\*?([\d.]+|–)", line).groups()
+            cell = name
+        # A bar that is longer than the report's scale ends there, in the picture as well.
+        if bar := bar_of(line.rstrip(">"), words):
+            groups.setdefault(heading, []).append((name, p50, bar + ">" * line.endswith(">")))
+    return picture(title, groups, words, palette, float(re.search(r"([\d.]+) µs$", lines[begin])[1]))
 
 
 def files():
