@@ -98,6 +98,7 @@ void add_threads(const std::vector<model::SlotCapture> &slots, Observations &see
 			thread.name = name_of(record.thread.comm);
 			thread.pinned = false;
 			thread.followed = true;
+			thread.first_cpu_told_ns = UINT64_MAX;
 			seen.task_names[record.tid] = thread.name;
 		}
 }
@@ -214,8 +215,10 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 		Thread &thread = seen.threads[record.tid];
 		thread.calls.push_back(call_of(record, index));
 		seen.system_calls.push_back({record.tid, record.call.number, record.call.begin_ns, record.end_ns});
-		if (thread.followed) // its CPU throughout, if it never left it
+		if (record.end_ns < thread.first_cpu_told_ns) { // until then it hadn't left its CPU, as far as the records show
 			thread.first_cpu = record.cpu;
+			thread.first_cpu_told_ns = record.end_ns;
+		}
 		break;
 	}
 	case ICEPATH_RECORD_SAMPLE:
@@ -368,8 +371,12 @@ SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations
 			thread.still_off_since_ns = 0;
 		drop_overlaps(thread.calls, &Call::begin_ns, &Call::end_ns, seen);
 		std::ranges::sort(thread.moved_ns);
-		if (!thread.pinned && !thread.off.empty())
-			thread.first_cpu = thread.off.front().out_cpu;
+		if (!thread.pinned && !thread.off.empty()) {
+			const OffCpu &first = thread.off.front();
+			if (thread.first_cpu_told_ns == 0 || first.out_ns < thread.first_cpu_told_ns)
+				thread.first_cpu = first.out_cpu;
+			thread.first_cpu_told_ns = std::min(thread.first_cpu_told_ns, first.out_ns);
+		}
 	}
 	for (auto &[number, cpu] : seen.cpus) {
 		cpu.known_since_ns = first_switch(number, cpu, seen);

@@ -58,6 +58,8 @@ struct Thread {
 	bool of_another_cell = false; // measured at the same time, and so is every thread of its process
 	std::string name;
 	uint16_t first_cpu = 0; // where it ran when the block began
+	// By the record of this instant; 0: by its affinity; UINT64_MAX: not known.
+	uint64_t first_cpu_told_ns = 0;
 	bool pinned = true; // never migrates, so a lost record can't have moved it
 	uint64_t still_off_since_ns = 0; // off its CPU at the block's end, by the records; 0: it ran
 	std::vector<OffCpu> off; // by out_ns; disjoint

@@ -22,7 +22,8 @@
 //  - A ready event of this message comes between its call and the call's return, or `recv`. If a later event took its
 //    place because the right one was lost, that loss lies in the checked time. A match that rests on counting from an
 //    earlier instant carries that instant (Transfer::matched_since_ns).
-//  - A thread that isn't pinned runs on the CPU of its last switch-in, so the check goes back to that.
+//  - A thread that isn't pinned runs on the CPU of its last switch-in, so the check goes back to that. Before the first
+//    one it runs on the CPU that its first record tells, so the check goes on until that.
 //
 // A program that the kernel skipped leaves no gap. The decoder makes a loss window of the span in which the kernel
 // counted the skip, and of all time after it if the program keeps state for its next run (capture/probes.h,
@@ -53,6 +54,8 @@ public:
 	Path run()
 	{
 		path_.reason = walk_back();
+		if (path_.reason == Reason::None && !knows_cpus_)
+			path_.reason = Reason::NoEvidence;
 		if (path_.send_ns <= path_.recv_ns && lost_overlaps(true))
 			path_.reason = Reason::UnreadableRecord;
 		if (path_.send_ns <= path_.recv_ns && lost_overlaps(false))
@@ -98,7 +101,13 @@ private:
 		if (thread.pinned)
 			return;
 		auto off = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= begin_ns; });
-		uint64_t since = off == thread.off.begin() ? seen_.begin_ns : std::prev(off)->in_ns;
+		uint64_t since = seen_.begin_ns;
+		if (off != thread.off.begin())
+			since = std::prev(off)->in_ns;
+		else if (thread.first_cpu_told_ns == UINT64_MAX)
+			knows_cpus_ = false;
+		else
+			loss_end_ns_ = std::max(loss_end_ns_, thread.first_cpu_told_ns);
 		loss_begin_ns_ = std::min(loss_begin_ns_, since);
 	}
 
@@ -358,6 +367,7 @@ private:
 	std::ranges::subrange<std::vector<Transfer>::const_iterator> transfers_;
 	size_t left_of_chain_ = 0;
 	uint64_t loss_begin_ns_ = 0, loss_end_ns_ = 0;
+	bool knows_cpus_ = true; // of threads that aren't pinned
 	std::vector<Tiles> windows_;
 	uint16_t last_hop_ = 0;
 	Path path_;

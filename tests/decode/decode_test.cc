@@ -206,6 +206,20 @@ TEST(Decode, NamesOfTasksArePrintable)
 	EXPECT_EQ(seen.task_names.at(80), "a\\x0db");
 }
 
+// What it did between two calls may have been lost, so a later call tells nothing of the time before the first one.
+TEST(Decode, AFollowedThreadRanFirstOnTheCpuOfItsFirstCall)
+{
+	constexpr uint32_t kFollowed = 80;
+	Capture capture(kUnixSocket);
+	capture.add(1, ICEPATH_RECORD_THREAD, 20, kFollowed);
+	EXPECT_EQ(capture.decoded().threads.at(kFollowed).first_cpu_told_ns, UINT64_MAX);
+	capture.add(2, ICEPATH_RECORD_CALL, 1650, kFollowed).call.begin_ns = 1600;
+	capture.add(1, ICEPATH_RECORD_CALL, 1550, kFollowed).call.begin_ns = 1500;
+	const Observations seen = capture.decoded();
+	EXPECT_EQ(seen.threads.at(kFollowed).first_cpu, 1);
+	EXPECT_EQ(seen.threads.at(kFollowed).first_cpu_told_ns, 1550u);
+}
+
 // The receiver of an eventfd looks at memory only after the call has notified it, so the slot's stamp doesn't bound
 // "ready".
 TEST(Decode, ABellRingsWithinItsCall)

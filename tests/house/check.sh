@@ -112,9 +112,9 @@ sample() {
 }
 
 # What is printed goes through one file, which makes it printable, and says where it can't be written. A signal's handler and the end of a
-# process that keeps rights print a sentence that has no name from elsewhere.
+# process that keeps rights, or that isn't icepath, print a sentence that has no name from elsewhere.
 output() {
-	files | grep -E '^(profiler|cpuset)/.*\.(h|cc)$' | grep -v -E '^profiler/(worker/|cli/(output|signals)\.cc$|privilege/root_process\.cc$)' |
+	files | grep -E '^(profiler|cpuset)/.*\.(h|cc)$' | grep -v -E '^profiler/(worker/|cli/(output|signals)\.cc$|privilege/(root_process|helper_main)\.cc$)' |
 		xargs grep -n -E 'std::(cout|cerr|clog)|\b(printf|puts|putchar|perror|psignal)\(|fmt::print\(|STD(OUT|ERR)_FILENO|[(,] *std(out|err)[,)]|/dev/(tty|std)' |
 		grep -v -E '(isatty|ioctl)\(STD(OUT|ERR)_FILENO|STDERR_FILENO \+ 1|<= STDERR_FILENO|= STDERR_FILENO;|: *//|^[^:]*:[0-9]*:[[:space:]]*//' |
 		sed 's/$/: print through profiler\/cli\/output.h/' || true

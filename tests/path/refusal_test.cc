@@ -67,6 +67,22 @@ TEST(Refusal, LossSinceTheCpuOfAFreeThreadIsKnown)
 	EXPECT_TRUE(scene.path().complete());
 }
 
+// Nor where it ran before its first switch: the record that tells its CPU may follow a period that was lost.
+TEST(Refusal, LossUntilTheCpuOfAFreeThreadIsTold)
+{
+	Scene scene = complete();
+	scene.seen.lost = {{280, 290, 1}}; // after recv
+	scene.thread(kSender).pinned = false;
+	scene.thread(kSender).first_cpu_told_ns = 279;
+	EXPECT_TRUE(scene.path().complete());
+	scene.thread(kSender).first_cpu_told_ns = 300;
+	EXPECT_EQ(scene.text(), "lost_record");
+	scene.seen.lost.clear();
+	EXPECT_TRUE(scene.path().complete());
+	scene.thread(kSender).first_cpu_told_ns = UINT64_MAX;
+	EXPECT_EQ(scene.text(), "no_evidence");
+}
+
 TEST(Refusal, ContradictoryStampsAreNeverClamped)
 {
 	auto refused = [](auto change) {

@@ -253,8 +253,8 @@ void Model::run()
 		const bool shares = (scenario.shared_cpu && i + 1 == count) || (scenario.senders_share && i + 1 < count);
 		const auto tid = kFirstTid + static_cast<uint32_t>(i);
 		const auto cpu = static_cast<uint16_t>(shares ? 0 : i);
-		const bool is_worker = !scenario.library || i == 0 || i + 1 == count; // by callback: pinned with its side
-		threads.push_back(is_worker ? &machine.add_thread(tid, cpu) : &machine.add_library_thread(tid, cpu));
+		const bool is_pinned = !scenario.library || (!scenario.free_handlers && (i == 0 || i + 1 == count));
+		threads.push_back(is_pinned ? &machine.add_thread(tid, cpu) : &machine.add_library_thread(tid, cpu));
 	}
 	add_links();
 	add_messages();

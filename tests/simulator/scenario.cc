@@ -64,6 +64,7 @@ Scenario Scenario::random(uint64_t seed)
 		scenario.in_parts = chance(0.3);
 		scenario.enqueued = scenario.spurious = false;
 		scenario.callback = chance(0.4);
+		scenario.free_handlers = scenario.callback && chance(0.5);
 	}
 	return scenario;
 }
@@ -99,6 +100,7 @@ std::vector<std::string> Scenario::features() const
 															  {chatters, "chatters"},
 															  {in_parts, "in_parts"},
 															  {callback, "callback"},
+															  {free_handlers, "free_handlers"},
 															  {preemptible_softirqs, "preemptible_softirqs"}})
 		if (flag)
 			found.emplace_back(name);

@@ -57,6 +57,7 @@ struct Scenario {
 	bool chatters = false; // another thread of the library is woken and sends heartbeats
 	bool in_parts = false; // calls move less than a message
 	bool callback = false; // the library's threads send and receive, and the sides' own sleep
+	bool free_handlers = false; // by callback: the threads that send and receive may move, as others of the library
 	bool preemptible_softirqs = false; // PREEMPT_RT: they run in tasks and lose their CPU with them
 
 	Mutant mutant = Mutant::None;
