@@ -169,6 +169,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
+	if (end->wait == ICEPATH_WAIT_CALLBACK) // the batch is the library's thread's
+		return end->end_of_cancelled();
 	while (!end->batch.next(*message)) {
 		if (!end->batch.may_have_left_some() && !end->is_cancelled())
 			await_data(*end, *message);

@@ -21,6 +21,7 @@
 #include "profiler/capture/call_kinds.h"
 #include "profiler/capture/skip_times.h"
 #include "profiler/failure.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::capture {
 namespace {
@@ -104,7 +105,7 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	bpf_map__set_max_entries(bpf->maps.fills, slot_count_);
 	if (samples) {
 		bpf_program__set_autoload(bpf->progs.on_sample, true);
-		stack_room_ = kStacksOfCpu * static_cast<uint32_t>(cpus.size());
+		stack_room_ = static_cast<uint32_t>(std::min(kStacksOfCpu * cpus.size(), rundir::kMaxStacks));
 		bpf_map__set_max_entries(bpf->maps.stacks, stack_room_);
 	}
 	bpf->rodata->slot_capacity = records_per_slot;

@@ -145,7 +145,7 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 		found.difference = std::move(difference);
 		const std::vector<Cause> causes = causes_of(slower.typical_culprits, slower.typical->layers.deliveries(),
 													faster.typical_culprits, faster.typical->layers.deliveries());
-		found.remedies = remedies_of({*found.difference, causes, slower.cell});
+		found.remedies = remedies_of({*found.difference, causes, slower.cell, own_threads(slower.typical->layers)});
 	} else if (!difference.of.interval)
 		found.refusal = "their typical messages are of too few blocks with probes: measure longer (icepath run -d)";
 	else

@@ -271,6 +271,14 @@ bool is_first(const RunResult &result, const RankedCell &cell)
 							   [&](const RankedGroup &group) { return group.cells.front().cell == cell.cell; });
 }
 
+bool has_tie(const RunResult &result)
+{
+	return std::ranges::any_of(result.ranking, [](const RankedGroup &group) {
+		return std::ranges::any_of(
+			group.cells, [](const RankedCell &cell) { return cell.rank && cell.rank->first < cell.rank->last; });
+	});
+}
+
 std::string rank_reading(const RunResult &result)
 {
 	const auto ranked = [](const RankedGroup &group) { return group.cells.size() > 1; };
@@ -405,7 +413,7 @@ std::string reading_of(const RunResult &result, const std::vector<const CellResu
 					  "all of them in another mode, there is none"
 					: "% at: modes, with their shares") +
 			(std::ranges::any_of(cells, has_p50) ? " · *: of all modes" : ""));
-	if (has(layout, "rank"))
+	if (has(layout, "rank") && (all || has_tie(result)))
 		add(all ? rank_reading(result) : "rank 2–3: not told which");
 	for (const auto &[head, meaning] :
 		 {std::pair{"RTT", "RTT: p50 of the round trip"},

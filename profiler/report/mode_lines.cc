@@ -36,18 +36,21 @@ std::string layers_of(const CellMode &mode)
 void add_cell(Page &page, const CellResult &cell)
 {
 	page.paragraph("", fmt::format("{}: {}", model::title(cell.cell), p50_text(cell)), 2);
-	const auto row = [&](const std::array<std::string, 5> &texts) {
-		constexpr std::array<size_t, 5> kWidths = {8, 16, 20, 16, 16};
-		std::string line = "  ";
-		for (size_t i = 0; i < texts.size(); ++i)
-			line += pad_left(texts[i], kWidths[i]);
-		page.line(page.spelled(line));
-	};
-	row({"mode", "p50", "range", "share", "with probes"});
+	std::vector<std::array<std::string, 5>> rows = {{"mode", "p50", "range", "share", "with probes"}};
 	for (size_t i = 0; i < cell.modes.size(); ++i) {
 		const CellMode &mode = cell.modes[i];
-		row({fmt::format("{}", i + 1), percentile_text(mode.latency, 0), ends_text(mode.range), share_text(mode.share),
-			 share_text(mode.share_probed)});
+		rows.push_back({fmt::format("{}", i + 1), percentile_text(mode.latency, 0), ends_text(mode.range),
+						share_text(mode.share), share_text(mode.share_probed)});
+	}
+	for (const auto &row : rows) {
+		std::string line = "  ";
+		for (size_t i = 0; i < row.size(); ++i) {
+			size_t width = 0;
+			for (const auto &other : rows)
+				width = std::max(width, columns(other[i]));
+			line += pad_left(row[i], width + 2);
+		}
+		page.line(page.spelled(line));
 	}
 	for (size_t i = 0; i < cell.modes.size(); ++i)
 		page.paragraph("", fmt::format("mode {}: {}", i + 1, layers_of(cell.modes[i])), 4);

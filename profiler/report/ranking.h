@@ -26,7 +26,11 @@ struct ComparedPair {
 	size_t faster = 0, slower = 0; // indices of cells, by the ratio
 	stats::RoundRatio ratio; // slower over faster
 	std::optional<double> p; // of `ratio`, corrected for all pairs of the run
-	bool told_apart() const { return p && *p < stats::kToldApart; }
+	// In this run's mixture of the machine's states, and as far as the interval says in another run's.
+	bool told_apart() const
+	{
+		return p && *p < stats::kToldApart && (ratio.interval.low > 1 || ratio.interval.high < 1);
+	}
 };
 
 struct RankedCell {

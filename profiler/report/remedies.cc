@@ -66,6 +66,15 @@ double ns_of_tasks(const Symptoms &symptoms)
 	return ns_of_causes(symptoms, [](const Cause &cause) { return cause.kind == Kind::Task; });
 }
 
+// Without sides that share a CPU: the rest are threads of libraries and daemons.
+double ns_of_own_threads(const Symptoms &symptoms)
+{
+	return shares_a_cpu(symptoms.cell) ? 0 : ns_of_causes(symptoms, [&symptoms](const Cause &cause) {
+		return cause.kind == Kind::Task &&
+			   std::ranges::find(symptoms.own_threads, cause.name) != symptoms.own_threads.end();
+	});
+}
+
 // A CPU on its way out of idle is a part of layers, and who had the CPU meanwhile: the same time seen twice.
 double ns_of_idle(const Symptoms &symptoms)
 {
@@ -90,7 +99,13 @@ constexpr Row kRemedies[] = {
 	 },
 	 "CPUs that had gone idle: hold /dev/cpu_dma_latency at 0, as icepath run does without --idle-states (not for "
 	 "sparse)"},
-	{"task", [](const Symptoms &symptoms) { return shares_a_cpu(symptoms.cell) ? 0 : ns_of_tasks(symptoms); },
+	{"own_thread", ns_of_own_threads,
+	 "threads of the middleware itself, on the CPU of their side: handle messages in them (-w callback, where icepath "
+	 "list has it), or give them other CPUs (--free-library-threads, --daemon-cpus)"},
+	{"task",
+	 [](const Symptoms &symptoms) {
+		 return shares_a_cpu(symptoms.cell) ? 0 : ns_of_tasks(symptoms) - ns_of_own_threads(symptoms);
+	 },
 	 "tasks on these CPUs: keep them off (icepath run --isolate full, where icepath doctor calls it possible), or take "
 	 "other CPUs (--cpus)"},
 	{"shared_cpu", [](const Symptoms &symptoms) { return shares_a_cpu(symptoms.cell) ? ns_of_tasks(symptoms) : 0; },
@@ -128,6 +143,14 @@ constexpr Row kRemedies[] = {
 };
 
 } // namespace
+
+std::vector<std::string> own_threads(const Breakdown &layers)
+{
+	std::set<std::string> names;
+	for (const LayerRow &row : layers.rows())
+		names.insert(row.thread);
+	return {names.begin(), names.end()};
+}
 
 std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/model/cell.h"
+#include "profiler/report/breakdown.h"
 #include "profiler/report/difference.h"
 #include "profiler/report/growth_causes.h"
 #include "profiler/report/page.h"
@@ -16,7 +17,10 @@ struct Symptoms {
 	const Difference &difference;
 	const std::vector<Cause> &causes; // of the same messages
 	const model::Cell &cell; // that has the time
+	std::vector<std::string> own_threads{}; // names of the threads that its messages pass: own_threads()
 };
+
+std::vector<std::string> own_threads(const Breakdown &layers);
 
 struct Remedy {
 	std::string_view cause; // a word for programs: "tick"

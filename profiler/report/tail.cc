@@ -122,7 +122,7 @@ TailExplanation explain_tail(const CellResult &cell)
 	result.growth = std::move(growth);
 	const std::vector<Cause> causes =
 		causes_of(cell.tail_culprits, result.messages, cell.typical_culprits, cell.typical->layers.deliveries());
-	result.remedies = remedies_of({result.growth, causes, cell.cell});
+	result.remedies = remedies_of({result.growth, causes, cell.cell, own_threads(cell.tail->layers)});
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
 	double named_ns = 0;
 	for (const Cause &cause : result.causes)

@@ -62,7 +62,7 @@ KernelSymbols::KernelSymbols(std::string_view kallsyms)
 std::optional<size_t> KernelSymbols::find(uint64_t address) const
 {
 	const auto after = std::ranges::upper_bound(symbols_, address, {}, &Symbol::begin);
-	if (after == symbols_.begin() || !std::prev(after)->is_function)
+	if (after == symbols_.begin() || !std::prev(after)->is_function || address - std::prev(after)->begin >= kMostBytes)
 		return std::nullopt;
 	return static_cast<size_t>(std::prev(after) - symbols_.begin());
 }

@@ -9,7 +9,7 @@
 
 namespace icepath::symbols {
 
-// Of the text of /proc/kallsyms. Lines that can't be read are left out.
+// Of the text of /proc/kallsyms, which has no sizes. Lines that can't be read are left out.
 class KernelSymbols {
 public:
 	KernelSymbols() = default;
@@ -23,8 +23,10 @@ public:
 	size_t size() const { return symbols_.size(); }
 
 private:
+	static constexpr uint64_t kMostBytes =
+		64 * 1024; // no function is longer; after a module or BPF program there is a gap
 	struct Symbol {
-		uint64_t begin = 0; // it ends where the next one begins
+		uint64_t begin = 0; // it ends where the next one begins, or after kMostBytes
 		uint32_t name = 0, name_bytes = 0; // in names_
 		bool is_function = false;
 	};

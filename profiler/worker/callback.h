@@ -48,7 +48,8 @@ inline int reason_of(Cell &cell)
 	none.data = cell.receive_buffer;
 	none.capacity = cell.payloads.bytes();
 	const void *place = nullptr;
-	return recv_at(cell, place, none);
+	const int status = recv_at(cell, place, none);
+	return status == ICEPATH_OK ? ICEPATH_CANCELLED : status; // a plug-in that returns a message breaks the rule
 }
 
 template <class Its> Outcome receive(Cell &cell, Its steps)

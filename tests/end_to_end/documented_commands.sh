@@ -34,7 +34,7 @@ each() {
 icepath run -q -t pipe -s 64 --patterns pingpong -d 3 -o run >/dev/null || { echo "no run to report"; exit 1; }
 each >commands
 # Commands that others depend on come first.
-{ grep '^g++' commands; grep -v '^g++' commands; } >ordered
+{ grep -E '^g\+\+| -o ' commands; grep -v -E '^g\+\+| -o ' commands; } >ordered
 while read -r command; do
 	count=$((count + 1))
 	case $command in

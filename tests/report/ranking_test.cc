@@ -180,5 +180,21 @@ TEST_F(RankedRun, HasEveryPairInRunJson)
 	EXPECT_TRUE(json[0]["cells"][0]["x_fastest"].is_null());
 }
 
+TEST(Ranking, APairWhoseIntervalContainsOneIsNotToldApart)
+{
+	ComparedPair pair;
+	pair.p = 0.001;
+	pair.ratio.interval = {0.99, 1.03};
+	EXPECT_FALSE(pair.told_apart()) << "another run may find them equal";
+	pair.ratio.interval = {1.01, 1.03};
+	EXPECT_TRUE(pair.told_apart());
+	pair.ratio.interval = {0.95, 0.99};
+	EXPECT_TRUE(pair.told_apart());
+	pair.p = 0.1;
+	EXPECT_FALSE(pair.told_apart());
+	pair.p.reset();
+	EXPECT_FALSE(pair.told_apart());
+}
+
 } // namespace
 } // namespace icepath::report

@@ -53,7 +53,7 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 	cell.wait = one.wait;
 	for (size_t side = 0; side < 2; ++side)
 		cell.graph.sides[side].cpu = one.cpus[side];
-	return remedies_of({difference, causes, cell});
+	return remedies_of({difference, causes, cell, {"recvUC", "worker"}});
 }
 
 class RemedyOf : public testing::TestWithParam<RemedyCase> {};
@@ -85,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
 		RemedyCase{"", Layer::Runqueue, Part::IdleExit, "idle CPU", Kind::IdleCpu, model::IdleStates::Held},
 		RemedyCase{"task", Layer::Preempted, Part::None, "python3"},
 		RemedyCase{"task", Layer::Runqueue, Part::None, "timer interrupt"}, // a task may have any name
+		RemedyCase{"own_thread", Layer::Runqueue, Part::None, "recvUC"},
 		RemedyCase{"shared_cpu", Layer::Runqueue, Part::None, "worker", Kind::Task, model::IdleStates::Held, {1, 1}},
 		RemedyCase{"device_interrupt", Layer::Interrupt, Part::None, "interrupt 24", Kind::Interrupt},
 		RemedyCase{"softirq", Layer::Interrupt, Part::None, "NET_RX softirq", Kind::Interrupt},

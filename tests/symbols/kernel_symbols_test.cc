@@ -23,7 +23,8 @@ TEST(KernelSymbols, AFunctionLastsUntilTheNextSymbol)
 	EXPECT_EQ(name_at(symbols, 0xffffffff810001ff), "first");
 	EXPECT_EQ(name_at(symbols, 0xffffffff81000200), "second");
 	EXPECT_EQ(name_at(symbols, 0xffffffff81000300), "-") << "data is no function";
-	EXPECT_EQ(name_at(symbols, UINT64_MAX), "of_module");
+	EXPECT_EQ(name_at(symbols, 0xffffffffc000ffff), "of_module");
+	EXPECT_EQ(name_at(symbols, 0xffffffffc0010000), "-") << "nothing is known to be there";
 }
 
 TEST(KernelSymbols, OfSeveralNamesAFunctionHasTheOneWithFewestUnderscores)
