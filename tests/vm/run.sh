@@ -68,10 +68,12 @@ boots_of() {
 	return $failed
 }
 # The short version asserts no figure of time, so its machines may share the host's CPUs. Of the full one, the selftest's figures are
-# kept. Bash has what it runs in the background ignore SIGINT; that is undone.
+# kept. Each machine is a process group, so that none outlives this script.
+set -m
+trap 'for machine in $(jobs -p); do kill -- "-$machine"; done; exit 130' INT TERM
 for kernel in $kernels; do
 	if [ "$length" = short ]; then
-		(trap - INT && boots_of "$kernel") &
+		boots_of "$kernel" &
 	else
 		boots_of "$kernel" || failed=1
 	fi
