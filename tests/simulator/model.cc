@@ -127,7 +127,7 @@ Co Model::receiver(Task &self, Link &in)
 	}
 }
 
-void Model::disturb(uint64_t least, uint64_t most, std::function<void()> what)
+void Model::disturb(uint64_t least, uint64_t most, const std::function<void()> &what)
 {
 	machine.after(machine.between(least, most), [=, this] {
 		what();

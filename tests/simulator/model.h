@@ -169,7 +169,7 @@ private:
 	Co relay(Task &self, Link &in, Link &out);
 	Co receiver(Task &self, Link &in);
 	Co both(Task &self);
-	void disturb(uint64_t least, uint64_t most, std::function<void()> what);
+	void disturb(uint64_t least, uint64_t most, const std::function<void()> &what);
 	void add_links();
 	void add_messages();
 	Co program_of(size_t thread);
