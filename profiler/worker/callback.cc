@@ -14,8 +14,11 @@ Outcome Callback::run(Steps &steps, const std::function<int()> &reason)
 	goes_on_ = steps.begin();
 	ended_.wait(lock, [this] { return !goes_on_ || cancelled_; });
 	steps_ = nullptr;
-	if (goes_on_)
-		steps.fail(reason());
+	if (goes_on_) {
+		const int status = reason();
+		steps.fail(status == ICEPATH_OK ? ICEPATH_CANCELLED
+										: status); // a plug-in that returns a message breaks the rule
+	}
 	return std::move(steps.outcome);
 }
 

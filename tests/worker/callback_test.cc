@@ -128,6 +128,15 @@ TEST_F(ByCallback, WhereNothingComesTheWatchdogEndsTheBlock)
 	EXPECT_EQ(steps.taken_by, 0);
 }
 
+// plugin.h: after cancel(), recv() tells why, and returns no message.
+TEST_F(ByCallback, AMessageIsNoReason)
+{
+	Counted steps(3);
+	callback_.cancel();
+	EXPECT_EQ(callback_.run(steps, [] { return ICEPATH_OK; }).status, ReplyStatus::Failed);
+	EXPECT_EQ(steps.failed_by, ICEPATH_CANCELLED);
+}
+
 // As a sending call in the handler may be.
 TEST_F(ByCallback, AHandlerThatIsBlockedIsInterrupted)
 {
