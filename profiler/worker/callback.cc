@@ -15,9 +15,8 @@ Outcome Callback::run(Steps &steps, const std::function<int()> &reason)
 	ended_.wait(lock, [this] { return !goes_on_ || cancelled_; });
 	steps_ = nullptr;
 	if (goes_on_) {
-		const int status = reason();
-		steps.fail(status == ICEPATH_OK ? ICEPATH_CANCELLED
-										: status); // a plug-in that returns a message breaks the rule
+		const int status = reason(); // a plug-in that returns a message breaks the rule
+		steps.fail(status == ICEPATH_OK ? ICEPATH_CANCELLED : status);
 	}
 	return std::move(steps.outcome);
 }

@@ -211,12 +211,15 @@ TEST_F(Modes, HaveRowsBelowTheirCell)
 
 TEST_F(Modes, StandInTheFullReport)
 {
-	const RunResult result = run_with(10);
-	const std::string text = terminal_report(result, {.unicode = true, .width = 200, .verbose = true});
+	RunResult result = run_with(10);
+	const auto report = [&] { return terminal_report(result, {.unicode = true, .width = 200, .verbose = true}); };
+	const std::string text = report();
 	EXPECT_NE(text.find("% at: modes of the messages"), std::string::npos) << text;
 	EXPECT_NE(text.find("2 modes: 5.50 ±"), std::string::npos) << text;
 	EXPECT_NE(text.find("(55.0 ±13"), std::string::npos) << text;
 	EXPECT_NE(text.find("modes of messages"), std::string::npos) << text;
+	result.cells[0].modes[0].share.interval = stats::Interval{0.001, 0.999}; // a longer text
+	EXPECT_NE(report().find("  55.0 "), std::string::npos) << "columns don't touch: " << report();
 }
 
 TEST_F(Modes, StandOnThePage)

@@ -59,6 +59,20 @@ TEST(OneScreen, IsAsWideAsItsTerminalAndNoWider)
 		}
 }
 
+TEST(OneScreen, ExplainsARangeOfRanksWhereThereIsOne)
+{
+	RunResult result = made_run({made_cell("a", {{model::Layer::SenderKernel, model::Part::None, 1000}}),
+								 made_cell("b", {{model::Layer::SenderKernel, model::Part::None, 2000}})});
+	const auto explains = [&result] {
+		const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+		return text.find("rank 2–3: not told which") != std::string::npos;
+	};
+	EXPECT_FALSE(explains());
+	for (RankedCell &cell : result.ranking.at(0).cells)
+		cell.rank = stats::Rank{1, 2};
+	EXPECT_TRUE(explains());
+}
+
 TEST(OneScreen, ColourAndAsciiChangeNothingElse)
 {
 	const RunResult result = run_of_35_cells();
