@@ -8,6 +8,7 @@
 
 #include "profiler/failure.h"
 #include "profiler/model/cell_title.h"
+#include "profiler/report/cell_modes.h"
 #include "profiler/report/quantity.h"
 
 namespace icepath::report {
@@ -175,6 +176,10 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 							 "tenths, within the {} rounds that measured both: this is by how much",
 							 against.as_asked ? "" : "the other way round than asked: ", interval_words(*against.ratio),
 							 against.ratio->rounds));
+	for (const CellResult *cell : {&slower, &faster})
+		if (const std::string probes = probes_text(*cell); !probes.empty())
+			page.paragraph("probes", fmt::format("of {}: {}. What follows is of messages with probes",
+												 model::title(cell->cell), probes));
 	const std::string most = most_of_it(difference);
 	page.paragraph("because", fmt::format("a typical message with probes takes {} µs longer{}",
 										  microseconds(static_cast<double>(difference.of.ns())),

@@ -261,16 +261,28 @@ uint64_t slowest_ns(const RunResult &result)
 	return slowest;
 }
 
+// "tcp 64 B", and the pattern and the wait where the run has several of them.
+std::string brief_title(const RunResult &result, const model::Cell &cell)
+{
+	std::string title = fmt::format("{} {}", cell.target, model::payload_text(cell.payload_bytes));
+	const auto add_where_several = [&](auto of) {
+		if (std::ranges::any_of(result.cells, [&](const CellResult &other) { return other.cell.*of != cell.*of; }))
+			title += fmt::format(" {}", model::name(cell.*of));
+	};
+	add_where_several(&model::Cell::pattern);
+	add_where_several(&model::Cell::wait);
+	return title;
+}
+
 void add_slowest(Page &page, const RunResult &result)
 {
 	const WorstMessage *worst = worst_message(result);
 	if (!worst)
 		return;
 	const MostOfMessage most = most_of(*worst);
-	const model::Cell &cell = result.cells[worst->cell].cell;
-	std::vector<std::string> facts = {
-		fmt::format("{} {}, {}: {} {}", cell.target, model::payload_text(cell.payload_bytes),
-					duration(static_cast<double>(worst->latency_ns())), percent(most.share), most.layer)};
+	std::vector<std::string> facts = {fmt::format("{}, {}: {} {}", brief_title(result, result.cells[worst->cell].cell),
+												  duration(static_cast<double>(worst->latency_ns())),
+												  percent(most.share), most.layer)};
 	if (!most.who.empty())
 		facts[0] += ", " + most.who;
 	if (slowest_ns(result) > worst->latency_ns())

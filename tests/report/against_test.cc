@@ -11,10 +11,10 @@
 namespace icepath::report {
 namespace {
 
-constexpr uint64_t kSlowBy = 3000;
+constexpr uint64_t kSlowerBy = 3000;
 
 struct Pair {
-	uint64_t slow_by = kSlowBy; // in runqueue; of the first cell
+	uint64_t slow_by = kSlowerBy; // in runqueue; of the first cell
 	uint32_t rounds_of_opening = 2;
 	bool probed = true; // every second round
 	model::Wait wait = model::Wait::Block; // of the first cell
@@ -57,20 +57,38 @@ TEST_F(AgainstTest, NamesWhatTheSlowerOneHasMoreOf)
 	ASSERT_TRUE(against.difference && against.ratio);
 	EXPECT_TRUE(against.as_asked);
 	EXPECT_TRUE(against.unlike.empty());
-	EXPECT_NEAR(static_cast<double>(against.difference->of.ns()), kSlowBy, 6);
+	EXPECT_NEAR(static_cast<double>(against.difference->of.ns()), kSlowerBy, 6);
 	EXPECT_EQ(against.difference->kinds[0].kind, LayerKind::WaitingForCpu);
 	EXPECT_EQ(against.difference->kinds[0].rows[0].layer, model::Layer::Runqueue);
-	EXPECT_NEAR(static_cast<double>(against.difference->kinds[0].of.ns()), kSlowBy, 6);
+	EXPECT_NEAR(static_cast<double>(against.difference->kinds[0].of.ns()), kSlowerBy, 6);
 	// All blocks get slower from the first to the last, but both cells alike.
 	ASSERT_TRUE(against.difference->of.interval);
-	EXPECT_GT(against.difference->of.interval->low, kSlowBy - 50);
-	EXPECT_LT(against.difference->of.interval->high, kSlowBy + 50);
+	EXPECT_GT(against.difference->of.interval->low, kSlowerBy - 50);
+	EXPECT_LT(against.difference->of.interval->high, kSlowerBy + 50);
 	const std::string text = printed(result, against);
 	EXPECT_NE(text.find("why relayed/slow 64 B pingpong block is slower than slow 64 B pingpong block"),
 			  std::string::npos)
 		<< text;
 	EXPECT_NE(text.find("waiting for a CPU 3.0"), std::string::npos) << text;
 	EXPECT_NE(text.find("= recv - send"), std::string::npos) << text;
+}
+
+// What is explained are messages with probes: a reader is told first how far they are like those without.
+TEST_F(AgainstTest, ThatProbesChangeTheModesStandsBeforeTheExplanation)
+{
+	RunResult result = run_of(temporary, {});
+	EXPECT_EQ(printed(result, explain_against(result, 0, 1)).find("probes change"), std::string::npos);
+	CellMode mode;
+	mode.range.layers = result.cells[0].typical->layers;
+	mode.share = {800, 1000, {}};
+	mode.share_probed = {600, 1000, {}};
+	mode.share_added = {-0.2, 10, stats::Interval{-0.3, -0.1}};
+	result.cells[0].modes = {mode};
+	const std::string text = printed(result, explain_against(result, 0, 1));
+	const size_t probes =
+		text.find("of relayed/slow 64 B pingpong block: probes change the share of mode 1 from 80.0 to 60.0 %");
+	ASSERT_NE(probes, std::string::npos) << text;
+	EXPECT_LT(probes, text.find("because")) << text;
 }
 
 TEST_F(AgainstTest, AskedTheOtherWayRoundSaysSo)

@@ -40,7 +40,7 @@ block, 64 B
 █ your code  ▓ kernel  ░ waking  · waiting for a CPU
 ±: half of the 95 % interval · bars: typical messages, as long as the p50
 
-slowest   uds-stream 64 B, 386 µs: 99.0 % runqueue, CPU 0 ran kworker/1:2 (4711)                     icepath explain RUN
+slowest   uds-stream 64 B pingpong, 386 µs: 99.0 % runqueue, CPU 0 ran kworker/1:2 (4711)            icepath explain RUN
 taken by  kworker/1:2 9.05 ms · unknown 1.08 ms · 33.0 % of all time on the way
 trust     partly  p50 ±1 % · p99 ±1 % · 2 cells: fewer than 3 fresh processes                                      -d 4m
           noisy   not quiet: timer tick                                                                   icepath doctor
