@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Every transport carries this size.
-constexpr const char *kBytes = "8";
+constexpr const char *kEightBytes = "8";
 
 class Between : public testing::Test {
 protected:
@@ -105,8 +105,8 @@ protected:
 
 TEST_F(Threads, CarryEveryTransport)
 {
-	measure(
-		{"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "pingpong,oneway", "-s", kBytes, "-d", "22"});
+	measure({"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "pingpong,oneway", "-s", kEightBytes, "-d",
+			 "12"});
 	EXPECT_EQ(measured("pingpong"), working());
 	EXPECT_EQ(measured("oneway"), working());
 	expect_all_messages_and_their_ways("threads");
@@ -118,7 +118,7 @@ TEST_F(Threads, CarryEveryTransport)
 TEST_F(Threads, AreSeveralReceiversAsWell)
 {
 	measure({"-t", "uds-seqpacket,pipe,shm-ring,signal", "--between", "threads", "--patterns",
-			 "fanout,reqrep,throughput", "--receivers", "3", "--idle", "2", "-s", kBytes, "-d", "8"});
+			 "fanout,reqrep,throughput", "--receivers", "3", "--idle", "2", "-s", kEightBytes, "-d", "8"});
 	EXPECT_EQ(json["cells"].size(), 4u * (1 + 2 + 1));
 	expect_messages();
 }
@@ -165,8 +165,8 @@ TEST_F(Threads, EndTogetherWithTheirProcess)
 
 TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 {
-	measure(
-		{"-t", kAllByTwoThreads, "--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kBytes, "-d", "22"});
+	measure({"-t", kAllByTwoThreads, "--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kEightBytes,
+			 "-d", "12"});
 	std::set<std::string> expected = working();
 	if (expected.erase("process-vm")) {
 		EXPECT_NE(notices.find("process-vm has its sender wait"), std::string::npos) << notices;
@@ -191,7 +191,7 @@ TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 TEST_F(Threads, SendSparseMessagesBesideThoseOfOneThread)
 {
 	measure({"-t", "pipe,uds-seqpacket,shm-ring", "--between", "processes,threads,one-thread", "--patterns", "sparse",
-			 "--sparse-period", "50ms", "-s", kBytes, "-d", "12"});
+			 "--sparse-period", "50ms", "-s", kEightBytes, "-d", "12"});
 	EXPECT_EQ(json["cells"].size(), 9u);
 	double probed = 0, complete = 0;
 	for (const auto &cell : json["cells"]) {

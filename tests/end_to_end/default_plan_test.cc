@@ -148,7 +148,7 @@ TEST(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 		GTEST_SKIP() << "needs root";
 	const Folder out;
 	const Outcome measured = run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w",
-								  "block,poll,epoll,spin", "-d", "28", "-o", "out"},
+								  "block,poll,epoll,spin", "-d", "16", "-o", "out"},
 								 out.path(), 80s);
 	ASSERT_EQ(measured.exit_code, 0) << measured.err;
 	std::map<std::string, size_t> cells; // by wait

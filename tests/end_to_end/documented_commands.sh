@@ -16,8 +16,8 @@ failed=0 count=0
 # A run of the shortest time, or of the time that icepath asks for instead.
 shortly() {
 	command=$(echo "$1" | sed -E 's/ -d [0-9]+//')
-	for duration in 3 asked; do
-		[ $duration = 3 ] || duration=$(sed -n -E 's/.*give -d ([0-9]+).*/\1/p' err)
+	for duration in 2 asked; do
+		[ $duration = 2 ] || duration=$(sed -n -E 's/.*give -d ([0-9]+).*/\1/p' err)
 		[ -n "$duration" ] || return 2
 		sh -c "$command -q -d $duration" >out 2>err </dev/null && return 0
 		grep -q 'give -d' err || return 1

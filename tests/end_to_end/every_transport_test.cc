@@ -23,7 +23,7 @@ protected:
 			return;
 		folder = new Folder;
 		outcome = new Outcome(run({icepath_program(), "run", "-t", kAllByTwoThreads, "-w", "block,poll,spin",
-								   "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "38", "-o", "out"},
+								   "--patterns", "pingpong", "-s", std::to_string(kBytes), "-d", "20", "-o", "out"},
 								  folder->path(), 120s));
 		if (outcome->exit_code != 0)
 			return;

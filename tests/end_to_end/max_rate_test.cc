@@ -20,7 +20,7 @@ TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	const Outcome outcome = run({icepath_program(), "run", "-t", "uds-stream,udp,shm-ring", "--patterns", "max-rate",
-								 "--max-p99", "10ms", "--max-loss", "10%", "-d", "30", "-o", "out"},
+								 "--max-p99", "10ms", "--max-loss", "10%", "-d", "20", "-o", "out"},
 								folder.path(), 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	EXPECT_NE(outcome.out.find("msg/s"), std::string::npos) << outcome.out;

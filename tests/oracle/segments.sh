@@ -7,4 +7,4 @@ icepath=$1 python=$2
 command -v perf >/dev/null || { echo "skipped: linux-perf isn't installed"; exit 77; }
 exec "$python" "$(dirname "$0")/../../tools/check_segments.py" --icepath "$icepath" \
 	 --spare 5 \
-	-- -t uds-stream,tcp,process-vm -s 64 --patterns pingpong -d 6
+	-- -t uds-stream,tcp,process-vm -s 64 --patterns pingpong -d 3
