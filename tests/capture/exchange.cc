@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kRecords = 1u << 14;
 
 // One end of the exchange.
-bool play(int socket, bool first)
+bool play_side(int socket, bool first)
 {
 	char byte = 0;
 	for (int i = 0; i < kTrips; i++)
@@ -92,8 +92,8 @@ Exchange::Exchange(std::pair<uint32_t, uint32_t> cpus, const std::vector<std::op
 	std::vector<uint32_t> list = {cpus.first};
 	if (cpus.second != cpus.first)
 		list.push_back(cpus.second);
-	const Player first(cpus.first, [&](int) { return play(ends[0], true); });
-	const Player second(cpus.second, [&](int) { return play(ends[1], false); });
+	const Player first(cpus.first, [&](int) { return play_side(ends[0], true); });
+	const Player second(cpus.second, [&](int) { return play_side(ends[1], false); });
 	pids = {first.pid, second.pid};
 	std::vector<std::unique_ptr<Capture>> captures;
 	for (const auto &tier : forced) {

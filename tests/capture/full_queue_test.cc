@@ -22,13 +22,13 @@ namespace {
 
 constexpr size_t kSent = 100;
 
-struct Shared {
+struct SharedQueue {
 	std::atomic<size_t> begun;
 	std::atomic<pid_t> sender;
 	std::array<std::array<uint64_t, 2>, kSent> calls; // each sending call's begin and return
 };
 
-bool send_all(mqd_t queue, Shared &shared)
+bool send_all(mqd_t queue, SharedQueue &shared)
 {
 	shared.sender = getpid();
 	for (size_t i = 0; i < kSent; i++) {
@@ -42,7 +42,7 @@ bool send_all(mqd_t queue, Shared &shared)
 }
 
 // Takes a message once the sender sleeps with the next one.
-bool take_all(mqd_t queue, const Shared &shared)
+bool take_all(mqd_t queue, const SharedQueue &shared)
 {
 	char byte = 0;
 	for (size_t i = 0; i < kSent; i++) {
@@ -70,9 +70,9 @@ TEST_P(FullQueue, WhoMakesRoomTellsWhoseMessageItPutThere)
 		EXPECT_FALSE(capture.selection()[probe].why_not.empty());
 		return;
 	}
-	void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(nullptr, sizeof(SharedQueue), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(memory, MAP_FAILED);
-	auto &shared = *new (memory) Shared{};
+	auto &shared = *new (memory) SharedQueue{};
 	const std::string name = "/icepath-test-full-" + std::to_string(getpid());
 	mq_attr sizes{};
 	sizes.mq_maxmsg = 1;
@@ -110,7 +110,7 @@ TEST_P(FullQueue, WhoMakesRoomTellsWhoseMessageItPutThere)
 		EXPECT_LT(records[i - 1].end_ns, shared.calls[i][1]) << i;
 	}
 	mq_close(queue);
-	munmap(memory, sizeof(Shared));
+	munmap(memory, sizeof(SharedQueue));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FullQueue, testing::Values(Tier::Fentry, Tier::Kprobe),

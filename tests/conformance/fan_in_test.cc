@@ -26,7 +26,7 @@ using worker::ReplyStatus;
 
 constexpr uint32_t kSenders = 3;
 constexpr uint32_t kMost = 20'000; // messages of each sender
-constexpr int kDeadlineMs = 2000; // if a sender is killed before that
+constexpr int kKilledWithinMs = 2000; // if a sender is killed before that
 
 class Gathering {
 public:
@@ -232,10 +232,10 @@ protected:
 	void send_until_some_have_come(uint32_t sender)
 	{
 		ASSERT_EQ(gathering.open(), "");
-		worker::BlockRequest block = gathering.block(kMost, kDeadlineMs);
+		worker::BlockRequest block = gathering.block(kMost, kKilledWithinMs);
 		block.rate_hz = 1000;
 		gathering.start(block);
-		const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadlineMs);
+		const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kKilledWithinMs);
 		while (__atomic_load_n(&gathering.recvs(sender)[5].recv_ns, __ATOMIC_ACQUIRE) == 0) {
 			ASSERT_LT(std::chrono::steady_clock::now(), end) << "too slow a machine: the block is over";
 			std::this_thread::yield();

@@ -17,9 +17,9 @@ namespace {
 
 constexpr uint32_t kSenders = 4, kMessages = 12;
 
-class Model {
+class GatheredModel {
 public:
-	Model(uint64_t seed, bool loses_records) : random_(seed), capture(kUdp, 0)
+	GatheredModel(uint64_t seed, bool loses_records) : random_(seed), capture(kUdp, 0)
 	{
 		capture.cell.pattern = model::Pattern::FanIn;
 		capture.cell.graph = model::star(kSenders, {0, 0, 1, 1, 1}, model::Between::Processes, false);
@@ -118,7 +118,7 @@ struct Told {
 
 void expect_true(uint64_t seed, bool loses_records, Told &told)
 {
-	const Model model(seed, loses_records);
+	const GatheredModel model(seed, loses_records);
 	const Observations seen = model.capture.decoded();
 	for (const Delivery &delivery : seen.deliveries) {
 		told.deliveries++;

@@ -32,7 +32,7 @@ Check check_of(const capture::Selection &tried, const std::string &layer)
 	return {};
 }
 
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool says(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
 {
@@ -41,13 +41,13 @@ TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
 	for (size_t i = 0; i < checks.size(); i++) {
 		EXPECT_EQ(checks[i].name, "layer " + std::string(model::kLayerNames[i]));
 		EXPECT_EQ(checks[i].verdict, Verdict::Ok);
-		EXPECT_TRUE(has(checks[i].found, "stamps") || has(checks[i].found, "tracepoint ")) << checks[i].name;
+		EXPECT_TRUE(says(checks[i].found, "stamps") || says(checks[i].found, "tracepoint ")) << checks[i].name;
 		EXPECT_EQ(checks[i].effect, "");
 	}
 	EXPECT_EQ(check_of(all_work(), "blocked").found.find("tracepoint sched_switch, page_fault_user (fault), "), 0u);
-	EXPECT_TRUE(has(check_of(all_work(), "wakeup").found, "cpu_idle (idle_exit)"));
-	EXPECT_TRUE(has(check_of(all_work(), "sender.kernel").found,
-					"; fentry skb_queue_tail (when a UNIX socket has it), pipe_write (when a pipe has it)"));
+	EXPECT_TRUE(says(check_of(all_work(), "wakeup").found, "cpu_idle (idle_exit)"));
+	EXPECT_TRUE(says(check_of(all_work(), "sender.kernel").found,
+					 "; fentry skb_queue_tail (when a UNIX socket says it), pipe_write (when a pipe says it)"));
 }
 
 TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
@@ -58,7 +58,7 @@ TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
 		for (const capture::Use &use : std::span(kProbes[i].uses.all).first(kProbes[i].uses.count)) {
 			const Check check = check_of(tried, std::string(name(use.layer)));
 			EXPECT_NE(check.verdict, Verdict::Ok) << kProbes[i].name;
-			EXPECT_TRUE(has(check.effect, std::string(kProbes[i].name))) << kProbes[i].name << ": " << check.effect;
+			EXPECT_TRUE(says(check.effect, std::string(kProbes[i].name))) << kProbes[i].name << ": " << check.effect;
 		}
 	}
 }
@@ -70,9 +70,9 @@ TEST(LayerChecks, WhatIsMissingSaysWhatTellsItInstead)
 	tried[number_of("skb_queue_tail")] = tried[number_of("cpu_idle")] = {false, {}, "not in this kernel"};
 	const Check kernel = check_of(tried, "sender.kernel"), wakeup = check_of(tried, "wakeup");
 	EXPECT_EQ(kernel.verdict, Verdict::Warn);
-	EXPECT_TRUE(has(kernel.found, "kprobe sock_def_readable (when a socket is ready)")) << kernel.found;
-	EXPECT_FALSE(has(kernel.found, "skb_queue_tail"));
-	EXPECT_EQ(kernel.effect, "without skb_queue_tail (when a UNIX socket has it): shown by its announcement "
+	EXPECT_TRUE(says(kernel.found, "kprobe sock_def_readable (when a socket is ready)")) << kernel.found;
+	EXPECT_FALSE(says(kernel.found, "skb_queue_tail"));
+	EXPECT_EQ(kernel.effect, "without skb_queue_tail (when a UNIX socket says it): shown by its announcement "
 							 "(sk_data_ready), which comes later");
 	EXPECT_EQ(wakeup.effect, "without cpu_idle (idle_exit): shown by nothing");
 	EXPECT_EQ(check_of(tried, "blocked").verdict, Verdict::Ok);

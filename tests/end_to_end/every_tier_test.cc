@@ -12,7 +12,7 @@ namespace icepath::end_to_end {
 namespace {
 
 // What every transport carries: a signal carries no more.
-constexpr int kBytes = 8;
+constexpr int kPayloadBytes = 8;
 
 // Enough for emulated CPUs to start thirty cells and visit each twice.
 constexpr int kSeconds = 12;
@@ -39,7 +39,7 @@ TEST_P(EveryTier, TellsWholePathsOfEveryTransport)
 	const Folder folder;
 	const auto cells = measure_until_enough(
 		kAllByTwoThreads, kSeconds,
-		{"--tier", tier, "-w", wait, "--patterns", "pingpong", "-s", std::to_string(kBytes), "-m", "100"},
+		{"--tier", tier, "-w", wait, "--patterns", "pingpong", "-s", std::to_string(kPayloadBytes), "-m", "100"},
 		folder.path(), [](const nlohmann::json &json, const std::string &) {
 			for (const auto &cell : json["cells"]) {
 				EXPECT_EQ(cell["capture"]["dropped"], 0) << cell["target"];

@@ -16,7 +16,7 @@ namespace icepath::end_to_end {
 namespace {
 
 using namespace std::chrono_literals;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr const char *kHog = "tail-hog";
 
@@ -67,9 +67,9 @@ private:
 };
 
 // Of a run that is long enough: on a busy machine few messages fit into a short one.
-json tail_of(const Folder &folder, const std::string &name)
+Json tail_of(const Folder &folder, const std::string &name)
 {
-	json tail;
+	Json tail;
 	for (const std::string seconds : {"10", "40"}) {
 		const std::string out = name + seconds;
 		const Outcome measured = run({icepath_program(), "run", "-q", "-t", "uds-stream", "-s", "64", "--patterns",
@@ -78,16 +78,16 @@ json tail_of(const Folder &folder, const std::string &name)
 		EXPECT_EQ(measured.exit_code, 0) << measured.err;
 		const Outcome told = run({icepath_program(), "explain", out, "--tail", "99", "--json"}, folder.path());
 		EXPECT_EQ(told.exit_code, 0) << told.err;
-		tail = json::parse(told.out).at("cells").at(0);
+		tail = Json::parse(told.out).at("cells").at(0);
 		if (tail.at("verdict") != "too few")
 			break;
 	}
 	return tail;
 }
 
-const json *cause_named(const json &tail, const std::string &name)
+const Json *cause_named(const Json &tail, const std::string &name)
 {
-	for (const json &cause : tail.at("causes"))
+	for (const Json &cause : tail.at("causes"))
 		if (cause.at("name") == name)
 			return &cause;
 	return nullptr;
@@ -107,14 +107,14 @@ protected:
 
 TEST_F(Explain, NamesTheHogThatMakesTheTail)
 {
-	json tail;
+	Json tail;
 	{
 		const Hog hog;
 		tail = tail_of(folder, "beside-a-hog");
 	}
 	EXPECT_EQ(tail.at("verdict"), "explained") << tail.dump(1);
 	ASSERT_FALSE(tail.at("causes").empty()) << tail.dump(1);
-	const json &first = tail.at("causes")[0];
+	const Json &first = tail.at("causes")[0];
 	EXPECT_EQ(first.at("name"), kHog) << tail.dump(1);
 	EXPECT_TRUE(first.at("lift").is_null() || first.at("lift") > 10) << first.dump();
 	ASSERT_FALSE(tail.at("next").empty());
@@ -123,12 +123,12 @@ TEST_F(Explain, NamesTheHogThatMakesTheTail)
 
 TEST_F(Explain, InventsNone)
 {
-	const json tail = tail_of(folder, "quiet");
+	const Json tail = tail_of(folder, "quiet");
 	ASSERT_NE(tail.at("verdict"), "too few") << tail.dump(1);
 	EXPECT_EQ(cause_named(tail, kHog), nullptr);
 	// Whatever it names has taken time from messages of the tail, and all of it not more than there is.
 	double named_ns = 0;
-	for (const json &cause : tail.at("causes")) {
+	for (const Json &cause : tail.at("causes")) {
 		EXPECT_NE(cause.at("name"), "");
 		EXPECT_GT(cause.at("messages"), 0);
 		named_ns += std::max(0.0, cause.at("growth_ns").get<double>());

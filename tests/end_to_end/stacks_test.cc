@@ -11,7 +11,7 @@
 namespace icepath::end_to_end {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 class Stacks : public testing::Test {
 protected:
@@ -87,17 +87,17 @@ TEST_F(Stacks, AddUpToTheirLayers)
 {
 	const Outcome told = icepath({"report", "--json", "out"});
 	ASSERT_EQ(told.exit_code, 0) << told.err;
-	const json cell = json::parse(told.out)["cells"][0];
+	const Json cell = Json::parse(told.out)["cells"][0];
 	std::map<std::string, double> layers;
-	for (const json &layer : cell["layers"])
+	for (const Json &layer : cell["layers"])
 		if (layer["part_of"].is_null())
 			layers[layer["layer"]] += layer["mean_ns"].get<double>();
 	ASSERT_FALSE(cell["functions"].is_null());
 	EXPECT_GT(cell["blocks"]["sampled"], 0);
 	bool has_kernel = false;
-	for (const json &layer : cell["functions"]["layers"]) {
+	for (const Json &layer : cell["functions"]["layers"]) {
 		double sum_ns = 0;
-		for (const json &function : layer["functions"])
+		for (const Json &function : layer["functions"])
 			sum_ns += function["mean_ns"].get<double>();
 		EXPECT_NEAR(sum_ns, layers[layer["layer"]], 0.01 * sum_ns) << layer["layer"];
 		has_kernel |= layer["layer"] == "sender.kernel" && layer["functions"].size() > 3;

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr uid_t kNobody = 65534;
+constexpr uid_t kThief = 65534;
 constexpr int kDescriptors = 48;
 constexpr size_t kMostStolen = 1 << 20;
 
@@ -66,7 +66,7 @@ void steal_from(pid_t pid, Booty &booty)
 [[noreturn]] void steal(pid_t icepath, Booty &booty)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (setresgid(kNobody, kNobody, kNobody) || setresuid(kNobody, kNobody, kNobody))
+	if (setresgid(kThief, kThief, kThief) || setresuid(kThief, kThief, kThief))
 		_exit(1);
 	while (!booty.over) {
 		steal_from(icepath, booty);
@@ -96,7 +96,7 @@ TEST(Thief, OfTheSameUserGetsNoEndOfIcepaths)
 	ASSERT_NE(booty, MAP_FAILED);
 	Running running({icepath_program(), "run", "-q", "-t", "pipe,tcp,mqtt/qos0", "-s", "64", "--patterns", "pingpong",
 					 "-d", "8", "-o", "out"},
-					folder.path(), {{"SUDO_UID", std::to_string(kNobody)}});
+					folder.path(), {{"SUDO_UID", std::to_string(kThief)}});
 	const pid_t thief = fork();
 	if (thief == 0)
 		steal(running.pid(), *booty);

@@ -14,7 +14,7 @@ constexpr uint64_t kPeriodNs = 1000;
 
 // 100 send, 110 call, 140 ready, 145 waking, 180 wakeup, 200 switched in, 260 taken, 270 recv: sender.user 10,
 // sender.kernel 30, its notify 5, wakeup 35, runqueue 20, receiver.kernel 60, receiver.user 10.
-Scene woken()
+Scene woken_receiver()
 {
 	Scene scene = taken(sent_at_100(), 50, 52, 260, 270);
 	scene.sleep(kReceiver, 60, 145, 180, 200, kSender);
@@ -53,7 +53,7 @@ std::string text_of_samples(Scene scene, uint64_t period_ns = kPeriodNs)
 
 TEST(Sampled, IsInTheSegmentOfItsInstantOnItsThread)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	sample(scene, kSender, 105, 105);
 	sample(scene, kSender, 110, 110);
 	sample(scene, kSender, 139, 139);
@@ -65,7 +65,7 @@ TEST(Sampled, IsInTheSegmentOfItsInstantOnItsThread)
 // The sender's call announces the message.
 TEST(Sampled, AnnouncingIsTheWorkOfTheThreadThatDoesIt)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	sample(scene, kSender, 142, 142);
 	sample(scene, kSender, 142, 300);
 	EXPECT_EQ(text_of_samples(scene), "sender.kernel/notify, sender.kernel/notify late");
@@ -76,7 +76,7 @@ TEST(Sampled, AnnouncingIsTheWorkOfTheThreadThatDoesIt)
 // The message isn't the sender's any more, or isn't there yet.
 TEST(Sampled, OutsideOfThePathIsInNone)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	sample(scene, kSender, 99, 99);
 	sample(scene, kSender, 170, 170);
 	sample(scene, kReceiver, 55, 55);
@@ -86,7 +86,7 @@ TEST(Sampled, OutsideOfThePathIsInNone)
 
 TEST(Sampled, TheFunctionOfALaterSegmentIsNotOfTheInstant)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	sample(scene, kSender, 105, 108);
 	sample(scene, kSender, 105, 125);
 	sample(scene, kReceiver, 210, 262);
@@ -96,7 +96,7 @@ TEST(Sampled, TheFunctionOfALaterSegmentIsNotOfTheInstant)
 // The handler runs some time after the timer stopped the code.
 TEST(Sampled, ItsInterruptStoppedTheCode)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	scene.interrupt(kReceiverCpu, 215, 250);
 	sample(scene, kReceiver, 210, 240);
 	EXPECT_EQ(stopped_at(scene.seen, scene.seen.samples[0]), 215u);
@@ -107,7 +107,7 @@ TEST(Sampled, ItsInterruptStoppedTheCode)
 
 TEST(Sampled, AnInterruptOfAnotherKindDidNotStopTheCode)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	scene.interrupt(kReceiverCpu, 205, 250, ICEPATH_INTERRUPT_SOFTIRQ, 3);
 	scene.interrupt(kReceiverCpu, 215, 230);
 	scene.interrupt(kReceiverCpu, 232, 249);
@@ -120,7 +120,7 @@ TEST(Sampled, AnInterruptOfAnotherKindDidNotStopTheCode)
 // The timer was due while the receiver still ran; interrupts came on in the thread that ran after it.
 TEST(Sampled, BelongsToTheThreadThatHadTheCpu)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	constexpr uint32_t kNext = 30;
 	scene.add_thread(kNext, kReceiverCpu);
 	scene.sleep(kNext, 1, 255, 256, 275, kSender);
@@ -132,7 +132,7 @@ TEST(Sampled, BelongsToTheThreadThatHadTheCpu)
 
 TEST(Sampled, ATimeThatIsNotToldIsAMultipleOfThePeriodBefore)
 {
-	Scene scene = woken();
+	Scene scene = woken_receiver();
 	const uint64_t lags_ns[] = {7, 3, 3, 45, 3, 12, 3, 400, 3};
 	for (uint64_t i = 0; i < std::size(lags_ns); ++i)
 		sample(scene, kSender, 0, 10'985 + i * kPeriodNs + lags_ns[i]);

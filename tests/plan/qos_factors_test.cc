@@ -32,7 +32,7 @@ Wishes wish()
 	return wishes;
 }
 
-Texts texts_of(const Plan &plan)
+Texts qos_texts(const Plan &plan)
 {
 	Texts texts;
 	for (const model::Cell &cell : plan.cells)
@@ -54,8 +54,8 @@ TEST(QosFactors, AreEachValueWithEachOfTheOthersOnce)
 	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT, ICEPATH_RELIABLE};
 	wishes.qos[ICEPATH_QOS_DURABILITY] = {ICEPATH_VOLATILE, ICEPATH_TRANSIENT_LOCAL};
 	const Plan plan = make(wishes, {target("a", kEvery)}, {0, 1});
-	EXPECT_EQ(texts_of(plan), (Texts{"a reliable volatile", "a reliable transient-local", "a best-effort volatile",
-									 "a best-effort transient-local"}));
+	EXPECT_EQ(qos_texts(plan), (Texts{"a reliable volatile", "a reliable transient-local", "a best-effort volatile",
+									  "a best-effort transient-local"}));
 	EXPECT_FALSE(plan.cells[0].traits.has(model::Trait::Lossy));
 	EXPECT_TRUE(plan.cells[2].traits.has(model::Trait::Lossy)) << "what isn't reliable may lose messages";
 	EXPECT_TRUE(plan.notices.empty());
@@ -65,13 +65,13 @@ TEST(QosFactors, ADepthIsOfTheLastMessages)
 {
 	Wishes wishes = wish();
 	wishes.qos[ICEPATH_QOS_DEPTH] = {1, 16};
-	EXPECT_EQ(texts_of(make(wishes, {target("a", kEvery)}, {0, 1})),
+	EXPECT_EQ(qos_texts(make(wishes, {target("a", kEvery)}, {0, 1})),
 			  (Texts{"a keep-last depth 1", "a keep-last depth 16"}));
-	EXPECT_EQ(texts_of(make(wishes, {target("a", 1u << ICEPATH_QOS_DEPTH)}, {0, 1})),
+	EXPECT_EQ(qos_texts(make(wishes, {target("a", 1u << ICEPATH_QOS_DEPTH)}, {0, 1})),
 			  (Texts{"a depth 1", "a depth 16"}))
 		<< "a queue's, of a library that knows no history";
 	wishes.qos[ICEPATH_QOS_HISTORY] = {ICEPATH_KEEP_ALL, ICEPATH_KEEP_LAST};
-	EXPECT_EQ(texts_of(make(wishes, {target("a", kEvery)}, {0, 1})),
+	EXPECT_EQ(qos_texts(make(wishes, {target("a", kEvery)}, {0, 1})),
 			  (Texts{"a keep-all", "a keep-last depth 1", "a keep-last depth 16"}));
 }
 
@@ -80,7 +80,7 @@ TEST(QosFactors, LeaveThoseThatHaveNoneAsTheyAre)
 	Wishes wishes = wish();
 	wishes.qos[ICEPATH_QOS_RELIABILITY] = {ICEPATH_RELIABLE, ICEPATH_BEST_EFFORT};
 	const Plan plan = make(wishes, {target("a", 1u << ICEPATH_QOS_RELIABILITY), target("b", 0)}, {0, 1});
-	EXPECT_EQ(texts_of(plan), (Texts{"a reliable", "a best-effort", "b "}));
+	EXPECT_EQ(qos_texts(plan), (Texts{"a reliable", "a best-effort", "b "}));
 	EXPECT_EQ(plan.notices, (Texts{"b has no reliability: measured without it"}));
 }
 

@@ -18,7 +18,7 @@
 namespace icepath::privilege {
 namespace {
 
-constexpr uid_t kNobody = 65534;
+constexpr uid_t kNobodyUid = 65534;
 constexpr const char *kNoCapabilities = "0000000000000000";
 
 class OfRoot : public testing::Test {
@@ -27,7 +27,7 @@ protected:
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		if (!getpwuid(kNobody))
+		if (!getpwuid(kNobodyUid))
 			GTEST_SKIP() << "this machine has no user nobody";
 		unset();
 	}
@@ -43,7 +43,7 @@ protected:
 TEST_F(OfRoot, DoasNamesTheUserByName)
 {
 	setenv("DOAS_USER", "nobody", 1);
-	EXPECT_EQ(invoking_user().uid, kNobody);
+	EXPECT_EQ(invoking_user().uid, kNobodyUid);
 	setenv("DOAS_USER", "nobody of this name", 1);
 	EXPECT_THROW(invoking_user(), Failure);
 	setenv("SUDO_UID", "0", 1); // doas within sudo, or the reverse: sudo's user id is exact
@@ -55,12 +55,12 @@ TEST_F(OfRoot, PlainRootReadsARunAsItsOwner)
 	char folder[] = "/tmp/icepath-reader-XXXXXX";
 	ASSERT_NE(mkdtemp(folder), nullptr);
 	EXPECT_TRUE(reader_of(folder, invoking_user()).stays_root) << "root's own";
-	ASSERT_EQ(chown(folder, kNobody, kNobody), 0);
+	ASSERT_EQ(chown(folder, kNobodyUid, kNobodyUid), 0);
 	const Identity reader = reader_of(folder, invoking_user());
-	EXPECT_EQ(reader.uid, kNobody);
+	EXPECT_EQ(reader.uid, kNobodyUid);
 	EXPECT_FALSE(reader.stays_root);
 	setenv("SUDO_UID", "65534", 1);
-	EXPECT_EQ(reader_of("/", invoking_user()).uid, kNobody) << "who came by sudo stays who he is";
+	EXPECT_EQ(reader_of("/", invoking_user()).uid, kNobodyUid) << "who came by sudo stays who he is";
 	rmdir(folder);
 }
 
@@ -79,9 +79,9 @@ TEST_F(OfRoot, SudoAndPkexecNameTheUser)
 		unset();
 		setenv(variable, "65534", 1);
 		const Identity user = invoking_user();
-		EXPECT_EQ(user.uid, kNobody) << variable;
-		EXPECT_EQ(user.gid, getpwuid(kNobody)->pw_gid) << variable;
-		EXPECT_EQ(user.name, getpwuid(kNobody)->pw_name) << variable;
+		EXPECT_EQ(user.uid, kNobodyUid) << variable;
+		EXPECT_EQ(user.gid, getpwuid(kNobodyUid)->pw_gid) << variable;
+		EXPECT_EQ(user.name, getpwuid(kNobodyUid)->pw_name) << variable;
 		EXPECT_TRUE(user.was_root) << variable;
 		EXPECT_FALSE(user.stays_root) << variable;
 	}
@@ -92,7 +92,7 @@ TEST_F(OfRoot, NoVariableNamesTheGroup)
 {
 	setenv("SUDO_UID", "65534", 1);
 	setenv("SUDO_GID", "0", 1);
-	EXPECT_EQ(invoking_user().gid, getpwuid(kNobody)->pw_gid);
+	EXPECT_EQ(invoking_user().gid, getpwuid(kNobodyUid)->pw_gid);
 	unsetenv("SUDO_GID");
 }
 
@@ -100,7 +100,7 @@ TEST_F(OfRoot, SudoGoesBeforePkexec)
 {
 	setenv("SUDO_UID", "65534", 1);
 	setenv("PKEXEC_UID", "0", 1);
-	EXPECT_EQ(invoking_user().uid, kNobody);
+	EXPECT_EQ(invoking_user().uid, kNobodyUid);
 }
 
 TEST_F(OfRoot, RootThroughSudoStaysRoot)
@@ -170,11 +170,11 @@ std::string status_field(const std::string &name)
 	gid_t real_group = 0, effective_group = 0, saved_group = 0;
 	getresuid(&real, &effective, &saved);
 	getresgid(&real_group, &effective_group, &saved_group);
-	const gid_t own = getpwuid(kNobody)->pw_gid;
+	const gid_t own = getpwuid(kNobodyUid)->pw_gid;
 	gid_t rest[64] = {};
 	const int count = getgroups(64, rest);
 	const bool kept_a_group = std::any_of(rest, rest + count, [](gid_t group) { return group == 0 || group == 4; });
-	exit_if_all({{"uid", real == kNobody && effective == kNobody && saved == kNobody},
+	exit_if_all({{"uid", real == kNobodyUid && effective == kNobodyUid && saved == kNobodyUid},
 				 {"gid", real_group == own && effective_group == own && saved_group == own},
 				 {"groups", count >= 0 && !kept_a_group},
 				 {"CapEff", status_field("CapEff") == kNoCapabilities},
@@ -182,8 +182,8 @@ std::string status_field(const std::string &name)
 				 {"CapAmb", status_field("CapAmb") == kNoCapabilities},
 				 {"no way back", setuid(0) != 0 && setgid(0) != 0 && setgroups(1, groups) != 0},
 				 {"no_new_privs", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1},
-				 {"HOME", std::string(getenv("HOME")) == getpwuid(kNobody)->pw_dir},
-				 {"USER", std::string(getenv("USER")) == getpwuid(kNobody)->pw_name}});
+				 {"HOME", std::string(getenv("HOME")) == getpwuid(kNobodyUid)->pw_dir},
+				 {"USER", std::string(getenv("USER")) == getpwuid(kNobodyUid)->pw_name}});
 }
 
 [[noreturn]] void become_plain_root()
@@ -194,7 +194,8 @@ std::string status_field(const std::string &name)
 
 [[noreturn]] void become_oneself()
 {
-	if (geteuid() == 0 && (setresgid(kNobody, kNobody, kNobody) || setresuid(kNobody, kNobody, kNobody)))
+	if (geteuid() == 0 &&
+		(setresgid(kNobodyUid, kNobodyUid, kNobodyUid) || setresuid(kNobodyUid, kNobodyUid, kNobodyUid)))
 		_exit(2);
 	setenv("SUDO_UID", "0", 1);
 	setenv("PKEXEC_UID", "garbage", 1);

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Identity kNobody{65534, 65534, "nobody", true, false, {65534}, "/"};
+const Identity kNobodyIdentity{65534, 65534, "nobody", true, false, {65534}, "/"};
 
 // What the script writes to descriptor 9. It is reaped like any child.
 std::string said_by(RootSpace &space, const std::string &script)
@@ -60,7 +60,7 @@ protected:
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
 	}
-	RootSpace space_{kNobody, "/bin/sh", [] {}};
+	RootSpace space_{kNobodyIdentity, "/bin/sh", [] {}};
 };
 
 TEST_F(RootSpaceTest, AWorkerIsTheUserAndNothingMore)
@@ -104,7 +104,7 @@ constexpr const char *kOfNobody = "65534\t65534\t65534\t65534";
 // A process that checks it, such as the root helper, never sees that it was root.
 TEST_F(RootSpaceTest, AWorkerIsTheUserOnceItIsToldOf)
 {
-	RootSpace slow(kNobody, "/bin/sh", [] { usleep(50'000); });
+	RootSpace slow(kNobodyIdentity, "/bin/sh", [] { usleep(50'000); });
 	slow.make({});
 	const pid_t pid = slow.start({"-c", "sleep 5"}, {});
 	EXPECT_EQ(line_of_status(pid, "Uid"), kOfNobody);
@@ -117,7 +117,7 @@ TEST_F(RootSpaceTest, IsTheUserOnceTheNamespacesAreMadeOrRefused)
 	EXPECT_NE(line_of_status(space_.pid(), "Uid"), kOfNobody);
 	EXPECT_EQ(line_of_status(space_.pid(), "Uid").find("\t0"), std::string::npos);
 	space_.make({});
-	RootSpace refused(kNobody, "/bin/sh", [] {});
+	RootSpace refused(kNobodyIdentity, "/bin/sh", [] {});
 	std::vector<Kept> bad;
 	bad.push_back({"/tmp/../etc", Fd(open("/usr", O_PATH | O_DIRECTORY))});
 	EXPECT_THROW(refused.make_of(bad), Failure);
@@ -132,7 +132,7 @@ TEST_F(RootSpaceTest, AStoppedOneIsEnded)
 {
 	pid_t pid = -1;
 	{
-		RootSpace stopped(kNobody, "/bin/sh", [] {});
+		RootSpace stopped(kNobodyIdentity, "/bin/sh", [] {});
 		pid = stopped.pid();
 		kill(pid, SIGSTOP);
 		testing::internal::CaptureStderr();
@@ -148,7 +148,7 @@ TEST_F(RootSpaceTest, PutsNothingWhereItDoesNotBelong)
 	const std::string before = mounts_here();
 	for (const std::string path : {"/etc", "/tmp", "/tmp/", "/tmp/../etc", "/tmp/a/../../etc", "/tmp//a", "/tmp/a/",
 								   "tmp/a", "/dev/shm/./a", "/dev", "", "/tmpa"}) {
-		RootSpace space(kNobody, "/bin/sh", [] {});
+		RootSpace space(kNobodyIdentity, "/bin/sh", [] {});
 		std::vector<Kept> one;
 		one.push_back({path, Fd(open("/usr", O_PATH | O_DIRECTORY))});
 		EXPECT_THROW(space.make_of(one), Failure) << path;
@@ -194,11 +194,11 @@ TEST_F(RootSpaceTest, KeepsWhatTheUserMayOpenAndNothingElse)
 	fs::create_directory(folder + "/below");
 	std::ofstream(folder + "/below/program") << "x";
 	chmod(folder.c_str(), 0700); // root's own
-	setfsuid(kNobody.uid); // icepath is the user by then
+	setfsuid(kNobodyIdentity.uid); // icepath is the user by then
 	EXPECT_THROW(space_.make({folder + "/below"}), Failure);
 	setfsuid(0);
 	chmod(folder.c_str(), 0755);
-	RootSpace another(kNobody, "/bin/sh", [] {});
+	RootSpace another(kNobodyIdentity, "/bin/sh", [] {});
 	another.make({folder + "/below", "/usr/bin"});
 	EXPECT_EQ(said_by(another, "ls " + folder + "/below; ls /tmp | wc -l"), "program\n1\n");
 	fs::remove_all(folder);
@@ -252,7 +252,7 @@ TEST(RootSpaceInAChroot, IsTheRunsOwn)
 		std::ofstream("/tmp/marker") << "x";
 		must(unshare(CLONE_NEWUSER) != 0, "a chroot that forbids user namespaces");
 		try {
-			RootSpace space(kNobody, "/bin/sh", [] {});
+			RootSpace space(kNobodyIdentity, "/bin/sh", [] {});
 			space.make({});
 			EXPECT_EQ(said_by(space, "ls -A /tmp; pwd"), "/\n");
 		} catch (const Failure &failure) {

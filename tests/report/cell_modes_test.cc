@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kSlowBy = 6000, kMessages = 300, kRounds = 32;
+constexpr uint64_t kSecondModeBy = 6000, kMessagesEach = 300, kRounds = 32;
 // Of a hundred messages of unprobed blocks, these are slow: 45 in the mean, also of each two blocks, so that nothing
 // changes slowly.
 constexpr std::array<uint64_t, 4> kSlowOfBlocks = {30, 60, 40, 50};
@@ -33,7 +33,7 @@ protected:
 	rundir::TemporaryDirectory temporary;
 	std::string path; // of the last run
 
-	RunResult run_with(uint64_t slow_probed, uint64_t slow_by = kSlowBy)
+	RunResult run_with(uint64_t slow_probed, uint64_t slow_by = kSecondModeBy)
 	{
 		const model::Head head = small_head();
 		path = temporary.path("run-" + std::to_string(slow_probed));
@@ -42,7 +42,7 @@ protected:
 			BlockPlan plan;
 			plan.round = round;
 			plan.probed = round % 2 == 1;
-			plan.messages = kMessages;
+			plan.messages = kMessagesEach;
 			const uint64_t slow = plan.probed ? slow_probed : kSlowOfBlocks[round / 2 % kSlowOfBlocks.size()];
 			plan.delay_ns = [=](uint64_t seq, size_t) {
 				// Spread evenly, so that the clock doesn't look coarse.
@@ -66,7 +66,7 @@ TEST_F(Modes, HaveTheirPlacesAndShares)
 	const std::vector<CellMode> &modes = result.cells[0].modes;
 	ASSERT_EQ(modes.size(), 2u);
 	EXPECT_NEAR(static_cast<double>(*modes[0].latency.percentiles[0]), kPlainNs + 200, 50);
-	EXPECT_NEAR(static_cast<double>(*modes[1].latency.percentiles[0]), kPlainNs + kSlowBy + 200, 50);
+	EXPECT_NEAR(static_cast<double>(*modes[1].latency.percentiles[0]), kPlainNs + kSecondModeBy + 200, 50);
 	EXPECT_EQ(modes[0].latency.count + modes[1].latency.count, result.cells[0].latency.count);
 	EXPECT_NEAR(modes[1].share.value(), 0.45, 1e-9);
 	EXPECT_NEAR(modes[0].share.value(), 0.55, 1e-9);
@@ -102,10 +102,10 @@ TEST_F(Modes, HaveTheLayersOfTheirOwnMessages)
 	const std::vector<CellMode> &modes = result.cells[0].modes;
 	ASSERT_EQ(modes.size(), 2u);
 	EXPECT_EQ(modes[0].range.messages + modes[1].range.messages, result.cells[0].latency_probed.count);
-	EXPECT_EQ(modes[1].range.layers.deliveries(), kRounds / 2 * 2 * kMessages / 10);
+	EXPECT_EQ(modes[1].range.layers.deliveries(), kRounds / 2 * 2 * kMessagesEach / 10);
 	const double mean = modes[1].range.layers.by_layer().at(model::Layer::Runqueue).mean_ns;
-	EXPECT_NEAR(mean, 1500 + kSlowBy + 200, 50);
-	EXPECT_NEAR(modes[1].range.layers.mean_ns(), kPlainNs + kSlowBy + 200, 50);
+	EXPECT_NEAR(mean, 1500 + kSecondModeBy + 200, 50);
+	EXPECT_NEAR(modes[1].range.layers.mean_ns(), kPlainNs + kSecondModeBy + 200, 50);
 }
 
 TEST_F(Modes, DifferByLayersThatAddUp)
@@ -114,13 +114,13 @@ TEST_F(Modes, DifferByLayersThatAddUp)
 	const std::vector<ModeDifference> differences = mode_differences(result.cells[0]);
 	ASSERT_EQ(differences.size(), 1u);
 	const Difference &slow = differences[0].of;
-	EXPECT_NEAR(static_cast<double>(slow.of.ns()), kSlowBy, 50);
+	EXPECT_NEAR(static_cast<double>(slow.of.ns()), kSecondModeBy, 50);
 	int64_t sum = 0;
 	for (const KindDifference &kind : slow.kinds)
 		sum += kind.of.ns();
 	EXPECT_EQ(sum, slow.of.ns());
 	EXPECT_EQ(slow.kinds[0].kind, LayerKind::WaitingForCpu);
-	EXPECT_NEAR(static_cast<double>(slow.kinds[0].of.ns()), kSlowBy, 50);
+	EXPECT_NEAR(static_cast<double>(slow.kinds[0].of.ns()), kSecondModeBy, 50);
 	for (size_t i = 1; i < slow.kinds.size(); ++i)
 		EXPECT_EQ(slow.kinds[i].of.ns(), 0) << "nothing else differs";
 	const std::string text = explained("pingpong");
@@ -162,7 +162,7 @@ TEST_F(Modes, AreInTheJson)
 	EXPECT_EQ(modes[0]["to_ns"].get<uint64_t>() + 1, modes[1]["from_ns"].get<uint64_t>());
 	EXPECT_NEAR(modes[0]["share"].get<double>(), 0.55, 1e-9);
 	EXPECT_NEAR(modes[0]["ci95"][0].get<double>() + modes[1]["ci95"][1].get<double>(), 1, 1e-9);
-	EXPECT_NEAR(modes[1]["p50"].get<double>(), kPlainNs + kSlowBy + 200, 50);
+	EXPECT_NEAR(modes[1]["p50"].get<double>(), kPlainNs + kSecondModeBy + 200, 50);
 	EXPECT_EQ(modes[1]["p50_ci95"].size(), 2u);
 	EXPECT_NEAR(modes[1]["probed"]["share"].get<double>(), 0.1, 1e-9);
 	EXPECT_EQ(modes[1]["probed"]["changes_share"], true);
@@ -170,7 +170,7 @@ TEST_F(Modes, AreInTheJson)
 	for (const json &layer : modes[1]["probed"]["layers"])
 		if (layer["part_of"].is_null())
 			sum += layer["mean_ns"].get<double>();
-	EXPECT_NEAR(sum, kPlainNs + kSlowBy + 200, 50);
+	EXPECT_NEAR(sum, kPlainNs + kSecondModeBy + 200, 50);
 	EXPECT_EQ(run["ranking"][0]["cells"][0]["modes"], 2);
 	EXPECT_EQ(run["cells"][1]["modes"], json::array());
 	EXPECT_TRUE(run["cells"][1]["p50_in_modes"].is_null());

@@ -11,7 +11,7 @@ namespace {
 using model::Layer;
 using model::Part;
 
-path::Observations threads()
+path::Observations four_threads()
 {
 	path::Observations seen;
 	for (const auto &[tid, name] :
@@ -20,7 +20,7 @@ path::Observations threads()
 	return seen;
 }
 
-struct Piece {
+struct ThreadPiece {
 	Layer layer;
 	Part part;
 	uint16_t hop;
@@ -28,11 +28,11 @@ struct Piece {
 	uint64_t ns;
 };
 
-path::Path path_of(const std::vector<Piece> &pieces)
+path::Path path_by_thread(const std::vector<ThreadPiece> &pieces)
 {
 	path::Path path;
 	path.send_ns = path.recv_ns = 1000;
-	for (const Piece &piece : pieces) {
+	for (const ThreadPiece &piece : pieces) {
 		path::Segment segment{piece.layer, piece.part, piece.hop, piece.tid, {}, {}, {}};
 		segment.begin.at_ns = path.recv_ns;
 		segment.end.at_ns = path.recv_ns += piece.ns;
@@ -42,16 +42,16 @@ path::Path path_of(const std::vector<Piece> &pieces)
 }
 
 // Each block has `messages` of these pieces, which `scale` makes longer.
-Breakdown breakdown_of(const std::vector<Piece> &pieces, const std::vector<double> &scale, uint64_t messages = 3)
+Breakdown breakdown_of(const std::vector<ThreadPiece> &pieces, const std::vector<double> &scale, uint64_t messages = 3)
 {
 	Breakdown breakdown;
-	const path::Observations seen = threads();
+	const path::Observations seen = four_threads();
 	for (size_t block = 0; block < scale.size(); ++block) {
-		std::vector<Piece> scaled = pieces;
-		for (Piece &piece : scaled)
+		std::vector<ThreadPiece> scaled = pieces;
+		for (ThreadPiece &piece : scaled)
 			piece.ns = static_cast<uint64_t>(static_cast<double>(piece.ns) * scale[block]);
 		for (uint64_t message = 0; message < messages; ++message)
-			breakdown.add(path_of(scaled), seen);
+			breakdown.add(path_by_thread(scaled), seen);
 		breakdown.end_block(messages, static_cast<uint32_t>(block));
 	}
 	return breakdown;
@@ -60,12 +60,12 @@ Breakdown breakdown_of(const std::vector<Piece> &pieces, const std::vector<doubl
 const std::vector<double> kEight = {1, 1.1, 0.9, 1.2, 1, 0.8, 1, 1.05};
 
 // Straight from sender to receiver, and by a thread of the library and a daemon.
-const std::vector<Piece> kDirect = {{Layer::SenderUser, Part::None, 0, 1, 1000},
-									{Layer::SenderKernel, Part::None, 0, 1, 2000},
-									{Layer::Wakeup, Part::None, 1, 9, 1500},
-									{Layer::Runqueue, Part::None, 1, 9, 500},
-									{Layer::ReceiverUser, Part::None, 1, 9, 300}};
-const std::vector<Piece> kRelayed = {
+const std::vector<ThreadPiece> kDirect = {{Layer::SenderUser, Part::None, 0, 1, 1000},
+										  {Layer::SenderKernel, Part::None, 0, 1, 2000},
+										  {Layer::Wakeup, Part::None, 1, 9, 1500},
+										  {Layer::Runqueue, Part::None, 1, 9, 500},
+										  {Layer::ReceiverUser, Part::None, 1, 9, 300}};
+const std::vector<ThreadPiece> kRelayed = {
 	{Layer::SenderUser, Part::None, 0, 1, 1000},   {Layer::Wakeup, Part::None, 1, 2, 4000},
 	{Layer::RelayUser, Part::None, 1, 2, 900},     {Layer::Wakeup, Part::None, 2, 3, 7000},
 	{Layer::Runqueue, Part::IdleExit, 2, 3, 600},  {Layer::RelayKernel, Part::None, 2, 3, 800},
@@ -121,7 +121,7 @@ TEST(Difference, TellsLibraryFromOwnCode)
 
 TEST(Difference, IsAsCertainAsTheBlocksAreAlike)
 {
-	std::vector<Piece> more = kDirect;
+	std::vector<ThreadPiece> more = kDirect;
 	more[2].ns += 3000;
 	const Breakdown a = breakdown_of(more, kEight), b = breakdown_of(kDirect, kEight);
 	const Difference difference = compare({a, false}, {b, false});
@@ -141,21 +141,21 @@ TEST(Difference, IsAsCertainAsTheBlocksAreAlike)
 TEST(Difference, AddsUpToTheNanosecond)
 {
 	std::mt19937_64 random(7);
-	const path::Observations seen = threads();
+	const path::Observations seen = four_threads();
 	for (int round = 0; round < 200; ++round) {
 		std::array<Breakdown, 2> sides;
 		for (Breakdown &side : sides)
 			for (uint32_t block = 0; block < 1 + random() % 9; ++block) {
 				const uint64_t messages = 1 + random() % 7;
 				for (uint64_t message = 0; message < messages; ++message) {
-					std::vector<Piece> pieces;
+					std::vector<ThreadPiece> pieces;
 					const auto last = static_cast<uint16_t>(1 + random() % 4);
 					for (uint16_t hop = 0; hop <= last; ++hop)
 						for (uint64_t piece = 0; piece < 1 + random() % 3; ++piece)
 							pieces.push_back({static_cast<Layer>(random() % model::kLayerCount),
 											  static_cast<Part>(random() % model::kPartCount), hop,
 											  static_cast<uint32_t>(hop + 1), random() % 100'000});
-					side.add(path_of(pieces), seen);
+					side.add(path_by_thread(pieces), seen);
 				}
 				side.end_block(messages + random() % 50, block);
 			}

@@ -82,21 +82,21 @@ TEST_F(ExportTest, EachPathFollowsItsBlockAndTilesItsTime)
 	uint64_t blocks = 0, of_a_block = 0, delayed = 0;
 	nlohmann::json block;
 	for (const std::string &line : lines_of(paths[0])) {
-		const auto json = nlohmann::json::parse(line);
-		if (json.at("type") == "block") {
+		const auto object = nlohmann::json::parse(line);
+		if (object.at("type") == "block") {
 			++blocks;
-			block = json;
+			block = object;
 			of_a_block = 0;
-			EXPECT_LT(json.at("begin_ns"), json.at("end_ns"));
-			EXPECT_EQ(json.at("workers").at(0).at("tid"), kTids[0]);
-			EXPECT_EQ(json.at("workers").at(1).at("role"), "receiver");
+			EXPECT_LT(object.at("begin_ns"), object.at("end_ns"));
+			EXPECT_EQ(object.at("workers").at(0).at("tid"), kTids[0]);
+			EXPECT_EQ(object.at("workers").at(1).at("role"), "receiver");
 			continue;
 		}
 		++of_a_block;
-		EXPECT_EQ(json.at("block"), block.at("block"));
-		EXPECT_EQ(json.at("reason"), "complete");
-		nlohmann::json at = json.at("send_ns");
-		for (const auto &segment : json.at("segments")) {
+		EXPECT_EQ(object.at("block"), block.at("block"));
+		EXPECT_EQ(object.at("reason"), "complete");
+		nlohmann::json at = object.at("send_ns");
+		for (const auto &segment : object.at("segments")) {
 			EXPECT_EQ(segment.at("begin_ns"), at) << line;
 			EXPECT_EQ(segment.contains("begin_bounds_ns") || segment.contains("end_bounds_ns"),
 					  segment.at("known") == "inferred");
@@ -106,12 +106,12 @@ TEST_F(ExportTest, EachPathFollowsItsBlockAndTilesItsTime)
 				EXPECT_EQ(segment.at("layer"), "runqueue");
 				EXPECT_EQ(segment.at("culprit").at("kind"), "task");
 				EXPECT_EQ(segment.at("culprit").at("id"), kHog);
-				EXPECT_EQ(json.at("back"), true);
+				EXPECT_EQ(object.at("back"), true);
 			}
 		}
-		EXPECT_EQ(at, json.at("recv_ns"));
-		EXPECT_EQ(json.at("segments").back().at("layer"), "receiver.user");
-		EXPECT_EQ(json.at("segments").back().at("tid"), kTids[json.at("back") ? 0 : 1]);
+		EXPECT_EQ(at, object.at("recv_ns"));
+		EXPECT_EQ(object.at("segments").back().at("layer"), "receiver.user");
+		EXPECT_EQ(object.at("segments").back().at("tid"), kTids[object.at("back") ? 0 : 1]);
 	}
 	EXPECT_EQ(blocks, 8u);
 	EXPECT_GT(of_a_block, 0u);

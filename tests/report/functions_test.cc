@@ -20,7 +20,7 @@
 namespace icepath::report {
 namespace {
 
-constexpr uint64_t kMessages = 100;
+constexpr uint64_t kSampledMessages = 100;
 
 // A oneway cell with three unprobed and three probed blocks, and as many sampled ones, whose messages take 2 µs longer.
 class SampledRun : public testing::Test {
@@ -35,7 +35,7 @@ protected:
 			BlockPlan plan;
 			plan.round = round;
 			plan.probed = round % 3 > 0;
-			plan.messages = kMessages;
+			plan.messages = kSampledMessages;
 			const bool has_samples = round % 3 == 2;
 			plan.delay_ns = [&](uint64_t, size_t) -> uint64_t { return has_samples ? 2000 : round; };
 			if (has_samples && sampled)
@@ -62,7 +62,7 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 	const RunResult result = analyse(write(true));
 	const CellResult &cell = result.cells[0];
 	EXPECT_EQ(cell.blocks_sampled, 3u);
-	EXPECT_EQ(cell.functions.samples(), 3 * 3 * kMessages) << "warm-up has no paths";
+	EXPECT_EQ(cell.functions.samples(), 3 * 3 * kSampledMessages) << "warm-up has no paths";
 	const auto layers = sampled_layers(cell.layers, cell.functions);
 	const auto by_layer = cell.layers.by_layer();
 	ASSERT_EQ(layers.size(), 2u);
@@ -75,25 +75,25 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 	}
 	// 700 ns after the send and, with interrupts off, 1100 ns after it. Its notify, from 1200 on, has none.
 	EXPECT_EQ(layers[0].layer, model::Layer::SenderKernel);
-	EXPECT_EQ(layers[0].samples, 2 * 3 * kMessages);
+	EXPECT_EQ(layers[0].samples, 2 * 3 * kSampledMessages);
 	EXPECT_NEAR(function_of(layers[0], "sock_sendmsg").mean_ns, 1000 * 3.0 / 8, 1e-6);
 	EXPECT_NEAR(function_of(layers[0], "kmalloc").mean_ns, 1000 * 1.0 / 8, 1e-6);
 	EXPECT_NEAR(function_of(layers[0], kIrqsOff).mean_ns, 1000 * 1.0 / 2, 1e-6);
 	EXPECT_NEAR(function_of(layers[0], kNotSampled).mean_ns, 300, 1e-6);
 	EXPECT_EQ(function_of(layers[0], "unlock").samples, 0u);
 	const double half_ns = function_of(layers[0], kIrqsOff).half_ns;
-	EXPECT_NEAR(half_ns, 1000 * 1.96 * 0.5 / std::sqrt(2.0 * 3 * kMessages), 1);
+	EXPECT_NEAR(half_ns, 1000 * 1.96 * 0.5 / std::sqrt(2.0 * 3 * kSampledMessages), 1);
 }
 
 TEST_F(SampledRun, SampledBlocksAreInNoOtherFigure)
 {
 	auto with = nlohmann::json::parse(json_of(write(true))), without = nlohmann::json::parse(json_of(write(false)));
 	EXPECT_EQ(with["cells"][0]["blocks"]["sampled"], 3);
-	EXPECT_EQ(with["cells"][0]["functions"]["samples"], 9 * kMessages);
+	EXPECT_EQ(with["cells"][0]["functions"]["samples"], 9 * kSampledMessages);
 	EXPECT_TRUE(without["cells"][0]["functions"].is_null());
 	EXPECT_GT(with["cells"][0]["functions"]["latency_ns"]["p50"], with["cells"][0]["latency_probed_ns"]["p50"]);
-	for (auto *json : {&with, &without}) {
-		auto &cell = (*json)["cells"][0];
+	for (auto *report : {&with, &without}) {
+		auto &cell = (*report)["cells"][0];
 		for (const char *key : {"functions", "blocks", "capture", "openings"}) // of all blocks
 			cell.erase(key);
 		for (const char *key : {"sent", "received"})

@@ -20,7 +20,7 @@ namespace {
 using rate::hz_of;
 
 constexpr int kHolds = 20; // the highest level that holds
-constexpr uint64_t kMessages = 1000, kTooLongNs = 2'000'000;
+constexpr uint64_t kSentMessages = 1000, kTooLongNs = 2'000'000;
 
 struct Made {
 	int level;
@@ -47,7 +47,7 @@ protected:
 			BlockPlan plan;
 			plan.round = round++;
 			plan.probed = made.probed;
-			plan.messages = kMessages + made.lost;
+			plan.messages = kSentMessages + made.lost;
 			plan.delay_ns = [&](uint64_t, size_t) { return made.level > kHolds ? kTooLongNs : 0; };
 			model::Block block = make_block(head.cells[0], plan);
 			block.rate_hz = hz_of(made.level);
@@ -101,13 +101,13 @@ TEST_F(MaxRateReport, StatisticsAreOfTheFoundRateAlone)
 	EXPECT_EQ(cell.blocks_unprobed, 8u) << "every block is counted";
 	EXPECT_EQ(cell.blocks_probed, 5u);
 	EXPECT_EQ(cell.latency.blocks, 4u) << "three at the rate, one a level below";
-	EXPECT_EQ(cell.latency.count, 4 * kMessages);
+	EXPECT_EQ(cell.latency.count, 4 * kSentMessages);
 	EXPECT_EQ(cell.latency.max, kPlainNs);
-	EXPECT_EQ(cell.messages.sent, 7 * kMessages);
-	EXPECT_EQ(cell.pacing.count, 4 * kMessages);
+	EXPECT_EQ(cell.messages.sent, 7 * kSentMessages);
+	EXPECT_EQ(cell.pacing.count, 4 * kSentMessages);
 	EXPECT_EQ(cell.latency_probed.max, kPlainNs);
-	EXPECT_EQ(cell.complete(), 3 * kMessages);
-	EXPECT_EQ(cell.layers.total_ns(), 3 * kMessages * kPlainNs);
+	EXPECT_EQ(cell.complete(), 3 * kSentMessages);
+	EXPECT_EQ(cell.layers.total_ns(), 3 * kSentMessages * kPlainNs);
 }
 
 TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
@@ -150,7 +150,7 @@ TEST_F(MaxRateReport, SaysWhereNoRateWasFound)
 {
 	write({{40}, {30}, {21}, {21, true}});
 	const RunResult result = analyse(run);
-	EXPECT_EQ(result.cells[0].latency.count, kMessages) << "of the lowest rate tried";
+	EXPECT_EQ(result.cells[0].latency.count, kSentMessages) << "of the lowest rate tried";
 	EXPECT_NE(
 		terminal_report(result, {.unicode = true, .width = 400}).find("none of 3 blocks held, down to 28.3k msg/s"),
 		std::string::npos);
@@ -185,7 +185,7 @@ TEST_F(MaxRateReport, HistogramsAreOfTheFoundRateAndTheTableOfMessagesIsWhole)
 	const auto paths = export_run(run, {ExportFormat::Hlog, ExportFormat::Csv}, "");
 	EXPECT_EQ(lines_of(paths[0]).size(), 3 + 4u);
 	const auto messages = lines_of(paths[1]);
-	EXPECT_EQ(messages.size(), 1 + 13 * (kMessages + 2));
+	EXPECT_EQ(messages.size(), 1 + 13 * (kSentMessages + 2));
 	EXPECT_TRUE(messages[0].ends_with(",rate_hz,between,sampled"));
 	EXPECT_TRUE(messages[1].ends_with(",16406.7,processes,0")) << messages[1];
 }

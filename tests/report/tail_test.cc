@@ -15,13 +15,13 @@
 namespace icepath::report {
 namespace {
 
-constexpr uint64_t kSlowBy = 200'000;
+constexpr uint64_t kTailSlowerBy = 200'000;
 
 struct TailPlan {
 	uint32_t blocks = 12; // with slow messages
 	uint64_t every = 50; // one of so many is slow
 	uint64_t of = 10, others_ns = 2000; // and one of `of` others waits for so long
-	uint64_t unprobed_slow_by = kSlowBy;
+	uint64_t unprobed_slow_by = kTailSlowerBy;
 	Wanted wanted = {};
 };
 
@@ -41,7 +41,7 @@ RunResult run_with(const rundir::TemporaryDirectory &temporary, const TailPlan &
 			plan.messages = 300;
 			plan.delay_ns = [&](uint64_t seq, size_t) {
 				if (round < 2 * what.blocks && seq % what.every == what.every / 2)
-					return plan.probed ? kSlowBy : what.unprobed_slow_by;
+					return plan.probed ? kTailSlowerBy : what.unprobed_slow_by;
 				return seq % what.of == what.of - 1 ? what.others_ns : uint64_t{0};
 			};
 			writer.add(make_block(head.cells[0], plan));
@@ -68,7 +68,7 @@ TEST_F(Tail, GrowthsOfTheLayersAddUpToThatOfTheLatency)
 	EXPECT_EQ(tail.growth.kinds[0].kind, LayerKind::WaitingForCpu);
 	const DifferenceRow &most = tail.growth.kinds[0].rows[0];
 	EXPECT_EQ(most.layer, model::Layer::Runqueue);
-	EXPECT_NEAR(static_cast<double>(most.of.ns()), static_cast<double>(kSlowBy), 0.02 * kSlowBy);
+	EXPECT_NEAR(static_cast<double>(most.of.ns()), static_cast<double>(kTailSlowerBy), 0.02 * kTailSlowerBy);
 	ASSERT_TRUE(most.of.share_interval);
 	EXPECT_LE(most.of.share_interval->low, tail.growth.share(most.of));
 	EXPECT_NEAR(most.of.share_interval->high, 1, 0.05);
@@ -82,7 +82,7 @@ TEST_F(Tail, IsExplainedByWhatHadTheCpu)
 	EXPECT_EQ(tail.causes[0].messages, tail.messages);
 	EXPECT_DOUBLE_EQ(tail.causes[0].share, 1);
 	EXPECT_FALSE(tail.causes[0].lift()) << "no typical message met it";
-	EXPECT_NEAR(tail.causes[0].when_there_ns, static_cast<double>(kSlowBy), 0.02 * kSlowBy);
+	EXPECT_NEAR(tail.causes[0].when_there_ns, static_cast<double>(kTailSlowerBy), 0.02 * kTailSlowerBy);
 	double named_ns = 0; // all of it in runqueue, which has no name in typical messages
 	for (const Cause &cause : tail.causes)
 		named_ns += cause.growth_ns;
@@ -197,9 +197,9 @@ TEST_F(Tail, OfFewKnownPathsIsNotExplained)
 	few.layers = {};
 	path::Observations seen;
 	path::Path path;
-	path.recv_ns = kSlowBy;
+	path.recv_ns = kTailSlowerBy;
 	path.segments.push_back({model::Layer::Runqueue, model::Part::None, 1, 2, {}, {}, {}});
-	path.segments[0].end.at_ns = kSlowBy;
+	path.segments[0].end.at_ns = kTailSlowerBy;
 	const auto refusal_with = [&](uint64_t messages, uint64_t of) {
 		few.layers = {};
 		few.messages = of;
@@ -226,7 +226,7 @@ TEST_F(Tail, CountsWhatTypicalMessagesMetAsWell)
 	ASSERT_FALSE(tail.causes.empty());
 	EXPECT_NEAR(tail.causes[0].other_share, 0.5, 0.1);
 	EXPECT_NEAR(*tail.causes[0].lift(), 2, 0.4);
-	EXPECT_NEAR(tail.causes[0].growth_ns, static_cast<double>(kSlowBy) - 1500, 0.02 * kSlowBy);
+	EXPECT_NEAR(tail.causes[0].growth_ns, static_cast<double>(kTailSlowerBy) - 1500, 0.02 * kTailSlowerBy);
 }
 
 TEST_F(Tail, OfFewBlocksIsNotExplained)
@@ -248,7 +248,7 @@ TEST_F(Tail, BeginsWhereItIsAskedTo)
 	};
 	const RunResult p95 = from(95'000), p99 = from(99'000), p99_9 = from(99'900);
 	EXPECT_EQ(p95.cells[0].tail->from_ns, kPlainNs + 2000) << "one in ten waits for 2 µs";
-	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kSlowBy);
+	EXPECT_EQ(p99.cells[0].tail->from_ns, kPlainNs + kTailSlowerBy);
 	const TailExplanation rare = explain_tail(p99_9.cells[0]);
 	EXPECT_EQ(rare.verdict, TailVerdict::TooFew) << "7200 messages have no p99.9";
 	EXPECT_NE(rare.refusal.find("7200 messages with probes have no such tail"), std::string::npos) << rare.refusal;
@@ -263,9 +263,9 @@ TEST_F(Tail, IsComparedWithThatWithoutProbes)
 	const Wanted wanted{.tail = stats::kP99, .message = {}};
 	const RunResult alike = run_with(temporary, {.wanted = wanted});
 	EXPECT_EQ(explain_tail(alike.cells[0]).as_without_probes, true);
-	const RunResult unlike = run_with(temporary, {.unprobed_slow_by = 5 * kSlowBy, .wanted = wanted});
+	const RunResult unlike = run_with(temporary, {.unprobed_slow_by = 5 * kTailSlowerBy, .wanted = wanted});
 	EXPECT_EQ(explain_tail(unlike.cells[0]).as_without_probes, false);
-	const RunResult less = run_with(temporary, {.unprobed_slow_by = kSlowBy / 5, .wanted = wanted});
+	const RunResult less = run_with(temporary, {.unprobed_slow_by = kTailSlowerBy / 5, .wanted = wanted});
 	EXPECT_EQ(explain_tail(less.cells[0]).as_without_probes, false);
 	Page page({false, true}, 300);
 	add_tails(page, unlike, {0});

@@ -13,7 +13,7 @@
 namespace icepath::rundir {
 namespace {
 
-void read_all(const std::string &bytes)
+void read_damaged(const std::string &bytes)
 {
 	const int fd = memfd_create("icepath-damaged", MFD_CLOEXEC);
 	ASSERT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
@@ -39,7 +39,7 @@ TEST(ContainerDamage, ChangedContainersAreReadOrRefused)
 	const std::string bytes = file_bytes(temporary.path("run/capture.icp"));
 	std::mt19937 random(20240229);
 	for (int i = 0; i < 4000; ++i)
-		read_all(damaged(bytes, random));
+		read_damaged(damaged(bytes, random));
 }
 
 } // namespace

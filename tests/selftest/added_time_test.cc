@@ -8,7 +8,7 @@ namespace {
 
 using model::Layer;
 
-constexpr uint32_t kSender = 10, kReceiver = 20, kHog = 99;
+constexpr uint32_t kSender = 10, kReceiver = 20, kHogTask = 99;
 
 const Injection kInjection = {"hog", "", {"uds-stream", 100}, {}, {}, {{Layer::Runqueue}}, "the-hog"};
 
@@ -43,8 +43,8 @@ struct Block {
 TEST(AddedTime, IsOfTheMessagesOfOneSideWithACompletePath)
 {
 	Block block;
-	block.seen.task_names[kHog] = "the-hog";
-	block.add(kSender, {segment(Layer::SenderUser, 0, 100), segment(Layer::Runqueue, 100, 400, kHog)});
+	block.seen.task_names[kHogTask] = "the-hog";
+	block.add(kSender, {segment(Layer::SenderUser, 0, 100), segment(Layer::Runqueue, 100, 400, kHogTask)});
 	block.add(kSender, {segment(Layer::SenderUser, 1000, 1200)});
 	block.add(kReceiver, {segment(Layer::Blocked, 0, 90'000)}); // an answer
 	block.add(kSender, {segment(Layer::SenderUser, 2000, 2300)});
@@ -62,9 +62,9 @@ TEST(AddedTime, IsOfTheMessagesOfOneSideWithACompletePath)
 TEST(AddedTime, IsNamedByShares)
 {
 	Block block;
-	block.seen.task_names[kHog] = "the-hog";
-	block.add(kSender, {segment(Layer::Runqueue, 0, 1000, kHog), segment(Layer::Blocked, 1000, 1500, kHog)});
-	block.paths.back().shares = {{0, {path::Culprit::Kind::Task, kHog, 0}, 600},
+	block.seen.task_names[kHogTask] = "the-hog";
+	block.add(kSender, {segment(Layer::Runqueue, 0, 1000, kHogTask), segment(Layer::Blocked, 1000, 1500, kHogTask)});
+	block.paths.back().shares = {{0, {path::Culprit::Kind::Task, kHogTask, 0}, 600},
 								 {0, {path::Culprit::Kind::IdleCpu, 0, 0}, 400}};
 	EXPECT_EQ(means_of(block.seen, block.paths, kSender, kInjection).named_ns, 600);
 }

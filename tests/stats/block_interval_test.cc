@@ -14,7 +14,7 @@
 namespace icepath::stats {
 namespace {
 
-double normal_below(double z) { return std::erfc(-z / std::sqrt(2)) / 2; }
+double below_normal(double z) { return std::erfc(-z / std::sqrt(2)) / 2; }
 
 // Machine-like latencies: messages of a block share a shift and resemble their neighbours.
 Blocks simulated(std::mt19937_64 &random, size_t blocks, size_t messages, double between)
@@ -48,7 +48,7 @@ double true_median_deviation(double between)
 	double low = 0, high = 1; // in units of the median
 	for (int i = 0; i < 50; ++i) {
 		const double middle = (low + high) / 2;
-		const double within = normal_below(std::log(1 + middle) / sigma) - normal_below(std::log(1 - middle) / sigma);
+		const double within = below_normal(std::log(1 + middle) / sigma) - below_normal(std::log(1 - middle) / sigma);
 		(within < 0.5 ? low : high) = middle;
 	}
 	return 8000 * high;

@@ -17,7 +17,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-double normal(Random &random) { return std::normal_distribution<double>()(random); }
+double standard_normal(Random &random) { return std::normal_distribution<double>()(random); }
 double even(Random &random) { return std::uniform_real_distribution<double>()(random); }
 
 // Blocks of two flows; `value(opening, flow)` in nanoseconds.
@@ -48,14 +48,14 @@ struct SimulatedRun {
 	}
 };
 
-constexpr uint32_t kOpenings = 40, kBlocksEach = 2;
+constexpr uint32_t kOpeningsOfRun = 40, kBlocksEach = 2;
 
 using Value = std::function<double(Random &, uint32_t opening, size_t flow)>;
 
-SimulatedRun run_of(Random &random, const Value &value, size_t messages = 100)
+SimulatedRun mixed_run(Random &random, const Value &value, size_t messages = 100)
 {
 	SimulatedRun run;
-	for (uint32_t block = 0; block < kOpenings * kBlocksEach; ++block) {
+	for (uint32_t block = 0; block < kOpeningsOfRun * kBlocksEach; ++block) {
 		run.openings.push_back(block / kBlocksEach);
 		for (size_t flow = 0; flow < 2; ++flow) {
 			std::vector<uint64_t> &values = run.flows.emplace_back();
@@ -69,9 +69,10 @@ SimulatedRun run_of(Random &random, const Value &value, size_t messages = 100)
 // One value of each opening, each near the one before, with mean 0 and standard deviation 1.
 std::vector<double> wandering(Random &random, double like_the_last)
 {
-	std::vector<double> values = {normal(random)};
-	while (values.size() < kOpenings)
-		values.push_back(like_the_last * values.back() + std::sqrt(1 - like_the_last * like_the_last) * normal(random));
+	std::vector<double> values = {standard_normal(random)};
+	while (values.size() < kOpeningsOfRun)
+		values.push_back(like_the_last * values.back() +
+						 std::sqrt(1 - like_the_last * like_the_last) * standard_normal(random));
 	return values;
 }
 
@@ -89,18 +90,18 @@ struct OnePeak {
 std::vector<double> lucky(Random &random, double spread)
 {
 	std::vector<double> places;
-	for (uint32_t i = 0; i < kOpenings; ++i)
-		places.push_back(std::exp(spread * normal(random)));
+	for (uint32_t i = 0; i < kOpeningsOfRun; ++i)
+		places.push_back(std::exp(spread * standard_normal(random)));
 	return places;
 }
 
 std::vector<OnePeak> one_peaked()
 {
 	const auto log_normal = [](double spread) {
-		return [spread](Random &random) { return 8000 * std::exp(spread * normal(random)); };
+		return [spread](Random &random) { return 8000 * std::exp(spread * standard_normal(random)); };
 	};
 	const auto luck = [](double spread) { return [spread](Random &random) { return lucky(random, spread); }; };
-	const auto steady = [](Random &) { return std::vector<double>(kOpenings, 1); };
+	const auto steady = [](Random &) { return std::vector<double>(kOpeningsOfRun, 1); };
 	return {
 		{"lognormal, wide, lucky openings", log_normal(0.4), luck(0.3)},
 		{"lognormal, narrow, lucky openings", log_normal(0.05), luck(0.3)},
@@ -115,17 +116,17 @@ std::vector<OnePeak> one_peaked()
 		 [](Random &random) {
 			 std::vector<double> places;
 			 double state = 1;
-			 for (uint32_t i = 0; i < kOpenings; ++i) {
+			 for (uint32_t i = 0; i < kOpeningsOfRun; ++i) {
 				 if (even(random) < 0.2)
 					 state = 3 - state;
-				 places.push_back(state * std::exp(0.02 * normal(random)));
+				 places.push_back(state * std::exp(0.02 * standard_normal(random)));
 			 }
 			 return places;
 		 }},
 		{"narrow, to and fro", log_normal(0.05),
 		 [](Random &) {
 			 std::vector<double> places;
-			 for (uint32_t i = 0; i < kOpenings; ++i)
+			 for (uint32_t i = 0; i < kOpeningsOfRun; ++i)
 				 places.push_back(std::exp(0.5 * std::sin(0.5 * i)));
 			 return places;
 		 }},
@@ -133,7 +134,8 @@ std::vector<OnePeak> one_peaked()
 		{"exponential", [](Random &random) { return 3000 - 5000 * std::log(1 - even(random)); }, luck(0.2)},
 		{"normal with an exponential tail",
 		 [](Random &random) {
-			 return 8000 + 400 * normal(random) - (even(random) < 0.15 ? 30'000 * std::log(1 - even(random)) : 0);
+			 return 8000 + 400 * standard_normal(random) -
+					(even(random) < 0.15 ? 30'000 * std::log(1 - even(random)) : 0);
 		 },
 		 luck(0.2)},
 		{"heavy tail", [](Random &random) { return 5000 / std::pow(1 - even(random), 1 / 1.5); }, luck(0.1)},
@@ -152,7 +154,7 @@ TEST(Modes, AreNotSeenInOnePeak)
 		int divided = 0;
 		for (int run = 0; run < runs; ++run) {
 			const std::vector<double> places = kind.places(random);
-			const SimulatedRun simulated = run_of(random, [&](Random &from, uint32_t opening, size_t flow) {
+			const SimulatedRun simulated = mixed_run(random, [&](Random &from, uint32_t opening, size_t flow) {
 				const double exact = kind.message(from) * places[opening] * (flow == 1 ? kind.of_flow : 1);
 				return std::floor(exact / kind.tick) * kind.tick + std::floor(kind.jitter * even(from));
 			});
@@ -220,13 +222,13 @@ std::vector<Mixture> mixtures()
 }
 
 // The shares wander from opening to opening. Their mean over all runs is exact: E(F(m + s z)) = F(m / sqrt(1 + s²)) for
-// the normal distribution F.
-SimulatedRun run_of(Random &random, const Mixture &mixture)
+// the standard_normal distribution F.
+SimulatedRun mixed_run(Random &random, const Mixture &mixture)
 {
 	const std::vector<double> wandered = wandering(random, mixture.like_the_last);
 	const std::vector<double> places = lucky(random, mixture.place_spread);
-	std::vector<std::vector<double>> bounds(kOpenings); // of the modes' numbers, as cumulated shares
-	for (uint32_t opening = 0; opening < kOpenings; ++opening) {
+	std::vector<std::vector<double>> bounds(kOpeningsOfRun); // of the modes' numbers, as cumulated shares
+	for (uint32_t opening = 0; opening < kOpeningsOfRun; ++opening) {
 		double sum = 0;
 		for (const double share : mixture.shares) {
 			sum += share;
@@ -235,14 +237,15 @@ SimulatedRun run_of(Random &random, const Mixture &mixture)
 		}
 		bounds[opening].back() = 1;
 	}
-	return run_of(
+	return mixed_run(
 		random,
 		[&](Random &from, uint32_t opening, size_t) {
 			const auto mode =
 				static_cast<size_t>(std::ranges::upper_bound(bounds[opening], even(from)) - bounds[opening].begin());
 			const double late = even(from) < mixture.tail ? -2000 * std::log(1 - even(from)) : 0;
 			return mixture.places[std::min(mode, mixture.places.size() - 1)] * places[opening] *
-					   (opening < kOpenings / 2 ? 1 : mixture.other_state) * std::exp(mixture.spread * normal(from)) +
+					   (opening < kOpeningsOfRun / 2 ? 1 : mixture.other_state) *
+					   std::exp(mixture.spread * standard_normal(from)) +
 				   late;
 		},
 		mixture.messages);
@@ -255,7 +258,7 @@ TEST(Modes, OfMixturesAreFoundAndTheirSharesHold)
 	for (const Mixture &mixture : mixtures()) {
 		int found = 0, hold = 0, places_hold = 0, shares = 0;
 		for (int run = 0; run < runs; ++run) {
-			const SimulatedRun simulated = run_of(random, mixture);
+			const SimulatedRun simulated = mixed_run(random, mixture);
 			const std::vector<ModeRange> modes = modes_of(simulated.messages());
 			if (modes.size() != mixture.shares.size())
 				continue;
@@ -277,7 +280,7 @@ TEST(Modes, OfMixturesAreFoundAndTheirSharesHold)
 TEST(Modes, DivideAllValues)
 {
 	Random random(4);
-	const std::vector<ModeRange> modes = modes_of(run_of(random, mixtures().at(7)).messages());
+	const std::vector<ModeRange> modes = modes_of(mixed_run(random, mixtures().at(7)).messages());
 	ASSERT_EQ(modes.size(), 3u);
 	EXPECT_EQ(modes[0].from, 0u);
 	EXPECT_EQ(modes[0].to + 1, modes[1].from);
@@ -294,7 +297,7 @@ TEST(Modes, AreAtLeastAShareOfTheMessages)
 		Random random(5);
 		const Mixture mixture{"", {enough ? 0.92 : 0.97, enough ? 0.08 : 0.03}, {7000, 16'500}, 0.06, 0.1, 0.5, 0.03,
 							  0};
-		EXPECT_EQ(modes_of(run_of(random, mixture).messages()).size(), enough ? 2u : 0u);
+		EXPECT_EQ(modes_of(mixed_run(random, mixture).messages()).size(), enough ? 2u : 0u);
 	}
 }
 
@@ -303,7 +306,7 @@ TEST(Modes, AreApart)
 	for (const bool apart : {true, false}) {
 		Random random(6);
 		const Mixture mixture{"", {0.5, 0.5}, {7000, apart ? 9500.0 : 8350.0}, 0.01, 0.5, 0.5, 0.001, 0};
-		EXPECT_EQ(modes_of(run_of(random, mixture).messages()).size(), apart ? 2u : 0u);
+		EXPECT_EQ(modes_of(mixed_run(random, mixture).messages()).size(), apart ? 2u : 0u);
 	}
 }
 
@@ -315,7 +318,7 @@ size_t modes_if_in(size_t blocks, size_t of)
 	for (size_t block = 0; block < of; ++block)
 		for (size_t i = 0; i < 500; ++i)
 			all[block].push_back(static_cast<uint64_t>((block < blocks && i % 2 == 0 ? 16'000 : 7000) *
-													   std::exp(0.05 * normal(random))));
+													   std::exp(0.05 * standard_normal(random))));
 	std::vector<BlockFlowValues> messages;
 	for (size_t block = 0; block < of; ++block)
 		messages.push_back({all[block], block});
@@ -336,7 +339,8 @@ TEST(Modes, OfFewBlocksOrOfNothingAreNotSeen)
 	std::vector<std::vector<uint64_t>> blocks(kLeastBlocksOfModes);
 	for (size_t i = 0; i < 500; ++i)
 		for (auto &block : blocks)
-			block.push_back(static_cast<uint64_t>((i % 2 == 0 ? 7000 : 16'000) * std::exp(0.05 * normal(random))));
+			block.push_back(
+				static_cast<uint64_t>((i % 2 == 0 ? 7000 : 16'000) * std::exp(0.05 * standard_normal(random))));
 	std::vector<BlockFlowValues> messages;
 	for (size_t i = 0; i < blocks.size(); ++i)
 		messages.push_back({blocks[i], i});

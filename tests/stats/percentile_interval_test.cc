@@ -102,7 +102,7 @@ std::vector<uint64_t> block_of(const Opening &opening, std::mt19937_64 &random)
 	return block;
 }
 
-struct Machine {
+struct StateMachine {
 	const char *name;
 	std::function<Opening(std::mt19937_64 &, Opening before)> next;
 	int least = 93; // percent of the intervals that hold the truth
@@ -114,7 +114,7 @@ double wandering_share(std::mt19937_64 &random, double centre)
 	return 1 / (1 + std::exp(-normal(random)));
 }
 
-const std::vector<Machine> kMachines = {
+const std::vector<StateMachine> kStateMachines = {
 	{"one mode", [](auto &random, Opening) { return Opening{0, std::normal_distribution<double>(0, 0.2)(random)}; }},
 	{"two modes, mostly fast", [](auto &random, Opening) { return Opening{wandering_share(random, -1), 0}; }},
 	{"two modes, alike", [](auto &random, Opening) { return Opening{wandering_share(random, -0.2), 0}; }},
@@ -126,7 +126,7 @@ const std::vector<Machine> kMachines = {
 	 80},
 };
 
-Blocks run_of(const Machine &machine, std::mt19937_64 &random, size_t openings)
+Blocks run_of(const StateMachine &machine, std::mt19937_64 &random, size_t openings)
 {
 	Blocks blocks;
 	Opening opening = machine.next(random, {});
@@ -146,7 +146,7 @@ double p50_of(const Blocks &blocks)
 TEST(PercentileInterval, HoldsTheTruth)
 {
 	const int runs = runs_to_simulate(400);
-	for (const Machine &machine : kMachines) {
+	for (const StateMachine &machine : kStateMachines) {
 		std::mt19937_64 random(5);
 		const double truth = p50_of(run_of(machine, random, 20'000));
 		int holds = 0;
@@ -163,7 +163,7 @@ TEST(PercentileInterval, HoldsTheTruth)
 TEST(PercentileInterval, IsWithinWhatOpeningsHad)
 {
 	const int runs = runs_to_simulate(400);
-	for (const Machine &machine : kMachines) {
+	for (const StateMachine &machine : kStateMachines) {
 		std::mt19937_64 random(6);
 		int beyond = 0;
 		for (int run = 0; run < runs; ++run) {

@@ -8,7 +8,7 @@
 namespace icepath::stats {
 namespace {
 
-std::vector<uint64_t> one_to(uint64_t n)
+std::vector<uint64_t> whole_to(uint64_t n)
 {
 	std::vector<uint64_t> values(n);
 	std::iota(values.begin(), values.end(), uint64_t{1});
@@ -17,18 +17,18 @@ std::vector<uint64_t> one_to(uint64_t n)
 
 TEST(Percentile, IsTheOrderStatisticOfRankCeilNP)
 {
-	EXPECT_EQ(percentile(one_to(1), kP50), 1u);
-	EXPECT_EQ(percentile(one_to(2), kP50), 1u);
-	EXPECT_EQ(percentile(one_to(3), kP50), 2u);
-	EXPECT_EQ(percentile(one_to(100), kP99), 99u);
-	EXPECT_EQ(percentile(one_to(101), kP99), 100u);
-	EXPECT_EQ(percentile(one_to(1000), kP99_9), 999u);
-	EXPECT_EQ(percentile(one_to(10000), kP99_9), 9990u);
-	EXPECT_EQ(percentile(one_to(100000), kP99_99), 99990u);
-	EXPECT_EQ(percentile(one_to(100001), kP99_99), 99991u);
-	EXPECT_EQ(percentile(one_to(99999), kP99_999), 99999u);
-	EXPECT_EQ(percentile(one_to(1000000), kP99_999), 999990u);
-	EXPECT_EQ(percentile(one_to(1000001), kP99_999), 999991u);
+	EXPECT_EQ(percentile(whole_to(1), kP50), 1u);
+	EXPECT_EQ(percentile(whole_to(2), kP50), 1u);
+	EXPECT_EQ(percentile(whole_to(3), kP50), 2u);
+	EXPECT_EQ(percentile(whole_to(100), kP99), 99u);
+	EXPECT_EQ(percentile(whole_to(101), kP99), 100u);
+	EXPECT_EQ(percentile(whole_to(1000), kP99_9), 999u);
+	EXPECT_EQ(percentile(whole_to(10000), kP99_9), 9990u);
+	EXPECT_EQ(percentile(whole_to(100000), kP99_99), 99990u);
+	EXPECT_EQ(percentile(whole_to(100001), kP99_99), 99991u);
+	EXPECT_EQ(percentile(whole_to(99999), kP99_999), 99999u);
+	EXPECT_EQ(percentile(whole_to(1000000), kP99_999), 999990u);
+	EXPECT_EQ(percentile(whole_to(1000001), kP99_999), 999991u);
 }
 
 TEST(Percentile, IsTheSmallestValueThatEnoughOfTheSampleDoesntExceed)

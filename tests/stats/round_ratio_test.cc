@@ -17,12 +17,12 @@
 namespace icepath::stats {
 namespace {
 
-using Blocks = std::vector<BlockValue>;
+using BlockValues = std::vector<BlockValue>;
 
 // A block in each round; a new opening every so many rounds.
-Blocks blocks_of(const std::vector<double> &values, uint32_t rounds_of_opening = 1)
+BlockValues blocks_of(const std::vector<double> &values, uint32_t rounds_of_opening = 1)
 {
-	Blocks blocks;
+	BlockValues blocks;
 	for (uint32_t round = 0; round < values.size(); ++round)
 		blocks.push_back({round, false, values[round], round / rounds_of_opening});
 	return blocks;
@@ -54,7 +54,7 @@ TEST(RoundRatio, IsFreeOfTheMachinesState)
 
 TEST(RoundRatio, LeavesOutRoundsThatLackACell)
 {
-	Blocks a = blocks_of({20, 40, 60, 80, 100}), b = blocks_of({10, 20, 30, 40, 50});
+	BlockValues a = blocks_of({20, 40, 60, 80, 100}), b = blocks_of({10, 20, 30, 40, 50});
 	a[1].treated = true; // with probes
 	b[2].value = 0;
 	b.erase(b.begin() + 4);
@@ -128,14 +128,14 @@ const std::vector<Machine> kMachines = {{"steady", steady, 0},
 constexpr uint32_t kRounds = 48, kRoundsOfOpening = 3;
 
 // The blocks of cells whose true values are these, in one run.
-std::vector<Blocks> run_of(const Machine &machine, const std::vector<double> &values, std::mt19937_64 &random)
+std::vector<BlockValues> run_of(const Machine &machine, const std::vector<double> &values, std::mt19937_64 &random)
 {
 	std::normal_distribution<double> noise(0, 0.04), luck(0, 1);
 	const std::vector<double> states = machine.states(random, kRounds);
-	std::vector<Blocks> cells;
+	std::vector<BlockValues> cells;
 	for (const double value : values) {
 		double factor = 1;
-		Blocks blocks;
+		BlockValues blocks;
 		for (uint32_t round = 0; round < kRounds; ++round) {
 			if (round % kRoundsOfOpening == 0)
 				factor = std::exp(machine.luck * luck(random));
@@ -147,7 +147,7 @@ std::vector<Blocks> run_of(const Machine &machine, const std::vector<double> &va
 	return cells;
 }
 
-constexpr int kRuns = 1000;
+constexpr int kRatioRuns = 1000;
 
 TEST(RoundRatio, ItsIntervalsContainTheTruth)
 {
@@ -155,12 +155,12 @@ TEST(RoundRatio, ItsIntervalsContainTheTruth)
 		SCOPED_TRACE(machine.name);
 		std::mt19937_64 random(1);
 		int held = 0;
-		for (int run = 0; run < kRuns; ++run) {
+		for (int run = 0; run < kRatioRuns; ++run) {
 			const auto cells = run_of(machine, {13, 10}, random);
 			const auto ratio = ratio_within_rounds(cells[0], cells[1]);
 			held += ratio->interval.low <= 1.3 && 1.3 <= ratio->interval.high;
 		}
-		EXPECT_GE(held, kRuns * 92 / 100);
+		EXPECT_GE(held, kRatioRuns * 92 / 100);
 	}
 }
 
@@ -170,23 +170,23 @@ TEST(RoundRatio, TellsCellsApartWhateverTheMachineDoes)
 		SCOPED_TRACE(machine.name);
 		std::mt19937_64 random(2);
 		int told = 0;
-		for (int run = 0; run < kRuns; ++run) {
+		for (int run = 0; run < kRatioRuns; ++run) {
 			const auto cells = run_of(machine, {11.5, 10}, random);
 			told += *ratio_within_rounds(cells[0], cells[1])->p < kToldApart;
 		}
-		EXPECT_GE(told, kRuns * 95 / 100);
+		EXPECT_GE(told, kRatioRuns * 95 / 100);
 	}
 }
 
 // A cell measured twice, alone and among six such cells, whose fifteen pairs are corrected for their number.
 TEST(RoundRatio, ACellRarelyDiffersFromItself)
 {
-	constexpr int kAllowed = kRuns * 65 / 1000; // 5 %, and two standard deviations of such a count
+	constexpr int kAllowed = kRatioRuns * 65 / 1000; // 5 %, and two standard deviations of such a count
 	for (const Machine &machine : kMachines) {
 		SCOPED_TRACE(machine.name);
 		std::mt19937_64 random(3);
 		int once = 0, any_of_fifteen = 0;
-		for (int run = 0; run < kRuns; ++run) {
+		for (int run = 0; run < kRatioRuns; ++run) {
 			const auto cells = run_of(machine, std::vector<double>(6, 10), random);
 			std::vector<double> p;
 			for (size_t a = 0; a < cells.size(); ++a)
@@ -208,9 +208,9 @@ TEST(TrimmedGeometricMean, LeavesOutTheFastestAndTheSlowestTenth)
 	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{0, 0, 0}), 1, 1e-9);
 }
 
-// Blocks of a cell whose messages take 10 µs or 40; the share of the slow ones wanders from opening to opening.
+// BlockValues of a cell whose messages take 10 µs or 40; the share of the slow ones wanders from opening to opening.
 struct ModesOfBlocks {
-	Blocks means, p50s;
+	BlockValues means, p50s;
 };
 
 ModesOfBlocks run_of_modes(double centre, std::mt19937_64 &random)
@@ -240,17 +240,17 @@ TEST(TrimmedGeometricMean, OfACellWithModesRarelyDiffersFromItself)
 	std::mt19937_64 random(4);
 	int told = 0, held = 0;
 	double of_means = 0, of_p50s = 0;
-	for (int run = 0; run < kRuns; ++run) {
+	for (int run = 0; run < kRatioRuns; ++run) {
 		const ModesOfBlocks a = run_of_modes(0, random), b = run_of_modes(0, random);
 		const RoundRatio means = ratio_within_rounds(a.means, b.means).value();
 		const RoundRatio p50s = ratio_within_rounds(a.p50s, b.p50s).value();
 		told += *means.p < kToldApart;
 		held += means.interval.low <= 1 && 1 <= means.interval.high;
-		of_means += std::log(means.interval.high / means.interval.low) / kRuns;
-		of_p50s += std::log(p50s.interval.high / p50s.interval.low) / kRuns;
+		of_means += std::log(means.interval.high / means.interval.low) / kRatioRuns;
+		of_p50s += std::log(p50s.interval.high / p50s.interval.low) / kRatioRuns;
 	}
-	EXPECT_LE(told, kRuns * 65 / 1000);
-	EXPECT_GE(held, kRuns * 92 / 100);
+	EXPECT_LE(told, kRatioRuns * 65 / 1000);
+	EXPECT_GE(held, kRatioRuns * 92 / 100);
 	EXPECT_LT(of_means, 0.6 * of_p50s) << "p50s jump from one mode to the other";
 }
 
@@ -259,13 +259,13 @@ TEST(TrimmedGeometricMean, TellsCellsApartWhoseP50sAreAlike)
 {
 	std::mt19937_64 random(5);
 	int by_means = 0, by_p50s = 0;
-	for (int run = 0; run < kRuns; ++run) {
+	for (int run = 0; run < kRatioRuns; ++run) {
 		const ModesOfBlocks slower = run_of_modes(-0.7, random), faster = run_of_modes(-3, random);
 		by_means += *ratio_within_rounds(slower.means, faster.means)->p < kToldApart;
 		by_p50s += ratio_within_rounds(slower.p50s, faster.p50s)->ratio > 1.1;
 	}
-	EXPECT_GE(by_means, kRuns * 99 / 100);
-	EXPECT_LE(by_p50s, kRuns / 2);
+	EXPECT_GE(by_means, kRatioRuns * 99 / 100);
+	EXPECT_LE(by_p50s, kRatioRuns / 2);
 }
 
 } // namespace

@@ -92,22 +92,22 @@ std::vector<std::vector<uint64_t>> messages_of(std::mt19937_64 &random, const st
 	return blocks;
 }
 
-struct Tally {
+struct PairTally {
 	int disjoint = 0, truth = 0;
 	double width = 0; // mean
 };
 
-constexpr int kRuns = 400;
+constexpr int kPairs = 400;
 
-template <typename IntervalOf> Tally pairs_of_runs(double truth, const IntervalOf &interval_of)
+template <typename IntervalOf> PairTally pairs_of_runs(double truth, const IntervalOf &interval_of)
 {
 	std::mt19937_64 random(31);
-	Tally tally;
+	PairTally tally;
 	std::optional<Interval> before;
-	for (int run = 0; run < kRuns; ++run) {
+	for (int run = 0; run < kPairs; ++run) {
 		const Interval interval = interval_of(random);
 		tally.truth += interval.low <= truth && truth <= interval.high;
-		tally.width += (interval.high - interval.low) / kRuns;
+		tally.width += (interval.high - interval.low) / kPairs;
 		if (run % 2)
 			tally.disjoint += interval.high < before->low || before->high < interval.low;
 		before = interval;
@@ -115,7 +115,7 @@ template <typename IntervalOf> Tally pairs_of_runs(double truth, const IntervalO
 	return tally;
 }
 
-Tally of_p50s(MoodyMachine machine, bool in_order)
+PairTally of_p50s(MoodyMachine machine, bool in_order)
 {
 	return pairs_of_runs(8000, [&](std::mt19937_64 &random) {
 		std::vector<double> clusters = machine.run(random);
@@ -127,58 +127,58 @@ Tally of_p50s(MoodyMachine machine, bool in_order)
 
 TEST(SlowChanges, P50sOfAMoodyMachineHoldForAnotherRun)
 {
-	const Tally tally = of_p50s(MoodyMachine(0.05, 0.02), true);
-	std::printf("moody: %d of %d pairs disjoint, %d of %d hold the truth\n", tally.disjoint, kRuns / 2, tally.truth,
-				kRuns);
-	EXPECT_LE(tally.disjoint, kRuns / 2 * 3 / 100);
-	EXPECT_GE(tally.truth, kRuns * 90 / 100);
+	const PairTally tally = of_p50s(MoodyMachine(0.05, 0.02), true);
+	std::printf("moody: %d of %d pairs disjoint, %d of %d hold the truth\n", tally.disjoint, kPairs / 2, tally.truth,
+				kPairs);
+	EXPECT_LE(tally.disjoint, kPairs / 2 * 3 / 100);
+	EXPECT_GE(tally.truth, kPairs * 90 / 100);
 }
 
 // Most runs see one mood or two, and mostly can't tell them from chance.
 TEST(SlowChanges, P50sHoldForAnotherRunAlsoWhereMoodsLastAsLongAsARun)
 {
-	const Tally tally = of_p50s(MoodyMachine(0.01, 0.02, kClusters), true);
-	std::printf("a mood a run: %d of %d pairs disjoint, %d of %d hold the truth\n", tally.disjoint, kRuns / 2,
-				tally.truth, kRuns);
-	EXPECT_LE(tally.disjoint, kRuns / 2 * 3 / 100);
-	EXPECT_GE(tally.truth, kRuns * 85 / 100);
+	const PairTally tally = of_p50s(MoodyMachine(0.01, 0.02, kClusters), true);
+	std::printf("a mood a run: %d of %d pairs disjoint, %d of %d hold the truth\n", tally.disjoint, kPairs / 2,
+				tally.truth, kPairs);
+	EXPECT_LE(tally.disjoint, kPairs / 2 * 3 / 100);
+	EXPECT_GE(tally.truth, kPairs * 85 / 100);
 }
 
 // Counter-test: out of order, moods look like chance.
 TEST(SlowChanges, WithoutTheOrderOfClustersTheyDoNot)
 {
-	const Tally tally = of_p50s(MoodyMachine(0.05, 0.02), false);
-	EXPECT_GE(tally.disjoint, kRuns / 2 * 8 / 100);
-	EXPECT_LE(tally.truth, kRuns * 85 / 100);
+	const PairTally tally = of_p50s(MoodyMachine(0.05, 0.02), false);
+	EXPECT_GE(tally.disjoint, kPairs / 2 * 8 / 100);
+	EXPECT_LE(tally.truth, kPairs * 85 / 100);
 }
 
 // The cost of the caution if nothing changes slowly.
 TEST(SlowChanges, OfAMachineWithoutMoodsIntervalsAreNotMuchWider)
 {
-	const Tally tally = of_p50s(MoodyMachine(0, 0.05), true);
+	const PairTally tally = of_p50s(MoodyMachine(0, 0.05), true);
 	const double plain = 2 * 8000 * t_975(kClusters - 1) * std::hypot(0.05, 0.1 * 1.2533 / 10) / std::sqrt(kClusters);
-	std::printf("steady: %.2f times as wide, %d of %d hold the truth\n", tally.width / plain, tally.truth, kRuns);
+	std::printf("steady: %.2f times as wide, %d of %d hold the truth\n", tally.width / plain, tally.truth, kPairs);
 	EXPECT_LT(tally.width, 2.6 * plain);
-	EXPECT_GE(tally.truth, kRuns * 94 / 100);
+	EXPECT_GE(tally.truth, kPairs * 94 / 100);
 }
 
 TEST(SlowChanges, MeansAndPairedDifferencesHoldForAnotherRunToo)
 {
-	const Tally means = pairs_of_runs(500, [](std::mt19937_64 &random) {
+	const PairTally means = pairs_of_runs(500, [](std::mt19937_64 &random) {
 		std::vector<double> sums;
 		for (const double shift : MoodyMachine(0.05, 0.02).run(random))
 			sums.push_back(50'000 * std::exp(shift));
 		return *RedrawnMeans(std::vector<double>(kClusters, 100)).interval(sums);
 	});
-	EXPECT_LE(means.disjoint, kRuns / 2 * 5 / 100);
-	const Tally effects = pairs_of_runs(100, [](std::mt19937_64 &random) {
+	EXPECT_LE(means.disjoint, kPairs / 2 * 5 / 100);
+	const PairTally effects = pairs_of_runs(100, [](std::mt19937_64 &random) {
 		std::vector<BlockPair> pairs;
 		for (const double shift : MoodyMachine(5, 2).run(random))
 			pairs.push_back({8000, 8100 + shift, pairs.size() % 2 == 0, 2.0 * static_cast<double>(pairs.size())});
 		return *paired_difference(pairs)->interval;
 	});
-	EXPECT_LE(effects.disjoint, kRuns / 2 * 5 / 100);
-	EXPECT_GE(effects.truth, kRuns * 92 / 100);
+	EXPECT_LE(effects.disjoint, kPairs / 2 * 5 / 100);
+	EXPECT_GE(effects.truth, kPairs * 92 / 100);
 }
 
 } // namespace

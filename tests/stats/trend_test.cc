@@ -10,7 +10,7 @@
 namespace icepath::stats {
 namespace {
 
-std::vector<TimedValue> drifting(std::mt19937_64 &random, size_t count, double change, double noise)
+std::vector<TimedValue> values_with_trend(std::mt19937_64 &random, size_t count, double change, double noise)
 {
 	std::normal_distribution<double> normal;
 	std::vector<TimedValue> values;
@@ -58,7 +58,7 @@ TEST(Trend, IntervalHoldsTheTruthNineteenTimesInTwenty)
 		for (const size_t count : {5, 8, 30}) {
 			int held = 0, told = 0;
 			for (int run = 0; run < 1000; ++run) {
-				const auto trend = trend_of(drifting(random, count, change, 0.03)).value();
+				const auto trend = trend_of(values_with_trend(random, count, change, 0.03)).value();
 				held += trend.interval.low <= std::exp(change) && std::exp(change) <= trend.interval.high;
 				told += trend.p < 0.05;
 			}
