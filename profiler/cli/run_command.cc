@@ -2,7 +2,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +20,7 @@
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/cli/commands.h"
 #include "profiler/cli/output.h"
+#include "profiler/cli/rehearsal.h"
 #include "profiler/cli/signals.h"
 #include "profiler/isolation/journal.h"
 #include "profiler/isolation/keeper.h"
@@ -28,7 +28,6 @@
 #include "profiler/noise/cpu_noise.h"
 #include "profiler/privilege/ipc_namespace.h"
 #include "profiler/privilege/root_helper.h"
-#include "profiler/report/aggregate.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/report.h"
 #include "profiler/run/budget.h"
@@ -276,10 +275,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	session.daemon_cpus = cpus.daemons;
 	session.keeper = keeper ? &*keeper : nullptr;
 	session.rehearse_report = [&session] {
-		(void)report::analyse(session.directory);
-#ifdef __GLIBC__
-		malloc_trim(0); // a run of hours would keep what it took
-#endif
+		return rehearse_report("/proc/self/exe", session.directory, run::is_interrupted);
 	};
 	name_kept_run(session.directory);
 

@@ -344,4 +344,6 @@ void Budget::rehearsed(uint64_t took_ns)
 	report_share_ = static_cast<double>(took_ns) / static_cast<double>(std::max<uint64_t>(1, captured_ns_));
 }
 
+void Budget::rehearsal_failed() { rehearsed_after_ = pairs_; }
+
 } // namespace icepath::run

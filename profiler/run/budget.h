@@ -76,6 +76,7 @@ public:
 	// Now and then the session makes a report of what it has so far, and so learns how long the final one takes.
 	bool rehearsal_is_due() const;
 	void rehearsed(uint64_t took_ns);
+	void rehearsal_failed(); // what is known of the report's time stays
 
 	// Time left for blocks, after the report's share.
 	uint64_t left_ns(uint64_t now_ns) const;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/run/run_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
+
+#include "profiler/rundir/limits.h"
 
 namespace icepath::run {
 
@@ -26,6 +30,17 @@ void RunRecord::finish(model::Tail tail)
 bool RunRecord::has_messages() const
 {
 	return std::ranges::any_of(counted_, [](const auto &messages) { return messages[0] + messages[1] > 0; });
+}
+
+void Notices::add(const std::string &notice)
+{
+	constexpr size_t kMost = rundir::kMaxNotices - 1;
+	if (std::ranges::find(all_, notice) != all_.end())
+		return;
+	if (all_.size() < kMost && more_ == 0)
+		all_.push_back(notice);
+	else
+		all_.back() = fmt::format("and {} notices more, for which there was no room", ++more_ + 1);
 }
 
 double block_p50_us(const model::Block &block)

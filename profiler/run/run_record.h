@@ -48,19 +48,17 @@ double block_p50_us(const model::Block &block);
 // Messages received on flow 0, without the warm-up.
 uint64_t counted_in(const model::Block &block);
 
-// What the user must know about a run, each sentence once.
+// What the user must know about a run, each sentence once. As many as a run directory takes: a long run may have any
+// number of failed blocks.
 class Notices {
 public:
 	explicit Notices(std::vector<std::string> first) : all_(std::move(first)) {}
-	void add(const std::string &notice)
-	{
-		if (std::ranges::find(all_, notice) == all_.end())
-			all_.push_back(notice);
-	}
+	void add(const std::string &notice);
 	const std::vector<std::string> &all() const { return all_; }
 
 private:
 	std::vector<std::string> all_;
+	uint64_t more_ = 0; // told by the last sentence
 };
 
 } // namespace icepath::run

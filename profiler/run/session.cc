@@ -22,6 +22,7 @@
 #include "profiler/run/block_wishes.h"
 #include "profiler/run/descriptor_limit.h"
 #include "profiler/run/middleware.h"
+#include "profiler/run/returned_buffers.h"
 #include "profiler/run/rounds.h"
 #include "profiler/run/run_cells.h"
 #include "profiler/run/run_probes.h"
@@ -231,8 +232,10 @@ private:
 		if (!options_.rehearse_report || interrupted || !budget_.rehearsal_is_due())
 			return;
 		const uint64_t begin_ns = icepath_now_ns();
-		options_.rehearse_report();
-		budget_.rehearsed(icepath_now_ns() - begin_ns);
+		if (options_.rehearse_report())
+			budget_.rehearsed(icepath_now_ns() - begin_ns);
+		else
+			budget_.rehearsal_failed();
 	}
 
 	void run_round(uint32_t round)
@@ -481,6 +484,7 @@ SessionResult run_session(const plan::Plan &plan, model::Head head, const Sessio
 	check_descriptor_limit(plan.cells);
 	head.cells = plan.cells;
 	head.budget_s = options.budget_s;
+	const ReturnedBuffers returned;
 	return Session(plan, std::move(head), options, helper, report).run();
 }
 

@@ -4,6 +4,7 @@
 #include "profiler/run/session.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -381,6 +382,28 @@ TEST_F(SessionWithALiar, EndsWhereAWorkerIsKeptToItsCpuNoMore)
 		<< result.broken_off;
 	EXPECT_EQ(result.rounds, 3u);
 	EXPECT_EQ(blocks[1].size(), 2u);
+}
+
+// A run of hours has thousands of times as many blocks as this one.
+TEST_F(SessionWithALiar, KeepsNothingOfItsBlocks)
+{
+	std::vector<size_t> live; // bytes, before each block
+	live.reserve(100'000);
+	at_progress = [&](const Progress &) {
+		const struct mallinfo2 heap = mallinfo2();
+		if (live.size() < live.capacity())
+			live.push_back(heap.uordblks + heap.hblkhd);
+	};
+	seconds = 10;
+	expect_rest_is_kept(run(0, "nothing"));
+	ASSERT_GE(live.size(), 24u);
+	const size_t quarter = live.size() / 4;
+	const auto most = [&](size_t from, size_t to) {
+		return *std::max_element(live.begin() + static_cast<ptrdiff_t>(from),
+								 live.begin() + static_cast<ptrdiff_t>(to));
+	};
+	// Each block has records and stamps of 10 KiB and more.
+	EXPECT_LE(most(3 * quarter, 4 * quarter), most(quarter / 2, quarter) + 4096) << "of " << live.size() << " blocks";
 }
 
 } // namespace
