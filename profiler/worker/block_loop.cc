@@ -119,6 +119,12 @@ void end_by(Outcome &outcome, int status, const Endpoint &endpoint, const std::s
 	outcome.message = fmt::format("{}: {}", doing, endpoint.error());
 }
 
+bool Steps::end(int status, const ChannelEnd &end, const char *doing, uint64_t number)
+{
+	end_by(outcome, status, *end.endpoint, fmt::format(fmt::runtime(doing), number));
+	return false;
+}
+
 void tell_ready(Cell &cell, const BlockRequest &block)
 {
 	// Of many senders on one CPU, the later ones see `ready` late.

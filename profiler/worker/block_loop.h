@@ -119,6 +119,10 @@ public:
 	virtual bool fail(int status) = 0; // no message came: ends the block, and returns false
 
 	Outcome outcome;
+
+protected:
+	// Ends the block by the status of a call of `end`, and returns false. `doing` has a place for the message's number.
+	bool end(int status, const ChannelEnd &end, const char *doing, uint64_t number);
 };
 
 // The message loops, which are all that runs between the two markers. They never throw.

@@ -112,7 +112,7 @@ public:
 		const Payloads::Checked checked =
 			cell_.payloads.verify(arrival.place, arrival.message.bytes, first.expected, 0, closing);
 		if (const int status = give_back(cell_, arrival.place); status != ICEPATH_OK)
-			return end(status, "giving message {} back");
+			return end(status, first.end, "giving message {} back", outcome.recvs);
 		if (cell_.lossy && checked.verdict == Payloads::Verdict::OtherBlock)
 			return true; // arrived after its block was given up
 		Incoming *const found = owner(incoming_, checked, cell_.lossy);
@@ -138,15 +138,12 @@ public:
 		return open_ > 0;
 	}
 
-	bool fail(int status) override { return end(status, "waiting for message {}"); }
-
-private:
-	bool end(int status, const char *doing)
+	bool fail(int status) override
 	{
-		end_by(outcome, status, *incoming_.front().end.endpoint, fmt::format(fmt::runtime(doing), outcome.recvs));
-		return false;
+		return end(status, incoming_.front().end, "waiting for message {}", outcome.recvs);
 	}
 
+private:
 	Cell &cell_;
 	const BlockRequest &block_;
 	std::vector<Incoming> incoming_;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Closed loop: the initiator sends message k + 1 only after all answers to message k.
-#include <fmt/format.h>
-
 #include "profiler/worker/callback.h"
 
 namespace icepath::worker {
@@ -29,7 +27,7 @@ public:
 		now_ns_ = arrival.recv_ns;
 		const Payloads::Checked checked = cell_.payloads.verify(arrival.place, arrival.message.bytes, outcome.recvs, 1);
 		if (const int status = give_back(cell_, arrival.place); status != ICEPATH_OK)
-			return end(status, "giving the answer to message {} back");
+			return end(status, end_, "giving the answer to message {} back", seq_);
 		end_.recvs[outcome.recvs++] = stamp_of(arrival, checked, answers_);
 		if (outcome.recvs != (seq_ + 1) * block_.levels.responses)
 			return true;
@@ -41,7 +39,7 @@ public:
 		return send(arrival.thread);
 	}
 
-	bool fail(int status) override { return end(status, "waiting for the answer to message {}"); }
+	bool fail(int status) override { return end(status, end_, "waiting for the answer to message {}", seq_); }
 
 private:
 	bool send(uint32_t thread)
@@ -49,7 +47,7 @@ private:
 		void *to = nullptr;
 		int status = borrow(cell_, end_, to);
 		if (status != ICEPATH_OK)
-			return end(status, "borrowing a slot for message {}");
+			return end(status, end_, "borrowing a slot for message {}", seq_);
 		cell_.payloads.prepare(to, seq_, 0);
 		last_ = ending_.is_last(seq_, now_ns_);
 		if (last_)
@@ -62,15 +60,9 @@ private:
 		spin_for(block_.levels.sender_user_ns);
 		status = send_from(cell_, end_, to, out);
 		if (status != ICEPATH_OK)
-			return end(status, "sending message {}");
+			return end(status, end_, "sending message {}", seq_);
 		end_.sends[outcome.sends++] = stamp_of(out, seq_, send_ns, send_ns, block_, thread);
 		return true;
-	}
-
-	bool end(int status, const char *doing)
-	{
-		end_by(outcome, status, *end_.endpoint, fmt::format(fmt::runtime(doing), seq_));
-		return false;
 	}
 
 	Cell &cell_;
@@ -114,19 +106,19 @@ public:
 		if (status == ICEPATH_OK)
 			status = give_back(cell_, arrival.place);
 		if (status != ICEPATH_OK)
-			return end(status, "answering message {}");
+			return end(status, end_, "answering message {}", seq_);
 		if (seq_ >= last_seq_.load(std::memory_order_acquire) || ++seq_ == messages_of(block_))
 			return false;
 		return prepare();
 	}
 
-	bool fail(int status) override { return end(status, "waiting for message {}"); }
+	bool fail(int status) override { return end(status, end_, "waiting for message {}", seq_); }
 
 private:
 	bool prepare()
 	{
 		if (const int status = borrow(cell_, end_, to_); status != ICEPATH_OK)
-			return end(status, "borrowing a slot for answer {}");
+			return end(status, end_, "borrowing a slot for answer {}", seq_);
 		fill(seq_ * block_.levels.responses);
 		return true;
 	}
@@ -137,12 +129,6 @@ private:
 		out_ = {};
 		out_.data = to_;
 		out_.bytes = cell_.payloads.bytes();
-	}
-
-	bool end(int status, const char *doing)
-	{
-		end_by(outcome, status, *end_.endpoint, fmt::format(fmt::runtime(doing), seq_));
-		return false;
 	}
 
 	Cell &cell_;
