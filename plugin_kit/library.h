@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What adapters of libraries share: their targets, exceptions, qualities of service, queues, threads and lent messages.
+// What adapters of libraries share: their targets, exceptions, qualities of service, queues, threads, handlers and lent
+// messages.
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -79,6 +80,39 @@ public:
 
 private:
 	char own_[16] = "";
+};
+
+// The side's handler, of an end whose library passes each message to a callback.
+class Handler {
+public:
+	explicit Handler(const icepath_open &how)
+		: handler_(how.handler), is_used_(how.wait == ICEPATH_WAIT_CALLBACK && how.receives),
+		  answers_(is_used_ && how.sends)
+	{}
+	bool is_used() const { return is_used_; }
+	// Whether the side sends from the handler, so that at most the answers to one message are under way.
+	bool answers() const { return answers_; }
+
+	// In the thread in which the library called at `called_ns`.
+	void take(uint64_t called_ns, void *data, uint64_t bytes) const
+	{
+		icepath_recv message{};
+		message.ask_ns = called_ns;
+		message.attempts = 1;
+		message.data = data;
+		message.bytes = message.capacity = bytes;
+		handler_.handle(handler_.side, ICEPATH_OK, &message);
+	}
+	// No message will come. `status`: why.
+	void end(int status) const
+	{
+		icepath_recv none{};
+		handler_.handle(handler_.side, status, &none);
+	}
+
+private:
+	const icepath_handler handler_;
+	const bool is_used_, answers_;
 };
 
 // send() and recv() of a plug-in whose library lends memory: copies into a lent slot, and out of a taken one.

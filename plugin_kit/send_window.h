@@ -49,6 +49,7 @@ struct WindowedEnd : SharedMemoryEnd {
 
 	virtual bool is_over() const { return is_cancelled(); }
 	virtual int end_of_call() { return end_of_cancelled(); }
+	int check_over() { return is_over() ? end_of_call() : ICEPATH_OK; }
 
 	// Before each message. Sleeps while the window is full.
 	int await_room()
@@ -67,7 +68,7 @@ struct WindowedEnd : SharedMemoryEnd {
 			syscall(SYS_futex, &out->taken, FUTEX_WAIT, seen_taken, &kLook, nullptr, 0);
 			out->sender_sleeps.store(0, std::memory_order_relaxed);
 		}
-		return is_over() ? end_of_call() : ICEPATH_OK;
+		return check_over();
 	}
 
 	// Before a slot for a message of that size is lent.

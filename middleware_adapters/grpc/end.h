@@ -10,13 +10,14 @@
 #include "middleware_adapters/grpc/reactor.h"
 #include "middleware_adapters/grpc/service.h"
 #include "plugin_kit/channel_end.h"
+#include "plugin_kit/library.h"
 
 namespace icepath::plugin_kit {
 
 inline constexpr const char *kStream = "grpc/stream", *kCallback = "grpc/callback", *kUnary = "grpc/unary";
 
 struct GrpcEnd : plugin_kit::ChannelEnd {
-	using ChannelEnd::ChannelEnd;
+	GrpcEnd(const icepath_open &how, const icepath_target &what) : ChannelEnd(how, what), handler(how) {}
 	~GrpcEnd()
 	{
 		cancel();
@@ -52,6 +53,7 @@ struct GrpcEnd : plugin_kit::ChannelEnd {
 		return call.get();
 	}
 
+	const Handler handler; // of grpc/callback
 	Message outgoing, incoming;
 	Service service;
 	std::optional<ClientStream> calling_reactor; // of grpc/callback: one of the two, by side

@@ -12,8 +12,10 @@
 //
 // grpc/callback: the stream of grpc/stream, but neither end waits within a library call (reactor.h). Sending is
 // StartWrite(), once the previous message was written. A thread of the library (nexting_thread: each process has at
-// least two) waits for the sockets, reads into a queue, and wakes the endpoint's thread, which sleeps on a condition
-// variable.
+// least two) waits for the sockets and calls the reactor. By callback, the side handles the message there, and may call
+// StartWrite(), as the library's own benchmark does (test/cpp/qps/client_callback.cc); it mustn't wait (gRFC L67), so a
+// message that must wait for the one before is written by its OnWriteDone(). By block, the reactor puts messages into a
+// queue and wakes the endpoint's thread, which sleeps on a condition variable.
 //
 // A thread that waits within a call serves all of the process's sockets, unless another one does: a server has one or
 // two threads that always do. So another thread (grpcpp_sync_ser) may read a message, and wake the one that asked for
@@ -51,9 +53,9 @@ constexpr auto kConnectTime = std::chrono::seconds(5);
 
 const icepath_target *target(uint32_t n)
 {
-	static const auto made = [](const char *name, const char *summary, uint32_t capabilities) {
+	static const auto made = [](const char *name, const char *summary, uint32_t capabilities, uint32_t also = 0) {
 		icepath_target it =
-			relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+			relayed_target(name, summary, ICEPATH_WAIT_BLOCK | also, kLargest,
 						   "icepath's own limit: the library's is 4 MiB by default, and what a program sets");
 		it.capabilities = capabilities;
 		return it;
@@ -61,7 +63,8 @@ const icepath_target *target(uint32_t n)
 	static const icepath_target targets[] = {
 		made(kStream, "a bidirectional stream over a UNIX socket, read and written synchronously", 0),
 		made(kCallback,
-			 "a bidirectional stream over a UNIX socket, whose ends are called back by the library's threads", 0),
+			 "a bidirectional stream over a UNIX socket, whose ends are called back by the library's threads", 0,
+			 ICEPATH_WAIT_CALLBACK),
 		made(kUnary, "a synchronous call over a UNIX socket for each message, answered once it was taken",
 			 ICEPATH_IS_RENDEZVOUS),
 	};
@@ -100,6 +103,16 @@ int serve(icepath_endpoint &end, const std::string &name)
 	return ICEPATH_OK;
 }
 
+// NULL: the stream is over.
+void handle(icepath_endpoint &end, Message *came)
+{
+	const uint64_t called_ns = icepath_now_ns();
+	if (came)
+		end.handler.take(called_ns, came->mutable_payload()->data(), came->payload().size());
+	else
+		end.handler.end(closed(end));
+}
+
 void make_reactor(icepath_endpoint &end, int queue)
 {
 	if (end.side == 0) {
@@ -108,6 +121,8 @@ void make_reactor(icepath_endpoint &end, int queue)
 		end.reactor = &end.serving_reactor.emplace(queue);
 		end.callback_service.emplace(*end.serving_reactor);
 	}
+	if (end.handler.is_used())
+		end.reactor->hand_to([&end](Message *came) { handle(end, came); });
 }
 
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
@@ -192,6 +207,15 @@ int start_write(icepath_endpoint &end, icepath_send &message)
 	return ICEPATH_OK;
 }
 
+int write_in_turn(icepath_endpoint &end, icepath_send &message)
+{
+	end.outgoing.set_payload(message.data, message.bytes);
+	message.call_ns = icepath_now_ns();
+	const bool is_taken = end.reactor->write_in_turn(end.outgoing);
+	message.return_ns = icepath_now_ns();
+	return is_taken ? ICEPATH_OK : closed(end);
+}
+
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
 	message->attempts = 1;
@@ -200,7 +224,7 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 		return end->end_of_cancelled();
 	return guarded(*end, "a send", [&] {
 		if (end->is(kCallback))
-			return start_write(*end, *message);
+			return end->handler.answers() ? write_in_turn(*end, *message) : start_write(*end, *message);
 		end->outgoing.set_payload(message->data, message->bytes);
 		return end->has_stream() ? write(*end, *message) : push(*end, *message);
 	});
@@ -252,6 +276,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		return status;
 	if (end->is_cancelled())
 		return end->end_of_cancelled();
+	if (end->handler.is_used())
+		return closed(*end);
 	message->attempts = 1;
 	return guarded(*end, "a receive", [&] {
 		if (end->is(kCallback))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A stream of peer.proto with the callback API: library threads call a reactor, which mustn't block. It reads into a
-// queue, and the endpoint's own thread takes messages out.
+// queue, from which the endpoint's own thread takes messages, or hands each message to a handler and then reads the next.
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -18,7 +20,13 @@ using wire::Taken;
 
 class CallbackStream {
 public:
+	// In a library thread. NULL: the stream is over.
+	using Handle = std::function<void(Message *)>;
+
 	virtual ~CallbackStream() = default;
+
+	// Before the stream begins.
+	void hand_to(Handle handle) { handle_ = std::move(handle); }
 
 	// The message to fill and write(), once the previous one is written. NULL: the stream is over.
 	Message *await_room()
@@ -31,6 +39,22 @@ public:
 	{
 		is_writing_ = true; // before any library thread could look
 		start_write(&outgoing_);
+	}
+	// From a handler, which can't wait: at once, or once the messages before are written. False: the stream is over.
+	bool write_in_turn(Message &what)
+	{
+		std::unique_lock lock(mutex_);
+		if (is_over_)
+			return false;
+		if (is_writing_) {
+			in_turn_.push_back(std::move(what));
+			return true;
+		}
+		is_writing_ = true;
+		lock.unlock();
+		outgoing_.Swap(&what);
+		start_write(&outgoing_);
+		return true;
 	}
 
 	// The next message, to be given back. NULL: the stream is over, and no message is left.
@@ -76,8 +100,14 @@ protected:
 	void has_read(bool is_read)
 	{
 		if (!is_read)
-			return end();
+			end();
+		if (handle_)
+			handle_(is_read ? &place(read_) : nullptr);
+		if (!is_read)
+			return;
 		std::unique_lock lock(mutex_);
+		if (handle_)
+			taken_++;
 		const bool reads_on = ++read_ - taken_ < queue_.size() && !is_over_;
 		lock.unlock(); // or the woken thread would have to wait for it
 		came_.notify_one();
@@ -89,9 +119,17 @@ protected:
 		if (!is_written)
 			return end();
 		std::unique_lock lock(mutex_);
-		is_writing_ = false;
+		const bool writes_on = !in_turn_.empty() && !is_over_;
+		is_writing_ = writes_on;
+		if (writes_on) {
+			outgoing_ = std::move(in_turn_.front());
+			in_turn_.pop_front();
+		}
 		lock.unlock();
-		room_.notify_one();
+		if (writes_on)
+			start_write(&outgoing_);
+		else
+			room_.notify_one();
 	}
 	void has_finished()
 	{
@@ -116,6 +154,8 @@ private:
 	uint64_t read_ = 0, taken_ = 0;
 	std::vector<Message> queue_;
 	Message outgoing_;
+	std::deque<Message> in_turn_; // to be written after it
+	Handle handle_; // none: the queue
 };
 
 template <class Reactor> class ReactorStream : public CallbackStream, public Reactor {

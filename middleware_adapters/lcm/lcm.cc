@@ -4,14 +4,16 @@
 //
 // lcm_publish() sends them in the sender's own thread, with 65487 bytes in each. A library thread of the receiver,
 // asleep in select(), reads each one, reassembles longer messages, queues the message, and wakes the receiver by one
-// byte in a pipe; lcm_handle() reads that byte and calls a function that copies the message out. An end that both sends
-// and receives also hears its own messages: its library's thread reads and discards them, which takes its CPU's time.
+// byte in a pipe; lcm_handle() reads that byte and calls the subscription's function, which copies the message out. That
+// is the receiver's own thread, so the library has no callbacks in a thread of its own. An end that both sends and
+// receives also hears its own messages: its library's thread reads and discards them, which takes its CPU's time.
 //
 // Messages may be lost when the kernel's receive buffer is full, or the queue between that thread and the receiver. The
 // library doesn't report that, nor whether a message of several datagrams was sent whole.
 //
-// lcm_handle() can't be interrupted cleanly (it reports a failure on stderr), so a receiver waits in poll(2), which a
-// signal ends, and takes then. Nothing reports the other end's death: a sender checks now and then.
+// By block, a receiver sleeps in lcm_handle(); the signal that comes with cancel() ends that, and the library reports
+// its failure on stderr. By epoll, it sleeps in poll(2), and calls lcm_handle() then. Nothing reports the other end's
+// death: a sender checks now and then.
 #include <lcm/lcm.h>
 #include <poll.h>
 
@@ -66,7 +68,7 @@ const icepath_target *target(uint32_t n)
 			static_cast<unsigned long long>(datagrams));
 		icepath_target it = relayed_target(
 			"lcm", "datagrams to a multicast group on the loopback device, read by a thread of the library",
-			ICEPATH_WAIT_EPOLL, datagrams * kDatagram / 2 - sizeof("forth"), why);
+			ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_EPOLL, datagrams * kDatagram / 2 - sizeof("forth"), why);
 		it.capabilities |= ICEPATH_IS_LOSSY;
 		return it;
 	}();
@@ -142,24 +144,32 @@ int send_message(icepath_endpoint *end, icepath_send *message)
 	return end->watch.look(*end, message->return_ns);
 }
 
+// False: a signal came, or poll() failed otherwise.
+bool await_readable(icepath_endpoint &end, icepath_recv &message)
+{
+	pollfd wait{end.readable, POLLIN, 0};
+	if (poll(&wait, 1, -1) != 1)
+		return false;
+	message.wait_return_ns = icepath_now_ns();
+	return true;
+}
+
 int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
 	end->taking = message;
 	while (!end->is_cancelled()) {
-		pollfd wait{end->readable, POLLIN, 0};
-		if (poll(&wait, 1, -1) < 0) {
+		if (end->wait == ICEPATH_WAIT_EPOLL && !await_readable(*end, *message)) {
 			if (errno == EINTR)
 				continue;
 			return end->failed("poll");
 		}
-		message->wait_return_ns = icepath_now_ns();
 		message->attempts++;
 		message->take_call_ns = icepath_now_ns();
 		const int status = lcm_handle(end->lcm);
 		message->take_return_ns = icepath_now_ns();
-		if (status != 0)
+		if (status != 0 && !end->is_cancelled())
 			return end->failed("lcm_handle");
 		if (!end->taking)
 			return ICEPATH_OK;

@@ -3,9 +3,13 @@
 // which writes what mosquitto_publish() queued. The broker has one thread for all clients, and the receiver's library
 // thread passes each message to a callback, whose memory ends with it.
 //
-// The receiver's queue is the adapter's: a program that waits for a message in its own thread needs one. The callback
-// copies the payload into it, under a mutex, and notifies a condition variable, on which recv() sleeps. cancel()
-// notifies it too.
+// By callback, the side handles each message there. It may publish: the library then leaves the packet to its thread,
+// which writes it once the callback has returned (in_callback, issue 442). So a handler can't wait for room: an end that
+// answers has no window, and at most the answers to one message are under way.
+//
+// By block, the receiver's queue is the adapter's: a program that waits for a message in its own thread needs one. The
+// callback copies the payload into it, under a mutex, and notifies a condition variable, on which recv() sleeps.
+// cancel() notifies it too.
 //
 // MQTT doesn't report the peer's death. A client without its broker would reconnect and miss messages: the channel
 // ends.
@@ -75,7 +79,7 @@ struct Arrivals {
 } // namespace
 
 struct icepath_endpoint : BrokeredEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
+	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what), handler(how) {}
 	~icepath_endpoint() override
 	{
 		if (!client)
@@ -86,6 +90,7 @@ struct icepath_endpoint : BrokeredEnd {
 		mosquitto_loop_stop(client, false);
 		mosquitto_destroy(client);
 	}
+	const Handler handler;
 	const Variant *variant = nullptr;
 	mosquitto *client = nullptr;
 	Arrivals arrivals;
@@ -100,7 +105,7 @@ const icepath_target *target(uint32_t n)
 		std::vector<icepath_target> targets;
 		for (const Variant &variant : kVariants)
 			targets.push_back(
-				relayed_target(variant.name, variant.summary, ICEPATH_WAIT_BLOCK, kLargest,
+				relayed_target(variant.name, variant.summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK, kLargest,
 							   "icepath's own limit: MQTT's 256 MiB take longer than a block of messages"));
 		return targets;
 	}();
@@ -128,26 +133,39 @@ void on_subscribe(mosquitto *, void *object, int, int, const int *granted)
 void on_disconnect(mosquitto *, void *object, int)
 {
 	auto *end = static_cast<icepath_endpoint *>(object);
-	const std::lock_guard lock(end->arrivals.mutex);
-	end->broker_gone = true;
-	end->arrivals.changed.notify_all();
+	{
+		const std::lock_guard lock(end->arrivals.mutex);
+		end->broker_gone = true;
+		end->arrivals.changed.notify_all();
+	}
+	if (end->handler.is_used())
+		end->handler.end(end->end_of_call());
+}
+
+void queue_up(icepath_endpoint &end, const mosquitto_message &message)
+{
+	Arrivals &arrivals = end.arrivals;
+	const auto length = static_cast<uint32_t>(message.payloadlen);
+	const std::lock_guard lock(arrivals.mutex);
+	if (arrivals.came - arrivals.taken == end.window) {
+		arrivals.overflowed = true;
+	} else {
+		const uint64_t slot = arrivals.came++ % end.window;
+		arrivals.lengths[slot] = length;
+		std::memcpy(&arrivals.slots[slot * end.payload_bytes], message.payload,
+					std::min<uint64_t>(length, end.payload_bytes));
+	}
+	arrivals.changed.notify_one();
 }
 
 void on_message(mosquitto *, void *object, const mosquitto_message *message)
 {
+	const uint64_t called_ns = icepath_now_ns();
 	auto *end = static_cast<icepath_endpoint *>(object);
-	Arrivals &arrivals = end->arrivals;
-	const auto length = static_cast<uint32_t>(message->payloadlen);
-	const std::lock_guard lock(arrivals.mutex);
-	if (arrivals.came - arrivals.taken == end->window) {
-		arrivals.overflowed = true;
-	} else {
-		const uint64_t slot = arrivals.came++ % end->window;
-		arrivals.lengths[slot] = length;
-		std::memcpy(&arrivals.slots[slot * end->payload_bytes], message->payload,
-					std::min<uint64_t>(length, end->payload_bytes));
-	}
-	arrivals.changed.notify_one();
+	if (!end->handler.is_used())
+		return queue_up(*end, *message);
+	end->handler.take(called_ns, message->payload, static_cast<uint64_t>(message->payloadlen));
+	end->tell_of_room();
 }
 
 int refused(icepath_endpoint &end, const char *call, int error)
@@ -177,7 +195,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 {
 	end.forth = "icepath/" + channel + "/" + std::to_string(end.side);
 	end.back = "icepath/" + channel + "/" + std::to_string(1 - end.side);
-	if (end.receives) {
+	if (end.receives && !end.handler.is_used()) {
 		end.arrivals.slots.resize(end.window * end.payload_bytes);
 		end.arrivals.lengths.resize(end.window);
 	}
@@ -215,7 +233,7 @@ int connect_end(icepath_endpoint *end, const icepath_address *peer) { return con
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	if (const int status = end->await_room(); status != ICEPATH_OK)
+	if (const int status = end->handler.answers() ? end->check_over() : end->await_room(); status != ICEPATH_OK)
 		return status;
 	message->attempts = 1;
 	message->call_ns = icepath_now_ns();
@@ -234,6 +252,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 	Arrivals &arrivals = end->arrivals;
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
+	if (end->handler.is_used())
+		return end->end_of_call();
 	message->attempts = 1;
 	message->take_call_ns = icepath_now_ns();
 	std::unique_lock lock(arrivals.mutex);

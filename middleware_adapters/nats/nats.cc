@@ -3,12 +3,18 @@
 // buffer. By default, a library thread, the flusher, writes it a moment later, so that more messages may join it; with
 // natsOptions_SetSendAsap() the sender's thread writes it. Goroutines of the server pass it on, a library thread of the
 // receiver reads it and puts it into the subscription's queue, and natsSubscription_NextMsg() sleeps on a condition
-// variable there.
+// variable there. By callback, the subscription's own thread of the library does, and the side handles each message in
+// it. The handler may publish, as in the library's example replier.c.
+//
+// A closed subscription may still be in its handler. The library calls back once it isn't (OnComplete), in the same
+// thread: that ends the side if the connection is lost, and the destructor waits for it.
 //
 // cancel() ends the subscription, and the call that sleeps on it returns. A publish that waits for the server to read
 // fails because of the signal that comes with cancel(), and the connection with it. NATS doesn't report the peer's
 // death. A client whose server is gone would reconnect, and miss messages: here the channel ends.
 #include <nats/nats.h>
+
+#include <semaphore>
 
 #include "plugin_kit/brokered_end.h"
 #include "plugin_kit/library.h"
@@ -33,16 +39,25 @@ constexpr int64_t kLongestJoinMs = 5000, kForeverMs = 24 * 3600 * 1000;
 } // namespace
 
 struct icepath_endpoint : BrokeredEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what) {}
+	icepath_endpoint(const icepath_open &how, const icepath_target &what) : BrokeredEnd(how, what), handler(how) {}
 	~icepath_endpoint() override
 	{
+		if (has_thread) {
+			is_closing = true;
+			natsSubscription_Unsubscribe(subscription);
+			handled_last.acquire();
+		}
 		natsSubscription_Destroy(subscription);
 		natsConnection_Destroy(connection);
 		natsOptions_Destroy(options);
 	}
+	const Handler handler;
 	natsOptions *options = nullptr;
 	natsConnection *connection = nullptr;
 	natsSubscription *subscription = nullptr;
+	bool has_thread = false; // the subscription
+	std::atomic<bool> is_closing{false};
+	std::binary_semaphore handled_last{0};
 	std::atomic<bool> asking{false}; // inside recv()
 	std::string forth; // the subject to the peer
 };
@@ -53,7 +68,7 @@ constexpr const char *kAsap = "nats", *kByFlusher = "nats/flusher";
 
 icepath_target described(const char *name, const char *summary)
 {
-	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK, kLargest,
 						  "icepath's nats-server has a max_payload of 8 MiB, the most that NATS recommends");
 }
 
@@ -78,9 +93,41 @@ int failed(icepath_endpoint &end, const char *call, natsStatus status)
 	return end.sentence.tell(ICEPATH_FAILED, "%s: %s failed: %s", end.target, call, natsStatus_GetText(status));
 }
 
+// The callbacks run in the subscription's thread.
+void on_message(natsConnection *, natsSubscription *, natsMsg *message, void *closure)
+{
+	const uint64_t called_ns = icepath_now_ns();
+	icepath_endpoint &end = *static_cast<icepath_endpoint *>(closure);
+	end.handler.take(called_ns, const_cast<char *>(natsMsg_GetData(message)),
+					 static_cast<uint64_t>(natsMsg_GetDataLength(message)));
+	natsMsg_Destroy(message);
+	end.tell_of_room();
+}
+
+void on_complete(void *closure)
+{
+	icepath_endpoint &end = *static_cast<icepath_endpoint *>(closure);
+	if (!end.is_closing) {
+		end.broker_gone = true;
+		end.handler.end(end.end_of_call());
+	}
+	end.handled_last.release();
+}
+
+natsStatus subscribe_with_thread(icepath_endpoint &end, const std::string &subject)
+{
+	natsStatus status = natsConnection_Subscribe(&end.subscription, end.connection, subject.c_str(), on_message, &end);
+	if (status == NATS_OK)
+		status = natsSubscription_SetOnCompleteCB(end.subscription, on_complete, &end);
+	end.has_thread = status == NATS_OK;
+	return status;
+}
+
 int subscribe(icepath_endpoint &end, const std::string &subject)
 {
-	natsStatus status = natsConnection_SubscribeSync(&end.subscription, end.connection, subject.c_str());
+	natsStatus status = end.handler.is_used()
+							? subscribe_with_thread(end, subject)
+							: natsConnection_SubscribeSync(&end.subscription, end.connection, subject.c_str());
 	if (status == NATS_OK)
 		status = natsSubscription_SetPendingLimits(end.subscription, -1, -1); // none: messages over one are dropped
 	if (status == NATS_OK)
@@ -132,8 +179,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	end->asking = true;
-	if (end->cancelled)
+	end->asking = !end->handler.is_used();
+	if (end->cancelled || end->handler.is_used())
 		return end->end_of_call();
 	natsMsg *came = nullptr;
 	message->attempts = 1;

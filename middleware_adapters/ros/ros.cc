@@ -5,7 +5,9 @@
 // ros/tcpros, ros/udpros: publish() copies the message into a buffer, queues it, and wakes the library's thread through
 // a pipe. That thread asks epoll whether it may write, and writes. At the receiver such a thread reads the message into
 // its own buffer (over UDP, each datagram into another one first), queues it, and wakes the receiver, which sleeps in
-// callOne() of the endpoint's own CallbackQueue and copies the message out there.
+// callOne() of the endpoint's own CallbackQueue and copies the message out there, as a program does in ros::spin(). By
+// callback, the thread of an AsyncSpinner sleeps there instead, and the side handles the message in it. It may publish
+// there: publish() never waits.
 //
 // ros/service-persistent: sending is a call, which ends with an empty answer. The sender itself writes the request; the
 // rest is as above. The receiver's callOne() writes the answer before it returns, and so before recv() has the message.
@@ -52,7 +54,8 @@ uint32_t kept_of(const icepath_qos &asked)
 
 struct icepath_endpoint : BrokeredEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
-		: BrokeredEnd(how, what), kept(kept_of(how.qos))
+		: BrokeredEnd(how, what), kept(kept_of(how.qos)), handler(how),
+		  handled(handler.is_used() ? how.payload_bytes : 0)
 	{}
 	bool is(const char *name) const { return std::strcmp(target, name) == 0; }
 	bool has_service() const { return is(kService) || is(kPersistent); }
@@ -61,15 +64,19 @@ struct icepath_endpoint : BrokeredEnd {
 	bool has_window() const { return !is(kUdp) && kept == 0; }
 
 	const uint32_t kept; // messages that each queue of a topic keeps: the last ones; 0: all
+	const Handler handler;
+	std::vector<uint8_t> handled; // by callback: the message
 	ros::CallbackQueue queue; // of incoming messages; ends after what fills it
 	Octets incoming;
 	uint64_t came_ns = 0; // when the callback got it; 0: not yet
+	uint64_t called_ns = 0; // by callback: when the library asked for memory for it
 	std::string forth; // the topic to the peer, or its service
 	ros::Publisher publisher;
 	ros::Subscriber subscriber;
 	Service service;
 	boost::shared_ptr<Octets> lent; // ros/intra: to be sent
 	boost::shared_ptr<const Octets> taken;
+	std::optional<ros::AsyncSpinner> spinner; // by callback; ends first
 };
 
 namespace {
@@ -81,6 +88,8 @@ const icepath_target *target(uint32_t n)
 			relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
 						   "icepath's own limit: the library's 1 GB take longer than a block of messages");
 		it.capabilities |= also;
+		if (also & ICEPATH_BETWEEN_PROCESSES)
+			it.waits |= ICEPATH_WAIT_CALLBACK;
 		it.qos = also & ICEPATH_IS_RENDEZVOUS ? 0 : kQueues;
 		return it;
 	};
@@ -109,22 +118,46 @@ const icepath_target *target(uint32_t n)
 	return n < targets.size() ? &targets[n] : nullptr;
 }
 
+// Where the library puts a message.
+Octets *memory_of(icepath_endpoint &end)
+{
+	if (end.handler.is_used()) {
+		end.called_ns = icepath_now_ns();
+		end.incoming = {end.handled.data(), end.handled.size(), 0};
+	}
+	return &end.incoming;
+}
+
+void take_note(icepath_endpoint &end, const boost::shared_ptr<const Octets> &message)
+{
+	if (end.handler.is_used()) {
+		end.handler.take(end.called_ns, end.handled.data(), end.incoming.bytes);
+		return end.tell_of_room();
+	}
+	end.came_ns = icepath_now_ns();
+	end.taken = message;
+}
+
+void spin(icepath_endpoint &end)
+{
+	const ThreadsNamed named("AsyncSpinner");
+	end.spinner.emplace(1, &end.queue).start();
+}
+
 void subscribe(icepath_endpoint &end, const std::string &topic)
 {
 	ros::SubscribeOptions wish;
 	wish.initByFullCallbackType<const boost::shared_ptr<const Octets> &>(
-		topic, end.kept,
-		[&end](const boost::shared_ptr<const Octets> &message) {
-			end.came_ns = icepath_now_ns();
-			end.taken = message;
-		},
-		[&end] { return boost::shared_ptr<Octets>(boost::shared_ptr<void>(), &end.incoming); });
+		topic, end.kept, [&end](const boost::shared_ptr<const Octets> &message) { take_note(end, message); },
+		[&end] { return boost::shared_ptr<Octets>(boost::shared_ptr<void>(), memory_of(end)); });
 	wish.callback_queue = &end.queue;
 	if (end.is(kUdp))
 		wish.transport_hints.unreliable();
 	if (end.is(kNoDelay))
 		wish.transport_hints.tcpNoDelay();
 	end.subscriber = node().subscribe(wish);
+	if (end.handler.is_used())
+		spin(end);
 }
 
 // A queue of length 0 is endless, and a full one drops its oldest message. Endless ones get a window, not over UDP.
@@ -218,8 +251,7 @@ Octets octets_of(const icepath_send &message)
 
 template <class Message> int publish(icepath_endpoint &end, icepath_send &message, const Message &what)
 {
-	const int over = end.is_over() ? end.end_of_call() : ICEPATH_OK;
-	if (const int status = end.has_window() ? end.await_room() : over; status != ICEPATH_OK)
+	if (const int status = end.has_window() ? end.await_room() : end.check_over(); status != ICEPATH_OK)
 		return status;
 	message.attempts = 1;
 	message.call_ns = icepath_now_ns();
@@ -318,13 +350,16 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		return recv_copy<take_lent, give_back>(end, message);
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
+	if (end->handler.is_used())
+		return end->end_of_call();
 	return guarded(*end, "a receive", [&] { return take(*end, *message); });
 }
 
 void cancel(icepath_endpoint *end)
 {
 	end->cancelled = true;
-	end->queue.disable();
+	if (!end->handler.is_used()) // a spinner would never sleep
+		end->queue.disable();
 	end->service.cancel();
 }
 
