@@ -236,7 +236,7 @@ struct icepath_task {
 	ICEPATH_U8 call_kind;
 	ICEPATH_U8 call_operation;
 	ICEPATH_U8 reclaims; /* in memory reclaim now */
-	ICEPATH_U8 reserved;
+	ICEPATH_U8 had_more_rights; /* than its user's other processes, so it isn't watched any more */
 	ICEPATH_U16 off_flags; /* of its next OFF_CPU record */
 	ICEPATH_U64 moved_ns; /* last move to another CPU's queue */
 };

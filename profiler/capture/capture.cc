@@ -56,8 +56,9 @@ void throw_if_not_traced(const Selection &selection)
 
 } // namespace
 
-Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced, bool samples)
-	: Capture(select_probes(forced))
+Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced, bool samples,
+				 std::optional<Owner> owner)
+	: Capture(select_probes(forced), owner)
 {
 	ProbeSet doubted = 0;
 	try {
@@ -110,6 +111,11 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	}
 	bpf->rodata->slot_capacity = records_per_slot;
 	bpf->rodata->slot_count = slot_count_;
+	bpf->rodata->compares_rights = owner_.has_value();
+	if (owner_) {
+		bpf->rodata->user_id = owner_->user;
+		bpf->rodata->group_id = owner_->group;
+	}
 	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
 	for (size_t i = 0; i < cpus.size(); i++) {
 		if (cpus[i] >= kMaxCpus)
@@ -237,8 +243,10 @@ uint32_t Capture::follow(int pidfd, uint32_t family)
 bool Capture::mark(int pidfd, bool in_block)
 {
 	icepath_task before{}, state{};
-	if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &before) == 0)
+	if (bpf_map_lookup_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &before) == 0) {
 		state.family = before.family;
+		state.had_more_rights = before.had_more_rights;
+	}
 	state.in_block = in_block;
 	if (bpf_map_update_elem(bpf_map__fd(bpf_->maps.workers), &pidfd, &state, BPF_ANY) == 0)
 		return true;

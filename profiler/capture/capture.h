@@ -20,13 +20,18 @@ struct bpf_link;
 
 namespace icepath::capture {
 
+struct Owner {
+	uint32_t user, group;
+};
+
 class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
 	// doesn't work. `samples`: it can also sample what workers run on `cpus`; throws Failure(MachineCannot) if it can't.
+	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and group.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
-			bool samples = false);
+			bool samples = false, std::optional<Owner> owner = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
@@ -68,7 +73,7 @@ public:
 
 private:
 	// The public constructor delegates to this one, so the destructor runs if it throws.
-	explicit Capture(Selection selection) : selection_(std::move(selection)) {}
+	Capture(Selection selection, std::optional<Owner> owner) : selection_(std::move(selection)), owner_(owner) {}
 	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, bool samples);
 	void prepare_samples(const std::vector<uint32_t> &cpus);
 	void unload();
@@ -82,6 +87,7 @@ private:
 	capture_bpf *bpf_ = nullptr;
 	std::array<bpf_link *, kProbes.size()> links_{};
 	Selection selection_;
+	std::optional<Owner> owner_;
 	ProbeSet available_ = 0;
 	uint32_t slot_bytes_ = 0, slot_count_ = 0, records_per_slot_ = 0;
 	uint8_t *slots_ = nullptr; // mapped, slot_bytes_ * slot_count_

@@ -18,7 +18,8 @@ namespace {
 Failure no_samples(const char *what)
 {
 	return Failure(ExitCode::MachineCannot,
-				   fmt::format("cannot sample functions (--stacks): {}: {}", what, std::strerror(errno)));
+				   fmt::format("cannot sample functions (--stacks): {}: {}{}", what, std::strerror(errno),
+							   errno == EACCES ? " (kernel.perf_event_paranoid leaves perf events to root)" : ""));
 }
 
 // One event for a CPU: an event for each thread would lengthen all its context switches, even where it never expires.

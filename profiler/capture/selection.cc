@@ -2,8 +2,12 @@
 #include "profiler/capture/selection.h"
 
 #include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -17,6 +21,15 @@ namespace {
 
 constexpr const char *kMissing = "not in this kernel";
 
+// Without CAP_SYS_ADMIN, kernels up to 6.12 attach kprobes that then run no program (tests/vm, kprobe).
+bool may_use_kprobes()
+{
+	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+	std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+	return syscall(SYS_capget, &header, sets.data()) == 0 &&
+		   (sets[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN)) != 0;
+}
+
 // Returns why it doesn't work, or an empty text.
 std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 {
@@ -29,6 +42,8 @@ std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 
 std::string try_candidate(const Candidate &candidate)
 {
+	if (candidate.tier == Tier::Kprobe && !may_use_kprobes())
+		return "takes CAP_SYS_ADMIN, which only root's runs have";
 	const BpfObject bpf = open_bpf_object({candidate});
 	if (const std::string refusal = why_not_loaded(bpf.get(), candidate); !refusal.empty())
 		return refusal;
@@ -87,7 +102,7 @@ Reasons try_tier(Tier tier)
 			reasons[candidate.program] = about(candidate, kMissing);
 	}
 	const BpfObject bpf = open_bpf_object(there);
-	const bool loads = capture_bpf__load(bpf.get()) == 0;
+	const bool loads = (tier != Tier::Kprobe || may_use_kprobes()) && capture_bpf__load(bpf.get()) == 0;
 	// A kernel that refuses one function of a tier refuses all of them. But a function may also be inlined, so a few
 	// are tried.
 	const size_t tries = loads ? there.size() : std::min<size_t>(3, there.size());
@@ -100,11 +115,21 @@ Reasons try_tier(Tier tier)
 	}
 	if (!any)
 		for (const Candidate &candidate : there)
-			reasons[candidate.program] = fmt::format("this kernel allows no {} ({})", name(tier), refusal);
+			reasons[candidate.program] =
+				fmt::format("{} no {} ({})", is_want_of_rights(refusal) ? "this user may use" : "this kernel allows",
+							name(tier), refusal);
 	return reasons;
 }
 
 } // namespace
+
+bool is_want_of_rights(std::string_view reason)
+{
+	const auto says = [&](const char *text) { return reason.find(text) != std::string_view::npos; };
+	if (says("verifier:")) // whose refusals are EACCES as well
+		return false;
+	return says(std::strerror(EPERM)) || says(std::strerror(EACCES)) || says("CAP_");
+}
 
 std::string described(const Candidate &candidate)
 {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "profiler/capture/probes.h"
 
@@ -16,6 +17,9 @@ struct Trial {
 	// Why preferred candidates don't: "fentry skb_queue_tail: loading: Operation not permitted"
 	std::string why_not;
 };
+
+// Whether the kernel has what is refused, and somebody with more rights might get it.
+bool is_want_of_rights(std::string_view reason);
 
 // "fentry skb_queue_tail"
 std::string described(const Candidate &candidate);

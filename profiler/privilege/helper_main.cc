@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// icepath-helper: the root helper's program. icepath starts it as root, with the socket as descriptor 3:
+// icepath-helper: the root helper's program. icepath starts it, with the socket as descriptor 3:
 //   icepath-helper VERSION USER ICEPATH
 // VERSION is that of both, USER the id of the invoking user, ICEPATH the process id of icepath, its parent.
+//
+// icepath starts it as root, or, if its file has capabilities (`icepath setup --caps`), as the user. In that case any
+// program of the user's may start it in its own way, so it trusts nothing of how it was started.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,12 +43,40 @@ bool is_from(pid_t icepath, int socket)
 		   getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &maker_size) == 0 && maker.pid == icepath;
 }
 
+// Otherwise a file that it opens would be one of them. Of a dynamically linked program with AT_SECURE the C library does
+// this as well.
+bool open_standard_descriptors()
+{
+	for (;;) {
+		const int fd = open("/dev/null", O_RDWR);
+		if (fd < 0)
+			return false;
+		if (fd > STDERR_FILENO)
+			return close(fd) == 0;
+	}
+}
+
+void limit_rights(uid_t user, pid_t icepath)
+{
+	Identity invoking;
+	invoking.uid = user;
+	if (geteuid() == 0)
+		keep_only(for_loading(), invoking, icepath);
+	else
+		keep_only_of_file(kSocketOfProgram, icepath);
+}
+
 int help(int argc, char **argv)
 {
+	const bool is_root = geteuid() == 0;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); // from the first instruction, whoever started it
+	if (!open_standard_descriptors())
+		return static_cast<int>(ExitCode::MachineCannot);
 	const auto user = argc == 4 ? number_in(argv[2]) : std::nullopt;
 	const auto icepath = argc == 4 ? number_in(argv[3]) : std::nullopt;
 	const pid_t parent = getppid();
-	if (!user || !icepath || static_cast<pid_t>(*icepath) != parent || !is_from(parent, kSocketOfProgram)) {
+	if (!user || !icepath || static_cast<pid_t>(*icepath) != parent || !is_from(parent, kSocketOfProgram) ||
+		(!is_root && *user != getuid())) {
 		std::fputs("icepath-helper is started by icepath alone\n", stderr);
 		return static_cast<int>(ExitCode::Usage);
 	}
@@ -54,15 +86,13 @@ int help(int argc, char **argv)
 		why_not = std::string("it is of version " ICEPATH_VERSION ", and icepath of ") + argv[1];
 	else
 		try {
-			Identity invoking;
-			invoking.uid = *user;
-			keep_only(for_loading(), invoking, parent);
+			limit_rights(*user, parent);
 		} catch (const Failure &failure) {
 			why_not = failure.what();
 		}
 	if (!tell_beginning(kSocketOfProgram, why_not) || !why_not.empty())
 		return static_cast<int>(ExitCode::MachineCannot);
-	serve(kSocketOfProgram, parent, *user);
+	serve(kSocketOfProgram, parent, *user, is_root ? HelperRights::OfRoot : HelperRights::OfItsFile);
 	return 0;
 }
 

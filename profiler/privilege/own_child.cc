@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/privilege/own_child.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
 
+#include "profiler/channel.h"
 #include "profiler/failure.h"
 
 namespace icepath::privilege {
@@ -28,7 +32,36 @@ std::optional<int64_t> proc_field(const std::string &path, std::string_view fiel
 	return std::nullopt;
 }
 
+// Real, effective, saved, of files.
+std::optional<std::array<int64_t, 4>> proc_ids(const std::string &path, std::string_view field)
+{
+	std::ifstream file(path);
+	for (std::string line; std::getline(file, line);) {
+		if (!line.starts_with(field))
+			continue;
+		std::istringstream rest(line.substr(field.size()));
+		std::array<int64_t, 4> ids{};
+		for (int64_t &id : ids)
+			if (!(rest >> id))
+				return std::nullopt;
+		return ids;
+	}
+	return std::nullopt;
+}
+
+bool is_only(const std::string &status, uid_t user)
+{
+	const auto users = proc_ids(status, "Uid:"), groups = proc_ids(status, "Gid:");
+	return users && groups && std::ranges::all_of(*users, [&](int64_t id) { return id == int64_t{user}; }) &&
+		   std::ranges::all_of(*groups, [&](int64_t id) { return id == groups->front(); });
+}
+
 } // namespace
+
+bool may_be_traced(pid_t pid)
+{
+	return Fd(open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC)).get() >= 0;
+}
 
 std::optional<pid_t> pid_of(int fd)
 {
@@ -44,8 +77,7 @@ pid_t check_own_child(int pidfd, pid_t icepath, uid_t user)
 	// along. A thread has its process's parent (copy_process, CLONE_THREAD).
 	const auto pid = pid_of(pidfd);
 	const std::string status = fmt::format("/proc/{}/status", pid.value_or(-1));
-	if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath || proc_field(status, "Uid:") != int64_t{user} ||
-		pid_of(pidfd) != pid)
+	if (!pid || *pid <= 0 || proc_field(status, "PPid:") != icepath || !is_only(status, user) || pid_of(pidfd) != pid)
 		throw Failure(ExitCode::Internal, "the root helper touches only workers of the icepath that started it");
 	return *pid;
 }

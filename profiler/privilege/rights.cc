@@ -4,9 +4,14 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +24,7 @@
 #include <string>
 
 #include "profiler/failure.h"
+#include "profiler/privilege/root_process.h"
 
 namespace icepath::privilege {
 namespace {
@@ -53,6 +59,65 @@ void gain_nothing_but(const Capabilities &kept)
 	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient capabilities");
 }
 
+void leave_surroundings()
+{
+	setsid(); // fails only if this process leads a session already
+	must(chdir("/") == 0, "chdir");
+	must(clearenv() == 0, "clearenv");
+	const rlimit no_core{0, 0};
+	must(setrlimit(RLIMIT_CORE, &no_core) == 0, "setrlimit");
+}
+
+// Last, because a change of user resets these.
+void belong_to(pid_t icepath)
+{
+	must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "dumpable");
+	must(prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0) == 0, "pdeathsig");
+	if (getppid() != icepath)
+		_exit(0); // icepath ended meanwhile
+}
+
+// No handler, mask or timer of before the program was executed; those of a terminal are ignored (ignore_terminal()).
+void take_no_signals()
+{
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL); // fails for some
+	ignore_terminal();
+	signal(SIGPIPE, SIG_IGN);
+	sigset_t none;
+	must(sigemptyset(&none) == 0 && sigprocmask(SIG_SETMASK, &none, nullptr) == 0, "signal mask");
+	const itimerval off{};
+	for (const auto timer : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
+		must(setitimer(timer, &off, nullptr) == 0, "timers");
+}
+
+bool has_effective(const Capabilities &wanted)
+{
+	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+	std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+	return syscall(SYS_capget, &header, sets.data()) == 0 && std::ranges::all_of(wanted, [&](int capability) {
+			   return (sets[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
+		   });
+}
+
+// What made the kernel give none to a program, or fewer than its file has.
+std::string why_without_capabilities()
+{
+	constexpr const char *kProgram = "/proc/self/exe";
+	std::array<char, 64> bytes{};
+	struct statvfs where{};
+	std::string why = "this process is in a user namespace, or is traced";
+	if (getxattr(kProgram, "security.capability", bytes.data(), bytes.size()) < 0)
+		why = "its file has none (sudo icepath setup --caps)";
+	else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		why = "no_new_privs is set, as by a container or a service manager";
+	else if (prctl(PR_CAPBSET_READ, CAP_BPF, 0, 0, 0) != 1 || prctl(PR_CAPBSET_READ, CAP_PERFMON, 0, 0, 0) != 1)
+		why = "the bounding set lacks them, as in a container";
+	else if (statvfs(kProgram, &where) == 0 && (where.f_flag & ST_NOSUID) != 0)
+		why = "its file system is mounted with nosuid";
+	return "it hasn't got CAP_BPF and CAP_PERFMON: " + why;
+}
+
 } // namespace
 
 void keep_as_root(const Capabilities &kept)
@@ -80,11 +145,7 @@ void limit_capabilities(const Capabilities &kept)
 
 void keep_only(const Rights &kept, const Identity &user, pid_t icepath)
 {
-	setsid(); // fails only if this process leads a session already
-	must(chdir("/") == 0, "chdir");
-	must(clearenv() == 0, "clearenv");
-	const rlimit no_core{0, 0};
-	must(setrlimit(RLIMIT_CORE, &no_core) == 0, "setrlimit");
+	leave_surroundings();
 	gain_nothing_but(kept.capabilities);
 	must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0, "keepcaps"); // a change from 0 to another user would clear them
 	const std::vector<gid_t> groups = kept.becomes_user ? user.groups : std::vector<gid_t>();
@@ -95,11 +156,29 @@ void keep_only(const Rights &kept, const Identity &user, pid_t icepath)
 	must(setresuid(real, own, own) == 0, "setresuid");
 	must(prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) == 0, "keepcaps");
 	limit_capabilities(kept.capabilities);
-	must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "dumpable");
-	// Last, because a change of user resets it.
-	must(prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0) == 0, "pdeathsig");
-	if (getppid() != icepath)
-		_exit(0); // icepath ended meanwhile
+	belong_to(icepath);
+}
+
+void keep_only_of_file(int socket, pid_t icepath)
+{
+	// The kernel sets it for a program with file capabilities. Without it, libraries and the environment were the
+	// caller's, and so may be what this process does.
+	if (getauxval(AT_SECURE) == 0)
+		throw Failure(ExitCode::MachineCannot, why_without_capabilities());
+	must(getuid() == geteuid() && getgid() == getegid(), "it was started by a set-uid program");
+	must(close_all_but({socket}), "closing descriptors");
+	take_no_signals();
+	umask(S_IRWXG | S_IRWXO);
+	leave_surroundings();
+	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient capabilities");
+	limit_capabilities(for_members());
+	if (!has_effective(for_members()))
+		throw Failure(ExitCode::MachineCannot, why_without_capabilities());
+	if (proc_hides_processes())
+		throw Failure(ExitCode::MachineCannot, "/proc hides processes here (hidepid), so workers can't be examined "
+											   "without root: run `sudo icepath run`");
+	belong_to(icepath);
 }
 
 void become_real_user()
@@ -129,6 +208,8 @@ Capabilities for_capturing(bool kprobes)
 			CAP_SYS_ADMIN); // without it they attach and run no program, on 6.1 and 6.12 (tests/vm, kprobe)
 	return needed;
 }
+
+Capabilities for_members() { return {CAP_BPF, CAP_PERFMON}; }
 
 Rights for_spaces()
 {

@@ -27,6 +27,13 @@ struct Rights {
 // continues when `icepath`, its parent, ends. For one thread. Throws Failure(MachineCannot).
 void keep_only(const Rights &kept, const Identity &user, pid_t icepath);
 
+// Without root: reduces a program that has been executed with file capabilities to those of for_members(). Whoever may
+// execute it chose all that a process inherits, so none of that is kept but the socket, the standard descriptors and
+// the process's place in the machine (control group, CPUs, limits). The process stays its user's, who may therefore end
+// it, but neither trace it nor take its descriptors, because it has capabilities that the user hasn't. Throws
+// Failure(MachineCannot), naming why it has no such capabilities.
+void keep_only_of_file(int socket, pid_t icepath);
+
 // After keep_only() with `becomes_user`: becomes the user for good, without capabilities. Throws
 // Failure(MachineCannot).
 void become_real_user();
@@ -41,6 +48,9 @@ void limit_capabilities(const Capabilities &kept);
 // What the root helper needs to load probes and, once they are loaded, to attach them. `kprobes`: some probes are.
 Rights for_loading();
 Capabilities for_capturing(bool kprobes);
+// What the root helper has where it is executed without root: no kprobes, no names of the kernel's functions where only
+// root may read them. `icepath setup --caps` gives them to its file.
+Capabilities for_members();
 // To make mount and network namespaces.
 Rights for_spaces();
 

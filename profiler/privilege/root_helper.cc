@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,7 +44,9 @@ namespace {
 uid_t user_of_traced(const Identity &user)
 {
 	if (!user.was_root)
-		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
+		if (const std::string why = why_not_without_root(); !why.empty())
+			throw Failure(ExitCode::MachineCannot,
+						  fmt::format("tracing needs root: run `sudo icepath run` (without root: {})", why));
 	return user.uid;
 }
 
@@ -49,13 +54,13 @@ uid_t user_of_traced(const Identity &user)
 // root's rights anyway, so the helper's file may be that user's too.
 Fd open_program()
 {
-	std::error_code error;
-	const std::filesystem::path path =
-		std::filesystem::read_symlink("/proc/self/exe", error).replace_filename(kHelperName);
+	const std::string path = helper_path();
 	Fd program(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
 	if (!program)
-		throw Failure(ExitCode::MachineCannot, fmt::format("{} can't be opened ({}): install it beside icepath",
-														   path.string(), std::strerror(errno)));
+		throw Failure(ExitCode::MachineCannot,
+					  fmt::format("{} can't be opened ({}): install it beside icepath", path, std::strerror(errno)));
+	if (geteuid() != 0) // with no rights but those that the kernel gives to the file
+		return program;
 	struct stat its{}, own{};
 	constexpr mode_t kWritable = S_IWGRP | S_IWOTH;
 	if (fstat(program.get(), &its) || stat("/proc/self/exe", &own) || !S_ISREG(its.st_mode) ||
@@ -64,7 +69,7 @@ Fd open_program()
 		throw Failure(ExitCode::MachineCannot,
 					  fmt::format("{} isn't executed as root: it must be root's, or of icepath's owner, and no other "
 								  "user may write to it",
-								  path.string()));
+								  path));
 	return program;
 }
 
@@ -87,6 +92,30 @@ HelperRequest request_for(HelperRequestKind kind, const std::vector<uint32_t> &c
 
 } // namespace
 
+std::string helper_path()
+{
+	std::error_code error;
+	return std::filesystem::read_symlink("/proc/self/exe", error).replace_filename(kHelperName);
+}
+
+std::string why_not_without_root()
+{
+	const std::string path = helper_path();
+	struct stat file{};
+	if (stat(path.c_str(), &file))
+		return fmt::format("{} can't be found ({})", path, std::strerror(errno));
+	if (getxattr(path.c_str(), "security.capability", nullptr, 0) < 0)
+		return fmt::format("{} has no capabilities, which `sudo icepath setup --caps` gives it", path);
+	if (faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS)) {
+		const group *its = getgrgid(file.st_gid);
+		return fmt::format("only members of the group {} may execute {}",
+						   its ? its->gr_name : std::to_string(file.st_gid), path);
+	}
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		return "no_new_privs is set, as by a container or a service manager";
+	return {};
+}
+
 RootProcess start_helper(uid_t user)
 {
 	return {kHelperName, open_program(), {ICEPATH_VERSION, std::to_string(user), std::to_string(getpid())}};
@@ -94,7 +123,8 @@ RootProcess start_helper(uid_t user)
 
 Helper::Helper(const Identity &user) : process_(start_helper(user_of_traced(user)))
 {
-	make_claim_folder(); // for claim(), when nobody is root any more
+	if (geteuid() == 0)
+		make_claim_folder(); // for claim(), when nobody is root any more
 }
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)

@@ -5,7 +5,9 @@
 // socket pair.
 //
 // It trusts no request. A worker is named by a pidfd, and accepted only if it is a child of the icepath that started the
-// helper, or a thread of such a child, and runs as the invoking user. The helper opens no path from a request, and
+// helper, or a thread of such a child, and runs as the invoking user. If the helper has its rights from its file, any
+// program of that user may be its icepath: then the process must also be one that the user could trace, and is watched
+// only while it has no more rights than the user has, and a socket must be the user's. The helper opens no path from a request, and
 // accepts no descriptor whose closing might block. It ends when the socket closes or that icepath has ended, and its
 // BPF programs with it. It keeps only the rights that capturing needs (rights.h).
 #include <sys/types.h>
@@ -95,11 +97,14 @@ private:
 	bool stuck_ = false;
 };
 
+// Where the helper has its rights from: root started it, or its file has capabilities.
+enum class HelperRights : uint8_t { OfRoot, OfItsFile };
+
 // icepath's side of the helper. For one thread. Every call throws Failure with the helper's sentence, or HelperDied.
 class Helper {
 public:
 	// Starts the helper, which keeps the rights for loading probes; the caller then calls become(). Throws
-	// Failure(MachineCannot) without root, or as start_helper() does.
+	// Failure(MachineCannot) without root where why_not_without_root(), or as start_helper() does.
 	explicit Helper(const Identity &user);
 
 	struct Loaded {
@@ -135,11 +140,16 @@ private:
 
 inline constexpr const char *kHelperName = "icepath-helper"; // of its process, and of its file
 
-// As root: executes the icepath-helper in the running program's folder, which serves this process for `user`. Throws
-// Failure(MachineCannot) if the file isn't there, or if more users may write to it than to the running program.
+// Executes the icepath-helper in the running program's folder, which serves this process for `user`. Throws
+// Failure(MachineCannot) if the file isn't there, or, as root, if more users may write to it than to the running program.
 RootProcess start_helper(uid_t user);
 
+std::string helper_path(); // beside the running program
+
+// Why this process can't start the helper without root, as far as it can be known beforehand; empty: it can.
+std::string why_not_without_root();
+
 // The helper's main loop; returns when the socket closes or icepath ends.
-void serve(int socket, pid_t icepath, uid_t user);
+void serve(int socket, pid_t icepath, uid_t user, HelperRights rights = HelperRights::OfRoot);
 
 } // namespace icepath::privilege

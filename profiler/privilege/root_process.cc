@@ -27,14 +27,6 @@ constexpr int kBeginMs = 10'000; // an emulated CPU is slow
 // Its first message: why it can't serve, NUL-terminated; empty: it can.
 using Beginning = std::array<char, 256>;
 
-void ignore_terminal()
-{
-	// A terminal's Ctrl-C or hang-up goes to the whole process group, but icepath decides when this process ends.
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-}
-
 void execute(const Fd &program, std::vector<std::string> &arguments, int socket)
 {
 	// The program's own descriptor may be in the way of its socket.
@@ -52,6 +44,13 @@ void execute(const Fd &program, std::vector<std::string> &arguments, int socket)
 }
 
 } // namespace
+
+void ignore_terminal()
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+}
 
 bool tell_beginning(int socket, const std::string &why_not)
 {

@@ -50,6 +50,9 @@ inline constexpr int kSocketOfProgram = 3;
 // The process's first message: why it can't serve; empty: it can. False: icepath is gone.
 bool tell_beginning(int socket, const std::string &why_not);
 
+// A terminal's Ctrl-C or hang-up goes to the whole process group, but icepath decides when this process ends.
+void ignore_terminal();
+
 // Closes every descriptor but the standard ones and these. False with errno set.
 bool close_all_but(std::vector<int> kept);
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,6 +27,9 @@ namespace {
 
 // Most blocks end before the first look, which takes about 100 us of a CPU.
 constexpr int kFirstLookMs = 200, kLookEveryMs = 100;
+
+// In each slot. The kernel's memory for them counts as nobody's, so a member gets no more than a run needs.
+constexpr uint32_t kMostRecords = 1u << 20, kMostRecordsOfMember = 1u << 16;
 
 template <size_t N> void put(std::array<char, N> &field, std::string_view text)
 {
@@ -60,10 +64,23 @@ bool closes_at_once(const Fd &fd)
 		   (waits.l_onoff == 0 || waits.l_linger == 0);
 }
 
+// A worker of middleware may not be traced between its entering a user namespace and its executing icepath-worker.
+bool may_soon_be_traced(pid_t pid)
+{
+	constexpr int kPatienceMs = 2000, kEveryMs = 2;
+	for (int waited_ms = 0; waited_ms < kPatienceMs; waited_ms += kEveryMs) {
+		if (may_be_traced(pid))
+			return true;
+		poll(nullptr, 0, kEveryMs);
+	}
+	return false;
+}
+
 class Server {
 public:
-	Server(pid_t icepath, uid_t user)
-		: icepath_(icepath), user_(user), icepath_pidfd_(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)))
+	Server(pid_t icepath, uid_t user, HelperRights rights)
+		: icepath_(icepath), user_(user), rights_(rights),
+		  icepath_pidfd_(static_cast<int>(syscall(SYS_pidfd_open, icepath, 0)))
 	{}
 
 	HelperReply answer(const HelperRequest &request, std::vector<Fd> &fds, std::vector<int> &to_send)
@@ -79,6 +96,7 @@ public:
 		case HelperRequestKind::AddSocket:
 			if (fds.size() != 1)
 				throw Failure(ExitCode::Internal, "a socket was to be marked and none was sent");
+			check_is_users(fds[0]);
 			capture().add_socket(fds[0].get(), request.key);
 			break;
 		case HelperRequestKind::Follow:
@@ -150,13 +168,15 @@ private:
 	void load(const HelperRequest &request, HelperReply &reply, std::vector<int> &to_send)
 	{
 		if (capture_ || request.cpu_count > request.cpus.size() || request.records_per_slot == 0 ||
-			request.records_per_slot > (1u << 20) || request.forced_tier > std::size(capture::kTierNames))
+			request.records_per_slot > (rights_ == HelperRights::OfRoot ? kMostRecords : kMostRecordsOfMember) ||
+			request.forced_tier > std::size(capture::kTierNames))
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
-		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
-						 request.records_per_slot,
-						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
-											 : std::nullopt,
-						 request.samples != 0);
+		capture_.emplace(
+			std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
+			request.records_per_slot,
+			request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1)) : std::nullopt,
+			request.samples != 0,
+			rights_ == HelperRights::OfItsFile ? std::optional(capture::Owner{user_, getgid()}) : std::nullopt);
 		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {
@@ -205,7 +225,17 @@ private:
 	{
 		if (fds.size() != 1)
 			throw Failure(ExitCode::Internal, "a worker was to be marked and none was sent");
-		check_own_child(fds[0].get(), icepath_, user_);
+		const pid_t pid = check_own_child(fds[0].get(), icepath_, user_);
+		if (rights_ == HelperRights::OfItsFile && !may_soon_be_traced(pid))
+			throw Failure(ExitCode::Internal, "the root helper touches no process with more rights than its user has");
+	}
+
+	// For root's helper, icepath vouches for sockets: they are those of workers.
+	void check_is_users(const Fd &socket) const
+	{
+		struct stat its{};
+		if (rights_ == HelperRights::OfItsFile && (fstat(socket.get(), &its) || its.st_uid != user_))
+			throw Failure(ExitCode::Internal, "the root helper marks only sockets of its user");
 	}
 
 	uint32_t add_worker(std::vector<Fd> &fds)
@@ -227,6 +257,7 @@ private:
 
 	const pid_t icepath_;
 	const uid_t user_;
+	const HelperRights rights_;
 	const Fd icepath_pidfd_;
 	std::optional<CpuClaim> claim_;
 	std::optional<capture::Capture> capture_;
@@ -236,9 +267,9 @@ private:
 
 } // namespace
 
-void serve(int socket, pid_t icepath, uid_t user)
+void serve(int socket, pid_t icepath, uid_t user, HelperRights rights)
 {
-	Server server(icepath, user);
+	Server server(icepath, user, rights);
 	HelperRequest request{};
 	for (;;) {
 		std::vector<Fd> fds;
