@@ -131,9 +131,10 @@ model::Head head_from_json(const Json &json)
 {
 	model::Head head;
 	// Checked first: a newer head may have other keys.
-	if (const uint32_t version = u32_field(json, "format_version"); version != kFormatVersion)
-		throw std::runtime_error(fmt::format("it has format {}, this icepath reads format {}: use {} icepath", version,
-											 kFormatVersion, version > kFormatVersion ? "a newer" : "an older"));
+	if (const uint32_t version = u32_field(json, "format_version"); version < kOldestFormat || version > kFormatVersion)
+		throw std::runtime_error(fmt::format("it has format {}, this icepath reads formats {} to {}: use {} icepath",
+											 version, kOldestFormat, kFormatVersion,
+											 version > kFormatVersion ? "a newer" : "an older"));
 	head.icepath_version = name_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
 	head.started_utc = name_field(json, "started_utc");

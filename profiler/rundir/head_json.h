@@ -7,8 +7,9 @@
 
 namespace icepath::rundir {
 
-// The container's version. 3 has windows with their blocks, and cells of any shape.
-inline constexpr uint32_t kFormatVersion = 3;
+// The container's version. 3 has windows with their blocks, and cells of any shape; 4 may have sampled windows, which a
+// reader of 3 would take for others with probes.
+inline constexpr uint32_t kFormatVersion = 4, kOldestFormat = 3;
 
 // Throws Failure(Internal) if host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const model::Head &head);

@@ -85,9 +85,9 @@ TEST_F(HostileContainer, NamesFileAndPlace)
 TEST_F(HostileContainer, AnotherFormatIsRefusedWithTheRemedy)
 {
 	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":2,"unknown":[]})", "")),
-					 "it has format 2, this icepath reads format 3: use an older icepath"));
-	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":4,"unknown":[]})", "")),
-					 "it has format 4, this icepath reads format 3: use a newer icepath"));
+					 "it has format 2, this icepath reads formats 3 to 4: use an older icepath"));
+	EXPECT_TRUE(says(complaint(crafted(R"({"format_version":5,"unknown":[]})", "")),
+					 "it has format 5, this icepath reads formats 3 to 4: use a newer icepath"));
 }
 
 TEST_F(HostileContainer, WrongJsonIsNamedByItsKey)
