@@ -32,7 +32,7 @@ BlockWish BlockWishes::next(size_t cell, bool probed, bool count_hardware, bool 
 	// Hardware counters lengthen context switches, which would lower the rate that is found.
 	wish.count_hardware = count_hardware && !probed && !searches_[cell];
 	if (sample && probed && !searches_[cell])
-		wish.sample_period_ns = sampling_period_ns(model::due_hz(cells_[cell]));
+		wish.sample_period_ns = sampling_period_ns(model::due_hz(cells_[cell]), wish.duration_ns);
 	if (searches_[cell])
 		set_rate(wish, cell);
 	return wish;

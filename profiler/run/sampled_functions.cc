@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "profiler/capture/named_stacks.h"
+#include "profiler/capture/sampling_timers.h"
 #include "profiler/failure.h"
 #include "profiler/model/printable.h"
 
@@ -64,13 +65,15 @@ std::vector<uint32_t> kernel_stack(const capture::NamedStack &stack, const captu
 
 } // namespace
 
-uint64_t sampling_period_ns(std::optional<double> rate_hz)
+uint64_t sampling_period_ns(std::optional<double> rate_hz, uint64_t block_ns)
 {
 	constexpr double kUsualNs = 250'000, kTickNs = 4'000'000, kGolden = 0.618034;
+	constexpr double kRoom = capture::kStacksOfCpu * 0.5; // a golden period may be so much shorter than wanted
+	const double wanted_ns = std::max(kUsualNs, static_cast<double>(block_ns) / kRoom);
 	const double of_ns = rate_hz && *rate_hz > 0 ? 1e9 / *rate_hz : kTickNs;
 	const auto golden = [](double ratio) { return std::max(0.0, std::round(ratio - kGolden)) + kGolden; };
-	return static_cast<uint64_t>(
-		std::llround(of_ns > kUsualNs ? of_ns / golden(of_ns / kUsualNs) : of_ns * golden(kUsualNs / of_ns)));
+	const double period_ns = of_ns > wanted_ns ? of_ns / golden(of_ns / wanted_ns) : of_ns * golden(wanted_ns / of_ns);
+	return static_cast<uint64_t>(std::llround(std::min(period_ns, double{capture::kLongestPeriodNs})));
 }
 
 SampledFunctions::SampledFunctions(Fd named) : named_(std::move(named))

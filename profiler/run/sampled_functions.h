@@ -12,8 +12,9 @@
 namespace icepath::run {
 
 // Some 4 kHz. Messages at a fixed rate, as ticks, would meet a timer whose period is a simple fraction of theirs always
-// in the same places. So it is a golden fraction or multiple of theirs; without a rate, of the usual tick of 4 ms.
-uint64_t sampling_period_ns(std::optional<double> rate_hz);
+// in the same places. So it is a golden fraction or multiple of theirs; without a rate, of the usual tick of 4 ms. In a
+// block so long that there is no room for that many stacks, it is so much longer that they are of the whole block.
+uint64_t sampling_period_ns(std::optional<double> rate_hz, uint64_t block_ns);
 
 class SampledFunctions {
 public:

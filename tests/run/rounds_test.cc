@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "profiler/capture/named_stacks.h"
+#include "profiler/capture/sampling_timers.h"
 #include "profiler/privilege/root_helper.h"
 #include "profiler/run/sampled_functions.h"
 
@@ -86,7 +88,7 @@ TEST(SamplingPeriod, IsNoSimpleFractionOfTheMessagesPeriod)
 {
 	for (const double rate_hz : {5.0, 10.0, 1000.0, 4000.0, 4001.0, 10'000.0, 100'000.0, 1e6}) {
 		const double of_ns = 1e9 / rate_hz;
-		const auto period_ns = static_cast<double>(sampling_period_ns(rate_hz));
+		const auto period_ns = static_cast<double>(sampling_period_ns(rate_hz, 150'000'000));
 		EXPECT_GT(period_ns, 100'000) << rate_hz;
 		EXPECT_LT(period_ns, 450'000) << rate_hz;
 		std::set<int> tenths; // of the messages' period that samples are in
@@ -95,7 +97,19 @@ TEST(SamplingPeriod, IsNoSimpleFractionOfTheMessagesPeriod)
 			tenths.insert(static_cast<int>(std::fmod(i * period_ns, of_ns) / of_ns * 10));
 		EXPECT_EQ(tenths.size(), 10u) << rate_hz;
 	}
-	EXPECT_NEAR(static_cast<double>(sampling_period_ns({})), 250'000, 10'000);
+	EXPECT_NEAR(static_cast<double>(sampling_period_ns({}, 150'000'000)), 250'000, 10'000);
+}
+
+TEST(SamplingPeriod, LeavesRoomForTheStacksOfALongBlock)
+{
+	for (const double block_s : {0.01, 0.5, 1.0, 1.5, 3.0, 10.0, 60.0, 3600.0})
+		for (const std::optional<double> rate_hz :
+			 {std::optional<double>(), {5.0}, {250.0}, {700.0}, {4000.0}, {1e6}}) {
+			const auto period_ns = sampling_period_ns(rate_hz, static_cast<uint64_t>(block_s * 1e9));
+			EXPECT_LE(block_s * 1e9 / static_cast<double>(period_ns), capture::kStacksOfCpu)
+				<< block_s << " s, " << rate_hz.value_or(0);
+			EXPECT_LE(period_ns, capture::kLongestPeriodNs);
+		}
 }
 
 } // namespace
