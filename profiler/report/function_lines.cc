@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "profiler/model/cell_title.h"
@@ -14,34 +15,143 @@
 namespace icepath::report {
 namespace {
 
-constexpr size_t kMostFunctions = 10; // of a layer
-constexpr double kLeastShare = 0.01; // of it
+constexpr size_t kMostOfMessage = 12; // of the whole message
+constexpr size_t kMostCalled = 48; // functions of a layer
+constexpr double kLeastShare = 0.02; // of a layer
+constexpr double kPassedOn = 0.01; // of it: less stays in a function that shares its row with the one that it calls
+constexpr size_t kBeforeName = 33, kShortestName = 20; // columns
 
-void add_layer(Page &page, const SampledLayer &layer)
+bool is_shown(uint64_t samples, double ns, double least_ns) { return samples != 1 && ns >= least_ns; }
+
+std::string half_beside(uint64_t samples, double half_ns, double ns)
 {
-	page.line(page.spelled(fmt::format("  {} {} µs, {} samples", pad_right(std::string(model::name(layer.layer)), 16),
-									   pad_left(microseconds(layer.mean_ns), 7), count(layer.samples))));
-	constexpr size_t kBeforeName = 31, kShortestName = 20; // columns
-	const auto row = [&](double ns, const std::string &half, const std::string &name) {
-		const std::string shown =
-			model::printable(name, std::max(page.width(), kBeforeName + kShortestName) - kBeforeName);
-		page.line(page.spelled(fmt::format("    {} {} {}  {}", pad_left(microseconds(ns), 8), pad_right(half, 8),
-										   pad_left(percent(ns / layer.mean_ns), 7), shown)));
-	};
+	return samples > 0 ? "±" + microseconds_beside(half_ns, ns) : "";
+}
+
+size_t room_for_names(const Page &page) { return std::max(page.width(), kBeforeName + kShortestName) - kBeforeName; }
+
+void add_function_row(Page &page, const std::string &own, const std::string &all, const std::string &half, double share,
+					  const std::string &name)
+{
+	page.line(page.spelled(fmt::format("  {} {} {} {}  {}", pad_left(own, 7), pad_left(all, 7), pad_right(half, 6),
+									   pad_left(percent(share), 6), name)));
+}
+
+void add_columns(Page &page, const std::string &own, const std::string &all, const std::string &names)
+{
+	page.line(page.spelled(
+		fmt::format("  {} {} {} {}  {}", pad_left(own, 7), pad_left(all, 7), pad_right("±", 6), "      ", names)));
+}
+
+void add_whole_message(Page &page, const CellResult &cell)
+{
+	const double all_ns = cell.layers.mean_ns();
+	page.line(page.spelled(fmt::format("  message          {} µs", microseconds(all_ns))));
+	add_columns(page, "itself", "", "all layers");
 	double others_ns = 0;
 	size_t shown = 0, others = 0;
-	for (const FunctionRow &function : layer.functions)
-		if (shown < kMostFunctions && function.mean_ns >= kLeastShare * layer.mean_ns) {
+	for (const FunctionRow &function : functions_of_message(cell.layers, cell.functions))
+		if (shown < kMostOfMessage && is_shown(function.samples, function.mean_ns, 0)) {
 			++shown;
-			row(function.mean_ns,
-				function.samples > 0 ? " ±" + microseconds_beside(function.half_ns, function.mean_ns) : "",
-				function.name);
+			add_function_row(page, microseconds(function.mean_ns), "",
+							 half_beside(function.samples, function.half_ns, function.mean_ns),
+							 function.mean_ns / all_ns, model::printable(function.name, room_for_names(page)));
 		} else {
 			++others;
 			others_ns += function.mean_ns;
 		}
 	if (others > 0)
-		row(others_ns, "", fmt::format("{} others", others));
+		add_function_row(page, microseconds(others_ns), "", "", others_ns / all_ns, fmt::format("{} others", others));
+}
+
+// A layer's functions as a tree, of those with most time.
+class CalledLines {
+public:
+	CalledLines(Page &page, double layer_ns, const std::vector<CalledFunction> &outermost)
+		: page_(page), layer_ns_(layer_ns)
+	{
+		std::vector<double> all_ns;
+		collect(outermost, all_ns);
+		std::ranges::sort(all_ns, std::ranges::greater());
+		least_ns_ = kLeastShare * layer_ns;
+		if (all_ns.size() > kMostCalled)
+			least_ns_ = std::max(least_ns_, all_ns[kMostCalled - 1]);
+		add(outermost, 0);
+		const double others_ns = layer_ns - shown_ns_;
+		if (others_ns > 0.0005 * layer_ns)
+			add_function_row(page_, microseconds(others_ns), "", "", others_ns / layer_ns, "in others");
+	}
+
+private:
+	static void collect(const std::vector<CalledFunction> &functions, std::vector<double> &all_ns)
+	{
+		for (const CalledFunction &function : functions) {
+			if (function.samples != 1)
+				all_ns.push_back(function.mean_ns);
+			collect(function.calls, all_ns);
+		}
+	}
+
+	bool shows(const CalledFunction &function) const { return is_shown(function.samples, function.mean_ns, least_ns_); }
+
+	// The function that has nearly all of this one's time, if only that is shown below it.
+	const CalledFunction *passes_on(const CalledFunction &function) const
+	{
+		const CalledFunction *only = nullptr;
+		for (const CalledFunction &call : function.calls)
+			if (shows(call)) {
+				if (only)
+					return nullptr;
+				only = &call;
+			}
+		return only && function.mean_ns - only->mean_ns < kPassedOn * layer_ns_ ? only : nullptr;
+	}
+
+	void add(const std::vector<CalledFunction> &functions, size_t depth)
+	{
+		for (const CalledFunction &outer : functions) {
+			if (!shows(outer))
+				continue;
+			std::vector<std::string> names = {outer.name};
+			const CalledFunction *function = &outer;
+			while (const CalledFunction *next = passes_on(*function)) {
+				function = next;
+				names.push_back(next->name);
+			}
+			shown_ns_ += function->own_ns;
+			add_function_row(page_, microseconds(function->own_ns), microseconds(function->mean_ns),
+							 half_beside(function->samples, function->half_ns, function->mean_ns),
+							 function->mean_ns / layer_ns_, std::string(depth, ' ') + name_of(names, depth));
+			add(function->calls, depth + 1);
+		}
+	}
+
+	// "caller > function"; from the outermost one on, without those in the middle where they don't fit.
+	std::string name_of(const std::vector<std::string> &names, size_t depth) const
+	{
+		const size_t room = std::max(room_for_names(page_), depth + kShortestName) - depth;
+		std::string text = names.back();
+		bool is_whole = true;
+		for (size_t i = names.size() - 1; i-- > 0;) {
+			const std::string longer = names[i] + " > " + text;
+			if (!(is_whole = columns(longer) + (i > 0 ? 4 : 0) <= room))
+				break;
+			text = longer;
+		}
+		return model::printable(is_whole ? text : "… > " + text, room);
+	}
+
+	Page &page_;
+	const double layer_ns_;
+	double least_ns_ = 0, shown_ns_ = 0;
+};
+
+void add_layer(Page &page, const CellResult &cell, const SampledLayer &layer)
+{
+	page.line(page.spelled(fmt::format("  {} {} µs, {} samples", pad_right(std::string(model::name(layer.layer)), 16),
+									   microseconds(layer.mean_ns), count(layer.samples))));
+	add_columns(page, "itself", "all", "functions, each below its caller");
+	CalledLines(page, layer.mean_ns, called_functions(cell.layers, cell.functions, layer.layer));
 }
 
 } // namespace
@@ -65,10 +175,10 @@ void add_functions(Page &page, const CellResult &cell)
 				   fmt::format("{} samples on messages' paths in {} blocks{}", count(cell.functions.samples()),
 							   cell.blocks_sampled, cost),
 				   2);
-	const std::vector<SampledLayer> layers = sampled_layers(cell.layers, cell.functions);
+	add_whole_message(page, cell);
 	std::set<model::Layer> sampled;
-	for (const SampledLayer &layer : layers) {
-		add_layer(page, layer);
+	for (const SampledLayer &layer : sampled_layers(cell.layers, cell.functions)) {
+		add_layer(page, cell, layer);
 		sampled.insert(layer.layer);
 	}
 	std::string others;
@@ -82,13 +192,17 @@ void add_functions(Page &page, const CellResult &cell)
 
 void add_function_notes(Page &page)
 {
+	page.paragraph(
+		"",
+		"Times are µs, means of a message, of probed blocks without samples; samples divide each layer. itself: "
+		"without "
+		"what the function calls; all: with it, and ± (95 %, over blocks) is of this. Functions that only pass on "
+		"share a row with the one that they call. In others: rows of a single sample, and small ones.",
+		2);
 	page.paragraph("",
-				   "µs are means of a message, of probed blocks without samples; samples divide each layer among the "
-				   "innermost functions. ± is for 95 %, by the number of samples.",
-				   2);
-	page.paragraph("",
-				   "library!function: user code; library+offset: a function without a name there; [irqs off]: "
-				   "the timer waited until interrupts were on again, in another layer.",
+				   "library!function: user code; library+offset: a function without a name there; [probes]: BPF "
+				   "programs and what calls them, mostly icepath's own; [irqs off]: the timer waited until interrupts "
+				   "were on again, in another layer.",
 				   2);
 }
 

@@ -16,8 +16,14 @@ namespace icepath::report {
 // What stands for a function that isn't known: interrupts were off at the sample's instant; there was no room for the
 // sample's stack.
 inline constexpr const char *kIrqsOff = "[irqs off]", *kNoStack = "[no stack]";
+// A frame above BPF programs and what calls them: icepath's probes, and others that trace at the same time. Stands for
+// all functions below it where only innermost functions are told.
+inline constexpr const char *kProbes = "[probes]";
 // Stands for rows without samples, in a layer that has some.
 inline constexpr const char *kNotSampled = "[not sampled]";
+
+// Inserts kProbes where the stack enters a probe. `functions`: from the outermost one on.
+void mark_probes(std::vector<std::string> &functions);
 
 class Functions {
 public:
@@ -29,17 +35,25 @@ public:
 	struct Stack {
 		std::vector<std::string> functions; // from the outermost one on; never empty
 		uint64_t samples = 0;
+		std::map<size_t, uint64_t> by_block{}; // those blocks that have any
+		const std::string &innermost() const; // or kProbes
 	};
 	// Of the row's layer, part, role and thread, in the order of their names.
 	std::vector<Stack> stacks_of(const LayerRow &row) const;
+	// Half of the 95 % interval of the share that some of a row's samples are, both by block: at least what as many
+	// independent samples leave.
+	double half_of_share(const std::map<size_t, uint64_t> &some, const std::map<size_t, uint64_t> &all) const;
 
 private:
 	using Key = std::tuple<model::Layer, model::Part, path::Role, std::string>;
+	using Frames = std::vector<uint32_t>; // by number, from the outermost one on
 	uint32_t number_of(const std::string &function);
+	std::vector<Frames> frames_of(const model::Window &window);
 
 	std::map<std::string, uint32_t> numbers_;
 	std::vector<std::string> names_; // by number
-	std::map<Key, std::map<std::vector<uint32_t>, uint64_t>> stacks_;
+	std::map<Key, std::map<Frames, std::map<size_t, uint64_t>>> stacks_; // samples by block
+	std::vector<uint32_t> openings_; // by block
 	uint64_t samples_ = 0, dropped_ = 0;
 };
 
@@ -47,7 +61,7 @@ struct FunctionRow {
 	std::string name; // of the innermost function
 	uint64_t samples = 0;
 	double mean_ns = 0; // of a message, as LayerRow
-	double half_ns = 0; // half of the 95 % interval that the number of samples leaves
+	double half_ns = 0; // half of its 95 % interval
 };
 
 struct SampledLayer {
@@ -59,5 +73,21 @@ struct SampledLayer {
 
 // The layers that have samples, in their order.
 std::vector<SampledLayer> sampled_layers(const Breakdown &layers, const Functions &functions);
+
+// The functions of all layers together, the one with most time first. They add up to the mean latency: layers without
+// samples are kNotSampled.
+std::vector<FunctionRow> functions_of_message(const Breakdown &layers, const Functions &functions);
+
+// A function below those that call it, in a layer.
+struct CalledFunction {
+	std::string name;
+	uint64_t samples = 0; // in it and in what it calls
+	double mean_ns = 0, half_ns = 0; // of these, as FunctionRow
+	double own_ns = 0; // in itself
+	std::vector<CalledFunction> calls; // the one with most time first
+};
+
+// The layer's outermost functions, with those that they call.
+std::vector<CalledFunction> called_functions(const Breakdown &layers, const Functions &functions, model::Layer layer);
 
 } // namespace icepath::report

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <sstream>
 
 #include "profiler/failure.h"
@@ -25,21 +26,22 @@ constexpr uint64_t kSampledMessages = 100;
 // A oneway cell with three unprobed and three probed blocks, and as many sampled ones, whose messages take 2 µs longer.
 class SampledRun : public testing::Test {
 protected:
-	std::string write(bool sampled)
+	// `one_in`: of a sampled block's messages, by round.
+	std::string write(bool sampled, const std::function<uint64_t(uint32_t)> &one_in = [](uint32_t) { return 4; })
 	{
 		model::Head head = small_head();
 		head.cells.erase(head.cells.begin());
-		const std::string run = temporary.path(sampled ? "sampled" : "plain");
+		const std::string run = temporary.path("run" + std::to_string(runs++));
 		rundir::Writer writer(run, head);
 		for (uint32_t round = 0; round < 9; ++round) {
 			BlockPlan plan;
 			plan.round = round;
 			plan.probed = round % 3 > 0;
-			plan.messages = kSampledMessages;
+			plan.messages = messages;
 			const bool has_samples = round % 3 == 2;
 			plan.delay_ns = [&](uint64_t, size_t) -> uint64_t { return has_samples ? 2000 : round; };
 			if (has_samples && sampled)
-				writer.add(with_samples(make_block(head.cells[0], plan)));
+				writer.add(with_samples(make_block(head.cells[0], plan), one_in(round)));
 			else if (!has_samples)
 				writer.add(make_block(head.cells[0], plan));
 		}
@@ -47,6 +49,8 @@ protected:
 		return run;
 	}
 
+	uint64_t messages = kSampledMessages; // of a block
+	int runs = 0;
 	rundir::TemporaryDirectory temporary;
 };
 
@@ -83,6 +87,77 @@ TEST_F(SampledRun, FunctionsAddUpToTheirLayer)
 	EXPECT_EQ(function_of(layers[0], "unlock").samples, 0u);
 	const double half_ns = function_of(layers[0], kIrqsOff).half_ns;
 	EXPECT_NEAR(half_ns, 1000 * 1.96 * 0.5 / std::sqrt(2.0 * 3 * kSampledMessages), 1);
+}
+
+// Of 300 samples one in four is in kmalloc either way, but in the second run all of these are of one block.
+TEST_F(SampledRun, WhatDiffersFromBlockToBlockIsUncertain)
+{
+	const auto half_of = [](const std::string &run) {
+		const CellResult cell = analyse(run).cells[0];
+		return function_of(sampled_layers(cell.layers, cell.functions)[0], "kmalloc").half_ns;
+	};
+	const double alike_ns = half_of(write(true));
+	const double unlike_ns = half_of(write(true, [](uint32_t round) { return round == 5 ? 1 : 1000; }));
+	EXPECT_GT(alike_ns, 10);
+	EXPECT_GT(unlike_ns, 10 * alike_ns);
+}
+
+TEST_F(SampledRun, FunctionsOfAllLayersAddUpToTheMessage)
+{
+	const CellResult cell = analyse(write(true)).cells[0];
+	double sum_ns = 0, not_sampled_ns = 0;
+	for (const FunctionRow &function : functions_of_message(cell.layers, cell.functions)) {
+		sum_ns += function.mean_ns;
+		not_sampled_ns += function.name == kNotSampled ? function.mean_ns : 0;
+	}
+	EXPECT_NEAR(sum_ns, cell.layers.mean_ns(), 1e-6);
+	EXPECT_GT(not_sampled_ns, 1300) << "a layer of its own, and a part of sender.kernel";
+}
+
+TEST_F(SampledRun, CalledFunctionsAreBelowTheirCallers)
+{
+	const CellResult cell = analyse(write(true)).cells[0];
+	const auto outermost = called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
+	ASSERT_EQ(outermost.size(), 2u);
+	EXPECT_EQ(outermost[1].name, kNotSampled);
+	EXPECT_NEAR(outermost[1].own_ns, 300, 1e-6);
+	EXPECT_EQ(outermost[0].name, "entry_SYSCALL_64");
+	EXPECT_NEAR(outermost[0].mean_ns, 1000, 1e-6);
+	EXPECT_EQ(outermost[0].own_ns, 0);
+	ASSERT_EQ(outermost[0].calls.size(), 1u);
+	const CalledFunction &send = outermost[0].calls[0];
+	EXPECT_EQ(send.name, "sock_sendmsg");
+	EXPECT_NEAR(send.mean_ns, 1000, 1e-6);
+	EXPECT_NEAR(send.own_ns, 375, 1e-6);
+	ASSERT_EQ(send.calls.size(), 2u);
+	EXPECT_EQ(send.calls[0].name, kIrqsOff);
+	EXPECT_EQ(send.calls[1].name, "kmalloc");
+	EXPECT_NEAR(send.calls[1].mean_ns, 125, 1e-6);
+	EXPECT_NEAR(send.calls[1].own_ns, 125, 1e-6);
+}
+
+std::string marked(std::vector<std::string> functions)
+{
+	mark_probes(functions);
+	std::string text;
+	for (const std::string &function : functions)
+		text += (text.empty() ? "" : " ") + function;
+	return text;
+}
+
+TEST(Probes, AreMarkedWhereTheirCodeBegins)
+{
+	EXPECT_EQ(marked({"schedule", "__traceiter_sched_switch", "bpf_trace_run4", "bpf_prog_1a_on_switch"}),
+			  "schedule [probes] __traceiter_sched_switch bpf_trace_run4 bpf_prog_1a_on_switch");
+	EXPECT_EQ(marked({"tcp_queue_rcv", "bpf_trampoline_7", "bpf_prog_1a_on_tcp", "bpf_get_current_task"}),
+			  "tcp_queue_rcv [probes] bpf_trampoline_7 bpf_prog_1a_on_tcp bpf_get_current_task");
+	EXPECT_EQ(marked({"tcp_queue_rcv", "bpf_trampoline_7"}), "tcp_queue_rcv [probes] bpf_trampoline_7");
+	EXPECT_EQ(marked({"sock_def_readable", "ftrace_regs_call", "kprobe_ftrace_handler", "aggr_pre_handler"}),
+			  "sock_def_readable [probes] ftrace_regs_call kprobe_ftrace_handler aggr_pre_handler");
+	// A trampoline calls the function that it traces, which is no probe.
+	EXPECT_EQ(marked({"udp_recvmsg", "bpf_trampoline_7", "__skb_recv_udp", "schedule_timeout"}),
+			  "udp_recvmsg bpf_trampoline_7 __skb_recv_udp schedule_timeout");
+	EXPECT_EQ(marked({"do_syscall_64", "__sys_bpf", "bpf_map_new_fd"}), "do_syscall_64 __sys_bpf bpf_map_new_fd");
 }
 
 TEST_F(SampledRun, SampledBlocksAreInNoOtherFigure)
@@ -145,7 +220,24 @@ TEST_F(SampledRun, IsExplained)
 							 "sock_sendmsg", kIrqsOff, "library.so!take", "wakeup 1.00"})
 		EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 	EXPECT_EQ(text.find("unlock"), std::string::npos) << text;
+	EXPECT_NE(text.find("entry_SYSCALL_64 > sock_sendmsg"), std::string::npos) << text;
+	EXPECT_NE(text.find("message          "), std::string::npos) << text;
 	EXPECT_THROW(explanation_of(write(false), question, {}), Failure);
+}
+
+// In a run of 24 samples of the layer, each is 3 % of it.
+TEST_F(SampledRun, ASingleSampleIsNoRow)
+{
+	Question question;
+	question.stacks = true;
+	messages = 4; // 2 to 5
+	const auto text_of = [&](uint32_t first_round) {
+		const std::string run = write(true, [&](uint32_t round) { return round >= first_round ? 5 : 1000; });
+		return explanation_of(run, question, {.unicode = true, .width = 100});
+	};
+	EXPECT_EQ(text_of(8).find("kmalloc"), std::string::npos) << text_of(8);
+	EXPECT_NE(text_of(8).find("in others"), std::string::npos) << text_of(8);
+	EXPECT_NE(text_of(5).find("kmalloc"), std::string::npos) << text_of(5);
 }
 
 } // namespace

@@ -135,7 +135,7 @@ Block block_of(size_t flows)
 
 Block make_block(const model::Cell &cell, const BlockPlan &plan) { return Maker(cell, plan).take(); }
 
-Block with_samples(const Block &block)
+Block with_samples(const Block &block, uint64_t one_in)
 {
 	const auto window = std::make_shared<model::Window>(*block.window);
 	window->sample_period_ns = 250'000;
@@ -156,7 +156,7 @@ Block with_samples(const Block &block)
 	for (const model::BlockFlow &flow : block.flows) {
 		const size_t from = flow.sender_key == kSocketKeys[0] ? 0 : 1;
 		for (const model::SendStamp &send : flow.sends) {
-			add(from, send.send_ns + 700, send.send_ns + 700, send.seq % 4 == 0 ? 2 : 1);
+			add(from, send.send_ns + 700, send.send_ns + 700, send.seq % one_in == 0 ? 2 : 1);
 			add(from, send.send_ns + 1100, send.send_ns + 1300, 3);
 		}
 		for (const model::RecvStamp &recv : flow.recvs)

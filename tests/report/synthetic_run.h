@@ -33,10 +33,10 @@ model::Cell socket_cell(model::Pattern pattern);
 model::Block block_of(size_t flows);
 model::Block make_block(const model::Cell &cell, const BlockPlan &plan);
 
-// A probed block as a sampled one: each message has a sample 700 ns after its send, in the sender's kernel, where three
-// of four are in sock_sendmsg itself and one in kmalloc, which that calls; one 1100 ns after it, when interrupts were
+// A probed block as a sampled one: each message has a sample 700 ns after its send, in the sender's kernel, where one of
+// `one_in` is in kmalloc and the others are in sock_sendmsg itself, which calls kmalloc; one 1100 ns after it, when interrupts were
 // off, so that unlock was found 1300 ns after it; and one 200 ns before its recv, in the receiver's user.
-model::Block with_samples(const model::Block &block);
+model::Block with_samples(const model::Block &block, uint64_t one_in = 4);
 
 // Two cells of uds-stream, pingpong and oneway, with as many probed as unprobed blocks in ABBA order. The probed block
 // of round 6 of the pingpong cell has one answer that the hog delayed by 381 µs. A p99 takes five blocks, and so
