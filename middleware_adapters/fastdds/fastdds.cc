@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // eProsima Fast DDS, with its DDS API and a type of our own: as many octets as a message has. DataWriter::write() puts
 // the message into the writer's history and sends it in the sender's thread. A thread of the receiver's participant
-// takes it from the transport, copies it into the reader's history, and triggers the WaitSet on which the receiver
-// sleeps, or calls a listener, which wakes the receiver here. The same threads return the acknowledgement. cancel()
+// takes it from the transport, and copies it into the reader's history. Then it triggers the WaitSet on which the
+// receiver sleeps (epoll), or calls a listener: that takes the message and hands it to the side's handler there
+// (callback), or, as udp-listener, wakes the receiver by a bell. The same threads return the acknowledgement. cancel()
 // triggers a GuardCondition in the WaitSet, or rings as the listener does. Only a lease, which takes seconds, reports a
 // participant's death, so this adapter watches the process.
+//
+// A handler may write, as the library's own LatencyTest does. But its thread reads no acknowledgement meanwhile: a write
+// that waits for one, because the history is full, waits in vain until max_blocking_time (DataWriterHistory's
+// prepare_change()). Acknowledgements are requested every 20 ms, so a ping-pong that keeps all messages gets there. So a
+// side that answers in its handler keeps the last message, which is DDS's default and LatencyTest's choice: the new one
+// takes the place of the old one without waiting. A handler with another history, by --qos, may hang, and its block is
+// cancelled.
+//
+// Within a process the library passes a message on by itself unless that is switched off, as it is for all targets but
+// fastdds/intraprocess: write() puts it into the reader's history and triggers the WaitSet. It would call a listener
+// too, in the sender's thread and within its write(): an answer from there would call the sender's own listener, again
+// within that write(). So it is awaited in a WaitSet only. A message for which the reader's history has no room is lost,
+// reliable or not: the receiver waits, and the writer, whose history fills up, too (2.9.1). So there is a window as well.
 //
 // With data-sharing the history lies in memory that the reader maps: a message is built there (loan_sample) and read
 // there (take with a loan). The writer notifies a thread of the reader through a condition variable in shared memory;
@@ -38,29 +52,64 @@ constexpr int kBeyondWindow = 2; // an acknowledgement may be lost: the next one
 
 struct Variant {
 	icepath_target target;
-	bool by_udp, shares_data, calls_back;
+	FastWay way;
+	bool rings; // a listener wakes the receiver
 };
 
-icepath_target described(const char *name, const char *summary, uint32_t more_mechanisms, uint32_t more_capabilities)
+icepath_target described(const char *name, const char *summary, uint32_t waits)
 {
-	icepath_target it = relayed_target(name, summary, ICEPATH_WAIT_EPOLL, kLargest,
+	icepath_target it = relayed_target(name, summary, waits, kLargest,
 									   "icepath's participants have room for two messages of 4 MiB in flight");
-	it.mechanisms |= more_mechanisms;
-	it.capabilities |= more_capabilities;
-	it.qos = more_capabilities & ICEPATH_CAN_LOAN ? 0 : kEveryPolicy; // its window needs a history that keeps all
+	it.qos = kEveryPolicy;
 	return it;
 }
 
+icepath_target by_shared_memory(icepath_target it)
+{
+	it.mechanisms |= ICEPATH_USES_SHARED_MEMORY;
+	return it;
+}
+
+icepath_target windowed(icepath_target it)
+{
+	it.qos = 0; // the window needs a history that keeps all
+	return it;
+}
+
+icepath_target lending(icepath_target it)
+{
+	it.capabilities |= ICEPATH_CAN_LOAN;
+	return windowed(it);
+}
+
+icepath_target within_process(icepath_target it)
+{
+	it.mechanisms = ICEPATH_USES_LIBRARY_CALLS; // no thread of the library is on the way
+	it.capabilities |= ICEPATH_WITHIN_PROCESS;
+	return windowed(it);
+}
+
+constexpr uint32_t kAwaited = ICEPATH_WAIT_EPOLL, kAwaitedOrHandled = kAwaited | ICEPATH_WAIT_CALLBACK;
+
 const Variant kVariants[] = {
-	{described("fastdds/shm", "Fast DDS by its shared-memory transport, reliable", ICEPATH_USES_SHARED_MEMORY, 0),
-	 false, false, false},
-	{described("fastdds/data-sharing", "Fast DDS by data-sharing: lent out of the writer's history, which readers map",
-			   ICEPATH_USES_SHARED_MEMORY, ICEPATH_CAN_LOAN),
-	 false, true, false},
-	{described("fastdds/udp", "Fast DDS by UDP on 127.0.0.1, reliable", 0, 0), true, false, false},
-	{described("fastdds/udp-listener", "as fastdds/udp, but the library's thread calls back and wakes the receiver", 0,
-			   0),
-	 true, false, true},
+	{by_shared_memory(described("fastdds/shm",
+								"Fast DDS by its shared-memory transport, reliable; awaited in a WaitSet, or handled "
+								"in a listener",
+								kAwaitedOrHandled)),
+	 FastWay::SharedMemory, false},
+	{lending(by_shared_memory(described("fastdds/data-sharing",
+										"Fast DDS by data-sharing: lent out of the writer's history, which readers map",
+										kAwaited))),
+	 FastWay::DataSharing, false},
+	{described("fastdds/udp", "Fast DDS by UDP on 127.0.0.1, reliable; awaited in a WaitSet, or handled in a listener",
+			   kAwaitedOrHandled),
+	 FastWay::Udp, false},
+	{described("fastdds/udp-listener",
+			   "as fastdds/udp, but a listener wakes the receiver, which takes the message itself", kAwaited),
+	 FastWay::Udp, true},
+	{within_process(described("fastdds/intraprocess",
+							  "Fast DDS within a process: the sender writes into the reader's history", kAwaited)),
+	 FastWay::Intraprocess, false},
 };
 
 const icepath_target *target(uint32_t n) { return n < std::size(kVariants) ? &kVariants[n].target : nullptr; }
@@ -70,12 +119,15 @@ const Variant &variant_of(const icepath_target &what)
 	return *std::ranges::find(kVariants, std::string_view(what.name), [](const Variant &it) { return it.target.name; });
 }
 
+// Calls the side's handler, or rings.
 class Listener : public fast::DataReaderListener {
 public:
+	explicit Listener(icepath_endpoint &end) : end_(end) {}
 	DataBell bell;
 
 private:
-	void on_data_available(fast::DataReader *) override { bell.ring(); }
+	void on_data_available(fast::DataReader *reader) override;
+	icepath_endpoint &end_;
 };
 
 } // namespace
@@ -83,12 +135,10 @@ private:
 struct icepath_endpoint : WindowedEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
 		: WindowedEnd(how, what), variant(variant_of(what)),
-		  setup{variant.by_udp,
-				variant.shares_data,
-				how.payload_bytes,
-				variant.shares_data ? static_cast<int>(window) + kBeyondWindow : queue_length(how, kQueued),
-				variant.calls_back ? &listener : nullptr,
-				how.qos}
+		  setup{variant.way, how.payload_bytes,
+				has_window() ? static_cast<int>(window) + kBeyondWindow : queue_length(how, kQueued),
+				variant.rings || is_handled() ? &listener : nullptr, asked_by(how)},
+		  handler(how.handler), handed(is_handled() ? how.payload_bytes : 0)
 	{}
 	~icepath_endpoint() override
 	{
@@ -97,15 +147,30 @@ struct icepath_endpoint : WindowedEnd {
 		if (!in_loan.has_ownership())
 			dds.reader->return_loan(in_loan, in_infos);
 	}
+	bool shares_data() const { return variant.way == FastWay::DataSharing; }
+	bool has_window() const { return shares_data() || variant.way == FastWay::Intraprocess; }
+	bool is_handled() const { return wait == ICEPATH_WAIT_CALLBACK; }
+
 	const Variant &variant;
-	Listener listener;
+	Listener listener{*this};
 	const FastSetup setup;
+	const icepath_handler handler;
+	std::vector<uint8_t> handed; // the message that the handler gets
 	fast::GuardCondition over; // outlives the WaitSet
 	FastParticipant dds;
 	fast::WaitSet wait_set;
 	void *out_loan = nullptr;
 	fast::LoanableSequence<uint8_t> in_loan;
 	fast::SampleInfoSeq in_infos;
+
+private:
+	icepath_qos asked_by(const icepath_open &how) const
+	{
+		icepath_qos qos = how.qos;
+		if (is_handled() && sends && receives && !value_of(qos, ICEPATH_QOS_HISTORY))
+			set_value(qos, ICEPATH_QOS_HISTORY, ICEPATH_KEEP_LAST); // it writes in the handler
+		return qos;
+	}
 };
 
 namespace {
@@ -131,7 +196,7 @@ int join(icepath_endpoint &end, const std::string &channel)
 {
 	if (const int status = end.dds.join(end, channel, end.setup); status != ICEPATH_OK)
 		return status;
-	if (!end.receives || end.variant.calls_back)
+	if (!end.receives || end.setup.listener)
 		return ICEPATH_OK;
 	fast::StatusCondition &there = end.dds.reader->get_statuscondition();
 	there.set_enabled_statuses(fast::StatusMask::data_available());
@@ -144,8 +209,8 @@ int join(icepath_endpoint &end, const std::string &channel)
 int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_address *address)
 {
 	return open_one_of(how, target, endpoint, address, [](icepath_endpoint &end) -> int {
-		FastParticipant::set_up_library();
-		if (end.variant.shares_data)
+		FastParticipant::set_up_library(end.setup.way);
+		if (end.has_window())
 			if (const int status = set_up_memory(end); status != ICEPATH_OK)
 				return status;
 		return open_discovered(end, join);
@@ -154,8 +219,13 @@ int open_end(const icepath_open *how, icepath_endpoint **endpoint, icepath_addre
 
 int connect_end(icepath_endpoint *end, const icepath_address *peer)
 {
-	if (const int status = end->variant.shares_data ? connect_memory(end, peer) : end->meet(*peer, 0);
-		status != ICEPATH_OK)
+	const bool in_one_process = text_of(*peer).starts_with(std::to_string(getpid()) + "-");
+	if (end->side == 1 && end->variant.way == FastWay::Intraprocess && !in_one_process) {
+		static_cast<void>(connect_memory(end, peer)); // takes ownership of its descriptors
+		return end->sentence.tell(ICEPATH_UNSUPPORTED, "%s goes within one process only, and its peer is in another",
+								  end->target);
+	}
+	if (const int status = end->has_window() ? connect_memory(end, peer) : end->meet(*peer, 0); status != ICEPATH_OK)
 		return status;
 	return connect_discovered(*end, *peer, join, [&] { return end->dds.is_matched(); });
 }
@@ -182,7 +252,7 @@ int write(icepath_endpoint &end, void *data, icepath_send &message)
 
 int send_message(icepath_endpoint *end, icepath_send *message)
 {
-	if (end->variant.shares_data)
+	if (end->has_window())
 		if (const int status = end->await_room(); status != ICEPATH_OK)
 			return status;
 	return write(*end, const_cast<void *>(message->data), *message);
@@ -212,15 +282,15 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 
 int sleep(icepath_endpoint &end, icepath_recv &message)
 {
-	if (end.variant.calls_back) {
+	if (end.variant.rings) {
 		if (const uint64_t back_ns = end.listener.bell.sleep())
 			message.wait_return_ns = back_ns;
 		return ICEPATH_OK;
 	}
 	fast::ConditionSeq active;
-	end.wait_set.wait(active, end.variant.shares_data ? kLook : eprosima::fastrtps::c_TimeInfinite);
+	end.wait_set.wait(active, end.shares_data() ? kLook : eprosima::fastrtps::c_TimeInfinite);
 	message.wait_return_ns = icepath_now_ns();
-	return end.variant.shares_data ? end.watch.look(end, message.wait_return_ns) : ICEPATH_OK;
+	return end.shares_data() ? end.watch.look(end, message.wait_return_ns) : ICEPATH_OK;
 }
 
 // `take()` returns whether there was a message, or what failed.
@@ -256,9 +326,33 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 		is_message = taken == ReturnCode_t::RETCODE_OK && info.valid_data;
 		return taken;
 	});
-	if (status == ICEPATH_OK && end->variant.shares_data)
+	if (status == ICEPATH_OK && end->has_window())
 		end->tell_of_room();
 	return status;
+}
+
+// In the library's thread, which holds the reader: messages come one after the other.
+void handle_data(icepath_endpoint &end, fast::DataReader &reader)
+{
+	icepath_recv asked{};
+	ChannelEnd::begin_taking(asked);
+	for (;;) {
+		icepath_recv message = asked;
+		message.attempts = 1;
+		fast::SampleInfo info;
+		message.take_call_ns = icepath_now_ns();
+		const ReturnCode_t taken = end_of([&] { return reader.take_next_sample(end.handed.data(), &info); });
+		message.take_return_ns = icepath_now_ns();
+		if (taken == ReturnCode_t::RETCODE_NO_DATA)
+			return;
+		if (taken != ReturnCode_t::RETCODE_OK)
+			return end.handler.handle(end.handler.side, failed(end, "DataReader::take_next_sample()", taken), &message);
+		if (!info.valid_data)
+			continue;
+		message.data = end.handed.data();
+		message.bytes = end.payload_bytes;
+		end.handler.handle(end.handler.side, ICEPATH_OK, &message);
+	}
 }
 
 int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
@@ -284,6 +378,14 @@ int give_back(icepath_endpoint *end, const void *)
 		return failed(*end, "DataReader::return_loan()", status);
 	end->tell_of_room();
 	return ICEPATH_OK;
+}
+
+void Listener::on_data_available(fast::DataReader *reader)
+{
+	if (end_.is_handled())
+		handle_data(end_, *reader);
+	else
+		bell.ring();
 }
 
 void cancel(icepath_endpoint *end)

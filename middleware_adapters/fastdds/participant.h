@@ -5,8 +5,8 @@
 // By default it is reliable and keeps all: a writer whose history is full waits until the reader has acknowledged, at
 // most for max_blocking_time, then checks for cancellation.
 //
-// Participants of one process pass messages directly unless that is switched off, as here: `between threads` is to
-// compare transports.
+// Participants of one process pass messages directly unless that is switched off, as for all but FastWay::Intraprocess:
+// `between threads` is to compare transports.
 #include <memory>
 #include <string>
 
@@ -30,9 +30,12 @@ namespace icepath::plugin_kit {
 namespace fast = eprosima::fastdds::dds;
 using eprosima::fastrtps::types::ReturnCode_t;
 
+// How a message gets into the reader's history. DataSharing: it stays in the writer's, which the reader maps.
+// Intraprocess: the writer puts it there.
+enum class FastWay { SharedMemory, DataSharing, Udp, Intraprocess };
+
 struct FastSetup {
-	bool by_udp; // otherwise by its shared-memory transport
-	bool shares_data; // payloads stay in the writer's history, which the reader maps
+	FastWay way;
 	uint64_t payload_bytes;
 	int queue; // messages in a history
 	fast::DataReaderListener *listener; // NULL: none
@@ -59,14 +62,15 @@ public:
 	fast::DataWriter *writer = nullptr;
 	fast::DataReader *reader = nullptr;
 
-	// Once per process, before the first participant.
-	static void set_up_library()
+	// Before the first participant. The endpoints of a process are all of one way.
+	static void set_up_library(FastWay way)
 	{
-		static const bool done = [] {
+		static const bool done = [way] {
 			fast::Log::SetVerbosity(fast::Log::Error);
 			fast::Log::ClearConsumers();
 			eprosima::fastrtps::LibrarySettingsAttributes settings;
-			settings.intraprocess_delivery = eprosima::fastrtps::INTRAPROCESS_OFF;
+			settings.intraprocess_delivery = way == FastWay::Intraprocess ? eprosima::fastrtps::INTRAPROCESS_FULL
+																		  : eprosima::fastrtps::INTRAPROCESS_OFF;
 			eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings(settings);
 			return true;
 		}();
@@ -121,7 +125,7 @@ private:
 	{
 		fast::DomainParticipantQos qos;
 		qos.transport().use_builtin_transports = false;
-		if (setup.by_udp) {
+		if (setup.way == FastWay::Udp || setup.way == FastWay::Intraprocess) {
 			auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
 			udp->interfaceWhiteList = {"127.0.0.1"};
 			udp->receiveBufferSize = kSocketBytes; // listen_socket_buffer_size applies to built-in transports only
@@ -129,7 +133,7 @@ private:
 			return qos;
 		}
 		auto memory = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
-		if (!setup.shares_data) { // otherwise it carries acknowledgements only
+		if (setup.way == FastWay::SharedMemory) { // otherwise it carries acknowledgements only
 			memory->segment_size(kSegmentBytes);
 			memory->max_message_size(static_cast<uint32_t>(setup.payload_bytes) + 4096); // in one part
 		}
@@ -142,7 +146,7 @@ private:
 	{
 		ask_for(qos, setup.asked, setup.queue);
 		qos.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_MEMORY_MODE;
-		if (setup.shares_data)
+		if (setup.way == FastWay::DataSharing)
 			qos.data_sharing().on("");
 		else
 			qos.data_sharing().off();
@@ -156,7 +160,7 @@ private:
 		qos.publish_mode().kind = fast::SYNCHRONOUS_PUBLISH_MODE;
 		qos.reliability().max_blocking_time = {0, 100'000'000u};
 		// How soon a lost message is requested again. Data-sharing loses none, and requests no acknowledgement.
-		qos.reliable_writer_qos().times.heartbeatPeriod = setup.shares_data
+		qos.reliable_writer_qos().times.heartbeatPeriod = setup.way == FastWay::DataSharing
 															  ? eprosima::fastrtps::Duration_t(3600, 0)
 															  : eprosima::fastrtps::Duration_t(0, 20'000'000u);
 		writer = publisher ? publisher->create_datawriter(topic, qos) : nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eclipse iceoryx: the library lends chunks of a shared memory that iox-roudi makes; they are filled in place and
 // passed by reference. The receiver polls, sleeps in a WaitSet (untyped.h, or c_binding.cc with the C binding), or is
-// woken by a Listener's thread (listener.cc). iox-roudi only joins publishers and subscribers.
+// woken by a Listener's thread, which may also handle the message itself (listener.cc). iox-roudi only joins publishers
+// and subscribers.
 //
 // A process killed while it publishes may leave a lock of the shared memory taken, for which iox-roudi then waits
 // forever: it joins nobody any more.
@@ -50,8 +51,9 @@ constexpr uint32_t kDiscards = 1u << ICEPATH_QOS_RELIABILITY, kQueues = 1u << IC
 constexpr Variant kVariants[] = {
 	{"iceoryx", "loaned chunks in shared memory, untyped; polled (spin) or awaited in a WaitSet (epoll)",
 	 kPolledOrInWaitSet, 0, kDiscards | kQueues, untyped_ports},
-	{"iceoryx/listener", "the same, taken by a Listener's thread, which wakes the receiver's", ICEPATH_WAIT_BLOCK,
-	 ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, kDiscards, listener_ports},
+	{"iceoryx/listener", "the same, taken by a Listener's thread, which handles it, or wakes the receiver's",
+	 ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK, ICEPATH_USES_LIBRARY_THREADS | ICEPATH_USES_SHARED_MEMORY, kDiscards,
+	 listener_ports},
 #ifdef ICEPATH_HAS_C_BINDING
 	{"iceoryx-c", "loaned chunks by the C binding; polled (spin) or awaited in a wait set (epoll)", kPolledOrInWaitSet,
 	 0, kDiscards | kQueues, c_ports},
@@ -76,11 +78,13 @@ void join_runtime()
 struct icepath_endpoint : ChannelEnd {
 	icepath_endpoint(const icepath_open &how, const icepath_target &what)
 		: ChannelEnd(how, what), queue(queue_of(how)),
-		  discards(value_of(how.qos, ICEPATH_QOS_RELIABILITY) == ICEPATH_BEST_EFFORT)
+		  discards(value_of(how.qos, ICEPATH_QOS_RELIABILITY) == ICEPATH_BEST_EFFORT), handler(how.handler)
 	{}
 	const uint64_t queue; // chunks
 	const bool discards; // when the queue is full
+	const icepath_handler handler;
 	std::unique_ptr<Ports> ports;
+	DeathWatch watch;
 };
 
 namespace {
@@ -116,13 +120,48 @@ void hold_signals()
 	pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
+// One message, or none. HoldsTooMany leaves a sentence.
+Taking take_one(icepath_endpoint &end, Ports &ports, const void **chunk, icepath_recv &message)
+{
+	message.attempts++;
+	message.take_call_ns = icepath_now_ns();
+	const Taking taking = ports.take(chunk, message.bytes);
+	message.take_return_ns = icepath_now_ns();
+	if (taking == Taking::HoldsTooMany)
+		end.sentence.tell(ICEPATH_FAILED, "%s: taking failed: more chunks are held than may be", end.target);
+	return taking;
+}
+
+// In the Listener's thread.
+void handle_data(icepath_endpoint &end, Ports &ports)
+{
+	icepath_recv asked{};
+	ChannelEnd::begin_taking(asked);
+	for (;;) {
+		icepath_recv message = asked;
+		const void *chunk = nullptr;
+		const Taking taking = take_one(end, ports, &chunk, message);
+		if (taking == Taking::NothingThere)
+			return;
+		if (taking == Taking::HoldsTooMany)
+			return end.handler.handle(end.handler.side, ICEPATH_FAILED, &message);
+		message.data = const_cast<void *>(chunk);
+		end.handler.handle(end.handler.side, ICEPATH_OK, &message);
+		ports.release(chunk);
+	}
+}
+
 int make_ports(icepath_endpoint &end, const std::string &channel)
 {
 	const auto *const variant =
 		std::ranges::find_if(kVariants, [&](const Variant &it) { return it.name == end.target; });
+	WantedPorts wanted{
+		channel,      end.side,          end.sends, end.receives, end.wait == ICEPATH_WAIT_EPOLL, end.queue,
+		end.discards, end.payload_bytes, {}};
+	if (end.wait == ICEPATH_WAIT_CALLBACK)
+		wanted.on_data = [&end](Ports &ports) { handle_data(end, ports); };
 	try {
-		end.ports = variant->make({channel, end.side, end.sends, end.receives, end.wait == ICEPATH_WAIT_EPOLL,
-								   end.queue, end.discards, end.payload_bytes});
+		end.ports = variant->make(wanted);
 	} catch (const std::exception &failure) {
 		return end.sentence.tell(ICEPATH_FAILED, "%s: %s", end.target, failure.what());
 	}
@@ -155,7 +194,9 @@ int send_lent(icepath_endpoint *end, void *slot, icepath_send *message)
 	end->ports->publish(slot);
 	message->return_ns = icepath_now_ns();
 	// Without a queue, the message was lost.
-	return end->is_cancelled() || !end->ports->has_subscriber() ? end->end_of_cancelled() : ICEPATH_OK;
+	if (end->is_cancelled() || !end->ports->has_subscriber())
+		return end->end_of_cancelled();
+	return end->watch.look(*end, message->return_ns); // iox-roudi takes 1.5 s to notice
 }
 
 int lend(icepath_endpoint *end, uint64_t bytes, void **slot)
@@ -178,16 +219,9 @@ int take_lent(icepath_endpoint *end, const void **slot, icepath_recv *message)
 	for (;;) {
 		if (end->is_cancelled())
 			return end->end_of_cancelled();
-		message->attempts++;
-		message->take_call_ns = icepath_now_ns();
-		const Taking taking = end->ports->take(slot, message->bytes);
-		if (taking == Taking::Taken) {
-			message->take_return_ns = icepath_now_ns();
-			return ICEPATH_OK;
-		}
-		if (taking == Taking::HoldsTooMany)
-			return end->sentence.tell(ICEPATH_FAILED, "%s: taking failed: more chunks are held than may be",
-									  end->target);
+		const Taking taking = take_one(*end, *end->ports, slot, *message);
+		if (taking != Taking::NothingThere)
+			return taking == Taking::Taken ? ICEPATH_OK : ICEPATH_FAILED;
 		end->ports->await();
 		if (end->wait == ICEPATH_WAIT_EPOLL)
 			message->wait_return_ns = icepath_now_ns();

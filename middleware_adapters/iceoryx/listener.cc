@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports whose subscriber is served by a Listener: the library's thread sleeps on a semaphore, which publish() posts,
-// and calls back. It takes all messages and passes them to the receiver's thread, which sleeps on a condition variable,
-// as any program must that waits for messages in its own thread. Only references are passed, and nothing is copied.
+// and calls back. The Listener reports arrivals, not what is there: it is attached before the peer can send, and each
+// time all is taken until nothing is left.
 //
-// The Listener reports arrivals, not what is there: it is attached before the peer can send, and each time it takes
-// until nothing is left. It holds at most `kHeld` chunks for the receiver: beyond that the queue fills up, and the
-// publisher waits.
+// HandlingPorts take, handle and answer in that thread. The library allows that: iceoryx's "Getting started" names a
+// server that sends its responses from the callback. Ports are for one thread at a time, which the side sees to.
+//
+// PassingPorts pass the messages to the receiver's thread, which sleeps on a condition variable, as any program must
+// that waits for messages in its own thread. Only references are passed, and nothing is copied. The Listener's thread
+// holds at most `kHeld` chunks for the receiver: beyond that the queue fills up, and the publisher waits.
+#include <signal.h>
+
 #include <array>
 #include <condition_variable>
 #include <mutex>
@@ -17,21 +22,62 @@
 namespace icepath::plugin_kit {
 namespace {
 
-class ListenerPorts final : public UntypedPorts {
+// A signal that interrupts the wait for its semaphore makes the library abort, as with a WaitSet (iceoryx.cc). A thread
+// inherits what its creator blocks.
+class SignalsBlocked {
 public:
-	explicit ListenerPorts(const WantedPorts &wanted) : UntypedPorts(wanted)
+	SignalsBlocked()
 	{
-		if (!subscriber_)
-			return;
-		const ThreadsNamed named("iox listener");
-		listener_.emplace();
-		if (listener_
-				->attachEvent(*subscriber_, iox::popo::SubscriberEvent::DATA_RECEIVED,
-							  iox::popo::createNotificationCallback(on_data, *this))
-				.has_error())
-			throw std::runtime_error("a Listener doesn't take the subscriber");
+		sigset_t all;
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before_);
 	}
-	~ListenerPorts() override { end(); } // otherwise its thread wouldn't
+	~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+	SignalsBlocked(const SignalsBlocked &) = delete;
+	SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+
+private:
+	sigset_t before_{};
+};
+
+// Its thread runs `on_data` of the ports for each arrival.
+template <class ItsPorts>
+void listen(std::optional<iox::popo::Listener> &listener, iox::popo::UntypedSubscriber &subscriber, ItsPorts &ports,
+			void (&on_data)(iox::popo::UntypedSubscriber *, ItsPorts *))
+{
+	const ThreadsNamed named("iox listener");
+	const SignalsBlocked blocked;
+	listener.emplace();
+	if (listener
+			->attachEvent(subscriber, iox::popo::SubscriberEvent::DATA_RECEIVED,
+						  iox::popo::createNotificationCallback(on_data, ports))
+			.has_error())
+		throw std::runtime_error("a Listener doesn't take the subscriber");
+}
+
+class HandlingPorts final : public UntypedPorts {
+public:
+	explicit HandlingPorts(const WantedPorts &wanted) : UntypedPorts(wanted), on_data_(wanted.on_data)
+	{
+		if (subscriber_)
+			listen(listener_, *subscriber_, *this, handle);
+	}
+
+private:
+	static void handle(iox::popo::UntypedSubscriber *, HandlingPorts *ports) { ports->on_data_(*ports); }
+
+	const std::function<void(Ports &)> on_data_;
+	std::optional<iox::popo::Listener> listener_; // of the subscriber; ends before the others
+};
+
+class PassingPorts final : public UntypedPorts {
+public:
+	explicit PassingPorts(const WantedPorts &wanted) : UntypedPorts(wanted)
+	{
+		if (subscriber_)
+			listen(listener_, *subscriber_, *this, pass);
+	}
+	~PassingPorts() override { end(); } // otherwise its thread wouldn't
 
 	Taking take(const void **chunk, uint64_t &bytes) override
 	{
@@ -67,7 +113,7 @@ private:
 	};
 	static constexpr uint64_t kHeld = 8;
 
-	static void on_data(iox::popo::UntypedSubscriber *, ListenerPorts *ports) { ports->take_all(); }
+	static void pass(iox::popo::UntypedSubscriber *, PassingPorts *ports) { ports->take_all(); }
 
 	// Runs in the Listener's thread.
 	void take_all()
@@ -107,6 +153,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<Ports> listener_ports(const WantedPorts &wanted) { return std::make_unique<ListenerPorts>(wanted); }
+std::unique_ptr<Ports> listener_ports(const WantedPorts &wanted)
+{
+	if (wanted.on_data)
+		return std::make_unique<HandlingPorts>(wanted);
+	return std::make_unique<PassingPorts>(wanted);
+}
 
 } // namespace icepath::plugin_kit

@@ -2,10 +2,13 @@
 #pragma once
 // The publisher and the subscriber of one end of a channel, through one of the library's interfaces.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace icepath::plugin_kit {
+
+class Ports;
 
 struct WantedPorts {
 	std::string channel;
@@ -15,6 +18,7 @@ struct WantedPorts {
 	uint64_t queue; // of the subscriber, in chunks
 	bool discards; // a full queue drops its oldest chunk; otherwise the publisher waits
 	uint64_t payload_bytes;
+	std::function<void(Ports &)> on_data; // takes what is there, in a Listener's thread; empty: no callback
 
 	static constexpr const char *kService = "icepath";
 	const char *event(uint32_t from) const { return from == 0 ? "forth" : "back"; }
@@ -41,7 +45,7 @@ public:
 	static constexpr int kLongestWaitMs = 200; // the interval of checks for cancellation
 };
 
-// With a Listener: take() sleeps until its thread brings something.
+// With a Listener: its thread calls `on_data`, or, without one, take() sleeps until that thread brings something.
 std::unique_ptr<Ports> listener_ports(const WantedPorts &wanted);
 // With the C binding.
 std::unique_ptr<Ports> c_ports(const WantedPorts &wanted);

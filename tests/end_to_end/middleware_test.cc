@@ -150,18 +150,18 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 	}
 }
 
-// A listener handles each message in the thread that reads the socket, and answers there. The way has two threads, in
-// whose names their sides are told apart.
-TEST_F(Middleware, CyclonesListenerHandlesMessagesInTheLibrarysThread)
+// A listener handles each message in the library's thread, and answers there. The way has two threads, in whose names
+// their sides are told apart. The other wait of the target has a third.
+TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 {
-	const Outcome outcome = run({icepath_program(), "run", "-t", "cyclonedds/udp", "-w", "callback,epoll", "-s", "64",
-								 "--patterns", "pingpong", "-d", "8", "-o", "out"},
+	const Outcome outcome = run({icepath_program(), "run", "-t", "cyclonedds/udp,fastdds/udp,iceoryx/listener", "-w",
+								 "callback,epoll,block", "-s", "64", "--patterns", "pingpong", "-d", "16", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
-	ASSERT_EQ(json["cells"].size(), 2u);
+	ASSERT_EQ(json["cells"].size(), 6u);
 	for (const auto &cell : json["cells"]) {
-		SCOPED_TRACE(cell["wait"].get<std::string>());
+		SCOPED_TRACE(cell["target"].get<std::string>() + " " + cell["wait"].get<std::string>());
 		const auto &messages = cell["messages"];
 		EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
 		EXPECT_EQ(messages["bad_payload"], 0);
