@@ -21,12 +21,14 @@
 namespace icepath::bench {
 namespace {
 
-constexpr int kEndMs = 10000;
+constexpr int kStartMs = 10000, kEndMs = 10000;
 constexpr int kNotFound = 127; // as a shell has it
 
 [[noreturn]] void become(std::vector<std::string> &arguments, const ChildProgram::How &how, pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (how.space && !how.space->enter())
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); // forgotten by a process that changes its rights, as one that enters a space does
 	if (getppid() != parent)
 		_exit(1);
 	if (how.with_children)
@@ -113,16 +115,39 @@ std::string text_of(const Fd &output)
 	return text;
 }
 
-Ended run_to_end(const std::vector<std::string> &arguments, std::optional<uint32_t> cpu, int timeout_ms)
+namespace {
+
+ChildProgram::How until_killed(ChildProgram::How how, const Fd &output)
+{
+	how.output = output.get();
+	how.end_signal = SIGKILL;
+	return how;
+}
+
+} // namespace
+
+Ended run_to_end(const std::vector<std::string> &arguments, ChildProgram::How how, int timeout_ms)
 {
 	const Fd output = open_output();
-	ChildProgram program(arguments, {cpu, output.get(), {}, SIGKILL});
+	ChildProgram program(arguments, until_killed(std::move(how), output));
 	const std::optional<int> code = program.wait(timeout_ms);
 	if (!code)
 		throw Failure(ExitCode::Invalid, fmt::format("{} took more than {} ms", arguments[0], timeout_ms));
 	if (*code == kNotFound)
 		throw failure_of(arguments[0], {*code, ""});
 	return {*code, text_of(output)};
+}
+
+Server::Server(const std::vector<std::string> &arguments, ChildProgram::How how,
+			   const std::function<bool(const std::string &output)> &is_ready)
+	: output_(open_output()), program_(arguments, until_killed(std::move(how), output_))
+{
+	constexpr int kLookEveryMs = 5;
+	for (int waited_ms = 0; !is_ready(text_of(output_)); waited_ms += kLookEveryMs) {
+		const std::optional<int> ended = program_.wait(kLookEveryMs);
+		if (ended || waited_ms > kStartMs)
+			throw failure_of(arguments[0], {ended.value_or(0), text_of(output_)});
+	}
 }
 
 Failure failure_of(const std::string &program, const Ended &ended)

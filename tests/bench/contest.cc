@@ -14,14 +14,16 @@
 namespace icepath::bench {
 namespace {
 
-// A segment of icepath: the median of all blocks of a new cell but the first. Where the shared memory of two sides lies
-// makes a tenth of a spinning round trip, so that it has to change from round to round, as it does for the rivals.
-double segment(const Contest &contest, const std::vector<targets::Target> &targets, CpuPair cpus)
+// A segment of icepath: the median, or mean, of all blocks of a new cell but the first. Where the shared memory of two
+// sides lies makes a tenth of a spinning round trip, so that it has to change from round to round, as it does for the
+// rivals.
+double segment(const Contest &contest, const std::vector<targets::Target> &targets, CpuPair cpus,
+			   run::Middleware *middleware)
 {
 	constexpr uint64_t kMostNs = 2'000'000'000;
 	privilege::Helper helper(as_oneself());
-	const auto cell = open_ping_pong(targets, {contest.target, contest.wait, contest.qos}, cpus, 0,
-									 contest.trips + run::kWarmUp, {}, helper);
+	const auto cell = open_ping_pong(targets, {contest.target, contest.wait, contest.qos, contest.bytes}, cpus, 0,
+									 contest.trips + run::kWarmUp, {}, helper, middleware);
 	std::vector<double> trips;
 	for (uint32_t i = 0; i <= contest.blocks; i++) {
 		run::BlockWish wish;
@@ -32,7 +34,7 @@ double segment(const Contest &contest, const std::vector<targets::Target> &targe
 		if (i > 0)
 			trips.insert(trips.end(), more.begin(), more.end());
 	}
-	return median(std::move(trips));
+	return contest.of_means ? mean(trips) : median(std::move(trips));
 }
 
 void measure(Rival &rival, double &trip_ns)
@@ -54,7 +56,8 @@ std::string verdict(const stats::Effect &ratio, double aim)
 
 } // namespace
 
-void run_round(Contest &contest, uint32_t round, const std::vector<targets::Target> &targets, CpuPair cpus)
+void run_round(Contest &contest, uint32_t round, const std::vector<targets::Target> &targets, CpuPair cpus,
+			   run::Middleware *middleware)
 {
 	std::vector<double> rivals(contest.rivals.size());
 	double own = 0;
@@ -65,16 +68,16 @@ void run_round(Contest &contest, uint32_t round, const std::vector<targets::Targ
 					  "kernel has cpuidle; --help tells how to do without");
 	bool counts = true;
 	if (contest.in_one_state || round % 2 == 0) {
-		own = segment(contest, targets, cpus);
+		own = segment(contest, targets, cpus, middleware);
 		for (size_t i = 0; i < rivals.size(); i++)
 			measure(contest.rivals[i], rivals[i]);
 	} else {
 		for (size_t i = rivals.size(); i-- > 0;)
 			measure(contest.rivals[i], rivals[i]);
-		own = segment(contest, targets, cpus);
+		own = segment(contest, targets, cpus, middleware);
 	}
 	if (contest.in_one_state) {
-		const double again = segment(contest, targets, cpus);
+		const double again = segment(contest, targets, cpus, middleware);
 		counts = std::max(own, again) <= kSameState * std::min(own, again);
 		own = std::sqrt(own * again);
 	}
@@ -100,6 +103,8 @@ nlohmann::ordered_json describe(const Contest &contest, const Rival &rival)
 	}
 	nlohmann::ordered_json json = {{"target", contest.target},
 								   {"wait", name(contest.wait)},
+								   {"bytes", contest.bytes},
+								   {"of", contest.of_means ? "means" : "medians"},
 								   {"cpus_kept_awake", contest.kept_awake},
 								   {"rival", rival.name},
 								   {"rival_is", rival.what}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Comparisons of icepath's cells with others' tools: 64 B ping-pongs between the same two CPUs, with the same wait, in
-// turns. A round has a segment of each; icepath's comes first in one round and last in the next.
+// Comparisons of icepath's cells with others' tools: ping-pongs between the same two CPUs, with the same wait, in turns.
+// A round has a segment of each; icepath's comes first in one round and last in the next.
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,6 +28,8 @@ struct Contest {
 	std::vector<Rival> rivals;
 	bool kept_awake = false; // cpuset::KeptAwake, for icepath and its rivals alike
 	decltype(plan::Wishes::qos) qos{};
+	uint64_t bytes = kPayloadBytes;
+	bool of_means = false; // instead of medians: the rival tells no other
 	// A guest's machine changes now and then: a wake takes three times as long for a while. So icepath's segment comes
 	// before and after those of the rivals, and a round counts only if both took as long, by kSameState.
 	bool in_one_state = false;
@@ -36,8 +38,9 @@ struct Contest {
 
 inline constexpr double kSameState = 1.3;
 
-// Measures the contest once more. Throws Failure.
-void run_round(Contest &contest, uint32_t round, const std::vector<targets::Target> &targets, CpuPair cpus);
+// Measures the contest once more. `middleware`: as of open_ping_pong(). Throws Failure.
+void run_round(Contest &contest, uint32_t round, const std::vector<targets::Target> &targets, CpuPair cpus,
+			   run::Middleware *middleware = nullptr);
 
 // One comparison for the file of results; also prints it.
 nlohmann::ordered_json describe(const Contest &contest, const Rival &rival);

@@ -11,39 +11,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <fstream>
-#include <functional>
 
 #include "profiler/failure.h"
 #include "tests/bench/child_program.h"
+#include "tests/bench/report_text.h"
 
 namespace icepath::bench {
 namespace {
 
-constexpr int kStartMs = 10000, kMeasureMs = 20000;
-
-// Ends by SIGKILL: a server's last words are no use here, and it may not listen to anything else.
-class Server {
-public:
-	Server(const std::vector<std::string> &arguments, uint32_t cpu, const std::function<bool()> &listens)
-		: output_(open_output()),
-		  program_(arguments, {.cpu = cpu, .output = output_.get(), .keep = {}, .end_signal = SIGKILL})
-	{
-		constexpr int kLookEveryMs = 5;
-		for (int waited_ms = 0; !listens(); waited_ms += kLookEveryMs) {
-			const std::optional<int> ended = program_.wait(kLookEveryMs);
-			if (ended || waited_ms > kStartMs)
-				throw failure_of(arguments[0], {ended.value_or(0), text_of(output_)});
-		}
-	}
-
-private:
-	Fd output_;
-	ChildProgram program_;
-};
+constexpr int kMeasureMs = 20000;
 
 // Whether a line of a table in /proc/net has all of these words.
 bool is_listed(const char *table, const std::vector<std::string> &words)
@@ -80,14 +58,14 @@ RivalReport sockperf(CpuPair cpus, bool tcp)
 			arguments.emplace_back("--tcp");
 		return arguments;
 	};
-	const Server server(command({"server"}), cpus.responder, [&] {
+	const Server server(command({"server"}), {.cpu = cpus.responder}, [&](const std::string &) {
 		// 0A is TCP_LISTEN, 07 the state of a UDP socket that isn't connected.
 		return is_listed(tcp ? "/proc/net/tcp" : "/proc/net/udp",
 						 {fmt::format("0100007F:{:04X} 00000000:0000 {}", port, tcp ? "0A" : "07")});
 	});
 	const Ended client =
-		run_to_end(command({"ping-pong", "-m", std::to_string(kPayloadBytes), "-t", "1", "--full-rtt"}), cpus.initiator,
-				   kMeasureMs);
+		run_to_end(command({"ping-pong", "-m", std::to_string(kPayloadBytes), "-t", "1", "--full-rtt"}),
+				   {.cpu = cpus.initiator}, kMeasureMs);
 	const auto report = parse_sockperf(client.output);
 	if (client.code != 0 || !report)
 		throw failure_of("sockperf ping-pong", client);
@@ -131,69 +109,18 @@ RivalReport fio_over_uds(CpuPair cpus)
 										"--size=64g"};
 	};
 	// Who reads, listens. 00010000 is __SO_ACCEPTCON, the flag of a listening socket.
-	const Server server(command("echo", "read"), cpus.responder,
-						[&] { return is_listed("/proc/net/unix", {" 00010000 ", socket}); });
+	const Server server(command("echo", "read"), {.cpu = cpus.responder},
+						[&](const std::string &) { return is_listed("/proc/net/unix", {" 00010000 ", socket}); });
 	auto arguments = command("ask", "write");
 	arguments.insert(arguments.end(),
 					 {"--runtime=1", "--ramp_time=400ms", "--percentile_list=50", "--output-format=json"});
-	const Ended client = run_to_end(arguments, cpus.initiator, kMeasureMs);
+	const Ended client = run_to_end(arguments, {.cpu = cpus.initiator}, kMeasureMs);
 	// It ends with EISCONN: it takes leave by an address, as over UDP, after the last message.
 	const auto report = parse_fio(client.output);
 	if (!report)
 		throw failure_of("fio", client);
 	return *report;
 }
-
-RivalReport ddsperf(CpuPair cpus, DdsMode mode, const std::string &config)
-{
-	const auto command = [&](std::vector<std::string> arguments) {
-		arguments.insert(arguments.begin(), {"env", "CYCLONEDDS_URI=" + config, "ddsperf"});
-		arguments.emplace_back(mode == DdsMode::Listener ? "listener" : "waitset");
-		return arguments;
-	};
-	const Server pong(command({"pong"}), cpus.responder, [] { return true; }); // ping discovers it
-	const Ended ping =
-		run_to_end(command({"-D", "3", "ping", "size", std::to_string(kPayloadBytes)}), cpus.initiator, kMeasureMs);
-	auto report = parse_ddsperf(ping.output);
-	if (ping.code != 0 || !report)
-		throw failure_of("ddsperf ping", ping);
-	const Ended version = run_to_end({"dpkg-query", "-W", "-f", "${Version}", "cyclonedds-tools"}, {}, kStartMs);
-	report->version = version.code == 0 ? version.output : "";
-	return *report;
-}
-
-namespace {
-
-// What stands between `before` and the first of `stops` after it.
-std::optional<std::string_view> field(std::string_view text, std::string_view before, std::string_view stops)
-{
-	const size_t found = text.find(before);
-	if (found == std::string_view::npos)
-		return std::nullopt;
-	text.remove_prefix(found + before.size());
-	text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ')));
-	const size_t stop = text.find_first_of(stops);
-	if (stop == std::string_view::npos)
-		return std::nullopt; // cut off
-	return text.substr(0, stop);
-}
-
-template <class Number>
-std::optional<Number> number(std::string_view text, std::string_view before, std::string_view stops = " ;\n\x1b(")
-{
-	const auto digits = field(text, before, stops);
-	Number value{};
-	if (!digits)
-		return std::nullopt;
-	const auto [end, error] = std::from_chars(digits->data(), digits->data() + digits->size(), value);
-	if (error != std::errc() || end != digits->data() + digits->size())
-		return std::nullopt;
-	return value;
-}
-
-bool is_time(double value) { return std::isfinite(value) && value > 0; }
-
-} // namespace
 
 std::optional<RivalReport> parse_sockperf(std::string_view output)
 {
@@ -211,19 +138,6 @@ std::optional<RivalReport> parse_sockperf(std::string_view output)
 		return std::nullopt;
 	const auto version = field(output, "version #", " \n\x1b");
 	return RivalReport{*p50_us * 1e3 * (whole ? 1 : 2), *trips, version ? std::string(*version) : ""};
-}
-
-std::optional<RivalReport> parse_ddsperf(std::string_view output)
-{
-	constexpr std::string_view kMedian = " 50% ", kCount = " cnt ";
-	const size_t last = output.rfind(kMedian);
-	if (last == std::string_view::npos)
-		return std::nullopt;
-	const auto half_us = number<double>(output.substr(last), kMedian, "u");
-	const auto trips = number<uint64_t>(output.substr(last), kCount);
-	if (!half_us || !is_time(*half_us) || !trips || *trips == 0)
-		return std::nullopt;
-	return RivalReport{*half_us * 2e3, *trips, ""};
 }
 
 std::optional<RivalReport> parse_fio(std::string_view output)

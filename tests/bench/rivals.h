@@ -33,13 +33,4 @@ RivalReport sockperf_over_udp(CpuPair cpus);
 
 RivalReport fio_over_uds(CpuPair cpus);
 
-// Of `ddsperf ping`, which tells half of the round trips, once a second: the last second's. Nothing where it measured
-// nothing.
-std::optional<RivalReport> parse_ddsperf(std::string_view output);
-
-// Cyclone DDS's own: reliable, the last message kept. Both sides take messages in a thread that sleeps in a waitset, or
-// in listeners. `config`: of the library, in XML.
-enum class DdsMode { Waitset, Listener };
-RivalReport ddsperf(CpuPair cpus, DdsMode mode, const std::string &config);
-
 } // namespace icepath::bench

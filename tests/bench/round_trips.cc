@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "profiler/failure.h"
 
@@ -19,18 +20,23 @@ privilege::Identity as_oneself()
 
 std::unique_ptr<run::LiveCell> open_ping_pong(const std::vector<targets::Target> &targets, const PingPong &what,
 											  CpuPair cpus, uint32_t number, uint32_t max_messages,
-											  const privilege::SlotsView &slots, privilege::Helper &helper)
+											  const privilege::SlotsView &slots, privilege::Helper &helper,
+											  run::Middleware *middleware)
 {
 	plan::Wishes wishes;
 	wishes.targets = {what.target};
 	wishes.patterns = {model::Pattern::PingPong};
-	wishes.sizes = {kPayloadBytes};
+	wishes.sizes = {what.bytes};
 	wishes.waits = {what.wait};
 	wishes.qos = what.qos;
 	const plan::Plan plan = plan::make(wishes, targets, {cpus.initiator, cpus.responder});
 	if (plan.cells.empty())
 		throw Failure(ExitCode::MachineCannot, what.target + " can't be measured here: see icepath list");
-	return std::make_unique<run::LiveCell>(plan.cells[0], plan.plugin_of_cell[0], number, max_messages, slots, helper);
+	const model::Cell &cell = plan.cells[0];
+	const std::string &plugin = plan.plugin_of_cell[0];
+	return std::make_unique<run::LiveCell>(cell, plugin, number, max_messages, slots, helper,
+										   middleware ? middleware->surroundings_of(cell, plugin)
+													  : run::Surroundings{});
 }
 
 std::vector<double> round_trips_ns(const model::Block &block)
@@ -49,6 +55,11 @@ double median(std::vector<double> values)
 {
 	std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
 	return values[values.size() / 2];
+}
+
+double mean(const std::vector<double> &values)
+{
+	return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 } // namespace icepath::bench

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -114,6 +115,45 @@ TEST_F(ShortBench, ComparesMiddlewareWithItsOwnTool)
 	}
 	for (const char *row : {"cyclonedds/udp, epoll, ddsperf", "cyclonedds/udp, callback, ddsperf"})
 		EXPECT_EQ(rows.count(row), 1u) << row;
+}
+
+void write_script(const fs::path &path, const std::string &text)
+{
+	std::ofstream(path) << "#!/bin/sh\n" << text;
+	fs::permissions(path, fs::perms::owner_all);
+}
+
+// Scripts stand for the programs: they tell what these would, in a folder that lies where their space has another.
+TEST_F(ShortBench, ComparesMiddlewareWithBenchmarksThatSomebodyHasBuilt)
+{
+	const fs::path folder = ::testing::TempDir() + "icepath-own-benchmarks-" + std::to_string(getpid());
+	fs::create_directory(folder);
+	write_script(folder / "iceperf-bench-follower", "exec sleep 60\n");
+	write_script(folder / "iceperf-bench-leader", "echo '#### Measurement Result ####'\n"
+												  "echo '20000 round trips for each payload.'\n"
+												  "echo '| Payload Size [kB] | Average Latency [µs] |'\n"
+												  "echo '|                 1 |                  2.4 |'\n");
+	write_script(folder / "LatencyTest",
+				 "[ $1 = publisher ] || exit 0\n"
+				 "for word; do case $word in --file=*) sizes=$(cat ${word#--file=}) ;; esac; done\n"
+				 "[ \"$sizes\" = '64;' ] || exit 1\n"
+				 "echo 'Printing round-trip times in us, statistics for 20000 samples'\n"
+				 "echo '   64,20000,8.1,30.2,18.2,29.1,34.9,51.4,310.6,402.1 '\n");
+	std::vector<std::string> options = {"--only", "iceoryx,fastdds", "--iceperf",
+										folder,   "--latency-test",  folder / "LatencyTest"};
+	if (access("/dev/cpu_dma_latency", W_OK) != 0)
+		options.emplace_back("--may-halt");
+	const nlohmann::json json = result_of("bench-middleware", options);
+	fs::remove_all(folder);
+	ASSERT_TRUE(json.is_object());
+	std::map<std::string, double> rivals;
+	for (const nlohmann::json &row : json["comparisons"]) {
+		SCOPED_TRACE(row.dump());
+		expect_time_ratio(row);
+		rivals[row.value("target", "") + " " + row.value("wait", "")] = row.value("rival_round_trip_ns", 0.0);
+	}
+	EXPECT_EQ(rivals, (std::map<std::string, double>{
+						  {"iceoryx spin", 4800}, {"fastdds/udp callback", 58200}, {"fastdds/shm callback", 58200}}));
 }
 
 } // namespace
