@@ -6,8 +6,9 @@
     python3 tools/figures_in_docs.py --check    says which aren't those of the results
 
 A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in which order, the
-page decides; what stands in them comes from the file. Of a page's first table, and of results/report.txt for the README, there is a
-picture in docs/pictures/: a bar for each row, as long as its p50, divided as the report's own bar is.
+page decides; what stands in them comes from the file. A table of ways to receive (tools/ways_of_receiving.py) is there as a whole.
+Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a bar for each row, as long
+as its p50, divided as the report's own bar is.
 """
 import argparse
 import html
@@ -18,6 +19,7 @@ import sys
 INDENT = "    "
 LINK = re.compile(r"\(\.\./results/([a-z0-9.-]+\.txt)\)")
 UNITS = {"B", "KiB", "MiB"}
+WAYS = "way of receiving"  # the first words of such a table
 STYLES = "profiler/report/layer_style.h"
 WIDTH, LABEL, VALUE, ROW, BAR = 760, 230, 90, 20, 13  # pixels of a picture
 
@@ -50,7 +52,9 @@ class Results:
 
     def __init__(self, path):
         self.name, self.rows, self.ways, self.legends, heading, way = os.path.basename(path), {}, {}, [], None, None
-        for line in read(path).splitlines():
+        text = read(path)
+        self.tables = {WAYS: table.group(0).splitlines() for table in re.finditer(rf"(?m)^{WAYS} .*\n(?:\S.*\n)*", text)}
+        for line in text.splitlines():
             if line.startswith("target "):
                 heading, legend = line.replace(" trip ", "  RTT "), []
                 self.legends.append(legend)
@@ -113,6 +117,8 @@ class Page:
         if lines[0].startswith("target "):
             rows = [self.row(before, line) for line in lines[1:]]
             return narrowed([rows[0][0], *(row[1] for row in rows)]), rows
+        if lines[0].startswith(WAYS):
+            return self.source(before, WAYS, "tables").tables[WAYS], None
         if is_legend(lines[0]):
             return self.legend, None
         if way_of(lines[0]):

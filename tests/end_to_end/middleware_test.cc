@@ -166,7 +166,9 @@ TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 		EXPECT_EQ(messages["sent"], messages["received"]) << messages.dump();
 		EXPECT_EQ(messages["bad_payload"], 0);
 		EXPECT_GT(messages["probed"], 0);
-		EXPECT_GE(messages["complete"].get<double>(), 0.995 * messages["probed"].get<double>()) << messages.dump();
+		// Between sender and receiver, several threads of Fast DDS may come into question.
+		const double least = cell["wait"] == "callback" ? 0.995 : 0.95;
+		EXPECT_GE(messages["complete"].get<double>(), least * messages["probed"].get<double>()) << messages.dump();
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
 		bool is_relayed = false;
 		for (const auto &layer : cell["layers"])
