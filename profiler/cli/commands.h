@@ -27,6 +27,7 @@ ExitCode calibrate(const CalibrateOptions &options);
 ExitCode selftest(const SelftestOptions &options, const std::string &command_line, uint64_t started_ns,
 				  const Style &style);
 ExitCode doctor(const DoctorOptions &options, const Style &style);
+ExitCode setup(const SetupOptions &options);
 ExitCode list(const ListOptions &options);
 
 } // namespace icepath::cli

@@ -41,7 +41,8 @@ namespace {
 bool starts_processes(const Command &command)
 {
 	return !std::holds_alternative<ReportOptions>(command) && !std::holds_alternative<ExplainOptions>(command) &&
-		   !std::holds_alternative<FlamegraphOptions>(command) && !std::holds_alternative<ExportOptions>(command);
+		   !std::holds_alternative<SetupOptions>(command) && !std::holds_alternative<FlamegraphOptions>(command) &&
+		   !std::holds_alternative<ExportOptions>(command);
 }
 
 ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
@@ -55,6 +56,8 @@ ExitCode dispatch(const CommandLine &line, uint64_t started_ns)
 		return selftest(*options, line.text, started_ns, style);
 	if (const auto *options = std::get_if<DoctorOptions>(&line.command))
 		return doctor(*options, style); // tries probes, writes nothing
+	if (const auto *options = std::get_if<SetupOptions>(&line.command))
+		return setup(*options);
 	if (const auto *options = std::get_if<CalibrateOptions>(&line.command))
 		return calibrate(*options); // watches as root, writes as the invoking user
 	// The other commands need no rights, and run with those of the files' reader, plug-in code included.

@@ -169,6 +169,7 @@ struct Commands {
 	std::string selftest_duration = "60", selftest_tier;
 	DoctorOptions doctor;
 	std::string doctor_tier, doctor_duration = "5", doctor_isolate = "none";
+	SetupOptions setup;
 	ListOptions list;
 };
 
@@ -230,7 +231,8 @@ void add_of_stored_run(CLI::App &app, Commands &commands)
 
 void add_commands(CLI::App &app, Commands &commands)
 {
-	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root"), commands.run, commands.texts);
+	add_run(*app.add_subcommand("run", "benchmark, break down, report; needs root, or icepath setup"), commands.run,
+			commands.texts);
 	add_of_stored_run(app, commands);
 	CLI::App *calibrate = app.add_subcommand(
 		"calibrate", "find when, within its calls, a queue holds a message, by hardware watchpoints; needs root");
@@ -256,6 +258,12 @@ void add_commands(CLI::App &app, Commands &commands)
 		->needs(noise)
 		->capture_default_str();
 	add_tier(*doctor, commands.doctor_tier);
+	CLI::App *setup = app.add_subcommand(
+		"setup", "let a group measure without root, or say what that would change and who may then do what");
+	CLI::Option *caps = setup->add_flag("--caps", commands.setup.caps,
+										"give capabilities to icepath-helper, for the members of a group; as root");
+	setup->add_option("--group", commands.setup.group, "group whose members may measure")->capture_default_str();
+	setup->add_flag("--undo", commands.setup.undo, "make icepath-helper what it was before --caps")->needs(caps);
 	app.add_subcommand("list", "transports, middleware, and what they support")
 		->add_flag("--json", commands.list.json, "as JSON");
 }
@@ -309,6 +317,8 @@ Command chosen(const CLI::App &app, Commands &commands)
 			throw Failure(ExitCode::Usage, "--isolate: soft isolates only in blocks of a run: give none or full");
 		return commands.doctor;
 	}
+	if (app.got_subcommand("setup"))
+		return commands.setup;
 	return commands.list;
 }
 

@@ -85,12 +85,18 @@ struct DoctorOptions {
 	std::optional<capture::Tier> tier;
 };
 
+struct SetupOptions {
+	bool caps = false; // otherwise it only says what that would do
+	bool undo = false;
+	std::string group = "icepath";
+};
+
 struct ListOptions {
 	bool json = false;
 };
 
 using Command = std::variant<RunOptions, ReportOptions, ExplainOptions, FlamegraphOptions, ExportOptions,
-							 CalibrateOptions, SelftestOptions, DoctorOptions, ListOptions>;
+							 CalibrateOptions, SelftestOptions, DoctorOptions, SetupOptions, ListOptions>;
 
 struct CommandLine {
 	Command command;

@@ -184,6 +184,20 @@ std::vector<std::string> put_back_leftovers(isolation::Keeper &keeper, bool must
 	return sentences;
 }
 
+// What a user without root may not do to the machine, or to others on its CPUs.
+void refuse_what_takes_root(const RunOptions &options)
+{
+	const char *what = nullptr;
+	if (options.isolate == cpuset::Level::Full)
+		what = "--isolate full";
+	else if (!options.tunings.empty())
+		what = "--tune";
+	else if (std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]) > 0)
+		what = "--sched fifo";
+	if (what)
+		throw Failure(ExitCode::MachineCannot, fmt::format("{} needs root: run `sudo icepath run`", what));
+}
+
 } // namespace
 
 ExitCode run(const RunOptions &options, const std::string &command_line, uint64_t started_ns, const Style &style)
@@ -192,8 +206,12 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	// Starts the helper before any other use of root's rights, which icepath then gives up.
 	const privilege::Identity user = privilege::invoking_user();
 	std::optional<privilege::Helper> helper;
-	if (user.was_root)
+	const std::string why_not_without_root = user.was_root ? "" : privilege::why_not_without_root();
+	if (why_not_without_root.empty()) {
+		if (!user.was_root)
+			refuse_what_takes_root(options);
 		helper.emplace(user);
+	}
 	const bool is_full = options.isolate == cpuset::Level::Full;
 	const bool is_tuned = std::ranges::any_of(options.tunings, isolation::is_of_the_machine);
 	const bool keeps = is_full || is_tuned;
@@ -204,7 +222,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (const uint64_t priority = std::ranges::max(options.wishes.levels[&model::Levels::fifo_priority]);
 		priority > 0 && user.was_root)
 		cpuset::allow_fifo(static_cast<int>(priority), user.stays_root);
-	const auto shared_ipc = user.was_root ? privilege::enter_own_ipc_namespace() : std::nullopt;
+	const auto shared_ipc = helper ? privilege::enter_own_ipc_namespace() : std::nullopt;
 	const std::vector<cpuset::Step> of_queues =
 		user.was_root ? isolation::tune_ipc_namespace(options.tunings, !shared_ipc.has_value())
 					  : std::vector<cpuset::Step>();
@@ -240,7 +258,9 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	if (std::ranges::none_of(plan.cells, [](const model::Cell &cell) { return cell.kind == model::kAdapter; }))
 		root_space.reset(); // only middleware needs it
 	if (!helper)
-		throw Failure(ExitCode::MachineCannot, "tracing needs root: run `sudo icepath run`");
+		throw Failure(
+			ExitCode::MachineCannot,
+			fmt::format("tracing needs root: run `sudo icepath run` (without root: {})", why_not_without_root));
 	run::stop_if_interrupted();
 	if (const auto unclaimed = helper->claim(cpuset::measuring_cpus(cpus)))
 		plan.notices.push_back(*unclaimed);

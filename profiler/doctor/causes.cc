@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "profiler/capture/selection.h"
+
 namespace icepath::doctor {
 namespace {
 
@@ -17,8 +19,9 @@ struct KnownCause {
 	std::string_view remedy; // instead of that of a check; empty: there is none
 };
 
-constexpr std::array<KnownCause, 10> kCauses = {{
-	{"rights", {"kernel", "btf", "privileges"}, ""},
+constexpr std::array<KnownCause, 11> kCauses = {{
+	{"rights", {"kernel", "btf", "privileges", "lockdown", "sampling"}, ""},
+	{"refused", {"refused probe "}, ""},
 	{"probes", {"probe "}, "another kernel: Debian's has them; or icepath calibrate"},
 	{"interrupts", {"interrupts"}, ""},
 	{"shared CPUs",
@@ -37,8 +40,10 @@ constexpr std::string_view kProbe = "probe ";
 
 bool has(const KnownCause &cause, const Check &check)
 {
+	const bool is_refused = check.name.starts_with(kProbe) && capture::is_want_of_rights(check.found);
+	const std::string check_name = (is_refused ? "refused " : "") + check.name;
 	return std::ranges::any_of(cause.checks,
-							   [&](std::string_view name) { return !name.empty() && check.name.starts_with(name); });
+							   [&](std::string_view name) { return !name.empty() && check_name.starts_with(name); });
 }
 
 // Layers follow from their probes, and probes from rights.

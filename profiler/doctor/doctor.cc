@@ -19,12 +19,14 @@
 #include "profiler/capture/selection.h"
 #include "profiler/capture/thread_pidfd.h"
 #include "profiler/capture/untraced_interrupts.h"
+#include "profiler/doctor/restrictions.h"
 #include "profiler/doctor/trials.h"
 #include "profiler/failure.h"
 #include "profiler/isolation/full.h"
 #include "profiler/isolation/journal.h"
 #include "profiler/machine/host.h"
 #include "profiler/privilege/identity.h"
+#include "profiler/privilege/root_helper.h"
 
 namespace icepath::doctor {
 namespace {
@@ -65,33 +67,79 @@ Check btf_check()
 			"mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y"};
 }
 
-Check privilege_check()
+// Tried in this process, or, for a user without root, by the root helper, which has more rights.
+struct Tried {
+	capture::Selection probes;
+	std::string refused; // why none could be tried; empty: they were
+};
+
+Tried none_tried(const std::string &refused)
+{
+	Tried tried;
+	tried.probes.fill({false, {}, "not tried"});
+	tried.refused = refused;
+	return tried;
+}
+
+Tried tried_by_helper(const privilege::Identity &user, std::optional<capture::Tier> tier)
+{
+	constexpr uint32_t kFewRecords = 64;
+	try {
+		privilege::Helper helper(user);
+		return {helper.load({0}, kFewRecords, tier).selection, ""};
+	} catch (const Failure &failure) {
+		return none_tried(failure.what());
+	}
+}
+
+std::vector<std::string> missing_capabilities()
 {
 	const uint64_t has = effective_capabilities();
-	std::string missing;
+	std::vector<std::string> missing;
 	const std::array<std::pair<int, const char *>, 2> needed = {{{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}}};
 	for (const auto &[number, label] : needed)
 		if ((has >> number & 1) == 0)
-			missing += std::string(missing.empty() ? "" : " ") + label;
+			missing.emplace_back(label);
+	return missing;
+}
+
+Tried try_probes(const privilege::Identity &user, bool has_btf, std::optional<capture::Tier> tier)
+{
+	if (!has_btf)
+		return none_tried("nothing is tried without BTF");
+	if (missing_capabilities().empty()) {
+		Tried tried;
+		for (size_t i = 0; i < tried.probes.size(); i++)
+			tried.probes[i] = capture::try_probe(i, tier);
+		return tried;
+	}
+	const std::string why_not = user.was_root ? "" : privilege::why_not_without_root();
+	return user.was_root || !why_not.empty() ? none_tried(why_not) : tried_by_helper(user, tier);
+}
+
+Check privilege_check(const privilege::Identity &user, const Tried &tried, const Restrictions &restrictions)
+{
+	const std::vector<std::string> missing = missing_capabilities();
+	if (!missing.empty() && !user.was_root && tried.refused.empty())
+		return {"privileges", Verdict::Ok,
+				fmt::format("uid {}; icepath-helper has CAP_BPF and CAP_PERFMON for you (icepath setup)", user.uid), "",
+				""};
 	if (!missing.empty())
-		return {"privileges", Verdict::Fail, fmt::format("uid {}, without {}", geteuid(), missing),
-				"no probe can be loaded", "sudo icepath doctor; sudo icepath run"};
-	if (privilege::invoking_user().stays_root)
+		return {"privileges", Verdict::Fail,
+				fmt::format("uid {}, without {}{}{}", geteuid(), named_with_settings(missing, restrictions),
+							tried.refused.empty() ? "" : "; ", tried.refused),
+				"no probe can be loaded",
+				user.was_root ? "give the container CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
+							  : "sudo icepath doctor; sudo icepath run; or, for a group, sudo icepath setup"};
+	if (user.stays_root)
 		return {"privileges", Verdict::Warn, "root, without an invoking user",
 				"workers and result files belong to root: there is no user to give them to",
 				"start it with sudo from an ordinary user"};
 	return {"privileges", Verdict::Ok, fmt::format("uid {} with CAP_BPF and CAP_PERFMON", geteuid()), "", ""};
 }
 
-capture::Selection try_probes(bool allowed, std::optional<capture::Tier> tier)
-{
-	capture::Selection tried;
-	for (size_t i = 0; i < tried.size(); i++)
-		tried[i] = allowed ? capture::try_probe(i, tier) : capture::Trial{false, {}, "not tried"};
-	return tried;
-}
-
-Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool allowed)
+Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool allowed,
+				  const Restrictions &restrictions)
 {
 	const std::string label = fmt::format("probe {}", probe.name);
 	if (!allowed)
@@ -102,8 +150,13 @@ Check probe_check(const capture::Probe &probe, const capture::Trial &trial, bool
 				fmt::format("{}: {}{}", described(trial.candidate), probe.uses.text(),
 							trial.why_not.empty() ? "" : fmt::format(" ({})", trial.why_not)),
 				"", ""};
-	return {label, capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn, trial.why_not,
-			fmt::format("{}: shown by {}", probe.uses.text(), probe.instead),
+	const Verdict verdict = capture::is_essential(probe) ? Verdict::Fail : Verdict::Warn;
+	if (capture::is_want_of_rights(trial.why_not)) {
+		const Refusal refusal = refusal_of(trial.why_not, restrictions);
+		return {label, verdict, fmt::format("{}: {}", trial.why_not, refusal.cause),
+				fmt::format("{}: shown by {}", probe.uses.text(), probe.instead), refusal.remedy};
+	}
+	return {label, verdict, trial.why_not, fmt::format("{}: shown by {}", probe.uses.text(), probe.instead),
 			"use a kernel that has it: functions need fentry (CONFIG_FUNCTION_TRACER) or kprobes, which "
 			"Debian's has, or let `icepath calibrate` place what they would show; sched_exit_tp came with 6.16"};
 }
@@ -207,12 +260,19 @@ Check clock_check(const cpuset::Choice &choice)
 
 std::vector<Check> examine(std::optional<capture::Tier> tier)
 {
-	std::vector<Check> checks = {kernel_check(), btf_check(), privilege_check()};
-	const bool allowed = checks[1].verdict != Verdict::Fail && checks[2].verdict != Verdict::Fail;
-	const capture::Selection tried = try_probes(allowed, tier);
-	for (size_t i = 0; i < tried.size(); i++)
-		checks.push_back(probe_check(capture::kProbes[i], tried[i], allowed));
-	for (Check &check : layer_checks(tried))
+	const privilege::Identity user = privilege::invoking_user();
+	const Restrictions restrictions = read_restrictions();
+	std::vector<Check> checks = {kernel_check(), btf_check()};
+	const bool has_btf = checks[1].verdict != Verdict::Fail;
+	const Tried tried = try_probes(user, has_btf, tier);
+	checks.push_back(privilege_check(user, tried, restrictions));
+	const bool allowed = has_btf && checks[2].verdict != Verdict::Fail;
+	checks.push_back(lockdown_check(restrictions));
+	if (!user.was_root)
+		checks.push_back(sampling_check(restrictions));
+	for (size_t i = 0; i < tried.probes.size(); i++)
+		checks.push_back(probe_check(capture::kProbes[i], tried.probes[i], allowed, restrictions));
+	for (Check &check : layer_checks(tried.probes))
 		checks.push_back(std::move(check));
 	const cpuset::Machine machine = cpuset::read_machine(cpuset::read_permission());
 	const cpuset::Choice choice = cpuset::choose_pair(machine);
@@ -221,7 +281,7 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 						  ? "sender and receiver share one CPU: no cross-CPU wakeup can be measured"
 						  : "",
 					  choice.sender == choice.receiver ? "use a machine with two CPUs" : ""});
-	const cpuset::Soft soft(cpuset::Level::Soft, false, privilege::invoking_user().stays_root);
+	const cpuset::Soft soft(cpuset::Level::Soft, false, user.stays_root);
 	for (const cpuset::Step &step : soft.steps())
 		checks.push_back(step_check(step));
 	for (const cpuset::IsolationItem &item :

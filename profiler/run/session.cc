@@ -135,8 +135,9 @@ private:
 		if (options_.samples) {
 			functions_ = SampledFunctions(std::move(loaded.named_stacks));
 			if (!loaded.knows_kernel)
-				notices_.add("sampled functions of the kernel have no names: it shows their addresses to nobody "
-							 "(kernel.kptr_restrict=2)");
+				notices_.add(
+					"sampled functions of the kernel have no names: it shows their addresses to nobody, or only "
+					"to root (kernel.kptr_restrict)");
 		}
 		head_.probes = probe_uses(head_.cells, loaded);
 		selection_ = loaded.selection;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which setting refuses something to whoever measures, where the kernel says no more than "Operation not permitted".
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/doctor/doctor.h"
+
+namespace icepath::doctor {
+
+struct Restrictions {
+	std::string lockdown = {}; // kernel_lockdown(7): "none", "integrity", "confidentiality"; empty: the kernel has none
+	std::optional<int> perf_event_paranoid = {},
+					   unprivileged_bpf_disabled = {}; // of /proc/sys/kernel; nothing: unknown
+	bool has_filter = false; // of system calls, as in a container
+};
+
+// `root` is put before paths, for tests.
+Restrictions read_restrictions(const std::string &root = "");
+
+// "CAP_BPF (kernel.unprivileged_bpf_disabled=2), CAP_PERFMON (kernel.perf_event_paranoid=3)": with the setting that makes
+// each of these missing capabilities necessary.
+std::string named_with_settings(const std::vector<std::string> &capabilities, const Restrictions &restrictions);
+
+// What refuses a probe for want of rights, as far as it is known, and what to do.
+struct Refusal {
+	std::string cause, remedy;
+};
+Refusal refusal_of(const std::string &why_not, const Restrictions &restrictions);
+
+Check lockdown_check(const Restrictions &restrictions);
+// For a user without root: whether `run --stacks` may have its timers.
+Check sampling_check(const Restrictions &restrictions);
+
+} // namespace icepath::doctor

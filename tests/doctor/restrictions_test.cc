@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is refused is said to be refused by what refuses it, and not by the kernel's age.
+#include "profiler/doctor/restrictions.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "profiler/doctor/causes.h"
+
+namespace icepath::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RestrictionsOf : public testing::Test {
+protected:
+	void SetUp() override
+	{
+		std::string name = fs::temp_directory_path() / "icepath-restrictions-XXXXXX";
+		ASSERT_NE(mkdtemp(name.data()), nullptr);
+		root = name;
+	}
+	void TearDown() override { fs::remove_all(root); }
+	void write(const std::string &file, const std::string &text) const
+	{
+		fs::create_directories((root / file).parent_path());
+		std::ofstream(root / file) << text;
+	}
+	fs::path root;
+};
+
+TEST_F(RestrictionsOf, AMachineAreRead)
+{
+	const Restrictions none = read_restrictions(root);
+	EXPECT_EQ(none.lockdown, "");
+	EXPECT_FALSE(none.perf_event_paranoid || none.unprivileged_bpf_disabled || none.has_filter);
+	write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	write("proc/sys/kernel/perf_event_paranoid", "-1\n");
+	write("proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+	write("proc/self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+	const Restrictions some = read_restrictions(root);
+	EXPECT_EQ(some.lockdown, "integrity");
+	EXPECT_EQ(some.perf_event_paranoid, -1);
+	EXPECT_EQ(some.unprivileged_bpf_disabled, 2);
+	EXPECT_TRUE(some.has_filter);
+	write("proc/self/status", "Seccomp:\t0\n");
+	EXPECT_FALSE(read_restrictions(root).has_filter);
+}
+
+TEST(Lockdown, FailsOnlyWhereItRefusesProbes)
+{
+	for (const char *mode : {"", "none", "integrity"})
+		EXPECT_EQ(lockdown_check({.lockdown = mode}).verdict, Verdict::Ok) << mode;
+	const Check check = lockdown_check({.lockdown = "confidentiality"});
+	EXPECT_EQ(check.verdict, Verdict::Fail);
+	EXPECT_NE(check.remedy.find("lockdown=integrity"), std::string::npos);
+	EXPECT_EQ(causes({check})[0].name, "rights");
+}
+
+TEST(MissingCapabilities, AreNamedWithTheSettingsThatMakeThemNecessary)
+{
+	EXPECT_EQ(named_with_settings({"CAP_BPF", "CAP_PERFMON"}, {"", 3, 2, false}),
+			  "CAP_BPF (kernel.unprivileged_bpf_disabled=2), CAP_PERFMON (kernel.perf_event_paranoid=3)");
+	EXPECT_EQ(named_with_settings({"CAP_PERFMON"}, {}), "CAP_PERFMON");
+}
+
+TEST(Sampling, WithoutRootEndsWhereTheKernelLeavesPerfEventsToRoot)
+{
+	for (const int paranoid : {-1, 2})
+		EXPECT_EQ(sampling_check({"", paranoid, {}, false}).verdict, Verdict::Ok) << paranoid;
+	const Check check = sampling_check({"", 3, {}, false});
+	EXPECT_EQ(check.verdict, Verdict::Warn);
+	EXPECT_NE(check.found.find("kernel.perf_event_paranoid=3"), std::string::npos);
+}
+
+TEST(RefusedProbes, AreNotBlamedOnTheKernelsAge)
+{
+	EXPECT_NE(refusal_of("kprobe f: takes CAP_SYS_ADMIN, which only root's runs have", {}).remedy.find("sudo"),
+			  std::string::npos);
+	EXPECT_NE(refusal_of("Operation not permitted", {"confidentiality", {}, {}, false}).cause.find("lockdown"),
+			  std::string::npos);
+	EXPECT_NE(refusal_of("Operation not permitted", {"", {}, {}, true}).cause.find("seccomp"), std::string::npos);
+	const Check refused{"probe f", Verdict::Warn, "fentry f: loading: Operation not permitted", "", "ask for it"},
+		missing{"probe g", Verdict::Warn, "fentry g: not in this kernel", "", "x"},
+		unverified{"probe h", Verdict::Warn, "fentry h: loading: Permission denied (verifier: R1)", "", "x"};
+	const std::vector<Cause> all = causes({refused, missing, unverified});
+	ASSERT_EQ(all.size(), 2u);
+	EXPECT_EQ(all[0].name, "refused");
+	EXPECT_EQ(all[0].found, std::vector<std::string>{"f"});
+	EXPECT_EQ(all[0].remedy, "ask for it");
+	EXPECT_EQ(all[1].name, "probes");
+	EXPECT_EQ(all[1].found, (std::vector<std::string>{"g", "h"}));
+}
+
+} // namespace
+} // namespace icepath::doctor
