@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "tests/conformance/targets.h"
 #include "tests/conformance/worker_pair.h"
 
@@ -139,6 +141,42 @@ TEST_P(Messages, ComeUnchangedAndInOrder)
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Messages, testing::ValuesIn(all_cases()),
+						 [](const auto &each) { return each.param.test_name(); });
+
+// A handler sends all answers to a message before it returns, more than a window holds.
+class ManyAnswers : public testing::TestWithParam<Case> {};
+
+TEST_P(ManyAnswers, ComeFromOneCallOfAHandler)
+{
+	constexpr uint32_t kMessages = 3, kAnswers = 300;
+	WorkerPair pair(GetParam().plan());
+	ASSERT_EQ(pair.open(), "");
+	worker::BlockRequest block = pair.block(kMessages);
+	block.levels.responses = kAnswers;
+	const auto replies = pair.run(block);
+	for (const uint32_t side : {0u, 1u})
+		ASSERT_EQ(std::string(replies[side].message), "") << "side " << side;
+	EXPECT_EQ(replies[1].block.sends, kMessages * kAnswers);
+	ASSERT_EQ(replies[0].block.recvs, kMessages * kAnswers);
+	for (uint32_t i = 0; i < kMessages * kAnswers; i++) {
+		EXPECT_EQ(pair.recvs(0)[i].seq, i);
+		EXPECT_EQ(pair.recvs(0)[i].flags & model::kStampBadPayload, 0u) << i;
+	}
+}
+
+// Of libraries that keep whatever a handler sends.
+std::vector<Case> cases_that_answer_in_handlers()
+{
+	const std::set<std::string> plugins = {"mqtt", "nats", "grpc", "ros", "zenoh"};
+	std::vector<Case> cases = cases_of_size(64);
+	std::erase_if(cases, [&](const Case &each) {
+		return each.one_way || !each.is_by_callback() || each.is_lossy() || !plugins.contains(each.plugin);
+	});
+	return cases;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ManyAnswers);
+INSTANTIATE_TEST_SUITE_P(Every, ManyAnswers, testing::ValuesIn(cases_that_answer_in_handlers()),
 						 [](const auto &each) { return each.param.test_name(); });
 
 } // namespace
