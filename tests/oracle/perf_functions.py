@@ -29,7 +29,7 @@ import tempfile
 
 LAYER, CALL = "sender.kernel", "__sys_sendto"
 BEGIN, END, SAMPLE = "syscalls:sys_enter_sendto", "net:net_dev_queue", "cpu-clock"
-FEWEST = 1000  # samples of each list; fewer tell little
+FEWEST = 1000  # samples of the layer, for each list; fewer tell little
 FIRST = 3
 TRACING = re.compile(r"bpf_|__bpf_|__traceiter_|perf_|__perf_|ftrace_|kprobe_")
 HEAD = re.compile(r"\s*(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<event>\S+):")
@@ -175,8 +175,8 @@ def main():
     print(f"{LAYER}: {layer_ns:.0f} ns of a message, functions {sum_ns:.0f} ns; {compared:.0%} of it is compared: below {CALL}, "
           "without code that traces")
     samples = layer["samples"] * compared
-    if min(samples, theirs.total()) < FEWEST:
-        print(f"skipped: fewer than {FEWEST} samples: {samples:.0f} of icepath, {theirs.total()} of perf")
+    if min(layer["samples"], theirs.total()) < FEWEST:
+        print(f"skipped: fewer than {FEWEST} samples: {layer['samples']} of icepath, {theirs.total()} of perf")
         return 77
     names = same_names()
     wrong = compare([("icepath", shares_of(ours, names), samples), ("perf", shares_of(theirs, names), theirs.total())])
