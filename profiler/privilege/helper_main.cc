@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // icepath-helper: the root helper's program. icepath starts it, with the socket as descriptor 3:
 //   icepath-helper VERSION USER ICEPATH
-// VERSION is that of both, USER the id of the invoking user, ICEPATH the process id of icepath, its parent.
+// VERSION is that of both, with a hash of what requests and shared memory look like (CMakeLists.txt), USER the id of the
+// invoking user, ICEPATH the process id of icepath, its parent.
 //
 // icepath starts it as root, or, if its file has capabilities (`icepath setup --caps`), as the user. In that case any
 // program of the user's may start it in its own way, so it trusts nothing of how it was started.
@@ -82,8 +83,8 @@ int help(int argc, char **argv)
 	}
 	prctl(PR_SET_NAME, kHelperName);
 	std::string why_not;
-	if (std::strcmp(argv[1], ICEPATH_VERSION) != 0)
-		why_not = std::string("it is of version " ICEPATH_VERSION ", and icepath of ") + argv[1];
+	if (std::strcmp(argv[1], ICEPATH_HELPER_VERSION) != 0)
+		why_not = std::string("it is of version " ICEPATH_HELPER_VERSION ", and icepath of ") + argv[1];
 	else
 		try {
 			limit_rights(*user, parent);

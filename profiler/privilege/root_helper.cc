@@ -118,7 +118,7 @@ std::string why_not_without_root()
 
 RootProcess start_helper(uid_t user)
 {
-	return {kHelperName, open_program(), {ICEPATH_VERSION, std::to_string(user), std::to_string(getpid())}};
+	return {kHelperName, open_program(), {ICEPATH_HELPER_VERSION, std::to_string(user), std::to_string(getpid())}};
 }
 
 Helper::Helper(const Identity &user) : process_(start_helper(user_of_traced(user)))

@@ -69,7 +69,7 @@ void refused(const std::vector<std::string> &words, const std::function<void()> 
 TEST(HelperProgram, IsStartedByIcepathAlone)
 {
 	const std::string own = std::to_string(getpid());
-	const std::vector<std::string> words = {ICEPATH_VERSION, "65534", own};
+	const std::vector<std::string> words = {ICEPATH_HELPER_VERSION, "65534", own};
 	const auto with = [](int fd) { return [fd] { dup2(fd, kSocketOfProgram); }; };
 	const auto [ours, theirs] = channel::open_pair(); // of this process: as it should be
 	const Fd file(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -90,12 +90,12 @@ TEST(HelperProgram, IsStartedByIcepathAlone)
 	for (const std::vector<std::string> &wrong :
 		 std::vector<std::vector<std::string>>{{},
 											   {"--help"},
-											   {ICEPATH_VERSION, "65534"},
-											   {ICEPATH_VERSION, "65534", "1"},
-											   {ICEPATH_VERSION, "nobody", own},
-											   {ICEPATH_VERSION, "-1", own},
-											   {ICEPATH_VERSION, "99999999999", own},
-											   {ICEPATH_VERSION, "65534", own, "more"}})
+											   {ICEPATH_HELPER_VERSION, "65534"},
+											   {ICEPATH_HELPER_VERSION, "65534", "1"},
+											   {ICEPATH_HELPER_VERSION, "nobody", own},
+											   {ICEPATH_HELPER_VERSION, "-1", own},
+											   {ICEPATH_HELPER_VERSION, "99999999999", own},
+											   {ICEPATH_HELPER_VERSION, "65534", own, "more"}})
 		refused(wrong, with(theirs.get()));
 }
 
@@ -192,7 +192,7 @@ TEST_F(HelperFile, OfAnotherVersionIsTold)
 	std::array<char, 256> beginning{};
 	std::vector<Fd> none;
 	EXPECT_TRUE(channel::receive(ours.get(), beginning.data(), beginning.size(), none, 10'000));
-	EXPECT_STREQ(beginning.data(), "it is of version " ICEPATH_VERSION ", and icepath of 0.0.1");
+	EXPECT_STREQ(beginning.data(), "it is of version " ICEPATH_HELPER_VERSION ", and icepath of 0.0.1");
 	ours.reset(); // one that serves ends
 	waitpid(child, nullptr, 0);
 }
