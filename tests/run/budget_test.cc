@@ -224,6 +224,25 @@ Result simulate(const Machine &machine)
 	return result;
 }
 
+// After 2 pairs, then after 8: not after each pair.
+TEST(Budget, AFailedRehearsalIsTriedAgainWhenTheNextOneIsDue)
+{
+	uint64_t now_ns = kSecond;
+	Budget budget(now_ns + 60 * kSecond, {10 * kMs});
+	std::vector<uint32_t> due; // after so many pairs
+	for (uint32_t pairs = 1; pairs <= 10; pairs++) {
+		ASSERT_TRUE(budget.begin_pair(now_ns));
+		now_ns += 20 * kMs;
+		budget.block_took(0, 10 * kMs, false);
+		budget.end_pair(now_ns);
+		if (!budget.rehearsal_is_due())
+			continue;
+		due.push_back(pairs);
+		budget.rehearsal_failed();
+	}
+	EXPECT_EQ(due, (std::vector<uint32_t>{2, 8}));
+}
+
 TEST(Budget, IsUsedAndNotOverrunWhateverTheMachine)
 {
 	for (const double budget_s : {5.0, 15.0, 60.0, 600.0})
