@@ -34,7 +34,7 @@ void become(const Start &start)
 [[noreturn]] void execute_helper(const std::filesystem::path &helper, const Start &start, int socket)
 {
 	std::vector<std::string> words = start.arguments.value_or(
-		std::vector<std::string>{kHelperName, ICEPATH_VERSION, std::to_string(start.user), "PARENT"});
+		std::vector<std::string>{kHelperName, ICEPATH_HELPER_VERSION, std::to_string(start.user), "PARENT"});
 	std::vector<char *> argv, environment;
 	for (std::string &word : words) {
 		if (word == "PARENT")
