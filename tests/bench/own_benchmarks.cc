@@ -15,14 +15,14 @@
 namespace icepath::bench {
 namespace {
 
-constexpr int kMeasureMs = 30000, kEndMs = 5000;
+constexpr int kBenchmarkMs = 30000, kSoonMs = 5000;
 constexpr uint32_t kTrips = 20000;
 
 ChildProgram::How on(const Place &place, uint32_t cpu) { return {.cpu = cpu, .space = &place.space}; }
 
 std::string version_of(const char *package)
 {
-	const Ended version = run_to_end({"dpkg-query", "-W", "-f", "${Version}", package}, {}, kEndMs);
+	const Ended version = run_to_end({"dpkg-query", "-W", "-f", "${Version}", package}, {}, kSoonMs);
 	return version.code == 0 ? version.output : "";
 }
 
@@ -93,7 +93,7 @@ RivalReport ddsperf(const Place &place, DdsMode mode, const std::string &config)
 	const Server pong(command({"pong"}), on(place, place.cpus.responder),
 					  [](const std::string &) { return true; }); // ping discovers it
 	const Ended ping = run_to_end(command({"-D", "3", "ping", "size", std::to_string(kPayloadBytes)}),
-								  on(place, place.cpus.initiator), kMeasureMs);
+								  on(place, place.cpus.initiator), kBenchmarkMs);
 	auto report = parse_ddsperf(ping.output);
 	if (ping.code != 0 || !report)
 		throw failure_of("ddsperf ping", ping);
@@ -126,7 +126,7 @@ RivalReport iceperf(const Place &place, const std::string &folder)
 						  [](const std::string &) { return true; }); // the leader waits for it
 	const Ended leader = run_to_end(
 		{folder + "/iceperf-bench-leader", "-b", "latency", "-t", "iceoryx-cpp-api", "-n", std::to_string(kTrips)},
-		on(place, place.cpus.initiator), kMeasureMs);
+		on(place, place.cpus.initiator), kBenchmarkMs);
 	auto report = parse_iceperf(leader.output);
 	if (leader.code != 0 || !report)
 		throw failure_of("iceperf-bench-leader", leader);
@@ -167,11 +167,11 @@ RivalReport latency_test(const Place &place, FastTransport transport, const std:
 		return it;
 	};
 	ChildProgram subscriber(command("subscriber"), how(place.cpus.responder));
-	const Ended publisher = run_to_end(command("publisher"), how(place.cpus.initiator), kMeasureMs);
+	const Ended publisher = run_to_end(command("publisher"), how(place.cpus.initiator), kBenchmarkMs);
 	auto report = parse_latency_test(publisher.output);
 	if (publisher.code != 0 || !report)
 		throw failure_of("LatencyTest publisher", publisher);
-	subscriber.wait(kEndMs); // it takes its shared memory away
+	subscriber.wait(kSoonMs); // it takes its shared memory away
 	report->version = version_of("libfastrtps2.9");
 	return *report;
 }
