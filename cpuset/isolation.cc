@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace icepath::cpuset {
 namespace {
@@ -178,34 +177,6 @@ Isolation look_at_isolation(const Machine &machine, const Choice &choice, Level 
 			{other_tasks(cpus), timer_tick(cpus), interrupts(machine, cpus), smt_sibling(machine, cpus),
 			 frequency(cpus), idle_states(cpus, steps), rt_throttling(machine), hypervisor(machine), clock(machine),
 			 housekeeping(choice)}};
-}
-
-nlohmann::json to_json(const Isolation &isolation)
-{
-	nlohmann::json items = nlohmann::json::array();
-	for (const IsolationItem &item : isolation.items)
-		items.push_back({{"name", item.name},
-						 {"quiet", item.quiet},
-						 {"found", item.found},
-						 {"effect", item.effect},
-						 {"remedy", item.remedy}});
-	nlohmann::json json = {
-		{"sender_cpu", isolation.choice.sender},
-		{"receiver_cpu", isolation.choice.receiver},
-		{"housekeeping_cpus", format_cpulist(isolation.choice.housekeeping)},
-		{"daemon_cpus",
-		 format_cpulist(isolation.choice.daemons.empty() ? isolation.choice.housekeeping : isolation.choice.daemons)},
-		{"why", isolation.choice.why},
-		{"items", items}};
-	if (isolation.steps.empty())
-		return json;
-	json["level"] = kLevelNames[static_cast<size_t>(isolation.level)];
-	for (const Step &step : isolation.steps)
-		json["steps"].push_back({{"name", step.name},
-								 {"state", kStepStateNames[static_cast<size_t>(step.state)]},
-								 {"found", step.found},
-								 {"remedy", step.remedy}});
-	return json;
 }
 
 } // namespace icepath::cpuset

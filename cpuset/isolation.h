@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "cpuset/choose.h"
 #include "cpuset/step.h"
 
@@ -23,16 +21,11 @@ struct IsolationItem {
 struct Isolation {
 	Choice choice;
 	Level level = Level::None;
-	std::vector<Step> steps; // empty: to_json() omits level and steps
+	std::vector<Step> steps; // empty: nobody told what was done
 	std::vector<IsolationItem> items;
 };
 
 Isolation look_at_isolation(const Machine &machine, const Choice &choice, Level level = Level::None,
 							const std::vector<Step> &steps = {});
-
-// { "sender_cpu", "receiver_cpu", "housekeeping_cpus", "why", "level",
-//   "steps": [ {"name", "state", "found", "remedy"} ],
-//   "items": [ {"name", "quiet", "found", "effect", "remedy"} ] }; without steps no "level" and no "steps"
-nlohmann::json to_json(const Isolation &isolation);
 
 } // namespace icepath::cpuset

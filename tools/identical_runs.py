@@ -41,7 +41,7 @@ import machine_state  # noqa: E402
 MEASURES = {
     "p50": lambda cell: (cell["latency_ns"]["p50"], cell["latency_ns"]["ci95"]["p50"]),
     "p99": lambda cell: (cell["latency_ns"]["p99"], cell["latency_ns"]["ci95"]["p99"]),
-    "probes": lambda cell: (cell["observer_effect"]["p50_added_ns"], cell["observer_effect"]["ci95"]),
+    "probes": lambda cell: (cell["observer_effect"]["p50_added_ns"], cell["observer_effect"]["p50_added_ci95_ns"]),
 }
 
 
@@ -87,10 +87,10 @@ def told(cell, measure_of):
     return {"value": value, "ci95": interval}
 
 
-def ratio_of(pair, names):
+def ratio_of(pair, targets):
     """Of two targets in alphabetical order: the logarithm of their ratio, half of its interval, and whether they are told apart."""
-    slower, faster = names[pair["slower"]], names[pair["faster"]]
-    low, high = (math.log(end) for end in pair["ci95"])
+    slower, faster = targets[pair["slower"]], targets[pair["faster"]]
+    low, high = (math.log(end) for end in pair["ratio_ci95"])
     return {"of": sorted((slower, faster)), "log_ratio": math.log(pair["ratio"]) * (1 if slower < faster else -1),
             "half": (high - low) / 2, "told_apart": pair["told_apart"]}
 
@@ -100,14 +100,14 @@ def facts_of(run):
     cells = {}
     for cell in run["cells"]:
         cells[cell["target"]] = {name: told(cell, measure_of) for name, measure_of in MEASURES.items()}
-        cells[cell["target"]]["openings"] = cell.get("openings")
-        cells[cell["target"]]["drift"] = cell.get("drift")
-        cells[cell["target"]]["modes"] = [{key: mode[key] for key in ("p50", "p50_ci95", "share", "ci95")} for mode in cell.get("modes", [])]
-    names = [cell["target"] for cell in run["cells"]]
-    ratios = [ratio_of(pair, names) for group in run["ranking"] for pair in group["pairs"]]
+        cells[cell["target"]]["openings"] = cell["openings"]
+        cells[cell["target"]]["drift"] = cell["drift"]
+        cells[cell["target"]]["modes"] = [{key: mode[key] for key in ("p50_ns", "p50_ci95_ns", "share", "share_ci95")} for mode in cell["modes"]]
+    targets = {cell["key"]: cell["target"] for cell in run["cells"]}
+    ratios = [ratio_of(pair, targets) for group in run["ranking"] for pair in group["pairs"]]
     changes = [notice for notice in run["notices"] if notice.startswith("the machine changed")]
-    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "ratios": ratios, "machine_state": run.get("machine_state"),
-            "told_of_changes": changes, "kept_awake": all(cell.get("idle_states") == "held" for cell in run["cells"])}
+    return {"started_utc": run["icepath"]["started_utc"], "cells": cells, "ratios": ratios, **machine_state.facts_of(run),
+            "told_of_changes": changes, "kept_awake": all(cell["idle_states"] == "held" for cell in run["cells"])}
 
 
 def compare(runs):
@@ -149,7 +149,7 @@ def modes_contradict(one, other):
     a, b = one.get("modes", []), other.get("modes", [])
     if not a or len(a) != len(b):
         return machine_state.disjoint(one["p50"]["ci95"], other["p50"]["ci95"])
-    return any(machine_state.disjoint(x[key], y[key]) for x, y in zip(a, b) for key in ("p50_ci95", "ci95"))
+    return any(machine_state.disjoint(x[key], y[key]) for x, y in zip(a, b) for key in ("p50_ci95_ns", "share_ci95"))
 
 
 def said_of(runs):
@@ -225,6 +225,8 @@ def runs_before(args, parser):
         before = json.load(file)
     if before["seconds"] != args.seconds or before["targets"] != args.targets.split(","):
         parser.error(f"--continue: {args.output} has runs of {before['seconds']:g} s over {','.join(before['targets'])}: they aren't identical")
+    if any("floors" not in run for run in before["each"]):
+        parser.error(f"--continue: {args.output} is of an older version, which stored other facts of runs: begin anew")
     return before["each"]
 
 

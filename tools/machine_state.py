@@ -15,6 +15,7 @@ import sys
 WAKE_RATIO = 1.25
 STEAL_SHARE = 0.01  # an absolute difference above this counts
 FLOOR_RATIO = 1.1  # counts only if the intervals are disjoint as well
+SCHEMA = 2  # of run.json
 LINE_RATIO = 1.5  # as kApart of report/line_levels.h
 
 
@@ -22,7 +23,10 @@ def load(run):
     """The run.json of a run directory, or the file itself."""
     path = os.path.join(run, "run.json") if os.path.isdir(run) else run
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        told = json.load(file)
+    if told.get("schema") != SCHEMA:
+        raise ValueError(f"{path} isn't of schema {SCHEMA}: `icepath report {os.path.dirname(path) or '.'}` makes it anew")
+    return told
 
 
 def disjoint(a, b):
@@ -61,8 +65,8 @@ def line_text(line):
 
 def line_differences(a, b):
     """Differences in distance between CPUs: one run reached a level that the other never did."""
-    of_b = {(line["from_cpu"], line["to_cpu"]): line for line in b.get("cache_line", []) if line["levels"]}
-    for line in a.get("cache_line", []):
+    of_b = {(line["from_cpu"], line["to_cpu"]): line for line in b["cache_line"] or [] if line["levels"]}
+    for line in a["cache_line"] or []:
         other = of_b.get((line["from_cpu"], line["to_cpu"]))
         if not other or not line["levels"]:
             continue
@@ -78,33 +82,37 @@ def steal_differences(a, b):
         yield f"the hypervisor took {shares[0]:.1%} of the CPUs' time in the one run, {shares[1]:.1%} in the other"
 
 
-def floor_differences(a, b):
-    def key(floor):
-        return floor["target"], floor["pattern"], floor["payload_bytes"]
+def floors_of(run):
+    """By key: the p50 of the cells that measure what the stamps alone take, with its interval."""
+    return {cell["key"]: {"p50_ns": cell["latency_ns"]["p50"], "ci95_ns": cell["latency_ns"]["ci95"]["p50"]}
+            for cell in run["cells"] if cell["key"] in run["machine_state"]["floor_cells"]}
 
-    of_b = {key(floor): floor for floor in b["floor_ns"]}
-    for floor in a["floor_ns"]:
-        other = of_b.get(key(floor))
-        if not other or not disjoint(floor["ci95"], other["ci95"]):
+
+def floor_differences(a, b):
+    for key, floor in a.items():
+        other = b.get(key)
+        if not other or not disjoint(floor["ci95_ns"], other["ci95_ns"]):
             continue
-        if max(floor["p50"], other["p50"]) > FLOOR_RATIO * min(floor["p50"], other["p50"]):
-            yield (f"{floor['target']} {floor['pattern']} {floor['payload_bytes']} B took {floor['p50']} ns in the one run, "
-                   f"{other['p50']} ns in the other")
+        if max(floor["p50_ns"], other["p50_ns"]) > FLOOR_RATIO * min(floor["p50_ns"], other["p50_ns"]):
+            yield f"{key} took {floor['p50_ns']} ns in the one run, {other['p50_ns']} ns in the other"
+
+
+def facts_of(run):
+    """What of a run is compared. run: a result of load()."""
+    return {"machine_state": run["machine_state"], "floors": floors_of(run)}
 
 
 def differences(a, b):
-    """One sentence for each difference; none if a run has no machine_state. a, b: results of load()."""
-    a, b = a.get("machine_state"), b.get("machine_state")
-    if not a or not b:
-        return []
-    return [*line_differences(a, b), *wake_differences(a, b), *steal_differences(a, b), *floor_differences(a, b)]
+    """One sentence for each difference. a, b: results of facts_of()."""
+    states = a["machine_state"], b["machine_state"]
+    return [*line_differences(*states), *wake_differences(*states), *steal_differences(*states), *floor_differences(a["floors"], b["floors"])]
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: machine_state.py RUN RUN, each a run.json or the folder that has it")
     try:
-        found = differences(load(sys.argv[1]), load(sys.argv[2]))
+        found = differences(facts_of(load(sys.argv[1])), facts_of(load(sys.argv[2])))
     except (OSError, ValueError) as error:
         sys.exit(f"machine_state.py: {error}: give a run's folder or its run.json")
     for sentence in found:

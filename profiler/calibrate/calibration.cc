@@ -12,6 +12,7 @@
 
 #include "icepath/plugin.h"
 #include "profiler/failure.h"
+#include "profiler/model/printable.h"
 #include "profiler/rundir/json_field.h"
 #include "profiler/rundir/json_text.h"
 
@@ -63,7 +64,10 @@ std::optional<model::CallShares> shares_at(const std::vector<CalibratedSize> &si
 
 } // namespace
 
-Host host_of(const std::string &description) { return host_from(rundir::parse_json(description)); }
+Host host_of(const model::Host &host)
+{
+	return {model::printable(host.kernel), model::printable(host.kernel_version), model::printable(host.cpu_model)};
+}
 
 Json to_json(const Calibration &calibration)
 {

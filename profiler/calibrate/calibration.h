@@ -8,6 +8,7 @@
 
 #include "profiler/calibrate/placement.h"
 #include "profiler/model/cell.h"
+#include "profiler/model/conditions.h"
 
 namespace icepath::calibrate {
 
@@ -28,7 +29,7 @@ struct Host {
 	std::string kernel, kernel_version, cpu_model; // uname(2)'s release and version; /proc/cpuinfo's "model name"
 	friend bool operator==(const Host &, const Host &) = default;
 };
-Host host_of(const std::string &description); // `description`: of machine::describe_host()
+Host host_of(const model::Host &host); // as a calibration's file has it
 
 struct Calibration {
 	std::string icepath_version, made_utc;

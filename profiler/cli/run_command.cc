@@ -98,7 +98,7 @@ plan::Plan make_plan(const RunOptions &options, plan::Wishes wishes, const std::
 	return shorter;
 }
 
-plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const std::string &host,
+plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus, const model::Host &host,
 				   bool kept_awake)
 {
 	std::vector<std::string> notices;
@@ -116,13 +116,13 @@ plan::Plan plan_of(const RunOptions &options, const std::vector<uint32_t> &cpus,
 	return plan;
 }
 
-model::Head head_of(const std::string &command_line, const std::string &host)
+model::Head head_of(const std::string &command_line, const model::Host &host)
 {
 	model::Head head;
 	head.icepath_version = ICEPATH_VERSION;
 	head.command_line = command_line;
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host_json = host;
+	head.host = host;
 	return head;
 }
 
@@ -237,7 +237,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	const bool by_default = options.output.empty();
 	run::check_run_folder(session.directory, by_default);
 	const bool makes_results = by_default && !std::filesystem::exists(kResults);
-	const std::string host = machine::describe_host(user);
+	const model::Host host = machine::describe_host(user);
 	std::vector<cpuset::Step> steps = soft.steps();
 	std::ranges::copy(of_queues, std::back_inserter(steps));
 	std::vector<std::string> leftovers;
@@ -286,7 +286,7 @@ ExitCode run(const RunOptions &options, const std::string &command_line, uint64_
 	model::Head head = head_of(command_line, host);
 	const cpuset::Machine isolated = is_full ? cpuset::read_machine(cpuset::read_permission()) : machine;
 	head.noise_before = std::move(noise_before);
-	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(isolated, cpus, soft.level(), steps)).dump();
+	head.isolation = machine::describe_isolation(cpuset::look_at_isolation(isolated, cpus, soft.level(), steps));
 
 	session.root_space = root_space ? &*root_space : nullptr;
 	session.awake = soft.awake();

@@ -33,8 +33,8 @@ model::Head head_of(const std::string &command_line, const privilege::Identity &
 	head.icepath_version = ICEPATH_VERSION;
 	head.command_line = command_line;
 	head.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-	head.host_json = machine::describe_host(user);
-	head.isolation_json = cpuset::to_json(cpuset::look_at_isolation(machine, cpus)).dump();
+	head.host = machine::describe_host(user);
+	head.isolation = machine::describe_isolation(cpuset::look_at_isolation(machine, cpus));
 	return head;
 }
 
@@ -50,7 +50,7 @@ void print_result(const selftest::Measured &measured, const model::Head &head, c
 		return;
 	report::WrittenFile file(options.json);
 	file.add(
-		selftest::json_of(measured.matrix, {head.icepath_version, head.started_utc, head.host_json,
+		selftest::json_of(measured.matrix, {head.icepath_version, head.started_utc, head.host,
 											options.tier ? capture::kTierNames[static_cast<size_t>(*options.tier)] : "",
 											options.stretch, measured.notices}));
 	file.done();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace icepath::model {
 
 std::string payload_text(uint64_t bytes)
@@ -38,6 +40,34 @@ std::string variant(const Cell &cell)
 }
 
 std::string title(const Cell &cell) { return cell.target + " " + variant(cell); }
+
+std::string key(const Cell &cell)
+{
+	std::string text = fmt::format("{} {} {} {} {}B {}", cell.target, name(cell.pattern), name(cell.wait),
+								   name(between(cell)), cell.payload_bytes, name(cell.idle_states));
+	if (cell.rate_hz)
+		text += fmt::format(" rate_hz={}", *cell.rate_hz);
+	if (cell.limits)
+		text += fmt::format(" max_loss={} max_p99_ns={}", cell.limits->max_loss, cell.limits->max_p99_ns);
+	for (const Factor &factor : kFactors)
+		if (const uint64_t level = cell.levels.*factor.level; level != neutral(factor))
+			text += fmt::format(" {}={}", factor.key, level);
+	if (cell.qos.any())
+		text += fmt::format(" qos=({})", model::text(cell.qos));
+	return text;
+}
+
+std::vector<std::string> keys(const std::vector<Cell> &cells)
+{
+	std::map<std::string, size_t> seen;
+	std::vector<std::string> all;
+	for (const Cell &cell : cells) {
+		const std::string one = key(cell);
+		const size_t number = ++seen[one];
+		all.push_back(number == 1 ? one : fmt::format("{} #{}", one, number));
+	}
+	return all;
+}
 
 std::string side_name(const Cell &cell, size_t side)
 {

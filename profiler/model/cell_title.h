@@ -19,6 +19,12 @@ std::string variant(const Cell &cell);
 // Target and variant: "uds-stream 64 B pingpong block". The target's name is as the plug-in gave it.
 std::string title(const Cell &cell);
 
+// What names a cell in any run: "uds-stream pingpong block processes 64B own", with further words `name=value` for its
+// rate, its limits, levels of factors that aren't neutral, and quality of service. The second of two cells that are
+// alike in all of these ends in " #2".
+std::string key(const Cell &cell);
+std::vector<std::string> keys(const std::vector<Cell> &cells);
+
 // Name of a side's thread: "client" and "server" of reqrep, "initiator" and "responder" of pingpong, otherwise "sender"
 // and "receiver"; with several of these "receiver 2", counted from 1; "both ends" if it is both. At most 15 bytes.
 std::string side_name(const Cell &cell, size_t side);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/model/cell.h"
+#include "profiler/model/conditions.h"
 
 namespace icepath::model {
 
@@ -75,8 +76,8 @@ struct Head {
 	std::string icepath_version;
 	std::string command_line;
 	std::string started_utc; // ISO 8601
-	std::string host_json; // kernel, CPU model, clock source, mitigations …: free-form JSON object
-	std::string isolation_json; // what was and wasn't isolated: free-form JSON object
+	Host host;
+	Isolation isolation;
 	std::vector<ProbeUse> probes;
 	std::vector<Cell> cells;
 	double budget_s = 60;

@@ -13,7 +13,6 @@
 #include "profiler/report/noise.h"
 #include "profiler/resolve/resolve.h"
 #include "profiler/rundir/container.h"
-#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
@@ -377,14 +376,10 @@ double CellResult::share_known() const
 
 bool cpu_split_is_exact(const model::Head &head)
 {
-	const auto isolation = rundir::parse_object(head.isolation_json);
-	if (!isolation.contains("items") || !isolation["items"].is_array())
-		return false;
 	// cpuset::look_at_isolation: quiet if all chosen CPUs are in nohz_full.
-	return std::ranges::any_of(isolation["items"], [](const auto &item) {
-		return item.is_object() && item.contains("name") && item["name"] == "timer_tick" && item.contains("quiet") &&
-			   item["quiet"] == true;
-	});
+	const auto &items = head.isolation.items;
+	return items && std::ranges::any_of(
+						*items, [](const model::Disturbance &item) { return item.name == "timer_tick" && item.quiet; });
 }
 
 RunResult analyse(const std::string &run, const Wanted &wanted)

@@ -82,7 +82,6 @@ void Breakdown::add(const path::Path &path, const path::Observations &seen)
 	for (uint16_t relay = 1; !path.segments.empty() && relay < path.segments.back().hop; ++relay)
 		++passed_[relay];
 	++block.deliveries;
-	block.ns += latency;
 	++deliveries_;
 	total_ns_ += latency;
 	sum_error_ns_ += std::max(sum, latency) - std::min(sum, latency);
@@ -104,15 +103,13 @@ void LayerRow::add(const LayerRow &more)
 
 std::vector<LayerRow> Breakdown::rows() const
 {
-	const std::vector<double> of_one = weights(), counts = deliveries_by_block();
-	const double all = std::reduce(counts.begin(), counts.end());
 	std::vector<LayerRow> rows;
 	for (const auto &[place, threads] : sums_)
 		for (const auto &[thread, sum] : threads) {
-			std::vector<double> by_block = spread_out(sum, of_one);
-			const double mean_ns = std::reduce(by_block.begin(), by_block.end()) / all;
-			rows.push_back({place.layer, place.part, place.hop, place.role, thread,
-							std::reduce(sum.ns.begin(), sum.ns.end()), sum.ns, mean_ns, std::move(by_block)});
+			const uint64_t total_ns = std::reduce(sum.ns.begin(), sum.ns.end());
+			const double mean_ns = static_cast<double>(total_ns) / static_cast<double>(deliveries_);
+			rows.push_back(
+				{place.layer, place.part, place.hop, place.role, thread, total_ns, sum.ns, mean_ns, spread_out(sum)});
 		}
 	std::ranges::sort(rows, {}, [](const LayerRow &row) {
 		return std::tuple(row.layer, row.hop, row.role, std::string_view(row.thread), row.part);
@@ -123,7 +120,7 @@ std::vector<LayerRow> Breakdown::rows() const
 void Breakdown::end_block(uint64_t complete, uint32_t cluster)
 {
 	if (complete > 0)
-		present_block().complete = complete;
+		present_block();
 	if (in_block_)
 		blocks_.back().cluster = cluster;
 	in_block_ = false;
@@ -139,20 +136,16 @@ Breakdown::Block &Breakdown::present_block()
 
 double Breakdown::mean_ns() const
 {
-	const std::vector<double> of_one = weights();
-	double ns = 0, count = 0;
-	for (size_t b = 0; b < blocks_.size(); ++b) {
-		ns += of_one[b] * static_cast<double>(blocks_[b].ns);
-		count += of_one[b] * static_cast<double>(blocks_[b].deliveries);
-	}
-	return count > 0 ? ns / count : 0;
+	return deliveries_ > 0 ? static_cast<double>(total_ns_) / static_cast<double>(deliveries_) : 0;
 }
 
 stats::WeightedBlocks Breakdown::blocks() const
 {
-	stats::WeightedBlocks blocks{deliveries_by_block(), {}};
-	for (const Block &block : blocks_)
+	stats::WeightedBlocks blocks;
+	for (const Block &block : blocks_) {
+		blocks.weights.push_back(static_cast<double>(block.deliveries));
 		blocks.clusters.push_back(block.cluster);
+	}
 	return blocks;
 }
 
@@ -162,34 +155,11 @@ stats::RedrawnMeans Breakdown::means() const
 	return stats::RedrawnMeans(all.weights, all.clusters);
 }
 
-std::vector<double> Breakdown::deliveries_by_block() const
+std::vector<double> Breakdown::spread_out(const Sum &sum) const
 {
-	std::vector<double> counts = weights();
-	for (size_t b = 0; b < blocks_.size(); ++b)
-		counts[b] *= static_cast<double>(blocks_[b].deliveries);
-	return counts;
-}
-
-// All 1 if the blocks have equally many: then the means are exactly those of messages.
-std::vector<double> Breakdown::weights() const
-{
-	const auto complete = [](const Block &block) {
-		return static_cast<double>(block.complete > 0 ? block.complete : block.deliveries);
-	};
-	double all = 0;
-	for (const Block &block : blocks_)
-		all += complete(block);
-	std::vector<double> weights;
-	for (const Block &block : blocks_)
-		weights.push_back(all / static_cast<double>(blocks_.size()) / complete(block));
-	return weights;
-}
-
-std::vector<double> Breakdown::spread_out(const Sum &sum, const std::vector<double> &weights)
-{
-	std::vector<double> by_block(weights.size(), 0);
+	std::vector<double> by_block(blocks_.size(), 0);
 	for (const auto &[block, ns] : sum.by_block)
-		by_block[block] = weights[block] * static_cast<double>(ns);
+		by_block[block] = static_cast<double>(ns);
 	return by_block;
 }
 

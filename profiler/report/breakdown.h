@@ -27,22 +27,21 @@ struct LayerRow {
 	std::string thread;
 	uint64_t total_ns = 0;
 	std::array<uint64_t, path::kProvenanceNames.size()> provenance_ns{}; // by path::Provenance; adds up to total_ns
-	double mean_ns = 0; // over all deliveries, those without the row included; see Breakdown
-	std::vector<double> by_block{}; // nanoseconds in each block, weighted as the means are
+	double mean_ns = 0; // over all deliveries, those without the row included
+	std::vector<double> by_block{}; // nanoseconds in each block
 
 	void add(const LayerRow &more); // `more`: of the same breakdown
 };
 
-// Means weight all blocks equally, however many messages they have. What fills a CPU's log ends a block early, and a
-// mean over messages would underrate it against quiet blocks. A delivery's weight is its share of its block's complete
-// deliveries.
+// Each message counts the same, as in percentiles and all other figures of a cell. So what makes messages slow or fills a
+// CPU's log counts for less in a cell whose blocks end by time or by such a log: docs/method.md, "What counts how much".
 class Breakdown {
 public:
 	// `path` is complete.
 	void add(const path::Path &path, const path::Observations &seen);
 	// Ends a block; later paths belong to the next one. `complete`: its complete deliveries, those that weren't added
-	// here included. Paths added after the last end_block() are a block of their own. Blocks of one `cluster` are one
-	// piece of evidence; its number rises with time.
+	// here included; a block that has none is no evidence. Paths added after the last end_block() are a block of their
+	// own. Blocks of one `cluster` are one piece of evidence; its number rises with time.
 	void end_block(uint64_t complete, uint32_t cluster);
 
 	uint64_t deliveries() const { return deliveries_; }
@@ -78,13 +77,11 @@ private:
 	};
 	using Rows = std::map<std::string, Sum, std::less<>>;
 	struct Block {
-		uint64_t deliveries = 0, complete = 0, ns = 0;
+		uint64_t deliveries = 0;
 		uint32_t cluster = 0;
 	};
 	Block &present_block();
-	std::vector<double> weights() const; // of one delivery, by block
-	std::vector<double> deliveries_by_block() const; // weighted as LayerRow::by_block
-	static std::vector<double> spread_out(const Sum &sum, const std::vector<double> &weights);
+	std::vector<double> spread_out(const Sum &sum) const;
 
 	std::unordered_map<Place, Rows, HashOfPlace> sums_;
 	std::map<uint16_t, uint64_t> passed_; // by hop

@@ -3,69 +3,51 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <iterator>
 
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
 
-using json = nlohmann::ordered_json;
-
 constexpr const char *kBetween = " · ";
-
-std::string text_of(const json &object, const char *key)
-{
-	const auto at = object.is_object() ? object.find(key) : object.end();
-	return object.is_object() && at != object.end() && at->is_string() ? at->get<std::string>() : "";
-}
 
 void append(std::string &list, const std::string &item, const char *between = kBetween)
 {
 	list += (list.empty() ? "" : between) + item;
 }
 
-std::vector<std::string> machine_of(const json &host)
+std::vector<std::string> machine_of(const model::Host &host)
 {
 	std::vector<std::string> machine;
 	const auto add = [&](const std::string &what, const std::string &value) {
 		if (!value.empty())
 			machine.push_back(what + value);
 	};
-	add("", text_of(host, "hostname"));
-	const bool preempt_rt = host.is_object() && host.contains("preempt_rt") && host["preempt_rt"] == true;
-	add("kernel ", text_of(host, "kernel") + (preempt_rt ? " PREEMPT_RT" : ""));
-	add("", text_of(host, "cpu_model"));
-	if (host.is_object() && host.contains("cpus_online") && host["cpus_online"].is_number_unsigned())
-		add("", fmt::format("{} CPUs", host["cpus_online"].get<uint64_t>()));
-	add("clock ", text_of(host, "clocksource"));
-	if (host.is_object() && host.contains("hypervisor") && host["hypervisor"] == true)
+	add("", host.hostname);
+	add("kernel ", host.kernel + (host.preempt_rt == true ? " PREEMPT_RT" : ""));
+	add("", host.cpu_model);
+	if (host.cpus_online)
+		add("", fmt::format("{} CPUs", *host.cpus_online));
+	add("clock ", host.clocksource);
+	if (host.hypervisor == true)
 		add("", "under a hypervisor");
 	if (machine.empty())
 		machine.emplace_back("unknown machine");
 	return machine;
 }
 
-// Steps of isolation_json: see cpuset::to_json.
-std::vector<json> steps_of(const json &isolation)
+std::vector<model::Disturbance> noise_of(const model::Isolation &isolation)
 {
-	std::vector<json> steps;
-	if (isolation.is_object() && isolation.contains("steps") && isolation["steps"].is_array())
-		for (const json &step : isolation["steps"])
-			steps.push_back(step);
-	return steps;
+	std::vector<model::Disturbance> noise;
+	if (isolation.items)
+		std::ranges::remove_copy_if(*isolation.items, std::back_inserter(noise), &model::Disturbance::quiet);
+	return noise;
 }
 
-// Items of isolation_json that aren't quiet: see cpuset::to_json.
-std::vector<json> noise_of(const json &isolation)
+std::string level_of(const model::Isolation &isolation)
 {
-	std::vector<json> noise;
-	if (isolation.is_object() && isolation.contains("items") && isolation["items"].is_array())
-		for (const json &item : isolation["items"])
-			if (item.is_object() && item.value("quiet", json(true)) == false)
-				noise.push_back(item);
-	return noise;
+	return isolation.level ? model::kIsolationLevelNames[static_cast<size_t>(*isolation.level)] : "";
 }
 
 // Several probes serve one purpose; purposes are in the order of first use.
@@ -91,61 +73,59 @@ std::vector<Purpose> purposes(const std::vector<model::ProbeUse> &uses)
 
 void add_machine(Page &page, const model::Head &head, bool brief)
 {
-	const std::vector<std::string> machine = machine_of(rundir::parse_object(head.host_json));
-	const json isolation = rundir::parse_object(head.isolation_json);
-	const std::string why = text_of(isolation, "why");
-	std::vector<std::string> cpus = {why.empty() ? "unknown CPUs" : why};
+	const std::vector<std::string> machine = machine_of(head.host);
+	const model::Isolation &isolation = head.isolation;
+	std::vector<std::string> cpus = {isolation.why.empty() ? "unknown CPUs" : isolation.why};
 	if (!brief) {
 		page.paragraph("", fitting(machine, SIZE_MAX), 0);
 		page.paragraph("", cpus[0], 0);
 		return;
 	}
-	if (const std::string level = text_of(isolation, "level"); !level.empty())
-		cpus.push_back("isolation " + level);
-	for (const json &step : steps_of(isolation))
-		if (text_of(step, "state") == "not_possible")
-			cpus.push_back(text_of(step, "name") + " not possible");
+	if (isolation.level)
+		cpus.push_back("isolation " + level_of(isolation));
+	for (const model::IsolationStep &step : isolation.steps)
+		if (step.state == model::IsolationState::NotPossible)
+			cpus.push_back(step.name + " not possible");
 	page.line(page.spelled(fitting(machine, page.width())));
 	page.line(page.spelled(fitting(cpus, page.width())));
 }
 
 void add_isolation(Page &page, const model::Head &head)
 {
-	const json isolation = rundir::parse_object(head.isolation_json);
 	std::string steps;
-	for (const json &step : steps_of(isolation)) {
-		std::string state = text_of(step, "state");
+	for (const model::IsolationStep &step : head.isolation.steps) {
+		std::string state = model::kIsolationStateNames[static_cast<size_t>(step.state)];
 		std::ranges::replace(state, '_', ' ');
-		append(steps, fmt::format("{} {} ({})", text_of(step, "name"), state, text_of(step, "found")));
+		append(steps, fmt::format("{} {} ({})", step.name, state, step.found));
 	}
 	if (!steps.empty())
-		page.paragraph("", fmt::format("isolation {}: {}", text_of(isolation, "level"), steps), 0);
+		page.paragraph("", fmt::format("isolation {}: {}", level_of(head.isolation), steps), 0);
 }
 
 std::optional<std::vector<std::string>> noise_names(const model::Head &head)
 {
-	const json isolation = rundir::parse_object(head.isolation_json);
-	if (!isolation.is_object() || !isolation.contains("items"))
+	if (!head.isolation.items)
 		return std::nullopt;
 	std::vector<std::string> names;
-	for (const json &item : noise_of(isolation))
-		names.push_back(text_of(item, "name"));
+	for (const model::Disturbance &item : noise_of(head.isolation))
+		names.push_back(item.name);
 	return names;
 }
 
 void add_noise(Page &page, const model::Head &head)
 {
-	const std::vector<json> noise = noise_of(rundir::parse_object(head.isolation_json));
+	const std::vector<model::Disturbance> noise = noise_of(head.isolation);
 	if (noise.empty()) {
 		page.paragraph("noise", noise_names(head) ? "none of the known kinds" : "unknown");
 		return;
 	}
 	std::string label = "noise";
-	for (const json &item : noise) {
-		std::string text = fmt::format("{}: {}", text_of(item, "name"), text_of(item, "found"));
-		for (const auto &[key, before] : {std::pair{"effect", " → "}, {"remedy", " · to mend it: "}})
-			if (const std::string more = text_of(item, key); !more.empty())
-				text += before + more;
+	for (const model::Disturbance &item : noise) {
+		std::string text = fmt::format("{}: {}", item.name, item.found);
+		if (!item.effect.empty())
+			text += " → " + item.effect;
+		if (!item.remedy.empty())
+			text += " · to mend it: " + item.remedy;
 		page.paragraph(label, text);
 		label = "";
 	}

@@ -16,7 +16,7 @@ using stats::HdrHistogram;
 
 // Java rounds halves up, C to even; levels are binary fractions, many of which end in a half at the twelfth digit.
 constexpr double kHalfUp = 1e-15;
-constexpr double kNsPerUs = 1e3, kNsPerMs = 1e6;
+constexpr double kNsPerUs = 1e3, kNsPerMillisecond = 1e6;
 
 // From EncodableHistogram and AbstractHistogram of the Java original; the low nibble of 1 says "V2 and later".
 constexpr uint32_t kCookie = 0x1c849303 | 0x10;
@@ -159,7 +159,7 @@ std::string histogram_log_head(double started_epoch_s)
 std::string histogram_log_line(const std::string &tag, double begin_s, double length_s, const HdrHistogram &histogram)
 {
 	const auto max = static_cast<double>(HdrHistogram::highest_at(HdrHistogram::index_of(histogram.max())));
-	return fmt::format("Tag={},{:.3f},{:.3f},{:.3f},{}", tag, begin_s, length_s, max / kNsPerMs,
+	return fmt::format("Tag={},{:.3f},{:.3f},{:.3f},{}", tag, begin_s, length_s, max / kNsPerMillisecond,
 					   base64(v2_compressed(histogram)));
 }
 

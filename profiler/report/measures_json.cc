@@ -25,7 +25,7 @@ Json counter_json(const CounterTotal &total)
 	if (total.messages == 0)
 		return nullptr;
 	// Capped so that the conversion to an integer is defined.
-	return {{"total", static_cast<uint64_t>(std::min(std::round(total.counted), 0x1p63))},
+	return {{"total", std::to_string(static_cast<uint64_t>(std::min(std::round(total.counted), 0x1p63)))},
 			{"messages", total.messages},
 			{"per_message", *total.per_message()},
 			{"running_share", total.running_share() ? Json(*total.running_share()) : Json(nullptr)}};
@@ -57,9 +57,28 @@ Json absent_json(const SideCounters &side)
 	return json;
 }
 
+// What one thread with both ends uses is the sender's.
+bool is_all_of_the_sender(const CellResult &cell, size_t side)
+{
+	return side == 1 && model::between(cell.cell) == model::Between::OneThread;
+}
+
+// The rest of getrusage(2) is always 0.
+bool is_kept_by_linux(const model::UsageField &field)
+{
+	using model::Usage;
+	for (const auto unkept : {&Usage::shared_text, &Usage::unshared_data, &Usage::unshared_stack, &Usage::swaps,
+							  &Usage::messages_sent, &Usage::messages_received, &Usage::signals})
+		if (field.value == unkept)
+			return false;
+	return true;
+}
+
 } // namespace
 
 double rounded(double ns) { return std::round(ns * 1000) / 1000; }
+
+Json text_json(const std::string &text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json interval_json(const std::optional<stats::Interval> &interval)
 {
@@ -71,6 +90,7 @@ Json distribution_json(const stats::Distribution &d)
 	Json json = {{"count", d.count}, {"blocks", d.blocks}};
 	json["min"] = d.count ? Json(d.min) : Json(nullptr);
 	json["mean"] = d.count ? Json(rounded(d.mean)) : Json(nullptr);
+	json["mean_by_block"] = d.count ? Json(rounded(d.mean_by_block)) : Json(nullptr);
 	json["sd"] = d.standard_deviation ? Json(rounded(*d.standard_deviation)) : Json(nullptr);
 	json["mad"] = d.median_deviation ? Json(*d.median_deviation) : Json(nullptr);
 	Json intervals = Json::object();
@@ -127,10 +147,16 @@ Json observer_json(const ObserverEffect &effect)
 		return added ? interval_json(added->interval) : Json(nullptr);
 	};
 	const auto pairs = [](const std::optional<stats::Effect> &added) { return added ? added->pairs : 0; };
-	return {{"p50_added_ns", value(effect.p50)},  {"ci95", interval(effect.p50)},
-			{"pairs", pairs(effect.p50)},         {"mean_added_ns", value(effect.mean)},
-			{"mean_ci95", interval(effect.mean)}, {"p99_added_ns", value(effect.p99)},
-			{"p99_ci95", interval(effect.p99)},   {"p99_pairs", pairs(effect.p99)}};
+	Json json;
+	const auto add = [&](const std::string &of, const std::optional<stats::Effect> &added) {
+		json[of + "_added_ns"] = value(added);
+		json[of + "_added_ci95_ns"] = interval(added);
+		json[of + "_pairs"] = pairs(added);
+	};
+	add("p50", effect.p50);
+	add("mean", effect.mean);
+	add("p99", effect.p99);
+	return json;
 }
 
 Json limits_json(const CellResult &cell)
@@ -157,7 +183,7 @@ Json max_rate_json(const CellResult &cell)
 		return json;
 	};
 	return {{"rate_hz", rate(found.hz)},
-			{"ci95", {rate(found.low_hz), rate(found.high_hz)}},
+			{"rate_ci95_hz", {rate(found.low_hz), rate(found.high_hz)}},
 			{"failed_hz", rate(found.failed_hz)},
 			{"statistics_hz", rate(found.statistics_hz)},
 			{"statistics_from", cell.search->confirmed_by_enough() ? "confirmations" : "search"},
@@ -173,7 +199,7 @@ Json openings_json(const CellResult &cell)
 	for (const double p50 : openings.p50s.values)
 		p50s.push_back(rounded(p50));
 	for (const stats::Mode &mode : openings.p50s.modes)
-		modes.push_back({{"p50", rounded(mode.value)}, {"openings", mode.openings}});
+		modes.push_back({{"p50_ns", rounded(mode.value)}, {"openings", mode.openings}});
 	const auto &difference = openings.p50s.difference;
 	return {{"count", openings.count},
 			{"failed", openings.failed},
@@ -193,7 +219,7 @@ Json drift_json(const CellResult &cell, size_t cells)
 	if (!drift)
 		return nullptr;
 	return {{"p50_ratio", drift->ratio},
-			{"ci95", {drift->interval.low, drift->interval.high}},
+			{"p50_ratio_ci95", {drift->interval.low, drift->interval.high}},
 			{"p_value", drift->p},
 			{"values", drift->values},
 			{"told", cell.openings.drifted(cells)}};
@@ -225,8 +251,10 @@ Json captures_json(const CaptureCounts &capture)
 
 Json cache_lines_json(const RunResult &result)
 {
+	if (!result.tail)
+		return nullptr;
 	Json json = Json::array();
-	for (const model::CacheLine &line : result.tail ? result.tail->cache_lines : std::vector<model::CacheLine>()) {
+	for (const model::CacheLine &line : result.tail->cache_lines) {
 		const auto seconds = [](uint64_t ns) { return rounded(static_cast<double>(ns) / 1e9); };
 		Json at = Json::array(), took = Json::array(), levels = Json::array();
 		for (const model::LineTime &time : line.times) {
@@ -245,7 +273,21 @@ Json cache_lines_json(const RunResult &result)
 	return json;
 }
 
-Json machine_state_json(const RunResult &result)
+// Causes of gaps weren't looked for where a CPU has gaps and no source.
+Json noise_json(const std::vector<model::CpuNoise> &noise)
+{
+	if (noise.empty())
+		return nullptr;
+	Json json = rundir::to_json(noise);
+	for (Json &one : json) {
+		one["longest_source"] = text_json(one["longest_source"].get<std::string>());
+		if (one["sources"].empty() && one["gaps"] != 0)
+			one["sources"] = nullptr;
+	}
+	return json;
+}
+
+Json machine_state_json(const RunResult &result, const std::vector<std::string> &keys)
 {
 	Json wakes = Json::array(), floors = Json::array();
 	const auto wake_json = [](const model::CpuWake &wake) { return Json{{"p50", wake.p50_ns}, {"p90", wake.p90_ns}}; };
@@ -260,32 +302,29 @@ Json machine_state_json(const RunResult &result)
 					one["end"] = wake_json(later);
 		wakes.push_back(std::move(one));
 	}
-	for (const CellResult &cell : result.cells)
+	for (size_t i = 0; i < result.cells.size(); ++i) {
+		const CellResult &cell = result.cells[i];
 		if (cell.cell.traits.has(model::Trait::NotIpc) && !model::injects(cell.cell.levels) &&
 			cell.latency.percentiles[0])
-			floors.push_back({{"target", cell.cell.target},
-							  {"pattern", model::name(cell.cell.pattern)},
-							  {"payload_bytes", cell.cell.payload_bytes},
-							  {"p50", *cell.latency.percentiles[0]},
-							  {"ci95", interval_json(cell.latency.intervals[0])}});
+			floors.push_back(keys.at(i));
+	}
 	Json steal = nullptr;
 	if (result.tail && result.tail->steal && result.tail->steal->of_ns > 0)
 		steal = {
 			{"ns", result.tail->steal->ns},
 			{"of_ns", result.tail->steal->of_ns},
 			{"share", static_cast<double>(result.tail->steal->ns) / static_cast<double>(result.tail->steal->of_ns)}};
-	Json untraced = Json::array();
+	Json untraced = result.tail ? Json::array() : Json(nullptr);
 	if (result.tail)
 		for (const model::InterruptCount &row : result.tail->untraced_interrupts)
 			untraced.push_back({{"label", row.label}, {"name", row.name}, {"count", row.count}});
-	return {{"floor_ns", floors},
+	return {{"floor_cells", floors},
 			{"wake_ns", wakes},
 			{"steal", steal},
 			{"cache_line", cache_lines_json(result)},
 			{"noise",
-			 {{"before_isolating", rundir::to_json(result.head.noise_before)},
-			  {"begin", rundir::to_json(result.head.noise)}}},
-			{"interference", rundir::to_json(result.interference)},
+			 {{"before_isolating", noise_json(result.head.noise_before)}, {"begin", noise_json(result.head.noise)}}},
+			{"interference", noise_json(result.interference)},
 			{"untraced_interrupts", untraced}};
 }
 
@@ -304,9 +343,13 @@ Json usage_json(const CellResult &cell)
 	Json json;
 	json["messages"] = cell.usage->messages;
 	for (size_t side = 0; side < kSides.size(); ++side) {
+		json[kSides[side]] = nullptr;
+		if (is_all_of_the_sender(cell, side))
+			continue;
 		const model::Usage &usage = cell.usage->ends[side];
 		for (const model::UsageField &field : model::kUsageFields)
-			json[kSides[side]][field.key] = usage.*field.value;
+			if (is_kept_by_linux(field))
+				json[kSides[side]][field.key] = usage.*field.value;
 	}
 	return json;
 }
@@ -325,7 +368,7 @@ Json counters_json(const CellResult &cell)
 		side_json["instructions_per_cycle"] = ipc ? Json(rounded(*ipc)) : Json(nullptr);
 		side_json["hardware_mode"] =
 			!side.has_hardware() ? Json(nullptr) : Json(side.user_only ? "user" : "user_and_kernel");
-		side_json["absent"] = s == 1 && model::between(cell.cell) == model::Between::OneThread
+		side_json["absent"] = is_all_of_the_sender(cell, s)
 								  ? Json::array({{{"why", "one thread has both ends: what it counted is the sender's"},
 												  {"counters", counter_keys()}}})
 								  : absent_json(side);
@@ -335,20 +378,21 @@ Json counters_json(const CellResult &cell)
 
 Json cpu_json(const CellResult &cell, bool exact_split)
 {
+	if (!cell.cpu_per_message)
+		return nullptr;
 	Json json;
 	for (size_t side = 0; side < kSides.size(); ++side) {
-		if (!cell.cpu_per_message) {
-			json[kSides[side]] = {{"user", nullptr}, {"system", nullptr}, {"total", nullptr}, {"split", nullptr}};
+		json[kSides[side]] = nullptr;
+		if (is_all_of_the_sender(cell, side))
 			continue;
-		}
 		const CpuTime &time = (*cell.cpu_per_message)[side];
 		json[kSides[side]] = {{"user", rounded(time.user_ns)},
 							  {"system", rounded(time.system_ns)},
 							  {"total", rounded(time.total_ns())},
 							  {"split", exact_split ? "exact" : "sampled"}};
 	}
-	if (cell.daemon_cpu_ns_per_message)
-		json["daemon"] = {{"total", rounded(*cell.daemon_cpu_ns_per_message)}};
+	json["daemon"] =
+		cell.daemon_cpu_ns_per_message ? Json{{"total", rounded(*cell.daemon_cpu_ns_per_message)}} : Json(nullptr);
 	return json;
 }
 

@@ -11,6 +11,7 @@ namespace icepath::report {
 // To picoseconds: finer than any measurement, and readable.
 double rounded(double ns);
 
+nlohmann::ordered_json text_json(const std::string &text); // null if it is empty
 nlohmann::ordered_json interval_json(const std::optional<stats::Interval> &interval);
 nlohmann::ordered_json distribution_json(const stats::Distribution &distribution);
 nlohmann::ordered_json messages_json(const CellResult &cell);
@@ -22,7 +23,7 @@ nlohmann::ordered_json max_rate_json(const CellResult &cell);
 nlohmann::ordered_json openings_json(const CellResult &cell);
 nlohmann::ordered_json drift_json(const CellResult &cell, size_t cells); // `cells`: of the run
 nlohmann::ordered_json captures_json(const CaptureCounts &capture); // parallel lists, one for each key
-nlohmann::ordered_json machine_state_json(const RunResult &result);
+nlohmann::ordered_json machine_state_json(const RunResult &result, const std::vector<std::string> &keys); // of cells
 nlohmann::ordered_json system_calls_json(const CellResult &cell); // by thread; null if none were counted
 nlohmann::ordered_json usage_json(const CellResult &cell);
 nlohmann::ordered_json counters_json(const CellResult &cell);

@@ -11,7 +11,6 @@
 #include "profiler/report/cell_modes.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/quantity.h"
-#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
@@ -34,8 +33,7 @@ bool is_in(const std::vector<std::string> &list, const std::string &sentence)
 
 void add_host_notices(const RunResult &result, std::vector<std::string> &list)
 {
-	const auto host = rundir::parse_object(result.head.host_json);
-	if (!result.tail && host.contains("plain_root") && host["plain_root"] == true)
+	if (!result.tail && result.head.host.plain_root == true)
 		list.emplace_back(kStartedByRoot);
 }
 
@@ -153,6 +151,27 @@ void add_layer_notices(const CellResult &cell, Notices &list)
 				duration(static_cast<double>(held) / deliveries)));
 }
 
+// Blocks end by their time or by a full log. Slow ones have fewer messages then, and count for less in all figures.
+void add_weight_notice(const CellResult &cell, Notices &list)
+{
+	constexpr double kWorthTelling = 0.1; // of the mean
+	const auto matters = [](const stats::Distribution &of) {
+		return of.count > 0 && std::abs(of.mean_by_block - of.mean) > kWorthTelling * of.mean;
+	};
+	const auto told = [](const stats::Distribution &of, const char *which) {
+		return fmt::format("{} {}, and {} if each block counts the same", which, duration(of.mean),
+						   duration(of.mean_by_block));
+	};
+	std::string text;
+	if (matters(cell.latency))
+		text = told(cell.latency, "the mean is");
+	if (matters(cell.latency_probed))
+		text += (text.empty() ? "" : "; ") + told(cell.latency_probed, "with probes it is");
+	if (!text.empty())
+		add(list, "blocks with fewer messages", cell.cell,
+			fmt::format("blocks don't have equally many messages, as slow ones end early: {}", text));
+}
+
 // Why a search has no highest rate, or only an imprecise one.
 void add_search_notices(const rate::Outcome &search, const CellResult &cell, Notices &list)
 {
@@ -238,6 +257,7 @@ void add_cell_notices(const CellResult &cell, size_t cells, Notices &list)
 	add_capture_notices(cell, list);
 	add_qos_notice(cell, list);
 	add_layer_notices(cell, list);
+	add_weight_notice(cell, list);
 	if (cell.search)
 		add_search_notices(*cell.search, cell, list);
 	add_opening_notices(cell, cells, list);

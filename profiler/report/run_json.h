@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// run.json, the interface for scripts. docs/run-schema.json describes it. Within a schema_version keys may be added,
+// run.json, the interface for scripts. docs/run-schema.json describes it. Within a schema's number keys may be added,
 // but never renamed or removed.
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace icepath::report {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchema = 2;
 
 nlohmann::ordered_json run_json(const RunResult &result);
 

@@ -11,7 +11,6 @@
 #include <memory>
 
 #include "profiler/model/graph.h"
-#include "profiler/rundir/json_text.h"
 
 namespace icepath::report {
 namespace {
@@ -79,9 +78,8 @@ bool is_within(const std::vector<Span> &spans, uint64_t at_ns)
 
 SystemCalls::SystemCalls(const model::Head &head)
 {
-	const auto host = rundir::parse_object(head.host_json);
-	if (host.contains("machine") && host["machine"].is_string())
-		architecture_ = seccomp_arch_resolve_name(host["machine"].get<std::string>().c_str());
+	if (!head.host.machine.empty())
+		architecture_ = seccomp_arch_resolve_name(head.host.machine.c_str());
 }
 
 void SystemCalls::add(const model::Block &block, const model::Cell &cell, const path::Observations &seen)

@@ -166,7 +166,7 @@ void add_worst(Page &page, const RunResult &result)
 std::vector<CulpritSum> longest_culprits(const std::vector<CellResult> &cells)
 {
 	constexpr size_t kShown = 5;
-	std::vector<CulpritSum> sums = culprit_sums(cells, true);
+	std::vector<CulpritSum> sums = culprit_sums(cells);
 	if (sums.size() > kShown + 1) {
 		CulpritSum rest{fmt::format("{} others", sums.size() - kShown), "", 0, 0};
 		for (size_t i = kShown; i < sums.size(); ++i) {

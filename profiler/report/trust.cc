@@ -5,7 +5,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 
 #include "icepath/plugin.h"
 #include "profiler/model/cell_title.h"
@@ -14,6 +13,7 @@
 #include "profiler/report/line_levels.h"
 #include "profiler/report/notices.h"
 #include "profiler/report/quantity.h"
+#include "profiler/report/remedies.h"
 #include "profiler/report/worst_message.h"
 
 namespace icepath::report {
@@ -290,37 +290,60 @@ void add_slowest(Page &page, const RunResult &result)
 	page.line_with_command(pad_right("slowest", 10), facts, "icepath explain RUN");
 }
 
-std::vector<CulpritSum> culprit_sums(const std::vector<CellResult> &cells, bool by_layer)
+namespace {
+
+using SumsByName = std::map<std::pair<std::string, std::string>, CulpritSum>; // by name and layer
+
+void add(const CulpritRow &row, const std::string &layer, SumsByName &sums)
 {
-	std::map<std::pair<std::string, std::string>, CulpritSum> by_name;
-	for (const CellResult &cell : cells)
-		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
-			const std::string layer(by_layer ? model::name(row.layer) : "");
-			CulpritSum &sum = by_name.try_emplace({row.name, layer}, CulpritSum{row.name, layer, 0, 0}).first->second;
-			sum.ns += row.total_ns;
-			sum.segments += row.segments;
-		}
-	std::vector<CulpritSum> sums;
-	for (const auto &[key, sum] : by_name)
-		sums.push_back(sum);
-	std::ranges::stable_sort(sums, std::ranges::greater(), &CulpritSum::ns);
-	return sums;
+	CulpritSum &sum = sums.try_emplace({row.name, layer}, CulpritSum{row.name, layer, 0, 0}).first->second;
+	sum.ns += row.total_ns;
+	sum.segments += row.segments;
 }
 
-// A CPU that idled took no time from anybody: waking it is a layer of its own.
+std::vector<CulpritSum> longest_first(const SumsByName &sums)
+{
+	std::vector<CulpritSum> list;
+	for (const auto &[key, sum] : sums)
+		list.push_back(sum);
+	std::ranges::stable_sort(list, std::ranges::greater(), &CulpritSum::ns);
+	return list;
+}
+
+// Without the threads that a cell's messages pass, such as a library's own; and without CPUs that idled, whose waking is
+// a layer of its own and took time from nobody.
+std::vector<CulpritSum> sums_of_others(const std::vector<CellResult> &cells)
+{
+	SumsByName sums;
+	for (const CellResult &cell : cells) {
+		const std::vector<std::string> own = own_threads(cell.layers);
+		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX)) {
+			const bool is_own = row.kind == path::Culprit::Kind::Task && std::ranges::find(own, row.name) != own.end();
+			if (!is_own && row.kind != path::Culprit::Kind::IdleCpu)
+				add(row, "", sums);
+		}
+	}
+	return longest_first(sums);
+}
+
+} // namespace
+
+std::vector<CulpritSum> culprit_sums(const std::vector<CellResult> &cells)
+{
+	SumsByName sums;
+	for (const CellResult &cell : cells)
+		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX))
+			add(row, std::string(model::name(row.layer)), sums);
+	return longest_first(sums);
+}
+
 void add_taken_by(Page &page, const RunResult &result)
 {
 	constexpr size_t kShown = 5;
-	std::set<std::string> idle;
 	double total_ns = 0;
-	for (const CellResult &cell : result.cells) {
+	for (const CellResult &cell : result.cells)
 		total_ns += static_cast<double>(cell.layers.total_ns());
-		for (const CulpritRow &row : cell.culprits.top(SIZE_MAX))
-			if (row.kind == path::Culprit::Kind::IdleCpu)
-				idle.insert(row.name);
-	}
-	std::vector<CulpritSum> sums = culprit_sums(result.cells, false);
-	std::erase_if(sums, [&](const CulpritSum &sum) { return idle.contains(sum.name); });
+	const std::vector<CulpritSum> sums = sums_of_others(result.cells);
 	if (sums.empty() || total_ns == 0)
 		return;
 	std::vector<std::string> facts;

@@ -27,8 +27,8 @@ struct CulpritSum {
 	std::string name, layer;
 	uint64_t ns = 0, segments = 0;
 };
-// Culprits of all cells together, the longest first: by name, and by layer if `by_layer`.
-std::vector<CulpritSum> culprit_sums(const std::vector<CellResult> &cells, bool by_layer);
+// Culprits of all cells together by name and layer, the longest first.
+std::vector<CulpritSum> culprit_sums(const std::vector<CellResult> &cells);
 
 // The slowest message with a complete path; nullptr if there is none.
 const WorstMessage *worst_message(const RunResult &result);

@@ -13,7 +13,7 @@ nlohmann::ordered_json to_json(const model::Cell &cell);
 // Throws std::runtime_error with the wrong key.
 model::Cell cell_from_json(const nlohmann::ordered_json &json);
 
-// Quality of service as JSON, in the container and in run.json.
+// Quality of service as JSON, in the container.
 //
 // {"reliability": "reliable", "depth": 1, "deadline_ns": null}: null is infinite.
 nlohmann::ordered_json to_json(const model::Qos &qos);

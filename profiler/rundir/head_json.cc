@@ -5,28 +5,15 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
-#include "profiler/failure.h"
 #include "profiler/rundir/cell_json.h"
+#include "profiler/rundir/conditions_json.h"
 #include "profiler/rundir/json_field.h"
-#include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
 
 namespace icepath::rundir {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json free_form(const std::string &text, const char *what)
-{
-	if (text.empty())
-		return Json::object();
-	try {
-		if (Json json = parse_json(text); json.is_object())
-			return json;
-	} catch (const std::runtime_error &) {
-	}
-	throw Failure(ExitCode::Internal, fmt::format("the description of the {} isn't a JSON object", what));
-}
 
 Json to_json(const std::vector<model::CpuWake> &wakes)
 {
@@ -116,8 +103,8 @@ Json to_json(const model::Head &head)
 			{"icepath_version", head.icepath_version},
 			{"command_line", head.command_line},
 			{"started_utc", head.started_utc},
-			{"host", free_form(head.host_json, "host")},
-			{"isolation", free_form(head.isolation_json, "isolation")},
+			{"host", to_json(head.host)},
+			{"isolation", to_json(head.isolation)},
 			{"probes", probes},
 			{"cells", cells},
 			{"budget_s", head.budget_s},
@@ -138,8 +125,8 @@ model::Head head_from_json(const Json &json)
 	head.icepath_version = name_field(json, "icepath_version");
 	head.command_line = text_field(json, "command_line");
 	head.started_utc = name_field(json, "started_utc");
-	head.host_json = object_field(json, "host").dump();
-	head.isolation_json = object_field(json, "isolation").dump();
+	head.host = host_from_json(object_field(json, "host"));
+	head.isolation = isolation_from_json(object_field(json, "isolation"));
 	for (const Json &use : array_field(json, "probes", kMaxProbes))
 		head.probes.push_back({name_field(use, "layer"), text_field(use, "probe"), name_field(use, "tier")});
 	for (const Json &cell : array_field(json, "cells", kMaxCells))

@@ -11,7 +11,6 @@ namespace icepath::rundir {
 // reader of 3 would take for others with probes.
 inline constexpr uint32_t kFormatVersion = 4, kOldestFormat = 3;
 
-// Throws Failure(Internal) if host_json or isolation_json isn't an object.
 nlohmann::ordered_json to_json(const model::Head &head);
 nlohmann::ordered_json to_json(const model::Tail &tail);
 nlohmann::ordered_json to_json(const std::vector<model::CpuNoise> &noise);

@@ -95,16 +95,6 @@ Json parse_json(std::string_view text)
 	return json;
 }
 
-Json parse_object(const std::string &text)
-{
-	try {
-		if (Json json = parse_json(text); json.is_object())
-			return json;
-	} catch (const std::runtime_error &) {
-	}
-	return Json::object();
-}
-
 std::string json_text(const Json &json)
 {
 	std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -11,9 +11,6 @@ namespace icepath::rundir {
 // model::printable(), so they can be copied and printed.
 nlohmann::ordered_json parse_json(std::string_view text);
 
-// Parses a free-form description from a run's head, which was read before. An empty object if it isn't one.
-nlohmann::ordered_json parse_object(const std::string &text);
-
 // The reverse, as the container stores it; parse_json reads it back. Texts come from other processes, so bytes that
 // aren't UTF-8 are replaced. Throws std::runtime_error if the result would be larger than limits.h allows.
 std::string json_text(const nlohmann::ordered_json &json);

@@ -32,6 +32,7 @@ inline constexpr size_t kMaxProbes = 4096;
 inline constexpr size_t kMaxInterruptRows = 4096; // of /proc/interrupts
 inline constexpr size_t kMaxNoiseSources = 4096; // of a CPU
 inline constexpr size_t kMaxNotices = 4096;
+inline constexpr size_t kMaxConditions = 1024; // steps of isolation, and what may disturb in spite of it
 inline constexpr size_t kMaxLineTimes = 8192; // of one pair of CPUs
 inline constexpr size_t kMaxSlots = 65537; // one for each CPU that 16 bits can name, and one for the others
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/rundir/json_text.h"
+#include "profiler/rundir/conditions_json.h"
 
 namespace icepath::selftest {
 namespace {
@@ -154,7 +154,7 @@ std::string json_of(const std::vector<Row> &matrix, const Circumstances &circums
 	Json json = {{"schema_version", 1},
 				 {"icepath", circumstances.icepath_version},
 				 {"started_utc", circumstances.started_utc},
-				 {"host", rundir::parse_object(circumstances.host_json)},
+				 {"host", rundir::to_json(circumstances.host)},
 				 {"tier", circumstances.tier},
 				 {"stretch", circumstances.stretch},
 				 {"limits", {{"least_in_place", kLeastInPlace}, {"most_elsewhere", kMostElsewhere}}},

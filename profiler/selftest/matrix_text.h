@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/conditions.h"
 #include "profiler/selftest/matrix.h"
 
 namespace icepath::selftest {
@@ -12,7 +13,9 @@ std::string text_of(const std::vector<Row> &matrix);
 
 // Other facts about the run, from its head.
 struct Circumstances {
-	std::string icepath_version, started_utc, host_json, tier;
+	std::string icepath_version, started_utc;
+	model::Host host;
+	std::string tier;
 	int stretch = 1;
 	std::vector<std::string> notices;
 };

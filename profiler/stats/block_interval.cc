@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "profiler/stats/far_tail.h"
 #include "profiler/stats/percentile_interval.h"
@@ -129,6 +130,15 @@ void add_percentiles(Distribution &result, const RedrawnRun &pool, const Cluster
 	}
 }
 
+double mean_by_block(const std::vector<std::vector<uint64_t>> &blocks, uint64_t with_values)
+{
+	double sum = 0;
+	for (const std::vector<uint64_t> &block : blocks)
+		if (!block.empty())
+			sum += std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(block.size());
+	return sum / static_cast<double>(with_values);
+}
+
 } // namespace
 
 Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &cluster_numbers,
@@ -145,6 +155,7 @@ Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const st
 	result.min = pool.at(0);
 	result.max = pool.at(result.count - 1);
 	result.mean = pool.mean();
+	result.mean_by_block = mean_by_block(blocks, result.blocks);
 	const bool enough_clusters = result.clusters >= kMinBlocks;
 	if (enough_clusters)
 		add_percentiles(result, pool, clusters);

@@ -39,6 +39,7 @@ struct Distribution {
 	uint64_t clusters = 0; // of these blocks; the intervals rest on clusters
 	uint64_t min = 0, max = 0; // 0 where count is 0
 	double mean = 0;
+	double mean_by_block = 0; // of the blocks' means: each block counts the same, however few messages it has
 	// Over n - 1; missing below two values. One slow message in a thousand may make most of it.
 	std::optional<double> standard_deviation;
 	// Median of |value - p50|: how far a typical message is from the p50. Missing where p50 is.

@@ -25,8 +25,7 @@ def title_of(cell):
 def layer_means(cell, key):
     means = {}
     for row in cell[key]:
-        if row["part_of"] is None:
-            means[row["layer"]] = means.get(row["layer"], 0) + row["mean_ns"]
+        means[row["layer"]] = means.get(row["layer"], 0) + row["mean_ns"]
     return means
 
 

@@ -74,7 +74,7 @@ class HtmlReport(unittest.TestCase):
         pixels_per_ns = {0: set(), 1: set()}
         for at, cell in enumerate(self.json["cells"]):
             for panel, key in enumerate(("typical_layers", "tail_layers")):
-                rows = [row for row in cell[key] if row["part_of"] is None]
+                rows = cell[key]
                 if not rows:
                     continue
                 widths = kind_widths(page, at, panel)
@@ -102,7 +102,7 @@ class HtmlReport(unittest.TestCase):
             self.assertIn(f'<section id="{section}">', document)
         frames = dict(re.findall(r'data-place="(\d+)" data-ns="([^"]*)"', document))
         for at, cell in enumerate(self.json["cells"]):
-            mean = sum(row["mean_ns"] for row in cell["layers"] if row["part_of"] is None)
+            mean = sum(row["mean_ns"] for row in cell["layers"])
             self.assertAlmostEqual(float(frames[str(at)]), mean, delta=0.1)
 
     def test_curves_are_run_jsons_percentiles(self):
@@ -174,7 +174,7 @@ class HtmlReport(unittest.TestCase):
         self.assertRegex(document, r'class="kind-0 faded"')
         self.assertNotRegex(document, r'class="kind-3 faded"')
         cell = self.json["cells"][1]
-        layers = [row for row in cell["layers"] if row["part_of"] is None]
+        layers = cell["layers"]
         wakeup, mean = (sum(row["mean_ns"] for row in layers if row["layer"].startswith(name)) for name in ("wakeup", ""))
         self.assertIn(f"{wakeup / 1e3:.2f} µs, {100 * wakeup / mean:.1f} %", document)
 
@@ -185,7 +185,7 @@ class HtmlReport(unittest.TestCase):
             layers = [cell[f"{which}_layers"] for cell in self.json["cells"] if cell[f"{which}_layers"]]
             self.assertEqual(len(frames), len(layers))
             for (_, ns), rows in zip(frames, layers):
-                self.assertAlmostEqual(float(ns), sum(row["mean_ns"] for row in rows if row["part_of"] is None), delta=0.1)
+                self.assertAlmostEqual(float(ns), sum(row["mean_ns"] for row in rows), delta=0.1)
 
     def test_mouse_and_keys(self):
         self.assertEqual(self.done('''(() => {

@@ -177,11 +177,12 @@ TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 	for (const auto &cell : json["cells"]) {
 		SCOPED_TRACE(cell["target"].get<std::string>());
 		EXPECT_GT(cell["cpu_ns_per_message"]["sender"]["total"], 0);
-		EXPECT_EQ(cell["cpu_ns_per_message"]["receiver"]["total"], 0) << "all of it is the one thread's";
+		EXPECT_TRUE(cell["cpu_ns_per_message"]["receiver"].is_null()) << "all of it is the one thread's";
 		bool queued = false;
 		for (const auto &layer : cell["layers"]) {
 			EXPECT_EQ(layer["thread"], "both ends");
-			queued |= layer["layer"] == "queue/busy";
+			for (const auto &part : layer["parts"])
+				queued |= layer["layer"] == "queue" && part["part"] == "busy";
 		}
 		EXPECT_TRUE(queued) << "nobody asks before the message was sent";
 	}

@@ -34,7 +34,7 @@ protected:
 
 void expect_data(const nlohmann::json &cell)
 {
-	SCOPED_TRACE(cell["target"].dump() + " " + cell["pattern"].dump() + " " + cell["injection"].dump());
+	SCOPED_TRACE(cell["key"].get<std::string>());
 	EXPECT_GT(cell["messages"]["probed"], 0);
 	EXPECT_GT(cell["latency_ns"]["count"], 0);
 	EXPECT_GT(cell["latency_probed_ns"]["count"], 0);

@@ -91,7 +91,7 @@ using FanIn = Channels;
 TEST_F(RequestResponse, HasEveryResponseOverEveryTransport)
 {
 	expect_of_each({"--patterns", "reqrep", "--responses", "3"}, [](const Json &cell) {
-		EXPECT_EQ(cell["responses"], 3);
+		EXPECT_EQ(cell["factors"]["responses"], 3);
 		EXPECT_EQ(cell["back_ns"]["count"], 3 * cell["forward_ns"]["count"].get<uint64_t>());
 		EXPECT_EQ(cell["round_trip_ns"]["count"], cell["forward_ns"]["count"]);
 		EXPECT_EQ(cell["first_response_ns"]["count"], cell["forward_ns"]["count"]);
@@ -103,8 +103,8 @@ TEST_F(FanOut, ReachesEveryReceiverOverEveryTransport)
 {
 	expect_of_each({"--patterns", "fanout", "--receivers", std::to_string(kReceivers), "--idle", "2"},
 				   [](const Json &cell) {
-					   EXPECT_EQ(cell["subscribers"], kReceivers);
-					   EXPECT_EQ(cell["idle_channels"], 2);
+					   EXPECT_EQ(cell["cpus"]["receivers"].size(), kReceivers);
+					   EXPECT_EQ(cell["factors"]["idle_channels"], 2);
 					   EXPECT_EQ(cell["messages"]["sent"].get<uint64_t>() % kReceivers, 0u);
 					   ASSERT_EQ(cell["receivers_ns"].size(), kReceivers);
 					   for (const Json &receiver : cell["receivers_ns"]) {
@@ -143,9 +143,9 @@ TEST_F(FanIn, TakesFromEverySenderOverEveryTransportThatCan)
 		{"--patterns", "fanin", "--senders", std::to_string(kSenders), "-w", "block,epoll", "--idle", "1"},
 		[&](const Json &cell) {
 			targets.insert(cell["target"]);
-			EXPECT_EQ(cell["publishers"], kSenders);
-			EXPECT_EQ(cell["subscribers"], 1);
-			EXPECT_EQ(cell["idle_channels"], 1);
+			EXPECT_EQ(cell["cpus"]["senders"].size(), kSenders);
+			EXPECT_EQ(cell["cpus"]["receivers"].size(), 1u);
+			EXPECT_EQ(cell["factors"]["idle_channels"], 1);
 			ASSERT_EQ(cell["senders_ns"].size(), kSenders);
 			uint64_t count = 0;
 			for (const Json &sender : cell["senders_ns"]) {

@@ -89,12 +89,24 @@ TEST_F(DefaultPlan, LayersAddUpExactly)
 {
 	for (const auto &cell : (*json)["cells"]) {
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0) << cell["target"];
-		double share = 0;
-		for (const auto &layer : cell["layers"])
-			if (layer["layer"].get<std::string>().find('/') == std::string::npos)
-				share += layer["share"].get<double>();
+		double share = 0, mean_ns = 0;
+		for (const auto &layer : cell["layers"]) {
+			share += layer["share"].get<double>();
+			mean_ns += layer["mean_ns"].get<double>();
+		}
 		EXPECT_NEAR(share, 1, 1e-6) << cell["target"];
+		EXPECT_NEAR(mean_ns, cell["layers_mean_ns"].get<double>(), 0.001) << cell["target"];
+		if (cell["messages"]["complete"] == cell["messages"]["probed"]) {
+			EXPECT_NEAR(mean_ns, cell["latency_probed_ns"]["mean"].get<double>(), 0.001) << cell["target"];
+		}
 	}
+}
+
+TEST_F(DefaultPlan, RunJsonIsAsItsSchemaSays)
+{
+	const Outcome checked =
+		run({"python3", ICEPATH_SOURCE "/tests/report/run_json_schema.py", "out/run.json"}, folder->path());
+	EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
 TEST_F(DefaultPlan, LayersThatATransportCannotHaveAreAbsent)
@@ -115,7 +127,7 @@ TEST_F(DefaultPlan, TheObserverEffectStandsInEveryCell)
 {
 	for (const auto &cell : (*json)["cells"]) {
 		EXPECT_TRUE(cell["observer_effect"]["p50_added_ns"].is_number()) << cell["target"];
-		EXPECT_EQ(cell["observer_effect"]["ci95"].size(), 2u);
+		EXPECT_EQ(cell["observer_effect"]["p50_added_ci95_ns"].size(), 2u);
 	}
 }
 

@@ -58,7 +58,7 @@ TEST(MaxRate, LiesBetweenARateThatHeldAndOneThatFailed)
 			EXPECT_TRUE(some_failed_above);
 		}
 		for (const size_t end : {0, 1})
-			EXPECT_TRUE(search["ci95"][end].is_null() || search["ci95"][end].is_number());
+			EXPECT_TRUE(search["rate_ci95_hz"][end].is_null() || search["rate_ci95_hz"][end].is_number());
 		EXPECT_EQ(search["statistics_hz"], rate_hz);
 		EXPECT_GT(cell["latency_ns"]["count"], 0);
 		EXPECT_LT(cell["latency_ns"]["blocks"], search["attempts"].size()) << "not of every rate";

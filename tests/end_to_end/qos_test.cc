@@ -27,18 +27,22 @@ TEST(QualityOfService, IsAFactorAndToldAsItWasGranted)
 		const auto &asked = cell["qos"]["asked"], &granted = cell["qos"]["granted"];
 		SCOPED_TRACE(cell["target"].get<std::string>() + " " + asked.dump() + " " + granted.dump());
 		EXPECT_GT(cell["messages"]["received"], 0);
-		cells.insert(cell["target"].get<std::string>() + " " + asked.value("reliability", "-"));
+		cells.insert(cell["target"].get<std::string>() + " " +
+					 (asked["reliability"].is_null() ? "-" : asked["reliability"].get<std::string>()));
 		if (cell["target"] == "pipe") {
-			EXPECT_TRUE(asked.empty() && granted.empty());
+			for (const auto &qos : {asked, granted})
+				EXPECT_TRUE(std::ranges::all_of(qos, [](const auto &value) { return value.is_null(); }));
 			continue;
 		}
 		for (const auto &[policy, value] : asked.items())
-			EXPECT_EQ(granted[policy], value) << policy;
+			if (!value.is_null()) {
+				EXPECT_EQ(granted[policy], value) << policy;
+			}
 		EXPECT_EQ(asked["history"], "keep-last") << "whose depth is asked for";
 		EXPECT_EQ(asked["depth"], 3);
-		EXPECT_EQ(asked["lifespan_ns"], 700'000'000);
+		EXPECT_EQ(asked["lifespan_ns"], "700000000");
 		EXPECT_EQ(granted["durability"], "volatile") << "what wasn't asked for is told as well";
-		EXPECT_TRUE(granted.contains("deadline_ns") && granted["deadline_ns"].is_null()) << "infinite";
+		EXPECT_EQ(granted["deadline_ns"], "infinite");
 	}
 	EXPECT_EQ(cells, (std::set<std::string>{"pipe -", "fastdds/udp reliable", "fastdds/udp best-effort",
 											"cyclonedds/udp reliable", "cyclonedds/udp best-effort"}));

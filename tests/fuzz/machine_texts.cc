@@ -7,8 +7,6 @@
 #include <map>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cpuset/isolation.h"
 #include "profiler/capture/untraced_interrupts.h"
 #include "profiler/failure.h"
@@ -59,7 +57,7 @@ void look_at_machine(const cpuset::FakeMachine &files, const cpuset::CpuList &on
 	const cpuset::Choice choice = cpuset::choose_pair(machine);
 	for (const uint32_t cpu : cpuset::measuring_cpus(choice))
 		must(cpuset::contains(online, cpu));
-	must(!cpuset::to_json(cpuset::look_at_isolation(machine, choice)).empty());
+	must(!cpuset::look_at_isolation(machine, choice).items.empty());
 }
 
 } // namespace

@@ -2,7 +2,6 @@
 #include "tests/report/hostile_run.h"
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "profiler/rundir/container.h"
 #include "tests/model/own_window.h"
@@ -15,15 +14,9 @@ model::Head hostile_head(const std::string &name)
 {
 	model::Head head = small_head();
 	head.icepath_version = head.command_line = head.started_utc = name;
-	nlohmann::ordered_json host = nlohmann::ordered_json::parse(head.host_json);
-	for (const char *key : {"hostname", "kernel", "cpu_model", "clocksource"})
-		host[key] = name;
-	nlohmann::ordered_json isolation = nlohmann::ordered_json::parse(head.isolation_json);
-	isolation["why"] = name;
-	for (const char *key : {"name", "found", "effect", "remedy"})
-		isolation["items"][0][key] = name;
-	head.host_json = host.dump();
-	head.isolation_json = isolation.dump();
+	head.host.hostname = head.host.kernel = head.host.cpu_model = head.host.clocksource = name;
+	head.isolation.why = name;
+	head.isolation.items->at(0) = {name, false, name, name, name};
 	for (model::ProbeUse &use : head.probes)
 		use = {name, name, name};
 	for (model::Cell &cell : head.cells)

@@ -18,11 +18,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kSteps =
-	R"({"level":"soft","why":"CPUs 0 and 1","items":[],"steps":[)"
-	R"({"name":"pinning","state":"done","found":"each side has its CPU","remedy":""},)"
-	R"({"name":"idle_states","state":"already_so","found":"CPUs poll","remedy":""},)"
-	R"({"name":"memory","state":"not_possible","found":"RLIMIT_MEMLOCK stays at 8192 KiB","remedy":"raise it"}]})";
+model::Isolation with_steps()
+{
+	using model::IsolationState;
+	model::Isolation isolation;
+	isolation.level = model::IsolationLevel::Soft;
+	isolation.why = "CPUs 0 and 1";
+	isolation.items.emplace();
+	isolation.steps = {{"pinning", IsolationState::Done, "each side has its CPU", ""},
+					   {"idle_states", IsolationState::AlreadySo, "CPUs poll", ""},
+					   {"memory", IsolationState::NotPossible, "RLIMIT_MEMLOCK stays at 8192 KiB", "raise it"}};
+	return isolation;
+}
 
 class IdleStatesTest : public testing::Test {
 protected:
@@ -95,7 +102,7 @@ TEST_F(IdleStatesTest, AreThoseInWhichTheMachineWasMeasured)
 TEST_F(IdleStatesTest, AreInRunJson)
 {
 	RunResult result = of(kHeld, kOwn);
-	result.head.isolation_json = kSteps;
+	result.head.isolation = with_steps();
 	result.head.wakes_held = {{0, 1'200, 1'900}, {1, 1'500, 2'000}};
 	const json told = json::parse(run_json_text(result));
 	EXPECT_EQ(told["cells"][0]["idle_states"], "held");
@@ -113,7 +120,7 @@ TEST_F(IdleStatesTest, StepsOfIsolatingAreInTheHead)
 {
 	RunResult result = of(kHeld, kHeld);
 	EXPECT_EQ(text(result, true).find("\nisolation"), std::string::npos) << "an older run doesn't tell";
-	result.head.isolation_json = kSteps;
+	result.head.isolation = with_steps();
 	EXPECT_NE(text(result, true)
 				  .find("\nCPUs 0 and 1\nisolation soft: pinning done (each side has its CPU) · idle_states already "
 						"so (CPUs poll) · memory not possible (RLIMIT_MEMLOCK stays at 8192 KiB)\n"),

@@ -123,7 +123,7 @@ TEST_F(MaxRateReport, RunJsonIsAsTheSchemaSays)
 	EXPECT_NEAR(cell["max_rate"]["rate_hz"].get<double>(), hz_of(kHolds), 0.001);
 	EXPECT_EQ(cell["max_rate"]["attempts"].size(), 8u);
 	EXPECT_EQ(cell["max_rate"]["attempts"][0]["held"], true);
-	EXPECT_LE(cell["max_rate"]["ci95"][0], cell["max_rate"]["rate_hz"]);
+	EXPECT_LE(cell["max_rate"]["rate_ci95_hz"][0], cell["max_rate"]["rate_hz"]);
 	write_small_run(temporary.path("other"));
 	EXPECT_TRUE(run_json(analyse(temporary.path("other")))["cells"][0]["max_rate"].is_null());
 }

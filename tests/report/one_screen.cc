@@ -50,7 +50,8 @@ RunResult made_run(std::vector<CellResult> cells, double wobble)
 	result.head.started_utc = "2026-01-02T03:04:05Z";
 	result.head.command_line = "icepath run -d 40";
 	result.head.budget_s = 40;
-	result.head.isolation_json = R"({"why":"CPUs 0 and 1","items":[{"name":"clock","quiet":true}]})";
+	result.head.isolation.why = "CPUs 0 and 1";
+	result.head.isolation.items = {{.name = "clock", .quiet = true, .found = "", .effect = "", .remedy = ""}};
 	result.tail.emplace();
 	std::vector<std::vector<stats::BlockValue>> p50s;
 	for (size_t i = 0; i < cells.size(); ++i) {

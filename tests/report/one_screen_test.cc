@@ -47,6 +47,28 @@ TEST(OneScreen, HoldsThirtyFiveCells)
 	EXPECT_NE(text.find("\ntaken by  hog 8 8.00 ms · hog 7 7.00 ms · hog 6 6.00 ms · "), std::string::npos) << text;
 }
 
+// A library's thread that a message passes takes no time from it.
+TEST(OneScreen, NamesNoThreadOfTheCellAmongThoseThatTookTime)
+{
+	RunResult result = run_of_35_cells();
+	path::Observations seen;
+	seen.threads[1].name = "recvUC";
+	seen.task_names = {{1, "recvUC"}, {2, "python3"}};
+	path::Path path;
+	path.recv_ns = 70'000'000;
+	path::Boundary begin, end;
+	end.at_ns = path.recv_ns;
+	path.segments = {{model::Layer::Runqueue, model::Part::None, 0, 1, begin, end, {}}};
+	path.shares = {{0, {path::Culprit::Kind::Task, 1, 0}, 50'000'000},
+				   {0, {path::Culprit::Kind::Task, 2, 0}, 20'000'000}};
+	CellResult &cell = result.cells[3];
+	cell.layers.add(path, seen);
+	cell.culprits.add(path, seen);
+	result.cells[4].culprits.add(path, seen); // none of whose messages pass it
+	const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+	EXPECT_NE(text.find("\ntaken by  recvUC 50.0 ms · python3 40.0 ms · hog 8 8.00 ms"), std::string::npos) << text;
+}
+
 TEST(OneScreen, IsAsWideAsItsTerminalAndNoWider)
 {
 	for (const int width : {60, 80, 100, 132, 200})
@@ -247,12 +269,12 @@ TEST(Trust, HasAWordForEachDoubtAndWhatMendsIt)
 	EXPECT_EQ(all[3].word, "ok");
 	for (const Doubt &doubt : all)
 		EXPECT_EQ(doubt.remedy, "") << doubt.word;
-	result.head.isolation_json.clear();
+	result.head.isolation = {};
 	EXPECT_EQ(doubts(result)[1].word, "unknown") << "what wasn't looked at isn't quiet";
 
 	const auto p50 = static_cast<double>(*result.cells[3].latency.percentiles[0]);
 	result.cells[3].latency.intervals[0] = stats::Interval{p50 * 0.85, p50 * 1.15};
-	result.head.isolation_json = R"({"items":[{"name":"timer_tick","quiet":false}]})";
+	result.head.isolation.items = {{.name = "timer_tick", .quiet = false, .found = "", .effect = "", .remedy = ""}};
 	result.head.probes = {{"queue", "the call's return, without skb_queue_tail (no fentry)", "none"}};
 	result.cells[4].messages.lost = 7;
 	all = doubts(result);

@@ -22,7 +22,7 @@ TEST(Report, PrintsTheSameAgain)
 	EXPECT_TRUE(flaws.empty());
 	EXPECT_EQ(report_of(run, style).text, first);
 	EXPECT_EQ(report_of(run + "/capture.icp", style).text, first);
-	EXPECT_EQ(nlohmann::json::parse(rundir::file_bytes(run + "/run.json"))["schema_version"], 1);
+	EXPECT_EQ(nlohmann::json::parse(rundir::file_bytes(run + "/run.json"))["schema"], 2);
 	EXPECT_EQ(rundir::file_bytes(run + "/run.json"), json_of(run));
 	EXPECT_FALSE(std::filesystem::exists(run + "/run.json.partial"));
 	const std::string page = rundir::file_bytes(run + "/report.html");

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
+#include "profiler/model/cell_title.h"
 #include "profiler/rundir/container.h"
 #include "tests/model/own_window.h"
 #include "tests/report/schema_check.h"
@@ -120,7 +121,7 @@ TEST_F(RunJsonTest, UsageIsOfBothEnds)
 	result.cells[1].usage->ends[1].max_rss_kib = 1234;
 	const json second = json::parse(run_json_text(result));
 	EXPECT_EQ(second["cells"][1]["rusage"]["receiver"]["max_rss_kib"], 1234);
-	EXPECT_EQ(second["cells"][1]["rusage"]["receiver"]["signals"], 0);
+	EXPECT_FALSE(second["cells"][1]["rusage"]["receiver"].contains("signals")) << "Linux doesn't count them";
 	EXPECT_TRUE(schema_complaints(schema(), second).empty());
 }
 
@@ -134,9 +135,7 @@ TEST_F(RunJsonTest, FanOutHasEachReceiver)
 	cell.by_flow = {cell.latency, cell.latency};
 	cell.to_all = cell.latency;
 	const json told = json::parse(run_json_text(result));
-	EXPECT_EQ(told["cells"][1]["subscribers"], 2);
-	EXPECT_EQ(told["cells"][1]["cpus"],
-			  (json{{"sender", 0}, {"receiver", 1}, {"senders", {0}}, {"receivers", {1, 3}}}));
+	EXPECT_EQ(told["cells"][1]["cpus"], (json{{"senders", {0}}, {"receivers", {1, 3}}}));
 	EXPECT_EQ(told["cells"][1]["receivers_ns"].size(), 2u);
 	EXPECT_EQ(told["cells"][1]["to_all_ns"]["p50"], told["cells"][1]["latency_ns"]["p50"]);
 	EXPECT_TRUE(told["cells"][1]["back_ns"].is_null());
@@ -154,13 +153,10 @@ TEST_F(RunJsonTest, FanInHasEachSender)
 	cell.by_flow = {cell.latency, cell.latency_probed};
 	const json told = json::parse(run_json_text(result));
 	const json &fan_in = told["cells"][1];
-	EXPECT_EQ(fan_in["publishers"], 2);
-	EXPECT_EQ(fan_in["subscribers"], 1);
-	EXPECT_EQ(fan_in["cpus"], (json{{"sender", 0}, {"receiver", 1}, {"senders", {0, 3}}, {"receivers", {1}}}));
+	EXPECT_EQ(fan_in["cpus"], (json{{"senders", {0, 3}}, {"receivers", {1}}}));
 	ASSERT_EQ(fan_in["senders_ns"].size(), 2u);
 	EXPECT_EQ(fan_in["senders_ns"][1], fan_in["latency_probed_ns"]);
 	EXPECT_TRUE(fan_in["receivers_ns"].is_null());
-	EXPECT_EQ(told["cells"][0]["publishers"], 1);
 	EXPECT_TRUE(told["cells"][0]["senders_ns"].is_null());
 	EXPECT_TRUE(schema_complaints(schema(), told).empty());
 }
@@ -169,13 +165,11 @@ TEST_F(RunJsonTest, PatternsHaveWhatTheyHave)
 {
 	const json run_json = whole();
 	const json &pingpong = run_json["cells"][0], &oneway = run_json["cells"][1];
-	EXPECT_EQ(pingpong["direction"], "both");
 	EXPECT_EQ(pingpong["between"], "processes");
 	EXPECT_EQ(pingpong["rate_hz"], nullptr);
 	EXPECT_TRUE(pingpong["round_trip_ns"].is_object());
 	EXPECT_TRUE(pingpong["forward_ns"].is_object());
 	EXPECT_TRUE(pingpong["pacing_ns"].is_null());
-	EXPECT_EQ(oneway["direction"], "forward");
 	EXPECT_EQ(oneway["rate_hz"], 2000);
 	EXPECT_TRUE(oneway["round_trip_ns"].is_null());
 	EXPECT_TRUE(oneway["pacing_ns"].is_object());
@@ -229,14 +223,95 @@ TEST_F(RunJsonTest, ARunWithoutBlocksIsStillARun)
 	EXPECT_TRUE(schema_complaints(schema(), run_json).empty()) << schema_complaints(schema(), run_json).front();
 	EXPECT_EQ(run_json["icepath"]["partial"], true);
 	EXPECT_EQ(run_json["icepath"]["valid"], false);
-	EXPECT_TRUE(run_json["cells"][0]["latency_ns"]["mean"].is_null());
-	for (const char *key : {"user", "system", "total", "split"})
-		EXPECT_TRUE(run_json["cells"][0]["cpu_ns_per_message"]["sender"][key].is_null()) << key;
-	for (const char *key : {"jitter_ns", "send_call_ns", "rusage"})
+	for (const char *key : {"latency_ns", "latency_probed_ns", "jitter_ns", "send_call_ns", "rusage",
+							"cpu_ns_per_message", "layers", "layers_mean_ns", "layers_sum_error_ns", "typical_layers",
+							"tail_layers", "culprits", "culprits_sum_ns", "worst"})
 		EXPECT_TRUE(run_json["cells"][0].contains(key) && run_json["cells"][0][key].is_null()) << key;
 	for (const char *key : {"sent_per_s", "received_per_s", "sent_bytes_per_s", "received_bytes_per_s"})
 		EXPECT_TRUE(run_json["cells"][0]["throughput"].at(key).is_null()) << key;
 	EXPECT_NE(run_json["notices"].dump().find("the run isn't finished"), std::string::npos);
+}
+
+// Every key of the schema is there, and no other one.
+TEST_F(RunJsonTest, TheSchemaIsStrict)
+{
+	const json text = whole();
+	const auto complaints_with = [&](const std::string &place, const char *key) {
+		json more = text;
+		more.at(json::json_pointer(place))[key] = 1;
+		return schema_complaints(schema(), more).size();
+	};
+	for (const char *place : {"", "/icepath", "/host", "/isolation", "/machine_state", "/cells/0", "/cells/0/factors",
+							  "/cells/0/layers/0", "/cells/0/latency_ns", "/cells/0/latency_ns/ci95", "/ranking/0"})
+		EXPECT_EQ(complaints_with(place, "unknown"), 1u) << place;
+	json large = text;
+	large["cells"][0]["messages"]["sent"] = (uint64_t{1} << 53) + 1;
+	EXPECT_EQ(schema_complaints(schema(), large).size(), 1u) << "not all readers of JSON hold it exactly";
+}
+
+TEST_F(RunJsonTest, NumbersThatMayPassTwoToThe53AreTexts)
+{
+	whole();
+	RunResult result = analyse(run);
+	CellResult &cell = result.cells[0];
+	const uint64_t begin = cell.slowest[0].path.send_ns, late = (uint64_t{1} << 60) + 1;
+	cell.slowest[0].path.send_ns += late;
+	cell.slowest[0].path.recv_ns += late;
+	for (path::Segment &segment : cell.slowest[0].path.segments)
+		for (uint64_t *at :
+			 {&segment.begin.at_ns, &segment.end.at_ns, &segment.end.earliest_ns, &segment.end.latest_ns})
+			*at += late;
+	cell.cell.qos[ICEPATH_QOS_LIFESPAN] = late;
+	cell.cell.qos[ICEPATH_QOS_DEADLINE] = ICEPATH_QOS_INFINITE;
+	const json told = json::parse(run_json_text(result));
+	EXPECT_EQ(told["cells"][0]["worst"]["send_monotonic_ns"], std::to_string(begin + late));
+	EXPECT_EQ(told["cells"][0]["qos"]["asked"]["lifespan_ns"], std::to_string(late));
+	EXPECT_EQ(told["cells"][0]["qos"]["asked"]["deadline_ns"], "infinite");
+	EXPECT_TRUE(told["cells"][0]["qos"]["asked"]["depth"].is_null());
+	EXPECT_EQ(schema_complaints(schema(), told), std::vector<std::string>());
+}
+
+TEST_F(RunJsonTest, AKeyNamesACellInAnyRun)
+{
+	const json told = whole();
+	EXPECT_EQ(told["cells"][0]["key"], "uds-stream pingpong block processes 64B own");
+	EXPECT_EQ(told["cells"][1]["key"], "uds-stream oneway block processes 64B own rate_hz=2000");
+	EXPECT_EQ(told["ranking"][0]["cells"][0]["cell"], told["cells"][0]["key"]);
+	model::Cell cell;
+	cell.target = "fastdds/udp";
+	cell.pattern = model::Pattern::ReqRep;
+	cell.levels.responses = 10;
+	cell.levels.sender_user_ns = 20'000;
+	cell.qos[ICEPATH_QOS_DEPTH] = 16;
+	cell.idle_states = model::IdleStates::Held;
+	const std::string key =
+		"fastdds/udp reqrep block processes 64B held responses=10 sender_user_ns=20000 qos=(depth 16)";
+	EXPECT_EQ(model::keys({cell, model::Cell(), cell}), (std::vector<std::string>{key, model::key({}), key + " #2"}));
+}
+
+TEST_F(RunJsonTest, WhatIsNotKnownOfTheMachineIsNull)
+{
+	RunResult result;
+	const json told = json::parse(run_json_text(result));
+	for (const char *key : {"hostname", "preempt_rt", "memory_bytes", "user"})
+		EXPECT_TRUE(told["host"].at(key).is_null()) << key;
+	for (const char *key : {"level", "sender_cpu", "steps", "items", "why"})
+		EXPECT_TRUE(told["isolation"].at(key).is_null()) << key;
+	for (const char *key : {"steal", "cache_line", "interference", "untraced_interrupts"})
+		EXPECT_TRUE(told["machine_state"].at(key).is_null()) << key;
+	EXPECT_EQ(schema_complaints(schema(), told), std::vector<std::string>());
+}
+
+TEST_F(RunJsonTest, OneThreadUsesNothingTwice)
+{
+	whole();
+	RunResult result = analyse(run);
+	result.cells[0].cell.graph = model::star(1, {0, 0}, model::Between::OneThread, true);
+	const json told = json::parse(run_json_text(result))["cells"][0];
+	for (const char *key : {"cpu_ns_per_message", "rusage"}) {
+		EXPECT_TRUE(told[key]["sender"].is_object()) << key;
+		EXPECT_TRUE(told[key]["receiver"].is_null()) << key;
+	}
 }
 
 TEST_F(RunJsonTest, NamesThatAreNoUtf8DontBreakIt)

@@ -144,7 +144,8 @@ TEST_F(RunStateTest, ARealTimeKernelIsNamed)
 	const RunResult result = of({0, 0, 0});
 	EXPECT_EQ(terminal_report(result, {.unicode = true}).find("PREEMPT_RT"), std::string::npos);
 	RunResult other = result;
-	other.head.host_json = R"({"kernel":"6.12.1-rt-amd64","preempt_rt":true})";
+	other.head.host.kernel = "6.12.1-rt-amd64";
+	other.head.host.preempt_rt = true;
 	EXPECT_NE(terminal_report(other, {.unicode = true}).find("kernel 6.12.1-rt-amd64 PREEMPT_RT"), std::string::npos);
 }
 
@@ -157,7 +158,7 @@ TEST_F(RunStateTest, TwoModesAreTold)
 	ASSERT_EQ(openings["modes"].size(), 2u);
 	EXPECT_EQ(openings["modes"][0]["openings"], 8);
 	EXPECT_EQ(openings["modes"][1]["openings"], 4);
-	EXPECT_NEAR(openings["modes"][1]["p50"].get<double>() - openings["modes"][0]["p50"].get<double>(), 3000, 30);
+	EXPECT_NEAR(openings["modes"][1]["p50_ns"].get<double>() - openings["modes"][0]["p50_ns"].get<double>(), 3000, 30);
 	EXPECT_EQ(openings["differ"], true);
 }
 

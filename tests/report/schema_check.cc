@@ -38,9 +38,23 @@ public:
 
 	void check(const json &schema, const json &value, const std::string &where)
 	{
-		static const std::set<std::string> kKnown = {
-			"$schema",  "$defs",      "$ref",  "title",    "description", "type",    "const",   "enum",
-			"required", "properties", "items", "minItems", "maxItems",    "minimum", "pattern", "additionalProperties"};
+		static const std::set<std::string> kKnown = {"$schema",
+													 "$defs",
+													 "$ref",
+													 "title",
+													 "description",
+													 "type",
+													 "const",
+													 "enum",
+													 "required",
+													 "properties",
+													 "items",
+													 "minItems",
+													 "maxItems",
+													 "minimum",
+													 "maximum",
+													 "pattern",
+													 "additionalProperties"};
 		for (const auto &[keyword, unused] : schema.items())
 			if (!kKnown.contains(keyword))
 				complain(where, "the schema uses " + keyword);
@@ -57,6 +71,8 @@ public:
 			complain(where, value.dump() + " isn't " + schema["type"].dump());
 		if (schema.contains("minimum") && value.is_number() && value < schema["minimum"])
 			complain(where, "is too small");
+		if (schema.contains("maximum") && value.is_number() && value > schema["maximum"])
+			complain(where, "is too large");
 		if (schema.contains("pattern") && value.is_string() &&
 			!matches(value.get<std::string>(), schema["pattern"].get<std::string>()))
 			complain(where, value.dump() + " doesn't match");
@@ -89,7 +105,7 @@ private:
 		for (const auto &[key, member] : value.items()) {
 			if (schema.contains("properties") && schema["properties"].contains(key))
 				check(schema["properties"][key], member, where + "/" + key);
-			else if (schema.contains("additionalProperties"))
+			else if (schema.contains("additionalProperties") && schema["additionalProperties"].is_object())
 				check(schema["additionalProperties"], member, where + "/" + key);
 			else
 				complain(where, "the schema doesn't describe " + key);

@@ -179,12 +179,18 @@ model::Head small_head()
 	head.icepath_version = "0.1.0";
 	head.command_line = "icepath run -t uds-stream";
 	head.started_utc = "2026-01-02T03:04:05Z";
-	head.host_json =
-		R"({"hostname":"box","kernel":"6.1.0-18-amd64","cpu_model":"Model One","cpus_online":2,"clocksource":"tsc","hypervisor":true})";
-	head.isolation_json =
-		R"({"sender_cpu":0,"receiver_cpu":1,"why":"CPUs 0 and 1: two cores under one last-level cache","items":[)"
-		R"({"name":"timer_tick","quiet":false,"found":"250 Hz on both CPUs","effect":"interrupts of some microseconds, four a millisecond at worst","remedy":"nohz_full=1"},)"
-		R"({"name":"clock","quiet":true,"found":"tsc","effect":"","remedy":""}]})";
+	head.host.hostname = "box";
+	head.host.kernel = "6.1.0-18-amd64";
+	head.host.cpu_model = "Model One";
+	head.host.cpus_online = 2;
+	head.host.clocksource = "tsc";
+	head.host.hypervisor = true;
+	head.isolation.sender_cpu = 0;
+	head.isolation.receiver_cpu = 1;
+	head.isolation.why = "CPUs 0 and 1: two cores under one last-level cache";
+	head.isolation.items = {{"timer_tick", false, "250 Hz on both CPUs",
+							 "interrupts of some microseconds, four a millisecond at worst", "nohz_full=1"},
+							{"clock", true, "tsc", "", ""}};
 	head.probes = {{"sender.kernel", "sk_data_ready", "tracepoint"},
 				   {"wakeup", "sched_waking", "tracepoint"},
 				   {"runqueue", "sched_switch", "tracepoint"},

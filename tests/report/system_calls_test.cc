@@ -45,7 +45,7 @@ path::Observations seen()
 model::Head head()
 {
 	model::Head head;
-	head.host_json = R"({"machine": "x86_64"})";
+	head.host.machine = "x86_64";
 	return head;
 }
 

@@ -73,7 +73,6 @@ protected:
 			plan.plugin_of_cell.push_back(one.target == "liar" ? "lie:" + std::to_string(side) + ":" + what
 															   : PIPE_PLUGIN);
 		model::Head head;
-		head.host_json = head.isolation_json = "{}";
 		SessionOptions options;
 		options.directory = folder / "run";
 		options.budget_s = seconds > 0 ? seconds : cells.front().pattern == model::Pattern::Sparse ? 8 : 5;

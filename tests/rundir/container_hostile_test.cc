@@ -157,11 +157,13 @@ TEST_F(HostileContainer, TextsArePrintableAndNamesAreCut)
 {
 	model::Head head = example_head();
 	head.command_line = "icepath\n\033[2J\u202e";
-	head.host_json = R"({"x":[{"y":"\u009b"}]})";
+	head.host.cpu_model = "a\u009bb";
+	head.isolation.items = {{"clock", true, "\033[2J", "", ""}};
 	head.cells[0].target = std::string(10'000, 'x');
 	const Reader reader(crafted(to_json(head).dump(), ""));
 	EXPECT_EQ(reader.head().command_line, "icepath\\n\\x1b[2J\\u202e");
-	EXPECT_EQ(reader.head().host_json, R"({"x":[{"y":"\\x9b"}]})");
+	EXPECT_EQ(reader.head().host.cpu_model, "a\\x9bb");
+	EXPECT_EQ(reader.head().isolation.items->at(0).found, "\\x1b[2J");
 	EXPECT_EQ(reader.head().cells[0].target, std::string(model::kLongestName - 1, 'x') + "…");
 }
 

@@ -28,8 +28,15 @@ model::Head example_head()
 	head.icepath_version = "0.1.0";
 	head.command_line = "icepath run --budget 5";
 	head.started_utc = "2026-01-02T03:04:05Z";
-	head.host_json = R"({"kernel":"6.1.0","nested":{"a":[1,2,null]}})";
-	head.isolation_json = R"({"items":[]})";
+	head.host.kernel = "6.1.0";
+	head.host.cpus_online = 4;
+	head.host.hypervisor = false;
+	head.host.mitigations = {{"retbleed", "Vulnerable"}};
+	head.isolation.sender_cpu = 2;
+	head.isolation.why = "CPUs 2 and 3";
+	head.isolation.level = model::IsolationLevel::Full;
+	head.isolation.steps = {{"pinning", model::IsolationState::AlreadySo, "each side has its CPU", ""}};
+	head.isolation.items = {{"clock", true, "tsc", "", ""}};
 	head.probes = {{"runqueue", "sched_switch", "tracepoint"}, {"network", "no device", "none"}};
 	model::Cell cell;
 	cell.target = "uds-stream";

@@ -184,7 +184,7 @@ TEST(Matrix, ItsJsonHasEveryLayerAndTheVerdict)
 {
 	const Row row = row_of(kHog, pairs_with({{Layer::Runqueue, Part::None, 500'000}}));
 	const auto json =
-		nlohmann::json::parse(json_of({row, not_injected(kHog, "why not")}, {"0", "now", "{}", "", 8, {"one"}}));
+		nlohmann::json::parse(json_of({row, not_injected(kHog, "why not")}, {"0", "now", {}, "", 8, {"one"}}));
 	EXPECT_TRUE(json["passed"]);
 	EXPECT_EQ(json["verdicts"]["lands"], 1);
 	EXPECT_EQ(json["verdicts"]["not injected"], 1);

@@ -87,7 +87,6 @@ std::map<uint64_t, path::Path> resolved(const model::Block &block, const model::
 {
 	const rundir::TemporaryDirectory temporary;
 	model::Head head;
-	head.host_json = head.isolation_json = "{}";
 	head.cells = {cell};
 	{
 		rundir::Writer writer(temporary.path("run"), head);

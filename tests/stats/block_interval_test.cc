@@ -220,6 +220,26 @@ TEST(BlockInterval, BlocksCountAndNotMessages)
 	EXPECT_NEAR(b.high - b.low, a.high - a.low, 0.02 * (a.high - a.low));
 }
 
+// Noise fills a CPU's log and ends its block early, so it counts for less in a mean over messages.
+TEST(MeanByBlock, HasTheNoiseThatEndsBlocksEarly)
+{
+	std::mt19937_64 random(41);
+	Blocks blocks;
+	double truth = 0;
+	for (int b = 0; b < 2000; ++b) {
+		const bool noisy = random() % 5 == 0;
+		const uint64_t interrupts = noisy ? 40 : 1; // per message: one record and 100 ns each
+		blocks.emplace_back(std::min<uint64_t>(1000, 12'000 / (5 + interrupts)), 100 * interrupts);
+		truth += static_cast<double>(100 * interrupts) / 2000;
+	}
+	blocks.emplace_back(); // none of its messages arrived
+	const Distribution d = describe(blocks);
+	EXPECT_NEAR(d.mean_by_block, truth, 1e-6);
+	EXPECT_LT(d.mean, 0.5 * truth);
+	EXPECT_EQ(describe({{}, {}}).mean_by_block, 0);
+	EXPECT_DOUBLE_EQ(describe({{1, 2}, {3, 4}}).mean_by_block, 2.5);
+}
+
 TEST(BlockInterval, IsTheSameEveryTime)
 {
 	std::mt19937_64 random(5);

@@ -146,31 +146,5 @@ INSTANTIATE_TEST_SUITE_P(
 					LayerCase{"Tail30", 30, of_a_tail}, LayerCase{"Tail100", 100, of_a_tail}),
 	[](const auto &layer) { return layer.param.name; });
 
-// Noise fills a CPU's log and ends its block early. Weighting by messages would underrate such blocks.
-TEST(EarlyEnds, BlocksThatNoiseEndsCountNoLess)
-{
-	std::mt19937_64 random(41);
-	double truth = 0, by_message = 0, by_block = 0;
-	constexpr int kRuns = 400, kBlocks = 20;
-	for (int run = 0; run < kRuns; ++run) {
-		std::vector<double> sums, weights;
-		double sum = 0, messages = 0;
-		for (int b = 0; b < kBlocks; ++b) {
-			const bool noisy = random() % 5 == 0;
-			const double interrupts = noisy ? 40 : 1; // per message: one record and 100 ns each
-			const double fit = std::min(1000.0, 12'000 / (5 + interrupts));
-			sums.push_back(100 * interrupts * (1 + 0.1 * normal(random)));
-			weights.push_back(1);
-			sum += sums.back() * fit;
-			messages += fit;
-		}
-		truth += (0.2 * 40 + 0.8 * 1) * 100 / kRuns;
-		by_message += sum / messages / kRuns;
-		by_block += RedrawnMeans(weights).mean(sums) / kRuns;
-	}
-	EXPECT_NEAR(by_block, truth, 0.05 * truth);
-	EXPECT_LT(by_message, 0.5 * truth) << "the test of the test";
-}
-
 } // namespace
 } // namespace icepath::stats

@@ -4,6 +4,7 @@ import copy
 import math
 import os
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -18,15 +19,14 @@ def run_of(wakes=((20000, 21000), (22000, 20500)), steal=0.001, floor=135, floor
         "wake_ns": [{"cpu": cpu, "begin": {"p50": begin, "p90": begin}, "end": {"p50": end, "p90": end}}
                     for cpu, (begin, end) in enumerate(wakes)],
         "steal": None if steal is None else {"ns": 1, "of_ns": 1, "share": steal},
-        "floor_ns": [{"target": "null", "pattern": "pingpong", "payload_bytes": 64, "p50": floor,
-                      "ci95": list(floor_interval) if floor_interval else None}]}}
+        "floor_cells": ["null"]},
+        "floors": {"null": {"p50_ns": floor, "ci95_ns": list(floor_interval) if floor_interval else None}}}
 
 
 class MachineState(unittest.TestCase):
     def test_nothing_differs(self):
         self.assertEqual(machine_state.differences(run_of(), run_of()), [])
         self.assertEqual(machine_state.differences(run_of(), run_of(wakes=((22000, 24000), (25000, 21000)))), [])
-        self.assertEqual(machine_state.differences({}, run_of()), [], "runs of older versions tell nothing")
 
     def test_cpus_that_halt_and_cpus_that_do_not(self):
         found = machine_state.differences(run_of(), run_of(wakes=((2000, 2100), (2000, 21000))))
@@ -56,6 +56,19 @@ class MachineState(unittest.TestCase):
         self.assertEqual(len(machine_state.differences(run_of(), run_of(floor=180, floor_interval=(170, 190)))), 1)
         self.assertEqual(machine_state.differences(run_of(), run_of(floor=145, floor_interval=(144, 146))), [], "below 10 %")
         self.assertEqual(machine_state.differences(run_of(), run_of(floor=180, floor_interval=None)), [])
+
+    def test_floors_are_those_of_run_jsons_cells(self):
+        def cell(key, p50):
+            return {"key": key, "latency_ns": {"p50": p50, "ci95": {"p50": [p50 - 1, p50 + 1]}}}
+        run = {"cells": [cell("null", 135), cell("pipe", 5000)], "machine_state": run_of()["machine_state"]}
+        self.assertEqual(machine_state.facts_of(run)["floors"], {"null": {"p50_ns": 135, "ci95_ns": [134, 136]}})
+
+    def test_another_schema_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
+                file.write('{"schema_version": 1}')
+            with self.assertRaisesRegex(ValueError, "isn't of schema 2: `icepath report"):
+                machine_state.load(folder)
 
 
 def facts(p50, probes, machine=None):
@@ -88,11 +101,11 @@ class IdenticalRuns(unittest.TestCase):
 
     def test_ratios_agree_or_contradict(self):
         def run(log_ratio, half, told):
-            pair = {"faster": 0, "slower": 1, "ratio": math.exp(abs(log_ratio)), "told_apart": told,
-                    "ci95": [math.exp(abs(log_ratio) - half), math.exp(abs(log_ratio) + half)]}
+            pair = {"faster": "a", "slower": "b", "ratio": math.exp(abs(log_ratio)), "told_apart": told,
+                    "ratio_ci95": [math.exp(abs(log_ratio) - half), math.exp(abs(log_ratio) + half)]}
             if log_ratio < 0:
-                pair.update(faster=1, slower=0)
-            return {"ratios": [identical_runs.ratio_of(pair, ["tcp", "pipe"])]}
+                pair.update(faster="b", slower="a")
+            return {"ratios": [identical_runs.ratio_of(pair, {"a": "tcp", "b": "pipe"})]}
         ranks = identical_runs.ranks_of([run(0.2, 0.05, True), run(0.25, 0.04, True), run(-0.2, 0.05, True), run(0.1, 0.3, False)])
         self.assertEqual((ranks["pairs"], ranks["told_apart"], ranks["compared"]), (1, [1, 1, 1, 0], 6))
         self.assertEqual((ranks["agree"], ranks["contradict"]), (4, 2))
@@ -100,7 +113,7 @@ class IdenticalRuns(unittest.TestCase):
     def test_modes_agree_or_contradict(self):
         def run(p50, modes):
             one = facts(p50, (1, 2))
-            one["cells"]["pipe"]["modes"] = [{"p50": sum(place) / 2, "p50_ci95": list(place), "share": sum(share) / 2, "ci95": list(share)}
+            one["cells"]["pipe"]["modes"] = [{"p50_ns": sum(place) / 2, "p50_ci95_ns": list(place), "share": sum(share) / 2, "share_ci95": list(share)}
                                              for place, share in modes]
             return one
         fast, slow = run((7, 8), [((6, 8), (0.4, 0.6)), ((16, 17), (0.4, 0.6))]), run((12, 17), [((6, 8), (0.3, 0.5)), ((16, 17), (0.5, 0.7))])
