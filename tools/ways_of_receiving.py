@@ -96,7 +96,7 @@ def table(run):
 
         rows.append([f"{target} {wait}", str(len(threads) - 1) if threads else "–", " → ".join(threads) or "–",
                      *each(lambda cell: three_digits(cell["latency_ns"]["p50"] / 1000)),
-                     *each(lambda cell: three_digits(sum(side["total"] for side in cell["cpu_ns_per_message"].values()) / 1000)),
+                     *each(lambda cell: three_digits(sum(side["total"] for side in cell["cpu_ns_per_message"].values() if side) / 1000)),
                      *each(lambda cell: ratios.get(title_of(cell), "1"))])
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return ["  ".join(word.ljust(width) if at in (0, 2) else word.rjust(width) for at, (word, width) in enumerate(zip(row, widths))).rstrip()

@@ -169,7 +169,7 @@ def main():
         theirs, folded, cell = record(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "100", folder)
     ours, whole_ns = of_icepath(folded)
     layer = next(one for one in cell["functions"]["layers"] if one["layer"] == LAYER)
-    layer_ns = sum(one["mean_ns"] for one in cell["layers"] if one["layer"] == LAYER and one["part_of"] is None)
+    layer_ns = sum(one["mean_ns"] for one in cell["layers"] if one["layer"] == LAYER)
     sum_ns = sum(function["mean_ns"] for function in layer["functions"])
     compared = ours.total() / whole_ns
     print(f"{LAYER}: {layer_ns:.0f} ns of a message, functions {sum_ns:.0f} ns; {compared:.0%} of it is compared: below {CALL}, "
