@@ -187,7 +187,7 @@ void add_against(Page &page, const RunResult &result, const Against &against)
 	page.paragraph(
 		"messages",
 		fmt::format(
-			"with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each block "
+			"with a complete path, from p40 to p60 of each cell with probes: {} and {}. Each message "
 			"counts the same. The p50s of the whole run, without probes and with all changes of the machine, are {} "
 			"and {} µs",
 			count(slower.typical->layers.deliveries()), count(faster.typical->layers.deliveries()),

@@ -153,7 +153,7 @@ void add_tails(Page &page, const RunResult &result, const std::vector<size_t> &c
 								 duration(static_cast<double>(tail.from_ns))));
 		add_spread(page, tail);
 		add_probes(page, cell, tail, name);
-		page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each block counts the same",
+		page.paragraph("typical", fmt::format("{} messages from p40 to p60 with probes. Each message counts the same",
 											  count(cell.typical->layers.deliveries())));
 		add_difference(page, tail.growth, {"tail", "typical", "growth", "of growth", true});
 		add_causes(page, tail);
