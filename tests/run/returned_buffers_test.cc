@@ -23,7 +23,6 @@ TEST(ReturnedBuffers, ABlockWithManyRecordsLeavesNoMemoryBehind)
 	std::string folder = testing::TempDir() + "icepath-buffers-XXXXXX";
 	ASSERT_NE(mkdtemp(folder.data()), nullptr);
 	model::Head head;
-	head.host_json = head.isolation_json = "{}";
 	head.cells.resize(1);
 	head.cells[0].target = "pipe";
 	head.cells[0].graph = model::star(1, {0, 1}, model::Between::Processes, true);
