@@ -47,7 +47,7 @@ TEST(LayerChecks, EveryLayerNamesWhatItRestsOn)
 	EXPECT_EQ(check_of(all_work(), "blocked").found.find("tracepoint sched_switch, page_fault_user (fault), "), 0u);
 	EXPECT_TRUE(says(check_of(all_work(), "wakeup").found, "cpu_idle (idle_exit)"));
 	EXPECT_TRUE(says(check_of(all_work(), "sender.kernel").found,
-					 "; fentry skb_queue_tail (when a UNIX socket says it), pipe_write (when a pipe says it)"));
+					 "; fentry skb_queue_tail (when a UNIX socket has it), pipe_write (when a pipe has it)"));
 }
 
 TEST(LayerChecks, EveryProbeStandsInTheLayersThatItNames)
@@ -72,7 +72,7 @@ TEST(LayerChecks, WhatIsMissingSaysWhatTellsItInstead)
 	EXPECT_EQ(kernel.verdict, Verdict::Warn);
 	EXPECT_TRUE(says(kernel.found, "kprobe sock_def_readable (when a socket is ready)")) << kernel.found;
 	EXPECT_FALSE(says(kernel.found, "skb_queue_tail"));
-	EXPECT_EQ(kernel.effect, "without skb_queue_tail (when a UNIX socket says it): shown by its announcement "
+	EXPECT_EQ(kernel.effect, "without skb_queue_tail (when a UNIX socket has it): shown by its announcement "
 							 "(sk_data_ready), which comes later");
 	EXPECT_EQ(wakeup.effect, "without cpu_idle (idle_exit): shown by nothing");
 	EXPECT_EQ(check_of(tried, "blocked").verdict, Verdict::Ok);

@@ -4,7 +4,7 @@
 # documented_queries.sh ICEPATH SMALL_RUN
 set -u
 icepath=$1 small_run=$2
-usage=$(dirname "$0")/../../docs/usage.md
+usage=$(cd "$(dirname "$0")/../../docs" && pwd)/usage.md
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 "$small_run" "$folder/run" 12 || exit 1

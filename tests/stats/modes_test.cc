@@ -222,7 +222,7 @@ std::vector<Mixture> mixtures()
 }
 
 // The shares wander from opening to opening. Their mean over all runs is exact: E(F(m + s z)) = F(m / sqrt(1 + s²)) for
-// the standard_normal distribution F.
+// the normal distribution F.
 SimulatedRun mixed_run(Random &random, const Mixture &mixture)
 {
 	const std::vector<double> wandered = wandering(random, mixture.like_the_last);

@@ -208,7 +208,7 @@ TEST(TrimmedGeometricMean, LeavesOutTheFastestAndTheSlowestTenth)
 	EXPECT_NEAR(trimmed_geometric_mean(std::vector<uint64_t>{0, 0, 0}), 1, 1e-9);
 }
 
-// BlockValues of a cell whose messages take 10 µs or 40; the share of the slow ones wanders from opening to opening.
+// Blocks of a cell whose messages take 10 µs or 40; the share of the slow ones wanders from opening to opening.
 struct ModesOfBlocks {
 	BlockValues means, p50s;
 };
