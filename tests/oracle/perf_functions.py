@@ -29,7 +29,7 @@ import tempfile
 
 LAYER, CALL = "sender.kernel", "__sys_sendto"
 BEGIN, END, SAMPLE = "syscalls:sys_enter_sendto", "net:net_dev_queue", "cpu-clock"
-FEWEST = 1000  # samples of the layer, for each list; fewer tell little
+FEWEST = 500  # samples of the layer, for each list; fewer tell little
 FIRST = 3
 TRACING = re.compile(r"bpf_|__bpf_|__traceiter_|perf_|__perf_|ftrace_|kprobe_")
 HEAD = re.compile(r"\s*(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<event>\S+):")
