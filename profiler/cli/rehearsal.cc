@@ -24,9 +24,11 @@ constexpr int kLookMs = 100;
 	setsid(); // the terminal interrupts icepath only, which ends this process itself
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	const int nowhere = open("/dev/null", O_RDWR);
-	if (getppid() != icepath || nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0 ||
-		dup2(nowhere, STDERR_FILENO) < 0)
+	if (getppid() != icepath || nowhere < 0)
 		_exit(1);
+	for (int standard = 0; standard <= 2; ++standard)
+		if (dup2(nowhere, standard) < 0)
+			_exit(1);
 	execl(program, "icepath", "report", "--", run, nullptr);
 	_exit(127);
 }

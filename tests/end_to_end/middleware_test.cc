@@ -188,22 +188,10 @@ TEST_F(Middleware, ALibrarysThreadsHaveTheCpuOfTheirSide)
 		GTEST_SKIP() << "there is one CPU";
 	for (const bool is_free : {false, true}) {
 		SCOPED_TRACE(is_free);
-		std::vector<std::string> words = {icepath_program(),
-										  "run",
-										  "-t",
-										  "cyclonedds/udp",
-										  "-w",
-										  "epoll",
-										  "-s",
-										  "64",
-										  "--patterns",
-										  "pingpong",
-										  "-d",
-										  "4",
-										  "--cpus",
-										  "0,1",
-										  "-o",
-										  is_free ? "free" : "out"};
+		const std::string out = is_free ? "free" : "out";
+		std::vector<std::string> words = {
+			icepath_program(), "run", "-t", "cyclonedds/udp", "-w",  "epoll", "-s", "64", "--patterns",
+			"pingpong",        "-d",  "4",  "--cpus",         "0,1", "-o",    out};
 		if (is_free)
 			words.emplace_back("--free-library-threads");
 		Running running(words, folder.path());

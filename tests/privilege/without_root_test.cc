@@ -393,15 +393,15 @@ TEST_F(WithoutRoot, NothingThatItInheritsIsLeft)
 TEST_F(WithoutRoot, HostileArgumentsAreRefused)
 {
 	const std::string user = std::to_string(kMember);
-	for (const std::vector<std::string> &words :
-		 std::vector<std::vector<std::string>>{{},
-											   {kHelperName},
-											   {kHelperName, ICEPATH_HELPER_VERSION, "0", "PARENT"},
-											   {kHelperName, ICEPATH_HELPER_VERSION, std::to_string(kStranger), "PARENT"},
-											   {kHelperName, ICEPATH_HELPER_VERSION, "4294967295", "PARENT"},
-											   {kHelperName, ICEPATH_HELPER_VERSION, user, "1"},
-											   {kHelperName, ICEPATH_HELPER_VERSION, user, "PARENT", "PARENT"},
-											   {kHelperName, std::string(100'000, '%'), "%n", "PARENT"}}) {
+	for (const std::vector<std::string> &words : std::vector<std::vector<std::string>>{
+			 {},
+			 {kHelperName},
+			 {kHelperName, ICEPATH_HELPER_VERSION, "0", "PARENT"},
+			 {kHelperName, ICEPATH_HELPER_VERSION, std::to_string(kStranger), "PARENT"},
+			 {kHelperName, ICEPATH_HELPER_VERSION, "4294967295", "PARENT"},
+			 {kHelperName, ICEPATH_HELPER_VERSION, user, "1"},
+			 {kHelperName, ICEPATH_HELPER_VERSION, user, "PARENT", "PARENT"},
+			 {kHelperName, std::string(100'000, '%'), "%n", "PARENT"}}) {
 		Start start;
 		start.arguments = words;
 		start.prepare_helper = [] { close(STDERR_FILENO); };
