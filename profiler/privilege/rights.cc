@@ -100,14 +100,24 @@ bool has_effective(const Capabilities &wanted)
 		   });
 }
 
+// In another one, a file's capabilities have no effect outside of it.
+bool is_in_first_user_namespace()
+{
+	std::ifstream map("/proc/self/uid_map");
+	uint64_t inside = 0, outside = 0, count = 0;
+	return map >> inside >> outside >> count && inside == 0 && outside == 0 && count == UINT32_MAX;
+}
+
 // What made the kernel give none to a program, or fewer than its file has.
 std::string why_without_capabilities()
 {
 	constexpr const char *kProgram = "/proc/self/exe";
 	std::array<char, 64> bytes{};
 	struct statvfs where{};
-	std::string why = "this process is in a user namespace, or is traced";
-	if (getxattr(kProgram, "security.capability", bytes.data(), bytes.size()) < 0)
+	std::string why = "this process is traced";
+	if (!is_in_first_user_namespace())
+		why = "this process is in a user namespace";
+	else if (getxattr(kProgram, "security.capability", bytes.data(), bytes.size()) < 0)
 		why = "its file has none (sudo icepath setup --caps)";
 	else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
 		why = "no_new_privs is set, as by a container or a service manager";
@@ -173,7 +183,7 @@ void keep_only_of_file(int socket, pid_t icepath)
 	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
 	must(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient capabilities");
 	limit_capabilities(for_members());
-	if (!has_effective(for_members()))
+	if (!has_effective(for_members()) || !is_in_first_user_namespace())
 		throw Failure(ExitCode::MachineCannot, why_without_capabilities());
 	if (proc_hides_processes())
 		throw Failure(ExitCode::MachineCannot, "/proc hides processes here (hidepid), so workers can't be examined "

@@ -104,7 +104,7 @@ std::string why_not_without_root()
 	struct stat file{};
 	if (stat(path.c_str(), &file))
 		return fmt::format("{} can't be found ({})", path, std::strerror(errno));
-	if (getxattr(path.c_str(), "security.capability", nullptr, 0) < 0)
+	if (getxattr(path.c_str(), "security.capability", nullptr, 0) < 0 && errno == ENODATA)
 		return fmt::format("{} has no capabilities, which `sudo icepath setup --caps` gives it", path);
 	if (faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS)) {
 		const group *its = getgrgid(file.st_gid);
