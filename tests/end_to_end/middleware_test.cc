@@ -170,10 +170,11 @@ TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 		const double least = cell["wait"] == "callback" ? 0.995 : 0.95;
 		EXPECT_GE(messages["complete"].get<double>(), least * messages["probed"].get<double>()) << messages.dump();
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
-		bool is_relayed = false;
+		double relayed = 0; // a message of thousands may go by another of the library's threads
 		for (const auto &layer : cell["layers"])
-			is_relayed |= layer["layer"].get<std::string>().starts_with("relay") && layer["mean_ns"].get<double>() > 0;
-		EXPECT_EQ(is_relayed, cell["wait"] != "callback");
+			if (layer["layer"].get<std::string>().starts_with("relay"))
+				relayed += layer["share"].get<double>();
+		EXPECT_EQ(relayed > 0.01, cell["wait"] != "callback") << relayed;
 	}
 	bool is_told = false;
 	for (const auto &step : json["isolation"]["steps"])
