@@ -80,8 +80,14 @@ void belong_to(pid_t icepath)
 // No handler, mask or timer of before the program was executed; those of a terminal are ignored (ignore_terminal()).
 void take_no_signals()
 {
+	struct {
+		void *handler;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} standard{}; // rt_sigaction(2): signal(3) refuses the C library's own signals, which may be ignored as well
 	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL); // fails for some
+		syscall(SYS_rt_sigaction, number, &standard, nullptr, sizeof(standard.mask)); // fails for SIGKILL and SIGSTOP
 	ignore_terminal();
 	signal(SIGPIPE, SIG_IGN);
 	sigset_t none;
