@@ -54,6 +54,15 @@ TEST_F(TerminalTest, IsExactlyThis)
 	EXPECT_EQ("\n" + text({.colour = false, .unicode = true, .width = 120}), kExpected);
 }
 
+TEST_F(TerminalTest, TheSlowestMessageHasItsWaitWhereThereAreSeveral)
+{
+	write_small_run(temporary.path("run"), true, kEnoughRounds);
+	RunResult result = analyse(temporary.path("run"));
+	result.cells[1].cell.wait = model::Wait::Poll;
+	const std::string text = terminal_report(result, {.colour = false, .unicode = true, .width = 120});
+	EXPECT_NE(text.find("slowest   uds-stream 64 B pingpong block, 386 µs"), std::string::npos) << text;
+}
+
 constexpr const char *kExpectedInFull = R"(
 icepath 0.1.0 · 2026-01-02T03:04:05Z · icepath run -t uds-stream
 box · kernel 6.1.0-18-amd64 · Model One · 2 CPUs · clock tsc · under a hypervisor
