@@ -215,7 +215,7 @@ void say_null_for_empty(Json &list, std::initializer_list<const char *> keys)
 {
 	for (Json &one : list)
 		for (const char *key : keys)
-			if (one[key] == "")
+			if (const auto *text = one[key].get_ptr<const std::string *>(); text && text->empty())
 				one[key] = nullptr;
 }
 
