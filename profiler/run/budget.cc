@@ -159,7 +159,7 @@ void check_budget(double budget_s, const std::vector<model::Cell> &cells, uint32
 					cells.size() > 1 ? ", or fewer cells (-t, -s, --patterns)" : ""));
 }
 
-Budget::Budget(uint64_t end_ns, std::vector<uint64_t> least_ns) : end_ns_(end_ns), report_share_(kReportShare)
+Budget::Budget(uint64_t end_ns, const std::vector<uint64_t> &least_ns) : end_ns_(end_ns), report_share_(kReportShare)
 {
 	for (const uint64_t least : least_ns)
 		visits_.push_back({least});

@@ -49,7 +49,7 @@ double needed_s(const std::vector<model::Cell> &cells, uint32_t count, uint32_t 
 class Budget {
 public:
 	// All times are of one clock. The report must be complete at `end_ns`. `least_ns`: by visit of a round.
-	Budget(uint64_t end_ns, std::vector<uint64_t> least_ns);
+	Budget(uint64_t end_ns, const std::vector<uint64_t> &least_ns);
 
 	// False: no further pair fits into the time left. The first one always fits.
 	bool begin_pair(uint64_t now_ns);

@@ -107,9 +107,9 @@ public:
 			status = give_back(cell_, arrival.place);
 		if (status != ICEPATH_OK)
 			return end(status, end_, "answering message {}", seq_);
-		if (seq_ >= last_seq_.load(std::memory_order_acquire) || ++seq_ == messages_of(block_))
+		if (seq_ >= last_seq_.load(std::memory_order_acquire))
 			return false;
-		return prepare();
+		return ++seq_ < messages_of(block_) && prepare();
 	}
 
 	bool fail(int status) override { return end(status, end_, "waiting for message {}", seq_); }

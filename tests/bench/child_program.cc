@@ -54,7 +54,7 @@ int code_of(const siginfo_t &ended) { return ended.si_code == CLD_EXITED ? ended
 
 } // namespace
 
-ChildProgram::ChildProgram(std::vector<std::string> arguments, How how)
+ChildProgram::ChildProgram(std::vector<std::string> arguments, const How &how)
 	: name_(arguments[0]), end_signal_(how.end_signal)
 {
 	const pid_t parent = getpid();

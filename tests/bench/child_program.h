@@ -26,7 +26,7 @@ public:
 		const run::MiddlewareSpace *space = nullptr; // where it runs; nullptr: where this process does
 	};
 	// arguments[0] is looked for in PATH; where it isn't there, the program ends with 127. Throws Failure.
-	ChildProgram(std::vector<std::string> arguments, How how);
+	ChildProgram(std::vector<std::string> arguments, const How &how);
 	~ChildProgram(); // ends it and reaps it
 	ChildProgram(const ChildProgram &) = delete;
 	ChildProgram &operator=(const ChildProgram &) = delete;

@@ -143,7 +143,7 @@ private:
 	uint64_t blocks_ = 0;
 };
 
-std::vector<Case> fan_in_cases(std::vector<uint64_t> sizes)
+std::vector<Case> fan_in_cases(const std::vector<uint64_t> &sizes)
 {
 	constexpr uint64_t kLargestTested = 1 << 20;
 	std::vector<Case> cases;

@@ -16,7 +16,6 @@ namespace {
 using model::RecvStamp;
 using model::SendStamp;
 using worker::Reply;
-using worker::ReplyStatus;
 
 class Messages : public testing::TestWithParam<Case> {};
 

@@ -44,7 +44,7 @@ std::string why_no_roots_folder()
 
 fs::path roots_folder()
 {
-	const fs::path folder = fs::path(kMount) / "bin";
+	fs::path folder = fs::path(kMount) / "bin";
 	fs::remove_all(folder);
 	fs::create_directory(folder);
 	chmod(folder.c_str(), 0755);

@@ -196,7 +196,7 @@ TEST_F(RunStateTest, WhatEachBlockLostStandsByBlock)
 			window.own_cpu_ns.reset();
 	};
 	const json told = run_json(of({0, 0, 0}))["cells"][0]["capture"];
-	const json by_block = told["by_block"];
+	const json &by_block = told["by_block"];
 	EXPECT_EQ(by_block["round"], (json{0, 1, 2, 3, 4, 5}));
 	EXPECT_EQ(by_block["probed"], (json{true, false, false, true, true, false}));
 	EXPECT_EQ(by_block["dropped"], (json{0, 0, 0, 7, 0, 0}));
