@@ -16,7 +16,7 @@ owner=$(id -u):$(id -g)
 # Interrupted or not, what sudo made is given back.
 trap : INT
 
-# Four for each CPU, as those of middleware sleep most of the time; what polls counts for four (PROCESSORS).
+# Four for each CPU, as those of middleware sleep most of the time; what polls counts for three (PROCESSORS).
 $as_root ctest --test-dir "$build" --output-on-failure --no-tests=error --output-junit "$report" \
 	-j "${JOBS:-$((4 * $(nproc)))}" "$@" </dev/null
 status=$?

@@ -22,8 +22,9 @@ static_assert(kMostResponses >= (kWarmUp + kUsefulMessages) * model::kFactors[2]
 
 static_assert(rundir::kMaxSides <= privilege::kMaxBlockWorkers);
 
-// Workers are cancelled 1 s after the deadline (worker::BlockRequest). One without a reply after 3 s hangs.
-constexpr uint64_t kGraceNs = 3'000'000'000;
+// After a block's deadline: when its workers' calls are cancelled, and when one without a reply hangs.
+constexpr uint64_t kCancelNs = 1'000'000'000, kGiveUpNs = 3'000'000'000;
+static_assert(kCancelNs > worker::kPatienceNs);
 
 // For all workers of a cell together: longer than a library's own threads need to end.
 constexpr uint64_t kLeaveNs = 500'000'000;
@@ -209,8 +210,9 @@ void LiveCell::begin(const BlockWish &wish, const privilege::SlotsView &slots, u
 	}
 	request.block.first_due_ns = wish.first_after_ns ? now_ns + wish.first_after_ns : 0;
 	request.block.deadline_ns = now_ns + wish.first_after_ns + wish.duration_ns;
+	request.block.cancel_ns = request.block.deadline_ns + kCancelNs;
 	block_.request = request.block;
-	block_.give_up_ns = request.block.deadline_ns + kGraceNs;
+	block_.give_up_ns = request.block.deadline_ns + kGiveUpNs;
 	block_.daemon_cpu_ns = daemon_cpu_ns();
 	try {
 		for (size_t side = workers_.size(); side-- > 0;) // receivers are ready before the sender sends

@@ -76,7 +76,6 @@ private:
 inline constexpr uint64_t kStartNs = 1'000'000;
 
 inline uint64_t messages_of(const BlockRequest &block) { return uint64_t{block.warm_up} + block.count; }
-inline uint64_t cancelled_at_ns(const BlockRequest &block) { return block.deadline_ns + 1'000'000'000; }
 
 void spin_until(uint64_t at_ns);
 // Sleeps first, then spins.

@@ -70,7 +70,7 @@ void close(Cell &cell, ChannelEnd &end, const BlockRequest &block)
 	uint64_t received = UINT64_MAX, moved_ns = icepath_now_ns();
 	while (receiver.finished.load(std::memory_order_acquire) != block.block + 1) {
 		const uint64_t now_ns = icepath_now_ns();
-		if (now_ns >= cancelled_at_ns(block))
+		if (now_ns >= block.cancel_ns)
 			return; // the receiver's own watchdog ends the receiver
 		if (const uint64_t count = receiver.received.load(std::memory_order_relaxed); count != received) {
 			received = count;

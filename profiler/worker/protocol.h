@@ -70,7 +70,8 @@ struct BlockRequest {
 	uint32_t slot_records; // capacity of a slot
 	uint32_t at_least; // so many counted messages are sent even after the deadline, within kPatienceNs of it
 	uint64_t block; // the block's number, in every payload
-	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending then, and 1 s later every call is cancelled
+	uint64_t deadline_ns; // CLOCK_MONOTONIC; side 0 stops sending then
+	uint64_t cancel_ns; // CLOCK_MONOTONIC, after the deadline and kPatienceNs: every call is cancelled then
 	double rate_hz; // one_way: messages per second of each sender; 0: as fast as possible
 	uint64_t first_due_ns; // one_way at a rate: when message 0 is due, CLOCK_MONOTONIC; 0: once all are ready
 	model::Levels levels; // demand, responses: above 0

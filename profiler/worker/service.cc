@@ -50,7 +50,7 @@ bool await(const std::atomic<uint64_t> &reached, const BlockRequest &block)
 	const uint64_t begin_ns = icepath_now_ns();
 	while (reached.load(std::memory_order_acquire) != block.block + 1) {
 		const uint64_t now_ns = icepath_now_ns();
-		if (now_ns >= cancelled_at_ns(block))
+		if (now_ns >= block.cancel_ns)
 			return false;
 		if (now_ns - begin_ns < kYieldNs)
 			sched_yield();
@@ -353,7 +353,7 @@ void Service::run_block(const BlockRequest &block, Reply &reply)
 			put(reply.message, "the other side wasn't ready in time for the block");
 			return;
 		}
-	watchdog_->arm(cancelled_at_ns(block), [this] { cancel(); });
+	watchdog_->arm(block.cancel_ns, [this] { cancel(); });
 	Outcome outcome;
 	measure(block, reply.block, [&] {
 		const bool leads = opened_.side == 0;
@@ -379,7 +379,7 @@ void Service::run_block_alone(Service &far, const BlockRequest &block)
 		far.payloads_->begin_block(block.block);
 		Cell near_cell = cell(), far_cell = far.cell();
 		counters_->prepare(block.count_hardware != 0);
-		watchdog_->arm(cancelled_at_ns(block), [&] {
+		watchdog_->arm(block.cancel_ns, [&] {
 			cancel();
 			far.cancel();
 		});

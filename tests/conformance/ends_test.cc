@@ -98,6 +98,7 @@ protected:
 		ASSERT_EQ(pair.open(), "");
 		for (int deadline_ms = kDeadlineMs;; deadline_ms *= 4) {
 			worker::BlockRequest block = pair.block(kMany, deadline_ms);
+			block.cancel_ns = block.deadline_ns + WorkerPair::kSoonNs;
 			const uint64_t pace_ns = deadline_ms * 1'000'000ull / kPaced;
 			block.rate_hz = 1e9 / static_cast<double>(pace_ns);
 			block.levels.receiver_busy_ns = GetParam().one_way ? 0 : pace_ns;
@@ -130,7 +131,9 @@ TEST_P(EmptyChannel, AReceiverThatNobodySendsToIsCancelled)
 {
 	WorkerPair pair(GetParam().plan());
 	ASSERT_EQ(pair.open(), "");
-	pair.start(1, pair.block(10, 0));
+	worker::BlockRequest block = pair.block(10, 0);
+	block.cancel_ns = block.deadline_ns + WorkerPair::kSoonNs;
+	pair.start(1, block);
 	const Reply reply = pair.finish(1);
 	EXPECT_EQ(reply.status, ReplyStatus::Cancelled) << reply.message;
 	EXPECT_EQ(reply.block.recvs, 0u);
@@ -145,7 +148,8 @@ TEST_P(FullChannel, ASenderThatNobodyReceivesFromIsCancelled)
 	plan.payload_bytes = std::min<uint64_t>(65536, GetParam().told.max_payload_bytes);
 	WorkerPair pair(plan);
 	ASSERT_EQ(pair.open(), "");
-	const worker::BlockRequest block = pair.block(1000, kDeadlineMs);
+	worker::BlockRequest block = pair.block(1000, kDeadlineMs);
+	block.cancel_ns = block.deadline_ns + WorkerPair::kSoonNs;
 	pair.memory().receivers[0].ready = block.block + 1; // as if side 1 asked
 	pair.start(0, block);
 	const Reply reply = pair.finish(0);

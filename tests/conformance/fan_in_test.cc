@@ -26,7 +26,6 @@ using worker::ReplyStatus;
 
 constexpr uint32_t kSenders = 3;
 constexpr uint32_t kMost = 20'000; // messages of each sender
-constexpr int kKilledWithinMs = 2000; // if a sender is killed before that
 
 class Gathering {
 public:
@@ -66,6 +65,7 @@ public:
 		request.count = count;
 		request.block = ++blocks_;
 		request.deadline_ns = icepath_now_ns() + static_cast<uint64_t>(deadline_ms) * 1'000'000;
+		request.cancel_ns = request.deadline_ns + 1'000'000'000;
 		for (worker::SenderState &sender : memory_->senders)
 			sender.last_seq = UINT64_MAX;
 		return request;
@@ -232,13 +232,22 @@ protected:
 	void send_until_some_have_come(uint32_t sender)
 	{
 		ASSERT_EQ(gathering.open(), "");
-		worker::BlockRequest block = gathering.block(kMost, kKilledWithinMs);
-		block.rate_hz = 1000;
-		gathering.start(block);
-		const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kKilledWithinMs);
-		while (__atomic_load_n(&gathering.recvs(sender)[5].recv_ns, __ATOMIC_ACQUIRE) == 0) {
-			ASSERT_LT(std::chrono::steady_clock::now(), end) << "too slow a machine: the block is over";
-			std::this_thread::yield();
+		// Until half of the block is over they must have come; else again, with time for a slow machine.
+		for (int deadline_ms = 500;; deadline_ms *= 4) {
+			worker::BlockRequest block = gathering.block(kMost, deadline_ms);
+			block.cancel_ns = block.deadline_ns + WorkerPair::kSoonNs;
+			block.rate_hz = 1000;
+			const uint64_t since_ns = icepath_now_ns(), half_ns = since_ns + deadline_ms * 500'000ull;
+			gathering.start(block);
+			const uint64_t *recv_ns = &gathering.recvs(sender)[5].recv_ns;
+			while (__atomic_load_n(recv_ns, __ATOMIC_ACQUIRE) < since_ns && icepath_now_ns() < half_ns)
+				std::this_thread::yield();
+			if (__atomic_load_n(recv_ns, __ATOMIC_ACQUIRE) >= since_ns)
+				break;
+			ASSERT_LT(deadline_ms, 20'000) << "no message came";
+			gathering.finish(gathering.receiver());
+			for (uint32_t i = 0; i < kSenders; i++)
+				gathering.finish(gathering.sender(i));
 		}
 	}
 	Gathering gathering{GetParam()};

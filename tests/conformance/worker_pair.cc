@@ -220,6 +220,7 @@ worker::BlockRequest WorkerPair::block(uint32_t count, int deadline_ms)
 	request.count = count;
 	request.block = ++blocks_;
 	request.deadline_ns = icepath_now_ns() + static_cast<uint64_t>(deadline_ms) * 1'000'000;
+	request.cancel_ns = request.deadline_ns + 1'000'000'000;
 	memory_->senders[0].last_seq = UINT64_MAX;
 	return request;
 }

@@ -72,7 +72,9 @@ public:
 	// Two sides that poll on one CPU need a scheduler's turn for each of 4 MiB's hundreds of parts; beside other
 	// suites, many.
 	static constexpr int kAmpleMs = 200'000;
-	// A block of `count` messages that must end within `deadline_ms`.
+	// Where a block is to be cancelled: how long after its deadline.
+	static constexpr uint64_t kSoonNs = 50'000'000;
+	// A block of `count` messages that must end within `deadline_ms`, and is cancelled a second later.
 	worker::BlockRequest block(uint32_t count, int deadline_ms = kAmpleMs);
 	void start(uint32_t side, const worker::BlockRequest &block);
 	worker::Reply finish(uint32_t side, int timeout_ms = 30'000);

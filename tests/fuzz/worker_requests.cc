@@ -28,7 +28,7 @@ Request possible(Request request)
 	std::memset(request.plugin, 0, sizeof(request.plugin));
 	std::strcpy(request.plugin, is_plugin ? NULL_PLUGIN : "/nowhere/icepath-none.so");
 	request.open.payload_bytes %= 1u << 16;
-	request.block.deadline_ns = 0;
+	request.block.deadline_ns = request.block.cancel_ns = 0;
 	return request;
 }
 
