@@ -98,7 +98,7 @@ protected:
 		ASSERT_EQ(pair.open(), "");
 		for (int deadline_ms = kDeadlineMs;; deadline_ms *= 4) {
 			worker::BlockRequest block = pair.block(kMany, deadline_ms);
-			block.cancel_ns = block.deadline_ns + WorkerPair::kSoonNs;
+			block.cancel_ns = block.deadline_ns + deadline_ms * 1'000'000ull;
 			const uint64_t pace_ns = deadline_ms * 1'000'000ull / kPaced;
 			block.rate_hz = 1e9 / static_cast<double>(pace_ns);
 			block.levels.receiver_busy_ns = GetParam().one_way ? 0 : pace_ns;

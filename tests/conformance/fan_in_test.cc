@@ -235,7 +235,7 @@ protected:
 		// Until half of the block is over they must have come; else again, with time for a slow machine.
 		for (int deadline_ms = 500;; deadline_ms *= 4) {
 			worker::BlockRequest block = gathering.block(kMost, deadline_ms);
-			block.cancel_ns = block.deadline_ns + WorkerPair::kSoonNs;
+			block.cancel_ns = block.deadline_ns + deadline_ms * 1'000'000ull;
 			block.rate_hz = 1000;
 			const uint64_t since_ns = icepath_now_ns(), half_ns = since_ns + deadline_ms * 500'000ull;
 			gathering.start(block);

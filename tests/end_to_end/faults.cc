@@ -12,14 +12,14 @@ namespace {
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
-Arguments run_of(const char *targets, const char *seconds = "4", const std::string &output = "out")
+Arguments run_of(const char *targets, const char *seconds = "3", const std::string &output = "out")
 {
 	return {"run", "-t", targets, "-s", "64", "--patterns", "pingpong", "-d", seconds, "-o", output};
 }
 Arguments two_cells(const std::string &output = "out") { return run_of("pipe,mqueue", "4", output); }
 Arguments of_default_folder(const std::string &name)
 {
-	return {"run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "4", "--name", name};
+	return {"run", "-t", "pipe", "-s", "64", "--patterns", "pingpong", "-d", "3", "--name", name};
 }
 Arguments strictly(Arguments arguments)
 {

@@ -75,7 +75,7 @@ protected:
 		model::Head head;
 		SessionOptions options;
 		options.directory = folder / "run";
-		options.budget_s = seconds > 0 ? seconds : cells.front().pattern == model::Pattern::Sparse ? 8 : 5;
+		options.budget_s = seconds > 0 ? seconds : cells.front().pattern == model::Pattern::Sparse ? 8 : 3;
 		options.started_ns = icepath_now_ns();
 		options.messages = kMessages;
 		options.machine_root = machine_root;

