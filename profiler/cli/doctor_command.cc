@@ -202,16 +202,17 @@ ExitCode measure_noise(const DoctorOptions &options, const Style &style)
 }
 
 // As short as a look before a run, and without naming what takes the CPUs.
-doctor::Look look_at_cpus()
+model::Quietness look_at_cpus()
 {
 	constexpr uint64_t kLookNs = 500'000'000;
 	constexpr int kLooks = 5;
 	const cpuset::Choice choice = cpuset::choose_pair(cpuset::read_machine(cpuset::read_permission()));
-	doctor::Look look;
+	model::Quietness look;
+	std::vector<uint64_t> round_trips_ns;
 	const auto look_at_line = [&] {
 		for (int i = 0; choice.sender != choice.receiver && i < kLooks; ++i)
 			if (const auto round_trip_ns = machine::round_trip_ns(choice.sender, choice.receiver))
-				look.round_trips_ns.push_back(*round_trip_ns);
+				round_trips_ns.push_back(*round_trip_ns);
 	};
 	look_at_line();
 	std::vector<uint32_t> cpus = {choice.sender};
@@ -222,6 +223,10 @@ doctor::Look look_at_cpus()
 	} catch (const Failure &) { // that it is unknown is told
 	}
 	look_at_line();
+	if (round_trips_ns.size() > 1) {
+		const auto [low, high] = std::ranges::minmax(round_trips_ns);
+		look.round_trip_ns = {low, high};
+	}
 	return look;
 }
 
@@ -234,7 +239,7 @@ ExitCode doctor(const DoctorOptions &options, const Style &style)
 	if (options.noise)
 		return measure_noise(options, style);
 	const auto checks = doctor::examine(options.tier);
-	const auto fitness = doctor::fitness(look_at_cpus());
+	const auto fitness = model::fitness(look_at_cpus());
 	if (options.json) {
 		print(doctor::to_json(checks, fitness));
 	} else {

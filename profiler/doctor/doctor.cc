@@ -298,7 +298,7 @@ std::vector<Check> examine(std::optional<capture::Tier> tier)
 	return checks;
 }
 
-std::string to_text(const std::vector<Check> &checks, const std::vector<Fitness> &fitness, bool colour)
+std::string to_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour)
 {
 	constexpr std::array<const char *, 3> paint = {"\033[32m", "\033[33m", "\033[31m"};
 	std::string text;
@@ -311,18 +311,14 @@ std::string to_text(const std::vector<Check> &checks, const std::vector<Fitness>
 		if (!check.remedy.empty())
 			text += fmt::format("      remedy: {}\n", check.remedy);
 	}
-	for (const Fitness &one : fitness)
-		text += fmt::format("fit for {}: {}: {} (yes: {})\n", one.purpose,
-							!one.fit   ? "unknown"
-							: *one.fit ? "yes"
-									   : "no",
-							one.found, one.threshold);
+	for (const model::Fitness &one : fitness)
+		text += fmt::format("fit for {}: {}: {} (yes: {})\n", one.purpose, one.word(), one.found, one.threshold);
 	text += can_run(checks) ? "icepath can run here.   next: sudo icepath run\n"
 							: "icepath can't break messages down here: fix the checks that failed.\n";
 	return text;
 }
 
-std::string to_json(const std::vector<Check> &checks, const std::vector<Fitness> &fitness)
+std::string to_json(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness)
 {
 	nlohmann::ordered_json json = {
 		{"schema_version", 1}, {"can_run", can_run(checks)}, {"checks", nlohmann::ordered_json::array()}};
@@ -333,7 +329,7 @@ std::string to_json(const std::vector<Check> &checks, const std::vector<Fitness>
 								  {"effect", check.effect},
 								  {"remedy", check.remedy}});
 	json["fit_for"] = nlohmann::ordered_json::array();
-	for (const Fitness &one : fitness)
+	for (const model::Fitness &one : fitness)
 		json["fit_for"].push_back({{"purpose", one.purpose},
 								   {"fit", one.fit ? nlohmann::ordered_json(*one.fit) : nullptr},
 								   {"found", one.found},

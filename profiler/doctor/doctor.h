@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/capture/probes.h"
-#include "profiler/doctor/fitness.h"
+#include "profiler/model/fitness.h"
 
 namespace icepath::doctor {
 
@@ -26,8 +26,8 @@ struct Check {
 std::vector<Check> examine(std::optional<capture::Tier> tier = {});
 
 // Every check, with its effect and remedy.
-std::string to_text(const std::vector<Check> &checks, const std::vector<Fitness> &fitness, bool colour);
-std::string to_json(const std::vector<Check> &checks, const std::vector<Fitness> &fitness);
+std::string to_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour);
+std::string to_json(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness);
 
 // Whether a run with a breakdown is possible: no check failed.
 bool can_run(const std::vector<Check> &checks);

@@ -95,17 +95,16 @@ void add_causes(Lines &lines, const std::vector<Check> &checks)
 	}
 }
 
-void add_fitness(Lines &lines, const std::vector<Fitness> &fitness)
+void add_fitness(Lines &lines, const std::vector<model::Fitness> &fitness)
 {
 	std::string label = "fit for  ";
-	for (const Fitness &one : fitness) {
-		const char *word = !one.fit ? "unknown" : *one.fit ? "yes" : "no";
+	for (const model::Fitness &one : fitness) {
 		lines.add(padded(label, 9) + padded(one.purpose, 9),
 				  !one.fit   ? kYellow
 				  : *one.fit ? kGreen
 							 : kRed,
-				  word,
-				  fmt::format("{}  {} (yes: {})", std::string(7 - std::string_view(word).size(), ' '), one.found,
+				  one.word(),
+				  fmt::format("{}  {} (yes: {})", std::string(7 - std::string_view(one.word()).size(), ' '), one.found,
 							  one.threshold));
 		label.clear();
 	}
@@ -113,7 +112,7 @@ void add_fitness(Lines &lines, const std::vector<Fitness> &fitness)
 
 } // namespace
 
-std::string summary_text(const std::vector<Check> &checks, const std::vector<Fitness> &fitness, bool colour,
+std::string summary_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour,
 						 size_t width)
 {
 	Lines lines{colour, width};

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "profiler/doctor/doctor.h"
-#include "profiler/doctor/fitness.h"
+#include "profiler/model/fitness.h"
 
 namespace icepath::doctor {
 
 // At most 25 lines of `width` columns: whether icepath can run, what was found by cause with one remedy each, and what
 // this machine is fit for. No line is longer; what doesn't fit ends in "…", and stands in to_text().
-std::string summary_text(const std::vector<Check> &checks, const std::vector<Fitness> &fitness, bool colour,
+std::string summary_text(const std::vector<Check> &checks, const std::vector<model::Fitness> &fitness, bool colour,
 						 size_t width);
 
 } // namespace icepath::doctor

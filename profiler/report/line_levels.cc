@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "profiler/model/fitness.h"
 #include "profiler/report/quantity.h"
 
 namespace icepath::report {
@@ -17,7 +18,7 @@ uint64_t median_of(std::vector<uint64_t> values)
 
 bool are_apart(uint64_t a, uint64_t b)
 {
-	return static_cast<double>(std::max(a, b)) > kApart * static_cast<double>(std::min(a, b));
+	return static_cast<double>(std::max(a, b)) > model::kLineApart * static_cast<double>(std::min(a, b));
 }
 
 } // namespace

@@ -17,9 +17,7 @@ struct LineLevel {
 };
 
 // A level ends where two consecutive looks that agree, or the last one, differ from its median by a factor of at least
-// kApart. CPUs share a core, a cache or a socket, and from each of these to the next the round trip at least doubles. A
-// single deviating look met something else.
-inline constexpr double kApart = 1.5;
+// model::kLineApart. A single deviating look met something else.
 std::vector<LineLevel> levels_of(const model::CacheLine &line);
 
 // "took 0.05 µs from CPU 0 to CPU 1 and back, 0.34 from 4.1 s on", with at most as many levels as are easy to read.

@@ -8,6 +8,7 @@
 #include "icepath/plugin.h"
 #include "profiler/report/line_levels.h"
 #include "profiler/report/messages.h"
+#include "profiler/report/trust.h"
 #include "profiler/rundir/head_json.h"
 
 namespace icepath::report {
@@ -287,6 +288,17 @@ Json noise_json(const std::vector<model::CpuNoise> &noise)
 	return json;
 }
 
+Json fitness_json(const RunResult &result)
+{
+	Json json = Json::array();
+	for (const model::Fitness &one : fitness_of(result))
+		json.push_back({{"purpose", one.purpose},
+						{"fit", one.fit ? Json(*one.fit) : nullptr},
+						{"found", one.found},
+						{"threshold", one.threshold}});
+	return json;
+}
+
 Json machine_state_json(const RunResult &result, const std::vector<std::string> &keys)
 {
 	Json wakes = Json::array(), floors = Json::array();
@@ -325,6 +337,7 @@ Json machine_state_json(const RunResult &result, const std::vector<std::string> 
 			{"noise",
 			 {{"before_isolating", noise_json(result.head.noise_before)}, {"begin", noise_json(result.head.noise)}}},
 			{"interference", noise_json(result.interference)},
+			{"fit_for", fitness_json(result)},
 			{"untraced_interrupts", untraced}};
 }
 

@@ -221,6 +221,7 @@ void add_brief_report(Page &page, const RunResult &result)
 	add_slowest(page, result);
 	add_taken_by(page, result);
 	add_trust(page, result);
+	add_fit_for(page, result, false);
 	page.line_with_command(pad_right("more", 10),
 						   {"icepath report -v RUN", "icepath explain RUN", "icepath flamegraph RUN"}, "");
 }
@@ -231,6 +232,7 @@ void add_full_report(Page &page, const RunResult &result)
 	add_verdict(page, result);
 	add_cell_table(page, result, true);
 	add_trust(page, result);
+	add_fit_for(page, result, true);
 	add_run_state(page, result);
 	add_hops(page, result.cells);
 	add_cell_lines(page, result.cells);

@@ -229,6 +229,27 @@ std::vector<Doubt> doubts(const RunResult &result)
 	return {precision(result), steadiness(result), knowledge(result), completeness(result)};
 }
 
+std::vector<model::Fitness> fitness_of(const RunResult &result)
+{
+	model::Quietness seen{result.head.noise, std::nullopt, std::nullopt};
+	if (!result.tail)
+		return model::fitness(seen);
+	seen.steal = result.tail->steal;
+	double farthest = 0;
+	for (const model::CacheLine &line : result.tail->cache_lines) {
+		const std::vector<LineLevel> levels = levels_of(line);
+		if (line.times.size() < 2)
+			continue;
+		const auto [low, high] = std::ranges::minmax(levels, {}, &LineLevel::round_trip_ns);
+		const double apart = static_cast<double>(high.round_trip_ns) / static_cast<double>(low.round_trip_ns);
+		if (apart > farthest) {
+			farthest = apart;
+			seen.round_trip_ns = {low.round_trip_ns, high.round_trip_ns};
+		}
+	}
+	return model::fitness(seen);
+}
+
 void add_trust(Page &page, const RunResult &result)
 {
 	size_t words = 0;
@@ -240,6 +261,35 @@ void add_trust(Page &page, const RunResult &result)
 		page.line_with_command(pad_right(label, 10) + pad_right(doubt.word, words) + "  ", doubt.facts, doubt.remedy);
 		label.clear();
 	}
+}
+
+void add_fit_for(Page &page, const RunResult &result, bool in_full)
+{
+	const std::vector<model::Fitness> all = fitness_of(result);
+	if (in_full) {
+		std::string label = "fit for";
+		for (const model::Fitness &one : all) {
+			page.paragraph(label,
+						   fmt::format("{}: {}: {} (yes: {})", one.purpose, one.word(), one.found, one.threshold));
+			label.clear();
+		}
+		return;
+	}
+	std::string fit, unfit;
+	std::vector<std::string> facts = {""}; // the first is always shown
+	for (const model::Fitness &one : all) {
+		if (!one.fit)
+			continue;
+		std::string &names = *one.fit ? fit : unfit;
+		names += (names.empty() ? "" : ", ") + std::string(one.purpose);
+		if (!*one.fit && facts.size() == 1)
+			facts.insert(facts.end(), {one.found, "yes: " + one.threshold});
+	}
+	if (!unfit.empty())
+		unfit = (fit.empty() ? "not " : "; not ") + unfit;
+	facts[0] = fit + unfit;
+	if (!facts[0].empty())
+		page.line_with_command(pad_right("fit for", 10), facts, "");
 }
 
 const WorstMessage *worst_message(const RunResult &result)

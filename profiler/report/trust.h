@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/model/fitness.h"
 #include "profiler/report/aggregate.h"
 #include "profiler/report/page.h"
 
@@ -22,6 +23,10 @@ void add_slowest(Page &page, const RunResult &result);
 void add_taken_by(Page &page, const RunResult &result);
 // At most a line each.
 void add_trust(Page &page, const RunResult &result);
+// What the run was quiet enough for: in one line where that was measured, or in full.
+void add_fit_for(Page &page, const RunResult &result, bool in_full);
+// By the look at the CPUs before the first block, and what a hypervisor took and a cache line between them needed in all.
+std::vector<model::Fitness> fitness_of(const RunResult &result);
 
 struct CulpritSum {
 	std::string name, layer;

@@ -52,7 +52,7 @@ std::vector<Check> everything_wrong()
 }
 
 const model::CpuNoise kNoisy{1, 500'000'000, 100, 13'000'000, 198'000, {}, ""};
-const Look kLook{{kNoisy, {0, 500'000'000, 10, 100'000, 9'000, {}, ""}}, {61, 62, 63, 61}};
+const model::Quietness kLook{{kNoisy, {0, 500'000'000, 10, 100'000, 9'000, {}, ""}}, {{61, 63}}, {}};
 
 std::vector<std::string> lines_of(const std::string &text)
 {
@@ -72,7 +72,7 @@ size_t columns(const std::string &text)
 TEST(DoctorsSummary, IsOneScreenWhateverIsWrong)
 {
 	for (const size_t width : {60, 100, 200}) {
-		const auto lines = lines_of(summary_text(everything_wrong(), fitness(kLook), false, width));
+		const auto lines = lines_of(summary_text(everything_wrong(), model::fitness(kLook), false, width));
 		EXPECT_LE(lines.size(), 25u);
 		for (const std::string &line : lines)
 			EXPECT_LE(columns(line), width) << line;
@@ -81,11 +81,11 @@ TEST(DoctorsSummary, IsOneScreenWhateverIsWrong)
 
 TEST(DoctorsSummary, ColourIsAllThatColourAdds)
 {
-	std::string coloured = summary_text(everything_wrong(), fitness(kLook), true, 100);
+	std::string coloured = summary_text(everything_wrong(), model::fitness(kLook), true, 100);
 	EXPECT_NE(coloured.find("\033[33mwarn\033[0m"), std::string::npos);
 	for (size_t at = coloured.find('\033'); at != std::string::npos; at = coloured.find('\033'))
 		coloured.erase(at, coloured.find('m', at) + 1 - at);
-	EXPECT_EQ(coloured, summary_text(everything_wrong(), fitness(kLook), false, 100));
+	EXPECT_EQ(coloured, summary_text(everything_wrong(), model::fitness(kLook), false, 100));
 }
 
 TEST(Causes, HaveOneRemedyForManyChecks)
@@ -121,27 +121,6 @@ TEST(Causes, OfMissingRightsAreNotTheProbes)
 	EXPECT_EQ(found[0].verdict, Verdict::Fail);
 	EXPECT_EQ(found[0].remedy, "sudo");
 	EXPECT_EQ(found[1].name, "a new check") << "none is lost";
-}
-
-TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
-{
-	const auto of = [](const Look &look) {
-		std::string text;
-		for (const Fitness &one : fitness(look))
-			text += !one.fit ? '?' : *one.fit ? 'y' : 'n';
-		return text; // medians, ranks, tails
-	};
-	EXPECT_EQ(of(kLook), "yyn") << "2.6 % of the time is taken";
-	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""}}, {61, 91}}), "yyy");
-	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 100'000, {}, ""}}, {61, 91}}), "yyn") << "one long gap";
-	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 1'000'000, 90'000, {}, ""}}, {61, 91}}), "yyn") << "0.1 %";
-	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {60, 90}}), "nnn") << "5 %, and 1.5 times";
-	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {61, 91}}), "nnn") << "5 %";
-	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 49'000'000, 90'000, {}, ""}}, {60, 90}}), "ynn") << "1.5 times";
-	EXPECT_EQ(of({{}, {60, 61}}), "???") << "ranks need both";
-	EXPECT_EQ(of({}), "???") << "what wasn't measured isn't fit";
-	EXPECT_NE(fitness(kLook)[0].found.find("CPU 1"), std::string::npos) << "the worse one";
-	EXPECT_NE(fitness(kLook)[2].found.find("198 µs"), std::string::npos);
 }
 
 } // namespace

@@ -301,6 +301,35 @@ TEST(Trust, TellsAMachineThatChanged)
 	EXPECT_EQ(doubt.facts[0], "CPU 0 to 1: 61 ns to 339 ns, 1 change");
 }
 
+// By what the run itself measured, with the thresholds of doctor (model/fitness.h).
+TEST(FitFor, IsWhatTheRunWasQuietEnoughFor)
+{
+	const auto line = [](const RunResult &result) {
+		const std::string text = terminal_report(result, {.unicode = true, .width = 100});
+		const size_t at = text.find("\nfit for");
+		return at == std::string::npos ? "" : text.substr(at + 11, text.find('\n', at + 1) - at - 11);
+	};
+	RunResult result = run_of_35_cells();
+	result.tail->cache_lines.clear();
+	EXPECT_EQ(line(result), "") << "what wasn't measured is told by trust";
+	result.head.noise = {{0, 200'000'000, 9, 190'000, 90'000, {}, ""}, {1, 200'000'000, 9, 4'000'000, 800'000, {}, ""}};
+	EXPECT_EQ(line(result), "medians; not tails · 2 % in gaps, the longest 800 µs · yes: < 0.1 %, < 100 µs");
+	result.tail->cache_lines = {{0, 1, {{0, 60}, {1, 61}, {2, 400}, {3, 62}}}};
+	EXPECT_EQ(line(result), "medians, ranks; not tails · 2 % in gaps, the longest 800 µs · yes: < 0.1 %, < 100 µs")
+		<< "one look met something else";
+	result.tail->cache_lines[0].times[3].round_trip_ns = 390;
+	EXPECT_EQ(line(result), "medians; not ranks, tails · a cache line takes 61 to 400 ns to the other CPU and back");
+	result.head.noise.pop_back();
+	result.tail->cache_lines[0].times.resize(2);
+	EXPECT_EQ(line(result), "medians, ranks, tails");
+	result.tail->steal = {10'000'000, 1'000'000'000};
+	EXPECT_EQ(line(result), "medians, ranks; not tails · 0.095 % in gaps, the longest 90 µs, the hypervisor 1 %");
+	EXPECT_LE(lines_of(terminal_report(result, {.unicode = true, .width = 100})).size(), 60u);
+	const std::string full = terminal_report(result, {.unicode = true, .width = 120, .verbose = true});
+	EXPECT_NE(full.find("\n          ranks: yes: a cache line takes 61 to 61 ns to the other CPU and back"),
+			  std::string::npos);
+}
+
 TEST(Trust, NamesCellsWhoseSlowestMessagesHaveNoPath)
 {
 	RunResult result = run_of_35_cells();

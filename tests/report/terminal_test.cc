@@ -84,6 +84,9 @@ trust     partly  p50 ±1 % · p99 ±1 % · 2 cells: fewer than 3 fresh processe
           noisy   not quiet: timer tick                                                                   icepath doctor
           ok      path known of all messages · probes change the p50 of 2 of 2 cells, by up to +4 %
           ok      no message, block or record lost
+fit for   medians: unknown: the CPUs' noise wasn't measured (yes: < 5 %)
+          ranks: unknown: the way between the CPUs wasn't measured (yes: < 5 %, < 1.5 times apart)
+          tails: unknown: the CPUs' noise wasn't measured (yes: < 0.1 %, < 100 µs)
 openings  each cell was measured in fresh processes once · intervals are over blocks of the same processes: another run
           may differ by more
 kept off  workers that could have run, of their time in blocks with probes: CPU 0 3.65 ms of 42.9 ms: kworker/1:2 1812

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Whether a machine is, or a run was, quiet enough, and for what: medians, ranks and tails each need something else.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace icepath::model {
+
+// What was seen of the CPUs, in a look before any run or during one. A look says nothing of what comes later.
+struct Quietness {
+	std::vector<CpuNoise> noise; // by CPU
+	std::optional<std::pair<uint64_t, uint64_t>> round_trip_ns; // the shortest and longest of a cache line between CPUs
+	std::optional<Steal> steal; // nothing: what a hypervisor takes is part of `noise`
+};
+
+struct Fitness {
+	const char *purpose = ""; // "medians", "ranks", "tails"
+	std::optional<bool> fit; // nothing: it wasn't measured
+	std::string found;
+	std::string threshold;
+	const char *word() const { return !fit ? "unknown" : *fit ? "yes" : "no"; }
+};
+
+// More than half of all messages must be undisturbed, with room for messages that take longer than a gap.
+inline constexpr double kTakenForMedians = 0.05; // of a CPU's time, by others
+// A change that moves latencies from one block to the next. CPUs share a core, a cache or a socket, and from each of
+// these to the next the round trip at least doubles. Ranks leave out the slowest tenth of a block's messages, so others
+// mustn't take more than medians allow either.
+inline constexpr double kLineApart = 1.5;
+// A p99.9 shouldn't be made by what has nothing to do with the target: less than one message in a thousand.
+inline constexpr double kTakenForTails = 0.001;
+inline constexpr uint64_t kLongestForTailsNs = 100'000;
+
+std::vector<Fitness> fitness(const Quietness &seen);
+
+} // namespace icepath::model

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/model/fitness.h"
+
+#include <gtest/gtest.h>
+
+namespace icepath::model {
+namespace {
+
+const Quietness kSeen{
+	{{1, 500'000'000, 100, 13'000'000, 198'000, {}, ""}, {0, 500'000'000, 10, 100'000, 9'000, {}, ""}}, {{61, 63}}, {}};
+
+TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
+{
+	const auto of = [](const Quietness &seen) {
+		std::string text;
+		for (const Fitness &one : fitness(seen))
+			text += !one.fit ? '?' : *one.fit ? 'y' : 'n';
+		return text; // medians, ranks, tails
+	};
+	EXPECT_EQ(of(kSeen), "yyn") << "2.6 % of the time is taken";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""}}, {{61, 91}}, {}}), "yyy");
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 100'000, {}, ""}}, {{61, 91}}, {}}), "yyn") << "one long gap";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 1'000'000, 90'000, {}, ""}}, {{61, 91}}, {}}), "yyn") << "0.1 %";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {{60, 90}}, {}}), "nnn")
+		<< "5 %, and 1.5 times";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 50'000'000, 90'000, {}, ""}}, {{61, 91}}, {}}), "nnn") << "5 %";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 49'000'000, 90'000, {}, ""}}, {{60, 90}}, {}}), "ynn") << "1.5 times";
+	EXPECT_EQ(of({{}, {{60, 61}}, {}}), "???") << "ranks need both";
+	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""}}, {}, {}}), "y?y");
+	const CpuNoise calm{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""};
+	EXPECT_EQ(of({{calm}, {{61, 91}}, {{200'000, 1'000'000'000}}}), "yyn") << "0.09 % and the hypervisor's 0.02 %";
+	EXPECT_EQ(of({{calm}, {{61, 91}}, {{50'000'000, 1'000'000'000}}}), "nnn") << "the hypervisor's 5 %";
+	EXPECT_EQ(of({}), "???") << "what wasn't measured isn't fit";
+	EXPECT_NE(fitness(kSeen)[0].found.find("CPU 1"), std::string::npos) << "the worse one";
+	EXPECT_NE(fitness(kSeen)[2].found.find("198 µs"), std::string::npos);
+}
+
+} // namespace
+} // namespace icepath::model
