@@ -106,7 +106,7 @@ protected:
 TEST_F(Threads, CarryEveryTransport)
 {
 	measure({"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "pingpong,oneway", "-s", kEightBytes, "-d",
-			 "12"});
+			 "9"});
 	EXPECT_EQ(measured("pingpong"), working());
 	EXPECT_EQ(measured("oneway"), working());
 	expect_all_messages_and_their_ways("threads");
@@ -118,7 +118,7 @@ TEST_F(Threads, CarryEveryTransport)
 TEST_F(Threads, AreSeveralReceiversAsWell)
 {
 	measure({"-t", "uds-seqpacket,pipe,shm-ring,signal", "--between", "threads", "--patterns",
-			 "fanout,reqrep,throughput", "--receivers", "3", "--idle", "2", "-s", kEightBytes, "-d", "8"});
+			 "fanout,reqrep,throughput", "--receivers", "3", "--idle", "2", "-s", kEightBytes, "-d", "6"});
 	EXPECT_EQ(json["cells"].size(), 4u * (1 + 2 + 1));
 	expect_messages();
 }
@@ -126,7 +126,7 @@ TEST_F(Threads, AreSeveralReceiversAsWell)
 TEST_F(Threads, SendToOneReceiverOverAllThatCan)
 {
 	measure({"-t", kAllByTwoThreads, "--between", "threads", "--patterns", "fanin", "--senders", "3", "-s", "64", "-d",
-			 "10"});
+			 "8"});
 	EXPECT_GT(json["cells"].size(), 5u);
 	expect_messages();
 }
@@ -148,7 +148,7 @@ TEST_F(Threads, CarryWhatGoesOnlyWithinOneProcess)
 TEST_F(Threads, EndTogetherWithTheirProcess)
 {
 	Running running({icepath_program(), "run", "-t", "pipe,mqueue", "--between", "threads", "-s", "64", "--patterns",
-					 "pingpong", "-d", "8", "-o", "out"},
+					 "pingpong", "-d", "5", "-o", "out"},
 					folder.path());
 	for (int i = 0; i < 1000 && running.err_so_far().find("round 3") == std::string::npos; i++)
 		std::this_thread::sleep_for(10ms);
@@ -166,7 +166,7 @@ TEST_F(Threads, EndTogetherWithTheirProcess)
 TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 {
 	measure({"-t", kAllByTwoThreads, "--between", "one-thread", "--patterns", "pingpong,oneway", "-s", kEightBytes,
-			 "-d", "12"});
+			 "-d", "9"});
 	std::set<std::string> expected = working();
 	if (expected.erase("process-vm")) {
 		EXPECT_NE(notices.find("process-vm has its sender wait"), std::string::npos) << notices;
@@ -192,7 +192,7 @@ TEST_F(Between, OneThreadCarriesEveryTransportThatLetsItsSenderGo)
 TEST_F(Threads, SendSparseMessagesBesideThoseOfOneThread)
 {
 	measure({"-t", "pipe,uds-seqpacket,shm-ring", "--between", "processes,threads,one-thread", "--patterns", "sparse",
-			 "--sparse-period", "50ms", "-s", kEightBytes, "-d", "12"});
+			 "--sparse-period", "50ms", "-s", kEightBytes, "-d", "9"});
 	EXPECT_EQ(json["cells"].size(), 9u);
 	double probed = 0, complete = 0;
 	for (const auto &cell : json["cells"]) {

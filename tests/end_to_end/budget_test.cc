@@ -58,7 +58,7 @@ TEST_F(Budget, ADelayThatIsPutInLeavesNoCellWithoutMessages)
 
 TEST_F(Budget, SlowMessagesGetBlocksThatAreLongEnough)
 {
-	const auto json = measure({"-t", "pipe", "-s", "64", "--inject-receiver", "10ms", "-d", "9"});
+	const auto json = measure({"-t", "pipe", "-s", "64", "--inject-receiver", "10ms", "-d", "7"});
 	EXPECT_EQ(json["cells"].size(), 4u);
 	for (const auto &cell : json["cells"])
 		expect_data(cell);

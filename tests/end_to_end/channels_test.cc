@@ -59,7 +59,7 @@ protected:
 	{
 		const Folder folder;
 		std::vector<std::string> command = {
-			icepath_program(), "run", "-t", kAllByTwoThreads, "-s", "64", "-d", "12", "-o", "out"};
+			icepath_program(), "run", "-t", kAllByTwoThreads, "-s", "64", "-d", "9", "-o", "out"};
 		command.insert(command.end(), options.begin(), options.end());
 		const Outcome outcome = run(command, folder.path(), 120s);
 		ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

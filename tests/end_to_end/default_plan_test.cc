@@ -160,7 +160,7 @@ TEST(Waits, AlmostEveryProbedPingPongDeliveryIsComplete)
 		GTEST_SKIP() << "needs root";
 	const Folder out;
 	const Outcome measured = run({icepath_program(), "run", "--patterns", "pingpong", "-s", "64", "-w",
-								  "block,poll,epoll,spin", "-d", "16", "-o", "out"},
+								  "block,poll,epoll,spin", "-d", "12", "-o", "out"},
 								 out.path(), 80s);
 	ASSERT_EQ(measured.exit_code, 0) << measured.err;
 	std::map<std::string, size_t> cells; // by wait
@@ -186,7 +186,7 @@ TEST(Throughput, IsMeasuredAndBrokenDownToo)
 		GTEST_SKIP() << "needs root";
 	const Folder out;
 	const Outcome measured = run(
-		{icepath_program(), "run", "--patterns", "throughput", "-t", "uds-stream,shm-ring,udp", "-d", "8", "-o", "out"},
+		{icepath_program(), "run", "--patterns", "throughput", "-t", "uds-stream,shm-ring,udp", "-d", "6", "-o", "out"},
 		out.path(), 60s);
 	ASSERT_EQ(measured.exit_code, 0) << measured.err;
 	const nlohmann::json report = read_json(out.path() / "out/run.json");

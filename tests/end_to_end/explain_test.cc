@@ -70,7 +70,7 @@ private:
 Json tail_of(const Folder &folder, const std::string &name)
 {
 	Json tail;
-	for (const std::string seconds : {"10", "40"}) {
+	for (const std::string seconds : {"8", "32"}) {
 		const std::string out = name + seconds;
 		const Outcome measured = run({icepath_program(), "run", "-q", "-t", "uds-stream", "-s", "64", "--patterns",
 									  "pingpong", "--cpus", "0,1", "-d", seconds, "-o", out},

@@ -136,7 +136,7 @@ TEST_F(Isolate, SoftKeepsCpusAwakeInBlocksAndNotBetweenThem)
 
 TEST_F(Isolate, SparseCellsKeepTheMachinesOwnIdleStates)
 {
-	Running running(run_of({"--patterns", "sparse", "--sparse-period", "50ms", "-d", "12"}), folder.path());
+	Running running(run_of({"--patterns", "sparse", "--sparse-period", "50ms", "-d", "9"}), folder.path());
 	const Seen seen = watch(running, 60s);
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	ASSERT_TRUE(seen.workers);

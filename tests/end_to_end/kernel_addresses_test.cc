@@ -21,7 +21,7 @@ TEST_P(KernelAddresses, AreInNoRecord)
 		GTEST_SKIP() << "needs root";
 	const Folder folder;
 	Outcome outcome;
-	for (const char *seconds : {"9", "30", "90"}) { // an emulated CPU is slow
+	for (const char *seconds : {"6", "30", "90"}) { // an emulated CPU is slow
 		std::filesystem::remove_all(folder.path() / "out");
 		outcome = run({icepath_program(), "run", "-q", "-t", "uds-stream,uds-dgram,tcp,udp,pipe,mqueue,sysv-mq,eventfd",
 					   "--tier", GetParam(), "-s", "64", "--patterns", "pingpong,oneway", "--stacks", "-d", seconds,

@@ -156,7 +156,7 @@ TEST_F(Middleware, MessagesAreFollowedToTheThreadThatCallsBack)
 TEST_F(Middleware, LongMessagesAreFollowed)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "nng/ipc,grpc/stream", "-s", "1M", "--patterns",
-								 "pingpong", "-d", "8", "-o", "out"},
+								 "pingpong", "-d", "6", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const nlohmann::json json = read_json(folder.path() / "out/run.json");
@@ -184,7 +184,7 @@ TEST_F(Middleware, RosMessagesAreFollowedThroughItsThreads)
 TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "mqtt/qos1-nagle,mqtt/qos1", "-s", "64", "--patterns",
-								 "pingpong", "-d", "12", "-o", "out"},
+								 "pingpong", "-d", "9", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	const auto json = read_json(folder.path() / "out/run.json");
@@ -209,7 +209,7 @@ TEST_F(Middleware, NagleMeetsDelayedAcknowledgement)
 TEST_F(Middleware, ARosServiceThatIsNotPersistentConnectsAnewOnEveryCall)
 {
 	const Outcome outcome = run({icepath_program(), "run", "-t", "ros/service,ros/service-persistent", "-s", "64",
-								 "--patterns", "pingpong", "-d", "8", "-o", "out"},
+								 "--patterns", "pingpong", "-d", "6", "-o", "out"},
 								folder.path());
 	ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 	std::map<std::string, std::map<std::string, double>> calls; // per message, by target

@@ -214,7 +214,7 @@ TEST_F(Middleware, RunsWhereNoUserMayHaveNamespaces)
 								 "--patterns",
 								 "pingpong",
 								 "-d",
-								 "8",
+								 "5",
 								 "-o",
 								 folder.path() / "out"},
 								folder.path(), 60s, {{"SUDO_UID", std::to_string(nobody->pw_uid)}});

@@ -95,7 +95,7 @@ TEST(Thief, OfTheSameUserGetsNoEndOfIcepaths)
 		static_cast<Booty *>(mmap(nullptr, sizeof(Booty), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	ASSERT_NE(booty, MAP_FAILED);
 	Running running({icepath_program(), "run", "-q", "-t", "pipe,tcp,mqtt/qos0", "-s", "64", "--patterns", "pingpong",
-					 "-d", "8", "-o", "out"},
+					 "-d", "5", "-o", "out"},
 					folder.path(), {{"SUDO_UID", std::to_string(kThief)}});
 	const pid_t thief = fork();
 	if (thief == 0)
