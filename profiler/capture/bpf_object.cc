@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/capture/bpf_object.h"
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <fmt/format.h>
 
@@ -34,6 +35,16 @@ const btf *kernel_types()
 	return types.get();
 }
 
+// What the kernel lacks, libbpf looks for in modules, which takes CAP_SYS_ADMIN. Without that libbpf 1.1 refuses to load
+// the object, as a member's on Linux 6.1, which lacks bpf_cast_to_kern_ctx(). It looks once for each object: so it does
+// that here, for a function that no kernel has.
+void give_up_on_modules(const capture_bpf *bpf)
+{
+	__u32 first = 0;
+	if (bpf_btf_get_next_id(0, &first) != 0 && errno == EPERM)
+		(void)bpf_program__set_attach_target(bpf->progs.on_sample, 0, "icepath_no_function");
+}
+
 } // namespace
 
 BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
@@ -42,6 +53,7 @@ BpfObject open_bpf_object(const std::vector<Candidate> &wanted)
 	BpfObject bpf(capture_bpf__open());
 	if (!bpf)
 		throw Failure(ExitCode::Internal, fmt::format("cannot open the BPF object: {}", std::strerror(errno)));
+	give_up_on_modules(bpf.get());
 	for (bpf_program *program = nullptr; (program = bpf_object__next_program(bpf->obj, program));)
 		bpf_program__set_autoload(program, false);
 	for (const Candidate &candidate : wanted)
