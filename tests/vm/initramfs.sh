@@ -12,10 +12,11 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 find_program() { PATH=$PATH:$fetched/unpacked/bin:$fetched/unpacked/usr/bin command -v "$1"; }
 
-mkdir -p "$root"/{bin,proc,sys,dev,tmp,etc,run,"$build/bin","$build/lib/icepath/selftest","$source"}
+mkdir -p "$root"/{bin,proc,sys,dev,tmp,mnt,etc,run,"$build/bin","$build/lib/icepath/selftest","$source"}
 chmod 755 "$root" # for who isn't root
 chmod 1777 "$root/tmp"
 cp "$(find_program busybox)" "$root/bin/busybox"
+cp "$(find_program sleep)" "$root/bin" # that gets rights in tests: busybox would give them up
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
 cp "$source/tests/vm/init" "$root/init"
@@ -28,7 +29,7 @@ printf '%s\n' "$source" "$build" >"$root/etc/icepath-folders"
 
 # Debug information is nine tenths of a program.
 for program in icepath icepath-helper icepath-worker test_conformance test_transports test_end_to_end test_every_tier test_partition test_changed_machine \
-	test_capture test_watchpoints; do
+	test_capture test_watchpoints privilege_machine_test; do
 	strip --strip-debug -o "$root$build/bin/$program" "$build/bin/$program"
 done
 for plugin in "$build"/lib/icepath/*.so "$build"/lib/icepath/selftest/*.so; do

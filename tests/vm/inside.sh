@@ -131,6 +131,23 @@ under_fifo() {
 	run_as_user 30 uds-stream,zeromq/ipc --sched fifo:7 && says run/run.json '"fifo_priority": 7'
 }
 
+# Of icepath where only root writes, as if it were installed, after `setup --caps`.
+run_as_member() { # SECONDS TARGET
+	there=/mnt/installed
+	grep -q ^member: /etc/passwd || {
+		echo 'member:x:61001:61001::/home/member:/bin/sh' >>/etc/passwd
+		echo 'icepath:x:61003:member' >>/etc/group
+	}
+	mkdir -p $there /home/member && chown 61001:61001 /home/member && mount -t tmpfs -o mode=755 tmpfs $there || return 1
+	mkdir -p $there/bin $there/lib/icepath && cp "$bin/icepath" "$bin/icepath-helper" "$bin/icepath-worker" $there/bin &&
+		cp "$build/lib/icepath/icepath-$2.so" $there/lib/icepath && $there/bin/icepath setup --caps && rm -rf /home/member/run &&
+		su member -c "cd && $there/bin/icepath run -q -t $2 -s 64 --patterns pingpong -d $1 -o run" &&
+		says /home/member/run/run.json '"complete": *[1-9]' && [ -z "$(find /home/member/run ! -user member)" ]
+	result=$?
+	umount $there
+	return $result
+}
+
 was_denied_nothing() { ! dmesg | grep 'apparmor="DENIED"' >/tmp/denied.txt || { sort -u /tmp/denied.txt; return 1; }; }
 
 # TIER: each injection but one can be made on this kernel, and is measured by at least six pairs. The matrix is on the console; its
@@ -173,6 +190,11 @@ for steps; do
 	isolated-by-boot) step "isolated by the kernel's command line" isolated_by_boot ;;
 	user-under-full) step "a user under --isolate full" user_under_full ;;
 	under-fifo) step "a user under SCHED_FIFO" under_fifo ;;
+	without-root | without-root-all)
+		case $steps in *-all) those='*' ;; *) those='AMember*' ;; esac
+		step "without root" gtest privilege_machine_test "WithoutRoot.$those"
+		step "a member measures" run_as_member 6 pipe
+		;;
 	isolated-by-partition) step "isolated by a cgroup partition" isolated_by_partition ;;
 	isolated-by-icepath) step "isolated by icepath" isolated_by_icepath && grep '^busy tasks' /tmp/step.log | sed 's/^/vm: /' ;;
 	changed-machine) step "the machine changes during a run" changed_machine ;;

@@ -17,7 +17,7 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers renamed-function fentry kprobe under-fifo
+	steps='doctor capture-tiers renamed-function fentry kprobe under-fifo without-root
 confined user-30-uds-stream,tcp,shm-ring,mqueue not-denied'
 	seconds=600 programs= ;;
 full)
@@ -28,6 +28,7 @@ kprobe every-kprobe
 tracepoint every-tracepoint
 middleware
 without-user-namespaces
+without-root-all
 conformance
 confined user-100-all-transports not-denied
 confined user-100-all-installed not-denied'
