@@ -82,7 +82,6 @@ ExitCode calibrate(const CalibrateOptions &options)
 	pass.cpu = options.cpu.value_or(cpuset::choose_pair(machine).receiver);
 	calibrate::Calibration calibration;
 	{
-		privilege::make_claim_folder();
 		const privilege::CpuClaim claim({pass.cpu}, getpid());
 		calibration.targets = calibrate::calibrate(pass);
 	}

@@ -1,54 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/privilege/cpu_claim.h"
 
-#include <fcntl.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
 
-#include "profiler/privilege/rights.h"
+#include "claims.skel.h"
 
 namespace icepath::privilege {
 namespace {
 
-[[noreturn]] void refuse(const std::string &why)
+[[noreturn]] void refuse(const char *what, int error)
 {
-	throw NoClaims(
-		ExitCode::MachineCannot,
-		fmt::format("CPUs can't be claimed against other runs, so start no other run beside this one: {}", why));
+	throw NoClaims(ExitCode::MachineCannot, fmt::format("CPUs can't be claimed against other runs, so start no other "
+														"run beside this one: {}: {}",
+														what, std::strerror(error)));
 }
 
-Fd open_folder(const std::string &path)
+struct Claim {
+	uint32_t map; // its id: the later, the larger
+	uint32_t cpu;
+	pid_t holder;
+};
+
+// At most 15 characters, for CPUs to 9999 and the kernel's largest process id.
+std::string name_of(uint32_t cpu, pid_t holder) { return fmt::format("ice{}_{}", cpu, holder); }
+
+// All claims on this machine.
+class Claims {
+public:
+	Claims()
+	{
+		libbpf_set_print(nullptr); // the user gets one sentence
+		bpf_.reset(claims_bpf__open_and_load());
+		if (!bpf_)
+			refuse("loading", errno);
+		link_.reset(bpf_program__attach_iter(bpf_->progs.list_claims, nullptr));
+		if (!link_)
+			refuse("attaching", errno);
+	}
+	std::vector<Claim> read() const
+	{
+		std::istringstream lines(text());
+		std::vector<Claim> claims;
+		for (std::string line; std::getline(lines, line);) {
+			Claim claim{};
+			if (std::sscanf(line.c_str(), "%u ice%u_%d", &claim.map, &claim.cpu, &claim.holder) == 3 &&
+				line == fmt::format("{} {}", claim.map, name_of(claim.cpu, claim.holder)))
+				claims.push_back(claim);
+		}
+		return claims;
+	}
+
+private:
+	std::string text() const
+	{
+		const Fd list(bpf_iter_create(bpf_link__fd(link_.get())));
+		std::string text;
+		std::array<char, 4096> piece{};
+		for (;;) {
+			const ssize_t bytes = list ? ::read(list.get(), piece.data(), piece.size()) : -1;
+			if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+				continue;
+			if (bytes < 0)
+				refuse("reading", errno);
+			if (bytes == 0)
+				return text;
+			text.append(piece.data(), static_cast<size_t>(bytes));
+		}
+	}
+	struct Close {
+		void operator()(claims_bpf *bpf) const { claims_bpf__destroy(bpf); }
+		void operator()(bpf_link *link) const { bpf_link__destroy(link); }
+	};
+	std::unique_ptr<claims_bpf, Close> bpf_;
+	std::unique_ptr<bpf_link, Close> link_;
+};
+
+uint32_t id_of(const Fd &map)
 {
-	Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	struct stat status{};
-	if (!folder || fstat(folder.get(), &status))
-		refuse(fmt::format("{} can't be opened: {}", path, std::strerror(errno)));
-	const bool by_others = (status.st_mode & S_IWOTH) != 0 ||
-						   ((status.st_mode & S_IWGRP) != 0 && status.st_gid != kOwnGroup && status.st_gid != 0);
-	if (status.st_uid != 0 || by_others)
-		refuse(fmt::format("{} must be root's, and nobody else may write there: remove it", path));
-	return folder;
+	bpf_map_info info{};
+	__u32 size = sizeof(info);
+	if (bpf_obj_get_info_by_fd(map.get(), &info, &size))
+		refuse("asking", errno);
+	return info.id;
 }
 
-// The process that has locked it; 0: unknown, because it locked it only just now.
-pid_t holder_in(const Fd &file)
-{
-	std::array<char, 16> text{};
-	return pread(file.get(), text.data(), text.size() - 1, 0) > 0 ? static_cast<pid_t>(std::atoi(text.data())) : 0;
-}
-
-// A killed icepath leaves a helper that ends soon afterwards, and holds the lock until then.
+// Also one that can't be seen from here, because it is of another container.
 bool has_ended(pid_t holder)
 {
 	const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, holder, 0)));
@@ -56,103 +106,49 @@ bool has_ended(pid_t holder)
 	return pidfd ? poll(&end, 1, 0) > 0 : errno == ESRCH;
 }
 
+Failure taken(const Claim &by, bool ended)
+{
+	return Failure(ExitCode::MachineCannot,
+				   ended ? fmt::format("the helper of another icepath (pid {}), which has ended or is in another "
+									   "container, holds CPU {}: end it, or take other CPUs with --cpus",
+									   by.holder, by.cpu)
+						 : fmt::format("another icepath (pid {}) is measuring on CPU {}, and two runs on one CPU "
+									   "measure each other: wait until it has ended, or take other CPUs with --cpus",
+									   by.holder, by.cpu));
+}
+
+// A killed icepath leaves a helper that ends soon afterwards, and holds its CPUs until then.
 constexpr int kPatienceMs = 5000, kLookEveryMs = 20;
 
-constexpr mode_t kMode = 0660; // for the group of all processes that may claim CPUs
-
-// Processes that may claim CPUs each have a user of their own.
-void give_to_group(const Fd &file)
+Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
 {
-	struct stat status{};
-	if (fstat(file.get(), &status) == 0 && status.st_uid == geteuid() &&
-		(fchown(file.get(), static_cast<uid_t>(-1), kOwnGroup) || fchmod(file.get(), kMode))) {
-		// If it fails, another user's run can't open the file, and is refused.
-	}
-}
-
-bool is_still_there(const Fd &file, const Fd &folder, const std::string &name)
-{
-	struct stat locked{}, there{};
-	return fstat(file.get(), &locked) == 0 && fstatat(folder.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-		   locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
-}
-
-Fd lock(const Fd &folder, const std::string &name, uint32_t cpu)
-{
-	for (int waited_ms = 0;;) {
-		Fd file(openat(folder.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kMode));
-		if (!file && errno == EACCES && waited_ms < kPatienceMs) { // just made, not given to the group yet
-			poll(nullptr, 0, kLookEveryMs);
-			waited_ms += kLookEveryMs;
-			continue;
-		}
-		if (!file)
-			refuse(fmt::format("the lock of CPU {} can't be opened: {}", cpu, std::strerror(errno)));
-		give_to_group(file);
-		if (flock(file.get(), LOCK_EX | LOCK_NB)) {
-			if (errno != EWOULDBLOCK)
-				refuse(fmt::format("CPU {} can't be locked: {}", cpu, std::strerror(errno)));
-			const pid_t holder = holder_in(file);
-			if (holder > 0 && has_ended(holder) && waited_ms < kPatienceMs) {
-				poll(nullptr, 0, kLookEveryMs);
-				waited_ms += kLookEveryMs;
-				continue;
-			}
-			throw Failure(
-				ExitCode::MachineCannot,
-				fmt::format("another icepath{} is measuring on CPU {}, and two runs on one CPU measure each other: "
-							"wait until it has ended, or take other CPUs with --cpus",
-							holder > 0 ? fmt::format(" (pid {})", holder) : "", cpu));
-		}
-		// Its holder may have removed the file between the two calls.
-		if (is_still_there(file, folder, name))
-			return file;
+	constexpr uint32_t kValueBytes = 4, kEntries = 1;
+	Fd map(bpf_map_create(BPF_MAP_TYPE_QUEUE, name_of(cpu, holder).c_str(), 0, kValueBytes, kEntries, nullptr));
+	if (!map)
+		refuse("making a map", errno);
+	const uint32_t own = id_of(map);
+	for (int waited_ms = 0;; waited_ms += kLookEveryMs) {
+		const std::vector<Claim> claims = all.read();
+		const auto earlier =
+			std::ranges::find_if(claims, [&](const Claim &claim) { return claim.cpu == cpu && claim.map < own; });
+		if (earlier == claims.end())
+			return map;
+		const bool ended = has_ended(earlier->holder);
+		if (!ended || waited_ms >= kPatienceMs)
+			throw taken(*earlier, ended);
+		poll(nullptr, 0, kLookEveryMs);
 	}
 }
 
 } // namespace
 
-void make_claim_folder(const std::string &path)
+CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder)
 {
-	(void)mkdir(path.c_str(), 0700);
-	const Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	struct stat status{};
-	if (!folder || fstat(folder.get(), &status) || status.st_uid != 0 || (status.st_mode & S_IWOTH) != 0)
-		return; // untrusted: CpuClaim reports it
-	if (fchown(folder.get(), 0, kOwnGroup) || fchmod(folder.get(), 0770))
-		return;
-	std::error_code none;
-	for (const auto &entry : std::filesystem::directory_iterator(path, none)) // left by a killed plain root's run
-		give_to_group(Fd(openat(folder.get(), entry.path().filename().c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC)));
-}
-
-CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder, const std::string &folder) : folder_(open_folder(folder))
-{
-	std::ranges::sort(cpus);
+	std::ranges::sort(cpus); // so that of two runs that begin at once one gets all of them
 	cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-	const std::string text = std::to_string(holder);
-	try {
-		for (const uint32_t cpu : cpus) {
-			std::string name = fmt::format("cpu-{}", cpu);
-			Fd file = lock(folder_, name, cpu);
-			if (ftruncate(file.get(), 0) || pwrite(file.get(), text.data(), text.size(), 0) < 0) {
-				// If it fails, other runs can't report the holder.
-			}
-			locks_.emplace_back(std::move(name), std::move(file));
-		}
-	} catch (...) {
-		let_go();
-		throw;
-	}
-}
-
-CpuClaim::~CpuClaim() { let_go(); }
-
-void CpuClaim::let_go()
-{
-	for (const auto &[name, file] : locks_)
-		unlinkat(folder_.get(), name.c_str(), 0); // before the lock is released: nobody else can hold it yet
-	locks_.clear();
+	const Claims all;
+	for (const uint32_t cpu : cpus)
+		maps_.push_back(claim_cpu(cpu, holder, all));
 }
 
 } // namespace icepath::privilege

@@ -27,8 +27,6 @@ void allow_capturing_calls_only(const Attaching &attaching)
 	if (attaching.samples)
 		filter.allow_each(SCMP_SYS(ioctl), 1, {PERF_EVENT_IOC_PERIOD});
 	filter.allow_each(SCMP_SYS(fcntl), 1, {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC});
-	if (attaching.lock_folder >= 0)
-		filter.allow_each(SCMP_SYS(unlinkat), 0, {static_cast<uint64_t>(attaching.lock_folder)});
 	filter.load();
 }
 

@@ -5,7 +5,6 @@ namespace icepath::privilege {
 struct Attaching {
 	bool perf_events; // probes attach to perf events, as kprobes do
 	bool samples; // it starts and stops timers that it has opened
-	int lock_folder; // where it may remove files; -1: nowhere
 };
 
 // For a process that has loaded its BPF programs, under no_new_privs: from now on it attaches and detaches them,

@@ -12,8 +12,8 @@ namespace icepath::privilege {
 
 using Capabilities = std::vector<int>; // capability numbers, capabilities(7)
 
-// The group of all processes that keep rights, for sharing /run/icepath, and the base of their user ids. It is in
-// 1879048192 to 2147483647, which nothing allocates (systemd.io/UIDS-GIDS).
+// The group of all processes that keep rights, and the base of their user ids. It is in 1879048192 to 2147483647, which
+// nothing allocates (systemd.io/UIDS-GIDS).
 inline constexpr gid_t kOwnGroup = 1879048192;
 
 struct Rights {

@@ -16,7 +16,6 @@
 #include <filesystem>
 
 #include "profiler/failure.h"
-#include "profiler/privilege/cpu_claim.h"
 
 namespace icepath::privilege {
 
@@ -121,17 +120,15 @@ RootProcess start_helper(uid_t user)
 	return {kHelperName, open_program(), {ICEPATH_HELPER_VERSION, std::to_string(user), std::to_string(getpid())}};
 }
 
-Helper::Helper(const Identity &user) : process_(start_helper(user_of_traced(user)))
-{
-	if (geteuid() == 0)
-		make_claim_folder(); // for claim(), when nobody is root any more
-}
+Helper::Helper(const Identity &user) : process_(start_helper(user_of_traced(user))) {}
 
 HelperReply Helper::ask(const HelperRequest &request, const std::vector<int> &fds, std::vector<Fd> &received)
 {
 	HelperReply reply{};
-	// Attaching waits for RCU grace periods. Loading verifies some thirty programs: up to half a minute.
-	const int timeout_ms = request.kind == HelperRequestKind::Load ? 120'000 : 10'000;
+	// Attaching waits for RCU grace periods. Loading verifies some thirty programs: up to half a minute. Claiming loads one,
+	// and may wait for a helper that ends.
+	const bool loads = request.kind == HelperRequestKind::Load || request.kind == HelperRequestKind::Claim;
+	const int timeout_ms = loads ? 120'000 : 10'000;
 	if (!channel::send(process_.socket(), &request, sizeof(request), fds) ||
 		!channel::receive(process_.socket(), &reply, sizeof(reply), received, timeout_ms))
 		throw process_.end() ? HelperDied(process_) : HelperDied(process_.pid());

@@ -202,7 +202,7 @@ private:
 		}
 		const bool kprobes = capture_->uses_perf_events();
 		limit_capabilities(for_capturing(kprobes));
-		allow_capturing_calls_only({kprobes, request.samples != 0, claim_ ? claim_->folder() : -1});
+		allow_capturing_calls_only({kprobes, request.samples != 0});
 	}
 
 	void claim(const HelperRequest &request, HelperReply &reply)

@@ -17,7 +17,7 @@ prepare() {
 	set -e
 	cmake --install "$build" --prefix $folder/usr >log
 	cp -a /etc/passwd /etc/group .
-	for user in member:61001 stranger:61002; do
+	for user in member:61001 stranger:61002 second:61004; do
 		name=${user%:*} number=${user#*:}
 		echo "$name:x:$number:$number::$folder/$name:/bin/sh" >>passwd
 		echo "$name:x:$number:" >>group
@@ -25,7 +25,7 @@ prepare() {
 	done
 	install -d root
 	sed -i /^icepath:/d group
-	echo 'icepath:x:61003:member' >>group
+	echo 'icepath:x:61003:member,second' >>group
 	mount --bind $folder/passwd /etc/passwd
 	mount --bind $folder/group /etc/group
 	set +e
@@ -89,6 +89,25 @@ says 3 'only members of the group icepath' stranger $icepath "${a_run[@]}"
 says 3 'no_new_privs is set' member setpriv --no-new-privs $icepath "${a_run[@]}"
 says 3 'user namespace' member unshare --user $icepath "${a_run[@]}"
 says 2 'is started by icepath alone' member $helper
+# While the named user measures, nobody else does on the same CPUs, until that is killed.
+refused_beside() { # USER others...
+	(cd "$1" && exec setpriv --reuid="$1" --regid="$1" --init-groups env -i PATH=/usr/bin:/bin \
+		$icepath run -q -t pipe -s 64 --patterns pingpong -d 60 -o "beside-$2" >$folder/beside 2>&1) &
+	measures=$!
+	for _ in $(seq 300); do
+		[ -e "$1/beside-$2/capture.icp.partial" ] && break
+		sleep 0.1
+	done
+	for other in "${@:2}"; do
+		says 3 "another icepath (pid $measures) is measuring on CPU" "$other" $icepath "${a_run[@]}"
+	done
+	kill -9 $measures
+	wait $measures 2>$folder/killed
+}
+refused_beside member second root
+refused_beside root member
+as second $icepath "${a_run[@]}"
+step "a run after these" $?
 (cd member && SUDO_UID=61001 $icepath "${a_run[@]}" -o as-before >$folder/said 2>&1)
 step "sudo's run" $?
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/privilege/cpu_claim.h"
 
+#include <bpf/bpf.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,140 +22,240 @@
 namespace icepath::privilege {
 namespace {
 
-namespace fs = std::filesystem;
+// Numbers that no machine has, and others than those of such a test beside this one.
+uint32_t first_cpu() { return 1100 + static_cast<uint32_t>(getpid()) % 880 * 10; }
 
-// In its own folder, so that a run beside these tests doesn't matter.
 class CpuClaims : public testing::Test {
 protected:
 	void SetUp() override
 	{
 		if (geteuid() != 0)
 			GTEST_SKIP() << "needs root";
-		make_claim_folder(folder_);
+		try {
+			const CpuClaim trial({a}, getpid());
+		} catch (const NoClaims &none) {
+			GTEST_SKIP() << none.what();
+		}
 	}
-	void TearDown() override { fs::remove_all(folder_); }
 
-	CpuClaim claim(std::vector<uint32_t> cpus) const { return {std::move(cpus), getpid(), folder_}; }
-
-	std::string refusal(std::vector<uint32_t> cpus) const
+	static std::string refusal(const std::vector<uint32_t> &cpus)
 	{
 		try {
-			claim(std::move(cpus));
+			const CpuClaim claim(cpus, getpid());
 		} catch (const Failure &failure) {
 			EXPECT_EQ(failure.code(), ExitCode::MachineCannot);
 			return failure.what();
 		}
 		return "";
 	}
+	static std::string pid_in_sentence(pid_t pid) { return fmt::format("(pid {})", pid); }
 
-	const fs::path folder_ = fs::temp_directory_path() / ("icepath-claims-" + std::to_string(getpid()));
+	const uint32_t a = first_cpu(), b = a + 1, c = a + 2, d = a + 3;
+};
+
+// Claims these CPUs after `prepare`, until it is killed.
+class OtherIcepath {
+public:
+	template <class Prepare> OtherIcepath(const std::vector<uint32_t> &cpus, const Prepare &prepare)
+	{
+		int ready[2];
+		EXPECT_EQ(pipe(ready), 0);
+		pid_ = fork();
+		if (pid_ == 0) {
+			prepare();
+			const CpuClaim held(cpus, getpid());
+			if (write(ready[1], "x", 1) == 1)
+				pause();
+			_exit(1);
+		}
+		close(ready[1]);
+		char byte = 0;
+		EXPECT_EQ(read(ready[0], &byte, 1), 1) << "it claims nothing";
+		close(ready[0]);
+	}
+	explicit OtherIcepath(const std::vector<uint32_t> &cpus) : OtherIcepath(cpus, [] {}) {}
+	OtherIcepath(const OtherIcepath &) = delete;
+	OtherIcepath &operator=(const OtherIcepath &) = delete;
+	~OtherIcepath() { end(); }
+	void end()
+	{
+		if (pid_ > 0) {
+			kill(pid_, SIGKILL);
+			waitpid(pid_, nullptr, 0);
+		}
+		pid_ = -1;
+	}
+	pid_t pid() const { return pid_; }
+
+private:
+	pid_t pid_ = -1;
 };
 
 TEST_F(CpuClaims, RefusesACpuThatAnotherRunHasAndNamesBoth)
 {
-	const CpuClaim held = claim({0, 1});
-	const std::string sentence = refusal({1, 2});
-	EXPECT_NE(sentence.find("(pid " + std::to_string(getpid()) + ")"), std::string::npos) << sentence;
-	EXPECT_NE(sentence.find("CPU " + std::to_string(1)), std::string::npos) << sentence;
+	const CpuClaim held({a, b}, getpid());
+	const std::string sentence = refusal({b, c});
+	EXPECT_NE(sentence.find(pid_in_sentence(getpid())), std::string::npos) << sentence;
+	EXPECT_NE(sentence.find(fmt::format("CPU {},", b)), std::string::npos) << sentence;
 	EXPECT_NE(sentence.find("--cpus"), std::string::npos) << sentence;
 }
 
 TEST_F(CpuClaims, AllowsOtherCpus)
 {
-	const CpuClaim held = claim({0, 1});
-	EXPECT_EQ(refusal({2, 3}), "");
+	const CpuClaim held({a, b}, getpid());
+	EXPECT_EQ(refusal({c, d}), "");
 }
 
-TEST_F(CpuClaims, OneCpuForBothSidesIsNoConflict) { EXPECT_EQ(refusal({0, 0}), ""); }
+TEST_F(CpuClaims, OneCpuForBothSidesIsNoConflict) { EXPECT_EQ(refusal({a, a}), ""); }
 
 TEST_F(CpuClaims, ARefusedClaimHoldsNothing)
 {
-	const CpuClaim held = claim({1});
-	EXPECT_NE(refusal({0, 1}), "");
-	EXPECT_EQ(refusal({0}), "");
-}
-
-TEST_F(CpuClaims, NamesTheHolderHoweverOftenItIsAsked)
-{
-	const CpuClaim held = claim({0});
-	for (int i = 0; i < 20; i++)
-		EXPECT_NE(refusal({0}).find("(pid "), std::string::npos) << i;
+	const CpuClaim held({b}, getpid());
+	EXPECT_NE(refusal({a, b}), "");
+	EXPECT_EQ(refusal({a}), "");
 }
 
 TEST_F(CpuClaims, GoesWithItsProcessEvenIfThatIsKilled)
 {
-	int ready[2];
-	ASSERT_EQ(pipe(ready), 0);
-	const pid_t child = fork();
-	if (child == 0) {
-		const CpuClaim held = claim({0});
-		if (write(ready[1], "x", 1) == 1)
-			pause();
-		_exit(1);
-	}
-	char byte = 0;
-	ASSERT_EQ(read(ready[0], &byte, 1), 1);
-	EXPECT_NE(refusal({0}).find("(pid " + std::to_string(child) + ")"), std::string::npos);
-	kill(child, SIGKILL);
-	waitpid(child, nullptr, 0);
-	EXPECT_EQ(refusal({0}), "");
-	close(ready[0]);
-	close(ready[1]);
+	OtherIcepath other({a});
+	EXPECT_NE(refusal({a}).find(pid_in_sentence(other.pid())), std::string::npos);
+	other.end();
+	EXPECT_EQ(refusal({a}), "");
 }
 
-// A helper that is about to end still holds its icepath's CPUs.
-TEST_F(CpuClaims, OfAProcessThatHasEndedAreWaitedFor)
+// As in a container.
+TEST_F(CpuClaims, AreSeenFromOtherNamespaces)
+{
+	const OtherIcepath other(
+		{a}, [] { EXPECT_EQ(unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP), 0); });
+	EXPECT_NE(refusal({a}).find(pid_in_sentence(other.pid())), std::string::npos);
+}
+
+// However close together they begin.
+TEST_F(CpuClaims, OneOfManyThatBeginAtOnceGetsThem)
+{
+	constexpr int kRuns = 6;
+	for (int round = 0; round < 10; round++) {
+		int go[2], told[2];
+		ASSERT_EQ(pipe(go) | pipe(told), 0);
+		std::vector<pid_t> runs;
+		for (int i = 0; i < kRuns; i++) {
+			runs.push_back(fork());
+			if (runs.back() != 0)
+				continue;
+			char byte = 0;
+			close(go[1]);
+			(void)!read(go[0], &byte, 1); // until the test closes the other end
+			try {
+				const CpuClaim held(i % 2 ? std::vector{a, b} : std::vector{b, a}, getpid());
+				(void)!write(told[1], "y", 1);
+				pause();
+			} catch (const Failure &) {
+				(void)!write(told[1], "n", 1);
+			}
+			_exit(0);
+		}
+		close(go[0]);
+		close(go[1]);
+		int got = 0;
+		for (int i = 0; i < kRuns; i++) {
+			char byte = 0;
+			ASSERT_EQ(read(told[0], &byte, 1), 1);
+			got += byte == 'y';
+		}
+		EXPECT_EQ(got, 1) << round;
+		for (const pid_t run : runs) {
+			kill(run, SIGKILL);
+			waitpid(run, nullptr, 0);
+		}
+		close(told[0]);
+		close(told[1]);
+	}
+}
+
+pid_t an_ended_process()
 {
 	const pid_t ended = fork();
 	if (ended == 0)
 		_exit(0);
 	waitpid(ended, nullptr, 0);
-	auto held = std::make_unique<CpuClaim>(std::vector<uint32_t>{0}, ended, folder_);
+	return ended;
+}
+
+// A helper that is about to end still holds its icepath's CPUs.
+TEST_F(CpuClaims, OfAProcessThatHasEndedAreWaitedFor)
+{
+	const pid_t ended = an_ended_process();
+	auto held = std::make_unique<CpuClaim>(std::vector<uint32_t>{a}, ended);
 	std::thread helper([&] {
 		std::this_thread::sleep_for(std::chrono::milliseconds(100));
 		held.reset();
 	});
-	EXPECT_EQ(refusal({0}), "");
+	EXPECT_EQ(refusal({a}), "");
 	helper.join();
 }
 
-TEST_F(CpuClaims, LeaveNoFile)
+size_t open_queues() // maps of claims in this process
 {
-	{
-		const CpuClaim held = claim({0, 1});
-		EXPECT_TRUE(fs::exists(folder_ / "cpu-0"));
-		EXPECT_NE(refusal({1, 2}), "");
+	size_t queues = 0;
+	for (const auto &file : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+		std::ifstream info(file.path());
+		for (std::string line; std::getline(info, line);)
+			queues += line == fmt::format("map_type:\t{}", static_cast<int>(BPF_MAP_TYPE_QUEUE));
 	}
-	EXPECT_TRUE(fs::is_empty(folder_));
+	return queues;
 }
 
-TEST_F(CpuClaims, TrustNoFolderThatOthersMayWrite)
+// It isn't refused because of one that began later, and will be.
+TEST_F(CpuClaims, TheFirstThatWaitsGetsIt)
 {
-	fs::permissions(folder_, fs::perms::all);
-	EXPECT_NE(refusal({0}).find("must be root's"), std::string::npos);
-	fs::permissions(folder_, fs::perms::owner_all);
-	EXPECT_EQ(refusal({0}), "");
-	if (geteuid() == 0) {
-		ASSERT_EQ(chown(folder_.c_str(), 65534, 65534), 0);
-		EXPECT_NE(refusal({0}).find("must be root's"), std::string::npos);
-	}
+	const pid_t ended = an_ended_process();
+	auto before = std::make_unique<CpuClaim>(std::vector<uint32_t>{a}, ended);
+	std::string sentence = "not tried";
+	std::thread waiting([&] { sentence = refusal({a}); });
+	while (open_queues() < 2)
+		std::this_thread::yield();
+	const Fd later(bpf_map_create(BPF_MAP_TYPE_QUEUE, fmt::format("ice{}_1", a).c_str(), 0, 4, 1, nullptr));
+	EXPECT_TRUE(later);
+	before.reset();
+	waiting.join();
+	EXPECT_EQ(sentence, "");
 }
 
-TEST_F(CpuClaims, FollowNoLink)
+TEST_F(CpuClaims, OfAHelperThatStaysAreReported)
 {
-	const fs::path elsewhere = folder_.string() + "-elsewhere";
-	fs::create_directory(elsewhere);
-	fs::remove(folder_);
-	fs::create_symlink(elsewhere, folder_);
-	make_claim_folder(folder_);
-	EXPECT_EQ(fs::status(elsewhere).permissions(), fs::perms{0755});
-	EXPECT_NE(refusal({0}), "");
-	fs::remove(folder_);
-	fs::create_directory(folder_);
-	fs::create_symlink(elsewhere / "file", folder_ / "cpu-0");
-	EXPECT_NE(refusal({0}), "");
-	EXPECT_TRUE(fs::is_empty(elsewhere));
-	fs::remove_all(elsewhere);
+	const pid_t ended = an_ended_process();
+	const CpuClaim held({a}, ended);
+	const std::string sentence = refusal({a});
+	EXPECT_NE(sentence.find("has ended"), std::string::npos) << sentence;
+	EXPECT_NE(sentence.find(pid_in_sentence(ended)), std::string::npos) << sentence;
+}
+
+// Maps of a type that a user may make where kernel.unprivileged_bpf_disabled is 0 are no claims, nor are others' maps.
+TEST_F(CpuClaims, OtherMapsAreNone)
+{
+	const std::string name = fmt::format("ice{}_{}", a, getpid());
+	const Fd array(bpf_map_create(BPF_MAP_TYPE_ARRAY, name.c_str(), 4, 4, 1, nullptr));
+	ASSERT_TRUE(array);
+	std::vector<Fd> queues;
+	for (const std::string &other : {fmt::format("ice{}", a), fmt::format("ice0{}_1", a), fmt::format("ice{}_1x", a)}) {
+		queues.emplace_back(bpf_map_create(BPF_MAP_TYPE_QUEUE, other.c_str(), 0, 4, 1, nullptr));
+		ASSERT_TRUE(queues.back()) << other;
+	}
+	EXPECT_EQ(refusal({a}), "");
+}
+
+TEST_F(CpuClaims, AreNotMadeByOtherUsers)
+{
+	const pid_t user = fork();
+	if (user == 0) {
+		if (setresuid(65534, 65534, 65534))
+			_exit(1);
+		_exit(bpf_map_create(BPF_MAP_TYPE_QUEUE, "ice1_1", 0, 4, 1, nullptr) == -EPERM ? 0 : 2);
+	}
+	int status = 0;
+	waitpid(user, &status, 0);
+	EXPECT_EQ(status, 0);
 }
 
 } // namespace

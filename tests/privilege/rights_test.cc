@@ -215,7 +215,7 @@ TEST(HelperFilter, LeavesReadingAndTakesTheRest)
 {
 	EXPECT_EQ(in_a_child([] {
 				  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-				  allow_capturing_calls_only({false, false, -1});
+				  allow_capturing_calls_only({false, false});
 				  return open("/proc/self/status", O_RDONLY | O_CLOEXEC) < 0 ? 1 : 0;
 			  }),
 			  0);
@@ -227,7 +227,7 @@ TEST(HelperFilter, LeavesTimersToAHelperThatSamples)
 	for (const bool samples : {false, true})
 		EXPECT_EQ(in_a_child([samples] {
 					  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-					  allow_capturing_calls_only({false, samples, -1});
+					  allow_capturing_calls_only({false, samples});
 					  for (const auto what : {static_cast<unsigned long>(PERF_EVENT_IOC_ENABLE),
 											  static_cast<unsigned long>(PERF_EVENT_IOC_DISABLE),
 											  static_cast<unsigned long>(PERF_EVENT_IOC_PERIOD)})
@@ -250,7 +250,7 @@ TEST(HelperFilter, ThatTheKernelRefusesIsAFailure)
 				  if (seccomp_load(no_more))
 					  return 1;
 				  try {
-					  allow_capturing_calls_only({false, false, -1});
+					  allow_capturing_calls_only({false, false});
 				  } catch (const Failure &) {
 					  return 0;
 				  }

@@ -289,6 +289,47 @@ TEST_F(WithoutRoot, ItMarksOnlySocketsOfItsUser)
 	EXPECT_EQ(reply->exit_code, 0) << sentence(*reply);
 }
 
+// A number that no machine here has.
+uint32_t unused_cpu() { return CPU_SETSIZE / 2 + static_cast<uint32_t>(getpid()) % (CPU_SETSIZE / 2); }
+
+// Why a helper doesn't claim that CPU; empty: it does.
+template <class AnyHelper> std::string why_not_claimed(AnyHelper &helper)
+{
+	HelperRequest request = request_of(HelperRequestKind::Claim);
+	request.cpu_count = 1;
+	request.cpus[0] = unused_cpu();
+	const auto reply = helper.ask(request);
+	return reply ? sentence(*reply) : "the helper is gone";
+}
+
+std::string is_measuring(pid_t icepath)
+{
+	return fmt::format("another icepath (pid {}) is measuring on CPU {}", icepath, unused_cpu());
+}
+
+TEST_F(WithoutRoot, ItsCpusAreRefusedToOthersUntilItIsKilled)
+{
+	Member first(helper, {}), second(helper, {.user = kStranger});
+	RawHelper of_root;
+	expect_served(first);
+	expect_served(second);
+	EXPECT_EQ(why_not_claimed(first), "");
+	EXPECT_TRUE(why_not_claimed(second).starts_with(is_measuring(first.icepath())));
+	EXPECT_TRUE(why_not_claimed(of_root).starts_with(is_measuring(first.icepath())));
+	kill(first.icepath(), SIGKILL);
+	EXPECT_EQ(why_not_claimed(second), "");
+	EXPECT_TRUE(why_not_claimed(of_root).starts_with(is_measuring(second.icepath())));
+}
+
+TEST_F(WithoutRoot, CpusOfRootsRunAreRefused)
+{
+	RawHelper of_root;
+	EXPECT_EQ(why_not_claimed(of_root), "");
+	Member member(helper, {});
+	expect_served(member);
+	EXPECT_TRUE(why_not_claimed(member).starts_with(is_measuring(getpid())));
+}
+
 TEST_F(WithoutRoot, AStrangeDescriptorEndsIt)
 {
 	Member member(helper, {});
