@@ -12,7 +12,11 @@ struct ZenohWanted {
 	const char *channel;
 	uint32_t side;
 	bool sends, receives;
+	bool express; // the publisher's messages aren't batched
 	uint64_t queue; // messages of a subscriber
+	// NULL: the receiver asks for messages. Otherwise a thread of the library calls it for each; never after the free.
+	void (*handle)(void *end, const void *data, uint64_t bytes) = nullptr;
+	void *end = nullptr; // passed to `handle`
 };
 
 struct ZenohEnd;

@@ -3,7 +3,8 @@
 // listens, side 1 connects to it, and neither looks for others. A put() serialises the message into a batch and wakes
 // the library's thread tx-0, which writes it to the connection. At the receiver, a thread of the runtime that made the
 // connection sleeps in epoll_wait(): acc-0 if it listens, net-0 if it connects. It wakes rx-0 or rx-1, which reads the
-// message, puts it into the subscriber's channel (FifoChannel), and wakes the receiver there.
+// message, puts it into the subscriber's channel (FifoChannel), and wakes the receiver there. By callback, the side
+// handles the message in that rx thread, and may publish there, as the library's example z_pong does.
 //
 // Congestion control is `Block`: put() waits for room in the batches, and an rx thread for room in the channel. But the
 // library closes a connection that gave no room for 5 s (wait_before_close), such as that of a slow receiver. So there
@@ -23,11 +24,11 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 16 * 1024 * 1024;
-constexpr const char *kTcp = "zenoh/tcp", *kUnix = "zenoh/unixsock-stream";
+constexpr const char *kTcp = "zenoh/tcp", *kExpress = "zenoh/tcp-express", *kUnix = "zenoh/unixsock-stream";
 
 icepath_target described(const char *name, const char *summary)
 {
-	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK, kLargest,
+	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK, kLargest,
 						  "icepath's own limit: a window has at least two messages");
 }
 
@@ -35,6 +36,7 @@ const icepath_target *target(uint32_t n)
 {
 	static const icepath_target targets[] = {
 		described(kTcp, "publisher and subscriber of two peers, over TCP on a loopback address"),
+		described(kExpress, "as zenoh/tcp, with a publisher that asks for no batching (express)"),
 		described(kUnix, "publisher and subscriber of two peers, over a UNIX socket"),
 	};
 	return n < std::size(targets) ? &targets[n] : nullptr;
@@ -47,7 +49,8 @@ struct FreeEnd {
 } // namespace
 
 struct icepath_endpoint : WindowedEnd {
-	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what) {}
+	icepath_endpoint(const icepath_open &how, const icepath_target &what) : WindowedEnd(how, what), handler(how) {}
+	const Handler handler;
 	std::unique_ptr<ZenohEnd, FreeEnd> zenoh;
 	std::atomic<bool> asking{false}; // inside recv()
 	char why[kShimWhyBytes] = "";
@@ -83,11 +86,23 @@ std::string config_of(const icepath_endpoint &end, const std::string &where)
 		   (end.side == 0 ? there : none) + "}, connect: {endpoints: " + (end.side == 1 ? there : none) + "}}";
 }
 
+// In the library's thread.
+void handle(void *called, const void *data, uint64_t bytes)
+{
+	const uint64_t called_ns = icepath_now_ns();
+	auto *end = static_cast<icepath_endpoint *>(called);
+	end->handler.take(called_ns, const_cast<void *>(data), bytes);
+	end->tell_of_room();
+}
+
 int join(icepath_endpoint &end, const std::string &meeting)
 {
 	const size_t gap = meeting.find(' ');
 	const std::string channel = meeting.substr(0, gap), config = config_of(end, meeting.substr(gap + 1));
-	const ZenohWanted wanted{config.c_str(), channel.c_str(), end.side, end.sends, end.receives, end.window};
+	ZenohWanted wanted{config.c_str(), channel.c_str(),  end.side,  end.sends,
+					   end.receives,   end.is(kExpress), end.window};
+	wanted.handle = end.handler.is_used() ? handle : nullptr;
+	wanted.end = &end;
 	end.zenoh.reset(zenoh_end_make(&wanted, end.why));
 	return end.zenoh ? ICEPATH_OK : end.failed_in_library();
 }
@@ -130,8 +145,8 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 {
 	if (const int status = end->begin(*message); status != ICEPATH_OK)
 		return status;
-	end->asking = true;
-	if (end->cancelled)
+	end->asking = !end->handler.is_used();
+	if (end->cancelled || end->handler.is_used())
 		return end->end_of_cancelled();
 	message->attempts = 1;
 	message->take_call_ns = icepath_now_ns();

@@ -25,10 +25,27 @@ pub struct Wanted {
     side: u32,
     sends: bool,
     receives: bool,
+    express: bool,
     queue: u64,
+    handle: Option<Handle>,
+    end: *mut c_void,
 }
 
+type Handle = unsafe extern "C" fn(end: *mut c_void, data: *const c_void, bytes: u64);
 type Samples = FifoChannelHandler<Sample>;
+
+/// Whom a thread of the library calls with each message, one after the other. None: nobody any more.
+struct Callee(Option<(Handle, *mut c_void)>);
+unsafe impl Send for Callee {} // the end in C++ expects calls of that thread
+
+impl Callee {
+    fn call(&self, sample: &Sample) {
+        if let Some((handle, end)) = self.0 {
+            let payload = sample.payload().to_bytes();
+            unsafe { handle(end, payload.as_ptr().cast(), payload.len() as u64) };
+        }
+    }
+}
 
 struct Sending {
     publisher: Publisher<'static>,
@@ -41,10 +58,16 @@ struct Receiving {
     subscriber: Mutex<Option<Subscriber<Samples>>>, // None: stopped
 }
 
-/// For the thread that made it, except `subscriber`.
+struct Handling {
+    callee: Arc<Mutex<Callee>>, // locked while it is called
+    _subscriber: Subscriber<()>,
+}
+
+/// For the thread that made it, except `stop` and what is called by `handling`.
 pub struct End {
     sending: Option<Sending>,
     receiving: Option<Receiving>,
+    handling: Option<Handling>,
     _session: Session, // ends last
 }
 
@@ -60,6 +83,7 @@ fn make(wanted: &Wanted) -> Result<End, String> {
         let publisher = session
             .declare_publisher(key(wanted.side))
             .congestion_control(CongestionControl::Block)
+            .express(wanted.express)
             .wait()
             .told("a publisher")?;
         let is_matched = Arc::new(AtomicBool::new(false));
@@ -87,8 +111,27 @@ fn make(wanted: &Wanted) -> Result<End, String> {
             subscriber: Mutex::new(Some(subscriber)),
         })
     };
+    let handling = |handle| {
+        let callee = Arc::new(Mutex::new(Callee(Some((handle, wanted.end)))));
+        let called = callee.clone();
+        let subscriber = session
+            .declare_subscriber(key(1 - wanted.side))
+            .callback(move |sample| {
+                if let Ok(callee) = called.lock() {
+                    callee.call(&sample);
+                }
+            })
+            .wait()
+            .told("a subscriber")?;
+        Ok::<_, String>(Handling {
+            callee,
+            _subscriber: subscriber,
+        })
+    };
+    let is_asked = wanted.receives && wanted.handle.is_none();
     Ok(End {
-        receiving: wanted.receives.then(receiving).transpose()?,
+        receiving: is_asked.then(receiving).transpose()?,
+        handling: wanted.handle.map(handling).transpose()?,
         sending: wanted.sends.then(sending).transpose()?,
         _session: session,
     })
@@ -131,6 +174,9 @@ impl End {
         if let Some(it) = &self.receiving {
             drop(it.subscriber.lock().map(|mut subscriber| subscriber.take()));
         }
+        if let Some(it) = &self.handling {
+            drop(it.callee.lock().map(|mut callee| callee.0.take()));
+        }
     }
 }
 
@@ -143,7 +189,10 @@ pub unsafe extern "C" fn zenoh_end_make(wanted: *const Wanted, why: *mut c_char)
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zenoh_end_free(end: *mut End) {
-    guarded_alone(|| drop(unsafe { Box::from_raw(end) }));
+    guarded_alone(|| unsafe {
+        (*end).stop(); // its handler may be using the rest
+        drop(Box::from_raw(end));
+    });
 }
 
 #[unsafe(no_mangle)]
