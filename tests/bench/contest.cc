@@ -117,7 +117,7 @@ nlohmann::ordered_json describe(const Contest &contest, const Rival &rival)
 	json["verdict"] = verdict(*ratio, rival.aim);
 	json["icepath_round_trip_ns"] = median(own);
 	json["rival_round_trip_ns"] = median(others);
-	fmt::print("{:<14} {:<8} {:<10} {} of {} (aim: at most {}): {}\n", contest.target, name(contest.wait),
+	fmt::print("{:<17} {:<8} {:<10} {} of {} (aim: at most {}): {}\n", contest.target, name(contest.wait),
 			   contest.kept_awake ? "kept awake" : "", as_text(*ratio), rival.name, rival.aim,
 			   verdict(*ratio, rival.aim));
 	return json;

@@ -2,7 +2,7 @@
 // How fast icepath's cells of middleware are beside the libraries' own benchmarks: contest.h, own_benchmarks.h.
 //
 //   bench-middleware [--rounds N | --short] [--only LIBRARY,...] [--iceperf FOLDER] [--latency-test PROGRAM]
-//                    [--cpus A,B] [--may-halt] [--json FILE]
+//                    [--zenoh-examples FOLDER] [--cpus A,B] [--may-halt] [--json FILE]
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -28,6 +28,7 @@ struct Options {
 	std::vector<std::string> only; // libraries; empty: all
 	std::string iceperf; // folder; empty: it isn't compared with
 	std::string latency_test; // program; likewise
+	std::string zenoh_examples; // folder; likewise
 	bool may_halt = false;
 	std::string file;
 };
@@ -81,6 +82,18 @@ void add_fastdds(std::vector<Contest> &all, const Place &place, const std::strin
 	}
 }
 
+void add_zenoh(std::vector<Contest> &all, const Place &place, const std::string &folder)
+{
+	for (const auto &[target, express, word] :
+		 {std::tuple("zenoh/tcp", false, " --no-express"), std::tuple("zenoh/tcp-express", true, "")})
+		for (const model::Wait wait : {model::Wait::Callback, model::Wait::Block}) {
+			Contest one{target, wait, 3, 5000, {}};
+			one.rivals.push_back({"z_ping", fmt::format("z_ping{0} -n 20000 64, beside z_pong{0}", word), kAim,
+								  [=] { return z_ping(place, express, folder); }});
+			all.push_back(one);
+		}
+}
+
 std::vector<Contest> contests(const Place &place, const Options &options)
 {
 	const auto wanted = [&](const char *library) {
@@ -93,8 +106,11 @@ std::vector<Contest> contests(const Place &place, const Options &options)
 		add_iceoryx(all, place, options.iceperf);
 	if (wanted("fastdds") && !options.latency_test.empty())
 		add_fastdds(all, place, options.latency_test);
+	if (wanted("zenoh") && !options.zenoh_examples.empty())
+		add_zenoh(all, place, options.zenoh_examples);
 	if (all.empty())
-		throw Failure(ExitCode::Usage, "nothing to compare: iceoryx takes --iceperf, fastdds --latency-test");
+		throw Failure(ExitCode::Usage, "nothing to compare: iceoryx takes --iceperf, fastdds --latency-test, zenoh "
+									   "--zenoh-examples");
 	for (Contest &one : all) {
 		one.kept_awake = !options.may_halt;
 		one.in_one_state = options.rounds > 1;
@@ -106,8 +122,9 @@ std::vector<Contest> contests(const Place &place, const Options &options)
 std::vector<std::string> folders_of(const Options &options)
 {
 	std::vector<std::string> folders;
-	if (!options.iceperf.empty())
-		folders.push_back(options.iceperf);
+	for (const std::string &folder : {options.iceperf, options.zenoh_examples})
+		if (!folder.empty())
+			folders.push_back(folder);
 	if (!options.latency_test.empty())
 		folders.push_back(std::filesystem::path(options.latency_test).parent_path());
 	return folders;
@@ -153,22 +170,25 @@ int main(int argc, char **argv)
 	bool is_short = false;
 	app.add_flag("--short", is_short, "one round, which shows that all of it runs and measures little")
 		->excludes(of_rounds);
-	app.add_option("--only", options.only, "libraries: cyclonedds, iceoryx, fastdds")
+	app.add_option("--only", options.only, "libraries: cyclonedds, iceoryx, fastdds, zenoh")
 		->delimiter(',')
-		->check(CLI::IsMember({"cyclonedds", "iceoryx", "fastdds"}));
+		->check(CLI::IsMember({"cyclonedds", "iceoryx", "fastdds", "zenoh"}));
 	app.add_option("--iceperf", options.iceperf,
 				   "iceoryx's benchmark: the folder of iceperf-bench-leader and iceperf-bench-follower; not compared "
 				   "without it")
 		->check(CLI::ExistingDirectory);
 	app.add_option("--latency-test", options.latency_test, "Fast DDS's benchmark: the program LatencyTest; likewise")
 		->check(CLI::ExistingFile);
+	app.add_option("--zenoh-examples", options.zenoh_examples,
+				   "Zenoh's benchmark: the folder of z_ping and z_pong; likewise")
+		->check(CLI::ExistingDirectory);
 	app.add_option("--cpus", cpus, "SENDER,RECEIVER; the best pair without it");
 	app.add_flag("--may-halt", options.may_halt, "don't keep the CPUs awake");
 	app.add_option("--json", options.file);
 	CLI11_PARSE(app, argc, argv);
 	if (is_short)
 		options.rounds = 1;
-	for (std::string *path : {&options.iceperf, &options.latency_test})
+	for (std::string *path : {&options.iceperf, &options.latency_test, &options.zenoh_examples})
 		if (!path->empty())
 			*path = std::filesystem::canonical(*path);
 	try {

@@ -176,4 +176,53 @@ RivalReport latency_test(const Place &place, FastTransport transport, const std:
 	return *report;
 }
 
+std::optional<RivalReport> parse_z_ping(std::string_view output)
+{
+	constexpr std::string_view kMicroseconds = "\xc2"; // the first byte of their sign
+	const std::string head = fmt::format("{} bytes: seq=", kPayloadBytes);
+	std::vector<double> trips_ns;
+	for (size_t at = output.find(head); at != std::string_view::npos; at = output.find(head, at + 1)) {
+		const std::string_view line = output.substr(at, output.find('\n', at) - at);
+		const auto us = number<uint64_t>(line, " rtt=", kMicroseconds);
+		if (number<uint64_t>(line, head) != trips_ns.size() || !us)
+			return std::nullopt;
+		trips_ns.push_back(static_cast<double>(*us) * 1e3 + 500);
+	}
+	if (trips_ns.empty())
+		return std::nullopt;
+	const uint64_t trips = trips_ns.size();
+	return RivalReport{median(std::move(trips_ns)), trips, ""};
+}
+
+RivalReport z_ping(const Place &place, bool express, const std::string &folder)
+{
+	constexpr int kAnswerMs = 1000, kMostTries = 5;
+	const auto command = [&](const char *program, const char *end, std::vector<std::string> more) {
+		std::vector<std::string> all = {fmt::format("{}/{}", folder, program), "--no-multicast-scouting",
+										"--cfg=scouting/gossip/enabled:false", end, "tcp/127.0.0.1:7447"};
+		if (!express)
+			all.emplace_back("--no-express");
+		all.insert(all.end(), more.begin(), more.end());
+		return all;
+	};
+	const auto ping = [&](uint32_t trips, const char *warm_up_s) {
+		// Without --cfg it listens on IPv6 as well, which may be missing.
+		return command("z_ping", "-e",
+					   {"--cfg=listen/endpoints:[]", fmt::format("-n{}", trips), fmt::format("-w{}", warm_up_s),
+						std::to_string(kPayloadBytes)});
+	};
+	const Server pong(command("z_pong", "-l", {}), on(place, place.cpus.responder),
+					  [](const std::string &) { return true; }); // it says nothing
+	// A ping waits forever if z_pong had no subscriber yet.
+	for (int tries = 1; ChildProgram(ping(1, "0"), on(place, place.cpus.initiator)).wait(tries * kAnswerMs) != 0;
+		 tries++)
+		if (tries == kMostTries)
+			throw Failure(ExitCode::Invalid, fmt::format("no z_ping in {0} gets an answer of z_pong in {0}", folder));
+	const Ended told = run_to_end(ping(kTrips, "1"), on(place, place.cpus.initiator), kBenchmarkMs);
+	const auto report = parse_z_ping(told.output);
+	if (told.code != 0 || !report)
+		throw failure_of("z_ping", told);
+	return *report;
+}
+
 } // namespace icepath::bench

@@ -42,4 +42,13 @@ std::optional<RivalReport> parse_latency_test(std::string_view output);
 enum class FastTransport { Udp, SharedMemory };
 RivalReport latency_test(const Place &place, FastTransport transport, const std::string &program);
 
+// Of `z_ping`, which tells each round trip in whole microseconds, rounded down: their median, and half of one. Nothing
+// where one of them is missing.
+std::optional<RivalReport> parse_z_ping(std::string_view output);
+
+// Zenoh's, which comes as source only: `folder` has z_ping and z_pong. Two peers over TCP that look for no others. z_pong
+// answers in its callback; z_ping sleeps for the answer in a channel, as the wait `block` does. `express`: their messages
+// aren't batched, which is these programs' default and not the library's.
+RivalReport z_ping(const Place &place, bool express, const std::string &folder);
+
 } // namespace icepath::bench

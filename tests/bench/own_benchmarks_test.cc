@@ -105,6 +105,43 @@ TEST(LatencyTest, WithoutTheRowTellsNothing)
 	}
 }
 
+// As z_ping of Zenoh's examples writes it.
+const std::string kZPing = R"(Warming up for 1s...
+64 bytes: seq=0 rtt=131µs lat=65µs
+64 bytes: seq=1 rtt=118µs lat=59µs
+64 bytes: seq=2 rtt=1203µs lat=601µs
+)";
+
+// It prints whole microseconds, rounded down: Duration::as_micros() in its main().
+TEST(ZPing, TellsTheMedianRoundTrip)
+{
+	const auto report = parse_z_ping(kZPing);
+	ASSERT_TRUE(report);
+	EXPECT_DOUBLE_EQ(report->round_trip_ns, 131'500);
+	EXPECT_EQ(report->trips, 3u);
+}
+
+TEST(ZPing, WithATripMissingTellsNothing)
+{
+	EXPECT_FALSE(parse_z_ping(""));
+	EXPECT_FALSE(parse_z_ping("Warming up for 1s...\n"));
+	EXPECT_FALSE(parse_z_ping(kZPing.substr(0, kZPing.find("203")))) << "cut off";
+	for (const auto &[told, other] :
+		 {std::pair("seq=1", "seq=2"), std::pair("seq=0", "seq=1"), std::pair("118", "nan"), std::pair("118", "-18")}) {
+		std::string damaged = kZPing;
+		damaged.replace(damaged.find(told), std::string(told).size(), other);
+		EXPECT_FALSE(parse_z_ping(damaged)) << other;
+	}
+}
+
+TEST(ZPing, OfOtherPayloadsTellsNothing)
+{
+	std::string other = kZPing;
+	for (size_t at = 0; (at = other.find("64 bytes")) != std::string::npos;)
+		other.replace(at, 2, "65");
+	EXPECT_FALSE(parse_z_ping(other));
+}
+
 // A damaged report tells nothing, or a time.
 TEST(OwnBenchmarks, AreNeverNonsense)
 {
@@ -114,7 +151,7 @@ TEST(OwnBenchmarks, AreNeverNonsense)
 			EXPECT_GT(report->trips, 0u);
 		}
 	};
-	for (const std::string &whole : {kDdsperf, kIceperf, kLatencyTest})
+	for (const std::string &whole : {kDdsperf, kIceperf, kLatencyTest, kZPing})
 		for (size_t at = 0; at < whole.size(); at++)
 			for (const char other : {'\0', '\n', ' ', '-', '9', '|', ',', '\xff'}) {
 				std::string damaged = whole;
@@ -122,6 +159,7 @@ TEST(OwnBenchmarks, AreNeverNonsense)
 				look(parse_ddsperf(damaged));
 				look(parse_iceperf(damaged));
 				look(parse_latency_test(damaged));
+				look(parse_z_ping(damaged));
 			}
 }
 
