@@ -6,6 +6,9 @@
 // message, puts it into the subscriber's channel (FifoChannel), and wakes the receiver there. By callback, the side
 // handles the message in that rx thread, and may publish there, as the library's example z_pong does.
 //
+// zenoh/tcp-low-latency: put() writes the message to the connection in the sender's thread. That transport has neither
+// batches nor priorities, and sends no message in parts.
+//
 // Congestion control is `Block`: put() waits for room in the batches, and an rx thread for room in the channel. But the
 // library closes a connection that gave no room for 5 s (wait_before_close), such as that of a slow receiver. So there
 // is a window (send_window.h) that fits the channel. A publisher without any match reveals a lost connection.
@@ -24,12 +27,14 @@ using namespace icepath::plugin_kit;
 namespace {
 
 constexpr uint64_t kLargest = 16 * 1024 * 1024;
-constexpr const char *kTcp = "zenoh/tcp", *kExpress = "zenoh/tcp-express", *kUnix = "zenoh/unixsock-stream";
+constexpr uint64_t kLargestWhole = 32 * 1024; // it must fit a batch, and 63 KiB didn't arrive
+constexpr const char *kTcp = "zenoh/tcp", *kExpress = "zenoh/tcp-express", *kLowLatency = "zenoh/tcp-low-latency",
+					 *kUnix = "zenoh/unixsock-stream";
 
-icepath_target described(const char *name, const char *summary)
+icepath_target described(const char *name, const char *summary, uint64_t largest = kLargest,
+						 const char *why = "icepath's own limit: a window has at least two messages")
 {
-	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK, kLargest,
-						  "icepath's own limit: a window has at least two messages");
+	return relayed_target(name, summary, ICEPATH_WAIT_BLOCK | ICEPATH_WAIT_CALLBACK, largest, why);
 }
 
 const icepath_target *target(uint32_t n)
@@ -37,6 +42,8 @@ const icepath_target *target(uint32_t n)
 	static const icepath_target targets[] = {
 		described(kTcp, "publisher and subscriber of two peers, over TCP on a loopback address"),
 		described(kExpress, "as zenoh/tcp, with a publisher that asks for no batching (express)"),
+		described(kLowLatency, "as zenoh/tcp, by the low-latency transport: the sender's thread writes", kLargestWhole,
+				  "icepath's own limit: Zenoh's low-latency transport sends no message in parts"),
 		described(kUnix, "publisher and subscriber of two peers, over a UNIX socket"),
 	};
 	return n < std::size(targets) ? &targets[n] : nullptr;
@@ -82,8 +89,10 @@ std::string new_meeting(const icepath_endpoint &end)
 std::string config_of(const icepath_endpoint &end, const std::string &where)
 {
 	const std::string none = "[]", there = "['" + where + "']";
-	return "{mode: 'peer', scouting: {multicast: {enabled: false}, gossip: {enabled: false}}, listen: {endpoints: " +
-		   (end.side == 0 ? there : none) + "}, connect: {endpoints: " + (end.side == 1 ? there : none) + "}}";
+	const std::string unicast = end.is(kLowLatency) ? "{lowlatency: true, qos: {enabled: false}}" : "{}";
+	return "{mode: 'peer', scouting: {multicast: {enabled: false}, gossip: {enabled: false}}, transport: {unicast: " +
+		   unicast + "}, listen: {endpoints: " + (end.side == 0 ? there : none) +
+		   "}, connect: {endpoints: " + (end.side == 1 ? there : none) + "}}";
 }
 
 // In the library's thread.
