@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long `icepath report` takes, and how much memory, by the size of a run.
+"""What the outputs of a run cost on one CPU, by the run's length: CPU time and memory.
 
     python3 tools/report_cost.py --build build --output results/report-cost.json
 
-Makes synthetic runs (tests/report/small_run.cc) and reports each of them three times: the least time counts, and the highest peak of
-resident memory (ru_maxrss). Half of the messages are probed; paths are found for these.
+Makes synthetic runs (tests/report/small_run.cc), of which half of the messages are probed: paths are found for these. `icepath report`,
+`report --html` and `flamegraph` of each run are made `--times` times on one CPU. The least CPU time counts (user and system), which other
+programs change less than the time that passes, and the highest peak of resident memory (ru_maxrss).
 """
 import argparse
 import json
@@ -13,47 +14,56 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
-REPEATS = 3
 MESSAGES_OF_A_ROUND = 900  # of small_run
+OUTPUTS = {"report": ["report"], "html": ["report", "--html"], "flamegraph": ["flamegraph"]}
 
 
-def report(icepath, run):
-    """Seconds, seconds of CPU time, peak of resident memory in MiB."""
-    begin = time.monotonic()
-    child = subprocess.Popen([icepath, "report", run], stdout=subprocess.DEVNULL)
+def measured(command):
+    """Seconds of CPU time and peak of resident memory in MiB, on the last CPU that this process may use."""
+    cpu = max(os.sched_getaffinity(0))
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
-        sys.exit(f"report_cost.py: {icepath} report {run} exited with {child.returncode}")
-    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        sys.exit(f"report_cost.py: {' '.join(command)} exited with {child.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def cost(build, messages):
-    rounds = round(messages / MESSAGES_OF_A_ROUND)
-    with tempfile.TemporaryDirectory(prefix="icepath-report-cost-") as folder:
-        run = os.path.join(folder, "run")
+def cost(build, folder, wanted, times):
+    rounds = round(wanted / MESSAGES_OF_A_ROUND)
+    messages = rounds * MESSAGES_OF_A_ROUND
+    run = os.path.join(folder, f"run-{rounds}")
+    if not os.path.isdir(run):
         subprocess.run([os.path.join(build, "bin/small_run"), run, str(rounds)], check=True)
-        each = [report(os.path.join(build, "bin/icepath"), run) for _ in range(REPEATS)]
-        return {"messages": rounds * MESSAGES_OF_A_ROUND, "file_mib": os.path.getsize(os.path.join(run, "capture.icp")) / 2 ** 20,
-                "report_s": min(one[0] for one in each), "report_cpu_s": min(one[1] for one in each),
-                "peak_mib": max(one[2] for one in each)}
+    row = {"messages": messages, "file_mib": round(os.path.getsize(os.path.join(run, "capture.icp")) / 2 ** 20, 1)}
+    for output, command in OUTPUTS.items():
+        each = [measured([os.path.join(build, "bin/icepath"), *command, run]) for _ in range(times)]
+        cpu_s = min(one[0] for one in each)
+        row[output] = {"cpu_s": round(cpu_s, 3), "cpu_s_per_million": round(cpu_s / messages * 1e6, 3),
+                       "peak_mib": round(max(one[1] for one in each), 1)}
+    return row
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build", default="build", help="the build folder, with the target small_run")
-    parser.add_argument("--messages", default="100000,1000000,5000000", help="lengths of the runs")
+    parser.add_argument("--messages", default="100000,1000000,5000000,10000000", help="lengths of the runs")
+    parser.add_argument("--runs", help="the runs' folder, in which those that are there aren't made again and all stay")
+    parser.add_argument("--times", type=int, default=3, help="how often each output is made")
     parser.add_argument("--output", help="where the figures go, as JSON")
     args = parser.parse_args()
-    rows = [cost(args.build, int(messages)) for messages in args.messages.split(",")]
-    print(f"{'messages':>10}{'file, MiB':>11}{'report, s':>11}{'CPU, s':>8}{'peak, MiB':>11}")
+    with tempfile.TemporaryDirectory(prefix="icepath-report-cost-") as folder:
+        rows = [cost(args.build, args.runs or folder, int(messages), args.times) for messages in args.messages.split(",")]
+    print(f"{'messages':>10}{'file, MiB':>11}" + "".join(f"{name + ', s':>15}{'per million':>13}{'MiB':>7}" for name in OUTPUTS))
     for row in rows:
-        print(f"{row['messages']:>10}{row['file_mib']:>11.1f}{row['report_s']:>11.2f}{row['report_cpu_s']:>8.2f}{row['peak_mib']:>11.1f}")
+        print(f"{row['messages']:>10}{row['file_mib']:>11.1f}" + "".join(
+            f"{row[name]['cpu_s']:>15.2f}{row[name]['cpu_s_per_million']:>13.2f}{row[name]['peak_mib']:>7.1f}" for name in OUTPUTS))
     if args.output:
+        what = "What the outputs of a run cost on one CPU: user and system time, the least of several times, and the highest peak " \
+               "of resident memory. Times aren't by the clock on the wall, because other programs may run beside: tools/report_cost.py"
         with open(args.output, "w", encoding="utf-8") as file:
-            json.dump({"description": "What icepath report costs: tools/report_cost.py", "runs": rows}, file, indent="\t")
+            json.dump({"description": what, "times": args.times, "runs": rows}, file, indent="\t")
             file.write("\n")
 
 

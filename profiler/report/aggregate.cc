@@ -2,7 +2,9 @@
 #include "profiler/report/aggregate.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "icepath/plugin.h"
@@ -19,14 +21,23 @@ namespace {
 
 using model::Block;
 
-// A cell's latencies by block.
+// How many values of a quantity a cell keeps.
+size_t most_values(size_t cells, const Wanted &wanted)
+{
+	constexpr size_t kLeast = 1u << 15; // a default run's cells have as many
+	const size_t most = wanted.most_values / 4;
+	return std::clamp(wanted.most_values / std::max<size_t>(cells, 1), std::min(kLeast, most), most);
+}
+
+// What a cell's blocks say.
 struct Samples {
-	using Blocks = std::vector<std::vector<uint64_t>>;
-	Blocks latency, round_trip, first_response, pacing, from_due, to_all, send_call, latency_probed, latency_sampled;
-	std::vector<std::vector<size_t>>
-		of_flow; // how many latencies of a block are of each flow: they lie one after another
-	// In the order of latency's and of latency_probed's blocks.
-	std::vector<uint32_t> opening, opening_probed, round, round_probed;
+	explicit Samples(size_t most_values) : most(most_values) {}
+
+	size_t most;
+	stats::BlockValues latency{most}, round_trip{most}, first_response{most}, pacing{most}, from_due{most},
+		to_all{most}, send_call{most}, latency_probed{most}, latency_sampled{most};
+	std::vector<stats::BlockValues> by_flow; // latency, of a cell with several flows
+	WholeBlocks whole{2 * most}; // with probes and without
 	OpeningsOf openings;
 	ObservedBlocks observed;
 	std::vector<double> sent_per_s, received_per_s; // by block
@@ -90,122 +101,86 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	if (!block.window->probed && is_counted(block))
 		return;
 	BlockLatencies &times = seen.latencies;
-	std::vector<uint64_t> all = times.all();
+	const auto all = std::make_shared<const std::vector<uint64_t>>(times.all());
+	const uint32_t opening = block.opening;
 	if (block.window->is_sampled()) {
-		samples.latency_sampled.push_back(std::move(all));
+		samples.latency_sampled.add(all, *all, opening);
 		return;
 	}
-	if (const auto p50_ns = samples.observed.add(block, all))
+	if (const auto p50_ns = samples.observed.add(block, *all))
 		samples.openings.add_p50(block, *p50_ns);
+	samples.whole.add(block, all, times.by_flow);
 	if (block.window->probed) {
-		samples.latency_probed.push_back(std::move(all));
-		samples.opening_probed.push_back(block.opening);
-		samples.round_probed.push_back(block.window->round);
+		samples.latency_probed.add(all, *all, opening);
 		return;
 	}
 	if (const auto rate = seen.sent.per_s())
 		samples.sent_per_s.push_back(*rate);
 	if (const auto rate = seen.received.per_s())
 		samples.received_per_s.push_back(*rate);
-	if (!all.empty())
+	if (!all->empty())
 		samples.openings.add_latencies(block);
 	const model::Window &window = *block.window;
-	cell.over_time.push_back(latency_column(window.begin.monotonic_ns, window.finish.monotonic_ns, all));
-	samples.latency.push_back(std::move(all));
-	samples.opening.push_back(block.opening);
-	samples.round.push_back(block.window->round);
-	std::vector<size_t> &of_flow = samples.of_flow.emplace_back();
-	for (const std::vector<uint64_t> &flow : times.by_flow) {
+	cell.over_time.push_back(latency_column(window.begin.monotonic_ns, window.finish.monotonic_ns, *all));
+	samples.latency.add(all, *all, opening);
+	for (const std::vector<uint64_t> &flow : times.by_flow)
 		samples.jitter.add(flow);
-		of_flow.push_back(flow.size());
-	}
-	samples.to_all.push_back(std::move(times.to_all));
-	samples.first_response.push_back(std::move(times.first_response));
-	samples.round_trip.push_back(std::move(times.round_trip));
-	samples.pacing.push_back(std::move(times.pacing));
-	samples.from_due.push_back(std::move(times.from_due));
-	samples.send_call.push_back(std::move(times.send_call));
+	if (times.by_flow.size() > 1)
+		samples.by_flow.resize(times.by_flow.size(), stats::BlockValues(samples.most));
+	size_t before = 0; // flows lie one after another
+	for (size_t flow = 0; flow < samples.by_flow.size(); before += times.by_flow[flow++].size())
+		samples.by_flow[flow].add(all, std::span(*all).subspan(before, times.by_flow[flow].size()), opening);
+	samples.to_all.add(std::move(times.to_all), opening);
+	samples.first_response.add(std::move(times.first_response), opening);
+	samples.round_trip.add(std::move(times.round_trip), opening);
+	samples.pacing.add(std::move(times.pacing), opening);
+	samples.from_due.add(std::move(times.from_due), opening);
+	samples.send_call.add(std::move(times.send_call), opening);
 	if (block.end != model::BlockEnd::Failed)
 		add_usage(block, cell.cell, samples);
 }
 
 // Sets the ranges of typical latencies and of the tail.
-void set_ranges(CellResult &cell, const Samples::Blocks &probed, const Wanted &wanted)
+void set_ranges(CellResult &cell, const stats::BlockValues &probed, const Wanted &wanted)
 {
-	std::vector<uint64_t> all;
-	all.reserve(cell.latency_probed.count);
-	for (const auto &block : probed)
-		all.insert(all.end(), block.begin(), block.end());
-	if (all.empty())
+	const stats::PooledValues all(probed);
+	if (all.count() == 0)
 		return;
-	std::ranges::sort(all);
-	cell.probed_ns = std::accumulate(all.begin(), all.end(), 0.0);
+	cell.probed_ns = probed.sum();
+	const auto of = [&](stats::Percentile p) { return all.at_rank(stats::rank(all.count(), p)); };
 	const auto between = [&](uint64_t from_ns, uint64_t to_ns) {
-		LatencyRange range{from_ns, to_ns, 0, {}};
-		range.messages =
-			static_cast<uint64_t>(std::ranges::upper_bound(all, to_ns) - std::ranges::lower_bound(all, from_ns));
-		return range;
+		return LatencyRange{from_ns, to_ns, all.count_within(from_ns, to_ns), {}};
 	};
 	constexpr stats::Percentile kP40{40000}, kP60{60000};
 	static_assert(stats::kReported[0] == stats::kP50 && stats::kReported[2] == stats::kP99);
-	if (stats::supported(all.size(), stats::kP50))
-		cell.typical = between(stats::percentile(all, kP40), stats::percentile(all, kP60));
+	if (stats::supported(all.count(), stats::kP50))
+		cell.typical = between(of(kP40).low, of(kP60).high);
 	if (wanted.tail) {
-		if (stats::supported(all.size(), *wanted.tail))
-			cell.tail = between(stats::percentile(all, *wanted.tail), UINT64_MAX);
-	} else if (const auto &p99 = cell.latency_probed.percentiles[2])
-		cell.tail = between(*p99, UINT64_MAX);
-}
-
-// The latencies of each block and flow, flow by flow.
-std::vector<stats::BlockFlowValues> by_flow(const Samples &samples)
-{
-	std::vector<stats::BlockFlowValues> all;
-	const size_t flows = samples.of_flow.empty() ? 0 : samples.of_flow.front().size();
-	for (size_t flow = 0; flow < flows; ++flow)
-		for (size_t block = 0; block < samples.latency.size(); ++block) {
-			const std::vector<size_t> &sizes = samples.of_flow[block];
-			const size_t before = std::accumulate(sizes.data(), sizes.data() + flow, size_t{0});
-			all.push_back({std::span(samples.latency[block]).subspan(before, sizes[flow]), block});
-		}
-	return all;
-}
-
-std::vector<stats::Distribution> describe_flows(const std::vector<stats::BlockFlowValues> &by_flow, size_t blocks,
-												const std::vector<uint32_t> &opening)
-{
-	std::vector<stats::Distribution> flows;
-	for (size_t first = 0; by_flow.size() > blocks && first < by_flow.size(); first += blocks) {
-		Samples::Blocks flow;
-		for (size_t block = 0; block < blocks; ++block) {
-			const auto &values = by_flow[first + block].values;
-			flow.emplace_back(values.begin(), values.end());
-		}
-		flows.push_back(stats::describe(flow, opening));
-	}
-	return flows;
+		if (stats::supported(all.count(), *wanted.tail))
+			cell.tail = between(of(*wanted.tail).low, UINT64_MAX);
+	} else if (cell.latency_probed.percentiles[2])
+		cell.tail = between(of(stats::kP99).low, UINT64_MAX);
 }
 
 void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 {
 	cell.openings = samples.openings.take();
 	const bool by_opening = cell.openings.carry_intervals();
-	const std::vector<uint32_t> opening = by_opening ? samples.opening : std::vector<uint32_t>();
-	cell.latency = stats::describe(samples.latency, opening);
-	cell.latency_probed =
-		stats::describe(samples.latency_probed, by_opening ? samples.opening_probed : std::vector<uint32_t>());
-	cell.latency_sampled = stats::describe(samples.latency_sampled, {});
-	const std::vector<stats::BlockFlowValues> flows = by_flow(samples);
-	cell.by_flow = describe_flows(flows, samples.latency.size(), opening);
+	const auto clustered = by_opening ? stats::ClusteredBy::Opening : stats::ClusteredBy::Block;
+	const auto described = [&](const stats::BlockValues &values) { return stats::describe(values, clustered); };
+	cell.latency = described(samples.latency);
+	cell.latency_probed = described(samples.latency_probed);
+	cell.latency_sampled = stats::describe(samples.latency_sampled, stats::ClusteredBy::Block);
+	std::ranges::transform(samples.by_flow, std::back_inserter(cell.by_flow), described);
 	if (model::is_answered(cell.cell.pattern))
-		cell.round_trip = stats::describe(samples.round_trip, opening);
+		cell.round_trip = described(samples.round_trip);
 	else if (model::is_paced(cell.cell)) {
-		cell.pacing = stats::describe(samples.pacing, opening);
-		cell.from_due = stats::describe(samples.from_due, opening);
+		cell.pacing = described(samples.pacing);
+		cell.from_due = described(samples.from_due);
 	}
-	cell.first_response = stats::describe(samples.first_response, opening);
-	cell.to_all = stats::describe(samples.to_all, opening);
-	cell.send_call = stats::describe(samples.send_call, opening);
+	cell.first_response = described(samples.first_response);
+	cell.to_all = described(samples.to_all);
+	cell.send_call = described(samples.send_call);
 	if (samples.jitter.count > 0)
 		cell.jitter_ns = samples.jitter.sum_ns / static_cast<double>(samples.jitter.count);
 	if (!samples.sent_per_s.empty())
@@ -214,12 +189,11 @@ void describe(CellResult &cell, const Samples &samples, const Wanted &wanted)
 		cell.throughput.received_per_s = stats::median(samples.received_per_s);
 	set_ranges(cell, samples.latency_probed, wanted);
 	if (wanted.tail) {
-		cell.tail_begin = stats::quantile(samples.latency, *wanted.tail, opening);
-		cell.tail_begin_probed = stats::quantile(samples.latency_probed, *wanted.tail,
-												 by_opening ? samples.opening_probed : std::vector<uint32_t>());
+		cell.tail_begin = stats::quantile(samples.latency, *wanted.tail, clustered);
+		cell.tail_begin_probed = stats::quantile(samples.latency_probed, *wanted.tail, clustered);
 	}
-	cell.modes = find_modes(flows, {samples.latency, samples.opening, samples.round},
-							{samples.latency_probed, samples.opening_probed, samples.round_probed}, by_opening);
+	cell.modes = find_modes(samples.whole, by_opening);
+	cell.modes_of_one_in = samples.whole.one_in();
 	cell.compared = samples.observed.compared();
 	cell.observer_effect = samples.observed.effect(by_opening ? stats::Over::Openings : stats::Over::Pairs);
 	if (samples.usage.messages == 0)
@@ -284,6 +258,9 @@ void add_paths(const resolve::ResolvedBlock &resolved, CellResult &cell, BlockCa
 	for (size_t i = 0; i < paths.size(); ++i) {
 		const path::Path &path = paths[i];
 		++cell.probed;
+		if (cell.modes_of_one_in > 1 && path.recv_ns >= path.send_ns)
+			for (CellMode &mode : cell.modes)
+				mode.range.messages += mode.range.holds(path.recv_ns - path.send_ns);
 		if (!path.complete() || path.segments.empty()) {
 			++cell.incomplete[static_cast<size_t>(path.complete() ? path::Reason::NoEvidence : path.reason)];
 			continue;
@@ -396,7 +373,7 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 			result.cells.back().system_calls = SystemCalls(result.head);
 			result.cells.back().search = std::move(searches.at(result.cells.size() - 1));
 		}
-		std::vector<Samples> samples(result.cells.size());
+		std::vector<Samples> samples(result.cells.size(), Samples(most_values(result.cells.size(), wanted)));
 		while (const auto window = reader.next())
 			for (const Block &block : window->blocks) {
 				CellResult &cell = result.cells[block.cell];
@@ -407,7 +384,7 @@ RunResult analyse(const std::string &run, const Wanted &wanted)
 		result.tail = reader.tail();
 		result.truncated = reader.truncated();
 		for (size_t i = 0; i < samples.size(); ++i)
-			describe(result.cells[i], std::exchange(samples[i], {}), wanted); // frees them before the next cell's
+			describe(result.cells[i], std::exchange(samples[i], Samples(0)), wanted); // frees them before the next
 		std::vector<std::vector<stats::BlockValue>> blocks;
 		for (const CellResult &cell : result.cells)
 			blocks.push_back(cell.compared);

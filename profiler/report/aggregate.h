@@ -122,6 +122,7 @@ struct CellResult {
 	Functions functions; // of all messages
 	Culprits culprits, typical_culprits, tail_culprits;
 	std::vector<CellMode> modes; // the fastest first; empty if the messages have one mode, as far as the run shows
+	uint32_t modes_of_one_in = 1; // groups of rounds, of a long run: see WholeBlocks
 	std::vector<WorstMessage> slowest; // with a complete path, the slowest first: at most kSlowest
 	std::vector<WorstMessage> asked; // the deliveries of Wanted::message: several if it had several receivers
 	ObserverEffect observer_effect;
@@ -174,10 +175,13 @@ struct Wanted {
 	// Of explanations. Then a tail needs stats::supported() only, and cells get `tail_begin`.
 	std::optional<stats::Percentile> tail;
 	std::optional<MessageName> message; // of every cell that has such a one
+	// How many values of a quantity are kept exactly (stats/block_values.h): the cells have equal shares of them, at most
+	// a quarter.
+	size_t most_values = 1u << 22;
 };
 
 // Reads the container twice: the layers of some latencies can be added up only when these are known. Memory grows with
-// the latencies and send calls (8 bytes each) and with the blocks, not with the paths. Throws Failure(Usage) as
+// the messages up to Wanted::most_values, then with the blocks, and never with paths. Throws Failure(Usage) as
 // rundir::Reader does.
 RunResult analyse(const std::string &run, const Wanted &wanted = {});
 

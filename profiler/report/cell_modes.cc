@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "profiler/report/quantity.h"
 
@@ -15,8 +17,8 @@ std::vector<stats::Counted> counted(const BlocksOfMessages &blocks, const stats:
 	std::vector<stats::Counted> counts;
 	for (size_t i = 0; i < blocks.latency.size(); ++i)
 		counts.push_back({static_cast<uint64_t>(std::ranges::count_if(
-							  blocks.latency[i], [&](uint64_t latency) { return range.holds(latency); })),
-						  blocks.latency[i].size(), by_opening ? blocks.opening[i] : static_cast<uint32_t>(i)});
+							  *blocks.latency[i], [&](uint64_t latency) { return range.holds(latency); })),
+						  blocks.latency[i]->size(), by_opening ? blocks.opening[i] : static_cast<uint32_t>(i)});
 	return counts;
 }
 
@@ -42,8 +44,8 @@ CellMode mode_in(const stats::ModeRange &range, const BlocksOfMessages &unprobed
 {
 	CellMode mode;
 	std::vector<std::vector<uint64_t>> within;
-	for (const std::vector<uint64_t> &block : unprobed.latency)
-		std::ranges::copy_if(block, std::back_inserter(within.emplace_back()),
+	for (const stats::SharedValues &block : unprobed.latency)
+		std::ranges::copy_if(*block, std::back_inserter(within.emplace_back()),
 							 [&](uint64_t latency) { return range.holds(latency); });
 	mode.latency = stats::describe(within, by_opening ? unprobed.opening : std::vector<uint32_t>(), outside);
 	mode.share = stats::share_of(counted(unprobed, range, by_opening), outside);
@@ -68,15 +70,67 @@ bool CellMode::changed_by_probes() const
 	return share_added && share_added->interval && (share_added->interval->low > 0 || share_added->interval->high < 0);
 }
 
-std::vector<CellMode> find_modes(const std::vector<stats::BlockFlowValues> &by_flow, const BlocksOfMessages &unprobed,
-								 const BlocksOfMessages &probed, bool by_opening)
+std::vector<stats::BlockFlowValues> BlocksOfMessages::by_flow() const
 {
-	const std::vector<stats::ModeRange> ranges = stats::modes_of(by_flow);
+	std::vector<stats::BlockFlowValues> all;
+	const size_t flows = of_flow.empty() ? 0 : of_flow.front().size();
+	for (size_t flow = 0; flow < flows; ++flow)
+		for (size_t block = 0; block < latency.size(); ++block) {
+			const std::vector<size_t> &sizes = of_flow[block];
+			const size_t before = std::accumulate(sizes.data(), sizes.data() + flow, size_t{0});
+			all.push_back({std::span(*latency[block]).subspan(before, sizes[flow]), block});
+		}
+	return all;
+}
+
+void WholeBlocks::add(const model::Block &block, const stats::SharedValues &latencies,
+					  const std::vector<std::vector<uint64_t>> &by_flow)
+{
+	const uint32_t round = block.window->round;
+	if (!keeps(round))
+		return;
+	BlocksOfMessages &blocks = blocks_[block.window->probed];
+	blocks.latency.push_back(latencies);
+	std::vector<size_t> &of_flow = blocks.of_flow.emplace_back();
+	for (const std::vector<uint64_t> &flow : by_flow)
+		of_flow.push_back(flow.size());
+	blocks.opening.push_back(block.opening);
+	blocks.round.push_back(round);
+	kept_ += latencies->size();
+	while (kept_ > most_ && round / kTogether >= one_in_)
+		keep_fewer();
+}
+
+void WholeBlocks::keep_fewer()
+{
+	one_in_ *= 2;
+	kept_ = 0;
+	for (BlocksOfMessages &blocks : blocks_) {
+		BlocksOfMessages fewer;
+		for (size_t i = 0; i < blocks.round.size(); ++i)
+			if (keeps(blocks.round[i])) {
+				kept_ += blocks.latency[i]->size();
+				fewer.latency.push_back(std::move(blocks.latency[i]));
+				fewer.of_flow.push_back(std::move(blocks.of_flow[i]));
+				fewer.opening.push_back(blocks.opening[i]);
+				fewer.round.push_back(blocks.round[i]);
+			}
+		blocks = std::move(fewer);
+	}
+}
+
+std::vector<CellMode> find_modes(const WholeBlocks &blocks, bool by_opening)
+{
+	const BlocksOfMessages &unprobed = blocks.of(false), &probed = blocks.of(true);
+	const std::vector<stats::ModeRange> ranges = stats::modes_of(unprobed.by_flow());
 	// A report says the place of each mode, and all shares but the last, which follows. In 95 % of the runs all hold.
 	const double said = 2 * static_cast<double>(ranges.size()) - 1;
 	std::vector<CellMode> modes;
 	for (const stats::ModeRange &range : ranges)
 		modes.push_back(mode_in(range, unprobed, probed, by_opening, 0.05 / said));
+	if (blocks.one_in() > 1)
+		for (CellMode &mode : modes)
+			mode.range.messages = 0; // is counted with the layers
 	return modes;
 }
 

@@ -103,6 +103,8 @@ Json distribution_json(const stats::Distribution &d)
 	intervals["sd"] = interval_json(d.standard_deviation_interval);
 	intervals["mad"] = interval_json(d.median_deviation_interval);
 	json["ci95"] = std::move(intervals);
+	if (d.off > 0)
+		json["off_by_at_most"] = d.off;
 	return json;
 }
 

@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kLost = "lost messages", kDropped = "dropped records", kRecursionMisses = "recursion misses",
 						   kIncomplete = "messages without a breakdown", kTwoModes = "p50s with two modes",
 						   kDiffer = "p50s that differ between fresh processes", kDrift = "drift",
-						   kTooFew = "too few blocks", kModes = "messages with several modes";
+						   kTooFew = "too few blocks", kModes = "messages with several modes",
+						   kRounded = "values of a long run";
 
 constexpr double kWorthTellingOfLuck = 0.02; // of the p50, between openings
 
@@ -211,6 +212,21 @@ uint64_t lost_in(const CellResult &cell)
 	return lost;
 }
 
+void add_length_notices(const CellResult &cell, Notices &list)
+{
+	double off = 0;
+	for (const stats::Distribution *of : {&cell.latency, &cell.latency_probed, &cell.round_trip, &cell.send_call})
+		off = std::max(off, of->off);
+	if (off > 0)
+		add(list, kRounded, cell.cell,
+			fmt::format("of so many messages not every latency is kept: percentiles are off by {:.2g} % at most, "
+						"which their intervals include",
+						100 * off));
+	if (cell.modes_of_one_in > 1)
+		add(list, kRounded, cell.cell,
+			fmt::format("modes were looked for in one of {} groups of rounds", cell.modes_of_one_in));
+}
+
 void add_mode_notices(const CellResult &cell, Notices &list)
 {
 	add(list, kModes, cell.cell, modes_sentence(cell));
@@ -258,6 +274,7 @@ void add_cell_notices(const CellResult &cell, size_t cells, Notices &list)
 	add_qos_notice(cell, list);
 	add_layer_notices(cell, list);
 	add_weight_notice(cell, list);
+	add_length_notices(cell, list);
 	if (cell.search)
 		add_search_notices(*cell.search, cell, list);
 	add_opening_notices(cell, cells, list);
@@ -333,7 +350,7 @@ std::vector<std::string> Notices::brief() const
 {
 	constexpr size_t kShown = 4;
 	constexpr std::array kElsewhere = {kLost,   kDropped, kRecursionMisses, kIncomplete, kTwoModes,
-									   kDiffer, kDrift,   kTooFew,          kModes};
+									   kDiffer, kDrift,   kTooFew,          kModes,      kRounded};
 	std::vector<std::string> sentences = recorded;
 	std::erase_if(sentences, [](const std::string &sentence) { return sentence.starts_with(kStartedByRoot); });
 	sentences = merged(sentences);

@@ -175,6 +175,8 @@ Json cell_json(const CellResult &cell, const std::string &key, bool exact_split,
 					 {"layers", layers_json(cell.layers)},
 					 {"layers_mean_ns", mean_json(cell.layers)},
 					 {"layers_sum_error_ns", cell.complete() > 0 ? Json(cell.layers.sum_error_ns()) : Json(nullptr)}});
+	if (cell.modes_of_one_in > 1)
+		json["modes_of_one_in"] = cell.modes_of_one_in;
 	add_range("typical", cell.typical, json);
 	add_range("tail", cell.tail, json);
 	add_culprits("", cell.complete() > 0, cell.culprits, json);

@@ -16,9 +16,19 @@ std::vector<Weights> draws_of(const Clusters &clusters, const std::function<bool
 		return draws;
 	Redraw redraw(clusters);
 	for (unsigned replicate = 0; replicate < kReplicates; ++replicate)
-		if (const Weights &drawn = redraw.next(); usable(drawn))
-			draws.push_back(drawn);
+		if (usable(redraw.next()))
+			draws.push_back(redraw.by_cluster());
 	return draws;
+}
+
+double variance_of(const BlockDraws::Statistic &statistic, const std::vector<Weights> &draws, const Clusters &clusters)
+{
+	Weights of_blocks(clusters.of_block.size());
+	return variance_over(draws, clusters.count, [&](const Weights &drawn) {
+		for (size_t block = 0; block < of_blocks.size(); ++block)
+			of_blocks[block] = drawn[clusters.of_block[block]];
+		return statistic(of_blocks);
+	});
 }
 
 } // namespace
@@ -44,9 +54,8 @@ double BlockDraws::effective_clusters(const std::vector<double> &evidence) const
 
 double BlockDraws::half_width(const Statistic &statistic, const std::vector<double> &evidence) const
 {
-	return with_slow_changes(variance_over(of_clusters_, clusters_.count, statistic), effective_clusters(evidence) - 1,
-							 clusters_.count, variance_over(of_stretches_, stretches_.count, statistic),
-							 stretches_.count)
+	return with_slow_changes(variance_of(statistic, of_clusters_, clusters_), effective_clusters(evidence) - 1,
+							 clusters_.count, variance_of(statistic, of_stretches_, stretches_), stretches_.count)
 		.half_width();
 }
 

@@ -27,7 +27,7 @@ private:
 	double effective_clusters(const std::vector<double> &evidence) const;
 
 	Clusters clusters_, stretches_;
-	std::vector<Weights> of_clusters_, of_stretches_;
+	std::vector<Weights> of_clusters_, of_stretches_; // by cluster, of which there are far fewer than blocks
 };
 
 } // namespace icepath::stats

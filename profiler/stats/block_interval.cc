@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "profiler/stats/far_tail.h"
 #include "profiler/stats/percentile_interval.h"
@@ -47,14 +46,10 @@ private:
 
 constexpr double kNanosecond = 1, kPicosecond = 1e-3; // stamps have a resolution of 1 ns
 
-Clusters clusters_of(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &numbers)
+Clusters clusters_of(const BlockValues &values, ClusteredBy clustered)
 {
-	std::vector<uint32_t> of_those_with_a_value;
-	for (size_t i = 0; i < numbers.size(); ++i)
-		if (!blocks.at(i).empty())
-			of_those_with_a_value.push_back(numbers[i]);
-	return numbered(of_those_with_a_value, static_cast<size_t>(std::ranges::count_if(
-											   blocks, [](const auto &block) { return !block.empty(); })));
+	return numbered(clustered == ClusteredBy::Opening ? values.openings() : std::vector<uint32_t>(),
+					values.blocks().size());
 }
 
 // Those of kReported whose interval comes from the bootstrap.
@@ -130,32 +125,42 @@ void add_percentiles(Distribution &result, const RedrawnRun &pool, const Cluster
 	}
 }
 
-double mean_by_block(const std::vector<std::vector<uint64_t>> &blocks, uint64_t with_values)
+// An interval has all that its ends may be.
+Interval widened(const Interval &interval, double below, double above)
 {
-	double sum = 0;
-	for (const std::vector<uint64_t> &block : blocks)
-		if (!block.empty())
-			sum += std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(block.size());
-	return sum / static_cast<double>(with_values);
+	return {std::max(0.0, interval.low - below), interval.high + above};
+}
+
+void add_what_is_off(Distribution &result, double off)
+{
+	result.off = off;
+	if (off == 0)
+		return;
+	for (std::optional<Interval> &interval : result.intervals)
+		if (interval)
+			interval = widened(*interval, off * interval->low, off * interval->high);
+	if (std::optional<Interval> &interval = result.median_deviation_interval) {
+		const double twice_p50 = 2 * static_cast<double>(*result.percentiles[0]);
+		interval = widened(*interval, off * (twice_p50 + interval->low), off * (twice_p50 + interval->high));
+	}
 }
 
 } // namespace
 
-Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &cluster_numbers,
-					  double outside_p50)
+Distribution describe(const BlockValues &values, ClusteredBy clustered, double outside_p50)
 {
-	const RedrawnRun pool(blocks);
-	const Clusters clusters = clusters_of(blocks, cluster_numbers);
+	const RedrawnRun pool(values);
+	const Clusters clusters = clusters_of(values, clustered);
 	Distribution result;
-	result.count = pool.values();
-	result.blocks = pool.blocks();
+	result.count = values.count();
+	result.blocks = values.measured_blocks();
 	result.clusters = clusters.count;
 	if (result.count == 0)
 		return result;
-	result.min = pool.at(0);
-	result.max = pool.at(result.count - 1);
-	result.mean = pool.mean();
-	result.mean_by_block = mean_by_block(blocks, result.blocks);
+	result.min = values.min();
+	result.max = values.max();
+	result.mean = values.sum() / static_cast<double>(result.count);
+	result.mean_by_block = values.mean_by_block();
 	const bool enough_clusters = result.clusters >= kMinBlocks;
 	if (enough_clusters)
 		add_percentiles(result, pool, clusters);
@@ -166,24 +171,27 @@ Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const st
 		result.median_deviation = pool.median_deviation(as_measured, *result.percentiles[0], 0);
 	if (enough_clusters)
 		add_redrawn_intervals(result, pool, clusters, outside_p50);
+	add_what_is_off(result, pool.off());
 	return result;
 }
 
-std::optional<Quantile> quantile(const std::vector<std::vector<uint64_t>> &blocks, Percentile p,
-								 const std::vector<uint32_t> &cluster_numbers)
+Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &clusters,
+					  double outside_p50)
 {
-	const RedrawnRun pool(blocks);
-	if (!supported(pool.values(), p))
-		return std::nullopt;
-	const Clusters clusters = clusters_of(blocks, cluster_numbers);
-	Quantile result{pool.at(rank(pool.values(), p) - 1), std::nullopt};
+	return describe(kept_values(blocks, clusters), clusters.empty() ? ClusteredBy::Block : ClusteredBy::Opening,
+					outside_p50);
+}
+
+namespace {
+
+std::optional<Interval> interval_of(const RedrawnRun &pool, Percentile p, uint64_t value, const Clusters &clusters)
+{
 	if (clusters.count < kMinBlocks || !enough_beyond(pool, p, clusters))
-		return result;
-	const bool by_shares = p == kP50 && clusters.count >= kLeastForShares;
-	if (by_shares || is_far(p)) {
-		result.interval = by_shares ? interval_by_shares(pool, p, clusters) : far_interval(pool, p, clusters);
-		return result;
-	}
+		return std::nullopt;
+	if (is_far(p))
+		return far_interval(pool, p, clusters);
+	if (p == kP50 && clusters.count >= kLeastForShares)
+		return interval_by_shares(pool, p, clusters);
 	const auto redrawn = [&](const Clusters &drawn_together) {
 		Redrawn found(kNanosecond);
 		if (drawn_together.count == 0)
@@ -196,11 +204,22 @@ std::optional<Quantile> quantile(const std::vector<std::vector<uint64_t>> &block
 	const Clusters stretches = stretches_of(clusters);
 	const Redrawn by_cluster = redrawn(clusters), by_stretch = redrawn(stretches);
 	const double effective = p == kP50 ? static_cast<double>(clusters.count) : effective_clusters(pool, p, clusters);
-	result.interval =
-		by_cluster.around(static_cast<double>(result.value),
-						  with_slow_changes(by_cluster.variance(clusters.count), effective - 1, clusters.count,
-											by_stretch.variance(stretches.count), stretches.count)
-							  .half_width());
+	return by_cluster.around(static_cast<double>(value),
+							 with_slow_changes(by_cluster.variance(clusters.count), effective - 1, clusters.count,
+											   by_stretch.variance(stretches.count), stretches.count)
+								 .half_width());
+}
+
+} // namespace
+
+std::optional<Quantile> quantile(const BlockValues &values, Percentile p, ClusteredBy clustered)
+{
+	const RedrawnRun pool(values);
+	if (!supported(pool.values(), p))
+		return std::nullopt;
+	Quantile result{pool.at(rank(pool.values(), p) - 1), std::nullopt};
+	if (const auto interval = interval_of(pool, p, result.value, clusters_of(values, clustered)))
+		result.interval = widened(*interval, pool.off() * interval->low, pool.off() * interval->high);
 	return result;
 }
 

@@ -26,6 +26,7 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/stats/block_values.h"
 #include "profiler/stats/interval.h"
 #include "profiler/stats/percentile.h"
 
@@ -49,12 +50,21 @@ struct Distribution {
 	std::array<std::optional<uint64_t>, kReported.size()> percentiles;
 	std::array<std::optional<Interval>, kReported.size()> intervals;
 	std::optional<Interval> standard_deviation_interval, median_deviation_interval;
+	// 0, or at most by this share of itself a percentile is off, because not each value was kept (block_values.h); the
+	// median deviation by this share of itself and twice of the p50. Intervals have what that adds.
+	double off = 0;
 };
 
-// The values of each block, in any order. O(n log n) once, then O(B log n) per draw. `clusters`, in the order of
-// `blocks`: blocks with the same number are drawn together and count as one of B; without it each block is a cluster.
-// Blocks of the same processes share their luck, so an interval holds for another run only where clusters are openings.
-// `outside_p50`: probability that the interval of the p50 doesn't have the truth.
+// What is drawn together and counts as one of B.
+enum class ClusteredBy : uint8_t { Block, Opening };
+
+// O(n log n) once, then O(B log n) per draw. Blocks of the same processes share their luck, so an interval holds for
+// another run only where clusters are openings. `outside_p50`: probability that the interval of the p50 doesn't have the
+// truth.
+Distribution describe(const BlockValues &values, ClusteredBy clustered, double outside_p50 = 0.05);
+
+// The values of each block, in any order. `clusters`, in the order of `blocks`: those with the same number are one
+// cluster; without it each block is one.
 Distribution describe(const std::vector<std::vector<uint64_t>> &blocks, const std::vector<uint32_t> &clusters = {},
 					  double outside_p50 = 0.05);
 
@@ -64,7 +74,6 @@ struct Quantile {
 	std::optional<Interval> interval; // missing where describe() would report neither
 };
 // Nothing if the values don't support it.
-std::optional<Quantile> quantile(const std::vector<std::vector<uint64_t>> &blocks, Percentile p,
-								 const std::vector<uint32_t> &clusters = {});
+std::optional<Quantile> quantile(const BlockValues &values, Percentile p, ClusteredBy clustered);
 
 } // namespace icepath::stats

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "profiler/stats/hdr_histogram.h"
 
 namespace icepath::stats {
 namespace {
@@ -57,39 +60,89 @@ double variance_over(const std::vector<Weights> &draws, size_t clusters,
 	return squares / (seen - 1) * count / (count - 1);
 }
 
-RedrawnRun::RedrawnRun(const std::vector<std::vector<uint64_t>> &blocks)
+RedrawnRun::RedrawnRun(const BlockValues &values) : count_(values.count())
 {
-	size_t values = 0;
-	for (const auto &block : blocks)
-		values += block.size();
-	values_.reserve(values);
-	for (const auto &block : blocks) {
-		if (block.empty())
-			continue;
-		Moments moments;
-		double seen = 0;
-		for (const uint64_t value : block) {
-			values_.push_back({value, static_cast<uint32_t>(sizes_.size()), static_cast<uint32_t>(seen)});
-			// Welford's update.
-			const double number = static_cast<double>(value), away = number - moments.mean;
-			moments.mean += away / ++seen;
-			moments.squares += away * (number - moments.mean);
-		}
-		sizes_.push_back(block.size());
-		moments_.push_back(moments);
+	values_.reserve(values.kept());
+	for (const BlockValues::Block &block : values.blocks()) {
+		const auto number = static_cast<uint32_t>(sizes_.size());
+		for (size_t i = 0; i < block.values.size(); ++i)
+			values_.push_back({block.values[i], number, static_cast<uint32_t>(i)});
+		for (const Bucket &bucket : block.buckets)
+			values_.push_back({bucket.index, number, bucket.count});
+		sizes_.push_back(block.count());
+		moments_.push_back(block.moments);
 	}
-	// Interleaves the blocks' equal values, so that no single block has the largest.
+	// Interleaves the blocks' equal values, so that no single block has the largest. Those of buckets: see block_at().
 	std::sort(values_.begin(), values_.end(), [](const Value &a, const Value &b) {
 		return a.value != b.value ? a.value < b.value : std::tie(a.place, a.block) < std::tie(b.place, b.block);
 	});
+	if (!values.is_exact())
+		count_buckets(values);
 	// The stride is at least the number of blocks, so the table isn't larger than the values.
 	stride_ = std::max<size_t>(kStride, sizes_.size());
 	std::vector<uint32_t> before(sizes_.size(), 0);
-	for (size_t i = 0; i < values_.size(); ++i) {
-		if (i % stride_ == 0)
+	for (size_t place = 0; place < values_.size(); ++place) {
+		if (place % stride_ == 0)
 			before_.insert(before_.end(), before.begin(), before.end());
-		++before[values_[i].block];
+		before[values_[place].block] += static_cast<uint32_t>(count_of(place));
 	}
+}
+
+namespace {
+
+// Multiples of the step, modulo the size, reach each number below the size once, and any number of them that follow each
+// other lie evenly: the continued fraction of their ratio has small quotients only (Niederreiter, "Quasi-Monte Carlo
+// methods and pseudo-random numbers", Bulletin of the AMS 84 (1978), 5). Near the golden section there is such a step.
+uint64_t even_step(uint64_t size)
+{
+	constexpr uint64_t kSmall = 5;
+	const auto is_even = [size](uint64_t step) {
+		uint64_t more = size, less = step;
+		while (less > 0 && more / less <= kSmall)
+			more = std::exchange(less, more % less);
+		return less == 0 && more == 1;
+	};
+	auto step = static_cast<uint64_t>(0.618 * static_cast<double>(size));
+	for (uint64_t tried = 0; tried < size && !is_even(step); ++tried)
+		step = step % size + 1;
+	return step;
+}
+
+} // namespace
+
+void RedrawnRun::count_buckets(const BlockValues &values)
+{
+	up_to_.reserve(values_.size());
+	for (size_t begin = 0; begin < values_.size();) {
+		const uint64_t index = values_[begin].value, before = up_to_.empty() ? 0 : up_to_.back();
+		size_t end = begin;
+		for (; end < values_.size() && values_[end].value == index; ++end) {
+			up_to_.push_back((up_to_.empty() ? 0 : up_to_.back()) + values_[end].place);
+			values_[end].value = std::clamp(HdrHistogram::middle_at(index), values.min(), values.max());
+		}
+		groups_.push_back({begin, end, before, up_to_.back(), even_step(up_to_.back() - before)});
+		begin = end;
+	}
+}
+
+const RedrawnRun::Group &RedrawnRun::group_of(size_t index) const
+{
+	return *std::ranges::upper_bound(groups_, index, {}, &Group::up_to);
+}
+
+uint64_t RedrawnRun::at(size_t index) const { return values_[groups_.empty() ? index : group_of(index).begin].value; }
+
+// Of a bucket nothing is known but how many values each block has in it. In steps that reach each of them once, any
+// first part of them has each block's share, as exact values have that are equal.
+uint32_t RedrawnRun::block_at(size_t index) const
+{
+	if (groups_.empty())
+		return values_[index].block;
+	const Group &group = group_of(index);
+	const uint64_t size = group.up_to - group.before, spread = (index - group.before) * group.step % size;
+	const auto begin = up_to_.begin() + static_cast<ptrdiff_t>(group.begin);
+	const auto end = up_to_.begin() + static_cast<ptrdiff_t>(group.end);
+	return values_[static_cast<size_t>(std::upper_bound(begin, end, group.before + spread) - up_to_.begin())].block;
 }
 
 std::vector<uint64_t> RedrawnRun::count_up_to(uint64_t value) const
@@ -98,17 +151,9 @@ std::vector<uint64_t> RedrawnRun::count_up_to(uint64_t value) const
 	const size_t stride = std::min(end / stride_, strides() - 1);
 	const auto before = before_.begin() + static_cast<ptrdiff_t>(stride * sizes_.size());
 	std::vector<uint64_t> counts(before, before + static_cast<ptrdiff_t>(sizes_.size()));
-	for (size_t i = stride * stride_; i < end; ++i)
-		++counts[values_[i].block];
+	for (size_t place = stride * stride_; place < end; ++place)
+		counts[values_[place].block] += count_of(place);
 	return counts;
-}
-
-double RedrawnRun::mean() const
-{
-	double sum = 0;
-	for (const Value &value : values_)
-		sum += static_cast<double>(value.value);
-	return sum / static_cast<double>(values_.size());
 }
 
 uint64_t RedrawnRun::total(const Weights &weights) const
@@ -128,12 +173,12 @@ uint64_t RedrawnRun::weight_before_stride(size_t stride, const Weights &weights)
 	return sum;
 }
 
-uint64_t RedrawnRun::weight_before(size_t index, const Weights &weights) const
+uint64_t RedrawnRun::weight_before(size_t place, const Weights &weights) const
 {
-	const size_t stride = std::min(index / stride_, strides() - 1);
+	const size_t stride = std::min(place / stride_, strides() - 1);
 	uint64_t sum = weight_before_stride(stride, weights);
-	for (size_t i = stride * stride_; i < index; ++i)
-		sum += weights[values_[i].block];
+	for (size_t i = stride * stride_; i < place; ++i)
+		sum += weights[values_[i].block] * count_of(i);
 	return sum;
 }
 
@@ -156,7 +201,7 @@ uint64_t RedrawnRun::percentile(const Weights &weights, Percentile p) const
 	}
 	uint64_t seen = weight_before_stride(low, weights);
 	for (size_t i = low * stride_; i < values_.size(); ++i) {
-		seen += weights[values_[i].block];
+		seen += weights[values_[i].block] * count_of(i);
 		if (seen >= wanted)
 			return values_[i].value;
 	}

@@ -60,6 +60,91 @@ protected:
 	}
 };
 
+// The latencies are the number of the round, and twice as much in the second flow.
+void add_blocks(WholeBlocks &blocks, uint32_t round)
+{
+	model::Block block = block_of(2);
+	const auto window = std::make_shared<model::Window>();
+	window->round = round;
+	window->probed = round % 2 == 1;
+	block.window = window;
+	block.opening = round / 4;
+	std::vector<uint64_t> both(10, round);
+	both.resize(30, 2 * round);
+	blocks.add(block, std::make_shared<const std::vector<uint64_t>>(both),
+			   {std::vector<uint64_t>(10, round), std::vector<uint64_t>(20, 2 * round)});
+}
+
+TEST(WholeBlocks, OfALongRunAreThoseOfGroupsOfRoundsSpreadOverIt)
+{
+	constexpr uint32_t kManyRounds = 800;
+	constexpr size_t kMost = 3000; // of 24000
+	WholeBlocks blocks(kMost);
+	for (uint32_t round = 0; round < kManyRounds; ++round) {
+		add_blocks(blocks, round);
+		EXPECT_LE(30 * (blocks.of(false).latency.size() + blocks.of(true).latency.size()), kMost + 30 * 8) << round;
+		EXPECT_EQ(blocks.one_in() == 1, round < kMost / 30) << round;
+	}
+	std::vector<uint32_t> rounds = blocks.of(false).round;
+	rounds.insert(rounds.end(), blocks.of(true).round.begin(), blocks.of(true).round.end());
+	std::ranges::sort(rounds);
+	ASSERT_GE(rounds.size(), kMost / 30 / 2 - 8);
+	ASSERT_EQ(rounds.size() % 8, 0u);
+	const uint32_t apart = rounds.at(8) - rounds.at(0);
+	for (size_t i = 0; i < rounds.size(); ++i)
+		EXPECT_EQ(rounds[i], i / 8 * apart + i % 8);
+	EXPECT_GT(rounds.back() + apart, kManyRounds - 8);
+	for (const bool probed : {false, true}) {
+		const BlocksOfMessages &kept = blocks.of(probed);
+		for (size_t i = 0; i < kept.round.size(); ++i) {
+			EXPECT_EQ(kept.opening[i], kept.round[i] / 4);
+			EXPECT_EQ(kept.of_flow[i], (std::vector<size_t>{10, 20}));
+			EXPECT_EQ(kept.latency[i]->front(), kept.round[i]);
+			EXPECT_EQ(kept.latency[i]->back(), 2 * kept.round[i]);
+		}
+	}
+}
+
+// Fewer values are kept than the run has: what is told is the same, within the histograms' resolution.
+TEST_F(Modes, OfALongRunAreThoseOfAllItsRounds)
+{
+	const RunResult all = run_with(45);
+	Wanted wanted;
+	wanted.most_values = 4 * kMessagesEach * kRounds / 2;
+	const RunResult few = analyse(path, wanted);
+	const CellResult &cell = few.cells[0], &exact = all.cells[0];
+	ASSERT_EQ(exact.modes.size(), 2u);
+	ASSERT_EQ(cell.modes.size(), 2u);
+	EXPECT_EQ(exact.modes_of_one_in, 1u);
+	EXPECT_GT(cell.modes_of_one_in, 1u);
+	uint64_t messages = 0;
+	for (size_t i = 0; i < 2; ++i) {
+		EXPECT_NEAR(cell.modes[i].share.value(), exact.modes[i].share.value(), 0.05);
+		EXPECT_EQ(cell.modes[i].range.messages, cell.modes[i].range.layers.deliveries()) << "all have a path";
+		messages += cell.modes[i].range.messages;
+	}
+	EXPECT_EQ(messages, cell.probed);
+	for (const auto of :
+		 {&CellResult::latency, &CellResult::latency_probed, &CellResult::round_trip, &CellResult::send_call}) {
+		EXPECT_EQ((cell.*of).count, (exact.*of).count);
+		EXPECT_EQ((cell.*of).max, (exact.*of).max);
+		EXPECT_DOUBLE_EQ((cell.*of).mean, (exact.*of).mean);
+		ASSERT_EQ((cell.*of).percentiles[0].has_value(), (exact.*of).percentiles[0].has_value());
+		if ((exact.*of).percentiles[0]) {
+			EXPECT_NEAR(static_cast<double>(*(cell.*of).percentiles[0]),
+						static_cast<double>(*(exact.*of).percentiles[0]),
+						0.0005 * static_cast<double>(*(exact.*of).percentiles[0]));
+		}
+	}
+	for (const auto range : {&CellResult::typical, &CellResult::tail}) {
+		ASSERT_EQ((cell.*range).has_value(), (exact.*range).has_value());
+		if ((cell.*range)) {
+			EXPECT_EQ((cell.*range)->messages, (cell.*range)->layers.deliveries());
+		}
+	}
+	EXPECT_EQ(cell.layers.total_ns(), exact.layers.total_ns());
+}
+
 TEST_F(Modes, HaveTheirPlacesAndShares)
 {
 	const RunResult result = run_with(10);

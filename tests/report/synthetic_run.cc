@@ -200,6 +200,9 @@ model::Head small_head()
 	return head;
 }
 
+// Of a long run, as of a real one: below, all blocks are of one opening.
+constexpr uint32_t kFewRounds = 100, kRoundsOfOpening = 40;
+
 void write_small_run(const std::string &directory, bool finish, uint32_t rounds, uint64_t apart_ns)
 {
 	const model::Head head = small_head();
@@ -219,7 +222,10 @@ void write_small_run(const std::string &directory, bool finish, uint32_t rounds,
 				const uint64_t slow = 2000 + (rounds > 8 ? 200 * (seq / 50) : 0); // all blocks have the slowest
 				return round * 10 + (plan.probed ? 200 : 0) + (seq % 50 == 7 ? slow : 0);
 			};
-			writer.add(make_block(head.cells[cell], plan));
+			Block block = make_block(head.cells[cell], plan);
+			if (rounds > kFewRounds)
+				block.opening = round / kRoundsOfOpening;
+			writer.add(block);
 		}
 	if (finish)
 		writer.finish({"2026-01-02T03:04:15Z", false, rounds, {}});

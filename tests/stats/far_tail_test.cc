@@ -33,7 +33,7 @@ Blocks with_slow(size_t blocks, size_t messages, size_t slow_blocks, size_t slow
 
 TEST(EnoughBeyond, AsksForFiveBlocks)
 {
-	EXPECT_EQ(blocks_beyond(RedrawnRun(with_slow(10, 400, 4, 10)), kP99), 4u);
+	EXPECT_EQ(blocks_beyond(RedrawnRun(kept_values(with_slow(10, 400, 4, 10))), kP99), 4u);
 	EXPECT_FALSE(describe(with_slow(10, 400, 4, 10)).percentiles[kP99At].has_value());
 	EXPECT_TRUE(describe(with_slow(10, 400, 5, 8)).percentiles[kP99At].has_value());
 	EXPECT_TRUE(describe(with_slow(10, 400, 4, 10)).percentiles[0].has_value()) << "half of all messages lie beyond it";
@@ -43,7 +43,7 @@ TEST(EnoughBeyond, AsksForFiveBlocks)
 
 TEST(EnoughBeyond, EqualValuesLieInAllBlocksThatHaveThem)
 {
-	EXPECT_EQ(blocks_beyond(RedrawnRun(Blocks(20, std::vector<uint64_t>(100, 7))), kP99), 20u);
+	EXPECT_EQ(blocks_beyond(RedrawnRun(kept_values(Blocks(20, std::vector<uint64_t>(100, 7)))), kP99), 20u);
 }
 
 TEST(EnoughBeyond, FarPercentilesNeedMessagesAndBlocks)
@@ -78,11 +78,11 @@ TEST(FarInterval, HasNoUpperEndWhereNothingMeasuredIsOne)
 	Blocks run = with_slow(100, 1000, 5, 5);
 	for (size_t i = 0; i < 80; ++i)
 		run[50][i] = 60'000 + i;
-	const RedrawnRun pool(run);
+	const RedrawnRun pool(kept_values(run));
 	ASSERT_TRUE(enough_beyond(pool, kP99_9, numbered({}, 100)));
 	EXPECT_FALSE(far_interval(pool, kP99_9, numbered({}, 100)).has_value());
 	EXPECT_FALSE(describe(run).percentiles[kP99_9At].has_value()) << "never without its interval";
-	const auto of_many = far_interval(RedrawnRun(with_slow(100, 1000, 100, 2)), kP99_9, numbered({}, 100));
+	const auto of_many = far_interval(RedrawnRun(kept_values(with_slow(100, 1000, 100, 2))), kP99_9, numbered({}, 100));
 	ASSERT_TRUE(of_many.has_value());
 	EXPECT_LE(of_many->low, 50'100);
 	EXPECT_GE(of_many->high, 50'000);
@@ -109,7 +109,7 @@ Shown simulate(const StallingMachine &machine, size_t blocks, int runs, bool at_
 	std::mt19937_64 random(31);
 	Shown counted;
 	for (int run = 0; run < runs; ++run)
-		if (const auto interval = told_p99_9(RedrawnRun(machine.run(random, blocks)), at_any_length)) {
+		if (const auto interval = told_p99_9(RedrawnRun(kept_values(machine.run(random, blocks))), at_any_length)) {
 			++counted.shown;
 			counted.held += interval->low <= truth && truth <= interval->high;
 		}

@@ -48,7 +48,7 @@ bool may_be_p50(const Blocks &blocks, double value)
 
 Interval interval_of(const Blocks &blocks)
 {
-	return interval_by_shares(RedrawnRun(blocks), kP50, numbered({}, blocks.size()));
+	return interval_by_shares(RedrawnRun(kept_values(blocks)), kP50, numbered({}, blocks.size()));
 }
 
 TEST(PercentileInterval, EndsWhereHalfOfTheMessagesCannotLieUpTo)

@@ -17,12 +17,12 @@
 namespace icepath::stats {
 namespace {
 
-using BlockValues = std::vector<BlockValue>;
+using ValuesOfBlocks = std::vector<BlockValue>;
 
 // A block in each round; a new opening every so many rounds.
-BlockValues blocks_of(const std::vector<double> &values, uint32_t rounds_of_opening = 1)
+ValuesOfBlocks blocks_of(const std::vector<double> &values, uint32_t rounds_of_opening = 1)
 {
-	BlockValues blocks;
+	ValuesOfBlocks blocks;
 	for (uint32_t round = 0; round < values.size(); ++round)
 		blocks.push_back({round, false, values[round], round / rounds_of_opening});
 	return blocks;
@@ -54,7 +54,7 @@ TEST(RoundRatio, IsFreeOfTheMachinesState)
 
 TEST(RoundRatio, LeavesOutRoundsThatLackACell)
 {
-	BlockValues a = blocks_of({20, 40, 60, 80, 100}), b = blocks_of({10, 20, 30, 40, 50});
+	ValuesOfBlocks a = blocks_of({20, 40, 60, 80, 100}), b = blocks_of({10, 20, 30, 40, 50});
 	a[1].treated = true; // with probes
 	b[2].value = 0;
 	b.erase(b.begin() + 4);
@@ -128,14 +128,14 @@ const std::vector<Machine> kMachines = {{"steady", steady, 0},
 constexpr uint32_t kRounds = 48, kRoundsOfOpening = 3;
 
 // The blocks of cells whose true values are these, in one run.
-std::vector<BlockValues> run_of(const Machine &machine, const std::vector<double> &values, std::mt19937_64 &random)
+std::vector<ValuesOfBlocks> run_of(const Machine &machine, const std::vector<double> &values, std::mt19937_64 &random)
 {
 	std::normal_distribution<double> noise(0, 0.04), luck(0, 1);
 	const std::vector<double> states = machine.states(random, kRounds);
-	std::vector<BlockValues> cells;
+	std::vector<ValuesOfBlocks> cells;
 	for (const double value : values) {
 		double factor = 1;
-		BlockValues blocks;
+		ValuesOfBlocks blocks;
 		for (uint32_t round = 0; round < kRounds; ++round) {
 			if (round % kRoundsOfOpening == 0)
 				factor = std::exp(machine.luck * luck(random));
@@ -210,7 +210,7 @@ TEST(TrimmedGeometricMean, LeavesOutTheFastestAndTheSlowestTenth)
 
 // Blocks of a cell whose messages take 10 µs or 40; the share of the slow ones wanders from opening to opening.
 struct ModesOfBlocks {
-	BlockValues means, p50s;
+	ValuesOfBlocks means, p50s;
 };
 
 ModesOfBlocks run_of_modes(double centre, std::mt19937_64 &random)
