@@ -25,7 +25,7 @@ const volatile __u8 slot_of_cpu[MAX_CPUS];
  * have marked a process that executes a set-uid program later.
  */
 const volatile bool compares_rights = false;
-const volatile __u32 user_id = 0, group_id = 0;
+const volatile __u32 user_id = 0, group_id = 0; /* the user's; of a run with samples as well, but for the group */
 
 /* Written by user space while programs are attached; 0 outside a block. */
 __u32 capturing = 0;

@@ -28,10 +28,11 @@ class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
-	// doesn't work. `samples`: it can also sample what workers run on `cpus`; throws Failure(MachineCannot) if it can't.
+	// doesn't work. `sampled_user`: it can also sample what workers run on `cpus`, with the stacks of that user's processes;
+	// throws Failure(MachineCannot) if it can't.
 	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and group.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
-			bool samples = false, std::optional<Owner> owner = {});
+			std::optional<uint32_t> sampled_user = {}, std::optional<Owner> owner = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
@@ -65,6 +66,7 @@ public:
 	// VM_SHARED, which mmap drops for one). So nothing read back from the slots may serve as a bound.
 	int slots_fd() const;
 	int fills_fd() const; // an icepath_fill for each slot
+	int user_stacks_fd() const; // an icepath_user_stack for each of the first stacks; only if it samples
 	const NamedStacks *named_stacks() const { return named_stacks_.get(); } // nullptr: it doesn't sample
 	// Whether probes use perf events.
 	bool uses_perf_events() const;
@@ -74,7 +76,7 @@ public:
 private:
 	// The public constructor delegates to this one, so the destructor runs if it throws.
 	Capture(Selection selection, std::optional<Owner> owner) : selection_(std::move(selection)), owner_(owner) {}
-	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, bool samples);
+	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<uint32_t> sampled_user);
 	void prepare_samples(const std::vector<uint32_t> &cpus);
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);

@@ -15,6 +15,7 @@ namespace icepath::capture {
 inline constexpr size_t kMostFunctions = 8192; // of all stacks of a run; others share number 0
 inline constexpr size_t kFunctionNameBytes = 128; // with the 0 at its end
 inline constexpr uint32_t kStacksOfCpu = 4096; // samples of one block, for each of the run's CPUs
+inline constexpr uint32_t kMostUserStacks = 8192; // with a copy of the user's stack: 135 MB
 inline constexpr const char *kKernelFunction = "[kernel]"; // without a name
 
 // As shared by both processes. Numbers of functions hold for the run, stacks until the next block.

@@ -153,13 +153,15 @@ Helper::Loaded Helper::load(const std::vector<uint32_t> &cpus, uint32_t records_
 	request.samples = samples;
 	std::vector<Fd> fds;
 	const HelperReply reply = ask(request, {}, fds);
-	if (fds.size() != (samples ? 3 : 2))
+	if (fds.size() != (samples ? 4 : 2))
 		throw Failure(ExitCode::Internal, "the root helper sent no slots");
 	Loaded loaded;
 	loaded.slots = std::move(fds[0]);
 	loaded.fills = std::move(fds[1]);
-	if (samples)
+	if (samples) {
 		loaded.named_stacks = std::move(fds[2]);
+		loaded.user_stacks = std::move(fds[3]);
+	}
 	loaded.knows_kernel = reply.knows_kernel != 0;
 	loaded.slot_records = records_per_slot;
 	loaded.slot_bytes = reply.slot_bytes;

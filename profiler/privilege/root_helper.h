@@ -34,7 +34,7 @@ inline constexpr size_t kMaxCaptureCpus = 64;
 
 enum class HelperRequestKind : uint32_t {
 	// cpus, records_per_slot, samples; replies with the maps of the slots and of their fill levels, and with `samples` the
-	// memory of capture/named_stacks.h
+	// memory of capture/named_stacks.h and the map of the user's stacks
 	Load,
 	// fd: pidfd of a process, for its main thread, or of a thread. Replies with a worker number, perhaps one of a
 	// worker that has ended.
@@ -110,6 +110,7 @@ public:
 	struct Loaded {
 		Fd slots, fills; // the maps: of icepath_slot with its records, and of icepath_fill
 		Fd named_stacks; // see capture/named_stacks.h; none: blocks can't be sampled
+		Fd user_stacks; // as named_stacks; of icepath_user_stack
 		bool knows_kernel = false; // sampled functions of the kernel have names
 		uint32_t slot_bytes = 0, slot_count = 0, slot_records = 0;
 		capture::ProbeSet available = 0;

@@ -175,7 +175,7 @@ private:
 			std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
 			request.records_per_slot,
 			request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1)) : std::nullopt,
-			request.samples != 0,
+			request.samples != 0 ? std::optional<uint32_t>(user_) : std::nullopt,
 			rights_ == HelperRights::OfItsFile ? std::optional(capture::Owner{user_, getgid()}) : std::nullopt);
 		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
@@ -198,6 +198,7 @@ private:
 		to_send = {capture_->slots_fd(), capture_->fills_fd()};
 		if (const capture::NamedStacks *stacks = capture_->named_stacks()) {
 			to_send.push_back(stacks->fd());
+			to_send.push_back(capture_->user_stacks_fd());
 			reply.knows_kernel = stacks->knows_kernel();
 		}
 		const bool kprobes = capture_->uses_perf_events();

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <string_view>
+#include <vector>
 
 #include "profiler/report/browser/bundles.h"
 #include "profiler/report/markup.h"
@@ -48,6 +50,16 @@ double greatest_change(const FlameFrame &frame)
 	return most;
 }
 
+// "cell → layer → thread → …": of a deep frame without those in the middle, since each frame has its own.
+std::string way_to(const std::vector<std::string_view> &names)
+{
+	constexpr size_t kWhole = 10, kFirst = 4, kLast = 3;
+	if (names.size() <= kWhole)
+		return fmt::format("{}", fmt::join(names, " → "));
+	return fmt::format("{} → … → {}", fmt::join(names.begin(), names.begin() + kFirst, " → "),
+					   fmt::join(names.end() - kLast, names.end(), " → "));
+}
+
 class Drawing {
 public:
 	explicit Drawing(const FlameGraph &graph) : graph_(graph)
@@ -88,7 +100,7 @@ public:
 		}
 		double x = kMargin;
 		for (const FlameCell &cell : graph_.cells) {
-			draw(cell.layers, "", 0, x, cell.layers);
+			draw(cell.layers, x, cell.layers);
 			x += cell.layers.width() * scale();
 		}
 		return std::move(out_);
@@ -125,29 +137,33 @@ private:
 		return fmt::format("class=\"kind-{}\"", std::ranges::max_element(widths) - widths.begin());
 	}
 
-	void draw(const FlameFrame &frame, const std::string &above, size_t depth, double x, const FlameFrame &cell)
+	void draw(const FlameFrame &frame, double x, const FlameFrame &cell)
 	{
 		const double width = frame.width() * scale();
 		if (width < kNarrowestFrame)
 			return;
-		const std::string way = above + (above.empty() ? "" : " → ") + frame.name;
+		const size_t depth = above_.size();
+		above_.push_back(frame.name);
 		const double y = kTop + kAxis + kFrameRow * static_cast<double>(depth);
-		out_ += fmt::format("<g {}><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" "
-							"height=\"{:.0f}\"/>",
-							style(frame, depth), escaped(tooltip(frame, way, cell)), x, y, width, kFrameRow - 1);
+		out_ +=
+			fmt::format("<g {}><title>{}</title><rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" "
+						"height=\"{:.0f}\"/>",
+						style(frame, depth), escaped(tooltip(frame, way_to(above_), cell)), x, y, width, kFrameRow - 1);
 		if (const std::string label = fitted(frame.name, width); !label.empty())
 			out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.0f}\">{}</text>", x + 3, y + 14, escaped(label));
 		out_ += "</g>\n";
 		for (const FlameFrame &child : frame.children) {
-			draw(child, way, depth + 1, x, cell);
+			draw(child, x, cell);
 			x += child.width() * scale();
 		}
+		above_.pop_back();
 	}
 
 	const FlameGraph &graph_;
 	double all_ns_ = 0, most_change_ = 0;
 	size_t depth_ = 1;
 	std::array<double, kLayerKinds> kinds_{};
+	std::vector<std::string_view> above_; // the frame that is drawn
 	std::string out_;
 };
 

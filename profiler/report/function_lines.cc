@@ -197,7 +197,8 @@ void add_function_notes(Page &page)
 		"Times are µs, means of a message, of probed blocks without samples; samples divide each layer. itself: "
 		"without "
 		"what the function calls; all: with it, and ± (95 %, over blocks) is of this. Functions that only pass on "
-		"share a row with the one that they call. In others: rows of a single sample, and small ones.",
+		"share a row with the one that they call. In others: rows of a single sample, and small ones. Who called the "
+		"kernel is in the flame graph.",
 		2);
 	page.paragraph("",
 				   "library!function: user code; library+offset: a function without a name there; [probes]: BPF "

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "profiler/path/sampled.h"
@@ -48,6 +49,17 @@ void mark_probes(std::vector<std::string> &functions)
 			return;
 		}
 	}
+}
+
+size_t before_kernel(const std::vector<std::string> &functions)
+{
+	// Of user code a file is named as well, or a kind of memory in brackets.
+	const auto is_of_kernel = [](const std::string &name) {
+		return name.find_first_of("!+/[") == std::string::npos || name == kNamelessKernel || name == kProbes ||
+			   name == kIrqsOff;
+	};
+	const auto kernel = std::ranges::find_if(functions, is_of_kernel);
+	return static_cast<size_t>(kernel - functions.begin());
 }
 
 uint32_t Functions::number_of(const std::string &function)
@@ -242,13 +254,20 @@ struct CallsOfRow {
 	std::map<std::string, CallsOfRow> calls;
 };
 
-CallsOfRow calls_of(const std::vector<Functions::Stack> &stacks)
+bool is_of_user_code(model::Layer layer)
+{
+	return layer == model::Layer::SenderUser || layer == model::Layer::ReceiverUser || layer == model::Layer::RelayUser;
+}
+
+CallsOfRow calls_of(const std::vector<Functions::Stack> &stacks, model::Layer layer)
 {
 	CallsOfRow root;
 	for (const Functions::Stack &stack : stacks) {
 		CallsOfRow *at = &root;
 		add_blocks(at->samples, stack.by_block);
-		for (const std::string &function : stack.functions) {
+		const size_t callers = is_of_user_code(layer) ? 0 : before_kernel(stack.functions);
+		const bool is_known = callers < stack.functions.size(); // else it is user code after all
+		for (const std::string &function : std::span(stack.functions).subspan(is_known ? callers : 0)) {
 			at = &at->calls[function];
 			add_blocks(at->samples, stack.by_block);
 		}
@@ -297,7 +316,7 @@ std::vector<CalledFunction> called_functions(const Breakdown &layers, const Func
 		if (row.layer != layer)
 			continue;
 		const std::vector<Functions::Stack> stacks = functions.stacks_of(row);
-		const CallsOfRow calls = calls_of(stacks);
+		const CallsOfRow calls = calls_of(stacks, layer);
 		if (!stacks.empty()) {
 			add_calls(calls, calls.samples, row.mean_ns, functions, outermost);
 			continue;

@@ -19,11 +19,17 @@ inline constexpr const char *kIrqsOff = "[irqs off]", *kNoStack = "[no stack]";
 // A frame above BPF programs and what calls them: icepath's probes, and others that trace at the same time. Stands for
 // all functions below it where only innermost functions are told.
 inline constexpr const char *kProbes = "[probes]";
+// Of the kernel, without a symbol (capture/named_stacks.h).
+inline constexpr const char *kNamelessKernel = "[kernel]";
 // Stands for rows without samples, in a layer that has some.
 inline constexpr const char *kNotSampled = "[not sampled]";
 
 // Inserts kProbes where the stack enters a probe. `functions`: from the outermost one on.
 void mark_probes(std::vector<std::string> &functions);
+
+// How many of a stack's functions come before the kernel's: all, if it has none of these. `functions`: from the outermost
+// one on.
+size_t before_kernel(const std::vector<std::string> &functions);
 
 class Functions {
 public:
@@ -87,7 +93,8 @@ struct CalledFunction {
 	std::vector<CalledFunction> calls; // the one with most time first
 };
 
-// The layer's outermost functions, with those that they call.
+// The layer's outermost functions, with those that they call. In a layer that isn't user code they are the kernel's, who
+// ever called it.
 std::vector<CalledFunction> called_functions(const Breakdown &layers, const Functions &functions, model::Layer layer);
 
 } // namespace icepath::report

@@ -10,18 +10,25 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ebpf/user_stack.h"
 #include "profiler/capture/named_stacks.h"
 #include "profiler/capture/sampling_timers.h"
 #include "profiler/failure.h"
 #include "profiler/model/printable.h"
+#include "profiler/rundir/limits.h"
 
 namespace icepath::run {
 namespace {
+
+constexpr const char *kCallersUnknown = "[callers unknown]", *kOtherFunctions = "[other functions]";
 
 // The window's tables of functions and stacks, as they grow.
 class Tables {
@@ -30,8 +37,11 @@ public:
 
 	uint32_t function(const std::string &name)
 	{
+		const bool is_full = window_.functions.size() + 1 >= rundir::kMaxFunctions;
+		const std::string shown = model::printable(name, model::kLongestName);
 		const auto [at, is_new] =
-			functions_.try_emplace(model::printable(name, model::kLongestName), window_.functions.size());
+			functions_.try_emplace(is_full && !functions_.contains(shown) ? kOtherFunctions : shown,
+								   static_cast<uint32_t>(window_.functions.size()));
 		if (is_new)
 			window_.functions.push_back(at->first);
 		return at->second;
@@ -39,7 +49,7 @@ public:
 
 	uint32_t stack(const std::vector<uint32_t> &functions)
 	{
-		const auto [at, is_new] = stacks_.try_emplace(functions, window_.stacks.size());
+		const auto [at, is_new] = stacks_.try_emplace(functions, static_cast<uint32_t>(window_.stacks.size()));
 		if (is_new)
 			window_.stacks.push_back(functions);
 		return at->second;
@@ -51,16 +61,48 @@ private:
 	std::map<std::vector<uint32_t>, uint32_t> stacks_;
 };
 
-// From the outermost function on.
-std::vector<uint32_t> kernel_stack(const capture::NamedStack &stack, const capture::FunctionNames &names,
-								   Tables &tables)
+// Of "file!function" or "file+0x1234".
+std::string file_of(const std::string &function)
 {
-	std::vector<uint32_t> functions;
+	const size_t end = function.find('!');
+	return function.substr(0, end == std::string::npos ? function.rfind('+') : end);
+}
+
+// Of a window's user code.
+class NamedAddresses {
+public:
+	NamedAddresses(symbols::UserFunctions &functions, symbols::UserStacks &unwound, Tables &tables)
+		: functions_(functions), unwound_(unwound), tables_(tables)
+	{}
+
+	// The function there, then those that are inlined there.
+	const std::vector<uint32_t> &functions(uint32_t process, uint64_t address)
+	{
+		const auto [at, is_new] = named_.try_emplace({process, address});
+		if (is_new) {
+			const std::string name = functions_.name(process, address);
+			at->second.push_back(tables_.function(name));
+			for (const std::string &inlined : unwound_.inlined(process, address))
+				at->second.push_back(tables_.function(file_of(name) + "!" + inlined + " (inlined)"));
+		}
+		return at->second;
+	}
+
+private:
+	symbols::UserFunctions &functions_;
+	symbols::UserStacks &unwound_;
+	Tables &tables_;
+	std::map<std::pair<uint32_t, uint64_t>, std::vector<uint32_t>> named_;
+};
+
+// From the outermost function on, below `functions`.
+void add_kernel_stack(const capture::NamedStack &stack, const capture::FunctionNames &names, Tables &tables,
+					  std::vector<uint32_t> &functions)
+{
 	for (uint32_t i = std::min<uint32_t>(stack.depth, ICEPATH_STACK_DEPTH); i-- > 0;) {
 		const auto &name = names.names[std::min<size_t>(stack.functions[i], capture::kMostFunctions - 1)];
 		functions.push_back(tables.function({name.data(), strnlen(name.data(), name.size())}));
 	}
-	return functions;
 }
 
 } // namespace
@@ -76,55 +118,75 @@ uint64_t sampling_period_ns(std::optional<double> rate_hz, uint64_t block_ns)
 	return static_cast<uint64_t>(std::llround(std::min(period_ns, double{capture::kLongestPeriodNs})));
 }
 
-SampledFunctions::SampledFunctions(Fd named) : named_(std::move(named))
+MappedForReading::MappedForReading(const Fd &fd, size_t bytes) : bytes_(bytes)
 {
-	struct stat status{};
-	void *memory = MAP_FAILED;
-	if (fstat(named_.get(), &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(capture::FunctionNames)))
-		memory = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_SHARED, named_.get(), 0);
+	void *memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
 	if (memory == MAP_FAILED)
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("cannot map the sampled functions' names: {}", std::strerror(errno)));
+					  fmt::format("cannot map the sampled functions: {}", std::strerror(errno)));
 	memory_ = memory;
-	bytes_ = static_cast<size_t>(status.st_size);
 }
 
-SampledFunctions::~SampledFunctions()
+MappedForReading::~MappedForReading()
 {
 	if (memory_)
 		munmap(const_cast<void *>(memory_), bytes_);
 }
 
-SampledFunctions &SampledFunctions::operator=(SampledFunctions &&other) noexcept
+SampledFunctions::SampledFunctions(const Fd &named, const Fd &user_stacks)
 {
-	std::swap(named_, other.named_);
-	std::swap(memory_, other.memory_);
-	std::swap(bytes_, other.bytes_);
-	std::swap(user_, other.user_);
-	return *this;
+	struct stat status{};
+	if (fstat(named.get(), &status) == 0 && status.st_size >= static_cast<off_t>(capture::named_bytes(0)))
+		room_ = (static_cast<size_t>(status.st_size) - capture::named_bytes(0)) / sizeof(capture::NamedStack);
+	named_ = MappedForReading(named, capture::named_bytes(room_));
+	user_room_ = std::min<size_t>(room_, capture::kMostUserStacks);
+	user_stacks_ = MappedForReading(user_stacks, user_room_ * sizeof(icepath_user_stack));
+}
+
+symbols::UserFrames SampledFunctions::user_frames(uint32_t process, uint32_t number)
+{
+	if (number == 0 || number > user_room_)
+		return {};
+	const auto &copy = static_cast<const icepath_user_stack *>(user_stacks_.memory())[number - 1];
+	symbols::UserState state;
+	static_assert(symbols::UserState::kRegisters == ICEPATH_USER_REGISTERS);
+	std::copy_n(copy.registers, state.registers.size(), state.registers.begin());
+	state.stack = std::as_bytes(std::span(copy.memory, std::min<size_t>(copy.bytes, sizeof(copy.memory))));
+	return state.stack.empty() ? symbols::UserFrames() : unwound_.frames(process, state);
 }
 
 void SampledFunctions::name(model::Window &window)
 {
 	user_.look_again();
 	Tables tables(window);
-	const auto *names = static_cast<const capture::FunctionNames *>(memory_);
+	NamedAddresses user(user_, unwound_, tables);
+	const auto *names = static_cast<const capture::FunctionNames *>(named_.memory());
 	const auto *stacks = reinterpret_cast<const capture::NamedStack *>(names + 1);
-	const size_t room = memory_ ? (bytes_ - sizeof(capture::FunctionNames)) / sizeof(capture::NamedStack) : 0;
 	for (model::SlotCapture &slot : window.slots)
 		for (icepath_record &record : slot.records) {
 			if (record.type != ICEPATH_RECORD_SAMPLE)
 				continue;
+			const uint32_t process = record.sample.tgid, number = std::exchange(record.sample.stack, 0);
 			const uint64_t address = std::exchange(record.sample.user_address, 0);
-			const uint32_t number = std::exchange(record.sample.stack, 0);
-			std::vector<uint32_t> functions;
-			if (address != 0)
-				functions = {tables.function(user_.name(record.sample.tgid, address))};
-			else if (number != 0 && number <= room)
-				functions = kernel_stack(stacks[number - 1], *names, tables);
-			if (!functions.empty())
-				record.sample.stack = tables.stack(functions) + 1;
+			const bool in_kernel = address == 0;
+			if (in_kernel && (number == 0 || number > room_ || stacks[number - 1].depth == 0))
+				continue; // where isn't known
+			symbols::UserFrames frames = user_frames(process, number);
+			if (frames.addresses.empty() && !in_kernel)
+				frames.addresses = {address};
+			std::vector<uint32_t> functions; // from the outermost one on
+			for (const uint64_t frame : std::views::reverse(frames.addresses))
+				std::ranges::copy(user.functions(process, frame), std::back_inserter(functions));
+			if (in_kernel)
+				add_kernel_stack(stacks[number - 1], *names, tables, functions);
+			const bool fits = functions.size() < rundir::kMaxStackDepth;
+			if (!fits)
+				functions.erase(functions.begin(), functions.end() - (rundir::kMaxStackDepth - 1));
+			if (!fits || !frames.is_whole)
+				functions.insert(functions.begin(), tables.function(kCallersUnknown));
+			record.sample.stack = tables.stack(functions) + 1;
 		}
+	unwound_.look_again();
 }
 
 } // namespace icepath::run

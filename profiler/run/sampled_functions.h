@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "profiler/channel.h"
 #include "profiler/model/window.h"
 #include "profiler/symbols/user_functions.h"
+#include "profiler/symbols/user_stacks.h"
 
 namespace icepath::run {
 
@@ -16,23 +18,45 @@ namespace icepath::run {
 // block so long that there is no room for that many stacks, it is so much longer that they are of the whole block.
 uint64_t sampling_period_ns(std::optional<double> rate_hz, uint64_t block_ns);
 
+// Memory that another process writes.
+class MappedForReading {
+public:
+	MappedForReading() = default;
+	// Throws Failure(MachineCannot).
+	MappedForReading(const Fd &fd, size_t bytes);
+	~MappedForReading();
+	MappedForReading(const MappedForReading &) = delete;
+	MappedForReading &operator=(MappedForReading &&other) noexcept
+	{
+		std::swap(memory_, other.memory_);
+		std::swap(bytes_, other.bytes_);
+		return *this;
+	}
+
+	const void *memory() const { return memory_; }
+
+private:
+	const void *memory_ = nullptr;
+	size_t bytes_ = 0;
+};
+
 class SampledFunctions {
 public:
 	SampledFunctions() = default;
-	// `named`: the helper's (capture/named_stacks.h). Throws Failure(MachineCannot).
-	explicit SampledFunctions(Fd named);
-	~SampledFunctions();
-	SampledFunctions(const SampledFunctions &) = delete;
-	SampledFunctions &operator=(SampledFunctions &&other) noexcept;
+	// `named`: the helper's (capture/named_stacks.h); `user_stacks`: as many icepath_user_stack as it has stacks, or
+	// capture::kMostUserStacks. Throws Failure(MachineCannot).
+	SampledFunctions(const Fd &named, const Fd &user_stacks);
 
 	// Sets the stacks of a sampled window, and takes the addresses out of its records. While its processes still live.
 	void name(model::Window &window);
 
 private:
-	Fd named_;
-	const void *memory_ = nullptr;
-	size_t bytes_ = 0;
+	symbols::UserFrames user_frames(uint32_t process, uint32_t number); // none without a copy of that stack
+
+	MappedForReading named_, user_stacks_;
+	size_t room_ = 0, user_room_ = 0; // stacks
 	symbols::UserFunctions user_;
+	symbols::UserStacks unwound_;
 };
 
 } // namespace icepath::run

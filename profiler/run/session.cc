@@ -133,7 +133,7 @@ private:
 	{
 		auto loaded = probes_.load(cpus_, options_.records_per_slot, options_.forced_tier, options_.samples);
 		if (options_.samples) {
-			functions_ = SampledFunctions(std::move(loaded.named_stacks));
+			functions_ = SampledFunctions(loaded.named_stacks, loaded.user_stacks);
 			if (!loaded.knows_kernel)
 				notices_.add(
 					"sampled functions of the kernel have no names: it shows their addresses to nobody, or only "

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/symbols/process_maps.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 namespace icepath::symbols {
@@ -51,10 +59,49 @@ std::vector<MappedFile> executable_maps(std::string_view text)
 	return maps;
 }
 
+std::vector<MappedFile> executable_maps_of(uint32_t process)
+{
+	std::ifstream file(fmt::format("/proc/{}/maps", process));
+	return executable_maps(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
 const MappedFile *map_around(const std::vector<MappedFile> &maps, uint64_t address)
 {
 	const auto after = std::ranges::upper_bound(maps, address, {}, &MappedFile::begin);
 	return after != maps.begin() && address < std::prev(after)->end ? &*std::prev(after) : nullptr;
+}
+
+namespace {
+
+// Whether it is the file that is mapped, and not another one that has its name by now. On file systems as btrfs and
+// overlayfs stat() tells another device than the kernel's list of what is mapped; so it is mapped once more, and what
+// that list tells of both is compared.
+bool is_the_mapped_one(int fd, const MappedFile &map)
+{
+	const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	void *memory = mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	const std::vector<MappedFile> own = executable_maps_of(static_cast<uint32_t>(getpid()));
+	const MappedFile *again = map_around(own, reinterpret_cast<uintptr_t>(memory));
+	const bool is_it = again && again->major == map.major && again->minor == map.minor && again->inode == map.inode;
+	munmap(memory, page);
+	return is_it;
+}
+
+} // namespace
+
+int open_mapped(const MappedFile &map)
+{
+	constexpr off_t kMostFileBytes = off_t{256} << 20;
+	const int fd = open(map.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status{};
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= kMostFileBytes &&
+		is_the_mapped_one(fd, map))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 } // namespace icepath::symbols

@@ -19,8 +19,13 @@ struct MappedFile {
 
 // The executable ones, by begin, of a text of /proc/PID/maps. Lines that can't be read are left out.
 std::vector<MappedFile> executable_maps(std::string_view text);
+std::vector<MappedFile> executable_maps_of(uint32_t process); // none if they can't be read
 
 // Where the address is; nullptr: nowhere.
 const MappedFile *map_around(const std::vector<MappedFile> &maps, uint64_t address);
+
+// A descriptor for reading the file that is mapped; -1: its name is another one's by now, it can't be read, or it is
+// larger than any program.
+int open_mapped(const MappedFile &map);
 
 } // namespace icepath::symbols

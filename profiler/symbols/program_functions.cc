@@ -48,6 +48,8 @@ bool is_of_this_machine(const Elf64_Ehdr &head)
 		   head.e_ident[EI_DATA] == kByteOrder;
 }
 
+} // namespace
+
 std::string demangled(const std::string &name)
 {
 	int status = 0;
@@ -55,8 +57,6 @@ std::string demangled(const std::string &name)
 														   &std::free);
 	return status == 0 && text ? std::string(text.get()) : name;
 }
-
-} // namespace
 
 ProgramFunctions::ProgramFunctions(std::span<const std::byte> file)
 {

@@ -9,6 +9,8 @@
 
 namespace icepath::symbols {
 
+std::string demangled(const std::string &name); // of a function, as in a file
+
 // Of a file of this machine's kind (ELF, 64 bits, its byte order), read in whole. What can't be read is left out.
 class ProgramFunctions {
 public:

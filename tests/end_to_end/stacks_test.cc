@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "profiler/rundir/container.h"
 #include "tests/end_to_end/command.h"
@@ -81,6 +84,40 @@ TEST_F(Stacks, NameFunctionsOfTheKernelAndOfUserCode)
 	EXPECT_TRUE(has(";tcp_sendmsg;")) << folded.out;
 	EXPECT_TRUE(has("icepath-worker!") || has("tcp.so!")) << folded.out;
 	EXPECT_FALSE(has("[no stack]")) << folded.out;
+}
+
+// What is known of icepath's own program: main() calls the block's loop, which calls the plug-in, which calls libc. A thread's
+// first function is libc's or the program's.
+TEST_F(Stacks, HaveCallersUpToAThreadsFirstFunction)
+{
+	rundir::Reader reader(folder->path() / "out");
+	uint64_t samples = 0, whole = 0, sending = 0, sent_by_main = 0;
+	while (const auto read = reader.next()) {
+		const model::Window &window = *read->window;
+		for (const model::SlotCapture &slot : window.slots)
+			for (const icepath_record &record : slot.records) {
+				if (record.type != ICEPATH_RECORD_SAMPLE || record.sample.stack == 0)
+					continue;
+				std::vector<std::string> names;
+				for (const uint32_t function : window.stacks[record.sample.stack - 1])
+					names.push_back(window.functions[function]);
+				const auto place = [&](const std::string &beginning) {
+					return std::ranges::find_if(names, [&](const auto &name) { return name.starts_with(beginning); });
+				};
+				samples++;
+				whole += names[0] == "icepath-worker!_start" || names[0].starts_with("libc.so.6");
+				const auto kernel = place("tcp_sendmsg");
+				if (kernel == names.end() || place("asm_") < kernel) // not called, but interrupted
+					continue;
+				sending++;
+				const auto main = place("icepath-worker!main"), plug_in = place("icepath-tcp.so!");
+				const auto send = place("libc.so.6!send");
+				sent_by_main += main < plug_in && plug_in < send && send < kernel;
+			}
+	}
+	EXPECT_GT(sending, 10u);
+	EXPECT_GT(whole, samples * 9 / 10) << "of " << samples;
+	EXPECT_GT(sent_by_main, sending * 9 / 10) << "of " << sending;
 }
 
 TEST_F(Stacks, AddUpToTheirLayers)

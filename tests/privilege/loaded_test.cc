@@ -2,15 +2,21 @@
 // A helper that has loaded the capture: what it refuses from then on, and that a refused load does no harm.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <string>
 #include <string_view>
 
 #include "ebpf/records.h"
+#include "ebpf/user_stack.h"
 #include "profiler/failure.h"
 #include "tests/privilege/raw_helper.h"
 
@@ -114,7 +120,7 @@ TEST_F(LoadedHelper, SamplesWithPeriodsInRangeAndGivesNamesOfFunctions)
 	const auto loaded = helper.ask(load_with_samples(0));
 	ASSERT_TRUE(loaded);
 	ASSERT_EQ(loaded->exit_code, 0) << sentence(*loaded);
-	ASSERT_EQ(helper.received.size(), 3u);
+	ASSERT_EQ(helper.received.size(), 4u);
 	const Fd named = std::move(helper.received[2]);
 	EXPECT_EQ(fcntl(named.get(), F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW);
 	HelperRequest request = request_of(HelperRequestKind::BeginBlock);
@@ -130,6 +136,77 @@ TEST_F(LoadedHelper, SamplesWithPeriodsInRangeAndGivesNamesOfFunctions)
 	ASSERT_TRUE(ended);
 	EXPECT_EQ(ended->exit_code, 0) << sentence(*ended);
 	EXPECT_TRUE(helper.is_well());
+}
+
+// Busy on a CPU until it is killed.
+pid_t busy_child(uint32_t cpu, bool may_be_traced)
+{
+	const pid_t child = fork();
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cpu_set_t only;
+	CPU_ZERO(&only);
+	CPU_SET(cpu, &only);
+	if (sched_setaffinity(0, sizeof only, &only) || prctl(PR_SET_DUMPABLE, may_be_traced ? 1 : 0))
+		_exit(1);
+	for (volatile uint64_t i = 0;;)
+		i = i + 1;
+}
+
+// Samples that the helper takes of a process, and how many of the first have a copy of its stack.
+struct Sampled {
+	size_t samples = 0, copies = 0;
+};
+
+Sampled sampled(RawHelper &helper, pid_t process)
+{
+	constexpr size_t kFirst = 16;
+	const auto loaded = helper.ask(load_with_samples(0));
+	if (!loaded || loaded->exit_code != 0 || helper.received.size() != 4) {
+		ADD_FAILURE() << (loaded ? sentence(*loaded) : "the helper doesn't answer");
+		return {};
+	}
+	const Fd slots = std::move(helper.received[0]), stacks = std::move(helper.received[3]);
+	const auto added = helper.ask(request_of(HelperRequestKind::AddWorker), {pidfd_of(process).get()});
+	HelperRequest begin = request_of(HelperRequestKind::BeginBlock);
+	begin.worker_count = 1;
+	EXPECT_TRUE(added && added->exit_code == 0);
+	begin.workers[0] = added ? added->worker : 0;
+	begin.sample_period_ns = 1'000'000;
+	const size_t bytes = kFirst * sizeof(icepath_user_stack);
+	void *slot = mmap(nullptr, loaded->slot_bytes, PROT_READ, MAP_SHARED, slots.get(), 0);
+	void *copies = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, stacks.get(), 0);
+	EXPECT_TRUE(slot != MAP_FAILED && copies != MAP_FAILED);
+	Sampled result;
+	for (int tries = 0; tries < 100 && result.samples == 0; ++tries) { // the CPU may have other work
+		const auto begun = helper.ask(begin);
+		EXPECT_TRUE(begun && begun->exit_code == 0);
+		usleep(50'000);
+		EXPECT_TRUE(helper.ask(request_of(HelperRequestKind::EndBlock)));
+		const auto *head = static_cast<const icepath_slot *>(slot);
+		const auto *records = reinterpret_cast<const icepath_record *>(head + 1);
+		for (size_t i = 0; i < std::min(head->position, head->capacity); ++i)
+			result.samples += records[i].type == ICEPATH_RECORD_SAMPLE;
+	}
+	for (size_t i = 0; i < std::min(result.samples, kFirst); ++i)
+		result.copies += static_cast<const icepath_user_stack *>(copies)[i].bytes > 0;
+	munmap(copies, bytes);
+	munmap(slot, loaded->slot_bytes);
+	return result;
+}
+
+TEST_F(LoadedHelper, CopiesTheStacksOfWhatItsUserMayTrace)
+{
+	for (const bool may_be_traced : {true, false}) {
+		RawHelper other;
+		const pid_t child = busy_child(0, may_be_traced);
+		const auto [samples, copies] = sampled(other, child);
+		kill(child, SIGKILL);
+		waitpid(child, nullptr, 0);
+		EXPECT_GT(samples, 0u);
+		EXPECT_EQ(copies > 0, may_be_traced) << copies << " of " << samples;
+	}
 }
 
 TEST_F(LoadedHelper, LoadsOnce)

@@ -119,6 +119,19 @@ TEST(Flamegraph, ChildrenLieWithinTheirParentAndCellsShareAScale)
 		std::string::npos);
 }
 
+// Else the picture of a stack of a hundred frames would repeat five thousand names.
+TEST(Flamegraph, TheTitleOfADeepFrameLacksTheMiddle)
+{
+	FlameFrame frame = last("f12", LayerKind::Kernel, 300);
+	for (int i = 11; i > 0; --i)
+		frame = FlameFrame{"f" + std::to_string(i), {}, 0, 0, 0, {frame}};
+	const std::string svg = flame_svg({{cell_with("a", {frame})}, {}, {}}, "t");
+	EXPECT_NE(svg.find(">a 64 B → f1 → f2 → f3 → f4 → f5 → f6 → f7 → f8 → f9: "), std::string::npos)
+		<< svg.substr(0, 4000);
+	EXPECT_NE(svg.find(">a 64 B → f1 → f2 → f3 → … → f8 → f9 → f10: "), std::string::npos) << svg.substr(0, 4000);
+	EXPECT_NE(svg.find(">a 64 B → f1 → f2 → f3 → … → f10 → f11 → f12: "), std::string::npos) << svg.substr(0, 4000);
+}
+
 TEST(Flamegraph, ADifferenceShowsWhatVanished)
 {
 	const FlameGraph now{{cell_with("a", {last("x", LayerKind::Kernel, 300), last("y", LayerKind::Waking, 100)}),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <sstream>
 
 #include "profiler/failure.h"
@@ -41,7 +42,7 @@ protected:
 			const bool has_samples = round % 3 == 2;
 			plan.delay_ns = [&](uint64_t, size_t) -> uint64_t { return has_samples ? 2000 : round; };
 			if (has_samples && sampled)
-				writer.add(with_samples(make_block(head.cells[0], plan), one_in(round)));
+				writer.add(with_callers(with_samples(make_block(head.cells[0], plan), one_in(round))));
 			else if (!has_samples)
 				writer.add(make_block(head.cells[0], plan));
 		}
@@ -49,7 +50,21 @@ protected:
 		return run;
 	}
 
+	// In each stack, as user code that calls what the samples found.
+	model::Block with_callers(model::Block block) const
+	{
+		const auto window = std::make_shared<model::Window>(*block.window);
+		for (std::vector<uint32_t> &stack : window->stacks)
+			for (size_t i = 0; i < callers.size(); ++i)
+				stack.insert(stack.begin() + static_cast<std::ptrdiff_t>(i),
+							 static_cast<uint32_t>(window->functions.size() + i));
+		window->functions.insert(window->functions.end(), callers.begin(), callers.end());
+		block.window = window;
+		return block;
+	}
+
 	uint64_t messages = kSampledMessages; // of a block
+	std::vector<std::string> callers; // from the outermost one on
 	int runs = 0;
 	rundir::TemporaryDirectory temporary;
 };
@@ -134,6 +149,33 @@ TEST_F(SampledRun, CalledFunctionsAreBelowTheirCallers)
 	EXPECT_EQ(send.calls[1].name, "kmalloc");
 	EXPECT_NEAR(send.calls[1].mean_ns, 125, 1e-6);
 	EXPECT_NEAR(send.calls[1].own_ns, 125, 1e-6);
+}
+
+// The flame graph has them, and what is told of a layer of the kernel is as without.
+TEST_F(SampledRun, UserCodeThatCalledTheKernelIsNoPartOfItsLayer)
+{
+	callers = {"app!main", "libc.so.6!send"};
+	const RunResult result = analyse(write(true));
+	const CellResult &cell = result.cells[0];
+	const auto of_kernel = called_functions(cell.layers, cell.functions, model::Layer::SenderKernel);
+	ASSERT_EQ(of_kernel.size(), 2u);
+	EXPECT_EQ(of_kernel[0].name, "entry_SYSCALL_64");
+	EXPECT_NEAR(of_kernel[0].mean_ns, 1000, 1e-6);
+	const auto of_user = called_functions(cell.layers, cell.functions, model::Layer::ReceiverUser);
+	ASSERT_EQ(of_user.size(), 1u);
+	EXPECT_EQ(of_user[0].name, "app!main");
+	const std::string text = folded(flame_graph(result, FlameMessages::All, "", FlameFunctions::Shown));
+	EXPECT_NE(text.find(";sender;app!main;libc.so.6!send;entry_SYSCALL_64;sock_sendmsg;kmalloc "), std::string::npos)
+		<< text;
+}
+
+TEST(KernelFunctions, AreBelowUserCode)
+{
+	EXPECT_EQ(before_kernel({"app!main", "libc.so.6+0x1234", "entry_SYSCALL_64", "tcp_sendmsg"}), 2u);
+	EXPECT_EQ(before_kernel({"[callers unknown]", "[vdso]", "[no file]", kNamelessKernel}), 3u);
+	EXPECT_EQ(before_kernel({"app!main", kIrqsOff}), 1u);
+	EXPECT_EQ(before_kernel({"ret_from_fork", "tcp_rcv.isra.0"}), 0u);
+	EXPECT_EQ(before_kernel({"app!main", "app!push (inlined)"}), 2u);
 }
 
 std::string marked(std::vector<std::string> functions)

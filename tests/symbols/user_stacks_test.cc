@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/symbols/user_stacks.h"
+
+#include <execinfo.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "profiler/symbols/user_functions.h"
+
+#ifdef __x86_64__
+
+// Calls `function`, with a frame pointer and without an unwinding table.
+extern "C" void without_table_of_this_test(void (*function)());
+asm(R"(
+	.text
+	.type without_table_of_this_test, @function
+without_table_of_this_test:
+	push %rbp
+	mov %rsp, %rbp
+	call *%rdi
+	pop %rbp
+	ret
+	.size without_table_of_this_test, . - without_table_of_this_test
+)");
+
+namespace icepath::symbols {
+
+struct {
+	size_t to_copy = 0; // bytes of the stack
+	UserFrames frames;
+	std::vector<std::string> names; // of the frames
+	std::vector<std::string> inlined; // in the first caller
+	std::vector<uint64_t> by_libgcc; // the same callers' addresses
+} at_innermost;
+
+static size_t left_of_own_stack(const std::byte *from)
+{
+	pthread_attr_t attributes;
+	void *begin = nullptr;
+	size_t bytes = 0;
+	pthread_getattr_np(pthread_self(), &attributes);
+	pthread_attr_getstack(&attributes, &begin, &bytes);
+	pthread_attr_destroy(&attributes);
+	return static_cast<size_t>(static_cast<const std::byte *>(begin) + bytes - from);
+}
+
+// With names for the linker, as what follows.
+[[gnu::noinline]] void innermost_of_this_test()
+{
+	ucontext_t context{};
+	getcontext(&context);
+	const auto &from = context.uc_mcontext.gregs;
+	UserState state;
+	const int in_order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+							REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+	for (size_t i = 0; i < state.registers.size(); ++i)
+		state.registers[i] = static_cast<uint64_t>(from[in_order[i]]);
+	const auto *stack = reinterpret_cast<const std::byte *>(state.registers[UserState::kStackPointer]);
+	const std::vector<std::byte> copy(stack, stack + std::min(at_innermost.to_copy, left_of_own_stack(stack)));
+	state.stack = copy;
+	UserStacks stacks;
+	UserFunctions functions;
+	const auto own = static_cast<uint32_t>(getpid());
+	at_innermost.frames = stacks.frames(own, state);
+	at_innermost.names.clear();
+	for (const uint64_t address : at_innermost.frames.addresses)
+		at_innermost.names.push_back(functions.name(own, address));
+	at_innermost.inlined.clear();
+	if (at_innermost.frames.addresses.size() > 1)
+		at_innermost.inlined = stacks.inlined(own, at_innermost.frames.addresses[1]);
+	std::array<void *, 64> callers{};
+	const auto count = static_cast<size_t>(backtrace(callers.data(), callers.size()));
+	at_innermost.by_libgcc.clear();
+	for (size_t i = 0; i < count; ++i) // where the call is, as in UserFrames
+		at_innermost.by_libgcc.push_back(reinterpret_cast<uint64_t>(callers[i]) - 1);
+}
+
+[[gnu::noinline]] int compare_of_this_test(const void *, const void *)
+{
+	innermost_of_this_test();
+	return 0;
+}
+
+[[gnu::noinline]] void by_libc_of_this_test()
+{
+	std::array<int, 2> all = {1, 1};
+	std::qsort(all.data(), all.size(), sizeof(int), compare_of_this_test);
+}
+
+[[gnu::noinline]] void by_pointer_of_this_test()
+{
+	without_table_of_this_test(innermost_of_this_test);
+	at_innermost.to_copy = 0; // no tail call
+}
+
+[[gnu::always_inline]] inline void inner_of_this_test(int)
+{
+	innermost_of_this_test();
+	at_innermost.to_copy = 0;
+}
+
+[[gnu::always_inline]] inline void outer_of_this_test()
+{
+	inner_of_this_test(1);
+	at_innermost.to_copy = 0;
+}
+
+[[gnu::noinline]] void with_inlined_of_this_test()
+{
+	outer_of_this_test();
+	at_innermost.to_copy = 0;
+}
+
+namespace {
+
+// In a thread of its own, whose whole stack is at hand.
+void look(void (*function)(), size_t bytes)
+{
+	at_innermost.to_copy = bytes;
+	std::thread(function).join();
+}
+
+size_t place_of(const std::string &name)
+{
+	return static_cast<size_t>(std::ranges::find(at_innermost.names, name) - at_innermost.names.begin());
+}
+
+std::string of_this_test(const std::string &function) { return "symbols_test!icepath::symbols::" + function; }
+
+constexpr size_t kEnough = 16384;
+
+TEST(UserStacks, HaveCallersUpToTheFirstFunction)
+{
+	look(by_libc_of_this_test, kEnough);
+	EXPECT_TRUE(at_innermost.frames.is_whole);
+	EXPECT_EQ(place_of(of_this_test("innermost_of_this_test()")), 0u);
+	EXPECT_EQ(place_of(of_this_test("compare_of_this_test(void const*, void const*)")), 1u);
+	const size_t outer = place_of(of_this_test("by_libc_of_this_test()"));
+	ASSERT_LT(outer, at_innermost.names.size());
+	EXPECT_GE(outer, 3u) << "libc called the comparison";
+	EXPECT_TRUE(at_innermost.names[2].starts_with("libc.so.6")) << at_innermost.names[2];
+	EXPECT_TRUE(at_innermost.names.back().starts_with("libc.so.6")) << at_innermost.names.back();
+}
+
+// libgcc unwinds for exceptions, by code of its own.
+TEST(UserStacks, HaveTheCallersThatLibgccFinds)
+{
+	look(by_libc_of_this_test, kEnough);
+	const std::vector<uint64_t> &ours = at_innermost.frames.addresses, &theirs = at_innermost.by_libgcc;
+	ASSERT_GE(theirs.size(), 6u);
+	ASSERT_EQ(ours.size(), theirs.size());
+	EXPECT_TRUE(std::equal(ours.begin() + 1, ours.end(), theirs.begin() + 1)) << "but for the place in the first";
+}
+
+TEST(UserStacks, FollowFramePointersWhereThereIsNoTable)
+{
+	look(by_pointer_of_this_test, kEnough);
+	EXPECT_TRUE(at_innermost.frames.is_whole);
+	EXPECT_EQ(place_of(of_this_test("innermost_of_this_test()")), 0u);
+	EXPECT_EQ(place_of("symbols_test!without_table_of_this_test"), 1u);
+	EXPECT_EQ(place_of(of_this_test("by_pointer_of_this_test()")), 2u);
+}
+
+TEST(UserStacks, KnowWhatWasInlined)
+{
+	look(with_inlined_of_this_test, kEnough);
+	EXPECT_EQ(place_of(of_this_test("with_inlined_of_this_test()")), 1u);
+	EXPECT_EQ(at_innermost.inlined, (std::vector<std::string>{"icepath::symbols::outer_of_this_test()",
+															  "icepath::symbols::inner_of_this_test(int)"}));
+	look(by_libc_of_this_test, kEnough);
+	EXPECT_EQ(at_innermost.inlined, std::vector<std::string>());
+}
+
+TEST(UserStacks, AreCutWhereTheCopyEnds)
+{
+	look(by_libc_of_this_test, 64);
+	EXPECT_FALSE(at_innermost.frames.is_whole);
+	ASSERT_GE(at_innermost.frames.addresses.size(), 1u);
+	EXPECT_LT(at_innermost.frames.addresses.size(), 5u);
+}
+
+// As of a process that changed its registers, or of a stack that holds anything.
+TEST(UserStacks, HaveCodeOnly)
+{
+	UserStacks stacks;
+	std::vector<std::byte> noise(kEnough);
+	uint64_t random = 1;
+	for (std::byte &byte : noise)
+		byte = static_cast<std::byte>((random = random * 6364136223846793005 + 1442695040888963407) >> 56);
+	UserState state;
+	state.stack = noise;
+	state.registers[UserState::kStackPointer] = 0x7f0000000000;
+	constexpr size_t kFramePointer = 6, kInstruction = 16;
+	state.registers[kFramePointer] = 0x7f0000000100;
+	state.registers[kInstruction] = 0x1234;
+	const UserFrames frames = stacks.frames(static_cast<uint32_t>(getpid()), state);
+	EXPECT_EQ(frames.addresses, std::vector<uint64_t>{0x1234});
+	EXPECT_FALSE(frames.is_whole);
+}
+
+TEST(UserStacks, OfAProcessThatIsGoneAreEmpty)
+{
+	UserStacks stacks;
+	const UserFrames frames = stacks.frames(INT32_MAX, UserState());
+	EXPECT_TRUE(frames.addresses.empty());
+	EXPECT_FALSE(frames.is_whole);
+}
+
+} // namespace
+} // namespace icepath::symbols
+#endif
