@@ -15,7 +15,7 @@ namespace icepath::model {
 struct Quietness {
 	std::vector<CpuNoise> noise; // by CPU
 	std::optional<std::pair<uint64_t, uint64_t>> round_trip_ns; // the shortest and longest of a cache line between CPUs
-	std::optional<Steal> steal; // nothing: what a hypervisor takes is part of `noise`
+	std::optional<Steal> steal; // by a hypervisor, in more time than `noise` is of
 };
 
 struct Fitness {

@@ -123,14 +123,22 @@ constexpr int kPatienceMs = 5000, kLookEveryMs = 20;
 Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
 {
 	constexpr uint32_t kValueBytes = 4, kEntries = 1;
+	const std::vector<Claim> before = all.read();
 	Fd map(bpf_map_create(BPF_MAP_TYPE_QUEUE, name_of(cpu, holder).c_str(), 0, kValueBytes, kEntries, nullptr));
 	if (!map)
 		refuse("making a map", errno);
 	const uint32_t own = id_of(map);
+	const auto is_own = [&](const Claim &claim) { return claim.map == own; };
+	// Ids begin again at some time, so those that were there before are earlier whatever their ids are.
+	const auto is_earlier = [&](const Claim &claim) {
+		return claim.cpu == cpu && claim.map != own &&
+			   (claim.map < own || std::ranges::find(before, claim.map, &Claim::map) != before.end());
+	};
 	for (int waited_ms = 0;; waited_ms += kLookEveryMs) {
 		const std::vector<Claim> claims = all.read();
-		const auto earlier =
-			std::ranges::find_if(claims, [&](const Claim &claim) { return claim.cpu == cpu && claim.map < own; });
+		if (std::ranges::none_of(claims, is_own))
+			refuse("finding its own map", ENOENT); // as where the kernel keeps no names
+		const auto earlier = std::ranges::find_if(claims, is_earlier);
 		if (earlier == claims.end())
 			return map;
 		const bool ended = has_ended(earlier->holder);

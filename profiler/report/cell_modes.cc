@@ -97,7 +97,7 @@ void WholeBlocks::add(const model::Block &block, const stats::SharedValues &late
 	blocks.opening.push_back(block.opening);
 	blocks.round.push_back(round);
 	kept_ += latencies->size();
-	while (kept_ > most_ && round / kTogether >= one_in_)
+	while (kept_ > most_ && round / kTogether >= 3 * one_in_)
 		keep_fewer();
 }
 

@@ -26,7 +26,8 @@ struct BlocksOfMessages {
 
 // The blocks of a cell in which modes are looked for: each with all of its latencies, because modes are judged block by
 // block. Of a long run they are those of every second group of eight rounds, of every fourth and so on, so that no more
-// than `most` latencies are kept, or those of two groups. A group has rounds in ABBA, then BAAB order.
+// than `most` latencies are kept, or those of three groups: two are always whole, since modes take more blocks than one
+// group has (stats/modes.cc). A group has rounds in ABBA, then BAAB order.
 class WholeBlocks {
 public:
 	explicit WholeBlocks(size_t most) : most_(most) {}

@@ -288,6 +288,7 @@ void add_fit_for(Page &page, const RunResult &result, bool in_full)
 	if (!unfit.empty())
 		unfit = (fit.empty() ? "not " : "; not ") + unfit;
 	facts[0] = fit + unfit;
+	facts.emplace_back("by a look before the first block");
 	if (!facts[0].empty())
 		page.line_with_command(pad_right("fit for", 10), facts, "");
 }

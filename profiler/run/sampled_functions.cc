@@ -37,26 +37,36 @@ public:
 
 	uint32_t function(const std::string &name)
 	{
-		const bool is_full = window_.functions.size() + 1 >= rundir::kMaxFunctions;
 		const std::string shown = model::printable(name, model::kLongestName);
+		const bool is_full = window_.functions.size() + 1 >= rundir::kMaxFunctions || names_bytes_ > kMostBytes;
 		const auto [at, is_new] =
 			functions_.try_emplace(is_full && !functions_.contains(shown) ? kOtherFunctions : shown,
 								   static_cast<uint32_t>(window_.functions.size()));
-		if (is_new)
+		if (is_new) {
 			window_.functions.push_back(at->first);
+			names_bytes_ += 2 * at->first.size() + 3; // each character may be escaped
+		}
 		return at->second;
 	}
 
-	uint32_t stack(const std::vector<uint32_t> &functions)
+	// Without room, only of the innermost function.
+	uint32_t stack(std::vector<uint32_t> functions)
 	{
+		if (stacks_bytes_ > kMostBytes && !stacks_.contains(functions))
+			functions = {function(kCallersUnknown), functions.back()};
 		const auto [at, is_new] = stacks_.try_emplace(functions, static_cast<uint32_t>(window_.stacks.size()));
-		if (is_new)
+		if (is_new) {
 			window_.stacks.push_back(functions);
+			stacks_bytes_ += 6 * functions.size() + 3; // five digits and a comma
+		}
 		return at->second;
 	}
 
 private:
+	static constexpr size_t kMostBytes = rundir::kMaxJsonBytes / 3; // of either table as JSON, but for what comes last
+
 	model::Window &window_;
+	size_t names_bytes_ = 0, stacks_bytes_ = 0;
 	std::map<std::string, uint32_t> functions_;
 	std::map<std::vector<uint32_t>, uint32_t> stacks_;
 };

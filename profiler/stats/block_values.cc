@@ -143,7 +143,7 @@ bool BlockValues::may_take_in(const Block &block, const Block &more) const
 void BlockValues::append(Block block)
 {
 	if (blocks_.empty() || !may_take_in(blocks_.back(), block)) {
-		kept_ += block.values.size() + block.buckets.size();
+		kept_ += (block.owner ? block.owner->size() : 0) + block.buckets.size();
 		blocks_.push_back(std::move(block));
 		return;
 	}

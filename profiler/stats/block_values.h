@@ -49,7 +49,8 @@ public:
 	static constexpr size_t kLeastBlocks = 128; // percentiles beyond p99 take 75: far_tail.h
 	static constexpr double kOff = 0.0005; // of a value, where not each is kept: half the width of a bucket
 
-	// `most`: values that are kept; of buckets an eighth, or those of 2 * kLeastBlocks blocks.
+	// `most`: values that are kept, with those that their owners keep beside; of buckets an eighth, or those of
+	// 2 * kLeastBlocks blocks.
 	explicit BlockValues(size_t most = SIZE_MAX) : most_(most) {}
 	// The values of one block, perhaps none; or some of them.
 	void add(std::vector<uint64_t> values, uint32_t opening = 0);

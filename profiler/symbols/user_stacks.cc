@@ -104,22 +104,26 @@ std::string name_of(Dwarf_Die *function)
 }
 
 // Adds what was inlined at the address, of functions in `scope`. Returns whether one of these has the address.
-bool add_inlined(Dwarf_Die *scope, Dwarf_Addr address, std::vector<std::string> &names, int depth = 0)
+// `left`: entries that may still be looked at, since a damaged file's may go round in a circle.
+bool add_inlined(Dwarf_Die *scope, Dwarf_Addr address, std::vector<std::string> &names, size_t &left, int depth = 0)
 {
 	constexpr int kMostNested = 64;
 	Dwarf_Die inner;
 	if (depth == kMostNested || dwarf_child(scope, &inner) != 0)
 		return false;
 	do {
+		if (left == 0)
+			return true;
+		--left;
 		const int tag = dwarf_tag(&inner);
 		const bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 		if (tag == DW_TAG_namespace) {
-			if (add_inlined(&inner, address, names, depth + 1))
+			if (add_inlined(&inner, address, names, left, depth + 1))
 				return true;
 		} else if ((is_function || tag == DW_TAG_lexical_block) && dwarf_haspc(&inner, address) > 0) {
 			if (tag == DW_TAG_inlined_subroutine)
 				names.push_back(name_of(&inner));
-			add_inlined(&inner, address, names, depth + 1);
+			add_inlined(&inner, address, names, left, depth + 1);
 			return true;
 		}
 	} while (dwarf_siblingof(&inner, &inner) == 0);
@@ -157,19 +161,23 @@ public:
 		return frames;
 	}
 
+	bool is_ready() const { return is_ready_; }
 	const MappedFile *file_at(uint64_t address) const { return map_around(maps_, address); }
 
 	std::vector<std::string> inlined(uint64_t address)
 	{
 		std::vector<std::string> names;
 		Dwarf_Addr bias = 0;
-		if (Dwarf_Die *unit = is_ready_ ? unit_at(address, bias) : nullptr)
-			add_inlined(unit, address - bias, names);
+		size_t left = kMostEntries;
+		if (Dwarf_Die *unit = unit_at(address, bias, left))
+			add_inlined(unit, address - bias, names, left);
 		return names;
 	}
 
 private:
-	Dwarf_Die *unit_at(uint64_t address, Dwarf_Addr &bias)
+	static constexpr size_t kMostEntries = 200'000; // of debugging information, for one address
+
+	Dwarf_Die *unit_at(uint64_t address, Dwarf_Addr &bias, size_t &left)
 	{
 		if (Dwarf_Die *unit = dwfl_addrdie(dwfl_, address, &bias))
 			return unit;
@@ -177,7 +185,7 @@ private:
 		Dwfl_Module *module = dwfl_addrmodule(dwfl_, address);
 		Dwarf_Die *unit = module ? dwfl_module_nextcu(module, nullptr, &bias) : nullptr;
 		while (unit && dwarf_haspc(unit, address - bias) <= 0)
-			unit = dwfl_module_nextcu(module, unit, &bias);
+			unit = left-- > 1 ? dwfl_module_nextcu(module, unit, &bias) : nullptr;
 		return unit;
 	}
 
@@ -213,7 +221,7 @@ std::vector<std::string> UserStacks::inlined(uint32_t process, uint64_t address)
 {
 	Process &its = process_of(process);
 	const MappedFile *file = its.file_at(address);
-	if (!file || file->inode == 0)
+	if (!its.is_ready() || !file || file->inode == 0)
 		return {};
 	const Place place = {file->major, file->minor, file->inode, address - file->begin + file->offset};
 	if (const auto known = inlined_.find(place); known != inlined_.end())

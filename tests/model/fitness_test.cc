@@ -28,7 +28,8 @@ TEST(Fitness, IsForEachPurposeAgainstItsThreshold)
 	EXPECT_EQ(of({{}, {{60, 61}}, {}}), "???") << "ranks need both";
 	EXPECT_EQ(of({{{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""}}, {}, {}}), "y?y");
 	const CpuNoise calm{0, 1'000'000'000, 10, 900'000, 90'000, {}, ""};
-	EXPECT_EQ(of({{calm}, {{61, 91}}, {{200'000, 1'000'000'000}}}), "yyn") << "0.09 % and the hypervisor's 0.02 %";
+	EXPECT_EQ(of({{calm}, {{61, 91}}, {{900'000, 1'000'000'000}}}), "yyy") << "a hypervisor's 0.09 % isn't added";
+	EXPECT_EQ(of({{calm}, {{61, 91}}, {{1'000'000, 1'000'000'000}}}), "yyn") << "a hypervisor's 0.1 %";
 	EXPECT_EQ(of({{calm}, {{61, 91}}, {{50'000'000, 1'000'000'000}}}), "nnn") << "the hypervisor's 5 %";
 	EXPECT_EQ(of({}), "???") << "what wasn't measured isn't fit";
 	EXPECT_NE(fitness(kSeen)[0].found.find("CPU 1"), std::string::npos) << "the worse one";

@@ -105,6 +105,23 @@ TEST(WholeBlocks, OfALongRunAreThoseOfGroupsOfRoundsSpreadOverIt)
 	}
 }
 
+// Two of them, which have as many blocks as modes take.
+TEST(WholeBlocks, OfLargeBlocksAreThoseOfTwoWholeGroupsAtLeast)
+{
+	WholeBlocks blocks(50); // not even two blocks
+	for (uint32_t round = 0; round < 300; ++round) {
+		add_blocks(blocks, round);
+		const std::vector<uint32_t> &unprobed = blocks.of(false).round;
+		EXPECT_LE(unprobed.size(), 4u * 4) << round;
+		if (round >= 16) {
+			const auto whole = [&](uint32_t group) {
+				return std::ranges::count(unprobed, group, [](uint32_t each) { return each / 8; }) == 4;
+			};
+			EXPECT_TRUE(whole(0) && whole(blocks.one_in())) << round;
+		}
+	}
+}
+
 // Fewer values are kept than the run has: what is told is the same, within the histograms' resolution.
 TEST_F(Modes, OfALongRunAreThoseOfAllItsRounds)
 {

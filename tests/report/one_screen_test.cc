@@ -321,7 +321,7 @@ TEST(FitFor, IsWhatTheRunWasQuietEnoughFor)
 	EXPECT_EQ(line(result), "medians; not ranks, tails · a cache line takes 61 to 400 ns to the other CPU and back");
 	result.head.noise.pop_back();
 	result.tail->cache_lines[0].times.resize(2);
-	EXPECT_EQ(line(result), "medians, ranks, tails");
+	EXPECT_EQ(line(result), "medians, ranks, tails · by a look before the first block");
 	result.tail->steal = {10'000'000, 1'000'000'000};
 	EXPECT_EQ(line(result), "medians, ranks; not tails · 0.095 % in gaps, the longest 90 µs, the hypervisor 1 %");
 	EXPECT_LE(lines_of(terminal_report(result, {.unicode = true, .width = 100})).size(), 60u);

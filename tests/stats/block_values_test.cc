@@ -88,6 +88,20 @@ TEST(BlockValues, WhatIsKeptDoesNotGrowWithTheRun)
 }
 
 // By the definition of a percentile, over all values.
+// Each block keeps what its few values share with others.
+TEST(BlockValues, WhatTheirOwnersKeepCounts)
+{
+	BlockValues few(kMost);
+	size_t blocks = 0;
+	for (; few.is_exact(); ++blocks) {
+		ASSERT_LE(blocks * kValues, kMost);
+		const auto owner = std::make_shared<const std::vector<uint64_t>>(kValues, 10'000);
+		few.add(owner, std::span(*owner).first(5), 0);
+	}
+	EXPECT_EQ(few.count(), 5 * blocks);
+	EXPECT_EQ(few.kept(), blocks) << "a bucket of each";
+}
+
 TEST(BlockValues, PercentilesOfALongRunAreOffByLessThanItsHistogramsResolution)
 {
 	const Blocks blocks = latencies(2000);
