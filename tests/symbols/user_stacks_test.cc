@@ -4,6 +4,7 @@
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -64,8 +65,12 @@ static size_t left_of_own_stack(const std::byte *from)
 							REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 	for (size_t i = 0; i < state.registers.size(); ++i)
 		state.registers[i] = static_cast<uint64_t>(from[in_order[i]]);
-	const auto *stack = reinterpret_cast<const std::byte *>(state.registers[UserState::kStackPointer]);
-	const std::vector<std::byte> copy(stack, stack + std::min(at_innermost.to_copy, left_of_own_stack(stack)));
+	auto *stack = reinterpret_cast<std::byte *>(state.registers[UserState::kStackPointer]);
+	std::vector<std::byte> copy(std::min(at_innermost.to_copy, left_of_own_stack(stack)));
+	const iovec to = {copy.data(), copy.size()}, part = {stack, copy.size()};
+	// Not memcpy(): a sanitizer puts space between variables that nobody may read.
+	if (process_vm_readv(getpid(), &to, 1, &part, 1, 0) != static_cast<ssize_t>(copy.size()))
+		copy.clear();
 	state.stack = copy;
 	UserStacks stacks;
 	UserFunctions functions;
@@ -157,8 +162,10 @@ TEST(UserStacks, HaveTheCallersThatLibgccFinds)
 	look(by_libc_of_this_test, kEnough);
 	const std::vector<uint64_t> &ours = at_innermost.frames.addresses, &theirs = at_innermost.by_libgcc;
 	ASSERT_GE(theirs.size(), 6u);
-	ASSERT_EQ(ours.size(), theirs.size());
-	EXPECT_TRUE(std::equal(ours.begin() + 1, ours.end(), theirs.begin() + 1)) << "but for the place in the first";
+	// A sanitizer's backtrace() calls libgcc's, and is in its list.
+	ASSERT_TRUE(theirs.size() == ours.size() || theirs.size() == ours.size() + 1) << theirs.size();
+	EXPECT_TRUE(std::equal(ours.begin() + 1, ours.end(), theirs.end() - static_cast<ptrdiff_t>(ours.size()) + 1))
+		<< "but for the place in the first";
 }
 
 TEST(UserStacks, FollowFramePointersWhereThereIsNoTable)
@@ -174,8 +181,10 @@ TEST(UserStacks, KnowWhatWasInlined)
 {
 	look(with_inlined_of_this_test, kEnough);
 	EXPECT_EQ(place_of(of_this_test("with_inlined_of_this_test()")), 1u);
-	EXPECT_EQ(at_innermost.inlined, (std::vector<std::string>{"icepath::symbols::outer_of_this_test()",
-															  "icepath::symbols::inner_of_this_test(int)"}));
+	// By -g1 clang tells a function's own name alone.
+	ASSERT_EQ(at_innermost.inlined.size(), 2u);
+	EXPECT_NE(at_innermost.inlined[0].find("outer_of_this_test"), std::string::npos) << at_innermost.inlined[0];
+	EXPECT_NE(at_innermost.inlined[1].find("inner_of_this_test"), std::string::npos) << at_innermost.inlined[1];
 	look(by_libc_of_this_test, kEnough);
 	EXPECT_EQ(at_innermost.inlined, std::vector<std::string>());
 }
