@@ -41,9 +41,9 @@ std::set<std::string> names_that_outlive_processes()
 {
 	std::set<std::string> names = names_in("/dev/shm");
 	names.merge(names_in("/dev/mqueue"));
-	// The same suite for another plug-in may run beside this one.
+	// Other tests run beside this one, among them the same suite for other plug-ins.
 	std::erase_if(names, [](const std::string &name) {
-		return name.find("/icepath-test-") != std::string::npos && name.find(channel_name()) == std::string::npos;
+		return name.find("/icepath-") != std::string::npos && name.find(channel_name()) == std::string::npos;
 	});
 	for (const std::string &name : names_in(std::filesystem::temp_directory_path()))
 		if (name.find(channel_name()) != std::string::npos)
