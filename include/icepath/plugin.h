@@ -185,9 +185,10 @@ struct icepath_recv;
  * returned. There are none after close().
  *
  * `message` is as recv() returns it, except that `data` is where the message is, in the plug-in's memory, which stays
- * until `handle` returns, and that `ask_ns` is when the library called the plug-in. `take_call_ns` and
- * `take_return_ns` are around the library's function that the plug-in called for the message; 0: the library passed
- * the message. `status`: ICEPATH_OK, or why there is no message, with a sentence for `error`.
+ * until `handle` returns, and that `ask_ns` is when the library called the plug-in, or, if the plug-in takes more than
+ * once in a call, when it began to take again. `take_call_ns` and `take_return_ns` are around the library's function
+ * that the plug-in called for the message; 0: the library passed the message. `status`: ICEPATH_OK, or why there is no
+ * message, with a sentence for `error`.
  *
  * `handle` may call send(), or loan() and send_loaned(), of its endpoint; the thread that opened the endpoint calls
  * nothing meanwhile. No call of an endpoint may lead to a call of its own handler in the same thread. recv() is called

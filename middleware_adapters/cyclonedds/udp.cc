@@ -88,9 +88,9 @@ const icepath_target *target(uint32_t n)
 void handle_data(dds_entity_t reader, void *argument)
 {
 	icepath_endpoint &end = *static_cast<icepath_endpoint *>(argument);
-	icepath_recv asked{};
-	ChannelEnd::begin_taking(asked);
 	do {
+		icepath_recv asked{};
+		ChannelEnd::begin_taking(asked);
 		if (const dds_return_t code = end.batch.take(reader, nullptr, asked); code < 0)
 			return end.handler.handle(end.handler.side, failed(end, "dds_take", code), &asked);
 		for (icepath_recv message{}; end.batch.next(message); message = {})

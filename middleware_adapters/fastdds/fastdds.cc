@@ -334,10 +334,9 @@ int recv_message(icepath_endpoint *end, icepath_recv *message)
 // In the library's thread, which holds the reader: messages come one after the other.
 void handle_data(icepath_endpoint &end, fast::DataReader &reader)
 {
-	icepath_recv asked{};
-	ChannelEnd::begin_taking(asked);
 	for (;;) {
-		icepath_recv message = asked;
+		icepath_recv message{};
+		ChannelEnd::begin_taking(message);
 		message.attempts = 1;
 		fast::SampleInfo info;
 		message.take_call_ns = icepath_now_ns();

@@ -135,10 +135,9 @@ Taking take_one(icepath_endpoint &end, Ports &ports, const void **chunk, icepath
 // In the Listener's thread.
 void handle_data(icepath_endpoint &end, Ports &ports)
 {
-	icepath_recv asked{};
-	ChannelEnd::begin_taking(asked);
 	for (;;) {
-		icepath_recv message = asked;
+		icepath_recv message{};
+		ChannelEnd::begin_taking(message);
 		const void *chunk = nullptr;
 		const Taking taking = take_one(end, ports, &chunk, message);
 		if (taking == Taking::NothingThere)
