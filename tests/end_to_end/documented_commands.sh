@@ -16,8 +16,8 @@ failed=0 count=0
 # A run of the shortest time, or of the time that icepath asks for instead.
 shortly() {
 	command=$(echo "$1" | sed -E 's/ -d [0-9]+//')
-	for duration in 3 asked; do
-		[ $duration = 3 ] || duration=$(sed -n -E 's/.*give -d ([0-9]+).*/\1/p' err)
+	for duration in 2 asked; do
+		[ $duration = 2 ] || duration=$(sed -n -E 's/.*give -d ([0-9]+).*/\1/p' err)
 		[ -n "$duration" ] || return 2
 		sh -c "$command -q -d $duration" >out 2>err </dev/null && return 0
 		grep -q 'give -d' err || return 1
@@ -31,7 +31,7 @@ each() {
 		sort -u
 }
 
-icepath run -q -t pipe -s 64 --patterns pingpong -d 3 -o run >/dev/null || { echo "no run to report"; exit 1; }
+icepath run -q -t pipe -s 64 --patterns pingpong -d 2 -o run >/dev/null || { echo "no run to report"; exit 1; }
 # tests/contrib/setup.sh gives capabilities, to a program and a group of its own.
 each | grep -v '^icepath setup --caps' >commands
 # Commands that others depend on come first.

@@ -122,13 +122,13 @@ without_user_namespaces() {
 }
 
 user_under_full() {
-	run_as_user 30 uds-stream,zeromq/ipc --isolate full --cpus 2,3 && says run/run.json '"level": "full"' \
+	run_as_user 15 uds-stream,zeromq/ipc --isolate full --cpus 2,3 && says run/run.json '"level": "full"' \
 		"interrupts of devices keep off CPUs 2-3" && [ ! -s /run/icepath.journal ]
 }
 
 # Users may have it from root alone: RLIMIT_RTPRIO is 0.
 under_fifo() {
-	run_as_user 30 uds-stream,zeromq/ipc --sched fifo:7 && says run/run.json '"fifo_priority": 7'
+	run_as_user 12 uds-stream,zeromq/ipc --sched fifo:7 && says run/run.json '"fifo_priority": 7'
 }
 
 # Of icepath where only root writes, as if it were installed, after `setup --caps`.

@@ -17,8 +17,7 @@ shift 3
 case $length in
 short)
 	kernels=${*:-6.1 6.12}
-	steps='doctor capture-tiers renamed-function fentry kprobe under-fifo without-root
-confined user-30-uds-stream,tcp,shm-ring,mqueue not-denied'
+	steps='doctor capture-tiers renamed-function fentry kprobe under-fifo without-root'
 	seconds=600 programs= ;;
 full)
 	kernels=${*:-6.1 6.12 6.1-rt 6.12-rt}
@@ -61,11 +60,11 @@ boots_of() {
 	done
 	boot "$kernel" 4 "isolcpus=domain,managed_irq,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0 -- isolated-by-boot"
 	case $length-$kernel in # before 6.2 icepath makes no partition
-	short-6.1) isolation=isolated-by-partition ;;
-	short-*) isolation='isolated-by-partition isolated-by-icepath' ;;
-	*) isolation='isolated-by-partition isolated-by-icepath noise random-kills changed-machine' ;;
+	short-6.1) isolation='isolated-by-partition confined user-15-uds-stream,tcp,shm-ring,mqueue' ;;
+	short-*) isolation='isolated-by-partition isolated-by-icepath confined user-15-uds-stream,tcp,shm-ring,mqueue' ;;
+	*) isolation='isolated-by-partition isolated-by-icepath noise random-kills changed-machine confined' ;;
 	esac
-	boot "$kernel" 4 "-- $isolation confined user-under-full not-denied"
+	boot "$kernel" 4 "-- $isolation user-under-full not-denied"
 	return $failed
 }
 # The short version asserts no figure of time, so its machines may share the host's CPUs. Of the full one, the selftest's figures are
