@@ -144,9 +144,10 @@ Against explain_against(const RunResult &result, size_t cell, size_t against)
 		compare({slower.typical->layers, slower.is_of_library()}, {faster.typical->layers, faster.is_of_library()});
 	if (difference.of.is_told() && difference.of.ns() > 0) {
 		found.difference = std::move(difference);
-		const std::vector<Cause> causes = causes_of(slower.typical_culprits, slower.typical->layers.deliveries(),
-													faster.typical_culprits, faster.typical->layers.deliveries());
-		found.remedies = remedies_of({*found.difference, causes, slower.cell, own_threads(slower.typical->layers)});
+		const std::vector<Cause> causes =
+			causes_of(slower.typical_culprits, slower.typical->layers.deliveries(), faster.typical_culprits,
+					  faster.typical->layers.deliveries(), own_threads(slower.typical->layers));
+		found.remedies = remedies_of({*found.difference, causes, slower.cell});
 	} else if (!difference.of.interval)
 		found.refusal = "their typical messages are of too few blocks with probes: measure longer (icepath run -d)";
 	else

@@ -98,6 +98,7 @@ OrderedJson tail_json(const RunResult &result, size_t index)
 	for (const Cause &cause : tail.causes)
 		json["causes"].push_back({{"name", cause.name},
 								  {"layer", model::name(cause.layer)},
+								  {"own_thread", cause.is_own_thread},
 								  {"messages", cause.messages},
 								  {"share", cause.share},
 								  {"typical_share", cause.other_share},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace icepath::report {
 namespace {
@@ -27,7 +28,16 @@ NamedCauses causes_by_name(const Culprits &culprits)
 
 } // namespace
 
-std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culprits &b, uint64_t b_messages)
+std::vector<std::string> own_threads(const Breakdown &layers)
+{
+	std::set<std::string> names;
+	for (const LayerRow &row : layers.rows())
+		names.insert(row.thread);
+	return {names.begin(), names.end()};
+}
+
+std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culprits &b, uint64_t b_messages,
+							 const std::vector<std::string> &own)
 {
 	std::vector<Cause> causes;
 	const NamedCauses others = causes_by_name(b);
@@ -35,6 +45,8 @@ std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culpr
 	for (const auto &[key, of] : causes_by_name(a)) {
 		Cause &cause = causes.emplace_back();
 		std::tie(cause.name, cause.kind, cause.layer) = key;
+		cause.is_own_thread =
+			cause.kind == path::Culprit::Kind::Task && std::ranges::find(own, cause.name) != own.end();
 		cause.messages = of.messages;
 		cause.share = static_cast<double>(of.messages) / of_a;
 		cause.when_there_ns = static_cast<double>(of.ns) / static_cast<double>(std::max<uint64_t>(of.messages, 1));

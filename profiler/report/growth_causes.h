@@ -15,6 +15,7 @@ struct Cause {
 	std::string name;
 	path::Culprit::Kind kind = path::Culprit::Kind::Task;
 	model::Layer layer = model::Layer::Runqueue;
+	bool is_own_thread = false; // that A's messages pass, such as a library's
 	uint64_t messages = 0; // of A, from which it took time
 	double share = 0, other_share = 0; // of A's messages, and of B's
 	double when_there_ns = 0; // mean over `messages`
@@ -29,7 +30,11 @@ struct Cause {
 	}
 };
 
-// Parts of a layer together. The greatest growth first.
-std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culprits &b, uint64_t b_messages);
+// Names of the threads that messages pass.
+std::vector<std::string> own_threads(const Breakdown &layers);
+
+// Parts of a layer together. The greatest growth first. `own`: names of the threads that A's messages pass.
+std::vector<Cause> causes_of(const Culprits &a, uint64_t a_messages, const Culprits &b, uint64_t b_messages,
+							 const std::vector<std::string> &own);
 
 } // namespace icepath::report

@@ -69,10 +69,8 @@ double ns_of_tasks(const Symptoms &symptoms)
 // Without sides that share a CPU: the rest are threads of libraries and daemons.
 double ns_of_own_threads(const Symptoms &symptoms)
 {
-	return shares_a_cpu(symptoms.cell) ? 0 : ns_of_causes(symptoms, [&symptoms](const Cause &cause) {
-		return cause.kind == Kind::Task &&
-			   std::ranges::find(symptoms.own_threads, cause.name) != symptoms.own_threads.end();
-	});
+	return shares_a_cpu(symptoms.cell) ? 0
+									   : ns_of_causes(symptoms, [](const Cause &cause) { return cause.is_own_thread; });
 }
 
 // A CPU on its way out of idle is a part of layers, and who had the CPU meanwhile: the same time seen twice.
@@ -143,14 +141,6 @@ constexpr Row kRemedies[] = {
 };
 
 } // namespace
-
-std::vector<std::string> own_threads(const Breakdown &layers)
-{
-	std::set<std::string> names;
-	for (const LayerRow &row : layers.rows())
-		names.insert(row.thread);
-	return {names.begin(), names.end()};
-}
 
 std::vector<Remedy> remedies_of(const Symptoms &symptoms)
 {

@@ -17,10 +17,7 @@ struct Symptoms {
 	const Difference &difference;
 	const std::vector<Cause> &causes; // of the same messages
 	const model::Cell &cell; // that has the time
-	std::vector<std::string> own_threads{}; // names of the threads that its messages pass: own_threads()
 };
-
-std::vector<std::string> own_threads(const Breakdown &layers);
 
 struct Remedy {
 	std::string_view cause; // a word for programs: "tick"

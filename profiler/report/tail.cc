@@ -74,7 +74,7 @@ void add_causes(Page &page, const TailExplanation &tail)
 			row(cause.name, width,
 				{percent(cause.share), percent(cause.other_share),
 				 cause.lift() ? fmt::format("{:.3g}×", *cause.lift()) : "only here", microseconds(cause.when_there_ns)},
-				std::string(model::name(cause.layer)))));
+				fmt::format("{}{}", model::name(cause.layer), cause.is_own_thread ? ", a thread of its own" : ""))));
 	page.line();
 }
 
@@ -120,9 +120,9 @@ TailExplanation explain_tail(const CellResult &cell)
 		return result;
 	}
 	result.growth = std::move(growth);
-	const std::vector<Cause> causes =
-		causes_of(cell.tail_culprits, result.messages, cell.typical_culprits, cell.typical->layers.deliveries());
-	result.remedies = remedies_of({result.growth, causes, cell.cell, own_threads(cell.tail->layers)});
+	const std::vector<Cause> causes = causes_of(cell.tail_culprits, result.messages, cell.typical_culprits,
+												cell.typical->layers.deliveries(), own_threads(cell.tail->layers));
+	result.remedies = remedies_of({result.growth, causes, cell.cell});
 	std::ranges::copy_if(causes, std::back_inserter(result.causes), &Cause::has_name);
 	double named_ns = 0;
 	for (const Cause &cause : result.causes)

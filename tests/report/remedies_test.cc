@@ -47,13 +47,14 @@ std::vector<Remedy> remedies_for(const RemedyCase &one, int64_t ns = 10'000)
 		cause.kind = one.kind;
 		cause.layer = one.layer;
 		cause.growth_ns = static_cast<double>(ns);
+		cause.is_own_thread = one.culprit == "recvUC" || one.culprit == "worker";
 	}
 	model::Cell cell = socket_cell(model::Pattern::PingPong);
 	cell.idle_states = one.idle_states;
 	cell.wait = one.wait;
 	for (size_t side = 0; side < 2; ++side)
 		cell.graph.sides[side].cpu = one.cpus[side];
-	return remedies_of({difference, causes, cell, {"recvUC", "worker"}});
+	return remedies_of({difference, causes, cell});
 }
 
 class RemedyOf : public testing::TestWithParam<RemedyCase> {};

@@ -134,9 +134,11 @@ TEST(Causes, AreMeansOverTheMessagesThatTheySayTheyAre)
 {
 	const Culprits a = culprits_of(
 		{{{kFirstTask, 100}, {kFirstTask, 40, model::Part::IdleExit}}, {{kFirstTask, 60}}, {{kSecondTask, 1000}}});
-	const std::vector<Cause> causes = causes_of(a, 4, culprits_of({{{kFirstTask, 30}}}), 10);
+	const std::vector<Cause> causes = causes_of(a, 4, culprits_of({{{kFirstTask, 30}}}), 10, {"first", "receiver"});
 	ASSERT_EQ(causes.size(), 2u);
 	EXPECT_EQ(causes[0].name, "second") << "the greatest growth first";
+	EXPECT_FALSE(causes[0].is_own_thread);
+	EXPECT_TRUE(causes[1].is_own_thread);
 	EXPECT_DOUBLE_EQ(causes[0].growth_ns, 1000.0 / 4);
 	EXPECT_FALSE(causes[0].lift());
 	const Cause &first = causes[1];
