@@ -29,11 +29,13 @@ namespace {
 														what, std::strerror(error)));
 }
 
-struct Claim {
-	uint32_t map; // its id: the later, the larger
-	uint32_t cpu;
-	pid_t holder;
-};
+// Ids rise by one with each map up to 2^31 - 2, and then begin again: of two, the earlier is less than half of them back.
+bool was_made_before(uint32_t map, uint32_t other)
+{
+	constexpr uint32_t kIds = uint32_t{1} << 31;
+	const uint32_t later_by = (other - map) % kIds;
+	return later_by > 0 && later_by < kIds / 2;
+}
 
 // At most 15 characters, for CPUs to 9999 and the kernel's largest process id.
 std::string name_of(uint32_t cpu, pid_t holder) { return fmt::format("ice{}_{}", cpu, holder); }
@@ -128,18 +130,12 @@ Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
 	if (!map)
 		refuse("making a map", errno);
 	const uint32_t own = id_of(map);
-	const auto is_own = [&](const Claim &claim) { return claim.map == own; };
-	// Ids begin again at some time, so those that were there before are earlier whatever their ids are.
-	const auto is_earlier = [&](const Claim &claim) {
-		return claim.cpu == cpu && claim.map != own &&
-			   (claim.map < own || std::ranges::find(before, claim.map, &Claim::map) != before.end());
-	};
 	for (int waited_ms = 0;; waited_ms += kLookEveryMs) {
 		const std::vector<Claim> claims = all.read();
-		if (std::ranges::none_of(claims, is_own))
+		if (std::ranges::find(claims, own, &Claim::map) == claims.end())
 			refuse("finding its own map", ENOENT); // as where the kernel keeps no names
-		const auto earlier = std::ranges::find_if(claims, is_earlier);
-		if (earlier == claims.end())
+		const std::optional<Claim> earlier = earlier_claim(claims, cpu, own, before);
+		if (!earlier)
 			return map;
 		const bool ended = has_ended(earlier->holder);
 		if (!ended || waited_ms >= kPatienceMs)
@@ -149,6 +145,16 @@ Fd claim_cpu(uint32_t cpu, pid_t holder, const Claims &all)
 }
 
 } // namespace
+
+std::optional<Claim> earlier_claim(const std::vector<Claim> &claims, uint32_t cpu, uint32_t own,
+								   const std::vector<Claim> &before)
+{
+	const auto earlier = std::ranges::find_if(claims, [&](const Claim &claim) {
+		return claim.cpu == cpu &&
+			   (was_made_before(claim.map, own) || std::ranges::find(before, claim.map, &Claim::map) != before.end());
+	});
+	return earlier == claims.end() ? std::nullopt : std::optional(*earlier);
+}
 
 CpuClaim::CpuClaim(std::vector<uint32_t> cpus, pid_t holder)
 {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "profiler/channel.h"
@@ -16,6 +17,17 @@ class NoClaims : public Failure {
 public:
 	using Failure::Failure;
 };
+
+struct Claim {
+	uint32_t map; // its id
+	uint32_t cpu;
+	pid_t holder;
+};
+
+// Of all claims, one of the CPU whose map was made before the map `own`, or nothing. `before`: those that there were
+// before `own` was made. They are earlier however many maps the machine has made since.
+std::optional<Claim> earlier_claim(const std::vector<Claim> &claims, uint32_t cpu, uint32_t own,
+								   const std::vector<Claim> &before);
 
 // Holds CPUs against every other icepath on this machine, for its lifetime. For each CPU it makes a BPF map whose name
 // says the CPU and the holder, and looks at all such maps (ebpf/claims.bpf.c): the first that was made has the CPU. A

@@ -14,8 +14,10 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "profiler/failure.h"
 
@@ -24,6 +26,50 @@ namespace {
 
 // Numbers that no machine has, and others than those of such a test beside this one.
 uint32_t first_cpu() { return 1100 + static_cast<uint32_t>(getpid()) % 880 * 10; }
+
+constexpr uint32_t kCpu = 3, kLastId = INT32_MAX - 1; // the kernel's last for a map: then they begin again with 1
+
+Claim made_as(uint32_t map, uint32_t cpu = kCpu) { return {map, cpu, 4711}; }
+
+// By which the map `own` is refused the CPU; 0: none.
+uint32_t earlier_than(uint32_t own, std::vector<Claim> others, const std::vector<Claim> &before = {})
+{
+	others.push_back(made_as(own));
+	const std::optional<Claim> earlier = earlier_claim(others, kCpu, own, before);
+	return earlier ? earlier->map : 0;
+}
+
+TEST(EarlierClaim, IsNeverTheOwn)
+{
+	for (const uint32_t own : {1u, 2u, kLastId / 2, kLastId})
+		EXPECT_EQ(earlier_than(own, {}), 0u) << own;
+}
+
+TEST(EarlierClaim, IsTheOneThatWasMadeFirst)
+{
+	EXPECT_EQ(earlier_than(8, {made_as(7)}), 7u);
+	EXPECT_EQ(earlier_than(7, {made_as(8)}), 0u);
+	EXPECT_EQ(earlier_than(8, {made_as(9), made_as(7)}), 7u);
+}
+
+TEST(EarlierClaim, IsOfTheSameCpu) { EXPECT_EQ(earlier_than(8, {made_as(7, kCpu + 1)}), 0u); }
+
+TEST(EarlierClaim, IsTheSameWhereIdsBeginAgain)
+{
+	EXPECT_EQ(earlier_than(1, {made_as(kLastId)}), kLastId);
+	EXPECT_EQ(earlier_than(kLastId, {made_as(1)}), 0u);
+	EXPECT_EQ(earlier_than(5, {made_as(kLastId - 5)}), kLastId - 5);
+	EXPECT_EQ(earlier_than(kLastId - 5, {made_as(5)}), 0u);
+}
+
+// As of a run that has lasted while other programs made maps.
+TEST(EarlierClaim, IsAnyThatWasThereBefore)
+{
+	constexpr uint32_t own = 7, long_ago = own + (1u << 29);
+	EXPECT_EQ(earlier_than(own, {made_as(long_ago)}), 0u);
+	EXPECT_EQ(earlier_than(own, {made_as(long_ago)}, {made_as(long_ago)}), long_ago);
+	EXPECT_EQ(earlier_than(own, {}, {made_as(long_ago)}), 0u) << "it has ended since";
+}
 
 class CpuClaims : public testing::Test {
 protected:
