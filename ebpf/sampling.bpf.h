@@ -43,8 +43,8 @@ struct mm_struct___bits {
 } __attribute__((preserve_access_index));
 
 /*
- * Whether the user may read the process's memory: it has that user's ids, and neither had others since it executed its
- * program nor asked to be left alone (ptrace(2), "Ptrace access mode checking").
+ * Whether the user may read the process's memory: it has no more rights than that user's own, and neither had more since
+ * it executed its program nor asked to be left alone (ptrace(2), "Ptrace access mode checking").
  */
 static __always_inline bool is_readable(struct task_struct *task)
 {
@@ -57,11 +57,7 @@ static __always_inline bool is_readable(struct task_struct *task)
 		flags = BPF_CORE_READ((struct mm_struct___number *)mm, flags);
 	else if (bpf_core_field_exists(((struct mm_struct___bits *)mm)->flags))
 		bpf_core_read(&flags, sizeof(flags), &((struct mm_struct___bits *)mm)->flags);
-	const struct cred *cred = BPF_CORE_READ(task, cred);
-	const __u32 uid = BPF_CORE_READ(cred, uid.val), gid = BPF_CORE_READ(cred, gid.val);
-	return (flags & dumpable_mask) == dumpable && uid == user_id && BPF_CORE_READ(cred, euid.val) == uid &&
-		   BPF_CORE_READ(cred, suid.val) == uid && BPF_CORE_READ(cred, egid.val) == gid &&
-		   BPF_CORE_READ(cred, sgid.val) == gid;
+	return (flags & dumpable_mask) == dumpable && !has_more_rights(task);
 }
 
 static __always_inline void copy_user_stack(struct task_struct *task, __u32 number)

@@ -25,7 +25,7 @@ const volatile __u8 slot_of_cpu[MAX_CPUS];
  * have marked a process that executes a set-uid program later.
  */
 const volatile bool compares_rights = false;
-const volatile __u32 user_id = 0, group_id = 0; /* the user's; of a run with samples as well, but for the group */
+const volatile __u32 user_id = 0, group_id = 0; /* the user's; of a run with samples as well */
 
 /* Written by user space while programs are attached; 0 outside a block. */
 __u32 capturing = 0;
@@ -194,7 +194,7 @@ static __noinline void begin_thread(struct icepath_task *thread, struct task_str
 
 /*
  * By another user or group, real or not, as of a set-uid program, or by capabilities, as of a program whose file has
- * some. In a user namespace of the user's own, capabilities are no rights outside.
+ * some. In a user namespace of the user's own, capabilities are no rights outside. Of root's own there are no more.
  */
 static __noinline bool has_more_rights(struct task_struct *task)
 {
@@ -209,7 +209,7 @@ static __noinline bool has_more_rights(struct task_struct *task)
 	for (int i = 0; i < 4; i++)
 		if (ids[i].uid != user_id || ids[i].gid != group_id)
 			return true;
-	return capabilities && BPF_CORE_READ(cred, user_ns, level) == 0;
+	return user_id != 0 && capabilities && BPF_CORE_READ(cred, user_ns, level) == 0;
 }
 
 /* A thread that this block watches, or NULL. */

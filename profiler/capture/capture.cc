@@ -57,12 +57,12 @@ void throw_if_not_traced(const Selection &selection)
 } // namespace
 
 Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced,
-				 std::optional<uint32_t> sampled_user, std::optional<Owner> owner)
+				 std::optional<Owner> sampled, std::optional<Owner> owner)
 	: Capture(select_probes(forced), owner)
 {
 	ProbeSet doubted = 0;
 	try {
-		load(cpus, records_per_slot, sampled_user);
+		load(cpus, records_per_slot, sampled);
 		// A loaded program may still be refused at attaching, and a run must know its probes before it begins.
 		doubted = refused_when_attached();
 	} catch (const Failure &) {
@@ -71,11 +71,11 @@ Capture::Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, s
 	if (doubted) { // try the doubtful probes one by one, and load those that work
 		unload();
 		try_again(doubted, forced);
-		load(cpus, records_per_slot, sampled_user);
+		load(cpus, records_per_slot, sampled);
 		if (refused_when_attached())
 			throw_if_not_traced(selection_);
 	}
-	if (sampled_user)
+	if (sampled)
 		prepare_samples(cpus);
 }
 
@@ -87,7 +87,7 @@ void Capture::try_again(ProbeSet probes, std::optional<Tier> forced)
 	throw_if_not_traced(selection_);
 }
 
-void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<uint32_t> sampled_user)
+void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled)
 {
 	std::vector<Candidate> programs;
 	available_ = 0;
@@ -104,19 +104,18 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	bpf_map__set_max_entries(bpf->maps.slots, slot_count_);
 	bpf_map__set_value_size(bpf->maps.slots, slot_bytes_);
 	bpf_map__set_max_entries(bpf->maps.fills, slot_count_);
-	if (sampled_user) {
+	if (sampled) {
 		bpf_program__set_autoload(bpf->progs.on_sample, true);
 		stack_room_ = static_cast<uint32_t>(std::min(kStacksOfCpu * cpus.size(), rundir::kMaxStacks));
 		bpf_map__set_max_entries(bpf->maps.stacks, stack_room_);
 		bpf_map__set_max_entries(bpf->maps.user_stacks, std::min(stack_room_, kMostUserStacks));
-		bpf->rodata->user_id = *sampled_user;
 	}
 	bpf->rodata->slot_capacity = records_per_slot;
 	bpf->rodata->slot_count = slot_count_;
 	bpf->rodata->compares_rights = owner_.has_value();
-	if (owner_) {
-		bpf->rodata->user_id = owner_->user;
-		bpf->rodata->group_id = owner_->group;
+	if (const std::optional<Owner> user = owner_ ? owner_ : sampled) {
+		bpf->rodata->user_id = user->user;
+		bpf->rodata->group_id = user->group;
 	}
 	std::memset(const_cast<unsigned char *>(bpf->rodata->slot_of_cpu), static_cast<int>(slot_count_ - 1), kMaxCpus);
 	for (size_t i = 0; i < cpus.size(); i++) {
@@ -135,8 +134,8 @@ void Capture::load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot,
 	std::memcpy(const_cast<unsigned char *>(bpf->rodata->call_kinds), kinds.data(), sizeof(kinds));
 	if (const int error = capture_bpf__load(bpf.get()))
 		throw Failure(ExitCode::MachineCannot,
-					  fmt::format("cannot load the BPF programs{} ({}): {}",
-								  sampled_user ? " of a run with --stacks" : "", std::strerror(-error),
+					  fmt::format("cannot load the BPF programs{} ({}): {}", sampled ? " of a run with --stacks" : "",
+								  std::strerror(-error),
 								  error == -EMFILE ? "raise the limit of open files (ulimit -Hn)"
 												   : "run as root on a kernel with BTF; `icepath doctor` tries each"));
 	slots_ = static_cast<uint8_t *>(mapped(bpf->maps.slots, size_t{slot_bytes_} * slot_count_));

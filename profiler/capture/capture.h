@@ -28,11 +28,11 @@ class Capture {
 public:
 	// Loads every probe that this kernel accepts, after attaching each once. Each of `cpus` gets a slot, and all other
 	// CPUs share one. `forced` as in in_order(). Throws Failure(MachineCannot) if an essential probe (is_essential)
-	// doesn't work. `sampled_user`: it can also sample what workers run on `cpus`, with the stacks of that user's processes;
-	// throws Failure(MachineCannot) if it can't.
+	// doesn't work. `sampled`: it can also sample what workers run on `cpus`, with the stacks of what that user may
+	// trace; throws Failure(MachineCannot) if it can't.
 	// `owner`: a marked task is watched only while it has no more rights than ordinary processes of that user and group.
 	Capture(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Tier> forced = {},
-			std::optional<uint32_t> sampled_user = {}, std::optional<Owner> owner = {});
+			std::optional<Owner> sampled = {}, std::optional<Owner> owner = {});
 	~Capture(); // detaches and unloads
 	Capture(const Capture &) = delete;
 	Capture &operator=(const Capture &) = delete;
@@ -76,7 +76,7 @@ public:
 private:
 	// The public constructor delegates to this one, so the destructor runs if it throws.
 	Capture(Selection selection, std::optional<Owner> owner) : selection_(std::move(selection)), owner_(owner) {}
-	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<uint32_t> sampled_user);
+	void load(const std::vector<uint32_t> &cpus, uint32_t records_per_slot, std::optional<Owner> sampled);
 	void prepare_samples(const std::vector<uint32_t> &cpus);
 	void unload();
 	void try_again(ProbeSet probes, std::optional<Tier> forced);

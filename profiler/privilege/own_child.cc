@@ -63,6 +63,12 @@ bool may_be_traced(pid_t pid)
 	return Fd(open(fmt::format("/proc/{}/auxv", pid).c_str(), O_RDONLY | O_CLOEXEC)).get() >= 0;
 }
 
+std::optional<gid_t> group_of(pid_t pid)
+{
+	const auto group = proc_field(fmt::format("/proc/{}/status", pid), "Gid:");
+	return group ? std::optional(static_cast<gid_t>(*group)) : std::nullopt;
+}
+
 std::optional<pid_t> pid_of(int fd)
 {
 	// pidfd_show_fdinfo(); no other kind of file has this line.

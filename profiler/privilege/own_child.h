@@ -18,4 +18,7 @@ pid_t check_own_child(int pidfd, pid_t icepath, uid_t user);
 // other rights since it executed its program.
 bool may_be_traced(pid_t pid);
 
+// Its real group; nothing if it has ended.
+std::optional<gid_t> group_of(pid_t pid);
+
 } // namespace icepath::privilege

@@ -171,12 +171,13 @@ private:
 			request.records_per_slot > (rights_ == HelperRights::OfRoot ? kMostRecords : kMostRecordsOfMember) ||
 			request.forced_tier > std::size(capture::kTierNames))
 			throw Failure(ExitCode::Internal, "the root helper was asked to load twice, or with sizes out of range");
-		capture_.emplace(
-			std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
-			request.records_per_slot,
-			request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1)) : std::nullopt,
-			request.samples != 0 ? std::optional<uint32_t>(user_) : std::nullopt,
-			rights_ == HelperRights::OfItsFile ? std::optional(capture::Owner{user_, getgid()}) : std::nullopt);
+		const capture::Owner user = {user_, group_of_user()};
+		capture_.emplace(std::vector<uint32_t>(request.cpus.begin(), request.cpus.begin() + request.cpu_count),
+						 request.records_per_slot,
+						 request.forced_tier ? std::optional(static_cast<capture::Tier>(request.forced_tier - 1))
+											 : std::nullopt,
+						 request.samples != 0 ? std::optional(user) : std::nullopt,
+						 rights_ == HelperRights::OfItsFile ? std::optional(user) : std::nullopt);
 		// The helper wakes between blocks and in long ones, so it moves to other CPUs if there are any.
 		cpuset::CpuList others = cpuset::read_permission().affinity;
 		std::erase_if(others, [&](uint32_t cpu) {
@@ -219,6 +220,15 @@ private:
 		} catch (const NoClaims &none) {
 			put(reply.message, none.what());
 		}
+	}
+
+	// Root's helper has a group of its own, but icepath is the user by now.
+	gid_t group_of_user() const
+	{
+		const auto group = rights_ == HelperRights::OfItsFile ? getgid() : group_of(icepath_);
+		if (!group)
+			throw Failure(ExitCode::Internal, "icepath has ended, so the root helper ends too");
+		return *group;
 	}
 
 	// One pidfd, of a child of icepath or of a thread of one, that runs as the invoking user.

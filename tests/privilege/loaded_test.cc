@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A helper that has loaded the capture: what it refuses from then on, and that a refused load does no harm.
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -138,20 +143,27 @@ TEST_F(LoadedHelper, SamplesWithPeriodsInRangeAndGivesNamesOfFunctions)
 	EXPECT_TRUE(helper.is_well());
 }
 
-// Busy on a CPU until it is killed.
-pid_t busy_child(uint32_t cpu, bool may_be_traced)
+// Busy on a CPU until it is killed, once it has done `prepare`.
+pid_t busy_child(uint32_t cpu, const std::function<bool()> &prepare)
 {
+	int ready[2];
+	EXPECT_EQ(pipe(ready), 0);
 	const pid_t child = fork();
-	if (child != 0)
-		return child;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	cpu_set_t only;
-	CPU_ZERO(&only);
-	CPU_SET(cpu, &only);
-	if (sched_setaffinity(0, sizeof only, &only) || prctl(PR_SET_DUMPABLE, may_be_traced ? 1 : 0))
-		_exit(1);
-	for (volatile uint64_t i = 0;;)
-		i = i + 1;
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cpu_set_t only;
+		CPU_ZERO(&only);
+		CPU_SET(cpu, &only);
+		if (sched_setaffinity(0, sizeof only, &only) || !prepare() || write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (volatile uint64_t i = 0;;)
+			i = i + 1;
+	}
+	close(ready[1]);
+	char byte = 0;
+	EXPECT_EQ(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
 }
 
 // Samples that the helper takes of a process, and how many of the first have a copy of its stack.
@@ -196,16 +208,75 @@ Sampled sampled(RawHelper &helper, pid_t process)
 	return result;
 }
 
+bool set_traceable(bool may) { return prctl(PR_SET_DUMPABLE, may ? 1 : 0) == 0; }
+
+bool take_ids(uid_t user, gid_t group)
+{
+	return setgroups(0, nullptr) == 0 && setresgid(group, group, group) == 0 && setresuid(user, user, user) == 0;
+}
+
+bool take_ids_and_capability(uid_t user, gid_t group)
+{
+	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+	std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+	sets[CAP_TO_INDEX(CAP_NET_RAW)].permitted = CAP_TO_MASK(CAP_NET_RAW);
+	return prctl(PR_SET_KEEPCAPS, 1) == 0 && take_ids(user, group) && syscall(SYS_capset, &header, sets.data()) == 0;
+}
+
+// Whether the kernel lets that user look into the process (PTRACE_MODE_READ).
+bool may_trace(uid_t user, gid_t group, pid_t process)
+{
+	const pid_t child = fork();
+	if (child == 0) {
+		const std::string file = "/proc/" + std::to_string(process) + "/auxv";
+		_exit(take_ids(user, group) ? open(file.c_str(), O_RDONLY) < 0 : 2);
+	}
+	int status = 0;
+	waitpid(child, &status, 0);
+	EXPECT_LT(WEXITSTATUS(status), 2);
+	return status == 0;
+}
+
 TEST_F(LoadedHelper, CopiesTheStacksOfWhatItsUserMayTrace)
 {
-	for (const bool may_be_traced : {true, false}) {
+	for (const bool may : {true, false}) {
 		RawHelper other;
-		const pid_t child = busy_child(0, may_be_traced);
+		const pid_t child = busy_child(0, [&] { return set_traceable(may); });
 		const auto [samples, copies] = sampled(other, child);
 		kill(child, SIGKILL);
 		waitpid(child, nullptr, 0);
 		EXPECT_GT(samples, 0u);
-		EXPECT_EQ(copies > 0, may_be_traced) << copies << " of " << samples;
+		EXPECT_EQ(copies > 0, may) << copies << " of " << samples;
+	}
+}
+
+// A program that takes the group of its file as all of its own and then executes another one looks as if it had never
+// had others; so does one that leaves a capability to another one.
+TEST_F(LoadedHelper, CopiesNoStackOfWhatHasMoreRightsThanItsUser)
+{
+	constexpr uid_t kUser = 61004, kOther = 61005;
+	const gid_t group = getgid(); // of icepath, which is this test
+	const struct {
+		const char *what;
+		std::function<bool()> prepare;
+		bool may;
+	} children[] = {
+		{"the user's own", [&] { return take_ids(kUser, group); }, true},
+		{"of another group", [&] { return take_ids(kUser, kOther); }, false},
+		{"with a capability", [&] { return take_ids_and_capability(kUser, group); }, false},
+	};
+	for (const auto &[what, prepare, may] : children) {
+		SCOPED_TRACE(what);
+		Identity user;
+		user.uid = kUser;
+		RawHelper other(user);
+		const pid_t child = busy_child(0, [&] { return prepare() && set_traceable(true); });
+		EXPECT_EQ(may_trace(kUser, group, child), may) << "what the kernel decides";
+		const auto [samples, copies] = sampled(other, child);
+		kill(child, SIGKILL);
+		waitpid(child, nullptr, 0);
+		EXPECT_GT(samples, 0u);
+		EXPECT_EQ(copies > 0, may) << copies << " of " << samples;
 	}
 }
 
