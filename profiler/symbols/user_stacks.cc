@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,7 +24,8 @@ struct Unwinding { // in progress
 
 namespace {
 
-// `maps`: of the process. A file that has another one's name by now is none.
+// `maps`: of the process. A file that has another one's name by now is none. The library would map it: then a file that is
+// truncated meanwhile would end this process by SIGBUS.
 int find_elf(Dwfl_Module *module, void **maps, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
 {
 	if (name[0] != '/')
@@ -31,7 +33,15 @@ int find_elf(Dwfl_Module *module, void **maps, const char *name, Dwarf_Addr base
 	const Maps &all = *static_cast<const Maps *>(*maps);
 	const auto map = std::ranges::find(all, name, &MappedFile::path);
 	const int fd = map == all.end() ? -1 : open_mapped(*map);
-	*file_name = fd < 0 ? nullptr : strdup(name); // free() is the library's
+	if (fd < 0)
+		return -1;
+	elf_version(EV_CURRENT);
+	*elf = elf_begin(fd, ELF_C_READ, nullptr);
+	if (!*elf) {
+		close(fd);
+		return -1;
+	}
+	*file_name = strdup(name); // free(), close() and elf_end() are the library's
 	return fd;
 }
 

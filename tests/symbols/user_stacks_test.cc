@@ -2,8 +2,13 @@
 #include "profiler/symbols/user_stacks.h"
 
 #include <execinfo.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -11,6 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -214,6 +221,102 @@ TEST(UserStacks, HaveCodeOnly)
 	const UserFrames frames = stacks.frames(static_cast<uint32_t>(getpid()), state);
 	EXPECT_EQ(frames.addresses, std::vector<uint64_t>{0x1234});
 	EXPECT_FALSE(frames.is_whole);
+}
+
+// A copy of this program, mapped once more as the loader maps a library. Its code isn't run.
+class MappedCopy {
+public:
+	explicit MappedCopy(const void *function)
+	{
+		const int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+		fd_ = mkstemp(path_);
+		struct stat status{};
+		EXPECT_TRUE(own >= 0 && fd_ >= 0 && fstat(own, &status) == 0);
+		while (sendfile(fd_, own, nullptr, static_cast<size_t>(status.st_size)) > 0)
+			;
+		close(own);
+		dl_iterate_phdr(
+			[](dl_phdr_info *program, size_t, void *copy) {
+				static_cast<MappedCopy *>(copy)->map(*program);
+				return 1; // the first is this program
+			},
+			this);
+		function_ = reinterpret_cast<uint64_t>(function) - program_ + begin();
+	}
+	MappedCopy(const MappedCopy &) = delete;
+	MappedCopy &operator=(const MappedCopy &) = delete;
+	~MappedCopy()
+	{
+		munmap(memory_, bytes_);
+		close(fd_);
+		unlink(path_);
+	}
+	uint64_t function() const { return function_; } // there
+	void truncate() const { EXPECT_EQ(ftruncate(fd_, 4096), 0); }
+
+private:
+	uint64_t begin() const { return reinterpret_cast<uint64_t>(memory_); }
+	void map(const dl_phdr_info &program)
+	{
+		const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+		program_ = program.dlpi_addr;
+		const std::span segments(program.dlpi_phdr, program.dlpi_phnum);
+		for (const auto &segment : segments)
+			if (segment.p_type == PT_LOAD)
+				bytes_ = std::max<size_t>(bytes_, segment.p_vaddr + segment.p_memsz);
+		memory_ = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (const auto &segment : segments) {
+			const uint64_t before = segment.p_vaddr % page;
+			if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) == 0) {
+				EXPECT_NE(mmap(static_cast<char *>(memory_) + segment.p_vaddr - before, segment.p_filesz + before,
+							   PROT_READ | (segment.p_flags & PF_X ? PROT_EXEC : 0), MAP_PRIVATE | MAP_FIXED, fd_,
+							   static_cast<off_t>(segment.p_offset - before)),
+						  MAP_FAILED);
+			}
+		}
+	}
+
+	char path_[32] = "/tmp/icepath-test-copy-XXXXXX";
+	int fd_ = -1;
+	uint64_t program_ = 0; // where this program is
+	void *memory_ = nullptr;
+	size_t bytes_ = 0;
+	uint64_t function_ = 0;
+};
+
+// As at the first instruction of a function that this test called.
+UserState at_begin_of(uint64_t function, std::vector<std::byte> &stack)
+{
+	constexpr size_t kInstruction = 16;
+	const uint64_t caller = reinterpret_cast<uint64_t>(&with_inlined_of_this_test) + 1;
+	stack.assign(kEnough, std::byte{});
+	std::memcpy(stack.data(), &caller, sizeof(caller));
+	UserState state;
+	state.stack = stack;
+	state.registers[UserState::kStackPointer] = 0x7f0000000000;
+	state.registers[kInstruction] = function;
+	return state;
+}
+
+// The process that unwinds mustn't depend on files of those that it looks at.
+TEST(UserStacks, OutliveAFileThatIsTruncatedMeanwhile)
+{
+	const auto own = static_cast<uint32_t>(getpid());
+	for (const bool is_open : {true, false}) {
+		const MappedCopy copy(reinterpret_cast<const void *>(&by_libc_of_this_test));
+		std::vector<std::byte> stack;
+		const UserState state = at_begin_of(copy.function(), stack);
+		UserStacks stacks;
+		if (is_open) {
+			EXPECT_GE(stacks.frames(own, state).addresses.size(), 2u) << "by the copy's table";
+		}
+		copy.truncate();
+		EXPECT_GE(stacks.frames(own, state).addresses.size(), 1u);
+		(void)stacks.inlined(own, copy.function());
+		stacks.look_again();
+		EXPECT_EQ(stacks.frames(own, state).addresses, std::vector{copy.function()});
+		EXPECT_EQ(stacks.inlined(own, copy.function()), std::vector<std::string>());
+	}
 }
 
 TEST(UserStacks, OfAProcessThatIsGoneAreEmpty)
