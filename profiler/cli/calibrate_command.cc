@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <optional>
 
 #include "cpuset/choose.h"
 #include "cpuset/topology.h"
@@ -69,6 +70,17 @@ void check_as(const privilege::Identity &user, const std::string &file)
 		throw Failure(ExitCode::Usage, answered ? sentence : fmt::format("{}: can't be checked as its owner", file));
 }
 
+// Nothing where claims aren't possible, which is said.
+std::optional<privilege::CpuClaim> claimed(uint32_t cpu)
+{
+	try {
+		return privilege::CpuClaim({cpu}, getpid());
+	} catch (const privilege::NoClaims &none) {
+		complain(fmt::format("icepath: {}\n", none.what()));
+		return std::nullopt;
+	}
+}
+
 } // namespace
 
 ExitCode calibrate(const CalibrateOptions &options)
@@ -82,7 +94,7 @@ ExitCode calibrate(const CalibrateOptions &options)
 	pass.cpu = options.cpu.value_or(cpuset::choose_pair(machine).receiver);
 	calibrate::Calibration calibration;
 	{
-		const privilege::CpuClaim claim({pass.cpu}, getpid());
+		const auto claim = claimed(pass.cpu);
 		calibration.targets = calibrate::calibrate(pass);
 	}
 	privilege::become(user); // the file belongs to the invoking user

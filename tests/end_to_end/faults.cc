@@ -42,8 +42,8 @@ Arguments tuned(Arguments arguments)
 
 std::string nobody() { return std::to_string(getpwnam("nobody")->pw_uid); }
 
-constexpr const char *kReadOnlyRun =
-	"exec unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o ro run /run && exec \"$@\"' sh \"$@\"";
+constexpr const char *kWithoutBpf =
+	"exec setpriv --inh-caps=-all --bounding-set=-bpf,-sys_admin \"$@\""; // CAP_SYS_ADMIN includes CAP_BPF
 constexpr const char *kFullShm = "exec unshare --mount sh -c 'mount -t tmpfs -o size=64k full /dev/shm && "
 								 "dd if=/dev/zero of=/dev/shm/full bs=4k 2>/dev/null; exec \"$@\"' sh \"$@\"";
 
@@ -292,8 +292,22 @@ std::vector<Fault> make_faults()
 		 Kept::Unasked,
 		 {.before = start_another, .after = expect_the_others_pid}},
 
-		// Exhausted resources.
-		{"RunReadOnly", "/run can't be written", run_of("pipe"), "", 0, Kept::Whole, {.shell = kReadOnlyRun}},
+		// What the machine doesn't give.
+		{"NoBpf",
+		 "BPF programs can't be loaded, as in a container without CAP_BPF",
+		 run_of("pipe"),
+		 "cannot trace … Operation not permitted): run as root on a kernel with BTF, or see `icepath doctor`",
+		 3,
+		 Kept::Nothing,
+		 {.shell = kWithoutBpf}},
+		{"NoBpfForCalibration",
+		 "the same, of a calibration",
+		 {"calibrate"},
+		 "CPUs can't be claimed against other runs, so start no other run beside this one: … `icepath calibrate` needs "
+		 "root and a kernel with BTF …",
+		 3,
+		 Kept::Unasked,
+		 {.shell = kWithoutBpf}},
 		{"ShmFull",
 		 "/dev/shm is full",
 		 run_of("boost-mq,pipe"),
