@@ -118,6 +118,9 @@ size_t characters(std::string_view piece)
 
 std::string printable(std::string_view text, size_t longest)
 {
+	// Nearly all texts.
+	if (text.size() <= longest && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; }))
+		return std::string(text);
 	std::string safe;
 	size_t length = 0, cut_at = 0; // in characters; bytes of `safe` after which "…" still fits
 	bool fits = true;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <new>
 #include <stdexcept>
 #include <zlib.h>
 #include <zstd.h>
@@ -51,7 +52,13 @@ void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const s
 	std::memcpy(out.data() + at, &header, sizeof header);
 }
 
-void unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored, std::vector<std::byte> &plain)
+Unpacker::Unpacker() : context_(ZSTD_createDCtx(), ZSTD_freeDCtx)
+{
+	if (!context_)
+		throw std::bad_alloc();
+}
+
+std::span<const std::byte> Unpacker::unpack(const ChunkHeader &header, std::span<const std::byte> stored)
 {
 	if (chunk_crc32(header, stored) != header.crc32)
 		throw std::runtime_error("the checksum doesn't fit");
@@ -60,16 +67,17 @@ void unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored, 
 	if (!(header.flags & kChunkZstd)) {
 		if (header.plain_bytes != stored.size())
 			throw std::runtime_error("two sizes that must be equal differ");
-		plain.assign(stored.begin(), stored.end());
-		return;
+		return stored;
 	}
 	// The frame has its size too: check it before allocating.
 	if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes)
 		throw std::runtime_error("the packed payload has another size than its header says");
-	plain.resize(header.plain_bytes);
-	const size_t unpacked = ZSTD_decompress(plain.data(), plain.size(), stored.data(), stored.size());
-	if (ZSTD_isError(unpacked) || unpacked != plain.size())
+	plain_.resize(header.plain_bytes);
+	const size_t unpacked =
+		ZSTD_decompressDCtx(context_.get(), plain_.data(), plain_.size(), stored.data(), stored.size());
+	if (ZSTD_isError(unpacked) || unpacked != plain_.size())
 		throw std::runtime_error("the payload can't be unpacked");
+	return plain_;
 }
 
 } // namespace icepath::rundir

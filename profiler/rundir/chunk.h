@@ -3,9 +3,12 @@
 // A chunk of the container: its header, packing and unpacking. No file access.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+struct ZSTD_DCtx_s;
 
 namespace icepath::rundir {
 
@@ -41,8 +44,18 @@ uint32_t chunk_crc32(ChunkHeader header, std::span<const std::byte> stored);
 // readable with a pager. Throws Failure(Internal) if the payload is larger than kMaxChunkBytes.
 void append_chunk(std::vector<std::byte> &out, ChunkKind kind, std::span<const std::byte> plain);
 
-// Sets `plain` to the payload. Throws std::runtime_error with the reason if the payload contradicts the header. The
-// caller has compared header.stored_bytes with `stored` and header.plain_bytes with a limit.
-void unpack_chunk(const ChunkHeader &header, std::span<const std::byte> stored, std::vector<std::byte> &plain);
+// Unpacks chunks one after another in the same memory.
+class Unpacker {
+public:
+	Unpacker();
+	// Returns the payload, which is valid until the next call, and as long as `stored`. Throws std::runtime_error with
+	// the reason if it contradicts the header. The caller has compared header.stored_bytes with `stored` and
+	// header.plain_bytes with a limit.
+	std::span<const std::byte> unpack(const ChunkHeader &header, std::span<const std::byte> stored);
+
+private:
+	std::unique_ptr<ZSTD_DCtx_s, size_t (*)(ZSTD_DCtx_s *)> context_;
+	std::vector<std::byte> plain_;
+};
 
 } // namespace icepath::rundir

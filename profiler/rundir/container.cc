@@ -69,7 +69,8 @@ struct Reader::State {
 	uint64_t size = 0, at = 0;
 	bool partial = false, cut = false, ended = false;
 	Contents contents = Contents::All;
-	std::vector<std::byte> stored, plain; // the present chunk, in memory that is used again
+	std::vector<std::byte> stored; // the present chunk, in memory that is used again
+	Unpacker unpacker;
 	model::Head head;
 	std::optional<model::Tail> tail;
 	Room room;
@@ -190,8 +191,7 @@ struct Reader::State {
 		stored.resize(header.stored_bytes);
 		read(stored.data(), stored.size());
 		try {
-			unpack_chunk(header, stored, plain);
-			return plain;
+			return unpacker.unpack(header, stored);
 		} catch (const std::runtime_error &error) {
 			refuse(offset, error.what());
 		}

@@ -19,80 +19,86 @@ void check_size(size_t bytes)
 		throw std::runtime_error(fmt::format("it has {} bytes of JSON, more than {}", bytes, kMaxJsonBytes));
 }
 
-// Checks the text before anything is built from it. A parser callback isn't enough: nlohmann's rescans the whole list
-// at the end of each item, which takes hours for a million of them.
-class Bounds : public Json::json_sax_t {
+// Builds the JSON, and stops at what is more than a text of a run may have. nlohmann's own parser builds it without such
+// limits; its callback isn't enough, because it rescans the whole list at the end of each item, which takes hours for a
+// million of them.
+class Builder : public Json::json_sax_t {
 public:
 	std::string reason; // why parsing stopped; empty: it didn't, or the text isn't JSON
 
-	bool start_object(size_t) override
-	{
-		keys_.push_back(0);
-		return levels_are_few();
-	}
-	bool start_array(size_t) override
-	{
-		keys_.push_back(0);
-		return levels_are_few();
-	}
+	Json take() { return std::move(root_); }
+
+	bool start_object(size_t) override { return enter(Json::object()); }
+	bool start_array(size_t) override { return enter(Json::array()); }
 	bool end_object() override { return leave(); }
 	bool end_array() override { return leave(); }
 	bool key(string_t &key) override
 	{
-		if (++keys_.back() > kMaxJsonKeys)
+		if (++open_.back().keys > kMaxJsonKeys)
 			reason = fmt::format("an object of its JSON has more than {} keys", kMaxJsonKeys);
 		else if (key.size() > model::kLongestName || model::printable(key) != key)
 			reason = "its JSON has a key that is no name";
+		else
+			named_ = &(*open_.back().json)[key];
 		return reason.empty();
 	}
-	bool null() override { return true; }
-	bool boolean(bool) override { return true; }
-	bool number_integer(number_integer_t) override { return true; }
-	bool number_unsigned(number_unsigned_t) override { return true; }
-	bool number_float(number_float_t, const string_t &) override { return true; }
-	bool string(string_t &) override { return true; }
-	bool binary(binary_t &) override { return true; }
+	bool null() override { return add(nullptr); }
+	bool boolean(bool value) override { return add(value); }
+	bool number_integer(number_integer_t value) override { return add(value); }
+	bool number_unsigned(number_unsigned_t value) override { return add(value); }
+	bool number_float(number_float_t value, const string_t &) override { return add(value); }
+	bool string(string_t &text) override { return add(model::printable(text)); }
+	bool binary(binary_t &) override { return false; } // JSON has none
 	bool parse_error(size_t, const std::string &, const nlohmann::detail::exception &) override { return false; }
 
 private:
-	bool levels_are_few()
+	struct Open {
+		Json *json = nullptr; // an object or a list: its place stays the same while it is open
+		size_t keys = 0;
+	};
+
+	// Where the next value belongs.
+	Json &place()
 	{
-		if (keys_.size() > kMaxJsonDepth)
+		if (open_.empty())
+			return root_;
+		Json &parent = *open_.back().json;
+		return parent.is_array() ? parent.emplace_back() : *named_;
+	}
+	bool add(Json value)
+	{
+		place() = std::move(value);
+		return true;
+	}
+	bool enter(Json empty)
+	{
+		Json &its_place = place();
+		its_place = std::move(empty);
+		open_.push_back({&its_place});
+		if (open_.size() > kMaxJsonDepth)
 			reason = fmt::format("its JSON is nested deeper than {} levels", kMaxJsonDepth);
 		return reason.empty();
 	}
 	bool leave()
 	{
-		keys_.pop_back();
+		open_.pop_back();
 		return true;
 	}
 
-	std::vector<size_t> keys_; // of each open object
+	Json root_;
+	Json *named_ = nullptr; // the value of the last key
+	std::vector<Open> open_;
 };
-
-// Recurses as deep as Bounds allows.
-void make_printable(Json &json)
-{
-	if (json.is_string()) {
-		auto &text = json.get_ref<std::string &>();
-		text = model::printable(text);
-	} else if (json.is_structured()) {
-		for (Json &part : json)
-			make_printable(part);
-	}
-}
 
 } // namespace
 
 Json parse_json(std::string_view text)
 {
 	check_size(text.size());
-	Bounds bounds;
-	if (!Json::sax_parse(text.begin(), text.end(), &bounds))
-		throw std::runtime_error(bounds.reason.empty() ? "it isn't JSON" : bounds.reason);
-	Json json = Json::parse(text.begin(), text.end());
-	make_printable(json);
-	return json;
+	Builder builder;
+	if (!Json::sax_parse(text.begin(), text.end(), &builder))
+		throw std::runtime_error(builder.reason.empty() ? "it isn't JSON" : builder.reason);
+	return builder.take();
 }
 
 std::string json_text(const Json &json)

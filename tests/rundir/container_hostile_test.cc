@@ -11,6 +11,7 @@
 #include "profiler/model/printable.h"
 #include "profiler/rundir/chunk.h"
 #include "profiler/rundir/head_json.h"
+#include "profiler/rundir/json_text.h"
 #include "profiler/rundir/limits.h"
 #include "profiler/rundir/type_table.h"
 #include "profiler/rundir/window_json.h"
@@ -179,6 +180,17 @@ TEST_F(HostileContainer, KeysOfAnObjectAreBounded)
 	for (int i = 0; i < 500000; ++i)
 		text += ",\"" + std::to_string(i) + "\":0";
 	EXPECT_TRUE(says(complaint(crafted(text + "}", "")), "more than 1024 keys"));
+}
+
+TEST(JsonText, IsWhatNlohmannsOwnParserReads)
+{
+	for (const char *text : {"[]", "{}", "7", "-3", "1.5e3", "null", "\"\\u00e4 \\ud83d\\ude00\"",
+							 R"({"a":[1,{"b":[]},[[2],"x"]],"c":{"d":{"e":true}},"a":{"f":-0.5},"":[null,false]})"})
+		EXPECT_EQ(parse_json(text), nlohmann::ordered_json::parse(text)) << text;
+	for (const char *text : {"", "[1,]", "{\"a\":}", "[1] 2", "{1:2}", "[1e999]", "\"\xff\"", "nul"}) {
+		EXPECT_THROW(parse_json(text), std::runtime_error) << text;
+		EXPECT_FALSE(nlohmann::ordered_json::accept(text)) << text;
+	}
 }
 
 // Each level is cheap, and so is each item: a list as long as a chunk allows must not take quadratic time.

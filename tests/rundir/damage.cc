@@ -24,12 +24,12 @@ void mend_checksums(std::string &bytes)
 std::string unpacked(const std::string &bytes)
 {
 	std::string plain = bytes.substr(0, sizeof kMagic);
+	Unpacker unpacker;
 	for (size_t at = sizeof kMagic; at < bytes.size();) {
 		ChunkHeader header;
 		std::memcpy(&header, bytes.data() + at, sizeof header);
 		at += sizeof header;
-		std::vector<std::byte> payload;
-		unpack_chunk(header, std::as_bytes(std::span(bytes).subspan(at, header.stored_bytes)), payload);
+		const auto payload = unpacker.unpack(header, std::as_bytes(std::span(bytes).subspan(at, header.stored_bytes)));
 		at += header.stored_bytes;
 		header.flags = 0;
 		header.stored_bytes = payload.size();
