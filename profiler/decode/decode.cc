@@ -32,10 +32,13 @@ std::optional<Mark> stamp(uint64_t at_ns, Evidence::Source source, size_t index)
 template <class Stamp> std::vector<size_t> order_by_seq(const std::vector<Stamp> &stamps)
 {
 	std::vector<size_t> order;
+	order.reserve(stamps.size());
 	for (size_t i = 0; i < stamps.size(); ++i)
 		if (stamps[i].seq < model::kMostSeq)
 			order.push_back(i);
-	std::ranges::stable_sort(order, {}, [&](size_t i) { return stamps[i].seq; });
+	const auto seq = [&](size_t i) { return stamps[i].seq; };
+	if (!std::ranges::is_sorted(order, {}, seq)) // mostly it is
+		std::ranges::stable_sort(order, {}, seq);
 	auto same = [&](size_t a, size_t b) { return stamps[a].seq == stamps[b].seq; };
 	order.erase(std::unique(order.begin(), order.end(), same), order.end());
 	return order;
@@ -115,11 +118,13 @@ void add_calls(const std::vector<RecvStamp> &recvs, Thread &thread)
 void make_disjoint(std::vector<Call> &calls)
 {
 	std::ranges::stable_sort(calls, {}, &Call::begin_ns);
-	std::vector<Call> disjoint;
-	for (const Call &call : calls)
-		if (disjoint.empty() || call.begin_ns >= disjoint.back().end_ns)
-			disjoint.push_back(call);
-	calls = std::move(disjoint);
+	uint64_t end_ns = 0; // of the one before
+	std::erase_if(calls, [&](const Call &call) {
+		const bool overlaps = call.begin_ns < end_ns;
+		if (!overlaps)
+			end_ns = call.end_ns;
+		return overlaps;
+	});
 }
 
 FlowMessages messages_of(const model::Block &block, const model::Cell &cell, size_t number, const model::Flow &sides)
@@ -139,8 +144,9 @@ FlowMessages messages_of(const model::Block &block, const model::Cell &cell, siz
 	const auto sends = order_by_seq(flow.sends), recvs = order_by_seq(flow.recvs);
 	const auto first = first_in_read(flow.recvs);
 	auto next = recvs.begin();
+	matched.messages.reserve(sends.size());
 	for (size_t sent : sends) {
-		FlowMessage message;
+		FlowMessage &message = matched.messages.emplace_back();
 		message.seq = flow.sends[sent].seq;
 		message.sent = &flow.sends[sent];
 		message.transfer = transfer_of(model::message_at({number, message.seq}), *message.sent, sent, cell);
@@ -155,7 +161,6 @@ FlowMessages messages_of(const model::Block &block, const model::Cell &cell, siz
 			message.transfer.to = model::thread_of(*message.received, receiver.tid);
 			add_taking(message.transfer, flow.recvs, *next, first[*next], cell);
 		}
-		matched.messages.push_back(message);
 	}
 	return matched;
 }

@@ -236,15 +236,24 @@ void add(const icepath_record &record, uint32_t index, Observations &seen, Socke
 	}
 }
 
+// Mostly they are in that order already.
+template <class Items, class Key> void put_in_order(Items &items, Key key)
+{
+	if (!std::ranges::is_sorted(items, {}, key))
+		std::ranges::stable_sort(items, {}, key);
+}
+
 // The slot's usable records by `seq`. If two have the same number, both are dropped.
 std::vector<const icepath_record *> in_order(const model::SlotCapture &slot, const Observations &seen)
 {
 	std::vector<const icepath_record *> records;
+	records.reserve(slot.records.size());
 	for (const icepath_record &record : slot.records)
 		if (usable(record, seen))
 			records.push_back(&record);
-	std::ranges::stable_sort(records, {}, [](const icepath_record *record) { return record->seq; });
+	put_in_order(records, [](const icepath_record *record) { return record->seq; });
 	std::vector<const icepath_record *> once;
+	once.reserve(records.size());
 	for (size_t i = 0; i < records.size(); ++i) {
 		bool twice = (i > 0 && records[i - 1]->seq == records[i]->seq) ||
 					 (i + 1 < records.size() && records[i + 1]->seq == records[i]->seq);
@@ -310,17 +319,18 @@ void find_gaps(const model::SlotCapture &slot, const std::vector<const icepath_r
 template <class Item, class Begin, class End>
 void drop_overlaps(std::vector<Item> &items, Begin begin, End end, Observations &seen)
 {
-	std::ranges::stable_sort(items, {}, begin);
-	std::vector<Item> disjoint;
-	disjoint.reserve(items.size());
-	for (const Item &item : items) {
-		if (!disjoint.empty() && item.*begin < disjoint.back().*end) {
-			seen.lost.push_back({disjoint.back().*begin, std::max(item.*end, disjoint.back().*end), 1});
-			continue;
+	put_in_order(items, begin);
+	uint64_t begin_ns = 0, end_ns = 0; // of the one before
+	std::erase_if(items, [&](const Item &item) {
+		const bool overlaps = item.*begin < end_ns;
+		if (overlaps) {
+			seen.lost.push_back({begin_ns, std::max(item.*end, end_ns), 1});
+		} else {
+			begin_ns = item.*begin;
+			end_ns = item.*end;
 		}
-		disjoint.push_back(item);
-	}
-	items = std::move(disjoint);
+		return overlaps;
+	});
 }
 
 // When the CPU's first recorded switch was. A task that ran since before the block leaves no record of its switch-in.
@@ -381,13 +391,13 @@ SocketEvents read_log(const std::vector<model::SlotCapture> &slots, Observations
 	for (auto &[number, cpu] : seen.cpus) {
 		cpu.known_since_ns = first_switch(number, cpu, seen);
 		drop_overlaps(cpu.runs, &Run::in_ns, &Run::out_ns, seen);
-		std::ranges::stable_sort(cpu.interrupts, {}, &Interrupt::begin_ns);
+		put_in_order(cpu.interrupts, &Interrupt::begin_ns);
 		uint64_t reach = 0;
 		for (const Interrupt &one : cpu.interrupts)
 			cpu.interrupt_reach_ns.push_back(reach = std::max(reach, one.end_ns));
 	}
 	for (auto *list : {&events.ready, &events.device, &events.taken, &events.enqueued})
-		std::ranges::stable_sort(*list, {}, &SocketEvent::at_ns);
+		put_in_order(*list, &SocketEvent::at_ns);
 	return events;
 }
 

@@ -18,7 +18,7 @@ bool relayed_asleep(const Transfer *out, const OffCpu &off, uint64_t begin_ns, c
 
 } // namespace
 
-void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts)
+void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, Cuts &cuts)
 {
 	auto call = std::ranges::partition_point(thread.calls, [&](const Call &one) { return one.end_ns <= begin_ns; });
 	for (; call != thread.calls.end() && call->begin_ns < end_ns; ++call)
@@ -51,7 +51,7 @@ void tile_holding(const Place &place, const Boundary &end, const Holding &how, c
 	const Layer user = user_layer(place.role), kernel = kernel_layer(place.role);
 	const Part part = how.backlog ? Part::Backlog : Part::None;
 	const uint64_t begin_ns = tiling.cursor().at_ns;
-	std::vector<Boundary> cuts;
+	Cuts cuts;
 	if (how.out)
 		for (const auto &mark : {how.out->call, how.out->call_return})
 			if (mark)
@@ -67,7 +67,7 @@ void tile_holding(const Place &place, const Boundary &end, const Holding &how, c
 	for (const Stretch &stretch : stretches(thread, begin_ns, end.at_ns)) {
 		Boundary stretch_end = end_of(thread, stretch, end);
 		if (!stretch.off) {
-			tiling.running(stretch, stretch_end, place, cuts, label, own);
+			tiling.running(stretch, stretch_end, place, {cuts.data(), cuts.size()}, std::cref(label), own);
 			continue;
 		}
 		if (relayed_asleep(how.out, *stretch.off, stretch.begin_ns, stretch_end)) {

@@ -10,8 +10,11 @@ namespace icepath::path {
 // End of a stretch, with its evidence: the thread's record, or the window's end.
 Boundary end_of(const Thread &thread, const Stretch &stretch, const Boundary &window);
 
+// Where a running thread's time may have to be cut.
+using Cuts = boost::container::small_vector<Boundary, 8>;
+
 // Appends the begins and ends of the thread's calls within [begin, end).
-void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, std::vector<Boundary> &cuts);
+void cut_at_calls(const Thread &thread, uint64_t begin_ns, uint64_t end_ns, Cuts &cuts);
 
 // Tiles an off-CPU period of a thread that wasn't waiting for this message. `out`: the transfer by which it gives the
 // message on, or nullptr.

@@ -30,7 +30,18 @@ bool ordered(std::initializer_list<std::optional<Mark>> marks)
 // Whether the thread had a CPU at each mark: it can't have acted without one.
 bool acted(const Thread &thread, std::initializer_list<std::optional<Mark>> marks)
 {
-	return std::ranges::none_of(marks, [&](const auto &mark) { return mark && off_across(thread, mark->at_ns); });
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	for (const auto &mark : marks)
+		if (mark) {
+			first_ns = std::min(first_ns, mark->at_ns);
+			last_ns = std::max(last_ns, mark->at_ns);
+		}
+	auto off = std::ranges::partition_point(thread.off, [&](const OffCpu &one) { return one.in_ns <= first_ns; });
+	for (; off != thread.off.end() && off->out_ns < last_ns; ++off)
+		if (std::ranges::any_of(
+				marks, [&](const auto &mark) { return mark && off->out_ns < mark->at_ns && mark->at_ns < off->in_ns; }))
+			return false;
+	return true;
 }
 
 bool by_giver_in_call(const Transfer &transfer, const OffCpu &off)

@@ -15,7 +15,7 @@ bool has_cpu(const Thread &thread, uint16_t cpu, uint64_t at_ns)
 {
 	if (off_across(thread, at_ns) || at_ns == UINT64_MAX)
 		return false;
-	const std::vector<Stretch> instant = stretches(thread, at_ns, at_ns + 1);
+	const Stretches instant = stretches(thread, at_ns, at_ns + 1);
 	return !instant.empty() && !instant.front().off && instant.front().cpu == cpu;
 }
 

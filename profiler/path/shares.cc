@@ -8,7 +8,7 @@
 #include <ranges>
 
 #include "ebpf/contexts.h"
-#include "profiler/path/observations.h"
+#include "profiler/path/timeline.h"
 
 namespace icepath::path {
 

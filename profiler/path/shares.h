@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "profiler/path/observations.h"
-#include "profiler/path/timeline.h"
 
 namespace icepath::path {
+
+struct Carved;
 
 // Attributes the time in which a thread waited for a CPU. An interrupt on top of a task counts, not the task. Time that
 // no record attributes is the idle CPU's if a record says so, otherwise unknown.

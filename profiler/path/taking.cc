@@ -27,7 +27,6 @@ public:
 		: seen_(seen), handover_(handover), transfer_(*handover.transfer), taker_(taker), giver_(giver), own_(own),
 		  tiling_(tiling)
 	{
-		cuts_.reserve(4); // mostly enough
 		for (const auto &mark : {std::optional<Mark>(transfer_.ask), transfer_.wait_return, transfer_.take_call})
 			if (mark)
 				cuts_.push_back(at_mark(*mark));
@@ -38,9 +37,8 @@ public:
 
 	void tile()
 	{
-		std::vector<Stretch> all = stretches(*taker_.thread, handover_.ready.at_ns, handover_.taken.at_ns);
-		std::vector<Sleep> sleeps;
-		sleeps.reserve(all.size());
+		const Stretches all = stretches(*taker_.thread, handover_.ready.at_ns, handover_.taken.at_ns);
+		boost::container::small_vector<Sleep, 4> sleeps;
 		for (const Stretch &stretch : all) {
 			if (stretch.off)
 				tiling_.refuse(flaw(*stretch.off));
@@ -63,7 +61,9 @@ public:
 			bool spurious = inside ? *before == Sleep::Spurious : earlier && !carries(handover_, *earlier);
 			spurious_run_ = spurious && next != sleeps.end();
 			came_back_ = inside || earlier;
-			tiling_.running(all[i], end, taker_, cuts_, [this](uint64_t at_ns) { return running(at_ns); }, own_);
+			tiling_.running(
+				all[i], end, taker_, {cuts_.data(), cuts_.size()}, [this](uint64_t at_ns) { return running(at_ns); },
+				own_);
 		}
 	}
 
@@ -238,7 +238,7 @@ private:
 	const Place &giver_;
 	const OwnInterrupts &own_;
 	Tiling &tiling_;
-	std::vector<Boundary> cuts_;
+	Cuts cuts_;
 	bool delivered_ = false, spurious_run_ = false, came_back_ = false;
 };
 

@@ -46,7 +46,8 @@ void Tiling::refuse(Reason reason)
 void Tiles::add(const Segment &segment, std::span<const Share> its_shares)
 {
 	size_t first_of_last = shares.size();
-	if (!segments.empty() && continues(segments.back(), segment)) {
+	const size_t first_of_window = windows.empty() ? 0 : windows.back().segment;
+	if (segments.size() > first_of_window && continues(segments.back(), segment)) {
 		segments.back().end = segment.end;
 		while (first_of_last > 0 && shares[first_of_last - 1].segment + 1 == segments.size())
 			--first_of_last;
@@ -62,6 +63,13 @@ void Tiles::add(const Segment &segment, std::span<const Share> its_shares)
 		else
 			shares.push_back({index, one.who, one.ns});
 	}
+}
+
+void Tiles::clear()
+{
+	segments.clear();
+	shares.clear();
+	windows.clear();
 }
 
 void Tiling::add(const Boundary &end, const Place &place, Label label, const Culprit &culprit,

@@ -45,19 +45,28 @@ Boundary at_mark(const Mark &mark);
 Boundary switch_in(const OffCpu &off);
 Boundary at_record(uint64_t at_ns, uint32_t record, Provenance provenance = Provenance::Exact);
 
-// Segments in time order with their shares.
+// Segments with their shares: windows in any order, each of them in time order.
 struct Tiles {
+	struct Window {
+		size_t segment = 0, share = 0; // its first
+	};
 	std::vector<Segment> segments;
 	std::vector<Share> shares; // by segment
-	// Appends the segment, or extends the last one if it continues that.
+	std::vector<Window> windows;
+
+	void begin_window() { windows.push_back({segments.size(), shares.size()}); }
+	// Appends the segment, or extends the window's last one if it continues that.
 	void add(const Segment &segment, std::span<const Share> its_shares);
+	void clear();
 };
 
 class Tiling {
 public:
-	Tiling(const Observations &seen, Boundary begin) : seen_(seen), sharing_out_(seen), cursor_(begin)
+	// Its tiles are a window of `tiles`.
+	Tiling(const Observations &seen, Boundary begin, SharingOut &sharing_out, Tiles &tiles)
+		: seen_(seen), sharing_out_(sharing_out), cursor_(begin), tiles_(tiles)
 	{
-		tiles_.segments.reserve(kMostlyEnough);
+		tiles.begin_window();
 	}
 
 	// Adds one segment from the cursor to `end` and moves the cursor there. Nothing if it has no length; refuses with
@@ -82,20 +91,17 @@ public:
 	const Boundary &cursor() const { return cursor_; }
 	Reason reason() const { return reason_; }
 	void refuse(Reason reason);
-	Tiles take() { return std::move(tiles_); }
 
 private:
-	static constexpr size_t kMostlyEnough = 6; // segments
-
 	void add(const Boundary &end, const Place &place, Label label, const Culprit &culprit,
 			 std::span<const Share> shares);
 	void wait_until(const Boundary &end, const Place &place, Label label, const OffCpu &off);
 
 	const Observations &seen_;
-	SharingOut sharing_out_;
+	SharingOut &sharing_out_;
 	Boundary cursor_;
 	Reason reason_ = Reason::None;
-	Tiles tiles_;
+	Tiles &tiles_;
 };
 
 // Whether both belong to one segment.

@@ -25,10 +25,9 @@ int nests(const Interrupt &one)
 
 } // namespace
 
-std::vector<Stretch> stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
+Stretches stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns)
 {
-	std::vector<Stretch> found;
-	found.reserve(4); // mostly enough
+	Stretches found;
 	auto off = first_off_after(thread, begin_ns);
 	uint16_t cpu = off == thread.off.begin() ? thread.first_cpu : std::prev(off)->in_cpu;
 	for (uint64_t at = begin_ns; at < end_ns;) {
@@ -55,7 +54,7 @@ const OffCpu *off_across(const Thread &thread, uint64_t at_ns)
 	return off != thread.off.end() && off->out_ns < at_ns ? &*off : nullptr;
 }
 
-std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
+boost::container::small_vector<Carved, 4> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns)
 {
 	const auto &all = cpu.interrupts;
 	auto last =
@@ -67,7 +66,7 @@ std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint
 			break;
 		--first;
 	}
-	std::vector<Carved> found;
+	boost::container::small_vector<Carved, 4> found;
 	uint64_t covered = 0; // the latest end so far: what begins before it is nested
 	const Interrupt *outer = nullptr;
 	for (auto one = first; one != last; ++one) {

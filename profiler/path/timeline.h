@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A thread's states over an interval, and other activity on its CPU.
+#include <boost/container/small_vector.hpp>
+
 #include "profiler/path/observations.h"
 
 namespace icepath::path {
@@ -11,9 +13,10 @@ struct Stretch {
 	const OffCpu *off = nullptr; // nullptr: it ran
 	uint16_t cpu = 0;            // where it ran
 };
+using Stretches = boost::container::small_vector<Stretch, 4>; // of a message, mostly
 
 // Cuts [begin, end) into stretches, in order, without gaps; empty if begin >= end.
-std::vector<Stretch> stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns);
+Stretches stretches(const Thread &thread, uint64_t begin_ns, uint64_t end_ns);
 
 // Returns the period that holds `at` strictly inside, or nullptr. The thread can't have acted within it.
 const OffCpu *off_across(const Thread &thread, uint64_t at_ns);
@@ -24,7 +27,7 @@ struct Carved {
 	uint64_t begin_ns = 0, end_ns = 0;
 	const Interrupt *whole = nullptr;
 };
-std::vector<Carved> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns);
+boost::container::small_vector<Carved, 4> outermost_interrupts(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns);
 
 // Whether a task other than a worker ran on the CPU within (begin, end).
 bool foreign_task_ran(const Cpu &cpu, uint64_t begin_ns, uint64_t end_ns);

@@ -35,8 +35,10 @@ namespace {
 
 class Walk {
 public:
-	Walk(const Observations &seen, const Delivery &delivery) : seen_(seen), delivery_(delivery)
+	Walk(const Observations &seen, const Delivery &delivery, SharingOut &sharing_out, Tiles &tiles)
+		: seen_(seen), delivery_(delivery), sharing_out_(sharing_out), tiles_(tiles)
 	{
+		tiles_.clear();
 		auto order = [](const auto &transfer, uint64_t message) { return transfer.message < message; };
 		auto begin = std::lower_bound(seen.transfers.begin(), seen.transfers.end(), delivery.message, order);
 		auto end = begin;
@@ -46,7 +48,6 @@ public:
 		left_of_chain_ = static_cast<size_t>(end - begin);
 		path_.send_ns = delivery.send.at_ns;
 		path_.recv_ns = delivery.recv.at_ns;
-		windows_.reserve(4); // mostly enough
 		loss_begin_ns_ = path_.send_ns;
 		loss_end_ns_ = path_.recv_ns;
 	}
@@ -88,13 +89,8 @@ private:
 		});
 	}
 
-	// Keeps a tiled window of one thread's time. Windows are kept from last to first.
-	Reason keep(Tiling &tiling)
-	{
-		if (tiling.reason() == Reason::None)
-			windows_.push_back(tiling.take());
-		return tiling.reason();
-	}
+	// Begins a window of one thread's time. Windows come from last to first.
+	Tiling tiling_from(const Boundary &begin) { return Tiling(seen_, begin, sharing_out_, tiles_); }
 
 	void rest_on_cpu(const Thread &thread, uint64_t begin_ns)
 	{
@@ -208,10 +204,10 @@ private:
 				if (gives_too_soon(out, delivery_.send.at_ns))
 					return Reason::InvertedTime;
 				rest_on_cpu(*place.thread, delivery_.send.at_ns);
-				Tiling tiling(seen_, at_mark(delivery_.send));
+				Tiling tiling = tiling_from(at_mark(delivery_.send));
 				tile_holding(place, end, {out, true, false}, own(out), tiling);
 				last_hop_ = place.hop;
-				return keep(tiling);
+				return tiling.reason();
 			}
 			bool ambiguous = false;
 			const Transfer *in = incoming(tid, ambiguous);
@@ -249,34 +245,34 @@ private:
 		const Place giver{from, static_cast<uint16_t>(place.hop + 1), role_of(in.from, place.hop + 1)};
 		rest_on_cpu(*place.thread, handover.ready.at_ns);
 
-		Tiling held(seen_, handover.taken);
+		Tiling held = tiling_from(handover.taken);
 		tile_holding(place, end, {out, place.hop > 0 || in.in_library(), place.hop == 0 && in.follows_in_read},
 					 own(out), held);
-		if (Reason reason = keep(held); reason != Reason::None)
+		if (Reason reason = held.reason(); reason != Reason::None)
 			return reason;
-		Tiling taking(seen_, handover.ready);
+		Tiling taking = tiling_from(handover.ready);
 		tile_taking(seen_, handover, place, giver, own(&in), taking);
-		if (Reason reason = keep(taking); reason != Reason::None)
+		if (Reason reason = taking.reason(); reason != Reason::None)
 			return reason;
 		end = handover.ready;
 		if (in.device) {
 			Boundary device = at_mark(*in.device);
 			bool is_held = in.call_return && in.call_return->at_ns < in.device->at_ns;
 			end = is_held ? at_mark(*in.call_return) : device;
-			Tiling network(seen_, end);
+			Tiling network = tiling_from(end);
 			if (is_held)
 				network.until(device, place, {Layer::Network, Part::Held});
 			network.until(handover.ready, place, {Layer::Network});
-			if (Reason reason = keep(network); reason != Reason::None)
+			if (Reason reason = network.reason(); reason != Reason::None)
 				return reason;
 		}
 		if (in.carried() && in.call_return && in.call_return->at_ns < handover.ready.at_ns) {
 			// The kernel thread got it during the call, at an unknown instant.
 			const Mark &last = *in.call_return;
 			end = {last.at_ns, last.evidence, Provenance::Inferred, in.call->at_ns, last.at_ns};
-			Tiling network(seen_, end);
+			Tiling network = tiling_from(end);
 			network.until(handover.ready, place, {Layer::Network});
-			if (Reason reason = keep(network); reason != Reason::None)
+			if (Reason reason = network.reason(); reason != Reason::None)
 				return reason;
 		}
 		place.thread = from;
@@ -314,7 +310,7 @@ private:
 			return Reason::InvertedTime;
 		Boundary waking = at_record(edge->waking_ns, edge->record, Provenance::Paired);
 		rest_on_cpu(woken, edge->waking_ns);
-		Tiling tiling(seen_, waking);
+		Tiling tiling = tiling_from(waking);
 		if (edge->waking_ns < edge->out_ns)
 			tile_holding(place, at_record(edge->out_ns, edge->record), {nullptr, true, false}, {}, tiling);
 		if (edge->preempted) {
@@ -324,7 +320,7 @@ private:
 			tiling.runqueue(*edge, end, place);
 		}
 		tile_holding(place, end, {out, true, false}, own(out), tiling);
-		if (Reason reason = keep(tiling); reason != Reason::None)
+		if (Reason reason = tiling.reason(); reason != Reason::None)
 			return reason;
 		place.thread = waker;
 		end = waking;
@@ -336,20 +332,20 @@ private:
 	Reason assemble()
 	{
 		Tiles all;
-		size_t segments = 0;
-		for (const Tiles &window : windows_)
-			segments += window.segments.size();
-		all.segments.reserve(segments);
-		for (const Tiles &window : windows_ | std::views::reverse) {
-			auto share = window.shares.begin();
-			for (uint32_t i = 0; i < window.segments.size(); ++i) {
-				Segment segment = window.segments[i];
+		all.segments.reserve(tiles_.segments.size());
+		all.shares.reserve(tiles_.shares.size());
+		size_t end = tiles_.segments.size();
+		for (const Tiles::Window &window : tiles_.windows | std::views::reverse) {
+			auto share = tiles_.shares.cbegin() + static_cast<ptrdiff_t>(window.share);
+			for (size_t i = window.segment; i < end; ++i) {
+				Segment segment = tiles_.segments[i];
 				segment.hop = static_cast<uint16_t>(last_hop_ - segment.hop);
 				const auto first = share;
-				while (share != window.shares.end() && share->segment == i)
+				while (share != tiles_.shares.cend() && share->segment == i)
 					++share;
 				all.add(segment, {first, share});
 			}
+			end = window.segment;
 		}
 		path_.segments = std::move(all.segments);
 		path_.shares = std::move(all.shares);
@@ -368,13 +364,14 @@ private:
 	size_t left_of_chain_ = 0;
 	uint64_t loss_begin_ns_ = 0, loss_end_ns_ = 0;
 	bool knows_cpus_ = true; // of threads that aren't pinned
-	std::vector<Tiles> windows_;
+	SharingOut &sharing_out_;
+	Tiles &tiles_;
 	uint16_t last_hop_ = 0;
 	Path path_;
 };
 
 } // namespace
 
-Path walk(const Observations &seen, const Delivery &delivery) { return Walk(seen, delivery).run(); }
+Path Walker::walk(const Delivery &delivery) { return Walk(seen_, delivery, sharing_out_, tiles_).run(); }
 
 } // namespace icepath::path

@@ -64,6 +64,19 @@ std::shared_ptr<const model::Window> joined(const std::deque<ThreadRecord> &thre
 	return all;
 }
 
+std::vector<JoinedBlock> alone(rundir::WindowBlocks window)
+{
+	std::vector<JoinedBlock> made;
+	for (model::Block &block : window.blocks) {
+		JoinedBlock &one = made.emplace_back();
+		for (const model::BlockFlow &flow : block.flows)
+			one.stamps.push_back({{flow.sends.size()}, {flow.recvs.size()}});
+		one.block = std::move(block);
+		one.block.window = window.window;
+	}
+	return made;
+}
+
 size_t window_of(size_t stamp, const std::vector<size_t> &ends)
 {
 	return static_cast<size_t>(std::ranges::upper_bound(ends, stamp) - ends.begin());
@@ -93,6 +106,8 @@ std::vector<JoinedBlock> JoinWindows::add(rundir::WindowBlocks next)
 			threads_.erase(threads_.begin(), threads_.end() - rundir::kMaxKeptThreads);
 		last_.pop_front();
 	}
+	if (!next.window->begins_midway && !next.window->ends_midway) // it stands alone
+		return alone(std::move(next));
 	last_.push_back(std::move(next));
 	const rundir::WindowBlocks &present = last_.back();
 	const auto window = last_.size() == 1 ? present.window : joined(threads_, last_);

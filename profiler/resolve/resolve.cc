@@ -42,8 +42,9 @@ ResolvedBlock resolved(uint64_t number, JoinedBlock joined, const model::Cell &c
 	one.seen = window->observations_of(one.block, cell);
 	std::erase_if(one.seen.deliveries, [&](const path::Delivery &delivery) { return !joined.resolves(delivery); });
 	one.paths.reserve(one.seen.deliveries.size());
+	path::Walker walker(one.seen);
 	for (const path::Delivery &delivery : one.seen.deliveries)
-		one.paths.push_back(path::walk(one.seen, delivery));
+		one.paths.push_back(walker.walk(delivery));
 	return one;
 }
 

@@ -55,9 +55,10 @@ std::map<std::string, Tally> try_all(uint64_t seed, unsigned count, const std::f
 		for (Truth &truth : simulation.truths())
 			truths[truth.message] = std::move(truth);
 		EXPECT_EQ(truths.size(), seen.deliveries.size()) << scenario.text();
+		path::Walker walker(seen);
 		for (const path::Delivery &delivery : seen.deliveries) {
 			const Truth &truth = truths.at(delivery.message);
-			const path::Path walked = walk(seen, delivery);
+			const path::Path walked = walker.walk(delivery);
 			std::string error = wrong(walked, truth);
 			if (!error.empty()) {
 				ADD_FAILURE() << scenario.text() << " message " << (delivery.message & 0xffff)
