@@ -116,7 +116,8 @@ def main():
         size_mib = os.path.getsize(os.path.join(folder, "run/capture.icp")) / 2 ** 20
     rows, flaws = flaws_of_memory(memory, took_s)
     cells = [{"target": cell["target"], **{key: cell["messages"][key] for key in ("sent", "received", "lost", "probed", "complete")},
-              "lost_records": cell["messages"]["incomplete"]["lost_record"]} for cell in told["cells"]]
+              "lost_records": cell["messages"]["incomplete"]["lost_record"],
+              **{key: cell["capture"][key] for key in ("dropped", "recursion_misses")}} for cell in told["cells"]]
     for cell in cells:
         if cell["lost"] or cell["lost_records"] or cell["sent"] != cell["received"]:
             flaws.append(f"{cell['target']} lost messages or records")

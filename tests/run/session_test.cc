@@ -136,6 +136,22 @@ protected:
 		EXPECT_TRUE(told("liar", says)) << testing::PrintToString(notices);
 	}
 
+	// By a worker that ends after its second block, an unprobed one. If an opening took so long that openings last one
+	// pair, the worker is replaced before anybody misses it: then once more.
+	void run_until_it_is_missed(const std::vector<model::Cell> &cells)
+	{
+		seconds = kForOpeningsOfTwoPairs;
+		SessionResult result;
+		for (int attempt = 0; attempt < 3 && result.failed_cells == 0; attempt++) {
+			blocks = {};
+			std::filesystem::remove_all(folder / "run");
+			result = run(1, "ends after its second block, an unprobed one", cells);
+			expect_rest_is_kept(result);
+		}
+		EXPECT_EQ(result.failed_cells, 1u);
+		EXPECT_GE(blocks[0].size(), 4u);
+	}
+
 	double seconds = 0; // of the run; 0: enough for most tests
 	std::string machine_root; // see SessionOptions
 	std::function<void(const Progress &)> at_progress;
@@ -264,9 +280,8 @@ TEST_F(SessionWithALiar, EndsTheCellWhoseSentencesAreNoText)
 // next round is probed: the helper is then asked to mark a worker that has ended.
 TEST_F(SessionWithALiar, EndsTheCellWhoseWorkerEndsBetweenProbedRounds)
 {
-	seconds = kForOpeningsOfTwoPairs;
-	expect_liar_is_over(1, "ends after its second block, an unprobed one", "exited with 3");
-	EXPECT_GE(blocks[0].size(), 4u);
+	run_until_it_is_missed({cell("liar"), cell("pipe")});
+	EXPECT_TRUE(told("liar", "exited with 3")) << testing::PrintToString(notices);
 }
 
 // The reader of the run rejects and counts false stamps message by message: the cell goes on.
@@ -324,11 +339,7 @@ TEST_F(SessionWithALiar, GoesOnWithoutACellOfThreadsThatHasEnded)
 		GTEST_SKIP() << missing;
 	model::Cell threads = cell("liar");
 	threads.graph = model::star(1, {0, 1}, model::Between::Threads, false);
-	seconds = kForOpeningsOfTwoPairs;
-	const SessionResult result = run(1, "ends after its second block, an unprobed one", {threads, cell("pipe")});
-	expect_rest_is_kept(result);
-	EXPECT_EQ(result.failed_cells, 1u);
-	EXPECT_GE(blocks[0].size(), 4u);
+	run_until_it_is_missed({threads, cell("pipe")});
 }
 
 TEST_F(SessionWithALiar, GoesOnWithTheSparseCellsBesideOneThatEnds)
