@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "tests/end_to_end/middleware.h"
-#include "tests/end_to_end/resolved_run.h"
 
 namespace icepath::end_to_end {
 namespace {
@@ -130,24 +129,6 @@ TEST_F(Middleware, IceoryxsWaitSetIsWokenByTheSender)
 	}
 }
 
-// Almost every message of a block is followed. In a block of hundreds Fast DDS stalls, and from then on to the block's
-// end no message is: more than one of its threads may have passed each.
-void expect_callbacks_followed(const ResolvedRun &run)
-{
-	std::map<size_t, std::pair<size_t, size_t>> cells; // blocks, and those that are followed
-	for (const resolve::ResolvedBlock &one : run.blocks) {
-		if (run.head.cells[one.block.cell].wait != model::Wait::Callback || one.paths.empty())
-			continue;
-		const auto complete = std::ranges::count(one.paths, path::Reason::None, &path::Path::reason);
-		auto &[blocks, followed] = cells[one.block.cell];
-		blocks++;
-		followed += static_cast<double>(complete) >= 0.995 * static_cast<double>(one.paths.size());
-	}
-	EXPECT_EQ(cells.size(), 3u);
-	for (const auto &[cell, counts] : cells)
-		EXPECT_GE(10 * counts.second, 9 * counts.first) << run.head.cells[cell].target;
-}
-
 // A listener handles each message in the library's thread, and answers there. The way has two threads, in whose names
 // their sides are told apart. The other wait of the target has a third.
 TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
@@ -165,7 +146,8 @@ TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 		EXPECT_EQ(messages["bad_payload"], 0);
 		EXPECT_GT(messages["probed"], 0);
 		// Between sender and receiver, several threads of Fast DDS may come into question.
-		EXPECT_GE(messages["complete"].get<double>(), 0.95 * messages["probed"].get<double>()) << messages.dump();
+		const double least = cell["wait"] == "callback" ? 0.995 : 0.95;
+		EXPECT_GE(messages["complete"].get<double>(), least * messages["probed"].get<double>()) << messages.dump();
 		EXPECT_EQ(cell["layers_sum_error_ns"], 0);
 		double relayed = 0; // a message of thousands may go by another of the library's threads
 		for (const auto &layer : cell["layers"])
@@ -173,7 +155,6 @@ TEST_F(Middleware, ListenersHandleMessagesInTheLibrarysThread)
 				relayed += layer["share"].get<double>();
 		EXPECT_EQ(relayed > 0.01, cell["wait"] != "callback") << relayed;
 	}
-	expect_callbacks_followed(read_resolved(folder.path() / "out"));
 	bool is_told = false;
 	for (const auto &step : json["isolation"]["steps"])
 		is_told |= step["name"] == "library_threads" && step["state"] == "done";
