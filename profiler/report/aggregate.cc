@@ -121,7 +121,7 @@ void add_stamps(const Block &block, CellResult &cell, Samples &samples)
 	if (!all->empty())
 		samples.openings.add_latencies(block);
 	const model::Window &window = *block.window;
-	cell.over_time.push_back(latency_column(window.begin.monotonic_ns, window.finish.monotonic_ns, *all));
+	cell.over_time.add(window.begin.monotonic_ns, window.finish.monotonic_ns, *all);
 	samples.latency.add(all, *all, opening);
 	for (const std::vector<uint64_t> &flow : times.by_flow)
 		samples.jitter.add(flow);

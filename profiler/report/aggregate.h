@@ -109,7 +109,7 @@ struct CellResult {
 	stats::Distribution latency_probed; // probed blocks
 	stats::Distribution latency_sampled; // sampled blocks
 	std::vector<stats::BlockValue> compared; // what ranks compare, of each block that has a p50
-	std::vector<LatencyColumn> over_time; // latency, by unprobed block
+	LatencyOverTime over_time; // latency, by unprobed block
 	std::optional<double> jitter_ns; // mean of |D| within unprobed blocks and directions: see Jitter
 	Throughput throughput;
 	double probed_ns = 0; // latencies of all deliveries in probed blocks

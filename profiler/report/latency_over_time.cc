@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iterator>
+#include <utility>
 
 namespace icepath::report {
 namespace {
@@ -39,31 +39,33 @@ double lower_edge_ns(size_t bin)
 	return std::ldexp(eighths / kBinsPerOctave, static_cast<int>(bin / kBinsPerOctave));
 }
 
-LatencyColumn latency_column(uint64_t begin_ns, uint64_t finish_ns, const std::vector<uint64_t> &latencies)
+void LatencyOverTime::add(uint64_t begin_ns, uint64_t finish_ns, const std::vector<uint64_t> &latencies)
 {
-	LatencyColumn column{begin_ns, finish_ns, 1, latencies.size(), 0, {}};
 	if (latencies.empty())
-		return column;
+		return;
 	const auto [least, most] = std::ranges::minmax(latencies);
-	column.first_bin = latency_bin(least);
-	column.counts.resize(latency_bin(most) - column.first_bin + 1);
+	const size_t first_bin = latency_bin(least), bins = latency_bin(most) - first_bin + 1, first = counts_.size();
+	blocks_.push_back({begin_ns, finish_ns, latencies.size(), first_bin, bins});
+	counts_.resize(first + bins);
 	for (const uint64_t ns : latencies)
-		++column.counts[latency_bin(ns) - column.first_bin];
-	return column;
+		++counts_[first + latency_bin(ns) - first_bin];
 }
 
-std::vector<LatencyColumn> joined_columns(const std::vector<LatencyColumn> &blocks, size_t most)
+std::vector<LatencyColumn> LatencyOverTime::columns(size_t most) const
 {
-	std::vector<LatencyColumn> with_messages;
-	std::ranges::copy_if(blocks, std::back_inserter(with_messages),
-						 [](const auto &block) { return block.messages > 0; });
-	const size_t together = (with_messages.size() + most - 1) / std::max<size_t>(most, 1);
+	const size_t together = (blocks_.size() + most - 1) / std::max<size_t>(most, 1);
 	std::vector<LatencyColumn> columns;
-	for (size_t i = 0; i < with_messages.size(); ++i)
+	auto counts = counts_.begin();
+	for (size_t i = 0; i < blocks_.size(); ++i) {
+		const Block &block = blocks_[i];
+		const auto end = counts + static_cast<ptrdiff_t>(block.bins);
+		LatencyColumn column{block.begin_ns, block.finish_ns, 1, block.messages, block.first_bin, {counts, end}};
+		counts = end;
 		if (i % together == 0)
-			columns.push_back(std::move(with_messages[i]));
+			columns.push_back(std::move(column));
 		else
-			add_column(columns.back(), with_messages[i]);
+			add_column(columns.back(), column);
+	}
 	return columns;
 }
 

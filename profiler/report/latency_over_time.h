@@ -21,9 +21,21 @@ struct LatencyColumn {
 	std::vector<uint32_t> counts; // from first_bin on; the first and the last aren't 0
 };
 
-LatencyColumn latency_column(uint64_t begin_ns, uint64_t finish_ns, const std::vector<uint64_t> &latencies);
+class LatencyOverTime {
+public:
+	// A block, in the order of measuring. One without latencies has no place.
+	void add(uint64_t begin_ns, uint64_t finish_ns, const std::vector<uint64_t> &latencies);
+	// Of the blocks, joined with their neighbours to `most` columns or fewer.
+	std::vector<LatencyColumn> columns(size_t most) const;
 
-// `blocks` in the order of measuring, joined with their neighbours to `most` columns or fewer.
-std::vector<LatencyColumn> joined_columns(const std::vector<LatencyColumn> &blocks, size_t most);
+private:
+	struct Block {
+		uint64_t begin_ns = 0, finish_ns = 0;
+		uint64_t messages = 0;
+		size_t first_bin = 0, bins = 0;
+	};
+	std::vector<Block> blocks_;
+	std::vector<uint32_t> counts_; // of all blocks, one after another
+};
 
 } // namespace icepath::report

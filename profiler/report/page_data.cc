@@ -55,7 +55,7 @@ PageJson over_time_json(const RunResult &result)
 	uint64_t first_ns = UINT64_MAX;
 	size_t first_bin = SIZE_MAX, end_bin = 0;
 	for (const CellResult &cell : result.cells)
-		for (const LatencyColumn &column : cells.emplace_back(joined_columns(cell.over_time, most))) {
+		for (const LatencyColumn &column : cells.emplace_back(cell.over_time.columns(most))) {
 			first_ns = std::min(first_ns, column.begin_ns);
 			first_bin = std::min(first_bin, column.first_bin);
 			end_bin = std::max(end_bin, column.first_bin + column.counts.size());

@@ -23,23 +23,26 @@ TEST(LatencyOverTime, EdgesHoldTheirValues)
 
 TEST(LatencyOverTime, ABlocksBinsHaveItsMessages)
 {
-	const LatencyColumn column = latency_column(5, 9, {1000, 1001, 1500, 4000});
+	LatencyOverTime over_time;
+	over_time.add(5, 9, {1000, 1001, 1500, 4000});
+	const LatencyColumn column = over_time.columns(1).at(0);
 	EXPECT_EQ(column.messages, 4u);
 	EXPECT_EQ(column.first_bin, latency_bin(1000));
 	EXPECT_EQ(column.counts.front(), 2u);
 	EXPECT_EQ(column.counts[latency_bin(1500) - column.first_bin], 1u);
 	EXPECT_EQ(column.counts.back(), 1u);
 	EXPECT_EQ(column.first_bin + column.counts.size() - 1, latency_bin(4000));
-	EXPECT_TRUE(latency_column(5, 9, {}).counts.empty());
 }
 
 TEST(LatencyOverTime, NeighboursAreJoined)
 {
-	std::vector<LatencyColumn> blocks;
-	for (uint64_t i = 0; i < 10; ++i)
-		blocks.push_back(latency_column(100 * i, 100 * i + 50, {uint64_t{1000} >> i, uint64_t{2000} << i}));
-	blocks.insert(blocks.begin() + 3, latency_column(299, 300, {})); // a block without messages has no place
-	const std::vector<LatencyColumn> columns = joined_columns(blocks, 4);
+	LatencyOverTime over_time;
+	for (uint64_t i = 0; i < 10; ++i) {
+		if (i == 3)
+			over_time.add(299, 300, {}); // a block without messages has no place
+		over_time.add(100 * i, 100 * i + 50, {uint64_t{1000} >> i, uint64_t{2000} << i});
+	}
+	const std::vector<LatencyColumn> columns = over_time.columns(4);
 	ASSERT_EQ(columns.size(), 4u); // of 3, 3, 3 and 1 blocks
 	EXPECT_EQ(columns[0].blocks, 3u);
 	EXPECT_EQ(columns[3].blocks, 1u);
@@ -52,8 +55,8 @@ TEST(LatencyOverTime, NeighboursAreJoined)
 		EXPECT_GT(column.counts.back(), 0u);
 	}
 	EXPECT_EQ(columns[1].first_bin, latency_bin(1000 >> 5));
-	EXPECT_EQ(joined_columns(blocks, 100).size(), 10u);
-	EXPECT_TRUE(joined_columns({}, 4).empty());
+	EXPECT_EQ(over_time.columns(100).size(), 10u);
+	EXPECT_TRUE(LatencyOverTime().columns(4).empty());
 }
 
 } // namespace
