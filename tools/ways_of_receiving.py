@@ -60,9 +60,9 @@ class Run:
         explained = subprocess.run([self.icepath, "explain", self.folder, "--json", "--cell", title_of(slower), "--against", title_of(faster)],
                                    check=True, capture_output=True, text=True)
         told = json.loads(explained.stdout)
-        if told["ratio"] is None:
+        if told["pair"] is None:
             return "–"
-        value, (low, high) = told["ratio"]["value"], told["ratio"]["ci95"]
+        value, (low, high) = told["pair"]["ratio"], told["pair"]["ratio_ci95"]
         if not told["as_asked"]:
             value, low, high = 1 / value, 1 / high, 1 / low
         return f"{value:.2f} ±{(high - low) / 2:.2f}"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/model/cell_title.h"
+#include "profiler/report/run_json.h"
 
 namespace icepath::report {
 namespace {
@@ -19,7 +20,10 @@ OrderedJson text_or_null(const std::string &text) { return text.empty() ? Ordere
 
 OrderedJson figures_json(const DifferenceFigures &of)
 {
-	return {{"a_ns", of.a_ns}, {"b_ns", of.b_ns}, {"difference_ns", of.ns()}, {"ci95_ns", interval_json(of.interval)}};
+	return {{"a_ns", of.a_ns},
+			{"b_ns", of.b_ns},
+			{"difference_ns", of.ns()},
+			{"difference_ci95_ns", interval_json(of.interval)}};
 }
 
 OrderedJson figures_json(const DifferenceFigures &of, double share)
@@ -67,7 +71,7 @@ OrderedJson quantile_json(const std::optional<stats::Quantile> &quantile)
 
 OrderedJson cell_name_json(const RunResult &result, size_t cell)
 {
-	return {{"cell", cell}, {"title", model::title(result.cells[cell].cell)}};
+	return {{"cell", keys_of(result).at(cell)}, {"title", model::title(result.cells[cell].cell)}};
 }
 
 std::string printed_json(const OrderedJson &json)
@@ -127,7 +131,7 @@ OrderedJson step_json(const MessageStep &step)
 
 std::string tails_json(const RunResult &result, const std::vector<size_t> &cells)
 {
-	OrderedJson json = {{"schema_version", 1},
+	OrderedJson json = {{"schema", kExplainSchema},
 						{"question", "tail"},
 						{"tail_percent", result.tail_from.per_100000 / 1000.0},
 						{"cells", OrderedJson::array()}};
@@ -138,22 +142,22 @@ std::string tails_json(const RunResult &result, const std::vector<size_t> &cells
 
 std::string against_json(const RunResult &result, const Against &against)
 {
-	OrderedJson json = {{"schema_version", 1},
+	OrderedJson json = {{"schema", kExplainSchema},
 						{"question", "against"},
 						{"slower", cell_name_json(result, against.slower)},
 						{"faster", cell_name_json(result, against.faster)},
 						{"as_asked", against.as_asked},
 						{"unlike", against.unlike},
 						{"refusal", text_or_null(against.refusal)},
-						{"ratio", nullptr},
+						{"pair", nullptr},
 						{"difference", nullptr},
 						{"next", remedies_json(against.remedies)}};
 	if (against.ratio)
-		json["ratio"] = {{"value", against.ratio->ratio},
-						 {"ci95", interval_json(against.ratio->interval)},
-						 {"rounds", against.ratio->rounds},
-						 {"openings", against.ratio->openings},
-						 {"p_value", against.ratio->p ? OrderedJson(*against.ratio->p) : OrderedJson(nullptr)}};
+		json["pair"] = {{"ratio", against.ratio->ratio},
+						{"ratio_ci95", interval_json(against.ratio->interval)},
+						{"rounds", against.ratio->rounds},
+						{"openings", against.ratio->openings},
+						{"p_value", against.ratio->p ? OrderedJson(*against.ratio->p) : OrderedJson(nullptr)}};
 	if (against.difference)
 		json["difference"] = difference_json(*against.difference);
 	return printed_json(json);
@@ -161,7 +165,7 @@ std::string against_json(const RunResult &result, const Against &against)
 
 std::string messages_json(const RunResult &result, const std::vector<const WorstMessage *> &messages)
 {
-	OrderedJson json = {{"schema_version", 1}, {"question", "message"}, {"messages", OrderedJson::array()}};
+	OrderedJson json = {{"schema", kExplainSchema}, {"question", "message"}, {"messages", OrderedJson::array()}};
 	for (const WorstMessage *message : messages) {
 		OrderedJson one = cell_name_json(result, message->cell);
 		one["name"] = name_of(*message);

@@ -10,6 +10,8 @@
 
 namespace icepath::report {
 
+inline constexpr int kExplainSchema = 2;
+
 // Of these cells, by their indices.
 std::string tails_json(const RunResult &result, const std::vector<size_t> &cells);
 std::string against_json(const RunResult &result, const Against &against);

@@ -252,6 +252,8 @@ Json icepath_json(const RunResult &result)
 			{"valid", valid(result)}};
 }
 
+} // namespace
+
 std::vector<std::string> keys_of(const RunResult &result)
 {
 	std::vector<model::Cell> cells;
@@ -259,8 +261,6 @@ std::vector<std::string> keys_of(const RunResult &result)
 		cells.push_back(cell.cell);
 	return model::keys(cells);
 }
-
-} // namespace
 
 Json run_json(const RunResult &result)
 {

@@ -4,6 +4,7 @@
 // but never renamed or removed.
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "profiler/report/aggregate.h"
 
@@ -12,6 +13,9 @@ namespace icepath::report {
 inline constexpr int kSchema = 2;
 
 nlohmann::ordered_json run_json(const RunResult &result);
+
+// The key of each cell.
+std::vector<std::string> keys_of(const RunResult &result);
 
 // Content of the file. Bytes of names that aren't UTF-8 are dropped.
 std::string run_json_text(const RunResult &result);
