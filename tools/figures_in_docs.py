@@ -7,6 +7,8 @@
 
 A page in docs/ that links to results/NAME.txt has rows of its tables, indented by four columns: which rows, and in which order, the
 page decides; what stands in them comes from the file. A table of ways to receive (tools/ways_of_receiving.py) is there as a whole.
+Of the report's screen a page has cells below the headings of their groups, with their modes. A Markdown table whose first columns are
+`target` and `wait` has p50s below `64 B` or `64 KiB`, of pingpong, and below the `CPU` that follows the CPU time.
 Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a bar for each row, as long
 as its p50, divided as the report's own bar is.
 """
@@ -21,6 +23,7 @@ LINK = re.compile(r"\(\.\./results/([a-z0-9.-]+\.txt)\)")
 UNITS = {"B", "KiB", "MiB"}
 WAYS = "way of receiving"  # the first words of such a table
 STYLES = "profiler/report/layer_style.h"
+SCREEN = "one way, µs "  # how the table of the report's screen begins
 WIDTH, LABEL, VALUE, ROW, BAR = 760, 230, 90, 20, 13  # pixels of a picture
 
 
@@ -53,6 +56,7 @@ class Results:
     def __init__(self, path):
         self.name, self.rows, self.ways, self.legends, heading, way = os.path.basename(path), {}, {}, [], None, None
         text = read(path)
+        self.screen = screen_of(text)
         self.tables = {WAYS: table.group(0).splitlines() for table in re.finditer(rf"(?m)^{WAYS} .*\n(?:\S.*\n)*", text)}
         for line in text.splitlines():
             if line.startswith("target "):
@@ -71,6 +75,28 @@ class Results:
                 way = None
             if way:
                 self.ways[way].append(line.strip())
+
+
+def cell_on_screen(line):
+    return line.strip().split("  ")[0]
+
+
+def screen_of(text):
+    """The report's screen: (group, cell) → its lines; (group, None) → the group's heading; SCREEN → the table's heading."""
+    found, group, cell = {}, None, None
+    for line in text.splitlines():
+        if line.startswith(SCREEN):
+            found[SCREEN], group = [line], ""
+        elif group is None or line.startswith("█ "):
+            group = None
+        elif not line.startswith("  "):
+            group = line
+            found[group, None] = [line]
+        else:
+            if not line.startswith("    "):
+                cell = cell_on_screen(line)
+            found.setdefault((group, cell), []).append(line)
+    return found
 
 
 def is_legend(line):
@@ -95,13 +121,16 @@ class Page:
     def __init__(self, path, folder="results"):
         self.path, self.text, self.folder, self.results = path, read(path), folder, {}
 
+    def result(self, name):
+        if name not in self.results:
+            self.results[name] = Results(os.path.join(self.folder, name))
+        return self.results[name]
+
     def source(self, before, key, kind):
         """Of the results that the page links to, the last one before that has the key."""
         for name in reversed(LINK.findall(before)):
-            if name not in self.results:
-                self.results[name] = Results(os.path.join(self.folder, name))
-            if key in getattr(self.results[name], kind):
-                return self.results[name]
+            if key in getattr(self.result(name), kind):
+                return self.result(name)
         sys.exit(f"{self.path}: no result that it links to has {key}")
 
     def row(self, before, line):
@@ -117,6 +146,8 @@ class Page:
         if lines[0].startswith("target "):
             rows = [self.row(before, line) for line in lines[1:]]
             return narrowed([rows[0][0], *(row[1] for row in rows)]), rows
+        if lines[0].startswith(SCREEN):
+            return self.screen(before, lines[1:]), None
         if lines[0].startswith(WAYS):
             return self.source(before, WAYS, "tables").tables[WAYS], None
         if is_legend(lines[0]):
@@ -129,10 +160,49 @@ class Page:
             return made, None
         return lines, None
 
+    def screen(self, before, lines):
+        made, group = list(self.source(before, SCREEN, "screen").screen[SCREEN]), None
+        for line in lines:
+            if line.startswith("    "):
+                continue  # a mode comes with its cell
+            if not line.startswith("  "):
+                group = line
+            key = (group, cell_on_screen(line) if line.startswith("  ") else None)
+            made += self.source(before, key, "screen").screen[key]
+        return made
+
+    def with_cells(self, text):
+        """Markdown tables by target and wait, with the screen's figures."""
+        def table(match):
+            heading, rule, *rows = match.group(0).splitlines()
+            return "".join(line + "\n" for line in (heading, rule, *(self.cells(text[:match.start()], heading, row) for row in rows)))
+        return re.sub(r"(?m)^\| target \| wait \|.*\n(?:\|.*\n)+", table, text)
+
+    def cells(self, before, heading, row):
+        names, cells = heading.strip("|").split("|"), row.strip("|").split("|")
+        target, wait = cells[0].strip(" `"), cells[1].strip()
+        for at, name in enumerate(map(str.strip, names)):
+            if re.match(r"\d+ (B|KiB)$", name):
+                p50, cpu = self.cell(before, target, wait, name)
+                cells[at] = f" {p50} "
+            elif name == "CPU":
+                cells[at] = f" {cpu} "
+        return f"|{'|'.join(cells)}|"
+
+    def cell(self, before, target, wait, size):
+        """p50 and CPU time of pingpong, as texts. Where the group's cells have several waits, their names have them."""
+        for key in ((f"pingpong, {wait}, {size}, CPUs kept awake", target), (f"pingpong, {size}, CPUs kept awake", f"{target} {wait}")):
+            for name in LINK.findall(before):
+                screen = self.result(name).screen
+                if key in screen:
+                    line, end_of_cpu = screen[key][0], screen[SCREEN][0].index("CPU") + 3
+                    return line.strip().removeprefix(key[1]).split()[0].lstrip("*"), line[:end_of_cpu].split()[-1]
+        return sys.exit(f"{self.path}: no result that it links to has {target} {size} by {wait}")
+
     def made(self):
         """Its text, and the rows of its first table."""
         parts, at, first = [], 0, None
-        for match in re.finditer(r"(?m)(?:^    \S.*\n)+", self.text):
+        for match in re.finditer(rf"(?m)^    {SCREEN}.*\n(?:    .*\n)*|(?:^    \S.*\n)+", self.text):
             before = self.text[:match.start()]
             if not LINK.search(before):
                 continue
@@ -141,7 +211,7 @@ class Page:
                 self.legend, first = rows[0][2], first or rows
             parts += [self.text[at:match.start()], "".join(f"{INDENT}{line}\n" for line in lines)]
             at = match.end()
-        return "".join(parts) + self.text[at:], first
+        return self.with_cells("".join(parts) + self.text[at:]), first
 
 
 def colours(source):
