@@ -30,9 +30,16 @@ Step allow_locked_memory(bool stays_root)
 	rlimit limit{};
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
-	if (limit.rlim_cur == RLIM_INFINITY || setrlimit(RLIMIT_MEMLOCK, &all) == 0 || (stays_root && may_exceed_limit()))
+	if (limit.rlim_cur == RLIM_INFINITY || setrlimit(RLIMIT_MEMLOCK, &all) == 0)
 		return step;
 	const int error = errno;
+	if (stays_root && may_exceed_limit()) {
+		// In a user namespace, which middleware has, the capability doesn't count.
+		step.found =
+			fmt::format("workers' memory is locked; where middleware's is more than RLIMIT_MEMLOCK, {} KiB, it isn't",
+						limit.rlim_cur / 1024);
+		return step;
+	}
 	// With a limit that is almost reached, a growing stack would end the process, so nothing is locked.
 	step.state = StepState::NotPossible;
 	step.found = fmt::format("RLIMIT_MEMLOCK stays at {} KiB: {}", limit.rlim_cur / 1024, std::strerror(error));

@@ -3,11 +3,14 @@
 #include "cpuset/soft.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace icepath::cpuset {
@@ -28,6 +31,17 @@ void expect_in_a_child(const std::function<bool()> &holds)
 	int status = -1;
 	waitpid(child, &status, 0);
 	EXPECT_EQ(status, 0);
+}
+
+bool give_up(uint32_t capability)
+{
+	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+	std::array<__user_cap_data_struct, 2> sets{};
+	if (syscall(SYS_capget, &header, sets.data()))
+		return false;
+	sets[0].effective &= ~(1U << capability);
+	sets[0].permitted &= ~(1U << capability);
+	return syscall(SYS_capset, &header, sets.data()) == 0;
 }
 
 TEST(Soft, NoneIsPinningAlone)
@@ -74,6 +88,17 @@ TEST(Soft, RaisesTheLimitOfLockedMemoryWhereItMayAndElseSaysWhyNot)
 						  !memory->remedy.empty();
 			   }();
 	});
+	if (geteuid() == 0)
+		expect_in_a_child([] {
+			const rlimit little{65536, 65536};
+			if (setrlimit(RLIMIT_MEMLOCK, &little) || !give_up(CAP_SYS_RESOURCE))
+				return false;
+			const Soft soft(Level::Soft, true, true);
+			const auto steps = soft.steps();
+			return soft.locks_memory() && step_of(steps, "memory")->found ==
+											  "workers' memory is locked; where middleware's is more than "
+											  "RLIMIT_MEMLOCK, 64 KiB, it isn't";
+		});
 	expect_in_a_child([] {
 		const Soft soft(Level::Soft, true, false);
 		rlimit limit{};
