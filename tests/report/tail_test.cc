@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <regex>
 
 #include "profiler/failure.h"
 #include "profiler/report/report.h"
@@ -111,10 +112,10 @@ struct Wait {
 constexpr path::Culprit kFirstTask{path::Culprit::Kind::Task, 7, 0}, kSecondTask{path::Culprit::Kind::Task, 8, 0};
 
 // Each message waited for these in runqueue.
-Culprits culprits_of(const std::vector<std::vector<Wait>> &messages)
+Culprits culprits_of(const std::vector<std::vector<Wait>> &messages, const std::string &first = "first")
 {
 	path::Observations seen;
-	seen.task_names = {{7, "first"}, {8, "second"}};
+	seen.task_names = {{7, first}, {8, "second"}};
 	Culprits culprits;
 	for (const std::vector<Wait> &waits : messages) {
 		path::Path path;
@@ -147,6 +148,20 @@ TEST(Causes, AreMeansOverTheMessagesThatTheySayTheyAre)
 	EXPECT_DOUBLE_EQ(first.other_share, 1.0 / 10);
 	EXPECT_DOUBLE_EQ(first.when_there_ns, 200.0 / 2);
 	EXPECT_DOUBLE_EQ(first.growth_ns, 200.0 / 4 - 30.0 / 10);
+}
+
+TEST_F(Tail, TableSaysWhichThreadsAreTheCellsOwn)
+{
+	RunResult result = run_with(temporary, {});
+	CellResult &cell = result.cells[0];
+	cell.typical_culprits = {};
+	const std::string own = own_threads(cell.tail->layers).back();
+	cell.tail_culprits = culprits_of({{{kFirstTask, 9000}, {kSecondTask, 5000}}}, own);
+	Page page({.unicode = true}, 120);
+	add_tails(page, result, {0});
+	const std::string told = page.take();
+	EXPECT_TRUE(std::regex_search(told, std::regex("\n  " + own + " .* runqueue, a thread of its own\n"))) << told;
+	EXPECT_TRUE(std::regex_search(told, std::regex("\n  second .* runqueue\n"))) << told;
 }
 
 TEST_F(Tail, VerdictIsByTheShareThatHasAName)
