@@ -10,10 +10,11 @@ page decides; what stands in them comes from the file. A table of ways to receiv
 Of the report's screen a page has cells below the headings of their groups, with their modes. A Markdown table whose first columns are
 `target` and `wait` has p50s below `64 B` or `64 KiB`, of pingpong, and below the `CPU` that follows the CPU time.
 Of a page's first table, and of results/report.txt for the README, there is a picture in docs/pictures/: a bar for each row, as long
-as its p50, divided as the report's own bar is.
+as its p50, divided as the report's own bar is, or by the layers in results/NAME.json (tools/typical_layers.py).
 """
 import argparse
 import html
+import json
 import os
 import re
 import sys
@@ -120,6 +121,7 @@ def narrowed(lines):
 class Page:
     def __init__(self, path, folder="results"):
         self.path, self.text, self.folder, self.results = path, read(path), folder, {}
+        self.first_screen, self.layers = [], None
 
     def result(self, name):
         if name not in self.results:
@@ -168,7 +170,11 @@ class Page:
             if not line.startswith("  "):
                 group = line
             key = (group, cell_on_screen(line) if line.startswith("  ") else None)
-            made += self.source(before, key, "screen").screen[key]
+            source = self.source(before, key, "screen")
+            made += source.screen[key]
+        if not self.first_screen:
+            layers = os.path.join(self.folder, source.name.removesuffix(".txt") + ".json")
+            self.first_screen, self.layers = made, json.loads(read(layers)) if os.path.exists(layers) else None
         return made
 
     def with_cells(self, text):
@@ -214,11 +220,14 @@ class Page:
         return self.with_cells("".join(parts) + self.text[at:]), first
 
 
+def layer_names():
+    return re.findall(r'"([a-z_.]*)"', re.search(r"kLayerNames = \{(.*?)\};", read("profiler/model/layers.h"), re.S).group(1))
+
+
 def colours(source):
     """Words and layers → colours, as reports have them."""
-    names = re.findall(r'"([a-z_.]*)"', re.search(r"kLayerNames = \{(.*?)\};", read("profiler/model/layers.h"), re.S).group(1))
     kinds, layers = (re.search(rf"{table} = \{{\{{(.*?)\}}\}};", source, re.S).group(1) for table in ("kKindStyles", "kLayerStyles"))
-    found = dict(zip(names, re.findall(r'"(#[0-9a-f]{6})"', layers)))
+    found = dict(zip(layer_names(), re.findall(r'"(#[0-9a-f]{6})"', layers)))
     found.update(re.findall(r'LayerKind::\w+, "([^"]+)".*?"(#[0-9a-f]{6})"', kinds))
     return found
 
@@ -232,37 +241,42 @@ def bar_of(line, words):
     return max((part for part in re.split(r"\s+", line.strip()) if set(part) <= set(words)), key=len, default="")
 
 
-def picture(title, groups, words, palette, scale_us=None):
-    """groups: heading → [(name, p50 as text, bar)]. A bar that ends in ">" was cut at `scale_us`."""
-    y, parts, used = 24, [], dict.fromkeys(glyph for rows in groups.values() for _, _, bar in rows for glyph in bar)
+def picture(title, groups, order, palette, scale_us=None):
+    """groups: heading → [(name, p50 as text, {what: how much of the bar}, whether the bar was cut at `scale_us`)]. order: of the legend."""
+    y, parts = 24, []
 
-    def length_us(p50, bar):
-        return scale_us if bar.endswith(">") else float(p50)
+    def length_us(p50, is_cut):
+        return scale_us if is_cut else float(p50)
 
-    x = 8
-    for glyph in words:
-        if glyph in used:
-            parts.append(f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{palette[words[glyph]]}"/>'
-                         f'<text x="{x + 15}" y="{y}">{html.escape(words[glyph])}</text>')
-            x += 32 + 7 * len(words[glyph])
+    x, used = 8, {what for rows in groups.values() for _, _, bar, _ in rows for what in bar}
+    for what in order:
+        if what in used:
+            parts.append(f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{palette[what]}"/>'
+                         f'<text x="{x + 15}" y="{y}">{html.escape(what)}</text>')
+            x += 32 + 7 * len(what)
             if x > WIDTH - 120:
                 x, y = 8, y + 18
     for heading, rows in groups.items():
         y += 26
         parts.append(f'<text x="8" y="{y}" font-weight="bold">{html.escape(heading)}</text>')
-        most = max(length_us(p50, bar) for _, p50, bar in rows)
-        for name, p50, bar in rows:
+        most = max(length_us(p50, is_cut) for _, p50, _, is_cut in rows)
+        for name, p50, bar, is_cut in rows:
             y += ROW
             parts.append(f'<text x="16" y="{y}">{html.escape(name)}</text>')
-            left, pixels, drawn = LABEL, length_us(p50, bar) / most * (WIDTH - LABEL - VALUE), bar.rstrip(">")
-            for glyph in dict.fromkeys(drawn):
-                width = pixels * drawn.count(glyph) / len(drawn)
-                parts.append(f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[words[glyph]]}"/>')
+            left, pixels = LABEL, length_us(p50, is_cut) / most * (WIDTH - LABEL - VALUE)
+            for what, amount in bar.items():
+                width = pixels * amount / sum(bar.values())
+                parts.append(f'<rect x="{left:.1f}" y="{y - 11}" width="{width:.1f}" height="{BAR}" fill="{palette[what]}"/>')
                 left += width
-            parts.append(f'<text x="{left + 6:.1f}" y="{y}">{"→ " * (drawn != bar)}{p50} µs</text>')
+            parts.append(f'<text x="{left + 6:.1f}" y="{y}">{"→ " * is_cut}{p50} µs</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 12}" width="{WIDTH}" height="{y + 12}" '
             f'font-family="sans-serif" font-size="12" role="img">\n<title>{html.escape(title)}</title>\n'
             f'<rect width="{WIDTH}" height="{y + 12}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def parts_of(bar, words):
+    """Of a bar of glyphs."""
+    return {words[glyph]: bar.count(glyph) for glyph in dict.fromkeys(bar)}
 
 
 def picture_of_rows(rows, title, palette):
@@ -271,8 +285,25 @@ def picture_of_rows(rows, title, palette):
         key, bar = key_of(line), bar_of(line, words)
         name, size = re.match(r"(.*) (\d+ \w+(?: in \d+)?)$", key).groups()
         if bar:
-            groups.setdefault(size, []).append((name, line.split()[len(key.split())].lstrip("*"), bar))
-    return picture(title, groups, words, palette)
+            p50 = line.split()[len(key.split())].lstrip("*")
+            groups.setdefault(size, []).append((name, p50, parts_of(bar, words), False))
+    return picture(title, groups, words.values(), palette)
+
+
+def picture_of_screen(lines, layers, title, palette):
+    """Of a page's table of the report's screen. layers: of typical_layers.py."""
+    groups, group = {}, None
+    for line in lines[1:]:
+        if not line.startswith("  "):
+            group = line
+        elif not line.startswith("    "):
+            name = cell_on_screen(line)
+            pattern, *wait, size = group.removesuffix(", CPUs kept awake").split(", ")
+            target, *named = name.split(" ")
+            bar = layers[" ".join((target, size, pattern, *wait, *named))]
+            p50 = line.strip().removeprefix(name).split()[0].lstrip("*")
+            groups.setdefault(", ".join((*wait, size)), []).append((name, p50, bar, False))
+    return picture(title, groups, layer_names(), palette)
 
 
 def picture_of_report(path, title, palette):
@@ -293,8 +324,8 @@ def picture_of_report(path, title, palette):
             cell = name
         # A bar that is longer than the report's scale ends there, in the picture as well.
         if bar := bar_of(line.rstrip(">"), words):
-            groups.setdefault(heading, []).append((name, p50, bar + ">" * line.endswith(">")))
-    return picture(title, groups, words, palette, float(re.search(r"([\d.]+) µs$", lines[begin])[1]))
+            groups.setdefault(heading, []).append((name, p50, parts_of(bar, words), line.endswith(">")))
+    return picture(title, groups, words.values(), palette, float(re.search(r"([\d.]+) µs$", lines[begin])[1]))
 
 
 def files():
@@ -306,10 +337,13 @@ def files():
         path = os.path.join("docs", name)
         if not name.endswith(".md") or not LINK.search(read(path)):
             continue
-        made[path], rows = Page(path).made()
+        page = Page(path)
+        made[path], rows = page.made()
+        title = f"Where a message's time goes, one way: results/{LINK.search(read(path)).group(1)}"
         if rows:
-            made[f"docs/pictures/{name[:-3]}.svg"] = picture_of_rows(
-                rows, f"Where a message's time goes, one way: results/{LINK.search(read(path)).group(1)}", palette)
+            made[f"docs/pictures/{name[:-3]}.svg"] = picture_of_rows(rows, title, palette)
+        elif page.layers:
+            made[f"docs/pictures/{name[:-3]}.svg"] = picture_of_screen(page.first_screen, page.layers, title, palette)
     return made
 
 

@@ -21,13 +21,24 @@ namespace {
 
 constexpr const char *kMissing = "not in this kernel";
 
-// Without CAP_SYS_ADMIN, kernels up to 6.12 attach kprobes that then run no program (tests/vm, kprobe).
-bool may_use_kprobes()
+bool has_capability(unsigned capability)
 {
 	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
 	std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
 	return syscall(SYS_capget, &header, sets.data()) == 0 &&
-		   (sets[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN)) != 0;
+		   (sets[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability)) != 0;
+}
+
+// Empty: nothing speaks against a tier's programs but the kernel's verdict on each.
+std::string why_no(Tier tier)
+{
+	if (tier != Tier::Kprobe)
+		return {};
+	// Without this PMU libbpf looks into tracefs, where it fails for reasons that have nothing to do with it.
+	if (access("/sys/bus/event_source/devices/kprobe", F_OK))
+		return "the kernel was built without CONFIG_KPROBE_EVENTS";
+	// Kernels up to 6.12 attach kprobes that then run no program (tests/vm, kprobe).
+	return has_capability(CAP_SYS_ADMIN) ? "" : "takes CAP_SYS_ADMIN, which only root's runs have";
 }
 
 // Returns why it doesn't work, or an empty text.
@@ -42,8 +53,8 @@ std::string try_attach(const capture_bpf *loaded, const Candidate &candidate)
 
 std::string try_candidate(const Candidate &candidate)
 {
-	if (candidate.tier == Tier::Kprobe && !may_use_kprobes())
-		return "takes CAP_SYS_ADMIN, which only root's runs have";
+	if (std::string reason = why_no(candidate.tier); !reason.empty())
+		return reason;
 	const BpfObject bpf = open_bpf_object({candidate});
 	if (const std::string refusal = why_not_loaded(bpf.get(), candidate); !refusal.empty())
 		return refusal;
@@ -102,7 +113,7 @@ Reasons try_tier(Tier tier)
 			reasons[candidate.program] = about(candidate, kMissing);
 	}
 	const BpfObject bpf = open_bpf_object(there);
-	const bool loads = (tier != Tier::Kprobe || may_use_kprobes()) && capture_bpf__load(bpf.get()) == 0;
+	const bool loads = why_no(tier).empty() && capture_bpf__load(bpf.get()) == 0;
 	// A kernel that refuses one function of a tier refuses all of them. But a function may also be inlined, so a few
 	// are tried.
 	const size_t tries = loads ? there.size() : std::min<size_t>(3, there.size());
