@@ -42,6 +42,7 @@ public:
 			announcements_.push_back(one);
 		}
 		find_covering();
+		find_elsewhere(events);
 		for (const Announcement &one : announcements_) {
 			if (one.give && one.give->object != 0)
 				reached_[one.give->object].insert(one.ready->socket);
@@ -86,20 +87,35 @@ private:
 		return after == events.begin() ? nullptr : *std::prev(after);
 	}
 
+	// The call that gave a packet, or nullptr.
+	const Happening *giving(const SocketEvent &packet) const
+	{
+		const auto gives = gives_.find(packet.socket);
+		if (gives == gives_.end())
+			return nullptr;
+		const auto after = std::ranges::partition_point(
+			gives->second, [&](const Happening &given) { return given.at_ns <= packet.at_ns; });
+		return after == gives->second.begin() ? nullptr : &*std::prev(after);
+	}
+
 	// Sets the call that gave the announced packet.
 	void set_give(Announcement &one) const
 	{
-		one.give = nullptr;
-		one.from = 0;
-		const auto gives = one.device ? gives_.find(one.device->socket) : gives_.end();
-		if (gives == gives_.end())
-			return;
-		const auto after = std::ranges::partition_point(
-			gives->second, [&](const Happening &given) { return given.at_ns <= one.device->at_ns; });
-		if (after != gives->second.begin()) {
-			one.give = std::prev(after)->call;
-			one.from = std::prev(after)->tid;
-		}
+		const Happening *given = one.device ? giving(*one.device) : nullptr;
+		one.give = given ? given->call : nullptr;
+		one.from = given ? given->tid : 0;
+	}
+
+	// A datagram that nobody announced went to a socket that isn't of the run, or was dropped.
+	void find_elsewhere(const SocketEvents &events)
+	{
+		std::set<const Call *> announced;
+		for (const Announcement &one : announcements_)
+			announced.insert(one.give);
+		for (const SocketEvent &packet : events.device)
+			if (const Happening *given = packet.has_stream_end ? nullptr : giving(packet);
+				given && !announced.contains(given->call))
+				elsewhere_.insert(packet.socket);
 	}
 
 	// TCP may announce part of a segment. It belongs to the segment of the same connection that covers the byte; other
@@ -161,8 +177,8 @@ private:
 		return one;
 	}
 
-	// What went into an object: what the only socket that reaches only this object was given, or what it was given
-	// itself; otherwise by announcements.
+	// What went into an object: what the only socket that reaches it was given, if that reaches only this object, or
+	// what it was given itself; otherwise by announcements.
 	std::vector<Happening> given_to(uint64_t object) const
 	{
 		const auto announced = at_.find(object);
@@ -174,7 +190,7 @@ private:
 		for (const Announcement *one : announced->second)
 			if (one->give)
 				from.insert(one->give->object);
-		if (from.size() == 1 && reached_.at(*from.begin()).size() == 1)
+		if (from.size() == 1 && reached_.at(*from.begin()).size() == 1 && !elsewhere_.contains(*from.begin()))
 			if (const auto gives = gives_.find(*from.begin()); gives != gives_.end())
 				return gives->second;
 		std::vector<Happening> all;
@@ -282,6 +298,7 @@ private:
 	const Observations &seen_;
 	std::unordered_map<uint64_t, std::vector<Happening>> gives_, takes_; // by object
 	std::unordered_map<uint64_t, std::set<uint64_t>> reached_; // sockets at which an object's givings were announced
+	std::set<uint64_t> elsewhere_; // objects that gave datagrams which weren't announced
 	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
 	std::unordered_map<uint16_t, std::vector<const SocketEvent *>> datagrams_; // by CPU
 	std::vector<Announcement> announcements_;

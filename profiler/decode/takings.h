@@ -5,7 +5,7 @@
 //
 // A socket, pipe or message queue is a queue of bytes with the calls that gave them; a taking call gets its bytes from
 // the front. An object whose calls all move 8 bytes may be an eventfd: one read takes all that was added. Datagrams
-// from several sockets to one, and from one socket to several, are ordered by their announcements.
+// from several sockets to one, and from one socket to several, of the run or not, are ordered by their announcements.
 //
 // What two threads give to one object at the same time may enter in either order. That time is `untold` until all of it
 // has been taken. What was announced before the other call began came first.

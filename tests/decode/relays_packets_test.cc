@@ -139,5 +139,28 @@ TEST_F(ByPackets, ADatagramComesToASocketOnce)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
+// A datagram to a socket of another program isn't among those that the broker takes.
+TEST_F(ByPackets, WhatGoesElsewhereIsNotTakenHere)
+{
+	call(kSender, ICEPATH_CALL_GIVE, 500, 530, 0xa1, 30);
+	sent(505, 30);
+	gives_by_packet(kSender, 1100, 100);
+	takes(1170, 100);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// Another thread of the sender's process, woken by the sender, sends more than a message from the same socket.
+TEST_F(ByPackets, WhatAnotherThreadSendsElsewhereIsNotTheMessage)
+{
+	woken_by_futex(kSender, kClient, 1020);
+	call(kClient, ICEPATH_CALL_GIVE, 1120, 1150, 0xa1, 124);
+	sent(1125, 124);
+	gives_by_packet(kSender, 1200, 200);
+	takes(1270, 200);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
 } // namespace
 } // namespace icepath::decode
