@@ -15,6 +15,8 @@ namespace icepath::decode {
 
 namespace {
 
+constexpr uint32_t kReceiving = 3; // NET_RX
+
 class Objects {
 public:
 	Objects(const SocketEvents &events, const Observations &seen) : seen_(seen)
@@ -33,6 +35,10 @@ public:
 			std::ranges::stable_sort(gives, {}, &Happening::at_ns);
 		for (const SocketEvent &event : events.device)
 			(event.has_stream_end ? segments_[event.stream_end] : datagrams_[event.cpu]).push_back(&event);
+		for (const auto &[number, cpu] : seen.cpus)
+			for (const Interrupt &one : cpu.interrupts)
+				if (one.kind == ICEPATH_INTERRUPT_SOFTIRQ && one.vector == kReceiving && !one.goes_on)
+					receiving_[number].push_back(&one);
 		std::set<std::pair<const SocketEvent *, uint64_t>> arrived; // datagram and socket
 		for (const SocketEvent &event : events.ready) {
 			Announcement one = announced(event);
@@ -150,6 +156,18 @@ private:
 		}
 	}
 
+	// Whether a datagram had been handled before a softirq announced something: a softirq that began later has ended. It
+	// leaves nothing that its CPU had queued, or, with too many packets, the announcement has no giver.
+	bool is_over(const SocketEvent &datagram, const SocketEvent &ready) const
+	{
+		const auto receiving = receiving_.find(ready.cpu);
+		if (receiving == receiving_.end())
+			return false;
+		const auto handled = std::ranges::partition_point(
+			receiving->second, [&](const Interrupt *one) { return one->begin_ns < datagram.at_ns; });
+		return handled != receiving->second.end() && (*handled)->end_ns < ready.at_ns;
+	}
+
 	// The giver of an announcement at the other end of a socket: the owner of the packet, or the thread that is in a
 	// sending call. A TCP packet is found by its sequence number. For UDP it is the last packet that the announcing CPU
 	// had queued; that packet's call also sent those before it, if any.
@@ -160,10 +178,13 @@ private:
 			const auto found = packets.find(key);
 			return found == packets.end() ? nullptr : last_until(found->second, ready.at_ns);
 		};
-		if (ready.has_stream_end)
+		if (ready.has_stream_end) {
 			one.device = last_in(segments_, ready.stream_end);
-		else if (ready.context != ICEPATH_CONTEXT_TASK)
+		} else if (ready.context != ICEPATH_CONTEXT_TASK) {
 			one.device = last_in(datagrams_, ready.cpu);
+			if (one.device && is_over(*one.device, ready))
+				return {.ready = &ready};
+		}
 		if (one.device) {
 			set_give(one);
 			return one;
@@ -301,6 +322,7 @@ private:
 	std::set<uint64_t> elsewhere_; // objects that gave datagrams which weren't announced
 	std::unordered_map<uint32_t, std::vector<const SocketEvent *>> segments_; // by stream_end
 	std::unordered_map<uint16_t, std::vector<const SocketEvent *>> datagrams_; // by CPU
+	std::unordered_map<uint16_t, std::vector<const Interrupt *>> receiving_; // by CPU, by begin_ns
 	std::vector<Announcement> announcements_;
 	std::unordered_map<uint64_t, std::vector<const Announcement *>> at_; // by socket
 };

@@ -7,6 +7,9 @@
 // the front. An object whose calls all move 8 bytes may be an eventfd: one read takes all that was added. Datagrams
 // from several sockets to one, and from one socket to several, of the run or not, are ordered by their announcements.
 //
+// A softirq announces the datagram that its CPU queued last. If an earlier softirq had handled that one, a process that
+// isn't watched sent the announced datagram: it has no giver.
+//
 // What two threads give to one object at the same time may enter in either order. That time is `untold` until all of it
 // has been taken. What was announced before the other call began came first.
 //

@@ -162,5 +162,57 @@ TEST_F(ByPackets, WhatAnotherThreadSendsElsewhereIsNotTheMessage)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
+// Threads of three processes send heartbeats, one of them to the socket 0xd1 of the sender's library.
+class WithHeartbeats : public ByPackets {
+protected:
+	WithHeartbeats() { thread(kOther, kOther); }
+	// The receive softirq that the packet of a call causes on its CPU, within that call.
+	void softirq(uint64_t begin, uint64_t end, uint32_t current, uint16_t cpu)
+	{
+		icepath_record &record = capture.add(2, ICEPATH_RECORD_INTERRUPT, end, current);
+		record.cpu = cpu;
+		record.interrupt.begin_ns = begin;
+		record.interrupt.vector = 3; // NET_RX
+		record.interrupt.kind = ICEPATH_INTERRUPT_SOFTIRQ;
+	}
+	void beats(uint32_t tid, uint64_t at, uint64_t from, uint16_t cpu)
+	{
+		call(tid, ICEPATH_CALL_GIVE, at, at + 30, from, 30).cpu = cpu;
+		icepath_record &packet = event(ICEPATH_RECORD_DEVICE_QUEUE, at + 5, tid, from);
+		packet.cpu = cpu;
+		packet.socket.bytes = 30;
+		softirq(at + 6, at + 20, tid, cpu);
+	}
+	void is_announced(uint64_t at, uint32_t current, uint16_t cpu)
+	{
+		icepath_record &record = event(ICEPATH_RECORD_DATA_READY, at, current, 0xd1);
+		record.context = ICEPATH_CONTEXT_SOFTIRQ;
+		record.cpu = cpu;
+	}
+	void is_taken(uint64_t at) { call(kClient, ICEPATH_CALL_TAKE, at, at + 5, 0xd1, 30); }
+	void message_passes()
+	{
+		gives_by_packet(kSender, 1150, 100);
+		takes(1190, 100);
+		broker_gives_on(1300);
+	}
+};
+
+// A program that isn't watched sends to the library's socket, on the CPU where a thread had sent elsewhere. That thread
+// has given nothing while another was giving.
+TEST_F(WithHeartbeats, WhatAStrangerSendsIsNotThePacketBefore)
+{
+	constexpr uint32_t kStranger = 900;
+	beats(kOther, 1070, 0xaf, 1);
+	beats(kServer, 1080, 0xcf, 2);
+	is_announced(1095, kServer, 2);
+	is_taken(1130);
+	softirq(1195, 1210, kStranger, 1);
+	is_announced(1200, kStranger, 1);
+	is_taken(1230);
+	message_passes();
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
 } // namespace
 } // namespace icepath::decode

@@ -148,6 +148,8 @@ void Model::arm()
 	disturb(300, 3000, [=, this] { machine.foreign(outside(), kForeignTid + 9, some_work); });
 	if (scenario.library)
 		disturb(100, 1000, [this] { machine.balance(); });
+	if (scenario.strangers)
+		disturb(500, 5000, [this] { stranger_sends(); });
 	if (scenario.interrupts)
 		disturb(30, 1200, [=, this] {
 			bool soft = machine.chance(0.4), device = machine.chance(0.3);

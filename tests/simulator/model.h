@@ -160,6 +160,13 @@ private:
 	Co chatterer(Task &self, Link &link);
 	void add_library();
 
+	// model_strangers.cc
+	std::function<Co(Interrupt &)> arrival(uint64_t bytes);
+	Co heartbeat_sender(Task &self, uint64_t socket);
+	Co heartbeat_reader(Task &self);
+	void stranger_sends();
+	void add_strangers();
+
 	// model.cc
 	Co dawdle(Task &self, double probability);
 	Co send_one(Task &self, Link &link);
@@ -179,6 +186,9 @@ private:
 	Task *chatterer_ = nullptr;
 	unsigned errands_ = 0;
 	bool chatterer_waits_ = false;
+	Task *heartbeat_reader_ = nullptr;
+	std::deque<uint64_t> heartbeats_; // bytes of each datagram in its socket
+	bool heartbeat_reader_waits_ = false;
 	unsigned open_ = 0; // messages still to be received
 	std::vector<size_t> next_; // by flow: the next message to send
 	std::map<uint16_t, Backlog> backlogs_; // by CPU: datagrams of several senders

@@ -333,6 +333,8 @@ void Model::add_library()
 		process_of[chatterer_->tid] = process_of[chatters_for_->from->tid];
 		machine.start(*chatterer_, chatterer(*chatterer_, *chatters_for_));
 	}
+	if (scenario.strangers)
+		add_strangers();
 	// The receiver's tid is its process's number.
 	const uint32_t last = process_of[threads.back()->tid], receiver = threads.back()->tid;
 	if (last != threads.front()->tid)

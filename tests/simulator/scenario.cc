@@ -65,6 +65,7 @@ Scenario Scenario::random(uint64_t seed)
 		scenario.enqueued = scenario.spurious = false;
 		scenario.callback = chance(0.4);
 		scenario.free_handlers = scenario.callback && chance(0.5);
+		scenario.strangers = chance(0.3);
 	}
 	return scenario;
 }
@@ -101,6 +102,7 @@ std::vector<std::string> Scenario::features() const
 															  {in_parts, "in_parts"},
 															  {callback, "callback"},
 															  {free_handlers, "free_handlers"},
+															  {strangers, "strangers"},
 															  {preemptible_softirqs, "preemptible_softirqs"}})
 		if (flag)
 			found.emplace_back(name);

@@ -55,6 +55,7 @@ struct Scenario {
 	uint32_t process_changes =
 		0; // bit i: the i-th thread of the way is of another process than the one before, if it can be
 	bool chatters = false; // another thread of the library is woken and sends heartbeats
+	bool strangers = false; // its threads send heartbeats by UDP, and so do programs that aren't watched
 	bool in_parts = false; // calls move less than a message
 	bool callback = false; // the library's threads send and receive, and the sides' own sleep
 	bool free_handlers = false; // by callback: the threads that send and receive may move, as others of the library
