@@ -35,7 +35,7 @@ public:
 		std::ranges::stable_sort(all_, {}, &Edge::given_ns);
 	}
 
-	Edges take() { return {std::move(all_), moved_.untold}; }
+	Edges take() { return {std::move(all_), moved_.untold_ns}; }
 
 private:
 	const Thread *thread(uint32_t tid) const

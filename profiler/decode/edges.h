@@ -27,7 +27,7 @@ struct Edge {
 
 struct Edges {
 	std::vector<Edge> all; // in the order of given_ns()
-	std::vector<Untold> untold; // times in which it isn't known which bytes went where
+	std::vector<uint64_t> untold_ns; // as in Moved
 };
 
 // All edges of a block. The end of a wait for a lock hands nothing on. Neither does a waking from within a taking call,

@@ -166,9 +166,9 @@ void find_relays(const SocketEvents &events, const Means &means, Observations &s
 		Mark taken = stamps.take_return.value_or(delivery.recv);
 		if (taken.at_ns > delivery.recv.at_ns) // impossible: the walk will report it
 			taken = delivery.recv;
-		if (std::ranges::any_of(handed_on.untold, [&](const Untold &one) {
-				return one.begin_ns <= taken.at_ns && one.end_ns >= delivery.send.at_ns;
-			})) {
+		// What nobody took from an object while the message was on its way didn't carry it.
+		const auto untold = std::ranges::lower_bound(handed_on.untold_ns, delivery.send.at_ns);
+		if (untold != handed_on.untold_ns.end() && *untold <= taken.at_ns) {
 			delivery.unresolved = Reason::AmbiguousRelay;
 			continue;
 		}

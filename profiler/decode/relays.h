@@ -23,8 +23,9 @@
 // before its only waking. The end of a wait for a lock hands nothing on (locks.h). Between processes that share memory,
 // several ways without a common part are ambiguous_relay.
 //
-// If another delivery of the cell overlaps, the messages can't be told apart: ambiguous_relay. If no hand-over reaches
-// back to the sender: left_path, or lost_record if a thread that slept came back without a recorded waking.
+// If another delivery of the cell overlaps, the messages can't be told apart: ambiguous_relay. So it is if something
+// untold (takings.h) was taken during the delivery. If no hand-over reaches back to the sender: left_path, or
+// lost_record if a thread that slept came back without a recorded waking.
 //
 // The last thread of a way is the side's own, which stamps the library's function that took the message. By callback it
 // is the library's thread that called the handler (model::thread_of), and its system calls show how it got the message.

@@ -61,6 +61,7 @@ public:
 		Moved moved;
 		for (auto &[object, takes] : takes_)
 			match(object, takes, moved);
+		std::ranges::sort(moved.untold_ns);
 		moved.announcements = announcements_;
 		return moved;
 	}
@@ -226,11 +227,12 @@ private:
 		return all;
 	}
 
-	// Finds what two threads gave at the same time. Until the object is empty again, nothing shows which of it was
-	// taken.
-	static void find_concurrent(const std::vector<Happening> &all, const std::vector<uint64_t> &emptied_ns,
-								std::vector<Untold> &out)
+	// Finds what is taken after two threads gave at the same time, until the object is empty again: nothing shows whose
+	// it was.
+	static void find_untold(const std::vector<Happening> &all, const std::vector<uint64_t> &emptied_ns,
+							std::vector<uint64_t> &out)
 	{
+		std::vector<std::pair<uint64_t, uint64_t>> times; // begin and end
 		const Happening *last = nullptr; // the giving that was in last so far
 		for (auto one = all.begin(); one != all.end(); ++one) {
 			if (one->kind != Happening::Kind::Give)
@@ -241,12 +243,21 @@ private:
 					return later.kind == Happening::Kind::Empty && later.at_ns >= end_ns;
 				});
 				const auto emptied = std::ranges::lower_bound(emptied_ns, end_ns);
-				out.push_back({std::min(last->call->begin_ns, one->call->begin_ns),
-							   std::min(empty == all.end() ? UINT64_MAX : empty->at_ns,
-										emptied == emptied_ns.end() ? UINT64_MAX : *emptied)});
+				times.emplace_back(std::min(last->call->begin_ns, one->call->begin_ns),
+								   std::min(empty == all.end() ? UINT64_MAX : empty->at_ns,
+											emptied == emptied_ns.end() ? UINT64_MAX : *emptied));
 			}
 			if (!last || one->in_ns > last->in_ns)
 				last = &*one;
+		}
+		std::ranges::sort(times);
+		uint64_t until_ns = 0;
+		auto time = times.begin();
+		for (const Happening &one : all) {
+			for (; time != times.end() && time->first <= one.at_ns; ++time)
+				until_ns = std::max(until_ns, time->second);
+			if (one.kind == Happening::Kind::Take && one.at_ns <= until_ns)
+				out.push_back(one.at_ns);
 		}
 	}
 
@@ -276,7 +287,7 @@ private:
 		const size_t first = out.takings.size();
 		ObjectQueue queue(counts_of(all, at_.contains(object)), has_device(object), out.takings);
 		queue.run(all);
-		find_concurrent(all, queue.emptied_ns(), out.untold);
+		find_untold(all, queue.emptied_ns(), out.untold_ns);
 		announce(object, {out.takings.begin() + static_cast<std::ptrdiff_t>(first), out.takings.end()});
 	}
 

@@ -10,8 +10,8 @@
 // A softirq announces the datagram that its CPU queued last. If an earlier softirq had handled that one, a process that
 // isn't watched sent the announced datagram: it has no giver.
 //
-// What two threads give to one object at the same time may enter in either order. That time is `untold` until all of it
-// has been taken. What was announced before the other call began came first.
+// What two threads give to one object at the same time may enter in either order. What is taken from the object is then
+// untold until all of it has been taken. What was announced before the other call began came first.
 //
 // What comes through a network device, loopback included, may arrive after its call has returned: TCP holds it for its
 // window. So if the other end was seen empty, and more is then taken than was given since, the surplus is the newest of
@@ -44,15 +44,10 @@ struct Announcement {
 	uint32_t from = 0;
 };
 
-// Threads gave to one object at the same time; what is taken is known again from end_ns on.
-struct Untold {
-	uint64_t begin_ns = 0, end_ns = 0;
-};
-
 struct Moved {
 	std::vector<Announcement> announcements; // by time
 	std::vector<Taking> takings; // by object, then by time
-	std::vector<Untold> untold;
+	std::vector<uint64_t> untold_ns; // ends of calls that took something untold, in order
 };
 
 Moved moved(const SocketEvents &events, const Observations &seen);

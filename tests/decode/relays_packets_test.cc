@@ -214,5 +214,19 @@ TEST_F(WithHeartbeats, WhatAStrangerSendsIsNotThePacketBefore)
 	EXPECT_EQ(threads(), by_broker) << capture.text();
 }
 
+// Two threads gave at the same time, and one of the heartbeats stays in the socket.
+TEST_F(WithHeartbeats, WhatNobodyTookMeanwhileDidNotCarryIt)
+{
+	beats(kOther, 500, 0xaf, 1);
+	is_announced(515, kOther, 1);
+	beats(kServer, 510, 0xcf, 2);
+	is_announced(525, kServer, 2);
+	is_taken(560);
+	message_passes();
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+	is_taken(1230);
+	EXPECT_EQ(capture.text(), "ambiguous_relay");
+}
+
 } // namespace
 } // namespace icepath::decode
