@@ -94,7 +94,8 @@ private:
 		return after == events.begin() ? nullptr : *std::prev(after);
 	}
 
-	// The call that gave a packet, or nullptr.
+	// The call that gave a packet, or nullptr: the one that its thread is in, or, for a packet that was held back, the
+	// last one that began before.
 	const Happening *giving(const SocketEvent &packet) const
 	{
 		const auto gives = gives_.find(packet.socket);
@@ -102,6 +103,13 @@ private:
 			return nullptr;
 		const auto after = std::ranges::partition_point(
 			gives->second, [&](const Happening &given) { return given.at_ns <= packet.at_ns; });
+		const auto thread = seen_.threads.find(packet.tid);
+		const Call *within = packet.context == ICEPATH_CONTEXT_TASK && thread != seen_.threads.end()
+								 ? call_at(thread->second, packet.at_ns)
+								 : nullptr;
+		for (auto one = after; within && one != gives->second.begin() && std::prev(one)->at_ns >= within->begin_ns;)
+			if ((--one)->call == within)
+				return &*one;
 		return after == gives->second.begin() ? nullptr : &*std::prev(after);
 	}
 

@@ -13,9 +13,9 @@ namespace {
 // The sender's socket is 0xa1; the broker takes from 0xb1 and gives on to the receiver's 0xc1. Payloads have 100 bytes.
 class ByPackets : public Relayed {
 protected:
-	void sent(uint64_t at, uint32_t bytes, uint32_t stream_end = 0, uint64_t socket = 0xa1)
+	void sent(uint64_t at, uint32_t bytes, uint32_t stream_end = 0, uint64_t socket = 0xa1, uint32_t tid = kSender)
 	{
-		event(ICEPATH_RECORD_DEVICE_QUEUE, at, kSender, socket, stream_end).socket.bytes = bytes;
+		event(ICEPATH_RECORD_DEVICE_QUEUE, at, tid, socket, stream_end).socket.bytes = bytes;
 	}
 	void arrives(uint64_t at, uint32_t current, uint32_t stream_end = 0, uint64_t socket = 0xb1)
 	{
@@ -24,7 +24,7 @@ protected:
 	void gives_by_packet(uint32_t tid, uint64_t at, uint32_t bytes, uint32_t stream_end = 0, uint64_t from = 0xa1)
 	{
 		call(tid, ICEPATH_CALL_GIVE, at, at + 30, from, bytes);
-		sent(at + 5, bytes, stream_end, from);
+		sent(at + 5, bytes, stream_end, from, tid);
 		arrives(at + 15, tid, stream_end);
 	}
 	void takes(uint64_t at, uint64_t bytes) { call(kBroker, ICEPATH_CALL_TAKE, at, at + 5, 0xb1, bytes); }
@@ -155,8 +155,26 @@ TEST_F(ByPackets, WhatAnotherThreadSendsElsewhereIsNotTheMessage)
 {
 	woken_by_futex(kSender, kClient, 1020);
 	call(kClient, ICEPATH_CALL_GIVE, 1120, 1150, 0xa1, 124);
-	sent(1125, 124);
+	sent(1125, 124, 0, 0xa1, kClient);
 	gives_by_packet(kSender, 1200, 200);
+	takes(1270, 200);
+	broker_gives_on(1300);
+	EXPECT_EQ(threads(), by_broker) << capture.text();
+}
+
+// The sender loses its CPU within its call to such a thread.
+TEST_F(ByPackets, APacketIsOfTheCallThatItsThreadIsIn)
+{
+	gives_by_packet(kSender, 400, 200);
+	takes(470, 200);
+	call(kSender, ICEPATH_CALL_GIVE, 500, 530, 0xa1, 30);
+	sent(505, 30);
+	woken_by_futex(kSender, kClient, 1020);
+	call(kSender, ICEPATH_CALL_GIVE, 1115, 1200, 0xa1, 200);
+	call(kClient, ICEPATH_CALL_GIVE, 1120, 1150, 0xa1, 124);
+	sent(1125, 124, 0, 0xa1, kClient);
+	sent(1170, 200);
+	arrives(1180, kSender);
 	takes(1270, 200);
 	broker_gives_on(1300);
 	EXPECT_EQ(threads(), by_broker) << capture.text();
